@@ -15,19 +15,18 @@ import (
 // JobSchema is where the job queue keeps its tables.
 const JobSchema = "river"
 
-// The version of the job queue's own schema. A newer version of the library may
-// need a newer one: that is a migration of its own.
+// jobSchemaVersion is the version of the job queue's own schema. A newer version of the library may need a new migration.
 const jobSchemaVersion = 8
 
-// jobs installs the tables of the job queue.
-func jobs() *goose.Migration {
+// jobQueue installs the tables of the job queue.
+func jobQueue() *goose.Migration {
 	return goose.NewGoMigration(102, &goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error {
 		conn, err := db.Conn(ctx)
 		if err != nil {
 			return err
 		}
 		defer conn.Close()
-		// The queue's migrator speaks pgx, the runner database/sql: the connection is both.
+		// The queue's migrator uses pgx, goose uses database/sql. The connection is both.
 		return conn.Raw(func(driver any) error { return installJobs(ctx, driver.(*stdlib.Conn).Conn()) })
 	}}, nil)
 }
@@ -40,7 +39,7 @@ func installJobs(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	// A transaction for each step: one adds a value to an enum, a later one uses it.
+	// Each step needs its own transaction, because one adds a value to an enum that a later one uses.
 	for version := 0; version < jobSchemaVersion; {
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			done, err := migrator.ExistingVersionsTx(ctx, tx)
@@ -50,7 +49,7 @@ func installJobs(ctx context.Context, conn *pgx.Conn) error {
 			if version = len(done); version == jobSchemaVersion {
 				return nil
 			}
-			//nolint:staticcheck // what is advised instead wants a pool; a transaction for each step is what it is about
+			//nolint:staticcheck // the recommended function needs a pool and has no transaction for each step
 			_, err = migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1})
 			return err
 		})
@@ -62,9 +61,9 @@ func installJobs(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// jobWall lets the queue's connections work with all jobs, and a tenant's transaction queue its
-// own and read no others. The queue has a role of its own, for which the policy is true: under
-// another one, PostgreSQL would use none of River's indexes that begin with a job's state.
+// jobWall gives the queue's connections access to all jobs, and a tenant's transaction access to its own. The queue has
+// its own role with a policy that is always true: with another policy, PostgreSQL would not use River's indexes that
+// begin with a job's state.
 const jobWall = `
 	do $$
 	begin

@@ -1,6 +1,5 @@
-// Package migrations holds the steps that build the database, in order: one file a noun, from
-// 0101 on. A step is never edited once it has landed: what comes later is a new step, with the
-// next number.
+// Package migrations contains the steps that build the database, in order, with one file for each noun, from 0101 on. A
+// released step is never edited; a change is a new step with the next number.
 package migrations
 
 import (
@@ -11,21 +10,21 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// SQL holds the steps written in SQL.
+// SQL contains the steps written in SQL.
 //
 //go:embed *.sql
 var SQL embed.FS
 
-// Table is where the runner notes the steps taken.
+// Table is the table of the applied steps.
 const Table = "public.goose_db_version"
 
 // Go returns the steps written in Go.
-func Go() []*goose.Migration { return []*goose.Migration{jobs()} }
+func Go() []*goose.Migration { return []*goose.Migration{jobQueue()} }
 
-// Versions are those of all steps, in order.
+// Versions returns the versions of all steps, in order.
 func Versions() []int64 {
 	var versions []int64
-	files, _ := fs.Glob(SQL, "*.sql") // the pattern is right
+	files, _ := fs.Glob(SQL, "*.sql") // the pattern is valid
 	for _, file := range files {
 		if version, err := goose.NumericComponent(file); err == nil {
 			versions = append(versions, version)
@@ -38,5 +37,5 @@ func Versions() []int64 {
 	return versions
 }
 
-// Newest is the version of the last step.
+// Newest returns the version of the last step.
 func Newest() int64 { return slices.Max(Versions()) }

@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/migrations"
 )
 
-// "A guard refuses a new number that is not the highest and a gap": installed databases stop at
+// "A guard refuses a new number that is not the highest and a gap", because installed databases fail at
 // either.
 func TestNumbersHaveNoGap(t *testing.T) {
 	t.Parallel()
@@ -23,8 +23,7 @@ func TestNumbersHaveNoGap(t *testing.T) {
 	}
 }
 
-// "From then on they are never edited": a step that landed is what databases have. A new one is
-// added to the list of sums.
+// "From then on they are never edited": the sum of a new step is added to sums.txt.
 func TestStepsAreNeverEdited(t *testing.T) {
 	t.Parallel()
 	listed, err := os.ReadFile("sums.txt")

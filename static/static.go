@@ -1,11 +1,9 @@
-// Package static serves the embedded css, scripts and images. A file's name in
-// a URL carries a hash of its content, so browsers may keep it for good: a
-// changed file has another name.
+// Package static serves the embedded stylesheets, scripts and images. The URL of a file contains a hash
+// of its content, so browsers can cache it forever.
 //
-// Its surprising rule: only the hashed names exist. A page asks Path for the
-// name; a name typed by hand is 404, as is one from before an update. What is large
-// lies here compressed (.br and .gz beside each other) and goes by its bare name. In
-// our stylesheets url("../vendor/…") is relative to the file and becomes such a name.
+// Its surprising rule: only the hashed names exist. Pages get them from Path; other names, also those of
+// an earlier build, are 404. Large files are embedded compressed (.br and .gz) and named without the
+// suffix. In our stylesheets, url("../vendor/…") is replaced by the hashed name.
 package static
 
 import (
@@ -30,8 +28,7 @@ var embedded embed.FS
 // Prefix is where Handler expects to be mounted.
 const Prefix = "/static/"
 
-// Once at start: the files never change while the process runs, and a mistake
-// among them should keep it from starting.
+// Loaded at start, so that a mistake in the files keeps the process from starting.
 var files = read(embedded)
 
 // Path is the URL path of a file: "css/docs.css" is
@@ -140,8 +137,7 @@ func hashed(name string, content []byte) string {
 	return strings.TrimSuffix(name, extension) + "." + hex.EncodeToString(sum[:4]) + extension
 }
 
-// mediaType knows the few types we embed by heart, because mime asks the
-// machine's own tables first, and they differ between machines.
+// mediaType doesn't use package mime, since that reads tables of the machine first, which differ.
 func mediaType(name string) string {
 	switch extension := path.Ext(name); extension {
 	case ".css":
@@ -203,20 +199,20 @@ func (s set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // the client went away, and nobody else wants it
+	_, _ = w.Write(body) // fails only if the client left
 }
 
-// unpack serves a large file to the few that take nothing compressed.
+// unpack serves a large file to clients that accept no compression.
 func unpack(w io.Writer, packed []byte) {
 	content, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		panic("static: " + err.Error()) // a test has read it
 	}
-	_, _ = io.Copy(w, content) // the client went away
+	_, _ = io.Copy(w, content) // fails only if the client left
 }
 
-// Accepts reads Accept-Encoding (RFC 9110, section 12.5.3): whether an answer may be
-// compressed so. A coding's own name beats "*", and a weight of zero means no.
+// Accepts reports whether Accept-Encoding (RFC 9110, section 12.5.3) allows a coding. A coding's own
+// name takes precedence over "*", and a weight of zero means no.
 func Accepts(h http.Header, coding string) bool {
 	accepted := false
 	for _, header := range h.Values("Accept-Encoding") {

@@ -221,7 +221,7 @@ func TestUnknownIsNotFound(t *testing.T) {
 	} {
 		got := get(Handler(), path, "gzip")
 		if got.Code != http.StatusNotFound || got.Header().Get("Cache-Control") != "no-store" {
-			t.Errorf("%s = %d %v, want a 404 that nobody keeps", path, got.Code, got.Header())
+			t.Errorf("%s = %d %v, want a 404 that isn't cached", path, got.Code, got.Header())
 		}
 	}
 }

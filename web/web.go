@@ -1,6 +1,5 @@
-// Package web is the front door of the process: it gives every request its id, its
-// log line and its headers, and sends it to the area that answers: the API by its
-// path, everything else by its host.
+// Package web receives every request of the process. It adds the id, the log line and the headers,
+// and routes the request: to the API by its path, to everything else by its host.
 package web
 
 import (
@@ -25,43 +24,43 @@ import (
 	"example.com/loyalty/web/portal"
 )
 
-// Config is what the front door leads to.
+// Config has the handlers of the areas.
 type Config struct {
 	Names    host.Names
 	Portal   http.Handler   // customers' own pages, on the hosts of tenants
-	Till     http.Handler   // the point of sale, there
-	Tenants  http.Handler   // every other page there
+	Till     http.Handler   // the point of sale, on the hosts of tenants
+	Tenants  http.Handler   // all other pages on the hosts of tenants
 	API      http.Handler   // everything under /api/
-	Mailbox  *mailbox.Pages // nil: mails are sent, or are not for this machine to read
+	Mailbox  *mailbox.Pages // nil if mails are sent, or may not be read on this machine
 	Platform http.Handler   // everything under /platform on the base host
 	Address  func(*http.Request) string
-	// Ready says whether requests can be answered, and if so, what is unusual all the same.
+	// Ready reports why requests can't be answered, or else a notice about an unusual state.
 	Ready   func(context.Context) (notice string, err error)
 	Observe func(Answered) // counts a request
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Answered tells of an answered request what is counted.
+// Answered describes an answered request for metrics.
 type Answered struct {
-	Area     string // the first part of its path, where that is a known one
-	Route    string // the template of its path; the area where no route took it
+	Area     string // the first segment of its path, if it is a known one
+	Route    string // the template of its path; the area if no route matched
 	Method   string
 	Status   int
 	Took     time.Duration
-	Streamed bool // the answer lasts as long as the page that reads it
-	Replayed bool // it was the stored answer to a request that was sent again
+	Streamed bool // the response lasts as long as the page is open
+	Replayed bool // the stored response to a repeated request
 }
 
-// New makes the handler of the whole product.
+// New returns the handler of the whole product.
 func New(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", healthz)
 	mux.HandleFunc("/readyz", c.readyz)
 	mux.Handle("/static/", static.Handler())
 	mux.Handle("/", c.byHost(pages(c), missing(c)))
-	return host.HSTS(c.Names, c.traced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Past the mux: what it does to a path like /api//v1 is a redirection in HTML.
+	return host.HSTS(c.Names, c.logged(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Not through the mux: it would answer a path like /api//v1 with a redirect in HTML.
 		if area(r.URL.Path) == "api" {
 			c.API.ServeHTTP(w, r)
 			return
@@ -70,11 +69,10 @@ func New(c Config) http.Handler {
 	})))
 }
 
-// Plain gives the refusals of plain HTTP an id and a log line as well.
-func Plain(c Config, refusals http.Handler) http.Handler { return c.traced(refusals) }
+// Plain adds the id and the log line to refusals of plain HTTP.
+func Plain(c Config, refusals http.Handler) http.Handler { return c.logged(refusals) }
 
-// byHost separates the pages of tenants from those of the base host. On a host that is
-// none of ours, as after a DNS name was pointed here, there is no page.
+// byHost routes by host: tenants, the base host, or neither, as when an unrelated DNS name points here.
 func (c Config) byHost(base, missing http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		slug, known := c.Names.Slug(r.Host)
@@ -95,10 +93,10 @@ func (c Config) byHost(base, missing http.Handler) http.Handler {
 	})
 }
 
-// pages are what people read on the base host.
+// pages serves the pages of the base host.
 func pages(c Config) http.Handler {
 	e := echo.New()
-	e.HTTPErrorHandler = func(err error, ctx echo.Context) { c.failed(err, ctx) }
+	e.HTTPErrorHandler = c.showError
 	e.Use(pageHeaders, page.Compressed())
 	docs.New(c.Names.Base()).Mount(e)
 	if c.Mailbox != nil {
@@ -107,10 +105,10 @@ func pages(c Config) http.Handler {
 	return e
 }
 
-// missing answers that there is no page, whatever is asked for.
+// missing answers every request with 404.
 func missing(c Config) http.Handler {
 	e := echo.New()
-	e.HTTPErrorHandler = func(err error, ctx echo.Context) { c.failed(err, ctx) }
+	e.HTTPErrorHandler = c.showError
 	e.Use(pageHeaders, page.Compressed())
 	return e
 }
@@ -126,7 +124,7 @@ func pageHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-func (c Config) failed(err error, ctx echo.Context) {
+func (c Config) showError(err error, ctx echo.Context) {
 	if ctx.Response().Committed {
 		return
 	}
@@ -135,35 +133,35 @@ func (c Config) failed(err error, ctx echo.Context) {
 	}
 	if err != nil {
 		c.Log.ErrorContext(ctx.Request().Context(), "page failed", slog.Any("error", err))
-		_ = ctx.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+		_ = ctx.String(http.StatusInternalServerError, page.FailedMessage)
 	}
 }
 
-// traced gives a request its id, headers and log line. The line names no query and,
-// outside the API, no path: links hold secrets.
-func (c Config) traced(next http.Handler) http.Handler {
+// logged adds the id, headers and log line to a request. The line has no query and, outside the API,
+// only the first segment of the path: links contain secrets.
+func (c Config) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := c.Now()
 		id := core.NewID(began).String()
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		ctx, trail := core.WithRequestLog(r.Context())
+		ctx, entry := core.WithRequestLog(r.Context())
 		seen := &recorder{ResponseWriter: w, status: statusClientGone}
 		defer func() {
-			cause := recover()
-			brokenOff := cause == any(http.ErrAbortHandler) // the handler has said why
-			if cause != nil && !brokenOff {
-				c.Log.ErrorContext(ctx, "panic", slog.String("request", id), slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
-				if seen.status == statusClientGone { // nothing was answered yet
-					http.Error(seen, "Something went wrong on our side. Please try again in a moment.", http.StatusInternalServerError)
+			panicked := recover()
+			aborted := panicked == any(http.ErrAbortHandler) // the handler has logged why
+			if panicked != nil && !aborted {
+				c.Log.ErrorContext(ctx, "panic", slog.String("request", id), slog.Any("cause", panicked), slog.String("stack", string(debug.Stack())))
+				if seen.status == statusClientGone { // nothing was sent yet
+					http.Error(seen, page.FailedMessage, http.StatusInternalServerError)
 				}
 			}
 			took, path := c.Now().Sub(began), r.URL.Path
 			if area(path) != "api" {
 				path = "/" + area(path)
 			}
-			c.Observe(answered(r, seen, trail.Route, took))
-			c.security(ctx, r, seen.status, id, path, trail)
+			c.Observe(answered(r, seen, entry.Route, took))
+			c.logRefusal(ctx, r, seen.status, id, path, entry)
 			c.Log.LogAttrs(ctx, slog.LevelInfo, "request", append([]slog.Attr{
 				slog.String("request", id),
 				slog.String("method", r.Method),
@@ -173,20 +171,19 @@ func (c Config) traced(next http.Handler) http.Handler {
 				slog.Int64("bytes", seen.bytes),
 				slog.Float64("ms", float64(took.Microseconds())/1000),
 				slog.String("address", c.Address(r)),
-			}, trail.Attrs...)...)
-			if brokenOff {
-				panic(cause) // an answer that ended here would pass for a whole one
+			}, entry.Attrs...)...)
+			if aborted {
+				panic(panicked) // or the client would take the response for complete
 			}
 		}()
 		next.ServeHTTP(seen, r.WithContext(ctx))
 	})
 }
 
-// security leaves a line for whoever looks for attacks: what was refused to whom. The request's
-// own line has the rest.
-func (c Config) security(ctx context.Context, r *http.Request, status int, id, path string, trail *core.RequestLog) {
-	what := trail.Refused
-	if what == "" && status == http.StatusForbidden {
+// logRefusal logs a refused request, for those who look for attacks.
+func (c Config) logRefusal(ctx context.Context, r *http.Request, code int, id, path string, entry *core.RequestLog) {
+	what := entry.Refused
+	if what == "" && code == http.StatusForbidden {
 		what = "access"
 	}
 	if what == "" {
@@ -198,9 +195,9 @@ func (c Config) security(ctx context.Context, r *http.Request, status int, id, p
 		slog.String("method", r.Method),
 		slog.String("host", r.Host),
 		slog.String("path", path),
-		slog.Int("status", status),
+		slog.Int("status", code),
 		slog.String("address", c.Address(r)),
-	}, trail.Attrs...)...)
+	}, entry.Attrs...)...)
 }
 
 func answered(r *http.Request, seen *recorder, route string, took time.Duration) Answered {
@@ -213,11 +210,11 @@ func answered(r *http.Request, seen *recorder, route string, took time.Duration)
 	return a
 }
 
-// areas are the first parts of paths that are named in logs and figures; a stranger
-// can make up any number of others.
+// areas are the first segments of paths that logs and metrics show. Clients can send any number of
+// others.
 var areas = append([]string{"admin", "api", "docs", "mail", "platform", "static", "till", "problems", "healthz", "readyz"}, portal.Areas...)
 
-// area is the first part of a path.
+// area is the first segment of a path, or "other".
 func area(path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if first == "" || slices.Contains(areas, first) {
@@ -226,10 +223,10 @@ func area(path string) string {
 	return "other"
 }
 
-// statusClientGone stands in the log where nothing was answered: the client had left.
+// statusClientGone is logged if the client left before the response.
 const statusClientGone = 499
 
-// recorder remembers what was answered.
+// recorder records the status and size of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -253,33 +250,32 @@ func (r *recorder) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the writer itself.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// healthz says that the process is up.
-func healthz(w http.ResponseWriter, _ *http.Request) { status(w, http.StatusOK, "ok", "") }
+// healthz answers that the process is up.
+func healthz(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok", "") }
 
-// readyz says whether the database can be reached and has every migration, and if
-// not, what is wrong. A database with migrations of a newer build can be used: while the
-// product is upgraded, both serve.
+// readyz answers whether the database can be used and has every migration. Migrations of a newer build
+// don't matter: during an upgrade, both builds serve.
 func (c Config) readyz(w http.ResponseWriter, r *http.Request) {
 	notice, err := c.Ready(r.Context())
 	if err != nil {
 		c.Log.WarnContext(r.Context(), "not ready", slog.Any("error", err))
 		w.Header().Set("Retry-After", "2")
-		status(w, http.StatusServiceUnavailable, "unavailable", cause(err))
+		writeStatus(w, http.StatusServiceUnavailable, "unavailable", publicMessage(err))
 		return
 	}
-	status(w, http.StatusOK, "ok", notice)
+	writeStatus(w, http.StatusOK, "ok", notice)
 }
 
-// cause is what an error says by itself: the one that it wraps may name hosts, users
-// and files, and anybody may ask.
-func cause(err error) string {
+// publicMessage is an error's message without that of the wrapped error, which can contain hosts, users
+// and files.
+func publicMessage(err error) string {
 	if wrapped := errors.Unwrap(err); wrapped != nil {
 		return strings.TrimSuffix(err.Error(), ": "+wrapped.Error())
 	}
 	return err.Error()
 }
 
-func status(w http.ResponseWriter, code int, word, reason string) {
+func writeStatus(w http.ResponseWriter, code int, word, reason string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.Header().Set("Cache-Control", "no-store")
@@ -287,5 +283,5 @@ func status(w http.ResponseWriter, code int, word, reason string) {
 	_ = json.NewEncoder(w).Encode(struct {
 		Status string `json:"status"`
 		Reason string `json:"reason,omitempty"`
-	}{word, reason}) // a probe that hung up needs no answer
+	}{word, reason})
 }

@@ -21,21 +21,21 @@ import (
 	"example.com/loyalty/web/host"
 )
 
-// door is the front door with an API that says it was reached.
-type door struct {
+// site is the whole product with an API that reports that it was reached.
+type site struct {
 	web.Config
 	log     *bytes.Buffer
 	figures []string // what was observed
 	routes  []string // by which they are counted
 }
 
-func newDoor(t *testing.T) *door {
+func newSite(t *testing.T) *site {
 	t.Helper()
 	names, err := host.Parse("https://loyalty.example")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &door{log: &bytes.Buffer{}}
+	d := &site{log: &bytes.Buffer{}}
 	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	d.Config = web.Config{
 		Names: names,
@@ -76,7 +76,7 @@ func ask(h http.Handler, method, url string) *httptest.ResponseRecorder {
 }
 
 // line is the one log line of the only request.
-func (d *door) line(t *testing.T) (line struct {
+func (d *site) line(t *testing.T) (line struct {
 	Msg, Request, Method, Host, Path, Address, Token string
 	Status, Bytes, Tenant                            int
 	MS                                               float64
@@ -125,7 +125,7 @@ func TestAreas(t *testing.T) {
 	} {
 		t.Run(r.method+" "+r.url, func(t *testing.T) {
 			t.Parallel()
-			d := newDoor(t)
+			d := newSite(t)
 			got := ask(web.New(d.Config), r.method, r.url)
 			kind := got.Header().Get("Content-Type")
 			if got.Body.String() == "the API" {
@@ -142,7 +142,7 @@ func TestAreas(t *testing.T) {
 				l.MS != 1000 || l.Address != "192.0.2.1" || l.Request != got.Header().Get("X-Request-Id") {
 				t.Errorf("logged %+v", l)
 			}
-			// Who called, as far as whoever answered knew.
+			// The caller, if the handler knew it.
 			if called := l.Token == "17" && l.Tenant == 3; called != (r.answers == api) {
 				t.Errorf("logged %+v", l)
 			}
@@ -173,7 +173,7 @@ func TestCustomersPages(t *testing.T) {
 		"https://demo.elsewhere.example/unsubscribe/hush":      {"", "/unsubscribe"},
 		"https://deeper.demo.loyalty.example/unsubscribe/hush": {"", "/unsubscribe"},
 	} {
-		d := newDoor(t)
+		d := newSite(t)
 		got := ask(web.New(d.Config), http.MethodGet, url)
 		if want.says == "" && got.Code != http.StatusNotFound || want.says != "" && got.Body.String() != want.says {
 			t.Errorf("%s: %d %s", url, got.Code, got.Body)
@@ -194,7 +194,7 @@ func TestOtherHosts(t *testing.T) {
 		} {
 			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "https://loyalty.example"+path, nil)
 			r.Host = other
-			web.New(newDoor(t).Config).ServeHTTP(w, r)
+			web.New(newSite(t).Config).ServeHTTP(w, r)
 			if w.Code != want || strings.Contains(w.Body.String(), other) {
 				t.Errorf("%s on %s: %d %s, want %d", path, other, w.Code, w.Body, want)
 			}
@@ -206,7 +206,7 @@ func TestOtherHosts(t *testing.T) {
 func TestProbesHaveAPolicy(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if got := ask(web.New(newDoor(t).Config), http.MethodGet, path).Header().Get("Content-Security-Policy"); got != "default-src 'none'; frame-ancestors 'none'" {
+		if got := ask(web.New(newSite(t).Config), http.MethodGet, path).Header().Get("Content-Security-Policy"); got != "default-src 'none'; frame-ancestors 'none'" {
 			t.Errorf("%s has the policy %q", path, got)
 		}
 	}
@@ -227,7 +227,7 @@ func TestWhatIsRefusedIsLogged(t *testing.T) {
 		"a page":            {200, false, ""},
 		"a stranger's":      {401, false, ""},
 	} {
-		d := newDoor(t)
+		d := newSite(t)
 		d.Tenants = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			core.AddLogAttrs(r.Context(), slog.String("staff", "17"))
 			if c.note {
@@ -264,7 +264,7 @@ func TestWhatIsRefusedIsLogged(t *testing.T) {
 // The reference alone has scripts, of its own host; what everybody is kept from, it is too.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
-	product := web.New(newDoor(t).Config)
+	product := web.New(newSite(t).Config)
 	for path, scripts := range map[string]bool{"/": false, "/docs": true, "/docs/retries": false, "/problems": false} {
 		h := ask(product, http.MethodGet, path).Header()
 		policies := h.Values("Content-Security-Policy")
@@ -278,7 +278,7 @@ func TestPolicies(t *testing.T) {
 // The pages are compressed, and the one that says that there is none like the others.
 func TestPagesAreCompressed(t *testing.T) {
 	t.Parallel()
-	product := web.New(newDoor(t).Config)
+	product := web.New(newSite(t).Config)
 	for path, status := range map[string]int{"/docs/retries": 200, "/problems/out-of-stock": 200, "/problems/hush": 404, "/hush": 404} {
 		r := httptest.NewRequest(http.MethodGet, "https://loyalty.example"+path, nil)
 		r.Header.Set("Accept-Encoding", "gzip")
@@ -302,7 +302,7 @@ func TestPagesAreCompressed(t *testing.T) {
 // "HSTS of a year".
 func TestEveryAnswerCarries(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newSite(t)
 	secure := web.New(d.Config)
 	plain := web.Plain(d.Config, host.PlainHandler(d.Names, http.NotFoundHandler()))
 	ulid := regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
@@ -345,7 +345,7 @@ func TestProbes(t *testing.T) {
 			`{"status":"unavailable","reason":"the database cannot be reached"}`,
 		},
 	} {
-		d := newDoor(t)
+		d := newSite(t)
 		d.Ready = func(context.Context) (string, error) { return "", test.err }
 		product := web.New(d.Config)
 		if up := ask(product, http.MethodGet, "/healthz"); up.Code != http.StatusOK || up.Body.String() != `{"status":"ok"}`+"\n" {
@@ -366,10 +366,10 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// Event streams flush, and move their own deadlines: the door must not be in the way.
-func TestDoorLetsThrough(t *testing.T) {
+// Event streams flush and move their own deadlines.
+func TestFlushAndDeadlinesReachTheConnection(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newSite(t)
 	d.API = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		through := http.NewResponseController(w)
 		if err := errors.Join(through.SetWriteDeadline(time.Time{}), through.Flush()); err != nil {
@@ -392,7 +392,7 @@ func TestDoorLetsThrough(t *testing.T) {
 // purpose has its line in the log, and its client notices.
 func TestAnAnswerThatIsBrokenOff(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newSite(t)
 	d.API = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("half ", 10_000))
 		panic(http.ErrAbortHandler)
@@ -417,7 +417,7 @@ func TestAnAnswerThatIsBrokenOff(t *testing.T) {
 // says 500, and the cause in another.
 func TestAPanicIsAnswered(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newSite(t)
 	d.API = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("the till is on fire") })
 	got := ask(web.New(d.Config), http.MethodGet, "/api/v1/customers")
 	if got.Code != http.StatusInternalServerError || strings.Contains(got.Body.String(), "fire") {

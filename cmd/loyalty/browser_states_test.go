@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/web/browsertest"
 )
 
-// hired is somebody new of the staff, whose sessions and second factor no other test needs.
+// hired adds a member of staff whose sessions and two-step verification no other test uses.
 func (c cafe) hired(t *testing.T, role core.Role, name, email string) {
 	t.Helper()
 	_, err := connect(t, c.in.url()).Exec(t.Context(), `

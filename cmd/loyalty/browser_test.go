@@ -25,7 +25,7 @@ import (
 var screenshots = flag.String("screenshots", "", "write pictures of the pages into this directory instead of testing them")
 
 // TestBrowser goes through the product in a real browser: one server with the demo, and
-// one browser in which each test is somebody else.
+// one browser in which each test signs in as another person.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t)
@@ -220,12 +220,12 @@ var views = []view{
 	{name: "platform-sign-in-refused", path: "/platform/sign-in", then: click(submitOf("/platform/sign-in"))},
 	{name: "platform-missing", path: "/platform/nowhere", as: core.SuperAdmin, status: http.StatusNotFound},
 	{name: "platform-tenants", path: "/platform/tenants", as: core.SuperAdmin},
-	{name: "platform-tenants-none", path: "/platform/tenants?search=nobody-is-called-so", as: core.SuperAdmin},
+	{name: "platform-tenants-none", path: "/platform/tenants?search=no-such-name", as: core.SuperAdmin},
 	{name: "platform-tenant-new", path: "/platform/tenants/new", as: core.SuperAdmin},
 	{name: "platform-tenant-refused", path: "/platform/tenants/new", as: core.SuperAdmin, status: http.StatusUnprocessableEntity, then: click(submitOf("/platform/tenants/new"))},
 	{name: "platform-tenant", path: "/platform/tenants/1", as: core.SuperAdmin},
 	{name: "platform-audit", path: "/platform/audit", as: core.SuperAdmin},
-	{name: "platform-audit-none", path: "/platform/audit?business=nobody", as: core.SuperAdmin},
+	{name: "platform-audit-none", path: "/platform/audit?business=unknown", as: core.SuperAdmin},
 	{name: "platform-health", path: "/platform/health", as: core.SuperAdmin},
 	{name: "platform-tokens", path: "/platform/tokens", as: core.SuperAdmin},
 	{name: "platform-deprecations", path: "/platform/deprecations", as: core.SuperAdmin},
@@ -237,7 +237,7 @@ var views = []view{
 	{name: "platform-plan", path: "/platform/plans/{plan}", as: core.SuperAdmin},
 	{name: "platform-plan-retire", path: "/platform/plans/{plan}", as: core.SuperAdmin, then: click(linkTo("/retire"))},
 	{name: "platform-invoices", path: "/platform/invoices", as: core.SuperAdmin},
-	{name: "platform-invoices-none", path: "/platform/invoices?search=nobody", as: core.SuperAdmin},
+	{name: "platform-invoices-none", path: "/platform/invoices?search=unknown", as: core.SuperAdmin},
 	{name: "platform-invoice", path: "/platform/invoices/{invoice}", as: core.SuperAdmin},
 	{name: "platform-invoice-pay", path: "/platform/invoices/{invoice}", as: core.SuperAdmin, then: click(linkTo("/pay"))},
 	{name: "platform-invoice-paid", path: "/platform/invoices/{paid}", as: core.SuperAdmin},
@@ -265,7 +265,7 @@ var views = []view{
 	{name: "till-missing", host: demo.Slug, path: "/till/nowhere", as: core.Cashier, status: http.StatusNotFound},
 
 	panel("customers", "/admin/customers"),
-	panel("customers-none", "/admin/customers?search=nobody-is-called-so"),
+	panel("customers-none", "/admin/customers?search=no-such-name"),
 	panel("customer-new", "/admin/customers/new"),
 	panel("import", "/admin/customers/import"),
 	panel("customer-refused", "/admin/customers/new").after(click(submitOf("/admin/customers/new"))),
@@ -389,7 +389,7 @@ const jobsSQL = `
 	)
 	select count(*) from added`
 
-// recordsOf puts the ids of the demo's records into paths. Nobody else is there yet.
+// recordsOf puts the ids of the demo's records into paths, before other tests add records.
 func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 	t.Helper()
 	d := connect(t, c.in.url())

@@ -9,8 +9,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// "Counted after the commit, never for what was rolled back", and once where the database
-// had the transaction run again.
+// Counts are added after the commit, never after a rollback, and once if the transaction runs again.
 func TestWhatCommitsIsCounted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)

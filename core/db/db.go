@@ -205,6 +205,15 @@ func InTenant[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) 
 	return transact(ctx, d, by, fn)
 }
 
+// InTenantAs is InTenant for an actor with at least the given role.
+func InTenantAs[T any](ctx context.Context, d *DB, by core.Actor, least core.Role, fn func(tx *Tx) (T, error)) (T, error) {
+	if err := by.Require(least); err != nil {
+		var none T
+		return none, err
+	}
+	return InTenant(ctx, d, by, fn)
+}
+
 // requireTenant refuses an actor without a tenant, which is a mistake in the code.
 func requireTenant(by core.Actor) error {
 	if by.Tenant.ID == 0 {

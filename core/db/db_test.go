@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// Branches are the plainest rows a tenant has. Types of sales play them: several may have one name.
+// Branches are simple rows of a tenant: transaction types, because several may have the same name.
 const (
 	openBranchSQL   = `insert into loyalty.transaction_type (tenant_id, name, rule_type, created_at) values (@tenant_id, @name, 'points', now()) returning id`
 	renameBranchSQL = `update loyalty.transaction_type set name = @name where tenant_id = @tenant_id and id = @id`
@@ -42,7 +42,7 @@ func businessOf(t *testing.T, d *db.DB) business {
 	return business{d, dbtest.Tenant(t, d)}
 }
 
-// open opens a branch in a transaction of its own.
+// open adds a branch in its own transaction.
 func (b business) open(t *testing.T, name string) int64 {
 	t.Helper()
 	id, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int64, error) {
@@ -73,26 +73,26 @@ func (b business) wantNames(t *testing.T, want ...string) {
 	}
 }
 
-// "Every exported use case opens exactly one [transaction], with db.InTenant": an
-// actor of no tenant is a fault of the program, not a refusal.
+// "Every exported use case opens exactly one [transaction], with db.InTenant": an actor without a tenant is a
+// mistake in the code, not a refusal.
 func TestAnActorOfNoTenantIsAFault(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
-	nobody := core.Actor{Kind: core.BySystem, Name: "test"}
+	noTenant := core.Actor{Kind: core.BySystem, Name: "test"}
 
 	ran := false
-	_, err := db.InTenant(t.Context(), d, nobody, func(*db.Tx) (int, error) { ran = true; return 1, nil })
+	_, err := db.InTenant(t.Context(), d, noTenant, func(*db.Tx) (int, error) { ran = true; return 1, nil })
 	var refusal *core.Error
 	if err == nil || errors.As(err, &refusal) || ran {
 		t.Errorf("InTenant = %v, ran = %v, want a fault before anything ran", err, ran)
 	}
-	if _, err := db.ReadAll[branch](t.Context(), d, nobody, branchesSQL, nil); err == nil || errors.As(err, &refusal) {
+	if _, err := db.ReadAll[branch](t.Context(), d, noTenant, branchesSQL, nil); err == nil || errors.As(err, &refusal) {
 		t.Errorf("ReadAll = %v, want a fault", err)
 	}
 }
 
-// "A tenant is a wall in the database, not a habit": a statement that forgets its
-// tenant sees no other tenant's rows, and on the platform none at all.
+// "A tenant is a wall in the database, not a habit": a statement without a tenant condition sees no other
+// tenant's rows, and none on the platform.
 func TestAStatementThatForgetsItsTenantSeesNoOther(t *testing.T) {
 	t.Parallel()
 	mine, other := newBusiness(t), newBusiness(t)
@@ -118,7 +118,7 @@ func TestAStatementThatForgetsItsTenantSeesNoOther(t *testing.T) {
 	if _, err := db.ReadOne[branch](t.Context(), mine.db, mine.by, branchSQL, db.Args{"id": theirs}); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("another tenant's row = %v, want ErrNotFound", err)
 	}
-	// Nor may a row be written into another tenant.
+	// A row can't be written into another tenant.
 	_, err = db.InTenant(t.Context(), mine.db, mine.by, func(tx *db.Tx) (int64, error) {
 		return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Planted", "tenant_id": int64(other.by.Tenant.ID)})
 	})
@@ -128,8 +128,8 @@ func TestAStatementThatForgetsItsTenantSeesNoOther(t *testing.T) {
 	other.wantNames(t, "Theirs")
 }
 
-// A transaction of the platform sees the tenant it enters, and no other; what was
-// queued before is the platform's.
+// A transaction of the platform sees only the tenant that it enters. Statements queued before belong to the
+// platform.
 func TestEnteringATenant(t *testing.T) {
 	t.Parallel()
 	b, other := newBusiness(t), newBusiness(t)
@@ -174,7 +174,7 @@ func TestEnteringATenant(t *testing.T) {
 	}
 }
 
-// The tenant of one transaction is not left behind on its connection for the next.
+// A transaction's tenant doesn't remain on its connection.
 func TestTheTenantEndsWithItsTransaction(t *testing.T) {
 	t.Parallel()
 	d, _ := dbtest.RoundTrips(t) // one connection
@@ -196,7 +196,7 @@ func TestTheTenantEndsWithItsTransaction(t *testing.T) {
 	}
 }
 
-// "An error rolls everything back", what was sent and what was only queued.
+// "An error rolls everything back": sent and queued statements.
 func TestAnErrorRollsEverythingBack(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -233,8 +233,7 @@ func TestAPanicRollsEverythingBack(t *testing.T) {
 	b.wantNames(t)
 }
 
-// "Statements whose answer nobody waits for travel with the next one or with the
-// commit": in the order in which they were queued; their error is the transaction's.
+// Queued statements run in order with the next one or the commit, and their error is the transaction's.
 func TestQueuedStatementsRunInOrderAndTheirErrorIsTheCommits(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -268,8 +267,8 @@ func TestQueuedStatementsRunInOrderAndTheirErrorIsTheCommits(t *testing.T) {
 	b.wantNames(t, "Fourth")
 }
 
-// A use case that swallows the error of a statement has not committed: PostgreSQL
-// answers such a commit with ROLLBACK, and that must not look like success.
+// If a use case ignores the error of a statement, PostgreSQL answers the commit with ROLLBACK. That must be an
+// error.
 func TestASwallowedErrorIsNoCommit(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -284,7 +283,7 @@ func TestASwallowedErrorIsNoCommit(t *testing.T) {
 	b.wantNames(t)
 }
 
-// "Only its use case ends a transaction": a library that is handed one cannot.
+// "Only its use case ends a transaction": a library can't.
 func TestALibraryCannotEndTheTransaction(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -308,8 +307,8 @@ func TestALibraryCannotEndTheTransaction(t *testing.T) {
 	b.wantNames(t)
 }
 
-// "`tx.Now` is the one clock of a transaction and is the database's, at no round
-// trip", "stored as timestamptz(3), so that cursors and filters lose nothing".
+// "`tx.Now` is the one clock of a transaction and is the database's, at no round trip", "stored as
+// timestamptz(3), so that cursors and filters lose nothing".
 func TestNowIsTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
@@ -329,8 +328,7 @@ func TestNowIsTheDatabasesClock(t *testing.T) {
 	}
 }
 
-// "Tests add an offset": the clock of At starts at its instant and runs on, and the
-// database it came from keeps its own.
+// The clock of At starts at its instant and runs on. The original database keeps its clock.
 func TestAtShiftsTheClockAndItRunsOn(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -355,7 +353,7 @@ func TestAtShiftsTheClockAndItRunsOn(t *testing.T) {
 	}
 }
 
-// "Timestamps: RFC 3339, UTC": instants leave the database as such, wherever the machine stands.
+// "Timestamps: RFC 3339, UTC": timestamps are read as UTC, whatever the machine's time zone.
 func TestInstantsAreReadInUTC(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)

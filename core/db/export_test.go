@@ -2,5 +2,5 @@ package db
 
 import "github.com/jackc/pgx/v5/pgxpool"
 
-// Pool is the pool that serves.
+// Pool returns the database's pool.
 func Pool(d *DB) *pgxpool.Pool { return d.pool }

@@ -26,7 +26,7 @@ const napSQL = `select pg_sleep(1)::text as pg_sleep`
 
 const sleepSQL = `select pg_sleep(60)::text`
 
-// backend is the process that serves a one-connection pool.
+// backend returns the server process of a pool with one connection.
 func (b business) backend(t *testing.T) int32 {
 	t.Helper()
 	pid, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int32, error) {
@@ -38,7 +38,7 @@ func (b business) backend(t *testing.T) int32 {
 	return pid
 }
 
-// outage is a database of the test's own and a way to break its connections.
+// outage is a test's own database and a connection that breaks others.
 type outage struct {
 	business
 	url   string
@@ -61,7 +61,7 @@ func newOutage(t *testing.T, o db.Options) outage {
 	return outage{businessOf(t, d), address, admin}
 }
 
-// terminate ends every backend but the admin's, and waits until they are gone.
+// terminate ends every backend but the admin's, and waits for that.
 func (o outage) terminate(t *testing.T) (ended int) {
 	t.Helper()
 	err := o.admin.QueryRow(t.Context(), `
@@ -74,10 +74,10 @@ func (o outage) terminate(t *testing.T) (ended int) {
 	return ended
 }
 
-// untilAsleep waits until some backend sleeps in a statement.
+// untilAsleep waits until a backend sleeps in a statement.
 func (o outage) untilAsleep(t *testing.T) { t.Helper(); o.until(t, "wait_event = 'PgSleep'") }
 
-// untilWaiting waits until some backend waits for a lock.
+// untilWaiting waits until a backend waits for a lock.
 func (o outage) untilWaiting(t *testing.T) { t.Helper(); o.until(t, "wait_event_type = 'Lock'") }
 
 func (o outage) until(t *testing.T, condition string) {
@@ -95,8 +95,8 @@ func (o outage) until(t *testing.T, condition string) {
 	}
 }
 
-// hold locks a branch until it is released. The admin's own connection would not do:
-// within one transaction it sees one snapshot of what the others are about.
+// hold locks a branch until it is released. It needs another connection than the admin's, whose transaction
+// has one snapshot of pg_stat_activity.
 func (o outage) hold(t *testing.T, id int64) (release func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), o.url)
@@ -113,7 +113,7 @@ func (o outage) hold(t *testing.T, id int64) (release func()) {
 	return func() { conn.Close(context.Background()) }
 }
 
-// fill opens every connection the pool may have, and leaves all of them idle.
+// fill opens all connections of the pool and leaves them idle.
 func (o outage) fill(t *testing.T, connections int) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -135,8 +135,8 @@ func (o outage) fill(t *testing.T, connections int) {
 	all.Wait()
 }
 
-// "A connection that died while it lay idle is noticed only when it is used": after
-// a restart of the database the next call of any sort succeeds by itself.
+// A dead idle connection is noticed when it is used: after a restart of the database, the next call of each
+// kind succeeds.
 func TestARestartedDatabaseIsNotNoticed(t *testing.T) {
 	t.Parallel()
 	const connections = 5
@@ -183,8 +183,8 @@ func TestARestartedDatabaseIsNotNoticed(t *testing.T) {
 	}
 }
 
-// A server killed in the middle of a transaction: Unavailable, nothing half done, and
-// the use case is not run again, since what it saw before may have been shown.
+// A server that is killed during a transaction makes the call unavailable. Nothing is half done, and the use
+// case doesn't run again.
 func TestAServerKilledMidTransactionLeavesNothingHalfDone(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{MaxConns: 2})
@@ -219,9 +219,9 @@ func TestAServerKilledMidTransactionLeavesNothingHalfDone(t *testing.T) {
 	o.wantNames(t)
 }
 
-// A caller who goes away cancels their statement; on a busy machine that may reach the
-// next one's. Nobody wanted theirs cancelled, so it is run again.
-func TestACancelMeantForSomebodyElse(t *testing.T) {
+// On a busy machine, a caller's cancellation may reach the next statement of the connection, which then runs
+// again.
+func TestStrayCancelIsRetried(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{MaxConns: 1})
 	done, runs := make(chan error), 0
@@ -254,7 +254,7 @@ func TestACancelMeantForSomebodyElse(t *testing.T) {
 
 type slept struct{ PgSleep string }
 
-// cancelSleeper cancels what a backend sleeps in, without its caller's knowledge.
+// cancelSleeper cancels a sleeping backend's statement.
 func (o outage) cancelSleeper(t *testing.T) {
 	t.Helper()
 	o.untilAsleep(t)
@@ -267,8 +267,8 @@ func (o outage) cancelSleeper(t *testing.T) {
 	}
 }
 
-// "A commit on board may have happened before the connection died: never send it
-// twice." Here the server commits and its answer is lost.
+// A commit is never sent twice, because it may have happened before the connection died. Here the server
+// commits and its answer is lost.
 func TestACommitIsNeverSentTwice(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{})
@@ -310,8 +310,7 @@ func TestACommitIsNeverSentTwice(t *testing.T) {
 	}
 }
 
-// cutAtCommit is a way to the database that, when armed, breaks off where the server
-// says that it has committed.
+// cutAtCommit is a proxy that, when armed, drops the server's answer to a commit.
 func cutAtCommit(t *testing.T, address string) (cutURL string, armed *atomic.Bool) {
 	t.Helper()
 	config, err := pgx.ParseConfig(address)
@@ -372,8 +371,7 @@ func cutAtCommit(t *testing.T, address string) (cutURL string, armed *atomic.Boo
 	return u.String(), armed
 }
 
-// "Retry 40001 and 40P01": of two transactions that wait for each other, PostgreSQL
-// aborts one, and it is run again.
+// "Retry 40001 and 40P01": PostgreSQL aborts one of two deadlocked transactions, which runs again.
 func TestADeadlockIsRunAgain(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -404,14 +402,14 @@ func TestADeadlockIsRunAgain(t *testing.T) {
 	if err := errors.Join(rename(left, right), <-other); err != nil {
 		t.Errorf("two transactions in each other's way: %v", err)
 	}
-	// Once, as a rule: the one that is run again may meet the other a second time.
+	// Usually once, but the second run may deadlock, too.
 	if got := runs.Load(); got < 3 {
 		t.Errorf("%d runs, want 3 at least: one of them was aborted", got)
 	}
 	b.wantNames(t, "Renamed", "Renamed", "Done", "Done")
 }
 
-// "A transaction is run again when the database asks for it", and not for ever.
+// Retries end after some attempts.
 func TestRunningAgainEnds(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -433,8 +431,7 @@ func TestRunningAgainEnds(t *testing.T) {
 	}
 }
 
-// "StatementTimeout: a statement that hangs is cut"; the caller hears that the
-// service is unavailable, and the connection serves on.
+// A statement that exceeds its timeout makes the call unavailable, and the connection stays usable.
 func TestAStatementThatHangsIsCut(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{MaxConns: 1, StatementTimeout: 200 * time.Millisecond})
@@ -457,7 +454,7 @@ func TestAStatementThatHangsIsCut(t *testing.T) {
 	}
 }
 
-// Who waits too long behind another till is told so, too: half the time of a statement.
+// A wait for a lock ends after half of that time.
 func TestAWaitForALockIsCut(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{StatementTimeout: 400 * time.Millisecond})
@@ -475,8 +472,7 @@ func TestAWaitForALockIsCut(t *testing.T) {
 	o.wantNames(t, "Main street")
 }
 
-// "A client that goes away cancels its statement": nothing is written, and the
-// connection is kept, so that impatient clients do not make the pool reconnect.
+// "A client that goes away cancels its statement": nothing is written, and the connection is kept.
 func TestAClientThatGoesAwayCancelsItsStatement(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{MaxConns: 1})
@@ -526,8 +522,8 @@ func TestAClientThatGoesAwayCancelsItsStatement(t *testing.T) {
 	o.wantNames(t, "Kept", "Kept")
 }
 
-// "503: The service is temporarily unavailable" is what a database that cannot be
-// reached looks like; a pool with no free connection in time looks the same.
+// An unreachable database and a pool without a free connection are "503: The service is temporarily
+// unavailable".
 func TestADatabaseOutOfReachIsUnavailable(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{MaxConns: 1})
@@ -568,7 +564,7 @@ func TestADatabaseOutOfReachIsUnavailable(t *testing.T) {
 		t.Errorf("no connections are let in = %v, want Unavailable", err)
 	}
 	if err := o.db.Ready(t.Context()); err == nil {
-		t.Error("Ready with a database that lets nobody in")
+		t.Error("Ready with a database that refuses logins")
 	}
 }
 
@@ -582,8 +578,8 @@ func elsewhere(t *testing.T, address string) string {
 	return u.String()
 }
 
-// Another version of PostgreSQL was installed over the one that runs: until it is restarted, new
-// sessions can't load its libraries. The database is out of reach, and not the request wrong.
+// After another version of PostgreSQL was installed, new sessions can't load its libraries until a restart.
+// That makes the database unavailable, not the request wrong.
 func TestAnUpgradedServerIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)

@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// asking is the actor with a request that wants to be answered once.
+// asking returns an actor with an idempotent request.
 func (b business) asking(key, body string) core.Actor {
 	by := b.by
 	by.Idempotency = &core.Idempotency{
@@ -27,7 +27,7 @@ func (b business) asking(key, body string) core.Actor {
 	return by
 }
 
-// try opens a branch named after the request, once.
+// try adds a branch by an idempotent request.
 func (b business) try(ctx context.Context, by core.Actor) (core.Response, error) {
 	_, err := db.InTenant(ctx, b.db, by, func(tx *db.Tx) (int64, error) {
 		return db.Value[int64](ctx, tx, openBranchSQL, db.Args{"name": by.Idempotency.Key})
@@ -82,7 +82,7 @@ func TestAKeyOfAnotherRequestIsRefused(t *testing.T) {
 	b.wantNames(t, "order-1")
 }
 
-// "Still running is 409": while one transaction holds the key, nobody else has it.
+// "Still running is 409" while another transaction has the key.
 func TestAKeyThatStillRunsIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -147,7 +147,7 @@ func TestAnAnswerThatCannotBeRenderedUndoesTheEffect(t *testing.T) {
 	}
 }
 
-// The answer of a transaction that entered a tenant is kept as the platform's.
+// The response of a transaction that entered a tenant belongs to the platform.
 func TestAnAnswerStaysThePlatforms(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -176,7 +176,7 @@ func TestAnAnswerStaysThePlatforms(t *testing.T) {
 	}
 }
 
-// "Within 24 hours": then the key is free again.
+// "Within 24 hours": afterwards the key is free.
 func TestAKeyIsFreeAfterADay(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -198,7 +198,7 @@ func TestAKeyIsFreeAfterADay(t *testing.T) {
 	b.wantNames(t, "order-1", "order-1")
 }
 
-// "The same key, caller (token) …": two callers' keys are two keys.
+// "The same key, caller (token) …": two callers can use the same key.
 func TestTwoCallersKeysDoNotMeet(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -217,8 +217,8 @@ func TestTwoCallersKeysDoNotMeet(t *testing.T) {
 	b.wantNames(t, "order-1", "order-1", "order-1")
 }
 
-// Of many at once with one key, one has the effect; the others are told its answer
-// or that it still runs.
+// Of many concurrent requests with one key, one has the effect. The others get its response or learn that it
+// is running.
 func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -232,7 +232,7 @@ func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
 	b.wantNames(t, "order-1")
 	first := slices.IndexFunc(answers, func(a core.Response) bool { return a.Status != 0 && !a.Replayed })
 	if first < 0 {
-		t.Fatal("nobody was first")
+		t.Fatal("no request was first")
 	}
 	for i := range crowd {
 		switch {
@@ -245,8 +245,8 @@ func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
 	}
 }
 
-// A form that waits: of many clicks one has the effect, and every browser shows its answer.
-func TestWhoeverWaitsIsToldTheFirstAnswer(t *testing.T) {
+// Of many clicks on a form that waits, one has the effect, and all get its response.
+func TestWaitingRequestGetsTheFirstResponse(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	waiting := func(body string) core.Actor {
@@ -284,8 +284,8 @@ func TestWhoeverWaitsIsToldTheFirstAnswer(t *testing.T) {
 	}
 }
 
-// A request that waited for one that was refused is carried out.
-func TestWhoeverWaitsForARefusalGoesOn(t *testing.T) {
+// A request that waited for a refused one is carried out.
+func TestRequestAfterRefusalIsCarriedOut(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	rule := core.Refuse("no", "No.")
@@ -321,7 +321,7 @@ func TestWhoeverWaitsForARefusalGoesOn(t *testing.T) {
 	b.wantNames(t, "form-1")
 }
 
-// ForgetAnswers deletes what is older than a day, and nothing else.
+// DeleteOldResponses deletes only responses older than a day.
 func TestForgetAnswers(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)

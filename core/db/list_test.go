@@ -10,7 +10,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Not parallel, like the next one: lists are made one after the other.
+// Not parallel, like the next one, because lists are registered without a lock.
 func TestPositionsOfAPage(t *testing.T) {
 	l := db.NewList("select from fruit where tenant_id = @tenant_id {filters} {position} {page}", db.Descending("at, id", "@at, @number"), nil)
 	c := core.NumberCursor(time.UnixMilli(1_750_000_000_000), 7)

@@ -16,7 +16,7 @@ import (
 	"example.com/loyalty/migrations"
 )
 
-// emptyURL is a database that no migration has seen.
+// emptyURL returns a database without migrations.
 func emptyURL(t *testing.T) string {
 	t.Helper()
 	address := dbtest.OwnURL(t)
@@ -76,7 +76,7 @@ func TestMigrateByTwoAtOnce(t *testing.T) {
 	}
 }
 
-// "/readyz (database reachable, migrations current)", and what to do where they are not.
+// "/readyz (database reachable, migrations current)", and what to do otherwise.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	address := emptyURL(t)
@@ -100,7 +100,7 @@ func TestReady(t *testing.T) {
 	if err := d.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "run `loyalty migrate up`") {
 		t.Errorf("old: %v", err)
 	}
-	// A newer build may have migrated already: the older one serves on, and knows of it.
+	// An older build can serve after a newer one has migrated.
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true), ($1 + 1, true)", migrations.Newest()); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestReady(t *testing.T) {
 	if want := fmt.Sprintf("the database has migrations of a newer build: %d", migrations.Newest()+1); err != nil || steps.Notice() != want {
 		t.Errorf("newer: %v, %q, want %q", err, steps.Notice(), want)
 	}
-	// A step in the middle is missed as well.
+	// A missing step in the middle is noticed.
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "delete from goose_db_version where version_id = 110"); err != nil {
 		t.Fatal(err)
 	}

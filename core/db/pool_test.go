@@ -7,8 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// "One round trip": the pool must not greet a connection that lay idle, which would
-// be another. A dead one is noticed when it is used (onLiveConn).
+// The pool must not ping an idle connection, which would be another round trip. onLiveConn notices a dead one.
 func TestAnIdleConnectionIsNotGreeted(t *testing.T) {
 	t.Parallel()
 	config, err := poolConfig("postgres://localhost/x", Options{})
@@ -20,7 +19,7 @@ func TestAnIdleConnectionIsNotGreeted(t *testing.T) {
 	}
 }
 
-// What a URL says of a timeout is not overruled.
+// Timeouts in the URL have priority.
 func TestTheURLMayNameItsOwnTimeouts(t *testing.T) {
 	t.Parallel()
 	config, err := poolConfig("postgres://localhost/x?statement_timeout=7", Options{StatementTimeout: time.Second, Pooler: true})

@@ -76,8 +76,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// "It is checked after body syntax": an idempotency key costs one round trip more
-// than the use case, however its answer turns out.
+// "It is checked after body syntax": an idempotency key costs one more round trip, whatever the outcome.
 func TestAKeyCostsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

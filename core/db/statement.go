@@ -132,16 +132,16 @@ func ReadAllWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string,
 	return collect(ctx, d, by.Tenant.ID, sql, args, allRows[T])
 }
 
-// Reading is a statement and what collects its rows. Several of them are one round trip.
+// Reading is a statement and a function that reads its rows. Several readings are one round trip.
 type Reading struct {
-	sql     string
-	args    Args
-	collect func(pgx.Rows) error
+	sql  string
+	args Args
+	read func(pgx.Rows) error
 }
 
-func into[T any](to *T, sql string, args Args, collect func(pgx.Rows) (T, error)) Reading {
+func into[T any](to *T, sql string, args Args, read func(pgx.Rows) (T, error)) Reading {
 	return Reading{sql, args, func(rows pgx.Rows) (err error) {
-		*to, err = collect(rows)
+		*to, err = read(rows)
 		return err
 	}}
 }
@@ -187,7 +187,7 @@ func bindAll(readings []Reading, tenant core.TenantID) ([]call, []func(pgx.Rows)
 		if err != nil {
 			return nil, nil, err
 		}
-		calls[i], reads[i] = c, r.collect
+		calls[i], reads[i] = c, r.read
 	}
 	return calls, reads, nil
 }
@@ -216,20 +216,20 @@ func orNotFound[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-func collectIn[T any](ctx context.Context, tx *Tx, sql string, args Args, rows func(pgx.Rows) (T, error)) (result T, err error) {
-	err = Together(ctx, tx, into(&result, sql, args, rows))
+func collectIn[T any](ctx context.Context, tx *Tx, sql string, args Args, read func(pgx.Rows) (T, error)) (result T, err error) {
+	err = Together(ctx, tx, into(&result, sql, args, read))
 	return result, err
 }
 
-func collectAsTenant[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args, rows func(pgx.Rows) (T, error)) (result T, err error) {
+func collectAsTenant[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args, read func(pgx.Rows) (T, error)) (result T, err error) {
 	if err := requireTenant(by); err != nil {
 		return result, err
 	}
-	return collect(ctx, d, by.Tenant.ID, sql, args, rows)
+	return collect(ctx, d, by.Tenant.ID, sql, args, read)
 }
 
-func collect[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string, args Args, rows func(pgx.Rows) (T, error)) (result T, err error) {
-	err = d.readTogether(ctx, tenant, []Reading{into(&result, sql, args, rows)})
+func collect[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string, args Args, read func(pgx.Rows) (T, error)) (result T, err error) {
+	err = d.readTogether(ctx, tenant, []Reading{into(&result, sql, args, read)})
 	return result, err
 }
 

@@ -22,7 +22,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		{"missing though another is given", renameBranchSQL, db.Args{"id": 1}, "missing"},
 		{"superfluous", branchSQL, db.Args{"id": 1, "name": "x"}, "2 arguments given, 1 used"},
 		{"misspelt", branchSQL, db.Args{"ID": 1}, "missing"},
-		// The text is kept once read: wrong arguments later are still wrong.
+		// Parsed statements are cached, and wrong arguments are still noticed.
 		{"right", branchSQL, db.Args{"id": 1}, ""},
 		{"missing after right", branchSQL, db.Args{}, "missing"},
 		{"misspelt after right", branchSQL, db.Args{"ID": 1}, "missing"},
@@ -44,7 +44,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 	}
 }
 
-// "Only db.Platform runs with none set": there a statement cannot name a tenant.
+// "Only db.Platform runs with none set": there, a statement can't use @tenant_id.
 func TestThePlatformHasNoTenantToName(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -53,7 +53,7 @@ func TestThePlatformHasNoTenantToName(t *testing.T) {
 	}
 }
 
-// "Find returns one or ErrNotFound"; two rows where one was asked for is a fault.
+// "Find returns one or ErrNotFound"; two rows are a mistake in the code.
 func TestOneRowMeansOne(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)

@@ -1,9 +1,7 @@
-// Package dbtest gives tests a real database: one for each test binary, copied from
-// a migrated template, and a fresh tenant for each test, so that tests run in
-// parallel, clean nothing up, and all stand behind the wall the product sells.
+// Package dbtest gives tests a real database: one for each test binary, copied from a migrated template, and a
+// new tenant for each test. So tests run in parallel, need no clean-up, and all use tenant isolation.
 //
-// `make test` starts one throwaway cluster for all packages; a test binary run by
-// itself starts its own.
+// `make test` starts one throwaway cluster for all packages. A test binary that runs alone starts its own.
 package dbtest
 
 import (
@@ -34,18 +32,18 @@ import (
 	"example.com/loyalty/migrations"
 )
 
-// clusterVariable names the cluster of the test run; its login may create databases.
+// clusterVariable contains the URL of the test run's cluster, with a login that may create databases.
 const clusterVariable = "LOYALTY_TEST_DATABASE_URL"
 
 var shared struct {
 	sync.Mutex
-	cluster *localpg.Cluster // nil where the test run has one
+	cluster *localpg.Cluster // nil if the test run has a shared one
 	url     string           // of the cluster's first database
 	main    *db.DB           // of this binary
 	drop    []func(context.Context)
 }
 
-// Main runs a package's tests and removes what DB made: TestMain calls it.
+// Main runs a package's tests and then removes its databases. TestMain calls it.
 func Main(m *testing.M) {
 	ctx := context.Background()
 	code := m.Run()
@@ -58,13 +56,13 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// DB is the database of this test binary.
+// DB returns the database of this test binary.
 func DB(t testing.TB) *db.DB {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.main == nil {
-		ctx := context.Background() // it outlives the test that happens to come first
+		ctx := context.Background() // it outlives the first test
 		url, drop, err := create(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -79,8 +77,7 @@ func DB(t testing.TB) *db.DB {
 	return shared.main
 }
 
-// OwnURL makes a database that no other test uses, for tests of global tables or
-// of damage, and returns its owner's login.
+// OwnURL creates a database for one test, for tests of global tables or damage, and returns its owner's URL.
 func OwnURL(t testing.TB) string {
 	t.Helper()
 	shared.Lock()
@@ -93,7 +90,7 @@ func OwnURL(t testing.TB) string {
 	return url
 }
 
-// OwnDB opens a database that no other test uses.
+// OwnDB opens a database for one test.
 func OwnDB(t testing.TB) *db.DB {
 	t.Helper()
 	owner := OwnURL(t)
@@ -105,7 +102,7 @@ func OwnDB(t testing.TB) *db.DB {
 	return d
 }
 
-// Serving is the URL of the login that serves, for an owner's.
+// Serving returns the URL of the login that serves, for an owner's URL.
 func Serving(owner string) string {
 	u, err := url.Parse(owner)
 	if err != nil {
@@ -115,7 +112,7 @@ func Serving(owner string) string {
 	return u.String()
 }
 
-// Tenant makes a tenant in Sweden that counts euros, and returns its owner as the actor.
+// Tenant adds a tenant in Sweden with the currency EUR, and returns its owner as the actor.
 func Tenant(t testing.TB, d *db.DB) core.Actor {
 	t.Helper()
 	ctx := context.Background()
@@ -134,7 +131,7 @@ func Tenant(t testing.TB, d *db.DB) core.Actor {
 	return Person(t, d, by, core.Owner)
 }
 
-// Person adds somebody to the actor's tenant and returns them as an actor.
+// Person adds a person to the actor's tenant and returns them as an actor.
 func Person(t testing.TB, d *db.DB, by core.Actor, role core.Role) core.Actor {
 	t.Helper()
 	ctx := context.Background()
@@ -159,7 +156,7 @@ func create(ctx context.Context) (dbURL string, drop func(context.Context), err 
 		return "", nil, err
 	}
 	defer conn.Close(ctx)
-	template, err := template(ctx, conn)
+	template, err := findOrCreateTemplate(ctx, conn)
 	if err != nil {
 		return "", nil, err
 	}
@@ -167,7 +164,7 @@ func create(ctx context.Context) (dbURL string, drop func(context.Context), err 
 	if _, err := conn.Exec(ctx, "create database "+name+" template "+template+" strategy file_copy"); err != nil {
 		return "", nil, err
 	}
-	return at(name), func(ctx context.Context) {
+	return clusterURL(name), func(ctx context.Context) {
 		if conn, err := pgx.Connect(ctx, shared.url); err == nil {
 			defer conn.Close(ctx)
 			_, _ = conn.Exec(ctx, "drop database "+name+" with (force)")
@@ -190,9 +187,9 @@ func findCluster(ctx context.Context) error {
 	return nil
 }
 
-// template makes the migrated database that all others are copied from, once in the
-// cluster. It gets its name when it is complete.
-func template(ctx context.Context, conn *pgx.Conn) (string, error) {
+// findOrCreateTemplate returns the migrated database from which all others are copied. It gets its name when it is
+// complete.
+func findOrCreateTemplate(ctx context.Context, conn *pgx.Conn) (string, error) {
 	name := fmt.Sprintf("loyalty_template_%04d", migrations.Newest())
 	const oneAtATime = 4711
 	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", oneAtATime); err != nil {
@@ -210,15 +207,15 @@ func template(ctx context.Context, conn *pgx.Conn) (string, error) {
 			return "", err
 		}
 	}
-	if _, err := db.Migrate(ctx, at(draft)); err != nil {
+	if _, err := db.Migrate(ctx, clusterURL(draft)); err != nil {
 		return "", err
 	}
 	_, err = conn.Exec(ctx, "alter database "+draft+" rename to "+name)
 	return name, err
 }
 
-// at is the URL of another database of the cluster.
-func at(database string) string {
+// clusterURL returns the URL of a database of the cluster.
+func clusterURL(database string) string {
 	u, err := url.Parse(shared.url)
 	if err != nil {
 		panic(err) // the cluster was reached by it
@@ -227,23 +224,22 @@ func at(database string) string {
 	return u.String()
 }
 
-// Tick waits for the clock's next millisecond: a list that begins with the newest
-// record has one order for what was made before it and what is made after.
+// Tick waits for the clock's next millisecond, so that records created before and after it have a defined order.
 func Tick(d *db.DB) {
 	for now := d.Now(); !d.Now().After(now); {
 		time.Sleep(100 * time.Microsecond)
 	}
 }
 
-// Mails is a mail service without a mail server, whose mails say what their letters hold.
+// Mails returns a mail service without a mail server. The text of its mails contains their fields.
 func Mails(d *db.DB, jobs *job.Queue) *mail.Service {
-	render := func(_ context.Context, to string, letter mail.Email) (mail.Rendered, error) {
-		return mail.Rendered{Subject: fmt.Sprintf("%T", letter), Text: fmt.Sprintf("To %s: %+v", to, letter), HTML: "<p></p>"}, nil
+	render := func(_ context.Context, to string, email mail.Email) (mail.Rendered, error) {
+		return mail.Rendered{Subject: fmt.Sprintf("%T", email), Text: fmt.Sprintf("To %s: %+v", to, email), HTML: "<p></p>"}, nil
 	}
 	return mail.New(d, jobs, render, nil, slog.New(slog.DiscardHandler))
 }
 
-// Auth is the service that signs people in, whose mails say what their letters hold.
+// Auth returns a service that signs people in.
 func Auth(d *db.DB, jobs *job.Queue, mails *mail.Service) *auth.Service {
 	return auth.NewService(d, jobs, mails, Keys(), func(address string) string { return address }, slog.New(slog.DiscardHandler))
 }
@@ -260,10 +256,10 @@ func Admin(t testing.TB, d *db.DB) core.Actor {
 	return core.Actor{Kind: core.ByAdmin, ID: strconv.FormatInt(p.ID, 10), Name: p.Name, StaffID: p.ID, Role: p.Role}
 }
 
-// Links makes customers' links with a secret of the tests.
+// Links returns a maker of customers' links with a test secret.
 func Links() link.Maker { return link.New(Keys()) }
 
-// Keys are made of a secret of the tests.
+// Keys returns keys of a test secret.
 func Keys() vault.Keys {
 	keys, err := vault.New([]string{"a secret of thirty-two characters"})
 	if err != nil {

@@ -15,16 +15,15 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Extreme makes the records that the actor's tenant has as large, as long and as old as valid
-// ones can be: sales of 10^12 cents, awards of 10^12, balances of 2^63−1, names of a hundred
-// emoji or written from right to left, the longest texts, one customer in two a hundred years
-// old, expiries in the year 9999. It makes no new records.
+// Extreme gives the tenant's existing records the largest, longest and oldest valid values: sales of 10^12 cents, awards
+// of 10^12, balances of 2^63−1, names of a hundred emoji or written from right to left, the longest texts, customers
+// since 1926, expiries in the year 9999.
 func Extreme(t testing.TB, d *db.DB, by core.Actor) {
 	t.Helper()
 	ExtremeOn(t, Owner(d), by.Tenant.ID)
 }
 
-// ExtremeOn is Extreme by a connection of the owner's login.
+// ExtremeOn is Extreme with a connection of the owner's login.
 func ExtremeOn(t testing.TB, conn interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }, tenant core.TenantID,
@@ -32,7 +31,7 @@ func ExtremeOn(t testing.TB, conn interface {
 	t.Helper()
 	arabic := firstLetters(strings.Repeat("مقهى النخيل ", 9), 99) + "ل"
 	emoji := strings.Repeat("🦊", 100)
-	word := func(n int) string { return strings.Repeat("W", n) } // which breaks nowhere
+	word := func(n int) string { return strings.Repeat("W", n) } // without a line break opportunity
 	for _, s := range []struct {
 		sql  string
 		args []any
@@ -90,11 +89,11 @@ func ExtremeOn(t testing.TB, conn interface {
 
 func firstLetters(text string, n int) string { return string([]rune(text)[:n]) }
 
-// nonsense is what no page, file or answer says: failed formats, and numbers that are none.
+// nonsense matches failed formats and invalid numbers and dates.
 var nonsense = regexp.MustCompile(`%!|\bNaN\b|[+-]Inf\b|\bInfinity\b|<nil>|\b0001-01-01|\[object |-9,?223,?372|\x{FFFD}`)
 
-// Nonsense returns the first thing in an answer that no page, file or answer should say, with what
-// is around it, or "". It reads what is inside a spreadsheet; PDFs and pictures it passes over.
+// Nonsense returns the first failed format or invalid value in a page, file or response, with its context, or "". It
+// reads the contents of spreadsheets and skips PDFs and pictures.
 func Nonsense(answer string) string {
 	switch {
 	case strings.HasPrefix(answer, "%PDF"), strings.HasPrefix(answer, "\x89PNG"):

@@ -32,8 +32,8 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// The tables that belong to no single tenant, and what a transaction with a tenant
-// set sees of them. Every other table is a tenant table.
+// The tables without a tenant, and what a tenant's transaction sees of them. Every other table is a tenant
+// table.
 var globalTables = map[string]string{
 	"plan":                 "all rows",
 	"tenant":               "its own row",
@@ -320,12 +320,12 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 
 type statement struct{ pkg, name, sql string }
 
-// checksEverything reports whether it is one of verify's checks, and not about its runs.
+// checksEverything reports whether a statement is one of verify's checks.
 func (s statement) checksEverything() bool {
 	return s.pkg == "verify" && !strings.Contains(s.sql, "loyalty.verify_run")
 }
 
-// statements are the constants whose names end in SQL, put together.
+// statements returns the constants whose names end in SQL, with their parts joined.
 func statements(t *testing.T) (all []statement) {
 	t.Helper()
 	for dir, files := range goFiles(t) {
@@ -358,7 +358,7 @@ func statements(t *testing.T) (all []statement) {
 	return all
 }
 
-// pages are the statements that lists can make: with any filters, and in both directions.
+// pages returns the statements that lists can make, with any filters and in both directions.
 func pages(t *testing.T) (all []statement) {
 	t.Helper()
 	described := 0
@@ -394,8 +394,7 @@ func pages(t *testing.T) (all []statement) {
 	return all
 }
 
-// combinations are all ways in which filters can be given; of more than six filters none, each
-// alone, and all.
+// combinations returns all combinations of filters or, for more than six filters, none, each alone, and all.
 func combinations(filters db.Filters) (given []db.Args) {
 	names := slices.Sorted(maps.Keys(filters))
 	for set := range 1 << len(names) {
@@ -438,7 +437,7 @@ func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
 	return ""
 }
 
-// goFiles are the product's own files, by directory.
+// goFiles returns the product's own files, by directory.
 func goFiles(t *testing.T) map[string][]*ast.File {
 	t.Helper()
 	byDir := map[string][]*ast.File{}

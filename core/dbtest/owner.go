@@ -11,8 +11,8 @@ import (
 
 var owners sync.Map // pools, by the URL of the database
 
-// Owner is a pool of the login that owns the tables of d, past every policy: for looking at
-// what a test did, and for damage.
+// Owner returns a pool of the login that owns the tables of d and is exempt from policies: for checking results and
+// causing damage.
 func Owner(d *db.DB) *pgxpool.Pool {
 	url := d.OwnerURL()
 	if known, ok := owners.Load(url); ok {

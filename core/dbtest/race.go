@@ -11,11 +11,10 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Race makes so many calls at once against a database of the test's own and returns how
-// many went well; the others must be refused by one of the rules. A row that all of them
-// want is held (the statement takes its id) until every connection waits for it: left to
-// themselves, the first would be done before the others are connected.
-func Race(t *testing.T, d *db.DB, hold string, id core.ID, calls int, call func(i int) error, rules ...error) (won int) {
+// Race makes concurrent calls in a database that only this test uses, and returns how many succeeded. The others must be
+// refused by one of the rules. A row that all calls need is locked by a statement (with its ID as the argument) until
+// every connection waits for it; otherwise the first call would end before the others start.
+func Race(t *testing.T, d *db.DB, lockSQL string, id core.ID, calls int, call func(i int) error, rules ...error) (succeeded int) {
 	t.Helper()
 	ctx, most := t.Context(), int(d.Stat().MaxConns())
 	connect(t, d)
@@ -23,24 +22,24 @@ func Race(t *testing.T, d *db.DB, hold string, id core.ID, calls int, call func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held, err := tx.Exec(ctx, hold, id); err != nil || held.RowsAffected() != 1 {
-		t.Fatalf("%s: %d rows, %v", hold, held.RowsAffected(), err)
+	if locked, err := tx.Exec(ctx, lockSQL, id); err != nil || locked.RowsAffected() != 1 {
+		t.Fatalf("%s: %d rows, %v", lockSQL, locked.RowsAffected(), err)
 	}
-	var good, over atomic.Int64
+	var successes, ended atomic.Int64
 	var all sync.WaitGroup
 	for i := range calls {
 		all.Go(func() {
 			err := call(i)
-			over.Add(1)
+			ended.Add(1)
 			switch {
 			case err == nil:
-				good.Add(1)
+				successes.Add(1)
 			case !slices.ContainsFunc(rules, func(rule error) bool { return errors.Is(err, rule) }):
 				t.Errorf("call %d: %v", i, err)
 			}
 		})
 	}
-	for waiting := 0; waiting < min(calls, most) && over.Load() == 0; {
+	for waiting := 0; waiting < min(calls, most) && ended.Load() == 0; {
 		err := tx.QueryRow(ctx, `
 			select count(*) from pg_stat_activity
 			where wait_event_type = 'Lock' and datname = current_database()`).Scan(&waiting)
@@ -49,18 +48,17 @@ func Race(t *testing.T, d *db.DB, hold string, id core.ID, calls int, call func(
 			break
 		}
 	}
-	if over.Load() > 0 {
-		t.Errorf("a call was over while others held: %s", hold)
+	if ended.Load() > 0 {
+		t.Errorf("a call ended without waiting for the lock of: %s", lockSQL)
 	}
 	if err := tx.Rollback(ctx); err != nil {
 		t.Error(err)
 	}
 	all.Wait()
-	return int(good.Load())
+	return int(successes.Load())
 }
 
-// connect has a pool open all its connections: whoever waits for a lock waits for some
-// seconds only, which this might take on a busy machine.
+// connect opens all connections of a pool. On a busy machine this can take seconds, longer than a call waits for a lock.
 func connect(t *testing.T, d *db.DB) {
 	t.Helper()
 	var all, begun sync.WaitGroup

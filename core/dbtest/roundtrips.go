@@ -18,10 +18,9 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// RoundTrips opens a database of the test's own, with one connection, and counts
-// how often its client waits for the server: each wait ends with the server's
-// ReadyForQuery. A statement is prepared when a connection first uses it, so what
-// is counted must have run once before.
+// RoundTrips opens a database for one test, with one connection, and counts the server's ReadyForQuery messages, each of
+// which ends a round trip. A connection prepares a statement when it first uses it, so the counted calls must have run
+// once before.
 func RoundTrips(t testing.TB) (d *db.DB, count func() int) {
 	t.Helper()
 	owner := OwnURL(t)
@@ -49,7 +48,7 @@ func RoundTrips(t testing.TB) (d *db.DB, count func() int) {
 			if err != nil {
 				return
 			}
-			go between(client, network, address, &ready)
+			go relay(client, network, address, &ready)
 		}
 	}()
 
@@ -67,9 +66,9 @@ func RoundTrips(t testing.TB) (d *db.DB, count func() int) {
 	return d, func() int { return int(ready.Load()) }
 }
 
-// between passes on what client and server say, and counts before it passes on: once
-// the client has its answer, the answer has been counted.
-func between(client net.Conn, network, address string, ready *atomic.Int64) {
+// relay forwards messages between client and server. It counts a message before it forwards it, so that the count is
+// right when the client continues.
+func relay(client net.Conn, network, address string, ready *atomic.Int64) {
 	defer client.Close()
 	server, err := net.Dial(network, address)
 	if err != nil {
@@ -82,7 +81,7 @@ func between(client net.Conn, network, address string, ready *atomic.Int64) {
 	}()
 	from, to := bufio.NewReader(server), bufio.NewWriter(client)
 	for {
-		// A message is its kind, its length (with these four bytes) and its text.
+		// A message is its type, its length (including these four bytes) and its content.
 		var head [5]byte
 		if _, err := io.ReadFull(from, head[:]); err != nil {
 			return

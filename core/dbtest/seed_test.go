@@ -68,7 +68,7 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	}
 }
 
-// seedImport checks a file in which something is wrong.
+// seedImport checks a file with a problem.
 func seedImport(t *testing.T, d *db.DB, by core.Actor) {
 	t.Helper()
 	imports := importing.NewService(d, queue(t, d))

@@ -13,7 +13,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// serving is a connection of the login that serves, as a pool has it.
+// serving connects with the login that serves, like a pool.
 func serving(t *testing.T, owner string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dbtest.Serving(owner))
@@ -24,9 +24,8 @@ func serving(t *testing.T, owner string) *pgx.Conn {
 	return conn
 }
 
-// "A statement outside any transaction sees no row of any tenant table": of no tenant, and of no
-// table that only the platform sees, whether the connection says that it has entered nothing or
-// says nothing at all.
+// "A statement outside any transaction sees no row of any tenant table", nor of a table that only the platform
+// sees, whether the connection's setting says so or is missing.
 func TestOutsideOfTransactionsNothingIsSeen(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
@@ -52,8 +51,7 @@ func TestOutsideOfTransactionsNothingIsSeen(t *testing.T) {
 	}
 }
 
-// "Serving uses a login that owns nothing": it can't become the owner, and what it may not do
-// stays forbidden.
+// "Serving uses a login that owns nothing": it can't become the owner.
 func TestTheServingLoginStaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	address := dbtest.OwnURL(t)
@@ -133,10 +131,10 @@ func TestJobsStandBehindTheWall(t *testing.T) {
 	}
 }
 
-// ofOneTenant are the functions that run as the owner and work on the tenant that is entered.
+// ofOneTenant lists the functions that run as the owner for the tenant that is entered.
 var ofOneTenant = []string{"forget_customer", "forget_voucher_mails", "search_customer"}
 
-// "Functions that work on all tenants refuse when a tenant is set", and where nothing is entered.
+// "Functions that work on all tenants refuse when a tenant is set", and when nothing is entered.
 func TestFunctionsOnAllTenantsAreThePlatforms(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)

@@ -10,18 +10,17 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// What is sold and earned where, by whom and to whom. Days count back from the day the demo is made.
+// The café's data. Days count back from the day on which the demo is made.
 
 const (
 	daysOpen   = 365
 	opens      = 7*60 + 30  // minutes of the day
-	lastOrders = 17*60 + 45 // the rest until 18:00 is for corrections
-	forenoon   = 10*60 + 20 // when the owner makes rewards and coupons
+	lastOrders = 17*60 + 45 // leaves time for corrections until 18:00
+	forenoon   = 10*60 + 20 // when the owner creates rewards and coupons
 	evening    = 18*60 + 40 // when coupons are sent
 )
 
-// The people of the café, as indexes of team. The ordering app is an integration that was
-// switched off since: it left sales behind, and no token.
+// The people of the café, as indexes of team. The ordering app is a former integration with sales and no token.
 const (
 	owner = iota
 	manager
@@ -37,7 +36,7 @@ var team = []staff.New{
 	secondCashier: {Role: core.Cashier, Name: "Yusuf Rahimi", Email: "yusuf@cafearo.example"},
 }
 
-// locations are where the cashiers work: one each.
+// locations maps each cashier to their location.
 var locations = map[int]string{firstCashier: "Södermalm", secondCashier: "Vasastan"}
 
 // The transaction types, as indexes of types.
@@ -53,11 +52,10 @@ var types = []transaction.NewType{
 	openingWeeks: {Name: "Opening weeks", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 2, UnitCents: 100, MinSpendCents: 500}},
 }
 
-// openingWeeksEnd is when the type of that name was switched off.
+// openingWeeksEnd is when the type of that name was deactivated.
 const openingWeeksEnd = daysOpen - 30
 
-// menu has the prices in cents of coffees, drinks, pastries and lunches, those that are ordered
-// often more than once.
+// menu lists the prices of coffees, drinks, pastries and lunches in cents, frequent ones repeatedly.
 var menu = map[rune][]int64{
 	'c': {320, 320, 320, 350, 390, 420, 420, 420, 440, 440, 450, 450, 480, 480},
 	'd': {350, 420, 460, 380},
@@ -65,14 +63,13 @@ var menu = map[rune][]int64{
 	'l': {790, 790, 890, 990, 990, 1190, 1190, 1250, 1290},
 }
 
-// habit is how some of the guests use the café. One order in "c cp" is a coffee, the other a
-// coffee and a pastry.
+// habit is how a group of guests uses the café.
 type habit struct {
-	share            int     // of a hundred guests
-	workday, weekend float64 // the chance of a visit
-	around, spread   float64 // minutes of the day
-	byApp            float64 // the share of the sales that the ordering app makes
-	orders           []string
+	share            int      // percentage of the guests
+	workday, weekend float64  // probability of a visit
+	around, spread   float64  // minutes of the day
+	byApp            float64  // share of the sales by the ordering app
+	orders           []string // keys of menu: "cp" is a coffee and a pastry
 }
 
 var habits = []habit{
@@ -83,17 +80,17 @@ var habits = []habit{
 	{43, .008, .014, 13 * 60, 120, 0, strings.Fields("cp c lc ccpp")},
 }
 
-// months are what the season does to business, from January on: in July Stockholm is empty.
+// months are seasonal factors from January on: in July, Stockholm is on holiday.
 var months = []float64{.9, .95, 1, 1, 1.05, .95, .65, .85, 1.05, 1.05, 1.1, 1.15}
 
-// newReward is a reward to be made, and how it does.
+// newReward is a reward to be created, and how guests use it.
 type newReward struct {
 	name, description     string
-	points, stamps, stock int64 // 0: it costs none, and has no end
+	points, stamps, stock int64 // 0: no cost in this unit, unlimited stock
 	since                 int   // days; 0: since the opening
-	withdrawn             int   // days; 0: it is on offer
-	share                 int   // of a hundred sales at which guests who can afford it ask for it
-	takes                 int   // days until it can be handed over; 0: it is handed over at once
+	withdrawn             int   // days; 0: active
+	share                 int   // percentage of sales at which guests want it
+	takes                 int   // days from redemption to fulfilment
 }
 
 const (
@@ -101,7 +98,7 @@ const (
 	beanReward = 4
 )
 
-// Of the mugs there were too few, and of the beans a few bags are left.
+// The mugs run out, and a few bags of beans are left.
 var rewards = []newReward{
 	{name: "The tenth coffee", stamps: 9, share: 11, description: "Nine stamps, and the tenth coffee is on us. Any size, any milk."},
 	{name: "Coffee for two", stamps: 13, share: 16, description: "For you and a friend."},
@@ -123,46 +120,46 @@ const (
 	earlyBirds
 )
 
-// newCoupon is a coupon to be made, and how it does.
+// newCoupon is a coupon to be created, and how guests use it.
 type newCoupon struct {
 	name, description string
 	benefit           coupon.BenefitType
-	value             int64   // of a reward: 0
-	validDays         int64   // of its vouchers; 0: as long as the coupon
-	made, off         int     // days; off is 0 where it is active
-	begins, ends      int     // days; 0: at once, and never
-	keen              float64 // the share of its holders who mean to use it
-	least             int64   // the bill it is used with, in cents
+	value             int64   // 0 for a reward
+	validDays         int64   // of its vouchers; 0: until the coupon's end
+	created, off      int     // days; off is when it was deactivated, 0: active
+	starts, expires   int     // days; 0: at once, never
+	keen              float64 // share of its vouchers that guests want to use
+	minSpend          int64   // of a sale with which guests use it, in cents
 }
 
 var newCoupons = []newCoupon{
 	missedYou: {
 		name: "We have missed you", description: "It has been a while. Forty points are waiting for you, and so is the coffee.",
-		benefit: coupon.Points, value: 40, validDays: 30, made: 200, keen: .7,
+		benefit: coupon.Points, value: 40, validDays: 30, created: 200, keen: .7,
 	},
 	birthday: {
 		name: "Happy birthday", description: "Twenty percent off, on any day of your birthday month. Bring your friends.",
-		benefit: coupon.Percent, value: 20, validDays: 30, made: daysOpen, keen: .55,
+		benefit: coupon.Percent, value: 20, validDays: 30, created: daysOpen, keen: .55,
 	},
 	seasonBun: {
 		name: "A bun for the season", description: "A new season, a warm cinnamon bun. This one is on us.",
-		benefit: coupon.Reward, validDays: 45, made: 35, keen: .42,
+		benefit: coupon.Reward, validDays: 45, created: 35, keen: .42,
 	},
 	cheaperLunch: {
 		name: "Two euros off lunch", description: "Thank you for being with us for so long. Stay for lunch and pay two euros less.",
-		benefit: coupon.Amount, value: 200, made: 64, ends: 27, keen: .45, least: 790,
+		benefit: coupon.Amount, value: 200, created: 64, expires: 27, keen: .45, minSpend: 790,
 	},
 	threeStamps: {
 		name: "Three stamps for your card", description: "Three stamps at once, to get your coffee card going.",
-		benefit: coupon.Stamps, value: 3, validDays: 60, made: 25, off: 18, keen: .3,
+		benefit: coupon.Stamps, value: 3, validDays: 60, created: 25, off: 18, keen: .3,
 	},
 	earlyBirds: {
 		name: "Early birds", description: "Before eight, coffee is half the price.",
-		benefit: coupon.Percent, value: 50, made: 2, begins: -10, ends: -40,
+		benefit: coupon.Percent, value: 50, created: 2, starts: -10, expires: -40,
 	},
 }
 
-// send is a coupon sent in the evening of a day.
+// send is a coupon sent on the evening of a day.
 type send struct {
 	day     int
 	by      int // of team
@@ -170,7 +167,7 @@ type send struct {
 	segment coupon.Segment
 }
 
-// sends are those beside the birthday wishes, which go out on the first of each month.
+// sends lists all sends but the birthday coupons, which are sent on the first of each month.
 var sends = []send{
 	{190, owner, missedYou, coupon.Manual},
 	{118, owner, missedYou, coupon.Manual},
@@ -179,19 +176,19 @@ var sends = []send{
 	{33, owner, seasonBun, coupon.All},
 	{24, manager, threeStamps, coupon.RecentPurchase},
 	{15, owner, missedYou, coupon.Manual},
-	{6, manager, seasonBun, coupon.RecentPurchase}, // for those who are new
+	{6, manager, seasonBun, coupon.RecentPurchase}, // for new customers
 }
 
-// guests is how many people become customers in the year.
-const guests = 260
+// guestCount is how many people become customers in the year.
+const guestCount = 260
 
-// The guests the café knows best come first, and come often.
+// regulars are the first and most frequent guests.
 var regulars = []string{
 	"Anna Lindqvist", "Bilal Haddad", "Chiara Romano", "David Okafor", "Elif Yılmaz",
 	"Frode Nilsen", "Grace Mbeki", "Hugo Martín", "Ines Duarte", "Jonas Weber",
 }
 
-// origin is names that go together, and how many of a hundred guests have such a name.
+// origin is a set of names that go together, and the percentage of guests who have them.
 type origin struct {
 	share       int
 	first, last []string
@@ -227,9 +224,9 @@ var origins = []origin{
 	},
 }
 
-// mishaps are reasons for which guests get points.
+// mishaps are reasons of adjustments.
 var mishaps = []string{"Waited too long for lunch", "Spilled coffee, our fault", "Points of a receipt from before joining"}
 
-// plainLetters are how names are written in e-mail addresses.
+// plainLetters replaces the letters of a name for an e-mail address.
 var plainLetters = strings.NewReplacer("å", "a", "ä", "a", "ö", "o", "é", "e", "è", "e", "í", "i", "ı", "i", "i̇", "i", "ç", "c", "ğ", "g",
 	"ş", "s", "ü", "u", "ú", "u", "ó", "o", "ñ", "n", "ł", "l", "ą", "a", "ś", "s", "ń", "n", " ", ".")

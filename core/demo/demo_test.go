@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// The demo is made during a day, before opening, and where the clocks change.
+// The demo is made during a day, before opening, and when clocks change.
 func TestTheDemoIsACafe(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation(timeZone)
@@ -100,7 +100,7 @@ func TestFillIsDoneOnce(t *testing.T) {
 	}
 }
 
-// A process that is killed leaves nothing behind, so that the next one makes all of it.
+// A process that is killed leaves nothing behind, so that the next one makes the whole demo.
 func TestAnInterruptedFillLeavesNothing(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
@@ -191,7 +191,7 @@ func wantClean(t *testing.T, d *db.DB) {
 	}
 }
 
-// wantPlausible checks that there is something to see on every page, and not too much of it.
+// wantPlausible checks that every page has something to show, and not too much.
 func wantPlausible(t *testing.T, d *db.DB, until time.Time) {
 	t.Helper()
 	at := "timestamptz '" + until.Format(time.RFC3339) + "'"
@@ -229,7 +229,7 @@ func wantPlausible(t *testing.T, d *db.DB, until time.Time) {
 		"coupons nearly used up":  {1, 1, "from loyalty.coupon where max_redemptions - redemptions_count between 1 and 10"},
 		"coupons without success": {1, 1, "from loyalty.coupon where redemptions_count = 0"},
 		"sends":                   {18, 22, "from loyalty.coupon_send where sent > 0"},
-		"sends to nobody":         {0, 0, "from loyalty.coupon_send where sent = 0"},
+		"empty sends":             {0, 0, "from loyalty.coupon_send where sent = 0"},
 		"sends that skipped some": {2, 20, "from loyalty.coupon_send where skipped_limit > 0"},
 		"sends under way":         {0, 0, "from loyalty.coupon_send where status <> 'done'"},
 		"redeemed vouchers":       {60, 300, "from loyalty.voucher where status = 'redeemed'"},
@@ -289,7 +289,7 @@ func wantPlausible(t *testing.T, d *db.DB, until time.Time) {
 	}
 }
 
-// wantConsistent checks what verify can't know: the hours and the order of things.
+// wantConsistent checks opening hours and the order of events, which verify doesn't know.
 func wantConsistent(t *testing.T, d *db.DB, until time.Time) {
 	t.Helper()
 	at := "timestamptz '" + until.Add(time.Second).Format(time.RFC3339) + "'"
@@ -333,7 +333,7 @@ func wantConsistent(t *testing.T, d *db.DB, until time.Time) {
 	}
 }
 
-// everything is how much there is of what the demo makes, and the balances.
+// everything summarises the demo's records and balances.
 func everything(t *testing.T, d *db.DB) string {
 	t.Helper()
 	return strings.Join(texts(t, d, `
@@ -361,7 +361,7 @@ func texts(t *testing.T, d *db.DB, sql string) []string {
 	return all
 }
 
-// list asks as the owner, past the wall.
+// list queries as the owner.
 func list[T any](t *testing.T, d *db.DB, sql string) []T {
 	t.Helper()
 	rows, err := dbtest.Owner(d).Query(t.Context(), sql)

@@ -10,26 +10,27 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
 
-// visit is a guest who comes to the café.
+// visit is a guest's visit.
 type visit struct {
 	*guest
 	at time.Time
 }
 
-// live lets the year go by, up to now.
-func (c *cafe) live(ctx context.Context, progress func(done, total int)) {
-	c.meet()
+// simulate simulates the year until now.
+func (c *cafe) simulate(ctx context.Context, progress func(done, total int)) {
+	c.addGuests()
 	for days := daysOpen; days >= 0; days-- {
 		for _, v := range c.visits(days) {
 			c.serve(ctx, v)
 		}
 		if at := c.ago(days, evening); at.Before(c.until) {
-			c.close(ctx, days, at)
+			c.closeDay(ctx, days, at)
 		}
 		if progress != nil {
 			progress(daysOpen-days+1, daysOpen+1)
@@ -37,8 +38,8 @@ func (c *cafe) live(ctx context.Context, progress func(done, total int)) {
 	}
 }
 
-// visits are the visits of a day, in order. The last one was minutes ago if the café is open, so
-// that a new demo looks alive.
+// visits returns the visits of a day, in order. If the café is open, the last one was minutes ago, so that a new demo
+// looks alive.
 func (c *cafe) visits(days int) []visit {
 	day := c.ago(days, 0)
 	business := months[day.Month()-1] * (.84 + .32*c.r.Float64())
@@ -51,7 +52,7 @@ func (c *cafe) visits(days int) []visit {
 		isFirst := days == g.first
 		comes := c.r.Float64() < min(chance*g.keen*business, .95)
 		if (comes || isFirst) && days <= g.first && days >= g.last {
-			all = append(all, visit{g, c.during(day, g.habit)})
+			all = append(all, visit{g, c.visitTime(day, g.habit)})
 		}
 	}
 	if justNow := c.until.Add(-3 * time.Minute); days == 0 && !justNow.Before(clock(day, opens)) && justNow.Before(clock(day, lastOrders)) {
@@ -62,8 +63,8 @@ func (c *cafe) visits(days int) []visit {
 	return all
 }
 
-// during is when on that day a guest of that habit comes.
-func (c *cafe) during(day time.Time, h habit) time.Time {
+// visitTime returns when a guest with a habit comes on a day.
+func (c *cafe) visitTime(day time.Time, h habit) time.Time {
 	for {
 		if minute := h.around + h.spread*c.r.NormFloat64(); minute >= opens && minute < lastOrders {
 			return clock(day, minute)
@@ -71,7 +72,7 @@ func (c *cafe) during(day time.Time, h habit) time.Time {
 	}
 }
 
-// after is some seconds after an instant.
+// after returns a random number of seconds after an instant.
 func (c *cafe) after(at time.Time, least, most int) time.Time {
 	return at.Add(time.Duration(least+c.r.IntN(most-least)) * time.Second)
 }
@@ -84,21 +85,20 @@ type sale struct {
 	source transaction.Source
 }
 
-// serve is what happens at a visit: a sale, perhaps after one that was rung up wrongly, and at
-// the till what is redeemed with it.
+// serve records a visit's sale, perhaps after a wrong one, and at the till the redemptions with it.
 func (c *cafe) serve(ctx context.Context, v visit) {
 	s := c.order(v)
 	if v.id.IsZero() {
-		v.id = must(customer.NewService(c.db.At(v.at)).Upsert(ctx, c.people[s.by], customer.New{
+		v.id = fixture.Must(customer.NewService(c.db.At(v.at)).Upsert(ctx, c.people[s.by], customer.New{
 			FirstName: &v.name[0], LastName: &v.name[1], Phone: &v.phone, Email: v.email,
 		})).ID
 		v.at = v.at.Add(40 * time.Second)
 	}
 	if s.source != transaction.API && c.r.IntN(60) == 0 {
 		if voided := c.after(v.at, 90, 540); voided.Before(c.until) {
-			wrong := c.sell(ctx, v, sale{by: s.by, kind: c.purchase(v.at), cents: one(c.r, menu['l']), source: s.source})
-			// The cashier may have served others since, so the manager voids it.
-			must(transaction.NewService(c.db.At(voided)).Void(ctx, c.people[manager], wrong.ID))
+			wrong := c.sell(ctx, v, sale{by: s.by, kind: c.purchase(v.at), cents: pick(c.r, menu['l']), source: s.source})
+			// The manager voids it, because the cashier may have recorded other sales since.
+			fixture.Must(c.sales(voided).Void(ctx, c.people[manager], wrong.ID))
 			v.at = c.after(voided, 15, 60)
 		}
 	}
@@ -121,12 +121,12 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 	}
 }
 
-// order is what a guest orders and how it is rung up.
+// order returns a guest's order as a sale.
 func (c *cafe) order(v visit) sale {
-	ordered := one(c.r, v.habit.orders)
+	ordered := pick(c.r, v.habit.orders)
 	s := sale{kind: c.purchase(v.at)}
 	for _, course := range ordered {
-		s.cents += one(c.r, menu[course])
+		s.cents += pick(c.r, menu[course])
 	}
 	if ordered == "c" && v.hasCard {
 		s.kind = coffeeCard
@@ -135,7 +135,7 @@ func (c *cafe) order(v visit) sale {
 	case n < v.habit.byApp:
 		s.source, s.by = transaction.API, orderingApp
 	case n > .96:
-		s.source, s.by = transaction.Panel, owner+c.r.IntN(2) // entered afterwards
+		s.source, s.by = transaction.Panel, owner+c.r.IntN(2) // entered later
 	default:
 		s.source, s.by = transaction.POS, firstCashier+c.r.IntN(2)
 	}
@@ -145,7 +145,7 @@ func (c *cafe) order(v visit) sale {
 	return s
 }
 
-// purchase is the type of a sale for points at an instant.
+// purchase returns the type of sales for points at an instant.
 func (c *cafe) purchase(at time.Time) int {
 	if at.Before(c.ago(openingWeeksEnd, 0)) {
 		return openingWeeks
@@ -162,17 +162,16 @@ func (c *cafe) sell(ctx context.Context, v visit, s sale) transaction.Transactio
 	if at, ok := c.locations[s.by]; ok {
 		n.LocationID = &at
 	}
-	return must(transaction.NewService(c.db.At(v.at)).Record(ctx, c.people[s.by], n))
+	return fixture.Must(c.sales(v.at).Record(ctx, c.people[s.by], n))
 }
 
-// voucherFor is the voucher that a guest thinks of using with a sale, if any, whose amount it
-// may lower.
+// voucherFor returns the voucher that a guest uses with a sale, or nil, and reduces the amount by its benefit.
 func (c *cafe) voucherFor(v visit, s *sale) *voucher {
 	at := v.at.Add(20 * time.Second)
 	for _, held := range v.vouchers {
 		n := c.coupons[held.coupon]
 		off := n.off > 0 && !at.Before(c.ago(n.off, forenoon))
-		if off || !held.wanted || !at.Before(held.expires) || !at.Before(c.until) || s.cents < n.least || c.r.IntN(2) == 0 {
+		if off || !held.wanted || !at.Before(held.expires) || !at.Before(c.until) || s.cents < n.minSpend || c.r.IntN(2) == 0 {
 			continue
 		}
 		switch n.benefit {
@@ -187,55 +186,52 @@ func (c *cafe) voucherFor(v visit, s *sale) *voucher {
 	return nil
 }
 
-// redeem redeems a voucher. A reward that it is for is handed over.
+// redeem redeems a voucher and fulfils its reward.
 func (c *cafe) redeem(ctx context.Context, v visit, s sale, use *voucher) {
 	at := c.after(v.at, 5, 20)
-	redeemed := must(c.service.At(at).Redeem(ctx, c.people[s.by], use.id))
+	redeemed := fixture.Must(c.service.At(at).Redeem(ctx, c.people[s.by], use.id))
 	use.wanted = false
-	c.coupons[use.coupon].used++
+	c.coupons[use.coupon].redeemed++
 	if redeemed.RedemptionID != nil {
-		c.handOver(ctx, s, *redeemed.RedemptionID, c.after(at, 40, 200))
+		c.fulfil(ctx, s, *redeemed.RedemptionID, c.after(at, 40, 200))
 	}
 }
 
-// exchange has a guest ask for a reward, where they think of one that they can afford.
+// exchange redeems a random reward if the guest can afford it.
 func (c *cafe) exchange(ctx context.Context, v visit, s sale) {
 	at := c.after(v.at, 25, 45)
-	wish := weighted(c.r, rewards, func(r newReward) int { return r.share })
-	n := rewards[wish]
-	unit, cost := c.rewards[wish].Price()
-	from, to := c.onOffer(wish)
-	if v.has[unit] < cost || n.stock > 0 && c.stock[wish] == 0 || at.Before(from) || !at.Before(to) {
+	wanted := c.rewards[weighted(c.r, rewards, func(r newReward) int { return r.share })]
+	unit, cost := wanted.Price()
+	if v.has[unit] < cost || wanted.stock > 0 && wanted.left == 0 || at.Before(wanted.from) || !at.Before(wanted.to) {
 		return
 	}
-	r := must(reward.NewService(c.db.At(at)).Redeem(ctx, c.people[s.by], reward.RedeemRequest{
-		CustomerID: new(v.id.String()), RewardID: new(c.rewards[wish].ID.String()),
+	r := fixture.Must(c.redemptions(at).Redeem(ctx, c.people[s.by], reward.RedeemRequest{
+		CustomerID: new(v.id.String()), RewardID: new(wanted.ID.String()),
 	}))
-	if voided := c.after(at, 60, 200); n.stock == 0 && c.r.IntN(40) == 0 && voided.Before(c.until) {
-		// The wrong one was tapped.
-		must(reward.NewService(c.db.At(voided)).Void(ctx, c.people[manager], r.ID))
+	if voided := c.after(at, 60, 200); wanted.stock == 0 && c.r.IntN(40) == 0 && voided.Before(c.until) {
+		fixture.Must(c.redemptions(voided).Void(ctx, c.people[manager], r.ID))
 		return
 	}
-	c.stock[wish]--
+	wanted.left--
 	v.has[unit] -= cost
 	done := c.after(at, 40, 200)
-	if n.takes > 0 {
-		done = clock(at.AddDate(0, 0, n.takes), forenoon+c.r.Float64()*300)
+	if wanted.takes > 0 {
+		done = clock(at.AddDate(0, 0, wanted.takes), forenoon+c.r.Float64()*300)
 	}
-	c.handOver(ctx, s, r.ID, done)
+	c.fulfil(ctx, s, r.ID, done)
 }
 
-// handOver fulfils a redemption, unless that is still to come. Some of the latest still wait.
-func (c *cafe) handOver(ctx context.Context, s sale, id core.ID, at time.Time) {
-	waits := at.After(c.ago(14, 0)) && c.r.IntN(2) == 0
-	if !waits && at.Before(c.until) {
-		must(reward.NewService(c.db.At(at)).Fulfil(ctx, c.people[s.by], id))
+// fulfil fulfils a redemption. Future ones and some of the latest stay pending.
+func (c *cafe) fulfil(ctx context.Context, s sale, id core.ID, at time.Time) {
+	isPending := at.After(c.ago(14, 0)) && c.r.IntN(2) == 0
+	if !isPending && at.Before(c.until) {
+		fixture.Must(c.redemptions(at).Fulfil(ctx, c.people[s.by], id))
 	}
 }
 
-// close is what happens in the evening: coupons are sent, some customers unsubscribe or have
-// moved away, and now and then the manager makes up for a mishap.
-func (c *cafe) close(ctx context.Context, days int, at time.Time) {
+// closeDay is the evening: coupons are sent, some customers unsubscribe or become inactive, and sometimes the manager
+// adds points after a mishap.
+func (c *cafe) closeDay(ctx context.Context, days int, at time.Time) {
 	for _, x := range sends {
 		if x.day == days {
 			c.send(ctx, x, at)
@@ -250,12 +246,12 @@ func (c *cafe) close(ctx context.Context, days int, at time.Time) {
 		case g.id.IsZero() || g.gone:
 		case days > 0 && days == g.last && c.r.IntN(8) == 0:
 			g.gone = true
-			must(later.Edit(ctx, by, g.id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
+			fixture.Must(later.Edit(ctx, by, g.id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
 		case g.email != nil && c.r.IntN(10_000) == 0:
-			must(later.Unsubscribe(ctx, by, g.id))
+			fixture.Must(later.Unsubscribe(ctx, by, g.id))
 		case c.r.IntN(6_000) == 0:
-			must(later.Adjust(ctx, by, g.id, customer.Adjustment{
-				Unit: new(string(ledger.Points)), Amount: new(int64(20)), Reason: new(one(c.r, mishaps)),
+			fixture.Must(later.Adjust(ctx, by, g.id, customer.Adjustment{
+				Unit: new(string(ledger.Points)), Amount: new(int64(20)), Reason: new(pick(c.r, mishaps)),
 			}))
 		}
 	}
@@ -268,8 +264,7 @@ const vouchersSQL = `
 		and send_id = @send
 	order by customer_id`
 
-// send sends a coupon and has it evaluated at once. The job that this queues finds nothing left
-// to do.
+// send sends a coupon and creates its vouchers.
 func (c *cafe) send(ctx context.Context, x send, at time.Time) {
 	by, byID := c.people[x.by], map[core.ID]*guest{}
 	s := coupon.Send{Segment: x.segment, FormKey: fmt.Sprintf("demo %d %s", x.coupon, at.Format(time.DateOnly))}
@@ -283,16 +278,13 @@ func (c *cafe) send(ctx context.Context, x send, at time.Time) {
 	if x.segment == coupon.Manual && len(s.Customers) == 0 {
 		return
 	}
-	sent := must(c.service.At(at).Send(ctx, by, c.coupons[x.coupon].id, s))
-	// As long as a send waits for its job.
-	service := c.service.At(at.Add(2 * time.Second))
-	must(service.Evaluate(ctx, by, sent.ID))
-	must(0, service.MarkDelivered(ctx, by, sent.ID))
+	sent := fixture.Must(c.service.At(at).Send(ctx, by, c.coupons[x.coupon].id, s))
+	fixture.CreateVouchers(ctx, c.service.At(at.Add(2*time.Second)), by, sent.ID) // after the usual delay of a job
 	type made struct {
 		ID, CustomerID core.ID
 		ExpiresAt      *time.Time
 	}
-	for _, m := range must(db.ReadAll[made](ctx, c.db, by, vouchersSQL, db.Args{"send": sent.ID})) {
+	for _, m := range fixture.Must(db.ReadAll[made](ctx, c.db, by, vouchersSQL, db.Args{"send": sent.ID})) {
 		v := &voucher{coupon: x.coupon, id: m.ID, expires: c.until, wanted: c.r.Float64() < c.coupons[x.coupon].keen}
 		if m.ExpiresAt != nil {
 			v.expires = *m.ExpiresAt

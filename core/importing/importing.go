@@ -192,10 +192,7 @@ func (i Import) log(tx *db.Tx, by core.Actor, action string, facts map[string]an
 
 // change runs fn with an import that is locked until the commit.
 func (s *Service) change(ctx context.Context, by core.Actor, id core.ID, fn func(tx *db.Tx, file sheet) (Import, error)) (Import, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Import{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Import, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Import, error) {
 		file, err := db.One[sheet](ctx, tx, lockImportSQL, db.Args{"id": id})
 		if err != nil {
 			return Import{}, err

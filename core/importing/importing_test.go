@@ -66,7 +66,7 @@ func (o office) preview(t *testing.T, id core.ID) importing.Preview {
 	return p
 }
 
-// worked is what becomes of an import once its jobs are done.
+// worked runs an import's jobs.
 func (o office) worked(t *testing.T, i importing.Import) importing.Import {
 	t.Helper()
 	for i.Status == importing.Checking || i.Status == importing.Running {
@@ -87,7 +87,7 @@ func (o office) import_(t *testing.T, id core.ID) importing.Import {
 	return i
 }
 
-// checked is a file that was read as its headings say.
+// checked uploads and checks a file with the guessed columns.
 func (o office) checked(t *testing.T, content string) importing.Import {
 	t.Helper()
 	i := o.uploaded(t, content)
@@ -112,7 +112,7 @@ func (o office) running(t *testing.T, id core.ID) importing.Import {
 	return i
 }
 
-// imported is a file that was checked and imported.
+// imported uploads, checks and imports a file.
 func (o office) imported(t *testing.T, content string) importing.Import {
 	t.Helper()
 	return o.worked(t, o.running(t, o.checked(t, content).ID))
@@ -142,7 +142,7 @@ func wantCounts(t *testing.T, i importing.Import, status importing.Status, want 
 	}
 }
 
-// everybody is who the shop knows: "name phone e-mail points stamps", in the order of their ids.
+// everybody lists the customers: "name phone e-mail points stamps", in the order of their IDs.
 func (o office) everybody(t *testing.T) []string {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
@@ -161,7 +161,7 @@ func (o office) everybody(t *testing.T) []string {
 	return list
 }
 
-// sound fails unless everything in the database agrees.
+// sound runs verify.
 func sound(t *testing.T, d *db.DB) {
 	t.Helper()
 	results, err := verify.Run(t.Context(), d)
@@ -175,8 +175,8 @@ func sound(t *testing.T, d *db.DB) {
 	}
 }
 
-// "CSV import with a column-mapping preview, a dry run that names every bad row, upsert
-// semantics": the whole way of a file.
+// "CSV import with a column-mapping preview, a dry run that names every bad row, upsert semantics": from
+// upload to report.
 func TestAFileFromUploadToReport(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
@@ -246,7 +246,7 @@ func TestAFileFromUploadToReport(t *testing.T) {
 	if dan.Created || !dan.CreatedAt.Equal(time.Date(2022, 5, 1, 12, 30, 0, 0, time.UTC)) {
 		t.Errorf("Dan first came %s", dan.CreatedAt)
 	}
-	// Once more, the same file finds everybody.
+	// Imported again, the file finds all customers.
 	again := o.imported(t, lines("name,phone", "Cecilia von Åkern,070-174 06 07", "Dan Berg,070 174 06 08"))
 	wantCounts(t, again, importing.Done, counts{Rows: 2, Done: 2, Found: 2})
 	sound(t, o.db)
@@ -316,7 +316,7 @@ func TestHowFilesAreWritten(t *testing.T) {
 		"empty cells too many":   "name,phone\nÅsa Öhrn,070 174 06 05,,\n",
 		"as it was exported":     "\uFEFFname,phone\r\nÅsa Öhrn,'070 174 06 05\r\n",
 		"spaces around":          "name , phone\n  Åsa Öhrn\u00a0 ,\u00a0070 174 06 05 \n",
-		"no heading":             "Åsa Öhrn,070 174 06 05\n",
+		"no header row":          "Åsa Öhrn,070 174 06 05\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -329,9 +329,9 @@ func TestHowFilesAreWritten(t *testing.T) {
 			o := newOffice(t)
 			i := o.uploaded(t, content)
 			m := o.preview(t, i.ID).Mapping
-			if name == "no heading" {
+			if name == "no header row" {
 				if m.HasHeader {
-					t.Error("a customer is taken for the heading")
+					t.Error("a customer is taken for the header row")
 				}
 				m.Columns = []importing.Field{importing.FullNameField, importing.PhoneField}
 			}
@@ -361,29 +361,29 @@ func TestFilesThatAreRefused(t *testing.T) {
 		content io.Reader
 		want    core.Violation // of the field; none: it is accepted
 	}{
-		"nothing":               {nil, core.Required},
-		"empty":                 {strings.NewReader(""), core.Violation{Rule: "empty_file"}},
-		"empty rows":            {strings.NewReader("\n\r\n;;;\n ; \n"), core.Violation{Rule: "empty_file"}},
-		"only a mark":           {strings.NewReader("\uFEFF"), core.Violation{Rule: "empty_file"}},
-		"only a heading":        {strings.NewReader("name,phone\n"), core.Violation{Rule: "no_rows"}},
-		"only a customer":       {strings.NewReader("Anna Ek,070 174 06 05"), accepted},
-		"a workbook":            {strings.NewReader("PK\x03\x04\x00\x00"), core.Violation{Rule: "workbook"}},
-		"an old workbook":       {strings.NewReader("\xD0\xCF\x11\xE0\xA1\xB1"), core.Violation{Rule: "workbook"}},
-		"UTF-16":                {strings.NewReader("\xFF\xFEn\x00"), core.Violation{Rule: "utf16"}},
-		"an image":              {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00"), core.Violation{Rule: "not_csv"}},
-		"a NUL, later":          {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 99)+"\n", 20_000), strings.NewReader("\x00")), core.Violation{Rule: "not_csv"}},
-		"lines of old":          {strings.NewReader("name,phone\rAnna Ek,1\r"), core.Violation{Rule: "line_endings"}},
-		"the first row broken":  {strings.NewReader("name,\"phone\nAnna Ek,1\n"), core.Violation{Rule: "unclosed_quote", Limit: 2, Other: "1"}},
-		"100,000 rows":          {rows(100_000), accepted},
-		"100,001 rows":          {rows(100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
-		"100,001, no heading":   {repeated("070 174 06 05\n", 100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
-		"20 MB":                 {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10-1)), accepted},
-		"more than 20 MB":       {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10)), core.Violation{Rule: "max_megabytes", Limit: 20}},
-		"101 columns":           {strings.NewReader(strings.Repeat("a,", 100) + "b\n1\n"), core.Violation{Rule: "max_columns", Limit: 100}},
-		"a row without end":     {io.MultiReader(strings.NewReader("name,phone\nAnna,\"070\n"), repeated("Bo,070 174 06 05\n", 100_000)), core.Violation{Rule: "long_row", Limit: 2}},
-		"a line without end":    {io.MultiReader(strings.NewReader("name,phone\nAnna \"x\","), repeated("0", 5<<20)), core.Violation{Rule: "long_row", Limit: 2}},
-		"one that breaks off":   {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(broken)), readFails},
-		"one that is cut short": {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), readFails},
+		"nothing":                {nil, core.Required},
+		"empty":                  {strings.NewReader(""), core.Violation{Rule: "empty_file"}},
+		"empty rows":             {strings.NewReader("\n\r\n;;;\n ; \n"), core.Violation{Rule: "empty_file"}},
+		"only a mark":            {strings.NewReader("\uFEFF"), core.Violation{Rule: "empty_file"}},
+		"only a header row":      {strings.NewReader("name,phone\n"), core.Violation{Rule: "no_rows"}},
+		"only a customer":        {strings.NewReader("Anna Ek,070 174 06 05"), accepted},
+		"a workbook":             {strings.NewReader("PK\x03\x04\x00\x00"), core.Violation{Rule: "workbook"}},
+		"an old workbook":        {strings.NewReader("\xD0\xCF\x11\xE0\xA1\xB1"), core.Violation{Rule: "workbook"}},
+		"UTF-16":                 {strings.NewReader("\xFF\xFEn\x00"), core.Violation{Rule: "utf16"}},
+		"an image":               {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00"), core.Violation{Rule: "not_csv"}},
+		"a NUL, later":           {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 99)+"\n", 20_000), strings.NewReader("\x00")), core.Violation{Rule: "not_csv"}},
+		"lines of old":           {strings.NewReader("name,phone\rAnna Ek,1\r"), core.Violation{Rule: "line_endings"}},
+		"the first row broken":   {strings.NewReader("name,\"phone\nAnna Ek,1\n"), core.Violation{Rule: "unclosed_quote", Limit: 2, Other: "1"}},
+		"100,000 rows":           {rows(100_000), accepted},
+		"100,001 rows":           {rows(100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
+		"100,001, no header row": {repeated("070 174 06 05\n", 100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
+		"20 MB":                  {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10-1)), accepted},
+		"more than 20 MB":        {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10)), core.Violation{Rule: "max_megabytes", Limit: 20}},
+		"101 columns":            {strings.NewReader(strings.Repeat("a,", 100) + "b\n1\n"), core.Violation{Rule: "max_columns", Limit: 100}},
+		"a row without end":      {io.MultiReader(strings.NewReader("name,phone\nAnna,\"070\n"), repeated("Bo,070 174 06 05\n", 100_000)), core.Violation{Rule: "long_row", Limit: 2}},
+		"a line without end":     {io.MultiReader(strings.NewReader("name,phone\nAnna \"x\","), repeated("0", 5<<20)), core.Violation{Rule: "long_row", Limit: 2}},
+		"one that breaks off":    {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(broken)), readFails},
+		"one that is cut short":  {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), readFails},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i, err := o.imports.Upload(t.Context(), o.by, importing.File{Name: "x.csv", Content: c.content, FormKey: name})
@@ -392,7 +392,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 				if err != nil {
 					t.Errorf("refused: %v", err)
 				}
-				// Out of the way of the others: three files may wait.
+				// In its own tenant, because only three files may wait.
 				if _, err := dbtest.Owner(o.db).Exec(t.Context(), "delete from loyalty.customer_import where tenant_id = $1 and id = $2", o.by.Tenant.ID, i.ID); err != nil {
 					t.Error(err)
 				}
@@ -416,7 +416,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	}
 }
 
-// repeated is a text, so many times.
+// repeated returns a text n times.
 func repeated(text string, times int) io.Reader {
 	all := make([]io.Reader, 0, times/1000+1)
 	for times > 0 {
@@ -427,14 +427,14 @@ func repeated(text string, times int) io.Reader {
 	return io.MultiReader(all...)
 }
 
-// Headings are guessed "from header names in English, Swedish, Norwegian, Danish, German,
-// French, Spanish, Finnish"; "duplicated or missing headers" leave the choice to people.
-func TestHeadings(t *testing.T) {
+// Header rows are guessed "from header names in English, Swedish, Norwegian, Danish, German, French, Spanish,
+// Finnish"; "duplicated or missing headers" leave the choice to people.
+func TestHeaderRows(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	const f, l, n, p, e, d, x, s, no = importing.FirstNameField, importing.LastNameField, importing.FullNameField, importing.PhoneField,
 		importing.EmailField, importing.CreatedAtField, importing.PointsField, importing.StampsField, importing.NoField
-	for heading, want := range map[string][]importing.Field{
+	for header, want := range map[string][]importing.Field{
 		"First name,Last name,Phone number,E-mail address,Customer since,Points,Stamps":  {f, l, p, e, d, x, s},
 		"FIRST_NAME,surname,Mobile,EMAIL,created_at,Points balance,stamps":               {f, l, p, e, d, x, s},
 		"Förnamn,Efternamn,Telefonnummer,E-postadress,Skapad,Poäng,Stämplar":             {f, l, p, e, d, x, s},
@@ -452,21 +452,21 @@ func TestHeadings(t *testing.T) {
 		"Anna Ek,070 174 06 05":   {no, no},
 		"anna@example.com,Colour": {no, no},
 	} {
-		i := o.uploaded(t, heading+"\nx,y,z\n")
+		i := o.uploaded(t, header+"\nx,y,z\n")
 		pv := o.preview(t, i.ID)
 		if _, err := o.imports.Cancel(t.Context(), o.by, i.ID); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, pv.Columns); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", heading, diff)
+			t.Errorf("%s (-want +got):\n%s", header, diff)
 		}
-		if somebody := strings.Contains(heading, "Anna") || strings.Contains(heading, "@"); pv.HasHeader == somebody {
-			t.Errorf("%s: a heading is %t", heading, pv.HasHeader)
+		if isCustomer := strings.Contains(header, "Anna") || strings.Contains(header, "@"); pv.HasHeader == isCustomer {
+			t.Errorf("%s: header row = %t", header, pv.HasHeader)
 		}
 	}
 }
 
-// A mapping that can make no customer is refused before anything is read.
+// A mapping with which no row could become a customer is refused before the file is read.
 func TestMappingsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -535,8 +535,7 @@ func TestEveryBadRowIsNamed(t *testing.T) {
 	}
 }
 
-// "A dry run that names every bad row", however many there are: up to a bound with
-// everything that is wrong, and beyond it with the first of that.
+// "A dry run that names every bad row": up to a limit with all problems, and beyond it with the first one.
 func TestEveryBadRowOfManyIsNamed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -587,8 +586,7 @@ func TestFullNames(t *testing.T) {
 	}
 }
 
-// What a file means is decided by its columns: it may be checked again with others, and
-// is imported as it was checked last.
+// A file can be checked again with other columns, and is imported with the last ones.
 func TestAFileIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -613,7 +611,7 @@ func TestAFileIsCheckedAgain(t *testing.T) {
 	}
 }
 
-// A heading that is none is a customer, if somebody says so.
+// A header row can be imported as a customer.
 func TestTheFirstRowMayBeACustomer(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -624,7 +622,7 @@ func TestTheFirstRowMayBeACustomer(t *testing.T) {
 	wantCounts(t, o.checkedAs(t, i.ID, m), importing.Checked, counts{Rows: 2, Done: 2, Created: 2})
 }
 
-// "Cancel": what was done stays done, and nothing more is.
+// "Cancel": the created customers stay, and no more are created.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -655,7 +653,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("after it was cancelled: %v", err)
 		}
 	}
-	// One that does not run yet is discarded: nobody reads later that it did what its check foresaw.
+	// A file that is not being imported is discarded, without the counts that its check predicted.
 	checked := o.checked(t, lines("name,phone", "Dan Ek,070 174 06 08", "Elsa Ek,1"))
 	got, err := o.imports.Cancel(t.Context(), o.by, checked.ID)
 	if err != nil {
@@ -732,7 +730,7 @@ func TestWhoImports(t *testing.T) {
 	if list, err := o.imports.List(t.Context(), manager); err != nil || len(list) != 1 || list[0].ID != i.ID {
 		t.Errorf("a manager sees %v, %v", list, err)
 	}
-	// A stranger's worker does nothing.
+	// A worker of another tenant does nothing.
 	again, err := o.imports.Check(t.Context(), o.by, i.ID, o.preview(t, i.ID).Mapping)
 	if err != nil {
 		t.Fatal(err)
@@ -743,8 +741,8 @@ func TestWhoImports(t *testing.T) {
 	wantCounts(t, o.import_(t, i.ID), importing.Checking, counts{Rows: 1})
 }
 
-// "Gone after 24 h": a file that isn't imported, with its problems. What became of the rows of
-// one that was is kept for 30 days, and one that never arrived whole for an hour.
+// "Gone after 24 h": a file that isn't imported, with its problems. The report of an import is kept for 30
+// days, and an incomplete upload for an hour.
 func TestOldImportsAreForgotten(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
@@ -813,8 +811,8 @@ func TestOldImportsAreForgotten(t *testing.T) {
 	}
 }
 
-// "At most 3 unfinished files a tenant": also of many that arrive at once, and a place is
-// free again when one of them ends. Another tenant's are counted apart.
+// "At most 3 unfinished files a tenant", also with concurrent uploads. A place is free when one of them ends.
+// Another tenant's files count separately.
 func TestThreeFilesWait(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -865,7 +863,7 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 	imported := o.imported(t, lines("name,phone,email", anna+",anna@example.com", "Bo Ek,not a number,Anna Ek"))
 	uploaded := o.uploaded(t, lines("name,phone", anna))
 	checked := o.checked(t, lines("name,phone", anna, "Anna Ek,1"))
-	// One more is on its way, and stops after its first piece.
+	// Another file is arriving, and stops after its first piece.
 	var arriving atomic.Bool
 	late := make(chan error)
 	began, goOn := make(chan bool), make(chan bool)
@@ -919,12 +917,12 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 	}
 }
 
-// readerFunc reads by a function.
+// readerFunc is a reader that calls a function.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// wait waits until a question has the answer yes.
+// wait waits until a query returns true.
 func (o office) wait(t *testing.T, what, question string, args ...any) {
 	t.Helper()
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {

@@ -39,7 +39,7 @@ func (s shop) upsert(t *testing.T, phone string, email *string) customer.Upserte
 	return got
 }
 
-// made is a new customer.
+// made adds a new customer.
 func (s shop) made(t *testing.T, phone string, email *string) customer.Customer {
 	t.Helper()
 	got := s.upsert(t, phone, email)
@@ -66,7 +66,7 @@ func (s shop) count(t *testing.T) (n int) {
 	return n
 }
 
-// keys are the stored keys by phone number.
+// keys returns the stored keys by phone number.
 func (s shop) keys(t *testing.T) map[string]string {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", s.by.Tenant.ID)
@@ -103,8 +103,8 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// move changes the country like the platform does: it holds the tenant, then reads all
-// numbers anew. Who is let in afterwards knows the new country.
+// move changes the country like the platform: it locks the tenant, then reads all numbers again. Transactions
+// that waited see the new country.
 func (s *shop) move(t *testing.T, country string) error {
 	t.Helper()
 	const holdSQL = "update loyalty.tenant set country = nullif(@country, '') where id = @id"

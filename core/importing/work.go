@@ -174,14 +174,14 @@ func (w *worker) batchDone(ctx context.Context, queueRest bool) (over bool, err 
 		status = Checked
 	}
 	o, err := db.InTenant(ctx, w.db, w.by, func(tx *db.Tx) (o outcome, err error) {
+		if err := w.lockPosition(ctx, tx); err != nil {
+			return outcome{}, err
+		}
 		if b.last && w.Status == Running {
 			status, ended = Done, &tx.Now
 			if err := db.Queue(tx, deleteFileSQL, db.Args{"id": w.ID}); err != nil {
 				return outcome{}, err
 			}
-		}
-		if err := w.lockPosition(ctx, tx); err != nil {
-			return outcome{}, err
 		}
 		switch {
 		case len(b.rows) == 0:

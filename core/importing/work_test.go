@@ -25,8 +25,8 @@ import (
 	"example.com/loyalty/core/mail"
 )
 
-// people is a file of so many customers, the first with that number: each has a point for
-// it and an e-mail address.
+// people returns a file of n customers, numbered from the first: each has as many points as their number, and
+// an e-mail address.
 func people(from, n int) string {
 	var b strings.Builder
 	b.WriteString("first name,last name,phone,email,points\n")
@@ -36,8 +36,8 @@ func people(from, n int) string {
 	return b.String()
 }
 
-// "A crashed worker continues at the batch where it stopped, nothing doubled": the worker
-// is lost in the middle of a batch, again and again.
+// "A crashed worker continues at the batch where it stopped, nothing doubled": workers are lost in the middle
+// of a batch, repeatedly.
 func TestAWorkerThatIsLost(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
@@ -45,7 +45,7 @@ func TestAWorkerThatIsLost(t *testing.T) {
 	i := o.checked(t, people(1, 100))
 	i = o.running(t, i.ID)
 
-	// Tills that have just made these customers and not committed yet hold the import up.
+	// Uncommitted upserts of the same customers at tills block the import.
 	for _, n := range []int{20, 55, 90} {
 		hold, err := dbtest.Owner(o.db).Begin(t.Context())
 		if err != nil {
@@ -81,7 +81,7 @@ func TestAWorkerThatIsLost(t *testing.T) {
 	sound(t, o.db)
 }
 
-// wantPeople says that exactly these were imported, each with their points.
+// wantPeople checks that exactly these customers were imported, each with their points.
 func (o office) wantPeople(t *testing.T, from, n int) {
 	t.Helper()
 	var want []string
@@ -93,7 +93,7 @@ func (o office) wantPeople(t *testing.T, from, n int) {
 	}
 }
 
-// Whoever takes over for a worker that is only slow, and not lost, doubles nothing.
+// A worker that replaces a slow one doubles nothing.
 func TestManyWorkersOfOneImport(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
@@ -103,7 +103,7 @@ func TestManyWorkersOfOneImport(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			// Twelve batches and the end of the file: enough even if the workers keep in step.
+			// Twelve batches and the end of the file, enough even if the workers alternate.
 			for range 20 {
 				if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
 					t.Error(err)
@@ -117,7 +117,7 @@ func TestManyWorkersOfOneImport(t *testing.T) {
 	sound(t, o.db)
 }
 
-// A check is begun anew by whoever takes it over; what the one before still does is not counted.
+// A check starts again with another worker, and the slow worker's results don't count.
 func TestManyWorkersOfOneCheck(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -142,8 +142,7 @@ func TestManyWorkersOfOneCheck(t *testing.T) {
 	}
 }
 
-// "One import runs per tenant at a time": of many that begin at once, one does, and said
-// twice it is one.
+// "One import runs per tenant at a time": of many that start at once, one runs.
 func TestOneImportRunsAtATime(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
@@ -178,9 +177,9 @@ func TestOneImportRunsAtATime(t *testing.T) {
 	if err != nil || running != 1 || jobs != 1 {
 		t.Errorf("%d run, with %d jobs, %v", running, jobs, err)
 	}
-	// Another business's may run beside it.
+	// Another business can import at the same time.
 	other.imported(t, people(1, 3))
-	// And the next one after it.
+	// The next import can start afterwards.
 	for _, f := range files {
 		if i := o.import_(t, f.ID); i.Status == importing.Running {
 			o.worked(t, i)
@@ -195,7 +194,7 @@ func TestOneImportRunsAtATime(t *testing.T) {
 	sound(t, o.db)
 }
 
-// "A double click is one import", also where the two arrive at once.
+// "A double click is one import", even if both uploads arrive at once.
 func TestAFormIsOneImport(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -221,7 +220,7 @@ func TestAFormIsOneImport(t *testing.T) {
 	if list, other := o.imports.List(t.Context(), o.by); err != nil || other != nil || len(list) != 1 || files != 1 {
 		t.Errorf("%d imports with %d files, %v %v", len(list), files, err, other)
 	}
-	// A form of another business may have the same key.
+	// A form of another business can have the same key.
 	stranger := newOffice(t)
 	f := importing.File{Name: "customers.csv", Content: strings.NewReader(people(1, 3)), FormKey: "form"}
 	if i, err := stranger.imports.Upload(t.Context(), stranger.by, f); err != nil || i.ID == made[0].ID {
@@ -232,8 +231,8 @@ func TestAFormIsOneImport(t *testing.T) {
 	}
 }
 
-// "Import while tills upsert the same phone numbers (200 goroutines)": everybody is made
-// once, by whoever came first, and nobody waits in vain.
+// "Import while tills upsert the same phone numbers (200 goroutines)": every customer is created once, and no
+// call waits forever.
 func TestTillsAndAnImportMeetTheSameCustomers(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
@@ -279,8 +278,8 @@ func TestTillsAndAnImportMeetTheSameCustomers(t *testing.T) {
 	sound(t, o.db)
 }
 
-// "A phone number is compared as of the tenant's country": an import whose business moves
-// stops, and goes on with the numbers read as of the new country.
+// "A phone number is compared as of the tenant's country": when the business moves, the import stops and
+// continues with the new country.
 func TestABusinessMovesDuringAnImport(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -299,8 +298,8 @@ func TestABusinessMovesDuringAnImport(t *testing.T) {
 	}
 }
 
-// "A River job", "so that it survives restarts": the queue checks and imports by itself,
-// part by part, and goes on with what a lost worker left.
+// "A River job", "so that it survives restarts": the queue checks and imports in parts, and continues after a
+// lost worker.
 func TestTheQueueImports(t *testing.T) {
 	t.Parallel()
 	q := newQueueOffice(t)
@@ -314,7 +313,7 @@ func TestTheQueueImports(t *testing.T) {
 	q.wait(t, "the file is imported", "select status = 'done' from loyalty.customer_import where id = $1", i.ID)
 	wantCounts(t, q.import_(t, i.ID), importing.Done, counts{Rows: 50, Done: 50, Created: 50})
 
-	// Their jobs are gone, as after too many failures.
+	// Their jobs are deleted, as after too many failures.
 	for _, status := range []importing.Status{importing.Checking, importing.Running} {
 		left := q.uploaded(t, people(51, 50))
 		_, err := dbtest.Owner(q.db).Exec(t.Context(), `
@@ -324,7 +323,7 @@ func TestTheQueueImports(t *testing.T) {
 			t.Fatal(err)
 		}
 		q.restart(t) // which begins with the round that a minute later would come by itself
-		q.wait(t, "somebody goes on with it", "select status in ('checked', 'done') from loyalty.customer_import where id = $1", left.ID)
+		q.wait(t, "a worker continues it", "select status in ('checked', 'done') from loyalty.customer_import where id = $1", left.ID)
 		if got := q.import_(t, left.ID); got.Created != 50 {
 			t.Errorf("%s: %+v", got.Status, countsOf(got))
 		}
@@ -332,7 +331,7 @@ func TestTheQueueImports(t *testing.T) {
 	q.wantPeople(t, 1, 100)
 }
 
-// An import that waits for its turn is no lost one: however long it waits, it has one job.
+// An import that waits for its turn has one job, however long it waits.
 func TestAnImportThatWaitsIsNotQueuedAgain(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
@@ -371,8 +370,8 @@ func TestAnImportThatWaitsIsNotQueuedAgain(t *testing.T) {
 	o.worked(t, o.import_(t, i.ID))
 }
 
-// "Where an operator cancelled the job, the import is stopped": it does not come back.
-func TestAnImportWhoseJobIsCancelledIsStopped(t *testing.T) {
+// If an operator cancels the job, the import is stopped and doesn't restart.
+func TestCancelledJobStopsItsImport(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
 	i := o.running(t, o.checked(t, people(1, 3)).ID)
@@ -398,8 +397,7 @@ func TestAnImportWhoseJobIsCancelledIsStopped(t *testing.T) {
 	}
 }
 
-// "Six import checks delayed another tenant's reset mail": with the lane of imports full of
-// checks that do not move, the mail leaves at once.
+// Imports don't delay mails: with the imports lane full of blocked checks, a mail leaves at once.
 func TestImportsDelayNoMail(t *testing.T) {
 	t.Parallel()
 	q := newQueueOffice(t)
@@ -416,7 +414,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 	mails := mail.New(q.db, queue, render, sent, slog.New(slog.DiscardHandler))
 	signIns := dbtest.Auth(q.db, queue, mails)
 
-	// Six files of three businesses, whose rows another transaction holds.
+	// Six files of three businesses, whose rows another transaction has locked.
 	offices := []office{q.office, {shopOf(t, q.db), q.imports}, {shopOf(t, q.db), q.imports}}
 	for n := range 6 {
 		o := offices[n%3]
@@ -461,7 +459,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 	}
 }
 
-// catcher is a sender that passes on what is sent.
+// catcher is a sender that sends its mails to a channel.
 type catcher chan mail.Mail
 
 func (c catcher) Dial(context.Context) (mail.Conn, error) { return c, nil }
@@ -504,7 +502,7 @@ func TestAHundredThousandRows(t *testing.T) { //nolint:paralleltest // as it say
 	sound(t, o.db)
 }
 
-// watchMemory watches what lives on the heap, and says by how much it grew at most.
+// watchMemory measures how much the heap grows at most.
 func watchMemory(t *testing.T) (peak func() uint64) {
 	t.Helper()
 	live := func() uint64 {
@@ -530,7 +528,7 @@ func watchMemory(t *testing.T) (peak func() uint64) {
 	}
 }
 
-// The round trips that the use cases promise, and three for a batch.
+// The documented number of round trips, and three for a batch.
 func TestImportRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
@@ -567,7 +565,7 @@ func TestImportRoundTrips(t *testing.T) {
 		trips("ListProblems", 2, func() { must(o.imports.ListProblems(t.Context(), o.by, i.ID, 10)) })
 		trips("Check", 5, func() { i, err = o.imports.Check(t.Context(), o.by, i.ID, p.Mapping); must(i, err) })
 		small := o.imports.InBatches(10, 2)
-		// To begin: 3; the file: 2, with its end; a batch: 3, of which the last one is empty.
+		// To start: 3. The file: 2, including its end. A batch: 3, of which the last one is empty.
 		trips("the check", 3+2+4*3-1, func() { must(small.Work(t.Context(), o.by, i.ID, i.Attempt)) })
 		time.Sleep(150 * time.Millisecond) // the queue wakes its workers once in a while
 		trips("Run", 6, func() { i, err = o.imports.Run(t.Context(), o.by, i.ID); must(i, err) })
@@ -578,7 +576,7 @@ func TestImportRoundTrips(t *testing.T) {
 	round(trips, "second")
 }
 
-// queueOffice is an office in a database of its own, whose jobs are worked off.
+// queueOffice returns an office in its own database, without running jobs.
 type queueOffice struct {
 	office
 	queue *job.Queue
@@ -597,7 +595,7 @@ func newQueueOffice(t *testing.T) *queueOffice {
 	return q
 }
 
-// start begins a server: its jobs are worked off, in batches of 7 and jobs of 2 batches.
+// start starts a server that runs jobs, in batches of 7 rows and jobs of 2 batches.
 func (q *queueOffice) start(t *testing.T) {
 	t.Helper()
 	var err error

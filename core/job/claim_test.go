@@ -14,30 +14,30 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// "Stuck work is taken up within two minutes": what adds up after a process is killed.
+// "Stuck work is taken up within two minutes" after a process is killed, in the worst case.
 func TestAbandonedJobsAreTakenUpWithinTwoMinutes(t *testing.T) {
 	t.Parallel()
 	renew, lease, rescue, patience, _ := job.Production()
-	// The claim was renewed at the very end; another process had just looked; its
-	// statement is slow, fails, and succeeds the next time; the one that takes jobs does
-	// not hear of it, polls (a tenth later than usual), and is slow too.
+	// The claim was renewed just before the kill, and another process has just searched. Its statement is slow,
+	// fails, and succeeds the next time. The process that takes jobs misses the notification, polls (a tenth later
+	// than usual), and is slow, too.
 	worst := rescue + 2*(renew+patience) + river.FetchPollIntervalDefault*11/10 + patience
 	t.Logf("at worst %s", worst)
 	if worst >= 2*time.Minute {
 		t.Errorf("an abandoned job is taken up after %s", worst)
 	}
-	// The work of a process that lives has stopped before its job is taken. Its lease
-	// counts from the answer of the last renewal, which began that much earlier.
+	// The work of a living process stops before its job is taken. Its lease counts from the answer to the last
+	// renewal, which started earlier.
 	if lease+patience >= rescue {
 		t.Errorf("work stops %s after its claim was renewed, and another process may begin after %s", lease+patience, rescue)
 	}
-	// Two renewals may fail, each as late as it can.
+	// Two renewals may fail, each as late as possible.
 	if 3*renew+patience-renew > lease {
 		t.Errorf("two renewals that fail end a claim of %s", lease)
 	}
 }
 
-// "Long work that renews is not run twice", however many processes look for abandoned jobs.
+// "Long work that renews is not run twice", however many processes search for abandoned jobs.
 func TestWorkThatRenewsItsClaimIsNotRunTwice(t *testing.T) {
 	t.Parallel()
 	f := newHastyFloor(t)
@@ -65,9 +65,9 @@ func TestWorkThatRenewsItsClaimIsNotRunTwice(t *testing.T) {
 	}
 }
 
-// "Where the claim is lost, the job's context ends", and what this attempt comes to is not
-// written over the next one.
-func TestWorkWhoseClaimIsLostIsStopped(t *testing.T) {
+// "Where the claim is lost, the job's context ends", and the attempt's outcome doesn't overwrite the next
+// attempt's.
+func TestLostClaimStopsWork(t *testing.T) {
 	t.Parallel()
 	f := newHastyFloor(t)
 	stopped := make(chan error, 10)
@@ -87,7 +87,7 @@ func TestWorkWhoseClaimIsLostIsStopped(t *testing.T) {
 	defer f.stop(t)
 	defer close(finish)
 	await(t, "the work begins", func() bool { return runs.Load() == 1 })
-	// Another process takes it: the row is what it would be then.
+	// Another process takes the job.
 	if _, err := dbtest.Owner(f.db).Exec(t.Context(), "update river.river_job set attempt = 2, attempted_at = now() + interval '1 hour'"); err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +103,8 @@ func TestWorkWhoseClaimIsLostIsStopped(t *testing.T) {
 	}
 }
 
-// "… or cannot be renewed for 45 s": the database does not answer, and the work is stopped
-// before another process may begin.
-func TestWorkWhoseClaimCannotBeRenewedIsStopped(t *testing.T) {
+// "… or cannot be renewed for 45 s": work stops before another process may take its job.
+func TestUnrenewedClaimStopsWork(t *testing.T) {
 	t.Parallel()
 	f := newHastyFloor(t)
 	began, stopped := make(chan time.Time, 10), make(chan time.Time, 10)
@@ -139,8 +138,7 @@ func TestWorkWhoseClaimCannotBeRenewedIsStopped(t *testing.T) {
 	}
 }
 
-// Work that ignores its time limit keeps its job no longer: another worker gets it, and
-// what the first one comes to in the end is not written.
+// Work that ignores its time limit loses its job to another worker, and its outcome is not stored.
 func TestWorkThatDoesNotEndLosesItsJob(t *testing.T) {
 	t.Parallel()
 	f := newHastyFloor(t)
@@ -167,8 +165,8 @@ func TestWorkThatDoesNotEndLosesItsJob(t *testing.T) {
 	}
 }
 
-// A job that loses its process again and again waits longer each time, and is given up in
-// the end; one that was to be cancelled is.
+// A job that loses its process repeatedly waits longer each time and is given up in the end. One that was to
+// be cancelled is cancelled.
 func TestAbandonedJobs(t *testing.T) {
 	t.Parallel()
 	f := newHastyFloor(t)
@@ -213,7 +211,7 @@ func TestAbandonedJobs(t *testing.T) {
 	if lines := f.log.lines("abandoned job taken back"); len(lines) != 5 {
 		t.Errorf("logged %q", lines)
 	}
-	// And River reads what was written there.
+	// River reads the stored error.
 	job.Handle(f.Queue, job.Upkeep, func(context.Context, tidying) error { return nil })
 	f.start(t)
 	defer f.stop(t)
@@ -222,8 +220,7 @@ func TestAbandonedJobs(t *testing.T) {
 	})
 }
 
-// "Running jobs … are told to end, and go back into the queue for the next process": a stop
-// need not wait for long work, and costs it no attempt.
+// A stop cancels long work after a while and puts it back into the queue, without counting an attempt.
 func TestAStopPutsLongWorkBack(t *testing.T) {
 	t.Parallel()
 	f := newHastyFloor(t)

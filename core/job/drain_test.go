@@ -13,8 +13,8 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// "Clean-ups in batches, each committed": a backlog of many batches is worked off, and what
-// was committed stays done when a later batch fails.
+// "Clean-ups in batches, each committed": a backlog of many batches is deleted, and committed batches remain
+// when a later one fails.
 func TestABacklogIsWorkedOffInBatches(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -43,7 +43,7 @@ func TestABacklogIsWorkedOffInBatches(t *testing.T) {
 	if err := job.Drain(t.Context(), f.db, "test", clean(0)); err != nil || lanes() != 0 || batches != 3 {
 		t.Errorf("%v, %d rows are left after %d batches, want none after 3", err, lanes(), batches)
 	}
-	// One whose time is up is put back, behind the jobs that wait, and goes on where it was.
+	// A clean-up whose time is over is put back behind waiting jobs and continues later.
 	fill()
 	err := job.DrainWithin(t.Context(), f.db, time.Nanosecond, "test", clean(0))
 	var again *rivertype.JobSnoozeError

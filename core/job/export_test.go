@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 )
 
@@ -26,6 +27,21 @@ const (
 // Production returns the timing of claims in production.
 func Production() (renew, lease, rescue, patience, drain time.Duration) {
 	return production.renew, production.lease, production.rescue, production.patience, production.drain
+}
+
+// Retry is RetryIn in its own transaction.
+func (q *Queue) Retry(ctx context.Context, id int64) error {
+	return q.inTransaction(ctx, id, q.RetryIn)
+}
+
+// Cancel is CancelIn in its own transaction.
+func (q *Queue) Cancel(ctx context.Context, id int64) error {
+	return q.inTransaction(ctx, id, q.CancelIn)
+}
+
+func (q *Queue) inTransaction(ctx context.Context, id int64, fn func(context.Context, *db.Tx, int64) error) error {
+	_, err := db.Platform(ctx, q.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) { return 0, fn(ctx, tx, id) })
+	return err
 }
 
 // RescueOnce puts abandoned jobs back into the queue.

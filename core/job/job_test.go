@@ -27,7 +27,7 @@ type greeting struct {
 
 func (greeting) Kind() string { return "greeting" }
 
-// errand is a job of a tenant's.
+// errand is a tenant's job.
 type errand struct {
 	Tenant core.TenantID `json:"tenant"`
 	N      int           `json:"n"`
@@ -41,7 +41,7 @@ type tidying struct{}
 
 func (tidying) Kind() string { return "tidying" }
 
-// floor is a database of the test's own with a queue on it.
+// floor is a test's own database with a queue.
 type floor struct {
 	*job.Queue
 	db  *db.DB
@@ -59,13 +59,13 @@ func newFloor(t *testing.T) floor {
 	return floor{db: d, by: dbtest.Tenant(t, d)}.with(t, job.New)
 }
 
-// newHastyFloor is one whose claims end within seconds.
+// newHastyFloor returns a floor whose claims last seconds.
 func newHastyFloor(t *testing.T) floor {
 	t.Helper()
 	return newFloor(t).with(t, job.NewHasty)
 }
 
-// with is another queue on the same database, as another process has it.
+// with returns another queue on the same database, like another process.
 func (f floor) with(t *testing.T, newQueue func(*db.DB, *slog.Logger) (*job.Queue, error)) floor {
 	t.Helper()
 	f.log = &record{}
@@ -77,7 +77,7 @@ func (f floor) with(t *testing.T, newQueue func(*db.DB, *slog.Logger) (*job.Queu
 	return f
 }
 
-// record is what was logged.
+// record collects log lines.
 type record struct {
 	sync.Mutex
 	bytes.Buffer
@@ -89,7 +89,7 @@ func (r *record) Write(b []byte) (int, error) {
 	return r.Buffer.Write(b)
 }
 
-// lines are those with a text.
+// lines returns the lines that contain a text.
 func (r *record) lines(text string) (found []string) {
 	r.Lock()
 	defer r.Unlock()
@@ -101,7 +101,7 @@ func (r *record) lines(text string) (found []string) {
 	return found
 }
 
-// queue adds jobs in a transaction of the platform's.
+// queue adds jobs in a transaction of the platform.
 func (f floor) queue(t *testing.T, jobs ...river.JobArgs) {
 	t.Helper()
 	_, err := db.Platform(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
@@ -117,7 +117,7 @@ func (f floor) queue(t *testing.T, jobs ...river.JobArgs) {
 	}
 }
 
-// errands are some of one tenant's.
+// errands returns n errands of a tenant.
 func errands(tenant core.TenantID, from, n int) (jobs []river.JobArgs) {
 	for i := range n {
 		jobs = append(jobs, errand{tenant, from + i})
@@ -125,7 +125,7 @@ func errands(tenant core.TenantID, from, n int) (jobs []river.JobArgs) {
 	return jobs
 }
 
-// await waits until something holds.
+// await waits until a condition holds.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
@@ -135,7 +135,7 @@ func await(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// one is the value that a query returns.
+// one returns the value of a query.
 func one[T any](t *testing.T, f floor, query string, args ...any) (v T) {
 	t.Helper()
 	if err := dbtest.Owner(f.db).QueryRow(t.Context(), query, args...).Scan(&v); err != nil {
@@ -158,7 +158,7 @@ func (f floor) stop(t *testing.T) {
 	}
 }
 
-// greet queues a greeting in a transaction that ends so.
+// greet queues a greeting in a transaction that ends with an error or not.
 func (f floor) greet(ctx context.Context, name string, end error) error {
 	_, err := db.InTenant(ctx, f.db, f.by, func(tx *db.Tx) (int, error) {
 		if err := f.Add(ctx, tx, greeting{name}); err != nil {
@@ -179,7 +179,7 @@ func receive[T any](t *testing.T, from <-chan T) (v T) {
 	return v
 }
 
-// "Queues work in the transaction of its cause": it runs after the commit, or never.
+// A job runs after the commit of its transaction, or never.
 func TestAJobRunsAfterTheCommitOrNever(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -209,8 +209,8 @@ func TestAJobRunsAfterTheCommitOrNever(t *testing.T) {
 	}
 }
 
-// AddAt queues a job for an instant: it runs after it, or never where its transaction failed,
-// and with the next process where none was there.
+// AddAt queues a job that runs at an instant, never after a rollback, and with the next process if none was
+// running.
 func TestAJobWaitsForItsInstant(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -249,7 +249,7 @@ func TestAJobWaitsForItsInstant(t *testing.T) {
 	}
 }
 
-// "Effects leave through the database": a job that fails is run again.
+// A failed job runs again.
 func TestAJobThatFailsIsRunAgain(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -271,7 +271,7 @@ func TestAJobThatFailsIsRunAgain(t *testing.T) {
 	receive(t, runs)
 }
 
-// "A minute each time", or as long as the work may take.
+// A job has a minute, or the time limit of its kind.
 func TestAJobGetsItsTime(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -299,7 +299,7 @@ func TestAJobGetsItsTime(t *testing.T) {
 	}
 }
 
-// "Stop lets the running jobs finish."
+// Stop waits for running jobs.
 func TestStopLetsARunningJobFinish(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -340,7 +340,7 @@ func TestEveryRunsAtTheStart(t *testing.T) {
 	receive(t, tidied)
 }
 
-// A queue that stops while it is still starting says nothing of what it broke off.
+// A queue that stops while it starts logs nothing about cancelled work.
 func TestAStopIsNoFault(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
@@ -369,7 +369,7 @@ func TestAStopIsNoFault(t *testing.T) {
 	}
 }
 
-// "For a job that runs at that time": not before, and by itself.
+// A job runs not before its time.
 func TestAddAt(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -393,7 +393,7 @@ func TestAddAt(t *testing.T) {
 	}
 }
 
-// "It counts neither as a failure nor as an attempt."
+// Again counts neither as a failure nor as an attempt.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -457,8 +457,8 @@ func TestAFailureIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// "A second, then longer and longer, and from the eighth attempt on every hour: for six
-// days, because a mail is given up after five."
+// Retries come after a second, then less and less often, and from the eighth attempt on every hour for six
+// days, because a mail is given up after five.
 func TestRetryDelays(t *testing.T) {
 	t.Parallel()
 	var all time.Duration

@@ -32,14 +32,14 @@ import (
 	"example.com/loyalty/core/verify"
 )
 
-// Started again with these variables, the test binary is a worker of the product that kills
-// itself when it is about to make one step: a round trip to the database, for a job.
+// With these variables, the test binary is a worker of the product that kills itself before one of its steps:
+// a round trip to the database for a job.
 const (
 	victimDatabase = "JOB_TEST_VICTIM_DATABASE"
 	victimStep     = "JOB_TEST_VICTIM_STEP" // "": none, it lists its steps
 )
 
-// works are the services whose jobs are killed.
+// works lists the services whose jobs are killed.
 type works struct {
 	jobs    *job.Queue
 	mails   *mail.Service
@@ -85,14 +85,14 @@ func workUntilKilled(ctx context.Context, url, server, step string) error {
 	return w.jobs.Stop(ctx)
 }
 
-// steps sees each round trip before it is sent, and ends the process before the last one.
+// steps traces each round trip before it is sent, and ends the process before the chosen one.
 type steps struct {
 	mu   sync.Mutex
 	last string
 	seen map[string]int
 }
 
-// TraceQueryStart sees a statement of River's: core/db sends batches.
+// TraceQueryStart traces River's statements; core/db sends batches.
 func (s *steps) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
 	for _, ofAJob := range []string{"JobGetByIDMany", "JobInsert", "JobSetStateIfRunningMany"} {
 		if strings.Contains(q.SQL, "-- name: "+ofAJob) {
@@ -102,10 +102,10 @@ func (s *steps) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQue
 	return ctx
 }
 
-// TraceQueryEnd sees nothing.
+// TraceQueryEnd does nothing.
 func (s *steps) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// TraceBatchStart sees statements that travel together.
+// TraceBatchStart traces batches.
 func (s *steps) TraceBatchStart(ctx context.Context, _ *pgx.Conn, b pgx.TraceBatchStartData) context.Context {
 	var all []string
 	for _, q := range b.Batch.QueuedQueries {
@@ -115,14 +115,14 @@ func (s *steps) TraceBatchStart(ctx context.Context, _ *pgx.Conn, b pgx.TraceBat
 	return ctx
 }
 
-// TraceBatchQuery sees nothing.
+// TraceBatchQuery does nothing.
 func (s *steps) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 
-// TraceBatchEnd sees nothing.
+// TraceBatchEnd does nothing.
 func (s *steps) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// step counts the round trips of jobs, and those by which the queue hands a job out and
-// notes its end. What the queue does by the clock is no step.
+// step counts the round trips of jobs, including those with which the queue takes and completes them. Periodic
+// statements of the queue don't count.
 func (s *steps) step(statements ...string) {
 	text := strings.Join(statements, ";\n")
 	for _, byTheClock := range []string{"recursive waiting", "river.river_job j", "pg_notify"} { // takes, renews and rescues; announces
@@ -144,7 +144,7 @@ func (s *steps) step(statements ...string) {
 	}
 }
 
-// patience is how long anything is waited for: only a fault takes so long.
+// patience is how long the test waits for anything.
 const patience = time.Minute
 
 // scene is a database with a mail server, where workers are killed.
@@ -165,8 +165,7 @@ func newScene(t *testing.T) *scene {
 	}
 	t.Cleanup(d.Close)
 	s.works = s.at(t, d)
-	// Another process leads: none of those here does what is done by the clock, which would
-	// make up for a job that was lost.
+	// Another process is the leader, so these processes do no periodic work, which would hide a lost job.
 	s.exec(t, "insert into river.river_leader (elected_at, expires_at, leader_id, name) values (now(), now() + interval '1 hour', 'another', 'default')")
 	return s
 }
@@ -200,13 +199,13 @@ func (s *scene) idle(t *testing.T) bool {
 	return s.count(t, "select count(*) from river.river_job where finalized_at is null") == 0
 }
 
-// due makes jobs available whose time has come, as the process that leads does every five seconds.
+// due makes scheduled jobs available, as the leader does every five seconds.
 func (s *scene) due(t *testing.T) {
 	t.Helper()
 	s.exec(t, "update river.river_job set state = 'available' where state in ('scheduled', 'retryable') and scheduled_at <= now()")
 }
 
-// unfinished are the jobs that are still to be done.
+// unfinished returns the unfinished jobs.
 func (s *scene) unfinished(t *testing.T) (jobs string) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
@@ -219,8 +218,8 @@ func (s *scene) unfinished(t *testing.T) (jobs string) {
 	return jobs
 }
 
-// victim runs a worker until it is killed at a step or all is done, and returns which, and the
-// steps that one lists which is not to be killed.
+// victim runs a worker until it is killed at a step or everything is done. It returns which, and without a
+// kill the list of steps.
 func (s *scene) victim(t *testing.T, step string) (killed bool, listed []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -267,8 +266,8 @@ func (s *scene) victim(t *testing.T, step string) (killed bool, listed []string)
 	return killed, listed
 }
 
-// twoMinutesLater has another worker do what is left, two minutes after the last one died:
-// after no more than one look for abandoned jobs, of which there is one every 15 seconds.
+// twoMinutesLater has another worker finish the work two minutes after the kill, after at most one of the
+// searches for abandoned jobs that run every 15 seconds.
 func (s *scene) twoMinutesLater(t *testing.T) {
 	t.Helper()
 	const later = 2 * time.Minute
@@ -290,8 +289,8 @@ func (s *scene) twoMinutesLater(t *testing.T) {
 	}
 }
 
-// once fails unless each recipient has one mail, of which one of all may have come in two copies,
-// and returns how many copies there were.
+// once checks that each recipient has one mail, except that one mail may have been delivered twice, and
+// returns the number of deliveries.
 func (s *scene) once(t *testing.T, step string, recipients ...string) (copies int) {
 	t.Helper()
 	for _, to := range recipients {
@@ -312,8 +311,8 @@ func (s *scene) once(t *testing.T, step string, recipients ...string) (copies in
 	return copies
 }
 
-// killedEverywhere begins work and kills its worker at each of its steps, each time anew.
-// begin returns what must be true once another worker has done the rest.
+// killedEverywhere kills a worker at each step of some work, each time from the start. begin returns the check
+// after another worker has finished.
 func (s *scene) killedEverywhere(t *testing.T, least int, begin func(t *testing.T) (done func(step string))) {
 	t.Helper()
 	again := func(step string) (killed bool, listed []string) {
@@ -331,7 +330,7 @@ func (s *scene) killedEverywhere(t *testing.T, least int, begin func(t *testing.
 	}
 	for _, line := range all {
 		step, _, _ := strings.Cut(line, " ")
-		// The ends of two jobs may be noted together, so a step may be left out now and then.
+		// Two jobs may be completed together, so sometimes a step is missing.
 		for tries, killed := 0, false; !killed; tries++ {
 			if killed, _ = again(step); t.Failed() || tries == 10 {
 				t.Fatalf("killed: %t, before %s", killed, line)
@@ -352,7 +351,7 @@ func (s *scene) killedEverywhere(t *testing.T, least int, begin func(t *testing.
 
 const takenUp = "killed at every step, each is taken up again within two minutes and none happens twice"
 
-// A mail of somebody who waits for it.
+// A mail that a person waits for.
 func TestAMailIsKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -378,7 +377,7 @@ func TestAMailIsKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// A send: its vouchers and their mails.
+// A send with its vouchers and mails.
 func TestASendIsKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -422,7 +421,7 @@ func TestASendIsKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// people is a file of so many customers, each with three points: two batches of an import.
+// people returns a file of n customers with three points each: two batches of an import.
 func people(n int) string {
 	var b strings.Builder
 	b.WriteString("First name,Last name,Phone,Points\n")
@@ -434,7 +433,7 @@ func people(n int) string {
 
 const peopleInFile = 600
 
-// uploaded is a file whose check was asked for.
+// uploaded uploads a file and requests its check.
 func (s *scene) uploaded(t *testing.T, by core.Actor) importing.Import {
 	t.Helper()
 	i, err := s.imports.Upload(t.Context(), by, importing.File{
@@ -477,7 +476,7 @@ func TestACheckIsKilledAtEveryStep(t *testing.T) {
 	})
 }
 
-// An import, in the middle of a file as well.
+// An import, also between two batches.
 func TestAnImportIsKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -495,7 +494,7 @@ func TestAnImportIsKilledAtEveryStep(t *testing.T) {
 	})
 }
 
-// An invoice: the run that drafts and issues it, and the mail that brings it.
+// An invoice: the job that drafts and issues it, and its mail.
 func TestAnInvoiceIsKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

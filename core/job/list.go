@@ -156,23 +156,6 @@ func (q *Queue) CancelIn(ctx context.Context, tx *db.Tx, id int64) error {
 		rivertype.JobStateCompleted, rivertype.JobStateDiscarded, rivertype.JobStateCancelled)
 }
 
-// Retry is RetryIn in a transaction of its own.
-func (q *Queue) Retry(ctx context.Context, id int64) error {
-	return q.inOwnTransaction(ctx, id, q.RetryIn)
-}
-
-// Cancel is CancelIn in a transaction of its own.
-func (q *Queue) Cancel(ctx context.Context, id int64) error {
-	return q.inOwnTransaction(ctx, id, q.CancelIn)
-}
-
-func (q *Queue) inOwnTransaction(ctx context.Context, id int64, change func(context.Context, *db.Tx, int64) error) error {
-	_, err := db.Platform(ctx, q.db, core.System(core.Tenant{}, "job queue"), func(tx *db.Tx) (int, error) {
-		return 0, change(ctx, tx, id)
-	})
-	return err
-}
-
 const lockSQL = `
 	select state::text
 	from river.river_job

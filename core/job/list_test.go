@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// office is a queue with jobs in every state, none of which is worked on.
+// office is a queue with a job in every state, none of which runs.
 type office struct {
 	floor
 	ids map[string]int64 // by what is said of them below
@@ -89,7 +89,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// What is told of a job: of its last error the first line, of its arguments nothing.
+// The list shows the first line of a job's last error, and none of its arguments.
 func TestAJobInTheList(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -109,7 +109,7 @@ func TestAJobInTheList(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// The platform's own has no tenant, nor has one that names none that there is.
+	// A job of the platform has no tenant, nor has one whose tenant doesn't exist.
 	if _, err := dbtest.Owner(o.db).Exec(t.Context(), `update river.river_job set metadata = case when id % 2 = 0 then '{}' else '{"tenant": "x"}'::jsonb end`); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestAJobInTheList(t *testing.T) {
 	}
 }
 
-// Page by page and back.
+// Pages forward and backward.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -158,7 +158,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// "Counts per lane and state, oldest waiting job per lane": one that is planned does not wait.
+// "Counts per lane and state, oldest waiting job per lane": a scheduled job doesn't wait.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -189,8 +189,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// What has ended is not cancelled, what runs or is done is not retried, and what is not
-// there is not found.
+// An ended job can't be cancelled, a running or completed one can't be retried, and a missing one is not
+// found.
 func TestRetryAndCancel(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ retry, cancel error }{
@@ -227,7 +227,7 @@ func TestRetryAndCancel(t *testing.T) {
 	}
 }
 
-// A running job is stopped, by whatever process it runs in, and a failed one runs again.
+// A running job is cancelled whatever its process, and a failed one runs again.
 func TestOperatorsReachRunningJobs(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -258,7 +258,7 @@ func TestOperatorsReachRunningJobs(t *testing.T) {
 	await(t, "the job is cancelled again", func() bool { return state() == "cancelled" })
 }
 
-// The round trips that they promise.
+// The documented number of round trips.
 func TestListRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

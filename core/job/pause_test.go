@@ -30,8 +30,8 @@ func (f floor) resume(t *testing.T, lane job.Lane) bool {
 	return f.changeJob(t, func(tx *db.Tx) (bool, error) { return job.Resume(t.Context(), tx, lane) })
 }
 
-// "Pause and resume a lane (stored; honoured by all processes within seconds)": by one that
-// was running, by one that starts while the lane is paused, and only in that lane.
+// "Pause and resume a lane (stored; honoured by all processes within seconds)": by a running process and by
+// one that starts later, and only for that lane.
 func TestAPausedLaneTakesNoJobs(t *testing.T) {
 	t.Parallel()
 	first := newFloor(t)

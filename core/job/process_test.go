@@ -23,7 +23,7 @@ import (
 	ours "example.com/loyalty/core/mail"
 )
 
-// Started again with these variables, the test binary is a process that delivers mails.
+// With these variables, the test binary is a process that delivers mails.
 const (
 	workerDatabase = "JOB_TEST_DATABASE"
 	workerSMTP     = "JOB_TEST_SMTP"
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	dbtest.Main(m)
 }
 
-// deliverMails works until the test lets go of its end of standard input, however it ends.
+// deliverMails delivers until the test closes standard input.
 func deliverMails(ctx context.Context, url, server string) error {
 	d, err := db.Open(ctx, url, db.Options{Listens: true})
 	if err != nil {
@@ -78,7 +78,7 @@ func render(context.Context, string, ours.Email) (ours.Rendered, error) {
 	return ours.Rendered{Subject: "Reset your password", Text: "Follow the link.", HTML: "<p>Follow the link.</p>"}, nil
 }
 
-// process is one that delivers mails.
+// process is another process that delivers mails.
 type process struct{ *exec.Cmd }
 
 func startProcess(t *testing.T, url, server string) process {
@@ -107,7 +107,7 @@ func startProcess(t *testing.T, url, server string) process {
 	return p
 }
 
-// mailServer stalls in the middle of the first mail, before it says that it has it.
+// mailServer stalls during the first mail, before it accepts it.
 type mailServer struct {
 	sync.Mutex
 	seen  []string // Message-IDs of all mails that began to arrive
@@ -165,8 +165,8 @@ func (c conversation) Data(r io.Reader) error {
 	return nil
 }
 
-// "A process killed while it talks to SMTP": another one delivers the mail, under the same
-// Message-ID, as soon as the claim ends. Until then it leaves the mail alone.
+// After a process is killed during SMTP, another one delivers the mail with the same Message-ID when the claim
+// has ended, and not before.
 func TestAMailOutlivesTheProcessThatSendsIt(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -174,7 +174,7 @@ func TestAMailOutlivesTheProcessThatSendsIt(t *testing.T) {
 	url := f.db.OwnerURL()
 	first := startProcess(t, url, at)
 
-	// Written by a process that delivers nothing itself.
+	// The mail is queued by a process that delivers nothing itself.
 	post := ours.New(f.db, f.Queue, render, nil, slog.New(slog.DiscardHandler))
 	_, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
 		return 0, post.Queue(t.Context(), tx, "anna@example.com", "reset")

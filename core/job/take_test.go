@@ -11,7 +11,7 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// crew does errands and remembers who did what when.
+// crew runs errands and remembers when each ran.
 type crew struct {
 	sync.Mutex
 	running map[core.TenantID]int
@@ -21,7 +21,7 @@ type crew struct {
 	done    int
 }
 
-// work takes that long for each errand, or until the context ends.
+// work makes each errand take a time, or until the context ends.
 func (c *crew) work(took time.Duration) func(context.Context, errand) error {
 	c.running, c.most = map[core.TenantID]int{}, map[core.TenantID]int{}
 	c.began, c.order = map[core.TenantID][]time.Time{}, map[core.TenantID][]int{}
@@ -59,8 +59,8 @@ func (c *crew) startOf(tenant core.TenantID) (at time.Time, ok bool) {
 	return c.began[tenant][0], true
 }
 
-// "200 queued jobs of one tenant, another's single job starts within 2 s": beside jobs
-// that take long, and without one of the 200 having been tried in vain.
+// "200 queued jobs of one tenant, another's single job starts within 2 s": beside long jobs, and without an
+// attempt of any of the 200.
 func TestAFloodDelaysNoOtherTenant(t *testing.T) {
 	t.Parallel()
 	for _, lane := range []job.Lane{job.Mail, job.Sends, job.Imports} {
@@ -91,8 +91,8 @@ func TestAFloodDelaysNoOtherTenant(t *testing.T) {
 	}
 }
 
-// Two tenants that fill the lane together do not keep a third one out: the next free worker
-// is for the tenant that has none. And each tenant's jobs run in the order they were queued.
+// Two tenants that fill a lane don't keep out a third: the next free worker takes its job. Each tenant's jobs
+// run in the order they were queued.
 func TestTenantsTakeTurns(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -124,8 +124,8 @@ func TestTenantsTakeTurns(t *testing.T) {
 	}
 }
 
-// A tenant's share is used without pauses: where much waits, the next job begins soon after
-// one has ended, and not with River's next look a second later.
+// A tenant's share is used without pauses: the next job starts soon after one has ended, not with River's next
+// search a second later.
 func TestAShareIsUsedWithoutPauses(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -145,7 +145,7 @@ func TestAShareIsUsedWithoutPauses(t *testing.T) {
 	}
 }
 
-// roughlySorted reports whether every number is within that distance of its place.
+// roughlySorted reports whether every number is within a distance of its position.
 func roughlySorted(numbers []int, off int) bool {
 	sorted := slices.Sorted(slices.Values(numbers))
 	for i, n := range numbers {
@@ -156,7 +156,7 @@ func roughlySorted(numbers []int, off int) bool {
 	return true
 }
 
-// "The platform's jobs have no share": they may use the whole lane while no tenant waits.
+// The platform's jobs have no share: they may use the whole lane while no tenant waits.
 func TestThePlatformHasNoShare(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
@@ -169,8 +169,8 @@ func TestThePlatformHasNoShare(t *testing.T) {
 	await(t, "the platform's jobs fill the lane", func() bool { return c.runs(0) == workers })
 }
 
-// "Of one tenant at most N run at once in a lane of a process": two processes have their
-// share each, and no job runs in both.
+// "Of one tenant at most N run at once in a lane of a process": each of two processes has its own share, and
+// no job runs in both.
 func TestTwoProcessesShareALane(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)

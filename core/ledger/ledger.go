@@ -6,6 +6,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
@@ -41,6 +42,20 @@ type Entry struct {
 	Kind     Kind
 	Cause    *core.ID // the transaction, redemption or voucher; nil for an adjustment
 	Reason   *string  // of an adjustment
+}
+
+// Posted is a stored entry.
+type Posted struct {
+	Kind         Kind
+	Unit         Unit
+	Amount       int64
+	BalanceAfter int64
+	CreatedAt    time.Time
+}
+
+// ReadPosted returns a reading of the entries of a cause, in order.
+func ReadPosted(to *[]Posted, cause core.ID) db.Reading {
+	return db.AllInto(to, postedSQL, db.Args{"cause": cause})
 }
 
 // Account is a customer's balances after an entry.

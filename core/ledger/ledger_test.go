@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// book is a customer's account, and who writes in it.
+// book is a customer's account and the actor who posts to it.
 type book struct {
 	db       *db.DB
 	by       core.Actor
@@ -52,7 +52,7 @@ func (b book) post(ctx context.Context, kind ledger.Kind, unit ledger.Unit, amou
 	})
 }
 
-// adjust adds to the balance by hand.
+// adjust adds an adjustment.
 func (b book) adjust(t *testing.T, unit ledger.Unit, amount int64) ledger.Account {
 	t.Helper()
 	account, err := b.post(t.Context(), ledger.Adjustment, unit, amount, nil)
@@ -102,7 +102,7 @@ func newCause() *core.ID {
 	return &id
 }
 
-// "It writes the entry and the balance in one statement", of either unit.
+// "It writes the entry and the balance in one statement", for both units.
 func TestPostMovesTheBalanceAndWritesTheEntry(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -124,8 +124,8 @@ func TestPostMovesTheBalanceAndWritesTheEntry(t *testing.T) {
 	}
 }
 
-// "Insufficient points balance." and "Insufficient stamps balance.": nothing is
-// written, and one unit does not pay for the other.
+// "Insufficient points balance." and "Insufficient stamps balance.": nothing is written, and one unit can't
+// pay for the other.
 func TestABalanceMustSuffice(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -203,8 +203,8 @@ func TestACauseHasEachEffectOnce(t *testing.T) {
 	}
 }
 
-// "One award is at most 10^12": a sale's, a voucher's, and one by hand, which takes no more
-// either. What only repeats an amount that was recorded has no limit of its own.
+// "One award is at most 10^12": of a sale, a voucher or an adjustment in either direction. Kinds that repeat a
+// recorded amount have no limit.
 func TestOneAwardHasALimit(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -267,8 +267,8 @@ func TestABalanceNeverWraps(t *testing.T) {
 	}
 }
 
-// "A balance is the sum of its entries at every instant", whatever many tills post
-// at once: no gap in the numbering, no entry that goes below zero.
+// "A balance is the sum of its entries at every instant" with many concurrent tills: no gap in the numbering,
+// no entry below zero.
 func TestManyTillsAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -328,8 +328,7 @@ func TestOnlyWhatIsAffordableIsSpent(t *testing.T) {
 	}
 }
 
-// "The application role gets no update or delete on the ledger": what is written
-// stays, whatever mistake the program makes.
+// "The application role gets no update or delete on the ledger", so entries can't be changed by mistake.
 func TestEntriesCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -363,15 +362,14 @@ func TestAnotherTenantsAccountIsOutOfReach(t *testing.T) {
 	}
 }
 
-// An entry that nobody waits for is still all or nothing: what no account took, and
-// what a balance would refuse, refuses the whole transaction.
+// A queued entry without an account, or one that the balance refuses, fails the whole transaction.
 func TestAQueuedEntryIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
 	cause := core.NewID(b.db.Now())
 	queue := func(e ledger.Entry) error {
 		_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (struct{}, error) {
-			// Of the same transaction, and good by itself.
+			// A valid entry in the same transaction.
 			return struct{}{}, errors.Join(
 				ledger.Queue(tx, b.by, ledger.Entry{Customer: b.customer, Unit: ledger.Stamps, Amount: 1, Kind: ledger.Adjustment}),
 				ledger.Queue(tx, b.by, e))
@@ -379,7 +377,7 @@ func TestAQueuedEntryIsAllOrNothing(t *testing.T) {
 		return err
 	}
 	for name, e := range map[string]ledger.Entry{
-		"nobody's account":    {Customer: cause, Unit: ledger.Points, Amount: 5, Kind: ledger.Earn, Cause: &cause},
+		"no account":          {Customer: cause, Unit: ledger.Points, Amount: 5, Kind: ledger.Earn, Cause: &cause},
 		"more than there is":  {Customer: b.customer, Unit: ledger.Points, Amount: -5, Kind: ledger.Adjustment},
 		"a cause that is not": {Customer: b.customer, Unit: ledger.Points, Amount: 5, Kind: ledger.Earn},
 	} {

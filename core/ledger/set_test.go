@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// unopened are customers who have no account yet.
+// unopened adds customers without an account.
 func unopened(t *testing.T, d *db.DB, by core.Actor, n int) (ids []core.ID) {
 	t.Helper()
 	for i := range n {
@@ -36,8 +36,7 @@ func openAll(t *testing.T, d *db.DB, by core.Actor, openings ...ledger.Opening) 
 	return err
 }
 
-// "A balance is the sum of its entries at every instant": also of accounts that do not
-// begin at nothing.
+// "A balance is the sum of its entries at every instant", also for accounts with opening balances.
 func TestOpeningManyAccounts(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
@@ -70,7 +69,7 @@ func TestOpeningManyAccounts(t *testing.T) {
 			t.Errorf("customer %d has %+v, want %+v", i, got, sum)
 		}
 	}
-	// The numbering goes on from there.
+	// The numbering continues.
 	b := book{d, by, who[2]}
 	if got := b.adjust(t, ledger.Points, 5); got != (ledger.Account{Points: 5, Stamps: 7}) || b.lines(t)[1].Seq != 2 {
 		t.Errorf("afterwards: %+v, %+v", got, b.lines(t))
@@ -83,8 +82,8 @@ func TestOpeningManyAccounts(t *testing.T) {
 	}
 }
 
-// "Nothing is opened twice", nor below zero, nor for another tenant's customer: and where
-// one is refused, all are.
+// An account can't be opened twice, with a balance below zero, or for another tenant's customer. One refusal
+// refuses all.
 func TestAnAccountIsOpenedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)

@@ -1,5 +1,12 @@
 package ledger
 
+const postedSQL = `
+	select kind, unit, amount, balance_after, created_at
+	from loyalty.ledger_entry
+	where tenant_id = @tenant_id
+		and cause = @cause
+	order by seq`
+
 const openSQL = `
 	insert into loyalty.account (tenant_id, customer_id)
 	values (@tenant_id, @customer)`

@@ -22,9 +22,8 @@ import (
 	"example.com/loyalty/core/localpg"
 )
 
-// Started again with this variable, the test binary is another process of the
-// product: it enters the cluster of that data directory, says so, and leaves
-// when its input ends.
+// With this variable, the test binary is another process of the product: it starts or joins the cluster of
+// that data directory, prints which, and stops when its input ends.
 const processVariable = "LOCALPG_TEST_PROCESS"
 
 func TestMain(m *testing.M) {
@@ -93,7 +92,7 @@ func (p process) kill() {
 	_ = p.cmd.Wait()
 }
 
-// dataDir is one that PostgreSQL's user can reach; that of t.TempDir it cannot.
+// dataDir makes a directory that PostgreSQL's user can reach, unlike t.TempDir.
 func dataDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(localpg.LargeTempDir(), "loyalty-data-") //nolint:usetesting // t.TempDir is closed to others
@@ -369,7 +368,7 @@ func TestStartAfterEverythingWasKilled(t *testing.T) {
 	pid := postmaster(t, c)
 	stop(t, c)
 
-	// Stopped, the server cannot hear that its parent has died.
+	// A stopped server doesn't get the signal of its parent's death.
 	for _, send := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
 		if send == syscall.SIGKILL {
 			other.kill()
@@ -380,8 +379,7 @@ func TestStartAfterEverythingWasKilled(t *testing.T) {
 	}
 	eventually(t, "the server is gone", func() bool { return !alive(pid) })
 
-	// After a reboot the old number may be anybody's, here that of a process of
-	// the same user.
+	// After a reboot the number may be another process's, here one of the same user.
 	innocent := exec.CommandContext(t.Context(), "sleep", "60")
 	if info, err := os.Stat(c.Dir()); err == nil && os.Geteuid() == 0 {
 		innocent.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: info.Sys().(*syscall.Stat_t).Uid}}
@@ -471,7 +469,7 @@ func TestForeignDirectoryIsRefused(t *testing.T) {
 		},
 	}
 	if os.Geteuid() == 0 {
-		tests["somebody else's"] = func(cluster string) error {
+		tests["another user's"] = func(cluster string) error {
 			return errors.Join(os.Mkdir(cluster, 0o700), os.Chown(cluster, 12345, 12345))
 		}
 	}
@@ -523,7 +521,7 @@ func TestThrowawayIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustDo(t, strings.Replace(c.URL(), "/loyalty?", "/postgres?", 1),
-		"create role somebody",
+		"create role extra",
 		"create database clone template loyalty strategy file_copy")
 	stop(t, c)
 	if _, err := os.Lstat(c.Dir()); !errors.Is(err, fs.ErrNotExist) {
@@ -531,8 +529,8 @@ func TestThrowawayIsRemoved(t *testing.T) {
 	}
 }
 
-// installation copies PostgreSQL's programs and libraries to a place where a test may replace
-// them, and returns its directory. PostgreSQL finds its files from where its programs lie.
+// installation copies PostgreSQL's programs and libraries to a directory where a test can replace them.
+// PostgreSQL finds its files relative to its programs.
 func installation(t *testing.T) (dir string) {
 	t.Helper()
 	const version = "15"
@@ -556,8 +554,7 @@ func installation(t *testing.T) (dir string) {
 	return dir
 }
 
-// "A private database whose binaries were upgraded under it answered 500 to searches until a
-// restart": the server is restarted once the upgrade is over.
+// A server is restarted after PostgreSQL was upgraded, because its new sessions fail until then.
 func TestAnUpgradeUnderTheServerRestartsIt(t *testing.T) { //nolint:paralleltest // it changes PATH
 	dir := installation(t)
 	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
@@ -567,7 +564,7 @@ func TestAnUpgradeUnderTheServerRestartsIt(t *testing.T) { //nolint:paralleltest
 	mustDo(t, c.URL(), function)
 	before := postmaster(t, c)
 
-	// Halfway through an upgrade: the library does not fit, and the programs are not there.
+	// During the upgrade, the library doesn't match and the program is missing.
 	library, program := filepath.Join(dir, "lib", "plpgsql.so"), filepath.Join(dir, "bin", "postgres")
 	whole, err := os.ReadFile(library)
 	installed, err2 := os.ReadFile(program)
@@ -590,7 +587,7 @@ func TestAnUpgradeUnderTheServerRestartsIt(t *testing.T) { //nolint:paralleltest
 	}
 	_, err = conn.Exec(t.Context(), function)
 	_ = conn.Close(t.Context())
-	// core/db takes this for a database that is out of reach.
+	// core/db treats this as an unavailable database.
 	if err == nil || !strings.Contains(err.Error(), "could not load library") {
 		t.Errorf("a function in the middle of an upgrade = %v", err)
 	}
@@ -598,7 +595,7 @@ func TestAnUpgradeUnderTheServerRestartsIt(t *testing.T) { //nolint:paralleltest
 		t.Error("the server was restarted before the upgrade was over")
 	}
 
-	// And its end.
+	// The upgrade ends.
 	replace(library, whole)
 	replace(program, installed)
 	eventually(t, "another server answers", func() bool {

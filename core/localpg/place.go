@@ -54,10 +54,10 @@ func inspect() (machine, error) {
 	// PostgreSQL refuses to run as root.
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		u, err = user.Lookup("nobody")
+		u, err = user.LookupId("65534") // the unprivileged user of most systems
 	}
 	if err != nil {
-		return m, errors.New("PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it as")
+		return m, errors.New("PostgreSQL can't run as root, and there is neither a user postgres nor one with the ID 65534")
 	}
 	m.credential = &syscall.Credential{}
 	_, err = fmt.Sscan(u.Uid+" "+u.Gid, &m.credential.Uid, &m.credential.Gid)

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// catcher is a Sender that keeps what it is given, and fails as often as it is told.
+// catcher is a Sender that stores its mails and fails as often as told.
 type catcher struct {
 	sync.Mutex
 	fail   int
@@ -44,7 +44,7 @@ func (c *catcher) Send(_ context.Context, m mail.Mail) error {
 	return nil
 }
 
-// post is a database of the test's own and a service that mails from it.
+// post is a test's own database and a mail service.
 type post struct {
 	*mail.Service
 	db   *db.DB
@@ -53,7 +53,7 @@ type post struct {
 	log  *record
 }
 
-// record is what was logged.
+// record collects log lines.
 type record struct {
 	sync.Mutex
 	bytes.Buffer
@@ -101,7 +101,7 @@ func newPost(t *testing.T, sender mail.Sender) post {
 	return post{mail.New(d, jobs, render, sender, slog.New(slog.NewTextHandler(log, nil))), d, jobs, dbtest.Tenant(t, d), log}
 }
 
-// write writes a letter in a transaction that ends so.
+// write queues a mail in a transaction that ends with an error or not.
 func (p post) write(ctx context.Context, letter mail.Email, end error) error {
 	return p.writeTo(ctx, "anna@example.com", letter, end)
 }
@@ -116,7 +116,7 @@ func (p post) writeTo(ctx context.Context, to string, letter mail.Email, end err
 	return err
 }
 
-// mails are the ids and statuses of what was written.
+// mails returns the IDs and statuses of the mails.
 func (p post) mails(t *testing.T) (ids []core.ID, statuses []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(p.db).Query(t.Context(), `
@@ -184,8 +184,7 @@ func (p post) wantStatus(t *testing.T, want ...string) {
 	}
 }
 
-// "A mail is written in the transaction of its cause …, so none is sent for something
-// that was rolled back."
+// A mail is stored in the transaction of its cause, so none is sent for a rollback.
 func TestAMailSharesTheFateOfItsCause(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, &catcher{})
@@ -205,7 +204,7 @@ func TestAMailSharesTheFateOfItsCause(t *testing.T) {
 	}
 }
 
-// "Workers are idempotent": the job of a mail that was delivered delivers nothing.
+// The job of a delivered mail delivers nothing.
 func TestDeliveryIsIdempotent(t *testing.T) {
 	t.Parallel()
 	sender := &catcher{}
@@ -231,7 +230,7 @@ func TestDeliveryIsIdempotent(t *testing.T) {
 	}
 }
 
-// "kept: no mail server is set": the mail stays in the database, done.
+// Without a mail server, mails stay in the database.
 func TestWithoutASenderMailsAreKept(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, nil)
@@ -245,8 +244,7 @@ func TestWithoutASenderMailsAreKept(t *testing.T) {
 	p.wantStatus(t, "kept, done")
 }
 
-// "A failing address never blocks the rest", and "a mail that failed is tried again":
-// the queue delivers in the end, with no mail lost and none sent twice.
+// "A failing address never blocks the rest", and a failed mail is retried: the queue delivers every mail once.
 func TestTheQueueTriesAgain(t *testing.T) {
 	t.Parallel()
 	sender := &catcher{fail: 1}
@@ -270,8 +268,8 @@ func TestTheQueueTriesAgain(t *testing.T) {
 	}
 }
 
-// "Status failed …, the error kept": a mail that is refused for good is not tried again,
-// and one that nobody took for five days is given up.
+// A mail that is refused for good is not retried, and one that was deferred for five days is given up. Both
+// keep the error.
 func TestAMailIsGivenUp(t *testing.T) {
 	t.Parallel()
 	refusing := &refuser{err: fmt.Errorf("%w: 550 no such mailbox", mail.ErrRefused)}
@@ -312,8 +310,7 @@ func TestAMailIsGivenUp(t *testing.T) {
 	}
 }
 
-// A mail whose delivery was cancelled is given up, and its words with it; one that is
-// still tried is left alone.
+// A mail whose delivery was cancelled is given up and loses its text. One that is still tried stays.
 func TestAMailWithoutADeliveryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, &catcher{})
@@ -341,7 +338,7 @@ func TestAMailWithoutADeliveryIsGivenUp(t *testing.T) {
 	}
 }
 
-// "Jobs queued before stay readable": those that named no tenant.
+// Jobs of older builds, without a tenant, can be read.
 func TestADeliveryThatNamesNoTenant(t *testing.T) {
 	t.Parallel()
 	sender := &catcher{}
@@ -360,7 +357,7 @@ func TestADeliveryThatNamesNoTenant(t *testing.T) {
 	p.wantStatus(t, "sent, done")
 }
 
-// tenants are those towards whose share deliveries count.
+// tenants returns the tenants of delivery jobs.
 func (p post) tenants(t *testing.T) (tenants []string) {
 	t.Helper()
 	err := dbtest.Owner(p.db).QueryRow(t.Context(), `
@@ -371,7 +368,7 @@ func (p post) tenants(t *testing.T) (tenants []string) {
 	return tenants
 }
 
-// refuser is a Sender that takes nothing.
+// refuser is a Sender that refuses every mail.
 type refuser struct {
 	err   error
 	asked int
@@ -393,7 +390,7 @@ func (p post) reason(t *testing.T, id core.ID) (reason string) {
 	return reason
 }
 
-// "Once it is out, or given up, its words are not kept": what is kept without a server is.
+// The text of a mail is deleted when it is sent or given up, and kept without a mail server.
 func TestWordsAreNotKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -425,8 +422,8 @@ func TestWordsAreNotKept(t *testing.T) {
 	}
 }
 
-// "Without SMTP settings every mail is kept and readable": of all tenants, newest first.
-// With a server nothing is.
+// "Without SMTP settings every mail is kept and readable": of all tenants, newest first. With a mail server
+// the list is empty.
 func TestMailsAreRead(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, nil)
@@ -499,7 +496,7 @@ func (p post) list(t *testing.T, page core.Page) core.List[mail.Summary] {
 	return l
 }
 
-// LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: what is wrong with them is said at the start.
+// Mistakes in LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM are reported at the start.
 func TestNewSMTP(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -513,7 +510,7 @@ func TestNewSMTP(t *testing.T) {
 		{"mail.example.com:25", "loyalty@example.com", false},
 		{"smtp://", "loyalty@example.com", false},
 		{"smtp://mail.example.com:port", "loyalty@example.com", false},
-		{"smtp://mail.example.com", "nobody", false},
+		{"smtp://mail.example.com", "not-an-address", false},
 		{"smtp://mail.example.com", "", false},
 	} {
 		if s, err := mail.NewSMTP(c.server, c.from); (err == nil) != c.ok || (s == nil) == c.ok {
@@ -522,8 +519,8 @@ func TestNewSMTP(t *testing.T) {
 	}
 }
 
-// "Sent mails: text with links blanked first, rows after 90 days": where no server is, the
-// words are there to be read for a week.
+// "Sent mails: text with links blanked first, rows after 90 days". Without a mail server, the text can be read
+// for a week.
 func TestOldMailsAreForgotten(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, nil)

@@ -23,7 +23,7 @@ import (
 	ours "example.com/loyalty/core/mail"
 )
 
-// server is a mail server within the test.
+// server is a mail server in the test.
 type server struct {
 	scheme  string
 	address string
@@ -37,7 +37,7 @@ type server struct {
 	taken    []taken
 }
 
-// taken is a mail that the server has.
+// taken is a mail that the server has accepted.
 type taken struct {
 	from, to  string
 	encrypted bool
@@ -75,7 +75,7 @@ func newServer(t *testing.T, encrypts encryption) *server {
 	return s
 }
 
-// certificate is one for 127.0.0.1, and trust in it.
+// certificate returns a certificate for 127.0.0.1, and a pool that trusts it.
 func certificate(t *testing.T) (server, client *tls.Config) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -99,7 +99,7 @@ func certificate(t *testing.T) (server, client *tls.Config) {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: private}}}, &tls.Config{RootCAs: trusted, ServerName: "127.0.0.1"}
 }
 
-// client is what the product makes of LOYALTY_SMTP_URL.
+// client returns the sender of a URL.
 func (s *server) client(t *testing.T, user string) *ours.SMTP {
 	t.Helper()
 	client, err := ours.NewSMTP(s.scheme+user+s.address, "Loyalty <loyalty@example.com>")
@@ -112,7 +112,7 @@ func (s *server) client(t *testing.T, user string) *ours.SMTP {
 	return client
 }
 
-// refuses lets the server answer so at that stage, from now on.
+// refuses sets the server's reply at a stage.
 func (s *server) refuses(stage string, err error) {
 	s.Lock()
 	defer s.Unlock()
@@ -125,7 +125,7 @@ func (s *server) has() []taken {
 	return append([]taken(nil), s.taken...)
 }
 
-// session is what one client says.
+// session is a client's connection.
 type session struct {
 	*server
 	conn      *smtp.Conn
@@ -185,7 +185,7 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-// Reset is said by the server itself once it has answered for a mail.
+// The server calls Reset after each mail.
 func (s *session) Reset() {
 	s.Lock()
 	defer s.Unlock()
@@ -198,12 +198,11 @@ func (*session) Logout() error { return nil }
 
 func refusal(code int, text string) error { return &smtp.SMTPError{Code: code, Message: text} }
 
-// "Mail goes out in clear where the server offers no STARTTLS: mandatory unless the host is
-// loopback". A server on another machine gets nothing in the clear, says why, and is used as
-// soon as it encrypts.
+// STARTTLS is mandatory unless the server is on this machine. A server without it gets no mail, and the error
+// says why.
 func TestMailsAreEncryptedToOtherMachines(t *testing.T) {
 	t.Parallel()
-	// Linux connects this address to the machine itself; by its form it is none of the machine's.
+	// Linux connects this address to the machine itself, but it doesn't look like a loopback address.
 	elsewhere := func(s *server) *ours.SMTP {
 		s.address = strings.Replace(s.address, "127.0.0.1", "0.0.0.0", 1)
 		return s.client(t, "")
@@ -229,8 +228,8 @@ func TestMailsAreEncryptedToOtherMachines(t *testing.T) {
 	}
 }
 
-// "With `LOYALTY_SMTP_URL` it is delivered by SMTP through the job queue": encrypted
-// where the server offers it, in both forms, under the mail's own Message-ID.
+// "With `LOYALTY_SMTP_URL` it is delivered by SMTP through the job queue": encrypted if the server offers
+// that, with text and HTML, and with the mail's Message-ID.
 func TestDeliveryBySMTP(t *testing.T) {
 	t.Parallel()
 	for _, encrypts := range []encryption{never, whenAsked, always} {
@@ -270,8 +269,8 @@ func TestDeliveryBySMTP(t *testing.T) {
 	}
 }
 
-// "PDF …, e-mailed to the owner": the file arrives as it was, from the platform's own address
-// where the settings name one ("mail sender"), and is not kept afterwards.
+// "PDF …, e-mailed to the owner": the file arrives unchanged, from the address in the platform's settings
+// ("mail sender"), and is not kept.
 func TestAnAttachmentArrives(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, whenAsked)
@@ -298,7 +297,7 @@ func TestAnAttachmentArrives(t *testing.T) {
 	if err := dbtest.Owner(p.db).QueryRow(t.Context(), "select count(attachment) from loyalty.mail").Scan(&kept); err != nil || kept != 0 {
 		t.Errorf("%d attachments are kept, %v", kept, err)
 	}
-	// A package that sends by itself has the address too, under the name that it gives.
+	// A package that sends mails itself uses the same address, with its own sender name.
 	conn, err := p.Dial(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +311,7 @@ func TestAnAttachmentArrives(t *testing.T) {
 	}
 }
 
-// "Retries for 4xx": a server that is busy gets the mail later, once, as the same mail.
+// "Retries for 4xx": a busy server gets the mail later, once.
 func TestABusyServerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, never)
@@ -334,8 +333,8 @@ func TestABusyServerIsAskedAgain(t *testing.T) {
 	}
 }
 
-// "Status `failed` for permanent SMTP errors", and of this mail: a server that will not
-// let us in refuses every mail, and they wait until that is mended.
+// "Status `failed` for permanent SMTP errors" of this mail. A server that refuses the connection refuses every
+// mail, so they wait.
 func TestWhichRefusalsAreForGood(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -352,11 +351,11 @@ func TestWhichRefusalsAreForGood(t *testing.T) {
 			t.Errorf("%d to %s = %v, want it for good: %v", c.code, c.stage, err, c.forGood)
 		}
 	}
-	nobody := letter()
-	nobody.Recipient = "nobody"
+	unaddressed := letter()
+	unaddressed.Recipient = "not-an-address"
 	s := newServer(t, never)
-	if err := deliver(t, s.client(t, ""), nobody); !errors.Is(err, ours.ErrRefused) {
-		t.Errorf("a mail to nobody = %v, want it refused for good", err)
+	if err := deliver(t, s.client(t, ""), unaddressed); !errors.Is(err, ours.ErrRefused) {
+		t.Errorf("a mail to an invalid address = %v, want it refused for good", err)
 	}
 	client := s.client(t, "")
 	if err := deliver(t, client, letter()); err != nil {
@@ -373,7 +372,7 @@ func TestWhichRefusalsAreForGood(t *testing.T) {
 	}
 }
 
-// A refusal for good ends the job: there is no second attempt, and the error is kept.
+// A permanent refusal ends the job and stores the error.
 func TestARefusedMailFails(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, never)
@@ -394,8 +393,7 @@ func TestARefusedMailFails(t *testing.T) {
 	}
 }
 
-// The password of LOYALTY_SMTP_URL goes to an encrypted server alone; a wrong one keeps
-// the mails until it is right.
+// The password of LOYALTY_SMTP_URL goes only to an encrypted server. With a wrong one, mails wait.
 func TestPasswordOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, whenAsked)
@@ -419,7 +417,7 @@ func TestPasswordOfTheServer(t *testing.T) {
 	}
 }
 
-// "Must not send twice": a server that has the mail and then hangs up has it.
+// A mail that the server has accepted is not sent again, even if the connection then breaks.
 func TestAMailThatIsTakenIsSent(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, never)
@@ -436,7 +434,7 @@ func letter() ours.Mail {
 	return ours.Mail{Recipient: "anna@example.com", Subject: "Hello", Text: "Dear Anna", HTML: "<p>Dear Anna</p>"}
 }
 
-// deliver delivers one mail over a connection of its own.
+// deliver delivers one mail over its own connection.
 func deliver(t *testing.T, server *ours.SMTP, m ours.Mail) error {
 	t.Helper()
 	conn, err := server.Dial(t.Context())

@@ -8,8 +8,7 @@ import (
 	"example.com/loyalty/core/report"
 )
 
-// "Reports 4 at once and 2 a tenant. What waits too long is a 503, and never another
-// tenant's problem."
+// "Reports 4 at once and 2 a tenant. What waits too long is a 503, and never another tenant's problem."
 func TestReportsOfOneTenantDoNotDelayAnother(t *testing.T) {
 	t.Parallel()
 	busy, other := newShop(t, "UTC"), newShop(t, "UTC")

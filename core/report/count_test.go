@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// history is everything that happened in a shop, kept beside the database.
+// history records everything that happened in a shop, beside the database.
 type history struct {
 	zone        *time.Location
 	customers   []event
@@ -33,8 +33,8 @@ type sale struct {
 	transaction.Transaction
 }
 
-// trade lets a shop do business at random instants from the first of these to the
-// last, and keeps books. Neither sales nor their voids come in order.
+// trade makes random sales, voids and redemptions between two instants and records them. They are not in order
+// of time.
 func trade(t *testing.T, s shop, rng *rand.Rand, first, last time.Time) *history {
 	t.Helper()
 	h := &history{zone: s.by.Tenant.TimeZone}
@@ -46,13 +46,13 @@ func trade(t *testing.T, s shop, rng *rand.Rand, first, last time.Time) *history
 		buyers = append(buyers, made.ID)
 		h.customers = append(h.customers, event{at: made.CreatedAt})
 	}
-	somebody := func() core.ID { return buyers[rng.IntN(len(buyers)-1)] } // the last one never buys
+	randomBuyer := func() core.ID { return buyers[rng.IntN(len(buyers)-1)] } // the last one never buys
 	for range 60 {
 		kind := s.purchase
 		if sometimes() {
 			kind = s.coffee
 		}
-		made := sometime().sale(t, somebody(), kind, rng.Int64N(20)*100)
+		made := sometime().sale(t, randomBuyer(), kind, rng.Int64N(20)*100)
 		undone := sometimes()
 		if undone {
 			sometime().void(t, made.ID)
@@ -60,7 +60,7 @@ func trade(t *testing.T, s shop, rng *rand.Rand, first, last time.Time) *history
 		h.sales = append(h.sales, sale{event{made.CreatedAt, undone}, made})
 	}
 	for range 20 {
-		made := sometime().redemption(t, somebody())
+		made := sometime().redemption(t, randomBuyer())
 		undone := sometimes()
 		if undone {
 			sometime().takeBack(t, made.ID)
@@ -75,7 +75,7 @@ func trade(t *testing.T, s shop, rng *rand.Rand, first, last time.Time) *history
 	return h
 }
 
-// count is the summary of a range, counted record by record.
+// count computes the summary of a range record by record.
 func (h *history) count(r report.Range) report.Summary {
 	sum := report.Summary{From: *r.From, To: *r.To}
 	for day := *r.From; !day.After(*r.To); day = day.AddDate(0, 0, 1) {
@@ -96,7 +96,7 @@ func (h *history) count(r report.Range) report.Summary {
 	return sum
 }
 
-// falls reports whether an instant is of that day on the shop's clocks.
+// falls reports whether an instant is on a day in the shop's zone.
 func (h *history) falls(at, day time.Time) bool {
 	return at.In(h.zone).Format(time.DateOnly) == day.Format(time.DateOnly)
 }
@@ -143,7 +143,7 @@ func points(s sale) int64 {
 	return *s.PointsAwarded
 }
 
-// ranking are the buyers of a range, best first, with what they bought.
+// ranking returns the buyers of a range, best first, with their purchases.
 func (h *history) ranking(r report.Range, measure func(report.Customer) int64) []report.Customer {
 	buyers := map[core.ID]report.Customer{}
 	for _, s := range h.sales {
@@ -168,7 +168,7 @@ func (h *history) ranking(r report.Range, measure func(report.Customer) int64) [
 	return ranked
 }
 
-// bought leaves of customers what was counted.
+// bought keeps only the counted fields of customers.
 func bought(customers []report.Customer) (counted []report.Customer) {
 	for _, c := range customers {
 		counted = append(counted, report.Customer{
@@ -178,9 +178,8 @@ func bought(customers []report.Customer) (counted []report.Customer) {
 	return counted
 }
 
-// Whatever happened and whenever, the reports say what a plain count says: for every
-// range of days, in zones east and west of Greenwich, over days of 23 and 25 hours,
-// and with a neighbour who trades at the same time.
+// Reports equal a simple count for every range of days, in zones east and west of Greenwich, over days of 23
+// and 25 hours, and with another tenant's records.
 func TestReportsAgreeWithAPlainCount(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, from, to string }{

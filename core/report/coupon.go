@@ -37,17 +37,12 @@ func (s *Service) Coupons(ctx context.Context, by core.Actor) ([]Coupon, error) 
 // SentCoupons returns the coupons that were sent in a range of days, newest first, with the current
 // status of those vouchers.
 func (s *Service) SentCoupons(ctx context.Context, by core.Actor, r Range) ([]Coupon, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return nil, err
-	}
-	now := s.db.Now()
-	check := core.NewCheck(r.Malformed)
-	picked := r.days(check, now, by.Tenant.TimeZone)
-	if err := check.Err(); err != nil {
+	picked, err := s.resolve(by, r)
+	if err != nil {
 		return nil, err
 	}
 	return count[Coupon](ctx, s, by, sentCouponsSQL, db.Args{
-		"first_id": core.FirstID(picked.startOf(picked.from)), "next_id": core.FirstID(picked.end()), "now": now,
+		"first_id": core.FirstID(picked.startOf(picked.from)), "next_id": core.FirstID(picked.end()), "now": s.db.Now(),
 	})
 }
 

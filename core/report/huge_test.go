@@ -11,11 +11,10 @@ import (
 	"example.com/loyalty/core/report"
 )
 
-// huge is what a record could hold before awards had a limit. Two of them are more than 64
-// bits hold.
+// huge exceeds the limit of an award. Two of them exceed 64 bits.
 const huge = 9_000_000_000_000_000_000
 
-// grow makes every award, cost, entry and balance of the shop huge, past the product.
+// grow sets every award, cost, entry and balance of the shop to huge.
 func (s shop) grow(t *testing.T) {
 	t.Helper()
 	for _, statement := range []string{
@@ -32,8 +31,8 @@ func (s shop) grow(t *testing.T) {
 	}
 }
 
-// "Sums in reports are numeric inside and saturate at 2^63−1, so that no record can break a
-// report": neither of completed nor of voided sales. What fits is told as it is.
+// "Sums in reports are numeric inside and saturate at 2^63−1, so that no record can break a report." Smaller
+// sums are exact.
 func TestNoRecordBreaksASum(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm").on(t, "2026-06-06 12:00:00")
@@ -69,7 +68,7 @@ func TestNoRecordBreaksASum(t *testing.T) {
 	}
 }
 
-// Sums that say no more than 2^63−1 are still ranked by what they are.
+// Saturated sums are still ranked by their exact values.
 func TestTopOfSumsThatSaturate(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
@@ -100,8 +99,8 @@ func TestTopOfSumsThatSaturate(t *testing.T) {
 	}
 }
 
-// A count that saturated is not remembered: what is added to or taken from it would be
-// told from a wrong beginning. Nor does an entry that contradicts its balance break the sum.
+// A saturated count is not cached, because later entries would be added to a wrong sum. An entry that
+// contradicts its balance doesn't break the sum.
 func TestOutstandingThatSaturates(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")

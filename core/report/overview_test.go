@@ -31,7 +31,7 @@ func (s shop) seenBy(t *testing.T, reports *report.Service, r report.Range) repo
 	return got
 }
 
-// activity is what the dashboard takes of a summary.
+// activity returns the dashboard's part of a summary.
 func activity(s report.Summary) report.Activity {
 	return report.Activity{
 		ActiveCustomers: s.ActiveCustomers, PointsAwarded: s.PointsAwarded, PointsRedeemed: s.PointsRedeemed,
@@ -39,8 +39,8 @@ func activity(s report.Summary) report.Activity {
 	}
 }
 
-// "The same numbers as the API, from the same functions": whatever happened, the
-// dashboard says of a range and of the one before it what their summaries say.
+// "The same numbers as the API, from the same functions": the dashboard's figures equal the summaries of both
+// periods.
 func TestTheDashboardAgreesWithTheReports(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, from, to string }{
@@ -76,8 +76,8 @@ func TestTheDashboardAgreesWithTheReports(t *testing.T) {
 	}
 }
 
-// "The change against the previous period", of equal length: half of today is compared
-// with half of the day that it is compared with.
+// "The change against the previous period" of equal length: part of today is compared with the same part of a
+// day.
 func TestARunningDayIsComparedUpToTheSameTime(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
@@ -110,7 +110,7 @@ func TestARunningDayIsComparedUpToTheSameTime(t *testing.T) {
 	}
 }
 
-// adjust moves a balance by hand.
+// adjust adds an adjustment.
 func (s shop) adjust(ctx context.Context, customer core.ID, unit ledger.Unit, amount int64) error {
 	_, err := db.InTenant(ctx, s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(ctx, tx, s.by, ledger.Entry{Customer: customer, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
@@ -125,8 +125,7 @@ func (s shop) give(t *testing.T, customer core.ID, unit ledger.Unit, amount int6
 	}
 }
 
-// "What the business owes": a balance below zero is nobody else's gain, and who was
-// erased can claim nothing.
+// Balances below zero and those of erased customers count as zero.
 func TestOutstanding(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
@@ -154,8 +153,7 @@ func TestOutstanding(t *testing.T) {
 	owes("without Cleo", report.Outstanding{Points: 100, Stamps: 7})
 }
 
-// "The sum is exact all the same": of a large tenant that is counted once an hour,
-// while tills post for one another's customers.
+// The sum is exact for a large tenant that is counted once an hour, while tills post at the same time.
 func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
@@ -174,7 +172,7 @@ func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 		return o
 	}
 	s.give(t, customers[0], ledger.Points, 5)
-	// One of the tills is slow: its entry is older than the count and committed after it.
+	// One till is slow: its entry is older than the count and committed after it.
 	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
 		a, err := ledger.Post(t.Context(), tx, s.by, ledger.Entry{Customer: customers[1], Unit: ledger.Points, Amount: 1_000, Kind: ledger.Adjustment})
 		same(t, "the count", s.seenBy(t, reports, report.Range{}).Outstanding, report.Outstanding{Points: 5})
@@ -207,8 +205,7 @@ func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 	s.void(t, sale.ID)
 	same(t, "after the tills", s.seenBy(t, reports, report.Range{}).Outstanding, held())
 
-	// That it was not counted again: a balance that moved without the ledger is not seen,
-	// until the hour is over.
+	// A balance changed without the ledger shows that the cached count is used for an hour.
 	before := held()
 	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.account set points = points + 7 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, customers[0]); err != nil {
 		t.Fatal(err)
@@ -217,7 +214,7 @@ func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 	same(t, "in another process", s.overview(t, report.Range{}).Outstanding, held())
 }
 
-// What was counted is counted again after an hour.
+// The cached count expires after an hour.
 func TestOutstandingIsCountedAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
@@ -262,7 +259,7 @@ func TestFirstSteps(t *testing.T) {
 	has(report.FirstSteps{TransactionType: true, Customer: true, Sale: true, Reward: true})
 }
 
-// A range that ends before it begins, or is longer than a year, is refused.
+// A range that ends before it starts, or is longer than a year, is refused.
 func TestWhatTheDashboardRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
@@ -282,7 +279,7 @@ func TestWhatTheDashboardRefuses(t *testing.T) {
 	}
 }
 
-// A cashier sees nothing of turnover; a manager does, and a token by its abilities.
+// Managers and tokens see the figures, cashiers don't.
 func TestReportsAreNotForTheTill(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")

@@ -11,8 +11,8 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// "recent activity that updates by itself": each thing that happens is told once, the
-// newest first, with what it takes to say it in words.
+// "recent activity that updates by itself": each event is listed once, newest first, with the data to describe
+// it.
 func TestRecent(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
@@ -31,10 +31,10 @@ func TestRecent(t *testing.T) {
 	gift := after(8).send(t, after(8).gift(t, "A coffee on us", s.espresso))[0]
 	after(9).redeem(t, gift)
 	after(10).takeBack(t, espresso.ID)
-	// What was made first is taken back last.
+	// The first sale is voided last.
 	after(11).void(t, nothing.ID)
 	after(12).void(t, points.ID)
-	// What is for the cashier to apply moves no balance, nor does what cost none to take.
+	// A discount and a redemption without a cost change no balance.
 	discount := after(13).send(t, after(13).discount(t, "Ten percent"))[0]
 	cashier := after(14)
 	cashier.by = dbtest.Person(t, s.db, s.by, core.Cashier)
@@ -81,7 +81,7 @@ func TestRecent(t *testing.T) {
 	}
 	same(t, "all", all.Events, want)
 
-	// However few are asked for, they are the latest.
+	// A smaller limit returns the latest events.
 	for n := range want {
 		few := s.recent(t, int64(n+1), "").Events
 		for i := range few {
@@ -95,7 +95,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// redemptionOf is what a voucher was redeemed for.
+// redemptionOf returns the redemption of a voucher.
 func (s shop) redemptionOf(t *testing.T, voucher core.ID) (id core.ID) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select redemption_id from loyalty.voucher where tenant_id = $1 and id = $2", s.by.Tenant.ID, voucher).Scan(&id)
@@ -105,7 +105,7 @@ func (s shop) redemptionOf(t *testing.T, voucher core.ID) (id core.ID) {
 	return id
 }
 
-// "One round trip, and a second for who did what of which the log alone tells."
+// The audit log is read only if an actor is in no other record.
 func TestRecentReadsTheLogOnlyWhereItMust(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
@@ -127,8 +127,8 @@ func TestRecentReadsTheLogOnlyWhereItMust(t *testing.T) {
 	trips(trips("", 2), 1)
 }
 
-// "Allow 'nothing newer' to be answered cheaply": the mark of what one has brings
-// nothing, until something happens, be it that a name is another one.
+// "Allow 'nothing newer' to be answered cheaply": with the current mark there are no events until something
+// changes, such as a name.
 func TestRecentIsSilentUntilSomethingHappens(t *testing.T) {
 	t.Parallel()
 	s, neighbour := newShop(t, "UTC"), newShop(t, "UTC")
@@ -146,7 +146,7 @@ func TestRecentIsSilentUntilSomethingHappens(t *testing.T) {
 	if again := s.recent(t, 10, first.Mark); again.Events != nil || again.Mark != first.Mark {
 		t.Errorf("when nothing happened = %+v", again)
 	}
-	// Committed last, and not the newest: a sale that was begun before the last one.
+	// A sale that was begun before the last one is committed after it.
 	later := s.at(s.db.Now().Add(time.Minute))
 	later.sale(t, anna.ID, s.purchase, 200)
 	second := s.recent(t, 10, first.Mark)

@@ -103,6 +103,16 @@ func (r Range) days(check *core.Check, now time.Time, zone *time.Location) days 
 	return picked
 }
 
+// resolve checks the role and returns the days of a range.
+func (s *Service) resolve(by core.Actor, r Range) (days, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return days{}, err
+	}
+	check := core.NewCheck(r.Malformed)
+	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
+	return picked, check.Err()
+}
+
 // Days returns a range with both ends set, as every report reads it.
 func (s *Service) Days(by core.Actor, r Range) (Range, error) {
 	check := core.NewCheck(r.Malformed)

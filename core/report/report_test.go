@@ -26,12 +26,12 @@ func TestADayIsTheTenantsOwn(t *testing.T) {
 		{"Europe/Stockholm", "2026-03-28T23:00:30Z", "2026-03-29"},
 		{"Europe/Stockholm", "2026-03-29T21:59:30Z", "2026-03-29"},
 		{"Europe/Stockholm", "2026-03-29T22:00:30Z", "2026-03-30"},
-		// The day of 25.
+		// The day of 25 hours.
 		{"Europe/Stockholm", "2025-10-25T21:59:30Z", "2025-10-25"},
 		{"Europe/Stockholm", "2025-10-25T22:00:30Z", "2025-10-26"},
 		{"Europe/Stockholm", "2025-10-26T22:59:30Z", "2025-10-26"},
 		{"Europe/Stockholm", "2025-10-26T23:00:30Z", "2025-10-27"},
-		// The same across the Atlantic, on other days.
+		// The same in America, on other days.
 		{"America/New_York", "2026-03-08T04:59:30Z", "2026-03-07"},
 		{"America/New_York", "2026-03-08T05:00:30Z", "2026-03-08"},
 		{"America/New_York", "2026-03-09T03:59:30Z", "2026-03-08"},
@@ -66,14 +66,14 @@ func TestADayIsTheTenantsOwn(t *testing.T) {
 			}
 			for _, other := range []time.Time{before, after} {
 				if got := s.top(t, report.Ranking{Range: report.Range{From: &other, To: &other}}); len(got) != 0 {
-					t.Errorf("top of %s = %v, want nobody", other.Format(time.DateOnly), got)
+					t.Errorf("top of %s = %v, want none", other.Format(time.DateOnly), got)
 				}
 			}
 		})
 	}
 }
 
-// A change of the time zone changes which day a sale was on, and nothing is stale.
+// A changed time zone moves sales to other days at once.
 func TestAChangedTimeZoneIsRightAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm").on(t, "2026-05-01 00:30:00")
@@ -85,7 +85,7 @@ func TestAChangedTimeZoneIsRightAtOnce(t *testing.T) {
 	same(t, "in UTC", s.perDay(t, around), map[string]report.Figures{"2026-04-30": want})
 }
 
-// Samoa crossed the date line: a day that did not exist is listed, and nothing was on it.
+// Samoa skipped a day at the date line: the day is listed without records.
 func TestADayThatDidNotExist(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Pacific/Apia")
@@ -116,8 +116,8 @@ func TestAVoidCountsOnTheDayOfItsSale(t *testing.T) {
 	}
 }
 
-// "points_redeemed (redemptions not voided)": on the day they were made, whenever
-// they are handed over or taken back. A voucher counts when it is redeemed.
+// "points_redeemed (redemptions not voided)": on the day of their creation, whenever they end. A voucher
+// counts on the day of its redemption.
 func TestRedemptionsAndVouchers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
@@ -146,7 +146,7 @@ func TestACustomerIsActiveOnce(t *testing.T) {
 	}
 }
 
-// "Default the last 30 days", today among them; one end given, the other follows.
+// "Default the last 30 days", including today. With one end given, the other is derived.
 func TestWhichDays(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm").on(t, "2026-03-30 00:30:00") // in UTC still the 29th
@@ -183,7 +183,7 @@ func TestWhichDays(t *testing.T) {
 	}
 }
 
-// "`from` after `to` is 422", with every other wrong field.
+// "`from` after `to` is 422", together with every other violation.
 func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm").on(t, "2026-03-30 12:00:00")
@@ -332,15 +332,15 @@ func TestCoupons(t *testing.T) {
 	same(t, "before", s.at(later.Add(-time.Second)).couponReport(t), want)
 	want[1].Pending, want[1].Expired = 0, 5
 	same(t, "from that instant", s.at(later).couponReport(t), want)
-	// Here the job was, for some of them.
+	// The job has updated some of them.
 	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.voucher set status = 'expired' where tenant_id = $1 and id = $2", s.by.Tenant.ID, vouchers[1]); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "half marked", s.at(later).couponReport(t), want)
 }
 
-// "The three reports with date ranges": of vouchers that were sent on those days, by the
-// clocks of the shop, whatever became of them later.
+// "The three reports with date ranges": coupons sent on those days in the shop's zone, whatever their
+// vouchers' status.
 func TestCouponsSentInARange(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
@@ -387,7 +387,7 @@ func TestCouponsSentInARange(t *testing.T) {
 	}
 }
 
-// "redemption_rate": the redeemed part of what was sent.
+// "redemption_rate": the redeemed share of the sent vouchers.
 func TestRedemptionRate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a tenant with something to sell and something to give, seen at some instant.
+// shop is a tenant with rewards, coupons and customers, at some instant.
 type shop struct {
 	db *db.DB
 	by core.Actor
@@ -60,13 +60,13 @@ func (s shop) kind(t *testing.T, unit ledger.Unit, rule transaction.Rule) transa
 	return kind
 }
 
-// at is the same shop at another instant.
+// at returns the same shop at another instant.
 func (s shop) at(instant time.Time) shop {
 	s.db = s.db.At(instant)
 	return s
 }
 
-// on is the same shop at that time on its own clocks.
+// on returns the same shop at a local time.
 func (s shop) on(t *testing.T, shown string) shop {
 	t.Helper()
 	instant, err := time.ParseInLocation("2006-01-02 15:04:05", shown, s.by.Tenant.TimeZone)
@@ -78,7 +78,7 @@ func (s shop) on(t *testing.T, shown string) shop {
 
 var phones atomic.Int64
 
-// customer makes a customer, who first checked in at the shop's instant.
+// customer adds a customer whose first visit is at the shop's instant.
 func (s shop) customer(t *testing.T) customer.Customer {
 	t.Helper()
 	made, err := customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
@@ -90,7 +90,7 @@ func (s shop) customer(t *testing.T) customer.Customer {
 	return made.Customer
 }
 
-// rich is a customer with points to spend that no sale awarded.
+// rich adds a customer with points that no sale awarded.
 func (s shop) rich(t *testing.T) customer.Customer {
 	t.Helper()
 	c := s.customer(t)
@@ -121,7 +121,7 @@ func (s shop) void(t *testing.T, sale core.ID) {
 	}
 }
 
-// redemption exchanges ten points for an espresso.
+// redemption redeems ten points for an espresso.
 func (s shop) redemption(t *testing.T, by core.ID) reward.Redemption {
 	t.Helper()
 	made, err := reward.NewService(s.db).Redeem(t.Context(), s.by, reward.RedeemRequest{CustomerID: new(by.String()), RewardID: new(s.espresso.String())})
@@ -147,7 +147,7 @@ func (s shop) coupons(t *testing.T) *coupon.Service {
 	return coupon.NewService(s.db, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 }
 
-// coupon makes a coupon that gives a point.
+// coupon adds a coupon for a point.
 func (s shop) coupon(t *testing.T, name string, expires *time.Time) coupon.Coupon {
 	t.Helper()
 	made, err := s.coupons(t).Add(t.Context(), s.by, coupon.New{
@@ -159,7 +159,7 @@ func (s shop) coupon(t *testing.T, name string, expires *time.Time) coupon.Coupo
 	return made
 }
 
-// discount makes a coupon of which the cashier takes something off.
+// discount adds a coupon for a discount.
 func (s shop) discount(t *testing.T, name string) coupon.Coupon {
 	t.Helper()
 	made, err := s.coupons(t).Add(t.Context(), s.by, coupon.New{
@@ -171,7 +171,7 @@ func (s shop) discount(t *testing.T, name string) coupon.Coupon {
 	return made
 }
 
-// gift makes a coupon that gives a reward.
+// gift adds a coupon for a reward.
 func (s shop) gift(t *testing.T, name string, reward core.ID) coupon.Coupon {
 	t.Helper()
 	made, err := s.coupons(t).Add(t.Context(), s.by, coupon.New{
@@ -183,7 +183,7 @@ func (s shop) gift(t *testing.T, name string, reward core.ID) coupon.Coupon {
 	return made
 }
 
-// send gives a coupon to every customer, and returns their vouchers.
+// send sends a coupon to every customer and returns the vouchers.
 func (s shop) send(t *testing.T, c coupon.Coupon) []core.ID {
 	t.Helper()
 	coupons := s.coupons(t)
@@ -223,7 +223,7 @@ func (s shop) summary(t *testing.T, r report.Range) report.Summary {
 	return got
 }
 
-// perDay is what is not nothing, by date, of a range.
+// perDay returns the values of a range that are not zero, by date.
 func (s shop) perDay(t *testing.T, r report.Range) map[string]report.Figures {
 	t.Helper()
 	days := map[string]report.Figures{}
@@ -262,7 +262,7 @@ func location(t *testing.T, name string) *time.Location {
 	return zone
 }
 
-// date is a day as ranges take it.
+// date returns a day as in Range.
 func date(t *testing.T, day string) *time.Time {
 	t.Helper()
 	parsed, err := time.Parse(time.DateOnly, day)
@@ -277,7 +277,7 @@ func days(t *testing.T, from, to string) report.Range {
 	return report.Range{From: date(t, from), To: date(t, to)}
 }
 
-// fieldsOf are the messages of a refusal of fields.
+// fieldsOf returns the messages of a refusal.
 func fieldsOf(t *testing.T, err error) core.Fields {
 	t.Helper()
 	var refusal *core.Error

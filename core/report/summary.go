@@ -39,12 +39,8 @@ type Figures struct {
 
 // Summary returns the summary of a range.
 func (s *Service) Summary(ctx context.Context, by core.Actor, r Range) (Summary, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Summary{}, err
-	}
-	check := core.NewCheck(r.Malformed)
-	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
-	if err := check.Err(); err != nil {
+	picked, err := s.resolve(by, r)
+	if err != nil {
 		return Summary{}, err
 	}
 	dates := picked.dates()

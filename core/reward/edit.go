@@ -37,10 +37,7 @@ func (e Edit) validate(old Reward) (Reward, error) {
 
 // Edit changes the fields that are set. Earlier redemptions keep their cost.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Reward, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Reward{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
 		// Locked, because the audit log must contain the values that this edit replaces.
 		old, err := db.One[Reward](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
@@ -74,10 +71,7 @@ type StockChange struct {
 // ChangeStock adds units to a stock or removes some, whatever tills take meanwhile. It can't remove more
 // than the stock.
 func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c StockChange) (Reward, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Reward{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
 		check := core.NewCheck(c.Malformed)
 		change := check.Integer("change", c.Change, -maxCost, maxCost)
 		if change == 0 && check.OK("change") {
@@ -126,10 +120,7 @@ type StockCount struct {
 // doesn't reappear. When an unlimited stock becomes limited, every redemption either comes before or
 // takes a unit.
 func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c StockCount) (Reward, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Reward{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
 		check := core.NewCheck(c.Malformed)
 		if c.Stock != nil {
 			check.Integer("stock", c.Stock, 0, maxCost)

@@ -39,7 +39,7 @@ func (s shop) found(t *testing.T, id core.ID) reward.WithCounts {
 	return r
 }
 
-// log is what the audit log tells of a record, in order.
+// log returns a record's entries in the audit log, in order.
 func (s shop) log(t *testing.T, subject core.ID) []string {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -57,8 +57,8 @@ func (s shop) log(t *testing.T, subject core.ID) []string {
 	return lines
 }
 
-// An edit changes the fields that are set, and no others; what was redeemed before
-// keeps its cost, and the stock is left to the tills.
+// An edit changes only the fields that are set. Earlier redemptions keep their cost, and the stock doesn't
+// change.
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -110,7 +110,7 @@ func TestEdit(t *testing.T) {
 	wantFields(t, err, core.Fields{"name": {core.MustBeString}, "points_cost": {core.Required}})
 }
 
-// "Add/remove N": whatever is there, so many more or fewer; never fewer than none.
+// "Add/remove N" from the current stock, which can't fall below zero.
 func TestChangeStock(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -155,7 +155,7 @@ func TestSetStock(t *testing.T) {
 	}
 	n := func(n int64) *int64 { return &n }
 	s.redeem(t, anna, id)
-	refused(t, set(n(3), n(10)), reward.ErrStockChanged) // somebody bought one since
+	refused(t, set(n(3), n(10)), reward.ErrStockChanged) // one was redeemed since
 	refused(t, set(nil, n(10)), reward.ErrStockChanged)
 	s.want(t, anna, id, 70, 0, n(2))
 	for _, c := range []struct{ seen, to *int64 }{{n(2), n(10)}, {n(10), nil}, {nil, nil}, {nil, n(0)}, {n(0), n(1)}} {
@@ -171,8 +171,7 @@ func TestSetStock(t *testing.T) {
 	s.want(t, anna, id, 70, 0, n(1))
 }
 
-// Managers correct a stock, by so many more and fewer and by counting anew, while a
-// hundred buyers come: what was bought stays bought, and no correction is lost.
+// Managers change a stock and count it while a hundred buyers redeem: no redemption and no change is lost.
 func TestStockCorrectionsAgainstBuyers(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
@@ -207,7 +206,7 @@ func TestStockCorrectionsAgainstBuyers(t *testing.T) {
 				corrected.Add(change)
 			})
 			all.Go(func() {
-				// Whoever counts sets the stock to one more than it was seen to be.
+				// The count sets the stock to one more than the displayed stock.
 				seen, err := s.Find(t.Context(), s.by, id)
 				if err != nil {
 					t.Error(err)
@@ -231,19 +230,18 @@ func TestStockCorrectionsAgainstBuyers(t *testing.T) {
 	s.sound(t)
 }
 
-// An unlimited reward is counted from now on while somebody redeems it: whoever found it
-// unlimited is done before it is counted, and whoever comes later takes a piece. No
-// redemption without a piece is made once the count is there. The other way round, nobody
-// is refused for want of a piece of what has become unlimited.
+// An unlimited reward becomes limited during a redemption. A buyer who found it unlimited finishes before the
+// change, and a later buyer takes a unit. In the other direction, no buyer is refused because of an empty
+// stock that has become unlimited.
 func TestCountingBeginsBetweenBuyers(t *testing.T) {
 	t.Parallel()
-	s := shopOf(t, dbtest.OwnDB(t)) // whose waiting is nobody else's
+	s := shopOf(t, dbtest.OwnDB(t)) // its own database, whose waiting connections are counted
 	anna, bo := s.buyer(t, "070 174 06 05", 100, 0), s.buyer(t, "070 174 06 06", 100, 0)
 	granted := func(tx *db.Tx, offered core.ID) (reward.Redemption, error) {
 		return reward.Grant(t.Context(), tx, s.by, bo, offered)
 	}
 
-	// The buyer is first, and still waits for what somebody else does with their balance.
+	// The buyer comes first, and waits for another transaction with their account.
 	offered := s.espresso(t, 10, nil)
 	var bought reward.Redemption
 	buyer, counting := make(chan error, 1), make(chan error, 1)
@@ -284,7 +282,7 @@ func TestCountingBeginsBetweenBuyers(t *testing.T) {
 	}
 	s.want(t, bo, promised, 100, 0, new(int64(5)))
 
-	// The stock is set first: counted from now on, or no longer.
+	// The stock changes first: to limited, or to unlimited.
 	for _, c := range []struct {
 		was, is, left *int64
 		set           string
@@ -322,7 +320,7 @@ func TestCountingBeginsBetweenBuyers(t *testing.T) {
 	}
 }
 
-// What SetStock does, for a test to stop in the middle of it.
+// The statements of SetStock, so that a test can stop between them.
 const (
 	onlySetSQL = `
 	update loyalty.reward
@@ -344,12 +342,12 @@ const (
 		and id = (select id from held)`
 )
 
-// count says how many pieces there are of what was unlimited.
+// count sets the stock of an unlimited reward.
 func (s shop) count(t *testing.T, offered core.ID, stock int64) error {
 	return second(s.SetStock(t.Context(), s.by, offered, reward.StockCount{Stock: &stock}))
 }
 
-// awaitWaiting returns once so many wait for a lock, or one is done without.
+// awaitWaiting returns when a number of connections wait for a lock, or when done is closed.
 func (s shop) awaitWaiting(t *testing.T, want int, done <-chan error) {
 	t.Helper()
 	for waiting := 0; waiting < want && len(done) == 0; {
@@ -362,7 +360,7 @@ func (s shop) awaitWaiting(t *testing.T, want int, done <-chan error) {
 	}
 }
 
-// "Nothing happens without its entry", and there is none where nothing changed.
+// "Nothing happens without its entry", and there is no entry without a change.
 func TestTheLogTellsOfRewards(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -424,10 +422,10 @@ func TestRoles(t *testing.T) {
 			return second(s.SetStock(ctx, by, id, reward.StockCount{Stock: seen, Seen: seen}))
 		}},
 	} {
-		nobody := s.by
-		nobody.Role = "guest"
+		guest := s.by
+		guest.Role = "guest"
 		for _, by := range []core.Actor{
-			nobody, dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager), s.by, {Kind: core.ByToken, Tenant: s.by.Tenant},
+			guest, dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager), s.by, {Kind: core.ByToken, Tenant: s.by.Tenant},
 		} {
 			if err := c.do(by); !errors.Is(err, by.Require(c.least)) {
 				t.Errorf("%s as %s %s: %v", c.name, by.Kind, by.Role, err)

@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/reward"
 )
 
-// walk goes through a whole list to its end and back, and returns it.
+// walk returns a whole list, and checks its pages forward and backward.
 func walk[T any](t *testing.T, id func(T) core.ID, list func(core.Page) (core.List[T], error)) (all []T) {
 	t.Helper()
 	page := core.Page{Size: 2}
@@ -61,7 +61,7 @@ func idsOf[T any](all []T, id func(T) core.ID) (ids []core.ID) {
 func counted(r reward.WithCounts) core.ID    { return r.ID }
 func named(r reward.NamedRedemption) core.ID { return r.ID }
 
-// "Rewards (stock, activate)": all of them, newest first, with what was redeemed.
+// "Rewards (stock, activate)": all rewards, newest first, with the number of redemptions.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -121,7 +121,7 @@ func TestList(t *testing.T) {
 	wantFields(t, err, core.Fields{"status": {core.InvalidChoice}, "cursor": {core.MustBeString}})
 }
 
-// All rewards to choose from, by name, also those that are no longer on offer.
+// Choices returns all rewards by name, including inactive ones.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -139,7 +139,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// "Redemptions (queue of pending …)": who came first is served first.
+// "Redemptions (queue of pending …)": pending ones come oldest first.
 func TestThePendingQueue(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -169,7 +169,7 @@ func TestThePendingQueue(t *testing.T) {
 	}
 }
 
-// "Or filter by status, customer, reward", newest first but for the pending ones.
+// "Or filter by status, customer, reward", newest first except for pending ones.
 func TestListRedemptions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -193,13 +193,13 @@ func TestListRedemptions(t *testing.T) {
 	}{
 		{"all", reward.RedemptionFilter{}, []int{4, 3, 2, 1, 0}},
 		{"pending", reward.RedemptionFilter{Status: new("pending")}, []int{0, 2, 3}},
-		{"pending of somebody", reward.RedemptionFilter{Status: new("pending"), CustomerID: new(anna.String())}, []int{0, 2}},
+		{"pending of a customer", reward.RedemptionFilter{Status: new("pending"), CustomerID: new(anna.String())}, []int{0, 2}},
 		{"fulfilled", reward.RedemptionFilter{Status: new("fulfilled")}, []int{1}},
 		{"voided", reward.RedemptionFilter{Status: new("voided")}, []int{4}},
 		{"customer", reward.RedemptionFilter{CustomerID: new(bo.String())}, []int{3, 1}},
 		{"reward", reward.RedemptionFilter{RewardID: new(cake.String())}, []int{3, 2}},
 		{"all of it", reward.RedemptionFilter{RewardID: new(coffee.String()), CustomerID: new(anna.String()), Status: new("pending")}, []int{0}},
-		{"nobody", reward.RedemptionFilter{CustomerID: new(core.NewID(s.db.Now()).String())}, nil},
+		{"unknown customer", reward.RedemptionFilter{CustomerID: new(core.NewID(s.db.Now()).String())}, nil},
 	} {
 		var want []core.ID
 		for _, i := range c.want {
@@ -220,7 +220,7 @@ func TestListRedemptions(t *testing.T) {
 	})
 }
 
-// The detail says who made and who ended a redemption, and what it did to the balance.
+// The detail contains who created and who ended a redemption, and its ledger entries.
 func TestRedemptionDetail(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -242,7 +242,7 @@ func TestRedemptionDetail(t *testing.T) {
 		NamedRedemption: reward.NamedRedemption{
 			Redemption: made, CustomerName: "Anna Lindqvist", ActorKind: core.ByStaff, ActorName: sara.Name,
 		},
-		Entries: []reward.Entry{{Kind: ledger.Redemption, Unit: ledger.Points, Amount: -30, BalanceAfter: 70, CreatedAt: made.CreatedAt}},
+		Entries: []ledger.Posted{{Kind: ledger.Redemption, Unit: ledger.Points, Amount: -30, BalanceAfter: 70, CreatedAt: made.CreatedAt}},
 	}
 	if diff := cmp.Diff(want, detail(made.ID)); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
@@ -252,7 +252,7 @@ func TestRedemptionDetail(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Redemption, want.EndedByKind, want.EndedByName = voided, new(core.ByStaff), &maja.Name
-	want.Entries = append(want.Entries, reward.Entry{
+	want.Entries = append(want.Entries, ledger.Posted{
 		Kind: ledger.RedemptionRefund, Unit: ledger.Points, Amount: 30, BalanceAfter: 100, CreatedAt: *voided.VoidedAt,
 	})
 	if diff := cmp.Diff(want, detail(made.ID)); diff != "" {
@@ -267,7 +267,7 @@ func TestRedemptionDetail(t *testing.T) {
 	}
 }
 
-// Many clicks on one form make one redemption, and all of them lead to it.
+// Many clicks on one form create one redemption and return it.
 func TestADoubleClickRedeemsOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -297,7 +297,7 @@ func TestADoubleClickRedeemsOnce(t *testing.T) {
 	}
 }
 
-// The round trips that the doc comments promise.
+// The documented number of round trips.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

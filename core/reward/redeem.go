@@ -56,10 +56,7 @@ type RedeemRequest struct {
 // and creates a pending redemption. An insufficient balance is reported before an empty stock. A reward
 // with limited stock is locked until the commit.
 func (s *Service) Redeem(ctx context.Context, by core.Actor, o RedeemRequest) (Redemption, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return Redemption{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Redemption, error) {
 		return redeem(ctx, tx, by, o)
 	})
 }
@@ -180,10 +177,7 @@ func (s *Service) FindRedemption(ctx context.Context, by core.Actor, id core.ID)
 
 // Fulfil marks a pending redemption as fulfilled: the customer got the reward.
 func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return Redemption{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Redemption, error) {
 		return FulfilIn(ctx, tx, by, id)
 	})
 }
@@ -201,10 +195,7 @@ func FulfilIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Redemp
 // Void voids a pending redemption and returns its cost and its unit of stock. A fulfilled redemption
 // can't be voided.
 func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Redemption{}, err
-	}
-	r, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
+	r, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Redemption, error) {
 		r, err := db.One[Redemption](ctx, tx, voidSQL, db.Args{"id": id, "now": tx.Now})
 		if err != nil {
 			return Redemption{}, notPending(ctx, tx, id, err)

@@ -2,7 +2,6 @@ package reward
 
 import (
 	"context"
-	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
@@ -67,32 +66,13 @@ type RedemptionDetail struct {
 	NamedRedemption
 	EndedByKind *core.ActorKind // who fulfilled or voided it; nil: pending
 	EndedByName *string
-	Entries     []Entry // none for a redemption from a voucher
-}
-
-// Entry is a ledger entry of a redemption.
-type Entry struct {
-	Kind         ledger.Kind // redemption or redemption_refund
-	Unit         ledger.Unit
-	Amount       int64
-	BalanceAfter int64
-	CreatedAt    time.Time
+	Entries     []ledger.Posted `db:"-"` // none for a redemption from a voucher
 }
 
 // RedemptionDetail returns a redemption in detail, or core.ErrNotFound.
 func (s *Service) RedemptionDetail(ctx context.Context, by core.Actor, id core.ID) (RedemptionDetail, error) {
-	rows, err := db.ReadAll[record](ctx, s.db, by, redemptionDetailSQL, db.Args{"id": id, "subject_id": id.String()})
-	if err != nil {
-		return RedemptionDetail{}, err
-	}
-	if len(rows) == 0 {
-		return RedemptionDetail{}, core.ErrNotFound
-	}
-	d := RedemptionDetail{NamedRedemption: rows[0].NamedRedemption, EndedByKind: rows[0].EndedByKind, EndedByName: rows[0].EndedByName}
-	for _, r := range rows {
-		if r.EntryKind != nil {
-			d.Entries = append(d.Entries, Entry{*r.EntryKind, *r.EntryUnit, *r.EntryAmount, *r.BalanceAfter, *r.EntryAt})
-		}
-	}
-	return d, nil
+	var d RedemptionDetail
+	err := db.ReadTogether(ctx, s.db, by,
+		db.OneInto(&d, redemptionDetailSQL, db.Args{"id": id, "subject_id": id.String()}), ledger.ReadPosted(&d.Entries, id))
+	return d, err
 }

@@ -86,10 +86,7 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 // Add creates a reward.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Reward{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
 		r, err := n.validate()
 		if err != nil {
 			return Reward{}, err
@@ -107,10 +104,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error)
 
 // SetActive activates or deactivates a reward.
 func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, active bool) (Reward, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Reward{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
 		r, err := db.One[Reward](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
 			// The reward already has that state, or doesn't exist.

@@ -243,8 +243,7 @@ func TestFulfilAndVoid(t *testing.T) {
 	}
 }
 
-// A balance that grew too large since leaves no room for a refund: refused, never
-// wrapped, and the redemption stands.
+// A refund that would overflow the balance is refused, and the redemption stays pending.
 func TestARefundThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -272,7 +271,7 @@ const (
 	holdRedemption = "select from loyalty.redemption where id = $1 for update"
 )
 
-// Stock for five and 200 buyers: exactly five.
+// Of 200 buyers of five units, exactly five succeed.
 func TestTheLastPiecesGoOnce(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
@@ -290,7 +289,7 @@ func TestTheLastPiecesGoOnce(t *testing.T) {
 	s.sound(t)
 }
 
-// Points for one and 200 redemptions: exactly one.
+// Of 200 redemptions with points for one, exactly one succeeds.
 func TestABalanceIsSpentOnce(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
@@ -305,7 +304,7 @@ func TestABalanceIsSpentOnce(t *testing.T) {
 	s.sound(t)
 }
 
-// One redemption, voided by 100 and fulfilled by 100: one of them has it.
+// Of 100 voids and 100 fulfilments of one redemption, exactly one succeeds.
 func TestARedemptionEndsOnce(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))

@@ -1,12 +1,9 @@
 package reward
 
 import (
-	"time"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/ledger"
 )
 
 const columns = `id, name, description, points_cost, stamps_cost, stock, active, created_at`
@@ -269,30 +266,13 @@ var (
 	}
 )
 
-// record is a redemption with one of its ledger entries, or none.
-type record struct {
-	NamedRedemption
-	EndedByKind  *core.ActorKind
-	EndedByName  *string
-	EntryKind    *ledger.Kind
-	EntryUnit    *ledger.Unit
-	EntryAmount  *int64
-	BalanceAfter *int64
-	EntryAt      *time.Time
-}
-
 // Only the audit log contains who fulfilled or voided a redemption.
 const redemptionDetailSQL = `
 	select ` + namedColumns + `,
-		l.actor_kind as ended_by_kind, l.actor_name as ended_by_name,
-		e.kind as entry_kind, e.unit as entry_unit, e.amount as entry_amount, e.balance_after, e.created_at as entry_at` + withNames + `
+		l.actor_kind as ended_by_kind, l.actor_name as ended_by_name` + withNames + `
 	left join loyalty.audit_entry l on l.tenant_id = d.tenant_id
 		and l.subject_kind = 'redemption'
 		and l.subject_id = @subject_id
 		and l.action in ('redemption.fulfil', 'redemption.void')
-	left join loyalty.ledger_entry e on e.tenant_id = d.tenant_id
-		and e.cause = d.id
-		and e.kind in ('redemption', 'redemption_refund')
 	where d.tenant_id = @tenant_id
-		and d.id = @id
-	order by e.seq`
+		and d.id = @id`

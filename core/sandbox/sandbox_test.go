@@ -66,7 +66,7 @@ func run(t *testing.T, m sandbox.Maker) sandbox.File {
 	return f
 }
 
-// What one file has otherwise than another.
+// The parts in which two files differ.
 var own = []struct{ found, name string }{
 	{`"password":"[A-Z2-7]{26}"`, `"password":"PASSWORD"`}, // which might look like a ULID
 	{`"totp_secret":"[A-Z2-7]{32}"`, `"totp_secret":"SECRET"`},
@@ -81,13 +81,13 @@ var own = []struct{ found, name string }{
 	{`("id"|"transaction_type_id"|"stamps_transaction_type_id"):[1-9][0-9]*`, `$1:1`},
 }
 
-// list is so many of them.
+// list repeats an item n times.
 func list(n int, one string) string {
 	return "[" + strings.Repeat(one+",", n-1) + one + "]"
 }
 
-// "`loyalty sandbox --out FILE` makes two fresh tenants that have them all and writes one
-// JSON file": name by name and number by number, and nothing else.
+// "`loyalty sandbox --out FILE` makes two fresh tenants that have them all and writes one JSON file": exactly
+// these fields.
 func TestTheFilesForm(t *testing.T) {
 	t.Parallel()
 	written, err := json.Marshal(run(t, newMaker(t, dbtest.DB(t))))
@@ -132,8 +132,7 @@ func TestTheFilesForm(t *testing.T) {
 	}
 }
 
-// The tokens of the file are what they are called: each works, with just its ability;
-// the revoked one does not.
+// Each token of the file has just its ability, and the revoked one doesn't work.
 func TestTheFilesTokensWork(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
@@ -166,7 +165,7 @@ func TestTheFilesTokensWork(t *testing.T) {
 	}
 }
 
-// The super-admin signs in at once, with a code of the secret that the file has.
+// The super-admin signs in with a code of the secret in the file.
 func TestTheFilesSuperAdminSignsIn(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
@@ -190,14 +189,14 @@ func TestTheFilesSuperAdminSignsIn(t *testing.T) {
 	}
 }
 
-// "platform.invoices": one in each state, of a business of their own.
+// "platform.invoices": one in each state, of a separate business.
 func TestTheFilesInvoices(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	m := newMaker(t, d)
 	f := run(t, m)
 	checkInvoices(t, m, f)
-	// The draft waits for a person.
+	// The draft stays a draft.
 	if err := m.Billing.Bill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -206,8 +205,7 @@ func TestTheFilesInvoices(t *testing.T) {
 	}
 }
 
-// A server on the same database bills all the time while sandboxes are made: each file has
-// its invoices all the same.
+// A server that bills at the same time doesn't disturb the file's invoices.
 func TestTheFilesInvoicesBesideAServer(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
@@ -296,8 +294,8 @@ func TestEachRunMakesItsOwn(t *testing.T) {
 	}
 }
 
-// "in_stock": 50 of 1000000, "out_of_stock": 10 of 0, "too_dear", "inactive", three of
-// "last_one"; a "voided_redemption" that gave its piece back.
+// "in_stock": 50 of 1000000, "out_of_stock": 10 of 0, "too_dear", "inactive", three of "last_one"; a
+// "voided_redemption" that returned its unit of stock.
 func TestTheFilesRewardsAreInTheirStates(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)

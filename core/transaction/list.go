@@ -78,33 +78,14 @@ type Detail struct {
 	Named
 	VoidedByKind *core.ActorKind // nil: not voided
 	VoidedByName *string
-	Entries      []Entry // none for a sale that earned nothing
-}
-
-// Entry is a ledger entry of a sale, in its unit.
-type Entry struct {
-	Kind         ledger.Kind // earn or reversal
-	Amount       int64
-	BalanceAfter int64
-	CreatedAt    time.Time
+	Entries      []ledger.Posted `db:"-"` // none for a sale that earned nothing
 }
 
 // Detail returns a sale in detail, or core.ErrNotFound.
 func (s *Service) Detail(ctx context.Context, by core.Actor, id core.ID) (Detail, error) {
 	args := db.Args{"id": id, "subject_id": id.String()}
 	addVoidArgs(by, s.db.Now(), args)
-	rows, err := db.ReadAll[record](ctx, s.db, by, detailSQL, args)
-	if err != nil {
-		return Detail{}, err
-	}
-	if len(rows) == 0 {
-		return Detail{}, core.ErrNotFound
-	}
-	d := Detail{Named: rows[0].Named, VoidedByKind: rows[0].VoidedByKind, VoidedByName: rows[0].VoidedByName}
-	for _, r := range rows {
-		if r.EntryKind != nil {
-			d.Entries = append(d.Entries, Entry{*r.EntryKind, *r.EntryAmount, *r.BalanceAfter, *r.EntryAt})
-		}
-	}
-	return d, nil
+	var d Detail
+	err := db.ReadTogether(ctx, s.db, by, db.OneInto(&d, detailSQL, args), ledger.ReadPosted(&d.Entries, id))
+	return d, err
 }

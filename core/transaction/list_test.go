@@ -17,8 +17,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// record records a sale by somebody and waits for the next millisecond, so that a list
-// has one order.
+// record records a sale and waits for the next millisecond, so that a list has a defined order.
 func (s shop) record(t *testing.T, by core.Actor, n transaction.New) core.ID {
 	t.Helper()
 	made, err := s.Record(t.Context(), by, n)
@@ -29,7 +28,7 @@ func (s shop) record(t *testing.T, by core.Actor, n transaction.New) core.ID {
 	return made.ID
 }
 
-// listed are the ids of a whole list, page by page, after a walk to its end and back.
+// listed returns the IDs of a whole list, and checks its pages forward and backward.
 func (s shop) listed(t *testing.T, f transaction.Filter) []core.ID {
 	t.Helper()
 	page := core.Page{Size: 2}
@@ -66,7 +65,7 @@ func (s shop) listed(t *testing.T, f transaction.Filter) []core.ID {
 	return forward
 }
 
-// "Transactions (list, filters, …)", newest first, each filter by itself and together.
+// "Transactions (list, filters, …)", newest first, with each filter alone and with all of them.
 func TestListFilters(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -109,7 +108,7 @@ func TestListFilters(t *testing.T) {
 			Status: new("completed"), TypeID: &coffee.ID, Source: new("panel"), CustomerID: new(s.customer.String()), LocationID: &branch.ID,
 			From: new(s.db.Now().AddDate(0, 0, -2)), To: new(s.db.Now().AddDate(0, 0, 2)),
 		}, []core.ID{hand}},
-		{"nobody", transaction.Filter{CustomerID: new(core.NewID(s.db.Now()).String())}, nil},
+		{"unknown customer", transaction.Filter{CustomerID: new(core.NewID(s.db.Now()).String())}, nil},
 		{"another receipt", transaction.Filter{ExternalReference: new("R-7"), Source: new("api")}, nil},
 	} {
 		if diff := cmp.Diff(c.want, s.listed(t, c.f)); diff != "" {
@@ -128,7 +127,7 @@ func TestListOfDays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The clock runs on while a sale is recorded, so it is moved to the very instant.
+		// The clock runs on while a sale is recorded, so it is set to the exact instant.
 		if _, err := dbtest.Owner(s.db).Exec(t.Context(), `
 			update loyalty.transaction set id = $1, created_at = $2 where tenant_id = $3 and id = $4`,
 			core.NewID(instant), instant, s.by.Tenant.ID, s.sale(t, 100).ID); err != nil {
@@ -212,7 +211,7 @@ func TestListNamesWhatASaleRefersTo(t *testing.T) {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 
-	// Names are those of today, also where the type, the branch and the customer are gone.
+	// Names are current, even of an inactive type, location or customer.
 	if _, err := s.EditType(t.Context(), s.by, s.kind.ID, transaction.EditType{Name: core.Set("Lunch"), Active: core.Set(false)}); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +227,7 @@ func TestListNamesWhatASaleRefersTo(t *testing.T) {
 	}
 }
 
-// The detail says who recorded and who voided a sale, and what it did to the balance.
+// The detail contains who recorded and who voided a sale, and its ledger entries.
 func TestDetail(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -257,16 +256,16 @@ func TestDetail(t *testing.T) {
 			Transaction: found, CustomerName: "Anna Lindqvist", TypeName: "A type", ActorKind: core.ByStaff, ActorName: sara.Name,
 		},
 		VoidedByKind: new(core.ByStaff), VoidedByName: &maja.Name,
-		Entries: []transaction.Entry{
-			{Kind: ledger.Earn, Amount: 10, BalanceAfter: 15, CreatedAt: found.CreatedAt},
-			{Kind: ledger.Reversal, Amount: -10, BalanceAfter: 12, CreatedAt: *found.VoidedAt},
+		Entries: []ledger.Posted{
+			{Kind: ledger.Earn, Unit: ledger.Points, Amount: 10, BalanceAfter: 15, CreatedAt: found.CreatedAt},
+			{Kind: ledger.Reversal, Unit: ledger.Points, Amount: -10, BalanceAfter: 12, CreatedAt: *found.VoidedAt},
 		},
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("a voided sale (-want +got):\n%s", diff)
 	}
 
-	// One that earned nothing has no entry, voided or not.
+	// A sale that earned nothing has no entry, voided or not.
 	nothing := s.sale(t, 0)
 	s.void(t, nothing.ID)
 	if d, err := s.Detail(t.Context(), s.by, nothing.ID); err != nil || d.VoidedByName == nil || len(d.Entries) != 0 {
@@ -274,7 +273,7 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-// "A resource that belongs to another tenant is reported as nonexistent", in lists too.
+// "A resource that belongs to another tenant is reported as nonexistent", in lists, too.
 func TestAnotherTenantsSalesAreNotListed(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)

@@ -60,10 +60,7 @@ const (
 // Record records a sale and awards what its type earns. The award is stored with the sale, so a later
 // change of the type doesn't affect it. Only the award, at the end, locks the customer's account.
 func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return Transaction{}, err
-	}
-	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
+	t, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Transaction, error) {
 		return s.RecordIn(ctx, tx, by, n)
 	})
 	return t, Refusal(err)

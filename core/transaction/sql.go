@@ -1,12 +1,8 @@
 package transaction
 
 import (
-	"time"
-
-	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/ledger"
 )
 
 const columns = `id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
@@ -59,32 +55,16 @@ const (
 	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id`
 )
 
-// record is a sale with one of its ledger entries, or none.
-type record struct {
-	Named
-	VoidedByKind *core.ActorKind
-	VoidedByName *string
-	EntryKind    *ledger.Kind
-	EntryAmount  *int64
-	BalanceAfter *int64
-	EntryAt      *time.Time
-}
-
 // Only the audit log contains who voided a sale.
 const detailSQL = `
 	select ` + namedColumns + `,
-		v.actor_kind as voided_by_kind, v.actor_name as voided_by_name,
-		e.kind as entry_kind, e.amount as entry_amount, e.balance_after, e.created_at as entry_at` + withNames + `
+		v.actor_kind as voided_by_kind, v.actor_name as voided_by_name` + withNames + `
 	left join loyalty.audit_entry v on v.tenant_id = t.tenant_id
 		and v.subject_kind = 'transaction'
 		and v.subject_id = @subject_id
 		and v.action = 'transaction.void'
-	left join loyalty.ledger_entry e on e.tenant_id = t.tenant_id
-		and e.cause = t.id
-		and e.kind in ('earn', 'reversal')
 	where t.tenant_id = @tenant_id
-		and t.id = @id
-	order by e.seq`
+		and t.id = @id`
 
 const customerSQL = `
 	select

@@ -17,7 +17,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// "A till chooses one": a location that is open, of its own tenant.
+// "A till chooses one": an active location of its own tenant.
 func TestASaleAtALocation(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -32,7 +32,7 @@ func TestASaleAtALocation(t *testing.T) {
 	if _, err := location.NewService(s.db).Edit(t.Context(), s.by, soder.ID, location.Edit{Active: core.Set(false)}); err != nil {
 		t.Fatal(err)
 	}
-	for name, id := range map[string]int64{"closed": soder.ID, "another tenant's": theirs.ID, "nobody's": -1} {
+	for name, id := range map[string]int64{"closed": soder.ID, "another tenant's": theirs.ID, "missing": -1} {
 		t.Run(name, func(t *testing.T) {
 			s.refused(t, s.at(id), core.Fields{"location_id": {core.InvalidChoice}})
 		})
@@ -50,8 +50,8 @@ func TestRoles(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	sale := s.sale(t, 100)
-	nobody := s.person(t, core.Cashier)
-	nobody.Role = "guest"
+	guest := s.person(t, core.Cashier)
+	guest.Role = "guest"
 	for _, c := range []struct {
 		name  string
 		least core.Role
@@ -73,7 +73,7 @@ func TestRoles(t *testing.T) {
 		}},
 		{"switch type", core.Manager, func(by core.Actor) error { return second(s.SetTypeActive(t.Context(), by, s.kind.ID, true)) }},
 	} {
-		for _, by := range []core.Actor{nobody, s.person(t, core.Cashier), s.person(t, core.Manager), s.by, {Kind: core.ByToken, Tenant: s.by.Tenant}} {
+		for _, by := range []core.Actor{guest, s.person(t, core.Cashier), s.person(t, core.Manager), s.by, {Kind: core.ByToken, Tenant: s.by.Tenant}} {
 			err := c.do(by)
 			if allowed := by.Require(c.least) == nil; allowed != (err == nil) {
 				t.Errorf("%s as %s %s: %v", c.name, by.Kind, by.Role, err)
@@ -82,13 +82,13 @@ func TestRoles(t *testing.T) {
 			}
 		}
 	}
-	if err := second(s.Void(t.Context(), nobody, sale.ID)); !errors.Is(err, core.ErrRole) {
-		t.Errorf("a void by nobody = %v, want ErrRole", err)
+	if err := second(s.Void(t.Context(), guest, sale.ID)); !errors.Is(err, core.ErrRole) {
+		t.Errorf("a void by a guest = %v, want ErrRole", err)
 	}
 }
 
-// voids tells whether somebody may void a sale, and holds the pages to the same answer.
-func (s shop) voids(t *testing.T, by core.Actor, id core.ID, want error) {
+// checkVoidable voids a sale, and checks that lists and details agree on who may.
+func (s shop) checkVoidable(t *testing.T, by core.Actor, id core.ID, want error) {
 	t.Helper()
 	l, err := s.List(t.Context(), by, transaction.Filter{}, core.Page{Size: core.MaxPageSize})
 	if err != nil {
@@ -108,8 +108,8 @@ func (s shop) voids(t *testing.T, by core.Actor, id core.ID, want error) {
 	}
 }
 
-// "`cashier` (POS, look-up, redeem rewards and vouchers, fulfil, void own last sale
-// within 10 minutes)". What one may not do is not offered.
+// "`cashier` (POS, look-up, redeem rewards and vouchers, fulfil, void own last sale within 10 minutes)". Pages
+// don't offer what is refused.
 func TestACashierVoidsTheirOwnLastSale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -119,25 +119,25 @@ func TestACashierVoidsTheirOwnLastSale(t *testing.T) {
 	last := s.record(t, sara, s.of(2000))
 	his := s.record(t, yusuf, s.of(300))
 	app := s.record(t, core.Actor{Kind: core.ByToken, ID: sara.ID, Tenant: s.by.Tenant}, s.of(400)) // the number of a token may be a person's
-	s.voids(t, sara, first, transaction.ErrVoidNotAllowed)
-	s.voids(t, sara, his, transaction.ErrVoidNotAllowed)
-	s.voids(t, sara, app, transaction.ErrVoidNotAllowed)
+	s.checkVoidable(t, sara, first, transaction.ErrVoidNotAllowed)
+	s.checkVoidable(t, sara, his, transaction.ErrVoidNotAllowed)
+	s.checkVoidable(t, sara, app, transaction.ErrVoidNotAllowed)
 	if got := s.balance(t); got != 37 {
 		t.Errorf("refusals left a balance of %d, want 37", got)
 	}
-	s.voids(t, sara, last, nil)
-	s.voids(t, sara, last, transaction.ErrAlreadyVoided)
-	// The one before does not become the last.
-	s.voids(t, sara, first, transaction.ErrVoidNotAllowed)
-	s.voids(t, maja, first, nil)
+	s.checkVoidable(t, sara, last, nil)
+	s.checkVoidable(t, sara, last, transaction.ErrAlreadyVoided)
+	// The sale before it does not become the last one.
+	s.checkVoidable(t, sara, first, transaction.ErrVoidNotAllowed)
+	s.checkVoidable(t, maja, first, nil)
 	if got := s.balance(t); got != 7 {
 		t.Errorf("balance = %d, want 7", got)
 	}
 
 	almost, over := s.later(10*time.Minute-10*time.Second), s.later(10*time.Minute+time.Second)
-	over.voids(t, yusuf, his, transaction.ErrVoidNotAllowed)
-	almost.voids(t, yusuf, his, nil)
-	over.voids(t, s.by, app, nil)
+	over.checkVoidable(t, yusuf, his, transaction.ErrVoidNotAllowed)
+	almost.checkVoidable(t, yusuf, his, nil)
+	over.checkVoidable(t, s.by, app, nil)
 
 	stranger := newShop(t)
 	theirs := dbtest.Person(t, s.db, stranger.by, core.Cashier)
@@ -146,8 +146,7 @@ func TestACashierVoidsTheirOwnLastSale(t *testing.T) {
 	}
 }
 
-// Two sales of a cashier at once, from two tabs: one of them is the last, and it alone
-// can be voided, however many try at once.
+// Of a cashier's two concurrent sales from two tabs, one is the last, and only that one can be voided.
 func TestOfTwoSalesAtOnceOneIsTheLast(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -194,7 +193,7 @@ func TestOfTwoSalesAtOnceOneIsTheLast(t *testing.T) {
 	}
 }
 
-// form is somebody with a form of the panel: "so that a double click records once".
+// form returns an actor with a form of the panel: "so that a double click records once".
 func form(by core.Actor, key, body string) core.Actor {
 	by.Idempotency = &core.Idempotency{
 		Key: key, Fingerprint: sha256.Sum256([]byte(body)), Wait: true,
@@ -206,7 +205,7 @@ func form(by core.Actor, key, body string) core.Actor {
 	return by
 }
 
-// Many clicks on one form record one sale, and all of them lead to it.
+// Many clicks on one form record one sale and return it.
 func TestADoubleClickRecordsOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -233,11 +232,11 @@ func TestADoubleClickRecordsOnce(t *testing.T) {
 			t.Errorf("a click leads to %q, want %q", a, want)
 		}
 	}
-	// The form says something else now: it is not taken for the sale it made.
+	// The form has changed, so it is refused.
 	if err := second(s.Record(t.Context(), form(sara, "form-1", "20.00"), s.of(2000))); !errors.Is(err, core.ErrKeyReused) {
 		t.Errorf("the form with another amount = %v, want ErrKeyReused", err)
 	}
-	// A refusal frees the key: what was corrected is recorded.
+	// A refusal frees the key, so the corrected form is recorded.
 	if err := second(s.Record(t.Context(), form(sara, "form-2", "-1"), s.of(-1))); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a wrong amount = %v", err)
 	}
@@ -246,7 +245,7 @@ func TestADoubleClickRecordsOnce(t *testing.T) {
 	}
 }
 
-// log is what the audit log tells of a record, in order.
+// log returns a record's entries in the audit log, in order.
 func (s shop) log(t *testing.T, kind, subject string) (lines []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -268,7 +267,7 @@ func (s shop) log(t *testing.T, kind, subject string) (lines []string) {
 	return lines
 }
 
-// "Audit for all of them": old and new values, and nothing where nothing changed.
+// "Audit for all of them": old and new values, and no entry without a change.
 func TestTheLogTellsOfTypes(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a tenant with one customer and a type that gives a point for each euro.
+// shop is a tenant with one customer and a type that earns a point for each euro.
 type shop struct {
 	*transaction.Service
 	db        *db.DB
@@ -64,7 +64,7 @@ func (s shop) newType(t *testing.T, unit ledger.Unit, r transaction.Rule) transa
 	return kind
 }
 
-// of describes a sale to the customer of the shop, of its type.
+// of describes a sale to the shop's customer.
 func (s shop) of(spend int64) transaction.New {
 	return transaction.New{
 		CustomerID: new(s.customer.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: &spend, Source: transaction.API,
@@ -87,13 +87,13 @@ func (s shop) open(t *testing.T, name string) location.Location {
 	return l
 }
 
-// person is somebody else of the staff.
+// person adds another person to the staff.
 func (s shop) person(t *testing.T, role core.Role) core.Actor {
 	t.Helper()
 	return dbtest.Person(t, s.db, s.by, role)
 }
 
-// later is the same shop after some time.
+// later returns the same shop after some time.
 func (s shop) later(wait time.Duration) shop {
 	s.db = s.db.At(s.db.Now().Add(wait))
 	s.Service, s.customers = transaction.NewService(s.db), customer.NewService(s.db)
@@ -118,7 +118,7 @@ func (s shop) void(t *testing.T, id core.ID) transaction.Transaction {
 	return voided
 }
 
-// spend takes points for something, as a redemption would.
+// spend deducts points, as a redemption would.
 func (s shop) spend(t *testing.T, points int64) {
 	t.Helper()
 	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
@@ -163,7 +163,7 @@ func (s shop) count(t *testing.T) (n int) {
 	return n
 }
 
-// fieldsOf are the messages of a refusal of fields.
+// fieldsOf returns the messages of a refusal.
 func fieldsOf(t *testing.T, err error) core.Fields {
 	t.Helper()
 	var refusal *core.Error
@@ -215,7 +215,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// tooMuch is the refusal of a spend that would earn more than one award may be.
+// tooMuch is the refusal of a spend that would earn too much.
 func tooMuch(atMost int64) core.Fields {
 	return core.Fields{"spend_amount_cents": {core.Max(atMost)}}
 }
@@ -281,7 +281,7 @@ func TestAward(t *testing.T) {
 	}
 }
 
-// "Below [the least spend]: recorded, earns 0, no ledger entry"; the sale says 0, not null.
+// "Below [the minimum spend]: recorded, earns 0, no ledger entry". The award is 0, not null.
 func TestASaleThatEarnsNothingIsRecorded(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -301,7 +301,7 @@ func TestASaleThatEarnsNothingIsRecorded(t *testing.T) {
 	}
 }
 
-// "stamps_awarded: null for a points transaction", and the other way round.
+// "stamps_awarded: null for a points transaction", and the reverse.
 func TestStamps(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -360,7 +360,7 @@ func TestAnAwardThatIsTooLargeIsRefused(t *testing.T) {
 	}
 }
 
-// holds sets the customer's balance, past the ledger.
+// setBalance sets the customer's balance without the ledger.
 func (s shop) holds(t *testing.T, points int64) {
 	t.Helper()
 	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.account set points = $3 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, s.customer, points)
@@ -369,8 +369,7 @@ func (s shop) holds(t *testing.T, points int64) {
 	}
 }
 
-// A sale from before there was a limit to awards is voided as every other; where the balance
-// would leave its 64 bits, the void is refused and the sale stays.
+// A sale with an award above the limit can be voided, unless the balance would overflow.
 func TestVoidingAnAwardBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -392,8 +391,8 @@ func TestVoidingAnAwardBeyondTheLimit(t *testing.T) {
 	}
 }
 
-// "An inactive type or customer is 422 on the field"; "a body reference to a missing
-// or foreign record is 422 on that field", the two byte for byte alike.
+// "An inactive type or customer is 422 on the field"; "a body reference to a missing or foreign record is 422
+// on that field", with the same message.
 func TestWhatASaleRefersTo(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -424,7 +423,7 @@ func TestWhatASaleRefersTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.refused(t, s.of(100), noCustomer)
-	// What was sold before can still be voided.
+	// Earlier sales can still be voided.
 	s.void(t, sold.ID)
 
 	if _, err := s.SetTypeActive(t.Context(), s.by, stranger.kind.ID, false); !errors.Is(err, core.ErrNotFound) {
@@ -435,8 +434,7 @@ func TestWhatASaleRefersTo(t *testing.T) {
 	}
 }
 
-// "Every failing field is reported at once", and "what could not be read is not
-// judged again".
+// "Every failing field is reported at once", and a malformed field is not validated again.
 func TestEveryWrongFieldIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -446,7 +444,7 @@ func TestEveryWrongFieldIsReportedAtOnce(t *testing.T) {
 		"spend_amount_cents":  {core.Required},
 	})
 	s.refused(t, transaction.New{
-		CustomerID: new("nobody"), TransactionTypeID: new(int64(0)), SpendAmountCents: new(int64(-1)),
+		CustomerID: new("not a ULID"), TransactionTypeID: new(int64(0)), SpendAmountCents: new(int64(-1)),
 		ExternalReference: new(strings.Repeat("å", 101)), Source: transaction.API,
 	}, core.Fields{
 		"customer_ulid":       {core.InvalidChoice},
@@ -535,8 +533,7 @@ func TestVoidTwiceReversesOnce(t *testing.T) {
 	}
 }
 
-// Of many tills that void one sale, one does. The ledger would refuse to reverse an award
-// twice; a sale that earned nothing has none.
+// Of many concurrent voids one succeeds, even for a sale that earned nothing and has no ledger entry.
 func TestManyVoidsAtOnceReverseOnce(t *testing.T) {
 	t.Parallel()
 	for spend, entries := range map[int64]int64{1000: 2, 99: 0} {
@@ -571,7 +568,7 @@ func TestVoidTakesBackWhatWasSpent(t *testing.T) {
 	}
 }
 
-// "A balance is the sum of its entries at every instant", whatever tills do at once.
+// "A balance is the sum of its entries at every instant", also with many concurrent tills.
 func TestManyTillsAtOneCustomer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -672,7 +669,7 @@ func TestListByCustomer(t *testing.T) {
 	}
 	for _, p := range []core.Page{bad, {Size: 3}} { // "record in path (404) → fields (422)"
 		if _, err := s.ListByCustomer(t.Context(), s.by, core.NewID(s.db.Now()), p); !errors.Is(err, core.ErrNotFound) {
-			t.Errorf("nobody's sales = %v, want ErrNotFound", err)
+			t.Errorf("sales of a missing customer = %v, want ErrNotFound", err)
 		}
 	}
 }
@@ -700,7 +697,7 @@ func TestAnotherTenantsSalesDoNotExist(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// What a type may say, each wrong field by itself.
+// The validation of a type, field by field.
 func TestATypesFields(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -731,7 +728,7 @@ func TestATypesFields(t *testing.T) {
 	}
 }
 
-// The round trips that the doc comments promise.
+// The documented number of round trips.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

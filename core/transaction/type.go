@@ -171,10 +171,7 @@ func (n NewType) Preview(spendCents *int64) (award int64, unit RuleType, err err
 
 // AddType creates a type.
 func (s *Service) AddType(ctx context.Context, by core.Actor, n NewType) (Type, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Type{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Type, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Type, error) {
 		t, err := n.validate()
 		if err != nil {
 			return Type{}, err
@@ -190,10 +187,7 @@ func (s *Service) AddType(ctx context.Context, by core.Actor, n NewType) (Type, 
 
 // EditType changes the fields that are set. A new rule applies to later sales.
 func (s *Service) EditType(ctx context.Context, by core.Actor, id int64, e EditType) (Type, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Type{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Type, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Type, error) {
 		// Locked, because the audit log must contain the values that this edit replaces.
 		old, err := db.One[lockedType](ctx, tx, lockTypeSQL, db.Args{"id": id})
 		if err != nil {
@@ -230,10 +224,7 @@ func (s *Service) Types(ctx context.Context, by core.Actor) ([]Type, error) {
 
 // SetTypeActive activates or deactivates a type for new sales.
 func (s *Service) SetTypeActive(ctx context.Context, by core.Actor, id int64, active bool) (Type, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Type{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Type, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Type, error) {
 		t, err := db.One[Type](ctx, tx, setTypeActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
 			// The type already has that state, or doesn't exist.

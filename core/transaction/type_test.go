@@ -13,7 +13,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// An edit changes the fields that are set, and no others; null takes the cap away.
+// An edit changes only the fields that are set; null removes the maximum.
 func TestEditType(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -47,7 +47,7 @@ func TestEditType(t *testing.T) {
 	}
 }
 
-// "Every failing field is reported at once", and then nothing changes.
+// "Every failing field is reported at once", and nothing changes.
 func TestEditTypeReportsEveryWrongField(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -90,7 +90,7 @@ func TestEditTypeReportsEveryWrongField(t *testing.T) {
 	}
 }
 
-// A type's sales are all of one unit: once there is one, voided or not, it stays.
+// A type's unit is fixed after its first sale, even if that is voided.
 func TestTheRuleTypeStaysOnceThereAreSales(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -125,7 +125,7 @@ func TestAnotherTenantsTypesDoNotExist(t *testing.T) {
 	}
 }
 
-// "A live `what would 24.50 earn?` preview": of a rule that is still being written.
+// "A live `what would 24.50 earn?` preview" of a rule that is being edited.
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	points := transaction.NewType{RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 2, UnitCents: 100}}

@@ -32,7 +32,7 @@ func TestTheFirstSecretWritesAllRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(sealed, []byte("JBSWY3DP")) {
-		t.Error("the text stands in what was sealed")
+		t.Error("the sealed value contains the text")
 	}
 	for name, k := range map[string]vault.Keys{"the secret itself": before, "a second secret": after} {
 		if text, err := k.Open("totp", "7", sealed); err != nil || text != "JBSWY3DPEHPK3PXP" {
@@ -51,7 +51,7 @@ func TestTheFirstSecretWritesAllRead(t *testing.T) {
 	}
 }
 
-// What was sealed for one purpose and owner opens for no other, nor when it was changed.
+// A value sealed for one purpose and owner opens for no other, nor after a change.
 func TestWhatDoesNotOpen(t *testing.T) {
 	t.Parallel()
 	k := keys(t, newSecret)
@@ -79,7 +79,7 @@ func TestWhatDoesNotOpen(t *testing.T) {
 	if err != nil || bytes.Equal(again, sealed) {
 		t.Errorf("sealed twice it looks the same, %v", err)
 	}
-	// "Refuse under 32 characters": an empty secret would seal with a key that anybody knows.
+	// "Refuse under 32 characters": the key of an empty secret could be guessed.
 	for _, secrets := range [][]string{nil, {""}, {newSecret[:31]}, {newSecret, ""}, {newSecret, newSecret[:31]}} {
 		if _, err := vault.New(secrets); err == nil || strings.Contains(err.Error(), "a-new") {
 			t.Errorf("a vault of %q: %v", secrets, err)
@@ -87,8 +87,8 @@ func TestWhatDoesNotOpen(t *testing.T) {
 	}
 }
 
-// "`loyalty secret rotate` reseals what is stored": what the first secret sealed stays, what an
-// older one sealed is sealed anew, and what none opens is told.
+// "`loyalty secret rotate` reseals what is stored": a value of the first secret stays, one of an older secret
+// is sealed again, and one that no secret opens is an error.
 func TestReseal(t *testing.T) {
 	t.Parallel()
 	before, both, after := keys(t, oldSecret), keys(t, newSecret, oldSecret), keys(t, newSecret)

@@ -31,7 +31,7 @@ type market struct {
 	known struct{ customers, sales, rewards, redemptions, coupons, vouchers deck }
 }
 
-// deck is what is known so far of one noun; whoever draws gets any of it.
+// deck has the known IDs of one kind of record, to draw from at random.
 type deck struct {
 	sync.Mutex
 	ids []core.ID
@@ -49,7 +49,7 @@ func (d *deck) draw() core.ID {
 	return d.ids[rand.IntN(len(d.ids))]
 }
 
-// counter counts how things went.
+// counter counts outcomes.
 type counter struct {
 	sync.Mutex
 	outcomes map[string]int
@@ -186,9 +186,8 @@ func (m *market) send(ctx context.Context) error {
 	return err
 }
 
-// 200 tills do whatever there is to do, at random, to one tenant, for ten seconds. No
-// balance falls below zero but by a void, nothing is refused but by a rule, every cake
-// is somewhere, and verify finds nothing wrong.
+// 200 tills make random calls in one tenant for ten seconds. Only a void takes a balance below zero, only
+// rules refuse, no unit of stock is lost, and verify finds nothing wrong.
 func TestEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)

@@ -15,8 +15,8 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// model is what the whole of core should do, in memory and without any SQL: one rule a
-// method, which returns what core must answer. Ids and instants are core's own.
+// model is the expected behaviour of core, in memory and without SQL: a method for each rule, which returns
+// the expected result. IDs and times are core's own.
 type model struct {
 	zone        *time.Location
 	customers   shelf[customer.Customer]
@@ -34,7 +34,7 @@ type send struct {
 	coupon.Send
 }
 
-// shelf keeps records of one noun in the order they were made.
+// shelf has the records of one kind in the order of creation.
 type shelf[T any] struct {
 	ids  []core.ID
 	byID map[core.ID]*T
@@ -56,7 +56,7 @@ func (s *shelf[T]) each(yield func(core.ID, *T) bool) {
 	}
 }
 
-// newestFirst is what a list shows of those that are wanted.
+// newestFirst returns a filtered list.
 func (s *shelf[T]) newestFirst(at func(*T) time.Time, wanted func(*T) bool) (records []T) {
 	ids := slices.Clone(s.ids)
 	slices.SortFunc(ids, func(a, b core.ID) int {
@@ -83,7 +83,7 @@ func refusal(f core.Fields) error {
 
 func blank(s *string) bool { return s == nil || strings.TrimSpace(*s) == "" }
 
-// phoneKey compares Swedish numbers, however they are written.
+// phoneKey normalises Swedish numbers.
 func phoneKey(phone string) string {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -187,8 +187,7 @@ func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Custom
 	return edited, nil
 }
 
-// post changes a balance. "Nothing else [but a void] may take it below zero"; what would
-// overflow is refused, never wrapped.
+// post changes a balance. Only a void may take it below zero, and an overflow is refused.
 func (m *model) post(who core.ID, unit ledger.Unit, amount int64, void bool) error {
 	c := m.customers.byID[who]
 	balance, too := &c.PointsBalance, ledger.ErrInsufficientPoints
@@ -205,7 +204,7 @@ func (m *model) post(who core.ID, unit ledger.Unit, amount int64, void bool) err
 	return nil
 }
 
-// adjust changes a balance by hand. "One award is at most 10^12."
+// adjust adds an adjustment. "One award is at most 10^12."
 func (m *model) adjust(who core.ID, unit ledger.Unit, amount int64) error {
 	if amount > ledger.MaxAward || amount < -ledger.MaxAward {
 		return ledger.ErrTooLarge
@@ -271,7 +270,7 @@ func (m *model) record(n transaction.New, who core.ID, id core.ID, at time.Time)
 	return made, nil
 }
 
-// A rule is for the sales to come; its unit stays once there is one.
+// A changed rule applies to later sales; the unit is fixed after the first sale.
 func (m *model) editType(id int64, e transaction.EditType) (transaction.Type, error) {
 	k := m.types[id]
 	if k == nil {
@@ -341,7 +340,7 @@ func (m *model) redeem(who, what core.ID, id core.ID, at time.Time) (reward.Rede
 	return made, nil
 }
 
-// take takes a piece of a reward, if there is one.
+// take takes a unit of stock if there is one.
 func take(r *reward.Reward) bool {
 	if r.Stock == nil {
 		return true
@@ -353,7 +352,7 @@ func take(r *reward.Reward) bool {
 	return true
 }
 
-// changeStock adds pieces, or takes some that are there.
+// changeStock adds or removes units.
 func (m *model) changeStock(id core.ID, change int64) (reward.Reward, error) {
 	r := m.rewards.byID[id]
 	switch {
@@ -370,7 +369,7 @@ func (m *model) changeStock(id core.ID, change int64) (reward.Reward, error) {
 	return *r, nil
 }
 
-// setStock replaces what was seen.
+// setStock replaces the displayed stock.
 func (m *model) setStock(id core.ID, seen, stock *int64) (reward.Reward, error) {
 	r := m.rewards.byID[id]
 	switch {
@@ -438,7 +437,7 @@ func (m *model) addCoupon(n coupon.New, what *core.ID, id core.ID, at time.Time)
 	return made, nil
 }
 
-// What was sent stays: the benefit, and how many vouchers somebody may hold.
+// After sending, the benefit and the limit per customer are fixed.
 func (m *model) editCoupon(id core.ID, e coupon.Edit) (coupon.Coupon, error) {
 	c := m.coupons.byID[id]
 	if c == nil {
@@ -527,7 +526,7 @@ func unique(ids []core.ID) []core.ID {
 	return slices.Compact(ids)
 }
 
-// members are the specification's, one segment a line.
+// members returns a segment's members by the specification.
 func (m *model) members(s *send) (members []core.ID) {
 	for id, c := range m.customers.each {
 		in := false
@@ -563,9 +562,8 @@ func (m *model) bought(who core.ID, from, to time.Time) bool {
 	return false
 }
 
-// "A member who is inactive, or already holds max_per_customer vouchers of this coupon
-// (in any state), is matched and then skipped, with the reason counted." It returns who
-// gets a voucher as well.
+// "A member who is inactive, or already holds max_per_customer vouchers of this coupon (in any state), is
+// matched and then skipped, with the reason counted." It also returns who gets a voucher.
 func (m *model) evaluate(id core.ID, at, ended *time.Time) (sent coupon.Sending, recipients []core.ID, err error) {
 	s := m.sends.byID[id]
 	if s == nil {
@@ -574,7 +572,7 @@ func (m *model) evaluate(id core.ID, at, ended *time.Time) (sent coupon.Sending,
 	if s.Status != coupon.Waiting {
 		return s.Sending, nil, nil
 	}
-	// "An inactive, expired or not yet started coupon cannot be sent", at its time either.
+	// "An inactive, expired or not yet started coupon cannot be sent", nor later at its scheduled time.
 	c := m.coupons.byID[s.CouponID]
 	for _, refused := range []struct {
 		by   bool
@@ -624,8 +622,8 @@ func (m *model) holds(who, of core.ID) (n int64) {
 	return n
 }
 
-// issue notes a voucher that a send made. "expires_at …: the earlier of the coupon's and
-// the end of the local day voucher_valid_days later."
+// issue adds a voucher of a send. "expires_at …: the earlier of the coupon's and the end of the local day
+// voucher_valid_days later."
 func (m *model) issue(s core.ID, who core.ID, id core.ID, at time.Time) coupon.Voucher {
 	sent := m.sends.byID[s]
 	c := m.coupons.byID[sent.CouponID]
@@ -681,8 +679,7 @@ func (m *model) redeemVoucher(id core.ID, redemption *core.ID, now time.Time) (c
 	return *v, nil
 }
 
-// status is a voucher's at that instant: "past it, a voucher is expired the moment it is
-// looked at, in every list, report and answer".
+// status returns a voucher's status at an instant: after its expiry it is expired.
 func status(v *coupon.Voucher, now time.Time) coupon.VoucherStatus {
 	if v.Status == coupon.VoucherPending && v.ExpiresAt != nil && !v.ExpiresAt.After(now) {
 		return coupon.VoucherExpired
@@ -690,7 +687,7 @@ func status(v *coupon.Voucher, now time.Time) coupon.VoucherStatus {
 	return v.Status
 }
 
-// counted is what became of a coupon's vouchers.
+// counted counts a coupon's vouchers by status.
 func (m *model) counted(id core.ID, now time.Time) (sent, pending, redeemed, expired int64) {
 	for _, v := range m.vouchers.each {
 		if v.CouponID != id {
@@ -709,7 +706,7 @@ func (m *model) counted(id core.ID, now time.Time) (sent, pending, redeemed, exp
 	return sent, pending, redeemed, expired
 }
 
-// redeemed is how often a reward was exchanged for, and how many wait.
+// redeemed counts a reward's redemptions, and the pending ones.
 func (m *model) redeemed(id core.ID) (pending, redeemed int64) {
 	for _, r := range m.redemptions.each {
 		if r.RewardID == id && r.Status != reward.Voided {

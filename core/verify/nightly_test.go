@@ -18,7 +18,7 @@ import (
 
 var root = core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 
-// watch is the nightly check of a database of the test's own.
+// watch is the nightly check of a test's own database.
 type watch struct {
 	*verify.Service
 	db   *db.DB
@@ -54,7 +54,7 @@ func (w watch) runs(t *testing.T) (n int) {
 	return n
 }
 
-// "Runs each night": between two and five, once; by day only where two nights went by.
+// "Runs each night": between two and five, once. By day only after two nights without a run.
 func TestWhenTheNightlyRunIsDue(t *testing.T) {
 	t.Parallel()
 	at := func(text string) time.Time {
@@ -76,7 +76,7 @@ func TestWhenTheNightlyRunIsDue(t *testing.T) {
 		{"2026-06-03 14:00", "2026-06-01 02:40", true}, // two nights went by
 		{"2026-06-02 14:00", "", false},                // a new installation waits for its night
 		{"2026-06-02 02:10", "", true},
-		{"2026-06-02 02:10", "2026-06-01 20:00", false}, // somebody has just asked for one
+		{"2026-06-02 02:10", "2026-06-01 20:00", false}, // one was just requested
 	} {
 		var last *verify.PastRun
 		if c.last != "" {
@@ -114,7 +114,7 @@ func TestARunIsKept(t *testing.T) {
 	if got := s.Counts(); got[verify.Metric(verify.Clean)] != 1 || got[verify.Metric(verify.Wrong)] != 1 {
 		t.Errorf("counted %v", got)
 	}
-	// "I could not look" is neither.
+	// A check that could not run is neither clean nor wrong.
 	s.damage(t, "alter table loyalty.voucher rename to voucher_away")
 	if err := w.Check(t.Context(), verify.Check{AskedBy: "Root"}); err == nil {
 		t.Error("a check that can't look succeeds")
@@ -148,7 +148,7 @@ func TestOneRunAtATime(t *testing.T) {
 	if got := processes[0].runs(t); got != 1 {
 		t.Errorf("%d runs in one night, want 1", got)
 	}
-	// One whose process is gone does not look as if it ran for ever.
+	// A run whose process is gone is ended by the next run.
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "insert into loyalty.verify_run (started_at) values ($1)", night.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}

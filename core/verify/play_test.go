@@ -25,8 +25,8 @@ import (
 	"example.com/loyalty/core/verify"
 )
 
-// Whatever is done with the whole of core, and in whatever order, it answers as its
-// model does, and verify finds nothing wrong. `make model` plays for longer.
+// Random calls of core, in any order, return what the model returns, and verify finds nothing wrong. `make
+// model` plays for longer.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	next := trading(t)
@@ -41,7 +41,7 @@ func TestModel(t *testing.T) {
 	done.log(t)
 }
 
-// play is a tenant and the model of it.
+// play is a tenant and its model.
 type play struct {
 	model model
 	by    core.Actor
@@ -56,14 +56,14 @@ type play struct {
 	done   *counter
 }
 
-// strangers are records of another tenant, which do not exist here.
+// strangers has IDs of another tenant's records, which don't exist here.
 type strangers struct {
 	Customer, Sale, Reward, Redemption, Coupon, Send, Voucher core.ID
 	Kind                                                      int64
 }
 
-// nobody is the id of nothing.
-var nobody = core.ID{0: 1}
+// unknown is an ID of no record.
+var unknown = core.ID{0: 1}
 
 func strangersOf(t *testing.T, s *shop) strangers {
 	t.Helper()
@@ -106,13 +106,13 @@ func (p *play) at(t *rapid.T, instant time.Time) {
 	p.rewards, p.coupons = reward.NewService(d), coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), slog.New(slog.DiscardHandler))
 }
 
-// pass lets days go by.
+// pass lets days pass.
 func (p *play) pass(t *rapid.T) {
 	days := one(t, "days", 1, 29, 91, 7)
 	p.at(t, p.db.Now().Add(time.Duration(days)*24*time.Hour))
 }
 
-// open sets up what a shop has on its first day.
+// open adds what a shop has on its first day.
 func (p *play) open(t *rapid.T) {
 	p.at(t, time.Date(2026, time.February, 1, 11, 0, 0, 0, time.UTC))
 	for _, n := range []transaction.NewType{
@@ -138,7 +138,7 @@ func (p *play) open(t *rapid.T) {
 	}
 }
 
-// moves are what can be done, some of it more often than other.
+// moves lists the calls, frequent ones repeatedly.
 func (p *play) moves() map[string]func(*rapid.T) {
 	var moves []func(*rapid.T)
 	for _, m := range []struct {
@@ -177,7 +177,7 @@ func (p *play) moves() map[string]func(*rapid.T) {
 
 func one[T any](t *rapid.T, label string, of ...T) T { return rapid.SampledFrom(of).Draw(t, label) }
 
-// dice has 64 sides, all alike: rapid by itself prefers small numbers.
+// dice has 64 equal sides, because rapid prefers small numbers.
 var dice = rapid.Custom(func(t *rapid.T) (n int) {
 	for range 6 {
 		n *= 2
@@ -188,7 +188,7 @@ var dice = rapid.Custom(func(t *rapid.T) (n int) {
 	return n
 })
 
-// mostly is one that is right, and now and then one that is wrong.
+// mostly returns a valid value, and sometimes an invalid one.
 func mostly[T any](t *rapid.T, label string, right []T, wrong ...T) T {
 	if len(right) == 0 || len(wrong) > 0 && dice.Draw(t, label+"?") >= 60 {
 		right = wrong
@@ -196,12 +196,12 @@ func mostly[T any](t *rapid.T, label string, right []T, wrong ...T) T {
 	return one(t, label, right...)
 }
 
-// pick picks a record, or one that does not exist here.
+// pick returns the ID of a record, or of one that doesn't exist here.
 func pick[T any](t *rapid.T, label string, ours shelf[T], theirs core.ID) core.ID {
-	return mostly(t, label, ours.ids, theirs, nobody)
+	return mostly(t, label, ours.ids, theirs, unknown)
 }
 
-// agree holds an answer of core against the model's.
+// agree compares a result of core with the model's.
 func agree[T any](t *rapid.T, p *play, move string, got T, err error, want T, refusal error) {
 	t.Helper()
 	var invalid, refused *core.Error
@@ -226,7 +226,7 @@ var (
 	emails = []string{"anna@example.com", "Anna@Example.com", "bilal@example.com", "carla@example.com", ""}
 )
 
-// optional is nil for "".
+// optional returns nil for "".
 func optional(s string) *string {
 	if s == "" {
 		return nil
@@ -237,7 +237,7 @@ func optional(s string) *string {
 func (p *play) upsert(t *rapid.T) {
 	p.join(t, customer.New{
 		FirstName: new(mostly(t, "first name", []string{"Anna", "Bilal"}, " ")), LastName: new("Lindqvist"),
-		Phone: new(mostly(t, "phone", phones, "x", " ")), Email: optional(mostly(t, "email", emails, "nobody")),
+		Phone: new(mostly(t, "phone", phones, "x", " ")), Email: optional(mostly(t, "email", emails, "not-an-address")),
 	})
 }
 
@@ -257,7 +257,7 @@ func (p *play) edit(t *rapid.T) {
 	case "phone":
 		e.Phone = core.Set(mostly(t, "phone", phones, "x", " "))
 	case "email":
-		e.Email = core.Optional[string]{Set: true, Value: optional(mostly(t, "email", emails, "nobody"))}
+		e.Email = core.Optional[string]{Set: true, Value: optional(mostly(t, "email", emails, "not-an-address"))}
 	case "both":
 		e.Phone, e.Email = core.Set(mostly(t, "phone", phones, "x", " ")), core.Set(one(t, "email", emails[:4]...))
 	}
@@ -494,7 +494,7 @@ func (p *play) evaluate(t *rapid.T) {
 	}
 }
 
-// receive holds the vouchers that a send made against the model's.
+// receive compares the vouchers of a send with the model's.
 func (p *play) receive(t *rapid.T, send core.ID, recipients []core.ID) {
 	t.Helper()
 	rows, err := dbtest.Owner(p.db).Query(t.Context(), `
@@ -527,14 +527,14 @@ func (p *play) redeemVoucher(t *rapid.T) {
 	agree(t, p, "redeem a voucher", got, err, want, refusal)
 }
 
-// expire runs the job that makes stored statuses agree with the clock: nobody notices.
+// expire runs the job that updates stored statuses, which changes no result.
 func (p *play) expire(t *rapid.T) {
 	if _, err := dbtest.Owner(p.db).Exec(t.Context(), "select loyalty.expire_vouchers($1, 10000) from loyalty.enter(0)", p.db.Now()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// listed is a whole list, page by page.
+// listed returns a whole list, page by page.
 func listed[T any](t *rapid.T, size int, list func(core.Page) (core.List[T], error)) (items []T) {
 	t.Helper()
 	for page := (core.Page{Size: size}); ; {
@@ -561,7 +561,7 @@ func (p *play) compareBalances(t *rapid.T) {
 	}
 }
 
-// compare holds all that core lists and finds against the model.
+// compare compares everything that core lists and finds with the model.
 func (p *play) compare(t *rapid.T) {
 	ctx := t.Context()
 	for who := range p.model.customers.each {
@@ -609,7 +609,7 @@ func (p *play) compare(t *rapid.T) {
 	}
 }
 
-// compareCounts holds what the panel lists and counts against the model.
+// compareCounts compares the panel's lists and counts with the model.
 func (p *play) compareCounts(t *rapid.T) {
 	ctx, now := t.Context(), p.db.Now()
 	for _, c := range listed(t, 2, func(page core.Page) (core.List[coupon.WithCounts], error) {

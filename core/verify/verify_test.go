@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a tenant with some trade, in a database of its own.
+// shop is a tenant with records, in its own database.
 type shop struct {
 	*db.DB
 	by             core.Actor
@@ -48,8 +48,8 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// trading is a shop in which everything has happened that can: awards, nothing
-// awarded, voids, something spent, a balance below zero by a void, and vouchers.
+// trading returns a shop in which everything possible has happened: awards, sales that earn nothing, voids,
+// redemptions, a balance below zero after a void, and vouchers.
 func trading(t *testing.T) *shop {
 	t.Helper()
 	s := newShop(t)
@@ -79,7 +79,7 @@ func trading(t *testing.T) *shop {
 	return s
 }
 
-// An invitation, and an invoice of a period with a plan that was changed.
+// An invitation, and an invoice of a period with a changed plan.
 const papers = `
 	insert into loyalty.invitation (tenant_id, id, staff_id, hash, expires_at, created_at)
 	select tenant_id, loyalty.new_ulid(now()), id, '', now(), now()
@@ -196,7 +196,7 @@ func (s *shop) redeemed(t *testing.T, by customer.Customer, points int64) core.I
 	return r.ID
 }
 
-// coupon makes one for everybody to have and use twice.
+// coupon adds a coupon with a limit of two per customer.
 func (s *shop) coupon(t *testing.T, gives coupon.BenefitType, value *int64, reward *string) core.ID {
 	t.Helper()
 	c, err := s.coupons.Add(t.Context(), s.by, coupon.New{
@@ -250,7 +250,7 @@ func (s *shop) post(t *testing.T, e ledger.Entry) {
 	}
 }
 
-// damage does as the owner of the database what the product never does.
+// damage executes a statement as the owner of the database.
 func (s *shop) damage(t *testing.T, sql string) {
 	t.Helper()
 	if _, err := dbtest.Owner(s.DB).Exec(t.Context(), sql); err != nil {
@@ -333,7 +333,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 	s := trading(t)
 	claims := s.verified(t)
 
-	// Most damage would be refused by a constraint, which is dropped first: verify trusts none.
+	// A constraint would refuse most damage, so it is dropped first.
 	entry := func(kind string) string {
 		return fmt.Sprintf("(select id from loyalty.ledger_entry where kind = '%s' and unit = 'points' order by seq limit 1)", kind)
 	}
@@ -472,7 +472,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 			insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
 			select null, id, 'Till', '', '{}', now() from loyalty.staff`},
 		{"Every invitation", "another tenant's", anotherTenant + "update loyalty.invitation set tenant_id = (select id from loyalty.tenant where slug = 'other')"},
-		{"Every tenant", "nobody in it", anotherTenant},
+		{"Every tenant", "without people", anotherTenant},
 		{"Every tenant", "a manager alone", "update loyalty.staff set role = 'manager'"},
 		{"Every invoice", "another total", "update loyalty.invoice set total_cents = total_cents + 1"},
 		{"Every invoice", "no tax", "update loyalty.invoice set tax_cents = 0"},
@@ -538,7 +538,7 @@ func TestExamplesNameTenantAndRecord(t *testing.T) {
 	}
 }
 
-// A login that sees no rows must not report that nothing is wrong with them.
+// A login that sees no rows must not report that they are clean.
 func TestOnlyTheOwnerVerifies(t *testing.T) {
 	t.Parallel()
 	login, err := url.Parse(dbtest.OwnURL(t))

@@ -75,10 +75,7 @@ func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) e
 // SendCard mails a customer the link to their card, for staff. It reports whether the customer has an e-mail
 // address, or fails with core.ErrNotFound.
 func (s *Service) SendCard(ctx context.Context, by core.Actor, id core.ID) (mailed bool, err error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return false, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (bool, error) {
 		c, err := customer.FindIn(ctx, tx, id)
 		if err != nil {
 			return false, err

@@ -18,7 +18,7 @@ func TestRoundTrips(t *testing.T) {
 	c := s.customer(t)
 	ctx := t.Context()
 	warm := false // statements are prepared in the first round
-	// A signal is told after the commit, in a trip that nobody waits for.
+	// Notifications are sent after the commit, in the background.
 	const signal = 1
 	trips := func(what string, want int, call func() error) {
 		t.Helper()

@@ -44,10 +44,7 @@ var (
 // The sale comes last, because its award can't be spent on it. Vouchers and rewards come in order of their
 // IDs, so that two tills rarely deadlock; if they do, one of them runs again.
 func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale Sale) (Receipt, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return Receipt{}, err
-	}
-	receipt, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Receipt, error) {
+	receipt, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Receipt, error) {
 		return s.complete(ctx, tx, by, till, sale)
 	})
 	return receipt, transaction.Refusal(err)
@@ -158,10 +155,7 @@ type offer struct {
 // ShowSale issues the PIN of a sale that a customer's phone can claim, and replaces this till's previous one.
 // It checks the type, location and amount.
 func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Offer) (Shown, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return Shown{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Shown, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Shown, error) {
 		return s.showSale(ctx, tx, by, till, o)
 	})
 }
@@ -193,10 +187,7 @@ type shownOffer struct {
 // because a sale must not be claimed twice. It fails with ErrCompleted if the sale was claimed, and with
 // core.ErrNotFound for another till's PIN.
 func (s *Service) Renew(ctx context.Context, by core.Actor, till string, pin core.ID) (Shown, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return Shown{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Shown, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Shown, error) {
 		old, err := db.One[shownOffer](ctx, tx, lockShownSQL, db.Args{"id": pin, "issuer": tillIssuer(till)})
 		if err != nil {
 			return Shown{}, err

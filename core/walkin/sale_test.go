@@ -17,7 +17,7 @@ import (
 	"example.com/loyalty/core/walkin"
 )
 
-// reward adds a reward at that price; stock nil is unlimited.
+// reward adds a reward; stock nil is unlimited.
 func (s shop) reward(t *testing.T, name string, points int64, stock *int64) core.ID {
 	t.Helper()
 	r, err := reward.NewService(s.db).Add(t.Context(), s.owner, reward.New{Name: &name, PointsCost: &points, Stock: stock})
@@ -27,7 +27,7 @@ func (s shop) reward(t *testing.T, name string, points int64, stock *int64) core
 	return r.ID
 }
 
-// voucher sends a coupon with that benefit to a customer.
+// voucher sends a coupon to a customer.
 func (s shop) voucher(t *testing.T, c customer.Customer, benefit coupon.BenefitType, value *int64, rewardID *string) core.ID {
 	t.Helper()
 	jobs, err := job.New(s.db, slog.New(slog.DiscardHandler))
@@ -57,13 +57,13 @@ func (s shop) voucher(t *testing.T, c customer.Customer, benefit coupon.BenefitT
 	return l.Items[0].ID
 }
 
-// to is a sale to a customer who was looked up.
+// to is a sale to a customer without a PIN.
 func (s shop) to(c customer.Customer, cents int64) walkin.Sale {
 	return walkin.Sale{New: transaction.New{CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents}}
 }
 
-// At the till, rewards and vouchers are used together with the sale; what is handed over is
-// fulfilled in one go. What the card showed before is gone from it afterwards.
+// At the till, rewards and vouchers are redeemed with the sale and fulfilled at once. The card no longer lists
+// them afterwards.
 func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -97,7 +97,7 @@ func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	}
 }
 
-// What a customer redeemed before is handed over at the till, once, and only theirs.
+// An earlier redemption is fulfilled at the till once, and only for its customer.
 func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -132,8 +132,8 @@ func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 	}
 }
 
-// All of it happens, or none: a reward that can't be afforded records no sale, redeems no
-// voucher and leaves the PIN to be completed.
+// A sale is complete or not at all: with an unaffordable reward, no sale is recorded, no voucher is redeemed,
+// and the PIN can still be completed.
 func TestARefusedRewardLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -155,8 +155,7 @@ func TestARefusedRewardLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// Rewards alone need no amount. A sale of nothing is refused, and so is another customer's
-// voucher.
+// Rewards alone need no amount. An empty sale and another customer's voucher are refused.
 func TestRedeemingWithoutASale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -181,8 +180,8 @@ func TestRedeemingWithoutASale(t *testing.T) {
 	}
 }
 
-// Forty tills hand over the same rewards and vouchers in every order: nothing is spent twice
-// and none of them waits forever.
+// Forty tills redeem the same rewards and vouchers in every order: nothing is spent twice and no call waits
+// forever.
 func TestTillsThatUseTheSameRewards(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))

@@ -372,31 +372,35 @@ func newGuesses(addressKey func(string) string, now func() time.Time) guesses {
 	}
 }
 
-// counts returns the windows in which a guess counts. The code in a QR code can't be guessed, so it has its
-// own, larger window: typed guesses don't block customers with a camera.
-func (g guesses) counts(by core.Actor, d direction, taker string, k Key) map[*limit.Window]string {
+// count is the window and the key under which a guess counts.
+type count struct {
+	*limit.Window
+	key string
+}
+
+// counts returns where a guess counts. The code in a QR code can't be guessed, so it has its own, larger
+// window: typed guesses don't block customers with a camera.
+func (g guesses) counts(by core.Actor, d direction, taker string, k Key) []count {
 	tenant := strconv.FormatInt(int64(by.Tenant.ID), 10) + " "
-	if d == fromCard {
-		return map[*limit.Window]string{g.tills: tenant + taker, g.counters: tenant + g.addressKey(by.Address)}
+	address := tenant + g.addressKey(by.Address)
+	switch {
+	case d == fromCard:
+		return []count{{g.tills, tenant + taker}, {g.counters, address}}
+	case k.Code != "":
+		return []count{{g.codes, address}}
 	}
-	if k.Code != "" {
-		return map[*limit.Window]string{g.codes: tenant + g.addressKey(by.Address)}
-	}
-	return map[*limit.Window]string{g.browsers: tenant + taker, g.addresses: tenant + g.addressKey(by.Address), g.tenants: tenant}
+	return []count{{g.browsers, tenant + taker}, {g.addresses, address}, {g.tenants, tenant}}
 }
 
 // admit counts a guess, or refuses it. succeeded takes back the count of a right one.
 func (g guesses) admit(by core.Actor, d direction, taker string, k Key) error {
-	counted := map[*limit.Window]string{}
-	for window, caller := range g.counts(by, d, taker, k) {
-		v := window.Take(caller)
+	counts := g.counts(by, d, taker, k)
+	for i, c := range counts {
+		v := c.Take(c.key)
 		if v.Allowed {
-			counted[window] = caller
 			continue
 		}
-		for window, caller := range counted {
-			window.Refund(caller)
-		}
+		refund(counts[:i])
 		minutes := int64((v.Wait + time.Minute - 1) / time.Minute)
 		in := "a minute"
 		if minutes > 1 {
@@ -408,7 +412,11 @@ func (g guesses) admit(by core.Actor, d direction, taker string, k Key) error {
 }
 
 func (g guesses) succeeded(by core.Actor, d direction, taker string, k Key) {
-	for window, caller := range g.counts(by, d, taker, k) {
-		window.Refund(caller)
+	refund(g.counts(by, d, taker, k))
+}
+
+func refund(counts []count) {
+	for _, c := range counts {
+		c.Refund(c.key)
 	}
 }

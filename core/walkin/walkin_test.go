@@ -50,7 +50,7 @@ func shopOf(t *testing.T, d *db.DB) shop {
 	return shop{owner: owner, by: dbtest.Person(t, d, owner, core.Cashier), kind: kind}.on(t, d)
 }
 
-// on is the same shop on another database, or with another clock.
+// on returns the same shop with another database or clock.
 func (s shop) on(t *testing.T, d *db.DB) shop {
 	t.Helper()
 	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
@@ -62,7 +62,7 @@ func (s shop) on(t *testing.T, d *db.DB) shop {
 	return s
 }
 
-// after is the same shop so much later.
+// after returns the same shop some time later.
 func (s shop) after(t *testing.T, d time.Duration) shop {
 	t.Helper()
 	return s.on(t, s.db.At(s.db.Now().Add(d)))
@@ -100,7 +100,7 @@ func (s shop) take(t *testing.T, till string, shown walkin.Shown) walkin.TakenCa
 	return held
 }
 
-// sale is of that many cents, with a PIN.
+// sale describes a sale with a PIN.
 func (s shop) sale(pin core.ID, cents int64) walkin.Sale {
 	return walkin.Sale{New: transaction.New{TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents}, PIN: &pin}
 }
@@ -115,7 +115,7 @@ func (s shop) shows(t *testing.T, till string, cents int64) walkin.Shown {
 	return shown
 }
 
-// visitor is a customer with a phone of their own.
+// visitor is a customer with their own phone.
 func (s shop) visitor() core.Actor {
 	return core.Actor{Kind: core.ByCustomer, Tenant: s.by.Tenant, Address: "192.0.2.9"}
 }
@@ -149,8 +149,7 @@ func wantPIN(t *testing.T, what string, err error) {
 	}
 }
 
-// "The customer shows, the cashier scans": by the digits or by the code, whatever spaces
-// were typed.
+// "The customer shows, the cashier scans": by the digits, with or without spaces, or by the code.
 func TestTheTillTakesACardsPIN(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -185,8 +184,8 @@ func TestTheTillTakesACardsPIN(t *testing.T) {
 	}
 }
 
-// "Till shows, customer scans": a new customer is made with what they agreed to, an existing
-// one learns the points and nothing else. The sale is the cashier's who showed it.
+// "Till shows, customer scans": a new customer is added with their consent, an existing one sees only the
+// points. The sale belongs to the cashier who showed it.
 func TestAPhoneClaimsTheTillsSale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -235,8 +234,8 @@ func TestAPhoneClaimsTheTillsSale(t *testing.T) {
 	}
 }
 
-// "It lives 90 seconds on the database's clock": one of 85 s works, since the test itself takes a while, and one of 90.1 s
-// does not.
+// "It lives 90 seconds on the database's clock": a PIN works after 85 s, because the test itself takes a
+// while, and not after 90.1 s.
 func TestAPINLivesNinetySeconds(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -292,7 +291,7 @@ func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 		by.Address = fmt.Sprintf("198.51.100.%d", i)
 		held, err := s.TakeCard(t.Context(), by, till, walkin.Key{Digits: shown.Digits})
 		if errors.Is(err, walkin.ErrPIN) {
-			// Knowing the PIN's id is not enough to complete it.
+			// The PIN's ID alone is not enough to complete it.
 			_, err = s.Complete(t.Context(), s.by, till, s.sale(shown.ID, 1000))
 			if errors.Is(err, walkin.ErrPIN) {
 				return nil
@@ -318,7 +317,7 @@ func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 	clean(t, s)
 }
 
-// 200 presses of one till's button, all with the PIN it took: one sale.
+// 200 clicks at one till with the PIN that it took record one sale.
 func TestManyPressesCompleteOneSale(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
@@ -334,7 +333,7 @@ func TestManyPressesCompleteOneSale(t *testing.T) {
 	clean(t, s)
 }
 
-// Two hundred phones claim one sale: one gets it.
+// Of two hundred phones that claim one sale, one gets it.
 func TestOneOfManyPhonesClaimsASale(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
@@ -395,7 +394,7 @@ func TestARefusedSaleCanBeCorrected(t *testing.T) {
 	}
 }
 
-// "One live PIN per issuer, a new one replaces it", also when two are asked for at once.
+// "One live PIN per issuer, a new one replaces it", also for two concurrent requests.
 func TestANewPINReplacesTheOldOne(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
@@ -434,7 +433,7 @@ func TestTheDirectionsNeverMix(t *testing.T) {
 	wantPIN(t, "a phone looks at a card's", err)
 }
 
-// "Opening its URL takes nothing": looking at a sale leaves it to be taken.
+// "Opening its URL takes nothing": a viewed sale can still be taken.
 func TestPeekingTakesNothing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -449,7 +448,7 @@ func TestPeekingTakesNothing(t *testing.T) {
 	}
 }
 
-// Another tenant's PIN is as wrong as a made-up one.
+// Another tenant's PIN is refused like an invented one.
 func TestPINsOfOtherTenantsAreWrong(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
@@ -467,8 +466,8 @@ func TestPINsOfOtherTenantsAreWrong(t *testing.T) {
 	wantPIN(t, "completed by another tenant", err)
 }
 
-// "Brute force of 10,000 guesses finds nothing and is stopped, and stops no signed-in
-// cashier." Each wrong guess that was let in is in the audit log.
+// "Brute force of 10,000 guesses finds nothing and is stopped, and stops no signed-in cashier." Each wrong
+// guess that was not throttled is in the audit log.
 func TestGuessingIsStopped(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -507,13 +506,13 @@ func TestGuessingIsStopped(t *testing.T) {
 	if _, err := s.Complete(t.Context(), s.by, "till", s.sale(held.PIN, 100)); err != nil {
 		t.Error(err)
 	}
-	// Nor is a customer with a camera.
+	// A customer with a camera isn't throttled either.
 	if err := s.TakeSale(t.Context(), s.visitor(), walkin.NewBrowser(), walkin.Key{Code: shown.Code}); err != nil {
 		t.Error(err)
 	}
 }
 
-// A cashier's own session is limited, and only that one; right PINs don't count.
+// Only the cashier's own session is limited, and right PINs don't count.
 func TestACashiersGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -539,8 +538,7 @@ func TestACashiersGuessesAreLimited(t *testing.T) {
 	}
 }
 
-// "Only keyed hashes are stored": neither digits nor code are anywhere in the row, and the
-// audit log has neither.
+// "Only keyed hashes are stored": neither the row nor the audit log contains the digits or the code.
 func TestOnlyHashesAreStored(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -580,8 +578,8 @@ func TestTheAuditLogHasEveryStep(t *testing.T) {
 	}
 }
 
-// Joining makes a customer, who may be told of offers only if they ask for it. Who exists
-// learns nothing: the link goes to the address on file.
+// A new customer gets offers only with their consent. An existing one learns nothing: the link goes to the
+// stored address.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -629,7 +627,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Suggested are those who were just here, and the last digits of a phone number find.
+// Recent customers are suggested, and the last digits of a phone number find a customer.
 func TestFindingAtTheTill(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -663,8 +661,7 @@ func TestFindingAtTheTill(t *testing.T) {
 	}
 }
 
-// A forgotten PIN leaves no row; the job works on all tenants, and in none of their own
-// transactions.
+// The clean-up job deletes old PINs of all tenants.
 func TestForgetPINs(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
@@ -683,10 +680,10 @@ func TestForgetPINs(t *testing.T) {
 	}
 }
 
-// holdPIN holds a PIN until all who want it wait for it.
+// holdPIN locks a PIN until all calls wait for it.
 const holdPIN = `select from loyalty.pin where id = $1 for update`
 
-// clean checks all books of a database of the test's own.
+// clean runs verify on a test's own database.
 func clean(t *testing.T, s shop) {
 	t.Helper()
 	if n := s.count(t, "pin where status = 'used' and transaction_id is null"); n != 0 {
@@ -703,8 +700,8 @@ func clean(t *testing.T, s shop) {
 	}
 }
 
-// A cashier who asks for another code, or gives up, takes the old one back, also from a phone
-// that has taken it: the sale must not be collected twice. What was collected meanwhile stays.
+// A cashier who renews or cancels a PIN takes it back even from a phone, so that the sale can't be claimed
+// twice. A claimed sale stays.
 func TestATillTakesItsPINBack(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -749,8 +746,8 @@ func TestATillTakesItsPINBack(t *testing.T) {
 	}
 }
 
-// Two hundred times a phone collects while the till asks for another code: one sale each, and
-// never a second code for a sale that was collected.
+// Two hundred times, a phone claims a sale while the till renews its PIN: each sale is recorded once, and a
+// claimed sale gets no new PIN.
 func TestCollectingWhileTheTillRenews(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -773,7 +770,7 @@ func TestCollectingWhileTheTillRenews(t *testing.T) {
 	}
 }
 
-// The page that shows a PIN hears at once when another screen of its issuer replaces it.
+// A page that shows a PIN is notified when another screen of its issuer replaces it.
 func TestAReplacedPINIsSignalled(t *testing.T) {
 	t.Parallel()
 	url := dbtest.OwnURL(t)

@@ -14,8 +14,8 @@
     document.cookie = `theme=${theme}; path=/; max-age=31536000; secure; samesite=lax`;
   });
 
-  // Browsers keep pages as they were left, to show them again on the way back. Whoever was
-  // signed out meanwhile must not see them: they are asked for anew, and hidden until then.
+  // Browsers show kept pages after Back. After a sign-out they must not be seen: they are hidden
+  // until they are reloaded.
   addEventListener("pagehide", () => { page.hidden = true; });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
@@ -47,7 +47,7 @@
     if (form.matches("form[data-sent]") && !event.detail.xhr.getResponseHeader("HX-Redirect")) reopen(form);
   });
 
-  // A menu is open while somebody is in it. That of a phone opens the rest of its side.
+  // A menu closes when the focus leaves it, or on a click elsewhere. On phones, it opens the sidebar.
   const closeMenus = (target) => document.querySelectorAll("details.menu[open]").forEach((menu) => {
     if (!(menu.closest("aside") ?? menu).contains(target)) menu.open = false;
   });
@@ -159,8 +159,8 @@
   document.querySelector("[data-focus]")?.focus();
   document.querySelector("[data-select]")?.select();
 
-  // What looks again by itself does so only while somebody can see it, and at once when
-  // they come back. When it fails, what was there stays, and says that it is old.
+  // Parts that poll do so only while the page is visible, and at once when it becomes visible. After a
+  // failure, the old content stays and is marked as old.
   const polled = (event) => event.target instanceof Element && event.target.matches("[data-poll]");
   document.addEventListener("htmx:beforeRequest", (event) => { if (polled(event) && document.hidden) event.preventDefault(); });
   document.addEventListener("visibilitychange", () => {

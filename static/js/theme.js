@@ -1,4 +1,4 @@
-// Before the page is seen: where nobody chose, the device says whether it is dark.
+// Runs before the page is drawn: without a choice, the device's colour scheme applies.
 (() => {
   "use strict";
   const page = document.documentElement;

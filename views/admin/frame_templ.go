@@ -336,7 +336,7 @@ func topbar(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</span> <input class=\"form-control\" type=\"search\" id=\"find\" name=\"search\" placeholder=\"Find customer by name, phone or e-mail\" maxlength=\"255\" autocomplete=\"off\"></span></form><div class=\"navbar-nav flex-row align-items-center gap-1 ms-auto\"><form action=\"/admin/theme\" method=\"post\" data-theme-form><button class=\"btn btn-icon btn-ghost-secondary\" type=\"submit\" aria-label=\"Light or dark\"><span class=\"theme-light\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</span> <input class=\"form-control\" type=\"search\" id=\"find\" name=\"search\" placeholder=\"Find customer\" maxlength=\"255\" autocomplete=\"off\"></span></form><div class=\"navbar-nav flex-row align-items-center gap-1 ms-auto\"><form action=\"/admin/theme\" method=\"post\" data-theme-form><button class=\"btn btn-icon btn-ghost-secondary\" type=\"submit\" aria-label=\"Light or dark\"><span class=\"theme-light\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "example.com/loyalty/views/ui"
 
-// AccountCards are the content of a person's account page, within the panel's own frame.
+// AccountCards is the content of the account page.
 func AccountCards(v Account) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -116,7 +116,7 @@ func AccountCards(v Account) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p class=\"text-secondary mb-0\">You stay signed in here, and are signed out everywhere else.</p></div><div class=\"card-footer text-end\"><button class=\"btn btn-primary\" type=\"submit\">Change password</button></div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p class=\"text-secondary mb-0\">Signs you out everywhere else.</p></div><div class=\"card-footer text-end\"><button class=\"btn btn-primary\" type=\"submit\">Change password</button></div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -191,31 +191,31 @@ func twoFactorCard(f TwoFactor) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\">Signing in asks for a code of your authenticator app. You have ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\">Signing in asks for a code from your authenticator app. You have ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
 			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(f.Codes)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/auth/account.templ`, Line: 53, Col: 114}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/auth/account.templ`, Line: 53, Col: 116}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, " left, for when you don't have your phone.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, " left.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if f.Few {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"mb-0 text-yellow fw-medium\">Create new recovery codes before you run out: without a code and without your phone, you can't sign in.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"mb-0 text-yellow fw-medium\">Create new recovery codes: without one and without your phone, you can't sign in.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"mb-0\">Protects your account if your password is stolen: signing in also asks for a code of an app on your phone.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"mb-0\">Protects your account with a code from an app on your phone.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -495,7 +495,7 @@ func sessionsCard(path string, rows []SessionRow) templ.Component {
 	})
 }
 
-// SetupCard is a set-up of two-step verification within the panel's own frame.
+// SetupCard is the setup of two-step verification in the panel's frame.
 func SetupCard(v Setup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -572,7 +572,7 @@ func SetupCard(v Setup) templ.Component {
 	})
 }
 
-// SetupPage is the same while a person can do nothing else.
+// SetupPage is the required setup.
 func SetupPage(f Frame, v Setup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -743,7 +743,7 @@ func setupSteps(v Setup) templ.Component {
 	})
 }
 
-// ConfirmationCard asks for the password within the panel's own frame.
+// ConfirmationCard asks for the password.
 func ConfirmationCard(v Confirmation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -863,7 +863,7 @@ func ConfirmationCard(v Confirmation) templ.Component {
 	})
 }
 
-// RecoveryCodesCard shows recovery codes within the panel's own frame.
+// RecoveryCodesCard shows recovery codes in the panel's frame.
 func RecoveryCodesCard(v RecoveryCodes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -914,7 +914,7 @@ func RecoveryCodesCard(v RecoveryCodes) templ.Component {
 	})
 }
 
-// RecoveryCodesPage is the same after a set-up that was required.
+// RecoveryCodesPage shows recovery codes after the required setup.
 func RecoveryCodesPage(f Frame, v RecoveryCodes) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1013,7 +1013,7 @@ func recoveryCodes(v RecoveryCodes) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, " Each code signs you in once when you don't have your phone. They are shown only now: print them or keep them with your passwords, and not only on that phone.</p><pre class=\"recovery-codes\" id=\"recovery-codes\" tabindex=\"0\" aria-label=\"Recovery codes\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, " Each code works once, when you don't have your phone. They are shown only now: print them or keep them in your password manager.</p><pre class=\"recovery-codes\" id=\"recovery-codes\" tabindex=\"0\" aria-label=\"Recovery codes\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

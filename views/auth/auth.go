@@ -1,27 +1,26 @@
-// Package auth is the HTML of signing in, for every panel: the sign-in pages, and the account
-// page on which people look after their own sign-in. Functions of view models, which web/auth
-// builds.
+// Package auth is the HTML of the sign-in pages and the account page of every panel. web/auth builds the
+// view models.
 package auth
 
 import "example.com/loyalty/views/ui"
 
-// Frame is what a page has around it while no one is signed in: one card in the middle.
+// Frame is the frame of a page for people who aren't signed in: a card in the middle.
 type Frame struct {
 	Title   string
-	Brand   string // whose panel it is: the business, or the platform
+	Brand   string // the name of the business or of the platform
 	Icon    string // beside the brand
 	Class   string // of the body
 	Flashes []ui.Flash
 	Theme   string
 	Assets  ui.Assets
-	SignOut string // where a person signs out who can do nothing else yet; "": no one is signed in
+	SignOut string // the action, during a required setup; else ""
 }
 
-// Notice says why there is nothing to see, and leads back.
+// Notice is an error page.
 type Notice struct {
 	Icon, Title, Words string
-	Back, BackLabel    string // Back "": there is nowhere to go
-	Request            string // the id to quote; "" where it helps no one
+	Back, BackLabel    string // Back: "" for no link
+	Request            string // the id to quote; "" for none
 }
 
 // SignIn asks for an e-mail address and a password.
@@ -32,7 +31,7 @@ type SignIn struct {
 	Email    ui.Field
 	Password ui.Field
 	To       string // the page to go to afterwards
-	Forgot   string // where a password is reset; "": by the operator
+	Forgot   string // the page to reset a password; "" if the operator resets it
 }
 
 // Code asks for an authentication code.
@@ -42,7 +41,7 @@ type Code struct {
 	Problem  *ui.Problem
 	Code     ui.Field
 	Recovery bool   // a recovery code instead of the app's
-	Help     string // for a person without either
+	Help     string // for people without either
 	To       string
 }
 
@@ -55,7 +54,7 @@ type Forgot struct {
 	Email   ui.Field
 }
 
-// NewPassword asks a person with a link for a password: of an invitation, or of a reset.
+// NewPassword asks for a new password, after the link of an invitation or a reset.
 type NewPassword struct {
 	Frame
 	Problem  *ui.Problem
@@ -65,7 +64,7 @@ type NewPassword struct {
 	Password ui.Field
 	Button   string
 
-	RevokeTokens *ui.Field // a checkbox; nil: they have no API tokens
+	RevokeTokens *ui.Field // a checkbox; nil without API tokens
 }
 
 // Account is a person's own account.
@@ -86,8 +85,8 @@ type TwoFactor struct {
 	Path     string // of the account
 	On       bool
 	Required bool   // it can't be turned off
-	Codes    string // how many recovery codes are left
-	Few      bool   // too few of them
+	Codes    string // "8 recovery codes"
+	Few      bool   // few are left
 }
 
 // SessionRow is a browser in which a person is signed in.
@@ -97,16 +96,16 @@ type SessionRow struct {
 	End                           string // the path that ends it
 }
 
-// Setup gives an authenticator app its secret.
+// Setup shows the secret for an authenticator app.
 type Setup struct {
 	Action  string
-	Intro   string // why; "" where the person asked for it
+	Intro   string // why it is required; else ""
 	Problem *ui.Problem
 	QR      ui.QR
 	Secret  string // the same, to be typed
 	Code    ui.Field
 	Button  string
-	Cancel  string // "": it is required
+	Cancel  string // "" if it is required
 }
 
 // Confirmation asks once more for the password or an authentication code.
@@ -120,9 +119,9 @@ type Confirmation struct {
 	Cancel  string
 }
 
-// RecoveryCodes are shown this once.
+// RecoveryCodes are new recovery codes.
 type RecoveryCodes struct {
 	Intro string
 	Codes string // one a line
-	Next  string // where to go when they are saved
+	Next  string // the page to open next
 }

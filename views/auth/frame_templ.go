@@ -166,7 +166,7 @@ func Page(f Frame) templ.Component {
 	})
 }
 
-// NoticePage is a page that shows nothing but a notice.
+// NoticePage is an error page.
 func NoticePage(f Frame, n Notice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -146,7 +146,7 @@ func ListPage(v List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Mails) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<section class=\"card none\"><h2>No mails yet</h2><p>They come by themselves: invite somebody in the panel, ask for a new password, or make an API token, whose owner is told. Then load this page again.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<section class=\"card none\"><h2>No mails yet</h2><p>Invite a colleague in the panel, reset a password, or create an API token, whose owner is told. Then load this page again.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

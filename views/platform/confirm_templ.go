@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "example.com/loyalty/views/ui"
 
-// Confirm asks before something is done that cannot be undone.
+// Confirm is a confirmation on a page or in the dialog.
 type Confirm struct {
 	Frame
 	ui.Confirm
@@ -63,7 +63,7 @@ func ConfirmPage(v Confirm) templ.Component {
 	})
 }
 
-// ConfirmDialog is what the dialog shows of it.
+// ConfirmDialog is the content of the dialog.
 func ConfirmDialog(v Confirm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "example.com/loyalty/views/ui"
 
-// HealthPage says how the installation is, first what is wrong.
+// HealthPage shows the state of the installation, problems first.
 func HealthPage(v Health) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -406,7 +406,7 @@ func verifyRun(r Run) templ.Component {
 			}
 		}
 		if len(r.Checks) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<div class=\"table-responsive\" tabindex=\"0\" role=\"region\" aria-label=\"Checks\"><table class=\"table table-vcenter card-table checks\"><thead><tr><th scope=\"col\">What must hold</th><th scope=\"col\" class=\"num text-end\">Records</th><th scope=\"col\">Result</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<div class=\"table-responsive\" tabindex=\"0\" role=\"region\" aria-label=\"Checks\"><table class=\"table table-vcenter card-table checks\"><thead><tr><th scope=\"col\">Check</th><th scope=\"col\" class=\"num text-end\">Records</th><th scope=\"col\">Result</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

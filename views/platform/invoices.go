@@ -2,7 +2,7 @@ package platform
 
 import "example.com/loyalty/views/ui"
 
-// InvoiceList is invoices of all tenants, with what is unpaid of them.
+// InvoiceList is the page with the invoices of all tenants.
 type InvoiceList struct {
 	Frame
 	Search   ui.Field
@@ -10,18 +10,18 @@ type InvoiceList struct {
 	Hidden   []ui.Pair // the other filters
 	Tabs     []Choice
 	Totals   []InvoiceTotal
-	Tenant   string // only those of this one; "": of all
+	Tenant   string // the only tenant; "" for all
 	Rows     []InvoiceRow
 	Filtered bool
 	Pager    ui.Pager
 	Problem  *ui.Problem
 }
 
-// InvoiceTotal is a sum of the invoices that are listed, in each currency.
+// InvoiceTotal is a sum of the listed invoices in each currency.
 type InvoiceTotal struct {
 	Label   string
 	Amounts []string
-	Overdue bool // and there is something
+	Overdue bool // of overdue invoices, and not zero
 }
 
 // InvoiceRow is a line of a list of invoices.
@@ -51,9 +51,9 @@ type Invoice struct {
 	Tax         string
 	Total       string
 	PaymentText string
-	NoIssuer    bool // so it can't be issued
+	NoIssuer    bool // the issuer isn't set, so it can't be issued
 	Steps       []InvoiceStep
-	StepsZone   string // of the times of the steps
+	StepsZone   string // the time zone of the steps
 
 	Tenant       string
 	TenantHost   string
@@ -61,7 +61,7 @@ type Invoice struct {
 	TenantFacts  []ui.Pair
 	TenantOthers string // the invoices of the tenant
 
-	PDF    string // where these lead; "" where that is not possible
+	PDF    string // the paths of the actions; "" if not possible
 	Issue  string
 	Pay    string
 	Send   string
@@ -76,17 +76,17 @@ type InvoiceParty struct {
 	Rest    []string
 }
 
-// InvoiceLine is one thing that is billed.
+// InvoiceLine is a billed item.
 type InvoiceLine struct{ Description, Quantity, Price, Amount string }
 
-// InvoiceStep is what happened to an invoice, or is to happen.
+// InvoiceStep is a past or coming step of an invoice.
 type InvoiceStep struct {
 	State InvoiceState
 	Label string
 	Words string
 }
 
-// InvoiceState is how far a step is.
+// InvoiceState is the state of a step.
 type InvoiceState string
 
 // The states of a step.

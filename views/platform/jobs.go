@@ -5,13 +5,13 @@ import "example.com/loyalty/views/ui"
 // Jobs is the page of the job queue.
 type Jobs struct {
 	Frame
-	Refused string // what could not be done, and why
+	Refused string // why a job wasn't changed; else ""
 	Queues  []Queue
 	States  []Choice
 	Lanes   []Choice
 	Rows    []Job
 	Pager   ui.Pager
-	Clear   string // leads to the list without a filter; "" where none is set
+	Clear   string // the path of the unfiltered list; "" without filters
 }
 
 // Queue is the summary of a queue.
@@ -21,14 +21,14 @@ type Queue struct {
 	Queued      Figure
 	Running     Figure
 	Failed      Figure
-	Pause       string // where the form is sent to; "" where it is paused
-	Resume      string
-	PausedBy    string // who paused it; "" for nobody
+	Pause       string // the action; "" if it is paused
+	Resume      string // the action; "" if it isn't paused
+	PausedBy    string // the name of the person; "" if it isn't paused
 	Oldest      string // how long the oldest job has been due
-	Late        bool   // which is too long
+	Late        bool   // the oldest has been due for too long
 }
 
-// Figure is a number that leads to the jobs it counts.
+// Figure is a number with a link to the jobs it counts.
 type Figure struct{ Text, Path string }
 
 // Job is a line of the list.
@@ -36,13 +36,13 @@ type Job struct {
 	ID       string
 	Kind     string
 	Queue    string
-	Tenant   string // "" is the platform
+	Tenant   string // "" for the platform
 	Status   ui.Badge
 	Attempts string
-	Moment   Moment // what happened or will happen last
+	Moment   Moment // the last or next event
 	Created  Moment
-	Error    string // in short
-	Rest     string // all of it, where Error is not; else ""
-	Retry    string // where the form is sent to; "" where that is not possible
+	Error    string // shortened
+	Rest     string // the whole error if Error is shortened; else ""
+	Retry    string // the actions; "" if not possible
 	Cancel   string
 }

@@ -2,7 +2,7 @@ package platform
 
 import "example.com/loyalty/views/ui"
 
-// Health is the page of how the installation is.
+// Health is the page with the state of the installation.
 type Health struct {
 	Frame
 	Alarms []Alarm
@@ -10,10 +10,10 @@ type Health struct {
 	Run    Run
 }
 
-// Alarm is something to look at.
+// Alarm is a message about something that needs attention.
 type Alarm struct {
 	Text string
-	Bad  bool // now; else soon
+	Bad  bool // an error, not a warning
 }
 
 // HealthCard is a part of the installation.
@@ -21,24 +21,24 @@ type HealthCard struct {
 	Title   string
 	Path    string // its own page; "" for none
 	Facts   []ui.Pair
-	Unknown string // why nothing is known; "" where something is
+	Unknown string // why the state is unknown; else ""
 }
 
 // Run is the last run of the check of all records.
 type Run struct {
 	Status  ui.Badge
 	When    *Moment // nil: it has never run
-	By      string  // "" is nobody: the nightly one
+	By      string  // the person who asked for it; "" for the nightly run
 	Error   string
 	Unknown string
 	Checks  []Check
-	Ask     string // where "Run now" is sent to; "" while one runs
+	Ask     string // the action of "Run check now"; "" while one runs
 }
 
-// Check is a thing that must hold, and whether it does.
+// Check is an invariant and its result.
 type Check struct {
 	Claim, Counted string
-	Wrong          string // "" where it holds
+	Wrong          string // "" if it holds
 	Examples       []string
 }
 
@@ -49,28 +49,28 @@ type AuditLog struct {
 	Business, Person ui.Field
 	From, To         ui.Field
 	Hidden           []ui.Pair
-	Actor            string // the only one whose entries are shown; "" for all
+	Actor            string // the only actor; "" for all
 	Problem          *ui.Problem
 	Rows             []ui.Entry
 	Pager            ui.Pager
 	Filtered         bool
 }
 
-// Deprecations are the requests of the API that are to end.
+// Deprecations is the page with the deprecated API requests.
 type Deprecations struct {
 	Frame
 	Rows []Deprecation
 }
 
-// Deprecation is a request that is to end.
+// Deprecation is a deprecated request.
 type Deprecation struct {
 	Method, Path, Link string
 	Sunset, Announced  Moment
 	Ended              bool
-	Told               string // how many businesses were e-mailed
+	Notified           string // number of businesses e-mailed
 }
 
-// DeprecationForm announces one.
+// DeprecationForm is the form that announces a deprecation.
 type DeprecationForm struct {
 	Frame
 	Key                   string

@@ -15,12 +15,11 @@ type PlanRow struct {
 	Monthly, Yearly         string
 	Customers, Staff, Sends string // the limits
 	Tenants                 string
-	TenantsPath             string // "" where there are none
+	TenantsPath             string // "" without tenants
 	Retired                 bool
-	ReopenPath              string // "" where it is open
 }
 
-// PlanForm makes or changes a plan.
+// PlanForm is the form of a plan.
 type PlanForm struct {
 	Frame
 	Action, Cancel          string
@@ -28,9 +27,9 @@ type PlanForm struct {
 	Name, Currency          ui.Field
 	Monthly, Yearly         ui.Field
 	Customers, Staff, Sends ui.Field
-	Note                    string // what a change means for those who are on it
+	Note                    string // what a change means for its tenants
 	FormKey                 string // of a new plan
-	Began                   string // of one that is there
+	Original                string // of an existing one
 	Problem                 *ui.Problem
-	Retire, Reopen, Delete  string // where these lead; "" where that is not possible
+	Retire, Reopen, Delete  string // the paths of the actions; "" if not possible
 }

@@ -446,7 +446,7 @@ func PlanFormPage(v PlanForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = ui.OriginalValues(v.Began).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.OriginalValues(v.Original).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -485,7 +485,7 @@ func PlanFormPage(v PlanForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "</div></div><p class=\"text-secondary mb-0\">Before tax. Tenants get invoices: nothing is charged to a card or a bank account.</p></fieldset><fieldset class=\"form-part\"><legend>Limits</legend><div class=\"row\"><div class=\"col-sm-4\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "</div></div><p class=\"text-secondary mb-0\">Before tax. Tenants get invoices; nothing is charged automatically.</p></fieldset><fieldset class=\"form-part\"><legend>Limits</legend><div class=\"row\"><div class=\"col-sm-4\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -509,7 +509,7 @@ func PlanFormPage(v PlanForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</div></div><p class=\"text-secondary mb-0\">Leave a limit empty to allow any number. A limit never refuses a sale.</p></fieldset>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</div></div><p class=\"text-secondary mb-0\">Leave empty for no limit. Sales are never refused.</p></fieldset>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

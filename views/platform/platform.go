@@ -1,18 +1,17 @@
-// Package platform is the HTML of the panel of those who run the platform. Web builds the
-// view models; nothing is decided or computed here.
+// Package platform is the HTML of the super-admins' panel. web/platform builds the view models.
 package platform
 
 import "example.com/loyalty/views/ui"
 
-// Frame is what every page has around its content.
+// Frame is the frame around every page.
 type Frame struct {
 	Title   string    // of the page, and of the tab
 	Badge   *ui.Badge // beside the title: a status; nil: none
 	Crumbs  []ui.Crumb
-	Person  string    // who is signed in; "": nobody, and the page has no navigation
+	Person  string    // the person who is signed in; "" for none, then the page has no navigation
 	Account []NavItem // of the person's own menu
-	SignOut string    // where the form is sent to; "": it is not possible
-	Search  string    // where "Find a tenant" leads; "": there is no list
+	SignOut string    // the action; "" if no one is signed in
+	Search  string    // the action of "Find a tenant"; "" for none
 	Nav     []NavItem
 	More    []NavItem
 	Flashes []ui.Flash
@@ -20,7 +19,7 @@ type Frame struct {
 	Assets  ui.Assets
 }
 
-// NavItem leads to a part of the panel.
+// NavItem links to a part of the panel.
 type NavItem struct {
 	Label, Path, Icon string
 	Current           bool
@@ -36,19 +35,19 @@ func (f Frame) moreCurrent() bool {
 	return false
 }
 
-// Notice is a page that says why there is nothing to see, and leads back.
+// Notice is an error page.
 type Notice struct {
 	Words   string
-	Request string // the id to quote; "" where it doesn't help
-	Back    string // "": nowhere
+	Request string // the id to quote; "" for none
+	Back    string // "" for no link
 }
 
-// Choice is a value that a list can be filtered by.
+// Choice is a value of a filter.
 type Choice struct {
 	Label, Path string
 	Count       string // "" for none
 	Current     bool
 }
 
-// Moment is an instant: in words, exactly, and for machines.
+// Moment is an instant: in words, exact, and machine-readable.
 type Moment struct{ Text, Exact, Machine string }

@@ -2,7 +2,7 @@ package platform
 
 import "example.com/loyalty/views/ui"
 
-// Settings are what the platform decides for all tenants.
+// Settings is the page with the platform's settings.
 type Settings struct {
 	Frame
 	IssuerName, IssuerAddress, IssuerTaxNumber, IssuerEmail ui.Field
@@ -10,7 +10,7 @@ type Settings struct {
 	PaymentText, PaymentDays                                ui.Field
 	IssueAutomatically                                      ui.Field
 	MailName, MailAddress                                   ui.Field
-	Incomplete                                              bool // no invoice can be issued yet
-	Began                                                   string
+	Incomplete                                              bool // invoices can't be issued yet
+	Original                                                string
 	Problem                                                 *ui.Problem
 }

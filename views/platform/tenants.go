@@ -2,11 +2,11 @@ package platform
 
 import "example.com/loyalty/views/ui"
 
-// TenantList is the list of tenants, or the part of it that a filter changes.
+// TenantList is the list of tenants.
 type TenantList struct {
 	Frame
 	Search, Plan, Country ui.Field
-	Keep                  []ui.Pair // what the form of filters carries along
+	Keep                  []ui.Pair // hidden fields of the filter form
 	Tabs                  []Choice
 	Heads                 []SortHead
 	Rows                  []TenantRow
@@ -14,39 +14,39 @@ type TenantList struct {
 	Filtered              bool
 	Problem               *ui.Problem
 	CSV                   string
-	Fragment              bool // the tabs and the file are swapped, too
+	Fragment              bool // only the part that a filter changes; it also replaces the tabs and the export link
 }
 
-// SortHead is the head of a column, and what sorts by it.
+// SortHead is the head of a sortable column.
 type SortHead struct {
 	Label, Path string
-	End         bool   // its values are aligned at their end
-	Class       string // from which width on it is shown
-	Sorted      string // "ascending", "descending", or "" for another column
+	End         bool   // right-aligned
+	Class       string // hides it on narrow screens
+	Sorted      string // "ascending", "descending", or "" if the list is sorted by another column
 }
 
 // TenantRow is a line of the list.
 type TenantRow struct {
 	ID, Name, Path, Host      string
-	Hue                       string // of its square
+	Colour                    string // of its square
 	Plan                      string
 	Customers, Sales          string
 	Activity                  *Moment // nil: none yet
 	Status                    ui.Badge
 	Panel                     string // the address of its panel
-	Edit, Suspend, Reactivate string // where these lead; "" where that is not possible
+	Edit, Suspend, Reactivate string // the paths of the actions; "" if not possible
 }
 
-// TenantForm adds a tenant or changes one.
+// TenantForm is the form of a tenant.
 type TenantForm struct {
 	Frame
 	Action, Cancel, Button      string
 	Name, Slug, Email           ui.Field
-	Host                        string // of one that is there, whose slug stays
+	Host                        string // of an existing one: the slug can't be changed
 	Plan, Cycle, Payment        ui.Field
 	Country, Currency, TimeZone ui.Field
 	FormKey                     string // of a new one
-	Began                       string // of one that is there
+	Original                    string // of an existing one
 	Problem                     *ui.Problem
 }
 
@@ -55,7 +55,7 @@ type Tenant struct {
 	Frame
 	HostPath                               string // of its panel
 	Suspended                              *Suspension
-	Edit, Suspend                          string // where these lead; "" where that is not possible
+	Edit, Suspend                          string // the paths of the actions; "" if not possible
 	Reactivate                             string
 	Uses                                   []TenantUse
 	Sales                                  string
@@ -64,28 +64,28 @@ type Tenant struct {
 	Facts                                  []ui.Pair
 	Billing                                []ui.Pair
 	Invoices                               []TenantInvoice
-	InvoicesPath                           string // of all of them; "" where invoices have no pages
+	InvoicesPath                           string // of all of them
 	People                                 []TenantPerson
 	Tokens                                 string
-	Invite                                 string // where the owner is mailed the way in again; "": it isn't needed
+	Invite                                 string // the action that e-mails the owner again; "" if not needed
 	InviteTitle, InviteWords, InviteButton string
 	Entries                                []ui.Entry
-	Zone                                   string // of their times
-	AuditPath                              string // of all of them; "" where the log has no page
+	Zone                                   string // time zone of the entries
+	AuditPath                              string // of all entries
 }
 
-// Suspension is since when and why a tenant is suspended.
+// Suspension is the suspension of a tenant.
 type Suspension struct {
 	Since  Moment
-	Reason string // "": none was given
+	Reason string // "" if none was given
 }
 
-// TenantUse is how much of a limit a tenant uses.
+// TenantUse is the usage of a limit.
 type TenantUse struct {
-	Label, Used, Limit string // Limit "": none
+	Label, Used, Limit string // Limit: "" for none
 	Bar                ui.Bar
-	Near               bool   // little is left
-	Words              string // what is left
+	Near               bool   // almost reached
+	Words              string // "12 left"
 }
 
 // TenantInvoice is a line of its invoices.

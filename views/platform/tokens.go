@@ -16,19 +16,19 @@ type Token struct {
 	LastUsed string
 	Expires  string
 	Expired  bool
-	Revoke   string // the path that asks
+	Revoke   string // the path of the confirmation
 }
 
 // TokenForm creates a token.
 type TokenForm struct {
 	Frame
 	Problem *ui.Problem
-	Key     string // makes two clicks one
+	Key     string // the form's key
 	Name    ui.Field
 	Expires ui.Field
 }
 
-// TokenCreated shows the secret of a new token, this once.
+// TokenCreated shows the secret of a new token.
 type TokenCreated struct {
 	Frame
 	Name   string

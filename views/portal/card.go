@@ -11,10 +11,10 @@ type Card struct {
 	Frame
 	Customer string
 	Balance  Balance
-	Second   string    // the other balance, where there is one: "3 stamps"
-	Progress *Progress // nil: no reward to save for
+	Second   string    // the other balance: "3 stamps"; "" for none
+	Progress *Progress // nil without rewards to save for
 	Code     Code
-	Pending  []string     // rewards that were redeemed and not handed over yet
+	Pending  []string     // redeemed rewards that aren't fulfilled yet
 	Ready    []CardReward // affordable now
 	Vouchers []CardVoucher
 	Next     []CardReward // not affordable yet
@@ -26,7 +26,7 @@ type Card struct {
 // Balance is a number and its unit: 124 points.
 type Balance struct{ Value, Unit string }
 
-// size is the class that makes a long balance fit beside a name.
+// size is the class for the length of the balance.
 func (b Balance) size() string {
 	switch n := len(b.Value); {
 	case n <= 4:
@@ -44,24 +44,24 @@ type Progress struct {
 	Reward  string
 }
 
-// Bar is what has been done of something, in percent.
+// Bar is a progress bar, in percent.
 type Bar int
 
 func (b Bar) width() string { return strconv.Itoa(max(0, min(100, int(b)))) }
 
-// CodeState says what the card shows in the place of its code.
+// CodeState is the state of the card's code.
 type CodeState string
 
-// The states. Only the page that asked for a code can show it: its digits are stored nowhere.
+// The states. Only the page that asked for a code can show it: the digits aren't stored.
 const (
-	CodeHidden    CodeState = ""          // none was asked for
-	CodeShown     CodeState = "waiting"   // to be taken
-	CodeElsewhere CodeState = "pending"   // waiting, and shown by another page
-	CodeTaken     CodeState = "taken"     // at the till
-	CodeUsed      CodeState = "completed" // with what the sale earned
-	CodeReplaced  CodeState = "replaced"  // by one on another screen
+	CodeHidden    CodeState = "" // none was asked for
+	CodeShown     CodeState = "waiting"
+	CodeElsewhere CodeState = "pending" // waiting, and shown by another page
+	CodeTaken     CodeState = "taken"   // accepted at the till
+	CodeUsed      CodeState = "completed"
+	CodeReplaced  CodeState = "replaced" // by one on another screen
 	CodeExpired   CodeState = "expired"
-	CodeRefused   CodeState = "refused" // the customer can have none
+	CodeRefused   CodeState = "refused" // the customer is inactive
 )
 
 // Code is the card's code, or the button that shows one.
@@ -72,7 +72,7 @@ type Code struct {
 	Live    string // of a taken one
 	Refresh string
 	Seconds int      // until a taken one expires; 0: unknown
-	Earned  *Balance // of a used one: "+12", "points"; nil: no sale was part of it
+	Earned  *Balance // of a used one: "+12", "points"; nil without a sale
 	Words   string   // why none is shown
 }
 
@@ -92,7 +92,7 @@ type CardVoucher struct {
 	Note string // "Voucher, until 31 Dec 2026"
 }
 
-// Print is a card on paper.
+// Print is the page for printing a card.
 type Print struct {
 	Frame
 	Customer string

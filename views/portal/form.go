@@ -14,7 +14,7 @@ func inputType(f ui.Field) string {
 	return f.Type
 }
 
-// describedBy names the texts that belong to an input.
+// describedBy lists the ids of the texts that describe an input.
 func describedBy(f ui.Field) string {
 	var ids []string
 	if len(f.Errors) > 0 {

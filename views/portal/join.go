@@ -13,12 +13,12 @@ type Join struct {
 	Phone   ui.Field
 	Email   ui.Field
 	Agreed  ui.Field
-	Terms   string // which words the customer is shown
+	Terms   string // identifies the terms that are shown
 	Privacy string // the URL of the privacy policy; "" for none
 	Offers  ui.Field
 }
 
-// Find is the form that mails a customer the link to their card.
+// Find is the form that e-mails the link to a card.
 type Find struct {
 	Frame
 	Problem *ui.Problem
@@ -41,13 +41,13 @@ type TypePIN struct {
 	PIN     ui.Field
 }
 
-// Amount is what a claim collects, and for what.
+// Amount is what a claim earns, and the amount of the sale.
 type Amount struct {
 	Value, Unit string // "24", "points"
 	Spend       string // "€ 24.50 at Nybrogatan"
 }
 
-// Scanned asks before it takes a scanned PIN: cameras and previews open links.
+// Scanned asks before a scanned PIN is accepted: cameras and previews open links by themselves.
 type Scanned struct {
 	Frame
 	Amount Amount
@@ -68,7 +68,7 @@ type Claim struct {
 	Button  string
 }
 
-// Claimed says what was collected. Of an existing customer it tells nothing else.
+// Claimed shows what was collected, and more only to a new customer.
 type Claimed struct {
 	Frame
 	Amount   Amount // "+24", "points collected"

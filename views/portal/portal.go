@@ -1,19 +1,19 @@
-// Package portal is the HTML of customers' own pages. They work without script and follow
-// the device's colour scheme. Web builds the view models; nothing is decided here.
+// Package portal is the HTML of customers' own pages. They work without scripts and follow the device's
+// colour scheme. web/portal builds the view models.
 package portal
 
 import "example.com/loyalty/views/ui"
 
-// Frame is what every page has around its content.
+// Frame is the frame around every page.
 type Frame struct {
 	Title    string
-	Business string // "" where the host belongs to none
+	Business string // "" on an unknown host
 	LogoPath string // "" for none
 	Assets   Assets
-	Staff    *Staff // nil: no staff are signed in here
-	Body     string // the class of the page's body: "" for none
-	Colour   string // of the browser's own bars: the business's; "" for none
-	Manifest string // of a page that can be put on a home screen; "" for none
+	Staff    *Staff // nil if no staff are signed in
+	Body     string // the class of the body; "" for none
+	Colour   string // of the browser's bars; "" for none
+	Manifest string // the web app manifest; "" for none
 }
 
 // Assets are the addresses of styles and the icon.
@@ -25,10 +25,10 @@ type Assets struct {
 	TouchIcon   string // for home screens; "" for none
 }
 
-// Staff is what the bar above the page offers to signed-in staff.
+// Staff is the bar for signed-in staff.
 type Staff struct {
 	Name string
-	Path string // of the voucher in the panel
+	Path string // in the panel
 	Link string // "Redeem this voucher"
 }
 
@@ -43,7 +43,7 @@ const (
 	Unavailable State = "Not available now"
 )
 
-// over reports whether a voucher can never be used again.
+// over reports whether the voucher can't be used again.
 func (s State) over() bool { return s == Used || s == Expired }
 
 // class is the state's name in the style sheet.
@@ -60,8 +60,8 @@ type Voucher struct {
 	What        string // "off your order"
 	Until       string // the last day; "" for never
 	Customer    string
-	Ended       string   // "Used on 3 Nov 2026, 14:05"; "" where it has not ended
-	Words       string   // why it can't be used at the moment; "" where it can
+	Ended       string   // "Used on 3 Nov 2026, 14:05"; else ""
+	Words       string   // why it can't be used now; else ""
 	Code        []string // in groups
 	QR          ui.QR    // of a valid one
 	Left        string   // "39 days left"
@@ -69,7 +69,7 @@ type Voucher struct {
 	Description string
 }
 
-// size is the class that makes a long value small enough for a phone.
+// size is the class for the length of the value.
 func (v Voucher) size() string {
 	switch n := len([]rune(v.Symbol + v.Value)); {
 	case n <= 7:
@@ -87,11 +87,11 @@ type Subscription struct {
 	Words   string
 	Action  string // of the form
 	Button  string // "" for none
-	Primary bool   // the button is what the page is for
+	Primary bool   // style of the button
 	Resume  bool   // the button subscribes again
 }
 
-// Notice says why there is nothing to see.
+// Notice is an error page.
 type Notice struct {
 	Frame
 	Words   string

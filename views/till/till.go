@@ -1,25 +1,24 @@
-// Package till is the HTML of the point of sale. Web builds the view models; nothing is
-// decided or computed here.
+// Package till is the HTML of the point of sale. web/till builds the view models.
 //
-// Its surprising rule: the amount and the customer are one form, so that every step works
-// without JavaScript and none loses what another one entered. A script replaces parts of the
-// page by their ids instead of loading it anew.
+// Its surprising rule: the amount and the customer are in one form, so that every step works without
+// JavaScript and keeps what the others entered. A script replaces parts of the page by their ids.
 package till
 
-import "example.com/loyalty/views/ui"
+import (
+	"strconv"
 
-// Frame is what every page of the point of sale has around its content.
+	"example.com/loyalty/views/ui"
+)
+
+// Frame is the frame around every page.
 type Frame struct {
 	Title    string
 	Business string
-	Person   Person
-	Places   *Places // nil: the business has no locations
+	Person   string
+	Places   *Places // nil for a business without locations
 	Theme    string  // "light", "dark", or "" for the device's
 	Assets   Assets
 }
-
-// Person is who is signed in.
-type Person struct{ Name, Role string }
 
 // Assets are the addresses of styles, scripts and the icon.
 type Assets struct {
@@ -27,17 +26,17 @@ type Assets struct {
 	Font        string
 	Stylesheets []string
 	Plain       string // a stylesheet for browsers without JavaScript
-	Branding    string // the business's own colour and logo
-	Theme       string // a script that must run before the page is seen
+	Branding    string // the stylesheet with the colour and logo of the business
+	Theme       string // a script that runs before the page is drawn
 	Scripts     []string
 	Manifest    string
-	Detector    string // reads QR codes where the browser doesn't; loaded when it is needed
-	Engine      string // of the detector, in WebAssembly
+	Detector    string // a script that reads QR codes for browsers that can't; loaded on demand
+	Engine      string // its WebAssembly
 }
 
-// Places are the locations that the device can be at.
+// Places is the menu of locations.
 type Places struct {
-	ID, Current string // "" until one was chosen
+	ID, Current string // "" before one is chosen
 	List        []Place
 }
 
@@ -47,17 +46,16 @@ type Place struct {
 	Current  bool
 }
 
-// Desk is the page where a sale is made: the amount on the left, the customer on the right.
+// Desk is the page of a sale: the amount on the left, the customer on the right.
 type Desk struct {
 	Frame
 	FormKey   string
 	Pad       Pad
 	Side      Side
-	NoTypes   bool   // there is no transaction type to sell with
-	TypesPath string // where one is created; "" for those who may not
+	TypesPath string // where a transaction type is created; "" for cashiers
 }
 
-// Pad is where the amount is entered.
+// Pad is the keypad for the amount.
 type Pad struct {
 	Amount   ui.Field // as text, for browsers without JavaScript
 	Cents    string   // the amount so far in the smallest unit; "" before the first digit
@@ -65,8 +63,6 @@ type Pad struct {
 	Decimals string
 	Shown    string // "24.50"
 	Types    []Type
-	Errors   []string
-	Focus    bool // the amount is what has to be corrected
 }
 
 // Type is a transaction type to choose.
@@ -75,18 +71,18 @@ type Type struct {
 	Selected bool
 }
 
-// Side is the customer's column. Without a Customer it is where one is found.
+// Side is the customer's column: the Customer, or the ways to find one.
 type Side struct {
 	Problem  string // why the last step was refused
 	Phone    string // as it was typed
 	Focus    string // the field that was refused: "pin" or "phone"
 	Matches  []Match
-	Searched bool   // Matches are of Phone
+	Searched bool   // for Phone
 	AddPath  string // where a customer with this number is added
 	Recent   []Match
 	Total    string // of the sale: "€ 24.50"; "" before the first digit
 	Customer *Customer
-	Ask      *Ask // about letting the customer scan
+	Ask      *Ask // to confirm a large amount; nil for none
 }
 
 // Match is a customer to choose.
@@ -97,18 +93,15 @@ type Match struct {
 
 // Customer is the customer of the sale.
 type Customer struct {
-	ID, PIN        string // PIN: of the one that was taken; "" for none
+	ID, PIN        string // PIN: the id of the accepted one; "" for none
 	Name, Phone    string
-	Points, Stamps int64 // what there is to spend
+	Points, Stamps int64
 	Balances       []Balance
 	Progress       *Progress
-	CardPath       string // where their card is shown as a QR code; "" for none
-	Notice         string // why nothing can be recorded; "" normally
+	CardPath       string // the page with the QR code of their card; "" for none
+	Notice         string // why nothing can be recorded; else ""
 	Uses           []Use
 	Earns          Earns
-	Button         string // "Record sale"
-	Total          string // "€ 24.50"; "" without an amount
-	Ask            *Ask
 }
 
 // Balance is a number and its unit.
@@ -118,11 +111,11 @@ type Balance struct{ Value, Unit string }
 type Progress struct {
 	Missing string // "76 points"
 	To      string // "a free cinnamon bun"
-	After   string // "52 after this sale"; "" where nothing changes
+	After   string // "52 after this sale"; "" if nothing changes
 	Bar     ui.Bar
 }
 
-// Use is a reward or a voucher that the customer can use now.
+// Use is a reward or voucher that the customer can use.
 type Use struct {
 	Field, Value string // of the checkbox
 	Name, Kind   string // "Filter coffee", "Reward"
@@ -130,19 +123,19 @@ type Use struct {
 	Voucher      bool
 	Points       int64 // what it costs
 	Stamps       int64
-	Hint         string // what the cashier does when it is used
+	Hint         string // what the cashier must do
 	Checked      bool
 	Disabled     bool
 }
 
-// Earns is what the sale earns, and the balance it leads to.
+// Earns is what the sale earns, and the new balance.
 type Earns struct {
-	Award   string // "+24 points"; "" before there is an amount
+	Award   string // "+24 points"; "" without an amount
 	Note    string // why it is less than expected
 	Balance string // "148 points"
 }
 
-// Ask is the question about an amount above the ceiling of the business.
+// Ask is the question about an amount above the limit of the business.
 type Ask struct {
 	Question, Explanation string
 	Action                string
@@ -150,47 +143,40 @@ type Ask struct {
 	Confirm               ui.Pair
 }
 
-// Preview is what changes while an amount is entered.
-type Preview struct {
-	Earns    Earns
-	Progress *Progress
-}
-
-// Show is the page that faces the customer: a code to scan for the sale.
+// Show is the page that faces the customer: a code to collect the sale.
 type Show struct {
 	Frame
-	State  string // "waiting", "taken", or what ended the code
+	State  string // "waiting", "taken", or how the code ended
 	Award  string // "+24 points"
 	Spend  string // "€ 24.50"
 	Host   string // where the PIN is entered: "demo.example/w"
 	PIN    ui.PIN
-	Live   string // the stream of events, while the code is taken
-	Self   string // the fragment with this page
+	Live   string // the stream of events of a taken code
+	Self   string // the path of this page
 	Renew  string
 	Cancel string
-	Status string // what is going on
-	Notice string // why the code ended; "" while it lives
-	Button string // "New code"
+	Status string // in words
+	Notice string // of an ended code: what to do
 }
 
-// Card is the page with which a customer gets their card onto their phone.
+// Card is the page with the QR code of a customer's card.
 type Card struct {
 	Frame
 	Name     string // the first name: other customers see the screen
 	QR       ui.QR
-	Mail     string // where to post to for an e-mail
+	Mail     string // the action that e-mails the link
 	HasEmail bool
 	Back     string
-	Done     string // what the last step did; "" at first
+	Done     string // the result of the e-mail; "" at first
 }
 
-// Receipt is the page of a sale that was recorded.
+// Receipt is the page of a recorded sale.
 type Receipt struct {
 	Frame
 	Title    string // "Sale recorded"
 	Voided   bool
 	Symbol   string
-	Spend    string // "24.50"; "" where only rewards and vouchers were used
+	Spend    string // "24.50"; "" if only rewards and vouchers were used
 	Award    string // "+24 points"
 	Customer Match
 	Meta     string // "Dine in, 15:31"
@@ -205,22 +191,29 @@ type Receipt struct {
 // Used is a reward or voucher that the sale used.
 type Used struct{ Name, What string }
 
-// Undo takes the sale back.
+// Undo is the button that voids the sale.
 type Undo struct {
 	Path    string
-	Seconds int    // left; 0: no end
+	Seconds int    // left; 0 for no limit
 	Left    string // "9:48 left"
 }
 
-// Take is the page that a code scanned by a phone's own camera opens.
+// Take is the page for a code that was scanned with a phone's camera app.
 type Take struct {
 	Frame
 	Code string
 }
 
-// Notice is a page that says why there is nothing to see, and leads back.
+// Notice is an error page.
 type Notice struct {
 	Frame
 	Message, Request string
 	Back, BackLabel  string
 }
+
+// formKey is the name of the field by which two clicks record one sale.
+const formKey = "form_key"
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }

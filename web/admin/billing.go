@@ -52,7 +52,7 @@ func (a *Admin) billingPage(c echo.Context, status int, form *page.Form) error {
 		form = page.Blank(map[string]string{"name": details.Name, "address": details.Address, "tax_number": details.TaxNumber})
 	}
 	v := views.Billing{
-		Settings: a.settings(c, "Billing", billingPath), Plan: account.Plan.Name, Price: priceText(account), Contact: account.Contact,
+		Settings: a.settings(c, "Billing", billingPath), Plan: account.Name, Price: priceText(account), Contact: account.Contact,
 		Payment: "Payment method: " + paymentMethods[account.PaymentMethod] + ".", Next: nextInvoice(account), Email: details.Email,
 		Name: form.Field("name", "Legal name"), Address: form.Field("address", "Address"), TaxNumber: form.Field("tax_number", "Tax number"),
 		Pager: page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "invoice", "invoices"), ""),
@@ -79,9 +79,9 @@ var paymentMethods = map[string]string{
 // planPrice returns the price of a billing cycle, and its unit: " a month".
 func planPrice(account billing.Account) (cents int64, per string) {
 	if account.BillingCycle == billing.Yearly {
-		return account.Plan.YearlyCents, " a year"
+		return account.YearlyCents, " a year"
 	}
-	return account.Plan.MonthlyCents, " a month"
+	return account.MonthlyCents, " a month"
 }
 
 // priceText is "€ 49.00 a month, plus 25.5% VAT".

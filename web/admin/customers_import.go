@@ -243,23 +243,47 @@ func columnLetters(n int) string {
 const maxImportColumns = 1000
 
 func (a *Admin) checkImport(c echo.Context) error {
+	check := func(ctx context.Context, by core.Actor, id core.ID, form *page.Form) (importing.Import, error) {
+		m := importing.Mapping{HasHeader: form.Checked("heading")}
+		for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
+			m.Columns = append(m.Columns, importing.Field(form.Value(columnName(n))))
+		}
+		return a.Imports.Check(ctx, by, id, m)
+	}
+	return a.submitImport(c, check, func(status int, form *page.Form) error { return a.importPage(c, status, form) })
+}
+
+// submitImport runs a step of the import in the path, and shows the import or, if it was discarded,
+// the upload form.
+func (a *Admin) submitImport(
+	c echo.Context, step func(context.Context, core.Actor, core.ID, *page.Form) (importing.Import, error), refused func(status int, form *page.Form) error,
+) error {
 	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
 	return page.Submit(a.Kit, c, page.Submission[importing.Import]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (importing.Import, error) {
-			m := importing.Mapping{HasHeader: form.Checked("heading")}
-			for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
-				m.Columns = append(m.Columns, importing.Field(form.Value(columnName(n))))
-			}
-			return a.Imports.Check(ctx, by, id, m)
+			return step(ctx, by, id, form)
 		},
-		Refused: func(status int, form *page.Form) error { return a.importPage(c, status, form) },
-		To:      page.To[importing.Import](importPath(id)),
-		Done:    func(importing.Import) string { return "" },
+		Refused: refused,
+		To: func(i importing.Import) string {
+			if discarded(i) {
+				return importsPath
+			}
+			return importPath(id)
+		},
+		Done: func(i importing.Import) string {
+			if discarded(i) {
+				return i.FileName + " was discarded."
+			}
+			return ""
+		},
 	})
 }
+
+// discarded reports whether an import was cancelled before it added any customer.
+func discarded(i importing.Import) bool { return i.Status == importing.Cancelled && i.Done == 0 }
 
 func importProgress(i importing.Import, title, stopLabel string) *views.ImportProgress {
 	path := importPath(i.ID)
@@ -296,7 +320,7 @@ func checkResult(i importing.Import) *views.ImportResult {
 // finalResult describes what an import did, without its errors.
 func finalResult(i importing.Import) *views.ImportResult {
 	another := views.Action{Label: "Import another file", Path: importsPath}
-	if i.Status == importing.Cancelled && i.Done == 0 {
+	if discarded(i) {
 		return &views.ImportResult{Title: "File discarded", Words: "Nothing was imported.", Actions: []views.Action{another}}
 	}
 	v := &views.ImportResult{
@@ -404,18 +428,10 @@ func (a *Admin) confirmRunImport(c echo.Context, status int, form *page.Form) er
 }
 
 func (a *Admin) runImport(c echo.Context) error {
-	id, err := pathID(c)
-	if err != nil {
-		return err
+	run := func(ctx context.Context, by core.Actor, id core.ID, _ *page.Form) (importing.Import, error) {
+		return a.Imports.Run(ctx, by, id)
 	}
-	return page.Submit(a.Kit, c, page.Submission[importing.Import]{
-		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (importing.Import, error) {
-			return a.Imports.Run(ctx, by, id)
-		},
-		Refused: func(status int, form *page.Form) error { return a.confirmRunImport(c, status, form) },
-		To:      page.To[importing.Import](importPath(id)),
-		Done:    func(importing.Import) string { return "" },
-	})
+	return a.submitImport(c, run, func(status int, form *page.Form) error { return a.confirmRunImport(c, status, form) })
 }
 
 func (a *Admin) askCancelImport(c echo.Context) error {
@@ -442,26 +458,8 @@ func (a *Admin) confirmCancelImport(c echo.Context, status int, form *page.Form)
 }
 
 func (a *Admin) cancelImport(c echo.Context) error {
-	id, err := pathID(c)
-	if err != nil {
-		return err
+	cancel := func(ctx context.Context, by core.Actor, id core.ID, _ *page.Form) (importing.Import, error) {
+		return a.Imports.Cancel(ctx, by, id)
 	}
-	return page.Submit(a.Kit, c, page.Submission[importing.Import]{
-		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (importing.Import, error) {
-			return a.Imports.Cancel(ctx, by, id)
-		},
-		Refused: func(status int, form *page.Form) error { return a.confirmCancelImport(c, status, form) },
-		To: func(i importing.Import) string {
-			if i.Done > 0 {
-				return importPath(id)
-			}
-			return importsPath
-		},
-		Done: func(i importing.Import) string {
-			if i.Done > 0 {
-				return ""
-			}
-			return i.FileName + " was discarded."
-		},
-	})
+	return a.submitImport(c, cancel, func(status int, form *page.Form) error { return a.confirmCancelImport(c, status, form) })
 }

@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
 )
 
 // "No page shows half-rendered content": a failed request for a fragment is answered with its message
@@ -58,12 +59,12 @@ func TestSignInAgain(t *testing.T) {
 	s := newShop(t)
 	here := s.origin() + "/admin/customers/new?search=Ida"
 	away := s.stranger(t)
-	page := away.ask(http.MethodGet, "/admin/customers?status=active", nil)
+	opened := away.ask(http.MethodGet, "/admin/customers?status=active", nil)
 	part := away.ask(http.MethodGet, "/admin/customers?search=a", nil, "Hx-Request", "true", "Referer", here)
 	sent := away.post("/admin/customers/new", form("first_name", "Ida"), "Referer", here)
 	foreign := away.post("/admin/customers/new", form("first_name", "Ida"), "Referer", "https://evil.example/admin")
 	for _, led := range [][2]string{
-		{page.Header().Get("Location"), "/admin/sign-in?to=%2Fadmin%2Fcustomers%3Fstatus%3Dactive"},
+		{opened.Header().Get("Location"), "/admin/sign-in?to=%2Fadmin%2Fcustomers%3Fstatus%3Dactive"},
 		{part.Header().Get("Hx-Redirect"), "/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda"},
 		{sent.Header().Get("Location"), "/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda&unsent=1"},
 		{foreign.Header().Get("Location"), "/admin/sign-in?unsent=1"},
@@ -75,7 +76,7 @@ func TestSignInAgain(t *testing.T) {
 	if a := away.get(sent.Header().Get("Location")); !a.flashed(ui.Warning, "") {
 		t.Errorf("after an unsaved form, the message is %q", a.words("#flashes"))
 	}
-	if got := away.get(page.Header().Get("Location")).words("#flashes"); got != "" {
+	if got := away.get(opened.Header().Get("Location")).words("#flashes"); got != "" {
 		t.Errorf("after a page, the message is %q", got)
 	}
 	s.hired(t, "maja@example.com")
@@ -122,7 +123,7 @@ func TestMalformedForms(t *testing.T) {
 		"application/x-www-form-urlencoded": "active=off", "application/x-www-form-urlencoded; charset=utf-8": "",
 	} {
 		a := owner.ask(http.MethodPost, place, strings.NewReader(body), "Content-Type", kind, "Sec-Fetch-Site", "same-origin")
-		if a.Code != http.StatusBadRequest || a.words(".empty-subtitle") == "" {
+		if a.Code != http.StatusBadRequest || a.words(".empty-subtitle") != page.IncompleteMessage {
 			t.Errorf("%s as %q = %d %q", body, kind, a.Code, a.words("main"))
 		}
 	}
@@ -225,7 +226,8 @@ func TestRefusedFilterIsNotAnEmptyList(t *testing.T) {
 		"/admin/customers?cursor=x", "/admin/audit?from=x", "/admin/audit?cursor=x", "/admin/transactions?cursor=x", "/admin/transactions?from=x",
 		"/admin/redemptions?cursor=x", "/admin/redemptions?status=x", "/admin/rewards?cursor=x", "/admin/coupons?cursor=x",
 	} {
-		a, list := manager.ask(http.MethodGet, path, nil), manager.get(path[:strings.Index(path, "?")])
+		unfiltered, _, _ := strings.Cut(path, "?")
+		a, list := manager.ask(http.MethodGet, path, nil), manager.get(unfiltered)
 		if got := a.words("main .empty-title"); a.Code != http.StatusUnprocessableEntity || a.words("main [role=alert]") == "" || got != "" && got == list.words("main .empty-title") {
 			t.Errorf("%s: %d %q, %q", path, a.Code, a.words("main [role=alert]"), got)
 		}

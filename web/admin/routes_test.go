@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/page"
 )
 
 var parameter = regexp.MustCompile(`:[a-z]+`)
@@ -176,8 +177,8 @@ func TestRecordsOfOtherBusinessesAreNotFound(t *testing.T) {
 	}
 	for noun, record := range records {
 		if noun != sessions { // sessions have no page
-			page := map[string]string{tokens + "/": "/revoke"}[noun]
-			owner.get(noun + record + page)
+			action := map[string]string{tokens + "/": "/revoke"}[noun]
+			owner.get(noun + record + action)
 		}
 	}
 	owner.get(staffPages + "/" + records[staffPages+"/"] + "/tokens/" + records[tokens+"/"] + "/revoke")
@@ -244,12 +245,13 @@ func TestErrorPagesAreCompressed(t *testing.T) {
 		who          *browser
 		method, path string
 		status       int
+		message      string
 	}{
-		{cashier, http.MethodGet, "/admin/customers", http.StatusOK},
-		{cashier, http.MethodGet, "/admin/nowhere", http.StatusNotFound},
-		{cashier, http.MethodGet, "/admin/audit", http.StatusForbidden},
-		{cashier, http.MethodDelete, "/admin/customers", http.StatusMethodNotAllowed},
-		{s.stranger(t), http.MethodGet, "/nowhere", http.StatusNotFound},
+		{cashier, http.MethodGet, "/admin/customers", http.StatusOK, ""},
+		{cashier, http.MethodGet, "/admin/nowhere", http.StatusNotFound, page.NotFoundMessage},
+		{cashier, http.MethodGet, "/admin/audit", http.StatusForbidden, ""},
+		{cashier, http.MethodDelete, "/admin/customers", http.StatusMethodNotAllowed, page.NotDirectMessage},
+		{s.stranger(t), http.MethodGet, "/nowhere", http.StatusNotFound, page.NotFoundMessage},
 	} {
 		plain := test.who.ask(test.method, test.path, nil)
 		packed := test.who.ask(test.method, test.path, nil, "Accept-Encoding", "gzip, br")
@@ -262,9 +264,9 @@ func TestErrorPagesAreCompressed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		html, err := io.ReadAll(r)
-		if title := plain.words("h1"); err != nil || title == "" || !strings.Contains(string(html), title) {
-			t.Errorf("%s %s: %v %s", test.method, test.path, err, html)
+		unpacked, err := io.ReadAll(r)
+		if err != nil || string(unpacked) != plain.Body.String() || !strings.Contains(plain.words("main"), test.message) {
+			t.Errorf("%s %s: %v %s", test.method, test.path, err, unpacked)
 		}
 	}
 }

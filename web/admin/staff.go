@@ -107,7 +107,7 @@ func (a *Admin) inviteForm(c echo.Context, status int, form *page.Form) error {
 	}
 	v.Problem = form.Problem()
 	v.Email.Type, v.Email.Autofocus, v.Email.Help = "email", true, "Gets a link to set a password, valid for 7 days"
-	v.Name.Help = "Shown in the audit log. They can change it"
+	v.Name.Help = "Shown in the audit log"
 	v.Role.Options = form.Options("role", roleOptions()...)
 	return a.Render(c, status, views.InvitationPage(v), nil)
 }

@@ -19,8 +19,7 @@ func (p *Pages) showAccount(c echo.Context) error {
 	return p.accountPage(c, http.StatusOK, nil, nil)
 }
 
-// accountPage shows a person's own account, with a form that was refused, if one was.
-// Three round trips: the session, two-step verification and the sessions.
+// accountPage shows the person's account. name and password are refused forms, or nil.
 func (p *Pages) accountPage(c echo.Context, status int, name, password *page.Form) error {
 	ctx, person := c.Request().Context(), page.Person(c)
 	twoFactor, err := p.Auth.TwoFactor(ctx, person.Actor)
@@ -93,23 +92,23 @@ func (p *Pages) changePassword(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	// Every session has ended, this one too: it goes on as a new one.
+	// The change ended all sessions, so this browser gets a new one.
 	if err := p.startSession(c, proof); err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, "Your password was changed. You are signed out everywhere else.")
+	p.Flash(c, ui.Done, "Your password was changed. You were signed out everywhere else.")
 	return p.Redirect(c, p.Account)
 }
 
 func (p *Pages) endSession(c echo.Context) error {
 	err := p.Auth.EndSession(c.Request().Context(), page.Actor(c), c.Param("id"))
 	if errors.Is(err, core.ErrNotFound) {
-		return p.Redirect(c, p.Account) // it has ended, as is seen there
+		return p.Redirect(c, p.Account) // it has already ended
 	}
 	if err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, "You are signed out there.")
+	p.Flash(c, ui.Done, "The session was ended.")
 	return p.Redirect(c, p.Account)
 }
 

@@ -1,9 +1,9 @@
-// Package auth serves what people need to sign in, for every panel: the sign-in, links of
-// invitations and resets, and the account page with the password, two-step verification and
-// sessions. A panel mounts the routes under its own paths and frames the account page itself.
+// Package auth serves signing in for every panel: the sign-in pages, the links of invitations and
+// resets, and the account page with the password, two-step verification and sessions. A panel mounts
+// the routes under its own paths and puts the account page into its own frame.
 //
-// Its surprising rule: on the platform two-step verification is required. Until it is set up,
-// a person who signed in there gets no page but the set-up.
+// Its surprising rule: on the platform, two-step verification is required. Until it is set up, a person
+// who signed in gets only the pages to set it up.
 package auth
 
 import (
@@ -26,15 +26,14 @@ type Area struct {
 	Path    string // of the panel
 	Account string // of the account page
 
-	// Brand names the panel of the platform; "": it is the business of the host that was called.
+	// Brand is the name of the platform's panel. "": the panel is that of the business of the host.
 	Brand  string
 	Assets ui.Assets
-	// Frame puts the content of a signed-in person's page into the panel's own frame.
+	// Frame puts content into the panel's own frame.
 	Frame func(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component
-	// FirstPage is where a person with that role begins; nil: at Path.
+	// FirstPage is the first page for a role. Nil: Path.
 	FirstPage func(core.Role) string
-	// Welcome is where a person with that role begins who just accepted an invitation; nil: where
-	// they always do.
+	// Welcome is the first page after accepting an invitation. Nil: FirstPage.
 	Welcome func(core.Role) string
 }
 
@@ -53,8 +52,8 @@ type Pages struct {
 type Route struct {
 	Method string
 	Path   string
-	Public bool // strangers have it, too; otherwise it is for every person of the panel
-	Setup  bool // it sets up two-step verification
+	Public bool // needs no sign-in
+	Setup  bool // part of setting up two-step verification
 	Handle echo.HandlerFunc
 }
 
@@ -105,18 +104,17 @@ func (a Area) twoFactorPath() string { return a.Account + "/two-step" }
 func (a Area) codesPath() string     { return a.Account + "/codes" }
 func (a Area) sessionsPath() string  { return a.Account + "/sessions" }
 
-// MustSetUp reports whether the person who is signed in can have nothing but the set-up of
-// two-step verification.
+// MustSetUp reports whether the person has to set up two-step verification before anything else.
 func (p *Pages) MustSetUp(c echo.Context) bool {
 	person := page.Person(c)
 	return p.platform() && person != nil && !person.TwoFactor
 }
 
-// ToSetup leads to the set-up, and afterwards back.
+// ToSetup leads to the setup of two-step verification.
 func (p *Pages) ToSetup(c echo.Context) error { return p.Redirect(c, p.twoFactorPath()) }
 
-// tenant is the business whose panel it is; none on the platform. Of a suspended one there is no
-// page but the notice that says so.
+// tenant is the business of the panel, or the zero Tenant on the platform. It returns
+// page.ErrSuspended for a suspended one.
 func (p *Pages) tenant(c echo.Context) (core.Tenant, error) {
 	if p.platform() {
 		return core.Tenant{}, nil
@@ -128,15 +126,15 @@ func (p *Pages) tenant(c echo.Context) (core.Tenant, error) {
 	return t, err
 }
 
-// visitor is who asks, without being signed in.
+// visitor describes a client without a sign-in.
 func (p *Pages) visitor(c echo.Context) (auth.Visitor, error) {
 	t, err := p.tenant(c)
 	visit := page.Visit(c)
 	return auth.Visitor{Tenant: t, Address: visit.Address, RequestID: visit.RequestID, Device: deviceOf(c)}, err
 }
 
-// Bare is the frame of a page for a person who is not signed in. business is the name of the
-// business whose panel it is.
+// Bare is the frame of a page for people who aren't signed in. business is the name of the business,
+// "" on the platform.
 func (p *Pages) Bare(c echo.Context, title, business string) views.Frame {
 	f := views.Frame{Title: title, Brand: business, Icon: "heart-star", Theme: page.Theme(c), Assets: p.Assets, Flashes: p.Flashes(c)}
 	if p.platform() {
@@ -148,15 +146,15 @@ func (p *Pages) Bare(c echo.Context, title, business string) views.Frame {
 	return f
 }
 
-// framed renders the content of a signed-in person's page in the panel's own frame.
+// framed renders content in the panel's own frame.
 func (p *Pages) framed(c echo.Context, status int, title string, content templ.Component, crumbs ...ui.Crumb) error {
 	return p.Render(c, status, p.Frame(c, title, content, crumbs...), nil)
 }
 
-// accountCrumb leads back to the account page.
+// accountCrumb links to the account page.
 func (p *Pages) accountCrumb() ui.Crumb { return ui.Crumb{Label: AccountTitle, Path: p.Account} }
 
-// zone is the time zone of a person's pages: their business's, or UTC on the platform.
+// zone is the time zone of the business, or UTC on the platform.
 func (p *Pages) zone(by core.Actor) *time.Location {
 	if by.Tenant.TimeZone == nil {
 		return time.UTC
@@ -164,5 +162,5 @@ func (p *Pages) zone(by core.Actor) *time.Location {
 	return by.Tenant.TimeZone
 }
 
-// AccountTitle heads the account page.
+// AccountTitle is the title of the account page.
 const AccountTitle = "Your account"

@@ -2,8 +2,8 @@ package auth
 
 import "strings"
 
-// Names of browsers and systems as a browser calls itself. The first match is
-// right: most call themselves by several.
+// The names of browsers and systems in a User-Agent. Most contain several, of which the first in this
+// order is right.
 var (
 	browsers = [][2]string{
 		{"Edg", "Edge"},
@@ -27,14 +27,14 @@ var (
 	}
 )
 
-// browser is a browser in words, or as it calls itself where we do not know it.
+// browser describes a browser by its User-Agent. An unknown one is described by the header itself.
 func browser(agent string) string {
 	name, system := named(browsers, agent), named(systems, agent)
 	switch {
 	case name != "" && system != "":
 		return name + " on " + system
 	case agent == "":
-		return "An unnamed browser"
+		return "Unknown browser"
 	}
 	return agent
 }

@@ -21,7 +21,7 @@ func TestBrowsersInWords(t *testing.T) {
 		"Mozilla/5.0 (X11; CrOS x86_64 16433.41.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36":                            "Chrome on ChromeOS",
 		"Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0":                                                                     "Firefox on Linux",
 		"curl/8.14.1": "curl/8.14.1",
-		"":            "An unnamed browser",
+		"":            "Unknown browser",
 	} {
 		if got := auth.Browser(agent); got != want {
 			t.Errorf("%s is %q, want %q", agent, got, want)

@@ -48,7 +48,7 @@ func (p *Pages) forgot(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, "If an account with that address exists, we've sent it a link.")
+	p.Flash(c, ui.Done, "If an account with that address exists, we sent it a link.")
 	return p.Redirect(c, p.signInPath())
 }
 
@@ -67,18 +67,18 @@ func (p *Pages) resetForm(c echo.Context, status int, form *page.Form) error {
 	}
 	choice := views.NewPassword{
 		Frame: p.Bare(c, "Reset your password", v.Tenant.Name),
-		Intro: "Choose a new password for " + link.Email + ". You will be signed out everywhere.", Email: link.Email, Button: "Set password",
+		Intro: "For " + link.Email + ". You will be signed out everywhere.", Email: link.Email, Button: "Set password",
 	}
 	if link.LiveTokens > 0 {
 		revoke := form.Field(revokeTokens, "Also revoke my API tokens")
 		revoke.Checked = form.Checked(revokeTokens)
-		revoke.Help = "This stops " + page.Count(int64(link.LiveTokens), "active token", "active tokens") + " from working."
+		revoke.Help = "You have " + page.Count(int64(link.LiveTokens), "active token", "active tokens")
 		choice.RevokeTokens = &revoke
 	}
 	return p.passwordForm(c, status, form, choice)
 }
 
-// passwordForm shows the form with the password that a person with a link chooses.
+// passwordForm shows the form for a new password.
 func (p *Pages) passwordForm(c echo.Context, status int, form *page.Form, v views.NewPassword) error {
 	v.Password = form.Field("password", "New password")
 	v.Problem = form.Problem()
@@ -128,7 +128,7 @@ func (p *Pages) invitationForm(c echo.Context, status int, form *page.Form) erro
 	name.Autocomplete, name.Autofocus = "name", true
 	return p.passwordForm(c, status, form, views.NewPassword{
 		Frame: p.Bare(c, "Welcome to "+v.Tenant.Name, v.Tenant.Name),
-		Intro: "Enter your name and choose a password. You sign in with " + link.Email + ".",
+		Intro: "You will sign in with " + link.Email + ".",
 		Email: link.Email, Name: &name, Button: "Create account",
 	})
 }

@@ -23,7 +23,7 @@ func (p *Pages) showSignIn(c echo.Context) error {
 	if p.SignInViews != nil {
 		if v := p.SignInViews.Take(p.AddressKey(p.Address(c.Request()))); !v.Allowed {
 			c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(v.Wait.Seconds()))))
-			return echo.NewHTTPError(http.StatusTooManyRequests, "Too many visits to this page from your network. Try again in a minute.")
+			return echo.NewHTTPError(http.StatusTooManyRequests, "Too many requests from your network. Try again in a minute.")
 		}
 	}
 	return p.signInForm(c, http.StatusOK, page.Blank(map[string]string{"to": c.QueryParam("to")}))
@@ -43,7 +43,7 @@ func (p *Pages) signInForm(c echo.Context, status int, form *page.Form) error {
 	}
 	v.Problem = form.Problem()
 	if c.QueryParam(page.Unsent) != "" && v.Problem.None() {
-		v.Flashes = append(v.Flashes, ui.Flash{Kind: ui.Warning, Message: "You are no longer signed in, so your changes weren't saved. Sign in and send them again."})
+		v.Flashes = append(v.Flashes, ui.Flash{Kind: ui.Warning, Message: "Your session ended. Your changes weren't saved: sign in and try again."})
 	}
 	v.Email.Type, v.Email.Autocomplete, v.Email.Autofocus = "email", "username", v.Email.Value == ""
 	v.Password.Type, v.Password.Autocomplete, v.Password.Value = "password", "current-password", ""
@@ -74,8 +74,7 @@ func (p *Pages) signIn(c echo.Context) error {
 	return p.enter(c, in, form.Value("to"))
 }
 
-// refusedStatus is the status of a form that was refused. Too many attempts have one of their own,
-// and say when to try again.
+// refusedStatus is the status of a refused form: 429 with Retry-After after too many attempts, else 422.
 func refusedStatus(c echo.Context, err error) int {
 	var refusal *core.Error
 	if errors.As(err, &refusal) && refusal.Kind == core.KindThrottled {
@@ -85,8 +84,8 @@ func refusedStatus(c echo.Context, err error) int {
 	return http.StatusUnprocessableEntity
 }
 
-// enter signs the person in and leads to the page they wanted. A person who has to set up
-// two-step verification comes to that first.
+// enter signs the person in and leads to the page they wanted, or first to the setup of two-step
+// verification if that is required.
 func (p *Pages) enter(c echo.Context, in auth.SignedIn, to string) error {
 	if err := p.startSession(c, in.Proof); err != nil {
 		return err
@@ -105,8 +104,7 @@ func (p *Pages) enter(c echo.Context, in auth.SignedIn, to string) error {
 	return p.Redirect(c, p.wanted(to, in.Role))
 }
 
-// startSession signs the person in who proved who they are, and has the browser remembered as one
-// in which they did.
+// startSession signs the person in and remembers the browser as one they have signed in with.
 func (p *Pages) startSession(c echo.Context, proof auth.Proof) error {
 	known, err := p.Auth.RememberDevice(deviceOf(c), proof)
 	if err != nil {
@@ -119,7 +117,7 @@ func (p *Pages) startSession(c echo.Context, proof auth.Proof) error {
 	return p.SignIn(c, proof)
 }
 
-// deviceOf is what the browser sent of the people whom it is remembered for.
+// deviceOf is the value of the device cookie, or "".
 func deviceOf(c echo.Context) string {
 	cookie, err := c.Cookie(auth.DeviceCookie)
 	if err != nil {
@@ -128,8 +126,7 @@ func deviceOf(c echo.Context) string {
 	return cookie.Value
 }
 
-// wantedKey keeps in the session where a person was going who has to set up two-step
-// verification first.
+// wantedKey is the session's key of the page to open after setting up two-step verification.
 const wantedKey = "wanted"
 
 func (a Area) firstPage(role core.Role) string {
@@ -139,7 +136,7 @@ func (a Area) firstPage(role core.Role) string {
 	return a.FirstPage(role)
 }
 
-// wanted is the page that a person was on their way to, or their first one.
+// wanted is the page to open after the sign-in: to if it is a path of a panel, else the first page.
 func (a Area) wanted(to string, role core.Role) string {
 	if to = page.SafePath(to, a.Path); to == a.Path {
 		return a.firstPage(role)
@@ -147,7 +144,7 @@ func (a Area) wanted(to string, role core.Role) string {
 	return to
 }
 
-// The proof of a password waits in the session for the code that must follow.
+// The session keeps the proof of the password until the code is entered.
 const (
 	proofKey  = "proof"
 	provedKey = "proved"
@@ -224,7 +221,7 @@ func (p *Pages) giveCode(c echo.Context) error {
 	return p.enter(c, in, form.Value("to"))
 }
 
-// signOut also forgets what a stranger's session keeps.
+// signOut also clears the session of a person who didn't finish signing in.
 func (p *Pages) signOut(c echo.Context) error {
 	if person := page.Person(c); person != nil {
 		if err := p.Auth.SignOut(c.Request().Context(), person.Actor, person.Session); err != nil {

@@ -18,7 +18,7 @@ const setupTitle = "Set up two-step verification"
 func (p *Pages) beginning() question {
 	return question{
 		title: setupTitle, action: p.twoFactorPath() + "/begin", button: "Continue",
-		words: "Signing in will ask for your password and a code of an app on your phone.",
+		words: "Signing in will ask for your password and a code from an app on your phone.",
 	}
 }
 
@@ -45,32 +45,32 @@ func (p *Pages) setupForm(c echo.Context, status int, form *page.Form) error {
 	setup, err := p.Auth.PendingTwoFactor(c.Request().Context(), page.Actor(c))
 	switch {
 	case errors.Is(err, core.ErrNotFound) && p.MustSetUp(c):
-		// Its set-up begins with the sign-in.
+		// A required setup starts with the sign-in.
 		if err := p.SignOut(c); err != nil {
 			return err
 		}
 		return p.Redirect(c, p.signInPath())
 	case errors.Is(err, core.ErrNotFound):
-		return p.Redirect(c, p.Account) // it is on, or was not begun
+		return p.Redirect(c, p.Account) // already on, or not started
 	case err != nil:
 		return err
 	}
 	v := views.Setup{
 		Action: p.twoFactorPath(), Secret: spaced(setup.Secret), Code: form.Field("code", "Authentication code"), Button: "Turn on", Cancel: p.Account,
 	}
-	if v.QR, err = page.QR(setup.URI, "The key below, for the camera of your phone"); err != nil {
+	if v.QR, err = page.QR(setup.URI, "QR code of the key below"); err != nil {
 		return err
 	}
 	v.Problem = form.Problem()
 	v.Code.Value, v.Code.Mode, v.Code.Autocomplete, v.Code.MaxLength = "", "numeric", "one-time-code", 7
 	if p.MustSetUp(c) {
-		v.Intro = "The platform requires it: signing in asks for your password and a code of an app on your phone."
+		v.Intro = "Required on the platform: signing in asks for your password and a code from an app on your phone."
 		return p.Render(c, status, views.SetupPage(p.Bare(c, setupTitle, ""), v), nil)
 	}
 	return p.framed(c, status, setupTitle, views.SetupCard(v), p.accountCrumb())
 }
 
-// spaced is a key in groups of four, so that it can be typed.
+// spaced splits a key into groups of four, which are easier to type.
 func spaced(key string) string {
 	var groups []string
 	for len(key) > 4 {
@@ -79,7 +79,7 @@ func spaced(key string) string {
 	return strings.Join(append(groups, key), " ")
 }
 
-// confirmTwoFactor shows the recovery codes in its own answer: they are stored nowhere.
+// confirmTwoFactor shows the recovery codes in its response, since they aren't stored.
 func (p *Pages) confirmTwoFactor(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
@@ -89,8 +89,8 @@ func (p *Pages) confirmTwoFactor(c echo.Context) error {
 	switch {
 	case form.Refused(err):
 		return p.setupForm(c, refusedStatus(c, err), form)
-	case errors.Is(err, core.ErrNotFound): // sent twice, or ended meanwhile
-		p.Flash(c, ui.Warning, "There is nothing to confirm. Recovery codes are shown once: if two-step verification is on and you don't have them, create new ones.")
+	case errors.Is(err, core.ErrNotFound): // sent twice, or cancelled meanwhile
+		p.Flash(c, ui.Warning, "Already confirmed or cancelled. If you didn't save your recovery codes, create new ones.")
 		return p.Redirect(c, p.Account)
 	case err != nil:
 		return err
@@ -99,7 +99,7 @@ func (p *Pages) confirmTwoFactor(c echo.Context) error {
 	if required {
 		next = p.wanted(p.Forget(c, wantedKey), core.SuperAdmin)
 	}
-	// Every session has ended, this one too: it goes on as a new one.
+	// The change ended all sessions, so this browser gets a new one.
 	if err := p.startSession(c, enrolment.Proof); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (p *Pages) confirmTwoFactor(c echo.Context) error {
 	})
 }
 
-// showCodes shows recovery codes; bare, after a set-up that was required.
+// showCodes shows recovery codes, after a required setup in the bare frame.
 func (p *Pages) showCodes(c echo.Context, bare bool, v views.RecoveryCodes) error {
 	const title = "Recovery codes"
 	if bare {
@@ -117,7 +117,7 @@ func (p *Pages) showCodes(c echo.Context, bare bool, v views.RecoveryCodes) erro
 	return p.framed(c, http.StatusOK, title, views.RecoveryCodesCard(v), p.accountCrumb())
 }
 
-// question is a change of two-step verification that asks for the password.
+// question describes a change of two-step verification that asks for the password.
 type question struct {
 	title, action, words, button string
 	danger                       bool
@@ -131,8 +131,8 @@ func (p *Pages) ask(c echo.Context, status int, q question, form *page.Form) err
 	}), p.accountCrumb())
 }
 
-// answered runs what a question was about, and asks again where the answer was wrong. done
-// reports whether it happened; if not, err is what the handler returns.
+// answered runs a change with the entered password, and asks again if it is wrong. If the change isn't
+// done, err is what the handler returns.
 func (p *Pages) answered(c echo.Context, q question, run func(password string) error) (done bool, err error) {
 	form, err := page.Read(c)
 	if err != nil {
@@ -147,7 +147,7 @@ func (p *Pages) answered(c echo.Context, q question, run func(password string) e
 	case form.Refused(err):
 		return false, p.ask(c, refusedStatus(c, err), q, form)
 	case errors.Is(err, core.ErrNotFound):
-		return false, p.Redirect(c, p.Account) // it is off
+		return false, p.Redirect(c, p.Account) // it is already off
 	}
 	return err == nil, err
 }
@@ -155,7 +155,7 @@ func (p *Pages) answered(c echo.Context, q question, run func(password string) e
 func (p *Pages) newCodes() question {
 	return question{
 		title: "New recovery codes", action: p.codesPath(), button: "Create new codes",
-		words: "You get ten new recovery codes. Your old codes stop working.",
+		words: "Your old codes will stop working.",
 	}
 }
 
@@ -180,7 +180,7 @@ func (p *Pages) renewCodes(c echo.Context) error {
 func (p *Pages) renewal() question {
 	return question{
 		title: "Change your authenticator app", action: p.twoFactorPath() + "/renew", button: "Continue",
-		words: "You set up two-step verification in another app or on another phone. The app you have now works until you confirm the new one.",
+		words: "Your current app works until you confirm the new one.",
 	}
 }
 
@@ -202,7 +202,7 @@ func (p *Pages) renewTwoFactor(c echo.Context) error {
 func (p *Pages) turningOff() question {
 	return question{
 		title: "Turn off two-step verification", action: p.twoFactorPath() + "/off", button: "Turn off", danger: true,
-		words: "Signing in will ask for your password alone, and your recovery codes stop working. You can set it up again.",
+		words: "Signing in will ask only for your password, and your recovery codes will stop working.",
 	}
 }
 
@@ -217,6 +217,6 @@ func (p *Pages) turnTwoFactorOff(c echo.Context) error {
 	if !done {
 		return err
 	}
-	p.Flash(c, ui.Done, "Two-step verification is off.")
+	p.Flash(c, ui.Done, "Two-step verification was turned off.")
 	return p.Redirect(c, p.Account)
 }

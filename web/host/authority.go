@@ -27,18 +27,16 @@ const AuthorityFile = "ca.pem"
 const (
 	authorityKeyFile = "ca-key.pem"
 	authorityLife    = 10 * 365 * 24 * time.Hour
-	// A last quarter is enough: something restarts a server within it, and
-	// replacing an authority costs every device that trusts it a visit.
+	// The last quarter is enough: servers restart more often than that. Replacing an authority means
+	// that every device has to trust the new one.
 	authorityRenewal = 90 * 24 * time.Hour
-	// Phones and virtual machines run late; a certificate is valid from before
-	// the moment it is made.
+	// The clocks of phones and virtual machines can be late, so certificates are valid from an earlier time.
 	clockSkew = time.Hour
 )
 
-// LocalAuthority is TLS without anybody's help: it keeps a certificate
-// authority in dir and mints certificates in memory for the base host and its
-// tenants. The authority is constrained to that host and to loopback, so that
-// whoever steals its key cannot impersonate a bank to those who trust it.
+// LocalAuthority is TLS without an external authority: it keeps a certificate authority in dir and
+// creates certificates in memory for the base host and its tenants. The authority is constrained to
+// that host and to loopback, so a stolen key can't be used to impersonate other sites.
 //
 // Damaged files are an error, never replaced: devices may already trust the
 // certificate, and only a person knows whether there is a backup.
@@ -50,8 +48,8 @@ func LocalAuthority(dir string, n Names, now func() time.Time, log *slog.Logger)
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: a.certificate}, nil
 }
 
-// authority signs leaves. One key serves all of them: they live in the same
-// memory, so a key each would protect nothing.
+// authority signs leaves. All of them share one key: they are in the same memory, so separate keys
+// would protect nothing.
 type authority struct {
 	names   Names
 	now     func() time.Time
@@ -97,8 +95,8 @@ func openAuthority(dir string, n Names, now func() time.Time, log *slog.Logger) 
 
 var errNoAuthority = errors.New("there is none yet")
 
-// readAuthority takes a key without a certificate for no authority at all: it
-// is what an interrupted writeAuthority leaves.
+// readAuthority treats a key without a certificate as no authority: an interrupted writeAuthority
+// leaves one.
 func readAuthority(certFile, keyFile string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	der, err := readPEM(certFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,9 +14,8 @@ import (
 // would miss the swapped symbolic links by which some tools renew.
 const filesInterval = time.Minute
 
-// Files is TLS with a certificate and a key from files. A renewal is taken up
-// without a restart; while the new pair is broken, or only half of it has been
-// written, the old one goes on serving.
+// Files is TLS with a certificate and a key from files. A renewed pair is used without a restart. While
+// it is broken or incomplete, the old one stays in use.
 func Files(certFile, keyFile string, now func() time.Time, log *slog.Logger) (*tls.Config, error) {
 	p := &pair{certFile: certFile, keyFile: keyFile, now: now, log: log, looked: now()}
 	if err := p.read(); err != nil {

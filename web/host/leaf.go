@@ -12,15 +12,14 @@ import (
 const (
 	leafLife    = 30 * 24 * time.Hour
 	leafRenewal = leafLife / 3
-	// Any stranger can ask for any label below the base host; a leaf costs one
-	// signature, so forgetting some is cheaper than keeping them all.
+	// Clients can ask for any label below the base host. A leaf costs one signature, so dropping some is
+	// cheaper than keeping all.
 	maxLeaves = 1000
 )
 
-// certificate answers a handshake with the leaf of the host that it names. A
-// client that names none (it dialled an address), or a host that is not ours,
-// gets the base host's leaf: a browser then says "wrong name", which is
-// clearer than a handshake that breaks.
+// certificate returns the leaf of the host that a handshake names. Without a name, or with an unknown
+// one, it returns the base host's leaf: browsers then say "wrong name", which is clearer than a failed
+// handshake.
 //
 // Each tenant host has a leaf of its own because a wildcard directly below a
 // top-level name, *.localhost, is refused by browsers and OpenSSL.

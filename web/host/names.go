@@ -1,10 +1,8 @@
-// Package host knows TLS and host names: which names belong to the product,
-// which certificate answers for each of them, how plain HTTP at the TLS port
-// is refused, and who the client is when a proxy stands in front.
+// Package host handles TLS and host names: the names of the product and their certificates, the refusal
+// of plain HTTP, and the client's address behind a proxy.
 //
-// Its surprising rule: plain and encrypted clients meet at one port and are
-// told apart by the first byte they send, so a mistyped "http://" gets an
-// answer that says so instead of a broken handshake.
+// Its surprising rule: plain and encrypted clients use the same port and are distinguished by the first
+// byte they send, so a mistyped "http://" gets an explanation instead of a failed handshake.
 package host
 
 import (
@@ -73,15 +71,13 @@ func Parse(baseURL string) (Names, error) {
 // Base is the base URL without a slash at its end: https://localhost:8443.
 func (n Names) Base() string { return "https://" + n.hostPort("") }
 
-// Tenant is the base URL of a tenant: https://demo.localhost:8443. Nothing
-// lies below an address, so there it is the base URL itself.
+// Tenant is the base URL of a tenant: https://demo.localhost:8443. An address has no subdomains, so
+// there it is the base URL itself.
 func (n Names) Tenant(slug string) string { return "https://" + n.hostPort(slug) }
 
-// Slug says whose host a Host header or a server name is: empty and true for
-// the base host, a tenant's slug and true for one label below it, and false
-// for any other. The port is not compared, since forwarded ports and proxies
-// change it, but it must be one: links repeat the host that was called. Whether a
-// tenant of that slug exists is for the caller to find.
+// Slug returns the slug of a Host header or a server name: "" for the base host, a tenant's slug for one
+// label below it, and false for any other. The port isn't compared, since proxies change it, but it
+// must be a number: links repeat the host. The tenant may not exist.
 func (n Names) Slug(requestHost string) (slug string, known bool) {
 	if !hasValidPort(requestHost) {
 		return "", false

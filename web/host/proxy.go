@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ParseProxies reads the comma-separated addresses and CIDR ranges of the
-// proxies whose word is taken for the client's address and scheme.
+// ParseProxies reads the comma-separated addresses and CIDR ranges of proxies that are trusted to state
+// the client's address and scheme.
 func ParseProxies(s string) ([]netip.Prefix, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil
@@ -42,9 +42,8 @@ func parseProxy(entry string) (netip.Prefix, error) {
 	return netip.PrefixFrom(addr, addr.BitLen()), nil
 }
 
-// BehindProxy answers with the product what a trusted proxy received over
-// https, and everything else with plain. The probes of an orchestrator come
-// straight to the process: /healthz and /readyz are open to any peer.
+// BehindProxy serves requests that a trusted proxy received over https, and refuses others with plain.
+// /healthz and /readyz are open to any peer: orchestrators probe the process directly.
 func BehindProxy(trusted []netip.Prefix, secure, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isProbe := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
@@ -61,8 +60,8 @@ func fromTrusted(trusted []netip.Prefix, r *http.Request) bool {
 	return ok && isTrusted(trusted, peer)
 }
 
-// forwardedOverTLS wants https of every hop that said anything: of two proxies
-// in a row, either may have been reached in the clear.
+// forwardedOverTLS requires https of every hop that states a scheme: of two proxies in a row, either may
+// have been reached unencrypted.
 func forwardedOverTLS(h http.Header) bool {
 	hops := forwarded(h, "X-Forwarded-Proto")
 	return len(hops) > 0 && !slices.ContainsFunc(hops, func(proto string) bool {
@@ -70,12 +69,9 @@ func forwardedOverTLS(h http.Header) bool {
 	})
 }
 
-// ClientAddress returns a function that names the client of a request, for
-// limits, logs and the audit: Echo's IPExtractor. X-Forwarded-For is believed
-// only of a trusted peer, and only as far as trusted proxies wrote it: it is
-// read from the right, past trusted proxies, to the first address that is not
-// one. What stands left of that, or of an entry that is no address, is the
-// client's own invention.
+// ClientAddress returns a function that finds the client's address of a request, for limits, logs and
+// the audit log: Echo's IPExtractor. X-Forwarded-For is used only from a trusted peer. It is read from
+// the right, past trusted proxies, to the first other address. Anything left of that can be forged.
 func ClientAddress(trusted []netip.Prefix) func(*http.Request) string {
 	return func(r *http.Request) string {
 		client, ok := parseAddress(r.RemoteAddr)
@@ -96,8 +92,8 @@ func ClientAddress(trusted []netip.Prefix) func(*http.Request) string {
 	}
 }
 
-// LimitKey is what a client's address counts under: IPv6 providers give each
-// customer a /64, within which one client can change its address at will.
+// LimitKey is the key of an address for limits. IPv6 addresses count by /64: providers give each
+// customer one, within which a client can change its address at will.
 func LimitKey(address string) string {
 	addr, ok := parseAddress(address)
 	if !ok {

@@ -17,11 +17,10 @@ import (
 // "handshake". No HTTP method begins with it.
 const tlsRecord = 0x16
 
-// A client speaks first, in both protocols; one that is silent for this long
-// is not going to.
+// In both protocols the client sends first. A connection that stays silent for this long is closed.
 const firstByteTimeout = 10 * time.Second
 
-// Server answers one port: TLS with the product, plain HTTP with a refusal.
+// Server serves TLS and refuses plain HTTP on the same port.
 type Server struct {
 	secure, plain *http.Server
 	config        *tls.Config // kept here, since http.Server fills its own in
@@ -46,14 +45,13 @@ func newHTTPServer(h http.Handler, logger *slog.Logger) *http.Server {
 		ErrorLog: log.New(serverLog{logger}, "", 0),
 		// Bounds the TLS handshake too.
 		ReadHeaderTimeout: 10 * time.Second,
-		// Long enough for an import over a shop's phone line, short enough that
-		// nobody holds a request open by a byte a second. What takes longer on
-		// purpose, such as an event stream, moves its own deadlines with
-		// http.ResponseController, rather than everybody's here.
+		// Long enough for an upload over a slow line, short enough that a client can't hold a request open
+		// by a byte a second. Handlers that need longer, such as event streams, move their own deadlines
+		// with http.ResponseController.
 		ReadTimeout:  time.Minute,
 		WriteTimeout: time.Minute,
 		IdleTimeout:  2 * time.Minute,
-		// Two cookies and a token; the default of 1 MiB is a gift to attackers.
+		// Enough for two cookies and a token. The default of 1 MiB would help attackers.
 		MaxHeaderBytes: 64 << 10,
 	}
 }
@@ -84,12 +82,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return errors.Join(s.secure.Shutdown(ctx), <-plain)
 }
 
-// OnShutdown registers what ends requests that would otherwise never end,
-// such as event streams. It is called once, when Shutdown begins.
+// OnShutdown registers a function that ends endless requests, such as event streams. It is called once,
+// when Shutdown starts.
 func (s *Server) OnShutdown(f func()) { s.secure.RegisterOnShutdown(sync.OnceFunc(f)) }
 
-// accept gives each connection a goroutine, so that a silent client keeps
-// nobody waiting, until l is closed.
+// accept starts a goroutine for each connection until l is closed, so that a silent client doesn't block
+// others.
 func (s *Server) accept(l net.Listener, handle func(net.Conn)) {
 	const shortest, longest = 5 * time.Millisecond, time.Second
 	pause := shortest
@@ -99,7 +97,7 @@ func (s *Server) accept(l net.Listener, handle func(net.Conn)) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
-			// Out of file descriptors, most likely: it passes as clients leave.
+			// Probably out of file descriptors, until clients leave.
 			s.log.Warn("cannot accept connections", "error", err, "retry_in", pause)
 			time.Sleep(pause)
 			pause = min(2*pause, longest)
@@ -110,8 +108,8 @@ func (s *Server) accept(l net.Listener, handle func(net.Conn)) {
 	}
 }
 
-// peek waits for the first byte and hands the connection to the server that
-// speaks its language. A connection that is silent until ctx ends is closed.
+// peek waits for the first byte and hands the connection to the server for its protocol. A connection
+// that is silent until ctx ends is closed.
 func peek(ctx context.Context, conn net.Conn, secure, plain *handover) {
 	ctx, cancel := context.WithTimeout(ctx, firstByteTimeout)
 	defer cancel()
@@ -190,9 +188,8 @@ func (h *handover) Close() error {
 	return nil
 }
 
-// serverLog takes the lines of http.Server. Failed handshakes are the noise of
-// the internet and of browsers that do not trust a local authority yet; the
-// rest, panics among it, deserves a look.
+// serverLog logs the lines of http.Server. Failed handshakes are common, from scanners and from browsers
+// that don't trust a local authority yet, so their level is lower.
 type serverLog struct{ log *slog.Logger }
 
 func (w serverLog) Write(line []byte) (int, error) {

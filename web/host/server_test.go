@@ -162,7 +162,7 @@ func TestCurlVerifiesAgainstTheAuthority(t *testing.T) {
 	}
 }
 
-func TestSilentClientsKeepNobodyWaiting(t *testing.T) {
+func TestSilentClientsDoNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	s := open(t, echoHost)
 	for range 50 {

@@ -15,7 +15,7 @@ import (
 // keyCookie tells a browser that opened the page with a key from others on this machine.
 const keyCookie = "__Host-mail"
 
-// lock lets browsers in that bring a key, each of which works once.
+// lock admits browsers by keys that work once.
 type lock struct {
 	mu     sync.Mutex
 	key    string // the one that works now
@@ -31,7 +31,7 @@ func (l *lock) current() string {
 	return l.key
 }
 
-// use reports whether that is the key, which then works no more: another one takes its place.
+// use reports whether key is the current key, which is then replaced by a new one.
 func (l *lock) use(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,8 +50,7 @@ func (l *lock) knows(r *http.Request) bool {
 // Address is that of the list of mails with the key that lets the next browser in.
 func (p *Pages) Address() string { return p.names.Base() + listPath + "?key=" + p.lock.current() }
 
-// keyed lets the browsers in that brought a key once. A browser on this machine is told where
-// the key is; it may be another person's.
+// keyed admits browsers that have used a key. Others are told where the key is.
 func (p *Pages) keyed(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()

@@ -1,9 +1,9 @@
-// Package mailbox shows the mails of an installation without a mail server, so that
-// invitations can be tried where nothing is sent.
+// Package mailbox shows the e-mails of an installation without a mail server, so that invitations can
+// be tried out.
 //
-// Its surprising rule: there is no such page but for a browser on the machine itself, and that
-// one needs a key from the start-up screen: other people use the machine, too, and programs on it
-// pass requests on. These mails are other people's, and the links in them open accounts.
+// Its surprising rule: only a browser on the machine itself sees the pages, and only with a key from the
+// start-up screen. Other people may use the machine, programs on it may forward requests, and the links
+// in the e-mails open accounts.
 package mailbox
 
 import (
@@ -38,8 +38,7 @@ type Pages struct {
 	announce func(address string)
 }
 
-// New makes the pages. announce is called with the address for the next browser each time that a
-// key was used.
+// New returns the pages. announce is called with the address for the next browser when a key was used.
 func New(
 	mails *mail.Service, names host.Names, address func(*http.Request) string, zone *time.Location, announce func(address string),
 ) *Pages {
@@ -125,8 +124,7 @@ func (p *Pages) file(c echo.Context) error {
 }
 
 // htmlPolicy lets the mail be drawn and do nothing: no script, no form, nothing loaded,
-// an origin of its own. Its links open in a tab, or somebody who is invited could not
-// follow them from here.
+// an origin of its own. Its links open in a new tab, so that people can follow them.
 const htmlPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
 func (p *Pages) html(c echo.Context) error {

@@ -328,7 +328,7 @@ func TestPages(t *testing.T) {
 	s := open(t, nil)
 	w, empty := s.get(t, "/mail")
 	viewtest.WellFormed(t, w.Body.String())
-	if empty.Find(".mails").Length() != 0 || !strings.Contains(empty.Find(".none").Text(), "invite somebody") {
+	if empty.Find(".mails").Length() != 0 || !strings.Contains(empty.Find(".none").Text(), "Invite a colleague") {
 		t.Errorf("without mails the page says %s", empty.Find("main").Text())
 	}
 	var want []string

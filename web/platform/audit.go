@@ -20,7 +20,6 @@ func (p *Platform) auditRoutes() []route {
 	return []route{{method: get, path: auditPath, handle: p.auditLog}}
 }
 
-// auditLog shows who did what, at all businesses and on the platform.
 func (p *Platform) auditLog(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	filter := audit.PlatformFilter{
@@ -28,7 +27,7 @@ func (p *Platform) auditLog(c echo.Context) error {
 		Business: q.Filled("business"), Person: q.Filled("person"),
 	}
 	position := q.Position()
-	list, err := p.Audit.ListPlatform(c.Request().Context(), actor(c), filter, position)
+	list, err := p.Audit.ListPlatform(c.Request().Context(), page.Actor(c), filter, position)
 	status, err := q.Status(err)
 	if err != nil {
 		return err
@@ -77,7 +76,7 @@ func (p *Platform) auditRow(l audit.PlatformLine) ui.Entry {
 	if l.Tenant.ID != 0 {
 		e.Tenant = l.Tenant.Name
 		e.RecordPath = auditPath + "?" + url.Values{"business": {l.Tenant.Slug}}.Encode()
-		e.RecordLabel = "Everything at " + l.Tenant.Name
+		e.RecordLabel = "All at " + l.Tenant.Name
 	}
 	e.ActorPath = auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode()
 	if strings.HasPrefix(l.Actor, string(core.ByAdmin)) && l.Tenant.ID == 0 {
@@ -86,7 +85,7 @@ func (p *Platform) auditRow(l audit.PlatformLine) ui.Entry {
 	return e
 }
 
-// auditTenant is the business that an entry is about, 0 for none.
+// auditTenant is the business that an entry is about, or 0.
 func auditTenant(l audit.PlatformLine) int64 {
 	id, _ := strconv.ParseInt(l.SubjectID, 10, 64)
 	return id

@@ -1,11 +1,13 @@
 package platform
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/deprecation"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
@@ -22,9 +24,8 @@ func (p *Platform) deprecationRoutes() []route {
 	}
 }
 
-// deprecations lists the requests of the API that are to end. One round trip.
 func (p *Platform) deprecations(c echo.Context) error {
-	list, err := p.Deprecations.List(c.Request().Context(), actor(c))
+	list, err := p.Deprecations.List(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (p *Platform) deprecations(c echo.Context) error {
 	v := views.Deprecations{Frame: p.frame(c, "Deprecations", deprecationsPath)}
 	for _, d := range list {
 		v.Rows = append(v.Rows, views.Deprecation{
-			Method: d.Method, Path: d.Path, Link: d.Link, Told: page.Number(d.Told),
+			Method: d.Method, Path: d.Path, Link: d.Link, Notified: page.Number(d.Told),
 			Sunset: moment(page.Date(d.Sunset, zone), d.Sunset), Ended: !d.Sunset.After(now),
 			Announced: moment(page.Date(d.CreatedAt, zone), d.CreatedAt),
 		})
@@ -56,36 +57,29 @@ func (p *Platform) deprecationForm(c echo.Context, status int, form *page.Form) 
 	}
 	v.Request.Options = form.Options("request", choices...)
 	v.Sunset = form.Field("sunset", "Sunset")
-	v.Sunset.Type, v.Sunset.Help = "date", "It works until this day begins, in UTC. At least 90 days ahead."
+	v.Sunset.Type, v.Sunset.Help = "date", "It works until this day starts (UTC). At least 90 days ahead"
 	v.Link = form.Field("link", "Link")
-	v.Link.Type, v.Link.Placeholder, v.Link.Help = "url", "https://", "A page that says what to use instead"
+	v.Link.Type, v.Link.Placeholder, v.Link.Help = "url", "https://", "A page with the replacement"
 	v.Problem = form.Problem()
 	return p.Render(c, status, views.DeprecationFormPage(v), nil)
 }
 
 func (p *Platform) announce(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	n := deprecation.New{Sunset: form.Date("sunset"), Link: form.Text("link")}
-	n.Malformed = form.Malformed
-	if method, path, found := strings.Cut(form.Value("request"), " "); found {
-		n.Method, n.Path = &method, &path
-	} else {
-		n.Method = new("GET") // what is missing is the request, one field of the form
-	}
-	by := page.IdempotentActorFor(actor(c), c, form, func(deprecation.Deprecation) string { return deprecationsPath })
-	d, err := p.Deprecations.Add(c.Request().Context(), by, n)
-	if path, again := page.ReplayedPath(by, err); again {
-		return p.Redirect(c, path)
-	}
-	if form.Refused(err) {
-		return p.deprecationForm(c, http.StatusUnprocessableEntity, form)
-	}
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, "Announced: "+d.Method+" "+d.Path+" ends on "+page.Date(d.Sunset, zone)+". Owners with active tokens are being e-mailed.")
-	return p.Redirect(c, deprecationsPath)
+	return page.Submit(p.Kit, c, page.Submission[deprecation.Deprecation]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (deprecation.Deprecation, error) {
+			n := deprecation.New{Sunset: form.Date("sunset"), Link: form.Text("link")}
+			n.Malformed = form.Malformed
+			if method, path, found := strings.Cut(form.Value("request"), " "); found {
+				n.Method, n.Path = &method, &path
+			} else {
+				n.Method = new("GET") // so that only the path is missing: both are one field of the form
+			}
+			return p.Deprecations.Add(ctx, by, n)
+		},
+		Refused: func(status int, form *page.Form) error { return p.deprecationForm(c, status, form) },
+		To:      page.To[deprecation.Deprecation](deprecationsPath), Once: true,
+		Done: func(d deprecation.Deprecation) string {
+			return d.Method + " " + d.Path + " ends on " + page.Date(d.Sunset, zone) + ". Owners with active tokens are being e-mailed."
+		},
+	})
 }

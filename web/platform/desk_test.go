@@ -186,10 +186,13 @@ func (k desk) read(t *testing.T, w *httptest.ResponseRecorder) *goquery.Document
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// words are those of some elements, apart.
-// texts is words of each element, for Map.
+// texts is words for Map.
 func texts(_ int, s *goquery.Selection) string { return words(s) }
 
+// flash is the message of an action that succeeded, or "".
+func flash(page *goquery.Document) string { return words(page.Find("#flashes .alert-success")) }
+
+// words are the words of elements, with a space between the elements' texts.
 func words(s *goquery.Selection) string {
 	var all []string
 	s.Each(func(_ int, e *goquery.Selection) {

@@ -22,7 +22,7 @@ const (
 	firstPage = tenantsPath
 )
 
-// navigation are the parts of the panel: the bar, and its menu for what is needed less often.
+// The entries of the bar, of its menu, and of the person's own menu.
 var (
 	navigation = []views.NavItem{
 		{Label: "Tenants", Path: tenantsPath, Icon: "building-store"},
@@ -49,21 +49,20 @@ func (p *Platform) frameRoutes() []route {
 	}
 }
 
-// frame is what a page has around its content. section is the path of the navigation's
-// entry that it belongs to.
+// frame is the frame of a page. section is the path of its entry in the navigation.
 func (p *Platform) frame(c echo.Context, title, section string, crumbs ...ui.Crumb) views.Frame {
 	f := views.Frame{Title: title, Crumbs: crumbs, Theme: page.Theme(c), Assets: assets, Flashes: p.Flashes(c)}
-	if actor(c).RequireAdmin() != nil {
+	if page.Actor(c).RequireAdmin() != nil {
 		return f
 	}
-	f.Person = actor(c).Name
-	f.Nav, f.More, f.Account = entries(navigation, section), entries(more, section), entries(account, section)
+	f.Person = page.Actor(c).Name
+	f.Nav, f.More, f.Account = markCurrent(navigation, section), markCurrent(more, section), markCurrent(account, section)
 	f.SignOut, f.Search = signOutPath, tenantsPath
 	return f
 }
 
-// entries are a part of the navigation, with the section that is open marked.
-func entries(all []views.NavItem, section string) []views.NavItem {
+// markCurrent marks the entry of the current section.
+func markCurrent(all []views.NavItem, section string) []views.NavItem {
 	list := slices.Clone(all)
 	for i := range list {
 		list[i].Current = list[i].Path == section
@@ -71,7 +70,7 @@ func entries(all []views.NavItem, section string) []views.NavItem {
 	return list
 }
 
-// switchTheme turns light and dark around, for those without scripts.
+// switchTheme toggles light and dark for browsers without scripts.
 func (p *Platform) switchTheme(c echo.Context) error {
 	next := "dark"
 	if page.Theme(c) == "dark" {
@@ -81,7 +80,7 @@ func (p *Platform) switchTheme(c echo.Context) error {
 	return p.Redirect(c, page.Back(c, home))
 }
 
-// moment is an instant, in words, exactly and for machines.
+// moment is the view of an instant that text describes.
 func moment(text string, at time.Time) views.Moment {
 	return views.Moment{Text: text, Exact: at.In(zone).Format("2 Jan 2006, 15:04:05 MST"), Machine: at.UTC().Format(time.RFC3339)}
 }

@@ -23,8 +23,8 @@ const (
 	healthPath = home + "/health"
 	verifyPath = healthPath + "/verify"
 
-	// stale is how old the last check of all records may be.
-	stale = 36 * time.Hour
+	// checkOverdue is the age from which the last check of all records raises an alarm.
+	checkOverdue = 36 * time.Hour
 )
 
 func (p *Platform) healthRoutes() []route {
@@ -34,9 +34,8 @@ func (p *Platform) healthRoutes() []route {
 	}
 }
 
-// health shows how the installation is. Five round trips, at once.
 func (p *Platform) health(c echo.Context) error {
-	h, err := p.Operations.Health(c.Request().Context(), actor(c))
+	h, err := p.Operations.Health(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
@@ -48,27 +47,26 @@ func (p *Platform) health(c echo.Context) error {
 	}
 	v.Cards = []views.HealthCard{
 		{Title: "Version", Facts: []ui.Pair{{Name: "Build", Value: p.Version}, {Name: "Go", Value: strings.TrimPrefix(runtime.Version(), "go")}}},
-		databaseCard(h), stepsCard(h), queuesCard(h, now), mailsCard(h),
+		databaseCard(h), migrationsCard(h), queuesCard(h, now), mailsCard(h),
 	}
 	return p.Render(c, http.StatusOK, views.HealthPage(v), nil)
 }
 
-// runVerify has the records checked now.
 func (p *Platform) runVerify(c echo.Context) error {
-	err := p.Checks.Request(c.Request().Context(), actor(c))
+	err := p.Checks.Request(c.Request().Context(), page.Actor(c))
 	switch {
 	case errors.Is(err, verify.ErrRunning):
 		p.Flash(c, ui.Warning, verify.ErrRunning.Message)
 	case err != nil:
 		return err
 	default:
-		p.Flash(c, ui.Done, "The check will start within a minute. Reload this page to see its result.")
+		p.Flash(c, ui.Done, "The check starts within a minute. Reload this page for the result.")
 	}
 	return p.Redirect(c, healthPath)
 }
 
-// why is what went wrong, in short: the reader runs the installation.
-func why(err error) string {
+// causeOf is the technical cause of an error: super-admins run the installation.
+func causeOf(err error) string {
 	var refusal *core.Error
 	if errors.As(err, &refusal) && refusal.Unwrap() != nil {
 		err = refusal.Unwrap()
@@ -79,19 +77,19 @@ func why(err error) string {
 func databaseCard(h operation.Health) views.HealthCard {
 	card := views.HealthCard{Title: "Database"}
 	if h.Database.Err != nil {
-		card.Unknown = why(h.Database.Err)
+		card.Unknown = causeOf(h.Database.Err)
 		return card
 	}
 	d := h.Database.Value
 	card.Facts = []ui.Pair{
 		{Name: "PostgreSQL", Value: d.Version},
-		{Name: "Size", Value: size(d.Bytes)},
+		{Name: "Size", Value: formatBytes(d.Bytes)},
 		{Name: "Connections", Value: fmt.Sprintf("%s of %s", page.Number(d.Connections), page.Number(d.MaxConns))},
 	}
 	return card
 }
 
-func size(bytes int64) string {
+func formatBytes(bytes int64) string {
 	const mb = 1 << 20
 	if bytes < 1024*mb {
 		return page.Number(bytes/mb) + " MB"
@@ -99,20 +97,20 @@ func size(bytes int64) string {
 	return strconv.FormatFloat(float64(bytes)/(1024*mb), 'f', 1, 64) + " GB"
 }
 
-func stepsCard(h operation.Health) views.HealthCard {
+func migrationsCard(h operation.Health) views.HealthCard {
 	card := views.HealthCard{Title: "Migrations"}
 	if h.Steps.Err != nil {
-		card.Unknown = why(h.Steps.Err)
+		card.Unknown = causeOf(h.Steps.Err)
 		return card
 	}
 	s := h.Steps.Value
 	card.Facts = []ui.Pair{
-		{Name: "Applied", Value: page.Number(int64(len(s.Applied)))}, {Name: "Missing", Value: steps(s.Missing)}, {Name: "Of a newer build", Value: steps(s.Unknown)},
+		{Name: "Applied", Value: page.Number(int64(len(s.Applied)))}, {Name: "Missing", Value: formatVersions(s.Missing)}, {Name: "From a newer build", Value: formatVersions(s.Unknown)},
 	}
 	return card
 }
 
-func steps(versions []int64) string {
+func formatVersions(versions []int64) string {
 	if len(versions) == 0 {
 		return "None"
 	}
@@ -126,13 +124,13 @@ func steps(versions []int64) string {
 func queuesCard(h operation.Health, now time.Time) views.HealthCard {
 	card := views.HealthCard{Title: "Jobs", Path: jobsPath}
 	if h.Queues.Err != nil {
-		card.Unknown = why(h.Queues.Err)
+		card.Unknown = causeOf(h.Queues.Err)
 		return card
 	}
 	for _, l := range h.Queues.Value {
 		words := []string{page.Number(l.Queued) + " waiting"}
 		if l.DueSince != nil {
-			words = append(words, "oldest "+span(now.Sub(*l.DueSince)))
+			words = append(words, "oldest "+formatDuration(now.Sub(*l.DueSince)))
 		}
 		if l.Failed > 0 {
 			words = append(words, page.Number(l.Failed)+" failed")
@@ -148,7 +146,7 @@ func queuesCard(h operation.Health, now time.Time) views.HealthCard {
 func mailsCard(h operation.Health) views.HealthCard {
 	card := views.HealthCard{Title: "E-mails"}
 	if h.Mails.Err != nil {
-		card.Unknown = why(h.Mails.Err)
+		card.Unknown = causeOf(h.Mails.Err)
 		return card
 	}
 	m := h.Mails.Value
@@ -156,52 +154,52 @@ func mailsCard(h operation.Health) views.HealthCard {
 		{Name: "Waiting", Value: page.Number(m.Single.Waiting)},
 		{Name: "Failed in 24 hours", Value: page.Number(m.Single.Failed)},
 		{Name: "Coupon e-mails waiting", Value: page.Number(m.Sends.Waiting)},
-		{Name: "Failed, of sends in 24 hours", Value: page.Number(m.Sends.Failed)},
+		{Name: "Coupon e-mails failed in 24 hours", Value: page.Number(m.Sends.Failed)},
 	}
 	return card
 }
 
-// alarms are what to look at, the worst first.
+// alarms lists what needs attention, errors first.
 func alarms(h operation.Health, now time.Time) (list []views.Alarm) {
-	bad := func(text string) { list = append(list, views.Alarm{Text: text, Bad: true}) }
-	soon := func(text string) { list = append(list, views.Alarm{Text: text}) }
+	addError := func(text string) { list = append(list, views.Alarm{Text: text, Bad: true}) }
+	addWarning := func(text string) { list = append(list, views.Alarm{Text: text}) }
 	for _, part := range []struct {
 		name string
 		err  error
 	}{{"database", h.Database.Err}, {"migrations", h.Steps.Err}, {"jobs", h.Queues.Err}, {"e-mails", h.Mails.Err}, {"check of all records", h.Verify.Err}} {
 		if part.err != nil {
-			bad("The state of the " + part.name + " is unknown")
+			addError("Can't read the state of the " + part.name)
 		}
 	}
 	if missing := h.Steps.Value.Missing; len(missing) > 0 {
-		bad("Migrations are missing: " + steps(missing) + ". Run `loyalty migrate up`.")
+		addError("Missing migrations: " + formatVersions(missing) + ". Run `loyalty migrate up`.")
 	}
 	if len(h.Verify.Value) > 0 {
 		last := h.Verify.Value[0]
 		switch {
 		case last.Clean != nil && !*last.Clean:
-			bad("The check of all records found differences: see below")
+			addError("The check of all records found differences. See below.")
 		case last.Error != nil:
-			bad("The check of all records could not finish: see below")
-		case now.Sub(last.StartedAt) > stale:
-			soon("The records were last checked " + span(now.Sub(last.StartedAt)) + " ago")
+			addError("The check of all records failed. See below.")
+		case now.Sub(last.StartedAt) > checkOverdue:
+			addWarning("The records were last checked " + formatDuration(now.Sub(last.StartedAt)) + " ago")
 		}
 	}
 	if unknown := h.Steps.Value.Unknown; len(unknown) > 0 {
-		soon("The database has migrations of a newer build: " + steps(unknown))
+		addWarning("The database has migrations from a newer build: " + formatVersions(unknown))
 	}
 	for _, l := range h.Queues.Value {
 		if l.Paused != nil {
-			soon("The queue " + laneNames[l.Lane] + " is paused")
-		} else if l.DueSince != nil && now.Sub(*l.DueSince) > late {
-			soon("Jobs in the queue " + laneNames[l.Lane] + " have been waiting for " + span(now.Sub(*l.DueSince)))
+			addWarning("The queue " + laneNames[l.Lane] + " is paused")
+		} else if l.DueSince != nil && now.Sub(*l.DueSince) > lateAfter {
+			addWarning("Jobs in the queue " + laneNames[l.Lane] + " have been waiting for " + formatDuration(now.Sub(*l.DueSince)))
 		}
 		if l.Failed > 0 {
-			soon(page.Count(l.Failed, "job", "jobs") + " failed in the queue " + laneNames[l.Lane])
+			addWarning(page.Count(l.Failed, "job", "jobs") + " failed in the queue " + laneNames[l.Lane])
 		}
 	}
 	if n := h.Mails.Value.Single.Failed + h.Mails.Value.Sends.Failed; n > 0 {
-		soon(page.Count(n, "e-mail", "e-mails") + " failed in the last 24 hours")
+		addWarning(page.Count(n, "e-mail", "e-mails") + " failed in the last 24 hours")
 	}
 	return list
 }
@@ -209,14 +207,14 @@ func alarms(h operation.Health, now time.Time) (list []views.Alarm) {
 func verifyRun(part operation.Part[[]verify.PastRun], now time.Time) views.Run {
 	r := views.Run{Status: ui.Badge{Label: "Not run yet", Tone: ui.Neutral}, Ask: verifyPath}
 	if part.Err != nil {
-		r.Status, r.Unknown = ui.Badge{Label: "Unknown", Tone: ui.Bad}, why(part.Err)
+		r.Status, r.Unknown = ui.Badge{Label: "Unknown", Tone: ui.Bad}, causeOf(part.Err)
 		return r
 	}
 	if len(part.Value) == 0 {
 		return r
 	}
 	last := part.Value[0]
-	at := moment("Began "+page.Ago(last.StartedAt, now, zone), last.StartedAt)
+	at := moment("Started "+page.Ago(last.StartedAt, now, zone), last.StartedAt)
 	r.When = &at
 	if last.AskedBy != nil {
 		r.By = *last.AskedBy
@@ -235,7 +233,7 @@ func verifyRun(part operation.Part[[]verify.PastRun], now time.Time) views.Run {
 		check := views.Check{Claim: result.Check, Counted: page.Number(result.Counted), Examples: result.Examples}
 		if result.Wrong > 0 {
 			check.Wrong = page.Number(result.Wrong) + " wrong"
-			r.Checks = append([]views.Check{check}, r.Checks...) // first what is wrong
+			r.Checks = append([]views.Check{check}, r.Checks...) // wrong ones first
 		} else {
 			r.Checks = append(r.Checks, check)
 		}

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,13 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/dbtest"
 )
+
+// states are the states of an invoice's steps.
+func states(page *goquery.Document) []string {
+	return page.Find(".invoice-steps li").Map(func(_ int, step *goquery.Selection) string {
+		return strings.TrimPrefix(step.AttrOr("class", ""), "invoice-step-")
+	})
+}
 
 // issuer fills in who issues invoices.
 func (k desk) issuer(t *testing.T) {
@@ -65,7 +73,7 @@ func TestAnInvoiceFromDraftToPaid(t *testing.T) {
 	k := newDesk(t)
 	path := k.draft(t, k.by)
 
-	// Nobody has said who issues invoices.
+	// The issuer isn't set yet.
 	draft := k.get(t, path)
 	if words(draft.Find(".title-line")) != "Draft "+path[len("/platform/invoices/"):]+" Draft" || draft.Find(".invoice-warning a[href='/platform/settings']").Length() != 1 ||
 		draft.Find("[href$='/issue']").Length() > 0 {
@@ -94,7 +102,7 @@ func TestAnInvoiceFromDraftToPaid(t *testing.T) {
 	if got := words(issued.Find("h1")); got != "Invoice "+number || words(issued.Find(".title-line .badge")) != "Due in 30 days" {
 		t.Errorf("issued: %q", words(issued.Find(".title-line")))
 	}
-	if got := words(issued.Find(".invoice-steps .invoice-step-label")); got != "Draft made Issued E-mail is on its way Waiting for payment Paid" {
+	if got := states(issued); !slices.Equal(got, []string{"done", "done", "waiting", "waiting", "ahead"}) { // draft, issued, e-mail, payment, paid
 		t.Errorf("its steps are %q", got)
 	}
 	k.posted(t, path+"/issue", v) // a double click
@@ -131,7 +139,7 @@ func TestAnInvoiceFromDraftToPaid(t *testing.T) {
 		}
 	}
 	paid := k.agreed(t, path+"/pay")
-	if words(paid.Find("#flashes")) != "Invoice "+number+" is marked as paid." || words(paid.Find(".title-line .badge")) != "Paid" ||
+	if !strings.Contains(flash(paid), number) || words(paid.Find(".title-line .badge")) != "Paid" ||
 		paid.Find("[href$='/pay'], [href$='/void']").Length() > 0 {
 		t.Errorf("paid: %q", words(paid.Find("main")))
 	}

@@ -22,38 +22,40 @@ const (
 	jobsPath = home + "/jobs"
 	pageSize = 25
 
-	// late is how long a job may be due before that is worth a look.
-	late = 2 * time.Minute
+	// lateAfter is how long a job may be due before it counts as late.
+	lateAfter = 2 * time.Minute
 
-	// shortError is how much of an error is seen without opening it.
+	// shortError is the length from which an error is folded, in characters.
 	shortError = 90
 )
 
 var laneNames = map[job.Lane]string{job.Mail: "Mail", job.Sends: "Sends", job.Imports: "Imports", job.Upkeep: "Upkeep"}
 
-// listed is the part of the list that a page shows. It travels in the address, also of
-// forms, so that changing a job leads back to the same part.
-type listed struct {
+// jobQuery is the part of the list that a page shows. The addresses of forms have it too, so that
+// changing a job leads back to the same part.
+type jobQuery struct {
 	state, lane, cursor string
 }
 
-func listedBy(q url.Values) listed { return listed{q.Get("state"), q.Get("queue"), q.Get("cursor")} }
-
-// query are the values of an address.
-func (l listed) query() string {
-	q := url.Values{}
-	for name, value := range map[string]string{"state": l.state, "queue": l.lane, "cursor": l.cursor} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if len(q) == 0 {
-		return ""
-	}
-	return "?" + q.Encode()
+func jobQueryOf(q url.Values) jobQuery {
+	return jobQuery{q.Get("state"), q.Get("queue"), q.Get("cursor")}
 }
 
-func (l listed) path() string { return jobsPath + l.query() }
+// of is the address of a path with the query.
+func (q jobQuery) of(path string) string {
+	values := url.Values{}
+	for name, value := range map[string]string{"state": q.state, "queue": q.lane, "cursor": q.cursor} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+func (q jobQuery) path() string { return q.of(jobsPath) }
 
 func (p *Platform) jobRoutes() []route {
 	return []route{
@@ -72,61 +74,59 @@ func (p *Platform) retryJob(c echo.Context) error {
 }
 
 func (p *Platform) cancelJob(c echo.Context) error {
-	return p.changeJob(c, p.Operations.Cancel, " was cancelled. If it was running, it stops within a moment.")
+	return p.changeJob(c, p.Operations.Cancel, " was cancelled.")
 }
 
 func (p *Platform) pauseQueue(c echo.Context) error {
-	return p.changeQueue(c, p.Operations.Pause, " is paused: its jobs wait until you resume it. Jobs that run are finished.")
+	return p.changeQueue(c, p.Operations.Pause, " was paused. Running jobs will finish.")
 }
 
 func (p *Platform) resumeQueue(c echo.Context) error {
-	return p.changeQueue(c, p.Operations.Resume, " takes jobs again.")
+	return p.changeQueue(c, p.Operations.Resume, " was resumed.")
 }
 
-// changeQueue changes the queue in the path and leads back to the list, which says so.
 func (p *Platform) changeQueue(c echo.Context, change func(context.Context, core.Actor, job.Lane) error, done string) error {
 	lane := job.Lane(c.Param("queue"))
-	if err := change(c.Request().Context(), actor(c), lane); err != nil {
+	if err := change(c.Request().Context(), page.Actor(c), lane); err != nil {
 		return err
 	}
 	p.Flash(c, ui.Done, "The queue "+laneNames[lane]+done)
-	return p.Redirect(c, listedBy(c.QueryParams()).path())
+	return p.Redirect(c, jobQueryOf(c.QueryParams()).path())
 }
 
-// changeJob changes the job in the path and leads back to the list, which says so.
 func (p *Platform) changeJob(c echo.Context, change func(context.Context, core.Actor, int64) error, done string) error {
-	number, err := number(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	id := "Job " + strconv.FormatInt(number, 10)
-	err = change(c.Request().Context(), actor(c), number)
+	name := "Job " + strconv.FormatInt(id, 10)
+	err = change(c.Request().Context(), page.Actor(c), id)
 	if errors.Is(err, core.ErrNotFound) {
-		return p.showJobs(c, http.StatusNotFound, id+" no longer exists.")
+		return p.showJobs(c, http.StatusNotFound, name+" no longer exists.")
 	}
 	if sentence, refused := page.RuleMessage(err); refused {
-		return p.showJobs(c, http.StatusUnprocessableEntity, id+": "+sentence)
+		return p.showJobs(c, http.StatusUnprocessableEntity, name+": "+sentence)
 	}
 	if err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, id+done)
-	return p.Redirect(c, listedBy(c.QueryParams()).path())
+	p.Flash(c, ui.Done, name+done)
+	return p.Redirect(c, jobQueryOf(c.QueryParams()).path())
 }
 
-// showJobs shows the queues, the part of the list that the address asks for, and why a job
-// was not changed; "": none was to be.
+// showJobs shows the queues and the jobs that the address asks for. refused says why a job wasn't
+// changed, or is "".
 func (p *Platform) showJobs(c echo.Context, status int, refused string) error {
-	ctx, at := c.Request().Context(), listedBy(c.QueryParams())
+	ctx, query := c.Request().Context(), jobQueryOf(c.QueryParams())
 	position := core.Page{Size: pageSize}
-	if at.cursor != "" {
-		cursor, err := core.ParseCursor(at.cursor)
+	if query.cursor != "" {
+		cursor, err := core.ParseCursor(query.cursor)
 		if err != nil {
 			return echo.ErrNotFound
 		}
 		position.Cursor = &cursor
 	}
-	filter := job.Filter{State: job.State(at.state), Lane: job.Lane(at.lane)}
+	filter := job.Filter{State: job.State(query.state), Lane: job.Lane(query.lane)}
 	list, err := p.Jobs.List(ctx, filter, position)
 	if core.IsKind(err, core.KindInvalid) {
 		return echo.ErrNotFound
@@ -140,54 +140,53 @@ func (p *Platform) showJobs(c echo.Context, status int, refused string) error {
 	}
 	now := p.Now()
 	v := views.Jobs{Frame: p.frame(c, "Jobs", jobsPath), Refused: refused}
-	v.Queues, v.Lanes = queues(loads, at, now)
-	v.States = states(loads, at)
+	v.Queues, v.Lanes = queueCards(loads, query, now)
+	v.States = stateChoices(loads, query)
 	for _, j := range list.Items {
-		v.Rows = append(v.Rows, jobRow(j, at, now))
+		v.Rows = append(v.Rows, jobRow(j, query, now))
 	}
-	u := &url.URL{Path: jobsPath, RawQuery: strings.TrimPrefix(listed{state: at.state, lane: at.lane}.query(), "?")}
-	v.Pager = page.Pager(list, u, page.Count(int64(len(list.Items)), "job", "jobs"), "")
-	if at != (listed{}) {
+	v.Pager = page.Pager(list, &url.URL{Path: jobsPath, RawQuery: c.QueryString()}, page.Count(int64(len(list.Items)), "job", "jobs"), "")
+	if query != (jobQuery{}) {
 		v.Clear = jobsPath
 	}
 	return p.Render(c, status, views.JobsPage(v), nil)
 }
 
-// queues are the summaries of the queues, and the choice between them.
-func queues(loads []job.Load, at listed, now time.Time) (cards []views.Queue, choices []views.Choice) {
-	choices = []views.Choice{{Label: "All queues", Path: listed{state: at.state}.path(), Current: at.lane == ""}}
+// queueCards are the summaries of the queues, and the choice between them.
+func queueCards(loads []job.Load, query jobQuery, now time.Time) (cards []views.Queue, choices []views.Choice) {
+	choices = []views.Choice{{Label: "All queues", Path: jobQuery{state: query.state}.path(), Current: query.lane == ""}}
 	for _, l := range loads {
 		lane := string(l.Lane)
 		figure := func(n int64, state job.State) views.Figure {
-			return views.Figure{Text: page.Number(n), Path: listed{state: string(state), lane: lane}.path()}
+			return views.Figure{Text: page.Number(n), Path: jobQuery{state: string(state), lane: lane}.path()}
 		}
 		card := views.Queue{
-			Label: laneNames[l.Lane], Path: listed{lane: lane}.path(), Current: lane == at.lane,
+			Label: laneNames[l.Lane], Path: jobQuery{lane: lane}.path(), Current: lane == query.lane,
 			Queued: figure(l.Queued, job.Queued), Running: figure(l.Running, job.Running), Failed: figure(l.Failed, job.Failed),
 		}
-		card.Pause = jobsPath + "/queues/" + lane + "/pause" + at.query()
+		card.Pause = query.of(jobsPath + "/queues/" + lane + "/pause")
 		if l.Paused != nil {
-			card.Pause, card.Resume = "", jobsPath+"/queues/"+lane+"/resume"+at.query()
+			card.Pause, card.Resume = "", query.of(jobsPath+"/queues/"+lane+"/resume")
 			card.PausedBy = l.Paused.ActorName
 		}
 		if l.DueSince != nil {
-			card.Oldest, card.Late = span(now.Sub(*l.DueSince)), now.Sub(*l.DueSince) > late
+			card.Oldest, card.Late = formatDuration(now.Sub(*l.DueSince)), now.Sub(*l.DueSince) > lateAfter
 		}
 		cards = append(cards, card)
-		choices = append(choices, views.Choice{Label: card.Label, Path: listed{state: at.state, lane: lane}.path(), Current: card.Current})
+		choices = append(choices, views.Choice{Label: card.Label, Path: jobQuery{state: query.state, lane: lane}.path(), Current: card.Current})
 	}
 	return cards, choices
 }
 
-// states are the choice between states, with counts for the chosen queue.
-func states(loads []job.Load, at listed) []views.Choice {
+// stateChoices is the choice between states, with the counts of the chosen queue.
+func stateChoices(loads []job.Load, query jobQuery) []views.Choice {
 	var sum job.Load
 	for _, l := range loads {
-		if at.lane == "" || at.lane == string(l.Lane) {
+		if query.lane == "" || query.lane == string(l.Lane) {
 			sum.Queued, sum.Running, sum.Failed, sum.Cancelled = sum.Queued+l.Queued, sum.Running+l.Running, sum.Failed+l.Failed, sum.Cancelled+l.Cancelled
 		}
 	}
-	choices := []views.Choice{{Label: "All", Path: listed{lane: at.lane}.path(), Current: at.state == ""}}
+	choices := []views.Choice{{Label: "All", Path: jobQuery{lane: query.lane}.path(), Current: query.state == ""}}
 	for _, s := range []struct {
 		state job.State
 		label string
@@ -199,15 +198,15 @@ func states(loads []job.Load, at listed) []views.Choice {
 		{job.Cancelled, "Cancelled", sum.Cancelled},
 	} {
 		choices = append(choices, views.Choice{
-			Label: s.label, Count: page.Number(s.count), Path: listed{state: string(s.state), lane: at.lane}.path(), Current: at.state == string(s.state),
+			Label: s.label, Count: page.Number(s.count), Path: jobQuery{state: string(s.state), lane: query.lane}.path(), Current: query.state == string(s.state),
 		})
 	}
 	return choices
 }
 
-func jobRow(j job.Job, at listed, now time.Time) views.Job {
+func jobRow(j job.Job, query jobQuery, now time.Time) views.Job {
 	id := strconv.FormatInt(j.ID, 10)
-	retry, cancel := jobsPath+"/"+id+"/retry"+at.query(), jobsPath+"/"+id+"/cancel"+at.query()
+	retry, cancel := query.of(jobsPath+"/"+id+"/retry"), query.of(jobsPath+"/"+id+"/cancel")
 	r := views.Job{
 		ID: id, Kind: kindName(j.Kind), Queue: laneNames[j.Lane], Tenant: j.TenantName, Created: moment(page.Ago(j.CreatedAt, now, zone), j.CreatedAt),
 	}
@@ -217,9 +216,9 @@ func jobRow(j job.Job, at listed, now time.Time) views.Job {
 	if r.Error = j.LastError; len([]rune(r.Error)) > shortError {
 		r.Error, r.Rest = string([]rune(r.Error)[:shortError-10])+"…", r.Error
 	}
-	due := func(word string) views.Moment {
+	dueMoment := func(word string) views.Moment {
 		if wait := j.ScheduledAt.Sub(now); wait > 0 {
-			return moment(word+" in "+span(wait), j.ScheduledAt)
+			return moment(word+" in "+formatDuration(wait), j.ScheduledAt)
 		}
 		return moment("Due "+page.Ago(j.ScheduledAt, now, zone), j.ScheduledAt)
 	}
@@ -231,9 +230,9 @@ func jobRow(j job.Job, at listed, now time.Time) views.Job {
 	}
 	switch j.State {
 	case job.Queued:
-		r.Status, r.Moment, r.Cancel = ui.Badge{Label: "Waiting", Tone: ui.Neutral}, due("Starts"), cancel
+		r.Status, r.Moment, r.Cancel = ui.Badge{Label: "Waiting", Tone: ui.Neutral}, dueMoment("Starts"), cancel
 	case job.Retrying:
-		r.Status, r.Moment, r.Retry, r.Cancel = ui.Badge{Label: "Retrying", Tone: ui.Notice}, due("Next attempt"), retry, cancel
+		r.Status, r.Moment, r.Retry, r.Cancel = ui.Badge{Label: "Retrying", Tone: ui.Notice}, dueMoment("Next attempt"), retry, cancel
 	case job.Running:
 		r.Status, r.Moment, r.Cancel = ui.Badge{Label: "Running", Tone: ui.Info}, past("Last active", j.AttemptedAt), cancel
 	case job.Failed:
@@ -244,7 +243,7 @@ func jobRow(j job.Job, at listed, now time.Time) views.Job {
 	return r
 }
 
-// kindName writes a kind as people do: mail_delivery is Mail delivery.
+// kindName is the label of a kind of job: Mail delivery for mail_delivery.
 func kindName(kind string) string {
 	words := strings.ReplaceAll(kind, "_", " ")
 	if words == "" {
@@ -253,8 +252,8 @@ func kindName(kind string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// span writes how long something takes: 40 s, 5 min, 2 h, 3 days.
-func span(d time.Duration) string {
+// formatDuration writes a duration: 40 s, 5 min, 2 h, 3 days.
+func formatDuration(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return strconv.Itoa(int(max(d, time.Second)/time.Second)) + " s"

@@ -1,11 +1,13 @@
 package platform
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
@@ -15,25 +17,35 @@ import (
 const plansPath = home + "/plans"
 
 func (p *Platform) planRoutes() []route {
+	plan := func(handle func(echo.Context, billing.Plan) error) echo.HandlerFunc {
+		return page.WithRecord(p.findPlan, handle)
+	}
 	return []route{
 		{method: get, path: plansPath, handle: p.listPlans},
 		{method: get, path: plansPath + "/new", handle: p.newPlan},
 		{method: post, path: plansPath + "/new", handle: p.createPlan},
-		{method: get, path: plansPath + "/:id", handle: p.showPlan},
-		{method: post, path: plansPath + "/:id", handle: p.editPlan},
-		{method: get, path: plansPath + "/:id/retire", handle: p.askRetirePlan},
+		{method: get, path: plansPath + "/:id", handle: plan(p.showPlan)},
+		{method: post, path: plansPath + "/:id", handle: plan(p.editPlan)},
+		{method: get, path: plansPath + "/:id/retire", handle: plan(p.askRetirePlan)},
 		{method: post, path: plansPath + "/:id/retire", handle: p.retirePlan},
 		{method: post, path: plansPath + "/:id/reopen", handle: p.reopenPlan},
-		{method: get, path: plansPath + "/:id/delete", handle: p.askDeletePlan},
-		{method: post, path: plansPath + "/:id/delete", handle: p.deletePlan},
+		{method: get, path: plansPath + "/:id/delete", handle: plan(p.askDeletePlan)},
+		{method: post, path: plansPath + "/:id/delete", handle: plan(p.deletePlan)},
 	}
 }
 
 func planPath(id int64) string { return plansPath + "/" + strconv.FormatInt(id, 10) }
 
-// listPlans shows all plans: they are few. Two round trips, with the session.
+func (p *Platform) findPlan(c echo.Context) (billing.Plan, error) {
+	id, err := pathID(c)
+	if err != nil {
+		return billing.Plan{}, err
+	}
+	return p.Invoices.Plan(c.Request().Context(), page.Actor(c), id)
+}
+
 func (p *Platform) listPlans(c echo.Context) error {
-	plans, err := p.Invoices.Plans(c.Request().Context(), actor(c))
+	plans, err := p.Invoices.Plans(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
@@ -42,7 +54,7 @@ func (p *Platform) listPlans(c echo.Context) error {
 		row := views.PlanRow{
 			ID: strconv.FormatInt(plan.ID, 10), Name: plan.Name, Path: planPath(plan.ID),
 			Monthly: page.Money(plan.MonthlyCents, plan.Currency), Yearly: page.Money(plan.YearlyCents, plan.Currency),
-			Customers: limit(plan.CustomersLimit), Staff: limit(plan.StaffLimit), Sends: limit(plan.SendsLimit),
+			Customers: formatLimit(plan.CustomersLimit), Staff: formatLimit(plan.StaffLimit), Sends: formatLimit(plan.SendsLimit),
 			Tenants: page.Number(plan.Tenants), Retired: plan.Retired,
 		}
 		if plan.Tenants > 0 {
@@ -53,18 +65,17 @@ func (p *Platform) listPlans(c echo.Context) error {
 	return p.Render(c, http.StatusOK, views.PlanListPage(v), nil)
 }
 
-// limit is a limit of a plan in words.
-func limit(n *int64) string {
+func formatLimit(n *int64) string {
 	if n == nil {
 		return "No limit"
 	}
 	return page.Number(*n)
 }
 
-// planFields are those of the form, as core names them.
+// planFields are the fields of the form, by core's names.
 var planFields = []string{"name", "currency", "monthly_cents", "yearly_cents", "customers_limit", "staff_limit", "sends_limit"}
 
-// planForm begins with a plan as it is.
+// planForm is a form with the values of a plan.
 func planForm(plan billing.Plan) *page.Form {
 	form := page.Blank(map[string]string{"name": plan.Name, "currency": plan.Currency})
 	form.SetAmount("monthly_cents", plan.MonthlyCents, plan.Currency)
@@ -78,7 +89,7 @@ func planForm(plan billing.Plan) *page.Form {
 	return form
 }
 
-// planInput is what was typed. Amounts are in the currency that was chosen with them.
+// planInput reads the form. Amounts are in the currency that was chosen with them.
 func planInput(form *page.Form) billing.PlanInput {
 	in := billing.PlanInput{
 		Name: form.Text("name"), Currency: form.Text("currency"),
@@ -89,7 +100,7 @@ func planInput(form *page.Form) billing.PlanInput {
 	return in
 }
 
-// planPage shows the form of a plan, or of one to be where its id is 0.
+// planPage shows the form of a plan, or of a new one if its id is 0.
 func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form *page.Form) error {
 	crumb := ui.Crumb{Label: "Plans", Path: plansPath}
 	v := views.PlanForm{Cancel: plansPath}
@@ -97,7 +108,7 @@ func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form 
 		v.Frame, v.Action, v.Button, v.FormKey = p.frame(c, "Create plan", plansPath, crumb), plansPath+"/new", "Create plan", p.NewFormKey()
 	} else {
 		path := planPath(plan.ID)
-		v.Frame, v.Action, v.Button, v.Began = p.frame(c, plan.Name, plansPath, crumb), path, "Save plan", form.Original()
+		v.Frame, v.Action, v.Button, v.Original = p.frame(c, plan.Name, plansPath, crumb), path, "Save plan", form.Original()
 		if plan.Retired {
 			v.Badge, v.Reopen = &ui.Badge{Label: "Retired", Tone: ui.Neutral}, path+"/reopen"
 		} else {
@@ -106,7 +117,7 @@ func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form 
 		if plan.Tenants == 0 {
 			v.Delete = path + "/delete"
 		} else {
-			v.Note = page.Count(plan.Tenants, "tenant is", "tenants are") + " on this plan. A new price counts from their next billing period, new limits at once."
+			v.Note = "Used by " + page.Count(plan.Tenants, "tenant", "tenants") + ". New limits apply at once, a new price from the next billing period."
 		}
 	}
 	v.Name, v.Currency = form.Field("name", "Name"), form.Field("currency", "Currency")
@@ -130,152 +141,94 @@ func (p *Platform) newPlan(c echo.Context) error {
 }
 
 func (p *Platform) createPlan(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActorFor(actor(c), c, form, func(billing.Plan) string { return plansPath })
-	plan, err := p.Invoices.CreatePlan(c.Request().Context(), by, planInput(form))
-	if path, again := page.ReplayedPath(by, err); again {
-		return p.Redirect(c, path)
-	}
-	if form.Refused(err) {
-		return p.planPage(c, http.StatusUnprocessableEntity, billing.Plan{}, form)
-	}
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, "“"+plan.Name+"” was created.")
-	return p.Redirect(c, plansPath)
+	return page.Submit(p.Kit, c, page.Submission[billing.Plan]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Plan, error) {
+			return p.Invoices.CreatePlan(ctx, by, planInput(form))
+		},
+		Refused: func(status int, form *page.Form) error { return p.planPage(c, status, billing.Plan{}, form) },
+		To:      page.To[billing.Plan](plansPath), Once: true,
+		Done: func(plan billing.Plan) string { return "“" + plan.Name + "” was created." },
+	})
 }
 
-// planOf is the plan of a path.
-func (p *Platform) planOf(c echo.Context) (billing.Plan, error) {
-	id, err := number(c)
-	if err != nil {
-		return billing.Plan{}, err
-	}
-	return p.Invoices.Plan(c.Request().Context(), actor(c), id)
-}
-
-func (p *Platform) showPlan(c echo.Context) error {
-	plan, err := p.planOf(c)
-	if err != nil {
-		return err
-	}
+func (p *Platform) showPlan(c echo.Context, plan billing.Plan) error {
 	return p.planPage(c, http.StatusOK, plan, planForm(plan))
 }
 
-func (p *Platform) editPlan(c echo.Context) error {
-	plan, err := p.planOf(c)
-	if err != nil {
-		return err
-	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	form.KeepStored(planForm(plan), planFields...)
-	edited, err := p.Invoices.EditPlan(c.Request().Context(), actor(c), plan.ID, planInput(form))
-	if form.Refused(err) {
-		return p.planPage(c, http.StatusUnprocessableEntity, plan, form)
-	}
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, "“"+edited.Name+"” was saved.")
-	return p.Redirect(c, plansPath)
+func (p *Platform) editPlan(c echo.Context, plan billing.Plan) error {
+	return page.Submit(p.Kit, c, page.Submission[billing.Plan]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Plan, error) {
+			form.KeepStored(planForm(plan), planFields...)
+			return p.Invoices.EditPlan(ctx, by, plan.ID, planInput(form))
+		},
+		Refused: func(status int, form *page.Form) error { return p.planPage(c, status, plan, form) },
+		To:      page.To[billing.Plan](plansPath),
+		Done:    func(plan billing.Plan) string { return "“" + plan.Name + "” was saved." },
+	})
 }
 
-// confirmPlan asks before something is done to a plan.
 func (p *Platform) confirmPlan(c echo.Context, status int, plan billing.Plan, title string, v ui.Confirm) error {
 	frame := p.frame(c, title, plansPath, ui.Crumb{Label: "Plans", Path: plansPath}, ui.Crumb{Label: plan.Name, Path: planPath(plan.ID)})
 	v.Cancel = planPath(plan.ID)
 	return p.confirm(c, status, views.Confirm{Frame: frame, Confirm: v})
 }
 
-func (p *Platform) askRetirePlan(c echo.Context) error {
-	plan, err := p.planOf(c)
-	if err != nil {
-		return err
-	}
-	words := "No tenant can move to it any more."
+func (p *Platform) askRetirePlan(c echo.Context, plan billing.Plan) error {
+	words := "Tenants can't move to it."
 	if plan.Tenants > 0 {
-		words += " " + page.Count(plan.Tenants, "tenant stays", "tenants stay") + " on it and " + verb(plan.Tenants, "is", "are") + " invoiced as before."
+		words += " " + page.Count(plan.Tenants, "tenant keeps", "tenants keep") + " it, at the same price."
 	}
 	return p.confirmPlan(c, http.StatusOK, plan, "Retire “"+plan.Name+"”?", ui.Confirm{
 		Action: planPath(plan.ID) + "/retire", Button: "Retire plan", Words: []string{words, "You can reopen it at any time."},
 	})
 }
 
-func verb(n int64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
 func (p *Platform) retirePlan(c echo.Context) error {
-	id, err := number(c)
-	if err != nil {
-		return err
-	}
-	plan, err := p.Invoices.RetirePlan(c.Request().Context(), actor(c), id)
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, "“"+plan.Name+"” is retired.")
-	return p.Redirect(c, plansPath)
+	return p.setPlan(c, p.Invoices.RetirePlan, "retired")
 }
 
 func (p *Platform) reopenPlan(c echo.Context) error {
-	id, err := number(c)
+	return p.setPlan(c, p.Invoices.ReopenPlan, "reopened")
+}
+
+func (p *Platform) setPlan(c echo.Context, set func(context.Context, core.Actor, int64) (billing.Plan, error), done string) error {
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	plan, err := p.Invoices.ReopenPlan(c.Request().Context(), actor(c), id)
+	plan, err := set(c.Request().Context(), page.Actor(c), id)
 	if err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, "“"+plan.Name+"” is open again.")
+	p.Flash(c, ui.Done, "“"+plan.Name+"” was "+done+".")
 	return p.Redirect(c, plansPath)
 }
 
-func (p *Platform) askDeletePlan(c echo.Context) error {
-	plan, err := p.planOf(c)
-	if err != nil {
-		return err
-	}
+func (p *Platform) askDeletePlan(c echo.Context, plan billing.Plan) error {
 	return p.confirmDeletePlan(c, http.StatusOK, plan, &page.Form{})
 }
 
 func (p *Platform) confirmDeletePlan(c echo.Context, status int, plan billing.Plan, form *page.Form) error {
 	v := ui.Confirm{
 		Action: planPath(plan.ID) + "/delete", Button: "Delete plan", Danger: true, Problem: form.Problem(),
-		Words: []string{"It is permanently deleted. This can't be undone."},
+		Words: []string{"This can't be undone."},
 	}
 	if plan.Tenants > 0 && v.Problem.None() {
 		v.Problem.Sentence = billing.ErrPlanInUse.Message
 	}
 	if !v.Problem.None() {
-		v.Button, v.Words, v.Leave = "", nil, "Back to the plan"
+		v.Button, v.Words, v.Leave = "", nil, "Back to plan"
 	}
 	return p.confirmPlan(c, status, plan, "Delete “"+plan.Name+"”?", v)
 }
 
-func (p *Platform) deletePlan(c echo.Context) error {
-	plan, err := p.planOf(c)
-	if err != nil {
-		return err
-	}
-	form := &page.Form{}
-	err = p.Invoices.DeletePlan(c.Request().Context(), actor(c), plan.ID)
-	if form.Refused(err) {
-		return p.confirmDeletePlan(c, http.StatusUnprocessableEntity, plan, form)
-	}
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, "“"+plan.Name+"” was deleted.")
-	return p.Redirect(c, plansPath)
+func (p *Platform) deletePlan(c echo.Context, plan billing.Plan) error {
+	return page.Submit(p.Kit, c, page.Submission[billing.Plan]{
+		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (billing.Plan, error) {
+			return plan, p.Invoices.DeletePlan(ctx, by, plan.ID)
+		},
+		Refused: func(status int, form *page.Form) error { return p.confirmDeletePlan(c, status, plan, form) },
+		To:      page.To[billing.Plan](plansPath),
+		Done:    func(plan billing.Plan) string { return "“" + plan.Name + "” was deleted." },
+	})
 }

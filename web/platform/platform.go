@@ -1,9 +1,8 @@
-// Package platform serves the panel of those who run the platform, at /platform on the
-// base host. One file a noun; a handler takes who acts, reads the form, calls one use case
-// of core and builds the page's view model.
+// Package platform serves the panel of super-admins at /platform on the base host. It has one file a
+// noun. A handler reads the form, calls one use case of core and builds the page's view model.
 //
-// Its surprising rule: a super-admin who has not set up two-step verification gets no page but
-// its set-up, and core refuses them like a stranger.
+// Its surprising rule: a super-admin without two-step verification gets only the pages to set it up,
+// and core refuses them everything.
 package platform
 
 import (
@@ -42,12 +41,12 @@ type Services struct {
 	Checks       *verify.Service
 	Audit        *audit.Service
 	Deprecations *deprecation.Service
-	Requests     []string         // of the API that can be deprecated: "GET /api/v1/customers"
+	Requests     []string         // that can be deprecated: "GET /api/v1/customers"
 	Version      string           // of the build
-	MailTrouble  func() string    // why the mail server couldn't be used lately, or ""
-	Invoices     *billing.Service // and plans and settings
+	MailTrouble  func() string    // the last error of the mail server, or ""
+	Invoices     *billing.Service // also plans and settings
 
-	Names host.Names // of the hosts
+	Names host.Names
 }
 
 // Platform is the panel.
@@ -56,20 +55,20 @@ type Platform struct {
 	Services
 }
 
-// requestTime is how long a page may take. Downloads have no such end.
+// requestTime limits how long a page may take. Downloads have no limit.
 const requestTime = 15 * time.Second
 
-// zone is what times are written in: the platform is nowhere in particular.
+// zone is the time zone of the platform.
 var zone = time.UTC
 
-// New makes the handler of everything under /platform on the base host.
+// New returns the handler of the paths below /platform.
 func New(kit *page.Kit, services Services) *echo.Echo {
 	p := &Platform{Kit: kit, Services: services}
 	e := echo.New()
-	e.HTTPErrorHandler = p.failed
+	e.HTTPErrorHandler = p.showError
 	e.Use(headers, page.Private, page.Compressed(), p.baseHost, page.SameOrigin(), p.Session)
 	for _, r := range p.routes() {
-		e.Add(r.method, r.path, p.guarded(r))
+		e.Add(r.method, r.path, p.requireAdmin(r))
 	}
 	return e
 }
@@ -77,7 +76,6 @@ func New(kit *page.Kit, services Services) *echo.Echo {
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// headers allow a page what it brings itself, and nothing from other sites.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
@@ -89,7 +87,7 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// baseHost refuses every host but the platform's own: on others a session means something else.
+// baseHost refuses all hosts except the platform's own: sessions of other hosts are of tenants.
 func (p *Platform) baseHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if slug, known := p.Names.Slug(c.Request().Host); !known || slug != "" {
@@ -99,8 +97,8 @@ func (p *Platform) baseHost(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// guarded is the handler behind the sign-in.
-func (p *Platform) guarded(r route) echo.HandlerFunc {
+// requireAdmin returns the handler of a route, which requires a sign-in unless the route is public.
+func (p *Platform) requireAdmin(r route) echo.HandlerFunc {
 	handle := r.handle
 	if !r.slow {
 		handle = page.WithTimeout(requestTime)(handle)
@@ -118,42 +116,41 @@ func (p *Platform) guarded(r route) echo.HandlerFunc {
 			}
 			return p.signInPages().ToSetup(c)
 		}
-		if err := actor(c).RequireAdmin(); err != nil {
+		if err := page.Actor(c).RequireAdmin(); err != nil {
 			return err
 		}
 		return handle(c)
 	}
 }
 
-// failed answers an error with a page that says so in words, and leads back.
-func (p *Platform) failed(err error, c echo.Context) {
+// showError answers an error with a page.
+func (p *Platform) showError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
 	f := p.Explain(c, err)
 	if r := c.Request(); f.Status == http.StatusMethodNotAllowed && r.Method == http.MethodGet {
-		// Where a form was refused, the address is that of its action: loaded again, it leads
-		// to the page that has the form, which is the one above.
+		// The address of a refused form is that of its action. Reloaded, it leads to the page with the
+		// form, which is one level above.
 		if err := p.Redirect(c, path.Dir(r.URL.Path)); err == nil {
 			return
 		}
 	}
 	if page.IsFragment(c) && f.Request == "" && f.Status != http.StatusNotFound {
-		err = c.String(f.Status, f.Message) // the page that asked stays as it is, and says it
+		err = c.String(f.Status, f.Message) // a script shows it on the current page
 	} else {
 		n := views.Notice{Words: f.Message, Request: f.Request}
-		if actor(c).RequireAdmin() == nil {
+		if page.Actor(c).RequireAdmin() == nil {
 			n.Back = firstPage
 		}
 		err = p.Render(c, f.Status, views.NoticePage(p.frame(c, f.Title, ""), n), nil)
 	}
 	if err != nil {
 		p.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
-		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+		_ = c.String(http.StatusInternalServerError, page.FailedMessage)
 	}
 }
 
-// assets are the same on every page.
 var assets = ui.Assets{
 	Icon:        static.Path("img/icon.svg"),
 	Font:        static.Path("vendor/inter/inter-latin.woff2"),

@@ -59,13 +59,13 @@ func TestJobs(t *testing.T) {
 	if got, want := ids(page), []string{cancelled, failed, running, retrying, planned, waiting}; !slices.Equal(got, want) {
 		t.Errorf("listed %v, want %v", got, want)
 	}
-	cards := page.Find(".queue").Map(func(_ int, q *goquery.Selection) string { return words(q) })
-	want := []string{
-		"Mail Waiting 2 Running 0 Failed 2 Oldest waiting 5 min Pause queue Mail", "Sends Waiting 1 Running 0 Failed 0 No job is due Pause queue Sends",
-		"Imports Waiting 0 Running 1 Failed 0 No job is due Pause queue Imports", "Upkeep Waiting 0 Running 0 Failed 0 No job is due Pause queue Upkeep",
-	}
+	cards := page.Find(".queue").Map(func(_ int, q *goquery.Selection) string { return words(q.Find("a, dd")) })
+	want := []string{"Mail 2 2 0 0 2 2", "Sends 1 1 0 0 0 0", "Imports 0 0 1 1 0 0", "Upkeep 0 0 0 0 0 0"} // waiting, running, failed: each a number and its link
 	if !slices.Equal(cards, want) {
-		t.Errorf("the queues are %q", cards)
+		t.Errorf("the queues are %q, want %q", cards, want)
+	}
+	if got := words(page.Find(".queue-oldest").First()); !strings.HasSuffix(got, "5 min") {
+		t.Errorf("oldest mail: %q, want one of 5 min", got)
 	}
 	for id, want := range map[string]struct {
 		words   []string

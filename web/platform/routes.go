@@ -15,17 +15,17 @@ const (
 	post = http.MethodPost
 )
 
-// route is a page or an action. Only super-admins have it, unless it is public.
+// route is a page or an action for super-admins.
 type route struct {
 	method string
 	path   string
 	handle echo.HandlerFunc
-	public bool // strangers have it, too
-	setup  bool // it is part of setting up two-step verification, before which there is nothing else
-	slow   bool // a download: takes what it takes
+	public bool // needs no sign-in
+	setup  bool // part of setting up two-step verification, the only pages before it is set up
+	slow   bool // without a time limit
 }
 
-// routes are the panel's. Those of a noun are in its file.
+// routes lists the routes of the panel. Each noun's are in its file.
 func (p *Platform) routes() []route {
 	return slices.Concat(
 		p.frameRoutes(),
@@ -42,14 +42,14 @@ func (p *Platform) routes() []route {
 	)
 }
 
-// Page is what is there to be asked for: a page, a part of one, or a file.
+// Page is a page, a part of one, or a file.
 type Page struct {
-	Path   string // with a :name where a record's id goes
-	Public bool   // strangers have it, too
-	Slow   bool   // it takes what it takes
+	Path   string // with :id for a record's id
+	Public bool   // needs no sign-in
+	Slow   bool   // without a time limit
 }
 
-// Pages are all of the panel's.
+// Pages lists the pages of the panel.
 func Pages() (list []Page) {
 	for _, r := range (&Platform{}).routes() {
 		if r.method == get {
@@ -59,8 +59,8 @@ func Pages() (list []Page) {
 	return list
 }
 
-// number is the record's id in the path, or core.ErrNotFound.
-func number(c echo.Context) (int64, error) {
+// pathID returns the id in the path, or core.ErrNotFound.
+func pathID(c echo.Context) (int64, error) {
 	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
 	if err != nil {
 		return 0, core.ErrNotFound

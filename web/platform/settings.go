@@ -1,11 +1,13 @@
 package platform
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
@@ -21,13 +23,13 @@ func (p *Platform) settingRoutes() []route {
 	}
 }
 
-// settingFields are those of the form, as core names them.
+// settingFields are the fields of the form, by core's names.
 var settingFields = []string{
 	"issuer_name", "issuer_address", "issuer_tax_number", "issuer_email", "tax_name", "tax_rate",
 	"payment_text", "payment_days", "issue_automatically", "mail_name", "mail_address",
 }
 
-// settingsForm begins with the settings as they are.
+// settingsForm is a form with the stored settings.
 func settingsForm(s billing.Settings) *page.Form {
 	values := map[string]string{
 		"issuer_name": s.Issuer.Name, "issuer_address": s.Issuer.Address, "issuer_tax_number": s.Issuer.TaxNumber, "issuer_email": s.Issuer.Email,
@@ -42,7 +44,7 @@ func settingsForm(s billing.Settings) *page.Form {
 }
 
 func (p *Platform) showSettings(c echo.Context) error {
-	s, err := p.Invoices.Settings(c.Request().Context(), actor(c))
+	s, err := p.Invoices.Settings(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ func (p *Platform) showSettings(c echo.Context) error {
 
 func (p *Platform) settingsPage(c echo.Context, status int, s billing.Settings, form *page.Form) error {
 	v := views.Settings{
-		Frame: p.frame(c, "Settings", settingsPath), Incomplete: !s.Ready(), Began: form.Original(),
+		Frame: p.frame(c, "Settings", settingsPath), Incomplete: !s.Ready(), Original: form.Original(),
 		IssuerName: form.Field("issuer_name", "Name"), IssuerAddress: form.Field("issuer_address", "Address"),
 		IssuerTaxNumber: form.Field("issuer_tax_number", "Tax number"), IssuerEmail: form.Field("issuer_email", "E-mail"),
 		TaxName: form.Field("tax_name", "Tax"), TaxRate: form.Field("tax_rate", "Tax rate"),
@@ -70,41 +72,35 @@ func (p *Platform) settingsPage(c echo.Context, status int, s billing.Settings, 
 		f.Type, f.MaxLength, f.Autocomplete = "email", 255, "off"
 	}
 	v.IssuerAddress.Rows, v.IssuerAddress.MaxLength = 3, 500
-	v.IssuerEmail.Help = "Tenants write here about invoices."
+	v.IssuerEmail.Help = "For questions about invoices"
 	v.TaxName.Placeholder = "VAT"
-	v.TaxRate.Mode, v.TaxRate.After, v.TaxRate.Autocomplete, v.TaxRate.Help = "decimal", "%", "off", "0 for no tax."
+	v.TaxRate.Mode, v.TaxRate.After, v.TaxRate.Autocomplete, v.TaxRate.Help = "decimal", "%", "off", "0 for no tax"
 	v.PaymentDays.Mode, v.PaymentDays.After, v.PaymentDays.Autocomplete = "numeric", "days", "off"
-	v.PaymentText.Rows, v.PaymentText.MaxLength, v.PaymentText.Help = 3, 1000, "Shown on every invoice, e.g. your bank account."
-	v.IssueAutomatically.Help = "Otherwise drafts wait until you issue them."
+	v.PaymentText.Rows, v.PaymentText.MaxLength, v.PaymentText.Help = 3, 1000, "Shown on every invoice, e.g. your bank account"
+	v.IssueAutomatically.Help = "Otherwise you issue each draft yourself"
 	return p.Render(c, status, views.SettingsPage(v), nil)
 }
 
 func (p *Platform) editSettings(c echo.Context) error {
-	form, err := page.Read(c)
+	stored, err := p.Invoices.Settings(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	ctx, by := c.Request().Context(), actor(c)
-	stored, err := p.Invoices.Settings(ctx, by)
-	if err != nil {
-		return err
-	}
-	form.KeepStored(settingsForm(stored), settingFields...)
-	in := billing.SettingsInput{
-		IssuerName: form.Text("issuer_name"), IssuerAddress: form.Text("issuer_address"),
-		IssuerTaxNumber: form.Text("issuer_tax_number"), IssuerEmail: form.Text("issuer_email"),
-		TaxName: form.Text("tax_name"), TaxRate: form.Rate("tax_rate"),
-		PaymentText: form.Text("payment_text"), PaymentDays: form.Integer("payment_days"), IssueAutomatically: form.Checked("issue_automatically"),
-		MailName: form.Text("mail_name"), MailAddress: form.Text("mail_address"),
-	}
-	in.Malformed = form.Malformed
-	_, err = p.Invoices.EditSettings(ctx, by, in)
-	if form.Refused(err) {
-		return p.settingsPage(c, http.StatusUnprocessableEntity, stored, form)
-	}
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, "The settings were saved.")
-	return p.Redirect(c, settingsPath)
+	return page.Submit(p.Kit, c, page.Submission[billing.Settings]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Settings, error) {
+			form.KeepStored(settingsForm(stored), settingFields...)
+			in := billing.SettingsInput{
+				IssuerName: form.Text("issuer_name"), IssuerAddress: form.Text("issuer_address"),
+				IssuerTaxNumber: form.Text("issuer_tax_number"), IssuerEmail: form.Text("issuer_email"),
+				TaxName: form.Text("tax_name"), TaxRate: form.Rate("tax_rate"),
+				PaymentText: form.Text("payment_text"), PaymentDays: form.Integer("payment_days"), IssueAutomatically: form.Checked("issue_automatically"),
+				MailName: form.Text("mail_name"), MailAddress: form.Text("mail_address"),
+			}
+			in.Malformed = form.Malformed
+			return p.Invoices.EditSettings(ctx, by, in)
+		},
+		Refused: func(status int, form *page.Form) error { return p.settingsPage(c, status, stored, form) },
+		To:      page.To[billing.Settings](settingsPath),
+		Done:    func(billing.Settings) string { return "Settings were saved." },
+	})
 }

@@ -19,20 +19,14 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// How much of its invoices and of its log the page of a tenant shows.
+// The lengths of the lists on the page of a tenant.
 const (
 	shownInvoices = 5
 	shownEntries  = 8
 )
 
-// showTenant makes seven round trips: three for the tenant, one for its invoices, three for
-// the log.
-func (p *Platform) showTenant(c echo.Context) error {
-	ctx, by := c.Request().Context(), actor(c)
-	d, err := p.tenantOf(c)
-	if err != nil {
-		return err
-	}
+func (p *Platform) showTenant(c echo.Context, d tenant.Detail) error {
+	ctx, by := c.Request().Context(), page.Actor(c)
 	invoices, err := p.Invoices.List(ctx, by, billing.Filter{TenantID: new(int64(d.ID))}, core.Page{Size: shownInvoices})
 	if err != nil {
 		return err
@@ -45,7 +39,7 @@ func (p *Platform) showTenant(c echo.Context) error {
 	v := views.Tenant{
 		Frame:    p.frame(c, d.Name, tenantsPath, tenantCrumb()),
 		HostPath: p.tenantPanel(d.Slug), Edit: path + "/edit",
-		Sales: page.Number(d.SalesLately), Tokens: page.Count(d.LiveTokens, "live token", "live tokens"),
+		Sales: page.Number(d.SalesLately), Tokens: page.Count(d.LiveTokens, "active token", "active tokens"),
 		Facts: []ui.Pair{
 			{Name: "Host", Value: p.tenantHost(d.Slug)},
 			{Name: "Owner’s e-mail", Value: d.Email},
@@ -63,7 +57,7 @@ func (p *Platform) showTenant(c echo.Context) error {
 	}
 	v.Badge = new(tenantStatus(d.Summary))
 	if d.Condition == tenant.IsSuspended {
-		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: text(d.SuspendReason)}
+		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: orEmpty(d.SuspendReason)}
 		if d.SuspendedAt != nil {
 			v.Suspended.Since = moment(page.Ago(*d.SuspendedAt, now, zone), *d.SuspendedAt)
 		}
@@ -95,7 +89,6 @@ func (p *Platform) showTenant(c echo.Context) error {
 
 var useLabels = map[usage.Kind]string{usage.Customers: "Customers", usage.Staff: "Staff", usage.Sends: "Sends this month"}
 
-// tenantUse is how much of a limit is used, as a bar.
 func tenantUse(u usage.Use) views.TenantUse {
 	v := views.TenantUse{Label: useLabels[u.Kind], Used: page.Number(u.Used), Words: "No limit"}
 	if u.Limit == nil {
@@ -132,7 +125,6 @@ func tenantPerson(person tenant.Person, now time.Time) views.TenantPerson {
 	return v
 }
 
-// tenantInvoices are the newest invoices of a tenant.
 func tenantInvoices(newest []billing.Invoice, now time.Time) (rows []views.TenantInvoice) {
 	for _, i := range newest {
 		rows = append(rows, views.TenantInvoice{
@@ -142,38 +134,33 @@ func tenantInvoices(newest []billing.Invoice, now time.Time) (rows []views.Tenan
 	return rows
 }
 
-// setupLink lets the owner be mailed again: the invitation, or the link to the guide that sets
-// the business up.
+// setupLink offers to e-mail the owner again: the invitation, or the link to the setup guide.
 func (p *Platform) setupLink(d tenant.Detail, path string, v *views.Tenant) {
 	owner := d.InvitedOwner()
 	switch {
 	case d.Condition == tenant.IsSuspended:
 	case owner != nil:
 		v.Invite, v.InviteTitle, v.InviteButton = path+"/invite", "Waiting for the owner", "Send invitation again"
-		v.InviteWords = owner.Email + " hasn't chosen a password yet. An invitation works for seven days; sending another one replaces it."
+		v.InviteWords = owner.Email + " hasn't accepted the invitation yet. It is valid for 7 days. Sending a new one replaces it."
 	case d.Condition == tenant.IsSettingUp:
 		v.Invite, v.InviteTitle, v.InviteButton = path+"/invite", "Setup isn't finished", "Send setup link"
-		v.InviteWords = page.Count(int64(d.SetupSteps), "step", "steps") + " of " + page.Number(int64(len(tenant.Steps))) + " done. The owner gets a link to the setup guide."
+		v.InviteWords = page.Count(int64(d.SetupSteps), "step", "steps") + " of " + page.Number(int64(len(tenant.Steps))) + " done. You can e-mail the owner a link to the setup guide."
 	}
 }
 
-// mailTenantOwner mails the owner the invitation again, or the link to the guide.
-func (p *Platform) mailTenantOwner(c echo.Context) error {
-	d, err := p.tenantOf(c)
-	if err != nil {
-		return err
-	}
+// mailTenantOwner e-mails the owner the invitation again, or the link to the setup guide.
+func (p *Platform) mailTenantOwner(c echo.Context, d tenant.Detail) error {
 	owner := d.InvitedOwner()
 	if d.Condition == tenant.IsSuspended || owner == nil && d.Condition != tenant.IsSettingUp {
 		return core.ErrNotFound
 	}
-	if err := p.Tenants.MailSetupLink(c.Request().Context(), actor(c), d.ID); err != nil {
+	if err := p.Tenants.MailSetupLink(c.Request().Context(), page.Actor(c), d.ID); err != nil {
 		return err
 	}
 	if owner != nil {
-		p.Flash(c, ui.Done, "Another invitation is on its way to "+owner.Email+". The one before no longer works.")
+		p.Flash(c, ui.Done, "A new invitation is being e-mailed to "+owner.Email+". The old one no longer works.")
 	} else {
-		p.Flash(c, ui.Done, "The link to the setup guide is on its way to the owner.")
+		p.Flash(c, ui.Done, "The link to the setup guide is being e-mailed to the owner.")
 	}
 	return p.Redirect(c, tenantPath(d.ID))
 }

@@ -2,9 +2,7 @@ package platform
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,7 +13,6 @@ import (
 	"golang.org/x/text/language/display"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
@@ -24,23 +21,26 @@ import (
 
 const (
 	tenantsPath = home + "/tenants"
-	tenantsSize = 25 // on a page of the list
+	tenantsSize = 25 // of a page
 )
 
 func (p *Platform) tenantRoutes() []route {
+	tenantRoute := func(handle func(echo.Context, tenant.Detail) error) echo.HandlerFunc {
+		return page.WithRecord(p.findTenant, handle)
+	}
 	return []route{
 		{method: get, path: tenantsPath, handle: p.listTenants},
 		{method: get, path: tenantsPath + "/export.csv", handle: p.exportTenants, slow: true},
 		{method: get, path: tenantsPath + "/new", handle: p.newTenant},
 		{method: post, path: tenantsPath + "/new", handle: p.addTenant},
-		{method: get, path: tenantsPath + "/:id", handle: p.showTenant},
-		{method: get, path: tenantsPath + "/:id/edit", handle: p.tenantToEdit},
-		{method: post, path: tenantsPath + "/:id/edit", handle: p.editTenant, slow: true}, // another country reads every phone number anew
-		{method: get, path: tenantsPath + "/:id/suspend", handle: p.askSuspendTenant},
-		{method: post, path: tenantsPath + "/:id/suspend", handle: p.suspendTenant},
-		{method: get, path: tenantsPath + "/:id/reactivate", handle: p.askReactivateTenant},
+		{method: get, path: tenantsPath + "/:id", handle: tenantRoute(p.showTenant)},
+		{method: get, path: tenantsPath + "/:id/edit", handle: tenantRoute(p.showTenantForm)},
+		{method: post, path: tenantsPath + "/:id/edit", handle: tenantRoute(p.editTenant), slow: true}, // a new country parses every phone number again
+		{method: get, path: tenantsPath + "/:id/suspend", handle: tenantRoute(p.askSuspendTenant)},
+		{method: post, path: tenantsPath + "/:id/suspend", handle: tenantRoute(p.suspendTenant)},
+		{method: get, path: tenantsPath + "/:id/reactivate", handle: tenantRoute(p.askReactivateTenant)},
 		{method: post, path: tenantsPath + "/:id/reactivate", handle: p.reactivateTenant},
-		{method: post, path: tenantsPath + "/:id/invite", handle: p.mailTenantOwner},
+		{method: post, path: tenantsPath + "/:id/invite", handle: tenantRoute(p.mailTenantOwner)},
 	}
 }
 
@@ -62,10 +62,10 @@ func (p *Platform) tenantHost(slug string) string {
 // tenantPanel is the address of a tenant's panel.
 func (p *Platform) tenantPanel(slug string) string { return p.Names.Tenant(slug) + page.PanelPath }
 
-// hue picks one of the colours of the squares beside names. It stays with the tenant.
-func hue(id core.TenantID) string { return strconv.FormatInt(int64(id)%8, 10) }
+// markColour numbers the colour of a tenant's square.
+func markColour(id core.TenantID) string { return strconv.FormatInt(int64(id)%8, 10) }
 
-// conditions are the tabs of the list, in their order.
+// conditions are the tabs of the list.
 var conditions = []struct {
 	condition tenant.Condition
 	label     string // of the tab
@@ -77,7 +77,6 @@ var conditions = []struct {
 	{tenant.IsSuspended, "Suspended", ui.Badge{Label: "Suspended", Tone: ui.Bad}},
 }
 
-// tenantStatus is the condition of a tenant in words.
 func tenantStatus(t tenant.Summary) ui.Badge {
 	status := ui.Badge{Label: string(t.Condition), Tone: ui.Neutral}
 	for _, known := range conditions {
@@ -92,13 +91,13 @@ func tenantStatus(t tenant.Summary) ui.Badge {
 	return status
 }
 
-// tenantColumns are the columns of the list that it can be sorted by.
+// tenantColumns are the sortable columns of the list.
 var tenantColumns = []struct {
 	order tenant.SortOrder
 	label string
 	class string
 	end   bool
-	text  bool // sorted from A first, figures and instants from the highest
+	text  bool // sorted ascending at first; numbers and times descending
 }{
 	{order: tenant.ByName, label: "Tenant", text: true},
 	{order: tenant.ByPlan, label: "Plan", class: "from-md", text: true},
@@ -107,29 +106,27 @@ var tenantColumns = []struct {
 	{order: tenant.ByActivity, label: "Last activity", class: "from-lg"},
 }
 
-// pickTenants reads the filters of the list. An order that begins with a minus is turned
-// around.
-func pickTenants(q *page.Form) (pick tenant.OverviewFilter, order tenant.SortOrder) {
-	pick = tenant.OverviewFilter{Search: q.Filled("search"), Condition: q.Filled("status"), PlanID: q.Integer("plan"), Country: q.Filled("country"), Number: 1, Size: tenantsSize}
+// tenantFilter reads the filters of the list. A minus before the order reverses it.
+func tenantFilter(q *page.Form) (filter tenant.OverviewFilter, order tenant.SortOrder) {
+	filter = tenant.OverviewFilter{Search: q.Filled("search"), Condition: q.Filled("status"), PlanID: q.Integer("plan"), Country: q.Filled("country"), Number: 1, Size: tenantsSize}
 	order = tenant.ByActivity
 	if sort := q.Value("sort"); sort != "" {
 		if sort[0] == '-' {
-			sort, pick.Reverse = sort[1:], true
+			sort, filter.Reverse = sort[1:], true
 		}
-		order, pick.Order = tenant.SortOrder(sort), &sort
+		order, filter.Order = tenant.SortOrder(sort), &sort
 	}
-	if number := q.Integer("page"); number != nil {
-		pick.Number = *number
+	if n := q.Integer("page"); n != nil {
+		filter.Number = *n
 	}
-	pick.Malformed = q.Malformed
-	return pick, order
+	filter.Malformed = q.Malformed
+	return filter, order
 }
 
-// listTenants makes two round trips: the tenants, and the plans to choose from.
 func (p *Platform) listTenants(c echo.Context) error {
-	ctx, by, q := c.Request().Context(), actor(c), page.Query(c.QueryParams())
-	pick, order := pickTenants(q)
-	found, err := p.Tenants.Overview(ctx, by, pick)
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	filter, order := tenantFilter(q)
+	found, err := p.Tenants.Overview(ctx, by, filter)
 	status, err := q.Status(err)
 	if err != nil {
 		return err
@@ -138,7 +135,7 @@ func (p *Platform) listTenants(c echo.Context) error {
 		Frame:    p.frame(c, "Tenants", tenantsPath),
 		Fragment: page.IsFragment(c),
 		Search:   q.Field("search", "Search"), Plan: q.Field("plan", "Plan"), Country: q.Field("country", "Country"),
-		Filtered: pick.Search != nil || pick.Condition != nil || pick.PlanID != nil || pick.Country != nil || pick.Number > 1,
+		Filtered: filter.Search != nil || filter.Condition != nil || filter.PlanID != nil || filter.Country != nil || filter.Number > 1,
 		CSV:      page.With(&url.URL{Path: tenantsPath + "/export.csv", RawQuery: c.Request().URL.RawQuery}, "page", ""),
 	}
 	v.Problem = q.Problem()
@@ -148,14 +145,12 @@ func (p *Platform) listTenants(c echo.Context) error {
 			v.Keep = append(v.Keep, ui.Pair{Name: name, Value: q.Value(name)})
 		}
 	}
-	// A page of a list that is filtered anew is its first one.
 	here := &url.URL{Path: tenantsPath, RawQuery: c.Request().URL.RawQuery}
-	first := *here
-	first.RawQuery = without(here.Query(), "page")
-	v.Tabs = []views.Choice{{Label: "All", Path: page.With(&first, "status", ""), Count: page.Number(found.All()), Current: pick.Condition == nil}}
+	first := withoutQuery(here, "page") // a new filter shows the first page
+	v.Tabs = []views.Choice{{Label: "All", Path: page.With(first, "status", ""), Count: page.Number(found.All()), Current: filter.Condition == nil}}
 	for _, k := range conditions {
 		v.Tabs = append(v.Tabs, views.Choice{
-			Label: k.label, Path: page.With(&first, "status", string(k.condition)), Count: page.Number(found.Counts[k.condition]),
+			Label: k.label, Path: page.With(first, "status", string(k.condition)), Count: page.Number(found.Counts[k.condition]),
 			Current: q.Value("status") == string(k.condition),
 		})
 	}
@@ -165,28 +160,29 @@ func (p *Platform) listTenants(c echo.Context) error {
 		}
 	}
 	for _, col := range tenantColumns {
-		v.Heads = append(v.Heads, sortHead(&first, string(col.order), views.SortHead{Label: col.label, Class: col.class, End: col.end}, col.text, order == col.order, pick.Reverse))
+		v.Heads = append(v.Heads, sortHead(first, string(col.order), views.SortHead{Label: col.label, Class: col.class, End: col.end}, col.text, order == col.order, filter.Reverse))
 	}
 	now := p.Now()
 	for _, t := range found.Tenants {
 		v.Rows = append(v.Rows, p.tenantRow(t, now))
 	}
-	v.Pager = numberedPager(here, pick.Number, tenantsSize, found.Total, "#tenants")
+	v.Pager = numberedPager(here, filter.Number, tenantsSize, found.Total, "#tenants")
 	if found.CountedAt == nil {
-		v.Pager.Shown += " · Figures are counted within 10 minutes"
+		v.Pager.Shown += " · Figures appear within 10 minutes"
 	} else {
 		v.Pager.Shown += " · Figures counted " + page.Ago(*found.CountedAt, now, zone)
 	}
 	return p.Render(c, status, views.TenantListPage(v), views.TenantTable(v))
 }
 
-// without is a query without one of its values.
-func without(q url.Values, name string) string {
+// withoutQuery is an address without a value of its query.
+func withoutQuery(u *url.URL, name string) *url.URL {
+	q := u.Query()
 	q.Del(name)
-	return q.Encode()
+	return &url.URL{Path: u.Path, RawQuery: q.Encode()}
 }
 
-// tenantFilters fills the choices of the list's filters.
+// tenantFilters sets the choices of the list's filters.
 func (p *Platform) tenantFilters(ctx context.Context, by core.Actor, q *page.Form, found tenant.Overview, v *views.TenantList) error {
 	plans, err := p.Invoices.Plans(ctx, by)
 	if err != nil {
@@ -205,7 +201,7 @@ func (p *Platform) tenantFilters(ctx context.Context, by core.Actor, q *page.For
 	return nil
 }
 
-// countryName is a country's name in English.
+// countryName is the English name of a country.
 func countryName(code *string) string {
 	if code == nil {
 		return "None"
@@ -217,8 +213,7 @@ func countryName(code *string) string {
 	return display.English.Regions().Name(region)
 }
 
-// sortHead is the head of a column. It sorts by its column, and turned around where the list
-// is sorted by it already.
+// sortHead links to the list sorted by a column, or to the reverse order if it already is.
 func sortHead(here *url.URL, order string, h views.SortHead, text, current, reversed bool) views.SortHead {
 	h.Path = page.With(here, "sort", order)
 	if !current {
@@ -234,9 +229,9 @@ func sortHead(here *url.URL, order string, h views.SortHead, text, current, reve
 	return h
 }
 
-// numberedPager leads to the neighbours of a numbered page.
+// numberedPager links to the neighbouring pages by number.
 func numberedPager(here *url.URL, number, size, total int64, target string) ui.Pager {
-	at := func(n int64) string {
+	path := func(n int64) string {
 		if n == 1 {
 			return page.With(here, "page", "")
 		}
@@ -244,13 +239,13 @@ func numberedPager(here *url.URL, number, size, total int64, target string) ui.P
 	}
 	pager := ui.Pager{Target: target, Shown: page.Number((number-1)*size+1) + "–" + page.Number(min(number*size, total)) + " of " + page.Number(total)}
 	if number > 1 {
-		pager.Prev = at(number - 1)
+		pager.Prev = path(number - 1)
 	}
 	if number > 2 {
-		pager.First = at(1)
+		pager.First = path(1)
 	}
 	if number*size < total {
-		pager.Next = at(number + 1)
+		pager.Next = path(number + 1)
 	}
 	return pager
 }
@@ -258,7 +253,7 @@ func numberedPager(here *url.URL, number, size, total int64, target string) ui.P
 func (p *Platform) tenantRow(t tenant.Summary, now time.Time) views.TenantRow {
 	path := tenantPath(t.ID)
 	r := views.TenantRow{
-		ID: strconv.FormatInt(int64(t.ID), 10), Name: t.Name, Path: path, Host: p.tenantHost(t.Slug), Hue: hue(t.ID), Plan: t.PlanName,
+		ID: strconv.FormatInt(int64(t.ID), 10), Name: t.Name, Path: path, Host: p.tenantHost(t.Slug), Colour: markColour(t.ID), Plan: t.PlanName,
 		Customers: page.Number(t.Customers), Sales: page.Number(t.SalesLately), Status: tenantStatus(t),
 		Panel: p.tenantPanel(t.Slug), Edit: path + "/edit",
 	}
@@ -273,12 +268,12 @@ func (p *Platform) tenantRow(t tenant.Summary, now time.Time) views.TenantRow {
 	return r
 }
 
-// exportTenants is the list as it is filtered, as a file.
+// exportTenants answers with the filtered list as a file.
 func (p *Platform) exportTenants(c echo.Context) error {
 	q := page.Query(c.QueryParams())
-	pick, _ := pickTenants(q)
-	pick.Size = 0
-	found, err := p.Tenants.Overview(c.Request().Context(), actor(c), pick)
+	filter, _ := tenantFilter(q)
+	filter.Size = 0
+	found, err := p.Tenants.Overview(c.Request().Context(), page.Actor(c), filter)
 	if err != nil {
 		return err
 	}
@@ -289,8 +284,8 @@ func (p *Platform) exportTenants(c echo.Context) error {
 	return p.CSV(c, "tenants.csv", header, func(row func(cells ...any) error) error {
 		for _, t := range found.Tenants {
 			err := row(
-				int64(t.ID), t.Name, p.tenantHost(t.Slug), t.Email, t.PlanName, string(t.BillingCycle), string(t.PaymentMethod), string(t.Condition), text(t.Country),
-				t.Currency, t.TimeZone, stamp(&t.CreatedAt), t.Customers, t.SalesLately, t.Staff, t.SendsThisMonth, stamp(t.LastActivityAt), stamp(found.CountedAt),
+				int64(t.ID), t.Name, p.tenantHost(t.Slug), t.Email, t.PlanName, string(t.BillingCycle), string(t.PaymentMethod), string(t.Condition), orEmpty(t.Country),
+				t.Currency, t.TimeZone, formatTimestamp(&t.CreatedAt), t.Customers, t.SalesLately, t.Staff, t.SendsThisMonth, formatTimestamp(t.LastActivityAt), formatTimestamp(found.CountedAt),
 			)
 			if err != nil {
 				return err
@@ -300,34 +295,19 @@ func (p *Platform) exportTenants(c echo.Context) error {
 	})
 }
 
-// stamp is an instant in a file, or "" where there is none.
-func stamp(at *time.Time) string {
+func formatTimestamp(at *time.Time) string {
 	if at == nil {
 		return ""
 	}
 	return at.UTC().Format(time.RFC3339)
 }
 
-// text is a text, or "" where there is none.
-func text(v *string) string {
+func orEmpty(v *string) string {
 	if v == nil {
 		return ""
 	}
 	return *v
 }
-
-// What a tenant's form offers.
-var (
-	countries, currencies = page.Countries(), page.Currencies()
-	cycles                = []ui.Option{{Value: string(tenant.Monthly), Label: "Monthly"}, {Value: string(tenant.Yearly), Label: "Yearly"}}
-	paymentMethods        = []ui.Option{
-		{Value: string(tenant.Manual), Label: "Manual"},
-		{Value: string(tenant.BankTransfer), Label: "Bank transfer"},
-		{Value: string(tenant.Card), Label: "Card"},
-		{Value: string(tenant.Stripe), Label: "Stripe"},
-		{Value: string(tenant.PayPal), Label: "PayPal"},
-	}
-)
 
 // labelOf is the label of a choice.
 func labelOf(options []ui.Option, value string) string {
@@ -338,250 +318,10 @@ func labelOf(options []ui.Option, value string) string {
 	return options[at].Label
 }
 
-func (p *Platform) newTenant(c echo.Context) error {
-	form := page.Blank(map[string]string{"billing_cycle": string(tenant.Monthly), "payment_method": string(tenant.Manual), "currency": "EUR", "timezone": "UTC"})
-	return p.tenantAddForm(c, http.StatusOK, form)
-}
-
-func (p *Platform) tenantAddForm(c echo.Context, status int, form *page.Form) error {
-	v := views.TenantForm{
-		Frame: p.frame(c, "Add tenant", tenantsPath, tenantCrumb()), Action: tenantsPath + "/new", Cancel: tenantsPath, Button: "Add tenant", FormKey: p.NewFormKey(),
-	}
-	return p.tenantForm(c, status, form, v, 0)
-}
-
-// tenantForm shows the form of a tenant. One that is there may stay on its plan, also when
-// that was retired.
-func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v views.TenantForm, stays int64) error {
-	plans, err := p.Invoices.Plans(c.Request().Context(), actor(c))
-	if err != nil {
-		return err
-	}
-	v.Name = form.Field("name", "Name")
-	v.Name.Autocomplete, v.Name.MaxLength, v.Name.Help = "off", 100, "As customers know the business."
-	if v.Host == "" {
-		v.Slug = form.Field("slug", "Host")
-		v.Slug.Autocomplete, v.Slug.MaxLength = "off", 40
-		host := p.tenantHost("name")
-		v.Slug.After, v.Slug.Placeholder = host[len("name"):], "cafe-aro"
-		v.Slug.Help = "3–40 of a–z, 0–9 and hyphens. It can't be changed later."
-		v.Slug.Attributes = map[string]any{"autocapitalize": "none", "spellcheck": "false"}
-	}
-	v.Email = form.Field("email", "Owner’s e-mail")
-	v.Email.Type, v.Email.Autocomplete, v.Email.MaxLength = "email", "off", 255
-	v.Plan, v.Cycle, v.Payment = form.Field("plan_id", "Plan"), form.Field("billing_cycle", "Billed"), form.Field("payment_method", "Payment method")
-	v.Country, v.Currency, v.TimeZone = form.Field("country", "Country"), form.Field("currency", "Currency"), form.Field("timezone", "Time zone")
-	v.Problem = form.Problem()
-	if stays == 0 {
-		v.Email.Help = "Gets the invitation to choose a password, and the invoices."
-		v.Plan.Options = []ui.Option{{Label: "Choose a plan"}}
-	} else {
-		v.Email.Help = "Gets the invoices and what is about the account. The owner's sign-in stays the same."
-		v.Plan.Help = "A change is prorated: what was paid for the rest of the period is credited."
-	}
-	for _, plan := range plans {
-		if plan.Retired && plan.ID != stays {
-			continue
-		}
-		v.Plan.Options = append(v.Plan.Options, ui.Option{Value: strconv.FormatInt(plan.ID, 10), Label: planLabel(plan)})
-	}
-	v.Plan.Options = form.Options("plan_id", v.Plan.Options...)
-	v.Cycle.Options = form.Options("billing_cycle", slices.Clone(cycles)...)
-	v.Payment.Options = form.Options("payment_method", slices.Clone(paymentMethods)...)
-	v.Country.Options = form.Options("country", slices.Clone(countries)...)
-	v.Country.Help = "How phone numbers without a country code are read."
-	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
-	v.Currency.Help = "Of its sales. The plan has its own."
-	v.TimeZone.Groups = page.ZoneGroups(v.TimeZone.Value)
-	return p.Render(c, status, views.TenantFormPage(v), nil)
-}
-
-// planLabel is a plan with its prices.
-func planLabel(plan billing.Plan) string {
-	label := plan.Name + ": " + page.Money(plan.MonthlyCents, plan.Currency) + " a month, " + page.Money(plan.YearlyCents, plan.Currency) + " a year"
-	if plan.MonthlyCents == 0 && plan.YearlyCents == 0 {
-		label = plan.Name + ": free"
-	}
-	if plan.Retired {
-		label += " (retired)"
-	}
-	return label
-}
-
-func (p *Platform) addTenant(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	n := tenant.New{
-		Name: form.Text("name"), Slug: form.Text("slug"), Email: form.Text("email"), PlanID: form.Integer("plan_id"),
-		BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"),
-		TimeZone: form.Text("timezone"), Currency: form.Text("currency"), Country: form.Filled("country"),
-	}
-	n.Malformed = form.Malformed
-	by := page.IdempotentActorFor(actor(c), c, form, func(t tenant.Tenant) string { return tenantPath(t.ID) })
-	made, err := p.Tenants.Create(c.Request().Context(), by, n)
-	if path, again := page.ReplayedPath(by, err); again {
-		return p.Redirect(c, path)
-	}
-	if form.Refused(err) {
-		return p.tenantAddForm(c, http.StatusUnprocessableEntity, form)
-	}
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, made.Name+" was added. The invitation is on its way to "+made.Email+".")
-	return p.Redirect(c, tenantPath(made.ID))
-}
-
-// tenantOf is the tenant of the path.
-func (p *Platform) tenantOf(c echo.Context) (tenant.Detail, error) {
-	id, err := number(c)
+func (p *Platform) findTenant(c echo.Context) (tenant.Detail, error) {
+	id, err := pathID(c)
 	if err != nil {
 		return tenant.Detail{}, err
 	}
-	return p.Tenants.Find(c.Request().Context(), actor(c), core.TenantID(id))
-}
-
-func (p *Platform) tenantToEdit(c echo.Context) error {
-	d, err := p.tenantOf(c)
-	if err != nil {
-		return err
-	}
-	return p.tenantEditForm(c, http.StatusOK, d, page.Blank(map[string]string{
-		"name": d.Name, "email": d.Email, "plan_id": strconv.FormatInt(d.PlanID, 10), "billing_cycle": string(d.BillingCycle),
-		"payment_method": string(d.PaymentMethod), "country": text(d.Country), "currency": d.Currency, "timezone": d.TimeZone,
-	}))
-}
-
-func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, form *page.Form) error {
-	path := tenantPath(d.ID)
-	v := views.TenantForm{
-		Frame:  p.frame(c, "Edit "+d.Name, tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
-		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: p.tenantHost(d.Slug), Began: form.Original(),
-	}
-	return p.tenantForm(c, status, form, v, d.PlanID)
-}
-
-func (p *Platform) editTenant(c echo.Context) error {
-	d, err := p.tenantOf(c)
-	if err != nil {
-		return err
-	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	changed := func(name string) core.Optional[string] {
-		return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
-	}
-	e := tenant.Edit{
-		Name: changed("name"), Email: changed("email"), BillingCycle: changed("billing_cycle"), PaymentMethod: changed("payment_method"),
-		Country: changed("country"), Currency: changed("currency"), TimeZone: changed("timezone"),
-	}
-	if form.Values.Has("plan_id") && form.Changed("plan_id") {
-		e.PlanID = core.Optional[int64]{Set: true, Value: form.Integer("plan_id")}
-	}
-	e.Malformed = form.Malformed
-	// What was begun is seen through: another country reads every phone number anew.
-	edited, err := p.Tenants.Edit(context.WithoutCancel(c.Request().Context()), actor(c), d.ID, e)
-	if form.Refused(err) {
-		return p.tenantEditForm(c, http.StatusUnprocessableEntity, d, form)
-	}
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, edited.Name+" was saved.")
-	return p.Redirect(c, tenantPath(edited.ID))
-}
-
-func (p *Platform) askSuspendTenant(c echo.Context) error {
-	d, err := p.tenantOf(c)
-	if err != nil {
-		return err
-	}
-	return p.confirmSuspendTenant(c, http.StatusOK, d, &page.Form{})
-}
-
-func (p *Platform) confirmSuspendTenant(c echo.Context, status int, d tenant.Detail, form *page.Form) error {
-	path := tenantPath(d.ID)
-	v := views.Confirm{
-		Frame:   p.frame(c, "Suspend "+d.Name+"?", tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
-		Confirm: ui.Confirm{Action: path + "/suspend", Cancel: path, Leave: "Back to the tenant"},
-	}
-	if d.Condition == tenant.IsSuspended {
-		v.Problem = &ui.Problem{Sentence: tenant.ErrSuspended.Message}
-		return p.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
-	}
-	reason := form.Field("reason", "Reason")
-	reason.MaxLength, reason.Autofocus, reason.Autocomplete = 500, true, "off"
-	reason.Help = "The owner gets it by e-mail, and it is kept in the audit log."
-	v.Reason, v.Problem = &reason, form.Problem()
-	v.Button, v.Danger = "Suspend tenant", true
-	v.Words = []string{
-		"Its panel and till close at once, and its API tokens stop working. Customers can still see their points and vouchers.",
-		"Nothing is deleted. It isn't billed again until it is reactivated.",
-	}
-	return p.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
-}
-
-func (p *Platform) suspendTenant(c echo.Context) error {
-	d, err := p.tenantOf(c)
-	if err != nil {
-		return err
-	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	suspended, err := p.Tenants.Suspend(c.Request().Context(), actor(c), d.ID, form.Text("reason"))
-	switch {
-	case errors.Is(err, tenant.ErrSuspended):
-		// Of two clicks the second finds it done.
-		return p.Redirect(c, tenantPath(d.ID))
-	case form.Refused(err):
-		return p.confirmSuspendTenant(c, http.StatusUnprocessableEntity, d, form)
-	case err != nil:
-		return err
-	}
-	p.Flash(c, ui.Done, suspended.Name+" is suspended. "+suspended.Email+" gets the reason by e-mail.")
-	return p.Redirect(c, tenantPath(d.ID))
-}
-
-func (p *Platform) askReactivateTenant(c echo.Context) error {
-	d, err := p.tenantOf(c)
-	if err != nil {
-		return err
-	}
-	path := tenantPath(d.ID)
-	v := views.Confirm{
-		Frame:   p.frame(c, "Reactivate "+d.Name+"?", tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
-		Confirm: ui.Confirm{Action: path + "/reactivate", Cancel: path, Leave: "Back to the tenant"},
-	}
-	if d.Condition != tenant.IsSuspended {
-		v.Problem = &ui.Problem{Sentence: tenant.ErrNotSuspended.Message}
-	} else {
-		v.Button = "Reactivate tenant"
-		v.Words = []string{
-			"Its panel, till and API tokens work again at once, and the owner is e-mailed.",
-			"Billing goes on: the days since its last period ended aren't billed.",
-		}
-	}
-	return p.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
-}
-
-func (p *Platform) reactivateTenant(c echo.Context) error {
-	id, err := number(c)
-	if err != nil {
-		return err
-	}
-	active, err := p.Tenants.Reactivate(c.Request().Context(), actor(c), core.TenantID(id))
-	if errors.Is(err, tenant.ErrNotSuspended) {
-		return p.Redirect(c, tenantPath(core.TenantID(id)))
-	}
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, active.Name+" is active again. "+active.Email+" was told by e-mail.")
-	return p.Redirect(c, tenantPath(active.ID))
+	return p.Tenants.Find(c.Request().Context(), page.Actor(c), core.TenantID(id))
 }

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -28,9 +29,8 @@ func (p *Platform) tokenRoutes() []route {
 
 func tokensCrumb() ui.Crumb { return ui.Crumb{Label: "API tokens", Path: tokensPath} }
 
-// listTokens shows the super-admin's own tokens. Two round trips: the session and the tokens.
 func (p *Platform) listTokens(c echo.Context) error {
-	list, err := p.Tokens.List(c.Request().Context(), actor(c), page.Position(c.QueryParams()))
+	list, err := p.Tokens.List(c.Request().Context(), page.Actor(c), page.Position(c.QueryParams()))
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func tokenRow(t token.Token, now time.Time) views.Token {
 		row.LastUsed = page.Ago(*t.LastUsedAt, now, zone)
 	}
 	if t.ExpiresAt != nil {
-		// The day that ends then: a token that the API created may expire within one.
+		// The last full or partial day: tokens created by the API can expire at any time of day.
 		row.Expires = page.Date(t.ExpiresAt.Add(-time.Millisecond), zone)
 		row.Expired = !now.Before(*t.ExpiresAt)
 	}
@@ -73,7 +73,7 @@ func (p *Platform) tokenForm(c echo.Context, status int, form *page.Form) error 
 	return p.Render(c, status, views.TokenFormPage(v), nil)
 }
 
-// createToken shows the secret in its own answer: it is stored nowhere.
+// createToken shows the secret in its response, since it isn't stored.
 func (p *Platform) createToken(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
@@ -84,13 +84,12 @@ func (p *Platform) createToken(c echo.Context) error {
 		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), zone))
 	}
 	n.Malformed = form.Malformed
-	// The secret is no part of what is remembered.
 	by := page.IdempotentActor(c, form, func(token.Created) string { return tokensPath })
 	made, err := p.Tokens.Create(c.Request().Context(), by, n)
 	to, again := page.ReplayedPath(by, err)
 	switch {
 	case again:
-		p.Flash(c, ui.Warning, "This form was already sent and created one token. Its secret is shown once: if you don't have it, revoke the token and create another.")
+		p.Flash(c, ui.Warning, "Already submitted: the token was created. If you didn't copy its secret, revoke it and create another.")
 		return p.Redirect(c, to)
 	case form.Refused(err):
 		return p.tokenForm(c, http.StatusUnprocessableEntity, form)
@@ -103,40 +102,33 @@ func (p *Platform) createToken(c echo.Context) error {
 }
 
 func (p *Platform) askRevoke(c echo.Context) error {
-	id, err := number(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	t, err := p.Tokens.Find(c.Request().Context(), actor(c), id)
+	t, err := p.Tokens.Find(c.Request().Context(), page.Actor(c), id)
 	if err != nil {
 		return err
 	}
 	title := "Revoke “" + t.Name + "”?"
 	v := views.Confirm{Frame: p.frame(c, title, tokensPath, tokensCrumb()), Confirm: ui.Confirm{
 		Action: tokenPath(t.ID) + "/revoke", Button: "Revoke token", Danger: true, Cancel: tokensPath,
-		Words:  []string{"Requests with this token are refused from then on. A revoked token can't be restored, but you can create another."},
+		Words:  []string{"Requests with this token are refused from now on. This can't be undone."},
 		Hidden: []ui.Pair{{Name: page.FormKey, Value: p.NewFormKey()}},
 	}}
-	return p.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
+	return p.confirm(c, http.StatusOK, v)
 }
 
 func (p *Platform) revokeToken(c echo.Context) error {
-	id, err := number(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActor(c, form, func(token.Token) string { return tokensPath })
-	t, err := p.Tokens.Revoke(c.Request().Context(), by, id)
-	if to, again := page.ReplayedPath(by, err); again {
-		return p.Redirect(c, to)
-	}
-	if err != nil {
-		return err
-	}
-	p.Flash(c, ui.Done, "“"+t.Name+"” was revoked.")
-	return p.Redirect(c, tokensPath)
+	return page.Submit(p.Kit, c, page.Submission[token.Token]{
+		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (token.Token, error) {
+			return p.Tokens.Revoke(ctx, by, id)
+		},
+		To: page.To[token.Token](tokensPath), Once: true,
+		Done: func(t token.Token) string { return "“" + t.Name + "” was revoked." },
+	})
 }

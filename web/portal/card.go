@@ -2,7 +2,6 @@ package portal
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -19,15 +18,15 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// card is the customer of a card's link, and what they have.
+// card is the card of a link.
 type card struct {
 	front
 	walkin.Card
 	path string // of the card
 }
 
-func (p *Portal) card(c echo.Context) (card, error) {
-	f, err := p.front(c)
+func (p *Portal) findCard(c echo.Context) (card, error) {
+	f, err := p.findFront(c)
 	if err != nil {
 		return card{}, err
 	}
@@ -35,44 +34,39 @@ func (p *Portal) card(c echo.Context) (card, error) {
 	return card{f, w, "/card/" + c.Param("token")}, err
 }
 
-func (d card) customer() string { return d.FirstName + " " + d.LastName }
+func (d card) customerName() string { return d.FirstName + " " + d.LastName }
 
-// showCard shows no PIN: opening a link must not replace the one that is at the till.
-func (p *Portal) showCard(c echo.Context) error {
-	d, err := p.card(c)
-	if err != nil {
-		return err
-	}
+// showCard shows no PIN: opening a link must not replace the one that is being used at the till.
+func (p *Portal) showCard(c echo.Context, d card) error {
 	return p.cardPage(c, http.StatusOK, d, p.noCode(d))
 }
 
-// noCode is the card's code before anybody asks for one. An inactive customer has none.
+const inactiveCard = "This card isn't active. Ask at the till."
+
+// noCode is the card's code before one is asked for. An inactive customer can't have one.
 func (p *Portal) noCode(d card) views.Code {
 	if d.Status != customer.Active {
-		return views.Code{State: views.CodeRefused, Words: "This card is not active. Ask at the till."}
+		return views.Code{State: views.CodeRefused, Words: inactiveCard}
 	}
 	return views.Code{}
 }
 
-// backToCard is where a browser asks again for the page of a PIN.
+// backToCard redirects a reload of the page with a PIN.
 func (p *Portal) backToCard(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/card/"+c.Param("token"))
 }
 
-// showCode shows a PIN, which replaces the one that the card showed before.
-func (p *Portal) showCode(c echo.Context) error {
-	d, err := p.card(c)
-	if err != nil {
-		return err
-	}
+// showCode shows a new PIN, which replaces the card's last one.
+func (p *Portal) showCode(c echo.Context, d card) error {
 	if code := p.noCode(d); code.State == views.CodeRefused {
 		return p.cardPage(c, http.StatusUnprocessableEntity, d, code)
 	}
-	if code, known, err := p.replacedBy(c, d); err != nil || known {
-		if err != nil {
-			return err
-		}
-		return p.cardPage(c, http.StatusOK, d, code)
+	previous, current, err := p.previousCode(c, d)
+	if err != nil {
+		return err
+	}
+	if current {
+		return p.cardPage(c, http.StatusOK, d, previous)
 	}
 	by := d.Actor(d.Tenant, p.Address(c.Request()), c.Response().Header().Get(echo.HeaderXRequestID))
 	shown, err := p.Walkins.ShowCard(c.Request().Context(), by, d.Card.ID)
@@ -90,13 +84,13 @@ func (p *Portal) showCode(c echo.Context) error {
 	}})
 }
 
-// replacedBy is the state of the PIN that a page renews by itself, where it was not left to
-// expire. A page that missed that its PIN was taken, or replaced by one on another screen,
-// must not replace that one.
-func (p *Portal) replacedBy(c echo.Context, d card) (code views.Code, known bool, err error) {
+// previousCode returns the state of the PIN that a page renews automatically, and whether that state
+// must be shown instead of a new PIN: it was accepted at the till, or replaced on another screen,
+// and the page missed that.
+func (p *Portal) previousCode(c echo.Context, d card) (code views.Code, current bool, err error) {
 	id, err := core.ParseID(c.QueryParam("after"))
 	if err != nil {
-		return views.Code{}, false, nil //nolint:nilerr // the customer asked for it
+		return views.Code{}, false, nil //nolint:nilerr // the customer asked for a new one
 	}
 	progress, err := p.Walkins.CardProgress(c.Request().Context(), d.Tenant, d.Card.ID, id)
 	switch {
@@ -108,19 +102,14 @@ func (p *Portal) replacedBy(c echo.Context, d card) (code views.Code, known bool
 	return p.code(d, progress), true, nil
 }
 
-// seconds is how many are left, rounded up: a PIN is renewed when it has expired, and not
-// a moment before.
+// seconds is the time left, rounded up: a PIN must not be renewed before it expires.
 func (p *Portal) seconds(until time.Time) int {
 	return max(0, int((until.Sub(p.Now())+time.Second-1)/time.Second))
 }
 
-// showCodeState tells the state of a PIN. One that waits can't be shown again, so a page
-// that shows it is told that nothing has changed.
-func (p *Portal) showCodeState(c echo.Context) error {
-	d, err := p.card(c)
-	if err != nil {
-		return err
-	}
+// showCodeState shows the state of a PIN. A waiting one can't be shown again, since it isn't stored, so
+// the script is told that nothing changed.
+func (p *Portal) showCodeState(c echo.Context, d card) error {
 	progress, err := p.codeProgress(c, d)
 	if err != nil {
 		return err
@@ -131,8 +120,7 @@ func (p *Portal) showCodeState(c echo.Context) error {
 	return p.cardPage(c, http.StatusOK, d, p.code(d, progress))
 }
 
-// codeProgress is how far the PIN of the path has come. One of which nothing is left has
-// expired.
+// codeProgress is the state of the PIN in the path. A PIN that is no longer stored has expired.
 func (p *Portal) codeProgress(c echo.Context, d card) (walkin.Progress, error) {
 	id, err := core.ParseID(c.Param("id"))
 	if err != nil {
@@ -168,12 +156,8 @@ func (p *Portal) code(d card, progress walkin.Progress) views.Code {
 	return views.Code{State: views.CodeExpired, Words: "This code has expired"}
 }
 
-// codeEvents reports the changes of a PIN while the customer looks.
-func (p *Portal) codeEvents(c echo.Context) error {
-	d, err := p.card(c)
-	if err != nil {
-		return err
-	}
+// codeEvents streams the state of a PIN.
+func (p *Portal) codeEvents(c echo.Context, d card) error {
 	id, err := core.ParseID(c.Param("id"))
 	if err != nil {
 		return err
@@ -184,19 +168,19 @@ func (p *Portal) codeEvents(c echo.Context) error {
 	})
 }
 
-// cardPage answers with the card, or with the part that changes with its code.
+// cardPage answers with the card, or for the script with the part that changes.
 func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) error {
 	if code.State != views.CodeRefused {
 		code.Action = d.path + "/pin"
 	}
 	v := views.Card{
-		Frame: p.frame(d.front, d.Name+" card"), Customer: d.customer(), Code: code,
+		Frame: p.frame(d.front, "Card"), Customer: d.customerName(), Code: code,
 		PicturePath: d.path + "/picture.png", PrintPath: d.path + "/print",
 	}
 	v.Balance, v.Second = balances(d.Card)
 	v.Progress = progressOf(d.Card)
-	for _, held := range d.Pending {
-		v.Pending = append(v.Pending, held.RewardName)
+	for _, redemption := range d.Pending {
+		v.Pending = append(v.Pending, redemption.RewardName)
 	}
 	for _, o := range d.Rewards {
 		unit, cost := o.Price()
@@ -208,14 +192,14 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		r.ToGo = page.Number(cost-d.Balance(unit)) + " to go"
 		v.Next = append(v.Next, r)
 	}
-	for _, held := range d.Vouchers {
-		token, err := p.Coupons.VoucherToken(d.Tenant.ID, held)
+	for _, voucher := range d.Vouchers {
+		token, err := p.Coupons.VoucherToken(d.Tenant.ID, voucher)
 		if err != nil {
 			return err
 		}
-		w := views.CardVoucher{Path: "/v/" + token, Name: page.VoucherValueOf(held.Benefit, held.RewardName, d.Currency).String(), Note: "Voucher"}
-		if held.ExpiresAt != nil {
-			w.Note += ", until " + page.LastDay(*held.ExpiresAt, d.TimeZone)
+		w := views.CardVoucher{Path: "/v/" + token, Name: page.VoucherValueOf(voucher.Benefit, voucher.RewardName, d.Currency).String(), Note: "Voucher"}
+		if voucher.ExpiresAt != nil {
+			w.Note += ", until " + page.LastDay(*voucher.ExpiresAt, d.TimeZone)
 		}
 		v.Vouchers = append(v.Vouchers, w)
 	}
@@ -229,11 +213,11 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	v.Body = "on-card"
 	v.Manifest = d.path + "/manifest.webmanifest"
 	v.Assets.Stylesheets = append([]string{static.Path("css/pin.css")}, v.Assets.Stylesheets...)
-	p.scripted(c, &v.Frame, "portal", "pin")
+	p.addScripts(c, &v.Frame, "portal", "pin")
 	return render(c, status, views.CardPage(v))
 }
 
-// balances are the customer's: points first, unless they only collect stamps.
+// balances are the customer's balances in the order of unitsOf.
 func balances(w walkin.Card) (first views.Balance, second string) {
 	unit, other := unitsOf(w)
 	n := w.Balance(unit)
@@ -244,8 +228,8 @@ func balances(w walkin.Card) (first views.Balance, second string) {
 	return first, second
 }
 
-// unitsOf is the unit that a customer's card shows first, and the other. Points mean nothing
-// to customers who have none, where none of the rewards costs any.
+// unitsOf orders the units of a card: stamps first for customers without points where no reward costs
+// points.
 func unitsOf(w walkin.Card) (first, second ledger.Unit) {
 	stamps := w.StampsBalance != 0
 	for _, o := range w.Rewards {
@@ -260,20 +244,19 @@ func unitsOf(w walkin.Card) (first, second ledger.Unit) {
 	return ledger.Points, ledger.Stamps
 }
 
-// progressOf is the way to the next reward of the unit that is shown first, or else of the
-// other; nil where there is none to save for.
+// progressOf is the way to the next reward, preferably of the unit shown first; nil for none.
 func progressOf(w walkin.Card) *views.Progress {
 	shown, _ := unitsOf(w)
-	var of, rest walkin.Card
-	of.Customer, rest.Customer = w.Customer, w.Customer
+	var first, rest walkin.Card
+	first.Customer, rest.Customer = w.Customer, w.Customer
 	for _, o := range w.Rewards {
 		if unit, _ := o.Price(); unit == shown {
-			of.Rewards = append(of.Rewards, o)
+			first.Rewards = append(first.Rewards, o)
 		} else {
 			rest.Rewards = append(rest.Rewards, o)
 		}
 	}
-	next, missing, found := of.Next()
+	next, missing, found := first.Next()
 	if !found {
 		next, missing, found = rest.Next()
 	}
@@ -287,40 +270,32 @@ func progressOf(w walkin.Card) *views.Progress {
 	}
 }
 
-// link is the address of the card, as its printed QR code has it.
-func (p *Portal) link(d card) (string, error) {
+// cardLink is the address in the QR code of a card.
+func (p *Portal) cardLink(d card) (string, error) {
 	token, err := p.Walkins.CardToken(d.Tenant.ID, d.Customer)
 	return p.Names.Tenant(d.Slug) + "/card/" + token, err
 }
 
-func (p *Portal) printCard(c echo.Context) error {
-	d, err := p.card(c)
+func (p *Portal) printCard(c echo.Context, d card) error {
+	link, err := p.cardLink(d)
 	if err != nil {
 		return err
 	}
-	link, err := p.link(d)
-	if err != nil {
-		return err
-	}
-	v := views.Print{Frame: p.frame(d.front, "Print card"), Customer: d.customer(), CardPath: d.path}
+	v := views.Print{Frame: p.frame(d.front, "Print card"), Customer: d.customerName(), CardPath: d.path}
 	if v.QR, err = page.QR(link, "QR code of this card"); err != nil {
 		return err
 	}
-	p.scripted(c, &v.Frame, "portal")
+	p.addScripts(c, &v.Frame, "portal")
 	return render(c, http.StatusOK, views.PrintPage(v))
 }
 
-// cardPicture is for a phone's pictures: the till takes its QR code as well.
-func (p *Portal) cardPicture(c echo.Context) error {
-	d, err := p.card(c)
+// cardPicture answers with a picture of the card, to be kept on a phone.
+func (p *Portal) cardPicture(c echo.Context, d card) error {
+	link, err := p.cardLink(d)
 	if err != nil {
 		return err
 	}
-	link, err := p.link(d)
-	if err != nil {
-		return err
-	}
-	picture, err := cardPicture(link, d.Name, d.palette())
+	picture, err := drawCard(link, d.Name, d.palette())
 	if err != nil {
 		return err
 	}
@@ -328,39 +303,9 @@ func (p *Portal) cardPicture(c echo.Context) error {
 	return c.Blob(http.StatusOK, "image/png", picture)
 }
 
-// cardManifest lets the card sit on a home screen.
-func (p *Portal) cardManifest(c echo.Context) error {
-	d, err := p.card(c)
-	if err != nil {
-		return err
-	}
-	type picture struct {
-		Src     string `json:"src"`
-		Sizes   string `json:"sizes"`
-		Type    string `json:"type"`
-		Purpose string `json:"purpose"`
-	}
-	colour := d.palette().Fill
-	manifest, err := json.Marshal(struct {
-		ID         string    `json:"id"`
-		Name       string    `json:"name"`
-		ShortName  string    `json:"short_name"`
-		StartURL   string    `json:"start_url"`
-		Scope      string    `json:"scope"`
-		Display    string    `json:"display"`
-		Background string    `json:"background_color"`
-		Theme      string    `json:"theme_color"`
-		Icons      []picture `json:"icons"`
-	}{
-		"/card/" + d.Card.ID.String(), d.Name, d.Name, d.path, "/", "standalone", "#f5f5f8", colour,
-		[]picture{
-			{d.iconPath("192"), "192x192", "image/png", "any"},
-			{d.iconPath("512"), "512x512", "image/png", "any"},
-			{d.iconPath("512"), "512x512", "image/png", "maskable"},
-		},
-	})
-	if err != nil {
-		return err
-	}
-	return c.Blob(http.StatusOK, "application/manifest+json", manifest)
+// cardManifest lets people put the card on their home screen.
+func (p *Portal) cardManifest(c echo.Context, d card) error {
+	return page.WriteManifest(c, page.Manifest{
+		ID: "/card/" + d.Card.ID.String(), Name: d.Name, ShortName: d.Name, StartURL: d.path, Scope: "/", Background: "#f5f5f8", Theme: d.palette().Fill,
+	}, d.iconPath)
 }

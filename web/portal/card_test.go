@@ -22,6 +22,7 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/web/portal"
 )
 
 const (
@@ -295,7 +296,7 @@ func TestCodeOfAnInactiveCustomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := s.card(t, anna)
-	const want = "This card is not active. Ask at the till."
+	const want = portal.InactiveCard
 	if got := s.get(t, path); got.words(".wallet-code") != want {
 		t.Errorf("the card says %q", got.words(".wallet-code"))
 	}

@@ -21,13 +21,13 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// invitation is what a business offers those who join, and what they agree to.
+// invitation is the offer to new customers, and the terms they agree to.
 type invitation struct {
 	page.Offer
 	tenant.Consent
 }
 
-func (p *Portal) invitation(c echo.Context, f front) (invitation, error) {
+func (p *Portal) findInvitation(c echo.Context, f front) (invitation, error) {
 	ctx, by := c.Request().Context(), core.System(f.Tenant, "customer pages")
 	return p.invitations.get(f.Slug, p.Now(), func() (invitation, error) {
 		consent, err := p.Tenants.Consent(ctx, by)
@@ -46,8 +46,8 @@ func (p *Portal) invitation(c echo.Context, f front) (invitation, error) {
 	})
 }
 
-// The names of fields. termsField says which words the customer was shown: should the
-// business change them meanwhile, the customer is asked again.
+// The names of fields. termsField identifies the terms that the customer was shown: if the business
+// has changed them since, the customer is asked again.
 const (
 	nameField   = "name"
 	phoneField  = "phone"
@@ -64,8 +64,8 @@ func fingerprint(terms string) string {
 
 const offersText = "Send me offers by e-mail"
 
-// details reads what a customer entered about themselves.
-func details(form *page.Form, i invitation) walkin.Details {
+// readDetails reads what customers enter about themselves.
+func readDetails(form *page.Form, i invitation) walkin.Details {
 	d := walkin.Details{Phone: form.Text(phoneField), Email: form.Filled(emailField), Terms: i.Text}
 	d.FirstName, d.LastName = splitName(form.Value(nameField))
 	if form.Value(termsField) != fingerprint(i.Text) {
@@ -82,8 +82,8 @@ func details(form *page.Form, i invitation) walkin.Details {
 	return d
 }
 
-// splitName splits a name at its last space: a first name may be two words, and a family name
-// is one more often than not. Nil: missing.
+// splitName splits a name at its last space: family names are more often one word than first names.
+// Nil: missing.
 func splitName(name string) (first, last *string) {
 	words := strings.Fields(name)
 	switch len(words) {
@@ -96,9 +96,8 @@ func splitName(name string) (first, last *string) {
 	return new(strings.Join(words[:end], " ")), &words[end]
 }
 
-// oneName returns violations of the first and the last name as one of the field that the page has
-// for both.
-func oneName(err error) error {
+// joinNameErrors moves violations of the first and last name to the page's one field for both.
+func joinNameErrors(err error) error {
 	var refusal *core.Error
 	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
 		return err
@@ -116,8 +115,8 @@ func oneName(err error) error {
 	return core.Invalid(fields)
 }
 
-// phone is the field for a phone number, with how the country's numbers begin.
-func phone(form *page.Form, country string) ui.Field {
+// phoneInput is the field for a phone number, with the calling code of the country.
+func phoneInput(form *page.Form, country string) ui.Field {
 	f := form.Field(phoneField, "Phone")
 	f.Type, f.Mode, f.Autocomplete, f.MaxLength = "tel", "tel", "tel", 40
 	if code := phonenumbers.GetCountryCodeForRegion(country); code != 0 {
@@ -129,40 +128,36 @@ func phone(form *page.Form, country string) ui.Field {
 	return f
 }
 
-func name(form *page.Form) ui.Field {
+func nameInput(form *page.Form) ui.Field {
 	f := form.Field(nameField, "Name")
 	f.Autocomplete, f.MaxLength = "name", 201
 	return f
 }
 
-func (p *Portal) showJoin(c echo.Context) error {
-	return p.joinPage(c, http.StatusOK, page.Blank(nil))
+func (p *Portal) showJoin(c echo.Context, f front) error {
+	return p.joinPage(c, f, http.StatusOK, page.Blank(nil))
 }
 
-func (p *Portal) joinPage(c echo.Context, status int, form *page.Form) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
-	i, err := p.invitation(c, f)
+func (p *Portal) joinPage(c echo.Context, f front, status int, form *page.Form) error {
+	i, err := p.findInvitation(c, f)
 	if err != nil {
 		return err
 	}
 	v := views.Join{Frame: p.frame(f, "Join"), Heading: i.Heading, Offer: i.Lines, FormKey: p.newFormKey(), Terms: fingerprint(i.Text)}
 	v.Body = "wide"
-	v.Name, v.Phone, v.Email = name(form), phone(form, f.Country), form.Field(emailField, "E-mail")
+	v.Name, v.Phone, v.Email = nameInput(form), phoneInput(form, f.Country), form.Field(emailField, "E-mail")
 	v.Name.Autofocus = status == http.StatusOK
 	v.Email.Type, v.Email.Mode, v.Email.Autocomplete, v.Email.Optional, v.Email.MaxLength = "email", "email", "email", true, 255
-	v.Email.Help = "We e-mail you the link to your card."
+	v.Email.Help = "For the link to your card"
 	v.Agreed = form.Field(agreedField, i.Text)
 	v.Offers = form.Field(offersField, offersText)
 	v.Offers.Optional = true
 	v.Problem = form.Problem()
-	v.Privacy = address(i.PrivacyURL)
+	v.Privacy = orEmpty(i.PrivacyURL)
 	return render(c, status, views.JoinPage(v))
 }
 
-func address(v *string) string {
+func orEmpty(v *string) string {
 	if v == nil {
 		return ""
 	}
@@ -171,8 +166,8 @@ func address(v *string) string {
 
 func (p *Portal) newFormKey() string { return core.NewID(p.Now()).String() }
 
-// limited counts an attempt of the client's address, or says on the form that it was one too
-// many.
+// limited counts an attempt of the client's address. It reports whether there were too many, which the
+// form then says.
 func (p *Portal) limited(c echo.Context, form *page.Form) bool {
 	v := p.PerAddress.Take(p.AddressKey(p.Address(c.Request())))
 	if v.Allowed {
@@ -187,62 +182,60 @@ func (p *Portal) limited(c echo.Context, form *page.Form) bool {
 	return form.Refused(refusal)
 }
 
-// join makes a customer, and leads to their card. Of one who exists nothing is shown.
-func (p *Portal) join(c echo.Context) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
+// join creates a customer and leads to their card. It shows nothing about an existing customer.
+func (p *Portal) join(c echo.Context, f front) error {
 	form, err := page.Read(c)
 	if err != nil {
 		return err
 	}
 	if p.limited(c, form) {
-		return p.joinPage(c, http.StatusTooManyRequests, form)
+		return p.joinPage(c, f, http.StatusTooManyRequests, form)
 	}
-	i, err := p.invitation(c, f)
+	i, err := p.findInvitation(c, f)
 	if err != nil {
 		return err
 	}
-	by := page.IdempotentActorFor(p.visitor(c, f), c, form, outcome)
-	joined, err := p.Walkins.Join(c.Request().Context(), by, details(form, i))
+	by := page.IdempotentActorFor(p.visitor(c, f), c, form, joinResult)
+	joined, err := p.Walkins.Join(c.Request().Context(), by, readDetails(form, i))
 	result, again := page.ReplayedPath(by, err)
 	if !again {
-		if form.Refused(oneName(err)) {
-			return p.joinPage(c, http.StatusUnprocessableEntity, form)
+		if form.Refused(joinNameErrors(err)) {
+			return p.joinPage(c, f, http.StatusUnprocessableEntity, form)
 		}
 		if err != nil {
 			return err
 		}
-		result = outcome(joined)
+		result = joinResult(joined)
 	}
-	return p.joined(c, f, result)
+	return p.showJoinResult(c, f, result)
 }
 
-// The outcomes of joining, as they are remembered: the customer's id where they are new. Their
-// link is made anew, since it is stored nowhere.
+// The results of joining, as they are stored with the form's key, besides the id of a new customer.
+// The link to the card isn't stored: it is a secret.
 const (
-	outcomeMailed = "mailed"
-	outcomeAsk    = "ask"
+	resultMailed = "mailed"
+	resultAsk    = "ask"
 )
 
-func outcome(j walkin.Joined) string {
+func joinResult(j walkin.Joined) string {
 	switch {
 	case j.New:
 		id, _, _ := strings.Cut(j.CardToken, "-")
 		return id
 	case j.Mailed:
-		return outcomeMailed
+		return resultMailed
 	}
-	return outcomeAsk
+	return resultAsk
 }
 
-func (p *Portal) joined(c echo.Context, f front, result string) error {
+const cardMailed = "We e-mailed you the link."
+
+func (p *Portal) showJoinResult(c echo.Context, f front, result string) error {
 	v := views.Answer{Frame: p.frame(f, "You already have a card"), Heading: "You already have a card"}
 	switch result {
-	case outcomeMailed:
-		v.Words = "We e-mailed the link to it."
-	case outcomeAsk:
+	case resultMailed:
+		v.Words = cardMailed
+	case resultAsk:
 		v.Words = "Ask at the till to open it."
 	default:
 		id, err := core.ParseID(result)
@@ -262,15 +255,11 @@ func (p *Portal) joined(c echo.Context, f front, result string) error {
 	return render(c, http.StatusOK, views.AnswerPage(v))
 }
 
-func (p *Portal) showFind(c echo.Context) error {
-	return p.findPage(c, http.StatusOK, page.Blank(nil))
+func (p *Portal) showFind(c echo.Context, f front) error {
+	return p.findPage(c, f, http.StatusOK, page.Blank(nil))
 }
 
-func (p *Portal) findPage(c echo.Context, status int, form *page.Form) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
+func (p *Portal) findPage(c echo.Context, f front, status int, form *page.Form) error {
 	v := views.Find{Frame: p.frame(f, "Find my card"), Contact: form.Field("contact", "Phone or e-mail")}
 	v.Body = "wide"
 	v.Contact.Autocomplete, v.Contact.MaxLength, v.Contact.Autofocus = "email", 255, status == http.StatusOK
@@ -278,27 +267,23 @@ func (p *Portal) findPage(c echo.Context, status int, form *page.Form) error {
 	return render(c, status, views.FindPage(v))
 }
 
-// find mails the link to a card. The answer is the same whether there is one or not.
-func (p *Portal) find(c echo.Context) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
+// find e-mails the link to a card. The response is the same whether there is a card or not.
+func (p *Portal) find(c echo.Context, f front) error {
 	form, err := page.Read(c)
 	if err != nil {
 		return err
 	}
 	if p.limited(c, form) {
-		return p.findPage(c, http.StatusTooManyRequests, form)
+		return p.findPage(c, f, http.StatusTooManyRequests, form)
 	}
 	err = p.Walkins.MailCard(c.Request().Context(), p.visitor(c, f), form.Value("contact"))
-	if form.Refused(oneName(err)) {
-		return p.findPage(c, http.StatusUnprocessableEntity, form)
+	if form.Refused(joinNameErrors(err)) {
+		return p.findPage(c, f, http.StatusUnprocessableEntity, form)
 	}
 	if err != nil {
 		return err
 	}
 	v := views.Answer{Frame: p.frame(f, "Check your e-mail"), Heading: "Check your e-mail"}
-	v.Words = "If there is a card with an e-mail address on file, the link to it is on its way. If nothing arrives, ask at the till."
+	v.Words = "If you have a card with an e-mail address, we sent you the link. If nothing arrives, ask at the till."
 	return render(c, http.StatusOK, views.AnswerPage(v))
 }

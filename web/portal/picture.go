@@ -25,21 +25,20 @@ import (
 // The picture of a card, in pixels.
 const (
 	pictureWidth  = 900
-	pictureModule = 16 // at most, of the QR code
+	pictureModule = 16 // maximum, of the QR code
 	pictureHead   = 180
 	pictureMargin = 48
 )
 
-var lettering = sync.OnceValues(func() (*sfnt.Font, error) { return opentype.Parse(gobold.TTF) })
+var loadFont = sync.OnceValues(func() (*sfnt.Font, error) { return opentype.Parse(gobold.TTF) })
 
-// cardPicture draws a card to be kept among a phone's pictures: a QR code of its link below
-// the business's name.
-func cardPicture(link, business string, p tenant.Palette) ([]byte, error) {
+// drawCard draws a card: the name of the business above a QR code of the link.
+func drawCard(link, business string, p tenant.Palette) ([]byte, error) {
 	code, err := qrcode.New(link, qrcode.Medium)
 	if err != nil {
 		return nil, fmt.Errorf("QR code of a card: %w", err)
 	}
-	modules := code.Bitmap() // four empty ones on each side included
+	modules := code.Bitmap() // with the margin of four modules
 	module := min(pictureModule, (pictureWidth-2*pictureMargin)/len(modules))
 	side := module * len(modules)
 	fill, ink, err := colours(p)
@@ -49,7 +48,7 @@ func cardPicture(link, business string, p tenant.Palette) ([]byte, error) {
 	picture := image.NewRGBA(image.Rect(0, 0, pictureWidth, pictureHead+side+2*pictureMargin))
 	draw.Draw(picture, picture.Bounds(), image.White, image.Point{}, draw.Src)
 	draw.Draw(picture, image.Rect(0, 0, pictureWidth, pictureHead), image.NewUniform(fill), image.Point{}, draw.Src)
-	if err := letter(picture, business, ink); err != nil {
+	if err := drawName(picture, business, ink); err != nil {
 		return nil, err
 	}
 	left, top := (pictureWidth-side)/2, pictureHead+pictureMargin
@@ -61,13 +60,13 @@ func cardPicture(link, business string, p tenant.Palette) ([]byte, error) {
 			}
 		}
 	}
-	return encoded(picture)
+	return encodePNG(picture)
 }
 
-// letter writes a name in the middle of the picture's head, as large as it fits. A name in a
-// script that the font lacks is left out: boxes would say less than nothing.
-func letter(on draw.Image, name string, ink color.Color) error {
-	typeface, err := lettering()
+// drawName writes a name into the head of the picture, as large as it fits. A name in a script that the
+// font lacks is left out: it would be drawn as boxes.
+func drawName(on draw.Image, name string, ink color.Color) error {
+	typeface, err := loadFont()
 	if err != nil {
 		return err
 	}
@@ -93,9 +92,9 @@ func letter(on draw.Image, name string, ink color.Color) error {
 	return nil
 }
 
-// icon draws a business's sign on a home screen: its logo on white, or a heart on its
-// colour. What matters keeps to the middle, since devices cut the corners in many ways.
-func icon(side int, p tenant.Palette, logo *tenant.Picture) ([]byte, error) {
+// drawIcon draws the icon of a business for home screens: its logo on white, or a heart on its colour.
+// The drawing keeps to the middle, since devices cut off the corners.
+func drawIcon(side int, p tenant.Palette, logo *tenant.Picture) ([]byte, error) {
 	fill, ink, err := colours(p)
 	if err != nil {
 		return nil, err
@@ -103,8 +102,8 @@ func icon(side int, p tenant.Palette, logo *tenant.Picture) ([]byte, error) {
 	square := image.NewRGBA(image.Rect(0, 0, side, side))
 	if logo == nil {
 		draw.Draw(square, square.Bounds(), image.NewUniform(fill), image.Point{}, draw.Src)
-		heart(square, ink)
-		return encoded(square)
+		drawHeart(square, ink)
+		return encodePNG(square)
 	}
 	picture, _, err := image.Decode(bytes.NewReader(logo.Bytes))
 	if err != nil {
@@ -120,11 +119,11 @@ func icon(side int, p tenant.Palette, logo *tenant.Picture) ([]byte, error) {
 	}
 	left, top := (side-width)/2, (side-height)/2
 	draw.CatmullRom.Scale(square, image.Rect(left, top, left+width, top+height), picture, picture.Bounds(), draw.Over, nil)
-	return encoded(square)
+	return encodePNG(square)
 }
 
-// heart draws the heart of static/img/icon.svg, filled.
-func heart(on *image.RGBA, ink color.Color) {
+// drawHeart draws the heart of static/img/icon.svg, filled.
+func drawHeart(on *image.RGBA, ink color.Color) {
 	side := float32(on.Bounds().Dx())
 	at := func(v float32) float32 { return v / 32 * side }
 	r := vector.NewRasterizer(on.Bounds().Dx(), on.Bounds().Dy())
@@ -138,7 +137,7 @@ func heart(on *image.RGBA, ink color.Color) {
 	r.Draw(on, on.Bounds(), image.NewUniform(ink), image.Point{})
 }
 
-// colours are a palette's, to draw with.
+// colours parses the colours of a palette.
 func colours(p tenant.Palette) (fill, ink color.Color, err error) {
 	list := [2]color.RGBA{}
 	for i, text := range []string{p.Fill, p.OnFill} {
@@ -150,7 +149,7 @@ func colours(p tenant.Palette) (fill, ink color.Color, err error) {
 	return list[0], list[1], nil
 }
 
-func encoded(picture image.Image) ([]byte, error) {
+func encodePNG(picture image.Image) ([]byte, error) {
 	var file bytes.Buffer
 	err := png.Encode(&file, picture)
 	return file.Bytes(), err

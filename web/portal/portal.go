@@ -1,11 +1,9 @@
-// Package portal serves customers' own pages on the host of their business: their card, a
-// voucher, joining, collecting a sale that a till shows, and the choice whether to get
-// e-mails.
+// Package portal serves customers' own pages on the host of their business: their card, vouchers,
+// joining, collecting a sale, and unsubscribing.
 //
-// Its surprising rule: customers don't sign in; the token in a link is all they need. So
-// pages stay out of caches, search engines and Referer headers. They write no session: one
-// is read only to offer the panel to the business's own staff. The one cookie binds a sale
-// to the browser that took it, for ten minutes.
+// Its surprising rule: customers don't sign in; the token in a link is all they need. So pages stay
+// out of caches, search engines and Referer headers, and write no session. A session is only read to
+// link staff to the panel. The only cookie binds a sale to a browser for ten minutes.
 package portal
 
 import (
@@ -36,7 +34,7 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// Config is what the pages need.
+// Config configures the portal.
 type Config struct {
 	Tenants   *tenant.Service
 	Customers *customer.Service
@@ -60,85 +58,94 @@ type Config struct {
 	Log     *slog.Logger
 }
 
-// Portal is the pages of all businesses.
+// Portal serves the pages of all businesses.
 type Portal struct {
 	Config
-	fronts      brief[front]
-	invitations brief[invitation]
+	fronts      cache[front]
+	invitations cache[invitation]
 }
 
-// requestTime is how long a page may take.
+// requestTime limits how long a page may take.
 const requestTime = 15 * time.Second
 
-// New makes the handler of the paths of Areas, on the hosts of tenants.
+// New returns the handler of the paths of Areas.
 func New(c Config) http.Handler {
 	p := &Portal{Config: c}
 	e := echo.New()
-	e.HTTPErrorHandler = p.failed
-	e.Use(headers, ended(page.Compressed()), ended(page.WithTimeout(requestTime)))
+	e.HTTPErrorHandler = p.showError
+	e.Use(headers, exceptStream(page.Compressed()), exceptStream(page.WithTimeout(requestTime)))
+	withFront := func(handle func(echo.Context, front) error) echo.HandlerFunc {
+		return page.WithRecord(p.findFront, handle)
+	}
+	withOpen := func(handle func(echo.Context, front) error) echo.HandlerFunc {
+		return page.WithRecord(p.findOpen, handle)
+	}
+	withCard := func(handle func(echo.Context, card) error) echo.HandlerFunc {
+		return page.WithRecord(p.findCard, handle)
+	}
 	for path, show := range map[string]echo.HandlerFunc{
-		"/v/:token":                         p.showVoucher,
-		"/unsubscribe/:token":               p.askUnsubscribe,
+		"/v/:token":                         withFront(p.showVoucher),
+		"/unsubscribe/:token":               page.WithRecord(p.findSubscriber, p.askUnsubscribe),
 		"/brand/:colour":                    p.style,
-		"/brand/logo/:hash":                 p.logo,
-		"/brand/icon/:name":                 p.icon,
-		"/card/:token":                      p.showCard,
+		"/brand/logo/:hash":                 withFront(p.logo),
+		"/brand/icon/:name":                 withFront(p.icon),
+		"/card/:token":                      withCard(p.showCard),
 		"/card/:token/pin":                  p.backToCard,
-		"/card/:token/pin/:id":              p.showCodeState,
-		"/card/:token/print":                p.printCard,
-		"/card/:token/picture.png":          p.cardPicture,
-		"/card/:token/manifest.webmanifest": p.cardManifest,
-		"/join":                             p.open(p.showJoin),
-		"/join/find":                        p.open(p.showFind),
-		"/w":                                p.open(p.showTypePIN),
-		"/w/:code":                          p.open(p.showScanned),
-		"/w/claim":                          p.showClaim,
-		"/w/claimed":                        p.showClaimed,
+		"/card/:token/pin/:id":              withCard(p.showCodeState),
+		"/card/:token/print":                withCard(p.printCard),
+		"/card/:token/picture.png":          withCard(p.cardPicture),
+		"/card/:token/manifest.webmanifest": withCard(p.cardManifest),
+		"/join":                             withOpen(p.showJoin),
+		"/join/find":                        withOpen(p.showFind),
+		"/w":                                withOpen(p.showTypePIN),
+		"/w/:code":                          withOpen(p.showScanned),
+		"/w/claim":                          withFront(p.showClaim),
+		"/w/claimed":                        withFront(p.showClaimed),
 	} {
 		e.Match([]string{http.MethodGet, http.MethodHead}, path, show)
 	}
-	e.GET(eventsPath, p.codeEvents)
+	e.GET(eventsPath, withCard(p.codeEvents))
 	for path, act := range map[string]echo.HandlerFunc{
-		"/card/:token/pin": p.showCode,
-		"/join":            p.join,
-		"/join/find":       p.find,
-		"/w":               p.takeTyped,
-		"/w/:code":         p.takeScanned,
-		"/w/claim":         p.claim,
+		"/card/:token/pin": page.WithRecord(p.findOpenCard, p.showCode),
+		"/join":            withOpen(p.join),
+		"/join/find":       withOpen(p.find),
+		"/w":               withOpen(p.takeTyped),
+		"/w/:code":         withOpen(p.takeScanned),
+		"/w/claim":         withOpen(p.claim),
 	} {
-		e.POST(path, p.open(act), page.SameOrigin())
+		e.POST(path, act, page.SameOrigin())
 	}
-	// From any site: mail programs post here without opening the page (RFC 8058), and the
-	// token is all the permission that it needs.
-	e.POST("/unsubscribe/:token", p.unsubscribe)
+	// From any site: mail programs post here without opening the page (RFC 8058).
+	e.POST("/unsubscribe/:token", page.WithRecord(p.findSubscriber, p.unsubscribe))
 	return e
 }
 
-// errSuspended refuses what would change something at a suspended business. What customers have
-// stays readable, and unsubscribing works.
-var errSuspended = &core.Error{Kind: core.KindRule, Message: "This isn't possible at this business right now. What you have is safe, and you can still see it."}
+// errSuspended refuses changes at a suspended business. Customers can still see what they have, and
+// unsubscribe.
+var errSuspended = &core.Error{Kind: core.KindRule, Message: "Not available at this business right now. Your points and vouchers are safe."}
 
-// open is a handler for businesses that are not suspended. No round trip where the business was
-// read a moment ago.
-func (p *Portal) open(handle echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		front, err := p.front(c)
-		if err != nil {
-			return err
-		}
-		if front.Suspended {
-			return errSuspended
-		}
-		return handle(c)
+// findOpen is findFront for businesses that aren't suspended.
+func (p *Portal) findOpen(c echo.Context) (front, error) {
+	f, err := p.findFront(c)
+	if err == nil && f.Suspended {
+		err = errSuspended
 	}
+	return f, err
 }
 
-// eventsPath streams for as long as the customer looks.
+func (p *Portal) findOpenCard(c echo.Context) (card, error) {
+	if _, err := p.findOpen(c); err != nil {
+		return card{}, err
+	}
+	return p.findCard(c)
+}
+
+// eventsPath is a stream without an end.
 const eventsPath = "/card/:token/pin/:id/events"
 
-// ended is a middleware for answers that end: not for a stream, which has no time limit and
-// is not gathered before it is sent.
-func ended(m echo.MiddlewareFunc) echo.MiddlewareFunc {
+// exceptStream applies a middleware to all paths except the stream, which has no time limit and isn't
+// compressed.
+func exceptStream(m echo.MiddlewareFunc) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		handle := m(next)
 		return func(c echo.Context) error {
@@ -150,16 +157,15 @@ func ended(m echo.MiddlewareFunc) echo.MiddlewareFunc {
 	}
 }
 
-// Areas are the first parts of the paths that the pages have.
+// Areas are the first segments of the paths of the pages.
 var Areas = []string{"brand", "card", "join", "unsubscribe", "v", "w"}
 
-// What a page may load. Most have no script, and are allowed none.
+// What a page may load. Most pages may run no script.
 const (
 	plainPolicy  = "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	scriptPolicy = plainPolicy + "; script-src 'self'; connect-src 'self'; manifest-src 'self'"
 )
 
-// headers allow the page's own styles and pictures, and no script at all.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		core.SetLogRoute(c.Request().Context(), c.Path())
@@ -194,15 +200,15 @@ func (p *Portal) frame(f front, title string) views.Frame {
 	return v
 }
 
-// scripted lets a page run the scripts of that name.
-func (p *Portal) scripted(c echo.Context, v *views.Frame, names ...string) {
+// addScripts lets a page run the scripts with these names.
+func (p *Portal) addScripts(c echo.Context, v *views.Frame, names ...string) {
 	c.Response().Header().Set("Content-Security-Policy", scriptPolicy)
 	for _, name := range names {
 		v.Assets.Scripts = append(v.Assets.Scripts, static.Path("js/"+name+".js"))
 	}
 }
 
-// render answers with a whole page, or with an error.
+// render answers with a complete page or returns an error.
 func render(c echo.Context, status int, component templ.Component) error {
 	var html bytes.Buffer
 	if err := component.Render(c.Request().Context(), &html); err != nil {
@@ -211,18 +217,18 @@ func render(c echo.Context, status int, component templ.Component) error {
 	return c.HTMLBlob(status, html.Bytes())
 }
 
-// failed answers an error in words. Every kind of invalid link gets the same answer.
-func (p *Portal) failed(err error, c echo.Context) {
+// showError answers an error with a page. Every kind of invalid link gets the same page.
+func (p *Portal) showError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
 	ctx := c.Request().Context()
-	front, _ := p.front(c) // if that failed, the page names no business
+	f, _ := p.findFront(c) // if that failed, the page names no business
 	status, n := p.explain(c, err)
-	n.Frame = p.frame(front, n.Title)
+	n.Frame = p.frame(f, n.Title)
 	if err := render(c, status, views.NoticePage(n)); err != nil {
 		p.Log.ErrorContext(ctx, "error page failed", slog.Any("error", err))
-		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+		_ = c.String(http.StatusInternalServerError, page.FailedMessage)
 	}
 }
 
@@ -233,10 +239,10 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.As(err, &fault) && fault.Code == http.StatusNotFound:
 		n.Title = "This link doesn't work"
-		n.Words = "It may be incomplete, or it is no longer valid. Open the link in your e-mail again, or ask at the till."
+		n.Words = "It is incomplete or no longer valid. Open the link in your e-mail again, or ask at the till."
 		return http.StatusNotFound, n
 	case fault != nil && fault.Code < http.StatusInternalServerError:
-		n.Title = "This isn't possible"
+		n.Title = "Not possible"
 		n.Words = "Open the link in your e-mail again."
 		if words, ok := fault.Message.(string); ok && fault.Code == http.StatusForbidden {
 			n.Words = words
@@ -247,11 +253,11 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 		page.RetryAfter(c, refusal.Wait)
 		return http.StatusTooManyRequests, n
 	case refusal != nil && refusal.Kind == core.KindRule:
-		n.Title, n.Words = "This isn't possible", refusal.Message
+		n.Title, n.Words = "Not possible", refusal.Message
 		return http.StatusUnprocessableEntity, n
 	case core.IsKind(err, core.KindUnavailable):
 		p.Log.WarnContext(ctx, "page unavailable", slog.Any("error", err))
-		n.Title, n.Words = "Not available right now", "Try again in a moment."
+		n.Title, n.Words = "Temporarily unavailable", "Try again in a moment."
 		return http.StatusServiceUnavailable, n
 	}
 	p.Log.ErrorContext(ctx, "page failed", slog.Any("error", err))
@@ -261,7 +267,7 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	return http.StatusInternalServerError, n
 }
 
-// visitor is a customer whom nothing tells from others.
+// visitor is an unknown customer.
 func (p *Portal) visitor(c echo.Context, f front) core.Actor {
 	return core.Actor{
 		Kind: core.ByCustomer, Tenant: f.Tenant,

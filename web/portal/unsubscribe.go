@@ -12,65 +12,62 @@ import (
 	views "example.com/loyalty/views/portal"
 )
 
-// subscriber returns the customer of an unsubscribe link, also as an actor.
-func (p *Portal) subscriber(c echo.Context) (front, customer.Customer, core.Actor, error) {
-	f, err := p.front(c)
+// subscriber is the customer of an unsubscribe link.
+type subscriber struct {
+	front
+	found customer.Customer
+	by    core.Actor // the customer
+}
+
+func (p *Portal) findSubscriber(c echo.Context) (subscriber, error) {
+	f, err := p.findFront(c)
 	if err != nil {
-		return front{}, customer.Customer{}, core.Actor{}, err
+		return subscriber{}, err
 	}
 	token := c.Param("token")
 	id, err := link.ParseID(token)
 	if err != nil {
-		return front{}, customer.Customer{}, core.Actor{}, err
+		return subscriber{}, err
 	}
 	// Always version 0: revoking a customer's links must not keep them from unsubscribing.
 	if err := p.Links.Check(token, link.Unsubscribe, f.ID, id, 0); err != nil {
-		return front{}, customer.Customer{}, core.Actor{}, err
+		return subscriber{}, err
 	}
-	by := core.Actor{
-		Kind: core.ByCustomer, ID: id.String(), Tenant: f.Tenant,
-		Address: p.Address(c.Request()), RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
-	}
+	by := p.visitor(c, f)
+	by.ID = id.String()
 	found, err := p.Customers.Find(c.Request().Context(), by, id)
 	by.Name = found.FirstName + " " + found.LastName
-	return f, found, by, err
+	return subscriber{f, found, by}, err
 }
 
-// askUnsubscribe changes nothing: programs that check mails open every link in them. It shows
-// no name and no address, since mails are forwarded.
-func (p *Portal) askUnsubscribe(c echo.Context) error {
-	front, found, _, err := p.subscriber(c)
-	if err != nil {
-		return err
-	}
-	return p.subscription(c, front, found, false)
+// askUnsubscribe changes nothing: spam filters open every link in an e-mail. It shows no name and no
+// address, since e-mails are forwarded.
+func (p *Portal) askUnsubscribe(c echo.Context, s subscriber) error {
+	return p.subscription(c, s.front, s.found, false)
 }
 
 // unsubscribe stops the e-mails, or starts them again if the form says so. Doing it again
 // changes nothing.
-func (p *Portal) unsubscribe(c echo.Context) error {
-	front, found, by, err := p.subscriber(c)
-	if err != nil {
-		return err
-	}
-	if found.Erased { // they get no e-mails, and nothing more is stored about them
-		return p.subscription(c, front, found, false)
+func (p *Portal) unsubscribe(c echo.Context, s subscriber) error {
+	if s.found.Erased { // gets no e-mails, and nothing may be stored about them
+		return p.subscription(c, s.front, s.found, false)
 	}
 	change, resumed := p.Customers.Unsubscribe, subscribes(c)
 	if resumed {
 		change = p.Customers.Subscribe
 	}
-	if found, err = change(c.Request().Context(), by, found.ID); err != nil {
+	changed, err := change(c.Request().Context(), s.by, s.found.ID)
+	if err != nil {
 		return err
 	}
-	return p.subscription(c, front, found, resumed)
+	return p.subscription(c, s.front, changed, resumed)
 }
 
-// maxForm is more than these forms hold.
+// maxForm limits the size of these forms, in bytes.
 const maxForm = 4 << 10
 
-// subscribes reports whether a form asks for e-mails again. Any other body unsubscribes, even
-// an unreadable one: mail programs differ in what they send.
+// subscribes reports whether a form asks for e-mails again. Any other body unsubscribes: mail programs
+// send different ones.
 func subscribes(c echo.Context) bool {
 	r := c.Request()
 	kind, _, _ := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType))
@@ -82,18 +79,18 @@ func subscribes(c echo.Context) bool {
 }
 
 // subscription answers with the page for the customer's current choice.
-func (p *Portal) subscription(c echo.Context, f front, of customer.Customer, resumed bool) error {
+func (p *Portal) subscription(c echo.Context, f front, found customer.Customer, resumed bool) error {
 	v := views.Subscription{Action: c.Request().URL.EscapedPath()}
 	switch {
-	case of.Erased || of.UnsubscribedAt != nil:
-		v.Heading, v.Words = "You're unsubscribed", "You won't get offers from "+f.Name+" by e-mail any more. Vouchers you already have stay valid."
-		if !of.Erased {
+	case found.Erased || found.UnsubscribedAt != nil:
+		v.Heading, v.Words = "You're unsubscribed", "You won't get e-mails with offers from "+f.Name+". Your vouchers stay valid."
+		if !found.Erased {
 			v.Button, v.Resume = "Subscribe again", true
 		}
 	case resumed:
-		v.Heading, v.Words, v.Button = "You're subscribed", "You'll get offers from "+f.Name+" by e-mail again.", "Unsubscribe"
+		v.Heading, v.Words, v.Button = "You're subscribed", "You'll get e-mails with offers from "+f.Name+" again.", "Unsubscribe"
 	default:
-		v.Heading, v.Words = "Unsubscribe from e-mails?", "You won't get offers from "+f.Name+" by e-mail any more. Vouchers you already have stay valid."
+		v.Heading, v.Words = "Unsubscribe from e-mails?", "You won't get e-mails with offers from "+f.Name+". Your vouchers stay valid."
 		v.Button, v.Primary = "Unsubscribe", true
 	}
 	v.Frame = p.frame(f, v.Heading)

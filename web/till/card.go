@@ -12,15 +12,10 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// showCard faces the customer: the link to their card as a QR code, for a phone that doesn't
-// have it yet.
-func (t *Till) showCard(c echo.Context) error { return t.cardPage(c, "") }
+// showCard faces the customer: the link to their card as a QR code.
+func (t *Till) showCard(c echo.Context, id core.ID) error { return t.cardPage(c, id, "") }
 
-func (t *Till) cardPage(c echo.Context, done string) error {
-	id, err := pathID(c)
-	if err != nil {
-		return err
-	}
+func (t *Till) cardPage(c echo.Context, id core.ID, done string) error {
 	by := page.Actor(c)
 	found, err := t.Walkins.Customer(c.Request().Context(), by, id)
 	if err != nil {
@@ -35,7 +30,7 @@ func (t *Till) cardPage(c echo.Context, done string) error {
 	}
 	path, pin := customersPath+id.String(), c.QueryParam(pinField)
 	v := views.Card{
-		Name: found.FirstName, Mail: withPIN(path+"/card/mail", pin), Back: withPIN(path, pin), Done: done, HasEmail: found.Email != nil,
+		Name: found.FirstName, Mail: addPIN(path+"/card/mail", pin), Back: addPIN(path, pin), Done: done, HasEmail: found.Email != nil,
 	}
 	if v.Frame, err = t.frame(c, "Customer’s card"); err != nil {
 		return err
@@ -46,24 +41,19 @@ func (t *Till) cardPage(c echo.Context, done string) error {
 	return t.Render(c, http.StatusOK, views.CardPage(v), views.CardMain(v))
 }
 
-// mailCard e-mails the link to the customer.
-func (t *Till) mailCard(c echo.Context) error {
-	id, err := pathID(c)
-	if err != nil {
-		return err
-	}
+func (t *Till) mailCard(c echo.Context, id core.ID) error {
 	mailed, err := t.Walkins.SendCard(c.Request().Context(), page.Actor(c), id)
 	if err != nil {
 		return err
 	}
 	if !mailed {
-		return t.cardPage(c, "There is no e-mail address on file.")
+		return t.cardPage(c, id, "This customer has no e-mail address.")
 	}
-	return t.cardPage(c, "The link is on its way by e-mail.")
+	return t.cardPage(c, id, "The link is being e-mailed.")
 }
 
-// withPIN is a path that keeps the PIN that this till has taken of the customer.
-func withPIN(path, pin string) string {
+// addPIN adds the customer's accepted PIN to a path.
+func addPIN(path, pin string) string {
 	if pin == "" {
 		return path
 	}

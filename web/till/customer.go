@@ -27,14 +27,14 @@ const (
 )
 
 var (
-	errNoScan    = core.Refuse("", "Scan a code, or enter the 6 digits of the PIN.")
-	errNoVoucher = core.Refuse("", "No such voucher. Check the code and try again.")
+	errNoScan    = core.Refuse("", "Scan a code or enter the 6-digit PIN.")
+	errNoVoucher = core.Refuse("", "Voucher not found. Check the code and try again.")
 	errNoCard    = core.Refuse("", "This card’s link doesn’t work. Ask the customer to open their card again.")
 	errNoPhone   = core.Refuse("", "Enter a phone number or its last 4 digits.")
 )
 
-// askTake is what the QR code on a customer's card opens in a cashier's own camera. It takes
-// nothing: the page posts the code by its script or its button.
+// askTake is opened by a cashier's camera app from the QR code of a customer's card. Its script or its
+// button posts the code; opening the page doesn't use it up.
 func (t *Till) askTake(c echo.Context) error {
 	frame, err := t.frame(c, "Open customer")
 	if err != nil {
@@ -43,24 +43,16 @@ func (t *Till) askTake(c echo.Context) error {
 	return t.Render(c, http.StatusOK, views.TakePage(views.Take{Frame: frame, Code: c.Param("code")}), nil)
 }
 
-// scannedCode is a customer who was scanned, and what was scanned.
+// scannedCode is the customer of a scanned code, with the PIN or voucher that was scanned.
 type scannedCode struct {
 	customer core.ID
 	pin      *core.ID
 	voucher  *core.ID
-	problem  string // of the voucher
+	problem  string // why the voucher can't be used
 }
 
-// take opens the customer of a PIN or of a code: on a card, printed, or of a voucher.
-func (t *Till) take(c echo.Context) error {
-	d, err := readDraft(c)
-	if err != nil {
-		return err
-	}
-	return t.openScanned(c, d)
-}
-
-func (t *Till) openScanned(c echo.Context, d draft) error {
+// take opens the customer of a PIN, card or voucher.
+func (t *Till) take(c echo.Context, d draft) error {
 	f, err := t.scanned(c, d.Value("scan"), d.Value("pin"))
 	if d.Refused(err) {
 		focus := "pin"
@@ -84,16 +76,19 @@ func (t *Till) openScanned(c echo.Context, d draft) error {
 	return t.showChosen(c, d, f.problem)
 }
 
-// notFound shows the column to find a customer in, and why none was found.
+// notFound shows why no customer was found.
 func (t *Till) notFound(c echo.Context, d draft, refusal error, focus string) error {
-	status := http.StatusUnprocessableEntity
-	if core.IsKind(refusal, core.KindThrottled) {
-		status = http.StatusTooManyRequests
-	}
-	return t.desk(c, status, d.withoutCustomer(), sideColumn{phone: d.Value("phone"), focus: focus})
+	return t.desk(c, refusedStatus(refusal), d.withoutCustomer(), sideColumn{Side: views.Side{Phone: d.Value("phone"), Focus: focus}})
 }
 
-// scanned finds out whose code or PIN it is.
+func refusedStatus(refusal error) int {
+	if core.IsKind(refusal, core.KindThrottled) {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// scanned finds the customer of a code or PIN.
 func (t *Till) scanned(c echo.Context, scan, digits string) (scannedCode, error) {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	text := strings.Join(strings.Fields(scan), "")
@@ -112,7 +107,7 @@ func (t *Till) scanned(c echo.Context, scan, digits string) (scannedCode, error)
 		}
 		if code, ok := pathAfter(text, page.TillPath+"/c/"); ok {
 			text = code
-		} else if id, err := core.ParseID(text); err == nil { // typed from below a voucher's QR code, maybe
+		} else if id, err := core.ParseID(text); err == nil { // maybe a voucher's code, typed
 			v, err := t.Coupons.FindVoucher(ctx, by, id)
 			if !errors.Is(err, core.ErrNotFound) {
 				return scannedVoucher(v, err)
@@ -149,7 +144,7 @@ func scannedVoucher(v coupon.ShownVoucher, err error) (scannedCode, error) {
 	return f, nil
 }
 
-// pathAfter is what follows a part of an address, to its end.
+// pathAfter is the segment of an address that follows part.
 func pathAfter(text, part string) (rest string, found bool) {
 	_, rest, found = strings.Cut(text, part)
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
@@ -162,16 +157,8 @@ func onlyDigits(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }) < 0
 }
 
-// find looks a customer up by their phone number. One match is the customer.
-func (t *Till) find(c echo.Context) error {
-	d, err := readDraft(c)
-	if err != nil {
-		return err
-	}
-	return t.lookUp(c, d)
-}
-
-func (t *Till) lookUp(c echo.Context, d draft) error {
+// find searches by phone number. A single match is opened.
+func (t *Till) find(c echo.Context, d draft) error {
 	by, typed := page.Actor(c), strings.TrimSpace(d.Value("phone"))
 	var list []customer.Customer
 	err := error(errNoPhone)
@@ -192,53 +179,39 @@ func (t *Till) lookUp(c echo.Context, d draft) error {
 		d.Values.Set(customerField, list[0].ID.String())
 		return t.showChosen(c, d, "")
 	}
-	s := sideColumn{phone: typed, searched: true, addPath: "/admin/customers/new?" + url.Values{"phone": {typed}, "to": {"till"}}.Encode()}
+	s := views.Side{Phone: typed, Searched: true, AddPath: "/admin/customers/new?" + url.Values{"phone": {typed}, "to": {"till"}}.Encode()}
 	for _, found := range list {
 		m := matchView(found.ID, found.FirstName, found.LastName)
 		m.Note = page.Units(found.PointsBalance, ledger.Points)
-		s.matches = append(s.matches, m)
+		s.Matches = append(s.Matches, m)
 	}
-	return t.desk(c, http.StatusOK, d, s)
+	return t.desk(c, http.StatusOK, d, sideColumn{Side: s})
 }
 
-// choose takes one of the customers that are listed.
-func (t *Till) choose(c echo.Context) error {
-	d, err := readDraft(c)
-	if err != nil {
-		return err
-	}
+// choose opens a listed customer.
+func (t *Till) choose(c echo.Context, d draft) error {
 	chosen := d.Value("choose")
 	d = d.withoutCustomer()
 	d.Values.Set(customerField, chosen)
 	return t.showChosen(c, d, "")
 }
 
-// leave takes the customer away, and not the amount.
-func (t *Till) leave(c echo.Context) error {
-	d, err := readDraft(c)
-	if err != nil {
-		return err
-	}
+// removeCustomer keeps the amount.
+func (t *Till) removeCustomer(c echo.Context, d draft) error {
 	return t.desk(c, http.StatusOK, d.withoutCustomer(), sideColumn{})
 }
 
-// recent is the customer's column without a customer.
-func (t *Till) recent(c echo.Context) error {
-	return t.desk(c, http.StatusOK, draftOf(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency).withoutCustomer(), sideColumn{})
-}
-
-// showCustomer opens the point of sale at a customer.
-func (t *Till) showCustomer(c echo.Context) error {
-	id, err := pathID(c)
+// showCustomer opens the point of sale with a customer.
+func (t *Till) showCustomer(c echo.Context, id core.ID) error {
+	d, err := queryDraft(c)
 	if err != nil {
 		return err
 	}
-	d := draftOf(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency)
 	d.Values.Set(customerField, id.String())
 	return t.showChosen(c, d, "")
 }
 
-// showChosen shows the customer of the draft, or core.ErrNotFound.
+// showChosen shows the customer of the draft. problem is why their voucher can't be used, or "".
 func (t *Till) showChosen(c echo.Context, d draft, problem string) error {
 	w, err := t.chosenCustomer(c, d)
 	if err != nil {
@@ -247,23 +220,18 @@ func (t *Till) showChosen(c echo.Context, d draft, problem string) error {
 	if w == nil {
 		return core.ErrNotFound
 	}
-	return t.desk(c, http.StatusOK, d, sideColumn{card: w, problem: problem})
+	return t.desk(c, http.StatusOK, d, sideColumn{Side: views.Side{Problem: problem}, card: w})
 }
 
-// sideView is the customer's column.
+// sideView completes the customer's column.
 func (t *Till) sideView(c echo.Context, d draft, s sideColumn, types []transaction.Type) (views.Side, error) {
-	by := page.Actor(c)
-	v := views.Side{
-		Problem: s.problem, Phone: s.phone, Focus: s.focus, Searched: s.searched, Matches: s.matches, AddPath: s.addPath,
-		Total: d.total(by.Tenant.Currency),
-	}
+	by, v := page.Actor(c), s.Side
+	v.Total = d.total(by.Tenant.Currency)
 	if s.card != nil {
 		v.Customer = customerView(by, d, *s.card, types)
-		v.Customer.Ask = s.ask
 		return v, nil
 	}
-	v.Ask = s.ask
-	if s.searched || s.ask != nil {
+	if v.Searched || v.Ask != nil {
 		return v, nil
 	}
 	served, err := t.Walkins.Recent(c.Request().Context(), by, deviceLocation(c))
@@ -279,7 +247,7 @@ func (t *Till) sideView(c echo.Context, d draft, s sideColumn, types []transacti
 	return v, nil
 }
 
-// matchView is a customer to choose, in one of four colours.
+// matchView is a customer to choose. The colour of the initials depends on the id.
 func matchView(id core.ID, first, last string) views.Match {
 	name := strings.TrimSpace(first + " " + last)
 	text, sum := id.String(), 0
@@ -304,24 +272,24 @@ func customerName(c customer.Customer) string {
 	return strings.TrimSpace(c.FirstName + " " + c.LastName)
 }
 
-// customerView is the customer of the sale, what they can use, and what the sale does.
+// customerView is the customer of the sale, with what they can use and what the sale earns.
 func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Type) *views.Customer {
 	v := &views.Customer{
 		ID: w.ID.String(), Name: customerName(w.Customer), Phone: w.Phone, Balances: balances(w.PointsBalance, w.StampsBalance),
-		Points: w.PointsBalance, Stamps: w.StampsBalance, Total: d.total(by.Tenant.Currency), Button: "Record sale",
+		Points: w.PointsBalance, Stamps: w.StampsBalance,
 	}
 	if d.pin != nil {
 		v.PIN = d.pin.String()
 	}
 	switch {
 	case w.Erased:
-		v.Notice = "This customer was erased. Nothing can be recorded for them."
+		v.Notice = "This customer was erased."
 		return v
 	case w.Status != customer.Active:
-		v.Notice = "This customer is inactive. A manager can activate them."
+		v.Notice = "This customer is inactive. A manager can reactivate them."
 		return v
 	}
-	v.CardPath = withPIN(customersPath+v.ID+"/card", v.PIN)
+	v.CardPath = addPIN(customersPath+v.ID+"/card", v.PIN)
 	after := outcomeOf(by, d, w, types)
 	v.Uses, v.Earns, v.Progress = useViews(by, d, w), after.earns(), after.progress()
 	return v
@@ -341,8 +309,7 @@ func balances(points, stamps int64) (list []views.Balance) {
 	return list
 }
 
-// useViews are what the customer can use now: what they redeemed before and is to be handed over,
-// rewards and vouchers.
+// useViews lists the customer's pending redemptions, affordable rewards and vouchers.
 func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 	left := map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}
 	for _, r := range w.Rewards {
@@ -383,7 +350,7 @@ func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 	return list
 }
 
-// benefit is what a voucher gives, in words, as a worth, and as what the cashier does.
+// benefit describes a voucher: its name, its worth, and what the cashier must do, if anything.
 func benefit(v coupon.ShownVoucher, currency string) (name, worth, hint string) {
 	switch v.BenefitType {
 	case coupon.Amount:
@@ -407,5 +374,5 @@ func benefit(v coupon.ShownVoucher, currency string) (name, worth, hint string) 
 	return name, free, ""
 }
 
-// free is what a customer pays for what they redeemed before, or have a voucher for.
+// free is the worth of a pending redemption and of a voucher for a reward.
 const free = "Free"

@@ -15,10 +15,10 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// The fields of the form. Those that core knows have its names.
+// The fields of the form, by core's names where core knows them.
 const (
 	spendField    = "spend_amount_cents"
-	amountField   = "amount" // as text: without JavaScript
+	amountField   = "amount" // typed, without JavaScript
 	typeField     = "transaction_type_id"
 	locationField = "location_id"
 	customerField = "customer_ulid"
@@ -27,26 +27,26 @@ const (
 	rewardsField  = "rewards"
 	vouchersField = "vouchers"
 
-	confirmedField = "confirmed" // the amount above the ceiling that was confirmed
-	correctField   = "correct"   // it is to be corrected
+	confirmedField = "confirmed" // the amount above the limit that was confirmed
+	correctField   = "correct"   // the answer that it must be corrected
 )
 
-// draft is a sale that is being put together, as the form says it.
+// draft is a sale that is being entered.
 type draft struct {
 	*page.Form
 	spend    *int64
 	typeID   *int64
 	location *int64
 	pin      *core.ID
-	pending  []core.ID // redemptions that were made before
+	pending  []core.ID // earlier redemptions
 	rewards  []core.ID
 	vouchers []core.ID
 }
 
-// draftOf reads the form of a sale.
+// draftOf reads a form.
 func draftOf(form *page.Form, currency string) draft {
 	d := draft{Form: form, typeID: form.Integer(typeField), location: form.Integer(locationField)}
-	if form.Filled(spendField) != nil { // from the keypad
+	if form.Filled(spendField) != nil { // of the keypad
 		d.spend = form.Integer(spendField)
 	} else {
 		d.spend = form.AmountOf(spendField, amountField, currency)
@@ -59,7 +59,7 @@ func draftOf(form *page.Form, currency string) draft {
 	return d
 }
 
-// parseIDs are the ULIDs among texts.
+// parseIDs returns the valid ids among texts.
 func parseIDs(texts []string) (list []core.ID) {
 	for _, text := range texts {
 		if id, err := core.ParseID(text); err == nil {
@@ -69,7 +69,12 @@ func parseIDs(texts []string) (list []core.ID) {
 	return list
 }
 
-// readDraft reads the form that was sent.
+// queryDraft reads the draft of an address.
+func queryDraft(c echo.Context) (draft, error) {
+	return draftOf(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency), nil
+}
+
+// readDraft reads a sent draft.
 func readDraft(c echo.Context) (draft, error) {
 	form, err := page.Read(c)
 	if err != nil {
@@ -78,7 +83,7 @@ func readDraft(c echo.Context) (draft, error) {
 	return draftOf(form, page.Actor(c).Tenant.Currency), nil
 }
 
-// cents is the amount as the keypad has it: "" before the first digit.
+// cents is the amount for the keypad, or "".
 func (d draft) cents() string {
 	if d.spend == nil {
 		return ""
@@ -86,7 +91,7 @@ func (d draft) cents() string {
 	return strconv.FormatInt(*d.spend, 10)
 }
 
-// total is the amount in words, "" before the first digit.
+// total is the formatted amount, or "".
 func (d draft) total(currency string) string {
 	if d.spend == nil {
 		return ""
@@ -94,7 +99,6 @@ func (d draft) total(currency string) string {
 	return page.Money(*d.spend, currency)
 }
 
-// withoutCustomer is the draft without a customer.
 func (d draft) withoutCustomer() draft {
 	for _, name := range []string{customerField, pinField, pendingField, rewardsField, vouchersField} {
 		d.Values.Del(name)
@@ -103,40 +107,31 @@ func (d draft) withoutCustomer() draft {
 	return d
 }
 
-// showDesk is the point of sale with nothing entered, or with what the address says.
-func (t *Till) showDesk(c echo.Context) error {
-	d := draftOf(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency)
+func (t *Till) showDesk(c echo.Context, d draft) error {
 	return t.desk(c, http.StatusOK, d, sideColumn{})
 }
 
-// sideColumn is what the customer's column shows.
+// sideColumn is the customer's column before sideView completes it.
 type sideColumn struct {
-	problem  string
-	card     *walkin.Card // nil: find one
-	phone    string
-	focus    string // the field that was refused
-	searched bool
-	matches  []views.Match
-	addPath  string
-	ask      *views.Ask
+	views.Side
+	card *walkin.Card // the customer; nil to find one
 }
 
-// desk answers with the page, or to the script with the customer's column.
+// desk answers with the page, or for the script with the customer's column.
 func (t *Till) desk(c echo.Context, status int, d draft, s sideColumn) error {
 	return t.render(c, status, d, s, c.Request().URL.Path == page.TillPath)
 }
 
-// render answers with the point of sale. The script gets the customer's column, or all of the
-// content where that changed as well.
+// render answers with the page. The script gets the customer's column, or all of the content if whole.
 func (t *Till) render(c echo.Context, status int, d draft, s sideColumn, whole bool) error {
 	types, err := t.types(c)
 	if err != nil {
 		return err
 	}
 	by := page.Actor(c)
-	v := views.Desk{Pad: padView(d, types, by.Tenant.Currency), NoTypes: len(types) == 0} // first: it tells what is wrong with the amount
-	if s.problem == "" {
-		s.problem = refusalText(d, v.Pad)
+	v := views.Desk{Pad: padView(d, types, by.Tenant.Currency)} // before refusalText, which leaves out its errors
+	if s.Problem == "" {
+		s.Problem = refusalText(d, v.Pad)
 	}
 	if v.Side, err = t.sideView(c, d, s, types); err != nil {
 		return err
@@ -150,13 +145,13 @@ func (t *Till) render(c echo.Context, status int, d draft, s sideColumn, whole b
 	if v.FormKey = d.Value(page.FormKey); v.FormKey == "" {
 		v.FormKey = t.NewFormKey()
 	}
-	if v.NoTypes && by.Role.Includes(core.Manager) {
+	if len(types) == 0 && by.Role.Includes(core.Manager) {
 		v.TypesPath = "/admin/types/new"
 	}
 	return t.Render(c, status, views.DeskPage(v), views.DeskMain(v))
 }
 
-// refusalText says why a sale was refused, but for its amount, which says so itself.
+// refusalText says why a sale was refused. Errors of the amount are shown beside it instead.
 func refusalText(d draft, amount views.Pad) string {
 	for name, label := range map[string]string{
 		customerField: "Customer", locationField: "Location", typeField: "Type", "voucher_ulid": "Voucher", "reward_ulid": "Reward", "redemption_ulid": "Redemption",
@@ -175,13 +170,13 @@ func refusalText(d draft, amount views.Pad) string {
 	return ""
 }
 
-// types are those to sell with.
+// types are the active transaction types.
 func (t *Till) types(c echo.Context) ([]transaction.Type, error) {
 	list, err := t.Transactions.Types(c.Request().Context(), page.Actor(c))
 	return slices.DeleteFunc(list, func(t transaction.Type) bool { return !t.Active }), err
 }
 
-// chosenType is the type that was chosen, or the first.
+// chosenType is the chosen type, or the first.
 func (d draft) chosenType(types []transaction.Type) (transaction.Type, bool) {
 	at := slices.IndexFunc(types, func(t transaction.Type) bool { return d.typeID != nil && t.ID == *d.typeID })
 	if len(types) == 0 {
@@ -195,7 +190,6 @@ func padView(d draft, types []transaction.Type, currency string) views.Pad {
 	typed.Before, typed.Mode, typed.Autocomplete, typed.Echo = page.Symbol(currency), "decimal", "off", true
 	v := views.Pad{
 		Amount: typed, Cents: d.cents(), Symbol: page.Symbol(currency), Decimals: strconv.Itoa(page.Decimals(currency)),
-		Errors: typed.Errors, Focus: len(typed.Errors) > 0,
 	}
 	if d.spend != nil && v.Amount.Value == "" {
 		v.Amount.Value = page.Amount(*d.spend, currency)
@@ -212,13 +206,8 @@ func padView(d draft, types []transaction.Type, currency string) views.Pad {
 	return v
 }
 
-// refused answers what was refused: everything stays as it was entered, and the page says why.
-// A PIN that can't be used any more takes its customer along.
+// refused shows why a sale was refused and keeps what was entered. An invalid PIN removes its customer.
 func (t *Till) refused(c echo.Context, d draft, refusal error) error {
-	status := http.StatusUnprocessableEntity
-	if core.IsKind(refusal, core.KindThrottled) {
-		status = http.StatusTooManyRequests
-	}
 	if errors.Is(refusal, core.ErrKeyReused) {
 		d.Values.Del(page.FormKey)
 	}
@@ -229,10 +218,10 @@ func (t *Till) refused(c echo.Context, d draft, refusal error) error {
 	if err != nil {
 		return err
 	}
-	return t.render(c, status, d, sideColumn{card: card}, true)
+	return t.render(c, refusedStatus(refusal), d, sideColumn{card: card}, true)
 }
 
-// chosenCustomer is the customer that the form has, or nil.
+// chosenCustomer is the customer of the draft, or nil.
 func (t *Till) chosenCustomer(c echo.Context, d draft) (*walkin.Card, error) {
 	id, err := core.ParseID(d.Value(customerField))
 	if err != nil {
@@ -240,7 +229,7 @@ func (t *Till) chosenCustomer(c echo.Context, d draft) (*walkin.Card, error) {
 	}
 	w, err := t.Walkins.Customer(c.Request().Context(), page.Actor(c), id)
 	if errors.Is(err, core.ErrNotFound) {
-		return nil, nil //nolint:nilnil // or it is another business's customer
+		return nil, nil //nolint:nilnil // another business's customer
 	}
 	return &w, err
 }

@@ -11,13 +11,13 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// locationCookie is what the device remembers of where it stands.
+// locationCookie stores the location of the device.
 const (
 	locationCookie = "__Host-till-location"
 	locationTime   = 365 * 24 * 3600 // seconds
 )
 
-// deviceLocation is the location that this device was set to, which may have closed since.
+// deviceLocation is the location that this device is set to. It may have been closed since.
 func deviceLocation(c echo.Context) *int64 {
 	cookie, err := c.Cookie(locationCookie)
 	if err != nil {
@@ -30,8 +30,8 @@ func deviceLocation(c echo.Context) *int64 {
 	return &id
 }
 
-// openLocations are the open locations; nil: the business has none. Where there is one, the device
-// is there.
+// openLocations is the menu of open locations, or nil if there are none. The device is at the only
+// one, if there is just one.
 func (t *Till) openLocations(c echo.Context) (*views.Places, error) {
 	list, err := t.Locations.List(c.Request().Context(), page.Actor(c))
 	if err != nil {
@@ -58,7 +58,6 @@ func (t *Till) openLocations(c echo.Context) (*views.Places, error) {
 	return p, nil
 }
 
-// chooseLocation has the device remember where it stands.
 func (t *Till) chooseLocation(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
@@ -89,7 +88,7 @@ func (t *Till) setLocation(c echo.Context, id int64) error {
 	if !page.IsFragment(c) {
 		return t.Redirect(c, page.Back(c, page.TillPath))
 	}
-	c.Request().Header.Del("Cookie") // the menu is drawn with the new choice
+	c.Request().Header.Del("Cookie") // so that the menu shows the new choice
 	c.Request().AddCookie(cookie)
 	places, err := t.openLocations(c)
 	if err != nil {

@@ -22,13 +22,13 @@ const (
 	redemptionsQuery = "redemptions"
 )
 
-// undoTime is how long a cashier may take a sale back (decisions §9).
+// undoTime is how long a cashier may void a sale (decisions §9).
 const undoTime = 10 * time.Minute
 
-// receiptInfo is what a receipt says besides its sale.
+// receiptInfo is what a receipt shows besides its sale.
 type receiptInfo struct {
 	redemptions, vouchers []core.ID
-	claimed               bool // on the customer's phone: the screen still faces them
+	claimed               bool // on the customer's phone, so the screen still faces the customer
 	problem               string
 }
 
@@ -37,17 +37,13 @@ func infoFromQuery(c echo.Context) receiptInfo {
 	return receiptInfo{redemptions: parseIDs(q[redemptionsQuery]), vouchers: parseIDs(q[vouchersField])}
 }
 
-func (t *Till) showReceipt(c echo.Context) error {
-	id, err := pathID(c)
-	if err != nil {
-		return err
-	}
+func (t *Till) showReceipt(c echo.Context, id core.ID) error {
 	return t.receipt(c, http.StatusOK, id, infoFromQuery(c))
 }
 
 var errNoLastSale = core.Refuse("", "You haven’t recorded a sale in the last 10 minutes.")
 
-// showLast leads to the receipt of the sale that the cashier recorded last, to undo it.
+// showLast leads to the receipt of the cashier's last sale, to undo it.
 func (t *Till) showLast(c echo.Context) error {
 	by := page.Actor(c)
 	id, err := t.Transactions.LastVoidable(c.Request().Context(), by)
@@ -62,14 +58,13 @@ func (t *Till) showLast(c echo.Context) error {
 	return t.Redirect(c, receiptsPath+id.String())
 }
 
-// receipt shows a sale that was recorded.
-func (t *Till) receipt(c echo.Context, status int, id core.ID, of receiptInfo) error {
+func (t *Till) receipt(c echo.Context, status int, id core.ID, info receiptInfo) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	sale, err := t.Transactions.Detail(ctx, by, id)
 	if err != nil {
 		return err
 	}
-	v, err := t.receiptFor(c, sale.CustomerID, sale.RuleType, of)
+	v, err := t.receiptFor(c, sale.CustomerID, sale.RuleType, info)
 	if err != nil {
 		return err
 	}
@@ -77,15 +72,15 @@ func (t *Till) receipt(c echo.Context, status int, id core.ID, of receiptInfo) e
 	v.Title, v.Symbol, v.Spend = "Sale recorded", page.Symbol(currency), page.Decimal(sale.SpendAmountCents, currency)
 	v.Award = "+" + page.Units(sale.Award(), sale.RuleType)
 	v.Meta = sale.TypeName + ", " + sale.CreatedAt.In(by.Tenant.TimeZone).Format("15:04")
-	if of.claimed {
-		// A typed phone number proves nothing: whose it is stays off a screen that they see.
+	if info.claimed {
+		// Typing a phone number doesn't prove that it is one's own, so the screen shows no full name or balance.
 		v.Title = firstName(sale.CustomerName) + " collected " + page.Units(sale.Award(), sale.RuleType)
 		v.Customer = matchView(sale.CustomerID, firstName(sale.CustomerName), "")
 		v.Balances, v.Progress, v.Award = nil, nil, ""
 	}
 	if sale.Status == transaction.Voided {
 		v.Title, v.Voided = "Sale undone", true
-		if len(of.redemptions)+len(of.vouchers) > 0 {
+		if len(info.redemptions)+len(info.vouchers) > 0 {
 			v.Note = "Rewards and vouchers stay redeemed"
 		}
 	} else if sale.Voidable {
@@ -103,7 +98,7 @@ func firstName(name string) string {
 	return name
 }
 
-// undoOf offers to take a sale back: a cashier for ten minutes, a manager at any time.
+// undoOf is the button that voids a sale: cashiers have it for ten minutes, managers at any time.
 func (t *Till) undoOf(by core.Actor, sale transaction.Named) *views.Undo {
 	u := &views.Undo{Path: receiptsPath + sale.ID.String() + "/undo"}
 	if by.Role.Includes(core.Manager) {
@@ -118,8 +113,8 @@ func (t *Till) undoOf(by core.Actor, sale transaction.Named) *views.Undo {
 	return u
 }
 
-// receiptFor is a receipt with the customer and what they used.
-func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, of receiptInfo) (v views.Receipt, err error) {
+// receiptFor is a receipt with the customer and the rewards and vouchers used.
+func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, info receiptInfo) (v views.Receipt, err error) {
 	by := page.Actor(c)
 	w, err := t.Walkins.Customer(c.Request().Context(), by, id)
 	if err != nil {
@@ -132,20 +127,20 @@ func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, of recei
 	if w.Erased {
 		v.Customer.Name = customerName(w.Customer)
 	}
-	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), currentProgress(w, unit), of.problem
-	v.Used, err = t.usedViews(c, id, of)
+	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), currentProgress(w, unit), info.problem
+	v.Used, err = t.usedViews(c, id, info)
 	return v, err
 }
 
-// currentProgress is the way to the next reward as it is now.
+// currentProgress is the way to the next reward at the current balance.
 func currentProgress(w walkin.Card, unit ledger.Unit) *views.Progress {
 	return outcome{card: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
 }
 
-// usedViews are the rewards and vouchers of a sale. Those of others are left out.
-func (t *Till) usedViews(c echo.Context, customer core.ID, of receiptInfo) (list []views.Used, err error) {
+// usedViews are the customer's rewards and vouchers among those in info.
+func (t *Till) usedViews(c echo.Context, customer core.ID, info receiptInfo) (list []views.Used, err error) {
 	by := page.Actor(c)
-	used, err := t.Walkins.Used(c.Request().Context(), by, customer, of.redemptions, of.vouchers)
+	used, err := t.Walkins.Used(c.Request().Context(), by, customer, info.redemptions, info.vouchers)
 	for _, r := range used.Rewards {
 		list = append(list, views.Used{Name: r.Name, What: "Hand over"})
 	}
@@ -164,17 +159,12 @@ func (t *Till) usedViews(c echo.Context, customer core.ID, of receiptInfo) (list
 }
 
 // showRedeemed is the receipt of rewards and vouchers without a sale.
-func (t *Till) showRedeemed(c echo.Context) error {
-	id, err := pathID(c)
-	if err != nil {
-		return err
-	}
-	of := infoFromQuery(c)
-	return t.redeemed(c, id, of.redemptions, of.vouchers)
+func (t *Till) showRedeemed(c echo.Context, customer core.ID) error {
+	return t.redeemed(c, customer, infoFromQuery(c))
 }
 
-func (t *Till) redeemed(c echo.Context, customer core.ID, redemptions, vouchers []core.ID) error {
-	v, err := t.receiptFor(c, customer, ledger.Points, receiptInfo{redemptions: redemptions, vouchers: vouchers})
+func (t *Till) redeemed(c echo.Context, customer core.ID, info receiptInfo) error {
+	v, err := t.receiptFor(c, customer, ledger.Points, info)
 	if err != nil {
 		return err
 	}
@@ -182,13 +172,9 @@ func (t *Till) redeemed(c echo.Context, customer core.ID, redemptions, vouchers 
 	return t.Render(c, http.StatusOK, views.ReceiptPage(v), views.ReceiptMain(v))
 }
 
-// undo takes a sale back.
-func (t *Till) undo(c echo.Context) error {
-	id, err := pathID(c)
-	if err != nil {
-		return err
-	}
-	_, err = t.Transactions.Void(c.Request().Context(), page.Actor(c), id)
+// undo voids a sale.
+func (t *Till) undo(c echo.Context, id core.ID) error {
+	_, err := t.Transactions.Void(c.Request().Context(), page.Actor(c), id)
 	if refusal, refused := page.RuleMessage(err); refused {
 		return t.receipt(c, http.StatusUnprocessableEntity, id, receiptInfo{problem: refusal})
 	}

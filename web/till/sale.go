@@ -20,20 +20,16 @@ import (
 
 var errNoAmount = core.Invalid(core.Fields{spendField: {core.Required}})
 
-// sell records the sale, with the rewards and vouchers that it uses. The form's key makes two
-// clicks one sale, also when the first got no answer.
-func (t *Till) sell(c echo.Context) error {
-	d, err := readDraft(c)
-	if err != nil {
-		return err
-	}
+// sell records the sale with the rewards and vouchers used. By the form's key, two clicks record one
+// sale, even if the first got no response.
+func (t *Till) sell(c echo.Context, d draft) error {
 	if d.Value(customerField) == "" {
-		// Without JavaScript, Enter in a field of the customer's column ends up here.
+		// Without JavaScript, Enter in a field of the customer's column comes here.
 		switch {
 		case d.Filled("scan") != nil, d.Filled("pin") != nil:
-			return t.openScanned(c, d)
+			return t.take(c, d)
 		case d.Filled("phone") != nil:
-			return t.lookUp(c, d)
+			return t.find(c, d)
 		}
 	}
 	if refusal := d.incomplete(); d.Refused(refusal) {
@@ -65,24 +61,25 @@ func (t *Till) sell(c echo.Context) error {
 	if !page.IsFragment(c) {
 		return t.Redirect(c, receiptPath(done))
 	}
+	info := receiptInfo{redemptions: done.Redemptions, vouchers: done.Vouchers}
 	if done.Sale == nil {
-		return t.redeemed(c, done.CustomerID, done.Redemptions, done.Vouchers)
+		return t.redeemed(c, done.CustomerID, info)
 	}
-	return t.receipt(c, http.StatusOK, done.Sale.ID, receiptInfo{redemptions: done.Redemptions, vouchers: done.Vouchers})
+	return t.receipt(c, http.StatusOK, done.Sale.ID, info)
 }
 
-// incomplete refuses what there is nothing to record of.
+// incomplete refuses a draft without a customer, or with nothing to record.
 func (d draft) incomplete() error {
 	switch {
 	case d.Value(customerField) == "" && d.pin == nil:
-		return core.Refuse("", "Find the customer first, or let them scan.")
+		return core.Refuse("", "Find the customer first or let them scan.")
 	case d.spend == nil && len(d.Malformed) == 0 && len(d.pending)+len(d.rewards)+len(d.vouchers) == 0:
 		return errNoAmount
 	}
 	return nil
 }
 
-// receiptPath is where a completed sale leads.
+// receiptPath is the page of a completed sale.
 func receiptPath(r walkin.Receipt) string {
 	path, q := redeemedPath+r.CustomerID.String(), url.Values{}
 	if r.Sale != nil {
@@ -100,12 +97,11 @@ func receiptPath(r walkin.Receipt) string {
 	return path
 }
 
-// needsConfirmation reports whether an amount is above the ceiling of the business and was not confirmed.
+// needsConfirmation reports whether the amount is above the limit of the business and not confirmed.
 func (d draft) needsConfirmation(by core.Actor) bool {
 	return d.spend != nil && len(d.Malformed) == 0 && by.Tenant.Confirms(*d.spend) && d.Value(confirmedField) != d.cents()
 }
 
-// confirmQuestion is the question about an amount above the ceiling.
 func confirmQuestion(by core.Actor, d draft, action, verb string) *views.Ask {
 	spend := page.Money(*d.spend, by.Tenant.Currency)
 	return &views.Ask{
@@ -114,19 +110,17 @@ func confirmQuestion(by core.Actor, d draft, action, verb string) *views.Ask {
 	}
 }
 
-// confirmAmount shows the sale with the question, or without it for the amount to be corrected.
+// confirmAmount shows the sale with the question, or without one to correct the amount.
 func (t *Till) confirmAmount(c echo.Context, d draft, question *views.Ask) error {
 	card, err := t.chosenCustomer(c, d)
 	if err != nil {
 		return err
 	}
-	return t.desk(c, http.StatusOK, d, sideColumn{card: card, ask: question})
+	return t.desk(c, http.StatusOK, d, sideColumn{Side: views.Side{Ask: question}, card: card})
 }
 
-// preview says what the sale earns and the balance it leads to, while it is entered.
-func (t *Till) preview(c echo.Context) error {
-	by := page.Actor(c)
-	d := draftOf(page.Query(c.QueryParams()), by.Tenant.Currency)
+// preview shows what the sale would earn, and the new balance.
+func (t *Till) preview(c echo.Context, d draft) error {
 	card, err := t.chosenCustomer(c, d)
 	if err != nil {
 		return err
@@ -138,16 +132,15 @@ func (t *Till) preview(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	after := outcomeOf(by, d, *card, types)
-	v := views.Preview{Earns: after.earns(), Progress: after.progress()}
-	return t.Render(c, http.StatusOK, views.PreviewParts(v), nil)
+	after := outcomeOf(page.Actor(c), d, *card, types)
+	return t.Render(c, http.StatusOK, views.PreviewParts(after.progress(), after.earns()), nil)
 }
 
-// outcome is what the sale will have done.
+// outcome is the effect of a sale on the balances.
 type outcome struct {
 	card  walkin.Card
-	award page.Award // of the sale
-	spent bool       // there is an amount
+	award page.Award
+	spent bool // an amount was entered
 	after map[ledger.Unit]int64
 }
 
@@ -189,8 +182,7 @@ func (o outcome) earns() views.Earns {
 	return v
 }
 
-// progress is the way to the next reward for what the sale earns, or else to the one that the
-// customer is closest to.
+// progress is the way to the next reward.
 func (o outcome) progress() *views.Progress {
 	next, missing, any := o.nextReward()
 	if !any {
@@ -214,6 +206,7 @@ func (o outcome) progress() *views.Progress {
 	return v
 }
 
+// nextReward is the closest reward in the unit that the sale earns, else in the other unit.
 func (o outcome) nextReward() (next walkin.Offered, missing int64, any bool) {
 	same := o.card
 	same.Rewards = slices.DeleteFunc(slices.Clone(same.Rewards), func(r walkin.Offered) bool {

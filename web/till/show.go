@@ -18,15 +18,11 @@ import (
 
 const (
 	pinsPath   = page.TillPath + "/pins/"
-	againField = "again" // a new code, although a customer has taken this one
+	againField = "again" // asks for a new code although a customer is using this one
 )
 
-// show lets the customer scan: the sale's amount and type first, then a code for it.
-func (t *Till) show(c echo.Context) error {
-	d, err := readDraft(c)
-	if err != nil {
-		return err
-	}
+// show shows a code for the sale, once its amount and type are entered.
+func (t *Till) show(c echo.Context, d draft) error {
 	d = d.withoutCustomer()
 	if d.spend == nil && len(d.Malformed) == 0 {
 		d.Refused(errNoAmount)
@@ -50,7 +46,7 @@ func (t *Till) show(c echo.Context) error {
 	return t.showCode(c, shown, offer)
 }
 
-// showCode is the screen that faces the customer.
+// showCode shows a new code to the customer.
 func (t *Till) showCode(c echo.Context, shown walkin.Shown, o walkin.Offer) error {
 	v, err := t.showView(c, shown.ID, *o.SpendAmountCents, *o.TransactionTypeID)
 	if err != nil {
@@ -68,7 +64,7 @@ func (t *Till) showCode(c echo.Context, shown walkin.Shown, o walkin.Offer) erro
 	return t.Render(c, http.StatusOK, views.ShowPage(v), views.ShowMain(v))
 }
 
-// showView is what the screen says of its sale in every state.
+// showView is the part of the screen that is the same in every state.
 func (t *Till) showView(c echo.Context, pin core.ID, spend, typeID int64) (views.Show, error) {
 	frame, err := t.frame(c, "Let customer scan")
 	if err != nil {
@@ -88,7 +84,7 @@ func (t *Till) showView(c echo.Context, pin core.ID, spend, typeID int64) (views
 	return v, nil
 }
 
-// pinProgress is how far a PIN that this till shows has come.
+// pinProgress is the state of a PIN of this till.
 func (t *Till) pinProgress(c echo.Context) (walkin.Progress, error) {
 	id, err := pathID(c)
 	if err != nil {
@@ -97,14 +93,10 @@ func (t *Till) pinProgress(c echo.Context) (walkin.Progress, error) {
 	return t.Walkins.TillProgress(c.Request().Context(), page.Actor(c), session(c), id)
 }
 
-// showPIN is the screen in the state that its code has now.
-func (t *Till) showPIN(c echo.Context) error {
-	p, err := t.pinProgress(c)
-	if err != nil {
-		return err
-	}
+// showPIN shows the current state of a code.
+func (t *Till) showPIN(c echo.Context, p walkin.Progress) error {
 	if p.State == walkin.Waiting && page.IsFragment(c) {
-		return c.NoContent(http.StatusNoContent) // as it is: the digits are known to the screen alone
+		return c.NoContent(http.StatusNoContent) // unchanged: only the screen knows the digits
 	}
 	return t.showOutcome(c, p)
 }
@@ -117,7 +109,7 @@ var stateWords = map[walkin.State]string{
 	walkin.Expired:   "This code has expired",
 }
 
-// showOutcome shows the outcome of a code: the receipt of its sale, or why there is none.
+// showOutcome shows the receipt of the sale, or the state of the code.
 func (t *Till) showOutcome(c echo.Context, p walkin.Progress) error {
 	if p.State == walkin.Completed && p.TransactionID != nil {
 		return t.receipt(c, http.StatusOK, *p.TransactionID, receiptInfo{claimed: true})
@@ -136,12 +128,8 @@ func (t *Till) showOutcome(c echo.Context, p walkin.Progress) error {
 	return t.Render(c, http.StatusOK, views.ShowPage(v), views.ShowMain(v))
 }
 
-// events reports the changes of a code to its screen.
-func (t *Till) events(c echo.Context) error {
-	p, err := t.pinProgress(c)
-	if err != nil {
-		return err
-	}
+// events streams the state of a code.
+func (t *Till) events(c echo.Context, p walkin.Progress) error {
 	by, till := page.Actor(c), session(c)
 	return page.Events(c, t.Live, walkin.Topic(by.Tenant.ID, p.ID), func(ctx context.Context) (string, bool, error) {
 		p, err := t.Walkins.TillProgress(ctx, by, till, p.ID)
@@ -149,20 +137,17 @@ func (t *Till) events(c echo.Context) error {
 	})
 }
 
-// cancelPIN takes the code back. The sale is as it was before.
-func (t *Till) cancelPIN(c echo.Context) error {
-	p, err := t.pinProgress(c)
-	if err != nil {
-		return err
-	}
+// cancelPIN cancels a code and returns to the sale.
+func (t *Till) cancelPIN(c echo.Context, p walkin.Progress) error {
 	by := page.Actor(c)
 	if err := t.Walkins.Cancel(c.Request().Context(), by, session(c), p.ID); err != nil {
 		return err
 	}
-	if p, err = t.pinProgress(c); err != nil {
+	p, err := t.pinProgress(c)
+	if err != nil {
 		return err
 	}
-	if p.State == walkin.Completed { // a customer was quicker
+	if p.State == walkin.Completed { // the customer was faster
 		return t.showOutcome(c, p)
 	}
 	q := url.Values{spendField: {number(*p.SpendAmountCents)}, typeField: {number(*p.TransactionTypeID)}}
@@ -172,13 +157,9 @@ func (t *Till) cancelPIN(c echo.Context) error {
 	return t.render(c, http.StatusOK, draftOf(page.Query(q), by.Tenant.Currency), sideColumn{}, true)
 }
 
-// renewPIN shows another code for the same sale. A customer who has taken this one goes on
-// with it, unless the cashier asks for another all the same: they may have left.
-func (t *Till) renewPIN(c echo.Context) error {
-	p, err := t.pinProgress(c)
-	if err != nil {
-		return err
-	}
+// renewPIN shows a new code for the same sale. If a customer is using the current one, only an explicit
+// request replaces it: the customer may have left.
+func (t *Till) renewPIN(c echo.Context, p walkin.Progress) error {
 	form, err := page.Read(c)
 	if err != nil {
 		return err
@@ -188,8 +169,11 @@ func (t *Till) renewPIN(c echo.Context) error {
 	}
 	offer := walkin.Offer{TransactionTypeID: p.TransactionTypeID, SpendAmountCents: p.SpendAmountCents, LocationID: p.LocationID}
 	shown, err := t.Walkins.Renew(c.Request().Context(), page.Actor(c), session(c), p.ID)
-	if errors.Is(err, walkin.ErrCompleted) { // a customer was quicker
-		return t.showPIN(c)
+	if errors.Is(err, walkin.ErrCompleted) { // the customer was faster
+		if p, err = t.pinProgress(c); err != nil {
+			return err
+		}
+		return t.showPIN(c, p)
 	}
 	if _, refused := page.RuleMessage(err); refused || core.IsKind(err, core.KindInvalid) {
 		d := draftOf(page.Query(url.Values{spendField: {number(*p.SpendAmountCents)}}), page.Actor(c).Tenant.Currency)

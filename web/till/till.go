@@ -1,9 +1,9 @@
-// Package till serves the point of sale, at /till on a business's own host: find the customer
-// or let them scan, record the sale, show the receipt.
+// Package till serves the point of sale at /till on the host of a business: find the customer or let
+// them scan, record the sale, show the receipt.
 //
-// Its surprising rule: every step is a form that works without JavaScript, and carries what
-// the other steps entered. Asked by the script (page.IsFragment), the same handler answers
-// with the part of the page that changed.
+// Its surprising rule: every step is a form that works without JavaScript and carries what the other
+// steps entered. For the script (page.IsFragment), the same handler answers with the part of the page
+// that changed.
 package till
 
 import (
@@ -42,10 +42,10 @@ type Till struct {
 	Services
 }
 
-// requestTime is how long a page may take.
+// requestTime limits how long a page may take.
 const requestTime = 15 * time.Second
 
-// New makes the handler of the paths below /till on the hosts of tenants.
+// New returns the handler of the paths below /till.
 func New(kit *page.Kit, services Services) http.Handler {
 	t := &Till{Kit: kit, Services: services}
 	e := echo.New()
@@ -61,7 +61,7 @@ func New(kit *page.Kit, services Services) http.Handler {
 	return e
 }
 
-// The camera is for scanning; reading a QR code without the browser's help takes WebAssembly.
+// The camera scans codes. Browsers that can't read QR codes do it in WebAssembly.
 const (
 	policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 		"connect-src 'self'; media-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -85,53 +85,62 @@ const (
 	post = http.MethodPost
 )
 
-// route is a page or an action. Cashiers and up have it, unless it is public.
+// route is a page or an action for cashiers and above.
 type route struct {
 	method, path string
 	handle       echo.HandlerFunc
-	public       bool
-	stream       bool // of events: not compressed, and as long as the client stays
+	public       bool // needs no sign-in
+	stream       bool // of events: not compressed and without a time limit
 }
 
 func (t *Till) routes() []route {
+	type handler = func(echo.Context, draft) error
+	form := func(handle handler) echo.HandlerFunc { return page.WithRecord(readDraft, handle) }
+	query := func(handle handler) echo.HandlerFunc { return page.WithRecord(queryDraft, handle) }
+	id := func(handle func(echo.Context, core.ID) error) echo.HandlerFunc {
+		return page.WithRecord(pathID, handle)
+	}
+	pin := func(handle func(echo.Context, walkin.Progress) error) echo.HandlerFunc {
+		return page.WithRecord(t.pinProgress, handle)
+	}
 	return []route{
-		{method: get, path: page.TillPath, handle: t.showDesk},
+		{method: get, path: page.TillPath, handle: query(t.showDesk)},
 		{method: get, path: manifestPath, handle: t.manifest, public: true},
 
-		{method: post, path: takePath, handle: t.take},
+		{method: post, path: takePath, handle: form(t.take)},
 		{method: get, path: page.TillPath + "/c/:code", handle: t.askTake},
-		{method: post, path: page.TillPath + "/find", handle: t.find},
-		{method: post, path: page.TillPath + "/choose", handle: t.choose},
-		{method: post, path: page.TillPath + "/leave", handle: t.leave},
-		{method: get, path: page.TillPath + "/recent", handle: t.recent},
-		{method: get, path: customersPath + ":ulid", handle: t.showCustomer},
-		{method: get, path: customersPath + ":ulid/card", handle: t.showCard},
-		{method: post, path: customersPath + ":ulid/card/mail", handle: t.mailCard},
-		{method: get, path: page.TillPath + "/earns", handle: t.preview},
+		{method: post, path: page.TillPath + "/find", handle: form(t.find)},
+		{method: post, path: page.TillPath + "/choose", handle: form(t.choose)},
+		{method: post, path: page.TillPath + "/leave", handle: form(t.removeCustomer)},
+		{method: get, path: page.TillPath + "/recent", handle: query(t.removeCustomer)},
+		{method: get, path: customersPath + ":ulid", handle: id(t.showCustomer)},
+		{method: get, path: customersPath + ":ulid/card", handle: id(t.showCard)},
+		{method: post, path: customersPath + ":ulid/card/mail", handle: id(t.mailCard)},
+		{method: get, path: page.TillPath + "/earns", handle: query(t.preview)},
 
-		{method: post, path: page.TillPath + "/sale", handle: t.sell},
+		{method: post, path: page.TillPath + "/sale", handle: form(t.sell)},
 		{method: get, path: page.TillPath + "/last", handle: t.showLast},
-		{method: get, path: receiptsPath + ":ulid", handle: t.showReceipt},
-		{method: post, path: receiptsPath + ":ulid/undo", handle: t.undo},
-		{method: get, path: redeemedPath + ":ulid", handle: t.showRedeemed},
+		{method: get, path: receiptsPath + ":ulid", handle: id(t.showReceipt)},
+		{method: post, path: receiptsPath + ":ulid/undo", handle: id(t.undo)},
+		{method: get, path: redeemedPath + ":ulid", handle: id(t.showRedeemed)},
 
-		{method: post, path: page.TillPath + "/show", handle: t.show},
-		{method: get, path: pinsPath + ":ulid", handle: t.showPIN},
-		{method: get, path: pinsPath + ":ulid/events", handle: t.events, stream: true},
-		{method: post, path: pinsPath + ":ulid/cancel", handle: t.cancelPIN},
-		{method: post, path: pinsPath + ":ulid/renew", handle: t.renewPIN},
+		{method: post, path: page.TillPath + "/show", handle: form(t.show)},
+		{method: get, path: pinsPath + ":ulid", handle: pin(t.showPIN)},
+		{method: get, path: pinsPath + ":ulid/events", handle: pin(t.events), stream: true},
+		{method: post, path: pinsPath + ":ulid/cancel", handle: pin(t.cancelPIN)},
+		{method: post, path: pinsPath + ":ulid/renew", handle: pin(t.renewPIN)},
 
 		{method: post, path: page.TillPath + "/location", handle: t.chooseLocation},
 	}
 }
 
-// Page is a page or a part of one that can be asked for.
+// Page is a page or a part of one.
 type Page struct {
-	Path   string // with a :name where a record's id goes
+	Path   string // with :ulid for a record's id
 	Public bool
 }
 
-// Pages are all of the point of sale's.
+// Pages lists the pages of the point of sale.
 func Pages() (list []Page) {
 	for _, r := range (&Till{}).routes() {
 		if r.method == get {
@@ -141,7 +150,7 @@ func Pages() (list []Page) {
 	return list
 }
 
-// requireCashier is the handler behind the sign-in.
+// requireCashier returns the handler of a route, which requires a sign-in unless the route is public.
 func (t *Till) requireCashier(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if r.public {
@@ -158,33 +167,33 @@ func (t *Till) requireCashier(r route) echo.HandlerFunc {
 	}
 }
 
-// session names this till: what it has taken and shows is its own.
+// session identifies this till: its PINs are its own.
 func session(c echo.Context) string { return page.Person(c).Session }
 
-// showError answers an error with a page that says so in words, and leads back.
+// showError answers an error with a page.
 func (t *Till) showError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
 	f := t.Explain(c, err)
 	if f.Status == http.StatusMethodNotAllowed && c.Request().Method == get {
-		// The address of a form that was refused, loaded again.
+		// The address of a refused form, reloaded.
 		if t.Redirect(c, page.TillPath) == nil {
 			return
 		}
 	}
 	if page.IsFragment(c) {
-		words := f.Message
+		message := f.Message
 		if f.Request != "" {
-			words = "Something went wrong on our side. Try again in a moment."
+			message = page.FailedMessage
 		}
-		err = c.String(f.Status, words)
+		err = c.String(f.Status, message)
 	} else {
 		frame := views.Frame{Title: f.Title, Theme: page.Theme(c), Assets: t.assets(c), Business: page.Visit(c).Tenant.Name}
 		if person := page.Person(c); person != nil {
-			frame.Person = views.Person{Name: person.Name}
+			frame.Person = person.Name
 		}
-		n := views.Notice{Frame: frame, Message: f.Message, Request: f.Request, Back: page.TillPath, BackLabel: "Back to the point of sale"}
+		n := views.Notice{Frame: frame, Message: f.Message, Request: f.Request, Back: page.TillPath, BackLabel: "Back to point of sale"}
 		if errors.Is(err, page.ErrSuspended) {
 			n.Back = ""
 		}
@@ -192,7 +201,7 @@ func (t *Till) showError(err error, c echo.Context) {
 	}
 	if err != nil {
 		t.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
-		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+		_ = c.String(http.StatusInternalServerError, page.FailedMessage)
 	}
 }
 
@@ -211,17 +220,16 @@ func (t *Till) assets(c echo.Context) views.Assets {
 	}
 }
 
-// frame is what a page has around its content.
 func (t *Till) frame(c echo.Context, title string) (views.Frame, error) {
 	by := page.Actor(c)
 	places, err := t.openLocations(c)
 	return views.Frame{
-		Title: title, Business: by.Tenant.Name, Person: views.Person{Name: by.Name}, Places: places,
+		Title: title, Business: by.Tenant.Name, Person: by.Name, Places: places,
 		Theme: page.Theme(c), Assets: t.assets(c),
 	}, err
 }
 
-// pathID is the record that a path names.
+// pathID returns the id in the path, or core.ErrNotFound.
 func pathID(c echo.Context) (core.ID, error) {
 	id, err := core.ParseID(c.Param("ulid"))
 	if err != nil {

@@ -1,0 +1,158 @@
+package platform
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
+	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+// invoiceAction is an action on an invoice, after a confirmation.
+type invoiceAction struct {
+	path  string
+	title func(i billing.Invoice) string
+	// refusal says why the action isn't possible, or "".
+	refusal func(i billing.Invoice) string
+	confirm func(i billing.Invoice, form *page.Form) ui.Confirm
+	run     func(ctx context.Context, by core.Actor, id int64, form *page.Form) (billing.Invoice, error)
+	done    func(i billing.Invoice) string
+}
+
+const paidOn = "paid_on"
+
+func (p *Platform) invoiceActions() []invoiceAction {
+	return []invoiceAction{
+		{
+			path:  "issue",
+			title: func(i billing.Invoice) string { return "Issue this invoice?" },
+			refusal: func(i billing.Invoice) string {
+				switch {
+				case i.Status != billing.Draft:
+					return billing.ErrNotDraft.Message
+				case i.Issuer.Name == "" || i.Issuer.Address == "":
+					return billing.ErrNoIssuer.Message
+				}
+				return ""
+			},
+			confirm: func(i billing.Invoice, _ *page.Form) ui.Confirm {
+				return ui.Confirm{Button: "Issue invoice", Words: []string{
+					i.TenantName + " owes " + page.Money(i.TotalCents, i.Currency) + " for " + i.Period() + ". The invoice is e-mailed to " + i.TenantEmail + ".",
+					"It gets the next number and can't be changed afterwards.",
+				}}
+			},
+			run: func(ctx context.Context, by core.Actor, id int64, _ *page.Form) (billing.Invoice, error) {
+				return p.Invoices.Issue(ctx, by, id)
+			},
+			done: func(i billing.Invoice) string {
+				return "Invoice " + i.Name() + " was issued and is being e-mailed to " + i.TenantEmail + "."
+			},
+		},
+		{
+			path:    "pay",
+			title:   func(i billing.Invoice) string { return "Mark invoice " + i.Name() + " as paid?" },
+			refusal: refusedUnless(billing.ErrNotOpen.Message, billing.Issued, billing.Overdue),
+			confirm: func(i billing.Invoice, form *page.Form) ui.Confirm {
+				if !form.Values.Has(paidOn) {
+					form.Values = page.Blank(map[string]string{paidOn: p.Now().In(i.Zone()).Format(time.DateOnly)}).Values
+				}
+				field := form.Field(paidOn, "Paid on")
+				field.Type = "date"
+				return ui.Confirm{Button: "Mark paid", Reason: &field, Words: []string{i.TenantName + " has paid " + page.Money(i.TotalCents, i.Currency) + "."}}
+			},
+			run: func(ctx context.Context, by core.Actor, id int64, form *page.Form) (billing.Invoice, error) {
+				form.Require(paidOn)
+				on := form.Date(paidOn)
+				if form.Malformed != nil {
+					return billing.Invoice{}, core.Invalid(form.Malformed)
+				}
+				return p.Invoices.MarkPaid(ctx, by, id, *on)
+			},
+			done: func(i billing.Invoice) string { return "Invoice " + i.Name() + " was marked as paid." },
+		},
+		{
+			path:    "send",
+			title:   func(i billing.Invoice) string { return "Send invoice " + i.Name() + " again?" },
+			refusal: refusedUnless(billing.ErrNotSent.Message, billing.Issued, billing.Overdue, billing.Paid),
+			confirm: func(i billing.Invoice, _ *page.Form) ui.Confirm {
+				return ui.Confirm{Button: "Send invoice", Words: []string{"It is e-mailed to " + i.TenantEmail + ", with the PDF."}}
+			},
+			run: func(ctx context.Context, by core.Actor, id int64, _ *page.Form) (billing.Invoice, error) {
+				return p.Invoices.Send(ctx, by, id)
+			},
+			done: func(i billing.Invoice) string {
+				return "Invoice " + i.Name() + " is being e-mailed to " + i.TenantEmail + "."
+			},
+		},
+		{
+			path: "void",
+			title: func(i billing.Invoice) string {
+				return "Void " + strings.ToLower(invoiceTitle(i)[:1]) + invoiceTitle(i)[1:] + "?"
+			},
+			refusal: refusedUnless(billing.ErrNoVoid.Message, billing.Draft, billing.Issued, billing.Overdue),
+			confirm: func(i billing.Invoice, form *page.Form) ui.Confirm {
+				field := form.Field("reason", "Reason")
+				field.MaxLength, field.Autocomplete = 255, "off"
+				words := "It is no longer due, and its period isn't billed again."
+				if i.Number != nil {
+					words += " Its number isn't used again. " + i.TenantName + " isn't notified."
+				}
+				return ui.Confirm{Button: "Void invoice", Danger: true, Reason: &field, Words: []string{words, "This can't be undone."}}
+			},
+			run: func(ctx context.Context, by core.Actor, id int64, form *page.Form) (billing.Invoice, error) {
+				return p.Invoices.Void(ctx, by, id, form.Text("reason"))
+			},
+			done: func(i billing.Invoice) string { return invoiceTitle(i) + " was voided." },
+		},
+	}
+}
+
+func refusedUnless(message string, allowed ...billing.Status) func(billing.Invoice) string {
+	return func(i billing.Invoice) string {
+		if slices.Contains(allowed, i.Status) {
+			return ""
+		}
+		return message
+	}
+}
+
+func (p *Platform) confirmInvoiceAction(c echo.Context, status int, a invoiceAction, form *page.Form) error {
+	i, err := p.findInvoice(c)
+	if err != nil {
+		return err
+	}
+	v := views.Confirm{
+		Frame: p.frame(c, a.title(i), invoicesPath,
+			ui.Crumb{Label: "Invoices", Path: invoicesPath}, ui.Crumb{Label: invoiceTitle(i), Path: invoicePath(i.ID)}),
+	}
+	if message := a.refusal(i); message != "" { // a colleague was faster
+		v.Confirm = ui.Confirm{Leave: "Back to invoice", Problem: &ui.Problem{Sentence: message}}
+	} else {
+		v.Confirm = a.confirm(i, form)
+		v.Problem, v.Hidden = form.Problem(), []ui.Pair{{Name: page.FormKey, Value: p.NewFormKey()}}
+	}
+	v.Action, v.Cancel = invoicePath(i.ID)+"/"+a.path, invoicePath(i.ID)
+	return p.confirm(c, status, v)
+}
+
+func (p *Platform) runInvoiceAction(c echo.Context, a invoiceAction) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	return page.Submit(p.Kit, c, page.Submission[billing.Invoice]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Invoice, error) {
+			return a.run(ctx, by, id, form)
+		},
+		Refused: func(status int, form *page.Form) error { return p.confirmInvoiceAction(c, status, a, form) },
+		To:      page.To[billing.Invoice](invoicePath(id)), Once: true,
+		Done: a.done,
+	})
+}

@@ -1,0 +1,158 @@
+package platform
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/tenant"
+	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+// The choices of the form.
+var (
+	countries, currencies = page.Countries(), page.Currencies()
+	cycles                = []ui.Option{{Value: string(tenant.Monthly), Label: "Monthly"}, {Value: string(tenant.Yearly), Label: "Yearly"}}
+	paymentMethods        = []ui.Option{
+		{Value: string(tenant.Manual), Label: "Manual"},
+		{Value: string(tenant.BankTransfer), Label: "Bank transfer"},
+		{Value: string(tenant.Card), Label: "Card"},
+		{Value: string(tenant.Stripe), Label: "Stripe"},
+		{Value: string(tenant.PayPal), Label: "PayPal"},
+	}
+)
+
+func (p *Platform) newTenant(c echo.Context) error {
+	form := page.Blank(map[string]string{"billing_cycle": string(tenant.Monthly), "payment_method": string(tenant.Manual), "currency": "EUR", "timezone": "UTC"})
+	return p.tenantAddForm(c, http.StatusOK, form)
+}
+
+func (p *Platform) tenantAddForm(c echo.Context, status int, form *page.Form) error {
+	v := views.TenantForm{
+		Frame: p.frame(c, "Add tenant", tenantsPath, tenantCrumb()), Action: tenantsPath + "/new", Cancel: tenantsPath, Button: "Add tenant", FormKey: p.NewFormKey(),
+	}
+	return p.tenantForm(c, status, form, v, 0)
+}
+
+// tenantForm shows the form of a tenant. An existing one may keep its plan, even a retired one.
+func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v views.TenantForm, currentPlan int64) error {
+	plans, err := p.Invoices.Plans(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	v.Name = form.Field("name", "Name")
+	v.Name.Autocomplete, v.Name.MaxLength, v.Name.Help = "off", 100, "As customers know the business"
+	if v.Host == "" {
+		v.Slug = form.Field("slug", "Host")
+		v.Slug.Autocomplete, v.Slug.MaxLength = "off", 40
+		host := p.tenantHost("name")
+		v.Slug.After, v.Slug.Placeholder = host[len("name"):], "cafe-aro"
+		v.Slug.Help = "3–40 of a–z, 0–9 and hyphens. Can't be changed later"
+		v.Slug.Attributes = map[string]any{"autocapitalize": "none", "spellcheck": "false"}
+	}
+	v.Email = form.Field("email", "Owner’s e-mail")
+	v.Email.Type, v.Email.Autocomplete, v.Email.MaxLength = "email", "off", 255
+	v.Plan, v.Cycle, v.Payment = form.Field("plan_id", "Plan"), form.Field("billing_cycle", "Billed"), form.Field("payment_method", "Payment method")
+	v.Country, v.Currency, v.TimeZone = form.Field("country", "Country"), form.Field("currency", "Currency"), form.Field("timezone", "Time zone")
+	v.Problem = form.Problem()
+	if currentPlan == 0 {
+		v.Email.Help = "Gets the invitation and the invoices"
+		v.Plan.Options = []ui.Option{{Label: "Choose a plan"}}
+	} else {
+		v.Email.Help = "Gets the invoices. The owner's sign-in doesn't change"
+		v.Plan.Help = "Changes are prorated; unused days are credited"
+	}
+	for _, plan := range plans {
+		if plan.Retired && plan.ID != currentPlan {
+			continue
+		}
+		v.Plan.Options = append(v.Plan.Options, ui.Option{Value: strconv.FormatInt(plan.ID, 10), Label: planLabel(plan)})
+	}
+	v.Plan.Options = form.Options("plan_id", v.Plan.Options...)
+	v.Cycle.Options = form.Options("billing_cycle", slices.Clone(cycles)...)
+	v.Payment.Options = form.Options("payment_method", slices.Clone(paymentMethods)...)
+	v.Country.Options = form.Options("country", slices.Clone(countries)...)
+	v.Country.Help = "For phone numbers without a country code"
+	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
+	v.Currency.Help = "For its sales. The plan has its own"
+	v.TimeZone.Groups = page.ZoneGroups(v.TimeZone.Value)
+	return p.Render(c, status, views.TenantFormPage(v), nil)
+}
+
+// planLabel is a plan with its prices.
+func planLabel(plan billing.Plan) string {
+	label := plan.Name + ": " + page.Money(plan.MonthlyCents, plan.Currency) + " a month, " + page.Money(plan.YearlyCents, plan.Currency) + " a year"
+	if plan.MonthlyCents == 0 && plan.YearlyCents == 0 {
+		label = plan.Name + ": no charge"
+	}
+	if plan.Retired {
+		label += " (retired)"
+	}
+	return label
+}
+
+func (p *Platform) addTenant(c echo.Context) error {
+	return page.Submit(p.Kit, c, page.Submission[tenant.Tenant]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Tenant, error) {
+			n := tenant.New{
+				Name: form.Text("name"), Slug: form.Text("slug"), Email: form.Text("email"), PlanID: form.Integer("plan_id"),
+				BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"),
+				TimeZone: form.Text("timezone"), Currency: form.Text("currency"), Country: form.Filled("country"),
+			}
+			n.Malformed = form.Malformed
+			return p.Tenants.Create(ctx, by, n)
+		},
+		Refused: func(status int, form *page.Form) error { return p.tenantAddForm(c, status, form) },
+		To:      func(t tenant.Tenant) string { return tenantPath(t.ID) }, Once: true,
+		Done: func(t tenant.Tenant) string {
+			return t.Name + " was added. The invitation is being e-mailed to " + t.Email + "."
+		},
+	})
+}
+
+func (p *Platform) showTenantForm(c echo.Context, d tenant.Detail) error {
+	return p.tenantEditForm(c, http.StatusOK, d, page.Blank(map[string]string{
+		"name": d.Name, "email": d.Email, "plan_id": strconv.FormatInt(d.PlanID, 10), "billing_cycle": string(d.BillingCycle),
+		"payment_method": string(d.PaymentMethod), "country": orEmpty(d.Country), "currency": d.Currency, "timezone": d.TimeZone,
+	}))
+}
+
+func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, form *page.Form) error {
+	path := tenantPath(d.ID)
+	v := views.TenantForm{
+		Frame:  p.frame(c, "Edit "+d.Name, tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
+		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: p.tenantHost(d.Slug), Original: form.Original(),
+	}
+	return p.tenantForm(c, status, form, v, d.PlanID)
+}
+
+func (p *Platform) editTenant(c echo.Context, d tenant.Detail) error {
+	return page.Submit(p.Kit, c, page.Submission[tenant.Tenant]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Tenant, error) {
+			changed := func(name string) core.Optional[string] {
+				return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
+			}
+			e := tenant.Edit{
+				Name: changed("name"), Email: changed("email"), BillingCycle: changed("billing_cycle"), PaymentMethod: changed("payment_method"),
+				Country: changed("country"), Currency: changed("currency"), TimeZone: changed("timezone"),
+			}
+			if form.Values.Has("plan_id") && form.Changed("plan_id") {
+				e.PlanID = core.Optional[int64]{Set: true, Value: form.Integer("plan_id")}
+			}
+			e.Malformed = form.Malformed
+			// A new country parses every phone number again, which takes a while. It completes even if
+			// the browser leaves.
+			return p.Tenants.Edit(context.WithoutCancel(ctx), by, d.ID, e)
+		},
+		Refused: func(status int, form *page.Form) error { return p.tenantEditForm(c, status, d, form) },
+		To:      page.To[tenant.Tenant](tenantPath(d.ID)),
+		Done:    func(t tenant.Tenant) string { return t.Name + " was saved." },
+	})
+}
