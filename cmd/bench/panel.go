@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/PuerkitoBio/goquery"
@@ -151,7 +152,8 @@ func (b *bench) createDemo(ctx context.Context) (tenant core.TenantID, owner bro
 var parameter = regexp.MustCompile(`:[a-z]+`)
 
 // fill replaces the parameters in a path by records of the tenant.
-func (b *bench) fill(ctx context.Context, tenant core.TenantID, path string) (filled string, err error) {
+func (b *bench) fill(ctx context.Context, tenant core.TenantID, path string) (string, error) {
+	var filled strings.Builder
 	rest := 0
 	for _, at := range parameter.FindAllStringIndex(path, -1) {
 		var record any
@@ -161,10 +163,10 @@ func (b *bench) fill(ctx context.Context, tenant core.TenantID, path string) (fi
 		if uuid, is := record.([16]byte); is {
 			record = core.ID(uuid)
 		}
-		filled += path[rest:at[0]] + fmt.Sprint(record)
+		fmt.Fprint(&filled, path[rest:at[0]], record)
 		rest = at[1]
 	}
-	return filled + path[rest:], nil
+	return filled.String() + path[rest:], nil
 }
 
 // largePages returns the pages of the large business: lists from the start and the middle,
