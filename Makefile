@@ -16,7 +16,7 @@ run: build ## run the demo, from a bare clone
 .PHONY: test
 test: ## run all tests, from a bare clone
 	@.ci/need gcc postgresql chromium
-	RAPID_STEPS=80 go run ./cmd/testdb -- $(TOOL) gotestsum --format pkgname --format-hide-empty-pkg --hide-summary skipped -- -race -timeout 20m ./...
+	go run ./cmd/testdb -- .ci/tests
 
 .PHONY: screenshots
 screenshots: ## write pictures of every page to ./screenshots

@@ -90,7 +90,7 @@ func priceText(account billing.Account) string {
 	if price == 0 {
 		return "Free"
 	}
-	text := page.Money(price, account.Plan.Currency) + per
+	text := page.Money(price, account.Currency) + per
 	if account.TaxRate > 0 {
 		text += ", " + taxText(account)
 	}
@@ -107,14 +107,14 @@ func nextInvoice(account billing.Account) *views.NextInvoice {
 	if account.NextInvoiceOn == nil {
 		return nil
 	}
-	currency := account.Plan.Currency
-	v := &views.NextInvoice{On: account.NextInvoiceOn.Format("2 Jan 2006"), Amount: page.Money(account.NextCents, currency)}
+	plan := account.Plan
+	v := &views.NextInvoice{On: account.NextInvoiceOn.Format("2 Jan 2006"), Amount: page.Money(account.NextCents, plan.Currency)}
 	if account.TaxRate > 0 {
 		v.Tax = taxText(account)
 	}
 	if account.WaitingCents != 0 {
 		price, _ := planPrice(account)
-		v.Items = []ui.Pair{{Name: account.Plan.Name, Value: page.Money(price, currency)}, {Name: "Plan change, prorated", Value: page.Money(account.WaitingCents, currency)}}
+		v.Items = []ui.Pair{{Name: plan.Name, Value: page.Money(price, plan.Currency)}, {Name: "Plan change, prorated", Value: page.Money(account.WaitingCents, plan.Currency)}}
 	}
 	return v
 }
