@@ -295,8 +295,9 @@ func (f *Form) message(name, label string, v core.Violation) string {
 	return Message(name, label, v, func(cents int64) string { return Money(cents, typed.currency) })
 }
 
-// Options marks the choices that are the field's values as selected.
+// Options returns the choices with those that are the field's values selected.
 func (f *Form) Options(name string, choices ...ui.Option) []ui.Option {
+	choices = slices.Clone(choices) // a variable of the package, often
 	for i := range choices {
 		choices[i].Selected = slices.Contains(f.Values[name], choices[i].Value)
 	}
