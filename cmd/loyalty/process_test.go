@@ -30,9 +30,21 @@ const beTheProduct = "BE_THE_PRODUCT"
 func TestMain(m *testing.M) {
 	if os.Getenv(beTheProduct) != "" {
 		endWithTheTests()
+		limitClock = clockAhead(os.Getenv(limitClockFile))
 		main()
 	}
 	dbtest.Main(m)
+}
+
+// limitClockFile names the file with the time by which the clock of the rate limits is ahead.
+const limitClockFile = "LIMIT_CLOCK_FILE"
+
+func clockAhead(file string) func() time.Time {
+	return func() time.Time {
+		text, _ := os.ReadFile(file) // missing until a test moves the clock
+		ahead, _ := time.ParseDuration(string(text))
+		return time.Now().Add(ahead)
+	}
 }
 
 // lifeline is a pipe from the tests: they hold its other end, and the system lets
@@ -87,7 +99,7 @@ func newInstallation(t *testing.T, settings ...string) *installation {
 		beTheProduct + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + top, "TMPDIR=" + os.TempDir(),
 		"GORACE=atexit_sleep_ms=0",
 		"LOYALTY_DATA_DIR=" + in.data, "LOYALTY_ADDR=" + in.addr, "LOYALTY_BASE_URL=" + in.base,
-		"LOYALTY_METRICS_ADDR=off",
+		"LOYALTY_METRICS_ADDR=off", limitClockFile + "=" + filepath.Join(top, "limit-clock"),
 	}, settings...)
 	t.Cleanup(func() { // once its processes have ended
 		for _, pid := range in.postgres() {
@@ -98,6 +110,14 @@ func newInstallation(t *testing.T, settings ...string) *installation {
 		}
 	})
 	return in
+}
+
+// moveLimitClock moves the clock of the rate limits forward.
+func (in *installation) moveLimitClock(t *testing.T, ahead time.Duration) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(in.top, "limit-clock"), []byte(ahead.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 const (

@@ -202,12 +202,15 @@ const (
 	failuresPerRequest = 3 // failed token look-ups, for each request without a valid token
 )
 
+// limitClock is the clock of the rate limits. Tests move it forward.
+var limitClock = time.Now
+
 // server combines the front ends behind TLS.
 func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
-	signInViews := limit.NewWindow(signInViewsPerAddress, time.Minute, time.Now)
+	signInViews := limit.NewWindow(signInViewsPerAddress, time.Minute, limitClock)
 	kitOf := func(panel string) *page.Kit {
 		return page.New(page.Config{
 			Panel:    panel,
@@ -223,9 +226,9 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		BaseURL: a.names.Base(),
 		Slug:    a.names.Slug,
 		Address: address, AddressKey: host.LimitKey,
-		PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
-		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),
-		Failures:               limit.NewWindow(failuresPerRequest*a.RateIP, time.Minute, time.Now),
+		PerToken:               limit.NewWindow(a.RateToken, time.Minute, limitClock),
+		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, limitClock),
+		Failures:               limit.NewWindow(failuresPerRequest*a.RateIP, time.Minute, limitClock),
 		TransactionCreateScope: token.Ability(a.CreateScope),
 		Timeout:                requestTime,
 		Log:                    a.log,
@@ -248,7 +251,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Portal: portal.New(portal.Config{
 			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Auth: a.auth, Links: link.New(a.keys),
 			Walkins: a.walkins, Sales: a.transactions, Rewards: a.rewards, Live: a.live,
-			PerAddress: limit.NewWindow(joinsPerAddress, joinWindow, time.Now), AddressKey: host.LimitKey,
+			PerAddress: limit.NewWindow(joinsPerAddress, joinWindow, limitClock), AddressKey: host.LimitKey,
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),
 		API:     programs,

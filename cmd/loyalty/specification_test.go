@@ -48,7 +48,6 @@ func TestSpecification(t *testing.T) {
 	t.Parallel()
 	all := allSentences()
 	ids := sentenceIDs()
-	// The scene with rate limits comes first: its minute passes while the other cases run.
 	limited := newScene(t, "LOYALTY_TRANSACTION_CREATE_SCOPE=rewards:read")
 	if err := limited.deprecate(t, "GET", "/api/v1/rewards", 91); err != nil {
 		t.Fatal(err)
