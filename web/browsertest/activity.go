@@ -65,7 +65,10 @@ func (a *activity) see(event any) {
 			for _, arg := range e.Args {
 				texts = append(texts, cmp.Or(arg.Description, strings.Trim(string(arg.Value), `"`)))
 			}
-			a.fault("%s", strings.Join(texts, " "))
+			// htmx logs two errors for a request that is aborted because the page is left.
+			if text := strings.Join(texts, " "); !strings.HasPrefix(text, "console: htmx:sendAbort") && !strings.HasPrefix(text, "console: htmx:afterRequest") {
+				a.fault("%s", text)
+			}
 		}
 	case *runtime.EventExceptionThrown:
 		a.fault("uncaught: %s (%s)", exceptionText(e.ExceptionDetails), e.ExceptionDetails.URL)
