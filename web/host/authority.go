@@ -72,7 +72,7 @@ func openAuthority(dir string, n Names, now func() time.Time, log *slog.Logger) 
 	a.cert, a.key, err = readAuthority(certFile, keyFile)
 	switch {
 	case errors.Is(err, errNoAuthority):
-		log.Info("making a local certificate authority: let browsers trust it", "file", certFile)
+		log.Info("creating a local certificate authority: import it in your browser to trust it", "file", certFile)
 	case err != nil:
 		return nil, fmt.Errorf("%w; restore %s and %s from a backup, or remove both to have a new authority made, which every device must then trust anew",
 			err, certFile, keyFile)

@@ -21,21 +21,21 @@ import (
 	"example.com/loyalty/web/host"
 )
 
-// house is a data directory with an authority in it.
-type house struct {
+// dataDir is a data directory with an authority in it.
+type dataDir struct {
 	dir string
 	now time.Time
 	log bytes.Buffer
 }
 
-func newHouse(t *testing.T) *house {
+func newDataDir(t *testing.T) *dataDir {
 	t.Helper()
-	return &house{dir: filepath.Join(t.TempDir(), "data"), now: time.Now()}
+	return &dataDir{dir: filepath.Join(t.TempDir(), "data"), now: time.Now()}
 }
 
-func (h *house) file(name string) string { return filepath.Join(h.dir, name) }
+func (h *dataDir) file(name string) string { return filepath.Join(h.dir, name) }
 
-func (h *house) read(t *testing.T, name string) []byte {
+func (h *dataDir) read(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(h.file(name))
 	if err != nil {
@@ -44,12 +44,12 @@ func (h *house) read(t *testing.T, name string) []byte {
 	return text
 }
 
-func (h *house) tryStart(t *testing.T, baseURL string) (*tls.Config, error) {
+func (h *dataDir) tryStart(t *testing.T, baseURL string) (*tls.Config, error) {
 	t.Helper()
 	return host.LocalAuthority(h.dir, names(t, baseURL), func() time.Time { return h.now }, slog.New(slog.NewTextHandler(&h.log, nil)))
 }
 
-func (h *house) start(t *testing.T, baseURL string) *tls.Config {
+func (h *dataDir) start(t *testing.T, baseURL string) *tls.Config {
 	t.Helper()
 	config, err := h.tryStart(t, baseURL)
 	if err != nil {
@@ -58,7 +58,7 @@ func (h *house) start(t *testing.T, baseURL string) *tls.Config {
 	return config
 }
 
-func (h *house) roots(t *testing.T) *x509.CertPool {
+func (h *dataDir) roots(t *testing.T) *x509.CertPool {
 	t.Helper()
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(h.read(t, host.AuthorityFile)) {
@@ -92,7 +92,7 @@ func TestLeavesVerify(t *testing.T) {
 		{"https://192.0.2.7:8443", "", "127.0.0.1"},
 		{"https://[2001:db8::7]", "", "2001:db8::7"},
 	} {
-		h := newHouse(t)
+		h := newDataDir(t)
 		cert := leaf(t, h.start(t, c.baseURL), c.serverName)
 		if _, err := cert.Verify(x509.VerifyOptions{Roots: h.roots(t), DNSName: c.dialled, CurrentTime: h.now}); err != nil {
 			t.Errorf("%s, server name %q: %s is refused: %v", c.baseURL, c.serverName, c.dialled, err)
@@ -102,7 +102,7 @@ func TestLeavesVerify(t *testing.T) {
 
 func TestStrangersNamesGetTheBaseHostsLeaf(t *testing.T) {
 	t.Parallel()
-	config := newHouse(t).start(t, "https://localhost:8443")
+	config := newDataDir(t).start(t, "https://localhost:8443")
 	for _, name := range []string{"example.org", "a.b.localhost", "-.localhost", ""} {
 		if got := leaf(t, config, name); got != leaf(t, config, "localhost") {
 			t.Errorf("%q was answered by the leaf of %v", name, got.DNSNames)
@@ -121,7 +121,7 @@ func TestAuthorityCannotSignForOthers(t *testing.T) {
 		"https://192.0.2.8:8443":   {IPAddresses: []net.IP{{192, 0, 2, 7}}},
 		"https://[2001:db8::7]:80": {IPAddresses: []net.IP{net.ParseIP("2001:db8::8")}},
 	} {
-		h := newHouse(t)
+		h := newDataDir(t)
 		h.start(t, baseURL)
 		ca, err := tls.X509KeyPair(h.read(t, "ca.pem"), h.read(t, "ca-key.pem"))
 		if err != nil {
@@ -147,7 +147,7 @@ func TestAuthorityCannotSignForOthers(t *testing.T) {
 // "made on first start": and kept on the second.
 func TestAuthorityIsKept(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newDataDir(t)
 	h.start(t, "https://localhost:8443")
 	first := h.read(t, "ca.pem")
 	for name, want := range map[string]os.FileMode{"ca.pem": 0o644, "ca-key.pem": 0o600} {
@@ -175,19 +175,19 @@ func TestAuthorityIsKept(t *testing.T) {
 func TestAuthorityIsReplacedWhenItIsOfNoUse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		spoil   func(*house)
+		spoil   func(*dataDir)
 		baseURL string
 		says    string
 	}{
-		"another host":       {func(*house) {}, "https://loyalty.example", "not one the local certificate authority may sign for"},
-		"another address":    {func(*house) {}, "https://192.0.2.7", "not one the local certificate authority may sign for"},
-		"expiring":           {func(h *house) { h.now = h.now.AddDate(9, 11, 0) }, "https://localhost:8443", "about to expire"},
-		"expired":            {func(h *house) { h.now = h.now.AddDate(11, 0, 0) }, "https://localhost:8443", "about to expire"},
-		"interrupted making": {func(h *house) { _ = os.Remove(h.file("ca.pem")) }, "https://localhost:8443", "making a local certificate authority"},
+		"another host":         {func(*dataDir) {}, "https://loyalty.example", "not one the local certificate authority may sign for"},
+		"another address":      {func(*dataDir) {}, "https://192.0.2.7", "not one the local certificate authority may sign for"},
+		"expiring":             {func(h *dataDir) { h.now = h.now.AddDate(9, 11, 0) }, "https://localhost:8443", "about to expire"},
+		"expired":              {func(h *dataDir) { h.now = h.now.AddDate(11, 0, 0) }, "https://localhost:8443", "about to expire"},
+		"interrupted creation": {func(h *dataDir) { _ = os.Remove(h.file("ca.pem")) }, "https://localhost:8443", "creating a local certificate authority"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newDataDir(t)
 			h.start(t, "https://localhost:8443")
 			old := h.read(t, "ca.pem")
 			h.log.Reset()
@@ -209,7 +209,7 @@ func TestAuthorityIsReplacedWhenItIsOfNoUse(t *testing.T) {
 
 func TestLoopbackIsNotAnotherHost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newDataDir(t)
 	h.start(t, "https://localhost:8443")
 	first := h.read(t, "ca.pem")
 	h.start(t, "https://127.0.0.1:8443")
@@ -220,7 +220,7 @@ func TestLoopbackIsNotAnotherHost(t *testing.T) {
 
 func TestDamagedAuthorityIsAnErrorThatSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	other := newHouse(t)
+	other := newDataDir(t)
 	other.start(t, "https://localhost:8443")
 	for name, c := range map[string]struct {
 		file string
@@ -236,7 +236,7 @@ func TestDamagedAuthorityIsAnErrorThatSaysWhatToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newDataDir(t)
 			h.start(t, "https://localhost:8443")
 			h.remove(t, c.file)
 			if c.text != nil {
@@ -257,14 +257,14 @@ func TestDamagedAuthorityIsAnErrorThatSaysWhatToDo(t *testing.T) {
 
 var garbage = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("garbage")})
 
-func (h *house) write(t *testing.T, name string, text []byte) {
+func (h *dataDir) write(t *testing.T, name string, text []byte) {
 	t.Helper()
 	if err := os.WriteFile(h.file(name), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h *house) remove(t *testing.T, name string) {
+func (h *dataDir) remove(t *testing.T, name string) {
 	t.Helper()
 	if err := os.Remove(h.file(name)); err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func (h *house) remove(t *testing.T, name string) {
 
 func TestLeavesAreKeptAndRenewedBeforeTheyExpire(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newDataDir(t)
 	config := h.start(t, "https://localhost:8443")
 	first := leaf(t, config, "demo.localhost")
 
@@ -289,7 +289,7 @@ func TestLeavesAreKeptAndRenewedBeforeTheyExpire(t *testing.T) {
 
 func TestLeavesForManyAtOnce(t *testing.T) {
 	t.Parallel()
-	config := newHouse(t).start(t, "https://localhost:8443")
+	config := newDataDir(t).start(t, "https://localhost:8443")
 	var wg sync.WaitGroup
 	for client := range 4 {
 		wg.Go(func() {
@@ -318,7 +318,7 @@ func TestOpenSSLAccepts(t *testing.T) {
 		{"https://localhost:8443", "", "-verify_ip", "::1"},
 		{"https://192.0.2.7:8443", "", "-verify_ip", "192.0.2.7"},
 	} {
-		h := newHouse(t)
+		h := newDataDir(t)
 		cert := leaf(t, h.start(t, c.baseURL), c.serverName)
 		h.write(t, "leaf.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}))
 		out, err := exec.CommandContext(t.Context(), openssl, "verify", "-x509_strict", "-purpose", "sslserver",

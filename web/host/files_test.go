@@ -19,7 +19,7 @@ import (
 
 func TestRenewedFilesAreTakenUp(t *testing.T) {
 	t.Parallel()
-	h := &house{dir: t.TempDir(), now: time.Now()}
+	h := &dataDir{dir: t.TempDir(), now: time.Now()}
 	cert, key := selfSigned(t, 1)
 	h.write(t, "cert.pem", cert)
 	h.write(t, "key.pem", key)
@@ -60,7 +60,7 @@ func TestRenewedFilesAreTakenUp(t *testing.T) {
 
 func TestFilesThatDoNotWorkAreRefusedAtStart(t *testing.T) {
 	t.Parallel()
-	h := &house{dir: t.TempDir()}
+	h := &dataDir{dir: t.TempDir()}
 	cert, _ := selfSigned(t, 1)
 	_, key := selfSigned(t, 2)
 	h.write(t, "cert.pem", cert)

@@ -25,7 +25,7 @@ import (
 
 // shop is a server on a real port.
 type shop struct {
-	*house
+	*dataDir
 	*host.Server
 	addr  string
 	ended chan error
@@ -34,8 +34,8 @@ type shop struct {
 
 func open(t *testing.T, product http.Handler) *shop {
 	t.Helper()
-	h := newHouse(t)
-	s := &shop{house: h, ended: make(chan error, 1), log: &lockedBuffer{}}
+	h := newDataDir(t)
+	s := &shop{dataDir: h, ended: make(chan error, 1), log: &lockedBuffer{}}
 	n := names(t, "https://localhost:8443")
 	refusal := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
@@ -180,7 +180,7 @@ func TestSilentClientsDoNotBlockOthers(t *testing.T) {
 // The clock of the bubble jumps ahead as soon as everybody waits.
 func TestSilentClientsAreClosed(t *testing.T) {
 	t.Parallel()
-	config := newHouse(t).start(t, "https://localhost:8443")
+	config := newDataDir(t).start(t, "https://localhost:8443")
 	synctest.Test(t, func(t *testing.T) {
 		s := host.NewServer(echoHost, echoHost, config, slog.New(slog.DiscardHandler))
 		l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
@@ -273,7 +273,7 @@ func TestShutdownLetsRequestsInFlightFinish(t *testing.T) {
 
 func TestShutdownBeforeServe(t *testing.T) {
 	t.Parallel()
-	s := host.NewServer(echoHost, echoHost, newHouse(t).start(t, "https://localhost"), slog.New(slog.DiscardHandler))
+	s := host.NewServer(echoHost, echoHost, newDataDir(t).start(t, "https://localhost"), slog.New(slog.DiscardHandler))
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestShutdownBeforeServe(t *testing.T) {
 
 func TestServeEndsWithItsListener(t *testing.T) {
 	t.Parallel()
-	s := host.NewServer(echoHost, echoHost, newHouse(t).start(t, "https://localhost"), slog.New(slog.DiscardHandler))
+	s := host.NewServer(echoHost, echoHost, newDataDir(t).start(t, "https://localhost"), slog.New(slog.DiscardHandler))
 	l := listen(t)
 	_ = l.Close()
 	if err := s.Serve(l); !errors.Is(err, net.ErrClosed) {
@@ -294,7 +294,7 @@ func TestServeEndsWithItsListener(t *testing.T) {
 
 func TestTroubleWithAcceptingPasses(t *testing.T) {
 	t.Parallel()
-	config := newHouse(t).start(t, "https://localhost")
+	config := newDataDir(t).start(t, "https://localhost")
 	synctest.Test(t, func(t *testing.T) {
 		s := host.NewServer(echoHost, echoHost, config, slog.New(slog.DiscardHandler))
 		l := &troubled{pipes: pipes{conns: make(chan net.Conn), closed: make(chan struct{})}, troubles: 20}
