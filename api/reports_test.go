@@ -123,16 +123,16 @@ func TestReportsUseTenantDays(t *testing.T) {
 	proves(t, "A range `from`/`to` means whole days, both included, in the tenant's time zone;")
 	s := newShop(t)
 	for _, c := range []struct{ instant, day string }{
-		{"2026-06-09T21:59:59.000Z", "2026-06-09"},
+		{"2026-06-09T21:59:30.000Z", "2026-06-09"},
 		{"2026-06-09T22:00:00.000Z", "2026-06-10"},
-		{"2026-06-10T21:59:59.000Z", "2026-06-10"},
+		{"2026-06-10T21:59:30.000Z", "2026-06-10"},
 		{"2026-06-10T22:00:00.000Z", "2026-06-11"},
 	} {
 		instant, err := time.Parse(time.RFC3339, c.instant)
 		s.must(instant, err)
-		then := *s
-		then.server = &server{db: s.db, sales: transaction.NewService(s.db.At(instant))}
 		s.fill("{anna}{points}")
+		then := *s
+		then.server = &server{db: s.db, sales: transaction.NewService(s.db.At(instant))} // whose clock runs on
 		then.sale("{anna}", "{points}", 100)
 		got := s.call("GET", "/api/v1/reports/summary?from="+c.day+"&to="+c.day, s.token, "")
 		if !strings.Contains(got.body, `{"data":{"from":"`+c.day+`","to":"`+c.day+`","transactions_count":`) || strings.Contains(got.body, `"transactions_count":0`) {
