@@ -558,7 +558,7 @@ func examine(t *testing.T, p *browsertest.Page, without, name string, open func(
 	t.Helper()
 	open()
 	dark := len(name)%2 == 1
-	for _, width := range []int64{1440, 390} {
+	for _, width := range []int64{1440, 360} {
 		p.Emulate(width, 900, dark)
 		for _, violation := range p.Axe(without) {
 			t.Errorf("%d px, dark %t: %s", width, dark, violation)
@@ -566,7 +566,6 @@ func examine(t *testing.T, p *browsertest.Page, without, name string, open func(
 		testOverflow(t, p, width)
 		dark = !dark
 	}
-	testOverflow(t, p, 360)
 	p.Emulate(1440, 900, false)
 }
 

@@ -157,10 +157,7 @@ func (s *Service) At(instant time.Time) *Service {
 
 // Add creates a coupon.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Coupon{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Coupon, error) {
 		check := core.NewCheck(n.Malformed)
 		c := n.read(check)
 		if err := checkReward(ctx, tx, check, c.Benefit); err != nil {
@@ -194,10 +191,7 @@ func checkReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) e
 
 // SetActive activates or deactivates a coupon. Vouchers of an inactive one can't be redeemed.
 func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, active bool) (Coupon, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Coupon{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Coupon, error) {
 		c, err := db.One[Coupon](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
 			// Nothing changed: the coupon is already so, or doesn't exist.

@@ -319,10 +319,7 @@ func (s *Service) ResumeMails(ctx context.Context, by core.Actor, send core.ID) 
 
 // switchMails changes the status of a send that has status from; others stay as they are.
 func (s *Service) switchMails(ctx context.Context, by core.Actor, send core.ID, action string, from, to SendStatus) (Sending, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Sending{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
 		switched, err := db.One[Sending](ctx, tx, switchMailsSQL, db.Args{"send": send, "from": from, "to": to})
 		if errors.Is(err, core.ErrNotFound) {
 			return db.One[Sending](ctx, tx, findSendSQL, db.Args{"send": send})
@@ -362,10 +359,7 @@ func (s *Service) CountRetryable(ctx context.Context, by core.Actor, send core.I
 }
 
 func (s *Service) requeueMails(ctx context.Context, by core.Actor, send core.ID, voucher *core.ID) (int64, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return 0, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (int64, error) {
 		locked, err := db.One[Sending](ctx, tx, lockSendSQL, db.Args{"send": send})
 		if err != nil {
 			return 0, err

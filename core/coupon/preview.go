@@ -42,10 +42,7 @@ const previewTimeSQL = `select set_config('statement_timeout', '5s', true)`
 // Preview counts what a send would do now, with the send's own statement. It refuses the segments
 // that Send refuses.
 func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Preview, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Preview{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Preview, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Preview, error) {
 		if err := db.Queue(tx, previewTimeSQL, nil); err != nil {
 			return Preview{}, err
 		}

@@ -112,10 +112,7 @@ func (e Evaluation) ForTenant() core.TenantID { return e.Tenant }
 // Send stores a send and queues its job, which evaluates the segment once, at the send's time. The
 // same form key twice is one send. A send beyond the plan's limit is refused with usage.ErrLimit.
 func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Sending, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Sending{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
 		c, err := db.One[Coupon](ctx, tx, findSQL, db.Args{"id": coupon})
 		if err != nil {
 			return Sending{}, err
@@ -259,10 +256,7 @@ func (c Coupon) sendable(at time.Time) error {
 
 // CancelSend cancels a send that has not started: ErrSendBegun. A cancelled one stays cancelled.
 func (s *Service) CancelSend(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Sending{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
 		// The job starts with an update on the same condition, so only one of the two gets the row.
 		cancelled, err := db.One[Sending](ctx, tx, cancelSendSQL, db.Args{"send": send, "now": tx.Now})
 		if err == nil {
@@ -315,10 +309,7 @@ var CountedVouchers = db.Metric{Thing: "voucher", Kind: "created"}
 // that of the send's time. If the coupon can't be sent at that time, the send fails. A send that was
 // evaluated is returned unchanged.
 func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Sending{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
 		if err := db.TakeTime(tx); err != nil {
 			return Sending{}, err
 		}

@@ -72,10 +72,7 @@ func (v Voucher) refusal(couponActive, capReached bool) error {
 // update protects voucher and limit; if it refuses, the voucher is read again to say why. The coupon
 // is locked for the last round trip only, which commits.
 func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Voucher, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return Voucher{}, err
-	}
-	v, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Voucher, error) {
+	v, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Voucher, error) {
 		v, _, err := RedeemIn(ctx, tx, by, id)
 		return v, err
 	})

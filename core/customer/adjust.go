@@ -23,10 +23,7 @@ type Adjustment struct {
 // Adjust changes a balance by hand, for a reason that the customer's timeline shows, and returns the new
 // balances. It refuses a balance below zero, and erased customers.
 func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjustment) (ledger.Account, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return ledger.Account{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (ledger.Account, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (ledger.Account, error) {
 		c, err := db.One[Customer](ctx, tx, findSQL, db.Args{"id": id})
 		if err != nil {
 			return ledger.Account{}, err

@@ -67,10 +67,7 @@ var ErrErased = core.Refuse("customer-erased", "This customer was erased and can
 // creates the customer and all return it. A new customer beyond the plan's limit is refused with
 // usage.ErrLimit.
 func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return Upserted{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Upserted, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Upserted, error) {
 		in, err := n.Validate(by.Tenant.Country)
 		if err != nil {
 			return Upserted{}, err
@@ -226,10 +223,7 @@ func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]
 // Edit changes the fields that are set. It refuses another customer's phone number or e-mail address,
 // erased customers (ErrErased), and to activate one beyond the plan's limit (usage.ErrLimit).
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Customer{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Customer, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Customer, error) {
 		// Locked: the audit log must have the values that this edit replaces.
 		old, err := lockCustomer(ctx, tx, id)
 		if err != nil {

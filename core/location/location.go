@@ -65,10 +65,7 @@ func (s *Service) List(ctx context.Context, by core.Actor) ([]Location, error) {
 
 // Add creates a location. A duplicate name is refused.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Location, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Location{}, err
-	}
-	l, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Location, error) {
+	l, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Location, error) {
 		name, err := n.validate()
 		if err != nil {
 			return Location{}, err
@@ -84,10 +81,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Location, erro
 
 // Edit changes the fields that are set. A duplicate name is refused.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Location, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return Location{}, err
-	}
-	l, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Location, error) {
+	l, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Location, error) {
 		// Locked: the audit log must have the values that this edit replaces.
 		old, err := db.One[Location](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {

@@ -52,10 +52,7 @@ const addressesSQL = `
 // may name them. Their sales and ledger entries stay, without a name, and they can't be activated again.
 // Erasing again does nothing.
 func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (customer.Customer, error) {
-	if err := by.Require(core.Manager); err != nil {
-		return customer.Customer{}, err
-	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (customer.Customer, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (customer.Customer, error) {
 		old, err := customer.Lock(ctx, tx, id)
 		if err != nil || old.Erased {
 			return old, err

@@ -35,8 +35,14 @@ type Page struct {
 type tab struct {
 	ctx      context.Context
 	activity *activity
-	width    int64
+	device   device
 	lastKey  float64 // when the last key was pressed, in seconds
+}
+
+// device is what a page is shown on: its window, in CSS pixels, and its colour scheme.
+type device struct {
+	width, height int64
+	dark          bool
 }
 
 // NewPage opens a tab with no cookies. Paths are relative to the address base.
@@ -277,6 +283,9 @@ func (p *Page) press(keys string, pause float64) {
 // Emulate sets the size of the window and the colour scheme of the device.
 func (p *Page) Emulate(width, height int64, dark bool) {
 	p.t.Helper()
+	if p.device == (device{width, height, dark}) {
+		return
+	}
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
 	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
 		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
@@ -284,13 +293,14 @@ func (p *Page) Emulate(width, height int64, dark bool) {
 		}})
 		return err
 	}))
-	p.Resize(width, height) // in the time of which a script has changed the colours
+	p.device.dark = dark
+	p.Resize(width, height) // while a script changes the colours
 }
 
 // Resize sets the size of the window.
 func (p *Page) Resize(width, height int64) {
 	p.t.Helper()
-	p.width = width
+	p.device.width, p.device.height = width, height
 	p.Do(chromedp.EmulateViewport(width, height))
 }
 
@@ -322,7 +332,7 @@ const overflowScript = `(() => {
 func (p *Page) Screenshot(file string) {
 	p.t.Helper()
 	height := Run(p, chromedp.Evaluate[int64]("Math.min(document.scrollingElement.scrollHeight, 16000)"))
-	p.Do(chromedp.EmulateViewport(p.width, max(height, 900)))
+	p.Resize(p.device.width, max(height, 900))
 	picture := Run(p, chromedp.CaptureScreenshot())
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		p.t.Fatal(err)
