@@ -97,7 +97,7 @@ func (c Config) byHost(base, missing http.Handler) http.Handler {
 func pages(c Config) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = c.showError
-	e.Use(pageHeaders, page.Compressed())
+	e.Use(security.Headers, page.Compressed())
 	docs.New(c.Names.Base()).Mount(e)
 	if c.Mailbox != nil {
 		c.Mailbox.Mount(e)
@@ -109,20 +109,11 @@ func pages(c Config) http.Handler {
 func missing(c Config) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = c.showError
-	e.Use(pageHeaders, page.Compressed())
+	e.Use(security.Headers, page.Compressed())
 	return e
 }
 
-func pageHeaders(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		core.SetLogRoute(c.Request().Context(), c.Path())
-		h := c.Response().Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin")
-		return next(c)
-	}
-}
+var security = page.Security{Policy: "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"}
 
 func (c Config) showError(err error, ctx echo.Context) {
 	if ctx.Response().Committed {

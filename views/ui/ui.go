@@ -79,8 +79,8 @@ func (f Field) notedErrors() []string {
 	return f.Errors
 }
 
-// describedBy lists the ids of the texts that describe the input.
-func (f Field) describedBy() string {
+// DescribedBy lists the ids of the texts that describe the input.
+func (f Field) DescribedBy() string {
 	var ids []string
 	if len(f.notedErrors()) > 0 {
 		ids = append(ids, f.ID()+"-error")
@@ -92,6 +92,14 @@ func (f Field) describedBy() string {
 		ids = append(ids, f.ID()+"-help")
 	}
 	return strings.Join(ids, " ")
+}
+
+// class is the class of the input.
+func (f Field) class() string {
+	if len(f.Errors) > 0 {
+		return "form-control is-invalid"
+	}
+	return "form-control"
 }
 
 func (f Field) inputType() string {

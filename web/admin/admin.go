@@ -5,7 +5,6 @@ package admin
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"path"
 	"time"
@@ -69,29 +68,13 @@ const pageTimeout = 15 * time.Second
 func New(kit *page.Kit, services Services) http.Handler {
 	a := &Admin{Kit: kit, Services: services}
 	e := echo.New()
-	e.HTTPErrorHandler = a.failed
-	e.Use(headers, page.Private, page.Compressed(), page.SameOrigin(), a.Session)
+	e.HTTPErrorHandler = a.showError
+	e.Use(page.Security{Policy: page.PanelPolicy}.Headers, page.Private, page.Compressed(), page.SameOrigin(), a.Session)
 	e.GET("/", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, firstPage(page.Actor(c).Role)) })
 	for _, r := range a.routes() {
 		e.Add(r.method, r.path, a.guarded(r))
 	}
 	return e
-}
-
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-
-// headers sets the security headers: a page loads nothing from other sites.
-func headers(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		core.SetLogRoute(c.Request().Context(), c.Path())
-		h := c.Response().Header()
-		h.Set("Content-Security-Policy", pagePolicy)
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-		return next(c)
-	}
 }
 
 // route is a page or an action, with the role that it requires.
@@ -124,37 +107,23 @@ func (a *Admin) guarded(r route) echo.HandlerFunc {
 	}
 }
 
-// failed answers an error with a page or, to htmx, with its message alone.
-func (a *Admin) failed(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
-	}
-	f := a.Explain(c, err)
-	if r := c.Request(); f.Status == http.StatusMethodNotAllowed && r.Method == http.MethodGet {
-		// After a refused form the address bar shows the form's action. Reloading it leads to
-		// the page with the form, one level up.
-		if err := a.Redirect(c, path.Dir(r.URL.Path)); err == nil {
-			return
+// showError answers an error with a page or, to htmx, with its message alone.
+func (a *Admin) showError(err error, c echo.Context) {
+	a.ShowError(c, err, path.Dir(c.Request().URL.Path), func(f page.Failure) error {
+		n := authviews.Notice{Icon: "alert-triangle", Words: f.Message, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
+		if errors.Is(err, page.ErrSuspended) {
+			n.Icon, n.Back = "lock", ""
 		}
-	}
-	n := authviews.Notice{Icon: "alert-triangle", Words: f.Message, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
-	if errors.Is(err, page.ErrSuspended) {
-		n.Icon, n.Back = "lock", ""
-	}
-	switch {
-	case page.IsFragment(c) && (f.Request != "" || f.Status == http.StatusNotFound):
-		err = c.NoContent(f.Status) // the page shows a message of its own
-	case page.IsFragment(c):
-		err = c.String(f.Status, f.Message)
-	case page.Person(c) != nil:
-		err = a.Render(c, f.Status, views.NoticePage(a.frame(c, f.Title, ""), n), nil)
-	default:
-		err = a.Render(c, f.Status, authviews.NoticePage(a.signInPages().Bare(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
-	}
-	if err != nil {
-		a.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
-		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Try again in a moment.")
-	}
+		switch {
+		case page.IsFragment(c) && (f.Request != "" || f.Status == http.StatusNotFound):
+			return c.NoContent(f.Status) // the page shows a message of its own
+		case page.IsFragment(c):
+			return c.String(f.Status, f.Message)
+		case page.Person(c) != nil:
+			return a.Render(c, f.Status, views.NoticePage(a.frame(c, f.Title, ""), n), nil)
+		}
+		return a.Render(c, f.Status, authviews.NoticePage(a.signInPages().Bare(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
+	})
 }
 
 // assets are the files that every page loads.

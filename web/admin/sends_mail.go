@@ -16,7 +16,7 @@ import (
 )
 
 // sendPolicy is the policy of every page, and allows the frame with the e-mail.
-const sendPolicy = pagePolicy + "; frame-src 'self'"
+const sendPolicy = page.PanelPolicy + "; frame-src 'self'"
 
 // mailAddress is the address of the preview of the form's e-mail.
 func mailAddress(path string, form *page.Form) string {

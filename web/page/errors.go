@@ -27,6 +27,30 @@ var errSentBefore = &core.Error{
 	Message: ResubmittedMessage,
 }
 
+// ShowError answers an error with what show writes. The address of a refused form is that of its
+// action: reloaded, it leads to the page with the form, which is at formPath.
+func (k *Kit) ShowError(c echo.Context, err error, formPath string, show func(Failure) error) {
+	AnswerError(c, k.Log, func() error {
+		f := k.Explain(c, err)
+		if f.Status == http.StatusMethodNotAllowed && c.Request().Method == http.MethodGet {
+			return k.Redirect(c, formPath)
+		}
+		return show(f)
+	})
+}
+
+// AnswerError writes the answer to a request that failed, unless an answer has begun. If write fails
+// too, the answer is a plain 500.
+func AnswerError(c echo.Context, log *slog.Logger, write func() error) {
+	if c.Response().Committed {
+		return
+	}
+	if err := write(); err != nil {
+		log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
+		_ = c.String(http.StatusInternalServerError, FailedMessage)
+	}
+}
+
 func refusalOf(err error) *core.Error {
 	if errors.Is(err, core.ErrKeyReused) {
 		return errSentBefore

@@ -6,7 +6,6 @@
 package platform
 
 import (
-	"log/slog"
 	"net/http"
 	"path"
 	"time"
@@ -66,25 +65,11 @@ func New(kit *page.Kit, services Services) *echo.Echo {
 	p := &Platform{Kit: kit, Services: services}
 	e := echo.New()
 	e.HTTPErrorHandler = p.showError
-	e.Use(headers, page.Private, page.Compressed(), p.baseHost, page.SameOrigin(), p.Session)
+	e.Use(page.Security{Policy: page.PanelPolicy}.Headers, page.Private, page.Compressed(), p.baseHost, page.SameOrigin(), p.Session)
 	for _, r := range p.routes() {
 		e.Add(r.method, r.path, p.requireAdmin(r))
 	}
 	return e
-}
-
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-
-func headers(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		h := c.Response().Header()
-		h.Set("Content-Security-Policy", pagePolicy)
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-		return next(c)
-	}
 }
 
 // baseHost refuses all hosts except the platform's own: sessions of other hosts are of tenants.
@@ -125,30 +110,16 @@ func (p *Platform) requireAdmin(r route) echo.HandlerFunc {
 
 // showError answers an error with a page.
 func (p *Platform) showError(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
-	}
-	f := p.Explain(c, err)
-	if r := c.Request(); f.Status == http.StatusMethodNotAllowed && r.Method == http.MethodGet {
-		// The address of a refused form is that of its action. Reloaded, it leads to the page with the
-		// form, which is one level above.
-		if err := p.Redirect(c, path.Dir(r.URL.Path)); err == nil {
-			return
+	p.ShowError(c, err, path.Dir(c.Request().URL.Path), func(f page.Failure) error {
+		if page.IsFragment(c) && f.Request == "" && f.Status != http.StatusNotFound {
+			return c.String(f.Status, f.Message) // a script shows it on the current page
 		}
-	}
-	if page.IsFragment(c) && f.Request == "" && f.Status != http.StatusNotFound {
-		err = c.String(f.Status, f.Message) // a script shows it on the current page
-	} else {
 		n := views.Notice{Words: f.Message, Request: f.Request}
 		if page.Actor(c).RequireAdmin() == nil {
 			n.Back = firstPage
 		}
-		err = p.Render(c, f.Status, views.NoticePage(p.frame(c, f.Title, ""), n), nil)
-	}
-	if err != nil {
-		p.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
-		_ = c.String(http.StatusInternalServerError, page.FailedMessage)
-	}
+		return p.Render(c, f.Status, views.NoticePage(p.frame(c, f.Title, ""), n), nil)
+	})
 }
 
 var assets = ui.Assets{

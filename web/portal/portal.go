@@ -73,7 +73,7 @@ func New(c Config) http.Handler {
 	p := &Portal{Config: c}
 	e := echo.New()
 	e.HTTPErrorHandler = p.showError
-	e.Use(headers, exceptStream(page.Compressed()), exceptStream(page.WithTimeout(requestTime)))
+	e.Use(security.Headers, page.Private, hidden, exceptStream(page.Compressed()), exceptStream(page.WithTimeout(requestTime)))
 	withFront := func(handle func(echo.Context, front) error) echo.HandlerFunc {
 		return page.WithRecord(p.findFront, handle)
 	}
@@ -166,17 +166,12 @@ const (
 	scriptPolicy = plainPolicy + "; script-src 'self'; connect-src 'self'; manifest-src 'self'"
 )
 
-func headers(next echo.HandlerFunc) echo.HandlerFunc {
+var security = page.Security{Policy: plainPolicy, Referrer: "no-referrer"}
+
+// hidden keeps pages out of search engines.
+func hidden(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		core.SetLogRoute(c.Request().Context(), c.Path())
-		h := c.Response().Header()
-		h.Set("Content-Security-Policy", plainPolicy)
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Robots-Tag", "noindex, nofollow")
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-		h.Set(echo.HeaderCacheControl, "no-store")
-		h.Add(echo.HeaderVary, "Cookie")
+		c.Response().Header().Set("X-Robots-Tag", "noindex, nofollow")
 		return next(c)
 	}
 }
@@ -219,17 +214,12 @@ func render(c echo.Context, status int, component templ.Component) error {
 
 // showError answers an error with a page. Every kind of invalid link gets the same page.
 func (p *Portal) showError(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
-	}
-	ctx := c.Request().Context()
-	f, _ := p.findFront(c) // if that failed, the page names no business
-	status, n := p.explain(c, err)
-	n.Frame = p.frame(f, n.Title)
-	if err := render(c, status, views.NoticePage(n)); err != nil {
-		p.Log.ErrorContext(ctx, "error page failed", slog.Any("error", err))
-		_ = c.String(http.StatusInternalServerError, page.FailedMessage)
-	}
+	page.AnswerError(c, p.Log, func() error {
+		f, _ := p.findFront(c) // if that failed, the page names no business
+		status, n := p.explain(c, err)
+		n.Frame = p.frame(f, n.Title)
+		return render(c, status, views.NoticePage(n))
+	})
 }
 
 func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice) {

@@ -8,7 +8,6 @@ package till
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -50,7 +49,7 @@ func New(kit *page.Kit, services Services) http.Handler {
 	t := &Till{Kit: kit, Services: services}
 	e := echo.New()
 	e.HTTPErrorHandler = t.showError
-	e.Use(headers, page.Private, page.SameOrigin(), t.Session)
+	e.Use(security.Headers, page.Private, page.SameOrigin(), t.Session)
 	for _, r := range t.routes() {
 		if r.stream {
 			e.Add(r.method, r.path, t.requireCashier(r))
@@ -62,22 +61,10 @@ func New(kit *page.Kit, services Services) http.Handler {
 }
 
 // The camera scans codes. Browsers that can't read QR codes do it in WebAssembly.
-const (
-	policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-		"connect-src 'self'; media-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-	permissions = "camera=(self), geolocation=(), microphone=()"
-)
-
-func headers(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		core.SetLogRoute(c.Request().Context(), c.Path())
-		h := c.Response().Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Permissions-Policy", permissions)
-		return next(c)
-	}
+var security = page.Security{
+	Policy: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+		"connect-src 'self'; media-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+	Permissions: "camera=(self), geolocation=(), microphone=()",
 }
 
 const (
@@ -170,25 +157,16 @@ func (t *Till) requireCashier(r route) echo.HandlerFunc {
 // session identifies this till: its PINs are its own.
 func session(c echo.Context) string { return page.Person(c).Session }
 
-// showError answers an error with a page.
+// showError answers an error with a page or, to a script, with its message alone.
 func (t *Till) showError(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
-	}
-	f := t.Explain(c, err)
-	if f.Status == http.StatusMethodNotAllowed && c.Request().Method == get {
-		// The address of a refused form, reloaded.
-		if t.Redirect(c, page.TillPath) == nil {
-			return
+	t.ShowError(c, err, page.TillPath, func(f page.Failure) error {
+		if page.IsFragment(c) {
+			message := f.Message
+			if f.Request != "" {
+				message = page.FailedMessage
+			}
+			return c.String(f.Status, message)
 		}
-	}
-	if page.IsFragment(c) {
-		message := f.Message
-		if f.Request != "" {
-			message = page.FailedMessage
-		}
-		err = c.String(f.Status, message)
-	} else {
 		frame := views.Frame{Title: f.Title, Theme: page.Theme(c), Assets: t.assets(c), Business: page.Visit(c).Tenant.Name}
 		if person := page.Person(c); person != nil {
 			frame.Person = person.Name
@@ -197,12 +175,8 @@ func (t *Till) showError(err error, c echo.Context) {
 		if errors.Is(err, page.ErrSuspended) {
 			n.Back = ""
 		}
-		err = t.Render(c, f.Status, views.NoticePage(n), nil)
-	}
-	if err != nil {
-		t.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
-		_ = c.String(http.StatusInternalServerError, page.FailedMessage)
-	}
+		return t.Render(c, f.Status, views.NoticePage(n), nil)
+	})
 }
 
 func (t *Till) assets(c echo.Context) views.Assets {
