@@ -35,6 +35,7 @@ func Start(t *testing.T, flags ...chromedp.ExecAllocatorOption) *Browser {
 		chromedp.ExecPath(program),
 		chromedp.Env("TMPDIR="+tmp),
 		chromedp.DisableGPU,
+		chromedp.Flag("js-flags", "--no-opt --no-maglev"), // no page lives long enough to be worth optimizing
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("font-render-hinting", "none"),
