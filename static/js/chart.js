@@ -4,7 +4,7 @@
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const font = "12px 'Inter Var', system-ui, sans-serif";
   const drawn = new Map();
-  // Between two lines of the grid: 1, 2, 5, 10 … up to what 64 bits hold.
+  // Steps between grid lines: 1, 2, 5, 10 … up to 64-bit values.
   const gridSteps = Array.from({ length: 19 }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
 
   function read(figure) {
@@ -25,7 +25,7 @@
     figure.dataset.drawn = "1";
     drawn.get(figure)?.destroy();
     const bars = figure.dataset.chart === "bars";
-    // Days that have less room than a few points each are drawn as they are, without curves.
+    // Where a day is only a few pixels wide, straight lines replace curves.
     const dense = data.x.length > place.clientWidth / 4;
     const axis = {
       stroke: style("--tblr-secondary"),
@@ -51,7 +51,7 @@
         y: false,
         drag: { x: false, y: false },
         points: { size: 8, fill: (_, i) => style(`--line-${i}`) },
-        // From day to day, not between them.
+        // Move from day to day, not between days.
         move: (u, left, top) => [left < 0 ? left : Math.round(u.valToPos(data.x[u.posToIdx(left)], "x")), top],
       },
       scales: { x: { time: false, range: bars ? (_, a, b) => [a - 0.6 * step(data.x), b + 0.6 * step(data.x)] : undefined }, y: { range: (_, __, max) => [0, Math.max(max * 1.08, 4)] } },
@@ -116,7 +116,7 @@
             return line;
           }));
           box.hidden = false;
-          // Beside the line, on the side that has room.
+          // Beside the line, on the side with more room.
           const at = u.valToPos(u.data[0][n], "x");
           const right = at + 12 + box.offsetWidth <= u.over.clientWidth;
           box.style.left = `${Math.max(right ? at + 12 : at - 12 - box.offsetWidth, 0)}px`;
@@ -131,7 +131,7 @@
     const { width, height } = room(target);
     if (plot && width > 0 && (width !== plot.width || height !== plot.height)) plot.setSize({ width, height });
   }));
-  // Those that are new, and not the others: nothing flickers when another part of the page changes.
+  // Draw new charts only, so that nothing flickers when another part of the page changes.
   const find = () => {
     drawn.forEach((plot, figure) => {
       if (figure.isConnected) return;

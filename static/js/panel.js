@@ -1,5 +1,5 @@
-// What plain forms and links cannot do: dialogs, menus that close, one submit for two
-// clicks, copying, light and dark without a reload. Every page works without it.
+// Dialogs, closing menus, double-click protection, copy buttons and the theme switch. Every page
+// works without this script.
 (() => {
   "use strict";
   const page = document.documentElement;
@@ -14,14 +14,14 @@
     document.cookie = `theme=${theme}; path=/; max-age=31536000; secure; samesite=lax`;
   });
 
-  // Browsers show kept pages after Back. After a sign-out they must not be seen: they are hidden
-  // until they are reloaded.
+  // Back shows a page from the browser's cache. After a sign-out it must not be seen, so it stays
+  // hidden until it is reloaded.
   addEventListener("pagehide", () => { page.hidden = true; });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
-  // A second click is not a second sale: a form that was sent is not sent again, by the
-  // browser or by htmx, which would do so after the first answer. An answer that leads
-  // nowhere else opens it anew.
+  // A form that was sent can't be sent again by a second click, neither by the browser nor by htmx,
+  // which would send it after the first response. If the response keeps the page, the form can be
+  // sent again.
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.method !== "post" || form.matches("[data-theme-form]")) return;
@@ -47,7 +47,7 @@
     if (form.matches("form[data-sent]") && !event.detail.xhr.getResponseHeader("HX-Redirect")) reopen(form);
   });
 
-  // A menu closes when the focus leaves it, or on a click elsewhere. On phones, it opens the sidebar.
+  // A menu closes when it loses focus or on a click elsewhere. On phones, the sidebar is a menu.
   const closeMenus = (target) => document.querySelectorAll("details.menu[open]").forEach((menu) => {
     if (!(menu.closest("aside") ?? menu).contains(target)) menu.open = false;
   });
@@ -100,8 +100,8 @@
     setTimeout(() => { label.textContent = was; }, 2500);
   }
 
-  // An amount that could be read in two ways: the choice fills the field in, and says so to what
-  // shows how it is read.
+  // For an ambiguous amount, choosing a reading fills in the field and updates the amount shown
+  // below it.
   document.addEventListener("change", (event) => {
     const choice = event.target;
     if (!(choice instanceof Element) || !choice.matches("[data-fill]")) return;
@@ -116,12 +116,12 @@
     field.focus();
   });
 
-  // What is shown once is not in the page that a browser keeps to go back to.
+  // Secrets that are shown once are removed before the browser caches the page for Back.
   addEventListener("pagehide", () => document.querySelectorAll("[data-once]").forEach((secret) => {
     secret.textContent = "This was shown once.";
   }));
 
-  // A colour is typed, or picked.
+  // A colour can be typed or picked.
   document.querySelectorAll("input[data-colour]").forEach((text) => {
     const picker = document.createElement("input");
     const group = document.createElement("div");
@@ -137,17 +137,17 @@
     show();
   });
 
-  // What htmx puts into the dialog is shown in it.
+  // Open the dialog when htmx has loaded its content.
   const dialog = document.getElementById("dialog");
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.target !== dialog || dialog.open) return;
-    // Asked from a menu, the focus goes back to what opens that.
+    // If it was opened from a menu, focus returns to the menu's button.
     document.activeElement?.closest("details.menu")?.querySelector("summary").focus();
     closeMenus(null);
     dialog.showModal();
   });
-  // A form that was refused: why comes first, before the field that htmx would choose. A
-  // filter stays where it is.
+  // After a refused form, focus goes to the error summary, not to the field that htmx would choose.
+  // A filter keeps its focus.
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.target === dialog) focusIn(dialog);
     else if (event.detail.requestConfig?.verb === "post") event.target.querySelector?.("[data-focus]")?.focus();
@@ -159,8 +159,8 @@
   document.querySelector("[data-focus]")?.focus();
   document.querySelector("[data-select]")?.select();
 
-  // Parts that poll do so only while the page is visible, and at once when it becomes visible. After a
-  // failure, the old content stays and is marked as old.
+  // Polling runs only while the page is visible, and at once when it becomes visible. After a
+  // failure, the old content stays and is marked as out of date.
   const polled = (event) => event.target instanceof Element && event.target.matches("[data-poll]");
   document.addEventListener("htmx:beforeRequest", (event) => { if (polled(event) && document.hidden) event.preventDefault(); });
   document.addEventListener("visibilitychange", () => {
@@ -170,14 +170,14 @@
     if (polled(event)) event.target.toggleAttribute("data-stale", !event.detail.successful);
   });
 
-  // What changes by itself is said to screen readers once, and again only when it is something else.
+  // Announce automatic updates to screen readers, each only once.
   document.addEventListener("htmx:afterSettle", () => {
     const words = document.querySelector("[data-say]")?.dataset.say;
     const said = document.getElementById("said");
     if (words && said && said.textContent !== words) said.textContent = words;
   });
 
-  // What went wrong underway. What was typed is still there.
+  // Show request errors. The form keeps what was entered.
   const trouble = (words) => {
     const place = document.getElementById("trouble");
     if (!place) return;
@@ -192,9 +192,9 @@
     }
     setTimeout(() => box.remove(), 8000);
   };
-  document.addEventListener("htmx:sendError", (event) => polled(event) || trouble("The server cannot be reached. What you typed is still here: try again in a moment."));
+  document.addEventListener("htmx:sendError", (event) => polled(event) || trouble("Can't reach the server. Your input is still here. Try again in a moment."));
   document.addEventListener("htmx:timeout", (event) => polled(event) || trouble("The server took too long. Try again in a moment."));
-  // An error is no part of a page, but a sentence, or nothing.
+  // An error response is a sentence or empty, never HTML.
   const plain = (xhr) => (xhr.getResponseHeader("Content-Type") ?? "").startsWith("text/plain");
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (!plain(event.detail.xhr)) return;

@@ -1,13 +1,13 @@
-// Keeps a PIN on screen alive: its countdown, its renewal, and its changes. The server
-// reports changes (data-live); while that connection is broken, the page asks every three
-// seconds. Without this script the page still shows a PIN, and links to refresh it.
+// Keeps a PIN on screen up to date: countdown, renewal and status. The server sends changes
+// (data-live); while that connection is down, the page polls every three seconds. Without this
+// script the page still shows the PIN, with links to refresh it.
 (() => {
   "use strict";
 
   const pollEvery = 3000;
   const reopenAfter = 15000;
-  // A PIN that is left alone for this many renewals is left to expire: the wake lock would
-  // otherwise keep a forgotten phone awake until its battery is empty.
+  // A PIN expires after this many renewals without any activity. Otherwise the wake lock would drain
+  // the battery of a forgotten phone.
   const unattendedRenewals = 10;
 
   const pins = new Map(); // by element
@@ -17,8 +17,8 @@
 
   const headers = { "HX-Request": "true" }; // asks for the fragment, not for the page
 
-  // exchange sends a request and swaps its answer in. It returns false if there was no usable
-  // answer.
+  // exchange sends a request and shows its response. It returns false if there was no usable
+  // response.
   async function exchange(target, state, path, options) {
     let answer;
     let text;
@@ -96,7 +96,7 @@
       });
     }
 
-    // ask fetches the state's own fragment.
+    // ask fetches the current state as a fragment.
     async ask(polling) {
       if (this.busy) return;
       this.busy = true;
@@ -155,7 +155,7 @@
     }
   }
 
-  // The screen stays on while a code is shown, and no longer.
+  // The screen stays on while a code is shown.
   async function keepAwake() {
     const wanted = !document.hidden && [...pins.values()].some((pin) => pin.element.querySelector(".qr"));
     if (!wanted) {
@@ -181,7 +181,7 @@
     keepAwake();
   }
 
-  // A form that shows a PIN is sent without leaving the page.
+  // Forms that show a PIN are sent without leaving the page.
   document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || !form.matches("[data-pin-form]")) return;
@@ -203,7 +203,7 @@
     keepAwake();
     if (document.hidden) return;
     attended();
-    // Phones close connections of pages in the background, some without an error.
+    // Phones close connections of background pages, some without an error event.
     pins.forEach((pin) => {
       if (pin.source?.readyState === EventSource.CLOSED) pin.open();
       pin.ask(true);

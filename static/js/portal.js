@@ -1,4 +1,4 @@
-// What plain links and forms cannot do on customers' pages: a menu that closes, printing.
+// Closing menus and printing on customers' pages.
 (() => {
   "use strict";
 

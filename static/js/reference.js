@@ -1,5 +1,5 @@
-// Shows the API's description. Everything in Scalar that would speak to another host, or
-// offer to, is off; the page's security policy would stop it as well.
+// Shows the API reference with Scalar. All features that contact other hosts are off, and the
+// page's Content-Security-Policy blocks them too.
 const reference = document.getElementById('reference')
 
 Scalar.createApiReference(reference, {

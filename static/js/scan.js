@@ -1,5 +1,5 @@
-// Reads a customer's code with the device's camera: with the browser's own detector, or where
-// it has none that reads QR codes, with one that is loaded when it is needed.
+// Scans a customer's QR code with the camera, by the browser's own detector or, where the browser has
+// none, by one that is loaded on demand.
 (() => {
   "use strict";
 
@@ -88,7 +88,7 @@
     let codes = [];
     try {
       if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) codes = await detector.detect(video);
-    } catch { /* a frame that could not be read: the next one may be */ }
+    } catch { /* unreadable frame: try the next one */ }
     if (mine !== turn) return;
     const text = codes.find((code) => code.rawValue)?.rawValue;
     if (!text) {

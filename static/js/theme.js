@@ -1,4 +1,4 @@
-// Runs before the page is drawn: without a choice, the device's colour scheme applies.
+// Runs before the page is drawn. Without a saved choice, the device's colour scheme applies.
 (() => {
   "use strict";
   const page = document.documentElement;

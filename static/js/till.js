@@ -1,6 +1,6 @@
-// The point of sale without page loads: the keypad, keys and hand-held scanners wherever the
-// focus is, and parts of the page replaced by what the server answers. Without this script the
-// same form works with ordinary fields and buttons.
+// The point of sale without page loads: keypad, keyboard and handheld scanners work wherever the
+// focus is, and responses replace parts of the page. Without this script the same form works with
+// ordinary fields and buttons.
 (() => {
   "use strict";
 
@@ -13,7 +13,7 @@
   const fastKeys = 40; // ms between two keys of a scanner; people are slower
   const shortestScan = 6;
 
-  // --- The amount: it fills from the right, in the currency's smallest unit.
+  // --- The amount. Digits are added from the right, in the currency's smallest unit.
 
   const digits = () => one("[data-cents]")?.value ?? "";
 
@@ -43,7 +43,7 @@
     else if (now.length + key.length <= maxDigits) setAmount(now + key);
   }
 
-  // show brings everything on the page that depends on the amount and the ticks up to date.
+  // show updates everything that depends on the amount and the ticked rewards.
   function show() {
     if (!sale()) return;
     const cents = digits();
@@ -64,7 +64,7 @@
     }
   }
 
-  // afford leaves only what the balance pays for after what is ticked already.
+  // afford disables the rewards that the balance, less the ticked ones, can't pay for.
   function afford() {
     const side = one("#side");
     for (const unit of ["points", "stamps"]) {
@@ -74,8 +74,8 @@
     }
   }
 
-  // --- What is kept across a reload: the amount, and the form's key while a confirmed sale has
-  // got no answer, so that confirming it again records one sale.
+  // --- Kept across a reload: the amount, and the form's key while a confirmed sale has no response,
+  // so that confirming it again records only one sale.
 
   const storeName = "till";
   const stored = () => {
@@ -88,7 +88,7 @@
   const store = (value) => {
     try {
       sessionStorage.setItem(storeName, JSON.stringify(value));
-    } catch { /* storage is off: a reload loses the amount */ }
+    } catch { /* no storage: a reload loses the amount */ }
   };
   function keep() {
     store({ ...stored(), cents: digits(), type: one("[name=transaction_type_id]:checked")?.value });
@@ -122,8 +122,8 @@
     toastTimer = setTimeout(() => { box.hidden = true; }, 8000);
   }
 
-  // ask requests a part of the page; null: there was no answer to show. What the page asks by
-  // itself says nothing of the network: a step without an answer stays on the bar.
+  // ask fetches a part of the page, or null if there is nothing to show. Background requests don't
+  // clear a network error: a step without a response stays in the bar.
   async function ask(path, body, byItself = false) {
     let answer;
     try {
@@ -140,7 +140,7 @@
     return answer;
   }
 
-  // send sends a form's data and puts the answer in its place.
+  // send sends a form's data and shows the response.
   async function send(path, body) {
     if (busy) return false;
     busy = true;
@@ -166,7 +166,7 @@
 
   const encoded = (data) => new URLSearchParams([...data].filter(([, value]) => typeof value === "string"));
 
-  // place replaces the elements of the page that have the ids of the answer's.
+  // place replaces the page's elements by those of the response with the same ids.
   function place(html) {
     const content = document.createElement("template");
     content.innerHTML = html;
@@ -181,7 +181,7 @@
     arrive(arrived);
   }
 
-  // arrive readies the page, or new parts of it.
+  // arrive initialises the page, or new parts of it.
   function arrive(parts) {
     const receipt = one("[data-receipt]");
     if (receipt) store({});
@@ -204,13 +204,13 @@
     }
   }
 
-  // say tells screen readers which customer is on the page now.
+  // say announces the current customer to screen readers.
   function say() {
     const name = one("[data-who]");
     one("#said").textContent = name ? `${name.textContent}, ${one(".balances")?.textContent.trim() ?? ""}` : "";
   }
 
-  // --- What the sale earns, while the amount is entered.
+  // --- Preview of what the sale earns.
 
   let previewTimer;
   let previews = 0;
@@ -270,7 +270,7 @@
 
   const removeCustomer = () => one("[data-leave]")?.click();
 
-  // --- The PIN: six boxes drawn over one field.
+  // --- The PIN: one field, drawn as six boxes.
 
   function boxes() {
     const field = one("[data-pin-field]");
@@ -289,15 +289,15 @@
     const go = () => {
       if (field.isConnected && field.value.length === 6) submit(field.closest(".row").querySelector("button"));
     };
-    // So fast that it may be a scanner in the middle of a longer code.
+    // Typed so fast that it may be a scanner in the middle of a longer code.
     if (burst.text.length >= shortestScan) setTimeout(go, 150);
     else go();
   }
 
   // --- Keys.
 
-  // A hand-held scanner types what it reads, faster than people do, and presses Enter. What it
-  // typed on the way is put back.
+  // A handheld scanner types the code faster than people can, then presses Enter. The field that got
+  // its keystrokes is restored.
   let burst = { text: "", last: -Infinity, undo() {} };
   function snapshot(target) {
     const cents = digits();
@@ -405,7 +405,7 @@
     }
   });
 
-  // The focus stays where it was: Enter after the keypad records, and presses no key again.
+  // Focus stays where it was, so that Enter after using the keypad records the sale.
   document.addEventListener("mousedown", (event) => {
     if (event.target.closest?.("[data-key], [data-clear]")) event.preventDefault();
   });
@@ -461,7 +461,7 @@
     }, 1000);
   }
 
-  // A hand-held scanner is heard as long as the page has the keyboard.
+  // Handheld scanners work while the page has keyboard focus.
   function ready() {
     const chip = one("[data-ready]");
     if (chip) chip.hidden = !document.hasFocus() || !one("#sale, [data-receipt]");
@@ -473,7 +473,7 @@
   addEventListener("online", () => offline(""));
   document.addEventListener("pin:changed", () => arrive([one("#till")].filter(Boolean)));
 
-  // A page that the browser kept may be another person's: it is asked for anew.
+  // A page from the browser's cache may belong to another person, so it is reloaded.
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   if (!navigator.onLine) offline(isOffline);
