@@ -32,7 +32,7 @@
     }
     if (!navigator.onLine && !form.matches("[hx-post]")) { // the browser would put a page of its own in place of the form
       event.preventDefault();
-      trouble("You are offline. What you typed is still here: try again in a moment.");
+      trouble("You're offline. Your input is still here. Try again when you're connected.");
       return;
     }
     form.dataset.sent = "1";
@@ -204,7 +204,7 @@
   document.addEventListener("htmx:responseError", (event) => {
     if (polled(event)) return;
     const { xhr } = event.detail;
-    trouble(xhr.status === 404 ? "This is no longer there. Load the page again." :
-      plain(xhr) ? xhr.responseText : "Something went wrong on our side. Try again in a moment.");
+    trouble(xhr.status === 404 ? "This no longer exists. Reload the page." :
+      plain(xhr) ? xhr.responseText : "Something went wrong. Try again in a moment.");
   });
 })();

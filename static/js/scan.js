@@ -10,7 +10,7 @@
   const words = dialog.querySelector("[data-scan-words]");
   const every = 120; // ms between two looks
 
-  const otherwise = "Use a hand-held scanner, or enter the PIN.";
+  const otherwise = "Use a handheld scanner, or enter the PIN.";
   const refusals = {
     NotAllowedError: `The camera is blocked for this site. Allow it in the browser’s settings, or enter the PIN.`,
     NotFoundError: `No camera found. ${otherwise}`,

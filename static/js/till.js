@@ -111,7 +111,7 @@
     if (words) one("[data-words]", offlineBar).textContent = words;
   }
   const isOffline = "You’re offline. The amount is kept.";
-  const noAnswer = "No answer from the server. The amount is kept: try again.";
+  const noAnswer = "No response from the server. The amount is kept. Try again.";
 
   let toastTimer;
   function toast(words) {
@@ -160,7 +160,7 @@
       place(answer.text_);
       return true;
     }
-    if (answer.status !== 204) toast(answer.text_ && answer.status < 500 ? answer.text_ : "Something went wrong on our side. Try again in a moment.");
+    if (answer.status !== 204) toast(answer.text_ && answer.status < 500 ? answer.text_ : "Something went wrong. Try again in a moment.");
     return false;
   }
 
