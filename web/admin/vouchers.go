@@ -31,7 +31,7 @@ func (a *Admin) voucherRoutes() []route {
 
 func voucherPath(id core.ID) string { return vouchersPath + "/" + id.String() }
 
-// voucherSearch shows a single field, since a hand-held scanner types what it reads and presses Enter.
+// voucherSearch shows a single field, since a handheld scanner types what it reads and presses Enter.
 func (a *Admin) voucherSearch(c echo.Context, status int, form *page.Form) error {
 	v := views.VoucherSearch{
 		Frame: a.frame(c, "Redeem voucher", couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),

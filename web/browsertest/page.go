@@ -261,7 +261,7 @@ func (p *Page) Press(keys string) {
 	p.press(keys, .12)
 }
 
-// Scan presses keys as a hand-held scanner does: faster than people, with Enter at the end.
+// Scan presses keys as a handheld scanner does: faster than people, with Enter at the end.
 func (p *Page) Scan(text string) {
 	p.t.Helper()
 	p.press(text+kb.Enter, .005)

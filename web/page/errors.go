@@ -82,7 +82,7 @@ const (
 	NotFoundMessage    = "This page doesn't exist. It was removed, or the link is incomplete."
 	NotDirectMessage   = "This address can't be opened directly. Go back and use the buttons on the page."
 	IncompleteMessage  = "The form didn't arrive completely. Go back and send it again."
-	FailedMessage      = "Something went wrong on our side. Try again in a moment."
+	FailedMessage      = "Something went wrong. Try again in a moment."
 	ResubmittedMessage = "Already submitted with different values. Check the result first."
 )
 
