@@ -58,7 +58,7 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("/healthz", healthz)
 	mux.HandleFunc("/readyz", c.readyz)
 	mux.Handle("/static/", static.Handler())
-	mux.Handle("/", c.byHost(pages(c), missing(c)))
+	mux.Handle("/", c.byHost(pages(c), notFound(c)))
 	return host.HSTS(c.Names, c.logged(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Not through the mux: it would answer a path like /api//v1 with a redirect in HTML.
 		if area(r.URL.Path) == "api" {
@@ -105,8 +105,8 @@ func pages(c Config) http.Handler {
 	return e
 }
 
-// missing answers every request with 404.
-func missing(c Config) http.Handler {
+// notFound answers every request with 404.
+func notFound(c Config) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = c.showError
 	e.Use(security.Headers, page.Compressed())

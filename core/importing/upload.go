@@ -128,7 +128,7 @@ func (s *Service) receive(ctx context.Context, by core.Actor, id core.ID, f File
 		return nil, err
 	}
 	var hasHeader bool
-	var columns, records int64
+	var columns, total int64
 	for {
 		rec, err := rows.next()
 		if errors.Is(err, io.EOF) {
@@ -137,7 +137,7 @@ func (s *Service) receive(ctx context.Context, by core.Actor, id core.ID, f File
 		if err != nil {
 			return nil, err
 		}
-		if records++; records == 1 {
+		if total++; total == 1 {
 			if rec.broken != nil {
 				return nil, core.Invalid(core.Fields{"file": {*rec.broken}})
 			}
@@ -146,23 +146,23 @@ func (s *Service) receive(ctx context.Context, by core.Actor, id core.ID, f File
 		if !isUTF8(rec.cells) {
 			encoding = windowsText
 		}
-		if records > MaxRows+1 {
+		if total > MaxRows+1 {
 			return nil, errTooMany
 		}
 	}
 	switch {
-	case records == 0:
+	case total == 0:
 		return nil, errEmptyFile
-	case records == 1 && hasHeader:
+	case total == 1 && hasHeader:
 		return nil, errNoRows
-	case records > MaxRows && !hasHeader:
+	case total > MaxRows && !hasHeader:
 		return nil, errTooMany
 	case columns > maxColumns:
 		return nil, errTooWide
 	}
 	return db.Args{
 		"id": id, "size": in.size, "delimiter": delimiter, "encoding": encoding,
-		"columns": columns, "records": records, "has_header": hasHeader,
+		"columns": columns, "records": total, "has_header": hasHeader,
 	}, nil
 }
 

@@ -173,7 +173,7 @@ func (a *Admin) sendForm(c echo.Context, of coupon.WithCounts, form *page.Form, 
 			Selected: form.Value("segment") == string(s.segment),
 		})
 	}
-	picked := selected(form)
+	picked := readSelection(form)
 	wrong := form.Field(customersField, "Chosen customers").Errors
 	var err error
 	if v.Chooser, err = a.chooser(c, of.ID, form, picked, step); err != nil {

@@ -42,7 +42,7 @@ type selection struct {
 	have map[core.ID]bool
 }
 
-func selected(form *page.Form) *selection {
+func readSelection(form *page.Form) *selection {
 	s := &selection{have: map[core.ID]bool{}}
 	for _, token := range splitULIDs(form.Value(customersField)) {
 		if id, err := core.ParseID(token); err == nil {
@@ -93,7 +93,7 @@ func (a *Admin) chooseCustomers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	picked := selected(form)
+	picked := readSelection(form)
 	if page.IsFragment(c) && c.Request().Header.Get("Hx-Target") == "found" {
 		v := views.Chooser{Path: sendFormPath(found.ID)}
 		if err := a.findCustomers(c, form, picked, &v); err != nil {
@@ -182,7 +182,7 @@ func (a *Admin) chooser(c echo.Context, of core.ID, form *page.Form, picked *sel
 		picked.remove(*step.removed)
 	}
 	if step.cleared {
-		*picked = *selected(&page.Form{})
+		*picked = *readSelection(&page.Form{})
 		v.Said = "All customers removed"
 	}
 	wanted := slices.Concat(step.candidates, picked.listedIDs(v.All))

@@ -184,8 +184,8 @@ func (p *Page) Open(path string) {
 	if strings.HasPrefix(path, "/") {
 		path = p.base + path
 	}
-	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		_, err := cdp.Call(ctx, tab, page.Navigate, page.NavigateParams{URL: path})
+	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, page.Navigate, page.NavigateParams{URL: path})
 		return err
 	}))
 }
@@ -287,8 +287,8 @@ func (p *Page) Emulate(width, height int64, dark bool) {
 		return
 	}
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
-	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		}})
 		return err

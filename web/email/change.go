@@ -83,6 +83,6 @@ func (p renderer) change(to string, l auth.ChangeEmail) message {
 		v.Steps = []string{panel.reset, "Create new recovery codes under " + panel.account + ": someone else has these."}
 	}
 	v.Steps = append(v.Steps, "Check the audit log of "+panel.name+" for anything done in your name, or ask "+panel.helper+" to check it.")
-	v.Facts = append(v.Facts, known([]views.Fact{{Name: "IP address", Value: line(l.Address)}, {Name: "Time", Value: second(l.At)}})...)
+	v.Facts = append(v.Facts, withValue([]views.Fact{{Name: "IP address", Value: line(l.Address)}, {Name: "Time", Value: second(l.At)}})...)
 	return p.notice(to, v)
 }

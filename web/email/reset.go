@@ -20,7 +20,7 @@ func (p renderer) reset(to string, l auth.ResetEmail) message {
 		Reason:   "You get this e-mail because a password reset was requested for this address.",
 		Greeting: greeting(line(l.Person)),
 		Intro:    "We got a request to reset your password for " + business + ".",
-		Facts:    known(facts),
+		Facts:    withValue(facts),
 		Action:   "Reset your password",
 		Address:  panel + "/reset/" + l.Secret,
 		Fine: "The link works once. Resetting your password signs you out everywhere. " +

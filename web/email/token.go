@@ -47,7 +47,7 @@ func (p renderer) tokens(to string, l token.CreatedEmail) message {
 		if t.Revoked {
 			facts = append(facts, views.Fact{Name: "Status", Value: "Revoked"})
 		}
-		v.Groups = append(v.Groups, views.Group{Title: line(t.Token), Facts: known(facts)})
+		v.Groups = append(v.Groups, views.Group{Title: line(t.Token), Facts: withValue(facts)})
 	}
 	if l.More > 0 {
 		v.More = "And " + strconv.Itoa(l.More) + " more: the audit log lists all of them."
@@ -77,8 +77,8 @@ func abilitiesOf(l token.CreatedEmail, t token.CreatedToken) string {
 	return "none: it can only list, create and revoke tokens"
 }
 
-// known leaves out facts without a value: a command, for example, has no IP address.
-func known(facts []views.Fact) []views.Fact {
+// withValue leaves out facts without a value: a command, for example, has no IP address.
+func withValue(facts []views.Fact) []views.Fact {
 	return slices.DeleteFunc(facts, func(f views.Fact) bool { return f.Value == "" })
 }
 

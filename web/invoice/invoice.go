@@ -249,7 +249,7 @@ func (s *sheet) parties() {
 		at := s.block(x, y+lineHeight, w, side.Name)
 		s.font("", normal, ink)
 		var rest []string
-		for _, line := range []string{side.Address, label(s.invoice.TaxName, side.TaxNumber), side.Email} {
+		for _, line := range []string{side.Address, labelled(s.invoice.TaxName, side.TaxNumber), side.Email} {
 			if line != "" {
 				rest = append(rest, line)
 			}
@@ -259,8 +259,8 @@ func (s *sheet) parties() {
 	s.SetY(end + 8)
 }
 
-// label puts a word in front of a text, unless the text is empty.
-func label(word, text string) string {
+// labelled puts a word in front of a text, unless the text is empty.
+func labelled(word, text string) string {
 	if text == "" {
 		return ""
 	}
@@ -357,7 +357,7 @@ func (s *sheet) foot() {
 	s.font("", 8, quiet)
 	s.SetXY(left, s.GetY()+2)
 	from := []string{}
-	for _, part := range []string{s.invoice.Issuer.Name, label(s.invoice.TaxName, s.invoice.Issuer.TaxNumber), s.invoice.Issuer.Email} {
+	for _, part := range []string{s.invoice.Issuer.Name, labelled(s.invoice.TaxName, s.invoice.Issuer.TaxNumber), s.invoice.Issuer.Email} {
 		if part != "" {
 			from = append(from, part)
 		}

@@ -75,7 +75,7 @@ func (p *Pages) list(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := views.List{Frame: frame("Mail"), Newer: link(mails.Prev), Older: link(mails.Next)}
+	v := views.List{Frame: frame("Mail"), Newer: pageLink(mails.Prev), Older: pageLink(mails.Next)}
 	for _, m := range mails.Items {
 		v.Mails = append(v.Mails, views.Row{
 			Link: "/mail/" + m.ID.String(), Subject: m.Subject, To: m.Recipient, Written: p.moment(m.CreatedAt),
@@ -84,7 +84,7 @@ func (p *Pages) list(c echo.Context) error {
 	return render(c, views.ListPage(v))
 }
 
-func link(to *core.Cursor) string {
+func pageLink(to *core.Cursor) string {
 	if to == nil {
 		return ""
 	}
@@ -102,7 +102,7 @@ func (p *Pages) show(c echo.Context) error {
 	c.Response().Header().Set(echo.HeaderContentSecurityPolicy, showPolicy)
 	v := views.Mail{
 		Frame: frame(m.Subject), Subject: m.Subject, To: m.Recipient, Written: p.moment(m.CreatedAt),
-		HTML: "/mail/" + m.ID.String() + "/html", Text: spans(m.Text),
+		HTML: "/mail/" + m.ID.String() + "/html", Text: linkSpans(m.Text),
 	}
 	if m.AttachmentName != nil {
 		v.File, v.FileName = "/mail/"+m.ID.String()+"/file", *m.AttachmentName
@@ -157,8 +157,8 @@ func (p *Pages) moment(at time.Time) views.Moment {
 // address of a page, as far as no punctuation of the sentence around it belongs to it.
 var address = regexp.MustCompile(`https://[^\s<>"]*[^\s<>".,;:!?)]`)
 
-// spans splits a text at the addresses in it.
-func spans(text string) (spans []views.Span) {
+// linkSpans splits a text at the addresses in it.
+func linkSpans(text string) (spans []views.Span) {
 	at := 0
 	for _, found := range address.FindAllStringIndex(text, -1) {
 		if found[0] > at {

@@ -58,7 +58,7 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 			continue
 		}
 		walked++
-		a := cashier.ask(http.MethodGet, path+"?customer_ulid="+anna.ID.String()+"&spend_amount_cents=1000000000000&transaction_type_id="+number(s.kind.ID)+"&redemptions="+redeemed.ID.String(), nil)
+		a := cashier.ask(http.MethodGet, path+"?customer_ulid="+anna.ID.String()+"&spend_amount_cents=1000000000000&transaction_type_id="+decimal(s.kind.ID)+"&redemptions="+redeemed.ID.String(), nil)
 		if a.Code >= http.StatusBadRequest {
 			t.Errorf("%s = %d: %s", path, a.Code, a.words("main"))
 		}

@@ -219,4 +219,4 @@ func (o outcome) nextReward() (next walkin.Offered, missing int64, any bool) {
 	return o.card.Next()
 }
 
-func number(n int64) string { return strconv.FormatInt(n, 10) }
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }

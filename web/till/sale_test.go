@@ -489,7 +489,7 @@ func TestTheDeviceRemembersItsLocation(t *testing.T) {
 	if got := cashier.get("/till").words(".place-name"); got != "Choose location" {
 		t.Errorf("at first: %q", got)
 	}
-	set := cashier.script("/till/location", form("id", number(harbour.ID)))
+	set := cashier.script("/till/location", form("id", decimal(harbour.ID)))
 	cookie := cashier.cookies["__Host-till-location"]
 	if set.words(".place-name") != "Harbour" || cookie == nil || cookie.MaxAge != 365*24*3600 || !cookie.Secure || !cookie.HttpOnly {
 		t.Errorf("set to %q, %v", set.words(".place-name"), cookie)
@@ -515,7 +515,7 @@ func TestTheDeviceRemembersItsLocation(t *testing.T) {
 	if got := cashier.get("/till").words(".place-name"); got != market.Name {
 		t.Errorf("after it closed: %q, want the one that is left", got)
 	}
-	if a := cashier.post("/till/location", form("id", number(harbour.ID))); a.Code != http.StatusNotFound {
+	if a := cashier.post("/till/location", form("id", decimal(harbour.ID))); a.Code != http.StatusNotFound {
 		t.Errorf("choosing the closed one = %d", a.Code)
 	}
 }
@@ -526,7 +526,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	s := newShop(t)
 	anna := s.customer(t, "Anna", 0)
 	cashier := s.signedIn(t, core.Cashier)
-	blank := form("form_key", cashier.get("/till").Find("[name=form_key]").AttrOr("value", ""), "transaction_type_id", number(s.kind.ID),
+	blank := form("form_key", cashier.get("/till").Find("[name=form_key]").AttrOr("value", ""), "transaction_type_id", decimal(s.kind.ID),
 		"amount", "24.50", "scan", "", "pin", s.card(t, anna).Digits, "phone", "")
 	// Enter in the PIN's field presses the form's first button.
 	blank.Set("enter", "1")
@@ -534,13 +534,13 @@ func TestWithoutJavaScript(t *testing.T) {
 	if found.words("#who-name") != "Anna Lindqvist" || found.Find("[name=amount]").AttrOr("value", "") != "24.50" {
 		t.Fatalf("found: %d %s", found.Code, found.words("main"))
 	}
-	sent := form("form_key", found.Find("[name=form_key]").AttrOr("value", ""), "transaction_type_id", number(s.kind.ID), "amount", "24.50",
+	sent := form("form_key", found.Find("[name=form_key]").AttrOr("value", ""), "transaction_type_id", decimal(s.kind.ID), "amount", "24.50",
 		"customer_ulid", anna.ID.String(), "pin_ulid", found.Find("[name=pin_ulid]").AttrOr("value", ""))
 	done := cashier.post("/till/sale", sent)
 	if to := done.Header().Get("Location"); done.Code != http.StatusSeeOther || cashier.get(to).words(".amount") != "€ 24.50" {
 		t.Errorf("done: %d to %q", done.Code, to)
 	}
-	ambiguous := cashier.post("/till/sale", form("customer_ulid", anna.ID.String(), "transaction_type_id", number(s.kind.ID), "amount", "12,505"))
+	ambiguous := cashier.post("/till/sale", form("customer_ulid", anna.ID.String(), "transaction_type_id", decimal(s.kind.ID), "amount", "12,505"))
 	if ambiguous.Code != http.StatusUnprocessableEntity || ambiguous.Find("[name=amount_choice]").Length() != 2 {
 		t.Errorf("an amount of two readings: %d %s", ambiguous.Code, ambiguous.words(".pad"))
 	}

@@ -150,7 +150,7 @@ func (t *Till) cancelPIN(c echo.Context, p walkin.Progress) error {
 	if p.State == walkin.Completed { // the customer was faster
 		return t.showOutcome(c, p)
 	}
-	q := url.Values{spendField: {number(*p.SpendAmountCents)}, typeField: {number(*p.TransactionTypeID)}}
+	q := url.Values{spendField: {decimal(*p.SpendAmountCents)}, typeField: {decimal(*p.TransactionTypeID)}}
 	if !page.IsFragment(c) {
 		return t.Redirect(c, page.TillPath+"?"+q.Encode())
 	}
@@ -176,7 +176,7 @@ func (t *Till) renewPIN(c echo.Context, p walkin.Progress) error {
 		return t.showPIN(c, p)
 	}
 	if _, refused := page.RuleMessage(err); refused || core.IsKind(err, core.KindInvalid) {
-		d := draftOf(page.Query(url.Values{spendField: {number(*p.SpendAmountCents)}}), page.Actor(c).Tenant.Currency)
+		d := draftOf(page.Query(url.Values{spendField: {decimal(*p.SpendAmountCents)}}), page.Actor(c).Tenant.Currency)
 		d.Refused(err)
 		return t.refused(c, d, err)
 	}

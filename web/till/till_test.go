@@ -312,4 +312,4 @@ func form(pairs ...string) url.Values {
 	return v
 }
 
-func number(n int64) string { return strconv.FormatInt(n, 10) }
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
