@@ -99,7 +99,7 @@ func frame(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</main><footer class=\"wide\"><p>No mail server is set: mails stay here, and a browser on this machine alone can read them.</p></footer></body></html>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</main><footer class=\"wide\"><p>No mail server is configured. E-mails are kept here and can only be read on this machine.</p></footer></body></html>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -107,7 +107,7 @@ func frame(f Frame) templ.Component {
 	})
 }
 
-// ListPage shows what was written.
+// ListPage lists the e-mails.
 func ListPage(v List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -141,12 +141,12 @@ func ListPage(v List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<h1>Mail</h1><p class=\"lead\">Without a mail server, what would be sent is kept here, the newest first. Invitations and links to choose a password are in these mails.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<h1>Mail</h1><p class=\"lead\">No mail server is configured, so e-mails are kept here, newest first, with their invitation and password links.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Mails) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<section class=\"card none\"><h2>No mails yet</h2><p>Invite a colleague in the panel, reset a password, or create an API token, whose owner is told. Then load this page again.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<section class=\"card none\"><h2>No e-mails yet</h2><p>Invite a person in the panel, reset a password or create an API token, then reload this page.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -293,7 +293,7 @@ func ListPage(v List) templ.Component {
 	})
 }
 
-// KeyPage is for a browser that has no key.
+// KeyPage is for a browser without a valid key.
 func KeyPage(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -327,7 +327,7 @@ func KeyPage(f Frame) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<h1>Mail</h1><section class=\"card none\"><h2>Open this page from the terminal</h2><p>These mails have links that open other people's accounts. Use the address with a key that the start-up screen shows: each key works once, and the terminal then shows the next one.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<h1>Mail</h1><section class=\"card none\"><h2>Open this page from the terminal</h2><p>These e-mails contain links to other people's accounts. Open the link that the start-up screen shows. It works once; the terminal then shows the next one.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -341,7 +341,7 @@ func KeyPage(f Frame) templ.Component {
 	})
 }
 
-// MailPage shows one mail, as it is drawn and as it is read without drawing.
+// MailPage shows one e-mail, as HTML and as plain text.
 func MailPage(v Mail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -502,7 +502,7 @@ func MailPage(v Mail) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "\" title=\"The mail as it is drawn\" sandbox=\"allow-popups allow-popups-to-escape-sandbox\"></iframe><section class=\"plain\" aria-labelledby=\"plain\"><h2 id=\"plain\">As plain text</h2><pre>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "\" title=\"The e-mail\" sandbox=\"allow-popups allow-popups-to-escape-sandbox\"></iframe><section class=\"plain\" aria-labelledby=\"plain\"><h2 id=\"plain\">As plain text</h2><pre>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

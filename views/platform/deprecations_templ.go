@@ -279,7 +279,15 @@ func DeprecationFormPage(v DeprecationForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p class=\"text-secondary mb-0\">The owners of all businesses with active API tokens are e-mailed at once. This can't be undone.</p></div><div class=\"card-footer\"><button class=\"btn btn-primary\" type=\"submit\">Announce deprecation</button> <a class=\"btn\" href=\"/platform/deprecations\">Cancel</a></div></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p class=\"text-secondary mb-0\">The owners of all businesses with active API tokens are e-mailed at once. This can't be undone.</p></div>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = ui.FormFoot("Announce deprecation", "/platform/deprecations").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

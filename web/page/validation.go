@@ -18,6 +18,7 @@ var chosenFields = []string{
 // fieldMessages are the messages for a rule of one field, by "field rule".
 var fieldMessages = map[string]string{
 	"agreed accepted":             "Tick this box to continue",
+	"business selected":           "No business has this subdomain",
 	"change max":                  "Add at most {limit}",
 	"code required":               "Scan or enter a voucher code",
 	"columns selected":            "Choose a field for each column",

@@ -121,7 +121,7 @@ func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form 
 		}
 	}
 	v.Name, v.Currency = form.Field("name", "Name"), form.Field("currency", "Currency")
-	v.Monthly, v.Yearly = form.Field("monthly_cents", "Per month"), form.Field("yearly_cents", "Per year")
+	v.Monthly, v.Yearly = form.Field("monthly_cents", "Monthly price"), form.Field("yearly_cents", "Yearly price")
 	v.Customers, v.Staff, v.Sends = form.Field("customers_limit", "Customers"), form.Field("staff_limit", "Staff"), form.Field("sends_limit", "Sends a month")
 	v.Problem = form.Problem()
 	v.Name.MaxLength, v.Name.Autocomplete = 100, "off"

@@ -87,8 +87,8 @@ func TestPlans(t *testing.T) {
 	refused := k.refused(t, "/platform/plans/new", form("name", "growth <b>", "currency", "JPY", "monthly_cents", "4.5", "yearly_cents", "", "staff_limit", "-1"))
 	got := mistakes(refused)
 	for field, want := range map[string]string{
-		"monthly_cents": says("Per month", core.Violation{Rule: "amount", Other: "2450"}),
-		"yearly_cents":  says("Per year", core.Required),
+		"monthly_cents": says("Monthly price", core.Violation{Rule: "amount", Other: "2450"}),
+		"yearly_cents":  says("Yearly price", core.Required),
 		"staff_limit":   says("Staff", core.Min(0)),
 	} {
 		if got[field] != want {
