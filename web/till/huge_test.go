@@ -21,13 +21,13 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 	anna := s.customer(t, "Anna", 500)
 	bun := s.reward(t, "Cinnamon bun", 200)
 	s.voucher(t, anna, 500)
-	sale, err := s.Transactions.Record(t.Context(), cashier.person, transaction.New{
+	sale, err := s.Transactions.Record(t.Context(), cashier.Person, transaction.New{
 		CustomerID: new(anna.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(100)), Source: transaction.POS,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	redeemed, err := s.rewards.Redeem(t.Context(), cashier.person, reward.RedeemRequest{CustomerID: new(anna.ID.String()), RewardID: new(bun.ID.String())})
+	redeemed, err := s.rewards.Redeem(t.Context(), cashier.Person, reward.RedeemRequest{CustomerID: new(anna.ID.String()), RewardID: new(bun.ID.String())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +58,9 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 			continue
 		}
 		walked++
-		a := cashier.ask(http.MethodGet, path+"?customer_ulid="+anna.ID.String()+"&spend_amount_cents=1000000000000&transaction_type_id="+number(s.kind.ID)+"&redemptions="+redeemed.ID.String(), nil)
+		a := cashier.Ask(http.MethodGet, path+"?customer_ulid="+anna.ID.String()+"&spend_amount_cents=1000000000000&transaction_type_id="+number(s.kind.ID)+"&redemptions="+redeemed.ID.String())
 		if a.Code >= http.StatusBadRequest {
-			t.Errorf("%s = %d: %s", path, a.Code, a.words("main"))
+			t.Errorf("%s = %d: %s", path, a.Code, a.Text("main"))
 		}
 		if said := dbtest.Nonsense(a.Body.String()); said != "" {
 			t.Errorf("%s says %s", path, said)

@@ -1,24 +1,16 @@
 package till_test
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/PuerkitoBio/goquery"
-	"github.com/alexedwards/scs/v2"
-
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -32,9 +24,9 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
-	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/till"
+	"example.com/loyalty/web/webtest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -74,23 +66,17 @@ func (s *shop) open(t *testing.T, d *db.DB) {
 		t.Fatal(err)
 	}
 	mails, sales := dbtest.Mails(d, jobs), transaction.NewService(d)
-	names, err := host.Parse("https://loyalty.example")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s.db, s.customers, s.rewards = d, customer.NewService(d), reward.NewService(d)
 	s.Services = till.Services{
 		Walkins:      walkin.NewService(d, jobs, mails, dbtest.Keys(), sales, func(address string) string { return address }),
 		Transactions: sales, Coupons: coupon.NewService(d, jobs, mails, link.New(dbtest.Keys()), log),
 		Locations: location.NewService(d), Tenants: tenant.NewService(d, mails), Live: live.NewHub(log),
 	}
-	s.handler = till.New(page.New(page.Config{
-		Panel: page.PanelPath, Sessions: auth.NewStore(d),
-		Tenant:  func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
-		Slug:    func(h string) string { slug, _ := names.Slug(h); return slug },
-		Address: host.ClientAddress(nil), Now: d.Now, Log: log,
-	}), s.Services)
+	s.handler = till.New(page.New(webtest.Config(t, d)), s.Services)
 }
+
+// ServeHTTP serves the pages as they were last opened.
+func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // later moves the clock of the shop.
 func (s *shop) later(t *testing.T, d time.Duration) {
@@ -178,138 +164,40 @@ func (s *shop) voucher(t *testing.T, c customer.Customer, cents int64) (id core.
 	return shown.ID, token
 }
 
-// browser is a device at the point of sale: of a stranger, or of a person who is signed in.
-type browser struct {
-	t       testing.TB
-	shop    *shop
-	cookies map[string]*http.Cookie
-	person  core.Actor
-}
+// browser is a device at the point of sale.
+type browser struct{ *webtest.Browser }
 
-func (s *shop) stranger(t testing.TB) *browser {
+// stranger is a device that no one has signed in at.
+func (s *shop) stranger(t testing.TB) browser {
 	t.Helper()
-	return &browser{t: t, shop: s, cookies: map[string]*http.Cookie{}}
+	return browser{webtest.New(t, s, s.by.Tenant)}
 }
 
-// signedIn is a new person of the shop with that role, signed in.
-func (s *shop) signedIn(t testing.TB, role core.Role) *browser {
+// signedIn is the device of a new person with a role.
+func (s *shop) signedIn(t testing.TB, role core.Role) browser {
 	t.Helper()
 	b := s.stranger(t)
-	b.person = dbtest.Person(t, s.db, s.by, role)
-	token := core.NewID(s.db.Now()).String()
-	visit := &auth.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
-	visit.SignIn(auth.Proof{StaffID: b.person.StaffID, At: s.db.Now()})
-	ends := s.db.Now().Add(auth.SessionLifetime)
-	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(context.WithoutCancel(t.Context()), visit), token, data, ends); err != nil {
-		t.Fatal(err)
-	}
-	b.cookies[auth.SessionCookie] = &http.Cookie{Name: auth.SessionCookie, Value: token}
+	b.SignIn(s.db, dbtest.Person(t, s.db, s.by, role))
 	return b
 }
 
-// answer is what was answered, read as a page.
-type answer struct {
-	*httptest.ResponseRecorder
-	*goquery.Document
-}
-
-// words is the text of what a selector finds, with one space between words.
-func (a answer) words(selector string) string {
-	var texts []string
-	a.Find(selector).Each(func(_ int, found *goquery.Selection) {
-		found.Contents().Each(func(_ int, part *goquery.Selection) { texts = append(texts, strings.Fields(spaced(part))...) })
-	})
-	return strings.ReplaceAll(strings.Join(texts, " "), "\u00a0", " ")
-}
-
-// spaced is the text of an element, with spaces where its parts meet.
-func spaced(part *goquery.Selection) string {
-	if goquery.NodeName(part) == "#text" {
-		return part.Text()
-	}
-	var texts []string
-	part.Contents().Each(func(_ int, inner *goquery.Selection) { texts = append(texts, spaced(inner)) })
-	return strings.Join(texts, " ")
-}
-
-func (b *browser) ask(method, path string, body io.Reader, header ...string) answer {
-	b.t.Helper()
-	r := httptest.NewRequestWithContext(b.t.Context(), method, "https://"+b.shop.by.Tenant.Slug+".loyalty.example"+path, body)
-	for _, c := range b.cookies {
-		r.AddCookie(c)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	w := httptest.NewRecorder()
-	b.shop.handler.ServeHTTP(w, r)
-	for _, c := range w.Result().Cookies() {
-		b.cookies[c.Name] = c
-	}
-	doc, err := goquery.NewDocumentFromReader(strings.NewReader(w.Body.String()))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return answer{w, doc}
-}
-
-// get opens a page that is there.
-func (b *browser) get(path string, header ...string) answer {
-	b.t.Helper()
-	a := b.ask(http.MethodGet, path, nil, header...)
-	if a.Code != http.StatusOK {
-		b.t.Fatalf("GET %s = %d %s", path, a.Code, a.words("body"))
-	}
-	return a
-}
-
-// post sends a form.
-func (b *browser) post(path string, form url.Values, header ...string) answer {
-	b.t.Helper()
-	header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin"}, header...)
-	return b.ask(http.MethodPost, path, strings.NewReader(form.Encode()), header...)
-}
-
 // script sends a form as the page's script does.
-func (b *browser) script(path string, form url.Values) answer {
-	b.t.Helper()
-	return b.post(path, form, "Hx-Request", "true")
+func (b browser) script(path string, form url.Values) webtest.Page {
+	b.T.Helper()
+	return b.Post(path, form, "Hx-Request", "true")
 }
 
-// entered is what the form of the page sends, as a browser with the script has it. The pairs
-// are entered into it.
-func (a answer) entered(pairs ...string) url.Values {
-	v := url.Values{}
-	a.Find("#sale input[name], input[form=sale]").Each(func(_ int, field *goquery.Selection) {
-		_, checked := field.Attr("checked")
-		if kind := field.AttrOr("type", "text"); (kind == "radio" || kind == "checkbox") && !checked {
-			return
-		}
-		v.Add(field.AttrOr("name", ""), field.AttrOr("value", ""))
-	})
+// saleForm is what a browser with the page's script sends, with pairs of name and value entered.
+func saleForm(a webtest.Page, pairs ...string) url.Values {
+	v := a.Fields("#sale")
 	v.Del("amount")
-	for i := 0; i+1 < len(pairs); i += 2 {
-		v.Set(pairs[i], pairs[i+1])
-	}
-	return v
+	return webtest.With(v, pairs...)
 }
 
 // serve opens the point of sale at a customer.
-func (b *browser) serve(c customer.Customer) answer {
-	b.t.Helper()
-	return b.get("/till/customers/" + c.ID.String())
-}
-
-func form(pairs ...string) url.Values {
-	v := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		v.Add(pairs[i], pairs[i+1])
-	}
-	return v
+func (b browser) serve(c customer.Customer) webtest.Page {
+	b.T.Helper()
+	return b.Get("/till/customers/" + c.ID.String())
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
