@@ -24,11 +24,11 @@ func (b browser) shows(cents string) (screen webtest.Page, path string) {
 }
 
 // phone takes what a till shows, as a customer's browser does.
-func (s *shop) phone(t *testing.T, screen webtest.Page, browser string) core.Actor {
-	t.Helper()
-	by := core.Actor{Kind: core.ByCustomer, Tenant: s.by.Tenant, Address: "192.0.2.9"}
-	if err := s.Walkins.TakeSale(t.Context(), by, browser, walkin.Key{Digits: screen.Text(".show-digits")}); err != nil {
-		t.Fatal(err)
+func (s *shop) phone(screen webtest.Page, browser string) core.Actor {
+	s.T.Helper()
+	by := core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant, Address: "192.0.2.9"}
+	if err := s.services.Walkins.TakeSale(s.T.Context(), by, browser, walkin.Key{Digits: screen.Text(".show-digits")}); err != nil {
+		s.T.Fatal(err)
 	}
 	return by
 }
@@ -37,7 +37,7 @@ func (s *shop) phone(t *testing.T, screen webtest.Page, browser string) core.Act
 func TestTheCustomerScans(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
 	screen, path := cashier.shows("2450")
 	if got := screen.Text(".show-body"); !strings.Contains(got, "Scan to collect +24 points For your purchase of € 24.50") || !digitsShown.MatchString(got) {
 		t.Errorf("the screen says %q", got)
@@ -46,12 +46,12 @@ func TestTheCustomerScans(t *testing.T) {
 		t.Errorf("while it waits, the screen is answered %d", a.Code)
 	}
 	browser := walkin.NewBrowser()
-	by := s.phone(t, screen, browser)
+	by := s.phone(screen, browser)
 	if got := cashier.Get(path, "Hx-Request", "true").Text("h1"); got != "Customer is entering their details" {
 		t.Errorf("taken: %q", got)
 	}
 	details := walkin.Details{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new("+46 8 465 004 12"), Agreed: true, Terms: "Yes"}
-	if _, err := s.Walkins.Claim(t.Context(), by, browser, details); err != nil {
+	if _, err := s.services.Walkins.Claim(t.Context(), by, browser, details); err != nil {
 		t.Fatal(err)
 	}
 	receipt := cashier.Get(path, "Hx-Request", "true")
@@ -72,15 +72,15 @@ func TestTheCustomerScans(t *testing.T) {
 func TestRenewingAndCancellingACode(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
 	first, path := cashier.shows("2450")
 	second := cashier.script(path+"/renew", nil)
 	renewed := second.Attr("[data-pin]", "data-refresh")
 	if second.Code != http.StatusOK || renewed == path || second.Text(".show-spend") != "For your purchase of € 24.50" {
 		t.Fatalf("renewed: %d %s", second.Code, second.Text("main"))
 	}
-	by := core.Actor{Kind: core.ByCustomer, Tenant: s.by.Tenant, Address: "192.0.2.9"}
-	if err := s.Walkins.TakeSale(t.Context(), by, walkin.NewBrowser(), walkin.Key{Digits: first.Text(".show-digits")}); err == nil && first.Text(".show-digits") != second.Text(".show-digits") {
+	by := core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant, Address: "192.0.2.9"}
+	if err := s.services.Walkins.TakeSale(t.Context(), by, walkin.NewBrowser(), walkin.Key{Digits: first.Text(".show-digits")}); err == nil && first.Text(".show-digits") != second.Text(".show-digits") {
 		t.Error("the replaced code can still be taken")
 	}
 	back := cashier.script(renewed+"/cancel", nil)
@@ -100,9 +100,9 @@ func TestRenewingAndCancellingACode(t *testing.T) {
 func TestATakenCodeIsNotRenewedByItself(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
 	screen, path := cashier.shows("2450")
-	s.phone(t, screen, walkin.NewBrowser())
+	s.phone(screen, walkin.NewBrowser())
 	taken := cashier.script(path+"/renew", nil)
 	if got := taken.Attr("[data-pin]", "data-state"); got != "taken" {
 		t.Errorf("renewed by itself: %q %s", got, taken.Text("main"))
@@ -117,8 +117,8 @@ func TestATakenCodeIsNotRenewedByItself(t *testing.T) {
 func TestACodeBelongsToItsTill(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	_, path := s.signedIn(t, core.Cashier).shows("2450")
-	if a := s.signedIn(t, core.Cashier).Ask(http.MethodGet, path); a.Code != http.StatusNotFound {
+	_, path := s.signedIn(core.Cashier).shows("2450")
+	if a := s.signedIn(core.Cashier).Ask(http.MethodGet, path); a.Code != http.StatusNotFound {
 		t.Errorf("another till is answered %d", a.Code)
 	}
 }

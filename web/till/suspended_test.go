@@ -14,9 +14,9 @@ import (
 func TestTillOfASuspendedBusiness(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
 	cashier.Get("/till")
-	if _, err := s.Tenants.Suspend(t.Context(), core.System(core.Tenant{}, "test"), s.by.Tenant.ID, new("Unpaid")); err != nil {
+	if _, err := s.services.Tenants.Suspend(t.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, new("Unpaid")); err != nil {
 		t.Fatal(err)
 	}
 	for what, a := range map[string]webtest.Page{
