@@ -72,12 +72,12 @@ func New(t testing.TB, handler http.Handler, at core.Tenant) *Browser {
 	return &Browser{T: t, Handler: handler, Origin: origin, Cookies: map[string]*http.Cookie{}}
 }
 
-// SignIn starts a person's session. Super-admins have entered a code of two-step verification.
+// SignIn starts a person's session, as their password and authentication code would.
 func (b *Browser) SignIn(d *db.DB, person core.Actor) {
 	b.T.Helper()
 	token, ends := core.NewID(d.Now()).String(), d.Now().Add(auth.SessionLifetime)
 	visit := &auth.Visit{Slug: person.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
-	visit.SignIn(auth.Proof{StaffID: person.StaffID, At: d.Now(), Code: person.Kind == core.ByAdmin})
+	visit.SignIn(auth.Proof{StaffID: person.StaffID, At: d.Now(), Code: true})
 	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
 	if err == nil {
 		err = auth.NewStore(d).CommitCtx(auth.WithVisit(context.WithoutCancel(b.T.Context()), visit), token, data, ends)
@@ -198,6 +198,11 @@ func (p Page) Attr(selector, name string) string { return p.Find(selector).AttrO
 
 // Value returns the value of the first field that a selector finds, or "".
 func (p Page) Value(selector string) string { return p.Attr(selector, "value") }
+
+// Links returns where each link that a selector finds leads.
+func (p Page) Links(selector string) []string {
+	return p.Find(selector).Map(func(_ int, link *goquery.Selection) string { return link.AttrOr("href", "") })
+}
 
 // Flashed reports whether the page shows a message of a kind about a record.
 func (p Page) Flashed(kind ui.FlashKind, record string) bool {
