@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -72,6 +73,17 @@ func New(t testing.TB, handler http.Handler, at core.Tenant) *Browser {
 	return &Browser{T: t, Handler: handler, Origin: origin, Cookies: map[string]*http.Cookie{}}
 }
 
+// Clone makes a browser with the same cookies, which may be used at the same time.
+func (b Browser) Clone() *Browser {
+	b.Cookies = maps.Clone(b.Cookies)
+	return &b
+}
+
+// SetCookie gives the browser a cookie.
+func (b *Browser) SetCookie(name, value string) {
+	b.Cookies[name] = &http.Cookie{Name: name, Value: value}
+}
+
 // SignIn starts a person's session, as their password and authentication code would.
 func (b *Browser) SignIn(d *db.DB, person core.Actor) {
 	b.T.Helper()
@@ -85,7 +97,7 @@ func (b *Browser) SignIn(d *db.DB, person core.Actor) {
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	b.Cookies[auth.SessionCookie] = &http.Cookie{Name: auth.SessionCookie, Value: token}
+	b.SetCookie(auth.SessionCookie, token)
 	b.Person = person
 }
 
