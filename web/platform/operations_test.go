@@ -19,11 +19,6 @@ import (
 	"example.com/loyalty/web/webtest"
 )
 
-func (k desk) exec(sql string) {
-	k.T.Helper()
-	k.shop.Exec(sql)
-}
-
 // "Jobs: queues, failures, retry, cancel, pause": a button that says so, here and in the
 // page of health, and in the log.
 func TestPauseAQueue(t *testing.T) {
