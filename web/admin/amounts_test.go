@@ -154,7 +154,7 @@ func TestAmountsOfThreeDecimals(t *testing.T) {
 	if got := owner.Post("/admin/types/earns", draft, "Hx-Request", "true").Text("#earns"); !strings.Contains(got, "2 points") {
 		t.Errorf("the preview says %q", got)
 	}
-	path, _ := owner.Submit("/admin/types/new", draft).Find("tbody a").Attr("href")
+	path := owner.Submit("/admin/types/new", draft).Attr("tbody a", "href")
 	edit := owner.Get(path).Fields("main form.row")
 	if edit.Get("unit_cents") != "12.505" {
 		t.Errorf("the form begins with %v", edit)
@@ -295,7 +295,7 @@ func TestAwardTooLarge(t *testing.T) {
 	if got := owner.Post("/admin/types/earns", lavish, "Hx-Request", "true").Text("#earns"); !strings.Contains(got, "1,000,000,000,000 points") {
 		t.Errorf("the rule's preview says %q", got)
 	}
-	path, _ := owner.Submit("/admin/types/new", lavish).Find("tbody tr:last-child a").Attr("href")
+	path := owner.Submit("/admin/types/new", lavish).Attr("tbody tr:last-child a", "href")
 	s.typeID = path[strings.LastIndex(path, "/")+1:]
 	earns := owner.Get("/admin/transactions/earns?spend_amount_cents=10.01&transaction_type_id="+s.typeID, "Hx-Request", "true")
 	if got := earns.Text("#earns"); !strings.Contains(got, "1,000,000,000,000 points") {

@@ -126,7 +126,7 @@ var logoAddress = regexp.MustCompile(`/admin/logo/[0-9a-f]{64}`)
 // branding is the business's stylesheet, which a page links to.
 func (b *browser) branding(a webtest.Page) string {
 	b.T.Helper()
-	address, _ := a.Find(`link[href^="/admin/look.css"]`).Attr("href")
+	address := a.Attr(`link[href^="/admin/look.css"]`, "href")
 	css := b.Get(address)
 	if got := css.Header().Get("Content-Type"); got != "text/css; charset=utf-8" {
 		b.T.Errorf("the stylesheet is %q", got)
@@ -144,18 +144,18 @@ func TestBranding(t *testing.T) {
 		t.Errorf("the stylesheet is %q at first, want it empty", css)
 	}
 
-	before, _ := owner.Get(business).Find(`link[href^="/admin/look.css"]`).Attr("href")
+	before := owner.Get(business).Attr(`link[href^="/admin/look.css"]`, "href")
 	if a := owner.uploadLogo(webtest.Form("colour", " #FFEE00 "), ""); a.Code != http.StatusSeeOther {
 		t.Fatalf("the colour alone = %d %q", a.Code, a.Text(".alert"))
 	}
 	page := owner.Get(business)
-	if after, _ := page.Find(`link[href^="/admin/look.css"]`).Attr("href"); after == before {
+	if after := page.Attr(`link[href^="/admin/look.css"]`, "href"); after == before {
 		t.Error("the stylesheet's URL is unchanged, so browsers show the cached one")
 	}
 	if css := owner.branding(page); css != ":root { --brand: #ffee00; --brand-ink: #000000; }\n" {
 		t.Errorf("the stylesheet is %q", css)
 	}
-	if typed, _ := page.Find("#field-colour").Attr("value"); typed != "#ffee00" || page.Find("img").Length() != 0 {
+	if typed := page.Value("#field-colour"); typed != "#ffee00" || page.Find("img").Length() != 0 {
 		t.Errorf("the colour field shows %q", typed)
 	}
 
@@ -165,7 +165,7 @@ func TestBranding(t *testing.T) {
 	}
 	stranger := s.stranger()
 	address := logoAddress.FindString(stranger.branding(stranger.Get("/admin/sign-in")))
-	shown, _ := owner.Get(business).Find("img.logo-preview").Attr("src")
+	shown := owner.Get(business).Attr("img.logo-preview", "src")
 	logo := stranger.Get(address)
 	h := logo.Header()
 	if address != shown || logo.Body.String() != red || h.Get("Content-Type") != "image/png" || h.Get("X-Content-Type-Options") != "nosniff" ||
@@ -205,7 +205,7 @@ func TestRefusedLogos(t *testing.T) {
 		"not a photo": {"GIF89a", webtest.Message("Logo", core.Violation{Rule: "picture_type"})},
 	} {
 		a := owner.uploadLogo(webtest.Form("colour", "#112233"), c.file)
-		if typed, _ := a.Find("#field-colour").Attr("value"); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != c.want || typed != "#112233" {
+		if typed := a.Value("#field-colour"); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != c.want || typed != "#112233" {
 			t.Errorf("%s: %d %q, colour %q", name, a.Code, a.Text(".invalid-feedback"), typed)
 		}
 	}

@@ -89,7 +89,7 @@ func TestCouponBenefits(t *testing.T) {
 		if got := refused.Text(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != c.says || refused.Text("[role=alert]") != c.says {
 			t.Errorf("%s of %q: %d %q", c.kind, c.wrong, refused.Code, got)
 		}
-		if link, _ := refused.Find("[role=alert] a").Attr("href"); link != "#field-"+c.field || refused.Find(link).Length() != 1 {
+		if link := refused.Attr("[role=alert] a", "href"); link != "#field-"+c.field || refused.Find(link).Length() != 1 {
 			t.Errorf("%s: the summary leads to %q", c.kind, link)
 		}
 		if c.field != "reward_ulid" && refused.Value("#field-"+c.field) != c.wrong {
@@ -101,7 +101,7 @@ func TestCouponBenefits(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.kind, got, c.words)
 		}
 		edit := s.manager.Get(path + "/edit")
-		if checked, _ := edit.Find("input[name=benefit_type][checked]").Attr("value"); checked != c.kind {
+		if checked := edit.Value("input[name=benefit_type][checked]"); checked != c.kind {
 			t.Errorf("%s: the form shows %q", c.kind, checked)
 		}
 		// Saved as it was shown, it is what it was.

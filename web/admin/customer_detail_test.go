@@ -118,7 +118,7 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	if got := shown.Text(".timeline-entry:last-child .whole > :last-child"); !strings.Contains(got, "Purchase") || !strings.Contains(got, "Bo Ek") {
 		t.Errorf("by whom: %q", got)
 	}
-	if sale, _ := shown.Find(".timeline-entry:last-child a").Attr("href"); !strings.HasPrefix(sale, "/admin/transactions/") {
+	if sale := shown.Attr(".timeline-entry:last-child a", "href"); !strings.HasPrefix(sale, "/admin/transactions/") {
 		t.Errorf("the sale is at %q", sale)
 	}
 	if shown.Find("main i, main b").Length() > 0 {
@@ -138,7 +138,7 @@ func TestTimelinePages(t *testing.T) {
 	}
 	cashier := s.signedIn(core.Cashier)
 	first := cashier.Get(s.path())
-	next, _ := first.Find("#more a").Attr("href")
+	next := first.Attr("#more a", "href")
 	more := cashier.Get(next, "Hx-Request", "true", "Hx-Target", "more")
 	if more.Find("ol, section, main").Length() > 0 || more.Find("li.timeline-entry").Length() != 25 || more.Find("li.timeline-entry[autofocus]").Length() != 1 {
 		t.Errorf("more is %s", more.Body)
@@ -150,10 +150,10 @@ func TestTimelinePages(t *testing.T) {
 	if got := whole.Text("#history li:first-child"); !strings.Contains(got, "Number 34.") || whole.Text("h1") != "Elsa Berg <b>" {
 		t.Errorf("without scripts it begins with %q", got)
 	}
-	if back, _ := whole.Find("#history .card-footer a").Attr("href"); back != s.path() {
+	if back := whole.Attr("#history .card-footer a", "href"); back != s.path() {
 		t.Errorf("back leads to %q", back)
 	}
-	last, _ := whole.Find("#more a").Attr("href")
+	last := whole.Attr("#more a", "href")
 	if end := cashier.Get(last); end.Find(".timeline-entry").Length() != 10 || end.Find("#more").Length() != 0 {
 		t.Errorf("the last page has %d entries", end.Find(".timeline-entry").Length())
 	}
@@ -178,14 +178,14 @@ func TestCustomerHistory(t *testing.T) {
 	if part.Find("header, #customer").Length() > 0 || part.Find("#view-sales[aria-current]").Length() != 1 {
 		t.Errorf("htmx got %s", part.Body)
 	}
-	if void, _ := part.Find("tbody a.btn").Attr("href"); void != sale+"/void" {
+	if void := part.Attr("tbody a.btn", "href"); void != sale+"/void" {
 		t.Errorf("it is voided at %q", void)
 	}
 	redemptions := manager.Get(s.path() + "?view=redemptions")
 	if at, _ := redemptions.Find("tbody a").First().Attr("href"); at != redemption {
 		t.Errorf("the redemption is at %q", at)
 	}
-	if fulfil, _ := redemptions.Find("tbody form").Attr("action"); fulfil != redemption+"/fulfil" {
+	if fulfil := redemptions.Attr("tbody form", "action"); fulfil != redemption+"/fulfil" {
 		t.Errorf("it is fulfilled at %q", fulfil)
 	}
 	if got := manager.Get(s.path() + "?view=vouchers").Text("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.Contains(got, "Pending") || !strings.HasSuffix(got, "Redeem") {
@@ -306,7 +306,7 @@ func TestEditCustomer(t *testing.T) {
 	if inline.Find("header, h1").Length() > 0 || inline.Find("form#customer").Length() != 1 {
 		t.Errorf("htmx got %s", inline.Body)
 	}
-	if to, _ := inline.Find(".card-footer a").Attr("hx-get"); to != s.path() {
+	if to := inline.Attr(".card-footer a", "hx-get"); to != s.path() {
 		t.Errorf("cancelling leads to %q", to)
 	}
 	if card := manager.Get(s.path(), "Hx-Request", "true", "Hx-Target", "customer"); card.Find("section#customer").Length() != 1 || card.Find("#history").Length() != 0 {
@@ -322,7 +322,7 @@ func TestEditCustomer(t *testing.T) {
 	if taken.Code != http.StatusUnprocessableEntity || taken.Text("#field-phone-error") != webtest.Message("Phone", core.Duplicate) || taken.Find("#field-phone[autofocus]").Length() != 1 {
 		t.Errorf("another customer's number: %d %q", taken.Code, taken.Text(".invalid-feedback"))
 	}
-	if typed, _ := taken.Find("#field-first_name").Attr("value"); typed != "Elsa <i>" {
+	if typed := taken.Value("#field-first_name"); typed != "Elsa <i>" {
 		t.Errorf("the first name is now %q", typed)
 	}
 	sent.Set("phone", "08-465 004 13")
@@ -392,11 +392,11 @@ func TestAdjustBalance(t *testing.T) {
 	if got := refused.Text(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != webtest.Message("Change", core.MustBeInteger)+" "+webtest.Message("Reason", core.Required) {
 		t.Errorf("refused: %d %q", refused.Code, got)
 	}
-	if typed, _ := refused.Find("#field-amount").Attr("value"); typed != "some" || refused.Find("input[value=stamps][checked]").Length() != 1 {
+	if typed := refused.Value("#field-amount"); typed != "some" || refused.Find("input[value=stamps][checked]").Length() != 1 {
 		t.Errorf("what was typed is now %q", typed)
 	}
 	key := func() string {
-		key, _ := manager.Get(s.path() + "/adjust").Find("input[name=form_key]").Attr("value")
+		key := manager.Get(s.path() + "/adjust").Value("input[name=form_key]")
 		return key
 	}
 	tooMany := manager.Post(s.path()+"/adjust", webtest.Form("form_key", key(), "unit", "points", "amount", "-1001", "reason", "All"))
@@ -421,7 +421,7 @@ func TestDoubleClickAdjustsOnce(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	manager := s.signedIn(core.Manager)
-	key, _ := manager.Get(s.path() + "/adjust").Find("input[name=form_key]").Attr("value")
+	key := manager.Get(s.path() + "/adjust").Value("input[name=form_key]")
 	sent := webtest.Form("form_key", key, "unit", "points", "amount", "50", "reason", "Sorry")
 	var clicks sync.WaitGroup
 	for range 20 {

@@ -29,7 +29,7 @@ func TestAddCustomer(t *testing.T) {
 	if got := refused.Text(".invalid-feedback"); got != webtest.Message("Last name", core.Required)+" "+webtest.Message("E-mail", core.MustBeEmail) {
 		t.Errorf("beside the fields: %q", got)
 	}
-	if typed, _ := refused.Find("#field-first_name").Attr("value"); typed != "Elsa <b>" {
+	if typed := refused.Value("#field-first_name"); typed != "Elsa <b>" {
 		t.Errorf("first name is now %q", typed)
 	}
 	if link, _ := refused.Find(".alert a").Last().Attr("href"); refused.Find(link).Length() != 1 {
@@ -191,7 +191,7 @@ func TestPagesOfCustomers(t *testing.T) {
 				}
 				seen[name] = true
 			}
-			path, _ = list.Find(".card-footer nav a:last-child").Attr("href")
+			path = list.Attr(".card-footer nav a:last-child", "href")
 			if path != "" && !strings.Contains(path, query) {
 				t.Errorf("%s: the next page is %s", query, path)
 			}

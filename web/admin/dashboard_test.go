@@ -315,7 +315,7 @@ func TestActivityIsPolled(t *testing.T) {
 		if same = poll(path); same.Code == http.StatusNoContent {
 			break
 		}
-		path, _ = same.Find("#activity").Attr("hx-get")
+		path = same.Attr("#activity", "hx-get")
 	}
 	if same.Code != http.StatusNoContent || same.Body.Len() != 0 {
 		t.Errorf("when nothing happened: %d %s", same.Code, same.Body)

@@ -36,7 +36,7 @@ func TestLocations(t *testing.T) {
 		t.Errorf("a name twice: %d %q", taken.Code, taken.Text(".invalid-feedback"))
 	}
 
-	harbour, _ := list.Find("tbody a").Attr("href")
+	harbour := list.Attr("tbody a", "href")
 	line := manager.Get(harbour, "Hx-Request", "true")
 	if line.Value("input[name=name]") != "Harbour <b>" || line.Find("header, #field-name").Length() > 0 {
 		t.Errorf("in its place: %q", line.Text("body"))

@@ -47,7 +47,7 @@ func TestRedeemReward(t *testing.T) {
 
 	const start = "/admin/redemptions/new"
 	found := s.cashier.Get(start+"?search=elsa", "Hx-Request", "true")
-	choose, _ := found.Find("#found a").Attr("href")
+	choose := found.Attr("#found a", "href")
 	if choose != start+"?customer_ulid="+s.elsa.ID.String() {
 		t.Fatalf("who was found leads to %q", choose)
 	}
@@ -56,7 +56,7 @@ func TestRedeemReward(t *testing.T) {
 	if got := choices.Text("li.list-group-item"); !strings.HasPrefix(got, "Bun <b>") || !strings.Contains(got, "180 points") {
 		t.Errorf("to choose from: %q", got)
 	}
-	ask, _ := choices.Find(".list-group-item a").Attr("href")
+	ask := choices.Attr(".list-group-item a", "href")
 	if choices.Find(".list-group-item a").Length() != 1 {
 		t.Errorf("%d rewards are offered", choices.Find(".list-group-item a").Length())
 	}
@@ -132,7 +132,7 @@ func TestFulfilRedemptions(t *testing.T) {
 		}
 	}
 	row := queue.Find("tbody tr").First()
-	key, _ := row.Find("input[name=form_key]").Attr("value")
+	key := row.Find("input[name=form_key]").AttrOr("value", "")
 	for range 2 { // a double click
 		done := s.cashier.Post(first+"/fulfil", webtest.Form("form_key", key), "Hx-Request", "true")
 		if got := done.Text("body"); done.Code != http.StatusOK || done.Find(".text-green[autofocus]").Length() != 1 || done.Find("button, header").Length() > 0 {
@@ -245,7 +245,7 @@ func TestFilterRedemptions(t *testing.T) {
 	if got := one.Text("#redemptions .border-bottom a[href='/admin/customers/" + s.elsa.ID.String() + "']"); got != "Elsa Berg <b>" || one.Find("main a[href='/admin/redemptions/new?"+ofElsa+"']").Length() != 1 {
 		t.Errorf("of one customer: %q", got)
 	}
-	if tab, _ := one.Find("#tab-voided").Attr("href"); tab != "/admin/redemptions?"+ofElsa+"&status=voided" {
+	if tab := one.Attr("#tab-voided", "href"); tab != "/admin/redemptions?"+ofElsa+"&status=voided" {
 		t.Errorf("a tab forgets the filter: %s", tab)
 	}
 	for query, want := range map[string]int{

@@ -79,7 +79,7 @@ func TestRewards(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	empty := s.manager.Get("/admin/rewards")
-	if first, _ := empty.Find(".empty a").Attr("href"); first != "/admin/rewards/new" {
+	if first := empty.Attr(".empty a", "href"); first != "/admin/rewards/new" {
 		t.Errorf("without rewards the list leads to %q", first)
 	}
 
@@ -111,7 +111,7 @@ func TestRewards(t *testing.T) {
 		t.Errorf("list = %q", got)
 	}
 
-	path, _ := list.Find("tbody a").Attr("href")
+	path := list.Attr("tbody a", "href")
 	shown := s.manager.Get(path + "/edit")
 	if shown.Value("#field-name") != "Espresso <b>" || shown.Value("#field-points_cost") != "1200" || shown.Find("#field-stock").Length() > 0 {
 		t.Errorf("the form shows %q, %q", shown.Value("#field-name"), shown.Value("#field-points_cost"))

@@ -121,7 +121,7 @@ func TestSetUpTwoStepVerification(t *testing.T) {
 	}
 	key := maja.beginTwoStep()
 	page := maja.Get(account + "/two-step")
-	if drawn, _ := page.Find("svg.qr path").Attr("d"); !path.MatchString(drawn) || len(key) != 32 || strings.ReplaceAll(page.Text("#secret"), " ", "") != key {
+	if drawn := page.Attr("svg.qr path", "d"); !path.MatchString(drawn) || len(key) != 32 || strings.ReplaceAll(page.Text("#secret"), " ", "") != key {
 		t.Errorf("shown %q %q", drawn[:min(len(drawn), 30)], page.Text("#secret"))
 	}
 	wrong := maja.Post(account+"/two-step", webtest.Form("code", "12345"))
@@ -210,7 +210,7 @@ func TestOwnSessions(t *testing.T) {
 	end := ""
 	for i := range rows.Length() {
 		if strings.Contains(rows.Eq(i).Text(), "curl") {
-			end, _ = rows.Eq(i).Find("form").Attr("action")
+			end = rows.Eq(i).Find("form").AttrOr("action", "")
 		}
 	}
 	if got := s.signedIn(core.Owner).Submit(end, nil); got.Text("#flashes") != "" {

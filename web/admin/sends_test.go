@@ -59,11 +59,7 @@ func (s *shop) change(statement string, args ...any) {
 
 // typed is the form of a send with some fields changed.
 func (s *sender) typed(pairs ...string) url.Values {
-	sends := s.manager.Get(s.form("")).Fields("#send-form")
-	for i := 0; i+1 < len(pairs); i += 2 {
-		sends.Set(pairs[i], pairs[i+1])
-	}
-	return sends
+	return webtest.With(s.manager.Get(s.form("")).Fields("#send-form"), pairs...)
 }
 
 // part loads a part of the page as htmx does.

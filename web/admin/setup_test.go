@@ -29,11 +29,7 @@ func (b *browser) at(step string) {
 // filled sends the form of a step with some fields changed.
 func (b *browser) filled(step string, pairs ...string) webtest.Page {
 	b.T.Helper()
-	fields := b.Get(guide + "/" + step).Fields("#setup-form")
-	for i := 0; i+1 < len(pairs); i += 2 {
-		fields.Set(pairs[i], pairs[i+1])
-	}
-	return b.Submit(guide+"/"+step, fields)
+	return b.Submit(guide+"/"+step, webtest.With(b.Get(guide + "/" + step).Fields("#setup-form"), pairs...))
 }
 
 // "Setting one up guides its owner through country, currency and time zone (locked at the

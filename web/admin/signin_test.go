@@ -58,7 +58,7 @@ func TestSignIn(t *testing.T) {
 		t.Fatalf("led to %s, %d", to, led.Code)
 	}
 	page := maja.Get(to.String())
-	if kept, _ := page.Find("input[name=to]").Attr("value"); kept != "/admin/customers?status=active" {
+	if kept := page.Value("input[name=to]"); kept != "/admin/customers?status=active" {
 		t.Errorf("the form remembers %q", kept)
 	}
 
@@ -66,10 +66,10 @@ func TestSignIn(t *testing.T) {
 	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".alert-danger") != auth.ErrCredentials.Message {
 		t.Errorf("a wrong password: %d %q", refused.Code, refused.Text(".alert"))
 	}
-	if typed, _ := refused.Find("#field-email").Attr("value"); typed != "maja@example.com" {
+	if typed := refused.Value("#field-email"); typed != "maja@example.com" {
 		t.Errorf("the address is now %q", typed)
 	}
-	if typed, _ := refused.Find("#field-password").Attr("value"); typed != "" {
+	if typed := refused.Value("#field-password"); typed != "" {
 		t.Error("the page contains the password")
 	}
 	unknown := maja.Post("/admin/sign-in", webtest.Form("email", "unknown@example.com", "password", "something else"))

@@ -22,7 +22,7 @@ const staffPages = "/admin/settings/staff"
 // invitation is the filled-in invitation form.
 func (b *browser) invitation(email, name string, role core.Role) url.Values {
 	b.T.Helper()
-	key, _ := b.Get(staffPages + "/new").Find("input[name=form_key]").Attr("value")
+	key := b.Get(staffPages + "/new").Value("input[name=form_key]")
 	return webtest.Form("form_key", key, "email", email, "name", name, "role", string(role))
 }
 
@@ -39,8 +39,8 @@ func TestInvitePerson(t *testing.T) {
 	if got := refused.Text(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != webtest.Message("E-mail", core.MustBeEmail) {
 		t.Fatalf("answered %d %q", refused.Code, got)
 	}
-	role, _ := refused.Find("input[name=role][checked]").Attr("value")
-	if name, _ := refused.Find("#field-name").Attr("value"); name != "Ann <b>" || role != "manager" {
+	role := refused.Value("input[name=role][checked]")
+	if name := refused.Value("#field-name"); name != "Ann <b>" || role != "manager" {
 		t.Errorf("kept %q, %q", name, role)
 	}
 
@@ -151,7 +151,7 @@ func TestLastOwnerStays(t *testing.T) {
 		}
 	}
 	a := owner.Post(owner.page(), webtest.Form("role", "manager"))
-	if role, _ := a.Find("input[name=role][checked]").Attr("value"); a.Code != http.StatusUnprocessableEntity || a.Text(".alert") != sentence || role != "manager" {
+	if role := a.Value("input[name=role][checked]"); a.Code != http.StatusUnprocessableEntity || a.Text(".alert") != sentence || role != "manager" {
 		t.Errorf("as a manager: %d %q, %q", a.Code, a.Text(".alert"), role)
 	}
 

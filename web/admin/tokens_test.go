@@ -22,7 +22,7 @@ const tokens = "/admin/settings/tokens"
 // tokenForm is the filled-in form of a new token.
 func (b *browser) tokenForm(name string, scopes ...string) url.Values {
 	b.T.Helper()
-	key, _ := b.Get(tokens + "/new").Find("input[name=form_key]").Attr("value")
+	key := b.Get(tokens + "/new").Value("input[name=form_key]")
 	f := webtest.Form("form_key", key, "name", name, "expires_at", "")
 	f["scopes"] = scopes
 	return f
@@ -133,9 +133,9 @@ func TestTokenFormCreatesOnce(t *testing.T) {
 	if other.Code != http.StatusUnprocessableEntity || !strings.Contains(other.Text(".alert"), page.ResubmittedMessage) {
 		t.Fatalf("with another name: %d %q", other.Code, other.Text(".alert"))
 	}
-	key, _ := other.Find("input[name=form_key]").Attr("value")
+	key := other.Value("input[name=form_key]")
 	f.Set("form_key", key)
-	if name, _ := other.Find("#field-name").Attr("value"); name != "Till" || owner.Post(tokens+"/new", f).Text("#secret") == "" {
+	if name := other.Value("#field-name"); name != "Till" || owner.Post(tokens+"/new", f).Text("#secret") == "" {
 		t.Errorf("once more: %q", name)
 	}
 }
@@ -153,7 +153,7 @@ func TestTokenFormValidation(t *testing.T) {
 		t.Fatalf("answered %d %q", refused.Code, got)
 	}
 	ticked := refused.Find("input[name=scopes][checked]")
-	if day, _ := refused.Find("#field-expires_at").Attr("value"); ticked.Length() != 2 || ticked.First().AttrOr("value", "") != "rewards:read" || day != "2020-01-31" {
+	if day := refused.Value("#field-expires_at"); ticked.Length() != 2 || ticked.First().AttrOr("value", "") != "rewards:read" || day != "2020-01-31" {
 		t.Errorf("kept %d ticks and %q", ticked.Length(), day)
 	}
 	f.Set("expires_at", "never")

@@ -50,7 +50,7 @@ func tillOn(t *testing.T, d *db.DB) *till {
 func (s *till) sale(b *browser, spend string) url.Values {
 	b.T.Helper()
 	shown := b.Get("/admin/transactions/new?customer_ulid=" + s.elsa.ID.String())
-	key, _ := shown.Find("input[name=form_key]").Attr("value")
+	key := shown.Value("input[name=form_key]")
 	return webtest.Form("form_key", key, "customer_ulid", s.elsa.ID.String(), "transaction_type_id", s.typeID, "spend_amount_cents", spend)
 }
 
@@ -91,7 +91,7 @@ func TestRecordSale(t *testing.T) {
 	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".invalid-feedback") != webtest.Message("Amount", core.Violation{Rule: "amount", Other: "24.50"}) {
 		t.Errorf("refused: %d %q", refused.Code, refused.Text(".invalid-feedback"))
 	}
-	if typed, _ := refused.Find("#field-spend_amount_cents").Attr("value"); typed != "lots" {
+	if typed := refused.Value("#field-spend_amount_cents"); typed != "lots" {
 		t.Errorf("the amount is now %q", typed)
 	}
 
@@ -172,7 +172,7 @@ func TestCashierVoidsTheirLastSale(t *testing.T) {
 	dbtest.Tick(s.DB)
 	last := s.sold(cashier, "7")
 	list := cashier.Get("/admin/transactions")
-	offered, _ := list.Find("tbody a.btn").Attr("href")
+	offered := list.Attr("tbody a.btn", "href")
 	if list.Find("tbody a.btn").Length() != 1 || offered != last+"/void" {
 		t.Errorf("offered to void %d, %s", list.Find("tbody a.btn").Length(), offered)
 	}
@@ -291,7 +291,7 @@ func TestTransactionTypes(t *testing.T) {
 	if twice := manager.Submit("/admin/types/new", draft); twice.Find("tbody tr").Length() != 1 {
 		t.Errorf("a double click makes %d types", twice.Find("tbody tr").Length())
 	}
-	path, _ := made.Find("tbody a").Attr("href")
+	path := made.Attr("tbody a", "href")
 	draft.Set("points_per_unit", "4")
 	draft.Set("active", "1")
 	if got := manager.Submit(path, draft).Text("tbody tr"); !strings.HasPrefix(got, "Catering <b> ") || !strings.Contains(got, "4 points") {

@@ -224,8 +224,8 @@ func TestRedeemVoucherForReward(t *testing.T) {
 	if got := done.Text("#flashes"); !strings.Contains(got, "Bun <b>") {
 		t.Errorf("then: %q", got)
 	}
-	redemption, _ := done.Find("main .card-body a[href*=redemptions]").Attr("href")
-	fulfil, _ := done.Find("main form").Attr("action")
+	redemption := done.Attr("main .card-body a[href*=redemptions]", "href")
+	fulfil := done.Attr("main form", "action")
 	if s.status(redemption) != reward.Pending || fulfil != redemption+"/fulfil" {
 		t.Fatalf("the redemption is at %q, fulfilled at %q by %q", redemption, fulfil, done.Text("main form"))
 	}

@@ -41,7 +41,7 @@ func TestAValidVoucher(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := got.Find("article svg.qr")
-	if path, _ := code.Find("path").Attr("d"); path != want.Path || code.AttrOr("aria-label", "") != want.Label {
+	if path := code.Find("path").AttrOr("d", ""); path != want.Path || code.AttrOr("aria-label", "") != want.Label {
 		t.Errorf("the QR code is another: %s", code.AttrOr("aria-label", ""))
 	}
 	if strings.Join(page.CodeGroups(v.ID), "") != v.ID.String() {
@@ -266,7 +266,7 @@ func TestTheLookOfPages(t *testing.T) {
 		!strings.Contains(css.Header().Get("Cache-Control"), "immutable") {
 		t.Errorf("%s: %v %s", style, css.Header(), css.Body)
 	}
-	logo, _ := got.Find("img.logo").Attr("src")
+	logo := got.Attr("img.logo", "src")
 	if picture := s.browser().Get(logo); picture.Body.String() != "a picture" || picture.Header().Get("Content-Type") != "image/png" ||
 		!strings.Contains(picture.Header().Get("Content-Security-Policy"), "sandbox") || !strings.Contains(picture.Header().Get("Cache-Control"), "immutable") {
 		t.Errorf("%s: %v", logo, picture.Header())
@@ -307,7 +307,7 @@ func TestStaffWhoScanAVoucher(t *testing.T) {
 	}
 	before := session()
 	got := cashier.Get("/v/" + v.token)
-	if to, _ := got.Find("aside a").Attr("href"); got.Text("aside") != "Signed in as A cashier "+portal.RedeemVoucher || to != panel {
+	if to := got.Attr("aside a", "href"); got.Text("aside") != "Signed in as A cashier "+portal.RedeemVoucher || to != panel {
 		t.Errorf("the bar says %q and leads to %q", got.Text("aside"), to)
 	}
 	if session() != before || len(got.Header().Values("Set-Cookie")) != 0 {
