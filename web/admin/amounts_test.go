@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -17,12 +17,9 @@ import (
 )
 
 // sales is the number of the shop's sales.
-func (s *till) sales() (n int) {
+func (s *till) sales() int {
 	s.T.Helper()
-	if err := dbtest.Owner(s.DB).QueryRow(s.T.Context(), "select count(*) from loyalty.transaction where tenant_id = $1", s.By.Tenant.ID).Scan(&n); err != nil {
-		s.T.Fatal(err)
-	}
-	return n
+	return shoptest.Query[int](s.Shop, "select count(*) from loyalty.transaction where tenant_id = $1", s.By.Tenant.ID)
 }
 
 // question is what the panel asks about an ambiguous amount, with the spaces of the page's text.

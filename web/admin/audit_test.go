@@ -20,7 +20,7 @@ import (
 func (m *market) logged(when string, by core.Actor, e audit.Entry) {
 	m.T.Helper()
 	e.Subject, _, _ = strings.Cut(e.Action, ".")
-	_, err := db.InTenant(m.T.Context(), m.at(when), by, func(tx *db.Tx) (int, error) { return 0, audit.Write(tx, by, e) })
+	_, err := db.InTenant(m.T.Context(), m.at(when).DB, by, func(tx *db.Tx) (int, error) { return 0, audit.Write(tx, by, e) })
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestAuditLog(t *testing.T) {
 	anna := m.customer("2026-06-01 09:00", "Anna <b>", "Lindqvist")
 	maja := m.By
 	maja.Name, maja.Address, maja.RequestID = "Maja <i> Sund", "192.0.2.7", "01JXREQUEST"
-	if _, err := customer.NewService(m.at("2026-06-02 09:00")).Edit(t.Context(), maja, anna, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
+	if _, err := m.at("2026-06-02 09:00").Customers.Edit(t.Context(), maja, anna, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
 		t.Fatal(err)
 	}
 	sale := m.sale("2026-06-03 09:00", anna, m.purchase, 2_450)
@@ -112,7 +112,7 @@ func (m *market) redeemed(when string, by core.ID) {
 	m.T.Helper()
 	m.sale(when, by, m.purchase, 10)
 	id := m.redemption(when, by)
-	if _, err := m.rewards(when).Fulfil(m.T.Context(), m.By, id); err != nil {
+	if _, err := m.at(when).Rewards.Fulfil(m.T.Context(), m.By, id); err != nil {
 		m.T.Fatal(err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 const (
@@ -22,22 +22,19 @@ const (
 // allow puts the business on a plan with limits for customers, people and sends.
 func (s *shop) allow(limits string) {
 	s.T.Helper()
-	_, err := dbtest.Owner(s.DB).Exec(s.T.Context(), fmt.Sprintf(`
+	s.Exec(fmt.Sprintf(`
 		with p as (
 			insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, customers_limit, staff_limit, sends_limit)
 			values ($1, 4900, 49000, 'EUR', %s)
 			returning id
 		)
 		update loyalty.tenant set plan_id = p.id from p where loyalty.tenant.id = $2`, limits), "Plan of "+s.By.Tenant.Slug, s.By.Tenant.ID)
-	if err != nil {
-		s.T.Fatal(err)
-	}
 }
 
 var numbers atomic.Int64
 
 // billed adds an invoice with a status to the business.
-func (s *shop) billed(status string, cents int64) (id int64) {
+func (s *shop) billed(status string, cents int64) int64 {
 	s.T.Helper()
 	now := time.Now()
 	var number *int64
@@ -51,16 +48,12 @@ func (s *shop) billed(status string, cents int64) (id int64) {
 	case "void":
 		voided = &now
 	}
-	err := dbtest.Owner(s.DB).QueryRow(s.T.Context(), `
+	return shoptest.Query[int64](s.Shop, `
 		insert into loyalty.invoice (tenant_id, number, status, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end,
 			issued_at, due_at, paid_at, voided_at, created_at, issuer, recipient)
 		values ($1, $2, $3, 'EUR', jsonb_build_array(jsonb_build_object('description', 'Growth', 'quantity', 1, 'unit_cents', $4::bigint, 'amount_cents', $4::bigint)),
 			$4, 0, $4, '2026-11-01', '2026-11-30', $5, $5::timestamptz + interval '30 days', $6, $7, $8, '{"name": "Platform"}', '{"name": "Shop"}')
-		returning id`, s.By.Tenant.ID, number, status, cents, issued, paid, voided, now).Scan(&id)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	return id
+		returning id`, s.By.Tenant.ID, number, status, cents, issued, paid, voided, now)
 }
 
 // "tenants see their own under Settings → Billing": issued invoices, but no drafts.
@@ -130,9 +123,7 @@ func TestPlanNotices(t *testing.T) {
 	s := newShop(t)
 	s.allow("5, null, 0")
 	for n := range 4 {
-		if _, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(fmt.Sprintf("070 174 %04d", n))}); err != nil {
-			t.Fatal(err)
-		}
+		s.AddCustomer(customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(fmt.Sprintf("070 174 %04d", n))})
 	}
 	owner, manager, cashier := s.signedIn(core.Owner), s.signedIn(core.Manager), s.signedIn(core.Cashier)
 	notices := func(b *browser, path string) []string { return b.Get(path).Texts("[data-plan-notice]") }

@@ -45,13 +45,7 @@ func (s *counter) made(f url.Values) string {
 func (s *counter) send(path, key string) []coupon.SentVoucher {
 	s.T.Helper()
 	dbtest.Tick(s.DB)
-	sent, err := s.Coupons.Send(s.T.Context(), s.By, idOf(s.T, path), coupon.Send{Segment: coupon.All, FormKey: key})
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	if _, err := s.Coupons.Evaluate(s.T.Context(), s.By, sent.ID); err != nil {
-		s.T.Fatal(err)
-	}
+	sent := s.Send(idOf(s.T, path), coupon.Send{Segment: coupon.All, FormKey: key})
 	l, err := s.Coupons.ListSent(s.T.Context(), s.By, sent.ID, core.Page{Size: 100})
 	if err != nil {
 		s.T.Fatal(err)
@@ -201,9 +195,7 @@ func TestSentCoupon(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	for _, phone := range []string{"08-465 004 20", "08-465 004 21", "08-465 004 22"} {
-		if _, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &phone}); err != nil {
-			t.Fatal(err)
-		}
+		s.AddCustomer(customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &phone})
 	}
 	f := percentOff("Spring", "10")
 	f.Set("max_per_customer", "3")
@@ -216,9 +208,7 @@ func TestSentCoupon(t *testing.T) {
 	s.send(path, "two")
 	for _, v := range vouchers[:2] {
 		dbtest.Tick(s.DB)
-		if _, err := s.Coupons.Redeem(t.Context(), s.By, v.ID); err != nil {
-			t.Fatal(err)
-		}
+		s.RedeemVoucher(v.ID)
 	}
 	if got := s.cashier.Get("/admin/coupons").Text("td:nth-child(4) .voucher-counts"); figures(got) != "8 2 6 0" {
 		t.Errorf("list = %q", got)

@@ -33,14 +33,8 @@ func (s *till) adjusted(unit string, n int64, reason string) {
 // redeemed exchanges ten of Elsa's points for an espresso.
 func (s *till) redeemed() core.ID {
 	s.T.Helper()
-	espresso, err := s.Rewards.Add(s.T.Context(), s.By, reward.New{Name: new("Free <i>espresso"), PointsCost: new(int64(10))})
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	made, err := s.Rewards.Redeem(s.T.Context(), s.By, reward.RedeemRequest{CustomerID: new(s.elsa.ID.String()), RewardID: new(espresso.ID.String())})
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	espresso := s.AddReward(reward.New{Name: new("Free <i>espresso"), PointsCost: new(int64(10))})
+	made := s.Redeem(s.elsa.ID, espresso)
 	dbtest.Tick(s.DB)
 	return made.ID
 }
@@ -48,22 +42,7 @@ func (s *till) redeemed() core.ID {
 // voucher sends Elsa a coupon worth points and returns her voucher.
 func (s *till) voucher(name string, points int64) core.ID {
 	s.T.Helper()
-	c, err := s.Coupons.Add(s.T.Context(), s.By, coupon.New{Name: &name, BenefitType: new("points"), BenefitValue: &points})
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	sent, err := s.Coupons.Send(s.T.Context(), s.By, c.ID, coupon.Send{Segment: coupon.All, FormKey: core.NewID(s.DB.Now()).String()})
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	if _, err := s.Coupons.Evaluate(s.T.Context(), s.By, sent.ID); err != nil {
-		s.T.Fatal(err)
-	}
-	held, err := s.Coupons.ListByCustomer(s.T.Context(), s.By, s.elsa.ID, core.Page{Size: 1})
-	if err != nil || len(held.Items) != 1 {
-		s.T.Fatalf("%v %v", held.Items, err)
-	}
-	return held.Items[0].ID
+	return s.Voucher(s.Coupon(coupon.New{Name: &name, BenefitType: new("points"), BenefitValue: &points}).ID, s.elsa.ID)
 }
 
 // "A timeline that explains every point (what, when, by whom, why)".
@@ -74,13 +53,9 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	manager.Submit(s.sold(manager, "12.50")+"/void", nil)
 	dbtest.Tick(s.DB)
 	s.adjusted("points", 30, "Forgotten <i>card")
-	if _, err := s.Rewards.Void(t.Context(), s.By, s.redeemed()); err != nil {
-		t.Fatal(err)
-	}
+	s.VoidRedemption(s.redeemed())
 	dbtest.Tick(s.DB)
-	if _, err := s.Coupons.Redeem(t.Context(), s.By, s.voucher("Welcome <i>back", 7)); err != nil {
-		t.Fatal(err)
-	}
+	s.RedeemVoucher(s.voucher("Welcome <i>back", 7))
 	dbtest.Tick(s.DB)
 	s.adjusted("stamps", 1, "A stamp")
 	token := s.By

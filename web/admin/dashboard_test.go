@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/webtest"
@@ -38,78 +38,43 @@ func newMarket(t *testing.T) *market {
 func newMarketOn(t *testing.T, d *db.DB) *market {
 	t.Helper()
 	m := &market{shop: newShopOn(t, d.At(time.Date(2026, 6, 15, 10, 0, 0, 0, time.UTC)))}
-	kind := func(name string, unit ledger.Unit, rule transaction.Rule) transaction.Type {
-		made, err := m.Sales.AddType(t.Context(), m.By, transaction.NewType{Name: name, RuleType: unit, Rule: rule})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made
-	}
-	m.purchase = kind("Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 1})
-	m.coffee = kind("Coffee", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
-	made, err := m.Rewards.Add(t.Context(), m.By, reward.New{Name: new("Espresso"), PointsCost: new(int64(10))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.espresso = made.ID
+	m.purchase, m.coffee = m.Points(1), m.Type(ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
+	m.espresso = m.Reward(10, nil)
 	return m
 }
 
-// at is the shop's database at a local time; "" is now.
-func (m *market) at(shown string) *db.DB {
+// at is the shop at a local time; "" is now.
+func (m *market) at(shown string) shoptest.Shop {
 	m.T.Helper()
 	if shown == "" {
-		return m.DB
+		return m.Shop
 	}
 	instant, err := time.ParseInLocation("2006-01-02 15:04", shown, m.By.Tenant.TimeZone)
 	if err != nil {
 		m.T.Fatal(err)
 	}
-	return m.DB.At(instant)
+	return m.At(instant)
 }
 
 func (m *market) customer(when, first, last string) core.ID {
 	m.T.Helper()
 	m.phones++
-	made, err := customer.NewService(m.at(when)).Upsert(m.T.Context(), m.By, customer.New{
-		FirstName: &first, LastName: &last, Phone: new(fmt.Sprintf("+46 70 112 23 %02d", m.phones)),
-	})
-	if err != nil {
-		m.T.Fatal(err)
-	}
-	return made.ID
+	return m.at(when).AddCustomer(customer.New{FirstName: &first, LastName: &last, Phone: new(fmt.Sprintf("+46 70 112 23 %02d", m.phones))}).ID
 }
 
 func (m *market) sale(when string, to core.ID, kind transaction.Type, cents int64) core.ID {
 	m.T.Helper()
-	made, err := transaction.NewService(m.at(when)).Record(m.T.Context(), m.By, transaction.New{
-		CustomerID: new(to.String()), TransactionTypeID: &kind.ID, SpendAmountCents: &cents, Source: transaction.POS,
-	})
-	if err != nil {
-		m.T.Fatal(err)
-	}
-	return made.ID
+	return m.at(when).Sale(to, kind, cents).ID
 }
 
 func (m *market) void(when string, sale core.ID) {
 	m.T.Helper()
-	if _, err := transaction.NewService(m.at(when)).Void(m.T.Context(), m.By, sale); err != nil {
-		m.T.Fatal(err)
-	}
-}
-
-func (m *market) rewards(when string) *reward.Service {
-	m.T.Helper()
-	return reward.NewService(m.at(when))
+	m.at(when).VoidSale(sale)
 }
 
 func (m *market) redemption(when string, by core.ID) core.ID {
 	m.T.Helper()
-	made, err := m.rewards(when).Redeem(m.T.Context(), m.By, reward.RedeemRequest{CustomerID: new(by.String()), RewardID: new(m.espresso.String())})
-	if err != nil {
-		m.T.Fatal(err)
-	}
-	return made.ID
+	return m.at(when).Redeem(by, m.espresso).ID
 }
 
 func wants[T comparable](t *testing.T, what string, got, want []T) {
@@ -268,22 +233,11 @@ func TestFirstSteps(t *testing.T) {
 		return steps
 	}
 	wants(t, "at first", steps(), []string{"next", "open", "open"})
-	made, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("070 112 23 34")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := s.AddCustomer(customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("070 112 23 34")})
 	wants(t, "with a customer", steps(), []string{"next", "done", "open"})
-	kind, err := s.Sales.AddType(t.Context(), s.By, transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kind := s.Points(100)
 	wants(t, "with a type", steps(), []string{"done", "done", "next"})
-	_, err = s.Sales.Record(t.Context(), s.By, transaction.New{
-		CustomerID: new(made.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(2450)), Source: transaction.Panel,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Sale(made.ID, kind, 2450)
 	page := manager.Get("/admin")
 	if page.Find("figure").Length() != 1 || page.Find(".step").Length() != 0 {
 		t.Error("a business with a sale sees no chart")

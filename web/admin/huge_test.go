@@ -27,9 +27,7 @@ func (s *shop) grow() {
 		`update loyalty.coupon_send set matched = 9000000000000000000, sent = 9000000000000000000, no_email = 9000000000000000000 where tenant_id = $1`,
 		`update loyalty.coupon set benefit_value = 9000000000000000000 where tenant_id = $1 and benefit_type = 'points'`,
 	} {
-		if _, err := dbtest.Owner(s.DB).Exec(s.T.Context(), statement, s.By.Tenant.ID); err != nil {
-			s.T.Fatal(err)
-		}
+		s.change(statement)
 	}
 }
 
@@ -40,12 +38,9 @@ func TestNoRecordBreaksAPage(t *testing.T) {
 	s := newCounter(t)
 	owner := s.signedIn(core.Owner)
 	records := s.records(owner)
-	bo, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("08-465 004 13")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bo := s.AddCustomer(customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("08-465 004 13")})
 	elsa := s.elsa
-	s.elsa = bo.Customer
+	s.elsa = bo
 	s.sold(s.manager, "7")
 	for range 2 {
 		s.manager.Submit(s.sold(s.manager, "5")+"/void", nil)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -19,23 +20,15 @@ func TestPoster(t *testing.T) {
 	if nothing.Text(".poster h2") == "" || nothing.Find(".poster-offer").Length() != 0 {
 		t.Errorf("without a rule it offers %q", nothing.Text(".poster-offer"))
 	}
-	for _, n := range []transaction.NewType{
-		{Name: "Drinks", RuleType: "points", Rule: transaction.Rule{PointsPerUnit: 1}},
-		{Name: "Visits", RuleType: "stamps", Rule: transaction.Rule{StampsPerTransaction: 1}},
-	} {
-		if _, err := s.Sales.AddType(t.Context(), s.By, n); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.Points(100)
+	s.Type(ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
 	for _, n := range []reward.New{
 		{Name: new("Bun"), PointsCost: new(int64(200))},
 		{Name: new("Filter coffee"), PointsCost: new(int64(80))},
 		{Name: new("Sold out"), PointsCost: new(int64(10)), Stock: new(int64(0))},
 		{Name: new("Of stamps"), StampsCost: new(int64(1))},
 	} {
-		if _, err := s.Rewards.Add(t.Context(), s.By, n); err != nil {
-			t.Fatal(err)
-		}
+		s.AddReward(n)
 	}
 	poster := manager.Get("/admin/poster")
 	if got := poster.Text(".poster-head"); !strings.Contains(got, "1 point ") || !strings.Contains(got, "€ 1.00") || !strings.Contains(got, "Filter coffee") || !strings.Contains(got, "80 points") {

@@ -2,7 +2,6 @@ package admin_test
 
 import (
 	"encoding/csv"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,9 +10,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/link"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -214,39 +210,18 @@ func TestTopReport(t *testing.T) {
 	}
 }
 
-// coupons is the coupon service at a time in the shop's time zone.
-func (m *market) coupons(when string) *coupon.Service {
-	m.T.Helper()
-	jobs, err := job.New(m.DB, slog.New(slog.DiscardHandler))
-	if err != nil {
-		m.T.Fatal(err)
-	}
-	return coupon.NewService(m.at(when), jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
-}
-
 func (m *market) coupon(when, name string) coupon.Coupon {
 	m.T.Helper()
-	made, err := m.coupons(when).Add(m.T.Context(), m.By, coupon.New{
+	return m.at(when).Coupon(coupon.New{
 		Name: &name, BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9)),
 	})
-	if err != nil {
-		m.T.Fatal(err)
-	}
-	return made
 }
 
 // sent sends a coupon to every customer and returns the vouchers.
 func (m *market) sent(when string, c coupon.Coupon) (vouchers []core.ID) {
 	m.T.Helper()
-	coupons := m.coupons(when)
-	sent, err := coupons.Send(m.T.Context(), m.By, c.ID, coupon.Send{Segment: coupon.All, FormKey: core.NewID(m.DB.Now()).String()})
-	if err == nil {
-		sent, err = coupons.Evaluate(m.T.Context(), m.By, sent.ID)
-	}
-	if err != nil {
-		m.T.Fatal(err)
-	}
-	list, err := coupons.ListSent(m.T.Context(), m.By, sent.ID, core.Page{Size: 100})
+	sent := m.at(when).Send(c.ID, coupon.Send{Segment: coupon.All})
+	list, err := m.Coupons.ListSent(m.T.Context(), m.By, sent.ID, core.Page{Size: 100})
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -281,9 +256,7 @@ func TestCouponReport(t *testing.T) {
 	m.coupon("2026-06-02 10:00", "Unsent")
 	m.sent("2026-05-31 23:00", spring)
 	m.sent("2026-06-01 12:00", spring)
-	if _, err := m.Coupons.Redeem(t.Context(), m.By, m.sent("2026-06-01 12:00", summer)[0]); err != nil {
-		t.Fatal(err)
-	}
+	m.RedeemVoucher(m.sent("2026-06-01 12:00", summer)[0])
 	all := owner.Get("/admin/reports/coupons")
 	wants(t, "all", couponRows(all), []string{"Unsent 0 0 0 0 –", "=Summer 4 1 3 0 25.0%", "Spring <b> 8 0 8 0 0.0%"})
 	wants(t, "where they lead", all.Links("tbody tr:nth-child(2) a"), []string{"/admin/coupons/" + summer.ID.String()})
@@ -312,9 +285,7 @@ func TestCouponReport(t *testing.T) {
 func TestReportsInYen(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	if _, err := dbtest.Owner(m.DB).Exec(t.Context(), "update loyalty.tenant set currency = 'JPY' where id = $1", m.By.Tenant.ID); err != nil {
-		t.Fatal(err)
-	}
+	m.Exec("update loyalty.tenant set currency = 'JPY' where id = $1", m.By.Tenant.ID)
 	m.sale("", m.customer("", "Anna", "Lindqvist"), m.purchase, 1_250)
 	owner := m.signedIn(core.Owner)
 	page := owner.Get("/admin/reports?from=2026-06-15&to=2026-06-15")

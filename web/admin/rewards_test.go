@@ -39,11 +39,7 @@ func (s *counter) offer(name string, points, stock int64) string {
 	if stock >= 0 {
 		n.Stock = &stock
 	}
-	r, err := s.Rewards.Add(s.T.Context(), s.By, n)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	return "/admin/rewards/" + r.ID.String()
+	return "/admin/rewards/" + s.AddReward(n).String()
 }
 
 // stock is the stock of a reward, or -1 if unlimited.

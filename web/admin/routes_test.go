@@ -12,8 +12,8 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/webtest"
@@ -111,23 +111,13 @@ func (s *counter) records(owner *browser) map[string]string {
 // everything is each row of the shop's tables, as text.
 func (s *shop) everything() string {
 	s.T.Helper()
-	var tables []string
-	err := dbtest.Owner(s.DB).QueryRow(s.T.Context(), `
-		select array_agg(table_name::text)
+	var all strings.Builder
+	for _, table := range shoptest.QueryAll[string](s.Shop, `
+		select table_name::text
 		from information_schema.columns
 		where table_schema = 'loyalty'
-			and column_name = 'tenant_id'`).Scan(&tables)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	var all strings.Builder
-	for _, table := range tables {
-		var rows string
-		err := dbtest.Owner(s.DB).QueryRow(s.T.Context(), "select coalesce(string_agg(x::text, ' ' order by x::text), '') from loyalty."+table+" x where tenant_id = $1",
-			s.By.Tenant.ID).Scan(&rows)
-		if err != nil {
-			s.T.Fatal(err)
-		}
+			and column_name = 'tenant_id'`) {
+		rows := shoptest.Query[string](s.Shop, "select coalesce(string_agg(x::text, ' ' order by x::text), '') from loyalty."+table+" x where tenant_id = $1", s.By.Tenant.ID)
 		fmt.Fprintln(&all, table, rows)
 	}
 	return all.String()

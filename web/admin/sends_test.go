@@ -42,19 +42,13 @@ func (s *sender) mailable(name, email string) customer.Customer {
 	if email != "" {
 		n.Email = &email
 	}
-	made, err := s.Customers.Upsert(s.T.Context(), s.By, n)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	return made.Customer
+	return s.AddCustomer(n)
 }
 
 // change updates the shop's rows. $1 is the tenant.
 func (s *shop) change(statement string, args ...any) {
 	s.T.Helper()
-	if _, err := dbtest.Owner(s.DB).Exec(s.T.Context(), statement, append([]any{s.By.Tenant.ID}, args...)...); err != nil {
-		s.T.Fatal(err)
-	}
+	s.Exec(statement, append([]any{s.By.Tenant.ID}, args...)...)
 }
 
 // typed is the form of a send with some fields changed.
@@ -192,13 +186,7 @@ func TestSendSummaryAddsUp(t *testing.T) {
 	if _, err := s.Customers.Unsubscribe(t.Context(), s.By, off.ID); err != nil {
 		t.Fatal(err)
 	}
-	sent, err := s.Coupons.Send(t.Context(), s.By, idOf(t, s.path), coupon.Send{Segment: coupon.Manual, Customers: []string{full.ID.String()}, FormKey: "full"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Coupons.Evaluate(t.Context(), s.By, sent.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Voucher(idOf(t, s.path), full.ID)
 	s.change("update loyalty.customer set status = 'inactive' where tenant_id = $1 and id = $2", gone.ID)
 	s.change("update loyalty.customer set created_at = created_at - interval '100 days' where tenant_id = $1 and id <> $2", off.ID)
 
@@ -268,9 +256,7 @@ func TestSendWarnsAboutLimit(t *testing.T) {
 		t.Errorf("four of three: %q", got)
 	}
 	edit(coupon.Edit{MaxRedemptions: core.Set(int64(1))})
-	if _, err := s.Coupons.Redeem(t.Context(), s.By, vouchers[0].ID); err != nil {
-		t.Fatal(err)
-	}
+	s.RedeemVoucher(vouchers[0].ID)
 	a := s.part("/preview", "summary", s.typed())
 	if got := a.Text(".send-warning"); figures(got) != "1 3" {
 		t.Errorf("three of none: %q", got)
@@ -639,9 +625,8 @@ func TestChooseCustomers(t *testing.T) {
 
 	final := whole.Fields("#send-form")
 	s.manager.Submit(s.form(""), final)
-	var ids []core.ID
-	if err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select customer_ids from loyalty.coupon_send where tenant_id = $1", s.By.Tenant.ID).Scan(&ids); err != nil || len(ids) != 3 {
-		t.Errorf("sent to %v, %v", ids, err)
+	if ids := shoptest.Query[[]core.ID](s.Shop, "select customer_ids from loyalty.coupon_send where tenant_id = $1", s.By.Tenant.ID); len(ids) != 3 {
+		t.Errorf("sent to %v, want three", ids)
 	}
 }
 
@@ -660,15 +645,7 @@ func TestChooseManyCustomers(t *testing.T) {
 		insert into loyalty.account (tenant_id, customer_id)
 		select $1, id
 		from made`, coupon.MaxManual+5)
-	rows, err := dbtest.Owner(s.DB).Query(t.Context(), "select id from loyalty.customer where tenant_id = $1 and phone_key like 'many%' order by length(phone), phone", s.By.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var id core.ID
-		if err := rows.Scan(&id); err != nil {
-			t.Fatal(err)
-		}
+	for _, id := range shoptest.QueryAll[core.ID](s.Shop, "select id from loyalty.customer where tenant_id = $1 and phone_key like 'many%' order by length(phone), phone", s.By.Tenant.ID) {
 		ulids = append(ulids, id.String())
 	}
 	unknown := make([]string, 25)
@@ -727,24 +704,18 @@ func TestTestEmails(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	a := s.part("/test", "test", s.typed("subject", "A bun"))
-	var address string
-	if err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select email from loyalty.staff where id = $1", s.manager.Person.StaffID).Scan(&address); err != nil {
-		t.Fatal(err)
-	}
-	if got := a.Text("body"); !strings.Contains(got, address) {
+	if got := a.Text("body"); !strings.Contains(got, s.email(s.manager)) {
 		t.Errorf("it says %q", got)
 	}
-	var jobs int
-	if err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_test_mail' and args->>'subject' = 'A bun' and (args->>'tenant')::bigint = $1",
-		s.By.Tenant.ID).Scan(&jobs); err != nil || jobs != 1 {
-		t.Errorf("%d jobs, %v", jobs, err)
+	if jobs := shoptest.Query[int](s.Shop, "select count(*) from river.river_job where kind = 'coupon_test_mail' and args->>'subject' = 'A bun' and (args->>'tenant')::bigint = $1", s.By.Tenant.ID); jobs != 1 {
+		t.Errorf("%d jobs, want 1", jobs)
 	}
 	refused := s.manager.Post(s.form("/test"), s.typed("subject", ""), "Hx-Request", "true", "Hx-Target", "test")
 	if refused.Code != http.StatusUnprocessableEntity || refused.Text("body") != webtest.Message("Subject", core.Required) {
 		t.Errorf("without a subject: %d %q", refused.Code, refused.Text("body"))
 	}
 	whole := s.manager.Post(s.form("/test"), s.typed("subject", "Mine", "segment", "recent_purchase"))
-	if whole.Code != http.StatusOK || !strings.Contains(whole.Text("#test"), address) || whole.Value("#field-subject") != "Mine" || whole.Find("#segment-recent_purchase[checked]").Length() != 1 {
+	if whole.Code != http.StatusOK || !strings.Contains(whole.Text("#test"), s.email(s.manager)) || whole.Value("#field-subject") != "Mine" || whole.Find("#segment-recent_purchase[checked]").Length() != 1 {
 		t.Errorf("without scripts: %d %q", whole.Code, whole.Text("#test"))
 	}
 	for range 18 {

@@ -12,8 +12,8 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/web/webtest"
 )
@@ -33,14 +33,9 @@ func (s *shop) hired(email string) staff.Person {
 }
 
 // latestMail is the text of the latest e-mail to an address.
-func (s *shop) latestMail(email string) (text string) {
+func (s *shop) latestMail(email string) string {
 	s.T.Helper()
-	err := dbtest.Owner(s.DB).QueryRow(s.T.Context(),
-		"select text from loyalty.mail where tenant_id = $1 and recipient = $2 order by created_at desc, id desc limit 1", s.By.Tenant.ID, email).Scan(&text)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	return text
+	return shoptest.Query[string](s.Shop, "select text from loyalty.mail where tenant_id = $1 and recipient = $2 order by created_at desc, id desc limit 1", s.By.Tenant.ID, email)
 }
 
 var secretOf = regexp.MustCompile(`Secret:(\S+)`)

@@ -11,7 +11,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/webtest"
@@ -59,10 +59,8 @@ func TestInvitePerson(t *testing.T) {
 		t.Errorf("the list says %q after %q", rows, list.Text("#flashes"))
 	}
 	status := list.Text("tbody tr:contains('ann@example.com') .from-sm .badge")
-	var mails int
-	err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and recipient = 'ann@example.com'", s.By.Tenant.ID).Scan(&mails)
-	if err != nil || mails != 1 {
-		t.Errorf("%d mails, %v", mails, err)
+	if mails := shoptest.Query[int](s.Shop, "select count(*) from loyalty.mail where tenant_id = $1 and recipient = 'ann@example.com'", s.By.Tenant.ID); mails != 1 {
+		t.Errorf("%d mails, want 1", mails)
 	}
 	if taken := owner.Post(staffPages+"/new", owner.invitation("Ann@example.com", "Ann", core.Cashier)); taken.Text(".invalid-feedback") != webtest.Message("E-mail", core.Duplicate) {
 		t.Errorf("invited twice: %q", taken.Text(".invalid-feedback"))
@@ -100,9 +98,7 @@ func TestInvitationExpires(t *testing.T) {
 	owner := s.signedIn(core.Owner)
 	badge := func(a webtest.Page) string { return a.Text("tbody tr:contains('ann@example.com') .from-sm .badge") }
 	before := badge(owner.Submit(staffPages+"/new", owner.invitation("ann@example.com", "Ann", core.Cashier)))
-	if _, err := dbtest.Owner(s.DB).Exec(t.Context(), "update loyalty.invitation set expires_at = now() - interval '1 hour' where tenant_id = $1", s.By.Tenant.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Exec("update loyalty.invitation set expires_at = now() - interval '1 hour' where tenant_id = $1", s.By.Tenant.ID)
 	if after := badge(owner.Get(staffPages)); !strings.Contains(before, " until ") || strings.Contains(after, " until ") {
 		t.Errorf("the status was %q and is %q", before, after)
 	}
@@ -169,10 +165,7 @@ func TestLastOwnerStays(t *testing.T) {
 // able gives a person a password, so that they can sign in.
 func (s *shop) able(person int64) {
 	s.T.Helper()
-	_, err := dbtest.Owner(s.DB).Exec(s.T.Context(), "update loyalty.credential set password_hash = 'some hash' where staff_id = $1", person)
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	s.Exec("update loyalty.credential set password_hash = 'some hash' where staff_id = $1", person)
 }
 
 // A new role is in effect from the next request. An unknown role is refused.
@@ -203,9 +196,7 @@ func TestTurnOffTwoStepVerification(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dbtest.Owner(s.DB).Exec(t.Context(), "update loyalty.credential set password_hash = $2 where staff_id = $1", cashier.Person.StaffID, hash); err != nil {
-		t.Fatal(err)
-	}
+	s.Exec("update loyalty.credential set password_hash = $2 where staff_id = $1", cashier.Person.StaffID, hash)
 	cashier.enrol()
 	if got := owner.Get(staffPages).Text("tbody"); !strings.Contains(got, "On") {
 		t.Errorf("the list says %q", got)
@@ -365,12 +356,9 @@ func TestTokensOfOtherPeopleAreNotFound(t *testing.T) {
 	}
 }
 
-func (s *shop) email(b *browser) (email string) {
+func (s *shop) email(b *browser) string {
 	s.T.Helper()
-	if err := dbtest.Owner(s.DB).QueryRow(s.T.Context(), "select email from loyalty.staff where id = $1", b.Person.StaffID).Scan(&email); err != nil {
-		s.T.Fatal(err)
-	}
-	return email
+	return shoptest.Query[string](s.Shop, "select email from loyalty.staff where id = $1", b.Person.StaffID)
 }
 
 func TestPeopleOfAnotherBusinessAreNotFound(t *testing.T) {

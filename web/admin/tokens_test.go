@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -232,12 +231,9 @@ func TestTokenLimit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
-	_, err := dbtest.Owner(s.DB).Exec(t.Context(), `
+	s.Exec(`
 		insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
 		select $1, $2, 'Till', '', '{}', now() from generate_series(1, 100)`, s.By.Tenant.ID, owner.Person.StaffID)
-	if err != nil {
-		t.Fatal(err)
-	}
 	refused := owner.Post(tokens+"/new", owner.tokenForm("Web shop", "customers:read"))
 	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".alert") != token.ErrLimit.Message || refused.Value("#field-name") != "Web shop" {
 		t.Errorf("answered %d %q", refused.Code, refused.Text("main"))

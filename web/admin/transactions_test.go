@@ -31,26 +31,15 @@ func newTill(t *testing.T) *till {
 func tillOn(t *testing.T, d *db.DB) *till {
 	t.Helper()
 	s := &till{shop: newShopOn(t, d)}
-	first, last, phone := "Elsa", "Berg <b>", "08-465 004 12"
-	made, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kind, err := s.Sales.AddType(t.Context(), s.By, transaction.NewType{
-		Name: "Purchase", RuleType: "points", Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.elsa, s.typeID = made.Customer, strconv.FormatInt(kind.ID, 10)
+	s.elsa = s.AddCustomer(customer.New{FirstName: new("Elsa"), LastName: new("Berg <b>"), Phone: new("08-465 004 12")})
+	s.typeID = strconv.FormatInt(s.Points(100).ID, 10)
 	return s
 }
 
 // sale fills in the form of a sale to Elsa.
 func (s *till) sale(b *browser, spend string) url.Values {
 	b.T.Helper()
-	shown := b.Get("/admin/transactions/new?customer_ulid=" + s.elsa.ID.String())
-	key := shown.Value("input[name=form_key]")
+	key := b.Get("/admin/transactions/new?customer_ulid=" + s.elsa.ID.String()).Value("input[name=form_key]")
 	return webtest.Form("form_key", key, "customer_ulid", s.elsa.ID.String(), "transaction_type_id", s.typeID, "spend_amount_cents", spend)
 }
 
@@ -66,11 +55,7 @@ func (s *till) sold(b *browser, spend string) string {
 
 func (s *till) balance() int64 {
 	s.T.Helper()
-	c, err := s.Customers.Find(s.T.Context(), s.By, s.elsa.ID)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	return c.PointsBalance
+	return s.Account(s.elsa.ID).PointsBalance
 }
 
 // "A newcomer records a first sale": find the customer, type the amount, done.

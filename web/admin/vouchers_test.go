@@ -10,8 +10,8 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -91,9 +91,7 @@ func TestUnknownVoucher(t *testing.T) {
 	s, other := newCounter(t), newCounter(t)
 	v, theirs := s.held(percentOff("Spring", "20")), other.held(percentOff("Spring", "20"))
 	revoked := s.origin() + "/v/" + s.token(v)
-	if _, err := dbtest.Owner(s.DB).Exec(t.Context(), "update loyalty.customer set link_version = link_version + 1 where id = $1", s.elsa.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Exec("update loyalty.customer set link_version = link_version + 1 where id = $1", s.elsa.ID)
 	forged := s.token(s.newest())
 	last := "0"
 	if strings.HasSuffix(forged, last) {
@@ -279,27 +277,9 @@ func TestRefusedVoucher(t *testing.T) {
 	refused("inactive")
 	s.manager.Submit(path+"/active", webtest.Form("active", "1"))
 
-	var others core.ID
-	sent, err := s.Coupons.ListSends(t.Context(), s.By, idOf(t, path), core.Page{Size: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := s.Coupons.ListSent(t.Context(), s.By, sent.Items[0].ID, core.Page{Size: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range all.Items {
-		if x.ID != v.ID {
-			others = x.ID
-		}
-	}
-	if _, err := s.Coupons.Redeem(t.Context(), s.By, others); err != nil {
-		t.Fatal(err)
-	}
+	s.RedeemVoucher(shoptest.Query[core.ID](s.Shop, "select id from loyalty.voucher where tenant_id = $1 and id <> $2", s.By.Tenant.ID, v.ID))
 	refused("limit")
-	if _, err := dbtest.Owner(s.DB).Exec(t.Context(), "update loyalty.voucher set expires_at = $2 where id = $1", v.ID, s.DB.Now().Add(-time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	s.Exec("update loyalty.voucher set expires_at = $2 where id = $1", v.ID, s.DB.Now().Add(-time.Minute))
 	expired := s.newest().ExpiresAt.In(s.By.Tenant.TimeZone).Format("2 Jan 2006, 15:04")
 	refused(expired)
 }
