@@ -59,6 +59,7 @@ type Browser struct {
 	T       testing.TB
 	Handler http.Handler
 	Origin  string // https://cafe.loyalty.example
+	Address string // of the client; "" is outside this machine
 	Cookies map[string]*http.Cookie
 	Person  core.Actor // who is signed in
 }
@@ -104,6 +105,9 @@ func (b *Browser) SignIn(d *db.DB, person core.Actor) {
 // Request makes a request. Headers are pairs of name and value.
 func (b *Browser) Request(method, path string, body io.Reader, header ...string) *http.Request {
 	r := httptest.NewRequestWithContext(b.T.Context(), method, b.Origin+path, body)
+	if b.Address != "" {
+		r.RemoteAddr = b.Address
+	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
