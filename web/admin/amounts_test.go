@@ -53,8 +53,7 @@ func TestAmbiguousAmountIsAsked(t *testing.T) {
 	if a := cashier.Submit("/admin/transactions/new", sent); !a.Flashed(ui.Done, "€ 12.50") {
 		t.Errorf("flash = %q", a.Text("#flashes"))
 	}
-	sent = refused.Fields("form.form-card")
-	sent.Set("form_key", s.sale(cashier, "").Get("form_key"))
+	sent = webtest.With(refused.Fields("form.form-card"), "form_key", s.sale(cashier, "").Get("form_key"))
 	sent.Set("spend_amount_cents", "13") // corrected, with the earlier choice still sent
 	sent.Set(second.AttrOr("name", ""), second.AttrOr("value", ""))
 	if a := cashier.Submit("/admin/transactions/new", sent); !a.Flashed(ui.Done, "€ 13.00") {
@@ -83,8 +82,7 @@ func TestAmountIsShownAsRead(t *testing.T) {
 			t.Errorf("%s: the answer doesn't say what it earns", query)
 		}
 	}
-	form := s.sale(cashier, "24,5")
-	form.Set("transaction_type_id", "999999999")
+	form := webtest.With(s.sale(cashier, "24,5"), "transaction_type_id", "999999999")
 	if got := cashier.Post("/admin/transactions/new", form).Text("#field-spend_amount_cents-read"); !strings.HasSuffix(got, "€ 24.50") {
 		t.Errorf("a refused form shows %q", got)
 	}
@@ -139,15 +137,12 @@ func TestAmountsOfThreeDecimals(t *testing.T) {
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
 	owner.Submit(business, webtest.Form("currency", "KWD"))
-	draft := owner.Get("/admin/types/new").Fields("main form.row")
-	draft.Set("name", "Lunch")
-	draft.Set("unit_cents", "12.505")
+	draft := webtest.With(owner.Get("/admin/types/new").Fields("main form.row"), "name", "Lunch", "unit_cents", "12.505")
 	refused := owner.Post("/admin/types/new", draft)
 	if got := refused.Text("#field-unit_cents-error"); got != question("12.505", "KWD") {
 		t.Errorf("refused: %q", got)
 	}
-	draft.Set("unit_cents_choice", "12.505=12505")
-	draft.Set("example", "25.01")
+	webtest.With(draft, "unit_cents_choice", "12.505=12505", "example", "25.01")
 	if got := owner.Post("/admin/types/earns", draft, "Hx-Request", "true").Text("#earns"); !strings.Contains(got, "2 points") {
 		t.Errorf("the preview says %q", got)
 	}
@@ -211,8 +206,7 @@ func TestLargeSaleIsCorrected(t *testing.T) {
 	s := newTill(t)
 	cashier := s.signedIn(core.Cashier)
 	asked, confirm := s.large(cashier, "12505")
-	correct := asked.Fields("form.form-card")
-	correct.Set(asked.Attr("form.form-card button:not(.btn-primary)", "name"), "1")
+	correct := webtest.With(asked.Fields("form.form-card"), asked.Attr("form.form-card button:not(.btn-primary)", "name"), "1")
 	back := cashier.Post("/admin/transactions/new", correct)
 	sent := back.Fields("form.form-card")
 	if back.Code != http.StatusOK || sent.Get("spend_amount_cents") != "12505" || sent.Get("transaction_type_id") != s.typeID || sent.Has("confirmed") || sent.Has("correct") {
@@ -266,8 +260,7 @@ func TestCeilingSetting(t *testing.T) {
 			t.Errorf("%s: %d %q", typed, refused.Code, got)
 		}
 	}
-	wrong := s.sale(cashier, "500")
-	wrong.Set("transaction_type_id", "999999999")
+	wrong := webtest.With(s.sale(cashier, "500"), "transaction_type_id", "999999999")
 	if a := cashier.Post("/admin/transactions/new", wrong); a.Code != http.StatusUnprocessableEntity || a.Text(".alert") == "" {
 		t.Errorf("a sale of no type: %d %q", a.Code, a.Text(".alert"))
 	}

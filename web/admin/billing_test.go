@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/web/webtest"
 )
 
 const (
@@ -100,9 +101,7 @@ func TestBillingDetails(t *testing.T) {
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
 	fields := owner.Get(billingPage).Fields("form[action='" + billingPage + "']")
-	fields.Set("name", "Café Åro AB")
-	fields.Set("address", "Kungsgatan 12\n111 35 Stockholm")
-	fields.Set("tax_number", "SE559900112201")
+	webtest.With(fields, "name", "Café Åro AB", "address", "Kungsgatan 12\n111 35 Stockholm", "tax_number", "SE559900112201")
 	a := owner.Submit(billingPage, fields)
 	if got := a.Value("input[name=name]"); got != "Café Åro AB" {
 		t.Errorf("the name is %q", got)

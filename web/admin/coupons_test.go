@@ -34,11 +34,7 @@ func (s *counter) coupon(path string) coupon.WithCounts {
 // made creates a coupon in the panel and returns its path.
 func (s *counter) made(f url.Values) string {
 	s.T.Helper()
-	a := s.manager.Post("/admin/coupons/new", f)
-	if a.Code != http.StatusSeeOther {
-		s.T.Fatalf("creating a coupon = %d %s", a.Code, a.Text(".invalid-feedback, [role=alert]"))
-	}
-	return a.Header().Get("Location")
+	return s.manager.Submitted("/admin/coupons/new", f)
 }
 
 // send sends a coupon to all customers and returns the vouchers.
@@ -134,9 +130,7 @@ func benefit(c coupon.WithCounts) string {
 func TestCouponDays(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	f := percentOff("Spring", "10")
-	f.Set("starts_at", "2126-03-30")
-	f.Set("expires_at", "2126-03-29")
+	f := webtest.With(percentOff("Spring", "10"), "starts_at", "2126-03-30", "expires_at", "2126-03-29")
 	refused := s.manager.Post("/admin/coupons/new", f)
 	if got := refused.Text(".invalid-feedback"); got != webtest.Message("Last day", core.Violation{Rule: "after_start"}) {
 		t.Errorf("the wrong way round: %q", got)
@@ -173,9 +167,7 @@ func TestCouponDays(t *testing.T) {
 	if now := s.coupon(path); now.Name != "April" || !now.ExpiresAt.Equal(noon) || !now.StartsAt.Equal(starts) {
 		t.Errorf("untouched days are now %s to %s", now.StartsAt, now.ExpiresAt)
 	}
-	f.Set("starts_at", "")
-	f.Set("expires_at", "2126-04-30")
-	f.Set("voucher_valid_days", "14")
+	webtest.With(f, "starts_at", "", "expires_at", "2126-04-30", "voucher_valid_days", "14")
 	if got := s.manager.Submit(path+"/edit", f).Text("main"); !strings.Contains(got, "30 Apr 2126") || !strings.Contains(got, "14 days") {
 		t.Errorf("cleared and moved: %q", got)
 	}
@@ -197,9 +189,7 @@ func TestSentCoupon(t *testing.T) {
 	for _, phone := range []string{"08-465 004 20", "08-465 004 21", "08-465 004 22"} {
 		s.AddCustomer(customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &phone})
 	}
-	f := percentOff("Spring", "10")
-	f.Set("max_per_customer", "3")
-	f.Set("max_redemptions", "10")
+	f := webtest.With(percentOff("Spring", "10"), "max_per_customer", "3", "max_redemptions", "10")
 	path := s.made(f)
 	if got := s.manager.Get(path); got.Find(".empty").Length() != 1 || got.Find("table").Length() > 0 {
 		t.Errorf("not sent: %q", got.Text("main"))
@@ -246,15 +236,12 @@ func TestSentCoupon(t *testing.T) {
 		t.Errorf("another benefit: %d %q", refused.Code, got)
 	}
 	f.Del("benefit_type")
-	f.Set("max_per_customer", "2")
-	f.Set("max_redemptions", "1")
+	webtest.With(f, "max_per_customer", "2", "max_redemptions", "1")
 	if got := s.manager.Post(path+"/edit", f).Text(".invalid-feedback"); got != webtest.Message("Vouchers per customer", core.Violation{Rule: "min_sent", Limit: 3})+" "+
 		webtest.Message("Total redemption limit", core.Violation{Rule: "min_redeemed", Limit: 2}) {
 		t.Errorf("fewer: %q", got)
 	}
-	f.Set("max_per_customer", "3")
-	f.Set("max_redemptions", "")
-	f.Set("name", "Summer")
+	webtest.With(f, "max_per_customer", "3", "max_redemptions", "", "name", "Summer")
 	if got := s.manager.Submit(path+"/edit", f).Text("#flashes"); !strings.Contains(got, "Summer") {
 		t.Errorf("saved: %q", got)
 	}
@@ -309,8 +296,7 @@ func TestCouponOfAnotherBusinessIsNotFound(t *testing.T) {
 	if a := other.manager.Ask(http.MethodGet, path, "Hx-Request", "true"); a.Code != http.StatusNotFound {
 		t.Errorf("its vouchers: %d, want 404", a.Code)
 	}
-	sent := percentOff("Mine", "99")
-	sent.Set("active", "0")
+	sent := webtest.With(percentOff("Mine", "99"), "active", "0")
 	for _, p := range []string{path + "/edit", path + "/active"} {
 		if a := other.manager.Post(p, sent); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s = %d, want 404", p, a.Code)

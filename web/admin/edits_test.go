@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/web/webtest"
 )
 
 // Two people have the same record open: each save writes only the fields that its person changed.
@@ -52,23 +53,18 @@ func TestRefusedEditKeepsOriginalValues(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	path := s.path() + "/edit"
-	draft := s.manager.Get(path).Fields("#customer")
-	draft.Set("email", "elsa@example.com")
+	draft := webtest.With(s.manager.Get(path).Fields("#customer"), "email", "elsa@example.com")
 	s.manager.Submit(path, draft)
 
-	draft = s.manager.Get(path).Fields("#customer")
-	draft.Set("first_name", "")
+	draft = webtest.With(s.manager.Get(path).Fields("#customer"), "first_name", "")
 	refused := s.manager.Post(path, draft)
 	if refused.Code != http.StatusUnprocessableEntity {
 		t.Fatalf("without a name: %d", refused.Code)
 	}
-	draft = s.manager.Get(path).Fields("#customer") // another person, meanwhile
-	draft.Set("phone", "0701740699")
+	draft = webtest.With(s.manager.Get(path).Fields("#customer"), "phone", "0701740699") // another person, meanwhile
 	s.manager.Submit(path, draft)
 
-	again := refused.Fields("#customer")
-	again.Set("first_name", "Ella")
-	again.Set("email", "")
+	again := webtest.With(refused.Fields("#customer"), "first_name", "Ella", "email", "")
 	s.manager.Submit(path, again)
 	now := s.manager.Get(path).Fields("#customer")
 	if got := now.Get("first_name") + " " + now.Get("phone") + " " + now.Get("email"); got != "Ella 0701740699 " {

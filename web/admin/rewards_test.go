@@ -87,14 +87,11 @@ func TestRewards(t *testing.T) {
 	if refused.Text("textarea") != "Any <b>size</b>." || refused.Value("#field-points_cost") != "lots" || refused.Value("#field-stock") != "3" {
 		t.Errorf("what was typed is %q, %q, %q", refused.Text("textarea"), refused.Value("#field-points_cost"), refused.Value("#field-stock"))
 	}
-	draft.Set("name", "Espresso <b>")
-	draft.Set("cost_unit", "stamps")
-	draft.Set("stamps_cost", "")
+	webtest.With(draft, "name", "Espresso <b>", "cost_unit", "stamps", "stamps_cost", "")
 	if got := s.manager.Post("/admin/rewards/new", draft).Text(".invalid-feedback"); got != webtest.Message("Stamps", core.Min(1)) {
 		t.Errorf("without stamps: %q", got)
 	}
-	draft.Set("cost_unit", "points")
-	draft.Set("points_cost", "1,200")
+	webtest.With(draft, "cost_unit", "points", "points_cost", "1,200")
 	made := s.manager.Submit("/admin/rewards/new", draft)
 	if got := made.Text("#flashes"); !strings.Contains(got, "Espresso <b>") || !strings.Contains(got, "1,200 points") {
 		t.Errorf("flash = %q", got)
@@ -112,9 +109,7 @@ func TestRewards(t *testing.T) {
 	if shown.Value("#field-name") != "Espresso <b>" || shown.Value("#field-points_cost") != "1200" || shown.Find("#field-stock").Length() > 0 {
 		t.Errorf("the form shows %q, %q", shown.Value("#field-name"), shown.Value("#field-points_cost"))
 	}
-	draft.Set("cost_unit", "stamps")
-	draft.Set("stamps_cost", "9")
-	draft.Set("description", " ")
+	webtest.With(draft, "cost_unit", "stamps", "stamps_cost", "9", "description", " ")
 	if got := s.manager.Submit(path+"/edit", draft).Text("main"); !strings.Contains(got, "9 stamps") || strings.Contains(got, "size") {
 		t.Errorf("edited: %q", got)
 	}

@@ -460,15 +460,12 @@ func TestRefusedSend(t *testing.T) {
 func TestChangedAudienceIsConfirmedAgain(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	shown := s.manager.Post(s.form("/preview"), s.typed()).Fields("#send-form")
-	shown.Set("segment", "recent_purchase")
+	shown := webtest.With(s.manager.Post(s.form("/preview"), s.typed()).Fields("#send-form"), "segment", "recent_purchase")
 	a := s.manager.Post(s.form(""), shown)
 	if got := a.Text("[role=alert]"); a.Code != http.StatusUnprocessableEntity || got == "" {
 		t.Fatalf("another segment: %d %q", a.Code, got)
 	}
-	shown = a.Fields("#send-form")
-	shown.Set("segment", "manual")
-	shown.Set("customers", s.elsa.ID.String())
+	shown = webtest.With(a.Fields("#send-form"), "segment", "manual", "customers", s.elsa.ID.String())
 	if a = s.manager.Post(s.form(""), shown); a.Code != http.StatusUnprocessableEntity || figures(a.Text("#send-button")) != "1" {
 		t.Fatalf("chosen customers: %d %q", a.Code, a.Text("#send-button"))
 	}

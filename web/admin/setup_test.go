@@ -77,8 +77,7 @@ func TestSetupGuide(t *testing.T) {
 	if _, locked := business.Find("input[name=currency]").Attr("readonly"); !locked {
 		t.Error("the currency can be changed after a sale")
 	}
-	fields := business.Fields("#setup-form")
-	fields.Set("currency", "SEK")
+	fields := webtest.With(business.Fields("#setup-form"), "currency", "SEK")
 	if a := owner.Post(guide+"/business", fields); a.Code != http.StatusUnprocessableEntity || a.Find("#field-currency-error").Length() != 1 {
 		t.Errorf("another currency after a sale = %d", a.Code)
 	}
@@ -145,21 +144,15 @@ func TestSetupCreatesEachOnce(t *testing.T) {
 	if types, err := s.Sales.Types(t.Context(), s.By); err != nil || len(types) != 1 {
 		t.Errorf("%d types, %v", len(types), err)
 	}
-	reward := owner.Get(guide + "/reward").Fields("#setup-form")
-	reward.Set("name", "Coffee")
-	reward.Set("points_cost", "10")
-	other := owner.Get(guide + "/reward").Fields("#setup-form")
-	other.Set("name", "Coffee")
-	other.Set("points_cost", "10")
+	reward := webtest.With(owner.Get(guide+"/reward").Fields("#setup-form"), "name", "Coffee", "points_cost", "10")
+	other := webtest.With(owner.Get(guide+"/reward").Fields("#setup-form"), "name", "Coffee", "points_cost", "10")
 	sent("reward", reward, reward, other)
 	if n := owner.Get("/admin/rewards").Find("tbody tr").Length(); n != 1 {
 		t.Errorf("%d rewards", n)
 	}
 	owner.filled("customer", "first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12")
-	one := owner.Get(guide + "/sale").Fields("#setup-form")
-	one.Set("spend_amount_cents", "5")
-	two := owner.Get(guide + "/sale").Fields("#setup-form")
-	two.Set("spend_amount_cents", "6")
+	one := webtest.With(owner.Get(guide+"/sale").Fields("#setup-form"), "spend_amount_cents", "5")
+	two := webtest.With(owner.Get(guide+"/sale").Fields("#setup-form"), "spend_amount_cents", "6")
 	sent("sale", one, one, two)
 	if n := owner.Get("/admin/transactions").Find("tbody tr").Length(); n != 1 {
 		t.Errorf("%d sales", n)

@@ -144,8 +144,7 @@ func TestTokenFormValidation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
-	f := owner.tokenForm("", "rewards:read", "coupons:read")
-	f.Set("expires_at", "2020-01-31")
+	f := webtest.With(owner.tokenForm("", "rewards:read", "coupons:read"), "expires_at", "2020-01-31")
 	refused := owner.Post(tokens+"/new", f)
 	if got := refused.Text(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity ||
 		got != webtest.Message("Name", core.Required)+" "+webtest.Message("Expires", core.MustBeFuture) {
@@ -161,8 +160,7 @@ func TestTokenFormValidation(t *testing.T) {
 	}
 
 	today := s.DB.Now().In(s.By.Tenant.TimeZone)
-	f = owner.tokenForm("For today")
-	f.Set("expires_at", today.Format(time.DateOnly))
+	f = webtest.With(owner.tokenForm("For today"), "expires_at", today.Format(time.DateOnly))
 	made := owner.Post(tokens+"/new", f)
 	c, ok := s.works(made.Text("#secret"))
 	if !ok || len(c.Abilities) != 0 || !strings.HasSuffix(made.Text("#curl"), "/api/v1/tokens") {

@@ -46,11 +46,8 @@ func (s *till) sale(b *browser, spend string) url.Values {
 // sold records a sale as that person, and returns its path.
 func (s *till) sold(b *browser, spend string) string {
 	b.T.Helper()
-	if a := b.Post("/admin/transactions/new", s.sale(b, spend)); a.Code != http.StatusSeeOther {
-		b.T.Fatalf("recording = %d %s", a.Code, a.Text(".alert"))
-	}
-	path, _ := b.Get("/admin/transactions").Find("tbody tr a").First().Attr("href")
-	return path
+	b.Submitted("/admin/transactions/new", s.sale(b, spend))
+	return b.Get("/admin/transactions").Attr("tbody tr a", "href")
 }
 
 func (s *till) balance() int64 {
@@ -229,10 +226,7 @@ func TestTypeFormInOtherCurrencies(t *testing.T) {
 	} {
 		owner.Submit("/admin/settings/business", webtest.Form("currency", currency))
 		page := owner.Get("/admin/types/new")
-		draft := page.Fields("main form.row")
-		draft.Set("name", "Drinks")
-		draft.Set("unit_cents", "")
-		draft.Set("min_spend_cents", "1000000000001")
+		draft := webtest.With(page.Fields("main form.row"), "name", "Drinks", "unit_cents", "", "min_spend_cents", "1000000000001")
 		got := page.Value("#field-unit_cents") + " " + page.Value("#field-example") + " " + figures(page.Text(".only-points .form-hint")) + " " +
 			owner.Post("/admin/types/new", draft).Text(".invalid-feedback")
 		if got != want {
@@ -261,14 +255,11 @@ func TestTransactionTypes(t *testing.T) {
 	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".invalid-feedback") != webtest.Message("Name", core.Required) {
 		t.Errorf("without a name: %d %q", refused.Code, refused.Text(".invalid-feedback"))
 	}
-	draft.Set("name", "Catering <b>")
-	draft.Set("unit_cents", "0")
+	webtest.With(draft, "name", "Catering <b>", "unit_cents", "0")
 	if zero := manager.Post("/admin/types/new", draft); zero.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a rule with points for every 0.00 = %d", zero.Code)
 	}
-	draft.Set("unit_cents", "2.00")
-	draft.Set("min_spend_cents", "10")
-	draft.Set("max_award", "50")
+	webtest.With(draft, "unit_cents", "2.00", "min_spend_cents", "10", "max_award", "50")
 	made := manager.Submit("/admin/types/new", draft)
 	if got := made.Text("tbody td:nth-child(1), tbody td:nth-child(3)"); !strings.HasPrefix(got, "Catering <b> ") || figures(got) != "10.00 50" || !strings.Contains(made.Text("tbody tr"), "3 points for every € 2.00") {
 		t.Errorf("list = %q", got)
@@ -277,8 +268,7 @@ func TestTransactionTypes(t *testing.T) {
 		t.Errorf("a double click makes %d types", twice.Find("tbody tr").Length())
 	}
 	path := made.Attr("tbody a", "href")
-	draft.Set("points_per_unit", "4")
-	draft.Set("active", "1")
+	webtest.With(draft, "points_per_unit", "4", "active", "1")
 	if got := manager.Submit(path, draft).Text("tbody tr"); !strings.HasPrefix(got, "Catering <b> ") || !strings.Contains(got, "4 points") {
 		t.Errorf("edited: %q", got)
 	}

@@ -415,8 +415,7 @@ func TestAnAmountAboveTheCeilingIsAskedAbout(t *testing.T) {
 	if got := asked.Text(".ask"); asked.Code != http.StatusOK || got != "Is € 1,000.01 right? It’s above € 1,000.00. Correct amount Record € 1,000.01" || s.balance(anna) != 0 {
 		t.Errorf("asked %d %q, balance %d", asked.Code, got, s.balance(anna))
 	}
-	sent.Set("spend_amount_cents", "900000")
-	sent.Set("confirmed", "100001")
+	webtest.With(sent, "spend_amount_cents", "900000", "confirmed", "100001")
 	if other := cashier.script("/till/sale", sent); other.Find(".ask").Length() != 1 || s.balance(anna) != 0 {
 		t.Errorf("the confirmation of another amount counts: %s", other.Text("main"))
 	}

@@ -59,7 +59,7 @@ type Browser struct {
 	T       testing.TB
 	Handler http.Handler
 	Origin  string // https://cafe.loyalty.example
-	Address string // of the client; "" is outside this machine
+	Address string // of the client, with its port; by default not on this machine
 	Cookies map[string]*http.Cookie
 	Person  core.Actor // who is signed in
 }
@@ -166,7 +166,7 @@ func (b *Browser) Submitted(path string, form url.Values) (to string) {
 	b.T.Helper()
 	p := b.Post(path, form)
 	if p.Code != http.StatusSeeOther {
-		b.T.Fatalf("POST %s = %d %s", path, p.Code, p.Text(".alert, .invalid-feedback"))
+		b.T.Fatalf("POST %s = %d %s", path, p.Code, p.Text("[role=alert], .alert, .invalid-feedback, .wrong"))
 	}
 	return p.Header().Get("Location")
 }
