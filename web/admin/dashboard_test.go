@@ -14,7 +14,6 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/ui"
@@ -38,7 +37,7 @@ func newMarket(t *testing.T) *market {
 func newMarketOn(t *testing.T, d *db.DB) *market {
 	t.Helper()
 	m := &market{shop: newShopOn(t, d.At(time.Date(2026, 6, 15, 10, 0, 0, 0, time.UTC)))}
-	m.purchase, m.coffee = m.Points(1), m.Type(ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
+	m.purchase, m.coffee = m.Points(1), m.Stamps()
 	m.espresso = m.Reward(10, nil)
 	return m
 }

@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/transaction"
 )
 
 // "`/join` with a printable QR poster from the panel"; "The poster is A4 and A5".
@@ -21,7 +19,7 @@ func TestPoster(t *testing.T) {
 		t.Errorf("without a rule it offers %q", nothing.Text(".poster-offer"))
 	}
 	s.Points(100)
-	s.Type(ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
+	s.Stamps()
 	for _, n := range []reward.New{
 		{Name: new("Bun"), PointsCost: new(int64(200))},
 		{Name: new("Filter coffee"), PointsCost: new(int64(80))},

@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/web/webtest"
 )
@@ -52,7 +53,7 @@ func (s *till) sold(b *browser, spend string) string {
 
 func (s *till) balance() int64 {
 	s.T.Helper()
-	return s.Account(s.elsa.ID).PointsBalance
+	return shoptest.Query[int64](s.Shop, "select points from loyalty.account where customer_id = $1", s.elsa.ID)
 }
 
 // "A newcomer records a first sale": find the customer, type the amount, done.

@@ -18,7 +18,7 @@ const urlencoded = "application/x-www-form-urlencoded"
 // subscribed reports whether a customer gets e-mails.
 func (s *shop) subscribed(who core.ID) bool {
 	s.T.Helper()
-	return s.Account(who).UnsubscribedAt == nil
+	return shoptest.Query[bool](s.Shop, "select unsubscribed_at is null from loyalty.customer where id = $1", who)
 }
 
 // send sends a body to a link, as a mail program does or an old browser.

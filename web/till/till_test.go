@@ -82,7 +82,7 @@ func (s *shop) customer(first string, points int64) customer.Customer {
 
 func (s *shop) balance(c customer.Customer) int64 {
 	s.T.Helper()
-	return s.Account(c.ID).PointsBalance
+	return shoptest.Query[int64](s.Shop, "select points from loyalty.account where customer_id = $1", c.ID)
 }
 
 // card is the PIN that a customer's card shows.
