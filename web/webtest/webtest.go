@@ -191,15 +191,15 @@ type Page struct {
 func (p Page) Text(selector string) string { return Text(p.Find(selector)) }
 
 // Texts returns the text of each element that a selector finds, with one space between words.
-func (p Page) Texts(selector string) []string { return p.Find(selector).Map(EachText) }
+func (p Page) Texts(selector string) []string { return p.Find(selector).Map(eachText) }
 
 // Text returns the text of elements, with one space between words.
 func Text(elements *goquery.Selection) string {
-	return strings.Join(strings.Fields(strings.Join(elements.Map(EachText), " ")), " ")
+	return strings.Join(strings.Fields(strings.Join(elements.Map(eachText), " ")), " ")
 }
 
-// EachText returns the text of an element, for goquery's Map.
-func EachText(_ int, element *goquery.Selection) string {
+// eachText returns the text of an element, for goquery's Map.
+func eachText(_ int, element *goquery.Selection) string {
 	var words []string
 	for n := range element.Nodes[0].Descendants() {
 		if n.Type == html.TextNode {
