@@ -65,7 +65,7 @@ func TestRouteAccess(t *testing.T) {
 			for who, header := range strangers {
 				check(who, "", 401, "Authorization: "+header)
 			}
-			check("on another tenant's host", s.token, 401, "Host: "+s.stranger().by.Tenant.Slug+"."+domain)
+			check("on another tenant's host", s.token, 401, "Host: "+s.stranger().By.Tenant.Slug+"."+domain)
 			check("on an unknown host", s.token, 401, "Host: unknown."+domain)
 			// The status with a tenant's token with all abilities, and with a platform token; 0: access.
 			tenants, platforms := 0, 403
@@ -75,10 +75,10 @@ func TestRouteAccess(t *testing.T) {
 			case "platform":
 				tenants, platforms = 403, 0
 			}
-			check("on its own host", s.token, tenants, "Host: "+s.by.Tenant.Slug+"."+domain)
+			check("on its own host", s.token, tenants, "Host: "+s.By.Tenant.Slug+"."+domain)
 			check("the scheme in other letters", "", tenants, "Authorization: bEARER "+s.token)
 			check("platform", platform, platforms)
-			check("platform on a tenant host", platform, 401, "Host: "+s.by.Tenant.Slug+"."+domain)
+			check("platform on a tenant host", platform, 401, "Host: "+s.By.Tenant.Slug+"."+domain)
 			for scope, token := range s.singles {
 				if ability == "" || ability == scope {
 					check(scope, token, 0)
@@ -102,17 +102,17 @@ func (s *shop) invalidCredentials(t *testing.T) map[string]string {
 	bearer := func(token string) string { return "Bearer " + token }
 
 	revoked := s.makeToken(token.Abilities...)
-	if _, err := s.tokens.Revoke(ctx, s.by, revoked.ID); err != nil {
+	if _, err := s.tokens.Revoke(ctx, s.By, revoked.ID); err != nil {
 		t.Fatal(err)
 	}
 	expired := s.makeToken(token.Abilities...)
 	s.change("token", "expires_at = now()", "id = "+strconv.FormatInt(expired.ID, 10))
 
-	left := dbtest.Person(t, s.db, s.by, core.Owner)
+	left := dbtest.Person(t, s.db, s.By, core.Owner)
 	deactivated := makeToken(t, s.server, left, token.Abilities...)
 	s.change("staff", "status = 'inactive'", "id = "+strconv.FormatInt(left.StaffID, 10))
 	suspended := shopAt(t, s.server)
-	s.must(s.tenants.Edit(ctx, core.System(core.Tenant{}, "test"), suspended.by.Tenant.ID, tenant.Edit{Status: core.Set("suspended")}))
+	s.must(s.tenants.Edit(ctx, core.System(core.Tenant{}, "test"), suspended.By.Tenant.ID, tenant.Edit{Status: core.Set("suspended")}))
 	id, secret, _ := strings.Cut(s.token, "|")
 	other, _, _ := strings.Cut(s.stranger().token, "|")
 	last := "0"
@@ -174,7 +174,7 @@ func TestTokensExpire(t *testing.T) {
 	proves(t, expiry)
 	s := newShop(t)
 	name, scopes, at := "Short", []string{}, s.db.Now().Add(time.Hour)
-	made, err := s.tokens.Create(t.Context(), s.by, token.New{Name: &name, Scopes: &scopes, ExpiresAt: &at})
+	made, err := s.tokens.Create(t.Context(), s.By, token.New{Name: &name, Scopes: &scopes, ExpiresAt: &at})
 	s.must(made, err)
 	for shift, want := range map[time.Duration]bool{59 * time.Minute: true, 61 * time.Minute: false, 24 * 365 * time.Hour: false} {
 		_, err := newServer(t, s.db.At(s.db.Now().Add(shift)), nil).tokens.Authenticate(context.Background(), made.Secret, "")

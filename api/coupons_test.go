@@ -73,7 +73,7 @@ func TestCoupons(t *testing.T) {
 			says: appliedOnce, method: "POST", path: "/coupons/{voucher}/redeem", status: 200,
 			want: one(voucher("{voucher}", "{coupon}", fivePoints, "null")),
 			after: func(s *shop, _ answer) {
-				s.call("POST", "/api/v1/coupons/{voucher}/redeem", s.token, "").is(s.t, 422, refused("voucher-redeemed", "This voucher has already been redeemed."))
+				s.call("POST", "/api/v1/coupons/{voucher}/redeem", s.token, "").is(s.T, 422, refused("voucher-redeemed", "This voucher has already been redeemed."))
 				balance(5, 0, 1)(s, answer{})
 			},
 		},
@@ -121,7 +121,7 @@ func TestCoupons(t *testing.T) {
 			after: func(s *shop, got answer) {
 				_, rest, _ := strings.Cut(got.body, `"redemption_ulid":"`)
 				made, _, _ := strings.Cut(rest, `"`)
-				s.call("GET", "/api/v1/redemptions/"+made, s.token, "").is(s.t, 200, s.fill(one(redemption(made, "pending", "{espresso}", "0", "0", "null", "null"))))
+				s.call("GET", "/api/v1/redemptions/"+made, s.token, "").is(s.T, 200, s.fill(one(redemption(made, "pending", "{espresso}", "0", "0", "null", "null"))))
 				balance(0, 0, 0)(s, got)
 			},
 		},
@@ -129,7 +129,7 @@ func TestCoupons(t *testing.T) {
 			says: oneBenefit, with: "no stock", method: "POST", path: "/coupons/{hers}/redeem", before: redeem("{free_mug}"), status: 422,
 			want: refused("out-of-stock", "This reward is out of stock."),
 			after: func(s *shop, _ answer) {
-				s.call("GET", "/api/v1/coupons/{free_mug}/redemptions", s.token, "").is(s.t, 200, s.fill(`{"data":[],`+single+`coupons/{free_mug}/redemptions`+page))
+				s.call("GET", "/api/v1/coupons/{free_mug}/redemptions", s.token, "").is(s.T, 200, s.fill(`{"data":[],`+single+`coupons/{free_mug}/redemptions`+page))
 			},
 		},
 		{
@@ -170,6 +170,6 @@ func TestCoupons(t *testing.T) {
 func off(voucher, coupon string) func(*shop) {
 	return func(s *shop) {
 		s.fill(voucher)
-		s.must(s.coupons.SetActive(s.t.Context(), s.by, s.id(coupon), false))
+		s.must(s.Coupons.SetActive(s.T.Context(), s.By, s.id(coupon), false))
 	}
 }

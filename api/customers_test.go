@@ -9,6 +9,7 @@ import (
 
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 // The JSON of the scenarios' customers.
@@ -97,9 +98,9 @@ func TestListCustomers(t *testing.T) {
 
 // change updates rows past the use cases.
 func (s *shop) change(table, set string, where ...string) {
-	s.t.Helper()
+	s.T.Helper()
 	sql := "update loyalty." + table + " set " + set + " where " + strings.Join(append(where, "tenant_id = $1"), " and ")
-	s.must(dbtest.Owner(s.db).Exec(context.Background(), sql, s.by.Tenant.ID))
+	s.must(dbtest.Owner(s.db).Exec(context.Background(), sql, s.By.Tenant.ID))
 }
 
 // The shops are in Stockholm, where a summer day starts at 22:00 UTC.
@@ -176,10 +177,8 @@ func TestCustomerFields(t *testing.T) {
 	if !strings.Contains(got.body, s.fill(`"ulid":"{anna}","first_name":"Ann"`)) {
 		t.Errorf("the identifier changed: %s", got.body)
 	}
-	var sum int64
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select sum(amount) from loyalty.ledger_entry where tenant_id = $1", s.by.Tenant.ID).Scan(&sum)
-	if err != nil || sum != 12 {
-		t.Errorf("the entries sum to %d, %v; want 12", sum, err)
+	if sum := shoptest.Query[int64](s.Shop, "select sum(amount)::bigint from loyalty.ledger_entry where tenant_id = $1", s.By.Tenant.ID); sum != 12 {
+		t.Errorf("the entries sum to %d, want 12", sum)
 	}
 }
 
@@ -191,7 +190,7 @@ func TestCreatedAtUsesDatabaseClock(t *testing.T) {
 	s := newShop(t)
 	instant := time.Date(2026, 5, 1, 12, 0, 0, 0, time.FixedZone("", 7200))
 	past := customer.NewService(s.db.At(instant))
-	made, err := past.Upsert(t.Context(), s.by, anna)
+	made, err := past.Upsert(t.Context(), s.By, anna)
 	s.must(made, err)
 	got := s.call("GET", "/api/v1/customers/"+strings.ToLower(made.ID.String()), s.token, "")
 	if !matches(got.body, `<anything>"created_at":"2026-05-01T10:00:0`+`<anything>`) || !matches(got.body, `<anything>"created_at":"<time>"<anything>`) {

@@ -31,9 +31,9 @@ func made(first, last, phone, email string) string {
 // customers checks the number of customers afterwards.
 func customers(want int) func(*shop, answer) {
 	return func(s *shop, _ answer) {
-		s.t.Helper()
+		s.T.Helper()
 		if got := s.rows("customer"); got != want {
-			s.t.Errorf("%d customers, want %d", got, want)
+			s.T.Errorf("%d customers, want %d", got, want)
 		}
 	}
 }

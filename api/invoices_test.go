@@ -1,12 +1,11 @@
 package api_test
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"testing"
 
-	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 const (
@@ -16,15 +15,13 @@ const (
 )
 
 // bill inserts a draft invoice for the shop.
-func (s *shop) bill() (id string) {
-	s.t.Helper()
-	var number int64
-	err := dbtest.Owner(s.db).QueryRow(context.Background(), `
+func (s *shop) bill() string {
+	s.T.Helper()
+	number := shoptest.Query[int64](s.Shop, `
 		insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at)
 		values ($1, 'EUR', '[{"description": "Plan <Grow>", "quantity": 1, "unit_cents": 4900, "amount_cents": 4900}]', 4900, 1225, 6125,
 			'2026-05-01', '2026-05-31', $2)
-		returning id`, s.by.Tenant.ID, s.db.Now()).Scan(&number)
-	s.must(number, err)
+		returning id`, s.By.Tenant.ID, s.db.Now())
 	return strconv.FormatInt(number, 10)
 }
 
@@ -47,9 +44,7 @@ func TestListInvoices(t *testing.T) {
 	}
 	list("")
 	// A draft has the tax of the settings.
-	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
-		t.Fatal(err)
-	}
+	s.Exec("update loyalty.platform_setting set tax_rate = 2500")
 	paid, theirs := s.bill(), s.stranger().bill()
 	s.change("invoice", "status = 'paid', number = 7, issued_at = '2026-06-01', due_at = '2026-07-01', paid_at = '2026-06-02T10:00:00.5Z'")
 	draft := s.bill()

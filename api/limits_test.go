@@ -43,18 +43,18 @@ func limited(t *testing.T, perToken, perAddress int) (*shop, *hands) {
 
 // flood makes many requests at once and counts the responses by status.
 func (s *shop) flood(n int, token string, headers ...string) map[int]int {
-	s.t.Helper()
+	s.T.Helper()
 	var lock sync.Mutex
 	var all sync.WaitGroup
 	counts := map[int]int{}
 	for range n {
 		all.Go(func() {
-			got, err := s.try(s.t.Context(), "GET", "/api/v1/tokens", token, strings.NewReader(""), headers...)
+			got, err := s.try(s.T.Context(), "GET", "/api/v1/tokens", token, strings.NewReader(""), headers...)
 			lock.Lock()
 			defer lock.Unlock()
 			counts[got.status]++
 			if err != nil {
-				s.t.Error(err)
+				s.T.Error(err)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestAddressLimit(t *testing.T) {
 		"A valid token never touches the address's limit.", "→ who calls (valid token, else the address) → that caller's limit (429) →")
 	s, clock := limited(t, 60, 10)
 	revoked := s.makeToken(token.Abilities...)
-	s.must(s.tokens.Revoke(t.Context(), s.by, revoked.ID))
+	s.must(s.tokens.Revoke(t.Context(), s.By, revoked.ID))
 	for range 30 {
 		s.call("GET", "/api/v1/tokens", s.token, "", "X-Test-Address: 1")
 	}
@@ -172,7 +172,7 @@ func TestFailedLookUpsAreLimited(t *testing.T) {
 	}))
 	const here, there = "X-Test-Address: 1", "X-Test-Address: 2"
 	revoked, unused := s.makeToken(token.Abilities...), s.makeToken(token.Abilities...)
-	s.must(s.tokens.Revoke(t.Context(), s.by, revoked.ID))
+	s.must(s.tokens.Revoke(t.Context(), s.By, revoked.ID))
 	get := func(secret, from string) answer { return s.call("GET", "/api/v1/tokens", secret, "", from) }
 
 	s.call("GET", "/api/v1/tokens", s.token, "", here)
@@ -204,7 +204,7 @@ func TestFailedLookUpsAreLimited(t *testing.T) {
 		t.Errorf("from another address: %d", got)
 	}
 	// It is still looked up each time.
-	s.must(s.tokens.Revoke(t.Context(), s.by, unused.ID))
+	s.must(s.tokens.Revoke(t.Context(), s.By, unused.ID))
 	if got := get(unused.Secret, here).status; got != 429 {
 		t.Errorf("revoked since: %d", got)
 	}

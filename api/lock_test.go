@@ -20,16 +20,16 @@ type lock struct {
 // hold locks the tenant's rows of a table until release. Adding a customer waits only for the
 // tenant's own row.
 func (s *shop) hold(table string) lock {
-	s.t.Helper()
+	s.T.Helper()
 	tx, err := dbtest.Owner(s.db).Begin(context.Background())
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	column := "tenant_id"
 	if table == "tenant" {
 		column = "id"
 	}
-	s.must(tx.Exec(context.Background(), "select from loyalty."+table+" where "+column+" = $1 for update", s.by.Tenant.ID))
+	s.must(tx.Exec(context.Background(), "select from loyalty."+table+" where "+column+" = $1 for update", s.By.Tenant.ID))
 	return lock{s, tx}
 }
 
@@ -60,7 +60,7 @@ type later struct {
 }
 
 func (s *shop) callLater(ctx context.Context, method, path, body string, headers ...string) *later {
-	s.t.Helper()
+	s.T.Helper()
 	l := &later{done: make(chan struct{})}
 	go func() {
 		l.got, l.err = s.try(ctx, method, path, s.token, strings.NewReader(body), headers...)

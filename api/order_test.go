@@ -22,7 +22,7 @@ func TestOrderOfChecks(t *testing.T) {
 		s.fill("{anna}")
 		got := s.call("POST", "/api/v1/customers", s.token, `{"first_name":"A","last_name":"B","phone":"112"}`, "Idempotency-Key: k")
 		if got.status != 201 {
-			s.t.Fatal(got)
+			s.T.Fatal(got)
 		}
 	}
 	k := []string{"Idempotency-Key: k"}

@@ -125,7 +125,7 @@ func TestPagesForwardAndBack(t *testing.T) {
 				platform, admin := newPlatform(t)
 				s, platform.token = platform, admin
 			}
-			s.t = t
+			s.T = t
 			for i := range count {
 				add(s, i)
 			}
@@ -225,7 +225,7 @@ func TestLinksKeepTheHost(t *testing.T) {
 	proves(t, "URLs in answers keep the host that was called")
 	s := newShop(t)
 	s.fill("{anna}{bo}")
-	for _, called := range []string{s.by.Tenant.Slug + "." + domain, domain + ":8443"} {
+	for _, called := range []string{s.By.Tenant.Slug + "." + domain, domain + ":8443"} {
 		got := s.call("GET", "/api/v1/customers?per_page=1", s.token, "", "Host: "+called).page(t)
 		if got.Meta.Path != "https://"+called+"/api/v1/customers" || !strings.HasPrefix(*got.Links.Next, got.Meta.Path+"?cursor=") {
 			t.Errorf("on %s: %s, %s", called, got.Meta.Path, *got.Links.Next)

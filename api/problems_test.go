@@ -191,10 +191,10 @@ func TestRetryAfter(t *testing.T) {
 
 // gone checks the response without a database.
 func (s *shop) gone(got answer) {
-	s.t.Helper()
-	got.is(s.t, 503, unavailable)
+	s.T.Helper()
+	got.is(s.T, 503, unavailable)
 	if after := got.header.Get("Retry-After"); !matches(after, "<id>") {
-		s.t.Errorf("Retry-After: %q", after)
+		s.T.Errorf("Retry-After: %q", after)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"example.com/loyalty/core/transaction"
 )
 
 const (
@@ -132,7 +130,7 @@ func TestReportsUseTenantDays(t *testing.T) {
 		s.must(instant, err)
 		s.fill("{anna}{points}")
 		then := *s
-		then.server = &server{db: s.db, sales: transaction.NewService(s.db.At(instant))} // whose clock runs on
+		then.Shop = s.At(instant)
 		then.sale("{anna}", "{points}", 100)
 		got := s.call("GET", "/api/v1/reports/summary?from="+c.day+"&to="+c.day, s.token, "")
 		if !strings.Contains(got.body, `{"data":{"from":"`+c.day+`","to":"`+c.day+`","transactions_count":`) || strings.Contains(got.body, `"transactions_count":0`) {

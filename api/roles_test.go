@@ -28,15 +28,15 @@ var dismissals = []struct {
 		}
 		return s.role(p, core.Owner)
 	}, 401, 0},
-	{"deactivated", func(s *shop, p core.Actor) error { return s.people.Deactivate(s.t.Context(), s.by, p.StaffID) }, 401, 401},
+	{"deactivated", func(s *shop, p core.Actor) error { return s.people.Deactivate(s.T.Context(), s.By, p.StaffID) }, 401, 401},
 	{"tenant suspended", func(s *shop, _ core.Actor) error {
-		_, err := s.tenants.Suspend(s.t.Context(), core.System(core.Tenant{}, "test"), s.by.Tenant.ID, new("Unpaid"))
+		_, err := s.tenants.Suspend(s.T.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, new("Unpaid"))
 		return err
 	}, 401, 401},
 }
 
 func (s *shop) role(p core.Actor, role core.Role) error {
-	return s.people.SetRole(s.t.Context(), s.by, p.StaffID, role)
+	return s.people.SetRole(s.T.Context(), s.By, p.StaffID, role)
 }
 
 // "A token works only while its person may have one: an owner of the tenant (or a super-admin).
@@ -48,8 +48,8 @@ func TestEveryRouteAfterADismissal(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			s := newShop(t)
-			s.change("credential", "password_hash = 'x'", "staff_id = "+s.by.ID) // another owner stays
-			person := dbtest.Person(t, s.db, s.by, core.Owner)
+			s.change("credential", "password_hash = 'x'", "staff_id = "+s.By.ID) // another owner stays
+			person := dbtest.Person(t, s.db, s.By, core.Owner)
 			secret := makeToken(t, s.server, person, token.Abilities...).Secret
 			host, cookie := s.signedIn(person)
 			before := s.everyRoute(secret, host, cookie)
@@ -83,16 +83,16 @@ func TestEveryRouteAfterADismissal(t *testing.T) {
 type answered struct{ token, session int }
 
 func (s *shop) everyRoute(secret, host, cookie string) map[string]answered {
-	s.t.Helper()
+	s.T.Helper()
 	all := map[string]answered{}
 	for _, e := range s.api.Endpoints() {
 		method, path := unknownIDs(e.Method + " " + e.Path)
 		if !slices.Contains([]string{"GET", "POST", "PATCH", "DELETE"}, method) {
-			s.t.Fatalf("unknown method %s", method)
+			s.T.Fatalf("unknown method %s", method)
 		}
 		all[method+" "+path] = answered{
-			token:   s.server.call(s.t, method, path, secret, "").status,
-			session: s.server.call(s.t, method, path, "", "", host, cookie, "Sec-Fetch-Site: same-origin").status,
+			token:   s.server.call(s.T, method, path, secret, "").status,
+			session: s.server.call(s.T, method, path, "", "", host, cookie, "Sec-Fetch-Site: same-origin").status,
 		}
 	}
 	return all

@@ -74,14 +74,14 @@ func runScenarios(t *testing.T, table []scenario) {
 
 // auth creates the token of a scenario.
 func (s *shop) auth(wanted string) string {
-	s.t.Helper()
+	s.T.Helper()
 	switch wanted {
 	case "":
 		return s.token
 	case "none":
 		return ""
 	case "platform":
-		return platformToken(s.t, s.server)
+		return platformToken(s.T, s.server)
 	}
 	var abilities []token.Ability
 	for ability := range strings.SplitSeq(wanted, ",") {

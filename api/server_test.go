@@ -47,10 +47,6 @@ type server struct {
 	api          *api.API
 	tokens       *token.Service
 	people       *staff.Service
-	customers    *customer.Service
-	sales        *transaction.Service
-	rewards      *reward.Service
-	coupons      *coupon.Service
 	tenants      *tenant.Service
 	deprecations *deprecation.Service
 	log          *journal
@@ -111,12 +107,11 @@ func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 	mails := mail.New(d, jobs, render, nil, quiet)
 	signIns := dbtest.Auth(d, jobs, mails)
 	o := &server{
-		db: d, tokens: token.NewService(d, jobs, mails), people: staff.NewService(d, mails, signIns), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet),
-		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d),
-		coupons: coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler)), log: &journal{},
+		db: d, tokens: token.NewService(d, jobs, mails), people: staff.NewService(d, mails, signIns), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet), log: &journal{},
 	}
 	c := api.Config{
-		Tokens: o.tokens, Auth: signIns, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
+		Tokens: o.tokens, Auth: signIns, Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
+		Coupons: coupon.NewService(d, jobs, nil, link.Maker{}, quiet), Reports: report.NewService(d),
 		Tenants: o.tenants, Invoices: billing.NewService(d, jobs, mails, quiet), Deprecations: o.deprecations,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,

@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 )
 
@@ -15,12 +16,12 @@ const ownersSession = "and GET, POST and DELETE /tokens to a signed-in owner's p
 
 // signedIn signs a person in to the panel and returns their browser's headers.
 func (s *shop) signedIn(by core.Actor) (host, cookie string) {
-	s.t.Helper()
+	s.T.Helper()
 	token := "browserof" + by.ID
 	v := &auth.Visit{Slug: by.Tenant.Slug}
 	v.SignIn(auth.Proof{StaffID: by.StaffID, At: s.db.Now()})
-	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(s.t.Context(), v), token, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
-		s.t.Fatal(err)
+	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(s.T.Context(), v), token, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
+		s.T.Fatal(err)
 	}
 	return "Host: " + by.Tenant.Slug + "." + domain, "Cookie: other=1; __Host-session=" + token
 }
@@ -30,22 +31,22 @@ func TestOwnerSessionManagesTokens(t *testing.T) {
 	proves(t, ownersSession, "The creation endpoint is described as needing either a web session or any valid token of any scope; the two statements differ, so a builder accepts any authenticated caller.")
 	s := newShop(t)
 	s.fill("{own_token}{colleague_token}")
-	host, cookie := s.signedIn(s.by)
+	host, cookie := s.signedIn(s.By)
 	s.change("token", "told_at = told_at - interval '1 hour'") // so that the next one is e-mailed at once
-	s.change("session", "last_seen_at = last_seen_at - interval '1 hour'", "staff_id = "+s.by.ID)
+	s.change("session", "last_seen_at = last_seen_at - interval '1 hour'", "staff_id = "+s.By.ID)
 	seen := s.seen()
 
 	own := `{"id":{own_token},"name":"Till","abilities":` + everyone + `,"last_used_at":null,"expires_at":null,"created_at":"<time>"}`
 	s.call("GET", "/api/v1/tokens", "", "", host, cookie).is(t, 200, s.fill(strings.ReplaceAll(only("/tokens", own), "{host}", "{slug}.{host}")))
-	made := s.call("POST", "/api/v1/tokens", "", `{"name":"Panel","scopes":["reports:read"]}`, host, cookie, "Origin: https://"+s.by.Tenant.Slug+"."+domain, "Sec-Fetch-Site: same-origin")
+	made := s.call("POST", "/api/v1/tokens", "", `{"name":"Panel","scopes":["reports:read"]}`, host, cookie, "Origin: https://"+s.By.Tenant.Slug+"."+domain, "Sec-Fetch-Site: same-origin")
 	made.is(t, 201, tokenMade(`"Panel"`, `["reports:read"]`, "null"))
 	var actor, mailed string
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select a.actor_kind || ' ' || a.actor_id || ' ' || a.actor_name || ' ' || (a.address <> '') || ' ' || (a.request_id <> ''), m.text
 		from loyalty.audit_entry a
 		join loyalty.mail m using (tenant_id)
-		where a.tenant_id = $1 and a.action = 'token.create' and a.new ->> 'name' = 'Panel' and m.text like '%Panel%'`, s.by.Tenant.ID).Scan(&actor, &mailed)
-	if want := "staff " + s.by.ID + " " + s.by.Name + " true true"; err != nil || actor != want || !strings.Contains(mailed, s.by.Name) {
+		where a.tenant_id = $1 and a.action = 'token.create' and a.new ->> 'name' = 'Panel' and m.text like '%Panel%'`, s.By.Tenant.ID).Scan(&actor, &mailed)
+	if want := "staff " + s.By.ID + " " + s.By.Name + " true true"; err != nil || actor != want || !strings.Contains(mailed, s.By.Name) {
 		t.Errorf("the audit log has %q, want %q; e-mailed %s, %v", actor, want, mailed, err)
 	}
 	s.call("DELETE", "/api/v1/tokens/{own_token}", "", "", host, cookie).is(t, 204, "")
@@ -57,12 +58,9 @@ func TestOwnerSessionManagesTokens(t *testing.T) {
 }
 
 // seen returns when the owner's session was last seen.
-func (s *shop) seen() (at time.Time) {
-	s.t.Helper()
-	if err := dbtest.Owner(s.db).QueryRow(s.t.Context(), "select last_seen_at from loyalty.session where staff_id = $1", s.by.StaffID).Scan(&at); err != nil {
-		s.t.Fatal(err)
-	}
-	return at
+func (s *shop) seen() time.Time {
+	s.T.Helper()
+	return shoptest.Query[time.Time](s.Shop, "select last_seen_at from loyalty.session where staff_id = $1", s.By.StaffID)
 }
 
 // A session is ignored on other hosts and routes, and in requests from other sites.
@@ -71,8 +69,8 @@ func TestIgnoredSessions(t *testing.T) {
 	proves(t, ownersSession)
 	s := newShop(t)
 	s.fill("{own_token}")
-	host, cookie := s.signedIn(s.by)
-	theirs, _ := s.stranger().signedIn(s.stranger().by)
+	host, cookie := s.signedIn(s.By)
+	theirs, _ := s.stranger().signedIn(s.stranger().By)
 	const site, origin = "Sec-Fetch-Site: ", "Origin: https://"
 	for name, headers := range map[string][]string{
 		"on the base host":                    {"Host: " + domain, cookie},
@@ -80,7 +78,7 @@ func TestIgnoredSessions(t *testing.T) {
 		"on an unknown host":                  {"Host: unknown." + domain, cookie},
 		"without the cookie":                  {host},
 		"with another token":                  {host, "Cookie: __Host-session=browserof0"},
-		"under another name":                  {host, "Cookie: session=browserof" + s.by.ID},
+		"under another name":                  {host, "Cookie: session=browserof" + s.By.ID},
 		"beside a bad token":                  {host, cookie, "Authorization: Bearer 1|wrong"},
 		"beside another scheme":               {host, cookie, "Authorization: Basic b3duZXI6"},
 		"asked by another site":               {host, cookie, site + "cross-site"},
@@ -95,7 +93,7 @@ func TestIgnoredSessions(t *testing.T) {
 		}
 	}
 	// A browser without Sec-Fetch-Site sends the origin.
-	for _, other := range []string{origin + "evil.example", origin + s.stranger().by.Tenant.Slug + "." + domain, "Origin: null"} {
+	for _, other := range []string{origin + "evil.example", origin + s.stranger().By.Tenant.Slug + "." + domain, "Origin: null"} {
 		s.call("POST", "/api/v1/tokens", "", `{"name":"x","scopes":[]}`, host, cookie, other).is(t, 401, unauthorized)
 		s.call("DELETE", "/api/v1/tokens/{own_token}", "", "", host, cookie, other).is(t, 401, unauthorized)
 	}
@@ -117,14 +115,14 @@ func TestIgnoredSessions(t *testing.T) {
 	s.edit("suspended")
 	s.call("GET", "/api/v1/tokens", "", "", host, cookie).is(t, 401, unauthorized)
 	s.edit("active")
-	s.change("session", "ended_at = now()", "staff_id = "+s.by.ID)
+	s.change("session", "ended_at = now()", "staff_id = "+s.By.ID)
 	s.call("GET", "/api/v1/tokens", "", "", host, cookie).is(t, 401, unauthorized)
 }
 
 // edit changes the status of the shop's tenant.
 func (s *shop) edit(status string) {
-	s.t.Helper()
-	s.must(s.tenants.Edit(s.t.Context(), core.System(core.Tenant{}, "test"), s.by.Tenant.ID, tenant.Edit{Status: core.Set(status)}))
+	s.T.Helper()
+	s.must(s.tenants.Edit(s.T.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, tenant.Edit{Status: core.Set(status)}))
 }
 
 // "manager (everything except staff, tokens, …)": known, and not allowed.
@@ -133,12 +131,12 @@ func TestOnlyOwnersManageTokens(t *testing.T) {
 	proves(t, "`manager` (everything except staff, tokens, business settings, billing, and the lines of the audit log about those)")
 	s := newShop(t)
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
-		host, cookie := s.signedIn(dbtest.Person(t, s.db, s.by, role))
+		host, cookie := s.signedIn(dbtest.Person(t, s.db, s.By, role))
 		for _, request := range [][2]string{{"GET", "/api/v1/tokens"}, {"POST", "/api/v1/tokens"}, {"DELETE", "/api/v1/tokens/1"}} {
 			s.call(request[0], request[1], "", "", host, cookie).is(t, 403, forbidden)
 		}
 	}
-	owner := dbtest.Person(t, s.db, s.by, core.Owner)
+	owner := dbtest.Person(t, s.db, s.By, core.Owner)
 	host, cookie := s.signedIn(owner)
 	s.change("staff", "role = 'manager'", "id = "+owner.ID)
 	s.call("GET", "/api/v1/tokens", "", "", host, cookie).is(t, 403, forbidden)
@@ -149,11 +147,11 @@ func TestSessionLimit(t *testing.T) {
 	t.Parallel()
 	proves(t, sixty)
 	s, clock := limited(t, 5, 3)
-	host, cookie := s.signedIn(s.by)
+	host, cookie := s.signedIn(s.By)
 	if got := s.flood(20, "", host, cookie); got[200] != 5 || got[429] != 15 {
 		t.Errorf("of 20 at once: %v; want 5 to pass", got)
 	}
-	colleague := dbtest.Person(t, s.db, s.by, core.Owner)
+	colleague := dbtest.Person(t, s.db, s.By, core.Owner)
 	_, theirs := s.signedIn(colleague)
 	if got := s.flood(20, "", host, theirs); got[200] != 5 {
 		t.Errorf("of a colleague's 20: %v; want 5 to pass", got)
@@ -179,7 +177,7 @@ func TestNoSessionReachesThePlatform(t *testing.T) {
 	_, admins := s.signedIn(root)
 	base := "Host: " + domain
 	for _, role := range []core.Role{core.Owner, core.Manager, core.Cashier} {
-		own, theirs := s.signedIn(dbtest.Person(t, s.db, s.by, role))
+		own, theirs := s.signedIn(dbtest.Person(t, s.db, s.By, role))
 		for route, needs := range abilities {
 			method, path, _ := strings.Cut(route, " ")
 			if needs != "platform" {

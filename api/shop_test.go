@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,12 +13,10 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 )
@@ -28,10 +25,9 @@ import (
 // fill("{anna}").
 type shop struct {
 	*server
-	t     testing.TB
-	by    core.Actor // the owner
-	token string     // with every ability
-	other *shop      // another tenant, created when first used
+	shoptest.Shop
+	token string // with every ability
+	other *shop  // another tenant, created when first used
 	named map[string]string
 
 	singles map[string]string // tokens with one ability each, by ability
@@ -44,15 +40,15 @@ func newShop(t testing.TB) *shop {
 
 func shopAt(t testing.TB, o *server) *shop {
 	t.Helper()
-	s := &shop{server: o, t: t, by: dbtest.Tenant(t, o.db), named: map[string]string{}}
+	s := &shop{server: o, Shop: shoptest.In(t, o.db), named: map[string]string{}}
 	s.token = s.makeToken(token.Abilities...).Secret
 	return s
 }
 
 // makeToken creates a token of the owner.
 func (s *shop) makeToken(abilities ...token.Ability) token.Created {
-	s.t.Helper()
-	return makeToken(s.t, s.server, s.by, abilities...)
+	s.T.Helper()
+	return makeToken(s.T, s.server, s.By, abilities...)
 }
 
 func makeToken(t testing.TB, o *server, by core.Actor, abilities ...token.Ability) token.Created {
@@ -71,13 +67,7 @@ func makeToken(t testing.TB, o *server, by core.Actor, abilities ...token.Abilit
 // platformToken creates a super-admin's token.
 func platformToken(t testing.TB, o *server) string {
 	t.Helper()
-	p, err := staff.CreateAdmin(context.Background(), o.db, core.System(core.Tenant{}, "test"),
-		staff.New{Name: "Root", Email: core.NewID(o.db.Now()).String() + "@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	by := core.Actor{Kind: core.ByAdmin, ID: strconv.FormatInt(p.ID, 10), Name: p.Name, StaffID: p.ID, Role: core.SuperAdmin}
-	return makeToken(t, o, by).Secret
+	return makeToken(t, o, dbtest.Admin(t, o.db)).Secret
 }
 
 var (
@@ -90,7 +80,7 @@ var blank = regexp.MustCompile(`\{[a-z_]+\}`)
 
 // fill replaces names of records by their ids, and creates the records.
 func (s *shop) fill(text string) string {
-	s.t.Helper()
+	s.T.Helper()
 	return blank.ReplaceAllStringFunc(text, func(name string) string {
 		if s.named[name] == "" {
 			s.named[name] = s.make(name)
@@ -101,7 +91,7 @@ func (s *shop) fill(text string) string {
 }
 
 func (s *shop) make(name string) string {
-	s.t.Helper()
+	s.T.Helper()
 	switch name {
 	case "{anna}":
 		return s.customer(anna)
@@ -109,13 +99,11 @@ func (s *shop) make(name string) string {
 		return s.customer(bo)
 	case "{inactive}":
 		id := s.customer(cleo)
-		parsed, _ := core.ParseID(id)
-		s.must(s.customers.Edit(context.Background(), s.by, parsed, customer.Edit{Status: core.Set("inactive")}))
+		s.must(s.Customers.Edit(context.Background(), s.By, s.parsed(id), customer.Edit{Status: core.Set("inactive")}))
 		return id
 	case "{erased}":
 		id := s.customer(cleo)
-		parsed, _ := core.ParseID(id)
-		s.must(privacy.NewService(s.db).Erase(context.Background(), s.by, parsed))
+		s.must(privacy.NewService(s.db).Erase(context.Background(), s.By, s.parsed(id)))
 		return id
 	case "{points}":
 		return s.saleType(transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})
@@ -130,7 +118,7 @@ func (s *shop) make(name string) string {
 	case "{closed_type}":
 		id := s.saleType(transaction.NewType{Name: "Closed", RuleType: ledger.Points})
 		number, _ := strconv.ParseInt(id, 10, 64)
-		s.must(s.sales.SetTypeActive(context.Background(), s.by, number, false))
+		s.must(s.Sales.SetTypeActive(context.Background(), s.By, number, false))
 		return id
 	case "{sale}":
 		return s.sale("{anna}", "{points}", 1250)
@@ -138,8 +126,7 @@ func (s *shop) make(name string) string {
 		return s.sale("{anna}", "{stamps}", 300)
 	case "{voided}":
 		id := s.sale("{anna}", "{points}", 700)
-		parsed, _ := core.ParseID(id)
-		s.must(s.sales.Void(context.Background(), s.by, parsed))
+		s.VoidSale(s.parsed(id))
 		return id
 	case "{espresso}": // for 10 points, from a stock of 3
 		return s.offer(reward.New{Name: new("Espresso"), PointsCost: new(int64(10)), Stock: new(int64(3))})
@@ -149,18 +136,16 @@ func (s *shop) make(name string) string {
 		return s.offer(reward.New{Name: new("Mug"), PointsCost: new(int64(10)), Stock: new(int64(0))})
 	case "{withdrawn}":
 		id := s.offer(reward.New{Name: new("Cake"), PointsCost: new(int64(10))})
-		parsed, _ := core.ParseID(id)
-		s.must(s.rewards.SetActive(context.Background(), s.by, parsed, false))
+		s.must(s.Rewards.SetActive(context.Background(), s.By, s.parsed(id), false))
 		return id
 	case "{redemption}", "{fulfilled}", "{taken_back}":
 		s.fill("{sale}") // 12 points
-		made, err := s.rewards.Redeem(context.Background(), s.by, reward.RedeemRequest{CustomerID: new(s.fill("{anna}")), RewardID: new(s.fill("{espresso}"))})
-		s.must(made, err)
+		made := s.Redeem(s.id("{anna}"), s.id("{espresso}"))
 		switch name {
 		case "{fulfilled}":
-			s.must(s.rewards.Fulfil(context.Background(), s.by, made.ID))
+			s.must(s.Rewards.Fulfil(context.Background(), s.By, made.ID))
 		case "{taken_back}":
-			s.must(s.rewards.Void(context.Background(), s.by, made.ID))
+			s.VoidRedemption(made.ID)
 		}
 		return made.ID.String()
 	case "{coupon}": // for 5 points
@@ -192,8 +177,7 @@ func (s *shop) make(name string) string {
 		return s.coupon(coupon.New{Name: new("Yesterday"), BenefitType: new("points"), BenefitValue: new(int64(5)), ExpiresAt: new(s.db.Now().Add(-time.Hour))})
 	case "{switched_off}":
 		id := s.voucher("{coupon}", "{anna}")
-		parsed, _ := core.ParseID(s.fill("{coupon}"))
-		s.must(s.coupons.SetActive(context.Background(), s.by, parsed, false))
+		s.must(s.Coupons.SetActive(context.Background(), s.By, s.id("{coupon}"), false))
 		return id
 	case "{too_late}":
 		s.redeemed(s.voucher("{first_come}", "{bo}"))
@@ -204,8 +188,8 @@ func (s *shop) make(name string) string {
 	case "{spare_token}":
 		return strconv.FormatInt(s.makeToken(token.ReportsRead).ID, 10)
 	case "{colleague_token}":
-		colleague := dbtest.Person(s.t, s.db, s.by, core.Owner)
-		return strconv.FormatInt(makeToken(s.t, s.server, colleague).ID, 10)
+		colleague := dbtest.Person(s.T, s.db, s.By, core.Owner)
+		return strconv.FormatInt(makeToken(s.T, s.server, colleague).ID, 10)
 	case "{anna_lower}":
 		return strings.ToLower(s.fill("{anna}"))
 	case "{missing}":
@@ -213,13 +197,13 @@ func (s *shop) make(name string) string {
 	case "{host}":
 		return domain
 	case "{slug}":
-		return s.by.Tenant.Slug
+		return s.By.Tenant.Slug
 	case "{platform_token}":
-		return platformToken(s.t, s.server)
+		return platformToken(s.T, s.server)
 	case "{tenant}":
-		return fmt.Sprint(s.by.Tenant.ID)
+		return fmt.Sprint(s.By.Tenant.ID)
 	case "{new_slug}":
-		return "new-" + s.by.Tenant.Slug
+		return "new-" + s.By.Tenant.Slug
 	case "{spare_plan}":
 		return s.plan(false)
 	case "{retired_plan}":
@@ -227,146 +211,108 @@ func (s *shop) make(name string) string {
 	case "{foreign_anna}", "{foreign_sale}", "{foreign_espresso}", "{foreign_coupon}", "{foreign_points}", "{foreign_own_token}":
 		return s.stranger().fill("{" + name[len("{foreign_"):])
 	}
-	s.t.Fatalf("unknown record %s", name)
+	s.T.Fatalf("unknown record %s", name)
 	return ""
 }
 
 func (s *shop) stranger() *shop {
 	if s.other == nil {
-		s.other = shopAt(s.t, s.server)
+		s.other = shopAt(s.T, s.server)
 	}
 	return s.other
 }
 
 // id returns the id of a record.
 func (s *shop) id(name string) core.ID {
-	s.t.Helper()
-	id, err := core.ParseID(s.fill(name))
+	s.T.Helper()
+	return s.parsed(s.fill(name))
+}
+
+func (s *shop) parsed(text string) core.ID {
+	s.T.Helper()
+	id, err := core.ParseID(text)
 	s.must(id, err)
 	return id
 }
 
 // must fails the test if a use case refused.
 func (s *shop) must(_ any, err error) {
-	s.t.Helper()
+	s.T.Helper()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 }
 
 func (s *shop) customer(n customer.New) string {
-	s.t.Helper()
-	made, err := s.customers.Upsert(context.Background(), s.by, n)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return made.ID.String()
+	s.T.Helper()
+	return s.AddCustomer(n).ID.String()
 }
 
 func (s *shop) saleType(n transaction.NewType) string {
-	s.t.Helper()
-	made, err := s.sales.AddType(context.Background(), s.by, n)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.T.Helper()
+	made, err := s.Sales.AddType(context.Background(), s.By, n)
+	s.must(made, err)
 	return strconv.FormatInt(made.ID, 10)
 }
 
 func (s *shop) offer(n reward.New) string {
-	s.t.Helper()
-	made, err := s.rewards.Add(context.Background(), s.by, n)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return made.ID.String()
+	s.T.Helper()
+	return s.AddReward(n).String()
 }
 
 func (s *shop) coupon(n coupon.New) string {
-	s.t.Helper()
-	made, err := s.coupons.Add(context.Background(), s.by, n)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return made.ID.String()
+	s.T.Helper()
+	return s.Coupon(n).ID.String()
 }
 
 // yesterday returns the shop a day ago, to send coupons that have expired since.
 func (s *shop) yesterday() *shop {
-	s.t.Helper()
-	d := s.db.At(s.db.Now().Add(-24 * time.Hour))
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.T.Helper()
 	s.fill("{anna} {ended}")
-	past, own := *s, *s.server
-	past.server = &own
-	past.coupons = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
+	past := *s
+	past.Shop = s.Later(-24 * time.Hour)
 	return &past
 }
 
 // voucher sends a coupon to one customer.
 func (s *shop) voucher(of, customer string) string {
-	s.t.Helper()
-	id, _ := core.ParseID(s.fill(of))
-	sent, err := s.coupons.Send(context.Background(), s.by, id, coupon.Send{
-		Segment: coupon.Manual, Customers: []string{s.fill(customer)}, FormKey: core.NewID(s.db.Now()).String(),
-	})
-	if err == nil {
-		sent, err = s.coupons.Evaluate(context.Background(), s.by, sent.ID)
-	}
-	if err != nil || sent.Sent != 1 {
-		s.t.Fatal(sent, err)
-	}
-	l, err := s.coupons.ListSent(context.Background(), s.by, sent.ID, core.Page{Size: 1})
-	if err != nil || len(l.Items) != 1 {
-		s.t.Fatal(l.Items, err)
-	}
-	return l.Items[0].ID.String()
+	s.T.Helper()
+	return s.Voucher(s.id(of), s.id(customer)).String()
 }
 
 func (s *shop) redeemed(voucher string) string {
-	s.t.Helper()
-	id, _ := core.ParseID(voucher)
-	s.must(s.coupons.Redeem(context.Background(), s.by, id))
+	s.T.Helper()
+	s.RedeemVoucher(s.parsed(voucher))
 	return voucher
 }
 
 func (s *shop) sale(customer, kind string, cents int64) string {
-	s.t.Helper()
+	s.T.Helper()
 	customer, kind = s.fill(customer), s.fill(kind)
 	number, err := strconv.ParseInt(kind, 10, 64)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	made, err := s.sales.Record(context.Background(), s.by, transaction.New{
+	s.must(number, err)
+	made, err := s.Sales.Record(context.Background(), s.By, transaction.New{
 		CustomerID: &customer, TransactionTypeID: &number, SpendAmountCents: &cents, Source: transaction.API,
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.must(made, err)
 	return made.ID.String()
 }
 
 // call makes a request, with names in path and body filled in.
 func (s *shop) call(method, path, token, body string, headers ...string) answer {
-	s.t.Helper()
-	return s.server.call(s.t, method, s.fill(path), token, s.fill(body), headers...)
+	s.T.Helper()
+	return s.server.call(s.T, method, s.fill(path), token, s.fill(body), headers...)
 }
 
 // rows counts the tenant's rows of a table.
-func (s *shop) rows(table string) (n int) {
-	s.t.Helper()
-	err := dbtest.Owner(s.db).QueryRow(context.Background(), "select count(*) from loyalty."+table+" where tenant_id = $1", s.by.Tenant.ID).Scan(&n)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return n
+func (s *shop) rows(table string) int {
+	s.T.Helper()
+	return shoptest.Query[int](s.Shop, "select count(*) from loyalty."+table+" where tenant_id = $1", s.By.Tenant.ID)
 }
 
 // everything returns the counts of the tenant's rows in every table, to compare them later.
 func (s *shop) everything() string {
-	s.t.Helper()
+	s.T.Helper()
 	var text strings.Builder
 	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "reward", "redemption", "coupon", "coupon_send", "voucher", "token", "audit_entry", "mail", "idempotency"} {
 		fmt.Fprintf(&text, "%s %d, ", table, s.rows(table))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 // Two tenants have the same data. Every route responds to the other tenant's ids as to unknown ones.
@@ -102,14 +102,11 @@ func TestOtherTenantGetsNothing(t *testing.T) {
 
 // state is all data of a tenant, except when its tokens were last used.
 func (s *shop) state() string {
-	s.t.Helper()
+	s.T.Helper()
 	var text strings.Builder
 	text.WriteString(s.everything())
 	for _, table := range []string{"customer", "account", "transaction", "ledger_entry", "reward", "redemption", "coupon", "coupon_send", "voucher"} {
-		var rows string
-		err := dbtest.Owner(s.db).QueryRow(s.t.Context(), "select coalesce(string_agg(r::text, ' ' order by r::text), '') from loyalty."+table+" r where tenant_id = $1", s.by.Tenant.ID).Scan(&rows)
-		s.must(rows, err)
-		text.WriteString(rows)
+		text.WriteString(shoptest.Query[string](s.Shop, "select coalesce(string_agg(r::text, ' ' order by r::text), '') from loyalty."+table+" r where tenant_id = $1", s.By.Tenant.ID))
 	}
 	return text.String()
 }

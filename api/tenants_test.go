@@ -9,6 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 )
 
@@ -44,32 +45,29 @@ const aTenant = `{"name":"Bageri Öst","slug":"{new_slug}","email":"ost@example.
 
 // newTenants counts the tenants with the new slug, and what was created with each.
 func (s *shop) newTenants() string {
-	s.t.Helper()
-	var found string
-	err := dbtest.Owner(s.db).QueryRow(context.Background(), `
+	s.T.Helper()
+	return shoptest.Query[string](s.Shop, `
 		select coalesce(string_agg(concat_ws(', ',
 			(select string_agg(role || ' ' || email, ' ') from loyalty.staff where tenant_id = n.id),
 			(select count(*) from loyalty.invitation where tenant_id = n.id) || ' invited',
 			(select string_agg(subject || ' to ' || recipient, ' ') from loyalty.mail where tenant_id = n.id),
 			(select count(*) from loyalty.platform_audit_entry where subject_kind = 'tenant' and subject_id = n.id::text) || ' logged'), '; '), '')
 		from loyalty.tenant n
-		where n.slug = $1`, s.fill("{new_slug}")).Scan(&found)
-	s.must(found, err)
-	return found
+		where n.slug = $1`, s.fill("{new_slug}"))
 }
 
 // oneTenant checks that one was created with everything that belongs to it.
 func oneTenant(s *shop, _ answer) {
-	s.t.Helper()
+	s.T.Helper()
 	if got, want := s.newTenants(), "owner ost@example.com, 1 invited, auth.InvitationEmail to ost@example.com, 1 logged"; got != want {
-		s.t.Errorf("created %q, want %q", got, want)
+		s.T.Errorf("created %q, want %q", got, want)
 	}
 }
 
 func noTenant(s *shop, _ answer) {
-	s.t.Helper()
+	s.T.Helper()
 	if got := s.newTenants(); got != "" {
-		s.t.Errorf("created %q, want nothing", got)
+		s.T.Errorf("created %q, want nothing", got)
 	}
 }
 
@@ -146,7 +144,7 @@ func TestEditTenant(t *testing.T) {
 	patch := func(says, with, body string, status int, want string) scenario {
 		return scenario{says: says, with: with, method: "PATCH", path: "/platform/tenants/{tenant}", auth: "platform", body: body, status: status, want: want, after: func(s *shop, got answer) {
 			if status != 200 {
-				s.call("PATCH", "/api/v1/platform/tenants/{tenant}", s.auth("platform"), `{}`).is(s.t, 200, s.fill(one(shopIs)))
+				s.call("PATCH", "/api/v1/platform/tenants/{tenant}", s.auth("platform"), `{}`).is(s.T, 200, s.fill(one(shopIs)))
 			}
 		}}
 	}
@@ -174,19 +172,19 @@ func TestEditTenant(t *testing.T) {
 		{
 			says: "Tokens of a suspended tenant or deactivated person: 401 at once.", method: "PATCH", path: "/platform/tenants/{tenant}", auth: "platform",
 			before: func(s *shop) {
-				s.call("GET", "/api/v1/customers", s.token, "").is(s.t, 200, s.fill(only("/customers")))
+				s.call("GET", "/api/v1/customers", s.token, "").is(s.T, 200, s.fill(only("/customers")))
 			},
 			body: `{"status":"suspended"}`, status: 200, want: changed(`"active"`, `"suspended"`), after: func(s *shop, _ answer) {
-				s.call("GET", "/api/v1/customers", s.token, "").is(s.t, 401, unauthorized)
-				s.call("PATCH", "/api/v1/platform/tenants/{tenant}", s.auth("platform"), `{"status":"active"}`).is(s.t, 200, s.fill(one(shopIs)))
-				s.call("GET", "/api/v1/customers", s.token, "").is(s.t, 200, s.fill(only("/customers")))
+				s.call("GET", "/api/v1/customers", s.token, "").is(s.T, 401, unauthorized)
+				s.call("PATCH", "/api/v1/platform/tenants/{tenant}", s.auth("platform"), `{"status":"active"}`).is(s.T, 200, s.fill(one(shopIs)))
+				s.call("GET", "/api/v1/customers", s.token, "").is(s.T, 200, s.fill(only("/customers")))
 			},
 		},
 		{
 			says: moves, with: "re-keys", method: "PATCH", path: "/platform/tenants/{tenant}", auth: "platform", before: func(s *shop) { s.fill("{anna}") },
 			body: `{"country":"NO"}`, status: 200, want: changed(`"SE"`, `"NO"`), after: func(s *shop, _ answer) {
-				s.call("GET", "/api/v1/customers?phone=%2B46701740605", s.token, "").is(s.t, 200, s.fill(only("/customers")))
-				s.call("GET", "/api/v1/customers?phone=0701740605", s.token, "").is(s.t, 200, s.fill(only("/customers", annaIs)))
+				s.call("GET", "/api/v1/customers?phone=%2B46701740605", s.token, "").is(s.T, 200, s.fill(only("/customers")))
+				s.call("GET", "/api/v1/customers?phone=0701740605", s.token, "").is(s.T, 200, s.fill(only("/customers", annaIs)))
 			},
 		},
 		{
@@ -197,8 +195,8 @@ func TestEditTenant(t *testing.T) {
 			},
 			body: `{"name":"Bar","country":"SE"}`, status: 422,
 			want: invalid(`"country":["The country cannot be changed: 070-174 06 05 and +46 70 174 06 05 would be the same number."]`), after: func(s *shop, _ answer) {
-				s.call("PATCH", "/api/v1/platform/tenants/{tenant}", s.auth("platform"), `{}`).is(s.t, 200, s.fill(changed(`"SE"`, "null")))
-				s.call("GET", "/api/v1/customers?phone=070-1740605", s.token, "").is(s.t, 200, s.fill(only("/customers", annaIs)))
+				s.call("PATCH", "/api/v1/platform/tenants/{tenant}", s.auth("platform"), `{}`).is(s.T, 200, s.fill(changed(`"SE"`, "null")))
+				s.call("GET", "/api/v1/customers?phone=070-1740605", s.token, "").is(s.T, 200, s.fill(only("/customers", annaIs)))
 			},
 		},
 		{says: "| 404 | Not Found | `The requested resource was not found.` |", with: "unknown tenant", method: "PATCH", path: "/platform/tenants/9223372036854775807", auth: "platform", body: `{"name":5}`, status: 404, want: notFound},
@@ -278,11 +276,9 @@ func TestTenantWithAKeyIsCreatedOnce(t *testing.T) {
 	s.replays(t, first, "POST", "/api/v1/platform/tenants", admin, body, "Idempotency-Key: k")
 	oneTenant(s, first)
 	s.call("POST", "/api/v1/platform/tenants", admin, body, "Idempotency-Key: another").is(t, 422, invalid(`"slug":["The slug has already been taken."]`))
-	var kept int
 	id, _, _ := strings.Cut(admin, "|")
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.idempotency where tenant_id is null and caller = $1", "token "+id).Scan(&kept)
-	if err != nil || kept != 1 {
-		t.Errorf("%d responses are stored for the platform, %v, want 1", kept, err)
+	if kept := shoptest.Query[int](s.Shop, "select count(*) from loyalty.idempotency where tenant_id is null and caller = $1", "token "+id); kept != 1 {
+		t.Errorf("%d responses are stored for the platform, want 1", kept)
 	}
 }
 
@@ -296,14 +292,13 @@ func TestTenantsAreLogged(t *testing.T) {
 	own := s.rows("audit_entry")
 	got := s.call("PATCH", "/api/v1/platform/tenants/{tenant}", admin, `{"status":"suspended","currency":"SEK","timezone":"Europe/Stockholm"}`)
 	id, _, _ := strings.Cut(admin, "|")
-	var entry string
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
+	entry := shoptest.Query[string](s.Shop, `
 		select string_agg(concat_ws(' ', actor_kind, actor_id, request_id, old, new), '; ')
 		from loyalty.platform_audit_entry
-		where action = 'tenant.edit' and subject_id = $1`, fmt.Sprint(s.by.Tenant.ID)).Scan(&entry)
+		where action = 'tenant.edit' and subject_id = $1`, fmt.Sprint(s.By.Tenant.ID))
 	want := "token " + id + " " + got.header.Get("X-Request-Id") + ` {"status": "active", "currency": "EUR"} {"status": "suspended", "currency": "SEK"}`
-	if err != nil || entry != want {
-		t.Errorf("the log says %s, %v, want %s", entry, err, want)
+	if entry != want {
+		t.Errorf("the log says %s, want %s", entry, want)
 	}
 	if now := s.rows("audit_entry"); now != own {
 		t.Errorf("%d entries in the tenant's own log, want %d", now, own)
@@ -312,21 +307,18 @@ func TestTenantsAreLogged(t *testing.T) {
 
 // addTenant creates another tenant.
 func (s *shop) addTenant(i int) {
-	s.t.Helper()
+	s.T.Helper()
 	s.must(s.tenants.Create(context.Background(), core.System(core.Tenant{}, "test"), tenant.New{
-		Name: new("N"), Slug: new(fmt.Sprintf("n%d-%s", i, s.by.Tenant.Slug)), Email: new("ost@example.com"), PlanID: new(int64(1)),
+		Name: new("N"), Slug: new(fmt.Sprintf("n%d-%s", i, s.By.Tenant.Slug)), Email: new("ost@example.com"), PlanID: new(int64(1)),
 		BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 	}))
 }
 
 // plan creates a plan.
 func (s *shop) plan(retired bool) string {
-	s.t.Helper()
-	var id int64
-	err := dbtest.Owner(s.db).QueryRow(context.Background(), `
+	s.T.Helper()
+	return fmt.Sprint(shoptest.Query[int64](s.Shop, `
 		insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, retired)
 		values ($1, 4900, 49000, 'EUR', $2)
-		returning id`, core.NewID(s.db.Now()).String(), retired).Scan(&id)
-	s.must(id, err)
-	return fmt.Sprint(id)
+		returning id`, core.NewID(s.db.Now()).String(), retired))
 }

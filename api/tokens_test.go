@@ -14,6 +14,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 )
@@ -36,7 +37,7 @@ func TestCreateToken(t *testing.T) {
 	post := func(says, with, body string, status int, want string) scenario {
 		return scenario{says: says, with: with, method: "POST", path: "/tokens", body: body, status: status, want: want, after: func(s *shop, got answer) {
 			if tokens := s.rows("token"); (got.status == 201) != (tokens == 2) {
-				s.t.Errorf("status %d, and %d tokens", got.status, tokens)
+				s.T.Errorf("status %d, and %d tokens", got.status, tokens)
 			}
 		}}
 	}
@@ -76,11 +77,11 @@ func TestListAndRevokeTokens(t *testing.T) {
 		{says: lists, method: "GET", path: "/tokens", status: 200, want: only("/tokens", spare, own(`"<time>"`))},
 		{says: "| GET | /api/v1/tokens | none (authenticated only) | - | List of the caller's tokens, each with its `id`. |", method: "GET", path: "/tokens", before: func(s *shop) { s.fill("{colleague_token}{foreign_own_token}") }, status: 200, want: only("/tokens", own(`"<time>"`))},
 		{says: "204 for token revocation.", method: "DELETE", path: "/tokens/{spare_token}", status: 204, after: func(s *shop, _ answer) {
-			s.call("GET", "/api/v1/tokens", s.token, "").is(s.t, 200, s.fill(only("/tokens", own(`"<time>"`))))
+			s.call("GET", "/api/v1/tokens", s.token, "").is(s.T, 200, s.fill(only("/tokens", own(`"<time>"`))))
 		}},
 		{says: revokes, with: "once", method: "DELETE", path: "/tokens/{spare_token}", before: func(s *shop) { s.call("DELETE", "/api/v1/tokens/{spare_token}", s.token, "") }, status: 404, want: notFound},
 		{says: sameOnes, with: "itself", method: "DELETE", path: "/tokens/{own_token}", status: 204, after: func(s *shop, _ answer) {
-			s.call("GET", "/api/v1/tokens", s.token, "").is(s.t, 401, unauthorized)
+			s.call("GET", "/api/v1/tokens", s.token, "").is(s.T, 401, unauthorized)
 		}},
 		{says: sameOnes, with: "a colleague's", method: "DELETE", path: "/tokens/{colleague_token}", status: 404, want: notFound},
 		{says: sameOnes, with: "another tenant's", method: "DELETE", path: "/tokens/{foreign_own_token}", status: 404, want: notFound},
@@ -121,7 +122,7 @@ func TestTokenLifecycle(t *testing.T) {
 	var entry string
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), `select t.hash, (select string_agg(a::text, ' ') from loyalty.audit_entry a
 		where a.tenant_id = $1 and a.subject_kind = 'token' and a.subject_id = t.id::text)
-		from loyalty.token t where t.id = $2 and t.staff_id = $3`, s.by.Tenant.ID, answered.Data.ID, s.by.StaffID).Scan(&hash, &entry)
+		from loyalty.token t where t.id = $2 and t.staff_id = $3`, s.By.Tenant.ID, answered.Data.ID, s.By.StaffID).Scan(&hash, &entry)
 	if want := sha256.Sum256([]byte(rest)); err != nil || string(hash) != string(want[:]) {
 		t.Errorf("stored %x, %v; want %x", hash, err, want)
 	}
@@ -148,12 +149,9 @@ func TestLastUseIsWrittenOnceAMinute(t *testing.T) {
 	t.Parallel()
 	proves(t, "`last_used_at` is written at most once a minute.")
 	s := newShop(t)
-	used := func() (at *time.Time) {
+	used := func() *time.Time {
 		id, _, _ := strings.Cut(s.token, "|")
-		if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select last_used_at from loyalty.token where id::text = $1", id).Scan(&at); err != nil {
-			t.Fatal(err)
-		}
-		return at
+		return shoptest.Query[*time.Time](s.Shop, "select last_used_at from loyalty.token where id::text = $1", id)
 	}
 	if used() != nil {
 		t.Fatal("used before the first use")
@@ -175,7 +173,7 @@ func TestPeopleSeeOnlyTheirTokens(t *testing.T) {
 	t.Parallel()
 	proves(t, sameOnes, "The new token belongs to the same owner;")
 	s := newShop(t)
-	colleague := dbtest.Person(t, s.db, s.by, core.Owner)
+	colleague := dbtest.Person(t, s.db, s.By, core.Owner)
 	theirs := makeToken(t, s.server, colleague, token.ReportsRead)
 	s.call("POST", "/api/v1/tokens", theirs.Secret, `{"name":"Second","scopes":[]}`)
 	list := s.call("GET", "/api/v1/tokens", theirs.Secret, "").page(t)
@@ -202,17 +200,17 @@ func TestTokensFollowTheirPerson(t *testing.T) {
 	proves(t, "A token works only while its person may have one: an owner of the tenant (or a super-admin). Losing the role, being deactivated or a suspended tenant "+
 		"turns it to 401 at once, and a change of role revokes it for good.")
 	s := newShop(t)
-	s.change("credential", "password_hash = 'known'", "staff_id = "+s.by.ID) // the others can be demoted
-	person := dbtest.Person(t, s.db, s.by, core.Owner)
+	s.change("credential", "password_hash = 'known'", "staff_id = "+s.By.ID) // the others can be demoted
+	person := dbtest.Person(t, s.db, s.By, core.Owner)
 	ctx := t.Context()
 	role := func(r core.Role) func() error {
-		return func() error { return s.people.SetRole(ctx, s.by, person.StaffID, r) }
+		return func() error { return s.people.SetRole(ctx, s.By, person.StaffID, r) }
 	}
-	deactivate := func() error { return s.people.Deactivate(ctx, s.by, person.StaffID) }
-	activate := func() error { return s.people.Activate(ctx, s.by, person.StaffID) }
+	deactivate := func() error { return s.people.Deactivate(ctx, s.By, person.StaffID) }
+	activate := func() error { return s.people.Activate(ctx, s.By, person.StaffID) }
 	tenants := func(status string) func() error {
 		return func() error {
-			_, err := s.tenants.Edit(ctx, core.System(core.Tenant{}, "test"), s.by.Tenant.ID, tenant.Edit{Status: core.Set(status)})
+			_, err := s.tenants.Edit(ctx, core.System(core.Tenant{}, "test"), s.By.Tenant.ID, tenant.Edit{Status: core.Set(status)})
 			return err
 		}
 	}

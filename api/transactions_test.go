@@ -36,11 +36,11 @@ const (
 // balance checks Anna's balances afterwards.
 func balance(points, stamps int64, entries int) func(*shop, answer) {
 	return func(s *shop, _ answer) {
-		s.t.Helper()
+		s.T.Helper()
 		var p, st int64
-		err := dbtest.Owner(s.db).QueryRow(s.t.Context(), "select sum(points), sum(stamps) from loyalty.account where tenant_id = $1", s.by.Tenant.ID).Scan(&p, &st)
+		err := dbtest.Owner(s.db).QueryRow(s.T.Context(), "select sum(points), sum(stamps) from loyalty.account where tenant_id = $1", s.By.Tenant.ID).Scan(&p, &st)
 		if err != nil || p != points || st != stamps || s.rows("ledger_entry") != entries {
-			s.t.Errorf("%d points, %d stamps in %d entries, %v; want %d, %d, %d", p, st, s.rows("ledger_entry"), err, points, stamps, entries)
+			s.T.Errorf("%d points, %d stamps in %d entries, %v; want %d, %d, %d", p, st, s.rows("ledger_entry"), err, points, stamps, entries)
 		}
 	}
 }

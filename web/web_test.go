@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/webtest"
 )
 
 // site is the whole product with an API that reports that it was reached.
@@ -31,14 +32,10 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	names, err := host.Parse("https://loyalty.example")
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := &site{log: &bytes.Buffer{}}
 	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	d.Config = web.Config{
-		Names: names,
+		Names: webtest.Names(t),
 		API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			core.AddLogAttrs(r.Context(), slog.String("token", "17"), slog.Int64("tenant", 3))
 			w.WriteHeader(http.StatusTeapot)
@@ -68,7 +65,7 @@ func says(text string) http.Handler {
 
 func ask(h http.Handler, method, url string) *httptest.ResponseRecorder {
 	if url[0] == '/' {
-		url = "https://loyalty.example" + url
+		url = webtest.Base + url
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(method, url, nil))
@@ -192,7 +189,7 @@ func TestOtherHosts(t *testing.T) {
 		for path, want := range map[string]int{
 			"/": 404, "/docs": 404, "/platform": 404, "/admin": 404, "/mail": 404, "/v/hush": 404, "/healthz": 200, "/readyz": 200,
 		} {
-			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "https://loyalty.example"+path, nil)
+			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, webtest.Base+path, nil)
 			r.Host = other
 			web.New(newSite(t).Config).ServeHTTP(w, r)
 			if w.Code != want || strings.Contains(w.Body.String(), other) {
@@ -280,7 +277,7 @@ func TestPagesAreCompressed(t *testing.T) {
 	t.Parallel()
 	product := web.New(newSite(t).Config)
 	for path, status := range map[string]int{"/docs/retries": 200, "/problems/out-of-stock": 200, "/problems/hush": 404, "/hush": 404} {
-		r := httptest.NewRequest(http.MethodGet, "https://loyalty.example"+path, nil)
+		r := httptest.NewRequest(http.MethodGet, webtest.Base+path, nil)
 		r.Header.Set("Accept-Encoding", "gzip")
 		packed := httptest.NewRecorder()
 		product.ServeHTTP(packed, r)

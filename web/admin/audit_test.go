@@ -13,15 +13,16 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/webtest"
 )
 
 // logged writes an entry into the audit log at a time.
-func (m *market) logged(t *testing.T, when string, by core.Actor, e audit.Entry) {
-	t.Helper()
+func (m *market) logged(when string, by core.Actor, e audit.Entry) {
+	m.T.Helper()
 	e.Subject, _, _ = strings.Cut(e.Action, ".")
-	_, err := db.InTenant(t.Context(), m.at(t, when), by, func(tx *db.Tx) (int, error) { return 0, audit.Write(tx, by, e) })
+	_, err := db.InTenant(m.T.Context(), m.at(when).DB, by, func(tx *db.Tx) (int, error) { return 0, audit.Write(tx, by, e) })
 	if err != nil {
-		t.Fatal(err)
+		m.T.Fatal(err)
 	}
 }
 
@@ -30,30 +31,30 @@ func (m *market) logged(t *testing.T, when string, by core.Actor, e audit.Entry)
 func TestAuditLog(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	anna := m.customer(t, "2026-06-01 09:00", "Anna <b>", "Lindqvist")
-	maja := m.by
+	anna := m.customer("2026-06-01 09:00", "Anna <b>", "Lindqvist")
+	maja := m.By
 	maja.Name, maja.Address, maja.RequestID = "Maja <i> Sund", "192.0.2.7", "01JXREQUEST"
-	if _, err := customer.NewService(m.at(t, "2026-06-02 09:00")).Edit(t.Context(), maja, anna, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
+	if _, err := m.at("2026-06-02 09:00").Customers.Edit(t.Context(), maja, anna, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
 		t.Fatal(err)
 	}
-	sale := m.sale(t, "2026-06-03 09:00", anna, m.purchase, 2_450)
-	m.void(t, "2026-06-03 23:30", sale)
-	m.redeemed(t, "2026-06-04 09:00", anna)
-	m.logged(t, "2026-06-05 09:00", core.Actor{Kind: core.ByToken, ID: "17", Name: "Till 2", Tenant: m.by.Tenant}, audit.Entry{
+	sale := m.sale("2026-06-03 09:00", anna, m.purchase, 2_450)
+	m.void("2026-06-03 23:30", sale)
+	m.redeemed("2026-06-04 09:00", anna)
+	m.logged("2026-06-05 09:00", core.Actor{Kind: core.ByToken, ID: "17", Name: "Till 2", Tenant: m.By.Tenant}, audit.Entry{
 		Action: "reward.edit", ID: m.espresso.String(), Name: "Espresso", Old: map[string]any{"active": true, "stock": 5}, New: map[string]any{"active": false, "stock": nil},
 	})
-	m.logged(t, "2026-06-06 09:00", core.System(m.by.Tenant, "sign-in"), audit.Entry{Action: "staff.sign_in_refused", New: map[string]any{"email": "x@example.com"}})
-	m.logged(t, "2026-06-07 09:00", m.by, audit.Entry{
+	m.logged("2026-06-06 09:00", core.System(m.By.Tenant, "sign-in"), audit.Entry{Action: "staff.sign_in_refused", New: map[string]any{"email": "x@example.com"}})
+	m.logged("2026-06-07 09:00", m.By, audit.Entry{
 		Action: "transaction_type.edit", ID: "987654321", Old: map[string]any{"min_spend_cents": 500}, New: map[string]any{"min_spend_cents": 123_450},
 	})
-	m.logged(t, "2026-06-08 09:00", m.by, audit.Entry{
+	m.logged("2026-06-08 09:00", m.By, audit.Entry{
 		Action: "token.create", ID: "987654321", Name: "Pocket till", New: map[string]any{"abilities": []string{"a", "b"}, "expires_at": "2026-06-08T22:30:00Z"},
 	})
-	m.logged(t, "2026-06-09 09:00", m.by, audit.Entry{Action: "till.open", ID: "1"})
-	m.logged(t, "2026-06-09 10:00", m.by, audit.Entry{Action: "customer.export", New: map[string]any{"filter": map[string]any{"search": true, "sort": "name"}, "note": "[x"}})
+	m.logged("2026-06-09 09:00", m.By, audit.Entry{Action: "till.open", ID: "1"})
+	m.logged("2026-06-09 10:00", m.By, audit.Entry{Action: "customer.export", New: map[string]any{"filter": map[string]any{"search": true, "sort": "name"}, "note": "[x"}})
 
-	shown := m.signedIn(t, core.Owner).get("/admin/audit?from=2026-06-01&to=2026-06-09")
-	wants(t, "sentences", unspaced(shown.each(".audit-what > p")), unspaced([]string{
+	shown := m.signedIn(core.Owner).Get("/admin/audit?from=2026-06-01&to=2026-06-09")
+	wants(t, "sentences", unspaced(shown.Texts(".audit-what > p")), unspaced([]string{
 		sentence("customer.export", "{who}", "A owner"),
 		"A owner: till, open.",
 		sentence("token.create", "{who}", "A owner", "{name}", "Pocket till"),
@@ -65,30 +66,30 @@ func TestAuditLog(t *testing.T) {
 		sentence("customer.edit", "{who}", "Maja <i> Sund", "{name}", "Anna <b> Lindqvist"),
 		sentence("customer.create", "{who}", "A owner", "{name}", "Anna <b> Lindqvist"),
 	}))
-	wants(t, "links", shown.links(".audit-what > p a"), []string{
+	wants(t, "links", shown.Links(".audit-what > p a"), []string{
 		"/admin/settings/tokens", "/admin/types/987654321",
 		"/admin/rewards/" + m.espresso.String(), "/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(), "/admin/transactions/" + sale.String(),
 		"/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(),
 	})
-	changes := func(row int) []string { return shown.each(fmt.Sprintf(".audit-row:nth-child(%d) tr", row)) }
+	changes := func(row int) []string { return shown.Texts(fmt.Sprintf(".audit-row:nth-child(%d) tr", row)) }
 	wants(t, "a filter", changes(1), []string{"Field Value", "Filter Search: yes, Sort: name", "Note [x"})
 	wants(t, "a new record", changes(3), []string{"Field Value", "Abilities a, b", "Expires at 9 Jun 2026, 00:30"})
 	wants(t, "money", changes(4), []string{"Field Before After", "Min spend € 5.00 € 1,234.50"})
 	wants(t, "yes and no", changes(6), []string{"Field Before After", "Active yes no", "Stock 5 – nothing"})
 	wants(t, "no old value", changes(9), []string{"Field Value", "E-mail anna@example.com"})
-	if got := shown.words(".audit-row:nth-child(9) .audit-when.from-sm"); got != "2 Jun 2026, 09:00 192.0.2.7" {
+	if got := shown.Text(".audit-row:nth-child(9) .audit-when.from-sm"); got != "2 Jun 2026, 09:00 192.0.2.7" {
 		t.Errorf("time and address = %q", got)
 	}
-	if got := shown.words(".audit-row:nth-child(8) .audit-when.from-sm time"); got != "3 Jun 2026, 23:30" {
+	if got := shown.Text(".audit-row:nth-child(8) .audit-when.from-sm time"); got != "3 Jun 2026, 23:30" {
 		t.Errorf("time in the shop's zone = %q", got)
 	}
-	if got := shown.words(".audit-row:nth-child(9) code"); got != "01JXREQUEST" || shown.words(".audit-row:nth-child(6) .from-sm div") != "by API token" {
-		t.Errorf("request = %q, %q", got, shown.words(".audit-row:nth-child(6) .from-sm"))
+	if got := shown.Text(".audit-row:nth-child(9) code"); got != "01JXREQUEST" || shown.Text(".audit-row:nth-child(6) .from-sm div") != "by API token" {
+		t.Errorf("request = %q, %q", got, shown.Text(".audit-row:nth-child(6) .from-sm"))
 	}
 	if shown.Find(".audit i, .audit b").Length() > 0 {
 		t.Error("a name was rendered as a tag")
 	}
-	wants(t, "links to related entries", shown.links(".audit-row:nth-child(6) .btn"), []string{
+	wants(t, "links to related entries", shown.Links(".audit-row:nth-child(6) .btn"), []string{
 		"/admin/audit?actor=token%3A17", "/admin/audit?subject=reward&subject_id=" + m.espresso.String(),
 	})
 }
@@ -107,12 +108,12 @@ func unspaced(texts []string) (list []string) {
 }
 
 // redeemed records a sale, redeems an espresso with its points, and fulfils the redemption.
-func (m *market) redeemed(t *testing.T, when string, by core.ID) {
-	t.Helper()
-	m.sale(t, when, by, m.purchase, 10)
-	id := m.redemption(t, when, by)
-	if _, err := m.rewards(t, when).Fulfil(t.Context(), m.by, id); err != nil {
-		t.Fatal(err)
+func (m *market) redeemed(when string, by core.ID) {
+	m.T.Helper()
+	m.sale(when, by, m.purchase, 10)
+	id := m.redemption(when, by)
+	if _, err := m.at(when).Rewards.Fulfil(m.T.Context(), m.By, id); err != nil {
+		m.T.Fatal(err)
 	}
 }
 
@@ -120,17 +121,17 @@ func (m *market) redeemed(t *testing.T, when string, by core.ID) {
 func TestAuditFilters(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	emre := dbtest.Person(t, m.db, m.by, core.Manager)
+	emre := dbtest.Person(t, m.DB, m.By, core.Manager)
 	var customers []core.ID
 	for range 30 {
-		customers = append(customers, m.customer(t, "2026-06-02 09:00", "Anna", "Lindqvist"))
+		customers = append(customers, m.customer("2026-06-02 09:00", "Anna", "Lindqvist"))
 	}
-	m.logged(t, "2026-06-01 23:59", emre, audit.Entry{Action: "reward.edit", ID: m.espresso.String()})
-	m.logged(t, "2026-06-03 00:00", emre, audit.Entry{Action: "customer.edit", ID: customers[0].String()})
-	owner := m.signedIn(t, core.Owner)
+	m.logged("2026-06-01 23:59", emre, audit.Entry{Action: "reward.edit", ID: m.espresso.String()})
+	m.logged("2026-06-03 00:00", emre, audit.Entry{Action: "customer.edit", ID: customers[0].String()})
+	owner := m.signedIn(core.Owner)
 	count := func(query string) int {
 		t.Helper()
-		return owner.get("/admin/audit?" + query).Find(".audit-row").Length()
+		return owner.Get("/admin/audit?" + query).Find(".audit-row").Length()
 	}
 	for query, want := range map[string]int{
 		"subject=reward&from=2026-06-01&to=2026-06-14": 1, "actor=staff%3A" + emre.ID: 2, "actor=staff%3A" + emre.ID + "&subject=customer": 1,
@@ -142,38 +143,38 @@ func TestAuditFilters(t *testing.T) {
 			t.Errorf("%s shows %d entries, want %d", query, got, want)
 		}
 	}
-	first := owner.get("/admin/audit?subject=customer&from=2026-06-02&to=2026-06-02")
-	next := owner.get(first.links("nav[aria-label=Pages] a")[0], "Hx-Request", "true")
-	if next.Find("header, form").Length() > 0 || next.Find("#audit .audit-row").Length() != 5 || next.words(".card-footer p") != "5 entries" {
-		t.Errorf("the second page: %s", next.words("#audit"))
+	first := owner.Get("/admin/audit?subject=customer&from=2026-06-02&to=2026-06-02")
+	next := owner.Get(first.Links("nav[aria-label=Pages] a")[0], "Hx-Request", "true")
+	if next.Find("header, form").Length() > 0 || next.Find("#audit .audit-row").Length() != 5 || next.Text(".card-footer p") != "5 entries" {
+		t.Errorf("the second page: %s", next.Text("#audit"))
 	}
-	if got := first.each("#field-subject option[selected]"); !slices.Equal(got, []string{"Customers"}) {
+	if got := first.Texts("#field-subject option[selected]"); !slices.Equal(got, []string{"Customers"}) {
 		t.Errorf("selected record type = %q", got)
 	}
-	picked := owner.get("/admin/audit?actor=staff%3A" + emre.ID)
-	if got := picked.words("#field-actor option[selected]"); got != "A manager" || !slices.Contains(picked.each("#field-actor option"), "The system") {
-		t.Errorf("selected person = %q of %q", got, picked.each("#field-actor option"))
+	picked := owner.Get("/admin/audit?actor=staff%3A" + emre.ID)
+	if got := picked.Text("#field-actor option[selected]"); got != "A manager" || !slices.Contains(picked.Texts("#field-actor option"), "The system") {
+		t.Errorf("selected person = %q of %q", got, picked.Texts("#field-actor option"))
 	}
-	m.logged(t, "", core.Actor{Kind: core.ByAdmin, ID: "3", Name: "Root", Tenant: m.by.Tenant}, audit.Entry{Action: "tenant.edit", ID: "1"})
-	other := owner.get("/admin/audit?actor=admin%3A3")
-	if got := other.words("#field-actor option[selected]"); got != "Root" || !strings.HasPrefix(other.words(".audit-row:first-child .audit-what > p"), "Root ") || other.words(".audit-when.from-sm div") != "by the platform" {
-		t.Errorf("a super-admin = %q, %q", got, other.words(".audit-row"))
+	m.logged("", core.Actor{Kind: core.ByAdmin, ID: "3", Name: "Root", Tenant: m.By.Tenant}, audit.Entry{Action: "tenant.edit", ID: "1"})
+	other := owner.Get("/admin/audit?actor=admin%3A3")
+	if got := other.Text("#field-actor option[selected]"); got != "Root" || !strings.HasPrefix(other.Text(".audit-row:first-child .audit-what > p"), "Root ") || other.Text(".audit-when.from-sm div") != "by the platform" {
+		t.Errorf("a super-admin = %q, %q", got, other.Text(".audit-row"))
 	}
-	record := owner.get("/admin/audit?subject=customer&subject_id=" + customers[0].String())
-	if got := record.words("#audit .card-body"); !strings.Contains(got, "Anna Lindqvist") || record.Find("input[name=subject_id]").AttrOr("value", "") != customers[0].String() {
+	record := owner.Get("/admin/audit?subject=customer&subject_id=" + customers[0].String())
+	if got := record.Text("#audit .card-body"); !strings.Contains(got, "Anna Lindqvist") || record.Value("input[name=subject_id]") != customers[0].String() {
 		t.Errorf("filtered by one record: %q", got)
 	}
-	nothing := owner.get("/admin/audit?from=2020-01-01&to=2020-01-02")
-	if got := nothing.links(".empty a"); len(got) != 1 || got[0] != "/admin/audit" {
+	nothing := owner.Get("/admin/audit?from=2020-01-01&to=2020-01-02")
+	if got := nothing.Links(".empty a"); len(got) != 1 || got[0] != "/admin/audit" {
 		t.Errorf("an empty result links to %v", got)
 	}
-	wrong := owner.ask(http.MethodGet, "/admin/audit?from=2026-06-10&to=2026-06-01", nil)
-	if wrong.Code != http.StatusUnprocessableEntity || wrong.words("#audit .alert") != says("To", core.AfterOrEqual("from")) ||
-		wrong.Find("#field-from").AttrOr("value", "") != "2026-06-10" || !wrong.Find("#field-to").HasClass("is-invalid") {
-		t.Errorf("from after to = %d %s", wrong.Code, wrong.words("#audit"))
+	wrong := owner.Ask(http.MethodGet, "/admin/audit?from=2026-06-10&to=2026-06-01")
+	if wrong.Code != http.StatusUnprocessableEntity || wrong.Text("#audit .alert") != webtest.Message("To", core.AfterOrEqual("from")) ||
+		wrong.Value("#field-from") != "2026-06-10" || !wrong.Find("#field-to").HasClass("is-invalid") {
+		t.Errorf("from after to = %d %s", wrong.Code, wrong.Text("#audit"))
 	}
-	if a := owner.ask(http.MethodGet, "/admin/audit?subject=weather&actor=wind&cursor=x", nil, "Hx-Request", "true"); a.Code != http.StatusUnprocessableEntity || len(a.each(".alert li")) != 3 {
-		t.Errorf("nonsense = %d %s", a.Code, a.words("#audit"))
+	if a := owner.Ask(http.MethodGet, "/admin/audit?subject=weather&actor=wind&cursor=x", "Hx-Request", "true"); a.Code != http.StatusUnprocessableEntity || len(a.Texts(".alert li")) != 3 {
+		t.Errorf("nonsense = %d %s", a.Code, a.Text("#audit"))
 	}
 }
 
@@ -182,28 +183,28 @@ func TestAuditFilters(t *testing.T) {
 func TestWhoReadsTheAuditLog(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	m.customer(t, "2026-06-02 09:00", "Anna", "Lindqvist")
-	m.logged(t, "2026-06-03 09:00", m.by, audit.Entry{Action: "tenant.edit", ID: "1"})
-	manager := m.signedIn(t, core.Manager)
-	page := manager.get("/admin/audit")
-	got := page.words(".audit-what > p")
+	m.customer("2026-06-02 09:00", "Anna", "Lindqvist")
+	m.logged("2026-06-03 09:00", m.By, audit.Entry{Action: "tenant.edit", ID: "1"})
+	manager := m.signedIn(core.Manager)
+	page := manager.Get("/admin/audit")
+	got := page.Text(".audit-what > p")
 	if !strings.Contains(got, "Anna Lindqvist") || strings.Contains(got, "settings") || strings.Contains(got, "staff") {
 		t.Errorf("a manager reads %q", got)
 	}
-	wants(t, "a manager's record types", page.each("#field-subject option")[1:], []string{
+	wants(t, "a manager's record types", page.Texts("#field-subject option")[1:], []string{
 		"Customers", "Imports", "Sales", "Transaction types", "Rewards", "Redemptions", "Coupons", "Vouchers", "Locations", "PINs",
 	})
 	for _, subject := range []string{"staff", "token", "session", "tenant"} {
-		if a := manager.ask(http.MethodGet, "/admin/audit?subject="+subject, nil); a.Code != http.StatusForbidden {
+		if a := manager.Ask(http.MethodGet, "/admin/audit?subject="+subject); a.Code != http.StatusForbidden {
 			t.Errorf("a manager filters by %s: %d, want 403", subject, a.Code)
 		}
 	}
-	stranger := newShop(t).signedIn(t, core.Owner)
-	if got := stranger.get("/admin/audit").words(".audit-what"); strings.Contains(got, "Anna") {
+	stranger := newShop(t).signedIn(core.Owner)
+	if got := stranger.Get("/admin/audit").Text(".audit-what"); strings.Contains(got, "Anna") {
 		t.Errorf("a stranger reads %q", got)
 	}
 	empty := newShop(t)
-	if got := empty.signedIn(t, core.Manager).get("/admin/audit").Find("#audit .empty").Length(); got != 1 {
+	if got := empty.signedIn(core.Manager).Get("/admin/audit").Find("#audit .empty").Length(); got != 1 {
 		t.Error("an empty log has no empty state")
 	}
 }

@@ -15,33 +15,43 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/webtest"
 )
 
 const business = "/admin/settings/business"
 
+// upload is a file in a form.
+type upload struct{ field, name, kind, content string }
+
 // upload sends a form with a file, as browsers do.
-func (b *browser) upload(path string, fields url.Values, name, file string) answer {
-	b.t.Helper()
+func (b *browser) upload(path string, fields url.Values, file upload) webtest.Page {
+	b.T.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
 	for field := range fields {
 		if err := w.WriteField(field, fields.Get(field)); err != nil {
-			b.t.Fatal(err)
+			b.T.Fatal(err)
 		}
 	}
 	part, err := w.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {`form-data; name="` + name + `"; filename="logo.png"`}, "Content-Type": {"image/svg+xml"},
+		"Content-Disposition": {multipart.FileContentDisposition(file.field, file.name)}, "Content-Type": {file.kind},
 	})
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	if _, err := part.Write([]byte(file)); err != nil {
-		b.t.Fatal(err)
+	if _, err := part.Write([]byte(file.content)); err != nil {
+		b.T.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	return b.ask(http.MethodPost, path, &body, "Content-Type", w.FormDataContentType(), "Sec-Fetch-Site", "same-origin")
+	return b.Do(b.Request(http.MethodPost, path, &body, "Content-Type", w.FormDataContentType(), "Sec-Fetch-Site", "same-origin"))
+}
+
+// uploadLogo sends the form of the branding with a logo, which says that it is another kind of picture.
+func (b *browser) uploadLogo(fields url.Values, content string) webtest.Page {
+	b.T.Helper()
+	return b.upload(business+"/look", fields, upload{"logo", "logo.png", "image/svg+xml", content})
 }
 
 // square returns a PNG of one colour.
@@ -58,7 +68,7 @@ func square(t *testing.T, c color.Color) string {
 	return file.String()
 }
 
-func (a answer) chosen(field string) string {
+func chosen(a webtest.Page, field string) string {
 	return a.Find("#field-"+field+" option[selected]").AttrOr("value", "nothing")
 }
 
@@ -66,27 +76,27 @@ func (a answer) chosen(field string) string {
 func TestBusinessSettings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
-	now := owner.get(business)
-	if now.chosen("timezone") != "Europe/Stockholm" || now.chosen("country") != "SE" || now.chosen("currency") != "EUR" || now.words("#field-country option[selected]") != "Sweden" {
-		t.Errorf("it begins with %q %q %q", now.chosen("timezone"), now.chosen("country"), now.chosen("currency"))
+	owner := s.signedIn(core.Owner)
+	now := owner.Get(business)
+	if chosen(now, "timezone") != "Europe/Stockholm" || chosen(now, "country") != "SE" || chosen(now, "currency") != "EUR" || now.Text("#field-country option[selected]") != "Sweden" {
+		t.Errorf("it begins with %q %q %q", chosen(now, "timezone"), chosen(now, "country"), chosen(now, "currency"))
 	}
-	refused := owner.post(business, form("name", " ", "country", "QQ", "timezone", "Mars/Olympus", "currency", "SEK"))
-	want := says("Name", core.Required) + " " + says("Country", core.InvalidChoice) + " " + says("Time zone", core.InvalidChoice)
-	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != want || refused.chosen("currency") != "SEK" {
-		t.Errorf("answered %d %q, with %s", refused.Code, got, refused.chosen("currency"))
+	refused := owner.Post(business, webtest.Form("name", " ", "country", "QQ", "timezone", "Mars/Olympus", "currency", "SEK"))
+	want := webtest.Message("Name", core.Required) + " " + webtest.Message("Country", core.InvalidChoice) + " " + webtest.Message("Time zone", core.InvalidChoice)
+	if got := refused.Text(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != want || chosen(refused, "currency") != "SEK" {
+		t.Errorf("answered %d %q, with %s", refused.Code, got, chosen(refused, "currency"))
 	}
-	saved := owner.posted(business, form("name", "Café <b>Berg</b>", "country", "", "timezone", "Pacific/Auckland", "currency", "SEK"))
-	if !saved.flashed(ui.Done, "") || saved.words(".navbar-brand") != "Café <b>Berg</b>" ||
-		saved.chosen("timezone") != "Pacific/Auckland" || saved.chosen("country") != "" || saved.chosen("currency") != "SEK" {
-		t.Errorf("saved %q", saved.words("body"))
+	saved := owner.Submit(business, webtest.Form("name", "Café <b>Berg</b>", "country", "", "timezone", "Pacific/Auckland", "currency", "SEK"))
+	if !saved.Flashed(ui.Done, "") || saved.Text(".navbar-brand") != "Café <b>Berg</b>" ||
+		chosen(saved, "timezone") != "Pacific/Auckland" || chosen(saved, "country") != "" || chosen(saved, "currency") != "SEK" {
+		t.Errorf("saved %q", saved.Text("body"))
 	}
 	// An older name of a time zone is kept.
-	old := owner.posted(business, form("name", "Café", "country", "IN", "timezone", "Asia/Calcutta", "currency", "INR"))
-	if old.chosen("timezone") != "Asia/Calcutta" || old.words("#field-currency option[selected]") != "INR (₹)" {
-		t.Errorf("with an older name: %q %q", old.chosen("timezone"), old.words("#field-currency option[selected]"))
+	old := owner.Submit(business, webtest.Form("name", "Café", "country", "IN", "timezone", "Asia/Calcutta", "currency", "INR"))
+	if chosen(old, "timezone") != "Asia/Calcutta" || old.Text("#field-currency option[selected]") != "INR (₹)" {
+		t.Errorf("with an older name: %q %q", chosen(old, "timezone"), old.Text("#field-currency option[selected]"))
 	}
-	if got := s.signedIn(t, core.Owner).get(business).Find("#field-country option").Length(); got < 200 {
+	if got := s.signedIn(core.Owner).Get(business).Find("#field-country option").Length(); got < 200 {
 		t.Errorf("%d countries to choose from", got)
 	}
 }
@@ -95,31 +105,31 @@ func TestBusinessSettings(t *testing.T) {
 func TestCurrencyCannotChangeAfterSales(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	owner := s.signedIn(t, core.Owner)
+	owner := s.signedIn(core.Owner)
 	s.sold(owner, "10")
-	field := owner.get(business).Find("input#field-currency[readonly]")
+	field := owner.Get(business).Find("input#field-currency[readonly]")
 	if field.AttrOr("value", "") != "EUR" {
 		t.Error("another currency can be selected")
 	}
-	kept := form("name", "Café", "country", "SE", "timezone", "Europe/Stockholm", "currency", "EUR")
-	if a := owner.posted(business, kept); !a.flashed(ui.Done, "") {
-		t.Errorf("saved with the same currency: %q", a.words("#flashes"))
+	kept := webtest.Form("name", "Café", "country", "SE", "timezone", "Europe/Stockholm", "currency", "EUR")
+	if a := owner.Submit(business, kept); !a.Flashed(ui.Done, "") {
+		t.Errorf("saved with the same currency: %q", a.Text("#flashes"))
 	}
 	kept.Set("currency", "SEK")
-	if a := owner.post(business, kept); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Currency", core.Violation{Rule: "currency_in_use"}) {
-		t.Errorf("answered %d %q", a.Code, a.words(".invalid-feedback"))
+	if a := owner.Post(business, kept); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != webtest.Message("Currency", core.Violation{Rule: "currency_in_use"}) {
+		t.Errorf("answered %d %q", a.Code, a.Text(".invalid-feedback"))
 	}
 }
 
 var logoAddress = regexp.MustCompile(`/admin/logo/[0-9a-f]{64}`)
 
 // branding is the business's stylesheet, which a page links to.
-func (a answer) branding(b *browser) string {
-	b.t.Helper()
-	address, _ := a.Find(`link[href^="/admin/look.css"]`).Attr("href")
-	css := b.get(address)
+func (b *browser) branding(a webtest.Page) string {
+	b.T.Helper()
+	address := a.Attr(`link[href^="/admin/look.css"]`, "href")
+	css := b.Get(address)
 	if got := css.Header().Get("Content-Type"); got != "text/css; charset=utf-8" {
-		b.t.Errorf("the stylesheet is %q", got)
+		b.T.Errorf("the stylesheet is %q", got)
 	}
 	return css.Body.String()
 }
@@ -129,56 +139,56 @@ func (a answer) branding(b *browser) string {
 func TestBranding(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	owner := s.signedIn(t, core.Owner)
-	if css := owner.get(business).branding(owner); css != "" {
+	owner := s.signedIn(core.Owner)
+	if css := owner.branding(owner.Get(business)); css != "" {
 		t.Errorf("the stylesheet is %q at first, want it empty", css)
 	}
 
-	before, _ := owner.get(business).Find(`link[href^="/admin/look.css"]`).Attr("href")
-	if a := owner.upload(business+"/look", form("colour", " #FFEE00 "), "logo", ""); a.Code != http.StatusSeeOther {
-		t.Fatalf("the colour alone = %d %q", a.Code, a.words(".alert"))
+	before := owner.Get(business).Attr(`link[href^="/admin/look.css"]`, "href")
+	if a := owner.uploadLogo(webtest.Form("colour", " #FFEE00 "), ""); a.Code != http.StatusSeeOther {
+		t.Fatalf("the colour alone = %d %q", a.Code, a.Text(".alert"))
 	}
-	page := owner.get(business)
-	if after, _ := page.Find(`link[href^="/admin/look.css"]`).Attr("href"); after == before {
+	page := owner.Get(business)
+	if after := page.Attr(`link[href^="/admin/look.css"]`, "href"); after == before {
 		t.Error("the stylesheet's URL is unchanged, so browsers show the cached one")
 	}
-	if css := page.branding(owner); css != ":root { --brand: #ffee00; --brand-ink: #000000; }\n" {
+	if css := owner.branding(page); css != ":root { --brand: #ffee00; --brand-ink: #000000; }\n" {
 		t.Errorf("the stylesheet is %q", css)
 	}
-	if typed, _ := page.Find("#field-colour").Attr("value"); typed != "#ffee00" || page.Find("img").Length() != 0 {
+	if typed := page.Value("#field-colour"); typed != "#ffee00" || page.Find("img").Length() != 0 {
 		t.Errorf("the colour field shows %q", typed)
 	}
 
 	red := square(t, color.RGBA{200, 0, 0, 255})
-	if a := owner.upload(business+"/look", form("colour", "#ffee00"), "logo", red); a.Code != http.StatusSeeOther {
-		t.Fatalf("the logo = %d %q", a.Code, a.words(".alert"))
+	if a := owner.uploadLogo(webtest.Form("colour", "#ffee00"), red); a.Code != http.StatusSeeOther {
+		t.Fatalf("the logo = %d %q", a.Code, a.Text(".alert"))
 	}
-	stranger := s.stranger(t)
-	address := logoAddress.FindString(stranger.get("/admin/sign-in").branding(stranger))
-	shown, _ := owner.get(business).Find("img.logo-preview").Attr("src")
-	logo := stranger.get(address)
+	stranger := s.stranger()
+	address := logoAddress.FindString(stranger.branding(stranger.Get("/admin/sign-in")))
+	shown := owner.Get(business).Attr("img.logo-preview", "src")
+	logo := stranger.Get(address)
 	h := logo.Header()
 	if address != shown || logo.Body.String() != red || h.Get("Content-Type") != "image/png" || h.Get("X-Content-Type-Options") != "nosniff" ||
 		h.Get("Cache-Control") != "private, max-age=31536000, immutable" || !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'; sandbox") {
 		t.Errorf("the logo: %d bytes, %v", logo.Body.Len(), h)
 	}
-	if a := other.stranger(t).ask(http.MethodGet, address, nil); a.Code != http.StatusNotFound {
+	if a := other.stranger().Ask(http.MethodGet, address); a.Code != http.StatusNotFound {
 		t.Errorf("on another host: %d", a.Code)
 	}
-	if a := stranger.ask(http.MethodGet, "/admin/logo/nonsense", nil); a.Code != http.StatusNotFound {
+	if a := stranger.Ask(http.MethodGet, "/admin/logo/nonsense"); a.Code != http.StatusNotFound {
 		t.Errorf("nonsense: %d", a.Code)
 	}
 
 	// The logo stays when only the colour changes, and is removed by its checkbox.
-	owner.upload(business+"/look", form("colour", ""), "logo", "")
-	if css := stranger.get("/admin/sign-in").branding(stranger); strings.Contains(css, "--brand") || !strings.Contains(css, address) {
+	owner.uploadLogo(webtest.Form("colour", ""), "")
+	if css := stranger.branding(stranger.Get("/admin/sign-in")); strings.Contains(css, "--brand") || !strings.Contains(css, address) {
 		t.Errorf("without a colour: %q", css)
 	}
-	owner.upload(business+"/look", form("colour", "", "remove_logo", "1"), "logo", "")
-	if css := stranger.get("/admin/sign-in").branding(stranger); css != "" {
+	owner.uploadLogo(webtest.Form("colour", "", "remove_logo", "1"), "")
+	if css := stranger.branding(stranger.Get("/admin/sign-in")); css != "" {
 		t.Errorf("without a logo: %q", css)
 	}
-	if a := stranger.ask(http.MethodGet, address, nil); a.Code != http.StatusNotFound {
+	if a := stranger.Ask(http.MethodGet, address); a.Code != http.StatusNotFound {
 		t.Errorf("the old logo: %d", a.Code)
 	}
 }
@@ -187,33 +197,33 @@ func TestBranding(t *testing.T) {
 func TestRefusedLogos(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
+	owner := s.signedIn(core.Owner)
 	for name, c := range map[string]struct{ file, want string }{
-		"a program":   {`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`, says("Logo", core.Violation{Rule: "picture_type"})},
-		"too much":    {square(t, color.White) + strings.Repeat("\x00", 300<<10), says("Logo", core.Violation{Rule: "max_kilobytes", Limit: 256})},
-		"much more":   {strings.Repeat("\x00", 5<<20), says("Logo", core.Violation{Rule: "max_kilobytes", Limit: 256})},
-		"not a photo": {"GIF89a", says("Logo", core.Violation{Rule: "picture_type"})},
+		"a program":   {`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`, webtest.Message("Logo", core.Violation{Rule: "picture_type"})},
+		"too much":    {square(t, color.White) + strings.Repeat("\x00", 300<<10), webtest.Message("Logo", core.Violation{Rule: "max_kilobytes", Limit: 256})},
+		"much more":   {strings.Repeat("\x00", 5<<20), webtest.Message("Logo", core.Violation{Rule: "max_kilobytes", Limit: 256})},
+		"not a photo": {"GIF89a", webtest.Message("Logo", core.Violation{Rule: "picture_type"})},
 	} {
-		a := owner.upload(business+"/look", form("colour", "#112233"), "logo", c.file)
-		if typed, _ := a.Find("#field-colour").Attr("value"); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != c.want || typed != "#112233" {
-			t.Errorf("%s: %d %q, colour %q", name, a.Code, a.words(".invalid-feedback"), typed)
+		a := owner.uploadLogo(webtest.Form("colour", "#112233"), c.file)
+		if typed := a.Value("#field-colour"); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != c.want || typed != "#112233" {
+			t.Errorf("%s: %d %q, colour %q", name, a.Code, a.Text(".invalid-feedback"), typed)
 		}
 	}
-	if a := owner.upload(business+"/look", form("colour", "red; } body { display: none"), "logo", ""); a.Code != http.StatusUnprocessableEntity ||
-		a.words(".invalid-feedback") != says("Colour", core.Violation{Rule: "colour"}) {
-		t.Errorf("a stylesheet: %d %q", a.Code, a.words(".invalid-feedback"))
+	if a := owner.uploadLogo(webtest.Form("colour", "red; } body { display: none"), ""); a.Code != http.StatusUnprocessableEntity ||
+		a.Text(".invalid-feedback") != webtest.Message("Colour", core.Violation{Rule: "colour"}) {
+		t.Errorf("a stylesheet: %d %q", a.Code, a.Text(".invalid-feedback"))
 	}
-	if a := owner.upload(business+"/look", nil, "logo", strings.Repeat("\x00", 17<<20)); a.Code != http.StatusRequestEntityTooLarge ||
-		a.words(".empty-subtitle") == "" {
-		t.Errorf("17 MB: %d %q", a.Code, a.words("main"))
+	if a := owner.uploadLogo(nil, strings.Repeat("\x00", 17<<20)); a.Code != http.StatusRequestEntityTooLarge ||
+		a.Text(".empty-subtitle") == "" {
+		t.Errorf("17 MB: %d %q", a.Code, a.Text("main"))
 	}
-	if a := owner.upload(business+"/look", form("colour", strings.Repeat("f", 2<<20)), "logo", ""); a.Code != http.StatusRequestEntityTooLarge {
+	if a := owner.uploadLogo(webtest.Form("colour", strings.Repeat("f", 2<<20)), ""); a.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a long colour: %d", a.Code)
 	}
-	if a := owner.post(business+"/look", form("colour", "#112233")); a.Code != http.StatusBadRequest {
-		t.Errorf("a form of another kind: %d %q", a.Code, a.words("h1"))
+	if a := owner.Post(business+"/look", webtest.Form("colour", "#112233")); a.Code != http.StatusBadRequest {
+		t.Errorf("a form of another kind: %d %q", a.Code, a.Text("h1"))
 	}
-	if css := owner.get(business).branding(owner); css != "" {
+	if css := owner.branding(owner.Get(business)); css != "" {
 		t.Errorf("the stylesheet is %q", css)
 	}
 }
@@ -224,32 +234,32 @@ func TestConsentSettings(t *testing.T) {
 	t.Parallel()
 	const path = business + "/joining"
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
+	owner := s.signedIn(core.Owner)
 	consent := func() string {
 		t.Helper()
-		c, err := s.Tenants.Consent(t.Context(), s.by)
+		c, err := s.services.Tenants.Consent(t.Context(), s.By)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c.Text
 	}
 	before := consent()
-	if !strings.Contains(owner.get(business).words("#field-consent_text-help"), before) {
+	if !strings.Contains(owner.Get(business).Text("#field-consent_text-help"), before) {
 		t.Errorf("the page doesn't say that customers agree to %q", before)
 	}
-	refused := owner.post(path, form("consent_text", strings.Repeat("x", 1001), "privacy_url", "http://example.com"))
+	refused := owner.Post(path, webtest.Form("consent_text", strings.Repeat("x", 1001), "privacy_url", "http://example.com"))
 	if refused.Code != http.StatusUnprocessableEntity || refused.Find("#joining .invalid-feedback").Length() != 2 {
-		t.Errorf("answered %d %q", refused.Code, refused.words("#joining .invalid-feedback"))
+		t.Errorf("answered %d %q", refused.Code, refused.Text("#joining .invalid-feedback"))
 	}
-	saved := owner.posted(path, form("consent_text", "I agree to the <b>rules</b>.", "privacy_url", "https://example.com/privacy"))
-	if got := saved.Find("#field-privacy_url").AttrOr("value", ""); consent() != "I agree to the <b>rules</b>." || got != "https://example.com/privacy" {
+	saved := owner.Submit(path, webtest.Form("consent_text", "I agree to the <b>rules</b>.", "privacy_url", "https://example.com/privacy"))
+	if got := saved.Value("#field-privacy_url"); consent() != "I agree to the <b>rules</b>." || got != "https://example.com/privacy" {
 		t.Errorf("saved %q, %q", consent(), got)
 	}
-	owner.posted(path, form("consent_text", "", "privacy_url", ""))
+	owner.Submit(path, webtest.Form("consent_text", "", "privacy_url", ""))
 	if got := consent(); got != before {
 		t.Errorf("cleared, customers agree to %q, want %q", got, before)
 	}
-	if got := s.signedIn(t, core.Manager).post(path, form("consent_text", "Mine")); got.Code != http.StatusForbidden {
+	if got := s.signedIn(core.Manager).Post(path, webtest.Form("consent_text", "Mine")); got.Code != http.StatusForbidden {
 		t.Errorf("a manager: %d", got.Code)
 	}
 }

@@ -16,80 +16,56 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/webtest"
 )
 
 func (s *till) path() string { return "/admin/customers/" + s.elsa.ID.String() }
 
 // adjusted adjusts Elsa's balance.
-func (s *till) adjusted(t *testing.T, unit string, n int64, reason string) {
-	t.Helper()
-	if _, err := s.Customers.Adjust(t.Context(), s.by, s.elsa.ID, customer.Adjustment{Unit: &unit, Amount: &n, Reason: &reason}); err != nil {
-		t.Fatal(err)
+func (s *till) adjusted(unit string, n int64, reason string) {
+	s.T.Helper()
+	if _, err := s.Customers.Adjust(s.T.Context(), s.By, s.elsa.ID, customer.Adjustment{Unit: &unit, Amount: &n, Reason: &reason}); err != nil {
+		s.T.Fatal(err)
 	}
-	dbtest.Tick(s.db)
+	dbtest.Tick(s.DB)
 }
 
 // redeemed exchanges ten of Elsa's points for an espresso.
-func (s *till) redeemed(t *testing.T) core.ID {
-	t.Helper()
-	espresso, err := s.Rewards.Add(t.Context(), s.by, reward.New{Name: new("Free <i>espresso"), PointsCost: new(int64(10))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := s.Rewards.Redeem(t.Context(), s.by, reward.RedeemRequest{CustomerID: new(s.elsa.ID.String()), RewardID: new(espresso.ID.String())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dbtest.Tick(s.db)
+func (s *till) redeemed() core.ID {
+	s.T.Helper()
+	espresso := s.AddReward(reward.New{Name: new("Free <i>espresso"), PointsCost: new(int64(10))})
+	made := s.Redeem(s.elsa.ID, espresso)
+	dbtest.Tick(s.DB)
 	return made.ID
 }
 
 // voucher sends Elsa a coupon worth points and returns her voucher.
-func (s *till) voucher(t *testing.T, name string, points int64) core.ID {
-	t.Helper()
-	c, err := s.Coupons.Add(t.Context(), s.by, coupon.New{Name: &name, BenefitType: new("points"), BenefitValue: &points})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sent, err := s.Coupons.Send(t.Context(), s.by, c.ID, coupon.Send{Segment: coupon.All, FormKey: core.NewID(s.db.Now()).String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Coupons.Evaluate(t.Context(), s.by, sent.ID); err != nil {
-		t.Fatal(err)
-	}
-	held, err := s.Coupons.ListByCustomer(t.Context(), s.by, s.elsa.ID, core.Page{Size: 1})
-	if err != nil || len(held.Items) != 1 {
-		t.Fatalf("%v %v", held.Items, err)
-	}
-	return held.Items[0].ID
+func (s *till) voucher(name string, points int64) core.ID {
+	s.T.Helper()
+	return s.Voucher(s.Coupon(coupon.New{Name: &name, BenefitType: new("points"), BenefitValue: &points}).ID, s.elsa.ID)
 }
 
 // "A timeline that explains every point (what, when, by whom, why)".
 func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	manager := s.signedIn(t, core.Manager)
-	manager.posted(s.sold(manager, "12.50")+"/void", nil)
-	dbtest.Tick(s.db)
-	s.adjusted(t, "points", 30, "Forgotten <i>card")
-	if _, err := s.Rewards.Void(t.Context(), s.by, s.redeemed(t)); err != nil {
-		t.Fatal(err)
-	}
-	dbtest.Tick(s.db)
-	if _, err := s.Coupons.Redeem(t.Context(), s.by, s.voucher(t, "Welcome <i>back", 7)); err != nil {
-		t.Fatal(err)
-	}
-	dbtest.Tick(s.db)
-	s.adjusted(t, "stamps", 1, "A stamp")
-	token := s.by
+	manager := s.signedIn(core.Manager)
+	manager.Submit(s.sold(manager, "12.50")+"/void", nil)
+	dbtest.Tick(s.DB)
+	s.adjusted("points", 30, "Forgotten <i>card")
+	s.VoidRedemption(s.redeemed())
+	dbtest.Tick(s.DB)
+	s.RedeemVoucher(s.voucher("Welcome <i>back", 7))
+	dbtest.Tick(s.DB)
+	s.adjusted("stamps", 1, "A stamp")
+	token := s.By
 	token.Kind, token.Name = core.ByToken, "Web <i>shop"
 	one, reason := int64(-1), "Taken"
 	if _, err := s.Customers.Adjust(t.Context(), token, s.elsa.ID, customer.Adjustment{Unit: new("stamps"), Amount: &one, Reason: &reason}); err != nil {
 		t.Fatal(err)
 	}
 
-	shown := s.signedIn(t, core.Cashier).get(s.path())
+	shown := s.signedIn(core.Cashier).Get(s.path())
 	want := []struct{ cause, amount, after string }{
 		{"Taken", "−1 stamp", "0"},
 		{"A stamp", "+1 stamp", "1"},
@@ -102,28 +78,28 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	}
 	entries := shown.Find(".timeline-entry")
 	if entries.Length() != len(want) {
-		t.Fatalf("%d entries: %s", entries.Length(), shown.words(".timeline-entry"))
+		t.Fatalf("%d entries: %s", entries.Length(), shown.Text(".timeline-entry"))
 	}
 	for i, w := range want {
 		at := fmt.Sprintf(".timeline-entry:nth-child(%d) ", i+1)
-		title, amount, after := shown.words(at+".whole > :first-child"), shown.words(at+".timeline-amount > :first-child"), shown.words(at+".timeline-amount > :last-child")
+		title, amount, after := shown.Text(at+".whole > :first-child"), shown.Text(at+".timeline-amount > :first-child"), shown.Text(at+".timeline-amount > :last-child")
 		if !strings.Contains(title, w.cause) || amount != w.amount || !strings.HasSuffix(after, " "+w.after) {
 			t.Errorf("entry %d is %q, %q, %q, want %+v", i, title, amount, after, w)
 		}
 	}
-	if got := shown.words(".timeline-entry:first-child .whole > :last-child"); !strings.Contains(got, "Web <i>shop") {
+	if got := shown.Text(".timeline-entry:first-child .whole > :last-child"); !strings.Contains(got, "Web <i>shop") {
 		t.Errorf("by whom: %q", got)
 	}
-	if got := shown.words(".timeline-entry:last-child .whole > :last-child"); !strings.Contains(got, "Purchase") || !strings.Contains(got, "Bo Ek") {
+	if got := shown.Text(".timeline-entry:last-child .whole > :last-child"); !strings.Contains(got, "Purchase") || !strings.Contains(got, "Bo Ek") {
 		t.Errorf("by whom: %q", got)
 	}
-	if sale, _ := shown.Find(".timeline-entry:last-child a").Attr("href"); !strings.HasPrefix(sale, "/admin/transactions/") {
+	if sale := shown.Attr(".timeline-entry:last-child a", "href"); !strings.HasPrefix(sale, "/admin/transactions/") {
 		t.Errorf("the sale is at %q", sale)
 	}
 	if shown.Find("main i, main b").Length() > 0 {
 		t.Error("a name was rendered as a tag")
 	}
-	if got := shown.words("#customer .customer-balances"); got != "Points 37 Stamps 0" {
+	if got := shown.Text("#customer .customer-balances"); got != "Points 37 Stamps 0" {
 		t.Errorf("balances: %q", got)
 	}
 }
@@ -133,27 +109,27 @@ func TestTimelinePages(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	for i := range 60 {
-		s.adjusted(t, "points", 1, fmt.Sprintf("Number %d.", i))
+		s.adjusted("points", 1, fmt.Sprintf("Number %d.", i))
 	}
-	cashier := s.signedIn(t, core.Cashier)
-	first := cashier.get(s.path())
-	next, _ := first.Find("#more a").Attr("href")
-	more := cashier.get(next, "Hx-Request", "true", "Hx-Target", "more")
+	cashier := s.signedIn(core.Cashier)
+	first := cashier.Get(s.path())
+	next := first.Attr("#more a", "href")
+	more := cashier.Get(next, "Hx-Request", "true", "Hx-Target", "more")
 	if more.Find("ol, section, main").Length() > 0 || more.Find("li.timeline-entry").Length() != 25 || more.Find("li.timeline-entry[autofocus]").Length() != 1 {
 		t.Errorf("more is %s", more.Body)
 	}
-	if got := more.words("li.timeline-entry:first-child"); !strings.Contains(got, "Number 34.") {
+	if got := more.Text("li.timeline-entry:first-child"); !strings.Contains(got, "Number 34.") {
 		t.Errorf("more begins with %q", got)
 	}
-	whole := cashier.get(next)
-	if got := whole.words("#history li:first-child"); !strings.Contains(got, "Number 34.") || whole.words("h1") != "Elsa Berg <b>" {
+	whole := cashier.Get(next)
+	if got := whole.Text("#history li:first-child"); !strings.Contains(got, "Number 34.") || whole.Text("h1") != "Elsa Berg <b>" {
 		t.Errorf("without scripts it begins with %q", got)
 	}
-	if back, _ := whole.Find("#history .card-footer a").Attr("href"); back != s.path() {
+	if back := whole.Attr("#history .card-footer a", "href"); back != s.path() {
 		t.Errorf("back leads to %q", back)
 	}
-	last, _ := whole.Find("#more a").Attr("href")
-	if end := cashier.get(last); end.Find(".timeline-entry").Length() != 10 || end.Find("#more").Length() != 0 {
+	last := whole.Attr("#more a", "href")
+	if end := cashier.Get(last); end.Find(".timeline-entry").Length() != 10 || end.Find("#more").Length() != 0 {
 		t.Errorf("the last page has %d entries", end.Find(".timeline-entry").Length())
 	}
 }
@@ -162,43 +138,43 @@ func TestTimelinePages(t *testing.T) {
 func TestCustomerHistory(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	other := s.add(t, "Åke", "Ahl", "070 174 06 05")
-	manager := s.signedIn(t, core.Manager)
+	other := s.add("Åke", "Ahl", "070 174 06 05")
+	manager := s.signedIn(core.Manager)
 	for _, view := range []string{"", "transactions", "redemptions", "vouchers"} {
-		if got := manager.get(s.path() + "?view=" + view); got.Find("#history .empty").Length() != 1 {
-			t.Errorf("the empty view %q shows %q", view, got.words("#history"))
+		if got := manager.Get(s.path() + "?view=" + view); got.Find("#history .empty").Length() != 1 {
+			t.Errorf("the empty view %q shows %q", view, got.Text("#history"))
 		}
 	}
 	sale := s.sold(manager, "20")
-	redemption := "/admin/redemptions/" + s.redeemed(t).String()
-	s.voucher(t, "Welcome <i>back", 7)
+	redemption := "/admin/redemptions/" + s.redeemed().String()
+	s.voucher("Welcome <i>back", 7)
 
-	part := manager.get(s.path()+"?view=transactions", "Hx-Request", "true", "Hx-Target", "history")
+	part := manager.Get(s.path()+"?view=transactions", "Hx-Request", "true", "Hx-Target", "history")
 	if part.Find("header, #customer").Length() > 0 || part.Find("#view-sales[aria-current]").Length() != 1 {
 		t.Errorf("htmx got %s", part.Body)
 	}
-	if void, _ := part.Find("tbody a.btn").Attr("href"); void != sale+"/void" {
+	if void := part.Attr("tbody a.btn", "href"); void != sale+"/void" {
 		t.Errorf("it is voided at %q", void)
 	}
-	redemptions := manager.get(s.path() + "?view=redemptions")
+	redemptions := manager.Get(s.path() + "?view=redemptions")
 	if at, _ := redemptions.Find("tbody a").First().Attr("href"); at != redemption {
 		t.Errorf("the redemption is at %q", at)
 	}
-	if fulfil, _ := redemptions.Find("tbody form").Attr("action"); fulfil != redemption+"/fulfil" {
+	if fulfil := redemptions.Attr("tbody form", "action"); fulfil != redemption+"/fulfil" {
 		t.Errorf("it is fulfilled at %q", fulfil)
 	}
-	if got := manager.get(s.path() + "?view=vouchers").words("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.Contains(got, "Pending") || !strings.HasSuffix(got, "Redeem") {
+	if got := manager.Get(s.path() + "?view=vouchers").Text("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.Contains(got, "Pending") || !strings.HasSuffix(got, "Redeem") {
 		t.Errorf("vouchers: %q", got)
 	}
 	for _, view := range []string{"", "transactions", "redemptions"} {
-		if got := manager.get("/admin/customers/" + other.ID.String() + "?view=" + view); got.Find("#history .empty").Length() != 1 {
-			t.Errorf("Åke's %q shows %q", view, got.words("#history"))
+		if got := manager.Get("/admin/customers/" + other.ID.String() + "?view=" + view); got.Find("#history .empty").Length() != 1 {
+			t.Errorf("Åke's %q shows %q", view, got.Text("#history"))
 		}
 	}
-	if a := manager.ask(http.MethodGet, s.path()+"?view=secrets", nil); a.Code != http.StatusNotFound {
+	if a := manager.Ask(http.MethodGet, s.path()+"?view=secrets"); a.Code != http.StatusNotFound {
 		t.Errorf("an unknown view: %d", a.Code)
 	}
-	if a := manager.ask(http.MethodGet, s.path()+"?cursor=x", nil); a.Code != http.StatusUnprocessableEntity {
+	if a := manager.Ask(http.MethodGet, s.path()+"?cursor=x"); a.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a page that is none: %d", a.Code)
 	}
 }
@@ -208,7 +184,7 @@ func TestCustomerHistory(t *testing.T) {
 func TestCustomerActionsByRole(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	actions := func(a answer) string {
+	actions := func(a webtest.Page) string {
 		var paths []string
 		a.Find(".page-header .btn-list a, .page-header .btn-list form").Each(func(_ int, action *goquery.Selection) {
 			path := action.AttrOr("href", action.AttrOr("action", ""))
@@ -217,21 +193,21 @@ func TestCustomerActionsByRole(t *testing.T) {
 		return strings.Join(paths, " ")
 	}
 	const atTheTill = "/admin/transactions/new?customer_ulid=ULID /admin/redemptions/new?customer_ulid=ULID"
-	cashier, manager := s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
-	shown := cashier.get(s.path())
+	cashier, manager := s.signedIn(core.Cashier), s.signedIn(core.Manager)
+	shown := cashier.Get(s.path())
 	if got := actions(shown); got != atTheTill || shown.Find("#customer a.btn").Length() != 0 {
 		t.Errorf("a cashier is offered %q", got)
 	}
-	if got := actions(manager.get(s.path())); got != atTheTill+" /adjust /deactivate /till/customers/ULID/card /data /erase" {
+	if got := actions(manager.Get(s.path())); got != atTheTill+" /adjust /deactivate /till/customers/ULID/card /data /erase" {
 		t.Errorf("a manager is offered %q", got)
 	}
 	for _, p := range []string{"/edit", "/adjust", "/data", "/erase", "/deactivate"} {
-		if a := cashier.ask(http.MethodGet, s.path()+p, nil); a.Code != http.StatusForbidden {
+		if a := cashier.Ask(http.MethodGet, s.path()+p); a.Code != http.StatusForbidden {
 			t.Errorf("a cashier's %s = %d, want 403", p, a.Code)
 		}
 	}
 	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate"} {
-		if a := cashier.post(s.path()+p, form("understood", "1")); a.Code != http.StatusForbidden {
+		if a := cashier.Post(s.path()+p, webtest.Form("understood", "1")); a.Code != http.StatusForbidden {
 			t.Errorf("a cashier's POST %s = %d, want 403", p, a.Code)
 		}
 	}
@@ -240,25 +216,25 @@ func TestCustomerActionsByRole(t *testing.T) {
 func TestCustomerOfAnotherBusinessIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	s.adjusted(t, "points", 5, "Five")
-	stranger := newShop(t).signedIn(t, core.Owner)
+	s.adjusted("points", 5, "Five")
+	stranger := newShop(t).signedIn(core.Owner)
 	for _, p := range []string{
 		"", "?view=transactions", "?view=redemptions", "?view=vouchers", "/edit", "/adjust", "/adjust/after?amount=1", "/data", "/erase", "/deactivate",
 	} {
-		if a := stranger.ask(http.MethodGet, s.path()+p, nil); a.Code != http.StatusNotFound || strings.Contains(a.Body.String(), "Elsa") {
+		if a := stranger.Ask(http.MethodGet, s.path()+p); a.Code != http.StatusNotFound || strings.Contains(a.Body.String(), "Elsa") {
 			t.Errorf("GET %q = %d, want 404", p, a.Code)
 		}
-		if a := stranger.ask(http.MethodGet, s.path()+p, nil, "Hx-Request", "true", "Hx-Target", "customer"); a.Code != http.StatusNotFound {
+		if a := stranger.Ask(http.MethodGet, s.path()+p, "Hx-Request", "true", "Hx-Target", "customer"); a.Code != http.StatusNotFound {
 			t.Errorf("its fragment %q = %d, want 404", p, a.Code)
 		}
 	}
 	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate"} {
-		sent := form("first_name", "X", "last_name", "X", "phone", "070 1", "unit", "points", "amount", "5", "reason", "x", "understood", "1")
-		if a := stranger.post(s.path()+p, sent); a.Code != http.StatusNotFound {
+		sent := webtest.Form("first_name", "X", "last_name", "X", "phone", "070 1", "unit", "points", "amount", "5", "reason", "x", "understood", "1")
+		if a := stranger.Post(s.path()+p, sent); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s = %d, want 404", p, a.Code)
 		}
 	}
-	if now, err := s.Customers.Find(t.Context(), s.by, s.elsa.ID); err != nil || now.FirstName != "Elsa" || now.Status != customer.Active || now.PointsBalance != 5 {
+	if now, err := s.Customers.Find(t.Context(), s.By, s.elsa.ID); err != nil || now.FirstName != "Elsa" || now.Status != customer.Active || now.PointsBalance != 5 {
 		t.Errorf("Elsa is %+v, %v", now, err)
 	}
 }
@@ -269,14 +245,14 @@ func TestRoundTripsOfCustomers(t *testing.T) {
 	d, count := dbtest.RoundTrips(t)
 	s := &till{shop: newShopOn(t, d)}
 	for i := range 30 {
-		s.elsa = s.add(t, "Elsa", fmt.Sprintf("Berg %d", i), fmt.Sprintf("070 100 00 %02d", i))
+		s.elsa = s.add("Elsa", fmt.Sprintf("Berg %d", i), fmt.Sprintf("070 100 00 %02d", i))
 	}
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
 	trips := func(path string, want int) {
 		t.Helper()
-		cashier.get(path)
+		cashier.Get(path)
 		before := count()
-		cashier.get(path)
+		cashier.Get(path)
 		if got := count() - before; got != want {
 			t.Errorf("%s makes %d round trips, want %d", path, got, want)
 		}
@@ -287,7 +263,7 @@ func TestRoundTripsOfCustomers(t *testing.T) {
 	trips("/admin/customers?search=unknown", 2)
 	trips(s.path(), 4)
 	for range 40 {
-		s.adjusted(t, "points", 1, "One")
+		s.adjusted("points", 1, "One")
 	}
 	trips(s.path(), 3)
 	trips(s.path()+"?view=transactions", 3)
@@ -299,45 +275,45 @@ func TestRoundTripsOfCustomers(t *testing.T) {
 func TestEditCustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	s.add(t, "Åke", "Ahl", "070 174 06 05")
-	manager := s.signedIn(t, core.Manager)
-	inline := manager.get(s.path()+"/edit", "Hx-Request", "true", "Hx-Target", "customer")
+	s.add("Åke", "Ahl", "070 174 06 05")
+	manager := s.signedIn(core.Manager)
+	inline := manager.Get(s.path()+"/edit", "Hx-Request", "true", "Hx-Target", "customer")
 	if inline.Find("header, h1").Length() > 0 || inline.Find("form#customer").Length() != 1 {
 		t.Errorf("htmx got %s", inline.Body)
 	}
-	if to, _ := inline.Find(".card-footer a").Attr("hx-get"); to != s.path() {
+	if to := inline.Attr(".card-footer a", "hx-get"); to != s.path() {
 		t.Errorf("cancelling leads to %q", to)
 	}
-	if card := manager.get(s.path(), "Hx-Request", "true", "Hx-Target", "customer"); card.Find("section#customer").Length() != 1 || card.Find("#history").Length() != 0 {
+	if card := manager.Get(s.path(), "Hx-Request", "true", "Hx-Target", "customer"); card.Find("section#customer").Length() != 1 || card.Find("#history").Length() != 0 {
 		t.Errorf("the card is %s", card.Body)
 	}
-	whole := manager.get(s.path() + "/edit")
-	if whole.words("h1") != "Edit customer" || whole.Find("form#customer").Length() != 1 || whole.Find("[hx-get='"+s.path()+"']").Length() != 0 {
-		t.Errorf("without scripts: %s", whole.words("main"))
+	whole := manager.Get(s.path() + "/edit")
+	if whole.Text("h1") != "Edit customer" || whole.Find("form#customer").Length() != 1 || whole.Find("[hx-get='"+s.path()+"']").Length() != 0 {
+		t.Errorf("without scripts: %s", whole.Text("main"))
 	}
 
-	sent := form("first_name", "Elsa <i>", "last_name", "Berg", "phone", "+46 70 174 06 05", "email", "elsa@example.com")
-	taken := manager.post(s.path()+"/edit", sent, "Hx-Request", "true")
-	if taken.Code != http.StatusUnprocessableEntity || taken.words("#field-phone-error") != says("Phone", core.Duplicate) || taken.Find("#field-phone[autofocus]").Length() != 1 {
-		t.Errorf("another customer's number: %d %q", taken.Code, taken.words(".invalid-feedback"))
+	sent := webtest.Form("first_name", "Elsa <i>", "last_name", "Berg", "phone", "+46 70 174 06 05", "email", "elsa@example.com")
+	taken := manager.Post(s.path()+"/edit", sent, "Hx-Request", "true")
+	if taken.Code != http.StatusUnprocessableEntity || taken.Text("#field-phone-error") != webtest.Message("Phone", core.Duplicate) || taken.Find("#field-phone[autofocus]").Length() != 1 {
+		t.Errorf("another customer's number: %d %q", taken.Code, taken.Text(".invalid-feedback"))
 	}
-	if typed, _ := taken.Find("#field-first_name").Attr("value"); typed != "Elsa <i>" {
+	if typed := taken.Value("#field-first_name"); typed != "Elsa <i>" {
 		t.Errorf("the first name is now %q", typed)
 	}
 	sent.Set("phone", "08-465 004 13")
-	if a := manager.post(s.path()+"/edit", sent, "Hx-Request", "true"); a.Code != http.StatusNoContent || a.Header().Get("Hx-Redirect") != s.path() {
+	if a := manager.Post(s.path()+"/edit", sent, "Hx-Request", "true"); a.Code != http.StatusNoContent || a.Header().Get("Hx-Redirect") != s.path() {
 		t.Errorf("saved: %d %v", a.Code, a.Header())
 	}
-	shown := manager.get(s.path())
-	if !shown.flashed(ui.Done, "Elsa <i> Berg") {
-		t.Errorf("flash = %q", shown.words("#flashes"))
+	shown := manager.Get(s.path())
+	if !shown.Flashed(ui.Done, "Elsa <i> Berg") {
+		t.Errorf("flash = %q", shown.Text("#flashes"))
 	}
-	if got := shown.words("#customer"); !strings.Contains(got, "08-465 004 13") || !strings.Contains(got, "elsa@example.com") || shown.words("h1") != "Elsa <i> Berg" {
+	if got := shown.Text("#customer"); !strings.Contains(got, "08-465 004 13") || !strings.Contains(got, "elsa@example.com") || shown.Text("h1") != "Elsa <i> Berg" {
 		t.Errorf("the card says %q", got)
 	}
 	sent.Set("email", "")
-	if cleared := manager.posted(s.path()+"/edit", sent); cleared.Find("#customer a[href^='mailto:']").Length() != 0 {
-		t.Errorf("without an address: %q", cleared.words("#customer"))
+	if cleared := manager.Submit(s.path()+"/edit", sent); cleared.Find("#customer a[href^='mailto:']").Length() != 0 {
+		t.Errorf("without an address: %q", cleared.Text("#customer"))
 	}
 }
 
@@ -345,20 +321,20 @@ func TestEditCustomer(t *testing.T) {
 func TestDeactivateCustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	manager := s.signedIn(t, core.Manager)
-	asked := manager.get(s.path()+"/deactivate", "Hx-Request", "true")
-	if got := asked.words("#dialog-title"); !strings.Contains(got, "Elsa Berg <b>") || asked.Find("form .btn-danger").Length() != 1 {
-		t.Errorf("the dialog is %q", asked.words("body"))
+	manager := s.signedIn(core.Manager)
+	asked := manager.Get(s.path()+"/deactivate", "Hx-Request", "true")
+	if got := asked.Text("#dialog-title"); !strings.Contains(got, "Elsa Berg <b>") || asked.Find("form .btn-danger").Length() != 1 {
+		t.Errorf("the dialog is %q", asked.Text("body"))
 	}
-	if got := manager.get(s.path() + "/deactivate").words("h1"); !strings.Contains(got, "Elsa Berg <b>") {
+	if got := manager.Get(s.path() + "/deactivate").Text("h1"); !strings.Contains(got, "Elsa Berg <b>") {
 		t.Errorf("without scripts: %q", got)
 	}
-	done := manager.posted(s.path()+"/deactivate", nil)
-	if got := done.words("#customer .badge"); got != "Inactive" || done.Find("a[href^='/admin/transactions/new']").Length() != 0 {
+	done := manager.Submit(s.path()+"/deactivate", nil)
+	if got := done.Text("#customer .badge"); got != "Inactive" || done.Find("a[href^='/admin/transactions/new']").Length() != 0 {
 		t.Errorf("deactivated: %q, a sale is offered: %d", got, done.Find("a[href^='/admin/transactions/new']").Length())
 	}
-	if back := manager.posted(s.path()+"/activate", nil); back.words("#customer .badge") != "Active" || !back.flashed(ui.Done, "Elsa Berg <b>") {
-		t.Errorf("activated: %q", back.words("#customer .badge"))
+	if back := manager.Submit(s.path()+"/activate", nil); back.Text("#customer .badge") != "Active" || !back.Flashed(ui.Done, "Elsa Berg <b>") {
+		t.Errorf("activated: %q", back.Text("#customer .badge"))
 	}
 }
 
@@ -366,51 +342,51 @@ func TestDeactivateCustomer(t *testing.T) {
 func TestAdjustBalance(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	s.adjusted(t, "points", 1000, "A start")
-	manager := s.signedIn(t, core.Manager)
+	s.adjusted("points", 1000, "A start")
+	manager := s.signedIn(core.Manager)
 	for query, want := range map[string]string{
 		"unit=points&amount=50": "1,000 points 1,050 points", "unit=points&amount=−1,000": "1,000 points 0 points",
 		"unit=stamps&amount=%2B2": "0 stamps 2 stamps", "unit=points&amount=-1001": "",
 		"unit=points&amount=lots": "", "unit=points&amount=": "", "unit=points&amount=9223372036854775807": "",
 	} {
-		if got := manager.get(s.path()+"/adjust/after?"+query, "Hx-Request", "true").words("#after .num"); got != want {
+		if got := manager.Get(s.path()+"/adjust/after?"+query, "Hx-Request", "true").Text("#after .num"); got != want {
 			t.Errorf("%s says %q, want %q", query, got, want)
 		}
-		if got := manager.get(s.path() + "/adjust?" + query).words("#after .num"); got != want {
+		if got := manager.Get(s.path() + "/adjust?" + query).Text("#after .num"); got != want {
 			t.Errorf("without scripts %s says %q, want %q", query, got, want)
 		}
 	}
-	if got := manager.get(s.path() + "/adjust?unit=points&amount=-1001").words("#after .text-red"); !strings.Contains(got, "1,000 points") {
+	if got := manager.Get(s.path() + "/adjust?unit=points&amount=-1001").Text("#after .text-red"); !strings.Contains(got, "1,000 points") {
 		t.Errorf("more than the balance: %q", got)
 	}
-	dialog := manager.get(s.path()+"/adjust", "Hx-Request", "true")
-	if dialog.Find("header, noscript").Length() > 0 || dialog.Find("#dialog-title").Length() != 1 || !strings.Contains(dialog.words("fieldset"), "1,000") {
-		t.Errorf("the dialog is %q", dialog.words("form"))
+	dialog := manager.Get(s.path()+"/adjust", "Hx-Request", "true")
+	if dialog.Find("header, noscript").Length() > 0 || dialog.Find("#dialog-title").Length() != 1 || !strings.Contains(dialog.Text("fieldset"), "1,000") {
+		t.Errorf("the dialog is %q", dialog.Text("form"))
 	}
-	refused := manager.post(s.path()+"/adjust", form("unit", "stamps", "amount", "some", "reason", ""))
-	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != says("Change", core.MustBeInteger)+" "+says("Reason", core.Required) {
+	refused := manager.Post(s.path()+"/adjust", webtest.Form("unit", "stamps", "amount", "some", "reason", ""))
+	if got := refused.Text(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != webtest.Message("Change", core.MustBeInteger)+" "+webtest.Message("Reason", core.Required) {
 		t.Errorf("refused: %d %q", refused.Code, got)
 	}
-	if typed, _ := refused.Find("#field-amount").Attr("value"); typed != "some" || refused.Find("input[value=stamps][checked]").Length() != 1 {
+	if typed := refused.Value("#field-amount"); typed != "some" || refused.Find("input[value=stamps][checked]").Length() != 1 {
 		t.Errorf("what was typed is now %q", typed)
 	}
 	key := func() string {
-		key, _ := manager.get(s.path() + "/adjust").Find("input[name=form_key]").Attr("value")
+		key := manager.Get(s.path() + "/adjust").Value("input[name=form_key]")
 		return key
 	}
-	tooMany := manager.post(s.path()+"/adjust", form("form_key", key(), "unit", "points", "amount", "-1001", "reason", "All"))
-	if got := tooMany.words("form .alert"); tooMany.Code != http.StatusUnprocessableEntity || got != "Insufficient points balance." {
+	tooMany := manager.Post(s.path()+"/adjust", webtest.Form("form_key", key(), "unit", "points", "amount", "-1001", "reason", "All"))
+	if got := tooMany.Text("form .alert"); tooMany.Code != http.StatusUnprocessableEntity || got != "Insufficient points balance." {
 		t.Errorf("too many: %d %q", tooMany.Code, got)
 	}
-	sent := form("form_key", key(), "unit", "points", "amount", "-1", "reason", "One <b>too many")
-	done := manager.posted(s.path()+"/adjust", sent)
-	if !done.flashed(ui.Done, "−1 point") {
-		t.Errorf("flash = %q", done.words("#flashes"))
+	sent := webtest.Form("form_key", key(), "unit", "points", "amount", "-1", "reason", "One <b>too many")
+	done := manager.Submit(s.path()+"/adjust", sent)
+	if !done.Flashed(ui.Done, "−1 point") {
+		t.Errorf("flash = %q", done.Text("#flashes"))
 	}
-	if got := done.words(".timeline-entry:first-child"); !strings.Contains(got, "One <b>too many") {
+	if got := done.Text(".timeline-entry:first-child"); !strings.Contains(got, "One <b>too many") {
 		t.Errorf("the timeline says %q", got)
 	}
-	if got := s.balance(t); got != 999 {
+	if got := s.balance(); got != 999 {
 		t.Errorf("balance = %d, want 999", got)
 	}
 }
@@ -419,20 +395,20 @@ func TestAdjustBalance(t *testing.T) {
 func TestDoubleClickAdjustsOnce(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	manager := s.signedIn(t, core.Manager)
-	key, _ := manager.get(s.path() + "/adjust").Find("input[name=form_key]").Attr("value")
-	sent := form("form_key", key, "unit", "points", "amount", "50", "reason", "Sorry")
+	manager := s.signedIn(core.Manager)
+	key := manager.Get(s.path() + "/adjust").Value("input[name=form_key]")
+	sent := webtest.Form("form_key", key, "unit", "points", "amount", "50", "reason", "Sorry")
 	var clicks sync.WaitGroup
 	for range 20 {
-		again := *manager
+		again := manager.Clone()
 		clicks.Go(func() {
-			if a := again.post(s.path()+"/adjust", sent); a.Code != http.StatusSeeOther || a.Header().Get("Location") != s.path() {
+			if a := again.Post(s.path()+"/adjust", sent); a.Code != http.StatusSeeOther || a.Header().Get("Location") != s.path() {
 				t.Errorf("a click is answered %d to %q", a.Code, a.Header().Get("Location"))
 			}
 		})
 	}
 	clicks.Wait()
-	if got := s.balance(t); got != 50 {
+	if got := s.balance(); got != 50 {
 		t.Errorf("balance = %d, want 50", got)
 	}
 }
@@ -441,8 +417,8 @@ func TestDoubleClickAdjustsOnce(t *testing.T) {
 func TestDownloadCustomerData(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	s.adjusted(t, "points", 5, "Five")
-	file := s.signedIn(t, core.Manager).get(s.path() + "/data")
+	s.adjusted("points", 5, "Five")
+	file := s.signedIn(core.Manager).Get(s.path() + "/data")
 	h := file.Header()
 	if h.Get("Content-Type") != "application/json" || h.Get("Content-Disposition") != "attachment; filename=customer-"+s.elsa.ID.String()+".json" || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("headers: %v", h)
@@ -465,50 +441,50 @@ func TestDownloadCustomerData(t *testing.T) {
 func TestEraseCustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	manager := s.signedIn(t, core.Manager)
+	manager := s.signedIn(core.Manager)
 	sale := s.sold(manager, "34")
-	s.redeemed(t)
-	asked := manager.get(s.path() + "/erase")
-	if got := asked.words("main"); !strings.Contains(asked.words("h1"), "Elsa Berg <b>") || !strings.Contains(got, "24 points and 0 stamps") {
+	s.redeemed()
+	asked := manager.Get(s.path() + "/erase")
+	if got := asked.Text("main"); !strings.Contains(asked.Text("h1"), "Elsa Berg <b>") || !strings.Contains(got, "24 points and 0 stamps") {
 		t.Errorf("asked %q", got)
 	}
-	refused := manager.post(s.path()+"/erase", nil)
+	refused := manager.Post(s.path()+"/erase", nil)
 	if refused.Code != http.StatusUnprocessableEntity || refused.Find("#field-understood-error").Length() != 1 {
-		t.Errorf("without the checkbox: %d %q", refused.Code, refused.words(".invalid-feedback"))
+		t.Errorf("without the checkbox: %d %q", refused.Code, refused.Text(".invalid-feedback"))
 	}
-	if c, err := s.Customers.Find(t.Context(), s.by, s.elsa.ID); err != nil || c.Erased {
+	if c, err := s.Customers.Find(t.Context(), s.By, s.elsa.ID); err != nil || c.Erased {
 		t.Errorf("erased without the checkbox: %v, %v", c, err)
 	}
-	done := manager.posted(s.path()+"/erase", form("understood", "1"))
+	done := manager.Submit(s.path()+"/erase", webtest.Form("understood", "1"))
 	if strings.Contains(done.Body.String(), "Elsa") {
-		t.Errorf("erased: %q", done.words("main"))
+		t.Errorf("erased: %q", done.Text("main"))
 	}
-	if got := done.words(".page-header .btn-list"); got != "" || done.Find("#customer a, #customer button").Length() != 0 {
+	if got := done.Text(".page-header .btn-list"); got != "" || done.Find("#customer a, #customer button").Length() != 0 {
 		t.Errorf("an erased customer offers %q", got)
 	}
-	if got, _ := done.Find(".timeline-entry a").Last().Attr("href"); got != sale || done.words(".customer-balances") != "Points 24 Stamps 0" {
-		t.Errorf("the ledger shows %q, %q", got, done.words(".customer-balances"))
+	if got, _ := done.Find(".timeline-entry a").Last().Attr("href"); got != sale || done.Text(".customer-balances") != "Points 24 Stamps 0" {
+		t.Errorf("the ledger shows %q, %q", got, done.Text(".customer-balances"))
 	}
 	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate"} {
-		if a := manager.ask(http.MethodGet, s.path()+p, nil); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("main"), customer.ErrErased.Message) {
-			t.Errorf("%s of an erased customer: %d %q", p, a.Code, a.words("main"))
+		if a := manager.Ask(http.MethodGet, s.path()+p); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Text("main"), customer.ErrErased.Message) {
+			t.Errorf("%s of an erased customer: %d %q", p, a.Code, a.Text("main"))
 		}
 	}
 	for p, sent := range map[string]string{"/activate": "", "/adjust": "reason"} {
-		if a := manager.post(s.path()+p, form("unit", "points", "amount", "1", "reason", sent)); a.Code != http.StatusUnprocessableEntity {
+		if a := manager.Post(s.path()+p, webtest.Form("unit", "points", "amount", "1", "reason", sent)); a.Code != http.StatusUnprocessableEntity {
 			t.Errorf("POST %s of an erased customer: %d", p, a.Code)
 		}
 	}
 	for _, p := range []string{"/admin/transactions", "/admin/transactions?customer_ulid=" + s.elsa.ID.String(), "/admin/redemptions?status=all", sale} {
-		if got := manager.get(p).words("main"); !strings.Contains(got, "Erased") || strings.Contains(got, "Erased Erased") {
+		if got := manager.Get(p).Text("main"); !strings.Contains(got, "Erased") || strings.Contains(got, "Erased Erased") {
 			t.Errorf("%s names them in %q", p, got)
 		}
 	}
-	list := manager.get("/admin/customers")
-	if got := names(list); got != "Erased customer" || list.words("tbody .badge") != "Erased" {
-		t.Errorf("list = %q", list.words("tbody"))
+	list := manager.Get("/admin/customers")
+	if got := names(list); got != "Erased customer" || list.Text("tbody .badge") != "Erased" {
+		t.Errorf("list = %q", list.Text("tbody"))
 	}
-	if got := manager.get("/admin/customers?search=elsa"); got.Find("tbody tr").Length() != 0 {
+	if got := manager.Get("/admin/customers?search=elsa"); got.Find("tbody tr").Length() != 0 {
 		t.Error("Elsa is still found")
 	}
 }
@@ -518,37 +494,37 @@ func TestEraseCustomer(t *testing.T) {
 func TestSubscribingACustomer(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	shown := s.manager.get(s.path())
+	shown := s.manager.Get(s.path())
 	if shown.Find("#unsubscribed, a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
-		t.Errorf("without an e-mail address: %q", shown.words("main"))
+		t.Errorf("without an e-mail address: %q", shown.Text("main"))
 	}
-	s.manager.posted(s.path()+"/edit", form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12", "email", "elsa@example.com"))
-	shown = s.manager.get(s.path())
+	s.manager.Submit(s.path()+"/edit", webtest.Form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12", "email", "elsa@example.com"))
+	shown = s.manager.Get(s.path())
 	if shown.Find("#unsubscribed").Length() != 0 || shown.Find("form[action='"+s.path()+"/unsubscribe']").Length() != 1 {
-		t.Errorf("subscribed: %q", shown.words("main"))
+		t.Errorf("subscribed: %q", shown.Text("main"))
 	}
-	done := s.manager.posted(s.path()+"/unsubscribe", nil)
-	since := s.db.Now().In(s.by.Tenant.TimeZone).Format("2 Jan 2006")
-	if got := done.words("#unsubscribed"); got != "Unsubscribed from e-mails since "+since || !done.flashed(ui.Done, "Elsa Berg") {
-		t.Errorf("unsubscribed: %q %q", got, done.words("#flashes"))
+	done := s.manager.Submit(s.path()+"/unsubscribe", nil)
+	since := s.DB.Now().In(s.By.Tenant.TimeZone).Format("2 Jan 2006")
+	if got := done.Text("#unsubscribed"); got != "Unsubscribed from e-mails since "+since || !done.Flashed(ui.Done, "Elsa Berg") {
+		t.Errorf("unsubscribed: %q %q", got, done.Text("#flashes"))
 	}
-	cashier := s.cashier.get(s.path())
+	cashier := s.cashier.Get(s.path())
 	if cashier.Find("#unsubscribed").Length() != 1 || cashier.Find("a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
-		t.Errorf("as a cashier: %q", cashier.words("main"))
+		t.Errorf("as a cashier: %q", cashier.Text("main"))
 	}
-	asked := s.manager.get(s.path()+"/subscribe", "Hx-Request", "true")
+	asked := s.manager.Get(s.path()+"/subscribe", "Hx-Request", "true")
 	if asked.Find("#dialog-title").Length() != 1 || asked.Find("form[action='"+s.path()+"/subscribe'] button[type=submit]").Length() != 1 {
-		t.Errorf("the confirmation is %q", asked.words("body"))
+		t.Errorf("the confirmation is %q", asked.Text("body"))
 	}
-	if done := s.manager.posted(s.path()+"/subscribe", nil); !done.flashed(ui.Done, "Elsa Berg") || done.Find("#unsubscribed").Length() != 0 {
-		t.Errorf("subscribed: %q", done.words("main"))
+	if done := s.manager.Submit(s.path()+"/subscribe", nil); !done.Flashed(ui.Done, "Elsa Berg") || done.Find("#unsubscribed").Length() != 0 {
+		t.Errorf("subscribed: %q", done.Text("main"))
 	}
-	if again := s.manager.get(s.path() + "/subscribe"); again.Find("main form .alert").Length() != 1 || again.Find("main form button[type=submit]").Length() != 0 {
-		t.Errorf("already subscribed: %q", again.words("main"))
+	if again := s.manager.Get(s.path() + "/subscribe"); again.Find("main form .alert").Length() != 1 || again.Find("main form button[type=submit]").Length() != 0 {
+		t.Errorf("already subscribed: %q", again.Text("main"))
 	}
-	s.manager.posted(s.path()+"/erase", form("understood", "1"))
+	s.manager.Submit(s.path()+"/erase", webtest.Form("understood", "1"))
 	for _, action := range []string{"/subscribe", "/unsubscribe"} {
-		if a := s.manager.post(s.path()+action, nil); a.Code != http.StatusUnprocessableEntity {
+		if a := s.manager.Post(s.path()+action, nil); a.Code != http.StatusUnprocessableEntity {
 			t.Errorf("%s of an erased customer = %d", action, a.Code)
 		}
 	}

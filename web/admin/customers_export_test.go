@@ -12,36 +12,33 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/web/webtest"
 )
 
 // "CSV and XLSX export of what the filter shows", linked from the list with its filter.
 func TestExportCustomers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	b := s.signedIn(t, core.Manager)
+	b := s.signedIn(core.Manager)
 	ctx := t.Context()
-	var made []customer.Upserted
+	var made []customer.Customer
 	for n, name := range []string{"Anna", "=cmd|' /C calc'!A0", "<b>Bo</b>"} {
-		c, err := s.Customers.Upsert(ctx, s.by, customer.New{
+		made = append(made, s.AddCustomer(customer.New{
 			FirstName: &name, LastName: new("Ek"), Phone: new(fmt.Sprintf("+46 8 465 004 1%d", n)), Email: new(fmt.Sprintf("a%d@example.com", n)),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		made = append(made, c)
+		}))
 	}
-	if _, err := s.Customers.Edit(ctx, s.by, made[0].ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
+	if _, err := s.Customers.Edit(ctx, s.By, made[0].ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
 		t.Fatal(err)
 	}
-	list := b.get("/admin/customers?status=active&search=ek&created_from=2020-01-01")
-	csv := list.Find("a[href*='export.csv']").AttrOr("href", "")
-	if csv != "/admin/customers/export.csv?created_from=2020-01-01&search=ek&status=active" || list.Find("a[href*='export.xlsx']").AttrOr("href", "") != strings.Replace(csv, "csv", "xlsx", 1) {
+	list := b.Get("/admin/customers?status=active&search=ek&created_from=2020-01-01")
+	csv := list.Attr("a[href*='export.csv']", "href")
+	if csv != "/admin/customers/export.csv?created_from=2020-01-01&search=ek&status=active" || list.Attr("a[href*='export.xlsx']", "href") != strings.Replace(csv, "csv", "xlsx", 1) {
 		t.Fatalf("the list leads to %q", csv)
 	}
-	since := func(c customer.Upserted) string {
-		return c.CreatedAt.In(s.by.Tenant.TimeZone).Format("2006-01-02 15:04:05")
+	since := func(c customer.Customer) string {
+		return c.CreatedAt.In(s.By.Tenant.TimeZone).Format("2006-01-02 15:04:05")
 	}
-	file := b.get(csv)
+	file := b.Get(csv)
 	want := "\uFEFFULID,First name,Last name,Phone,E-mail,Status,Points,Stamps,Customer since,Last visit\r\n" +
 		made[2].ID.String() + ",<b>Bo</b>,Ek,'+46 8 465 004 12,a2@example.com,active,0,0," + since(made[2]) + ",\r\n" +
 		made[1].ID.String() + ",'=cmd|' /C calc'!A0,Ek,'+46 8 465 004 11,a1@example.com,active,0,0," + since(made[1]) + ",\r\n"
@@ -52,7 +49,7 @@ func TestExportCustomers(t *testing.T) {
 		t.Errorf("called %q", name)
 	}
 
-	book, err := excelize.OpenReader(bytes.NewReader(b.get("/admin/customers/export.xlsx").Body.Bytes()))
+	book, err := excelize.OpenReader(bytes.NewReader(b.Get("/admin/customers/export.xlsx").Body.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,15 +68,12 @@ func TestExportCustomers(t *testing.T) {
 	// An exported file can be imported: every customer is found, although cells that look like
 	// formulas are escaped.
 	for n, name := range []string{"+Plus", "-Minus", "@At", "'Quoted", "=1+1, \"two\"\n;", "Rock;=1+1,-2", "'=1"} {
-		_, err := s.Customers.Upsert(ctx, s.by, customer.New{FirstName: &name, LastName: &name, Phone: new(fmt.Sprintf("+46 8 465 004 2%d", n))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.AddCustomer(customer.New{FirstName: &name, LastName: &name, Phone: new(fmt.Sprintf("+46 8 465 004 2%d", n))})
 	}
-	path := b.uploaded(b.get("/admin/customers/export.csv").Body.String())
-	b.posted(path+"/check", b.get(path).columns())
-	s.work(t, path)
-	hasImportFigures(t, b.get(path), "New 0 ", "Existing 10 ", "Duplicates 0 ", "Errors 0 ")
+	path := b.uploaded(b.Get("/admin/customers/export.csv").Body.String())
+	b.Submit(path+"/check", columnForm(b.Get(path)))
+	s.work(path)
+	hasImportFigures(t, b.Get(path), "New 0 ", "Existing 10 ", "Duplicates 0 ", "Errors 0 ")
 }
 
 // An invalid filter is refused, and cashiers may not export.
@@ -88,14 +82,14 @@ func TestRefusedExports(t *testing.T) {
 	s := newShop(t)
 	for _, kind := range []string{"csv", "xlsx"} {
 		path := "/admin/customers/export." + kind
-		a := s.signedIn(t, core.Manager).ask(http.MethodGet, path+"?status=erased", nil)
-		if a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" || a.words(".empty-subtitle") != says("Status", core.InvalidChoice) {
-			t.Errorf("%s: %d %s", kind, a.Code, a.words(".empty-subtitle"))
+		a := s.signedIn(core.Manager).Ask(http.MethodGet, path+"?status=erased")
+		if a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" || a.Text(".empty-subtitle") != webtest.Message("Status", core.InvalidChoice) {
+			t.Errorf("%s: %d %s", kind, a.Code, a.Text(".empty-subtitle"))
 		}
-		if a := s.signedIn(t, core.Manager).ask(http.MethodGet, path+"?created_from=soon", nil); a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" {
+		if a := s.signedIn(core.Manager).Ask(http.MethodGet, path+"?created_from=soon"); a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" {
 			t.Errorf("%s with an invalid date: %d", kind, a.Code)
 		}
-		if a := s.signedIn(t, core.Cashier).ask(http.MethodGet, path, nil); a.Code != http.StatusForbidden {
+		if a := s.signedIn(core.Cashier).Ask(http.MethodGet, path); a.Code != http.StatusForbidden {
 			t.Errorf("%s as a cashier = %d", kind, a.Code)
 		}
 	}

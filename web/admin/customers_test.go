@@ -14,36 +14,37 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/webtest"
 )
 
 // A refused form "keeps what was typed", shows the error next to each field, and links to it.
 func TestAddCustomer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
-	refused := cashier.post("/admin/customers/new", form("first_name", "Elsa <b>", "last_name", "", "phone", "08-465 004 12", "email", "elsa"))
+	cashier := s.signedIn(core.Cashier)
+	refused := cashier.Post("/admin/customers/new", webtest.Form("first_name", "Elsa <b>", "last_name", "", "phone", "08-465 004 12", "email", "elsa"))
 	if refused.Code != http.StatusUnprocessableEntity {
 		t.Fatalf("answered %d", refused.Code)
 	}
-	if got := refused.words(".invalid-feedback"); got != says("Last name", core.Required)+" "+says("E-mail", core.MustBeEmail) {
+	if got := refused.Text(".invalid-feedback"); got != webtest.Message("Last name", core.Required)+" "+webtest.Message("E-mail", core.MustBeEmail) {
 		t.Errorf("beside the fields: %q", got)
 	}
-	if typed, _ := refused.Find("#field-first_name").Attr("value"); typed != "Elsa <b>" {
+	if typed := refused.Value("#field-first_name"); typed != "Elsa <b>" {
 		t.Errorf("first name is now %q", typed)
 	}
 	if link, _ := refused.Find(".alert a").Last().Attr("href"); refused.Find(link).Length() != 1 {
 		t.Errorf("the summary leads to %q", link)
 	}
 
-	made := cashier.post("/admin/customers/new", form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12", "email", ""))
+	made := cashier.Post("/admin/customers/new", webtest.Form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12", "email", ""))
 	if made.Code != http.StatusSeeOther || !strings.HasPrefix(made.Header().Get("Location"), "/admin/customers/") {
 		t.Fatalf("answered %d, to %s", made.Code, made.Header().Get("Location"))
 	}
-	list := cashier.get("/admin/customers?search=erg")
-	if !list.flashed(ui.Done, "Elsa Berg") {
-		t.Errorf("flash = %q", list.words("#flashes"))
+	list := cashier.Get("/admin/customers?search=erg")
+	if !list.Flashed(ui.Done, "Elsa Berg") {
+		t.Errorf("flash = %q", list.Text("#flashes"))
 	}
-	if got := list.words("tbody"); !strings.Contains(got, "Elsa Berg") {
+	if got := list.Text("tbody"); !strings.Contains(got, "Elsa Berg") {
 		t.Errorf("list = %q", got)
 	}
 }
@@ -52,33 +53,29 @@ func TestAddCustomer(t *testing.T) {
 func TestAddCustomerFromTheTill(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
-	shown := cashier.get("/admin/customers/new?phone=08-465+004+99&to=till")
-	if shown.value("#field-phone") != "08-465 004 99" || shown.value("input[name=to]") != "till" {
-		t.Errorf("the form begins with %q and leads to %q", shown.value("#field-phone"), shown.value("input[name=to]"))
+	cashier := s.signedIn(core.Cashier)
+	shown := cashier.Get("/admin/customers/new?phone=08-465+004+99&to=till")
+	if shown.Value("#field-phone") != "08-465 004 99" || shown.Value("input[name=to]") != "till" {
+		t.Errorf("the form begins with %q and leads to %q", shown.Value("#field-phone"), shown.Value("input[name=to]"))
 	}
-	made := cashier.post("/admin/customers/new", form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 99", "email", "", "to", "till"))
+	made := cashier.Post("/admin/customers/new", webtest.Form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 99", "email", "", "to", "till"))
 	if to := made.Header().Get("Location"); made.Code != http.StatusSeeOther || !strings.HasPrefix(to, "/till/customers/") {
 		t.Errorf("answered %d, to %s", made.Code, to)
 	}
-	other := cashier.post("/admin/customers/new", form("first_name", "Bo", "last_name", "Ek", "phone", "08-465 004 98", "email", "", "to", "https://evil.example"))
+	other := cashier.Post("/admin/customers/new", webtest.Form("first_name", "Bo", "last_name", "Ek", "phone", "08-465 004 98", "email", "", "to", "https://evil.example"))
 	if to := other.Header().Get("Location"); !strings.HasPrefix(to, "/admin/customers/") {
 		t.Errorf("led to %s", to)
 	}
 }
 
 // add adds a customer to the shop.
-func (s *shop) add(t *testing.T, first, last, phone string) customer.Customer {
-	t.Helper()
-	made, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made.Customer
+func (s *shop) add(first, last, phone string) customer.Customer {
+	s.T.Helper()
+	return s.AddCustomer(customer.New{FirstName: &first, LastName: &last, Phone: &phone})
 }
 
 // names joins the customers' names in a list, in order.
-func names(a answer) string {
+func names(a webtest.Page) string {
 	var list []string
 	a.Find("tbody tr a.fw-medium").Each(func(_ int, link *goquery.Selection) { list = append(list, link.Text()) })
 	return strings.Join(list, ", ")
@@ -88,19 +85,16 @@ func names(a answer) string {
 func TestCustomerList(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	dbtest.Tick(s.db)
-	s.add(t, "Åke", "Ahl", "070 174 06 05")
-	dbtest.Tick(s.db)
-	gone := s.add(t, "Zoe", "Bergman", "070 174 06 06")
-	if _, err := s.Customers.Edit(t.Context(), s.by, gone.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
+	dbtest.Tick(s.DB)
+	s.add("Åke", "Ahl", "070 174 06 05")
+	dbtest.Tick(s.DB)
+	gone := s.add("Zoe", "Bergman", "070 174 06 06")
+	if _, err := s.Customers.Edit(t.Context(), s.By, gone.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
 		t.Fatal(err)
 	}
-	manager := s.signedIn(t, core.Manager)
+	manager := s.signedIn(core.Manager)
 	s.sold(manager, "5")
-	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set created_at = '2020-01-31 12:00Z' where tenant_id = $1 and id = $2", s.by.Tenant.ID, s.elsa.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Exec("update loyalty.customer set created_at = '2020-01-31 12:00Z' where tenant_id = $1 and id = $2", s.By.Tenant.ID, s.elsa.ID)
 	for query, want := range map[string]string{
 		"": "Zoe Bergman, Åke Ahl, Elsa Berg <b>", "sort=name": "Åke Ahl, Elsa Berg <b>, Zoe Bergman",
 		"search=erg": "Zoe Bergman, Elsa Berg <b>", "search=070174": "Zoe Bergman, Åke Ahl", "search=4+06+05": "Åke Ahl",
@@ -108,21 +102,21 @@ func TestCustomerList(t *testing.T) {
 		"created_from=2020-02-01": "Zoe Bergman, Åke Ahl", "created_to=2020-01-31": "Elsa Berg <b>", "created_from=2020-01-31&created_to=2020-01-31": "Elsa Berg <b>",
 		"created_from=2020-02-01&search=erg": "Zoe Bergman", "created_to=2020-01-30": "",
 	} {
-		if got := names(manager.get("/admin/customers?" + query)); got != want {
+		if got := names(manager.Get("/admin/customers?" + query)); got != want {
 			t.Errorf("%q shows %s, want %s", query, got, want)
 		}
 	}
-	list := manager.get("/admin/customers?sort=name")
-	if got := list.words("tbody tr:nth-child(2)"); got != "EB Elsa Berg <b> 08-465 004 12 08-465 004 12 5 0 just now" {
+	list := manager.Get("/admin/customers?sort=name")
+	if got := list.Text("tbody tr:nth-child(2)"); got != "EB Elsa Berg <b> 08-465 004 12 08-465 004 12 5 0 just now" {
 		t.Errorf("Elsa's line is %q", got)
 	}
-	if got := list.words("tbody tr:nth-child(3)"); !strings.Contains(got, "Inactive") {
+	if got := list.Text("tbody tr:nth-child(3)"); !strings.Contains(got, "Inactive") {
 		t.Errorf("Zoe's line is %q", got)
 	}
-	if got := list.words(".card-footer p"); got != "3 customers" {
+	if got := list.Text(".card-footer p"); got != "3 customers" {
 		t.Errorf("the foot says %q", got)
 	}
-	if got := manager.get("/admin/customers?sort=name&search=erg").words(".card-footer p"); got == "2 customers" || !strings.HasPrefix(got, "2 customers") {
+	if got := manager.Get("/admin/customers?sort=name&search=erg").Text(".card-footer p"); got == "2 customers" || !strings.HasPrefix(got, "2 customers") {
 		t.Errorf("a search sorted by name doesn't say its order: %q", got)
 	}
 }
@@ -130,14 +124,14 @@ func TestCustomerList(t *testing.T) {
 // An invalid filter gets an error, and what was typed is kept.
 func TestFilterCustomersByDate(t *testing.T) {
 	t.Parallel()
-	b := newTill(t).signedIn(t, core.Cashier)
+	b := newTill(t).signedIn(core.Cashier)
 	for query, want := range map[string]string{
-		"created_from=2026-02-02&created_to=2026-02-01": says("Created to", core.AfterOrEqual("from")),
-		"created_from=soon&created_to=2026-02-01":       says("Created from", core.MustBeDate),
+		"created_from=2026-02-02&created_to=2026-02-01": webtest.Message("Created to", core.AfterOrEqual("from")),
+		"created_from=soon&created_to=2026-02-01":       webtest.Message("Created from", core.MustBeDate),
 	} {
-		a := b.ask(http.MethodGet, "/admin/customers?"+query, nil)
-		if a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words(".alert"), want) || a.Find("[name=created_to]").AttrOr("value", "") != "2026-02-01" {
-			t.Errorf("%s: %d %q", query, a.Code, a.words(".alert"))
+		a := b.Ask(http.MethodGet, "/admin/customers?"+query)
+		if a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Text(".alert"), want) || a.Value("[name=created_to]") != "2026-02-01" {
+			t.Errorf("%s: %d %q", query, a.Code, a.Text(".alert"))
 		}
 	}
 }
@@ -146,8 +140,8 @@ func TestFilterCustomersByDate(t *testing.T) {
 func TestCustomerListAsFragment(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	manager := s.signedIn(t, core.Manager)
-	part := manager.get("/admin/customers?search=erg&status=active&cursor=", "Hx-Request", "true")
+	manager := s.signedIn(core.Manager)
+	part := manager.Get("/admin/customers?search=erg&status=active&cursor=", "Hx-Request", "true")
 	if part.Find("header, aside, form").Length() > 0 || names(part) != "Elsa Berg <b>" {
 		t.Errorf("htmx got %s", part.Body)
 	}
@@ -157,15 +151,15 @@ func TestCustomerListAsFragment(t *testing.T) {
 	if csv != "/admin/customers/export.csv?search=erg&status=active" || xlsx != "/admin/customers/export.xlsx?search=erg&status=active" {
 		t.Errorf("the exports are %s and %s", csv, xlsx)
 	}
-	if whole := manager.get("/admin/customers"); whole.Find("#customer-files").Length() != 1 || whole.Find("[hx-swap-oob]").Length() != 0 {
+	if whole := manager.Get("/admin/customers"); whole.Find("#customer-files").Length() != 1 || whole.Find("[hx-swap-oob]").Length() != 0 {
 		t.Error("the page has its exports twice, or swaps them")
 	}
-	if got := s.signedIn(t, core.Cashier).get("/admin/customers", "Hx-Request", "true"); got.Find("#customer-files").Length() != 0 {
+	if got := s.signedIn(core.Cashier).Get("/admin/customers", "Hx-Request", "true"); got.Find("#customer-files").Length() != 0 {
 		t.Error("a cashier is offered exports")
 	}
-	wrong := manager.ask(http.MethodGet, "/admin/customers?sort=points&status=new&search="+strings.Repeat("x", 300), nil)
+	wrong := manager.Ask(http.MethodGet, "/admin/customers?sort=points&status=new&search="+strings.Repeat("x", 300))
 	if wrong.Code != http.StatusUnprocessableEntity || wrong.Find("#customers [role=alert] li").Length() != 3 {
-		t.Errorf("an invalid filter: %d %q", wrong.Code, wrong.words("#customers"))
+		t.Errorf("an invalid filter: %d %q", wrong.Code, wrong.Text("#customers"))
 	}
 }
 
@@ -174,14 +168,14 @@ func TestPagesOfCustomers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for i := range 60 {
-		s.add(t, "Anna", fmt.Sprintf("Ek %02d", i), fmt.Sprintf("070 100 00 %02d", i))
+		s.add("Anna", fmt.Sprintf("Ek %02d", i), fmt.Sprintf("070 100 00 %02d", i))
 	}
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
 	for _, query := range []string{"sort=name", "search=ek", "status=active"} {
 		seen, path := map[string]bool{}, "/admin/customers?"+query
 		for pages := 1; path != ""; pages++ {
-			list := cashier.get(path)
-			if got := list.words(".card-footer p"); !strings.HasPrefix(got, "60 customers") {
+			list := cashier.Get(path)
+			if got := list.Text(".card-footer p"); !strings.HasPrefix(got, "60 customers") {
 				t.Errorf("%s: page %d says %q", query, pages, got)
 			}
 			for name := range strings.SplitSeq(names(list), ", ") {
@@ -190,7 +184,7 @@ func TestPagesOfCustomers(t *testing.T) {
 				}
 				seen[name] = true
 			}
-			path, _ = list.Find(".card-footer nav a:last-child").Attr("href")
+			path = list.Attr(".card-footer nav a:last-child", "href")
 			if path != "" && !strings.Contains(path, query) {
 				t.Errorf("%s: the next page is %s", query, path)
 			}
@@ -205,14 +199,14 @@ func TestPagesOfCustomers(t *testing.T) {
 func TestNoCustomersFound(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
-	if got := cashier.get("/admin/customers").links(".empty-action a"); !slices.Equal(got, []string{"/admin/customers/new"}) {
+	cashier := s.signedIn(core.Cashier)
+	if got := cashier.Get("/admin/customers").Links(".empty-action a"); !slices.Equal(got, []string{"/admin/customers/new"}) {
 		t.Errorf("without customers: %q", got)
 	}
 	for search, field := range map[string]string{
 		"070-112 13": "phone", "elsa@example.com": "email", "Elsa": "first_name", "Elsa von Berg": "last_name",
 	} {
-		none := cashier.get("/admin/customers?search="+url.QueryEscape(search), "Hx-Request", "true")
+		none := cashier.Get("/admin/customers?search="+url.QueryEscape(search), "Hx-Request", "true")
 		link := none.Find(".empty-action a").First()
 		if got := strings.Join(strings.Fields(link.Text()), " "); !strings.Contains(got, search) {
 			t.Errorf("%s: offers %q", search, got)
@@ -222,15 +216,15 @@ func TestNoCustomersFound(t *testing.T) {
 		if field == "last_name" {
 			want = "von Berg"
 		}
-		if got, _ := cashier.get(path).Find("#field-" + field).Attr("value"); got != want {
+		if got, _ := cashier.Get(path).Find("#field-" + field).Attr("value"); got != want {
 			t.Errorf("%s leads to %s, where %s is %q", search, path, field, got)
 		}
 	}
-	if got := cashier.get("/admin/customers?status=inactive").links(".empty-action a"); !slices.Equal(got, []string{"/admin/customers"}) {
+	if got := cashier.Get("/admin/customers?status=inactive").Links(".empty-action a"); !slices.Equal(got, []string{"/admin/customers"}) {
 		t.Errorf("without a search: %q", got)
 	}
-	odd := cashier.get("/admin/customers?search=%3Cb%3E%22%26x", "Hx-Request", "true")
-	if odd.Find(".empty b").Length() > 0 || !strings.Contains(odd.words(".empty"), `<b>"&x`) {
+	odd := cashier.Get("/admin/customers?search=%3Cb%3E%22%26x", "Hx-Request", "true")
+	if odd.Find(".empty b").Length() > 0 || !strings.Contains(odd.Text(".empty"), `<b>"&x`) {
 		t.Errorf("what was typed is %s", odd.Body)
 	}
 }

@@ -7,13 +7,14 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/webtest"
 )
 
 // "Losing the role, being deactivated or a suspended tenant" is in effect from the next request, on
 // every route: a signed-in owner has the rights of the new role, or is sent to the sign-in.
 func TestEveryRouteAfterLosingTheRole(t *testing.T) {
 	t.Parallel()
-	signIn := func(a answer) bool {
+	signIn := func(a webtest.Page) bool {
 		return a.Code == http.StatusSeeOther && strings.HasPrefix(a.Header().Get("Location"), "/admin/sign-in")
 	}
 	for _, c := range []struct {
@@ -21,23 +22,23 @@ func TestEveryRouteAfterLosingTheRole(t *testing.T) {
 		do   func(s *shop, person int64) error
 		role core.Role // afterwards; "": signed out
 	}{
-		{"owner to manager", func(s *shop, p int64) error { return s.Staff.SetRole(t.Context(), s.by, p, core.Manager) }, core.Manager},
-		{"owner to cashier", func(s *shop, p int64) error { return s.Staff.SetRole(t.Context(), s.by, p, core.Cashier) }, core.Cashier},
-		{"deactivated", func(s *shop, p int64) error { return s.Staff.Deactivate(t.Context(), s.by, p) }, ""},
+		{"owner to manager", func(s *shop, p int64) error { return s.services.Staff.SetRole(t.Context(), s.By, p, core.Manager) }, core.Manager},
+		{"owner to cashier", func(s *shop, p int64) error { return s.services.Staff.SetRole(t.Context(), s.By, p, core.Cashier) }, core.Cashier},
+		{"deactivated", func(s *shop, p int64) error { return s.services.Staff.Deactivate(t.Context(), s.By, p) }, ""},
 		{"deactivated and activated", func(s *shop, p int64) error {
-			if err := s.Staff.Deactivate(t.Context(), s.by, p); err != nil {
+			if err := s.services.Staff.Deactivate(t.Context(), s.By, p); err != nil {
 				return err
 			}
-			return s.Staff.Activate(t.Context(), s.by, p)
+			return s.services.Staff.Activate(t.Context(), s.By, p)
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newShop(t)
-			s.able(t, s.by.StaffID) // the business keeps an owner
-			b := s.signedIn(t, core.Owner)
-			b.get("/admin/settings/tokens")
-			if err := c.do(s, b.person.StaffID); err != nil {
+			s.able(s.By.StaffID) // the business keeps an owner
+			b := s.signedIn(core.Owner)
+			b.Get("/admin/settings/tokens")
+			if err := c.do(s, b.Person.StaffID); err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range admin.Routes() {

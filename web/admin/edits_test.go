@@ -7,20 +7,18 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/web/webtest"
 )
 
 // Two people have the same record open: each save writes only the fields that its person changed.
 func TestTwoPeopleEditTheSameRecord(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	made, err := s.Coupons.Add(t.Context(), s.by, coupon.New{
+	made := s.Coupon(coupon.New{
 		Name: new("Ten off"), Description: new("For you.\nReally."), BenefitType: new("percent"), BenefitValue: new(int64(10)), MaxPerCustomer: new(int64(1)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rewardPath := s.offer(t, "Mug", 10, 6)
-	one, two := s.signedIn(t, core.Owner), s.signedIn(t, core.Owner)
+	rewardPath := s.offer("Mug", 10, 6)
+	one, two := s.signedIn(core.Owner), s.signedIn(core.Owner)
 	for _, c := range []struct {
 		path, form           string
 		name, changed        string // changed by the first person
@@ -37,12 +35,12 @@ func TestTwoPeopleEditTheSameRecord(t *testing.T) {
 		{"/admin/settings/business", "main form[action$=business]", "timezone", "Asia/Tokyo", "name", "Bar"},
 		{"/admin/settings/business", "main form[action$=business]", "name", "Pub", "country", "SE"},
 	} {
-		first, last := one.get(c.path).sends(c.form), two.get(c.path).sends(c.form)
+		first, last := one.Get(c.path).Fields(c.form), two.Get(c.path).Fields(c.form)
 		first.Set(c.name, c.changed)
-		one.posted(c.path, first)
+		one.Submit(c.path, first)
 		last.Set(c.other, c.changedByLast)
-		two.posted(c.path, last)
-		now := one.get(c.path).sends(c.form)
+		two.Submit(c.path, last)
+		now := one.Get(c.path).Fields(c.form)
 		if got := []string{now.Get(c.name), now.Get(c.other)}; got[0] != strings.ReplaceAll(c.changed, "\r", "") || got[1] != strings.ReplaceAll(c.changedByLast, "\r", "") {
 			t.Errorf("%s: %s and %s are %q, want %q and %q", c.path, c.name, c.other, got, c.changed, c.changedByLast)
 		}
@@ -55,25 +53,20 @@ func TestRefusedEditKeepsOriginalValues(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	path := s.path() + "/edit"
-	draft := s.manager.get(path).sends("#customer")
-	draft.Set("email", "elsa@example.com")
-	s.manager.posted(path, draft)
+	draft := webtest.With(s.manager.Get(path).Fields("#customer"), "email", "elsa@example.com")
+	s.manager.Submit(path, draft)
 
-	draft = s.manager.get(path).sends("#customer")
-	draft.Set("first_name", "")
-	refused := s.manager.post(path, draft)
+	draft = webtest.With(s.manager.Get(path).Fields("#customer"), "first_name", "")
+	refused := s.manager.Post(path, draft)
 	if refused.Code != http.StatusUnprocessableEntity {
 		t.Fatalf("without a name: %d", refused.Code)
 	}
-	draft = s.manager.get(path).sends("#customer") // another person, meanwhile
-	draft.Set("phone", "0701740699")
-	s.manager.posted(path, draft)
+	draft = webtest.With(s.manager.Get(path).Fields("#customer"), "phone", "0701740699") // another person, meanwhile
+	s.manager.Submit(path, draft)
 
-	again := refused.sends("#customer")
-	again.Set("first_name", "Ella")
-	again.Set("email", "")
-	s.manager.posted(path, again)
-	now := s.manager.get(path).sends("#customer")
+	again := webtest.With(refused.Fields("#customer"), "first_name", "Ella", "email", "")
+	s.manager.Submit(path, again)
+	now := s.manager.Get(path).Fields("#customer")
 	if got := now.Get("first_name") + " " + now.Get("phone") + " " + now.Get("email"); got != "Ella 0701740699 " {
 		t.Errorf("Elsa is %q", got)
 	}

@@ -6,76 +6,77 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/web/webtest"
 )
 
 // "List, add, rename in place, close and reopen."
 func TestLocations(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	manager := s.signedIn(t, core.Manager)
+	manager := s.signedIn(core.Manager)
 	const path = "/admin/locations"
-	empty := manager.get(path)
+	empty := manager.Get(path)
 	if empty.Find(".empty").Length() != 1 {
-		t.Errorf("without locations: %q", empty.words("main"))
+		t.Errorf("without locations: %q", empty.Text("main"))
 	}
-	draft := form("form_key", empty.value("input[name=form_key]"), "name", "Harbour <b>")
-	added := manager.posted(path, draft)
-	if got := added.words("#flashes"); !strings.Contains(got, "Harbour <b>") {
+	draft := webtest.Form("form_key", empty.Value("input[name=form_key]"), "name", "Harbour <b>")
+	added := manager.Submit(path, draft)
+	if got := added.Text("#flashes"); !strings.Contains(got, "Harbour <b>") {
 		t.Errorf("flash = %q", got)
 	}
-	manager.posted(path, draft) // a double click
-	manager.posted(path, form("name", "Old Town"))
-	list := manager.get(path)
-	wants(t, "list", list.each("tbody .fw-medium"), []string{"Harbour <b>", "Old Town"})
+	manager.Submit(path, draft) // a double click
+	manager.Submit(path, webtest.Form("name", "Old Town"))
+	list := manager.Get(path)
+	wants(t, "list", list.Texts("tbody .fw-medium"), []string{"Harbour <b>", "Old Town"})
 	if list.Find("tbody b").Length() > 0 || list.Find("tbody input[name=active][value='0']").Length() != 2 {
-		t.Errorf("list = %q", list.words("tbody"))
+		t.Errorf("list = %q", list.Text("tbody"))
 	}
-	taken := manager.post(path, form("name", "old town"))
-	if taken.Code != http.StatusUnprocessableEntity || taken.words(".invalid-feedback") != says("New location", core.Duplicate) || taken.value("#field-name") != "old town" {
-		t.Errorf("a name twice: %d %q", taken.Code, taken.words(".invalid-feedback"))
+	taken := manager.Post(path, webtest.Form("name", "old town"))
+	if taken.Code != http.StatusUnprocessableEntity || taken.Text(".invalid-feedback") != webtest.Message("New location", core.Duplicate) || taken.Value("#field-name") != "old town" {
+		t.Errorf("a name twice: %d %q", taken.Code, taken.Text(".invalid-feedback"))
 	}
 
-	harbour, _ := list.Find("tbody a").Attr("href")
-	line := manager.get(harbour, "Hx-Request", "true")
-	if line.value("input[name=name]") != "Harbour <b>" || line.Find("header, #field-name").Length() > 0 {
-		t.Errorf("in its place: %q", line.words("body"))
+	harbour := list.Attr("tbody a", "href")
+	line := manager.Get(harbour, "Hx-Request", "true")
+	if line.Value("input[name=name]") != "Harbour <b>" || line.Find("header, #field-name").Length() > 0 {
+		t.Errorf("in its place: %q", line.Text("body"))
 	}
-	whole := manager.get(harbour)
-	if whole.Find("tbody form input[name=name]").Length() != 1 || whole.Find("#field-name").Length() != 1 || !strings.Contains(whole.words("tbody"), "Old Town") {
-		t.Errorf("without scripts: %q", whole.words("main"))
+	whole := manager.Get(harbour)
+	if whole.Find("tbody form input[name=name]").Length() != 1 || whole.Find("#field-name").Length() != 1 || !strings.Contains(whole.Text("tbody"), "Old Town") {
+		t.Errorf("without scripts: %q", whole.Text("main"))
 	}
-	refused := manager.post(harbour, form("name", "Old Town"), "Hx-Request", "true")
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != says("Name", core.Duplicate) || refused.value("input[name=name]") != "Old Town" {
-		t.Errorf("refused in its place: %d %q", refused.Code, refused.words("body"))
+	refused := manager.Post(harbour, webtest.Form("name", "Old Town"), "Hx-Request", "true")
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".invalid-feedback") != webtest.Message("Name", core.Duplicate) || refused.Value("input[name=name]") != "Old Town" {
+		t.Errorf("refused in its place: %d %q", refused.Code, refused.Text("body"))
 	}
-	if again := manager.post(harbour, form("name", " ")); again.Code != http.StatusUnprocessableEntity || again.words("tbody .invalid-feedback") != says("Name", core.Required) {
-		t.Errorf("refused without scripts: %d %q", again.Code, again.words("main"))
+	if again := manager.Post(harbour, webtest.Form("name", " ")); again.Code != http.StatusUnprocessableEntity || again.Text("tbody .invalid-feedback") != webtest.Message("Name", core.Required) {
+		t.Errorf("refused without scripts: %d %q", again.Code, again.Text("main"))
 	}
-	if done := manager.post(harbour, form("name", "Harbour Road"), "Hx-Request", "true"); done.Code != http.StatusOK || done.words(".fw-medium") != "Harbour Road" || done.words("[role=status]") == "" {
-		t.Errorf("renamed in its place: %d %q", done.Code, done.words("body"))
+	if done := manager.Post(harbour, webtest.Form("name", "Harbour Road"), "Hx-Request", "true"); done.Code != http.StatusOK || done.Text(".fw-medium") != "Harbour Road" || done.Text("[role=status]") == "" {
+		t.Errorf("renamed in its place: %d %q", done.Code, done.Text("body"))
 	}
-	if got := manager.posted(harbour, form("name", "Quay")).words("#flashes"); !strings.Contains(got, "Harbour Road") || !strings.Contains(got, "Quay") {
+	if got := manager.Submit(harbour, webtest.Form("name", "Quay")).Text("#flashes"); !strings.Contains(got, "Harbour Road") || !strings.Contains(got, "Quay") {
 		t.Errorf("renamed: %q", got)
 	}
 
-	closed := manager.posted(harbour+"/active", form("active", "0"))
-	if got := closed.words("#flashes"); !strings.Contains(got, "Quay") || closed.value("tbody form[action='"+harbour+"/active'] input[name=active]") != "1" {
-		t.Errorf("closed: %q %q", got, closed.words("tbody"))
+	closed := manager.Submit(harbour+"/active", webtest.Form("active", "0"))
+	if got := closed.Text("#flashes"); !strings.Contains(got, "Quay") || closed.Value("tbody form[action='"+harbour+"/active'] input[name=active]") != "1" {
+		t.Errorf("closed: %q %q", got, closed.Text("tbody"))
 	}
-	if got := manager.posted(harbour+"/active", form("active", "1")).words("#flashes"); !strings.Contains(got, "Quay") {
+	if got := manager.Submit(harbour+"/active", webtest.Form("active", "1")).Text("#flashes"); !strings.Contains(got, "Quay") {
 		t.Errorf("reopened: %q", got)
 	}
 
-	stranger := newShop(t).signedIn(t, core.Owner)
-	if a := stranger.ask(http.MethodGet, harbour, nil); a.Code != http.StatusNotFound {
+	stranger := newShop(t).signedIn(core.Owner)
+	if a := stranger.Ask(http.MethodGet, harbour); a.Code != http.StatusNotFound {
 		t.Errorf("another business's location: %d", a.Code)
 	}
 	for _, p := range []string{harbour, harbour + "/active"} {
-		if a := stranger.post(p, form("name", "Mine", "active", "0")); a.Code != http.StatusNotFound {
+		if a := stranger.Post(p, webtest.Form("name", "Mine", "active", "0")); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s by a stranger: %d", p, a.Code)
 		}
 	}
-	if got := manager.get(path); !strings.Contains(got.words("tbody"), "Quay") || got.value("tbody form[action='"+harbour+"/active'] input[name=active]") != "0" {
-		t.Errorf("the stranger changed it to %q", got.words("tbody"))
+	if got := manager.Get(path); !strings.Contains(got.Text("tbody"), "Quay") || got.Value("tbody form[action='"+harbour+"/active'] input[name=active]") != "0" {
+		t.Errorf("the stranger changed it to %q", got.Text("tbody"))
 	}
 }

@@ -11,24 +11,22 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/web/webtest"
 )
 
 // redeem redeems a reward for Elsa and returns the redemption's path.
-func (s *counter) redeem(t *testing.T, rewardPath string) string {
-	t.Helper()
-	dbtest.Tick(s.db) // so the order of the queue is known
-	r, err := s.Rewards.Redeem(t.Context(), s.by, reward.RedeemRequest{CustomerID: new(s.elsa.ID.String()), RewardID: new(idOf(t, rewardPath).String())})
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s *counter) redeem(rewardPath string) string {
+	s.T.Helper()
+	dbtest.Tick(s.DB) // so the order of the queue is known
+	r := s.Redeem(s.elsa.ID, idOf(s.T, rewardPath))
 	return "/admin/redemptions/" + r.ID.String()
 }
 
-func (s *counter) status(t *testing.T, path string) reward.Status {
-	t.Helper()
-	r, err := s.Rewards.FindRedemption(t.Context(), s.by, idOf(t, path))
+func (s *counter) status(path string) reward.Status {
+	s.T.Helper()
+	r, err := s.Rewards.FindRedemption(s.T.Context(), s.By, idOf(s.T, path))
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return r.Status
 }
@@ -38,42 +36,42 @@ func (s *counter) status(t *testing.T, path string) reward.Status {
 func TestRedeemReward(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.offer(t, "Whole cake", 280, -1)
-	bun := s.offer(t, "Bun <b>", 75, 2)
-	s.offer(t, "Mug", 20, 0)
-	inactive := s.offer(t, "Waffle", 1, -1)
-	s.manager.posted(inactive+"/active", form("active", "0"))
+	s.offer("Whole cake", 280, -1)
+	bun := s.offer("Bun <b>", 75, 2)
+	s.offer("Mug", 20, 0)
+	inactive := s.offer("Waffle", 1, -1)
+	s.manager.Submit(inactive+"/active", webtest.Form("active", "0"))
 
 	const start = "/admin/redemptions/new"
-	found := s.cashier.get(start+"?search=elsa", "Hx-Request", "true")
-	choose, _ := found.Find("#found a").Attr("href")
+	found := s.cashier.Get(start+"?search=elsa", "Hx-Request", "true")
+	choose := found.Attr("#found a", "href")
 	if choose != start+"?customer_ulid="+s.elsa.ID.String() {
 		t.Fatalf("who was found leads to %q", choose)
 	}
-	choices := s.cashier.get(choose)
-	wants(t, "rewards", choices.each("li.list-group-item .num"), []string{"75 points", "20 points", "280 points"})
-	if got := choices.words("li.list-group-item"); !strings.HasPrefix(got, "Bun <b>") || !strings.Contains(got, "180 points") {
+	choices := s.cashier.Get(choose)
+	wants(t, "rewards", choices.Texts("li.list-group-item .num"), []string{"75 points", "20 points", "280 points"})
+	if got := choices.Text("li.list-group-item"); !strings.HasPrefix(got, "Bun <b>") || !strings.Contains(got, "180 points") {
 		t.Errorf("to choose from: %q", got)
 	}
-	ask, _ := choices.Find(".list-group-item a").Attr("href")
+	ask := choices.Attr(".list-group-item a", "href")
 	if choices.Find(".list-group-item a").Length() != 1 {
 		t.Errorf("%d rewards are offered", choices.Find(".list-group-item a").Length())
 	}
-	asked := s.cashier.get(ask, "Hx-Request", "true")
-	if got := asked.words("form p"); !strings.Contains(got, "Elsa Berg <b>") || !strings.Contains(got, "Bun <b>") || figures(got) != "75 100 25" || asked.Find("#dialog-title").Length() != 1 {
+	asked := s.cashier.Get(ask, "Hx-Request", "true")
+	if got := asked.Text("form p"); !strings.Contains(got, "Elsa Berg <b>") || !strings.Contains(got, "Bun <b>") || figures(got) != "75 100 25" || asked.Find("#dialog-title").Length() != 1 {
 		t.Errorf("asked %q", got)
 	}
-	if got := s.balance(t); got != 100 {
+	if got := s.balance(); got != 100 {
 		t.Errorf("asking alone took points: %d left", got)
 	}
 
-	page := s.cashier.get(ask)
-	sent := form("form_key", page.value("input[name=form_key]"), "customer_ulid", page.value("input[name=customer_ulid]"), "reward_ulid", page.value("input[name=reward_ulid]"))
+	page := s.cashier.Get(ask)
+	sent := webtest.Form("form_key", page.Value("input[name=form_key]"), "customer_ulid", page.Value("input[name=customer_ulid]"), "reward_ulid", page.Value("input[name=reward_ulid]"))
 	var clicks sync.WaitGroup
 	paths := make([]string, 8)
 	for i := range paths {
-		again := *s.cashier
-		clicks.Go(func() { paths[i] = again.post(start, sent).Header().Get("Location") })
+		again := s.cashier.Clone()
+		clicks.Go(func() { paths[i] = again.Post(start, sent).Header().Get("Location") })
 	}
 	clicks.Wait()
 	for _, p := range paths {
@@ -81,33 +79,33 @@ func TestRedeemReward(t *testing.T) {
 			t.Errorf("the clicks lead to %q", paths)
 		}
 	}
-	if got := s.balance(t); got != 25 {
+	if got := s.balance(); got != 25 {
 		t.Errorf("%d points left, want 25", got)
 	}
-	if got := s.stock(t, bun); got != 1 {
+	if got := s.stock(bun); got != 1 {
 		t.Errorf("%d pieces left, want 1", got)
 	}
-	made := s.cashier.get(paths[0])
-	if got := made.words("main"); !strings.Contains(got, "Bun <b> 75 points") || !strings.Contains(got, "Bo Ek") || !strings.Contains(got, "−75 25") {
+	made := s.cashier.Get(paths[0])
+	if got := made.Text("main"); !strings.Contains(got, "Bun <b> 75 points") || !strings.Contains(got, "Bo Ek") || !strings.Contains(got, "−75 25") {
 		t.Errorf("detail = %q", got)
 	}
 
-	sent.Set("form_key", s.cashier.get(ask).value("input[name=form_key]"))
-	short := s.cashier.post(start, sent, "Hx-Request", "true")
-	if short.Code != http.StatusUnprocessableEntity || short.words(".alert") != ledger.ErrInsufficientPoints.Message || short.Find("#dialog-title").Length() != 1 {
-		t.Errorf("with too few points: %d %q", short.Code, short.words("body"))
+	sent.Set("form_key", s.cashier.Get(ask).Value("input[name=form_key]"))
+	short := s.cashier.Post(start, sent, "Hx-Request", "true")
+	if short.Code != http.StatusUnprocessableEntity || short.Text(".alert") != ledger.ErrInsufficientPoints.Message || short.Find("#dialog-title").Length() != 1 {
+		t.Errorf("with too few points: %d %q", short.Code, short.Text("body"))
 	}
 	sent.Set("reward_ulid", idOf(t, inactive).String())
-	if gone := s.cashier.post(start, sent); gone.Code != http.StatusUnprocessableEntity || !strings.Contains(gone.words(".alert"), "Waffle") ||
-		gone.Find("main .card a.btn-primary").AttrOr("href", "") != choose ||
+	if gone := s.cashier.Post(start, sent); gone.Code != http.StatusUnprocessableEntity || !strings.Contains(gone.Text(".alert"), "Waffle") ||
+		gone.Attr("main .card a.btn-primary", "href") != choose ||
 		gone.Find("main form button, main form p").Length() != 0 {
-		t.Errorf("an inactive reward: %d %q", gone.Code, gone.words("main"))
+		t.Errorf("an inactive reward: %d %q", gone.Code, gone.Text("main"))
 	}
-	if _, err := s.Customers.Edit(t.Context(), s.by, s.elsa.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
+	if _, err := s.Customers.Edit(t.Context(), s.By, s.elsa.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.cashier.get(choose); got.Find(".empty").Length() != 1 || got.Find(".list-group-item a").Length() > 0 {
-		t.Errorf("an inactive customer: %q", got.words("main"))
+	if got := s.cashier.Get(choose); got.Find(".empty").Length() != 1 || got.Find(".list-group-item a").Length() > 0 {
+		t.Errorf("an inactive customer: %q", got.Text("main"))
 	}
 }
 
@@ -116,49 +114,49 @@ func TestRedeemReward(t *testing.T) {
 func TestFulfilRedemptions(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	if got := s.cashier.get("/admin/redemptions").links(".empty a"); len(got) != 1 || got[0] != "/admin/redemptions?status=all" {
+	if got := s.cashier.Get("/admin/redemptions").Links(".empty a"); len(got) != 1 || got[0] != "/admin/redemptions?status=all" {
 		t.Errorf("an empty queue leads to %q", got)
 	}
-	if got := s.cashier.get("/admin/redemptions?status=all").links(".empty a"); len(got) != 1 || got[0] != "/admin/redemptions/new" {
+	if got := s.cashier.Get("/admin/redemptions?status=all").Links(".empty a"); len(got) != 1 || got[0] != "/admin/redemptions/new" {
 		t.Errorf("without redemptions the list leads to %q", got)
 	}
-	bun := s.offer(t, "Bun", 10, -1)
-	first, second, third := s.redeem(t, bun), s.redeem(t, bun), s.redeem(t, bun)
-	queue := s.cashier.get("/admin/redemptions")
+	bun := s.offer("Bun", 10, -1)
+	first, second, third := s.redeem(bun), s.redeem(bun), s.redeem(bun)
+	queue := s.cashier.Get("/admin/redemptions")
 	for i, want := range []string{first, second, third} {
 		if got, _ := queue.Find("tbody tr").Eq(i).Find("a").Attr("href"); got != want {
 			t.Errorf("number %d of the queue is %s, want %s", i+1, got, want)
 		}
 	}
 	row := queue.Find("tbody tr").First()
-	key, _ := row.Find("input[name=form_key]").Attr("value")
+	key := row.Find("input[name=form_key]").AttrOr("value", "")
 	for range 2 { // a double click
-		done := s.cashier.post(first+"/fulfil", form("form_key", key), "Hx-Request", "true")
-		if got := done.words("body"); done.Code != http.StatusOK || done.Find(".text-green[autofocus]").Length() != 1 || done.Find("button, header").Length() > 0 {
+		done := s.cashier.Post(first+"/fulfil", webtest.Form("form_key", key), "Hx-Request", "true")
+		if got := done.Text("body"); done.Code != http.StatusOK || done.Find(".text-green[autofocus]").Length() != 1 || done.Find("button, header").Length() > 0 {
 			t.Errorf("fulfilled: %d %q", done.Code, got)
 		}
 	}
-	colleague := s.cashier.post(first+"/fulfil", form("form_key", queue.value("tbody tr:nth-child(2) input[name=form_key]")), "Hx-Request", "true")
-	if got := colleague.words("[role=alert]"); colleague.Code != http.StatusUnprocessableEntity || got != reward.ErrAlreadyFulfilled.Message {
+	colleague := s.cashier.Post(first+"/fulfil", webtest.Form("form_key", queue.Value("tbody tr:nth-child(2) input[name=form_key]")), "Hx-Request", "true")
+	if got := colleague.Text("[role=alert]"); colleague.Code != http.StatusUnprocessableEntity || got != reward.ErrAlreadyFulfilled.Message {
 		t.Errorf("by a colleague as well: %d %q", colleague.Code, got)
 	}
 
 	from := s.origin() + "/admin/redemptions?status=pending"
-	plain := s.cashier.post(second+"/fulfil", form("form_key", ""), "Referer", from)
+	plain := s.cashier.Post(second+"/fulfil", webtest.Form("form_key", ""), "Referer", from)
 	if to := plain.Header().Get("Location"); plain.Code != http.StatusSeeOther || to != "/admin/redemptions?status=pending" {
 		t.Fatalf("without scripts: %d to %q", plain.Code, to)
 	}
-	rest := s.cashier.get("/admin/redemptions?status=pending")
-	if got := rest.words("#flashes"); !strings.Contains(got, "Bun") || !strings.Contains(got, "Elsa Berg <b>") || rest.Find("tbody tr").Length() != 1 {
+	rest := s.cashier.Get("/admin/redemptions?status=pending")
+	if got := rest.Text("#flashes"); !strings.Contains(got, "Bun") || !strings.Contains(got, "Elsa Berg <b>") || rest.Find("tbody tr").Length() != 1 {
 		t.Errorf("then: %q, %d pending", got, rest.Find("tbody tr").Length())
 	}
-	late := s.cashier.posted(second+"/fulfil", nil)
-	if got := late.words("#flashes"); got != reward.ErrAlreadyFulfilled.Message || !strings.Contains(late.words("main"), "Bo Ek") {
-		t.Errorf("late: %q", late.words("main"))
+	late := s.cashier.Submit(second+"/fulfil", nil)
+	if got := late.Text("#flashes"); got != reward.ErrAlreadyFulfilled.Message || !strings.Contains(late.Text("main"), "Bo Ek") {
+		t.Errorf("late: %q", late.Text("main"))
 	}
-	s.cashier.posted(third+"/fulfil", nil)
+	s.cashier.Submit(third+"/fulfil", nil)
 	for _, path := range []string{first, second, third} {
-		if got := s.status(t, path); got != reward.Fulfilled {
+		if got := s.status(path); got != reward.Fulfilled {
 			t.Errorf("%s is %s", path, got)
 		}
 	}
@@ -168,37 +166,37 @@ func TestFulfilRedemptions(t *testing.T) {
 func TestVoidRedemption(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	mug := s.offer(t, "Mug", 30, 2)
-	path := s.redeem(t, mug)
-	if a := s.cashier.get("/admin/redemptions"); a.Find("a[href$=void]").Length() > 0 || s.cashier.get(path).Find("a[href$=void]").Length() > 0 {
+	mug := s.offer("Mug", 30, 2)
+	path := s.redeem(mug)
+	if a := s.cashier.Get("/admin/redemptions"); a.Find("a[href$=void]").Length() > 0 || s.cashier.Get(path).Find("a[href$=void]").Length() > 0 {
 		t.Error("a cashier is offered to void")
 	}
-	if a := s.cashier.post(path+"/void", nil); a.Code != http.StatusForbidden {
+	if a := s.cashier.Post(path+"/void", nil); a.Code != http.StatusForbidden {
 		t.Errorf("voided by a cashier: %d", a.Code)
 	}
-	asked := s.manager.get(path+"/void", "Hx-Request", "true")
-	if got := asked.words("form p"); !strings.Contains(got, "Mug") || !strings.Contains(got, "Elsa Berg <b>") || figures(got) != "30 1" {
+	asked := s.manager.Get(path+"/void", "Hx-Request", "true")
+	if got := asked.Text("form p"); !strings.Contains(got, "Mug") || !strings.Contains(got, "Elsa Berg <b>") || figures(got) != "30 1" {
 		t.Errorf("asked %q", got)
 	}
-	if s.balance(t) != 70 || s.stock(t, mug) != 1 {
-		t.Errorf("asking alone gave back: %d points, %d units", s.balance(t), s.stock(t, mug))
+	if s.balance() != 70 || s.stock(mug) != 1 {
+		t.Errorf("asking alone gave back: %d points, %d units", s.balance(), s.stock(mug))
 	}
-	done := s.manager.posted(path+"/void", nil)
-	if got := done.words("#flashes"); figures(got) != "30 1" {
+	done := s.manager.Submit(path+"/void", nil)
+	if got := done.Text("#flashes"); figures(got) != "30 1" {
 		t.Errorf("flash = %q", got)
 	}
-	if got := done.words("main"); !strings.Contains(got, "Bo Ek") || !strings.Contains(got, "+30 100") || done.Find("main form").Length() > 0 {
+	if got := done.Text("main"); !strings.Contains(got, "Bo Ek") || !strings.Contains(got, "+30 100") || done.Find("main form").Length() > 0 {
 		t.Errorf("detail = %q", got)
 	}
-	if s.balance(t) != 100 || s.stock(t, mug) != 2 {
-		t.Errorf("%d points and %d units, want 100 and 2", s.balance(t), s.stock(t, mug))
+	if s.balance() != 100 || s.stock(mug) != 2 {
+		t.Errorf("%d points and %d units, want 100 and 2", s.balance(), s.stock(mug))
 	}
-	again := s.manager.post(path+"/void", nil)
-	if again.Code != http.StatusUnprocessableEntity || again.words(".alert") != reward.ErrVoided.Message {
-		t.Errorf("again: %d %q", again.Code, again.words(".alert"))
+	again := s.manager.Post(path+"/void", nil)
+	if again.Code != http.StatusUnprocessableEntity || again.Text(".alert") != reward.ErrVoided.Message {
+		t.Errorf("again: %d %q", again.Code, again.Text(".alert"))
 	}
-	if a := s.cashier.post(path+"/fulfil", nil, "Hx-Request", "true"); a.Code != http.StatusUnprocessableEntity || a.words("[role=alert]") != reward.ErrVoided.Message {
-		t.Errorf("fulfilled after the void: %d %q", a.Code, a.words("body"))
+	if a := s.cashier.Post(path+"/fulfil", nil, "Hx-Request", "true"); a.Code != http.StatusUnprocessableEntity || a.Text("[role=alert]") != reward.ErrVoided.Message {
+		t.Errorf("fulfilled after the void: %d %q", a.Code, a.Text("body"))
 	}
 }
 
@@ -206,15 +204,12 @@ func TestVoidRedemption(t *testing.T) {
 func TestFilterRedemptions(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	bun, mug := s.offer(t, "Bun", 10, -1), s.offer(t, "Mug", 20, -1)
-	fulfilled, voided := s.redeem(t, bun), s.redeem(t, bun)
-	s.redeem(t, mug)
-	s.manager.posted(fulfilled+"/fulfil", nil)
-	s.manager.posted(voided+"/void", nil)
-	other, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("08-465 004 13")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bun, mug := s.offer("Bun", 10, -1), s.offer("Mug", 20, -1)
+	fulfilled, voided := s.redeem(bun), s.redeem(bun)
+	s.redeem(mug)
+	s.manager.Submit(fulfilled+"/fulfil", nil)
+	s.manager.Submit(voided+"/void", nil)
+	other := s.AddCustomer(customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("08-465 004 13")})
 	ofElsa := "customer_ulid=" + s.elsa.ID.String()
 	for query, want := range map[string]struct {
 		rows int
@@ -232,26 +227,26 @@ func TestFilterRedemptions(t *testing.T) {
 		ofElsa + "&status=pending":           {1, "pending"},
 		"customer_ulid=" + other.ID.String(): {0, "all"},
 	} {
-		list := s.cashier.get("/admin/redemptions?"+query, "Hx-Request", "true")
+		list := s.cashier.Get("/admin/redemptions?"+query, "Hx-Request", "true")
 		if got := list.Find("tbody tr").Length(); got != want.rows || list.Find("#tab-"+want.tab+".active").Length() != 1 || list.Find("header").Length() > 0 {
-			t.Errorf("%q shows %d at %q, want %+v", query, got, list.words(".nav-segmented .active"), want)
+			t.Errorf("%q shows %d at %q, want %+v", query, got, list.Text(".nav-segmented .active"), want)
 		}
-		if link := list.links(".empty a"); want.rows == 0 && (len(link) != 1 || link[0] != "/admin/redemptions?status=all") {
+		if link := list.Links(".empty a"); want.rows == 0 && (len(link) != 1 || link[0] != "/admin/redemptions?status=all") {
 			t.Errorf("%q shows nothing and leads to %q", query, link)
 		}
 	}
-	one := s.cashier.get("/admin/redemptions?" + ofElsa)
-	if got := one.words("#redemptions .border-bottom a[href='/admin/customers/" + s.elsa.ID.String() + "']"); got != "Elsa Berg <b>" || one.Find("main a[href='/admin/redemptions/new?"+ofElsa+"']").Length() != 1 {
+	one := s.cashier.Get("/admin/redemptions?" + ofElsa)
+	if got := one.Text("#redemptions .border-bottom a[href='/admin/customers/" + s.elsa.ID.String() + "']"); got != "Elsa Berg <b>" || one.Find("main a[href='/admin/redemptions/new?"+ofElsa+"']").Length() != 1 {
 		t.Errorf("of one customer: %q", got)
 	}
-	if tab, _ := one.Find("#tab-voided").Attr("href"); tab != "/admin/redemptions?"+ofElsa+"&status=voided" {
+	if tab := one.Attr("#tab-voided", "href"); tab != "/admin/redemptions?"+ofElsa+"&status=voided" {
 		t.Errorf("a tab forgets the filter: %s", tab)
 	}
 	for query, want := range map[string]int{
 		"status=lost": http.StatusUnprocessableEntity, "reward_ulid=x": http.StatusUnprocessableEntity, "customer_ulid=x": http.StatusUnprocessableEntity,
 		"customer_ulid=01JZZZZZZZZZZZZZZZZZZZZZZZ": http.StatusNotFound,
 	} {
-		if a := s.cashier.ask(http.MethodGet, "/admin/redemptions?"+query, nil); a.Code != want {
+		if a := s.cashier.Ask(http.MethodGet, "/admin/redemptions?"+query); a.Code != want {
 			t.Errorf("%s = %d, want %d", query, a.Code, want)
 		}
 	}
@@ -260,28 +255,28 @@ func TestFilterRedemptions(t *testing.T) {
 func TestRedemptionOfAnotherBusinessIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	mug := s.offer(t, "Mug", 30, 2)
-	path := s.redeem(t, mug)
+	mug := s.offer("Mug", 30, 2)
+	path := s.redeem(mug)
 	other := newCounter(t)
-	theirs := other.offer(t, "Theirs", 1, -1)
+	theirs := other.offer("Theirs", 1, -1)
 	ofElsa := "customer_ulid=" + s.elsa.ID.String()
 	for _, p := range []string{
 		path, path + "/void", "/admin/redemptions?" + ofElsa, "/admin/redemptions/new?" + ofElsa, "/admin/redemptions/new?" + ofElsa + "&reward_ulid=" + idOf(t, theirs).String(),
 		"/admin/redemptions/new?customer_ulid=" + other.elsa.ID.String() + "&reward_ulid=" + idOf(t, mug).String(),
 	} {
-		if a := other.manager.ask(http.MethodGet, p, nil); a.Code != http.StatusNotFound {
+		if a := other.manager.Ask(http.MethodGet, p); a.Code != http.StatusNotFound {
 			t.Errorf("GET %s = %d, want 404", p, a.Code)
 		}
 	}
 	for _, f := range []string{"/fulfil", "/void"} {
-		if a := other.manager.post(path+f, nil); a.Code != http.StatusNotFound {
+		if a := other.manager.Post(path+f, nil); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s = %d, want 404", f, a.Code)
 		}
 	}
-	if a := other.manager.post("/admin/redemptions/new", form("customer_ulid", s.elsa.ID.String(), "reward_ulid", idOf(t, theirs).String())); a.Code != http.StatusNotFound {
+	if a := other.manager.Post("/admin/redemptions/new", webtest.Form("customer_ulid", s.elsa.ID.String(), "reward_ulid", idOf(t, theirs).String())); a.Code != http.StatusNotFound {
 		t.Errorf("redeemed for a stranger's customer: %d", a.Code)
 	}
-	if s.status(t, path) != reward.Pending || s.balance(t) != 70 {
-		t.Errorf("it is %s, with %d points left", s.status(t, path), s.balance(t))
+	if s.status(path) != reward.Pending || s.balance() != 70 {
+		t.Errorf("it is %s, with %d points left", s.status(path), s.balance())
 	}
 }

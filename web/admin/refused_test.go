@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/webtest"
 )
 
 // "No page shows half-rendered content": a failed request for a fragment is answered with its message
@@ -17,9 +18,9 @@ import (
 func TestFragmentErrorsAreMessages(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	manager, cashier := s.signedIn(t, core.Manager), s.signedIn(t, core.Cashier)
+	manager, cashier := s.signedIn(core.Manager), s.signedIn(core.Cashier)
 	gone := customerPathOf(t, s, "Erik", "+46701234567")
-	manager.posted(gone+"/erase", form("understood", "1"))
+	manager.Submit(gone+"/erase", webtest.Form("understood", "1"))
 	for _, c := range []struct {
 		who    *browser
 		path   string
@@ -27,17 +28,17 @@ func TestFragmentErrorsAreMessages(t *testing.T) {
 		words  string
 	}{
 		{manager, gone + "/adjust", http.StatusUnprocessableEntity, customer.ErrErased.Message},
-		{manager, gone + "?cursor=nonsense", http.StatusUnprocessableEntity, says("Cursor", core.InvalidChoice)},
-		{manager, "/admin/transactions/new?search=" + strings.Repeat("x", 300), http.StatusUnprocessableEntity, says("Search", core.MaxLength(255))},
+		{manager, gone + "?cursor=nonsense", http.StatusUnprocessableEntity, webtest.Message("Cursor", core.InvalidChoice)},
+		{manager, "/admin/transactions/new?search=" + strings.Repeat("x", 300), http.StatusUnprocessableEntity, webtest.Message("Search", core.MaxLength(255))},
 		{cashier, gone + "/adjust", http.StatusForbidden, "Your role does not allow this. An owner of the business can do it, or give you another role."},
 		{manager, "/admin/customers/01JZZZZZZZZZZZZZZZZZZZZZZZ/adjust", http.StatusNotFound, ""},
 	} {
-		a := c.who.ask(http.MethodGet, c.path, nil, "Hx-Request", "true")
+		a := c.who.Ask(http.MethodGet, c.path, "Hx-Request", "true")
 		if a.Code != c.status || a.Body.String() != c.words || a.Find(".topbar").Length() != 0 {
 			t.Errorf("%s = %d %q, want %d %q", c.path, a.Code, a.Body, c.status, c.words)
 		}
-		if a := c.who.ask(http.MethodGet, c.path, nil); a.Code != c.status || a.Find(".topbar").Length() != 1 {
-			t.Errorf("%s as a page = %d %q", c.path, a.Code, a.words("main"))
+		if a := c.who.Ask(http.MethodGet, c.path); a.Code != c.status || a.Find(".topbar").Length() != 1 {
+			t.Errorf("%s as a page = %d %q", c.path, a.Code, a.Text("main"))
 		}
 	}
 }
@@ -45,9 +46,9 @@ func TestFragmentErrorsAreMessages(t *testing.T) {
 // customerPathOf adds a customer and returns the path of their page.
 func customerPathOf(t *testing.T, s *shop, name, phone string) string {
 	t.Helper()
-	a := s.signedIn(t, core.Manager).post("/admin/customers/new", form("first_name", name, "last_name", "Ek", "phone", phone))
+	a := s.signedIn(core.Manager).Post("/admin/customers/new", webtest.Form("first_name", name, "last_name", "Ek", "phone", phone))
 	if a.Code != http.StatusSeeOther {
-		t.Fatalf("adding %s = %d %s", name, a.Code, a.words(".invalid-feedback"))
+		t.Fatalf("adding %s = %d %s", name, a.Code, a.Text(".invalid-feedback"))
 	}
 	return a.Header().Get("Location")
 }
@@ -58,11 +59,11 @@ func TestSignInAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	here := s.origin() + "/admin/customers/new?search=Ida"
-	away := s.stranger(t)
-	opened := away.ask(http.MethodGet, "/admin/customers?status=active", nil)
-	part := away.ask(http.MethodGet, "/admin/customers?search=a", nil, "Hx-Request", "true", "Referer", here)
-	sent := away.post("/admin/customers/new", form("first_name", "Ida"), "Referer", here)
-	foreign := away.post("/admin/customers/new", form("first_name", "Ida"), "Referer", "https://evil.example/admin")
+	away := s.stranger()
+	opened := away.Ask(http.MethodGet, "/admin/customers?status=active")
+	part := away.Ask(http.MethodGet, "/admin/customers?search=a", "Hx-Request", "true", "Referer", here)
+	sent := away.Post("/admin/customers/new", webtest.Form("first_name", "Ida"), "Referer", here)
+	foreign := away.Post("/admin/customers/new", webtest.Form("first_name", "Ida"), "Referer", "https://evil.example/admin")
 	for _, led := range [][2]string{
 		{opened.Header().Get("Location"), "/admin/sign-in?to=%2Fadmin%2Fcustomers%3Fstatus%3Dactive"},
 		{part.Header().Get("Hx-Redirect"), "/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda"},
@@ -73,14 +74,14 @@ func TestSignInAgain(t *testing.T) {
 			t.Errorf("led to %s, want %s", got, want)
 		}
 	}
-	if a := away.get(sent.Header().Get("Location")); !a.flashed(ui.Warning, "") {
-		t.Errorf("after an unsaved form, the message is %q", a.words("#flashes"))
+	if a := away.Get(sent.Header().Get("Location")); !a.Flashed(ui.Warning, "") {
+		t.Errorf("after an unsaved form, the message is %q", a.Text("#flashes"))
 	}
-	if got := away.get(opened.Header().Get("Location")).words("#flashes"); got != "" {
+	if got := away.Get(opened.Header().Get("Location")).Text("#flashes"); got != "" {
 		t.Errorf("after a page, the message is %q", got)
 	}
-	s.hired(t, "maja@example.com")
-	in := away.post("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", "/admin/customers/new?search=Ida"))
+	s.hired("maja@example.com")
+	in := away.Post("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", password, "to", "/admin/customers/new?search=Ida"))
 	if got := in.Header().Get("Location"); got != "/admin/customers/new?search=Ida" {
 		t.Errorf("and then led to %q", got)
 	}
@@ -90,13 +91,13 @@ func TestSignInAgain(t *testing.T) {
 func TestFormActionRedirectsToItsPage(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
+	owner := s.signedIn(core.Owner)
 	for path, want := range map[string]string{
 		"/admin/settings/business/look": "/admin/settings/business",
 		account + "/password":           account,
 		"/admin/sign-out":               "/admin",
 	} {
-		if a := owner.ask(http.MethodGet, path, nil); a.Code != http.StatusSeeOther || a.Header().Get("Location") != want {
+		if a := owner.Ask(http.MethodGet, path); a.Code != http.StatusSeeOther || a.Header().Get("Location") != want {
 			t.Errorf("%s = %d to %q, want %s", path, a.Code, a.Header().Get("Location"), want)
 		}
 	}
@@ -106,29 +107,29 @@ func TestFormActionRedirectsToItsPage(t *testing.T) {
 func TestMalformedForms(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
-	if got := owner.posted(account+"/name", form("name", "Bo\xff Ek")).words(".topbar .d-md-block"); got != "Bo\uFFFD Ek Owner" {
+	owner := s.signedIn(core.Owner)
+	if got := owner.Submit(account+"/name", webtest.Form("name", "Bo\xff Ek")).Text(".topbar .d-md-block"); got != "Bo\uFFFD Ek Owner" {
 		t.Errorf("a name with invalid UTF-8 is %q", got)
 	}
-	made := owner.post("/admin/types/new", form("name", "Caf\xe9", "rule_type", "points", "points_per_unit", "1", "unit_cents", "1"))
+	made := owner.Post("/admin/types/new", webtest.Form("name", "Caf\xe9", "rule_type", "points", "points_per_unit", "1", "unit_cents", "1"))
 	if made.Code != http.StatusSeeOther {
-		t.Errorf("a type with invalid UTF-8 in its name = %d %s", made.Code, made.words(".alert"))
+		t.Errorf("a type with invalid UTF-8 in its name = %d %s", made.Code, made.Text(".alert"))
 	}
-	if got := owner.get("/admin/types").words("tbody td:first-child"); !strings.HasPrefix(got, "Caf\uFFFD") {
+	if got := owner.Get("/admin/types").Text("tbody td:first-child"); !strings.HasPrefix(got, "Caf\uFFFD") {
 		t.Errorf("the type is called %q", got)
 	}
-	place := owner.posted("/admin/locations", form("name", "Harbour")).Find("form[action$='/active']").AttrOr("action", "")
+	place := owner.Submit("/admin/locations", webtest.Form("name", "Harbour")).Attr("form[action$='/active']", "action")
 	for kind, body := range map[string]string{
 		"application/json": `{"active":"0"}`, "multipart/form-data": "active=0", "multipart/form-data; boundary=x": "--x", "": "active=0", "text/plain": "active=0",
 		"application/x-www-form-urlencoded": "active=off", "application/x-www-form-urlencoded; charset=utf-8": "",
 	} {
-		a := owner.ask(http.MethodPost, place, strings.NewReader(body), "Content-Type", kind, "Sec-Fetch-Site", "same-origin")
-		if a.Code != http.StatusBadRequest || a.words(".empty-subtitle") != page.IncompleteMessage {
-			t.Errorf("%s as %q = %d %q", body, kind, a.Code, a.words("main"))
+		a := owner.Do(owner.Request(http.MethodPost, place, strings.NewReader(body), "Content-Type", kind, "Sec-Fetch-Site", "same-origin"))
+		if a.Code != http.StatusBadRequest || a.Text(".empty-subtitle") != page.IncompleteMessage {
+			t.Errorf("%s as %q = %d %q", body, kind, a.Code, a.Text("main"))
 		}
 	}
-	if list := owner.get("/admin/locations"); list.Find("form[action='"+place+"'] [name=active]").AttrOr("value", "") != "0" || !strings.Contains(list.words("tbody"), "Harbour") {
-		t.Errorf("the location is %q", list.words("tbody"))
+	if list := owner.Get("/admin/locations"); list.Find("form[action='"+place+"'] [name=active]").AttrOr("value", "") != "0" || !strings.Contains(list.Text("tbody"), "Harbour") {
+		t.Errorf("the location is %q", list.Text("tbody"))
 	}
 }
 
@@ -136,14 +137,14 @@ func TestMalformedForms(t *testing.T) {
 func TestPointsHaveNoFraction(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	manager := s.signedIn(t, core.Manager)
+	manager := s.signedIn(core.Manager)
 	path := customerPathOf(t, s, "Ida", "+46701234567")
-	adjust := func(amount string) answer {
-		return manager.post(path+"/adjust", url.Values{"unit": {"points"}, "amount": {amount}, "reason": {"A test"}})
+	adjust := func(amount string) webtest.Page {
+		return manager.Post(path+"/adjust", url.Values{"unit": {"points"}, "amount": {amount}, "reason": {"A test"}})
 	}
 	for _, amount := range []string{"12,50", "1,25", "12.50", "1,2,3", ",5", "5,", "1e3", "--5", "+-5"} {
-		if a := adjust(amount); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Change", core.MustBeInteger) {
-			t.Errorf("%s = %d %q", amount, a.Code, a.words(".invalid-feedback"))
+		if a := adjust(amount); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != webtest.Message("Change", core.MustBeInteger) {
+			t.Errorf("%s = %d %q", amount, a.Code, a.Text(".invalid-feedback"))
 		}
 	}
 	for _, amount := range []string{"+1,250", "1 250", "−250", "-1,000,000"} {
@@ -152,10 +153,10 @@ func TestPointsHaveNoFraction(t *testing.T) {
 			want = http.StatusUnprocessableEntity // more than the balance
 		}
 		if a := adjust(amount); a.Code != want {
-			t.Errorf("%s = %d %q", amount, a.Code, a.words(".alert"))
+			t.Errorf("%s = %d %q", amount, a.Code, a.Text(".alert"))
 		}
 	}
-	if got := manager.get(path).words(".customer-balances"); !strings.HasPrefix(got, "Points 2,250") {
+	if got := manager.Get(path).Text(".customer-balances"); !strings.HasPrefix(got, "Points 2,250") {
 		t.Errorf("the balance is %q", got)
 	}
 }
@@ -166,33 +167,33 @@ func TestVoidInTwoWindows(t *testing.T) {
 	t.Parallel()
 	refused := func(manager *browser, path, message string) {
 		t.Helper()
-		for _, a := range []answer{
-			manager.ask(http.MethodGet, path, nil, "Hx-Request", "true"), manager.ask(http.MethodGet, path, nil), manager.post(path, nil), manager.post(path, nil, "Hx-Request", "true"),
+		for _, a := range []webtest.Page{
+			manager.Ask(http.MethodGet, path, "Hx-Request", "true"), manager.Ask(http.MethodGet, path), manager.Post(path, nil), manager.Post(path, nil, "Hx-Request", "true"),
 		} {
 			asked := "form[action='" + path + "'] "
-			if a.words(".alert-danger") != message || a.Find(asked+"button[type=submit]").Length() != 0 || a.Find(asked+"a.btn-primary").Length() != 1 {
-				t.Errorf("%s = %d %q", path, a.Code, a.words(asked))
+			if a.Text(".alert-danger") != message || a.Find(asked+"button[type=submit]").Length() != 0 || a.Find(asked+"a.btn-primary").Length() != 1 {
+				t.Errorf("%s = %d %q", path, a.Code, a.Text(asked))
 			}
 		}
 	}
 	till := newTill(t)
-	manager := till.signedIn(t, core.Manager)
+	manager := till.signedIn(core.Manager)
 	sale := till.sold(manager, "1")
-	if got := manager.get(sale + "/void").words("form p"); !strings.Contains(got, "1 point") {
+	if got := manager.Get(sale + "/void").Text("form p"); !strings.Contains(got, "1 point") {
 		t.Errorf("the confirmation doesn't name the point: %q", got)
 	}
-	manager.posted(sale+"/void", nil)
+	manager.Submit(sale+"/void", nil)
 	refused(manager, sale+"/void", "This transaction has already been voided.")
 	nothing := till.sold(manager, "0.50")
-	if a := manager.posted(nothing+"/void", nil); !a.flashed(ui.Done, "") {
-		t.Errorf("a sale that earned nothing: %q", a.words("#flashes"))
+	if a := manager.Submit(nothing+"/void", nil); !a.Flashed(ui.Done, "") {
+		t.Errorf("a sale that earned nothing: %q", a.Text("#flashes"))
 	}
 
 	s := newCounter(t)
-	bun := s.offer(t, "Bun", 10, -1)
-	fulfilled, voided := s.redeem(t, bun), s.redeem(t, bun)
-	s.manager.posted(fulfilled+"/fulfil", nil)
-	s.manager.posted(voided+"/void", nil)
+	bun := s.offer("Bun", 10, -1)
+	fulfilled, voided := s.redeem(bun), s.redeem(bun)
+	s.manager.Submit(fulfilled+"/fulfil", nil)
+	s.manager.Submit(voided+"/void", nil)
 	refused(s.manager, fulfilled+"/void", "This redemption has already been fulfilled.")
 	refused(s.manager, voided+"/void", "This redemption has been voided.")
 }
@@ -201,35 +202,35 @@ func TestVoidInTwoWindows(t *testing.T) {
 func TestSaleToInactiveCustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	manager, cashier := s.signedIn(t, core.Manager), s.signedIn(t, core.Cashier)
+	manager, cashier := s.signedIn(core.Manager), s.signedIn(core.Cashier)
 	path := "/admin/customers/" + s.elsa.ID.String()
 	sale := s.sale(cashier, "12.50")
 	refused := func(name string) {
 		t.Helper()
-		for _, a := range []answer{cashier.ask(http.MethodGet, "/admin/transactions/new?customer_ulid="+s.elsa.ID.String(), nil), cashier.post("/admin/transactions/new", sale)} {
-			if got := a.words(".alert-danger"); got == "" || !strings.Contains(got, name) {
+		for _, a := range []webtest.Page{cashier.Ask(http.MethodGet, "/admin/transactions/new?customer_ulid="+s.elsa.ID.String()), cashier.Post("/admin/transactions/new", sale)} {
+			if got := a.Text(".alert-danger"); got == "" || !strings.Contains(got, name) {
 				t.Errorf("%d %q, want a message about %q", a.Code, got, name)
 			}
 		}
 	}
-	manager.posted(path+"/deactivate", nil)
+	manager.Submit(path+"/deactivate", nil)
 	refused("Elsa Berg <b>")
-	manager.posted(path+"/erase", form("understood", "1"))
+	manager.Submit(path+"/erase", webtest.Form("understood", "1"))
 	refused("erased")
 }
 
 // A list with an invalid filter shows the error, and not its empty state for new businesses.
 func TestRefusedFilterIsNotAnEmptyList(t *testing.T) {
 	t.Parallel()
-	manager := newShop(t).signedIn(t, core.Manager)
+	manager := newShop(t).signedIn(core.Manager)
 	for _, path := range []string{
 		"/admin/customers?cursor=x", "/admin/audit?from=x", "/admin/audit?cursor=x", "/admin/transactions?cursor=x", "/admin/transactions?from=x",
 		"/admin/redemptions?cursor=x", "/admin/redemptions?status=x", "/admin/rewards?cursor=x", "/admin/coupons?cursor=x",
 	} {
 		unfiltered, _, _ := strings.Cut(path, "?")
-		a, list := manager.ask(http.MethodGet, path, nil), manager.get(unfiltered)
-		if got := a.words("main .empty-title"); a.Code != http.StatusUnprocessableEntity || a.words("main [role=alert]") == "" || got != "" && got == list.words("main .empty-title") {
-			t.Errorf("%s: %d %q, %q", path, a.Code, a.words("main [role=alert]"), got)
+		a, list := manager.Ask(http.MethodGet, path), manager.Get(unfiltered)
+		if got := a.Text("main .empty-title"); a.Code != http.StatusUnprocessableEntity || a.Text("main [role=alert]") == "" || got != "" && got == list.Text("main .empty-title") {
+			t.Errorf("%s: %d %q, %q", path, a.Code, a.Text("main [role=alert]"), got)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package admin_test
 
 import (
 	"encoding/csv"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,22 +10,20 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/link"
+	"example.com/loyalty/web/webtest"
 )
 
 // file reads a download that a spreadsheet opens.
 func (b *browser) file(path string) (name string, rows [][]string) {
-	b.t.Helper()
-	a := b.get(path)
+	b.T.Helper()
+	a := b.Get(path)
 	text, marked := strings.CutPrefix(a.Body.String(), "\uFEFF")
 	if !marked || !strings.HasPrefix(a.Header().Get("Content-Type"), "text/csv") {
-		b.t.Fatalf("%s is %s, and begins with %.20q", path, a.Header().Get("Content-Type"), a.Body)
+		b.T.Fatalf("%s is %s, and begins with %.20q", path, a.Header().Get("Content-Type"), a.Body)
 	}
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return a.Header().Get("Content-Disposition"), rows
 }
@@ -51,37 +48,37 @@ func columns(rows [][]string, names ...string) (cells []string) {
 func TestSummaryReport(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	anna := m.customer(t, "2026-05-31 23:30", "Anna", "Lindqvist") // in UTC as well
-	bo := m.customer(t, "2026-06-01 00:30", "Bo", "Ek")            // in UTC still May
-	m.sale(t, "2026-05-31 23:59", anna, m.purchase, 99_900)
-	m.sale(t, "2026-06-01 00:00", anna, m.purchase, 1_250)
-	m.sale(t, "2026-06-03 23:59", bo, m.purchase, 2_000)
-	m.sale(t, "2026-06-03 12:00", bo, m.coffee, 420)
-	m.void(t, "2026-06-05 12:00", m.sale(t, "2026-06-03 12:30", anna, m.purchase, 5_000))
-	m.redemption(t, "2026-06-02 12:00", anna)
-	owner := m.signedIn(t, core.Owner)
+	anna := m.customer("2026-05-31 23:30", "Anna", "Lindqvist") // in UTC as well
+	bo := m.customer("2026-06-01 00:30", "Bo", "Ek")            // in UTC still May
+	m.sale("2026-05-31 23:59", anna, m.purchase, 99_900)
+	m.sale("2026-06-01 00:00", anna, m.purchase, 1_250)
+	m.sale("2026-06-03 23:59", bo, m.purchase, 2_000)
+	m.sale("2026-06-03 12:00", bo, m.coffee, 420)
+	m.void("2026-06-05 12:00", m.sale("2026-06-03 12:30", anna, m.purchase, 5_000))
+	m.redemption("2026-06-02 12:00", anna)
+	owner := m.signedIn(core.Owner)
 
 	const days = "?from=2026-06-01&to=2026-06-03"
-	page := owner.get("/admin/reports" + days)
+	page := owner.Get("/admin/reports" + days)
 	var shown []string
-	for _, card := range page.each(".col-6 .card") {
+	for _, card := range page.Texts(".col-6 .card") {
 		shown = append(shown, figures(card))
 	}
 	wants(t, "figures", shown, []string{"3 1", "36.70 12.23", "3,250 5,000", "10 1", "2", "1", "1", "0"})
-	wants(t, "spend", page.each("#spend tbody tr"), []string{"1 Jun € 12.50", "2 Jun € 0.00", "3 Jun € 24.20"})
-	wants(t, "points", page.each("#points tbody tr"), []string{"1 Jun 1,250 0", "2 Jun 0 10", "3 Jun 2,000 0"})
-	if got := figures(page.words("figcaption")); got != "36.70 3 3,250 10" {
+	wants(t, "spend", page.Texts("#spend tbody tr"), []string{"1 Jun € 12.50", "2 Jun € 0.00", "3 Jun € 24.20"})
+	wants(t, "points", page.Texts("#points tbody tr"), []string{"1 Jun 1,250 0", "2 Jun 0 10", "3 Jun 2,000 0"})
+	if got := figures(page.Text("figcaption")); got != "36.70 3 3,250 10" {
 		t.Errorf("the captions of the charts are of %s", got)
 	}
-	if unit, decimals := page.Find("#spend").AttrOr("data-unit", ""), page.Find("#spend").AttrOr("data-decimals", ""); unit != "€" || decimals != "2" {
+	if unit, decimals := page.Attr("#spend", "data-unit"), page.Attr("#spend", "data-decimals"); unit != "€" || decimals != "2" {
 		t.Errorf("the axis is in %q with %s decimals", unit, decimals)
 	}
-	if from, to := page.Find("#field-from").AttrOr("value", ""), page.Find("#field-to").AttrOr("value", ""); from != "2026-06-01" || to != "2026-06-03" {
+	if from, to := page.Value("#field-from"), page.Value("#field-to"); from != "2026-06-01" || to != "2026-06-03" {
 		t.Errorf("fields: %s to %s", from, to)
 	}
-	wants(t, "the other reports", page.links(".report-tabs a"), []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/coupons"})
+	wants(t, "the other reports", page.Links(".report-tabs a"), []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/coupons"})
 
-	export := page.links(".page-header a[download]")
+	export := page.Links(".page-header a[download]")
 	wants(t, "export", export, []string{"/admin/reports/summary.csv" + days})
 	name, rows := owner.file(export[0])
 	if name != "attachment; filename=summary-2026-06-01-to-2026-06-03.csv" {
@@ -103,25 +100,25 @@ func TestSummaryReport(t *testing.T) {
 func TestCommonRanges(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	owner := m.signedIn(t, core.Owner)
-	page := owner.get("/admin/reports")
-	wants(t, "at first", page.each(".report-heading, .report-quick [aria-current]"), []string{"Last 30 days", "17 May – 15 Jun 2026"})
+	owner := m.signedIn(core.Owner)
+	page := owner.Get("/admin/reports")
+	wants(t, "at first", page.Texts(".report-heading, .report-quick [aria-current]"), []string{"Last 30 days", "17 May – 15 Jun 2026"})
 	var got []string
-	for _, link := range page.links(".report-quick a") {
-		picked := owner.get(link)
-		got = append(got, picked.words(".report-quick [aria-current]")+": "+picked.words(".report-heading"))
+	for _, link := range page.Links(".report-quick a") {
+		picked := owner.Get(link)
+		got = append(got, picked.Text(".report-quick [aria-current]")+": "+picked.Text(".report-heading"))
 	}
 	wants(t, "ranges", got, []string{
 		"Last 7 days: 9–15 Jun 2026", "Last 30 days: 17 May – 15 Jun 2026", "Last 90 days: 18 Mar – 15 Jun 2026",
 		"This month: 1–15 Jun 2026", "Last month: 1–31 May 2026", "This year: 1 Jan – 15 Jun 2026",
 	})
-	over := owner.get("/admin/reports?from=2025-12-31&to=2026-01-01")
-	wants(t, "over the new year", over.each(".report-heading, #points tbody th"), []string{"31 Dec 2025 – 1 Jan 2026", "31 Dec 2025", "1 Jan 2026"})
-	if got := owner.get("/admin/reports?from=2026-06-15&to=2026-06-15").words(".report-heading"); got != "15 Jun 2026" {
+	over := owner.Get("/admin/reports?from=2025-12-31&to=2026-01-01")
+	wants(t, "over the new year", over.Texts(".report-heading, #points tbody th"), []string{"31 Dec 2025 – 1 Jan 2026", "31 Dec 2025", "1 Jan 2026"})
+	if got := owner.Get("/admin/reports?from=2026-06-15&to=2026-06-15").Text(".report-heading"); got != "15 Jun 2026" {
 		t.Errorf("one day is %q", got)
 	}
 	// The links keep the other options.
-	for _, link := range owner.get("/admin/reports/customers?by=visits&limit=25").links(".report-quick a, .page-header a[download]") {
+	for _, link := range owner.Get("/admin/reports/customers?by=visits&limit=25").Links(".report-quick a, .page-header a[download]") {
 		if !strings.Contains(link, "by=visits") || !strings.Contains(link, "limit=25") {
 			t.Errorf("%s forgets what was asked", link)
 		}
@@ -132,22 +129,22 @@ func TestCommonRanges(t *testing.T) {
 func TestReportsRefuseWrongDates(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	owner := m.signedIn(t, core.Owner)
+	owner := m.signedIn(core.Owner)
 	for _, path := range []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/coupons"} {
 		for _, c := range []struct{ from, to, field, message string }{
-			{"2026-06-10", "2026-06-01", "to", says("To", core.AfterOrEqual("from"))},
-			{"2016-06-10", "2026-06-15", "to", says("To", core.WithinDays(3652, "from"))},
-			{"31 <b>", "2026-06-01", "from", says("From", core.MustBeDate)},
+			{"2026-06-10", "2026-06-01", "to", webtest.Message("To", core.AfterOrEqual("from"))},
+			{"2016-06-10", "2026-06-15", "to", webtest.Message("To", core.WithinDays(3652, "from"))},
+			{"31 <b>", "2026-06-01", "from", webtest.Message("From", core.MustBeDate)},
 		} {
-			query := form("from", c.from, "to", c.to).Encode()
-			a := owner.ask(http.MethodGet, path+"?"+query, nil)
-			if a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != c.message || a.words(".alert") != c.message {
-				t.Errorf("%s of %s to %s = %d %q", path, c.from, c.to, a.Code, a.words(".alert, .invalid-feedback"))
+			query := webtest.Form("from", c.from, "to", c.to).Encode()
+			a := owner.Ask(http.MethodGet, path+"?"+query)
+			if a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != c.message || a.Text(".alert") != c.message {
+				t.Errorf("%s of %s to %s = %d %q", path, c.from, c.to, a.Code, a.Text(".alert, .invalid-feedback"))
 			}
-			if from, to := a.Find("#field-from").AttrOr("value", ""), a.Find("#field-to").AttrOr("value", ""); from != c.from || to != c.to {
+			if from, to := a.Value("#field-from"), a.Value("#field-to"); from != c.from || to != c.to {
 				t.Errorf("%s: typed %s and %s, kept %s and %s", path, c.from, c.to, from, to)
 			}
-			wants(t, "the summary leads to", a.links(".alert a"), []string{"#field-" + c.field})
+			wants(t, "the summary leads to", a.Links(".alert a"), []string{"#field-" + c.field})
 			if a.Find("figure, table, a[download]").Length() > 0 {
 				t.Errorf("%s shows figures for refused days", path)
 			}
@@ -155,14 +152,14 @@ func TestReportsRefuseWrongDates(t *testing.T) {
 			if path != "/admin/reports" {
 				file = path
 			}
-			if a := owner.ask(http.MethodGet, file+".csv?"+query, nil); a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" {
+			if a := owner.Ask(http.MethodGet, file+".csv?"+query); a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" {
 				t.Errorf("%s.csv = %d %s", file, a.Code, a.Header().Get("Content-Disposition"))
 			}
 		}
 	}
 	for _, query := range []string{"by=height", "limit=0", "limit=many"} {
-		if a := owner.ask(http.MethodGet, "/admin/reports/customers?"+query, nil); a.Code != http.StatusUnprocessableEntity || a.Find(".invalid-feedback").Length() != 1 {
-			t.Errorf("%s = %d %s", query, a.Code, a.words("main"))
+		if a := owner.Ask(http.MethodGet, "/admin/reports/customers?"+query); a.Code != http.StatusUnprocessableEntity || a.Find(".invalid-feedback").Length() != 1 {
+			t.Errorf("%s = %d %s", query, a.Code, a.Text("main"))
 		}
 	}
 }
@@ -171,29 +168,29 @@ func TestReportsRefuseWrongDates(t *testing.T) {
 func TestTopReport(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	anna := m.customer(t, "", "Anna <b>", "Lindqvist")
-	evil := m.customer(t, "", "=1+1", "@Ek")
-	m.sale(t, "2026-06-01 12:00", anna, m.purchase, 4_000)
+	anna := m.customer("", "Anna <b>", "Lindqvist")
+	evil := m.customer("", "=1+1", "@Ek")
+	m.sale("2026-06-01 12:00", anna, m.purchase, 4_000)
 	for range 3 {
-		m.sale(t, "2026-06-02 12:00", evil, m.purchase, 1_000)
+		m.sale("2026-06-02 12:00", evil, m.purchase, 1_000)
 	}
-	m.sale(t, "2026-05-01 12:00", evil, m.purchase, 90_000)
-	owner := m.signedIn(t, core.Owner)
+	m.sale("2026-05-01 12:00", evil, m.purchase, 90_000)
+	owner := m.signedIn(core.Owner)
 
 	const june = "?from=2026-06-01&to=2026-06-15"
-	bySpend := owner.get("/admin/reports/customers" + june)
-	wants(t, "by spend", bySpend.each("tbody tr td:nth-child(4), tbody tr td:nth-child(5)"), []string{"1", "4,000", "3", "3,000"})
-	wants(t, "names", bySpend.each("tbody a"), []string{"Anna <b> Lindqvist", "=1+1 @Ek"})
-	wants(t, "where they lead", bySpend.links("tbody a"), []string{"/admin/customers/" + anna.String(), "/admin/customers/" + evil.String()})
-	byVisits := owner.get("/admin/reports/customers" + june + "&by=visits")
-	wants(t, "by sales", byVisits.each("tbody a"), []string{"=1+1 @Ek", "Anna <b> Lindqvist"})
+	bySpend := owner.Get("/admin/reports/customers" + june)
+	wants(t, "by spend", bySpend.Texts("tbody tr td:nth-child(4), tbody tr td:nth-child(5)"), []string{"1", "4,000", "3", "3,000"})
+	wants(t, "names", bySpend.Texts("tbody a"), []string{"Anna <b> Lindqvist", "=1+1 @Ek"})
+	wants(t, "where they lead", bySpend.Links("tbody a"), []string{"/admin/customers/" + anna.String(), "/admin/customers/" + evil.String()})
+	byVisits := owner.Get("/admin/reports/customers" + june + "&by=visits")
+	wants(t, "by sales", byVisits.Texts("tbody a"), []string{"=1+1 @Ek", "Anna <b> Lindqvist"})
 	if width := byVisits.Find("tbody tr").Last().Find(".bar-column rect").AttrOr("width", ""); width != "33.33%" {
 		t.Errorf("a third is drawn as %s", width)
 	}
-	if got := byVisits.words(".card-title"); !strings.HasPrefix(got, "1–15 Jun 2026") {
+	if got := byVisits.Text(".card-title"); !strings.HasPrefix(got, "1–15 Jun 2026") {
 		t.Errorf("title = %q", got)
 	}
-	if got := owner.get("/admin/reports/customers" + june + "&limit=1").Find("tbody tr").Length(); got == 0 {
+	if got := owner.Get("/admin/reports/customers" + june + "&limit=1").Find("tbody tr").Length(); got == 0 {
 		t.Error("the first one is missing")
 	}
 	name, rows := owner.file("/admin/reports/customers.csv" + june)
@@ -204,50 +201,29 @@ func TestTopReport(t *testing.T) {
 		"1 | " + anna.String() + " | Anna <b> | Lindqvist | '+46 70 112 23 01 |  | 1 | 40.00 | 4000 | 4000 | 0",
 		"2 | " + evil.String() + " | '=1+1 | '@Ek | '+46 70 112 23 02 |  | 3 | 30.00 | 3000 | 93000 | 0",
 	})
-	if got := owner.get("/admin/reports/customers?from=2026-04-01&to=2026-04-02"); got.Find(".empty").Length() != 1 || got.Find("tbody tr").Length() != 0 {
-		t.Errorf("a period without sales shows %q", got.words("main"))
+	if got := owner.Get("/admin/reports/customers?from=2026-04-01&to=2026-04-02"); got.Find(".empty").Length() != 1 || got.Find("tbody tr").Length() != 0 {
+		t.Errorf("a period without sales shows %q", got.Text("main"))
 	}
-	stranger := newMarket(t).signedIn(t, core.Owner)
-	if got := stranger.get("/admin/reports/customers").Find("tbody tr").Length(); got != 0 {
+	stranger := newMarket(t).signedIn(core.Owner)
+	if got := stranger.Get("/admin/reports/customers").Find("tbody tr").Length(); got != 0 {
 		t.Errorf("a stranger sees %d customers", got)
 	}
 }
 
-// coupons is the coupon service at a time in the shop's time zone.
-func (m *market) coupons(t *testing.T, when string) *coupon.Service {
-	t.Helper()
-	jobs, err := job.New(m.db, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return coupon.NewService(m.at(t, when), jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
-}
-
-func (m *market) coupon(t *testing.T, when, name string) coupon.Coupon {
-	t.Helper()
-	made, err := m.coupons(t, when).Add(t.Context(), m.by, coupon.New{
+func (m *market) coupon(when, name string) coupon.Coupon {
+	m.T.Helper()
+	return m.at(when).Coupon(coupon.New{
 		Name: &name, BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
 }
 
 // sent sends a coupon to every customer and returns the vouchers.
-func (m *market) sent(t *testing.T, when string, c coupon.Coupon) (vouchers []core.ID) {
-	t.Helper()
-	coupons := m.coupons(t, when)
-	sent, err := coupons.Send(t.Context(), m.by, c.ID, coupon.Send{Segment: coupon.All, FormKey: core.NewID(m.db.Now()).String()})
-	if err == nil {
-		sent, err = coupons.Evaluate(t.Context(), m.by, sent.ID)
-	}
+func (m *market) sent(when string, c coupon.Coupon) (vouchers []core.ID) {
+	m.T.Helper()
+	sent := m.at(when).Send(c.ID, coupon.Send{Segment: coupon.All})
+	list, err := m.Coupons.ListSent(m.T.Context(), m.By, sent.ID, core.Page{Size: 100})
 	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := coupons.ListSent(t.Context(), m.by, sent.ID, core.Page{Size: 100})
-	if err != nil {
-		t.Fatal(err)
+		m.T.Fatal(err)
 	}
 	for _, v := range list.Items {
 		vouchers = append(vouchers, v.ID)
@@ -256,7 +232,7 @@ func (m *market) sent(t *testing.T, when string, c coupon.Coupon) (vouchers []co
 }
 
 // couponRows are the names and figures of the coupon report.
-func couponRows(a answer) (rows []string) {
+func couponRows(a webtest.Page) (rows []string) {
 	a.Find("tbody tr").Each(func(_ int, row *goquery.Selection) {
 		row.Find(".to-sm").Remove() // the same figures for phones
 		cells := row.Find("td").Map(func(_ int, cell *goquery.Selection) string { return strings.TrimSpace(cell.Text()) })
@@ -269,30 +245,28 @@ func couponRows(a answer) (rows []string) {
 func TestCouponReport(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	owner := m.signedIn(t, core.Owner)
-	if got := owner.get("/admin/reports/coupons").links(".empty a"); len(got) != 1 || got[0] != "/admin/coupons/new" {
+	owner := m.signedIn(core.Owner)
+	if got := owner.Get("/admin/reports/coupons").Links(".empty a"); len(got) != 1 || got[0] != "/admin/coupons/new" {
 		t.Errorf("without coupons leads to %v", got)
 	}
 	for range 4 {
-		m.customer(t, "2026-05-01 09:00", "Anna", "Lindqvist")
+		m.customer("2026-05-01 09:00", "Anna", "Lindqvist")
 	}
-	spring, summer := m.coupon(t, "2026-05-01 10:00", "Spring <b>"), m.coupon(t, "2026-06-01 10:00", "=Summer")
-	m.coupon(t, "2026-06-02 10:00", "Unsent")
-	m.sent(t, "2026-05-31 23:00", spring)
-	m.sent(t, "2026-06-01 12:00", spring)
-	if _, err := m.Coupons.Redeem(t.Context(), m.by, m.sent(t, "2026-06-01 12:00", summer)[0]); err != nil {
-		t.Fatal(err)
-	}
-	all := owner.get("/admin/reports/coupons")
+	spring, summer := m.coupon("2026-05-01 10:00", "Spring <b>"), m.coupon("2026-06-01 10:00", "=Summer")
+	m.coupon("2026-06-02 10:00", "Unsent")
+	m.sent("2026-05-31 23:00", spring)
+	m.sent("2026-06-01 12:00", spring)
+	m.RedeemVoucher(m.sent("2026-06-01 12:00", summer)[0])
+	all := owner.Get("/admin/reports/coupons")
 	wants(t, "all", couponRows(all), []string{"Unsent 0 0 0 0 –", "=Summer 4 1 3 0 25.0%", "Spring <b> 8 0 8 0 0.0%"})
-	wants(t, "where they lead", all.links("tbody tr:nth-child(2) a"), []string{"/admin/coupons/" + summer.ID.String()})
-	wants(t, "which days", all.each(".report-quick [aria-current], .card-title"), []string{"All time", "All time"})
-	may := owner.get("/admin/reports/coupons?from=2026-05-01&to=2026-05-31")
+	wants(t, "where they lead", all.Links("tbody tr:nth-child(2) a"), []string{"/admin/coupons/" + summer.ID.String()})
+	wants(t, "which days", all.Texts(".report-quick [aria-current], .card-title"), []string{"All time", "All time"})
+	may := owner.Get("/admin/reports/coupons?from=2026-05-01&to=2026-05-31")
 	wants(t, "of May", couponRows(may), []string{"Spring <b> 4 0 4 0 0.0%"})
-	wants(t, "exports", append(all.links("a[download]"), may.links("a[download]")...), []string{
+	wants(t, "exports", append(all.Links("a[download]"), may.Links("a[download]")...), []string{
 		"/admin/reports/coupons.csv", "/admin/reports/coupons.csv?from=2026-05-01&to=2026-05-31",
 	})
-	if got := owner.get("/admin/reports/coupons?from=2026-04-01&to=2026-04-02").links(".empty a"); len(got) != 1 || got[0] != "/admin/reports/coupons" {
+	if got := owner.Get("/admin/reports/coupons?from=2026-04-01&to=2026-04-02").Links(".empty a"); len(got) != 1 || got[0] != "/admin/reports/coupons" {
 		t.Errorf("when nothing was sent leads to %v", got)
 	}
 	name, rows := owner.file("/admin/reports/coupons.csv")
@@ -311,13 +285,11 @@ func TestCouponReport(t *testing.T) {
 func TestReportsInYen(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	if _, err := dbtest.Owner(m.db).Exec(t.Context(), "update loyalty.tenant set currency = 'JPY' where id = $1", m.by.Tenant.ID); err != nil {
-		t.Fatal(err)
-	}
-	m.sale(t, "", m.customer(t, "", "Anna", "Lindqvist"), m.purchase, 1_250)
-	owner := m.signedIn(t, core.Owner)
-	page := owner.get("/admin/reports?from=2026-06-15&to=2026-06-15")
-	if got := page.words("#spend tbody"); !strings.HasSuffix(got, "¥ 1,250") || page.Find("#spend").AttrOr("data-decimals", "0") != "0" {
+	m.Exec("update loyalty.tenant set currency = 'JPY' where id = $1", m.By.Tenant.ID)
+	m.sale("", m.customer("", "Anna", "Lindqvist"), m.purchase, 1_250)
+	owner := m.signedIn(core.Owner)
+	page := owner.Get("/admin/reports?from=2026-06-15&to=2026-06-15")
+	if got := page.Text("#spend tbody"); !strings.HasSuffix(got, "¥ 1,250") || page.Find("#spend").AttrOr("data-decimals", "0") != "0" {
 		t.Errorf("spend = %q", got)
 	}
 	if _, rows := owner.file("/admin/reports/summary.csv?from=2026-06-15&to=2026-06-15"); columns(rows, "Spend (JPY)")[0] != "1250" {

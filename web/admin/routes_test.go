@@ -12,10 +12,11 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/webtest"
 )
 
 var parameter = regexp.MustCompile(`:[a-z]+`)
@@ -31,12 +32,12 @@ func unknownRecord(r admin.Route) string {
 }
 
 // request sends a request to a route, for a record that doesn't exist.
-func (b *browser) request(r admin.Route, header ...string) answer {
-	b.t.Helper()
+func (b *browser) request(r admin.Route, header ...string) webtest.Page {
+	b.T.Helper()
 	if r.Method == http.MethodPost {
-		return b.post(unknownRecord(r), nil, header...)
+		return b.Post(unknownRecord(r), nil, header...)
 	}
-	return b.ask(r.Method, unknownRecord(r), nil, header...)
+	return b.Ask(r.Method, unknownRecord(r), header...)
 }
 
 // "A test walks every panel route as stranger, as each role and as another tenant's owner": without the
@@ -46,17 +47,17 @@ func TestEveryRouteRequiresItsRole(t *testing.T) {
 	s, other := newShop(t), newShop(t)
 	roles := map[core.Role]*browser{}
 	for _, role := range []core.Role{core.Cashier, core.Manager, core.Owner} {
-		roles[role] = s.signedIn(t, role)
+		roles[role] = s.signedIn(role)
 	}
 	// The cookie of another business's owner, sent to this host.
-	foreign := s.stranger(t)
-	foreign.cookie = other.signedIn(t, core.Owner).cookie
+	foreign := s.stranger()
+	foreign.Cookies[auth.SessionCookie] = other.signedIn(core.Owner).Cookies[auth.SessionCookie]
 
 	for _, r := range admin.Routes() {
 		if r.Least == "" {
 			continue
 		}
-		for who, b := range map[string]*browser{"a stranger": s.stranger(t), "another business's owner": foreign} {
+		for who, b := range map[string]*browser{"a stranger": s.stranger(), "another business's owner": foreign} {
 			a := b.request(r)
 			if to := a.Header().Get("Location"); a.Code != http.StatusSeeOther || !strings.HasPrefix(to, "/admin/sign-in") {
 				t.Errorf("%s %s as %s = %d to %q, want the sign-in", r.Method, r.Path, who, a.Code, to)
@@ -83,24 +84,24 @@ const sessions = "/admin/settings/security/sessions/"
 
 // records adds one record of each kind that routes contain, and returns their ids by the path before
 // the id.
-func (s *counter) records(t *testing.T, owner *browser) map[string]string {
-	t.Helper()
-	branch, err := s.Locations.Add(t.Context(), s.by, location.New{Name: new("Harbour")})
+func (s *counter) records(owner *browser) map[string]string {
+	s.T.Helper()
+	branch, err := s.services.Locations.Add(s.T.Context(), s.By, location.New{Name: new("Harbour")})
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	mug := s.offer(t, "Mug", 30, 2)
-	owner.post(tokens+"/new", owner.tokenForm("Web shop", "customers:read"))
-	spring := s.made(t, percentOff("Spring", "10"))
-	s.send(t, spring, "one")
+	mug := s.offer("Mug", 30, 2)
+	owner.Post(tokens+"/new", owner.tokenForm("Web shop", "customers:read"))
+	spring := s.made(percentOff("Spring", "10"))
+	s.send(spring, "one")
 	records := map[string]string{
-		"/admin/types/": s.typeID, "/admin/locations/": strconv.FormatInt(branch.ID, 10), staffPages + "/": owner.person.ID,
-		sessions: auth.SessionID(s.cashier.cookie.Value), invoices: strconv.FormatInt(s.billed(t, "issued", 4900), 10),
+		"/admin/types/": s.typeID, "/admin/locations/": strconv.FormatInt(branch.ID, 10), staffPages + "/": owner.Person.ID,
+		sessions: auth.SessionID(s.cashier.Cookies[auth.SessionCookie].Value), invoices: strconv.FormatInt(s.billed("issued", 4900), 10),
 	}
 	for _, path := range []string{
-		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(t, mug), spring,
-		"/admin/vouchers/" + s.voucher(t, "Summer", 5).String(),
-		s.manager.uploaded(someCustomers), strings.TrimSuffix(owner.get(tokens).links("tbody a")[0], "/revoke"),
+		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(mug), spring,
+		"/admin/vouchers/" + s.voucher("Summer", 5).String(),
+		s.manager.uploaded(someCustomers), strings.TrimSuffix(owner.Get(tokens).Links("tbody a")[0], "/revoke"),
 	} {
 		records[path[:strings.LastIndex(path, "/")+1]] = path[strings.LastIndex(path, "/")+1:]
 	}
@@ -108,25 +109,15 @@ func (s *counter) records(t *testing.T, owner *browser) map[string]string {
 }
 
 // everything is each row of the shop's tables, as text.
-func (s *shop) everything(t *testing.T) string {
-	t.Helper()
-	var tables []string
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
-		select array_agg(table_name::text)
+func (s *shop) everything() string {
+	s.T.Helper()
+	var all strings.Builder
+	for _, table := range shoptest.QueryAll[string](s.Shop, `
+		select table_name::text
 		from information_schema.columns
 		where table_schema = 'loyalty'
-			and column_name = 'tenant_id'`).Scan(&tables)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all strings.Builder
-	for _, table := range tables {
-		var rows string
-		err := dbtest.Owner(s.db).QueryRow(t.Context(), "select coalesce(string_agg(x::text, ' ' order by x::text), '') from loyalty."+table+" x where tenant_id = $1",
-			s.by.Tenant.ID).Scan(&rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+			and column_name = 'tenant_id'`) {
+		rows := shoptest.Query[string](s.Shop, "select coalesce(string_agg(x::text, ' ' order by x::text), '') from loyalty."+table+" x where tenant_id = $1", s.By.Tenant.ID)
 		fmt.Fprintln(&all, table, rows)
 	}
 	return all.String()
@@ -137,15 +128,15 @@ func (s *shop) everything(t *testing.T) string {
 func TestRecordsOfOtherBusinessesAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	owner := s.signedIn(t, core.Owner)
-	records := s.records(t, owner)
+	owner := s.signedIn(core.Owner)
+	records := s.records(owner)
 	coupons := "/admin/coupons/"
-	send := owner.get(coupons + records[coupons]).links("td a[href*='/sends/']")[0]
-	before := s.everything(t)
+	send := owner.Get(coupons + records[coupons]).Links("td a[href*='/sends/']")[0]
+	before := s.everything()
 	other := newShop(t)
-	stranger := other.signedIn(t, core.Owner)
-	own := other.everything(t)
-	filled := form(
+	stranger := other.signedIn(core.Owner)
+	own := other.everything()
+	filled := webtest.Form(
 		"first_name", "Mine", "last_name", "Mine", "phone", "070 174 06 05", "name", "Mine", "active", "0", "role", "owner", "change", "5", "understood", "1",
 		"segment", "all", "when", "now", "subject", "Mine", "do", "top",
 		"unit", "points", "amount", "5", "reason", "Mine", "rule_type", "points", "points_per_unit", "1", "unit_cents", "1", "points_cost", "1", "column_0", "phone",
@@ -163,9 +154,9 @@ func TestRecordsOfOtherBusinessesAreNotFound(t *testing.T) {
 		action = strings.Replace(action, ":token", records[tokens+"/"], 1) // of that person
 		path := strings.TrimSuffix(noun+record+"/"+action, "/")
 		path = strings.Replace(path, coupons+record+"/sends/:send", send, 1)
-		a := stranger.ask(http.MethodGet, path, nil)
+		a := stranger.Ask(http.MethodGet, path)
 		if r.Method == http.MethodPost {
-			a = stranger.post(path, filled)
+			a = stranger.Post(path, filled)
 		}
 		want := http.StatusNotFound
 		if noun == sessions { // an unknown session has ended already: back to the list
@@ -178,11 +169,11 @@ func TestRecordsOfOtherBusinessesAreNotFound(t *testing.T) {
 	for noun, record := range records {
 		if noun != sessions { // sessions have no page
 			action := map[string]string{tokens + "/": "/revoke"}[noun]
-			owner.get(noun + record + action)
+			owner.Get(noun + record + action)
 		}
 	}
-	owner.get(staffPages + "/" + records[staffPages+"/"] + "/tokens/" + records[tokens+"/"] + "/revoke")
-	if s.everything(t) != before || other.everything(t) != own {
+	owner.Get(staffPages + "/" + records[staffPages+"/"] + "/tokens/" + records[tokens+"/"] + "/revoke")
+	if s.everything() != before || other.everything() != own {
 		t.Error("a request changed another business's records")
 	}
 }
@@ -191,7 +182,7 @@ func TestRecordsOfOtherBusinessesAreNotFound(t *testing.T) {
 func TestCrossOriginFormsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
+	owner := s.signedIn(core.Owner)
 	for _, r := range admin.Routes() {
 		if r.Method != http.MethodPost {
 			continue
@@ -205,7 +196,7 @@ func TestCrossOriginFormsAreRefused(t *testing.T) {
 			t.Errorf("POST %s from another origin = %d, want 403", r.Path, a.Code)
 		}
 	}
-	owner.get("/admin/customers") // still signed in
+	owner.Get("/admin/customers") // still signed in
 }
 
 // "Strict Content-Security-Policy without unsafe-inline or unsafe-eval, no sniffing,
@@ -213,7 +204,7 @@ func TestCrossOriginFormsAreRefused(t *testing.T) {
 func TestEveryPageIsPrivateAndStrict(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
+	owner := s.signedIn(core.Owner)
 	for _, r := range admin.Routes() {
 		if r.Method != http.MethodGet || r.Path == "/admin/look.css" || strings.HasPrefix(r.Path, "/admin/logo") {
 			continue
@@ -240,7 +231,7 @@ func TestEveryPageIsPrivateAndStrict(t *testing.T) {
 func TestErrorPagesAreCompressed(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
 	for _, test := range []struct {
 		who          *browser
 		method, path string
@@ -251,10 +242,10 @@ func TestErrorPagesAreCompressed(t *testing.T) {
 		{cashier, http.MethodGet, "/admin/nowhere", http.StatusNotFound, page.NotFoundMessage},
 		{cashier, http.MethodGet, "/admin/audit", http.StatusForbidden, ""},
 		{cashier, http.MethodDelete, "/admin/customers", http.StatusMethodNotAllowed, page.NotDirectMessage},
-		{s.stranger(t), http.MethodGet, "/nowhere", http.StatusNotFound, page.NotFoundMessage},
+		{s.stranger(), http.MethodGet, "/nowhere", http.StatusNotFound, page.NotFoundMessage},
 	} {
-		plain := test.who.ask(test.method, test.path, nil)
-		packed := test.who.ask(test.method, test.path, nil, "Accept-Encoding", "gzip, br")
+		plain := test.who.Ask(test.method, test.path)
+		packed := test.who.Ask(test.method, test.path, "Accept-Encoding", "gzip, br")
 		if plain.Code != test.status || packed.Code != test.status || plain.Header().Get("Content-Encoding") != "" ||
 			packed.Header().Get("Content-Encoding") != "gzip" || packed.Body.Len() > plain.Body.Len()/2 {
 			t.Fatalf("%s %s: %d in %d bytes, compressed %d in %d bytes (%q)", test.method, test.path,
@@ -265,7 +256,7 @@ func TestErrorPagesAreCompressed(t *testing.T) {
 			t.Fatal(err)
 		}
 		unpacked, err := io.ReadAll(r)
-		if err != nil || string(unpacked) != plain.Body.String() || !strings.Contains(plain.words("main"), test.message) {
+		if err != nil || string(unpacked) != plain.Body.String() || !strings.Contains(plain.Text("main"), test.message) {
 			t.Errorf("%s %s: %v %s", test.method, test.path, err, unpacked)
 		}
 	}

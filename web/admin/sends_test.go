@@ -3,7 +3,6 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +15,9 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/webtest"
 )
 
 // sender is a counter with a coupon to send.
@@ -28,49 +29,39 @@ type sender struct {
 func newSender(t *testing.T) *sender {
 	t.Helper()
 	s := newCounter(t)
-	return &sender{s, s.made(t, percentOff("Spring", "10"))}
+	return &sender{s, s.made(percentOff("Spring", "10"))}
 }
 
 // form is the page that sends the coupon.
 func (s *sender) form(path string) string { return s.path + "/send" + path }
 
 // mailable adds a customer with an e-mail address, or without.
-func (s *sender) mailable(t *testing.T, name, email string) customer.Customer {
-	t.Helper()
-	n := customer.New{FirstName: &name, LastName: new("Ek"), Phone: new("070 " + strconv.FormatInt(1_000_000+people.Add(1), 10))}
+func (s *sender) mailable(name, email string) customer.Customer {
+	s.T.Helper()
+	n := customer.New{FirstName: &name, LastName: new("Ek"), Phone: new(shoptest.Phone())}
 	if email != "" {
 		n.Email = &email
 	}
-	made, err := s.Customers.Upsert(t.Context(), s.by, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made.Customer
+	return s.AddCustomer(n)
 }
 
 // change updates the shop's rows. $1 is the tenant.
-func (s *shop) change(t *testing.T, statement string, args ...any) {
-	t.Helper()
-	if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, append([]any{s.by.Tenant.ID}, args...)...); err != nil {
-		t.Fatal(err)
-	}
+func (s *shop) change(statement string, args ...any) {
+	s.T.Helper()
+	s.Exec(statement, append([]any{s.By.Tenant.ID}, args...)...)
 }
 
 // typed is the form of a send with some fields changed.
 func (s *sender) typed(pairs ...string) url.Values {
-	sends := s.manager.get(s.form("")).sends("#send-form")
-	for i := 0; i+1 < len(pairs); i += 2 {
-		sends.Set(pairs[i], pairs[i+1])
-	}
-	return sends
+	return webtest.With(s.manager.Get(s.form("")).Fields("#send-form"), pairs...)
 }
 
 // part loads a part of the page as htmx does.
-func (s *sender) part(t *testing.T, path, target string, form url.Values) answer {
-	t.Helper()
-	a := s.manager.post(s.form(path), form, "Hx-Request", "true", "Hx-Target", target)
+func (s *sender) part(path, target string, form url.Values) webtest.Page {
+	s.T.Helper()
+	a := s.manager.Post(s.form(path), form, "Hx-Request", "true", "Hx-Target", target)
 	if a.Code != http.StatusOK {
-		t.Fatalf("POST %s for %s = %d %s", path, target, a.Code, a.Body)
+		s.T.Fatalf("POST %s for %s = %d %s", path, target, a.Code, a.Body)
 	}
 	return a
 }
@@ -81,11 +72,11 @@ func ofField(field string, v core.Violation) string {
 }
 
 // only is the only send of the coupon.
-func (s *sender) only(t *testing.T) coupon.SendDetail {
-	t.Helper()
-	l, err := s.Coupons.ListSends(t.Context(), s.by, idOf(t, s.path), core.Page{Size: 5})
+func (s *sender) only() coupon.SendDetail {
+	s.T.Helper()
+	l, err := s.Coupons.ListSends(s.T.Context(), s.By, idOf(s.T, s.path), core.Page{Size: 5})
 	if err != nil || len(l.Items) != 1 {
-		t.Fatalf("%d sends, %v, want one", len(l.Items), err)
+		s.T.Fatalf("%d sends, %v, want one", len(l.Items), err)
 	}
 	return l.Items[0]
 }
@@ -95,35 +86,35 @@ func TestSendPage(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	id := idOf(t, s.path)
-	if _, err := s.Coupons.Edit(t.Context(), s.by, id, coupon.Edit{Description: core.Set("A <b>bun</b>"), VoucherValidDays: core.Set(int64(45))}); err != nil {
+	if _, err := s.Coupons.Edit(t.Context(), s.By, id, coupon.Edit{Description: core.Set("A <b>bun</b>"), VoucherValidDays: core.Set(int64(45))}); err != nil {
 		t.Fatal(err)
 	}
 	for path, link := range map[string]string{"/admin/coupons": "tbody a[href$='/send']", s.path: ".page-header a.btn-primary"} {
-		if got := s.manager.get(path).links(link); len(got) != 1 || got[0] != s.form("") {
+		if got := s.manager.Get(path).Links(link); len(got) != 1 || got[0] != s.form("") {
 			t.Errorf("%s leads to %q", path, got)
 		}
-		if got := s.cashier.get(path).links("a[href$='/send']"); len(got) != 0 {
+		if got := s.cashier.Get(path).Links("a[href$='/send']"); len(got) != 0 {
 			t.Errorf("%s offers sending to a cashier: %q", path, got)
 		}
 	}
-	a := s.manager.get(s.form(""))
+	a := s.manager.Get(s.form(""))
 	var segments []string
 	a.Find("#field-segment input").Each(func(_ int, input *goquery.Selection) { segments = append(segments, input.AttrOr("value", "")) })
 	wants(t, "segments", segments, []string{"all", "long_standing", "recent_purchase", "manual"})
-	zone := s.by.Tenant.TimeZone
-	valid := s.db.Now().In(zone).AddDate(0, 0, 45).Format("2 Jan 2006")
-	if got := a.words("#validity"); !strings.Contains(got, valid) {
+	zone := s.By.Tenant.TimeZone
+	valid := s.DB.Now().In(zone).AddDate(0, 0, 45).Format("2 Jan 2006")
+	if got := a.Text("#validity"); !strings.Contains(got, valid) {
 		t.Errorf("validity: %q, want %q", got, valid)
 	}
-	if got := a.words("label[for=when-later] + div"); !strings.Contains(got, "Stockholm") {
+	if got := a.Text("label[for=when-later] + div"); !strings.Contains(got, "Stockholm") {
 		t.Errorf("the time zone is %q", got)
 	}
-	sends := a.sends("#send-form")
+	sends := a.Fields("#send-form")
 	if sends.Get("subject") != "Spring" || sends.Get("message") != "A <b>bun</b>" || sends.Get("segment") != "all" || sends.Get("when") != "now" || sends.Get("form_key") == "" {
 		t.Errorf("it begins with %v", sends)
 	}
-	if a.words("#summary p") == "" || a.Find("#summary[hx-trigger^=load]").Length() != 1 || a.Find(".send-receive").Length() != 0 {
-		t.Errorf("the summary is %q", a.words("#summary"))
+	if a.Text("#summary p") == "" || a.Find("#summary[hx-trigger^=load]").Length() != 1 || a.Find(".send-receive").Length() != 0 {
+		t.Errorf("the summary is %q", a.Text("#summary"))
 	}
 	// Enter in a field must not send.
 	if got := a.Find("#send-form button[type=submit]").First().AttrOr("formaction", ""); got != s.form("/preview") {
@@ -143,14 +134,14 @@ func TestRoundTripsOfSends(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	s := &sender{counter: counterOn(t, d)}
-	s.path = s.made(t, percentOff("Spring", "10"))
-	s.mailable(t, "Ida", "ida@example.com")
-	s.send(t, s.path, "one")
-	sent := s.only(t)
-	s.change(t, "update loyalty.voucher_mail set status = 'failed', error = '452 4.2.2 full' where tenant_id = $1")
-	s.change(t, "update loyalty.coupon_send set failed = 1 where tenant_id = $1")
+	s.path = s.made(percentOff("Spring", "10"))
+	s.mailable("Ida", "ida@example.com")
+	s.send(s.path, "one")
+	sent := s.only()
+	s.change("update loyalty.voucher_mail set status = 'failed', error = '452 4.2.2 full' where tenant_id = $1")
+	s.change("update loyalty.coupon_send set failed = 1 where tenant_id = $1")
 	progress := s.path + "/sends/" + sent.ID.String()
-	poll := s.manager.get(progress).Find("#send-progress").AttrOr("hx-get", "")
+	poll := s.manager.Get(progress).Attr("#send-progress", "hx-get")
 	for _, x := range []struct {
 		path   string
 		header []string
@@ -162,9 +153,9 @@ func TestRoundTripsOfSends(t *testing.T) {
 		{poll, []string{"Hx-Request", "true", "Hx-Target", "send-progress"}, 2},
 		{s.form("/audiences"), []string{"Hx-Request", "true"}, 3},
 	} {
-		s.manager.get(x.path, x.header...)
+		s.manager.Get(x.path, x.header...)
 		before := count()
-		s.manager.get(x.path, x.header...)
+		s.manager.Get(x.path, x.header...)
 		if got := count() - before; got != x.want {
 			t.Errorf("%s makes %d round trips, want %d", x.path, got, x.want)
 		}
@@ -174,9 +165,9 @@ func TestRoundTripsOfSends(t *testing.T) {
 		path, target string
 		want         int
 	}{{"/preview", "summary", 6}, {"/preview", "mail", 2}, {"/customers", "chooser", 3}} {
-		s.part(t, x.path, x.target, typed)
+		s.part(x.path, x.target, typed)
 		before := count()
-		s.part(t, x.path, x.target, typed)
+		s.part(x.path, x.target, typed)
 		if got := count() - before; got != x.want {
 			t.Errorf("%s of %s makes %d round trips, want %d", x.target, x.path, got, x.want)
 		}
@@ -188,25 +179,19 @@ func TestRoundTripsOfSends(t *testing.T) {
 func TestSendSummaryAddsUp(t *testing.T) {
 	t.Parallel()
 	s := newSender(t) // with Elsa, who has no e-mail address and bought something
-	s.mailable(t, "Ida", "ida@example.com")
-	off := s.mailable(t, "Ove", "ove@example.com")
-	full := s.mailable(t, "Full", "full@example.com")
-	gone := s.mailable(t, "Gone", "gone@example.com")
-	if _, err := s.Customers.Unsubscribe(t.Context(), s.by, off.ID); err != nil {
+	s.mailable("Ida", "ida@example.com")
+	off := s.mailable("Ove", "ove@example.com")
+	full := s.mailable("Full", "full@example.com")
+	gone := s.mailable("Gone", "gone@example.com")
+	if _, err := s.Customers.Unsubscribe(t.Context(), s.By, off.ID); err != nil {
 		t.Fatal(err)
 	}
-	sent, err := s.Coupons.Send(t.Context(), s.by, idOf(t, s.path), coupon.Send{Segment: coupon.Manual, Customers: []string{full.ID.String()}, FormKey: "full"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Coupons.Evaluate(t.Context(), s.by, sent.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.change(t, "update loyalty.customer set status = 'inactive' where tenant_id = $1 and id = $2", gone.ID)
-	s.change(t, "update loyalty.customer set created_at = created_at - interval '100 days' where tenant_id = $1 and id <> $2", off.ID)
+	s.Voucher(idOf(t, s.path), full.ID)
+	s.change("update loyalty.customer set status = 'inactive' where tenant_id = $1 and id = $2", gone.ID)
+	s.change("update loyalty.customer set created_at = created_at - interval '100 days' where tenant_id = $1 and id <> $2", off.ID)
 
-	counted := s.manager.get(s.form("/audiences"), "Hx-Request", "true")
-	if got := counted.each("[hx-swap-oob]"); len(got) != 4 || strings.Join(got[:3], " ") != "4 4 1" || figures(got[3]) == "" {
+	counted := s.manager.Get(s.form("/audiences"), "Hx-Request", "true")
+	if got := counted.Texts("[hx-swap-oob]"); len(got) != 4 || strings.Join(got[:3], " ") != "4 4 1" || figures(got[3]) == "" {
 		t.Errorf("counted: %q", got)
 	}
 	if ids := counted.Find("#segment-all-count, #segment-long_standing-count, #segment-recent_purchase-count, #counted").Length(); ids != 4 {
@@ -217,24 +202,24 @@ func TestSendSummaryAddsUp(t *testing.T) {
 		"long_standing":   "2 4 1 1 0 2 1 1",
 		"recent_purchase": "1 1 0 1 0 0",
 	} {
-		a := s.part(t, "/preview", "summary", s.typed("segment", segment))
-		if got := figures(a.words(".send-summary")); got != want {
+		a := s.part("/preview", "summary", s.typed("segment", segment))
+		if got := figures(a.Text(".send-summary")); got != want {
 			t.Errorf("%s: %q, want %q", segment, got, want)
 		}
-		n := a.words(".send-receive")
-		if got := a.words("#send-button"); figures(got) != n || a.Find("#send-button[disabled]").Length() != 0 {
+		n := a.Text(".send-receive")
+		if got := a.Text("#send-button"); figures(got) != n || a.Find("#send-button[disabled]").Length() != 0 {
 			t.Errorf("%s: the button says %q", segment, got)
 		}
-		later := s.part(t, "/preview", "summary", s.typed("segment", segment, "when", "later"))
-		if got := later.words("#send-button"); figures(got) != n || got == a.words("#send-button") {
+		later := s.part("/preview", "summary", s.typed("segment", segment, "when", "later"))
+		if got := later.Text("#send-button"); figures(got) != n || got == a.Text("#send-button") {
 			t.Errorf("%s, later: the button says %q", segment, got)
 		}
-		if got := later.words("#validity[hx-swap-oob]"); got == "" || figures(got) != "" {
+		if got := later.Text("#validity[hx-swap-oob]"); got == "" || figures(got) != "" {
 			t.Errorf("validity of vouchers that don't expire: %q", got)
 		}
 	}
 	// The bar has the same shares.
-	bar := s.part(t, "/preview", "summary", s.typed()).Find(".bar rect")
+	bar := s.part("/preview", "summary", s.typed()).Find(".bar rect")
 	var parts []string
 	bar.Each(func(_ int, r *goquery.Selection) {
 		parts = append(parts, r.AttrOr("class", "")+" "+r.AttrOr("x", "")+" "+r.AttrOr("width", ""))
@@ -249,14 +234,14 @@ func TestSendSummaryAddsUp(t *testing.T) {
 func TestSendWarnsAboutLimit(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.mailable(t, "Ida", "ida@example.com")
+	s.mailable("Ida", "ida@example.com")
 	edit := func(e coupon.Edit) {
 		t.Helper()
-		if _, err := s.Coupons.Edit(t.Context(), s.by, idOf(t, s.path), e); err != nil {
+		if _, err := s.Coupons.Edit(t.Context(), s.By, idOf(t, s.path), e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	warning := func() string { return s.part(t, "/preview", "summary", s.typed()).words(".send-warning") }
+	warning := func() string { return s.part("/preview", "summary", s.typed()).Text(".send-warning") }
 	edit(coupon.Edit{MaxPerCustomer: core.Set(int64(3)), MaxRedemptions: core.Set(int64(2))})
 	if got := warning(); got != "" {
 		t.Errorf("two of two: %q", got)
@@ -265,26 +250,24 @@ func TestSendWarnsAboutLimit(t *testing.T) {
 	if got := warning(); figures(got) != "1 1" {
 		t.Errorf("two of one: %q", got)
 	}
-	vouchers := s.send(t, s.path, "one")
+	vouchers := s.send(s.path, "one")
 	edit(coupon.Edit{MaxRedemptions: core.Set(int64(3))})
 	if got := warning(); figures(got) != "3 2 1" {
 		t.Errorf("four of three: %q", got)
 	}
 	edit(coupon.Edit{MaxRedemptions: core.Set(int64(1))})
-	if _, err := s.Coupons.Redeem(t.Context(), s.by, vouchers[0].ID); err != nil {
-		t.Fatal(err)
-	}
-	a := s.part(t, "/preview", "summary", s.typed())
-	if got := a.words(".send-warning"); figures(got) != "1 3" {
+	s.RedeemVoucher(vouchers[0].ID)
+	a := s.part("/preview", "summary", s.typed())
+	if got := a.Text(".send-warning"); figures(got) != "1 3" {
 		t.Errorf("three of none: %q", got)
 	}
-	if link := a.links(".send-warning a")[0]; link != s.path+"/edit#field-max_redemptions" || s.manager.get(s.path+"/edit").Find("#field-max_redemptions").Length() != 1 {
+	if link := a.Links(".send-warning a")[0]; link != s.path+"/edit#field-max_redemptions" || s.manager.Get(s.path+"/edit").Find("#field-max_redemptions").Length() != 1 {
 		t.Errorf("raising the limit leads to %q", link)
 	}
 	if a.Find("#send-button[disabled]").Length() != 0 {
 		t.Error("the warning stops the send")
 	}
-	if got := s.manager.get(s.path).words(".datagrid"); !strings.Contains(got, "0 of 1") {
+	if got := s.manager.Get(s.path).Text(".datagrid"); !strings.Contains(got, "0 of 1") {
 		t.Errorf("the coupon's page: %q", got)
 	}
 }
@@ -304,16 +287,16 @@ func TestSendToEmptyAudience(t *testing.T) {
 		{"manual", "later", "", true},
 		{"everyone", "now", "", true},
 	} {
-		a := s.part(t, "/preview", "summary", s.typed("segment", c.segment, "when", c.when))
-		reason := a.words("#send-disabled")
-		if got := a.words("#send-button"); figures(got) != c.figures || (reason != "") != c.disabled || (a.Find("#send-button[disabled]").Length() == 1) != c.disabled {
+		a := s.part("/preview", "summary", s.typed("segment", c.segment, "when", c.when))
+		reason := a.Text("#send-disabled")
+		if got := a.Text("#send-button"); figures(got) != c.figures || (reason != "") != c.disabled || (a.Find("#send-button[disabled]").Length() == 1) != c.disabled {
 			t.Errorf("%s %s: %q, %q", c.segment, c.when, got, reason)
 		}
 		reasons[reason] = true
 	}
-	s.send(t, s.path, "one")
-	a := s.part(t, "/preview", "summary", s.typed())
-	if got := a.words("#send-disabled"); got == "" || reasons[got] || figures(a.words("#send-button")) != "0" {
+	s.send(s.path, "one")
+	a := s.part("/preview", "summary", s.typed())
+	if got := a.Text("#send-disabled"); got == "" || reasons[got] || figures(a.Text("#send-button")) != "0" {
 		t.Errorf("all have a voucher already: %q", got)
 	}
 }
@@ -323,26 +306,26 @@ func TestSendWithoutFigures(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	s := &sender{counter: counterOn(t, d)}
-	s.path = s.made(t, percentOff("Spring", "10"))
+	s.path = s.made(percentOff("Spring", "10"))
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "revoke select on loyalty.voucher from loyalty_app"); err != nil {
 		t.Fatal(err)
 	}
-	a := s.part(t, "/preview", "summary", s.typed())
-	if got := a.words(".send-summary"); got == "" || a.Find(".send-receive").Length() != 0 || a.Find("#send-button:not([disabled])").Length() != 1 {
+	a := s.part("/preview", "summary", s.typed())
+	if got := a.Text(".send-summary"); got == "" || a.Find(".send-receive").Length() != 0 || a.Find("#send-button:not([disabled])").Length() != 1 {
 		t.Errorf("it says %q", got)
 	}
-	whole := s.manager.post(s.form("/preview"), s.typed())
+	whole := s.manager.Post(s.form("/preview"), s.typed())
 	if whole.Code != http.StatusOK || whole.Find("#send-button:not([disabled])").Length() != 1 {
-		t.Errorf("the whole page: %d %q", whole.Code, whole.words("#summary"))
+		t.Errorf("the whole page: %d %q", whole.Code, whole.Text("#summary"))
 	}
-	sends := whole.sends("#send-form")
-	if to := s.manager.post(s.form(""), sends).Header().Get("Location"); to != s.path+"/sends/"+s.only(t).ID.String() {
+	sends := whole.Fields("#send-form")
+	if to := s.manager.Post(s.form(""), sends).Header().Get("Location"); to != s.path+"/sends/"+s.only().ID.String() {
 		t.Errorf("sending leads to %q", to)
 	}
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "revoke select on loyalty.transaction from loyalty_app"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.manager.get(s.form("/audiences"), "Hx-Request", "true").words("[hx-swap-oob]"); got == "" || figures(got) != "" {
+	if got := s.manager.Get(s.form("/audiences"), "Hx-Request", "true").Text("[hx-swap-oob]"); got == "" || figures(got) != "" {
 		t.Errorf("the segments: %q", got)
 	}
 }
@@ -355,21 +338,21 @@ func TestSendHappensOnce(t *testing.T) {
 	var clicks sync.WaitGroup
 	paths := make([]string, 6)
 	for i := range paths {
-		again := *s.manager
-		clicks.Go(func() { paths[i] = again.post(s.form(""), sends).Header().Get("Location") })
+		again := s.manager.Clone()
+		clicks.Go(func() { paths[i] = again.Post(s.form(""), sends).Header().Get("Location") })
 	}
 	clicks.Wait()
-	sent := s.only(t)
+	sent := s.only()
 	for _, p := range paths {
 		if p != s.path+"/sends/"+sent.ID.String() {
 			t.Errorf("the clicks lead to %q", paths)
 		}
 	}
 	if sent.Segment != coupon.RecentPurchase || sent.Subject != "A bun, on us" || sent.Message != "Come and get it.\r\nSoon." || sent.Status != coupon.Waiting ||
-		sent.SendAt.After(s.db.Now()) {
+		sent.SendAt.After(s.DB.Now()) {
 		t.Errorf("it is %+v", sent)
 	}
-	if got := s.manager.get(paths[0]).words(".send-facts"); !strings.Contains(got, "A bun, on us") {
+	if got := s.manager.Get(paths[0]).Text(".send-facts"); !strings.Contains(got, "A bun, on us") {
 		t.Errorf("its page: %q", got)
 	}
 }
@@ -378,8 +361,8 @@ func TestSendHappensOnce(t *testing.T) {
 func TestScheduleSend(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	zone := s.by.Tenant.TimeZone
-	day := s.db.Now().In(zone).AddDate(0, 0, 3)
+	zone := s.By.Tenant.TimeZone
+	day := s.DB.Now().In(zone).AddDate(0, 0, 3)
 	at := func(day time.Time, clock string) url.Values {
 		return s.typed("when", "later", "send_date", day.Format(time.DateOnly), "send_time", clock)
 	}
@@ -393,48 +376,48 @@ func TestScheduleSend(t *testing.T) {
 		{at(day, "soon"), ofField("send_at", core.Violation{Rule: "date_and_time"})},
 		{s.typed("when", "later", "send_date", "x"), ofField("send_at", core.Violation{Rule: "date_and_time"})},
 	} {
-		a := s.manager.post(s.form(""), c.form)
-		if got := a.words("#field-send_at-error"); a.Code != http.StatusUnprocessableEntity || got != c.says {
+		a := s.manager.Post(s.form(""), c.form)
+		if got := a.Text("#field-send_at-error"); a.Code != http.StatusUnprocessableEntity || got != c.says {
 			t.Errorf("%v: %d %q", c.form, a.Code, got)
 		}
-		if a.value("#field-send_date") != c.form.Get("send_date") || a.value("#field-send_time") != c.form.Get("send_time") || a.Find("#when-later[checked]").Length() != 1 {
-			t.Errorf("%v is now %q %q", c.form, a.value("#field-send_date"), a.value("#field-send_time"))
+		if a.Value("#field-send_date") != c.form.Get("send_date") || a.Value("#field-send_time") != c.form.Get("send_time") || a.Find("#when-later[checked]").Length() != 1 {
+			t.Errorf("%v is now %q %q", c.form, a.Value("#field-send_date"), a.Value("#field-send_time"))
 		}
-		if link := a.links("[role=alert] a"); len(link) != 1 || a.Find(link[0]).Length() != 1 {
+		if link := a.Links("[role=alert] a"); len(link) != 1 || a.Find(link[0]).Length() != 1 {
 			t.Errorf("the summary of the violations leads to %q", link)
 		}
 	}
-	a := s.manager.posted(s.form(""), at(day, "08:30"))
-	sent := s.only(t)
+	a := s.manager.Submit(s.form(""), at(day, "08:30"))
+	sent := s.only()
 	if y, m, d := day.Date(); !sent.SendAt.Equal(time.Date(y, m, d, 8, 30, 0, 0, zone)) || sent.Status != coupon.Waiting {
 		t.Errorf("it goes out at %s", sent.SendAt)
 	}
 	path := s.path + "/sends/" + sent.ID.String()
 	when := day.Format("2 Jan") + ", 08:30"
-	if got := a.words(".send-progress"); !strings.Contains(got, when) || !strings.Contains(got, "Stockholm") || !strings.Contains(got, "Bo Ek") || a.Find("dl.send-numbers").Length() != 0 {
+	if got := a.Text(".send-progress"); !strings.Contains(got, when) || !strings.Contains(got, "Stockholm") || !strings.Contains(got, "Bo Ek") || a.Find("dl.send-numbers").Length() != 0 {
 		t.Errorf("waiting: %q", got)
 	}
-	if a.Find("#send-progress").AttrOr("hx-trigger", "") != "every 30s, wake" {
+	if a.Attr("#send-progress", "hx-trigger") != "every 30s, wake" {
 		t.Error("a send far away is polled too often")
 	}
-	if got := s.manager.get(s.path).words("table"); !strings.Contains(got, when) {
+	if got := s.manager.Get(s.path).Text("table"); !strings.Contains(got, when) {
 		t.Errorf("the history: %q", got)
 	}
 
 	// Cancelling asks first.
-	if got := s.manager.get(path+"/cancel", "Hx-Request", "true").words("form p"); got == "" {
+	if got := s.manager.Get(path+"/cancel", "Hx-Request", "true").Text("form p"); got == "" {
 		t.Errorf("asked %q", got)
 	}
-	cancelled := s.manager.posted(path+"/cancel", nil)
-	if got := cancelled.links(".send-notice a"); len(got) != 1 || got[0] != s.form("") || cancelled.Find("#send-progress[hx-get], #cancel-send").Length() != 0 {
+	cancelled := s.manager.Submit(path+"/cancel", nil)
+	if got := cancelled.Links(".send-notice a"); len(got) != 1 || got[0] != s.form("") || cancelled.Find("#send-progress[hx-get], #cancel-send").Length() != 0 {
 		t.Errorf("cancelled: %q", got)
 	}
-	if got := s.only(t).Status; got != coupon.Cancelled {
+	if got := s.only().Status; got != coupon.Cancelled {
 		t.Errorf("it is %s", got)
 	}
-	for _, again := range []answer{s.manager.get(path + "/cancel"), s.manager.posted(path+"/cancel", nil)} {
+	for _, again := range []webtest.Page{s.manager.Get(path + "/cancel"), s.manager.Submit(path+"/cancel", nil)} {
 		if again.Find("form[action$='/cancel'] button, #cancel-send").Length() != 0 {
-			t.Errorf("a cancelled send can be cancelled: %q", again.words("main"))
+			t.Errorf("a cancelled send can be cancelled: %q", again.Text("main"))
 		}
 	}
 }
@@ -445,30 +428,30 @@ func TestRefusedSend(t *testing.T) {
 	s := newSender(t)
 	long := strings.Repeat("x", 1001)
 	for _, c := range []struct{ field, value, at, says string }{
-		{"subject", " ", "#field-subject-error", says("Subject", core.Required)},
-		{"subject", long[:151], "#field-subject-error", says("Subject", core.MaxLength(150))},
-		{"message", long, "#field-message-error", says("Message", core.MaxLength(1000))},
+		{"subject", " ", "#field-subject-error", webtest.Message("Subject", core.Required)},
+		{"subject", long[:151], "#field-subject-error", webtest.Message("Subject", core.MaxLength(150))},
+		{"message", long, "#field-message-error", webtest.Message("Message", core.MaxLength(1000))},
 		{"segment", "everyone", "#field-segment-error", ofField("segment", core.InvalidChoice)},
 		{"segment", "manual", "#field-customers-error", ofField("customers", core.Required)},
 		{"form_key", "", "[role=alert]", ofField("form_key", core.Required)},
 	} {
-		a := s.manager.post(s.form(""), s.typed("subject", "Mine", "message", "My words", c.field, c.value))
-		if got := a.words(c.at); a.Code != http.StatusUnprocessableEntity || got != c.says || a.words("[role=alert]") != c.says {
-			t.Errorf("%s: %d %q, %q", c.field, a.Code, got, a.words("[role=alert]"))
+		a := s.manager.Post(s.form(""), s.typed("subject", "Mine", "message", "My words", c.field, c.value))
+		if got := a.Text(c.at); a.Code != http.StatusUnprocessableEntity || got != c.says || a.Text("[role=alert]") != c.says {
+			t.Errorf("%s: %d %q, %q", c.field, a.Code, got, a.Text("[role=alert]"))
 		}
-		if c.field != "subject" && a.value("#field-subject") != "Mine" || c.field != "message" && a.words("#field-message") != "My words" {
-			t.Errorf("%s: the form has %v", c.field, a.sends("#send-form"))
+		if c.field != "subject" && a.Value("#field-subject") != "Mine" || c.field != "message" && a.Text("#field-message") != "My words" {
+			t.Errorf("%s: the form has %v", c.field, a.Fields("#send-form"))
 		}
-		if link := a.links("[role=alert] a"); len(link) == 1 && link[0] != "#" && a.Find(link[0]).Length() != 1 {
+		if link := a.Links("[role=alert] a"); len(link) == 1 && link[0] != "#" && a.Find(link[0]).Length() != 1 {
 			t.Errorf("%s: the alert leads to %q", c.field, link)
 		}
 	}
-	unknown := core.NewID(s.db.Now()).String()
-	a := s.manager.post(s.form(""), s.typed("segment", "manual", "customers", unknown))
-	if got := a.words("#field-customers-error"); !strings.Contains(got, unknown) || !strings.Contains(a.words(".chosen"), unknown) {
+	unknown := core.NewID(s.DB.Now()).String()
+	a := s.manager.Post(s.form(""), s.typed("segment", "manual", "customers", unknown))
+	if got := a.Text("#field-customers-error"); !strings.Contains(got, unknown) || !strings.Contains(a.Text(".chosen"), unknown) {
 		t.Errorf("an unknown customer: %q", got)
 	}
-	if sends, err := s.Coupons.ListSends(t.Context(), s.by, idOf(t, s.path), core.Page{Size: 5}); err != nil || len(sends.Items) != 0 {
+	if sends, err := s.Coupons.ListSends(t.Context(), s.By, idOf(t, s.path), core.Page{Size: 5}); err != nil || len(sends.Items) != 0 {
 		t.Errorf("%d sends, %v", len(sends.Items), err)
 	}
 }
@@ -477,20 +460,17 @@ func TestRefusedSend(t *testing.T) {
 func TestChangedAudienceIsConfirmedAgain(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	shown := s.manager.post(s.form("/preview"), s.typed()).sends("#send-form")
-	shown.Set("segment", "recent_purchase")
-	a := s.manager.post(s.form(""), shown)
-	if got := a.words("[role=alert]"); a.Code != http.StatusUnprocessableEntity || got == "" {
+	shown := webtest.With(s.manager.Post(s.form("/preview"), s.typed()).Fields("#send-form"), "segment", "recent_purchase")
+	a := s.manager.Post(s.form(""), shown)
+	if got := a.Text("[role=alert]"); a.Code != http.StatusUnprocessableEntity || got == "" {
 		t.Fatalf("another segment: %d %q", a.Code, got)
 	}
-	shown = a.sends("#send-form")
-	shown.Set("segment", "manual")
-	shown.Set("customers", s.elsa.ID.String())
-	if a = s.manager.post(s.form(""), shown); a.Code != http.StatusUnprocessableEntity || figures(a.words("#send-button")) != "1" {
-		t.Fatalf("chosen customers: %d %q", a.Code, a.words("#send-button"))
+	shown = webtest.With(a.Fields("#send-form"), "segment", "manual", "customers", s.elsa.ID.String())
+	if a = s.manager.Post(s.form(""), shown); a.Code != http.StatusUnprocessableEntity || figures(a.Text("#send-button")) != "1" {
+		t.Fatalf("chosen customers: %d %q", a.Code, a.Text("#send-button"))
 	}
-	s.manager.posted(s.form(""), a.sends("#send-form"))
-	if sent := s.only(t); sent.Segment != coupon.Manual {
+	s.manager.Submit(s.form(""), a.Fields("#send-form"))
+	if sent := s.only(); sent.Segment != coupon.Manual {
 		t.Errorf("sent to %s", sent.Segment)
 	}
 }
@@ -504,53 +484,53 @@ func TestUnsendableCoupon(t *testing.T) {
 	sends := s.typed()
 	without := func(path string) {
 		t.Helper()
-		if got := s.manager.get(path).links("a[href$='/send']"); len(got) != 0 {
+		if got := s.manager.Get(path).Links("a[href$='/send']"); len(got) != 0 {
 			t.Errorf("%s leads to %q", path, got)
 		}
 	}
 	refused := func(state, link string) {
 		t.Helper()
-		for _, a := range []answer{s.manager.get(s.form("")), s.manager.post(s.form("/preview"), sends), s.manager.post(s.form(""), sends)} {
+		for _, a := range []webtest.Page{s.manager.Get(s.form("")), s.manager.Post(s.form("/preview"), sends), s.manager.Post(s.form(""), sends)} {
 			if a.Find("#send-form").Length() != 0 || a.Find(link).Length() != 1 {
-				t.Errorf("%s: %d %q, want a link to %q", state, a.Code, a.words("main"), link)
+				t.Errorf("%s: %d %q, want a link to %q", state, a.Code, a.Text("main"), link)
 			}
 		}
 		without(s.path)
 		without("/admin/coupons")
 	}
-	s.manager.posted(s.path+"/active", form("active", "0"))
+	s.manager.Submit(s.path+"/active", webtest.Form("active", "0"))
 	refused("inactive", "form[action='"+s.path+"/active'] button")
-	s.manager.posted(s.path+"/active", form("active", "1"))
+	s.manager.Submit(s.path+"/active", webtest.Form("active", "1"))
 
-	s.change(t, "update loyalty.coupon set expires_at = '2026-02-03T23:00:00Z' where tenant_id = $1 and id = $2", id)
+	s.change("update loyalty.coupon set expires_at = '2026-02-03T23:00:00Z' where tenant_id = $1 and id = $2", id)
 	refused("expired", "a.btn-primary[href='"+s.path+"/edit']")
-	if got := s.manager.get(s.form("")).words(".empty-subtitle"); !strings.Contains(got, "3 Feb 2026") {
+	if got := s.manager.Get(s.form("")).Text(".empty-subtitle"); !strings.Contains(got, "3 Feb 2026") {
 		t.Errorf("expired: %q", got)
 	}
 
 	// One that starts later can be scheduled for after that, and before its end.
-	zone := s.by.Tenant.TimeZone
-	y, m, d := s.db.Now().In(zone).AddDate(0, 0, 10).Date()
+	zone := s.By.Tenant.TimeZone
+	y, m, d := s.DB.Now().In(zone).AddDate(0, 0, 10).Date()
 	starts := time.Date(y, m, d, 0, 0, 0, 0, zone)
-	s.change(t, "update loyalty.coupon set starts_at = $3, expires_at = $4 where tenant_id = $1 and id = $2", id, starts, starts.AddDate(0, 0, 5))
-	page := s.manager.get(s.form(""))
+	s.change("update loyalty.coupon set starts_at = $3, expires_at = $4 where tenant_id = $1 and id = $2", id, starts, starts.AddDate(0, 0, 5))
+	page := s.manager.Get(s.form(""))
 	day := starts.Format("2 Jan 2006")
-	if page.Find("#when-now[disabled], #when-later[checked]").Length() != 2 || !strings.Contains(page.words("#when-now-help"), day) ||
-		page.value("#field-send_date") != starts.Format(time.DateOnly) {
-		t.Errorf("upcoming: %q %q", page.words("#when-now-help"), page.value("#field-send_date"))
+	if page.Find("#when-now[disabled], #when-later[checked]").Length() != 2 || !strings.Contains(page.Text("#when-now-help"), day) ||
+		page.Value("#field-send_date") != starts.Format(time.DateOnly) {
+		t.Errorf("upcoming: %q %q", page.Text("#when-now-help"), page.Value("#field-send_date"))
 	}
 	for _, x := range []struct{ when, date, says string }{
-		{"now", "", says("", core.Violation{Rule: "send_before_start", Other: day})},
-		{"later", starts.AddDate(0, 0, -1).Format(time.DateOnly), says("", core.Violation{Rule: "send_before_start", Other: day})},
-		{"later", starts.AddDate(0, 0, 5).Format(time.DateOnly), says("", core.Violation{Rule: "send_after_end", Other: starts.AddDate(0, 0, 4).Format("2 Jan 2006")})},
+		{"now", "", webtest.Message("", core.Violation{Rule: "send_before_start", Other: day})},
+		{"later", starts.AddDate(0, 0, -1).Format(time.DateOnly), webtest.Message("", core.Violation{Rule: "send_before_start", Other: day})},
+		{"later", starts.AddDate(0, 0, 5).Format(time.DateOnly), webtest.Message("", core.Violation{Rule: "send_after_end", Other: starts.AddDate(0, 0, 4).Format("2 Jan 2006")})},
 	} {
-		a := s.manager.post(s.form(""), s.typed("when", x.when, "send_date", x.date))
-		if got := a.words("#field-send_at-error"); a.Code != http.StatusUnprocessableEntity || got != x.says {
+		a := s.manager.Post(s.form(""), s.typed("when", x.when, "send_date", x.date))
+		if got := a.Text("#field-send_at-error"); a.Code != http.StatusUnprocessableEntity || got != x.says {
 			t.Errorf("%s %s: %d %q", x.when, x.date, a.Code, got)
 		}
 	}
-	s.manager.posted(s.form(""), s.typed())
-	if sent := s.only(t); sent.SendAt.Before(starts) {
+	s.manager.Submit(s.form(""), s.typed())
+	if sent := s.only(); sent.SendAt.Before(starts) {
 		t.Errorf("it goes out at %s, before %s", sent.SendAt, starts)
 	}
 }
@@ -560,12 +540,12 @@ func TestUnsendableCoupon(t *testing.T) {
 func TestChooseCustomers(t *testing.T) {
 	t.Parallel()
 	s, other := newSender(t), newSender(t)
-	ida := s.mailable(t, "Ida", "ida@example.com")
-	ove := s.mailable(t, "Ove <i>", "")
-	s.change(t, "update loyalty.customer set status = 'inactive' where tenant_id = $1 and id = $2", s.mailable(t, "Idas twin", "").ID)
+	ida := s.mailable("Ida", "ida@example.com")
+	ove := s.mailable("Ove <i>", "")
+	s.change("update loyalty.customer set status = 'inactive' where tenant_id = $1 and id = $2", s.mailable("Idas twin", "").ID)
 	sends := s.typed("segment", "manual")
-	before := s.everything(t)
-	step := func(pairs ...string) answer {
+	before := s.everything()
+	step := func(pairs ...string) webtest.Page {
 		t.Helper()
 		next := url.Values{}
 		for name, values := range sends {
@@ -574,77 +554,76 @@ func TestChooseCustomers(t *testing.T) {
 		for i := 0; i+1 < len(pairs); i += 2 {
 			next.Set(pairs[i], pairs[i+1])
 		}
-		a := s.part(t, "/customers", "chooser", next)
+		a := s.part("/customers", "chooser", next)
 		if a.Header().Get("Hx-Trigger-After-Settle") != "chosen" {
 			t.Error("the summary is not refreshed")
 		}
-		sends.Set("customers", a.value("input[name=customers]"))
+		sends.Set("customers", a.Value("input[name=customers]"))
 		return a
 	}
-	rows := func(a answer) string { return strings.Join(a.each(".chosen .fw-medium"), ", ") }
+	rows := func(a webtest.Page) string { return strings.Join(a.Texts(".chosen .fw-medium"), ", ") }
 
-	found := s.part(t, "/customers", "found", s.typed("segment", "manual", "customer_search", "ida"))
-	if got := found.words("#found .whole"); got != "Ida Ek ida@example.com" || found.Find("#found button[name=add]").Length() != 1 || found.Find("input").Length() != 0 {
+	found := s.part("/customers", "found", s.typed("segment", "manual", "customer_search", "ida"))
+	if got := found.Text("#found .whole"); got != "Ida Ek ida@example.com" || found.Find("#found button[name=add]").Length() != 1 || found.Find("input").Length() != 0 {
 		t.Errorf("found %q", got)
 	}
-	if got := s.part(t, "/customers", "found", s.typed("customer_search", "nix <b>")).words("#found"); !strings.Contains(got, "nix <b>") {
+	if got := s.part("/customers", "found", s.typed("customer_search", "nix <b>")).Text("#found"); !strings.Contains(got, "nix <b>") {
 		t.Errorf("not found: %q", got)
 	}
 	a := step("add", ida.ID.String(), "customer_search", "ida")
-	if rows(a) != "Ida Ek" || figures(a.words(".chooser-head h3")) != "1" || !strings.Contains(a.words(".chooser-head [role=status]"), "Ida Ek") || a.words("#segment-manual-count[hx-swap-oob]") != "1" {
-		t.Errorf("added: %q, %q", rows(a), a.words(".chooser-head"))
+	if rows(a) != "Ida Ek" || figures(a.Text(".chooser-head h3")) != "1" || !strings.Contains(a.Text(".chooser-head [role=status]"), "Ida Ek") || a.Text("#segment-manual-count[hx-swap-oob]") != "1" {
+		t.Errorf("added: %q, %q", rows(a), a.Text(".chooser-head"))
 	}
-	if got := a.words("#found button"); !strings.Contains(got, "Ida Ek") || a.value("#field-customer_search") != "ida" || a.Find("#pick-"+ida.ID.String()+"[name=remove]").Length() != 1 {
+	if got := a.Text("#found button"); !strings.Contains(got, "Ida Ek") || a.Value("#field-customer_search") != "ida" || a.Find("#pick-"+ida.ID.String()+"[name=remove]").Length() != 1 {
 		t.Errorf("the found customer has the button %q", got)
 	}
 	a = step("add", ida.ID.String())
-	if rows(a) != "Ida Ek" || figures(a.words(".chooser-head span")) != "0 1" {
-		t.Errorf("added twice: %q, %q", rows(a), a.words(".chooser-head"))
+	if rows(a) != "Ida Ek" || figures(a.Text(".chooser-head span")) != "0 1" {
+		t.Errorf("added twice: %q, %q", rows(a), a.Text(".chooser-head"))
 	}
 	a = step("do", "top", "top", "10")
 	if rows(a) != "Elsa Berg <b>, Ida Ek" {
 		t.Errorf("with top customers: %q", rows(a))
 	}
 
-	theirs, unknown := other.elsa.ID.String(), core.NewID(s.db.Now()).String()
+	theirs, unknown := other.elsa.ID.String(), core.NewID(s.DB.Now()).String()
 	pasted := strings.ToLower(ove.ID.String()) + ";" + theirs + "\n\tnonsense," + unknown + " | " + ove.ID.String()
 	a = step("do", "paste", "paste", pasted)
-	if rows(a) != "Ove <i> Ek, Elsa Berg <b>, Ida Ek" || strings.Join(a.each("[role=alert] li"), " ") != "nonsense "+theirs+" "+unknown {
-		t.Errorf("pasted: %q, not %q", rows(a), a.words("[role=alert]"))
+	if rows(a) != "Ove <i> Ek, Elsa Berg <b>, Ida Ek" || strings.Join(a.Texts("[role=alert] li"), " ") != "nonsense "+theirs+" "+unknown {
+		t.Errorf("pasted: %q, not %q", rows(a), a.Text("[role=alert]"))
 	}
-	if got := a.words("#field-paste"); got != "nonsense "+theirs+" "+unknown || a.Find(".chooser-paste[open]").Length() != 1 {
+	if got := a.Text("#field-paste"); got != "nonsense "+theirs+" "+unknown || a.Find(".chooser-paste[open]").Length() != 1 {
 		t.Errorf("the pasted text keeps %q", got)
 	}
-	if got := a.words("[role=alert] div > div:first-child"); figures(got) != "1 1" {
+	if got := a.Text("[role=alert] div > div:first-child"); figures(got) != "1 1" {
 		t.Errorf("the alert: %q", got)
 	}
 	a = step("remove", s.elsa.ID.String())
-	if rows(a) != "Ove <i> Ek, Ida Ek" || !strings.Contains(a.words(".chooser-head span"), "Elsa Berg <b>") || a.Find("h3[data-focus]").Length() != 1 {
-		t.Errorf("removed: %q, %q", rows(a), a.words(".chooser-head span"))
+	if rows(a) != "Ove <i> Ek, Ida Ek" || !strings.Contains(a.Text(".chooser-head span"), "Elsa Berg <b>") || a.Find("h3[data-focus]").Length() != 1 {
+		t.Errorf("removed: %q, %q", rows(a), a.Text(".chooser-head span"))
 	}
-	summary := s.part(t, "/preview", "summary", sends)
-	if got := summary.words("#send-button"); figures(got) != "2" {
+	summary := s.part("/preview", "summary", sends)
+	if got := summary.Text("#send-button"); figures(got) != "2" {
 		t.Errorf("the summary: %q", got)
 	}
 	// Without scripts it is the page, with everything on it.
-	whole := s.manager.post(s.form("/customers"), url.Values{"form_key": {"k"}, "segment": {"all"}, "when": {"now"}, "subject": {"Mine"}, "customers": {sends.Get("customers")}, "add": {s.elsa.ID.String()}})
-	if got := rows(whole); got != "Elsa Berg <b>, Ove <i> Ek, Ida Ek" || whole.Find("#segment-manual[checked]").Length() != 1 || figures(whole.words("#send-button")) != "3" ||
-		whole.value("#field-subject") != "Mine" {
-		t.Errorf("the page: %q %q", got, whole.words("#summary"))
+	whole := s.manager.Post(s.form("/customers"), url.Values{"form_key": {"k"}, "segment": {"all"}, "when": {"now"}, "subject": {"Mine"}, "customers": {sends.Get("customers")}, "add": {s.elsa.ID.String()}})
+	if got := rows(whole); got != "Elsa Berg <b>, Ove <i> Ek, Ida Ek" || whole.Find("#segment-manual[checked]").Length() != 1 || figures(whole.Text("#send-button")) != "3" ||
+		whole.Value("#field-subject") != "Mine" {
+		t.Errorf("the page: %q %q", got, whole.Text("#summary"))
 	}
-	if now := s.everything(t); now != before {
+	if now := s.everything(); now != before {
 		t.Errorf("choosing wrote something: %s", cmp.Diff(before, now))
 	}
 	a = step("do", "clear")
-	if rows(a) != "" || figures(a.words(".chooser-head")) != "" || a.words(".chooser-head [role=status]") == "" {
-		t.Errorf("cleared: %q", a.words(".chooser-head"))
+	if rows(a) != "" || figures(a.Text(".chooser-head")) != "" || a.Text(".chooser-head [role=status]") == "" {
+		t.Errorf("cleared: %q", a.Text(".chooser-head"))
 	}
 
-	final := whole.sends("#send-form")
-	s.manager.posted(s.form(""), final)
-	var ids []core.ID
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select customer_ids from loyalty.coupon_send where tenant_id = $1", s.by.Tenant.ID).Scan(&ids); err != nil || len(ids) != 3 {
-		t.Errorf("sent to %v, %v", ids, err)
+	final := whole.Fields("#send-form")
+	s.manager.Submit(s.form(""), final)
+	if ids := shoptest.Query[[]core.ID](s.Shop, "select customer_ids from loyalty.coupon_send where tenant_id = $1", s.By.Tenant.ID); len(ids) != 3 {
+		t.Errorf("sent to %v, want three", ids)
 	}
 }
 
@@ -653,7 +632,7 @@ func TestChooseManyCustomers(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	ulids := make([]string, 0, coupon.MaxManual+5)
-	s.change(t, `
+	s.change(`
 		with made as (
 			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
 			select $1, loyalty.new_ulid(now()), 'C' || n, 'Ek', n::text, 'many' || n, now(), now()
@@ -663,36 +642,28 @@ func TestChooseManyCustomers(t *testing.T) {
 		insert into loyalty.account (tenant_id, customer_id)
 		select $1, id
 		from made`, coupon.MaxManual+5)
-	rows, err := dbtest.Owner(s.db).Query(t.Context(), "select id from loyalty.customer where tenant_id = $1 and phone_key like 'many%' order by length(phone), phone", s.by.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var id core.ID
-		if err := rows.Scan(&id); err != nil {
-			t.Fatal(err)
-		}
+	for _, id := range shoptest.QueryAll[core.ID](s.Shop, "select id from loyalty.customer where tenant_id = $1 and phone_key like 'many%' order by length(phone), phone", s.By.Tenant.ID) {
 		ulids = append(ulids, id.String())
 	}
 	unknown := make([]string, 25)
 	for i := range unknown {
-		unknown[i] = core.NewID(s.db.Now()).String()
+		unknown[i] = core.NewID(s.DB.Now()).String()
 	}
-	a := s.part(t, "/customers", "chooser", s.typed("segment", "manual", "do", "paste", "paste", strings.Join(append(unknown, ulids...), "\n")))
-	if got := a.Find(".chosen-row").Length(); got != 100 || figures(a.words("#show-all")) != "5,000" || figures(a.words(".chooser-head h3")) != "5,000" {
-		t.Errorf("%d are listed, %q, %q", got, a.words("#show-all"), a.words(".chooser-head"))
+	a := s.part("/customers", "chooser", s.typed("segment", "manual", "do", "paste", "paste", strings.Join(append(unknown, ulids...), "\n")))
+	if got := a.Find(".chosen-row").Length(); got != 100 || figures(a.Text("#show-all")) != "5,000" || figures(a.Text(".chooser-head h3")) != "5,000" {
+		t.Errorf("%d are listed, %q, %q", got, a.Text("#show-all"), a.Text(".chooser-head"))
 	}
-	if got := a.words(".chosen-row:first-child .fw-medium"); got != "C5000 Ek" {
+	if got := a.Text(".chosen-row:first-child .fw-medium"); got != "C5000 Ek" {
 		t.Errorf("the first is %q", got)
 	}
-	if got := strings.Join(a.each("[role=alert] div > div"), " "); !strings.Contains(figures(got), "5,000 5") || !strings.HasSuffix(figures(got), " 5") || a.Find("[role=alert] li").Length() != 20 {
+	if got := strings.Join(a.Texts("[role=alert] div > div"), " "); !strings.Contains(figures(got), "5,000 5") || !strings.HasSuffix(figures(got), " 5") || a.Find("[role=alert] li").Length() != 20 {
 		t.Errorf("the alert: %q", got)
 	}
-	all := s.part(t, "/customers", "chooser", s.typed("segment", "manual", "customers", a.value("input[name=customers]"), "do", "all"))
+	all := s.part("/customers", "chooser", s.typed("segment", "manual", "customers", a.Value("input[name=customers]"), "do", "all"))
 	if got := all.Find(".chosen-row").Length(); got != 5000 || all.Find("#show-all").Length() != 0 {
 		t.Errorf("%d are listed at last", got)
 	}
-	if got := s.part(t, "/preview", "summary", s.typed("segment", "manual", "customers", a.value("input[name=customers]"))).words("#send-button"); figures(got) != "5,000" {
+	if got := s.part("/preview", "summary", s.typed("segment", "manual", "customers", a.Value("input[name=customers]"))).Text("#send-button"); figures(got) != "5,000" {
 		t.Errorf("the button says %q", got)
 	}
 }
@@ -701,11 +672,11 @@ func TestChooseManyCustomers(t *testing.T) {
 func TestEmailPreview(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	address := s.part(t, "/preview", "mail", s.typed("subject", "A & B", "message", "Soon")).Find("iframe").AttrOr("src", "")
+	address := s.part("/preview", "mail", s.typed("subject", "A & B", "message", "Soon")).Attr("iframe", "src")
 	if !strings.HasPrefix(address, s.form("/mail?")) {
 		t.Fatalf("it is at %q", address)
 	}
-	a := s.manager.get(address)
+	a := s.manager.Get(address)
 	h := a.Header()
 	if got := h.Get("Content-Security-Policy"); got != "default-src 'none'; sandbox; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'" ||
 		h.Get("X-Frame-Options") != "SAMEORIGIN" || h.Get("Cache-Control") != "no-store" {
@@ -715,12 +686,12 @@ func TestEmailPreview(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	for query, words := range map[string]string{
-		"?subject=+&message=x":                                says("Subject", core.Required),
-		"?subject=" + strings.Repeat("x", 151) + "&message=x": says("Subject", core.MaxLength(150)),
+		"?subject=+&message=x":                                webtest.Message("Subject", core.Required),
+		"?subject=" + strings.Repeat("x", 151) + "&message=x": webtest.Message("Subject", core.MaxLength(150)),
 	} {
-		a := s.manager.ask(http.MethodGet, s.form("/mail")+query, nil)
-		if a.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(a.words("body"), words) || a.Header().Get("X-Frame-Options") != "SAMEORIGIN" {
-			t.Errorf("%s: %d %q", query, a.Code, a.words("body"))
+		a := s.manager.Ask(http.MethodGet, s.form("/mail")+query)
+		if a.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(a.Text("body"), words) || a.Header().Get("X-Frame-Options") != "SAMEORIGIN" {
+			t.Errorf("%s: %d %q", query, a.Code, a.Text("body"))
 		}
 	}
 }
@@ -729,33 +700,27 @@ func TestEmailPreview(t *testing.T) {
 func TestTestEmails(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	a := s.part(t, "/test", "test", s.typed("subject", "A bun"))
-	var address string
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select email from loyalty.staff where id = $1", s.manager.person.StaffID).Scan(&address); err != nil {
-		t.Fatal(err)
-	}
-	if got := a.words("body"); !strings.Contains(got, address) {
+	a := s.part("/test", "test", s.typed("subject", "A bun"))
+	if got := a.Text("body"); !strings.Contains(got, s.email(s.manager)) {
 		t.Errorf("it says %q", got)
 	}
-	var jobs int
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_test_mail' and args->>'subject' = 'A bun' and (args->>'tenant')::bigint = $1",
-		s.by.Tenant.ID).Scan(&jobs); err != nil || jobs != 1 {
-		t.Errorf("%d jobs, %v", jobs, err)
+	if jobs := shoptest.Query[int](s.Shop, "select count(*) from river.river_job where kind = 'coupon_test_mail' and args->>'subject' = 'A bun' and (args->>'tenant')::bigint = $1", s.By.Tenant.ID); jobs != 1 {
+		t.Errorf("%d jobs, want 1", jobs)
 	}
-	refused := s.manager.post(s.form("/test"), s.typed("subject", ""), "Hx-Request", "true", "Hx-Target", "test")
-	if refused.Code != http.StatusUnprocessableEntity || refused.words("body") != says("Subject", core.Required) {
-		t.Errorf("without a subject: %d %q", refused.Code, refused.words("body"))
+	refused := s.manager.Post(s.form("/test"), s.typed("subject", ""), "Hx-Request", "true", "Hx-Target", "test")
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text("body") != webtest.Message("Subject", core.Required) {
+		t.Errorf("without a subject: %d %q", refused.Code, refused.Text("body"))
 	}
-	whole := s.manager.post(s.form("/test"), s.typed("subject", "Mine", "segment", "recent_purchase"))
-	if whole.Code != http.StatusOK || !strings.Contains(whole.words("#test"), address) || whole.value("#field-subject") != "Mine" || whole.Find("#segment-recent_purchase[checked]").Length() != 1 {
-		t.Errorf("without scripts: %d %q", whole.Code, whole.words("#test"))
+	whole := s.manager.Post(s.form("/test"), s.typed("subject", "Mine", "segment", "recent_purchase"))
+	if whole.Code != http.StatusOK || !strings.Contains(whole.Text("#test"), s.email(s.manager)) || whole.Value("#field-subject") != "Mine" || whole.Find("#segment-recent_purchase[checked]").Length() != 1 {
+		t.Errorf("without scripts: %d %q", whole.Code, whole.Text("#test"))
 	}
 	for range 18 {
-		s.part(t, "/test", "test", s.typed())
+		s.part("/test", "test", s.typed())
 	}
 	for _, header := range [][]string{nil, {"Hx-Request", "true", "Hx-Target", "test"}} {
-		if a := s.manager.post(s.form("/test"), s.typed(), header...); a.Code != http.StatusTooManyRequests || a.words("body") == "" {
-			t.Errorf("one too many: %d %q", a.Code, a.words("body"))
+		if a := s.manager.Post(s.form("/test"), s.typed(), header...); a.Code != http.StatusTooManyRequests || a.Text("body") == "" {
+			t.Errorf("one too many: %d %q", a.Code, a.Text("body"))
 		}
 	}
 }
@@ -764,26 +729,26 @@ func TestTestEmails(t *testing.T) {
 func TestSendWithoutScripts(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.mailable(t, "Ida", "ida@example.com")
-	a := s.manager.post(s.form("/preview"), s.typed("segment", "recent_purchase", "subject", "Mine", "customer_search", "ida"))
-	if got := a.words("#send-button"); figures(got) != "1" || a.Find("#summary[hx-trigger^=load]").Length() != 0 || a.Find("[hx-get$='/audiences']").Length() != 0 {
+	s.mailable("Ida", "ida@example.com")
+	a := s.manager.Post(s.form("/preview"), s.typed("segment", "recent_purchase", "subject", "Mine", "customer_search", "ida"))
+	if got := a.Text("#send-button"); figures(got) != "1" || a.Find("#summary[hx-trigger^=load]").Length() != 0 || a.Find("[hx-get$='/audiences']").Length() != 0 {
 		t.Errorf("the button says %q", got)
 	}
-	if got := a.words(".choice-count"); got != "2 0 1 0" || figures(a.words("#counted")) == "" || a.words("#found .fw-medium") != "Ida Ek" {
+	if got := a.Text(".choice-count"); got != "2 0 1 0" || figures(a.Text("#counted")) == "" || a.Text("#found .fw-medium") != "Ida Ek" {
 		t.Errorf("counted: %q", got)
 	}
-	if src := a.Find("iframe").AttrOr("src", ""); !strings.Contains(src, "subject=Mine") {
+	if src := a.Attr("iframe", "src"); !strings.Contains(src, "subject=Mine") {
 		t.Errorf("the e-mail is at %q", src)
 	}
 	if a.Find("noscript").Length() == 0 {
 		t.Error("there is no button to update the preview")
 	}
-	s.manager.posted(s.form(""), a.sends("#send-form"))
-	if sent := s.only(t); sent.Subject != "Mine" || sent.Segment != coupon.RecentPurchase {
+	s.manager.Submit(s.form(""), a.Fields("#send-form"))
+	if sent := s.only(); sent.Subject != "Mine" || sent.Segment != coupon.RecentPurchase {
 		t.Errorf("sent %+v", sent)
 	}
 	// The address of a form that was shown again leads to its page.
-	if to := s.manager.ask(http.MethodGet, s.form("/preview"), nil).Header().Get("Location"); to != s.form("") {
+	if to := s.manager.Ask(http.MethodGet, s.form("/preview")).Header().Get("Location"); to != s.form("") {
 		t.Errorf("loaded again, it leads to %q", to)
 	}
 }

@@ -16,16 +16,16 @@ func TestSettingsByRole(t *testing.T) {
 	for role, want := range map[core.Role]string{
 		core.Owner: "/admin/settings/business", core.Manager: "/admin/settings/security", core.Cashier: "/admin/settings/security",
 	} {
-		b := s.signedIn(t, role)
-		if a := b.ask(http.MethodGet, "/admin/settings", nil); a.Code != http.StatusSeeOther || a.Header().Get("Location") != want {
+		b := s.signedIn(role)
+		if a := b.Ask(http.MethodGet, "/admin/settings"); a.Code != http.StatusSeeOther || a.Header().Get("Location") != want {
 			t.Errorf("a %s is led to %q, %d", role, a.Header().Get("Location"), a.Code)
 		}
-		sections := strings.Join(b.get("/admin/settings/security").links(".settings-nav a"), " ")
+		sections := strings.Join(b.Get("/admin/settings/security").Links(".settings-nav a"), " ")
 		all := "/admin/settings/business /admin/settings/staff /admin/settings/billing /admin/settings/tokens /admin/settings/security"
 		if role == core.Owner && sections != all || role != core.Owner && sections != "" {
 			t.Errorf("a %s is offered %q", role, sections)
 		}
 	}
-	got := s.signedIn(t, core.Owner).get("/admin/settings/tokens").links(".settings-nav [aria-current=page]")
+	got := s.signedIn(core.Owner).Get("/admin/settings/tokens").Links(".settings-nav [aria-current=page]")
 	wants(t, "the current section", got, []string{"/admin/settings/tokens"})
 }

@@ -12,34 +12,30 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
+	"example.com/loyalty/web/webtest"
 )
 
 const password = "correct horse battery"
 
 // hired adds a manager with that password, who isn't signed in.
-func (s *shop) hired(t *testing.T, email string) staff.Person {
-	t.Helper()
-	p, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (staff.Person, error) {
-		return staff.Add(t.Context(), tx, s.by, staff.New{Role: core.Manager, Name: "Maja Sund", Email: email, Password: password})
+func (s *shop) hired(email string) staff.Person {
+	s.T.Helper()
+	p, err := db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (staff.Person, error) {
+		return staff.Add(s.T.Context(), tx, s.By, staff.New{Role: core.Manager, Name: "Maja Sund", Email: email, Password: password})
 	})
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return p
 }
 
 // latestMail is the text of the latest e-mail to an address.
-func (s *shop) latestMail(t *testing.T, email string) (text string) {
-	t.Helper()
-	err := dbtest.Owner(s.db).QueryRow(t.Context(),
-		"select text from loyalty.mail where tenant_id = $1 and recipient = $2 order by created_at desc, id desc limit 1", s.by.Tenant.ID, email).Scan(&text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+func (s *shop) latestMail(email string) string {
+	s.T.Helper()
+	return shoptest.Query[string](s.Shop, "select text from loyalty.mail where tenant_id = $1 and recipient = $2 order by created_at desc, id desc limit 1", s.By.Tenant.ID, email)
 }
 
 var secretOf = regexp.MustCompile(`Secret:(\S+)`)
@@ -48,35 +44,35 @@ var secretOf = regexp.MustCompile(`Secret:(\S+)`)
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.hired(t, "maja@example.com")
-	maja := s.stranger(t)
+	s.hired("maja@example.com")
+	maja := s.stranger()
 
-	led := maja.ask(http.MethodGet, "/admin/customers?status=active", nil)
+	led := maja.Ask(http.MethodGet, "/admin/customers?status=active")
 	to, err := url.Parse(led.Header().Get("Location"))
 	if err != nil || led.Code != http.StatusSeeOther || to.Path != "/admin/sign-in" || to.Query().Get("to") != "/admin/customers?status=active" {
 		t.Fatalf("led to %s, %d", to, led.Code)
 	}
-	page := maja.get(to.String())
-	if kept, _ := page.Find("input[name=to]").Attr("value"); kept != "/admin/customers?status=active" {
+	page := maja.Get(to.String())
+	if kept := page.Value("input[name=to]"); kept != "/admin/customers?status=active" {
 		t.Errorf("the form remembers %q", kept)
 	}
 
-	refused := maja.post("/admin/sign-in", form("email", "maja@example.com", "password", "something else", "to", "/admin/customers"))
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert-danger") != auth.ErrCredentials.Message {
-		t.Errorf("a wrong password: %d %q", refused.Code, refused.words(".alert"))
+	refused := maja.Post("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", "something else", "to", "/admin/customers"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".alert-danger") != auth.ErrCredentials.Message {
+		t.Errorf("a wrong password: %d %q", refused.Code, refused.Text(".alert"))
 	}
-	if typed, _ := refused.Find("#field-email").Attr("value"); typed != "maja@example.com" {
+	if typed := refused.Value("#field-email"); typed != "maja@example.com" {
 		t.Errorf("the address is now %q", typed)
 	}
-	if typed, _ := refused.Find("#field-password").Attr("value"); typed != "" {
+	if typed := refused.Value("#field-password"); typed != "" {
 		t.Error("the page contains the password")
 	}
-	unknown := maja.post("/admin/sign-in", form("email", "unknown@example.com", "password", "something else"))
-	if unknown.words(".alert-danger") != refused.words(".alert-danger") {
+	unknown := maja.Post("/admin/sign-in", webtest.Form("email", "unknown@example.com", "password", "something else"))
+	if unknown.Text(".alert-danger") != refused.Text(".alert-danger") {
 		t.Error("the message tells which part was wrong")
 	}
 
-	in := maja.post("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", "/admin/customers?status=active"))
+	in := maja.Post("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", password, "to", "/admin/customers?status=active"))
 	if in.Code != http.StatusSeeOther || in.Header().Get("Location") != "/admin/customers?status=active" {
 		t.Fatalf("signed in: %d to %q", in.Code, in.Header().Get("Location"))
 	}
@@ -89,22 +85,22 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("cookie %q", c)
 		}
 	}
-	if got := maja.get("/admin/customers").words(".topbar"); !strings.Contains(got, "Maja Sund Manager") {
+	if got := maja.Get("/admin/customers").Text(".topbar"); !strings.Contains(got, "Maja Sund Manager") {
 		t.Errorf("signed in as %q", got)
 	}
 
-	cookie := maja.cookie
+	cookie := maja.Cookies[auth.SessionCookie]
 	for range 2 { // a second click comes without a session
-		if out := maja.post("/admin/sign-out", nil); out.Code != http.StatusSeeOther || out.Header().Get("Location") != "/admin/sign-in" {
+		if out := maja.Post("/admin/sign-out", nil); out.Code != http.StatusSeeOther || out.Header().Get("Location") != "/admin/sign-in" {
 			t.Errorf("signed out: %d to %q", out.Code, out.Header().Get("Location"))
 		}
 	}
-	log := s.signedIn(t, core.Owner).get("/admin/audit?subject=staff").each(".audit-what > p")
+	log := s.signedIn(core.Owner).Get("/admin/audit?subject=staff").Texts(".audit-what > p")
 	if len(log) < 3 || log[1] != sentence("staff.sign_out", "{who}", "Maja Sund") || log[2] != sentence("staff.sign_in", "{who}", "Maja Sund") {
 		t.Errorf("the audit log says %q", log)
 	}
-	maja.cookie = cookie // a copy of the cookie
-	if led := maja.ask(http.MethodGet, "/admin/customers", nil); led.Code != http.StatusSeeOther {
+	maja.Cookies[auth.SessionCookie] = cookie // a copy of the cookie
+	if led := maja.Ask(http.MethodGet, "/admin/customers"); led.Code != http.StatusSeeOther {
 		t.Errorf("after signing out the session still works: %d", led.Code)
 	}
 }
@@ -113,9 +109,9 @@ func TestSignIn(t *testing.T) {
 func TestSignInRedirectsOnlyIntoThePanel(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.hired(t, "maja@example.com")
+	s.hired("maja@example.com")
 	for _, to := range []string{"https://evil.example/admin", "//evil.example/admin", "/\\evil.example", "javascript:alert(1)", "/elsewhere", "/admin\\@evil.example", ""} {
-		in := s.stranger(t).post("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", to))
+		in := s.stranger().Post("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", password, "to", to))
 		if got := in.Header().Get("Location"); in.Code != http.StatusSeeOther || got != "/admin" {
 			t.Errorf("to %q: %d to %q, want /admin", to, in.Code, got)
 		}
@@ -126,20 +122,20 @@ func TestSignInRedirectsOnlyIntoThePanel(t *testing.T) {
 func TestFirstPageByRole(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier, manager := s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
+	cashier, manager := s.signedIn(core.Cashier), s.signedIn(core.Manager)
 	for to, want := range map[string]string{
 		"": "/till", "/admin": "/till", "/admin/customers": "/admin/customers", "/till/c/ABC": "/till/c/ABC", "/tillage": "/till", "//till": "/till",
 	} {
-		if got := cashier.ask(http.MethodGet, "/admin/sign-in?to="+to, nil).Header().Get("Location"); got != want {
+		if got := cashier.Ask(http.MethodGet, "/admin/sign-in?to="+to).Header().Get("Location"); got != want {
 			t.Errorf("a cashier on the way to %q is led to %q, want %q", to, got, want)
 		}
 	}
 	for to, want := range map[string]string{"": "/admin", "/till": "/till"} {
-		if got := manager.ask(http.MethodGet, "/admin/sign-in?to="+to, nil).Header().Get("Location"); got != want {
+		if got := manager.Ask(http.MethodGet, "/admin/sign-in?to="+to).Header().Get("Location"); got != want {
 			t.Errorf("a manager on the way to %q is led to %q, want %q", to, got, want)
 		}
 	}
-	if first := cashier.get("/admin/customers").Find("nav a").First().AttrOr("href", ""); first != "/till" {
+	if first := cashier.Get("/admin/customers").Find("nav a").First().AttrOr("href", ""); first != "/till" {
 		t.Errorf("the navigation begins with %q, want the point of sale", first)
 	}
 }
@@ -148,30 +144,30 @@ func TestFirstPageByRole(t *testing.T) {
 func TestTooManySignIns(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.hired(t, "maja@example.com")
-	home := s.stranger(t)
-	home.posted("/admin/sign-in", form("email", "maja@example.com", "password", password))
-	d := home.device
+	s.hired("maja@example.com")
+	home := s.stranger()
+	home.Submit("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", password))
+	d := home.Cookies[auth.DeviceCookie]
 	if d == nil || d.Path != "/" || d.Domain != "" || !d.Secure || !d.HttpOnly || d.SameSite != http.SameSiteLaxMode || d.MaxAge != 365*24*60*60 {
 		t.Fatalf("the device cookie is %+v", d)
 	}
-	guesser := s.stranger(t)
+	guesser := s.stranger()
 	for range 10 {
-		guesser.post("/admin/sign-in", form("email", "maja@example.com", "password", "something else"))
+		guesser.Post("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", "something else"))
 	}
-	a := guesser.post("/admin/sign-in", form("email", "maja@example.com", "password", password))
-	if a.Code != http.StatusTooManyRequests || a.words(".alert-danger") == "" {
-		t.Errorf("the eleventh: %d %q", a.Code, a.words(".alert"))
+	a := guesser.Post("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", password))
+	if a.Code != http.StatusTooManyRequests || a.Text(".alert-danger") == "" {
+		t.Errorf("the eleventh: %d %q", a.Code, a.Text(".alert"))
 	}
 	if seconds, err := strconv.Atoi(a.Header().Get("Retry-After")); err != nil || seconds < 1 || seconds > 15*60 {
 		t.Errorf("the eleventh: Retry-After %q", a.Header().Get("Retry-After"))
 	}
 	// The person's own browser can still sign in from the same address.
-	home.posted("/admin/sign-out", nil)
-	if in := home.post("/admin/sign-in", form("email", "maja@example.com", "password", password)); in.Code != http.StatusSeeOther {
-		t.Errorf("the owner's own browser: %d %q", in.Code, in.words(".alert"))
+	home.Submit("/admin/sign-out", nil)
+	if in := home.Post("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", password)); in.Code != http.StatusSeeOther {
+		t.Errorf("the owner's own browser: %d %q", in.Code, in.Text(".alert"))
 	}
-	if home.device.Value == d.Value {
+	if home.Cookies[auth.DeviceCookie].Value == d.Value {
 		t.Error("the device cookie was not renewed")
 	}
 }
@@ -180,73 +176,73 @@ func TestTooManySignIns(t *testing.T) {
 func TestResetPassword(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	p := s.hired(t, "maja@example.com")
-	elsewhere := s.stranger(t)
-	elsewhere.posted("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", "/admin/customers"))
+	p := s.hired("maja@example.com")
+	elsewhere := s.stranger()
+	elsewhere.Submit("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", password, "to", "/admin/customers"))
 
-	maja := s.stranger(t)
-	said := maja.posted("/admin/forgot", form("email", "maja@example.com")).words("#flashes")
-	if other := s.stranger(t).posted("/admin/forgot", form("email", "unknown@example.com")).words("#flashes"); said != other {
+	maja := s.stranger()
+	said := maja.Submit("/admin/forgot", webtest.Form("email", "maja@example.com")).Text("#flashes")
+	if other := s.stranger().Submit("/admin/forgot", webtest.Form("email", "unknown@example.com")).Text("#flashes"); said != other {
 		t.Errorf("the message tells whether the account exists: %q, %q", said, other)
 	}
-	err := s.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.by.Tenant.ID, Email: p.Email})
+	err := s.services.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.By.Tenant.ID, Email: p.Email})
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := "/admin/reset/" + secretOf.FindStringSubmatch(s.latestMail(t, p.Email))[1]
+	link := "/admin/reset/" + secretOf.FindStringSubmatch(s.latestMail(p.Email))[1]
 
-	if page := maja.get(link); !strings.Contains(page.words("main"), "maja@example.com") {
-		t.Errorf("page = %q", page.words("main"))
+	if page := maja.Get(link); !strings.Contains(page.Text("main"), "maja@example.com") {
+		t.Errorf("page = %q", page.Text("main"))
 	}
-	if weak := maja.post(link, form("password", "short")); weak.Code != http.StatusUnprocessableEntity ||
-		weak.words(".invalid-feedback") != says("New password", core.MinLength(12)) {
-		t.Errorf("a weak password: %d %q", weak.Code, weak.words(".invalid-feedback"))
+	if weak := maja.Post(link, webtest.Form("password", "short")); weak.Code != http.StatusUnprocessableEntity ||
+		weak.Text(".invalid-feedback") != webtest.Message("New password", core.MinLength(12)) {
+		t.Errorf("a weak password: %d %q", weak.Code, weak.Text(".invalid-feedback"))
 	}
-	maja.posted(link, form("password", "another long one"))
-	if again := maja.ask(http.MethodGet, link, nil); again.Code != http.StatusNotFound || !strings.Contains(again.words("main"), auth.ErrLink.Message) {
-		t.Errorf("used again: %d %q", again.Code, again.words("main"))
+	maja.Submit(link, webtest.Form("password", "another long one"))
+	if again := maja.Ask(http.MethodGet, link); again.Code != http.StatusNotFound || !strings.Contains(again.Text("main"), auth.ErrLink.Message) {
+		t.Errorf("used again: %d %q", again.Code, again.Text("main"))
 	}
-	if led := elsewhere.ask(http.MethodGet, "/admin/customers", nil); led.Code != http.StatusSeeOther {
+	if led := elsewhere.Ask(http.MethodGet, "/admin/customers"); led.Code != http.StatusSeeOther {
 		t.Errorf("another session still works: %d", led.Code)
 	}
-	maja.posted("/admin/sign-in", form("email", "maja@example.com", "password", "another long one", "to", "/admin/customers"))
+	maja.Submit("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", "another long one", "to", "/admin/customers"))
 }
 
 // "A password reset offers to revoke one's own" tokens: an unticked checkbox, only if there are tokens.
 func TestResetOffersToRevokeTokens(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
-	email := s.email(t, owner)
+	owner := s.signedIn(core.Owner)
+	email := s.email(owner)
 	link := func() string {
 		t.Helper()
-		if err := s.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.by.Tenant.ID, Email: email}); err != nil {
+		if err := s.services.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.By.Tenant.ID, Email: email}); err != nil {
 			t.Fatal(err)
 		}
-		return "/admin/reset/" + secretOf.FindStringSubmatch(s.latestMail(t, email))[1]
+		return "/admin/reset/" + secretOf.FindStringSubmatch(s.latestMail(email))[1]
 	}
-	s.able(t, owner.person.StaffID)
+	s.able(owner.Person.StaffID)
 	path := link()
-	if a := s.stranger(t).get(path); a.Find("input[type=checkbox]").Length() != 0 {
-		t.Errorf("offered without tokens: %q", a.words("main"))
+	if a := s.stranger().Get(path); a.Find("input[type=checkbox]").Length() != 0 {
+		t.Errorf("offered without tokens: %q", a.Text("main"))
 	}
-	first := owner.post(tokens+"/new", owner.tokenForm("Till")).words("#secret")
-	second := owner.post(tokens+"/new", owner.tokenForm("Web shop")).words("#secret")
-	a := s.stranger(t).get(path)
-	if box := a.Find("input[name=revoke_tokens]"); box.Length() != 1 || box.Is("[checked]") || !strings.Contains(a.words("form"), " 2 ") {
-		t.Fatalf("offered: %q", a.words("form"))
+	first := owner.Post(tokens+"/new", owner.tokenForm("Till")).Text("#secret")
+	second := owner.Post(tokens+"/new", owner.tokenForm("Web shop")).Text("#secret")
+	a := s.stranger().Get(path)
+	if box := a.Find("input[name=revoke_tokens]"); box.Length() != 1 || box.Is("[checked]") || !strings.Contains(a.Text("form"), " 2 ") {
+		t.Fatalf("offered: %q", a.Text("form"))
 	}
-	weak := s.stranger(t).post(path, form("password", "short", "revoke_tokens", "1"))
+	weak := s.stranger().Post(path, webtest.Form("password", "short", "revoke_tokens", "1"))
 	if !weak.Find("input[name=revoke_tokens]").Is("[checked]") {
 		t.Error("a refused form lost the tick")
 	}
-	s.stranger(t).posted(path, form("password", "another long one"))
-	if _, ok := s.works(t, first); !ok {
+	s.stranger().Submit(path, webtest.Form("password", "another long one"))
+	if _, ok := s.works(first); !ok {
 		t.Fatal("revoked without the checkbox")
 	}
-	s.stranger(t).posted(link(), form("password", "and one more that is long", "revoke_tokens", "1"))
+	s.stranger().Submit(link(), webtest.Form("password", "and one more that is long", "revoke_tokens", "1"))
 	for _, secret := range []string{first, second} {
-		if _, ok := s.works(t, secret); ok {
+		if _, ok := s.works(secret); ok {
 			t.Error("a token still works")
 		}
 	}
@@ -255,26 +251,26 @@ func TestResetOffersToRevokeTokens(t *testing.T) {
 func TestAcceptInvitation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
-	if _, err := s.Staff.Invite(t.Context(), owner.person, staff.New{Role: core.Cashier, Name: "Bo", Email: "bo@example.com"}); err != nil {
+	owner := s.signedIn(core.Owner)
+	if _, err := s.services.Staff.Invite(t.Context(), owner.Person, staff.New{Role: core.Cashier, Name: "Bo", Email: "bo@example.com"}); err != nil {
 		t.Fatal(err)
 	}
-	bo := s.stranger(t)
-	link := "/admin/invitation/" + secretOf.FindStringSubmatch(s.latestMail(t, "bo@example.com"))[1]
-	if page := bo.get(link); !strings.Contains(page.words("h1"), s.by.Tenant.Name) || !strings.Contains(page.words("main"), "bo@example.com") {
-		t.Errorf("page = %q", page.words("main"))
+	bo := s.stranger()
+	link := "/admin/invitation/" + secretOf.FindStringSubmatch(s.latestMail("bo@example.com"))[1]
+	if page := bo.Get(link); !strings.Contains(page.Text("h1"), s.By.Tenant.Name) || !strings.Contains(page.Text("main"), "bo@example.com") {
+		t.Errorf("page = %q", page.Text("main"))
 	}
-	if elsewhere := newShop(t).stranger(t).ask(http.MethodGet, link, nil); elsewhere.Code != http.StatusNotFound {
+	if elsewhere := newShop(t).stranger().Ask(http.MethodGet, link); elsewhere.Code != http.StatusNotFound {
 		t.Errorf("on another business's host: %d", elsewhere.Code)
 	}
-	in := bo.post(link, form("name", "Bo Ek", "password", password))
+	in := bo.Post(link, webtest.Form("name", "Bo Ek", "password", password))
 	if to := in.Header().Get("Location"); in.Code != http.StatusSeeOther || to != "/till" {
-		t.Fatalf("accepted: %d to %q %q, want the point of sale", in.Code, to, in.words(".alert"))
+		t.Fatalf("accepted: %d to %q %q, want the point of sale", in.Code, to, in.Text(".alert"))
 	}
-	if got := bo.get("/admin/customers").words(".topbar"); !strings.Contains(got, "Bo Ek Cashier") {
+	if got := bo.Get("/admin/customers").Text(".topbar"); !strings.Contains(got, "Bo Ek Cashier") {
 		t.Errorf("signed in as %q", got)
 	}
-	if again := s.stranger(t).ask(http.MethodGet, link, nil); again.Code != http.StatusNotFound {
+	if again := s.stranger().Ask(http.MethodGet, link); again.Code != http.StatusNotFound {
 		t.Errorf("accepted again: %d", again.Code)
 	}
 }
@@ -282,9 +278,9 @@ func TestAcceptInvitation(t *testing.T) {
 func TestHostWithoutBusiness(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.by.Tenant.Slug = "no-such-business"
-	if a := s.stranger(t).ask(http.MethodGet, "/admin/sign-in", nil); a.Code != http.StatusNotFound || a.words("h1") == "" {
-		t.Errorf("answered %d %q", a.Code, a.words("h1"))
+	s.By.Tenant.Slug = "no-such-business"
+	if a := s.stranger().Ask(http.MethodGet, "/admin/sign-in"); a.Code != http.StatusNotFound || a.Text("h1") == "" {
+		t.Errorf("answered %d %q", a.Code, a.Text("h1"))
 	}
 }
 
@@ -292,11 +288,11 @@ func TestHostWithoutBusiness(t *testing.T) {
 func TestSignInPageIsLimited(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	now := s.db.Now()
+	now := s.DB.Now()
 	s.signInViews = limit.NewWindow(3, time.Minute, func() time.Time { return now })
-	s.open(t)
+	s.open()
 	for i := range 5 {
-		got := s.stranger(t).ask(http.MethodGet, "/admin/sign-in", nil)
+		got := s.stranger().Ask(http.MethodGet, "/admin/sign-in")
 		if want := map[bool]int{true: http.StatusOK, false: http.StatusTooManyRequests}[i < 3]; got.Code != want {
 			t.Errorf("visit %d: %d, want %d", i, got.Code, want)
 		}
@@ -305,7 +301,7 @@ func TestSignInPageIsLimited(t *testing.T) {
 		}
 	}
 	now = now.Add(time.Minute)
-	if got := s.stranger(t).get("/admin/sign-in"); got.Code != http.StatusOK {
+	if got := s.stranger().Get("/admin/sign-in"); got.Code != http.StatusOK {
 		t.Errorf("a minute later: %d", got.Code)
 	}
 }

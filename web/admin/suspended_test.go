@@ -8,13 +8,14 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/webtest"
 )
 
 // suspend suspends the business.
-func (s *shop) suspend(t *testing.T) {
-	t.Helper()
-	if _, err := s.Tenants.Suspend(t.Context(), core.System(core.Tenant{}, "test"), s.by.Tenant.ID, new("Three invoices are unpaid")); err != nil {
-		t.Fatal(err)
+func (s *shop) suspend() {
+	s.T.Helper()
+	if _, err := s.services.Tenants.Suspend(s.T.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, new("Three invoices are unpaid")); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
@@ -23,24 +24,24 @@ func (s *shop) suspend(t *testing.T) {
 func TestSuspendedBusiness(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner, cashier := s.signedIn(t, core.Owner), s.signedIn(t, core.Cashier)
-	owner.get("/admin")
-	s.suspend(t)
-	notice := func(who string, a answer) {
+	owner, cashier := s.signedIn(core.Owner), s.signedIn(core.Cashier)
+	owner.Get("/admin")
+	s.suspend()
+	notice := func(who string, a webtest.Page) {
 		t.Helper()
 		if a.Code != http.StatusForbidden {
 			t.Errorf("%s = %d", who, a.Code)
 		}
-		if words := a.words("body"); !strings.Contains(words, "suspended") || strings.Contains(words, "unpaid") {
+		if words := a.Text("body"); !strings.Contains(words, "suspended") || strings.Contains(words, "unpaid") {
 			t.Errorf("%s: %q, want that it is suspended, but not why", who, words)
 		}
 	}
-	notice("the owner's dashboard", owner.ask(http.MethodGet, "/admin", nil))
-	notice("the cashier's customers", cashier.ask(http.MethodGet, "/admin/customers", nil))
-	stranger := s.stranger(t)
-	notice("the sign-in", stranger.ask(http.MethodGet, "/admin/sign-in", nil))
-	notice("signing in", stranger.post("/admin/sign-in", form("email", "maja@example.com", "password", "whatever it is")))
-	before := s.everything(t)
+	notice("the owner's dashboard", owner.Ask(http.MethodGet, "/admin"))
+	notice("the cashier's customers", cashier.Ask(http.MethodGet, "/admin/customers"))
+	stranger := s.stranger()
+	notice("the sign-in", stranger.Ask(http.MethodGet, "/admin/sign-in"))
+	notice("signing in", stranger.Post("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", "whatever it is")))
+	before := s.everything()
 	for _, r := range admin.Routes() {
 		if r.Least == "" {
 			continue
@@ -49,13 +50,13 @@ func TestSuspendedBusiness(t *testing.T) {
 			t.Errorf("%s %s = %d", r.Method, r.Path, a.Code)
 		}
 	}
-	if s.everything(t) != before {
+	if s.everything() != before {
 		t.Error("a request to a suspended business changed something")
 	}
-	if _, err := s.Tenants.Reactivate(t.Context(), core.System(core.Tenant{}, "test"), s.by.Tenant.ID); err != nil {
+	if _, err := s.services.Tenants.Reactivate(t.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID); err != nil {
 		t.Fatal(err)
 	}
-	owner.get("/admin") // still signed in
+	owner.Get("/admin") // still signed in
 }
 
 // The check for a suspension needs no round trip of its own.
@@ -63,17 +64,17 @@ func TestRoundTripsWithSuspension(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	s := newShopOn(t, d)
-	owner := s.signedIn(t, core.Owner)
-	owner.get("/admin/locations")
+	owner := s.signedIn(core.Owner)
+	owner.Get("/admin/locations")
 	before := count()
-	owner.get("/admin/locations")
+	owner.Get("/admin/locations")
 	if got := count() - before; got != 2 {
 		t.Errorf("%d round trips, want 2: the session and the locations", got)
 	}
-	s.suspend(t)
-	owner.ask(http.MethodGet, "/admin/locations", nil)
+	s.suspend()
+	owner.Ask(http.MethodGet, "/admin/locations")
 	before = count()
-	owner.ask(http.MethodGet, "/admin/locations", nil)
+	owner.Ask(http.MethodGet, "/admin/locations")
 	if got := count() - before; got != 2 {
 		t.Errorf("%d round trips for the notice, want 2: the session and the contact", got)
 	}

@@ -10,28 +10,28 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/webtest"
 )
 
 const tokens = "/admin/settings/tokens"
 
 // tokenForm is the filled-in form of a new token.
 func (b *browser) tokenForm(name string, scopes ...string) url.Values {
-	b.t.Helper()
-	key, _ := b.get(tokens + "/new").Find("input[name=form_key]").Attr("value")
-	f := form("form_key", key, "name", name, "expires_at", "")
+	b.T.Helper()
+	key := b.Get(tokens + "/new").Value("input[name=form_key]")
+	f := webtest.Form("form_key", key, "name", name, "expires_at", "")
 	f["scopes"] = scopes
 	return f
 }
 
-func (s *shop) works(t *testing.T, secret string) (token.Caller, bool) {
-	t.Helper()
-	c, err := s.Tokens.Authenticate(t.Context(), secret, s.by.Tenant.Slug)
+func (s *shop) works(secret string) (token.Caller, bool) {
+	s.T.Helper()
+	c, err := s.services.Tokens.Authenticate(s.T.Context(), secret, s.By.Tenant.Slug)
 	if err != nil && !errors.Is(err, core.ErrUnauthenticated) {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return c, err == nil
 }
@@ -41,15 +41,15 @@ func (s *shop) works(t *testing.T, secret string) (token.Caller, bool) {
 func TestCreateAndRevokeToken(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
-	if got := owner.get(tokens); got.Find("#tokens .empty").Length() != 1 {
-		t.Errorf("without tokens: %q", got.words("#tokens"))
+	owner := s.signedIn(core.Owner)
+	if got := owner.Get(tokens); got.Find("#tokens .empty").Length() != 1 {
+		t.Errorf("without tokens: %q", got.Text("#tokens"))
 	}
 
-	made := owner.post(tokens+"/new", owner.tokenForm("Web <b>shop</b>", "customers:read", "reports:read"))
-	secret := made.words("#secret")
-	if made.Code != http.StatusOK || !strings.Contains(made.words("h2"), "Web <b>shop</b>") || made.Find("button[data-copy=secret]").Length() != 1 {
-		t.Fatalf("answered %d %q", made.Code, made.words("main"))
+	made := owner.Post(tokens+"/new", owner.tokenForm("Web <b>shop</b>", "customers:read", "reports:read"))
+	secret := made.Text("#secret")
+	if made.Code != http.StatusOK || !strings.Contains(made.Text("h2"), "Web <b>shop</b>") || made.Find("button[data-copy=secret]").Length() != 1 {
+		t.Fatalf("answered %d %q", made.Code, made.Text("main"))
 	}
 	want := `curl --cacert '/var/lib/loyalty'\''s/ca.pem' \
   -H 'Authorization: Bearer ` + secret + `' \
@@ -57,40 +57,40 @@ func TestCreateAndRevokeToken(t *testing.T) {
 	if got := made.Find("#curl").Text(); got != want {
 		t.Errorf("the example is %s", got)
 	}
-	c, ok := s.works(t, secret)
-	if !ok || !c.May(token.CustomersRead) || !c.May(token.ReportsRead) || c.May(token.CustomersWrite) || c.StaffID != owner.person.StaffID {
+	c, ok := s.works(secret)
+	if !ok || !c.May(token.CustomersRead) || !c.May(token.ReportsRead) || c.May(token.CustomersWrite) || c.StaffID != owner.Person.StaffID {
 		t.Fatalf("the token is %+v, %t", c, ok)
 	}
 
-	list := owner.get(tokens)
+	list := owner.Get(tokens)
 	if strings.Contains(list.Body.String(), secret[strings.Index(secret, "|")+1:]) {
 		t.Error("the list tells the secret")
 	}
-	if got := list.words("tbody tr"); !strings.HasPrefix(got, "Web <b>shop</b> View customers · View reports") || !strings.Contains(got, "just now") {
+	if got := list.Text("tbody tr"); !strings.HasPrefix(got, "Web <b>shop</b> View customers · View reports") || !strings.Contains(got, "just now") {
 		t.Errorf("the list says %q", got)
 	}
 
-	ask := list.links("tbody a")
+	ask := list.Links("tbody a")
 	if len(ask) != 1 {
 		t.Fatalf("the list leads to %q", ask)
 	}
-	confirm := owner.get(ask[0])
-	if !strings.Contains(confirm.words("h1"), "Web <b>shop</b>") || confirm.Find("form .btn-danger").Length() != 1 {
-		t.Errorf("the confirmation is %q", confirm.words("main"))
+	confirm := owner.Get(ask[0])
+	if !strings.Contains(confirm.Text("h1"), "Web <b>shop</b>") || confirm.Find("form .btn-danger").Length() != 1 {
+		t.Errorf("the confirmation is %q", confirm.Text("main"))
 	}
-	if dialog := owner.get(ask[0], "Hx-Request", "true"); dialog.Find("html nav, h1").Length() != 0 || dialog.Find("form").Length() != 1 {
+	if dialog := owner.Get(ask[0], "Hx-Request", "true"); dialog.Find("html nav, h1").Length() != 0 || dialog.Find("form").Length() != 1 {
 		t.Error("the dialog is a whole page")
 	}
-	if _, ok := s.works(t, secret); !ok {
+	if _, ok := s.works(secret); !ok {
 		t.Fatal("asking revoked it")
 	}
-	sent := form("form_key", confirm.value("input[name=form_key]"))
-	after := owner.posted(ask[0], sent)
-	if _, ok := s.works(t, secret); ok || !after.flashed(ui.Done, "Web <b>shop</b>") || after.Find("tbody").Length() != 0 {
-		t.Errorf("afterwards it works: %t, %q", ok, after.words("main"))
+	sent := webtest.Form("form_key", confirm.Value("input[name=form_key]"))
+	after := owner.Submit(ask[0], sent)
+	if _, ok := s.works(secret); ok || !after.Flashed(ui.Done, "Web <b>shop</b>") || after.Find("tbody").Length() != 0 {
+		t.Errorf("afterwards it works: %t, %q", ok, after.Text("main"))
 	}
-	owner.posted(ask[0], sent) // a double click
-	if again := owner.post(ask[0], nil); again.Code != http.StatusNotFound {
+	owner.Submit(ask[0], sent) // a double click
+	if again := owner.Post(ask[0], nil); again.Code != http.StatusNotFound {
 		t.Errorf("revoked again: %d", again.Code)
 	}
 }
@@ -100,14 +100,14 @@ func TestCreateAndRevokeToken(t *testing.T) {
 func TestTokenFormCreatesOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
+	owner := s.signedIn(core.Owner)
 	f := owner.tokenForm("Web shop", "customers:read")
 	var wg sync.WaitGroup
 	shown := make(chan string, 4)
 	for range 4 {
 		wg.Go(func() {
-			again := *owner
-			shown <- again.post(tokens+"/new", f).words("#secret")
+			again := owner.Clone()
+			shown <- again.Post(tokens+"/new", f).Text("#secret")
 		})
 	}
 	wg.Wait()
@@ -118,23 +118,23 @@ func TestTokenFormCreatesOnce(t *testing.T) {
 			secrets++
 		}
 	}
-	again := owner.posted(tokens+"/new", f)
+	again := owner.Submit(tokens+"/new", f)
 	if rows := again.Find("tbody tr").Length(); rows != 1 || secrets != 1 {
 		t.Errorf("%d tokens and %d secrets of one form", rows, secrets)
 	}
-	if !again.flashed(ui.Warning, "") || again.Find("#secret").Length() != 0 {
-		t.Errorf("sent again: %q", again.words("main"))
+	if !again.Flashed(ui.Warning, "") || again.Find("#secret").Length() != 0 {
+		t.Errorf("sent again: %q", again.Text("main"))
 	}
 
 	// With other values, the same form creates another token after one more confirmation.
 	f.Set("name", "Till")
-	other := owner.post(tokens+"/new", f)
-	if other.Code != http.StatusUnprocessableEntity || !strings.Contains(other.words(".alert"), page.ResubmittedMessage) {
-		t.Fatalf("with another name: %d %q", other.Code, other.words(".alert"))
+	other := owner.Post(tokens+"/new", f)
+	if other.Code != http.StatusUnprocessableEntity || !strings.Contains(other.Text(".alert"), page.ResubmittedMessage) {
+		t.Fatalf("with another name: %d %q", other.Code, other.Text(".alert"))
 	}
-	key, _ := other.Find("input[name=form_key]").Attr("value")
+	key := other.Value("input[name=form_key]")
 	f.Set("form_key", key)
-	if name, _ := other.Find("#field-name").Attr("value"); name != "Till" || owner.post(tokens+"/new", f).words("#secret") == "" {
+	if name := other.Value("#field-name"); name != "Till" || owner.Post(tokens+"/new", f).Text("#secret") == "" {
 		t.Errorf("once more: %q", name)
 	}
 }
@@ -143,40 +143,38 @@ func TestTokenFormCreatesOnce(t *testing.T) {
 func TestTokenFormValidation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
-	f := owner.tokenForm("", "rewards:read", "coupons:read")
-	f.Set("expires_at", "2020-01-31")
-	refused := owner.post(tokens+"/new", f)
-	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity ||
-		got != says("Name", core.Required)+" "+says("Expires", core.MustBeFuture) {
+	owner := s.signedIn(core.Owner)
+	f := webtest.With(owner.tokenForm("", "rewards:read", "coupons:read"), "expires_at", "2020-01-31")
+	refused := owner.Post(tokens+"/new", f)
+	if got := refused.Text(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity ||
+		got != webtest.Message("Name", core.Required)+" "+webtest.Message("Expires", core.MustBeFuture) {
 		t.Fatalf("answered %d %q", refused.Code, got)
 	}
 	ticked := refused.Find("input[name=scopes][checked]")
-	if day, _ := refused.Find("#field-expires_at").Attr("value"); ticked.Length() != 2 || ticked.First().AttrOr("value", "") != "rewards:read" || day != "2020-01-31" {
+	if day := refused.Value("#field-expires_at"); ticked.Length() != 2 || ticked.First().AttrOr("value", "") != "rewards:read" || day != "2020-01-31" {
 		t.Errorf("kept %d ticks and %q", ticked.Length(), day)
 	}
 	f.Set("expires_at", "never")
-	if got := owner.post(tokens+"/new", f).words(".invalid-feedback"); !strings.Contains(got, says("Expires", core.MustBeDate)) {
+	if got := owner.Post(tokens+"/new", f).Text(".invalid-feedback"); !strings.Contains(got, webtest.Message("Expires", core.MustBeDate)) {
 		t.Errorf("no day: %q", got)
 	}
 
-	today := s.db.Now().In(s.by.Tenant.TimeZone)
-	f = owner.tokenForm("For today")
-	f.Set("expires_at", today.Format(time.DateOnly))
-	made := owner.post(tokens+"/new", f)
-	c, ok := s.works(t, made.words("#secret"))
-	if !ok || len(c.Abilities) != 0 || !strings.HasSuffix(made.words("#curl"), "/api/v1/tokens") {
-		t.Fatalf("a token that manages tokens: %t %v %q", ok, c.Abilities, made.words("#curl"))
+	today := s.DB.Now().In(s.By.Tenant.TimeZone)
+	f = webtest.With(owner.tokenForm("For today"), "expires_at", today.Format(time.DateOnly))
+	made := owner.Post(tokens+"/new", f)
+	c, ok := s.works(made.Text("#secret"))
+	if !ok || len(c.Abilities) != 0 || !strings.HasSuffix(made.Text("#curl"), "/api/v1/tokens") {
+		t.Fatalf("a token that manages tokens: %t %v %q", ok, c.Abilities, made.Text("#curl"))
 	}
-	list, err := s.Tokens.List(t.Context(), owner.person, core.Page{Size: 5})
+	list, err := s.services.Tokens.List(t.Context(), owner.Person, core.Page{Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	midnight := core.StartOfDay(today.Year(), today.Month(), today.Day()+1, s.by.Tenant.TimeZone)
+	midnight := core.StartOfDay(today.Year(), today.Month(), today.Day()+1, s.By.Tenant.TimeZone)
 	if got := list.Items[0].ExpiresAt; got == nil || !got.Equal(midnight) {
 		t.Errorf("it ends %v, want %s", got, midnight)
 	}
-	if got := owner.get(tokens).words("tbody tr"); !strings.Contains(got, today.Format("2 Jan 2006")) {
+	if got := owner.Get(tokens).Text("tbody tr"); !strings.Contains(got, today.Format("2 Jan 2006")) {
 		t.Errorf("the list says %q", got)
 	}
 }
@@ -187,11 +185,11 @@ func TestScopeThatRecordsSales(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for chosen, listed := range map[token.Ability]bool{token.TransactionsWrite: true, token.CustomersRead: true, token.RewardsRead: false} {
-		s.API.RecordScope = chosen
-		s.open(t)
-		owner := s.signedIn(t, core.Owner)
+		s.services.API.RecordScope = chosen
+		s.open()
+		owner := s.signedIn(core.Owner)
 		var saying []string
-		for _, option := range owner.get(tokens + "/new").each("#field-scopes label") {
+		for _, option := range owner.Get(tokens + "/new").Texts("#field-scopes label") {
 			if strings.Contains(strings.ToLower(option), "record sales") {
 				saying = append(saying, option)
 			}
@@ -199,8 +197,8 @@ func TestScopeThatRecordsSales(t *testing.T) {
 		if len(saying) != 1 || !strings.HasSuffix(saying[0], "("+string(chosen)+")") {
 			t.Errorf("with %s, %q record sales", chosen, saying)
 		}
-		owner.post(tokens+"/new", owner.tokenForm("Till", "customers:read", "transactions:write"))
-		if got := owner.get(tokens).words("tbody tr"); strings.Contains(strings.ToLower(got), "record sales") != listed {
+		owner.Post(tokens+"/new", owner.tokenForm("Till", "customers:read", "transactions:write"))
+		if got := owner.Get(tokens).Text("tbody tr"); strings.Contains(strings.ToLower(got), "record sales") != listed {
 			t.Errorf("with %s the list says %q", chosen, got)
 		}
 	}
@@ -210,18 +208,18 @@ func TestScopeThatRecordsSales(t *testing.T) {
 func TestTokensOfOtherOwners(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	owner, colleague, stranger := s.signedIn(t, core.Owner), s.signedIn(t, core.Owner), other.signedIn(t, core.Owner)
-	secret := owner.post(tokens+"/new", owner.tokenForm("Web shop", "customers:read")).words("#secret")
-	revoke := owner.get(tokens).links("tbody a")[0]
+	owner, colleague, stranger := s.signedIn(core.Owner), s.signedIn(core.Owner), other.signedIn(core.Owner)
+	secret := owner.Post(tokens+"/new", owner.tokenForm("Web shop", "customers:read")).Text("#secret")
+	revoke := owner.Get(tokens).Links("tbody a")[0]
 	for who, b := range map[string]*browser{"a colleague": colleague, "a stranger": stranger} {
-		if got := b.get(tokens).Find("tbody tr").Length(); got != 0 {
+		if got := b.Get(tokens).Find("tbody tr").Length(); got != 0 {
 			t.Errorf("%s sees %d", who, got)
 		}
-		if asked, done := b.ask(http.MethodGet, revoke, nil).Code, b.post(revoke, nil).Code; asked != http.StatusNotFound || done != http.StatusNotFound {
+		if asked, done := b.Ask(http.MethodGet, revoke).Code, b.Post(revoke, nil).Code; asked != http.StatusNotFound || done != http.StatusNotFound {
 			t.Errorf("%s may ask: %d, and revoke: %d", who, asked, done)
 		}
 	}
-	if _, ok := s.works(t, secret); !ok {
+	if _, ok := s.works(secret); !ok {
 		t.Error("the token was revoked")
 	}
 }
@@ -230,16 +228,13 @@ func TestTokensOfOtherOwners(t *testing.T) {
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
-	_, err := dbtest.Owner(s.db).Exec(t.Context(), `
+	owner := s.signedIn(core.Owner)
+	s.Exec(`
 		insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
-		select $1, $2, 'Till', '', '{}', now() from generate_series(1, 100)`, s.by.Tenant.ID, owner.person.StaffID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := owner.post(tokens+"/new", owner.tokenForm("Web shop", "customers:read"))
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert") != token.ErrLimit.Message || refused.value("#field-name") != "Web shop" {
-		t.Errorf("answered %d %q", refused.Code, refused.words("main"))
+		select $1, $2, 'Till', '', '{}', now() from generate_series(1, 100)`, s.By.Tenant.ID, owner.Person.StaffID)
+	refused := owner.Post(tokens+"/new", owner.tokenForm("Web shop", "customers:read"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".alert") != token.ErrLimit.Message || refused.Value("#field-name") != "Web shop" {
+		t.Errorf("answered %d %q", refused.Code, refused.Text("main"))
 	}
 }
 
@@ -247,16 +242,16 @@ func TestTokenLimit(t *testing.T) {
 func TestTokenPages(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
+	owner := s.signedIn(core.Owner)
 	for range 26 {
-		if _, err := s.Tokens.Create(t.Context(), owner.person, token.New{Name: new("Till"), Scopes: &[]string{}}); err != nil {
+		if _, err := s.services.Tokens.Create(t.Context(), owner.Person, token.New{Name: new("Till"), Scopes: &[]string{}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	first := owner.get(tokens)
+	first := owner.Get(tokens)
 	next := first.Find("nav[aria-label=Pages] a").Last()
-	second := owner.get(next.AttrOr("hx-get", ""), "Hx-Request", "true")
+	second := owner.Get(next.AttrOr("hx-get", ""), "Hx-Request", "true")
 	if first.Find("tbody tr").Length() != 25 || second.Find("tbody tr").Length() != 1 || second.Find("#tokens").Length() != 1 || second.Find("main").Length() != 0 {
-		t.Errorf("%d and %d rows, %q", first.Find("tbody tr").Length(), second.Find("tbody tr").Length(), second.words("body"))
+		t.Errorf("%d and %d rows, %q", first.Find("tbody tr").Length(), second.Find("tbody tr").Length(), second.Text("body"))
 	}
 }

@@ -12,7 +12,9 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/web/webtest"
 )
 
 // till is a shop with a customer and a type that earns a point for every euro.
@@ -30,79 +32,61 @@ func newTill(t *testing.T) *till {
 func tillOn(t *testing.T, d *db.DB) *till {
 	t.Helper()
 	s := &till{shop: newShopOn(t, d)}
-	first, last, phone := "Elsa", "Berg <b>", "08-465 004 12"
-	made, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kind, err := s.Transactions.AddType(t.Context(), s.by, transaction.NewType{
-		Name: "Purchase", RuleType: "points", Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.elsa, s.typeID = made.Customer, strconv.FormatInt(kind.ID, 10)
+	s.elsa = s.AddCustomer(customer.New{FirstName: new("Elsa"), LastName: new("Berg <b>"), Phone: new("08-465 004 12")})
+	s.typeID = strconv.FormatInt(s.Points(100).ID, 10)
 	return s
 }
 
 // sale fills in the form of a sale to Elsa.
 func (s *till) sale(b *browser, spend string) url.Values {
-	b.t.Helper()
-	shown := b.get("/admin/transactions/new?customer_ulid=" + s.elsa.ID.String())
-	key, _ := shown.Find("input[name=form_key]").Attr("value")
-	return form("form_key", key, "customer_ulid", s.elsa.ID.String(), "transaction_type_id", s.typeID, "spend_amount_cents", spend)
+	b.T.Helper()
+	key := b.Get("/admin/transactions/new?customer_ulid=" + s.elsa.ID.String()).Value("input[name=form_key]")
+	return webtest.Form("form_key", key, "customer_ulid", s.elsa.ID.String(), "transaction_type_id", s.typeID, "spend_amount_cents", spend)
 }
 
 // sold records a sale as that person, and returns its path.
 func (s *till) sold(b *browser, spend string) string {
-	b.t.Helper()
-	if a := b.post("/admin/transactions/new", s.sale(b, spend)); a.Code != http.StatusSeeOther {
-		b.t.Fatalf("recording = %d %s", a.Code, a.words(".alert"))
-	}
-	path, _ := b.get("/admin/transactions").Find("tbody tr a").First().Attr("href")
-	return path
+	b.T.Helper()
+	b.Submitted("/admin/transactions/new", s.sale(b, spend))
+	return b.Get("/admin/transactions").Attr("tbody tr a", "href")
 }
 
-func (s *till) balance(t *testing.T) int64 {
-	t.Helper()
-	c, err := s.Customers.Find(t.Context(), s.by, s.elsa.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.PointsBalance
+func (s *till) balance() int64 {
+	s.T.Helper()
+	return shoptest.Query[int64](s.Shop, "select points from loyalty.account where customer_id = $1", s.elsa.ID)
 }
 
 // "A newcomer records a first sale": find the customer, type the amount, done.
 func TestRecordSale(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	cashier := s.signedIn(t, core.Cashier)
-	found := cashier.get("/admin/transactions/new?search=465+004", "Hx-Request", "true")
-	if got := found.words("a"); !strings.HasPrefix(got, "EB Elsa Berg <b> 08-465 004 12 0 points") || found.Find("b, html > body > header").Length() > 0 {
+	cashier := s.signedIn(core.Cashier)
+	found := cashier.Get("/admin/transactions/new?search=465+004", "Hx-Request", "true")
+	if got := found.Text("a"); !strings.HasPrefix(got, "EB Elsa Berg <b> 08-465 004 12 0 points") || found.Find("b, html > body > header").Length() > 0 {
 		t.Errorf("found %q", got)
 	}
-	earns := cashier.get("/admin/transactions/earns?spend_amount_cents=24,50&transaction_type_id="+s.typeID, "Hx-Request", "true")
-	if got := earns.words("#earns"); !strings.Contains(got, "24 points") {
+	earns := cashier.Get("/admin/transactions/earns?spend_amount_cents=24,50&transaction_type_id="+s.typeID, "Hx-Request", "true")
+	if got := earns.Text("#earns"); !strings.Contains(got, "24 points") {
 		t.Errorf("the preview says %q", got)
 	}
 
-	refused := cashier.post("/admin/transactions/new", s.sale(cashier, "lots"))
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != says("Amount", core.Violation{Rule: "amount", Other: "24.50"}) {
-		t.Errorf("refused: %d %q", refused.Code, refused.words(".invalid-feedback"))
+	refused := cashier.Post("/admin/transactions/new", s.sale(cashier, "lots"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".invalid-feedback") != webtest.Message("Amount", core.Violation{Rule: "amount", Other: "24.50"}) {
+		t.Errorf("refused: %d %q", refused.Code, refused.Text(".invalid-feedback"))
 	}
-	if typed, _ := refused.Find("#field-spend_amount_cents").Attr("value"); typed != "lots" {
+	if typed := refused.Value("#field-spend_amount_cents"); typed != "lots" {
 		t.Errorf("the amount is now %q", typed)
 	}
 
 	path := s.sold(cashier, "24,50")
-	list := cashier.get("/admin/transactions")
-	if got := list.words("#flashes"); got != "" {
+	list := cashier.Get("/admin/transactions")
+	if got := list.Text("#flashes"); got != "" {
 		t.Errorf("the flash came twice: %q", got)
 	}
-	if got := list.words("tbody tr"); !strings.Contains(got, "Elsa Berg <b>") || !strings.Contains(got, "24.50") || !strings.Contains(got, "24 points") || !strings.Contains(got, "Panel, Bo Ek") {
+	if got := list.Text("tbody tr"); !strings.Contains(got, "Elsa Berg <b>") || !strings.Contains(got, "24.50") || !strings.Contains(got, "24 points") || !strings.Contains(got, "Panel, Bo Ek") {
 		t.Errorf("list = %q", got)
 	}
-	if got := cashier.get(path).words("main"); !strings.Contains(got, "24 points") || !strings.Contains(got, "+24 24") {
+	if got := cashier.Get(path).Text("main"); !strings.Contains(got, "24 points") || !strings.Contains(got, "+24 24") {
 		t.Errorf("detail = %q", got)
 	}
 }
@@ -111,20 +95,20 @@ func TestRecordSale(t *testing.T) {
 func TestDoubleClickRecordsOneSale(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
 	sent := s.sale(cashier, "12.50")
 	var clicks sync.WaitGroup
 	for range 20 {
-		again := *cashier
+		again := cashier.Clone()
 		clicks.Go(func() {
-			a := again.post("/admin/transactions/new", sent)
+			a := again.Post("/admin/transactions/new", sent)
 			if a.Code != http.StatusSeeOther || a.Header().Get("Location") != "/admin/customers/"+s.elsa.ID.String() {
 				t.Errorf("a click is answered %d to %q", a.Code, a.Header().Get("Location"))
 			}
 		})
 	}
 	clicks.Wait()
-	if got := s.balance(t); got != 12 {
+	if got := s.balance(); got != 12 {
 		t.Errorf("balance = %d, want 12", got)
 	}
 }
@@ -133,31 +117,31 @@ func TestDoubleClickRecordsOneSale(t *testing.T) {
 func TestVoidSale(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	manager := s.signedIn(t, core.Manager)
+	manager := s.signedIn(core.Manager)
 	path := s.sold(manager, "24.50")
 
-	asked := manager.get(path+"/void", "Hx-Request", "true")
-	if got := asked.words("form p"); !strings.Contains(got, "24 points") || asked.Find("#dialog-title").Length() != 1 {
+	asked := manager.Get(path+"/void", "Hx-Request", "true")
+	if got := asked.Text("form p"); !strings.Contains(got, "24 points") || asked.Find("#dialog-title").Length() != 1 {
 		t.Errorf("asked %q", got)
 	}
-	if whole := manager.get(path + "/void"); whole.Find("main form[action='"+path+"/void'] button").Length() != 1 {
-		t.Errorf("without scripts: %q", whole.words("main"))
+	if whole := manager.Get(path + "/void"); whole.Find("main form[action='"+path+"/void'] button").Length() != 1 {
+		t.Errorf("without scripts: %q", whole.Text("main"))
 	}
-	if got := s.balance(t); got != 24 {
+	if got := s.balance(); got != 24 {
 		t.Errorf("asking alone took points: %d", got)
 	}
-	done := manager.posted(path+"/void", nil)
-	if got := done.words("#flashes"); !strings.Contains(got, "24 points") {
+	done := manager.Submit(path+"/void", nil)
+	if got := done.Text("#flashes"); !strings.Contains(got, "24 points") {
 		t.Errorf("flash = %q", got)
 	}
-	if got := done.words("main"); !strings.Contains(got, "Bo Ek") || !strings.Contains(got, "−24 0") || done.Find("main a[href$=void]").Length() > 0 {
+	if got := done.Text("main"); !strings.Contains(got, "Bo Ek") || !strings.Contains(got, "−24 0") || done.Find("main a[href$=void]").Length() > 0 {
 		t.Errorf("detail = %q", got)
 	}
-	again := manager.post(path+"/void", nil)
-	if again.Code != http.StatusUnprocessableEntity || again.words(".alert") != transaction.ErrAlreadyVoided.Message {
-		t.Errorf("again: %d %q", again.Code, again.words(".alert"))
+	again := manager.Post(path+"/void", nil)
+	if again.Code != http.StatusUnprocessableEntity || again.Text(".alert") != transaction.ErrAlreadyVoided.Message {
+		t.Errorf("again: %d %q", again.Code, again.Text(".alert"))
 	}
-	if got := s.balance(t); got != 0 {
+	if got := s.balance(); got != 0 {
 		t.Errorf("balance = %d, want 0", got)
 	}
 }
@@ -166,20 +150,20 @@ func TestVoidSale(t *testing.T) {
 func TestCashierVoidsTheirLastSale(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
 	earlier := s.sold(cashier, "5")
-	dbtest.Tick(s.db)
+	dbtest.Tick(s.DB)
 	last := s.sold(cashier, "7")
-	list := cashier.get("/admin/transactions")
-	offered, _ := list.Find("tbody a.btn").Attr("href")
+	list := cashier.Get("/admin/transactions")
+	offered := list.Attr("tbody a.btn", "href")
 	if list.Find("tbody a.btn").Length() != 1 || offered != last+"/void" {
 		t.Errorf("offered to void %d, %s", list.Find("tbody a.btn").Length(), offered)
 	}
-	if a := cashier.post(earlier+"/void", nil); a.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(a.words(".alert"), "At the till only your own last sale") {
-		t.Errorf("the earlier one: %d %q", a.Code, a.words(".alert"))
+	if a := cashier.Post(earlier+"/void", nil); a.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(a.Text(".alert"), "At the till only your own last sale") {
+		t.Errorf("the earlier one: %d %q", a.Code, a.Text(".alert"))
 	}
-	cashier.posted(last+"/void", nil)
-	if got := s.balance(t); got != 5 {
+	cashier.Submit(last+"/void", nil)
+	if got := s.balance(); got != 5 {
 		t.Errorf("balance = %d, want 5", got)
 	}
 }
@@ -188,45 +172,45 @@ func TestCashierVoidsTheirLastSale(t *testing.T) {
 func TestFilterSales(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	manager := s.signedIn(t, core.Manager)
+	manager := s.signedIn(core.Manager)
 	voided := s.sold(manager, "5")
-	manager.posted(voided+"/void", nil)
+	manager.Submit(voided+"/void", nil)
 	s.sold(manager, "7")
 	for query, want := range map[string]int{
 		"": 2, "status=voided": 1, "status=completed": 1, "transaction_type_id=" + s.typeID: 2, "transaction_type_id=999999": 0,
 		"source=panel": 2, "source=api": 0, "from=2020-01-01&to=2020-12-31": 0, "customer_ulid=" + s.elsa.ID.String(): 2, "external_reference=nothing": 0,
 	} {
-		list := manager.get("/admin/transactions?"+query, "Hx-Request", "true")
+		list := manager.Get("/admin/transactions?"+query, "Hx-Request", "true")
 		if got := list.Find("tbody tr").Length(); got != want {
 			t.Errorf("%q shows %d sales, want %d", query, got, want)
 		}
 		if list.Find("header, aside").Length() > 0 {
 			t.Errorf("%q: htmx got the whole page", query)
 		}
-		if link := list.links(".empty a"); want == 0 && (len(link) != 1 || link[0] != "/admin/transactions") {
+		if link := list.Links(".empty a"); want == 0 && (len(link) != 1 || link[0] != "/admin/transactions") {
 			t.Errorf("%q shows nothing and leads to %q", query, link)
 		}
 	}
-	wrong := manager.ask(http.MethodGet, "/admin/transactions?from=yesterday", nil)
-	if wrong.Code != http.StatusUnprocessableEntity || !strings.Contains(wrong.words("[role=alert]"), says("From", core.MustBeDate)) {
-		t.Errorf("a wrong day: %d %q", wrong.Code, wrong.words("[role=alert]"))
+	wrong := manager.Ask(http.MethodGet, "/admin/transactions?from=yesterday")
+	if wrong.Code != http.StatusUnprocessableEntity || !strings.Contains(wrong.Text("[role=alert]"), webtest.Message("From", core.MustBeDate)) {
+		t.Errorf("a wrong day: %d %q", wrong.Code, wrong.Text("[role=alert]"))
 	}
 }
 
 func TestSaleOfAnotherBusinessIsNotFound(t *testing.T) {
 	t.Parallel()
 	s, other := newTill(t), newShop(t)
-	path := s.sold(s.signedIn(t, core.Owner), "5")
-	stranger := other.signedIn(t, core.Owner)
+	path := s.sold(s.signedIn(core.Owner), "5")
+	stranger := other.signedIn(core.Owner)
 	for _, p := range []string{path, path + "/void", "/admin/transactions/new?customer_ulid=" + s.elsa.ID.String()} {
-		if a := stranger.ask(http.MethodGet, p, nil); a.Code != http.StatusNotFound {
+		if a := stranger.Ask(http.MethodGet, p); a.Code != http.StatusNotFound {
 			t.Errorf("GET %s = %d, want 404", p, a.Code)
 		}
 	}
-	if a := stranger.post(path+"/void", nil); a.Code != http.StatusNotFound {
+	if a := stranger.Post(path+"/void", nil); a.Code != http.StatusNotFound {
 		t.Errorf("voided by a stranger: %d", a.Code)
 	}
-	if got := s.balance(t); got != 5 {
+	if got := s.balance(); got != 5 {
 		t.Errorf("balance = %d, want 5", got)
 	}
 }
@@ -235,20 +219,17 @@ func TestSaleOfAnotherBusinessIsNotFound(t *testing.T) {
 func TestTypeFormInOtherCurrencies(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	owner := s.signedIn(t, core.Owner)
+	owner := s.signedIn(core.Owner)
 	for currency, want := range map[string]string{
 		"EUR": "1.00 24.50 2.50 2.00 Enter € 0.01 or more Enter € 10,000,000,000.00 or less",
 		"JPY": "100 2450 250 200 Enter ¥ 1 or more Enter ¥ 1,000,000,000,000 or less",
 		"KWD": "0.100 2.450 0.250 0.200 Enter KWD 0.001 or more Enter KWD 1,000,000,000.000 or less",
 	} {
-		owner.posted("/admin/settings/business", form("currency", currency))
-		page := owner.get("/admin/types/new")
-		draft := page.sends("main form.row")
-		draft.Set("name", "Drinks")
-		draft.Set("unit_cents", "")
-		draft.Set("min_spend_cents", "1000000000001")
-		got := page.value("#field-unit_cents") + " " + page.value("#field-example") + " " + figures(page.words(".only-points .form-hint")) + " " +
-			owner.post("/admin/types/new", draft).words(".invalid-feedback")
+		owner.Submit("/admin/settings/business", webtest.Form("currency", currency))
+		page := owner.Get("/admin/types/new")
+		draft := webtest.With(page.Fields("main form.row"), "name", "Drinks", "unit_cents", "", "min_spend_cents", "1000000000001")
+		got := page.Value("#field-unit_cents") + " " + page.Value("#field-example") + " " + figures(page.Text(".only-points .form-hint")) + " " +
+			owner.Post("/admin/types/new", draft).Text(".invalid-feedback")
 		if got != want {
 			t.Errorf("in %s: %q, want %q", currency, got, want)
 		}
@@ -259,47 +240,43 @@ func TestTypeFormInOtherCurrencies(t *testing.T) {
 func TestTransactionTypes(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	manager := s.signedIn(t, core.Manager)
-	if got := manager.get("/admin/types").links(".empty a"); len(got) != 1 || got[0] != "/admin/types/new" {
+	manager := s.signedIn(core.Manager)
+	if got := manager.Get("/admin/types").Links(".empty a"); len(got) != 1 || got[0] != "/admin/types/new" {
 		t.Errorf("without types the list leads to %q", got)
 	}
-	draft := form("name", "", "rule_type", "points", "points_per_unit", "3", "unit_cents", "2.00", "stamps_per_transaction", "1", "example", "24.50")
-	if got := manager.post("/admin/types/earns", draft, "Hx-Request", "true").words("#earns"); !strings.Contains(got, "36 points") {
+	draft := webtest.Form("name", "", "rule_type", "points", "points_per_unit", "3", "unit_cents", "2.00", "stamps_per_transaction", "1", "example", "24.50")
+	if got := manager.Post("/admin/types/earns", draft, "Hx-Request", "true").Text("#earns"); !strings.Contains(got, "36 points") {
 		t.Errorf("the preview says %q", got)
 	}
-	if got := manager.post("/admin/types/try", draft).words("#earns"); !strings.Contains(got, "36 points") {
+	if got := manager.Post("/admin/types/try", draft).Text("#earns"); !strings.Contains(got, "36 points") {
 		t.Errorf("without scripts it says %q", got)
 	}
-	draft.Set("form_key", manager.get("/admin/types/new").value("input[name=form_key]"))
-	refused := manager.post("/admin/types/new", draft)
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != says("Name", core.Required) {
-		t.Errorf("without a name: %d %q", refused.Code, refused.words(".invalid-feedback"))
+	draft.Set("form_key", manager.Get("/admin/types/new").Value("input[name=form_key]"))
+	refused := manager.Post("/admin/types/new", draft)
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".invalid-feedback") != webtest.Message("Name", core.Required) {
+		t.Errorf("without a name: %d %q", refused.Code, refused.Text(".invalid-feedback"))
 	}
-	draft.Set("name", "Catering <b>")
-	draft.Set("unit_cents", "0")
-	if zero := manager.post("/admin/types/new", draft); zero.Code != http.StatusUnprocessableEntity {
+	webtest.With(draft, "name", "Catering <b>", "unit_cents", "0")
+	if zero := manager.Post("/admin/types/new", draft); zero.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a rule with points for every 0.00 = %d", zero.Code)
 	}
-	draft.Set("unit_cents", "2.00")
-	draft.Set("min_spend_cents", "10")
-	draft.Set("max_award", "50")
-	made := manager.posted("/admin/types/new", draft)
-	if got := made.words("tbody td:nth-child(1), tbody td:nth-child(3)"); !strings.HasPrefix(got, "Catering <b> ") || figures(got) != "10.00 50" || !strings.Contains(made.words("tbody tr"), "3 points for every € 2.00") {
+	webtest.With(draft, "unit_cents", "2.00", "min_spend_cents", "10", "max_award", "50")
+	made := manager.Submit("/admin/types/new", draft)
+	if got := made.Text("tbody td:nth-child(1), tbody td:nth-child(3)"); !strings.HasPrefix(got, "Catering <b> ") || figures(got) != "10.00 50" || !strings.Contains(made.Text("tbody tr"), "3 points for every € 2.00") {
 		t.Errorf("list = %q", got)
 	}
-	if twice := manager.posted("/admin/types/new", draft); twice.Find("tbody tr").Length() != 1 {
+	if twice := manager.Submit("/admin/types/new", draft); twice.Find("tbody tr").Length() != 1 {
 		t.Errorf("a double click makes %d types", twice.Find("tbody tr").Length())
 	}
-	path, _ := made.Find("tbody a").Attr("href")
-	draft.Set("points_per_unit", "4")
-	draft.Set("active", "1")
-	if got := manager.posted(path, draft).words("tbody tr"); !strings.HasPrefix(got, "Catering <b> ") || !strings.Contains(got, "4 points") {
+	path := made.Attr("tbody a", "href")
+	webtest.With(draft, "points_per_unit", "4", "active", "1")
+	if got := manager.Submit(path, draft).Text("tbody tr"); !strings.HasPrefix(got, "Catering <b> ") || !strings.Contains(got, "4 points") {
 		t.Errorf("edited: %q", got)
 	}
-	if off := manager.posted(path+"/active", form("active", "0")); off.value("tbody input[name=active]") != "1" {
-		t.Errorf("deactivated: %q", off.words("tbody tr"))
+	if off := manager.Submit(path+"/active", webtest.Form("active", "0")); off.Value("tbody input[name=active]") != "1" {
+		t.Errorf("deactivated: %q", off.Text("tbody tr"))
 	}
-	if a := newShop(t).signedIn(t, core.Owner).ask(http.MethodGet, path, nil); a.Code != http.StatusNotFound {
+	if a := newShop(t).signedIn(core.Owner).Ask(http.MethodGet, path); a.Code != http.StatusNotFound {
 		t.Errorf("another business's type: %d", a.Code)
 	}
 }

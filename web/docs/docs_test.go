@@ -18,12 +18,12 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/static"
 	"example.com/loyalty/views/viewtest"
 	"example.com/loyalty/web/docs"
+	"example.com/loyalty/web/webtest"
 )
-
-const base = "https://loyalty.example"
 
 // Every rule of decisions §3, and the ledger's own.
 var slugs = []string{
@@ -32,34 +32,27 @@ var slugs = []string{
 	"balance-too-large", "token-limit-reached",
 }
 
-// site serves the pages as the base host does.
-type site struct{ e *echo.Echo }
-
-func newSite() site {
+// newSite is a browser at the base host, which serves the pages.
+func newSite(t *testing.T) *webtest.Browser {
+	t.Helper()
 	e := echo.New()
 	e.RouteNotFound("/*", docs.NotFound)
-	docs.New(base + "/").Mount(e)
-	return site{e}
+	docs.New(webtest.Base + "/").Mount(e)
+	return webtest.New(t, e, core.Tenant{})
 }
 
-func (s site) ask(method, path string) *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
-	s.e.ServeHTTP(w, httptest.NewRequest(method, path, nil))
-	return w
-}
-
-func (s site) get(t *testing.T, path string, status int) string {
-	t.Helper()
-	got := s.ask(http.MethodGet, path)
+// htmlOf opens a page with a status, and returns its HTML.
+func htmlOf(s *webtest.Browser, path string, status int) string {
+	s.T.Helper()
+	got := s.Ask(http.MethodGet, path)
 	if got.Code != status || got.Header().Get("Content-Type") != "text/html; charset=UTF-8" {
-		t.Fatalf("%s = %d %s, want %d and HTML", path, got.Code, got.Header().Get("Content-Type"), status)
+		s.T.Fatalf("%s = %d %s, want %d and HTML", path, got.Code, got.Header().Get("Content-Type"), status)
 	}
 	return got.Body.String()
 }
 
 func TestPages(t *testing.T) {
 	t.Parallel()
-	s := newSite()
 	pages := map[string]string{
 		"home": "/", "problems": "/problems", "notfound": "/nothing/here",
 		"reference": "/docs", "retries": "/docs/retries", "versioning": "/docs/versioning", "changelog": "/docs/changelog",
@@ -74,7 +67,7 @@ func TestPages(t *testing.T) {
 			if name == "notfound" {
 				status = http.StatusNotFound
 			}
-			page := s.get(t, path, status)
+			page := htmlOf(newSite(t), path, status)
 			viewtest.WellFormed(t, page)
 			for _, forbidden := range []string{"style=", "<style", "<script", "javascript:", " on"} {
 				if inTags(page, forbidden) && (name != "reference" || forbidden != "<script") {
@@ -116,7 +109,7 @@ func unhashed(page string) string {
 
 func TestLinksWork(t *testing.T) {
 	t.Parallel()
-	s := newSite()
+	s := newSite(t)
 	link := regexp.MustCompile(`(?:href|src)="(/[^"]*)"`)
 	within := regexp.MustCompile(`href="#([^"]*)"`)
 	seen := map[string]bool{"/healthz": true, "/readyz": true, "/api/v1/openapi.json": true} // not served by this package
@@ -141,10 +134,10 @@ func TestLinksWork(t *testing.T) {
 				}
 				continue
 			}
-			follow(to, s.get(t, to, http.StatusOK))
+			follow(to, htmlOf(s, to, http.StatusOK))
 		}
 	}
-	follow("/nothing", s.get(t, "/nothing", http.StatusNotFound))
+	follow("/nothing", htmlOf(s, "/nothing", http.StatusNotFound))
 	for _, slug := range slugs {
 		if !seen["/problems/"+slug] {
 			t.Errorf("no page links to %s", slug)
@@ -211,17 +204,17 @@ func literal(e ast.Expr) string {
 
 func TestEveryRuleHasAPage(t *testing.T) {
 	t.Parallel()
-	s := newSite()
+	s := newSite(t)
 	rules := refusals(t)
 	if rules["already-voided"] == "" || rules["idempotency-key-reused"] == "" {
 		t.Fatalf("rules of core = %v, some are missing", rules)
 	}
 	for slug, detail := range rules {
-		if got := s.ask(http.MethodGet, "/problems/"+slug); got.Code != http.StatusOK {
+		if got := s.Ask(http.MethodGet, "/problems/"+slug); got.Code != http.StatusOK {
 			t.Errorf("the rule %s has no text in problems.md", slug)
 			continue
 		}
-		page := s.get(t, "/problems/"+slug, http.StatusOK)
+		page := htmlOf(s, "/problems/"+slug, http.StatusOK)
 		if want := `<blockquote class="detail"><p>` + html.EscapeString(detail) + `</p></blockquote>`; !strings.Contains(page, want) {
 			t.Errorf("the page of %s does not say %q", slug, detail)
 		}
@@ -230,11 +223,11 @@ func TestEveryRuleHasAPage(t *testing.T) {
 
 func TestExampleIsAProblemDocument(t *testing.T) {
 	t.Parallel()
-	s := newSite()
+	s := newSite(t)
 	example := regexp.MustCompile(`(?s)<pre aria-labelledby="example"><code>(.*?)</code></pre>`)
 	sentence := regexp.MustCompile(`<blockquote class="detail"><p>(.*?)</p></blockquote>`)
 	for _, slug := range slugs {
-		page := s.get(t, "/problems/"+slug, http.StatusOK)
+		page := htmlOf(s, "/problems/"+slug, http.StatusOK)
 		var got struct {
 			Type, Title, Detail, Code string
 			Status                    int
@@ -242,7 +235,7 @@ func TestExampleIsAProblemDocument(t *testing.T) {
 		if err := json.Unmarshal([]byte(html.UnescapeString(example.FindStringSubmatch(page)[1])), &got); err != nil {
 			t.Errorf("%s: %v", slug, err)
 		}
-		if got.Type != base+"/problems/"+slug || got.Title != "Unprocessable Entity" || got.Status != http.StatusUnprocessableEntity ||
+		if got.Type != webtest.Base+"/problems/"+slug || got.Title != "Unprocessable Entity" || got.Status != http.StatusUnprocessableEntity ||
 			got.Detail != html.UnescapeString(sentence.FindStringSubmatch(page)[1]) || got.Code != slug {
 			t.Errorf("%s: example = %+v", slug, got)
 		}
@@ -251,9 +244,9 @@ func TestExampleIsAProblemDocument(t *testing.T) {
 
 func TestUnknownProblemIsNotFound(t *testing.T) {
 	t.Parallel()
-	s := newSite()
+	s := newSite(t)
 	for _, path := range []string{"/problems/", "/problems/no-such-rule", "/problems/%3Cb%3E", "/problems/already-voided/x"} {
-		if page := s.get(t, path, http.StatusNotFound); !strings.Contains(page, `<a class="button" href="/">`) {
+		if page := htmlOf(s, path, http.StatusNotFound); !strings.Contains(page, `<a class="button" href="/">`) {
 			t.Errorf("%s has no link to the home page", path)
 		}
 	}
@@ -261,9 +254,9 @@ func TestUnknownProblemIsNotFound(t *testing.T) {
 
 func TestHeadIsAnswered(t *testing.T) {
 	t.Parallel()
-	s := newSite()
+	s := newSite(t)
 	for _, path := range []string{"/", "/docs", "/docs/retries", "/problems", "/problems/already-voided"} {
-		if got := s.ask(http.MethodHead, path); got.Code != http.StatusOK {
+		if got := s.Ask(http.MethodHead, path); got.Code != http.StatusOK {
 			t.Errorf("HEAD %s = %d", path, got.Code)
 		}
 	}
@@ -272,8 +265,8 @@ func TestHeadIsAnswered(t *testing.T) {
 // "Nothing is loaded from another host at run time"; "relax CSP on that one route only".
 func TestReferenceLoadsNothingFromOtherHosts(t *testing.T) {
 	t.Parallel()
-	s := newSite()
-	got := s.ask(http.MethodGet, "/docs")
+	s := newSite(t)
+	got := s.Ask(http.MethodGet, "/docs")
 	policy := got.Header().Get("Content-Security-Policy")
 	for directive := range strings.SplitSeq(policy, "; ") {
 		name, sources, _ := strings.Cut(directive, " ")
@@ -293,7 +286,7 @@ func TestReferenceLoadsNothingFromOtherHosts(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/", "/docs/retries", "/problems"} {
-		if other := s.ask(http.MethodGet, path).Header().Get("Content-Security-Policy"); other != "" {
+		if other := s.Ask(http.MethodGet, path).Header().Get("Content-Security-Policy"); other != "" {
 			t.Errorf("%s has a policy of its own: %s", path, other)
 		}
 	}
@@ -317,7 +310,7 @@ func TestReferenceLoadsNothingFromOtherHosts(t *testing.T) {
 // The guides promise what the specification does (§7, §9).
 func TestGuidesMatchTheSpecification(t *testing.T) {
 	t.Parallel()
-	s := newSite()
+	s := newSite(t)
 	for path, facts := range map[string][]string{
 		"/docs/versioning": {
 			"/api/v1/", "/api/v2/", "at least 6 months", "at least 90 days", "Deprecation: true", "Sunset: Thu, 01 Apr 2027 00:00:00 GMT", "rel=\"deprecation\"",
@@ -333,7 +326,7 @@ func TestGuidesMatchTheSpecification(t *testing.T) {
 			"already-voided</code> is success", "Idempotency-Key", "external_reference", "look before you send it again",
 		},
 	} {
-		page := html.UnescapeString(s.get(t, path, http.StatusOK))
+		page := html.UnescapeString(htmlOf(s, path, http.StatusOK))
 		for _, fact := range facts {
 			if !strings.Contains(page, fact) {
 				t.Errorf("%s does not say: %s", path, fact)

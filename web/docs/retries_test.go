@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"example.com/loyalty/web/webtest"
 )
 
 // unreliable is a server that responds to each request with the next of these statuses,
@@ -73,7 +75,7 @@ func TestExampleLoopRetries(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	_, loop, _ := strings.Cut(newSite().get(t, "/docs/retries", http.StatusOK), `<pre aria-labelledby="loop"><code>`)
+	_, loop, _ := strings.Cut(htmlOf(newSite(t), "/docs/retries", http.StatusOK), `<pre aria-labelledby="loop"><code>`)
 	loop, _, _ = strings.Cut(loop, "</code></pre>")
 	for name, c := range map[string]struct {
 		statuses []int
@@ -97,7 +99,7 @@ func TestExampleLoopRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := newUnreliable(c.statuses...)
-			out, slept, err := runScript(t, strings.ReplaceAll(html.UnescapeString(loop), base, server.URL))
+			out, slept, err := runScript(t, strings.ReplaceAll(html.UnescapeString(loop), webtest.Base, server.URL))
 			server.Close() // waits for its requests
 			if ok := c.statuses[len(c.statuses)-1]/100 == 2; ok != (err == nil) || strings.TrimSpace(out) != c.prints {
 				t.Errorf("%v: %s", err, out)

@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/views/viewtest"
 	"example.com/loyalty/web/email"
-	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/webtest"
 )
 
 func tokenEmail() token.CreatedEmail {
@@ -29,11 +29,7 @@ func tokenEmail() token.CreatedEmail {
 
 func renderer(t *testing.T) mail.Renderer {
 	t.Helper()
-	names, err := host.Parse("https://loyalty.example/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return email.Render(names)
+	return email.Render(webtest.Names(t))
 }
 
 func render(t *testing.T, l mail.Email) mail.Rendered {

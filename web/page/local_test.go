@@ -10,15 +10,13 @@ import (
 
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/webtest"
 )
 
 // "Only for a browser on this machine that asks for the base host by its name."
 func TestLocal(t *testing.T) {
 	t.Parallel()
-	names, err := host.Parse("https://loyalty.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := webtest.Names(t)
 	direct, proxied := []netip.Prefix(nil), []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	for _, c := range []struct {
 		trusted  []netip.Prefix

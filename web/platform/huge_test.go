@@ -8,6 +8,7 @@ import (
 
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/platform"
 )
 
@@ -16,32 +17,26 @@ import (
 func TestNoExtremeBreaksAPage(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	plan, err := k.Invoices.CreatePlan(t.Context(), k.admin, billing.PlanInput{
+	plan, err := k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
 		Name: new(strings.Repeat("🦊", 100)), MonthlyCents: new(int64(1_000_000_000_000)), YearlyCents: new(int64(1_000_000_000_000)), Currency: new("KWD"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var invoice int64
-	err = dbtest.Owner(k.db).QueryRow(t.Context(), `
+	invoice := shoptest.Query[int64](k.shop, `
 		insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at,
 			number, status, issued_at, due_at, issuer, recipient)
 		values ($1, 'KWD', jsonb_build_array(jsonb_build_object('description', repeat('W', 255), 'quantity', 1, 'unit_cents', 1000000000000, 'amount_cents', 1000000000000)),
 			1, 0, 1, '1926-02-28', '9999-12-31', '1926-02-28', 999999999, 'issued', '1926-02-28', '9999-12-30',
 			jsonb_build_object('name', repeat('W', 100), 'address', repeat('W', 500), 'tax_number', repeat('W', 255), 'email', 'a@example.com'),
 			jsonb_build_object('name', 'Café', 'address', '', 'tax_number', '', 'email', 'b@example.com'))
-		returning id`, k.by.Tenant.ID).Scan(&invoice)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := dbtest.Owner(k.db).Exec(t.Context(), "update loyalty.tenant set plan_id = $2 where id = $1", k.by.Tenant.ID, plan.ID); err != nil {
-		t.Fatal(err)
-	}
-	dbtest.Extreme(t, k.db, k.by)
+		returning id`, k.shop.By.Tenant.ID)
+	k.shop.Exec("update loyalty.tenant set plan_id = $2 where id = $1", k.shop.By.Tenant.ID, plan.ID)
+	dbtest.Extreme(t, k.shop.DB, k.shop.By)
 	if err := k.Tenants.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	id := strconv.FormatInt(int64(k.by.Tenant.ID), 10)
+	id := strconv.FormatInt(int64(k.shop.By.Tenant.ID), 10)
 	records := map[string]string{
 		"/platform/tenants/": id, "/platform/plans/": strconv.FormatInt(plan.ID, 10), "/platform/invoices/": strconv.FormatInt(invoice, 10),
 	}
@@ -59,7 +54,7 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 		paths = append(paths, path)
 	}
 	for _, path := range paths {
-		w := k.ask(http.MethodGet, path, nil)
+		w := k.Ask(http.MethodGet, path)
 		if w.Code >= http.StatusBadRequest && w.Code != http.StatusConflict { // a question that is not to be asked now
 			t.Errorf("%s = %d", path, w.Code)
 		}

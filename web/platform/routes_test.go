@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/web/platform"
+	"example.com/loyalty/web/webtest"
 )
 
 var parameter = regexp.MustCompile(`:[a-z]+`)
@@ -22,9 +23,13 @@ func somewhere(r platform.Route) string {
 	return parameter.ReplaceAllString(r.Path, "999999999")
 }
 
-// try asks for a route as a browser would.
-func (k desk) try(r platform.Route, change func(*http.Request)) (status int, to string) {
-	w := k.ask(r.Method, somewhere(r), change)
+// try asks for a route, with a change of the request.
+func try(b *webtest.Browser, r platform.Route, change func(*http.Request)) (status int, to string) {
+	request := b.Request(r.Method, somewhere(r), nil, "Sec-Fetch-Site", "same-origin")
+	if change != nil {
+		change(request)
+	}
+	w := b.Do(request)
 	return w.Code, w.Header().Get("Location")
 }
 
@@ -34,16 +39,13 @@ func (k desk) try(r platform.Route, change func(*http.Request)) (status int, to 
 func TestEveryRouteIsGuarded(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	failed := k.add(t, "mail", "discarded", "0", "no luck")
-	people := map[string]desk{"a stranger": k.stranger()}
+	failed := k.add("mail", "discarded", "0", "no luck")
+	people := map[string]*webtest.Browser{"a stranger": webtest.New(t, k.Handler, core.Tenant{})}
 	for _, role := range []core.Role{core.Owner, core.Manager, core.Cashier} {
-		b := k.stranger()
-		b.signIn(t, dbtest.Person(t, k.db, k.by, role))
-		people["a tenant's "+string(role)] = b
+		people["a tenant's "+string(role)] = k.signedIn(k.shop.As(role).By)
 	}
-	unset := k.stranger()
-	unset.signIn(t, dbtest.Admin(t, k.db))
-	made, err := k.Tokens.Create(t.Context(), k.by, token.New{Name: new("Till"), Scopes: &[]string{string(token.CustomersRead)}})
+	unset := k.signedIn(dbtest.Admin(t, k.shop.DB))
+	made, err := k.Tokens.Create(t.Context(), k.shop.By, token.New{Name: new("Till"), Scopes: &[]string{string(token.CustomersRead)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,18 +63,18 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		}
 		for who, b := range people {
 			for how, change := range asks {
-				if status, to := b.try(r, change); status != http.StatusSeeOther || !strings.HasPrefix(to, "/platform/sign-in") {
+				if status, to := try(b, r, change); status != http.StatusSeeOther || !strings.HasPrefix(to, "/platform/sign-in") {
 					t.Errorf("%s %s as %s%s = %d to %q, want the sign-in", r.Method, r.Path, who, how, status, to)
 				}
 			}
 		}
 		if !r.Setup {
-			if status, to := unset.try(r, nil); status != http.StatusSeeOther || to != "/platform/account/two-step" {
+			if status, to := try(unset, r, nil); status != http.StatusSeeOther || to != "/platform/account/two-step" {
 				t.Errorf("%s %s without two-step verification = %d to %q, want its set-up", r.Method, r.Path, status, to)
 			}
 		}
-		for _, host := range []string{k.by.Tenant.Slug + ".loyalty.example", "evil.example", "127.0.0.1"} {
-			if status, _ := k.try(r, func(r *http.Request) { r.Host = host }); status != http.StatusNotFound {
+		for _, host := range []string{k.shop.By.Tenant.Slug + ".loyalty.example", "evil.example", "127.0.0.1"} {
+			if status, _ := try(k.Browser, r, func(r *http.Request) { r.Host = host }); status != http.StatusNotFound {
 				t.Errorf("%s %s at %s = %d, want 404", r.Method, r.Path, host, status)
 			}
 		}
@@ -82,12 +84,12 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 	}; !slices.Equal(public, want) {
 		t.Errorf("strangers have %q, want %q", public, want)
 	}
-	if got := k.state(t, failed); got != "discarded" {
+	if got := k.state(failed); got != "discarded" {
 		t.Errorf("the job is %s", got)
 	}
 	// Nothing is served that is not on the list.
 	known := platform.Routes()
-	for _, r := range k.e.Routes() {
+	for _, r := range k.pages.Routes() {
 		if r.Method != echo.RouteNotFound && !slices.ContainsFunc(known, func(k platform.Route) bool { return k.Method == r.Method && k.Path == r.Path }) {
 			t.Errorf("%s %s is on no list", r.Method, r.Path)
 		}
@@ -104,17 +106,17 @@ func TestASuperAdminHasEveryPage(t *testing.T) {
 			"a tenant's page":      func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
 			"an old browser there": func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Header.Set("Origin", "https://evil.example") },
 		} {
-			if status, _ := k.try(r, change); r.Method == http.MethodPost && status != http.StatusForbidden {
+			if status, _ := try(k.Browser, r, change); r.Method == http.MethodPost && status != http.StatusForbidden {
 				t.Errorf("POST %s by %s = %d, want 403", r.Path, name, status)
 			}
 		}
 		if r.Public {
 			continue
 		}
-		status, to := k.try(r, nil)
+		status, to := try(k.Browser, r, nil)
 		if status == http.StatusForbidden || status >= http.StatusInternalServerError || strings.HasPrefix(to, "/platform/sign-in") {
 			t.Errorf("%s %s = %d to %q", r.Method, r.Path, status, to)
 		}
 	}
-	k.get(t, "/platform/account") // signed in still
+	k.Get("/platform/account") // signed in still
 }

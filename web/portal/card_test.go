@@ -17,12 +17,12 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/portal"
+	"example.com/loyalty/web/webtest"
 )
 
 const (
@@ -34,92 +34,60 @@ const (
 type counter struct {
 	*shop
 	cashier core.Actor
-	kind    int64 // of its sales
+	kind    transaction.Type // of its sales
 }
 
 func newCounter(t *testing.T) counter {
 	t.Helper()
-	return counterOf(t, newShop(t))
-}
-
-func counterOf(t *testing.T, s *shop) counter {
-	t.Helper()
-	kind, err := s.Sales.AddType(t.Context(), s.by, transaction.NewType{Name: "Drinks", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return counter{s, dbtest.Person(t, s.db, s.by, core.Cashier), kind.ID}
+	s := newShop(t)
+	return counter{s, s.As(core.Cashier).By, s.Points(100)}
 }
 
 // later is the counter after a while.
-func (s counter) later(t *testing.T, d time.Duration) counter {
-	t.Helper()
-	return counter{s.at(t, s.db.Now().Add(d)), s.cashier, s.kind}
-}
-
-func (s *shop) reward(t *testing.T, n reward.New) {
-	t.Helper()
-	if _, err := s.rewards.Add(t.Context(), s.by, n); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// sell records a sale for a customer.
-func (s counter) sell(t *testing.T, who core.ID, cents int64) {
-	t.Helper()
-	_, err := s.Sales.Record(t.Context(), s.by, transaction.New{CustomerID: new(who.String()), TransactionTypeID: &s.kind, SpendAmountCents: &cents, Source: transaction.POS})
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s counter) later(d time.Duration) counter {
+	s.T.Helper()
+	return counter{s.at(s.DB.Now().Add(d)), s.cashier, s.kind}
 }
 
 // card is the path of a customer's card.
-func (s *shop) card(t *testing.T, who customer.Customer) string {
-	t.Helper()
-	token, err := s.Walkins.CardToken(s.by.Tenant.ID, who)
+func (s *shop) card(who customer.Customer) string {
+	s.T.Helper()
+	token, err := s.config.Walkins.CardToken(s.By.Tenant.ID, who)
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return "/card/" + token
 }
 
-// post sends a form from a page of the shop itself.
-func (s *shop) post(t *testing.T, path, body string, header ...string) answer {
-	t.Helper()
-	return s.ask(t, http.MethodPost, path, body, append([]string{
-		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin",
-	}, header...)...)
-}
-
 // shows has the card show a PIN, and returns its digits and where its state is.
-func (s *shop) shows(t *testing.T, path string) (digits, state string) {
-	t.Helper()
-	a := s.post(t, path+"/pin", "", fragment, "true")
+func (s *shop) shows(path string) (digits, state string) {
+	s.T.Helper()
+	a := s.browser().Post(path+"/pin", nil, fragment, "true")
 	pin := a.Find("[data-pin]")
 	if a.Code != http.StatusOK || pin.AttrOr("data-state", "") != "waiting" {
-		t.Fatalf("%d %s", a.Code, a.words("body"))
+		s.T.Fatalf("%d %s", a.Code, a.Text("body"))
 	}
-	return strings.ReplaceAll(a.words(".pin-digits"), " ", ""), pin.AttrOr("data-refresh", "")
+	return strings.ReplaceAll(a.Text(".pin-digits"), " ", ""), pin.AttrOr("data-refresh", "")
 }
 
 // take has the till take a PIN.
-func (s counter) take(t *testing.T, digits string) walkin.TakenCard {
-	t.Helper()
-	held, err := s.Walkins.TakeCard(t.Context(), s.cashier, till, walkin.Key{Digits: digits})
+func (s counter) take(digits string) walkin.TakenCard {
+	s.T.Helper()
+	held, err := s.config.Walkins.TakeCard(s.T.Context(), s.cashier, till, walkin.Key{Digits: digits})
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return held
 }
 
 // complete has the till complete a sale with a PIN that it took.
-func (s counter) complete(t *testing.T, pin core.ID, cents int64) {
-	t.Helper()
-	_, err := s.Walkins.Complete(t.Context(), s.cashier, till, walkin.Sale{
-		New: transaction.New{TransactionTypeID: &s.kind, SpendAmountCents: &cents, Source: transaction.POS}, PIN: &pin,
+func (s counter) complete(pin core.ID, cents int64) {
+	s.T.Helper()
+	_, err := s.config.Walkins.Complete(s.T.Context(), s.cashier, till, walkin.Sale{
+		New: transaction.New{TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents, Source: transaction.POS}, PIN: &pin,
 	})
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 }
 
@@ -128,38 +96,35 @@ func (s counter) complete(t *testing.T, pin core.ID, cents int64) {
 func TestCard(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	anna := s.anna(t)
-	s.sell(t, anna.ID, 12_450)
+	anna := s.anna()
+	s.Sale(anna.ID, s.kind, 12_450)
 	for name, cost := range map[string]int64{"Filter coffee": 80, "Cinnamon bun": 200, "Sold out": 10} {
 		n := reward.New{Name: new(name), PointsCost: new(cost)}
 		if name == "Sold out" {
 			n.Stock = new(int64(0))
 		}
-		s.reward(t, n)
+		s.AddReward(n)
 	}
-	coupon, err := s.Coupons.Add(t.Context(), s.by, off())
-	if err != nil {
-		t.Fatal(err)
-	}
-	held := s.sentTo(t, coupon.ID, anna.ID)
-	got := s.get(t, s.card(t, anna))
-	got.wellFormed(t)
+	coupon := s.Coupon(off())
+	held := s.sentTo(coupon.ID, anna.ID)
+	got := s.browser().Get(s.card(anna))
+	wellFormed(t, got)
 	for selector, want := range map[string]string{
 		".wallet-name": "Anna Lind<b>qvist", ".wallet-balance": "124 points", ".wallet-next": "76 points to Cinnamon bun",
-		".button-code": "Show my code", ".bar-business": s.by.Tenant.Name,
+		".button-code": "Show my code", ".bar-business": s.By.Tenant.Name,
 	} {
-		if words := got.words(selector); words != want {
+		if words := got.Text(selector); words != want {
 			t.Errorf("%s: %q, want %q", selector, words, want)
 		}
 	}
 	var rows []string
 	for _, row := range got.Find(".rows li").EachIter() {
-		rows = append(rows, answer{Document: goquery.NewDocumentFromNode(row.Nodes[0])}.words("b, .row-text > span, .ready, .to-go"))
+		rows = append(rows, webtest.Page{Document: goquery.NewDocumentFromNode(row.Nodes[0])}.Text("b, .row-text > span, .ready, .to-go"))
 	}
 	if len(rows) != 3 || rows[0] != "Filter coffee 80 points Ready" || !strings.HasPrefix(rows[1], "€ 5.00 off your order Voucher, until") || rows[2] != "Cinnamon bun 200 points 76 to go" {
 		t.Errorf("below: %q", rows)
 	}
-	if to := got.Find(".rows a").AttrOr("href", ""); s.get(t, to).words(".pass-code") == "" || !strings.Contains(to, held.ID.String()) {
+	if to := got.Attr(".rows a", "href"); s.browser().Get(to).Text(".pass-code") == "" || !strings.Contains(to, held.ID.String()) {
 		t.Errorf("the voucher leads to %s", to)
 	}
 	if got.Find("[data-pin]").Length() != 0 || len(got.Header().Values("Set-Cookie")) != 0 {
@@ -171,22 +136,20 @@ func TestCard(t *testing.T) {
 func TestCardOfStamps(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.reward(t, reward.New{Name: new("Tenth coffee"), StampsCost: new(int64(10))})
-	anna := s.anna(t)
-	if _, err := s.Customers.Adjust(t.Context(), s.by, anna.ID, customer.Adjustment{Unit: new("stamps"), Amount: new(int64(4)), Reason: new("A new card")}); err != nil {
-		t.Fatal(err)
+	s.AddReward(reward.New{Name: new("Tenth coffee"), StampsCost: new(int64(10))})
+	anna := s.anna()
+	s.Adjust(anna.ID, ledger.Stamps, 4)
+	got := s.browser().Get(s.card(anna))
+	if got.Text(".wallet-balance") != "4 stamps" || got.Text(".wallet-next") != "6 stamps to Tenth coffee" {
+		t.Errorf("%q %q", got.Text(".wallet-balance"), got.Text(".wallet-next"))
 	}
-	got := s.get(t, s.card(t, anna))
-	if got.words(".wallet-balance") != "4 stamps" || got.words(".wallet-next") != "6 stamps to Tenth coffee" {
-		t.Errorf("%q %q", got.words(".wallet-balance"), got.words(".wallet-next"))
-	}
-	s.sell(t, anna.ID, 300)
-	if got := s.get(t, s.card(t, anna)).words(".wallet-balance"); got != "3 points 4 stamps" {
+	s.Sale(anna.ID, s.kind, 300)
+	if got := s.browser().Get(s.card(anna)).Text(".wallet-balance"); got != "3 points 4 stamps" {
 		t.Errorf("with points: %q", got)
 	}
 	// The next reward is one of the unit that is shown first, however near another is.
-	s.reward(t, reward.New{Name: new("Cinnamon bun"), PointsCost: new(int64(200))})
-	if got := s.get(t, s.card(t, anna)).words(".wallet-next"); got != "197 points to Cinnamon bun" {
+	s.AddReward(reward.New{Name: new("Cinnamon bun"), PointsCost: new(int64(200))})
+	if got := s.browser().Get(s.card(anna)).Text(".wallet-next"); got != "197 points to Cinnamon bun" {
 		t.Errorf("with points to save for: %q", got)
 	}
 }
@@ -197,9 +160,9 @@ func TestCardOfStamps(t *testing.T) {
 func TestCodeOfACard(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	anna := s.anna(t)
-	path := s.card(t, anna)
-	shown := s.post(t, path+"/pin", "", fragment, "true")
+	anna := s.anna()
+	path := s.card(anna)
+	shown := s.browser().Post(path+"/pin", nil, fragment, "true")
 	pin := shown.Find("[data-pin]")
 	state := pin.AttrOr("data-refresh", "")
 	if seconds := pin.AttrOr("data-seconds", ""); seconds != "90" || !strings.HasPrefix(pin.AttrOr("data-renew", ""), path+"/pin?after=") || pin.AttrOr("data-live", "") != state+"/events" {
@@ -208,24 +171,24 @@ func TestCodeOfACard(t *testing.T) {
 	if shown.Find("html > head").Children().Length() != 0 || shown.Find("#card[data-live-target]").Length() != 1 || shown.Find(".pin .qr").Length() != 1 {
 		t.Errorf("the fragment is no fragment, or has no QR code: %s", shown.Body)
 	}
-	s.get(t, path)
-	s.get(t, path+"/print")
-	if again := s.ask(t, http.MethodGet, path+"/pin", ""); again.Code != http.StatusSeeOther || again.Header().Get("Location") != path {
+	s.browser().Get(path)
+	s.browser().Get(path + "/print")
+	if again := s.browser().Ask(http.MethodGet, path+"/pin"); again.Code != http.StatusSeeOther || again.Header().Get("Location") != path {
 		t.Errorf("opening the button's address: %d", again.Code)
 	}
-	if still := s.ask(t, http.MethodGet, state, "", fragment, "true", "X-Poll", "1"); still.Code != http.StatusNoContent {
+	if still := s.browser().Ask(http.MethodGet, state, fragment, "true", "X-Poll", "1"); still.Code != http.StatusNoContent {
 		t.Errorf("nothing has changed: %d %s", still.Code, still.Body)
 	}
-	held := s.take(t, strings.ReplaceAll(shown.words(".pin-digits"), " ", ""))
-	taken := s.ask(t, http.MethodGet, state, "", fragment, "true")
+	held := s.take(strings.ReplaceAll(shown.Text(".pin-digits"), " ", ""))
+	taken := s.browser().Ask(http.MethodGet, state, fragment, "true")
 	pin = taken.Find("[data-pin]")
-	if pin.AttrOr("data-state", "") != "taken" || pin.AttrOr("data-renew", "none") != "none" || taken.words("[data-pin-say]") != "At the till…" || taken.Find(".qr").Length() != 0 {
+	if pin.AttrOr("data-state", "") != "taken" || pin.AttrOr("data-renew", "none") != "none" || taken.Text("[data-pin-say]") != "At the till…" || taken.Find(".qr").Length() != 0 {
 		t.Errorf("taken: %s", taken.Body)
 	}
-	s.complete(t, held.PIN, 1250)
-	used := s.ask(t, http.MethodGet, state, "", fragment, "true")
-	if used.words("[data-pin-say]") != "+12 points" || used.words(".wallet-balance") != "12 points" || used.Find("[data-pin]").Length() != 0 {
-		t.Errorf("completed: %q, %q", used.words("[data-pin-say]"), used.words(".wallet-balance"))
+	s.complete(held.PIN, 1250)
+	used := s.browser().Ask(http.MethodGet, state, fragment, "true")
+	if used.Text("[data-pin-say]") != "+12 points" || used.Text(".wallet-balance") != "12 points" || used.Find("[data-pin]").Length() != 0 {
+		t.Errorf("completed: %q, %q", used.Text("[data-pin-say]"), used.Text(".wallet-balance"))
 	}
 }
 
@@ -233,35 +196,35 @@ func TestCodeOfACard(t *testing.T) {
 func TestCodeOnTwoScreens(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	path := s.card(t, s.anna(t))
-	_, first := s.shows(t, path)
-	_, second := s.shows(t, path)
-	replaced := s.ask(t, http.MethodGet, first, "", fragment, "true")
-	if replaced.words("[data-pin-say]") != "A newer code is on another screen" || replaced.Find("[data-pin]").Length() != 0 {
+	path := s.card(s.anna())
+	_, first := s.shows(path)
+	_, second := s.shows(path)
+	replaced := s.browser().Ask(http.MethodGet, first, fragment, "true")
+	if replaced.Text("[data-pin-say]") != "A newer code is on another screen" || replaced.Find("[data-pin]").Length() != 0 {
 		t.Errorf("replaced: %s", replaced.Body)
 	}
 	id := func(state string) string { return state[strings.LastIndex(state, "/")+1:] }
-	if renewed := s.post(t, path+"/pin?after="+id(first), "", fragment, "true"); renewed.words("[data-pin-say]") != "A newer code is on another screen" {
+	if renewed := s.browser().Post(path+"/pin?after="+id(first), nil, fragment, "true"); renewed.Text("[data-pin-say]") != "A newer code is on another screen" {
 		t.Errorf("the replaced one renews itself: %s", renewed.Body)
 	}
-	if still := s.ask(t, http.MethodGet, second, "", fragment, "true"); still.Code != http.StatusNoContent {
+	if still := s.browser().Ask(http.MethodGet, second, fragment, "true"); still.Code != http.StatusNoContent {
 		t.Fatalf("the newer one was replaced: %s", still.Body)
 	}
-	expired := s.later(t, 91*time.Second).ask(t, http.MethodGet, second, "", fragment, "true")
-	if expired.words("[data-pin-say]") != "This code has expired" || expired.Find("[data-pin]").Length() != 0 {
+	expired := s.later(91*time.Second).browser().Ask(http.MethodGet, second, fragment, "true")
+	if expired.Text("[data-pin-say]") != "This code has expired" || expired.Find("[data-pin]").Length() != 0 {
 		t.Errorf("expired: %s", expired.Body)
 	}
-	if renewed := s.later(t, 91*time.Second).post(t, path+"/pin?after="+id(second), "", fragment, "true"); renewed.Find("[data-pin][data-state=waiting]").Length() != 1 {
+	if renewed := s.later(91*time.Second).browser().Post(path+"/pin?after="+id(second), nil, fragment, "true"); renewed.Find("[data-pin][data-state=waiting]").Length() != 1 {
 		t.Errorf("the expired one doesn't renew itself: %s", renewed.Body)
 	}
-	digits, second := s.shows(t, path)
-	s.take(t, digits)
-	given := s.later(t, 6*time.Minute).ask(t, http.MethodGet, second, "", fragment, "true")
-	if given.words("[data-pin-say]") != "This code has expired" {
+	digits, second := s.shows(path)
+	s.take(digits)
+	given := s.later(6*time.Minute).browser().Ask(http.MethodGet, second, fragment, "true")
+	if given.Text("[data-pin-say]") != "This code has expired" {
 		t.Errorf("taken and not completed: %s", given.Body)
 	}
-	gone := s.ask(t, http.MethodGet, path+"/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ", "")
-	if gone.Code != http.StatusOK || gone.words("[data-pin-say]") != "This code has expired" {
+	gone := s.browser().Ask(http.MethodGet, path+"/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ")
+	if gone.Code != http.StatusOK || gone.Text("[data-pin-say]") != "This code has expired" {
 		t.Errorf("of which nothing is left: %d", gone.Code)
 	}
 }
@@ -270,20 +233,20 @@ func TestCodeOnTwoScreens(t *testing.T) {
 func TestCodeWithoutScript(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	path := s.card(t, s.anna(t))
-	if form := s.get(t, path).Find("form[method=post]"); form.AttrOr("action", "") != path+"/pin" {
+	path := s.card(s.anna())
+	if form := s.browser().Get(path).Find("form[method=post]"); form.AttrOr("action", "") != path+"/pin" {
 		t.Fatalf("the form posts to %q", form.AttrOr("action", ""))
 	}
-	shown := s.post(t, path+"/pin", "")
-	if shown.Code != http.StatusOK || shown.Find("head title").Length() != 1 || len(shown.words(".pin-digits")) != 7 || shown.words("[data-pin-left]") != "Valid for 90 s" {
-		t.Fatalf("%d %s", shown.Code, shown.words("body"))
+	shown := s.browser().Post(path+"/pin", nil)
+	if shown.Code != http.StatusOK || shown.Find("head title").Length() != 1 || len(shown.Text(".pin-digits")) != 7 || shown.Text("[data-pin-left]") != "Valid for 90 s" {
+		t.Fatalf("%d %s", shown.Code, shown.Text("body"))
 	}
-	state := shown.Find("[data-pin]").AttrOr("data-refresh", "")
+	state := shown.Attr("[data-pin]", "data-refresh")
 	if refresh := shown.Find("noscript").Text(); !strings.Contains(refresh, `href="`+state+`"`) || !strings.Contains(refresh, "Refresh") {
 		t.Errorf("without scripts there is %q", refresh)
 	}
-	if got := s.get(t, state); got.words(".code-title") != "Your code hasn't been used yet" || got.words(".button-code") != "Show a new code" {
-		t.Errorf("refreshed: %q", got.words(".wallet-code"))
+	if got := s.browser().Get(state); got.Text(".code-title") != "Your code hasn't been used yet" || got.Text(".button-code") != "Show a new code" {
+		t.Errorf("refreshed: %q", got.Text(".wallet-code"))
 	}
 }
 
@@ -291,17 +254,17 @@ func TestCodeWithoutScript(t *testing.T) {
 func TestCodeOfAnInactiveCustomer(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	anna := s.anna(t)
-	if _, err := s.Customers.Edit(t.Context(), s.by, anna.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
+	anna := s.anna()
+	if _, err := s.Customers.Edit(t.Context(), s.By, anna.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
 		t.Fatal(err)
 	}
-	path := s.card(t, anna)
+	path := s.card(anna)
 	const want = portal.InactiveCard
-	if got := s.get(t, path); got.words(".wallet-code") != want {
-		t.Errorf("the card says %q", got.words(".wallet-code"))
+	if got := s.browser().Get(path); got.Text(".wallet-code") != want {
+		t.Errorf("the card says %q", got.Text(".wallet-code"))
 	}
-	if got := s.post(t, path+"/pin", ""); got.Code != http.StatusUnprocessableEntity || got.words(".wallet-code") != want {
-		t.Errorf("%d %s", got.Code, got.words(".wallet-code"))
+	if got := s.browser().Post(path+"/pin", nil); got.Code != http.StatusUnprocessableEntity || got.Text(".wallet-code") != want {
+		t.Errorf("%d %s", got.Code, got.Text(".wallet-code"))
 	}
 }
 
@@ -309,17 +272,17 @@ func TestCodeOfAnInactiveCustomer(t *testing.T) {
 func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	path := s.card(t, s.anna(t))
-	_, state := s.shows(t, path)
+	path := s.card(s.anna())
+	_, state := s.shows(path)
 	for _, to := range []string{path + "/pin", "/join", "/join/find", "/w", "/w/0123456789ABCDEFGHJKMNPQRS", "/w/claim"} {
-		if got := s.ask(t, http.MethodPost, to, "", "Sec-Fetch-Site", "cross-site"); got.Code != http.StatusForbidden {
+		if got := s.browser().Ask(http.MethodPost, to, "Sec-Fetch-Site", "cross-site"); got.Code != http.StatusForbidden {
 			t.Errorf("%s: %d", to, got.Code)
 		}
-		if got := s.ask(t, http.MethodPost, to, "", "Sec-Fetch-Site", "same-site"); got.Code != http.StatusForbidden {
+		if got := s.browser().Ask(http.MethodPost, to, "Sec-Fetch-Site", "same-site"); got.Code != http.StatusForbidden {
 			t.Errorf("%s from a neighbour: %d", to, got.Code)
 		}
 	}
-	if still := s.ask(t, http.MethodGet, state, "", fragment, "true"); still.Code != http.StatusNoContent {
+	if still := s.browser().Ask(http.MethodGet, state, fragment, "true"); still.Code != http.StatusNoContent {
 		t.Error("the PIN was replaced")
 	}
 }
@@ -328,22 +291,22 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 func TestACardOfAnotherBusiness(t *testing.T) {
 	t.Parallel()
 	s, other := newCounter(t), newCounter(t)
-	anna, theirs := s.anna(t), s.anna(t)
-	path, foreign := s.card(t, anna), s.card(t, theirs)
-	_, state := s.shows(t, path)
+	anna, theirs := s.anna(), s.anna()
+	path, foreign := s.card(anna), s.card(theirs)
+	_, state := s.shows(path)
 	id := state[strings.LastIndex(state, "/")+1:]
-	want := other.ask(t, http.MethodGet, "/card/nonsense", "")
+	want := other.browser().Ask(http.MethodGet, "/card/nonsense")
 	for _, to := range []string{path, path + "/print", path + "/picture.png", path + "/manifest.webmanifest", state, state + "/events", path + "x"} {
-		got := other.ask(t, http.MethodGet, to, "")
+		got := other.browser().Ask(http.MethodGet, to)
 		if got.Code != http.StatusNotFound || got.Body.String() != want.Body.String() {
 			t.Errorf("another business's %s: %d", to, got.Code)
 		}
 	}
-	if got := other.post(t, path+"/pin", ""); got.Code != http.StatusNotFound {
+	if got := other.browser().Post(path+"/pin", nil); got.Code != http.StatusNotFound {
 		t.Errorf("another business shows a PIN: %d", got.Code)
 	}
-	if got := s.get(t, foreign+"/pin/"+id); got.words("[data-pin-say]") != "This code has expired" {
-		t.Errorf("another customer's PIN: %q", got.words("[data-pin-say]"))
+	if got := s.browser().Get(foreign + "/pin/" + id); got.Text("[data-pin-say]") != "This code has expired" {
+		t.Errorf("another customer's PIN: %q", got.Text("[data-pin-say]"))
 	}
 }
 
@@ -352,9 +315,9 @@ func TestACardOfAnotherBusiness(t *testing.T) {
 func TestOnlyPagesWithAScriptMayRunOne(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	path := s.card(t, s.anna(t))
+	path := s.card(s.anna())
 	for to, scripts := range map[string]int{path: 2, path + "/print": 1, "/join": 0, "/join/find": 0, "/w": 0} {
-		got := s.get(t, to)
+		got := s.browser().Get(to)
 		policy := got.Header().Get("Content-Security-Policy")
 		if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "script-src 'self'") != (scripts > 0) {
 			t.Errorf("%s: %s", to, policy)
@@ -373,16 +336,16 @@ func TestOnlyPagesWithAScriptMayRunOne(t *testing.T) {
 func TestACardToKeep(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	path := s.card(t, s.anna(t))
-	page := s.get(t, path)
-	picture := s.get(t, page.Find("a[download]").AttrOr("href", ""))
+	path := s.card(s.anna())
+	page := s.browser().Get(path)
+	picture := s.browser().Get(page.Attr("a[download]", "href"))
 	drawn, err := png.Decode(bytes.NewReader(picture.Body.Bytes()))
 	if err != nil || drawn.Bounds().Dx() != 900 || !strings.Contains(picture.Header().Get("Content-Disposition"), `"card.png"`) {
 		t.Errorf("the picture: %v, %v", err, picture.Header())
 	}
-	printed := s.get(t, path+"/print")
-	if printed.words("article h1") != "Anna Lind<b>qvist" || printed.Find("article .qr").Length() != 1 {
-		t.Errorf("on paper: %q", printed.words("article"))
+	printed := s.browser().Get(path + "/print")
+	if printed.Text("article h1") != "Anna Lind<b>qvist" || printed.Find("article .qr").Length() != 1 {
+		t.Errorf("on paper: %q", printed.Text("article"))
 	}
 	var manifest struct {
 		Name     string `json:"name"`
@@ -390,21 +353,21 @@ func TestACardToKeep(t *testing.T) {
 		Display  string `json:"display"`
 		Icons    []struct{ Src, Sizes string }
 	}
-	answered := s.get(t, page.Find("link[rel=manifest]").AttrOr("href", ""))
+	answered := s.browser().Get(page.Attr("link[rel=manifest]", "href"))
 	if err := json.Unmarshal(answered.Body.Bytes(), &manifest); err != nil || answered.Header().Get("Content-Type") != "application/manifest+json" {
 		t.Fatalf("%v: %s", err, answered.Body)
 	}
-	if manifest.StartURL != path || manifest.Name != s.by.Tenant.Name || manifest.Display != "standalone" || len(manifest.Icons) != 3 {
+	if manifest.StartURL != path || manifest.Name != s.By.Tenant.Name || manifest.Display != "standalone" || len(manifest.Icons) != 3 {
 		t.Errorf("the manifest: %+v", manifest)
 	}
 	for _, icon := range manifest.Icons {
-		drawn, err := png.DecodeConfig(bytes.NewReader(s.get(t, icon.Src).Body.Bytes()))
+		drawn, err := png.DecodeConfig(bytes.NewReader(s.browser().Get(icon.Src).Body.Bytes()))
 		if size := icon.Sizes; err != nil || !strings.HasPrefix(size, "192") && drawn.Width != 512 {
 			t.Errorf("%s is %d wide: %v", icon.Src, drawn.Width, err)
 		}
 	}
 	for _, none := range []string{"/brand/icon/165c47-100.png", "/brand/icon/165c4-192.png", "/brand/icon/zzzzzz-192.png", "/brand/icon/" + strings.Repeat("ab", 32) + "-192.png"} {
-		if got := s.ask(t, http.MethodGet, none, ""); got.Code != http.StatusNotFound {
+		if got := s.browser().Ask(http.MethodGet, none); got.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", none, got.Code)
 		}
 	}
@@ -414,9 +377,8 @@ func TestACardToKeep(t *testing.T) {
 func TestStaffWhoScanACard(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	anna := s.anna(t)
-	cookie, _ := s.signedIn(t, core.Cashier)
-	if to, _ := s.get(t, s.card(t, anna), "Cookie", cookie).Find("aside a").Attr("href"); to != "/till/customers/"+anna.ID.String() {
+	anna := s.anna()
+	if to := s.signedIn(core.Cashier).Get(s.card(anna)).Attr("aside a", "href"); to != "/till/customers/"+anna.ID.String() {
 		t.Errorf("they are led to %q", to)
 	}
 }
@@ -427,15 +389,15 @@ func TestEventsOfACode(t *testing.T) {
 	s := newCounter(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go s.Live.Run(ctx, s.db)
+	go s.config.Live.Run(ctx, s.DB)
 	server := httptest.NewServer(s.pages)
 	defer server.Close()
-	digits, state := s.shows(t, s.card(t, s.anna(t)))
+	digits, state := s.shows(s.card(s.anna()))
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+state+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Host = strings.TrimPrefix(s.origin(), "https://")
+	r.Host = s.By.Tenant.Slug + ".loyalty.example"
 	r.Header.Set("Accept-Encoding", "gzip")
 	stream, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -455,7 +417,7 @@ func TestEventsOfACode(t *testing.T) {
 		states = append(states, name)
 		switch name {
 		case "waiting":
-			s.complete(t, s.take(t, digits).PIN, 1250)
+			s.complete(s.take(digits).PIN, 1250)
 		case "completed":
 		}
 	}

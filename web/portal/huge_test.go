@@ -17,11 +17,11 @@ import (
 func TestNoExtremeBreaksAPage(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.reward(t, reward.New{Name: new("Mug"), PointsCost: new(int64(30))})
-	anna := s.anna(t)
-	s.sell(t, anna.ID, 10_000)
-	card := s.card(t, anna)
-	_, state := s.shows(t, card)
+	s.AddReward(reward.New{Name: new("Mug"), PointsCost: new(int64(30))})
+	anna := s.anna()
+	s.Sale(anna.ID, s.kind, 10_000)
+	card := s.card(anna)
+	_, state := s.shows(card)
 	var paths []string
 	for _, n := range []coupon.New{
 		off(),
@@ -29,25 +29,25 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 		{Name: new("Stamps"), BenefitType: new("stamps"), BenefitValue: new(int64(5))},
 		{Name: new("Percent"), BenefitType: new("percent"), BenefitValue: new(int64(5))},
 	} {
-		paths = append(paths, "/v/"+s.sent(t, n).token)
+		paths = append(paths, "/v/"+s.sent(n).token)
 	}
-	shown := s.offers(t, 1_000_000_000_000)
-	dbtest.Extreme(t, s.db, s.by)
-	s.pages = s.at(t, s.db.Now()).pages // which keeps nothing of the business yet
-	cookie := s.took(t, shown)
+	shown := s.offers(1_000_000_000_000)
+	dbtest.Extreme(t, s.DB, s.By)
+	s.pages = s.at(s.DB.Now()).pages // which keeps nothing of the business yet
+	phone := s.took(shown)
 
-	paths = append(paths, card, card+"/print", card+"/picture.png", card+"/manifest.webmanifest", state, s.unsubscribing(t, anna.ID),
+	paths = append(paths, card, card+"/print", card+"/picture.png", card+"/manifest.webmanifest", state, s.unsubscribing(anna.ID),
 		"/join", "/join/find", "/w", "/w/claim", "/brand/165c47.css", "/brand/icon/165c47-180.png")
 	for _, path := range paths {
-		a := s.get(t, path, "Cookie", cookie)
+		a := phone.Get(path)
 		if a.Code != http.StatusOK {
-			t.Errorf("%s = %d: %s", path, a.Code, a.words("main"))
+			t.Errorf("%s = %d: %s", path, a.Code, a.Text("main"))
 		}
 		if said := dbtest.Nonsense(a.Body.String()); said != "" {
 			t.Errorf("%s says %s", path, said)
 		}
 	}
-	if got := s.get(t, card).words("main"); !strings.Contains(got, page.Number(math.MaxInt64)) {
+	if got := s.browser().Get(card).Text("main"); !strings.Contains(got, page.Number(math.MaxInt64)) {
 		t.Errorf("the card does not say the balance: %q", got)
 	}
 }

@@ -1,7 +1,6 @@
 package portal_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,51 +9,32 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/web/portal"
+	"example.com/loyalty/web/webtest"
 )
 
 // filled is the page's form as a customer sends it: what it carries unseen, and what was typed.
-func filled(a answer, pairs ...string) string {
+func filled(a webtest.Page, pairs ...string) url.Values {
 	v := url.Values{}
 	for _, hidden := range a.Find("form input[type=hidden]").EachIter() {
 		v.Set(hidden.AttrOr("name", ""), hidden.AttrOr("value", ""))
 	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		v.Set(pairs[i], pairs[i+1])
-	}
-	return v.Encode()
+	return webtest.With(v, pairs...)
 }
 
-func mobile() string { return fmt.Sprintf("070 %07d", phones.Add(1)) }
-
-// letters are what was mailed to an address.
-func (s *shop) letters(t *testing.T, to string) (texts []string) {
-	t.Helper()
-	rows, err := dbtest.Owner(s.db).Query(t.Context(), "select text from loyalty.mail where recipient = $1 order by id", to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, text)
-	}
-	return texts
+// mailed are the texts that were e-mailed to an address.
+func (s *shop) mailed(to string) []string {
+	s.T.Helper()
+	return shoptest.QueryAll[string](s.Shop, "select text from loyalty.mail where recipient = $1 order by id", to)
 }
 
-func (s *shop) customers(t *testing.T) (n int) {
-	t.Helper()
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.customer where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
+func (s *shop) customers() int {
+	s.T.Helper()
+	return shoptest.Query[int](s.Shop, "select count(*) from loyalty.customer where tenant_id = $1", s.By.Tenant.ID)
 }
 
 // "`/join` …: name, phone, e-mail, consent; lands on the card page"; "two fields, no box
@@ -62,32 +42,32 @@ func (s *shop) customers(t *testing.T) (n int) {
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.reward(t, reward.New{Name: new("Filter coffee"), PointsCost: new(int64(80))})
-	page := s.get(t, "/join")
-	page.wellFormed(t)
-	if page.words(".hero h1") != "Collect points with every visit" || page.words(".hero-words") != "1 point for every € 1.00. Filter coffee for 80 points." {
-		t.Errorf("it offers %q, %q", page.words(".hero h1"), page.words(".hero-words"))
+	s.AddReward(reward.New{Name: new("Filter coffee"), PointsCost: new(int64(80))})
+	page := s.browser().Get("/join")
+	wellFormed(t, page)
+	if page.Text(".hero h1") != "Collect points with every visit" || page.Text(".hero-words") != "1 point for every € 1.00. Filter coffee for 80 points." {
+		t.Errorf("it offers %q, %q", page.Text(".hero h1"), page.Text(".hero-words"))
 	}
 	if page.Find("input[checked]").Length() != 0 || page.Find("input[type=checkbox]").Length() != 2 {
 		t.Error("a box is ticked beforehand, or missing")
 	}
-	if got := page.words(".agreement"); got != tenant.DefaultConsent(s.by.Tenant.Name) {
+	if got := page.Text(".agreement"); got != tenant.DefaultConsent(s.By.Tenant.Name) {
 		t.Errorf("customers agree to %q", got)
 	}
 	const email = "elsa@join.example"
-	number := mobile()
-	joined := s.post(t, "/join", filled(page, "name", " Elsa Maria  Berg ", "phone", number, "email", email, "agreed", "1"))
+	number := shoptest.Phone()
+	joined := s.browser().Post("/join", filled(page, "name", " Elsa Maria  Berg ", "phone", number, "email", email, "agreed", "1"))
 	card := joined.Header().Get("Location")
 	if joined.Code != http.StatusSeeOther || !strings.HasPrefix(card, "/card/") {
-		t.Fatalf("%d to %q: %s", joined.Code, card, joined.words("main"))
+		t.Fatalf("%d to %q: %s", joined.Code, card, joined.Text("main"))
 	}
-	if got := s.get(t, card).words(".wallet-name"); got != "Elsa Maria Berg" {
+	if got := s.browser().Get(card).Text(".wallet-name"); got != "Elsa Maria Berg" {
 		t.Errorf("the card is %q's", got)
 	}
-	if sent := s.letters(t, email); len(sent) != 1 || !strings.Contains(sent[0], strings.TrimPrefix(card, "/card/")) || !strings.Contains(sent[0], "New:true") {
+	if sent := s.mailed(email); len(sent) != 1 || !strings.Contains(sent[0], strings.TrimPrefix(card, "/card/")) || !strings.Contains(sent[0], "New:true") {
 		t.Errorf("mailed: %q", sent)
 	}
-	found, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: &number})
+	found, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: &number})
 	if err != nil || found.Created || found.FirstName != "Elsa Maria" || found.LastName != "Berg" || found.UnsubscribedAt == nil {
 		t.Errorf("made %+v (%v); without the box she gets no offers", found, err)
 	}
@@ -97,16 +77,16 @@ func TestJoin(t *testing.T) {
 func TestJoinWithOffers(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	page, number := s.get(t, "/join"), mobile()
-	refused := s.post(t, "/join", filled(page, "name", "Bo Ek", "phone", number, "agreed", "1", "offers", "1"))
-	if refused.Code != http.StatusUnprocessableEntity || refused.words("#field-email-error") != "Enter an e-mail address" || refused.Find("#field-offers[checked]").Length() != 1 {
-		t.Errorf("offers without an address: %d %q", refused.Code, refused.words(".wrong"))
+	page, number := s.browser().Get("/join"), shoptest.Phone()
+	refused := s.browser().Post("/join", filled(page, "name", "Bo Ek", "phone", number, "agreed", "1", "offers", "1"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text("#field-email-error") != "Enter an e-mail address" || refused.Find("#field-offers[checked]").Length() != 1 {
+		t.Errorf("offers without an address: %d %q", refused.Code, refused.Text(".wrong"))
 	}
-	if got := s.post(t, "/join", filled(refused, "name", "Bo Ek", "phone", number, "email", "bo@offers.example", "agreed", "1", "offers", "1")); got.Code != http.StatusSeeOther {
-		t.Fatalf("%d %s", got.Code, got.words(".wrong"))
+	if got := s.browser().Post("/join", filled(refused, "name", "Bo Ek", "phone", number, "email", "bo@offers.example", "agreed", "1", "offers", "1")); got.Code != http.StatusSeeOther {
+		t.Fatalf("%d %s", got.Code, got.Text(".wrong"))
 	}
-	found, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &number})
-	if err != nil || found.Created || !s.subscribed(t, found.ID) {
+	found, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &number})
+	if err != nil || found.Created || !s.subscribed(found.ID) {
 		t.Errorf("%+v %v", found, err)
 	}
 }
@@ -115,7 +95,7 @@ func TestJoinWithOffers(t *testing.T) {
 func TestJoinIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	page := s.get(t, "/join")
+	page := s.browser().Get("/join")
 	for name, c := range map[string]struct {
 		fields []string
 		want   map[string]string
@@ -123,23 +103,23 @@ func TestJoinIsRefused(t *testing.T) {
 		"nothing": {nil, map[string]string{
 			"name": "Enter your first and last name", "phone": "Enter a phone number", "agreed": "Tick this box to continue",
 		}},
-		"a single name":   {[]string{"name", "Elsa", "phone", mobile(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
+		"a single name":   {[]string{"name", "Elsa", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
 		"no number":       {[]string{"name", "Elsa Berg", "phone", "soon", "agreed", "1"}, map[string]string{"phone": "Enter a valid phone number"}},
-		"no address":      {[]string{"name", "Elsa Berg", "phone", mobile(), "email", "elsa", "agreed", "1"}, map[string]string{"email": "Enter a valid e-mail address"}},
-		"no consent":      {[]string{"name", "Elsa Berg", "phone", mobile()}, map[string]string{"agreed": "Tick this box to continue"}},
-		"other words":     {[]string{"name", "Elsa Berg", "phone", mobile(), "agreed", "1", "terms", "0"}, map[string]string{"agreed": "Tick this box to continue"}},
-		"a long name":     {[]string{"name", strings.Repeat("x", 101) + " Berg", "phone", mobile(), "agreed", "1"}, map[string]string{"name": "Use at most 100 characters"}},
-		"more than a man": {[]string{"name", "<b>Elsa</b>", "phone", mobile(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
+		"no address":      {[]string{"name", "Elsa Berg", "phone", shoptest.Phone(), "email", "elsa", "agreed", "1"}, map[string]string{"email": "Enter a valid e-mail address"}},
+		"no consent":      {[]string{"name", "Elsa Berg", "phone", shoptest.Phone()}, map[string]string{"agreed": "Tick this box to continue"}},
+		"other words":     {[]string{"name", "Elsa Berg", "phone", shoptest.Phone(), "agreed", "1", "terms", "0"}, map[string]string{"agreed": "Tick this box to continue"}},
+		"a long name":     {[]string{"name", strings.Repeat("x", 101) + " Berg", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "Use at most 100 characters"}},
+		"more than a man": {[]string{"name", "<b>Elsa</b>", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
 	} {
-		got := s.post(t, "/join", filled(page, c.fields...))
+		got := s.browser().Post("/join", filled(page, c.fields...))
 		if got.Code != http.StatusUnprocessableEntity || got.Find(".wrong").Length() != len(c.want) {
-			t.Errorf("%s: %d %q", name, got.Code, got.words(".wrong"))
+			t.Errorf("%s: %d %q", name, got.Code, got.Text(".wrong"))
 		}
 		for field, want := range c.want {
-			if words := got.words("#field-" + field + "-error"); words != want {
+			if words := got.Text("#field-" + field + "-error"); words != want {
 				t.Errorf("%s: %s says %q, want %q", name, field, words, want)
 			}
-			if got.words(".problem a[href='#field-"+field+"']") != want {
+			if got.Text(".problem a[href='#field-"+field+"']") != want {
 				t.Errorf("%s: the head doesn't lead to %s", name, field)
 			}
 		}
@@ -149,7 +129,7 @@ func TestJoinIsRefused(t *testing.T) {
 			}
 		}
 	}
-	if n := s.customers(t); n != 0 {
+	if n := s.customers(); n != 0 {
 		t.Errorf("%d customers were made", n)
 	}
 }
@@ -159,32 +139,29 @@ func TestJoinIsRefused(t *testing.T) {
 func TestJoiningTwiceShowsNothing(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	anna := s.anna(t)
-	s.sell(t, anna.ID, 12_400)
-	page := s.get(t, "/join")
-	mailed := s.post(t, "/join", filled(page, "name", "Eve Evil", "phone", anna.Phone, "email", "eve@evil.example", "agreed", "1"))
-	if mailed.words(".card h1") != "You already have a card" || mailed.words(".card p") != s.by.Tenant.Name+" "+portal.CardMailed {
-		t.Errorf("with an address on file: %d %q", mailed.Code, mailed.words(".card"))
+	anna := s.anna()
+	s.Sale(anna.ID, s.kind, 12_400)
+	page := s.browser().Get("/join")
+	mailed := s.browser().Post("/join", filled(page, "name", "Eve Evil", "phone", anna.Phone, "email", "eve@evil.example", "agreed", "1"))
+	if mailed.Text(".card h1") != "You already have a card" || mailed.Text(".card p") != s.By.Tenant.Name+" "+portal.CardMailed {
+		t.Errorf("with an address on file: %d %q", mailed.Code, mailed.Text(".card"))
 	}
-	without, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: new("Nils"), LastName: new("Holm"), Phone: new(mobile())})
-	if err != nil {
-		t.Fatal(err)
+	without := s.AddCustomer(customer.New{FirstName: new("Nils"), LastName: new("Holm"), Phone: new(shoptest.Phone())})
+	ask := s.browser().Post("/join", filled(s.browser().Get("/join"), "name", "Eve Evil", "phone", without.Phone, "agreed", "1"))
+	if ask.Text(".card p") != s.By.Tenant.Name+" Ask at the till to open it." {
+		t.Errorf("without one: %d %q", ask.Code, ask.Text(".card"))
 	}
-	ask := s.post(t, "/join", filled(s.get(t, "/join"), "name", "Eve Evil", "phone", without.Phone, "agreed", "1"))
-	if ask.words(".card p") != s.by.Tenant.Name+" Ask at the till to open it." {
-		t.Errorf("without one: %d %q", ask.Code, ask.words(".card"))
-	}
-	for _, got := range []answer{mailed, ask} {
+	for _, got := range []webtest.Page{mailed, ask} {
 		for _, secret := range []string{"Anna", "Nils", "124", "/card/", *anna.Email} {
 			if strings.Contains(got.Body.String(), secret) {
 				t.Errorf("the page tells %q", secret)
 			}
 		}
 	}
-	if len(s.letters(t, "eve@evil.example")) != 0 {
+	if len(s.mailed("eve@evil.example")) != 0 {
 		t.Error("the link went to an address that was typed")
 	}
-	if sent := s.letters(t, *anna.Email); len(sent) != 1 || !strings.Contains(sent[0], "New:false") {
+	if sent := s.mailed(*anna.Email); len(sent) != 1 || !strings.Contains(sent[0], "New:false") {
 		t.Errorf("mailed to the address on file: %q", sent)
 	}
 }
@@ -193,21 +170,20 @@ func TestJoiningTwiceShowsNothing(t *testing.T) {
 func TestPressedTwiceOneCustomerJoins(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	body := filled(s.get(t, "/join"), "name", "Elsa Berg", "phone", mobile(), "email", "twice@join.example", "agreed", "1")
-	answers := make(chan answer, 2)
+	body := filled(s.browser().Get("/join"), "name", "Elsa Berg", "phone", shoptest.Phone(), "email", "twice@join.example", "agreed", "1")
+	answers := make(chan webtest.Page, 2)
 	for range 2 {
-		go func() { answers <- s.post(t, "/join", body) }()
+		go func() { answers <- s.browser().Post("/join", body) }()
 	}
 	first, second := <-answers, <-answers
 	if to := first.Header().Get("Location"); !strings.HasPrefix(to, "/card/") || second.Header().Get("Location") != to {
 		t.Errorf("led to %q and %q", to, second.Header().Get("Location"))
 	}
-	if n, sent := s.customers(t), s.letters(t, "twice@join.example"); n != 1 || len(sent) != 1 {
+	if n, sent := s.customers(), s.mailed("twice@join.example"); n != 1 || len(sent) != 1 {
 		t.Errorf("%d customers, %d mails", n, len(sent))
 	}
-	var kept int
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.idempotency where tenant_id = $1 and position('-'::bytea in body) > 0", s.by.Tenant.ID).Scan(&kept); err != nil || kept != 0 {
-		t.Errorf("%d answers hold a link (%v), which is stored nowhere", kept, err)
+	if kept := shoptest.Query[int](s.Shop, "select count(*) from loyalty.idempotency where tenant_id = $1 and position('-'::bytea in body) > 0", s.By.Tenant.ID); kept != 0 {
+		t.Errorf("%d stored responses hold a link, want none", kept)
 	}
 }
 
@@ -215,27 +191,27 @@ func TestPressedTwiceOneCustomerJoins(t *testing.T) {
 func TestFindMyCard(t *testing.T) {
 	t.Parallel()
 	s, other := newCounter(t), newCounter(t)
-	anna, theirs := s.anna(t), other.anna(t)
-	want := s.post(t, "/join/find", "contact=unknown%40example.com")
-	if want.Code != http.StatusOK || want.words(".card h1") != "Check your e-mail" {
-		t.Fatalf("%d %s", want.Code, want.words("main"))
+	anna, theirs := s.anna(), other.anna()
+	want := s.browser().Post("/join/find", webtest.Form("contact", "unknown@example.com"))
+	if want.Code != http.StatusOK || want.Text(".card h1") != "Check your e-mail" {
+		t.Fatalf("%d %s", want.Code, want.Text("main"))
 	}
 	for name, contact := range map[string]string{
-		"her phone": anna.Phone, "her e-mail": strings.ToUpper(*anna.Email), "an unknown phone": mobile(), "another business's customer": theirs.Phone,
+		"her phone": anna.Phone, "her e-mail": strings.ToUpper(*anna.Email), "an unknown phone": shoptest.Phone(), "another business's customer": theirs.Phone,
 	} {
-		if got := s.post(t, "/join/find", url.Values{"contact": {contact}}.Encode()); got.Code != want.Code || got.Body.String() != want.Body.String() {
+		if got := s.browser().Post("/join/find", webtest.Form("contact", contact)); got.Code != want.Code || got.Body.String() != want.Body.String() {
 			t.Errorf("%s: answered differently", name)
 		}
 	}
-	sent := s.letters(t, *anna.Email)
-	if len(sent) != 2 || !strings.Contains(sent[0], strings.TrimPrefix(s.card(t, anna), "/card/")) {
+	sent := s.mailed(*anna.Email)
+	if len(sent) != 2 || !strings.Contains(sent[0], strings.TrimPrefix(s.card(anna), "/card/")) {
 		t.Errorf("mailed: %q", sent)
 	}
-	if len(s.letters(t, *theirs.Email)) != 0 {
+	if len(s.mailed(*theirs.Email)) != 0 {
 		t.Error("another business's customer got a mail")
 	}
-	if got := s.post(t, "/join/find", "contact=hello"); got.Code != http.StatusUnprocessableEntity || got.words("#field-contact-error") != "Enter a valid phone number or e-mail address" {
-		t.Errorf("%d %q", got.Code, got.words(".wrong"))
+	if got := s.browser().Post("/join/find", webtest.Form("contact", "hello")); got.Code != http.StatusUnprocessableEntity || got.Text("#field-contact-error") != "Enter a valid phone number or e-mail address" {
+		t.Errorf("%d %q", got.Code, got.Text(".wrong"))
 	}
 }
 
@@ -243,22 +219,22 @@ func TestFindMyCard(t *testing.T) {
 func TestJoiningIsLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.PerAddress = limit.NewWindow(20, 10*time.Minute, s.db.Now)
-	s.pages = portal.New(s.Config)
+	s.config.PerAddress = limit.NewWindow(20, 10*time.Minute, s.DB.Now)
+	s.pages = portal.New(s.config)
 	for i := range 20 {
-		if got := s.post(t, []string{"/join", "/join/find"}[i%2], ""); got.Code != http.StatusUnprocessableEntity {
+		if got := s.browser().Post([]string{"/join", "/join/find"}[i%2], nil); got.Code != http.StatusUnprocessableEntity {
 			t.Fatalf("attempt %d: %d", i+1, got.Code)
 		}
 	}
 	for _, path := range []string{"/join", "/join/find"} {
-		got := s.post(t, path, "name=Elsa+Berg&contact=Elsa+Berg")
+		got := s.browser().Post(path, webtest.Form("name", "Elsa Berg", "contact", "Elsa Berg"))
 		if kept := got.Find("input[value='Elsa Berg']").Length(); kept != 1 {
 			t.Errorf("%s: what was typed is lost", path)
 		}
-		if got.Code != http.StatusTooManyRequests || got.words(".problem") != "Too many attempts from your network. Try again in 10 minutes." || got.Header().Get("Retry-After") == "" {
-			t.Errorf("%s: %d %q, retry after %q", path, got.Code, got.words(".problem"), got.Header().Get("Retry-After"))
+		if got.Code != http.StatusTooManyRequests || got.Text(".problem") != "Too many attempts from your network. Try again in 10 minutes." || got.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d %q, retry after %q", path, got.Code, got.Text(".problem"), got.Header().Get("Retry-After"))
 		}
-		s.get(t, path)
+		s.browser().Get(path)
 	}
 }
 
@@ -266,20 +242,18 @@ func TestJoiningIsLimitedByAddress(t *testing.T) {
 func TestTheConsentOfABusiness(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	if _, err := s.Tenants.EditSettings(t.Context(), s.by, tenant.SettingsEdit{
+	if _, err := s.config.Tenants.EditSettings(t.Context(), s.By, tenant.SettingsEdit{
 		ConsentText: core.Set("I agree to the <b>rules</b>."), PrivacyURL: core.Set("https://example.com/privacy"),
 	}); err != nil {
 		t.Fatal(err)
 	}
-	page := s.get(t, "/join")
-	if page.words(".agreement") != "I agree to the <b>rules</b>." || page.Find(".privacy a").AttrOr("href", "") != "https://example.com/privacy" {
-		t.Errorf("%q, %q", page.words(".agreement"), page.Find(".privacy a").AttrOr("href", ""))
+	page := s.browser().Get("/join")
+	if page.Text(".agreement") != "I agree to the <b>rules</b>." || page.Attr(".privacy a", "href") != "https://example.com/privacy" {
+		t.Errorf("%q, %q", page.Text(".agreement"), page.Attr(".privacy a", "href"))
 	}
-	number := mobile()
-	s.post(t, "/join", filled(page, "name", "Elsa Berg", "phone", number, "agreed", "1"))
-	var text string
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select text from loyalty.consent where tenant_id = $1 and kind = 'terms'", s.by.Tenant.ID).Scan(&text)
-	if err != nil || text != "I agree to the <b>rules</b>." {
-		t.Errorf("she agreed to %q (%v)", text, err)
+	number := shoptest.Phone()
+	s.browser().Post("/join", filled(page, "name", "Elsa Berg", "phone", number, "agreed", "1"))
+	if text := shoptest.Query[string](s.Shop, "select text from loyalty.consent where tenant_id = $1 and kind = 'terms'", s.By.Tenant.ID); text != "I agree to the <b>rules</b>." {
+		t.Errorf("she agreed to %q", text)
 	}
 }

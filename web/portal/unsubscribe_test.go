@@ -8,34 +8,33 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/privacy"
+	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/web/webtest"
 )
 
 const urlencoded = "application/x-www-form-urlencoded"
 
 // subscribed reports whether a customer gets e-mails.
-func (s *shop) subscribed(t *testing.T, who core.ID) bool {
-	t.Helper()
-	found, err := s.Customers.Find(t.Context(), s.by, who)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found.UnsubscribedAt == nil
+func (s *shop) subscribed(who core.ID) bool {
+	s.T.Helper()
+	return shoptest.Query[bool](s.Shop, "select unsubscribed_at is null from loyalty.customer where id = $1", who)
+}
+
+// send sends a body to a link, as a mail program does or an old browser.
+func (s *shop) send(link, body string, header ...string) webtest.Page {
+	b := s.browser()
+	return b.Do(b.Request(http.MethodPost, link, strings.NewReader(body), header...))
 }
 
 // noted is who did what to a customer's subscription, in order.
-func (s *shop) noted(t *testing.T, who core.ID) (entries []string) {
-	t.Helper()
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
-		select coalesce(array_agg(concat_ws(' ', action, actor_kind, actor_id = subject_id, actor_name, address) order by id), '{}')
+func (s *shop) noted(who core.ID) []string {
+	s.T.Helper()
+	return shoptest.QueryAll[string](s.Shop, `
+		select concat_ws(' ', action, actor_kind, actor_id = subject_id, actor_name, address)
 		from loyalty.audit_entry
-		where tenant_id = $1 and subject_id = $2 and action in ('customer.subscribe', 'customer.unsubscribe')`,
-		s.by.Tenant.ID, who.String()).Scan(&entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return entries
+		where tenant_id = $1 and subject_id = $2 and action in ('customer.subscribe', 'customer.unsubscribe')
+		order by id`, s.By.Tenant.ID, who.String())
 }
 
 // "One button “Unsubscribe” (opening the link changes nothing: mail scanners open links); POST
@@ -43,46 +42,46 @@ func (s *shop) noted(t *testing.T, who core.ID) (entries []string) {
 func TestUnsubscribing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	who := s.anna(t)
-	link := s.unsubscribing(t, who.ID)
+	who := s.anna()
+	link := s.unsubscribing(who.ID)
 	for range 2 {
-		asked := s.get(t, link)
-		asked.wellFormed(t)
-		if got := asked.words("h1, button"); got != "Unsubscribe from e-mails? Unsubscribe" || asked.words(".card-business") != s.by.Tenant.Name {
-			t.Errorf("asked %q", asked.words("main"))
+		asked := s.browser().Get(link)
+		wellFormed(t, asked)
+		if got := asked.Text("h1, button"); got != "Unsubscribe from e-mails? Unsubscribe" || asked.Text(".card-business") != s.By.Tenant.Name {
+			t.Errorf("asked %q", asked.Text("main"))
 		}
-		s.ask(t, http.MethodHead, link, "")
-		if !s.subscribed(t, who.ID) {
+		s.browser().Ask(http.MethodHead, link)
+		if !s.subscribed(who.ID) {
 			t.Fatal("opening the link unsubscribed")
 		}
 	}
-	form := s.get(t, link).Find("form")
+	form := s.browser().Get(link).Find("form")
 	action, _ := form.Attr("action")
 	if method, _ := form.Attr("method"); method != "post" || action != link || form.Find("input").Length() != 0 {
 		t.Fatalf("the form posts to %q with %d fields", action, form.Find("input").Length())
 	}
 
-	done := s.ask(t, http.MethodPost, link, "", "Content-Type", urlencoded, "Sec-Fetch-Site", "same-origin")
-	if done.Code != http.StatusOK || done.words("h1, button") != "You're unsubscribed Subscribe again" || s.subscribed(t, who.ID) {
-		t.Errorf("done: %d %q", done.Code, done.words("main"))
+	done := s.browser().Ask(http.MethodPost, link, "Content-Type", urlencoded, "Sec-Fetch-Site", "same-origin")
+	if done.Code != http.StatusOK || done.Text("h1, button") != "You're unsubscribed Subscribe again" || s.subscribed(who.ID) {
+		t.Errorf("done: %d %q", done.Code, done.Text("main"))
 	}
-	if got := s.get(t, link).words("h1, button"); got != "You're unsubscribed Subscribe again" {
+	if got := s.browser().Get(link).Text("h1, button"); got != "You're unsubscribed Subscribe again" {
 		t.Errorf("opened again: %q", got)
 	}
 
-	again := done.Find("form input[name=subscribe]").AttrOr("value", "")
-	back := s.ask(t, http.MethodPost, link, "subscribe="+again, "Content-Type", urlencoded)
-	if back.Code != http.StatusOK || back.words("h1, button") != "You're subscribed Unsubscribe" || !s.subscribed(t, who.ID) {
-		t.Errorf("subscribed again: %d %q", back.Code, back.words("main"))
+	again := done.Value("form input[name=subscribe]")
+	back := s.send(link, "subscribe="+again, "Content-Type", urlencoded)
+	if back.Code != http.StatusOK || back.Text("h1, button") != "You're subscribed Unsubscribe" || !s.subscribed(who.ID) {
+		t.Errorf("subscribed again: %d %q", back.Code, back.Text("main"))
 	}
 	by := "customer t Anna Lind<b>qvist 192.0.2.1"
-	if diff := cmp.Diff([]string{"customer.unsubscribe " + by, "customer.subscribe " + by}, s.noted(t, who.ID)); diff != "" {
+	if diff := cmp.Diff([]string{"customer.unsubscribe " + by, "customer.subscribe " + by}, s.noted(who.ID)); diff != "" {
 		t.Errorf("the log (-want +got):\n%s", diff)
 	}
-	for _, page := range []answer{s.get(t, link), done, back} {
+	for _, page := range []webtest.Page{s.browser().Get(link), done, back} {
 		for _, stored := range []string{"Anna", "qvist", *who.Email, who.Phone} {
-			if strings.Contains(page.words("html"), stored) {
-				t.Errorf("a page shows %q: %q", stored, page.words("html"))
+			if strings.Contains(page.Text("html"), stored) {
+				t.Errorf("a page shows %q: %q", stored, page.Text("html"))
 			}
 		}
 	}
@@ -107,16 +106,16 @@ func TestOneClick(t *testing.T) {
 		"far too much":        {"subscribe=1&x=" + strings.Repeat("x", 1<<20), []string{"Content-Type", urlencoded}},
 		"subscribe as a text": {"subscribe=1", []string{"Content-Type", "text/plain"}},
 	} {
-		who := s.anna(t)
-		link := s.unsubscribing(t, who.ID)
+		who := s.anna()
+		link := s.unsubscribing(who.ID)
 		for range 3 {
-			a := s.ask(t, http.MethodPost, link, c.body, c.header...)
-			if a.Code != http.StatusOK || a.words("h1") != "You're unsubscribed" || len(a.Header().Values("Set-Cookie")) != 0 {
-				t.Errorf("%s: %d %q", name, a.Code, a.words("main"))
+			a := s.send(link, c.body, c.header...)
+			if a.Code != http.StatusOK || a.Text("h1") != "You're unsubscribed" || len(a.Header().Values("Set-Cookie")) != 0 {
+				t.Errorf("%s: %d %q", name, a.Code, a.Text("main"))
 			}
 		}
-		if s.subscribed(t, who.ID) || len(s.noted(t, who.ID)) != 1 {
-			t.Errorf("%s: subscribed %t, noted %q", name, s.subscribed(t, who.ID), s.noted(t, who.ID))
+		if s.subscribed(who.ID) || len(s.noted(who.ID)) != 1 {
+			t.Errorf("%s: subscribed %t, noted %q", name, s.subscribed(who.ID), s.noted(who.ID))
 		}
 	}
 }
@@ -126,23 +125,23 @@ func TestOneClick(t *testing.T) {
 func TestWhoMayUnsubscribe(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	v := s.sent(t, off())
-	link := s.unsubscribing(t, v.CustomerID)
-	s.exec(t, "update loyalty.customer set link_version = link_version + 1 where id = $1", v.CustomerID)
+	v := s.sent(off())
+	link := s.unsubscribing(v.CustomerID)
+	s.Exec("update loyalty.customer set link_version = link_version + 1 where id = $1", v.CustomerID)
 	for name, path := range map[string]string{
 		"forged": link[:len(link)-26] + "00000000000000000000000000", "a voucher's": "/unsubscribe/" + v.token, "nonsense": "/unsubscribe/x",
 	} {
-		if a := s.ask(t, http.MethodPost, path, ""); a.Code != http.StatusNotFound {
+		if a := s.browser().Ask(http.MethodPost, path); a.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", name, a.Code)
 		}
 	}
-	if a := other.ask(t, http.MethodPost, link, ""); a.Code != http.StatusNotFound {
+	if a := other.browser().Ask(http.MethodPost, link); a.Code != http.StatusNotFound {
 		t.Errorf("at another business: %d", a.Code)
 	}
-	if !s.subscribed(t, v.CustomerID) {
+	if !s.subscribed(v.CustomerID) {
 		t.Error("a forged link unsubscribed")
 	}
-	if a := s.ask(t, http.MethodPost, link, ""); a.Code != http.StatusOK || s.subscribed(t, v.CustomerID) {
+	if a := s.browser().Ask(http.MethodPost, link); a.Code != http.StatusOK || s.subscribed(v.CustomerID) {
 		t.Errorf("after other links were revoked: %d", a.Code)
 	}
 }
@@ -151,19 +150,19 @@ func TestWhoMayUnsubscribe(t *testing.T) {
 func TestAnErasedCustomerUnsubscribes(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	who := s.anna(t)
-	link := s.unsubscribing(t, who.ID)
-	if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, who.ID); err != nil {
+	who := s.anna()
+	link := s.unsubscribing(who.ID)
+	if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, who.ID); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []answer{
-		s.get(t, link), s.ask(t, http.MethodPost, link, ""), s.ask(t, http.MethodPost, link, "subscribe=1", "Content-Type", urlencoded),
+	for _, a := range []webtest.Page{
+		s.browser().Get(link), s.browser().Ask(http.MethodPost, link), s.send(link, "subscribe=1", "Content-Type", urlencoded),
 	} {
-		if a.Code != http.StatusOK || a.words("h1") != "You're unsubscribed" || a.Find("form").Length() != 0 || strings.Contains(a.words("main"), "Erased") {
-			t.Errorf("%d %q", a.Code, a.words("main"))
+		if a.Code != http.StatusOK || a.Text("h1") != "You're unsubscribed" || a.Find("form").Length() != 0 || strings.Contains(a.Text("main"), "Erased") {
+			t.Errorf("%d %q", a.Code, a.Text("main"))
 		}
 	}
-	if noted := s.noted(t, who.ID); len(noted) != 0 {
+	if noted := s.noted(who.ID); len(noted) != 0 {
 		t.Errorf("noted %q", noted)
 	}
 }

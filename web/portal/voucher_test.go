@@ -1,13 +1,11 @@
 package portal_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/alexedwards/scs/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
@@ -16,8 +14,10 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/portal"
+	"example.com/loyalty/web/webtest"
 )
 
 // "The voucher page: worth largest, state, “Valid until”, “For …”, QR with the code under it,
@@ -25,29 +25,29 @@ import (
 func TestAValidVoucher(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	v := s.sent(t, off())
-	got := s.get(t, "/v/"+v.token)
-	got.wellFormed(t)
-	until := page.LastDay(*v.ExpiresAt, s.by.Tenant.TimeZone)
-	if said, want := got.words("article"), s.by.Tenant.Name+" Valid € 5.00 off your order Valid until "+until+" For Anna Lind<b>qvist "+
+	v := s.sent(off())
+	got := s.browser().Get("/v/" + v.token)
+	wellFormed(t, got)
+	until := page.LastDay(*v.ExpiresAt, s.By.Tenant.TimeZone)
+	if said, want := got.Text("article"), s.By.Tenant.Name+" Valid € 5.00 off your order Valid until "+until+" For Anna Lind<b>qvist "+
 		strings.Join(page.CodeGroups(v.ID), " ")+" Show this at the till"; said != want {
 		t.Errorf("the voucher says %q, want %q", said, want)
 	}
-	if said := got.words(".about"); said != "39 days left Autumn <b> For one order of € 10.00 or more. Not on Sundays." {
+	if said := got.Text(".about"); said != "39 days left Autumn <b> For one order of € 10.00 or more. Not on Sundays." {
 		t.Errorf("about it: %q", said)
 	}
-	want, err := page.QR(s.origin()+"/v/"+v.token, "QR code of this voucher")
+	want, err := page.QR(s.browser().Origin+"/v/"+v.token, "QR code of this voucher")
 	if err != nil {
 		t.Fatal(err)
 	}
 	code := got.Find("article svg.qr")
-	if path, _ := code.Find("path").Attr("d"); path != want.Path || code.AttrOr("aria-label", "") != want.Label {
+	if path := code.Find("path").AttrOr("d", ""); path != want.Path || code.AttrOr("aria-label", "") != want.Label {
 		t.Errorf("the QR code is another: %s", code.AttrOr("aria-label", ""))
 	}
 	if strings.Join(page.CodeGroups(v.ID), "") != v.ID.String() {
 		t.Errorf("the code is %q", page.CodeGroups(v.ID))
 	}
-	if small := s.get(t, "/v/"+strings.ToLower(v.token)); small.Body.String() != got.Body.String() {
+	if small := s.browser().Get("/v/" + strings.ToLower(v.token)); small.Body.String() != got.Body.String() {
 		t.Error("in small letters the link shows something else")
 	}
 }
@@ -57,10 +57,7 @@ func TestTheWorthOfAVoucher(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	name := "A slice of the whole grain cinnamon bun cake"
-	made, err := s.rewards.Add(t.Context(), s.by, reward.New{Name: &name, PointsCost: new(int64(10))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cake := s.AddReward(reward.New{Name: &name, PointsCost: new(int64(10))})
 	for kind, want := range map[string]struct{ worth, size string }{
 		"points": {"1,200 points", "large"}, "stamps": {"1,200 stamps", "large"}, "percent": {"20% off your order", "large"},
 		"amount": {"€ 12.00 off your order", "large"}, "reward": {name + " for free", "small"},
@@ -70,13 +67,13 @@ func TestTheWorthOfAVoucher(t *testing.T) {
 			n.BenefitValue = new(int64(20))
 		}
 		if kind == "reward" {
-			n.BenefitValue, n.BenefitRewardID = nil, new(made.ID.String())
+			n.BenefitValue, n.BenefitRewardID = nil, new(cake.String())
 		}
-		got := s.get(t, "/v/"+s.sent(t, n).token)
-		if said := got.words(".pass-worth, .pass-what"); said != want.worth || !got.Find(".pass-worth").HasClass(want.size) {
+		got := s.browser().Get("/v/" + s.sent(n).token)
+		if said := got.Text(".pass-worth, .pass-what"); said != want.worth || !got.Find(".pass-worth").HasClass(want.size) {
 			t.Errorf("%s: %q, want %+v", kind, said, want)
 		}
-		if said := got.words(".pass-facts"); said != "For Anna Lind<b>qvist" || got.Find(".left").Length() != 0 {
+		if said := got.Text(".pass-facts"); said != "For Anna Lind<b>qvist" || got.Find(".left").Length() != 0 {
 			t.Errorf("%s that never expires: %q", kind, said)
 		}
 	}
@@ -89,19 +86,17 @@ func TestTheStatesOfAVoucher(t *testing.T) {
 	s := newShop(t)
 	limited := off()
 	limited.MaxRedemptions = new(int64(1))
-	used := s.sent(t, limited)
-	full := s.sentTo(t, used.CouponID, s.anna(t).ID)
-	off1 := s.sent(t, off())
-	if _, err := s.Coupons.Redeem(t.Context(), s.by, used.ID); err != nil {
+	used := s.sent(limited)
+	full := s.sentTo(used.CouponID, s.anna().ID)
+	off1 := s.sent(off())
+	s.RedeemVoucher(used.ID)
+	if _, err := s.Coupons.SetActive(t.Context(), s.By, off1.CouponID, false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Coupons.SetActive(t.Context(), s.by, off1.CouponID, false); err != nil {
-		t.Fatal(err)
-	}
-	valid := s.sent(t, off())
-	zone := s.by.Tenant.TimeZone
+	valid := s.sent(off())
+	zone := s.By.Tenant.TimeZone
 	last := valid.ExpiresAt.Add(-time.Minute)
-	redeemed, err := s.Coupons.FindVoucher(t.Context(), s.by, used.ID)
+	redeemed, err := s.Coupons.FindVoucher(t.Context(), s.By, used.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,26 +107,26 @@ func TestTheStatesOfAVoucher(t *testing.T) {
 		left        string
 	}{
 		"used":         {s, used.token, "Used", "Used on " + page.Time(*redeemed.RedeemedAt, zone), ""},
-		"expired":      {s.at(t, *valid.ExpiresAt), valid.token, "Expired", "Expired on " + page.Date(last, zone), ""},
-		"used earlier": {s.at(t, valid.ExpiresAt.Add(time.Hour)), used.token, "Used", "Used on " + page.Time(*redeemed.RedeemedAt, zone), ""},
+		"expired":      {s.at(*valid.ExpiresAt), valid.token, "Expired", "Expired on " + page.Date(last, zone), ""},
+		"used earlier": {s.at(valid.ExpiresAt.Add(time.Hour)), used.token, "Used", "Used on " + page.Time(*redeemed.RedeemedAt, zone), ""},
 		"limit reached": {
 			s, full.token, "Not available now", portal.LimitReached, "39 days left",
 		},
 		"inactive": {
-			s, off1.token, "Not available now", s.by.Tenant.Name + portal.OfferPaused, "39 days left",
+			s, off1.token, "Not available now", s.By.Tenant.Name + portal.OfferPaused, "39 days left",
 		},
-		"last day":       {s.at(t, last), valid.token, "Valid", "", "Last day"},
-		"the day before": {s.at(t, last.AddDate(0, 0, -1)), valid.token, "Valid", "", "1 day left"},
+		"last day":       {s.at(last), valid.token, "Valid", "", "Last day"},
+		"the day before": {s.at(last.AddDate(0, 0, -1)), valid.token, "Valid", "", "1 day left"},
 	} {
-		got := c.at.get(t, "/v/"+c.token)
-		got.wellFormed(t)
-		if said := got.words(".pass-state"); said != c.state {
+		got := c.at.browser().Get("/v/" + c.token)
+		wellFormed(t, got)
+		if said := got.Text(".pass-state"); said != c.state {
 			t.Errorf("%s: state %q, want %q", name, said, c.state)
 		}
-		if said := got.words(".pass-ended, .pass-words"); said != c.says {
+		if said := got.Text(".pass-ended, .pass-words"); said != c.says {
 			t.Errorf("%s: says %q, want %q", name, said, c.says)
 		}
-		if said := got.words(".left"); said != c.left {
+		if said := got.Text(".left"); said != c.left {
 			t.Errorf("%s: %q, want %q", name, said, c.left)
 		}
 		if codes := got.Find(".qr, .pass-code").Length(); (codes > 0) != (c.state == "Valid") {
@@ -144,11 +139,11 @@ func TestTheStatesOfAVoucher(t *testing.T) {
 func TestALinkThatIsNone(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	v, theirs := s.sent(t, off()), other.sent(t, off())
-	gone := s.sent(t, off())
-	s.exec(t, "update loyalty.customer set link_version = link_version + 1 where id = $1", gone.CustomerID)
-	erased := s.sent(t, off())
-	if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, erased.CustomerID); err != nil {
+	v, theirs := s.sent(off()), other.sent(off())
+	gone := s.sent(off())
+	s.Exec("update loyalty.customer set link_version = link_version + 1 where id = $1", gone.CustomerID)
+	erased := s.sent(off())
+	if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, erased.CustomerID); err != nil {
 		t.Fatal(err)
 	}
 	ulid, signature, _ := strings.Cut(v.token, "-")
@@ -158,12 +153,12 @@ func TestALinkThatIsNone(t *testing.T) {
 		}
 		return '0'
 	}, signature)
-	want := s.ask(t, http.MethodGet, "/v/nonsense", "")
-	if want.Code != http.StatusNotFound || want.words("h1") != "This link doesn't work" || want.words(".card-business") != s.by.Tenant.Name {
-		t.Errorf("%d %q", want.Code, want.words("main"))
+	want := s.browser().Ask(http.MethodGet, "/v/nonsense")
+	if want.Code != http.StatusNotFound || want.Text("h1") != "This link doesn't work" || want.Text(".card-business") != s.By.Tenant.Name {
+		t.Errorf("%d %q", want.Code, want.Text("main"))
 	}
-	want.wellFormed(t)
-	unsubscribe := strings.TrimPrefix(s.unsubscribing(t, v.CustomerID), "/unsubscribe/")
+	wellFormed(t, want)
+	unsubscribe := strings.TrimPrefix(s.unsubscribing(v.CustomerID), "/unsubscribe/")
 	for name, path := range map[string]string{
 		"an unused ULID":            "/v/01JZZZZZZZZZZZZZZZZZZZZZZZ-" + signature,
 		"forged":                    "/v/" + forged,
@@ -180,22 +175,22 @@ func TestALinkThatIsNone(t *testing.T) {
 		"odd bytes":                 "/v/%ff%00",
 		"a colour that is none":     "/brand/nonsense.css",
 		"a logo that is none":       "/brand/logo/nonsense",
-		"another business's, typed": "/unsubscribe/" + strings.TrimPrefix(other.unsubscribing(t, theirs.CustomerID), "/unsubscribe/"),
+		"another business's, typed": "/unsubscribe/" + strings.TrimPrefix(other.unsubscribing(theirs.CustomerID), "/unsubscribe/"),
 	} {
-		got := s.ask(t, http.MethodGet, path, "")
+		got := s.browser().Ask(http.MethodGet, path)
 		if got.Code != http.StatusNotFound || got.Body.String() != want.Body.String() {
-			t.Errorf("%s: %d %q", name, got.Code, got.words("main"))
+			t.Errorf("%s: %d %q", name, got.Code, got.Text("main"))
 		}
 		if diff := cmp.Diff(want.Header(), got.Header()); diff != "" {
 			t.Errorf("%s: headers (-nonsense +this):\n%s", name, diff)
 		}
 	}
-	if got := s.ask(t, http.MethodDelete, "/v/"+v.token, ""); got.Code != http.StatusMethodNotAllowed {
+	if got := s.browser().Ask(http.MethodDelete, "/v/"+v.token); got.Code != http.StatusMethodNotAllowed {
 		t.Errorf("DELETE = %d", got.Code)
 	}
-	s.by.Tenant.Slug = "no-such-business"
-	if got := s.ask(t, http.MethodGet, "/v/"+v.token, ""); got.Code != http.StatusNotFound || got.Find(".card-business").Length() != 0 {
-		t.Errorf("at the host of no business: %d %q", got.Code, got.words("main"))
+	s.By.Tenant.Slug = "no-such-business"
+	if got := s.browser().Ask(http.MethodGet, "/v/"+v.token); got.Code != http.StatusNotFound || got.Find(".card-business").Length() != 0 {
+		t.Errorf("at the host of no business: %d %q", got.Code, got.Text("main"))
 	}
 }
 
@@ -204,9 +199,9 @@ func TestALinkThatIsNone(t *testing.T) {
 func TestPagesArePrivate(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	v := s.sent(t, off())
-	for _, path := range []string{"/v/" + v.token, "/v/nonsense", s.unsubscribing(t, v.CustomerID)} {
-		got := s.ask(t, http.MethodGet, path, "")
+	v := s.sent(off())
+	for _, path := range []string{"/v/" + v.token, "/v/nonsense", s.unsubscribing(v.CustomerID)} {
+		got := s.browser().Ask(http.MethodGet, path)
 		h := got.Header()
 		if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(h.Get("X-Robots-Tag"), "noindex") ||
 			h.Get("X-Frame-Options") != "DENY" || got.Find("meta[name=robots][content=noindex]").Length() != 1 {
@@ -218,11 +213,11 @@ func TestPagesArePrivate(t *testing.T) {
 		if len(h.Values("Set-Cookie")) != 0 || got.Find("[style], style, script").Length() != 0 {
 			t.Errorf("%s: a cookie %q, or styles and scripts of its own", path, h.Values("Set-Cookie"))
 		}
-		head := s.ask(t, http.MethodHead, path, "")
+		head := s.browser().Ask(http.MethodHead, path)
 		if head.Code != got.Code || head.Header().Get("Content-Type") != h.Get("Content-Type") {
 			t.Errorf("HEAD %s = %d, GET = %d", path, head.Code, got.Code)
 		}
-		packed := s.ask(t, http.MethodGet, path, "", "Accept-Encoding", "gzip")
+		packed := s.browser().Ask(http.MethodGet, path, "Accept-Encoding", "gzip")
 		if packed.Header().Get("Content-Encoding") != "gzip" {
 			t.Errorf("%s: %d bytes are not compressed", path, got.Body.Len())
 		}
@@ -233,24 +228,24 @@ func TestPagesArePrivate(t *testing.T) {
 func TestTheVouchersOfASuspendedBusiness(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	v := s.sent(t, off())
-	s.exec(t, "update loyalty.tenant set status = 'suspended' where id = $1", s.by.Tenant.ID)
-	if got := s.get(t, "/v/"+v.token).words(".pass-state"); got != "Valid" {
+	v := s.sent(off())
+	s.Exec("update loyalty.tenant set status = 'suspended' where id = $1", s.By.Tenant.ID)
+	if got := s.browser().Get("/v/" + v.token).Text(".pass-state"); got != "Valid" {
 		t.Errorf("it is %q", got)
 	}
-	leave := s.unsubscribing(t, v.CustomerID)
-	s.get(t, leave)
-	if a := s.post(t, leave, ""); a.Code >= http.StatusBadRequest {
+	leave := s.unsubscribing(v.CustomerID)
+	s.browser().Get(leave)
+	if a := s.browser().Post(leave, nil); a.Code >= http.StatusBadRequest {
 		t.Errorf("unsubscribing = %d", a.Code)
 	}
 	// Changes are refused with a message.
-	for path, a := range map[string]answer{
-		"/join":    s.ask(t, http.MethodGet, "/join", ""),
-		"/w":       s.post(t, "/w", "pin=123456"),
-		"/w/claim": s.post(t, "/w/claim", "phone=070"),
-		"the form": s.post(t, "/join", "first_name=Elsa&last_name=Berg&phone=0700000000"),
+	for path, a := range map[string]webtest.Page{
+		"/join":    s.browser().Ask(http.MethodGet, "/join"),
+		"/w":       s.browser().Post("/w", webtest.Form("pin", "123456")),
+		"/w/claim": s.browser().Post("/w/claim", webtest.Form("phone", "070")),
+		"the form": s.browser().Post("/join", webtest.Form("first_name", "Elsa", "last_name", "Berg", "phone", "0700000000")),
 	} {
-		if words := a.words("main"); a.Code != http.StatusUnprocessableEntity || !strings.Contains(words, portal.Suspended) {
+		if words := a.Text("main"); a.Code != http.StatusUnprocessableEntity || !strings.Contains(words, portal.Suspended) {
 			t.Errorf("%s = %d %q", path, a.Code, words)
 		}
 	}
@@ -260,61 +255,43 @@ func TestTheVouchersOfASuspendedBusiness(t *testing.T) {
 func TestTheLookOfPages(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	v := s.sent(t, off())
+	v := s.sent(off())
 	const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-	s.exec(t, `insert into loyalty.tenant_look (tenant_id, colour, logo, logo_type, logo_hash, updated_at)
-		values ($1, '#ffd400', 'a picture', 'image/png', decode($2, 'hex'), now())`, s.by.Tenant.ID, hash)
-	got := s.get(t, "/v/"+v.token)
+	s.Exec(`insert into loyalty.tenant_look (tenant_id, colour, logo, logo_type, logo_hash, updated_at)
+		values ($1, '#ffd400', 'a picture', 'image/png', decode($2, 'hex'), now())`, s.By.Tenant.ID, hash)
+	got := s.browser().Get("/v/" + v.token)
 	style, _ := got.Find("link[rel=stylesheet]").Last().Attr("href")
-	css := s.get(t, style)
+	css := s.browser().Get(style)
 	if css.Body.String() != ":root { --brand: #ffd400; --brand-ink: #000000; }\n" || css.Header().Get("Content-Type") != "text/css; charset=utf-8" ||
 		!strings.Contains(css.Header().Get("Cache-Control"), "immutable") {
 		t.Errorf("%s: %v %s", style, css.Header(), css.Body)
 	}
-	logo, _ := got.Find("img.logo").Attr("src")
-	if picture := s.get(t, logo); picture.Body.String() != "a picture" || picture.Header().Get("Content-Type") != "image/png" ||
+	logo := got.Attr("img.logo", "src")
+	if picture := s.browser().Get(logo); picture.Body.String() != "a picture" || picture.Header().Get("Content-Type") != "image/png" ||
 		!strings.Contains(picture.Header().Get("Content-Security-Policy"), "sandbox") || !strings.Contains(picture.Header().Get("Cache-Control"), "immutable") {
 		t.Errorf("%s: %v", logo, picture.Header())
 	}
-	if other := newShop(t).ask(t, http.MethodGet, logo, ""); other.Code != http.StatusNotFound {
+	if other := newShop(t).browser().Ask(http.MethodGet, logo); other.Code != http.StatusNotFound {
 		t.Errorf("another business has the logo: %d", other.Code)
 	}
 	// What is changed is seen a little later.
-	s.exec(t, "update loyalty.tenant_look set colour = '#165c47' where tenant_id = $1", s.by.Tenant.ID)
-	if again, _ := s.get(t, "/v/"+v.token).Find("link[rel=stylesheet]").Last().Attr("href"); again != style {
+	s.Exec("update loyalty.tenant_look set colour = '#165c47' where tenant_id = $1", s.By.Tenant.ID)
+	if again, _ := s.browser().Get("/v/" + v.token).Find("link[rel=stylesheet]").Last().Attr("href"); again != style {
 		t.Errorf("read again at once: %s", again)
 	}
-	s.Now = func() time.Time { return s.db.Now().Add(time.Minute) }
-	later := newShopOn(t, s.db)
-	later.by = s.by
-	if again, _ := later.get(t, "/v/"+v.token).Find("link[rel=stylesheet]").Last().Attr("href"); again != "/brand/165c47.css" {
+	later := s.at(s.DB.Now().Add(time.Minute))
+	if again, _ := later.browser().Get("/v/" + v.token).Find("link[rel=stylesheet]").Last().Attr("href"); again != "/brand/165c47.css" {
 		t.Errorf("a minute later: %s", again)
 	}
 }
 
-// signedIn is the cookie of a person of the shop, and its row as text.
-func (s *shop) signedIn(t *testing.T, role core.Role) (cookie string, row func() string) {
-	t.Helper()
-	person := dbtest.Person(t, s.db, s.by, role)
-	cookie = core.NewID(s.db.Now()).String()
-	visit := &auth.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
-	visit.SignIn(auth.Proof{StaffID: person.StaffID, At: s.db.Now()})
-	ends := s.db.Now().Add(auth.SessionLifetime)
-	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(context.WithoutCancel(t.Context()), visit), cookie, data, ends); err != nil {
-		t.Fatal(err)
-	}
-	s.exec(t, "update loyalty.session set last_seen_at = last_seen_at - interval '1 hour' where staff_id = $1", person.StaffID)
-	return auth.SessionCookie + "=" + cookie, func() (row string) {
-		t.Helper()
-		if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select s::text from loyalty.session s where staff_id = $1", person.StaffID).Scan(&row); err != nil {
-			t.Fatal(err)
-		}
-		return row
-	}
+// signedIn is the browser of a new person of the shop, whose session began an hour ago.
+func (s *shop) signedIn(role core.Role) *webtest.Browser {
+	s.T.Helper()
+	b := s.browser()
+	b.SignIn(s.DB, s.As(role).By)
+	s.Exec("update loyalty.session set last_seen_at = last_seen_at - interval '1 hour' where staff_id = $1", b.Person.StaffID)
+	return b
 }
 
 // "A signed-in staff member of that tenant sees a bar “Signed in as … · Redeem this voucher”
@@ -322,27 +299,30 @@ func (s *shop) signedIn(t *testing.T, role core.Role) (cookie string, row func()
 func TestStaffWhoScanAVoucher(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	v := s.sent(t, off())
+	v := s.sent(off())
 	panel := "/admin/vouchers/" + v.ID.String()
-	cookie, row := s.signedIn(t, core.Cashier)
-	before := row()
-	got := s.get(t, "/v/"+v.token, "Cookie", cookie)
-	if to, _ := got.Find("aside a").Attr("href"); got.words("aside") != "Signed in as A cashier "+portal.RedeemVoucher || to != panel {
-		t.Errorf("the bar says %q and leads to %q", got.words("aside"), to)
+	cashier := s.signedIn(core.Cashier)
+	session := func() string {
+		return shoptest.Query[string](s.Shop, "select s::text from loyalty.session s where staff_id = $1", cashier.Person.StaffID)
 	}
-	if row() != before || len(got.Header().Values("Set-Cookie")) != 0 {
-		t.Errorf("the session was written:\n%s\n%s", before, row())
+	before := session()
+	got := cashier.Get("/v/" + v.token)
+	if to := got.Attr("aside a", "href"); got.Text("aside") != "Signed in as A cashier "+portal.RedeemVoucher || to != panel {
+		t.Errorf("the bar says %q and leads to %q", got.Text("aside"), to)
 	}
-	foreign, _ := other.signedIn(t, core.Owner)
-	for name, c := range map[string]string{"a customer": "", "another business's owner": foreign, "nonsense": auth.SessionCookie + "=nonsense"} {
-		if got := s.get(t, "/v/"+v.token, "Cookie", c); got.Find("aside").Length() != 0 {
-			t.Errorf("%s sees %q", name, got.words("aside"))
+	if session() != before || len(got.Header().Values("Set-Cookie")) != 0 {
+		t.Errorf("the session was written:\n%s\n%s", before, session())
+	}
+	foreign, nonsense := s.browser(), s.browser()
+	foreign.Cookies = other.signedIn(core.Owner).Cookies
+	nonsense.SetCookie(auth.SessionCookie, "nonsense")
+	for name, b := range map[string]*webtest.Browser{"a customer": s.browser(), "another business's owner": foreign, "nonsense": nonsense} {
+		if got := b.Get("/v/" + v.token); got.Find("aside").Length() != 0 {
+			t.Errorf("%s sees %q", name, got.Text("aside"))
 		}
 	}
-	if _, err := s.Coupons.Redeem(t.Context(), s.by, v.ID); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.get(t, "/v/"+v.token, "Cookie", cookie).words("aside a"); got == "" || got == portal.RedeemVoucher {
+	s.RedeemVoucher(v.ID)
+	if got := cashier.Get("/v/" + v.token).Text("aside a"); got == "" || got == portal.RedeemVoucher {
 		t.Errorf("of a used one: %q", got)
 	}
 }
@@ -352,39 +332,38 @@ func TestStaffWhoScanAVoucher(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	s := newShopOn(t, d)
-	v := s.sent(t, off())
-	cookie, _ := s.signedIn(t, core.Cashier)
-	unsubscribe := s.unsubscribing(t, v.CustomerID)
-	card := s.card(t, s.anna(t))
+	s := open(shoptest.In(t, d))
+	v := s.sent(off())
+	cashier := s.signedIn(core.Cashier)
+	unsubscribe := s.unsubscribing(v.CustomerID)
+	card := s.card(s.anna())
 	var links []string
 	for range 3 {
-		links = append(links, s.unsubscribing(t, s.anna(t).ID))
+		links = append(links, s.unsubscribing(s.anna().ID))
 	}
-	cold := func() { fresh := newShopOn(t, d); s.pages = fresh.pages }
 	for _, c := range []struct {
 		name string
 		want int
 		do   func()
 	}{
-		{"a voucher", 1, func() { s.get(t, "/v/"+v.token) }},
-		{"a voucher, by staff", 2, func() { s.get(t, "/v/"+v.token, "Cookie", cookie) }},
-		{"a forged link", 1, func() { s.ask(t, http.MethodGet, "/v/"+v.ID.String()+"-00000000000000000000000000", "") }},
-		{"nonsense", 0, func() { s.ask(t, http.MethodGet, "/v/nonsense", "") }},
-		{"unsubscribing, asked", 1, func() { s.get(t, unsubscribe) }},
+		{"a voucher", 1, func() { s.browser().Get("/v/" + v.token) }},
+		{"a voucher, by staff", 2, func() { cashier.Get("/v/" + v.token) }},
+		{"a forged link", 1, func() { s.browser().Ask(http.MethodGet, "/v/"+v.ID.String()+"-00000000000000000000000000") }},
+		{"nonsense", 0, func() { s.browser().Ask(http.MethodGet, "/v/nonsense") }},
+		{"unsubscribing, asked", 1, func() { s.browser().Get(unsubscribe) }},
 		{"unsubscribing", 3, func() {
-			s.ask(t, http.MethodPost, links[0], "")
+			s.browser().Ask(http.MethodPost, links[0])
 			links = links[1:]
 		}},
-		{"a forged link to unsubscribe", 0, func() { s.ask(t, http.MethodPost, "/unsubscribe/"+v.token, "") }},
-		{"unsubscribed already", 4, func() { s.ask(t, http.MethodPost, unsubscribe, "") }},
-		{"a card", 1, func() { s.get(t, card) }},
-		{"a card's PIN and its signal", 4, func() { s.post(t, card+"/pin", "") }},
-		{"how far the PIN is", 2, func() { s.get(t, card+"/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ") }},
-		{"the page to join", 0, func() { s.get(t, "/join") }},
-		{"a sale to be claimed", 1, func() { s.ask(t, http.MethodGet, "/w/0123456789ABCDEFGHJKMNPQRS", "") }},
-		{"the page for a PIN", 0, func() { s.get(t, "/w") }},
-		{"the style sheet", 0, func() { s.get(t, "/brand/165c47.css") }},
+		{"a forged link to unsubscribe", 0, func() { s.browser().Ask(http.MethodPost, "/unsubscribe/"+v.token) }},
+		{"unsubscribed already", 4, func() { s.browser().Ask(http.MethodPost, unsubscribe) }},
+		{"a card", 1, func() { s.browser().Get(card) }},
+		{"a card's PIN and its signal", 4, func() { s.browser().Post(card+"/pin", nil) }},
+		{"how far the PIN is", 2, func() { s.browser().Get(card + "/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ") }},
+		{"the page to join", 0, func() { s.browser().Get("/join") }},
+		{"a sale to be claimed", 1, func() { s.browser().Ask(http.MethodGet, "/w/0123456789ABCDEFGHJKMNPQRS") }},
+		{"the page for a PIN", 0, func() { s.browser().Get("/w") }},
+		{"the style sheet", 0, func() { s.browser().Get("/brand/165c47.css") }},
 	} {
 		var trips int
 		for range 3 { // the first runs prepare statements, and read what pages share
@@ -397,9 +376,9 @@ func TestRoundTrips(t *testing.T) {
 			t.Errorf("%s: %d round trips, want %d", c.name, trips, c.want)
 		}
 	}
-	cold()
+	s.pages = open(s.Shop).pages
 	before := count()
-	s.get(t, "/v/"+v.token)
+	s.browser().Get("/v/" + v.token)
 	if trips := count() - before; trips > 3 {
 		t.Errorf("the first voucher of a business: %d round trips, want 3", trips)
 	}

@@ -9,44 +9,46 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/web/webtest"
 )
 
 // offers has the till show a sale.
-func (s counter) offers(t *testing.T, cents int64) walkin.Shown {
-	t.Helper()
-	places, err := location.NewService(s.db).List(t.Context(), s.by)
+func (s counter) offers(cents int64) walkin.Shown {
+	s.T.Helper()
+	places, err := location.NewService(s.DB).List(s.T.Context(), s.By)
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	o := walkin.Offer{TransactionTypeID: &s.kind, SpendAmountCents: &cents}
+	o := walkin.Offer{TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents}
 	if len(places) > 0 {
 		o.LocationID = &places[0].ID
 	}
-	shown, err := s.Walkins.ShowSale(t.Context(), s.cashier, till, o)
+	shown, err := s.config.Walkins.ShowSale(s.T.Context(), s.cashier, till, o)
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return shown
 }
 
 // state is how far a sale has come that the till shows.
-func (s counter) state(t *testing.T, shown walkin.Shown) walkin.State {
-	t.Helper()
-	progress, err := s.Walkins.TillProgress(t.Context(), s.cashier, till, shown.ID)
+func (s counter) state(shown walkin.Shown) walkin.State {
+	s.T.Helper()
+	progress, err := s.config.Walkins.TillProgress(s.T.Context(), s.cashier, till, shown.ID)
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return progress.State
 }
 
 // sales are the customers of the sales, each once a sale.
-func (s counter) sales(t *testing.T) (customers []core.ID) {
-	t.Helper()
-	l, err := s.Sales.List(t.Context(), s.by, transaction.Filter{}, core.Page{Size: 100})
+func (s counter) sales() (customers []core.ID) {
+	s.T.Helper()
+	l, err := s.Sales.List(s.T.Context(), s.By, transaction.Filter{}, core.Page{Size: 100})
 	if err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	for _, sale := range l.Items {
 		customers = append(customers, sale.CustomerID)
@@ -54,27 +56,17 @@ func (s counter) sales(t *testing.T) (customers []core.ID) {
 	return customers
 }
 
-// claim is the cookie that binds a sale to a browser.
-func claim(t *testing.T, a answer) *http.Cookie {
-	t.Helper()
-	for _, c := range a.Result().Cookies() {
-		if c.Name == "__Host-claim" {
-			return c
-		}
-	}
-	t.Fatalf("%d without a cookie: %s", a.Code, a.words("main"))
-	return nil
-}
+// claimCookie binds a sale to a browser.
+const claimCookie = "__Host-claim"
 
-// took has a browser type the digits of a sale, and returns its cookie.
-func (s counter) took(t *testing.T, shown walkin.Shown) string {
-	t.Helper()
-	a := s.post(t, "/w", "pin="+shown.Digits[:3]+"+"+shown.Digits[3:])
-	if to := a.Header().Get("Location"); a.Code != http.StatusSeeOther || to != "/w/claim" {
-		t.Fatalf("%d to %q: %s", a.Code, to, a.words(".wrong"))
+// took is a browser in which the digits of a sale were typed.
+func (s counter) took(shown walkin.Shown) *webtest.Browser {
+	s.T.Helper()
+	phone := s.browser()
+	if to := phone.Submitted("/w", webtest.Form("pin", shown.Digits[:3]+" "+shown.Digits[3:])); to != "/w/claim" || phone.Cookies[claimCookie] == nil {
+		s.T.Fatalf("led to %q with %v", to, phone.Cookies)
 	}
-	c := claim(t, a)
-	return c.Name + "=" + c.Value
+	return phone
 }
 
 // "The customer … opens `/w` and types the PIN, gives phone (and name when new, consent text
@@ -82,46 +74,46 @@ func (s counter) took(t *testing.T, shown walkin.Shown) string {
 func TestClaimByTypedPIN(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.reward(t, reward.New{Name: new("Filter coffee"), PointsCost: new(int64(80))})
-	if _, err := location.NewService(s.db).Add(t.Context(), s.by, location.New{Name: new("Nybrogatan")}); err != nil {
+	s.AddReward(reward.New{Name: new("Filter coffee"), PointsCost: new(int64(80))})
+	if _, err := location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: new("Nybrogatan")}); err != nil {
 		t.Fatal(err)
 	}
-	shown := s.offers(t, 2450)
-	typed := s.get(t, "/w")
+	shown := s.offers(2450)
+	typed := s.browser().Get("/w")
 	if field := typed.Find("form[action='/w'] input[name=pin]"); field.AttrOr("inputmode", "") != "numeric" {
 		t.Error("there is no field for the PIN")
 	}
-	a := s.post(t, "/w", "pin="+shown.Digits)
-	c := claim(t, a)
-	if a.Header().Get("Location") != "/w/claim" || len(c.Value) != 26 || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 600 {
-		t.Errorf("%q with %+v", a.Header().Get("Location"), c)
+	phone := s.browser()
+	to := phone.Submitted("/w", webtest.Form("pin", shown.Digits))
+	c := phone.Cookies[claimCookie]
+	if to != "/w/claim" || c == nil || len(c.Value) != 26 || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 600 {
+		t.Fatalf("%q with %+v", to, c)
 	}
-	if got := s.state(t, shown); got != walkin.Taken {
+	if got := s.state(shown); got != walkin.Taken {
 		t.Errorf("the till reads %s", got)
 	}
-	cookie := c.Name + "=" + c.Value
-	page := s.get(t, "/w/claim", "Cookie", cookie)
-	page.wellFormed(t)
-	if page.words(".hero-amount") != "Collect 24 points" || page.words(".hero-spend") != "€ 24.50 at Nybrogatan" || page.words(".form-end button") != "Collect 24 points" || page.Find("input[checked]").Length() != 0 {
-		t.Errorf("it asks %q %q", page.words(".hero-amount"), page.words(".hero-spend"))
+	page := phone.Get("/w/claim")
+	wellFormed(t, page)
+	if page.Text(".hero-amount") != "Collect 24 points" || page.Text(".hero-spend") != "€ 24.50 at Nybrogatan" || page.Text(".form-end button") != "Collect 24 points" || page.Find("input[checked]").Length() != 0 {
+		t.Errorf("it asks %q %q", page.Text(".hero-amount"), page.Text(".hero-spend"))
 	}
-	body := filled(page, "phone", mobile(), "name", "Elsa Berg", "agreed", "1")
-	if got := s.post(t, "/w/claim", body, "Cookie", cookie); got.Header().Get("Location") != "/w/claimed" {
-		t.Fatalf("%d %s", got.Code, got.words("main"))
+	body := filled(page, "phone", shoptest.Phone(), "name", "Elsa Berg", "agreed", "1")
+	if got := phone.Post("/w/claim", body); got.Header().Get("Location") != "/w/claimed" {
+		t.Fatalf("%d %s", got.Code, got.Text("main"))
 	}
-	got := s.get(t, "/w/claimed", "Cookie", cookie)
+	got := phone.Get("/w/claimed")
 	for selector, want := range map[string]string{
 		".hero-amount": "+24 points collected", ".claimed .hero-words": "Thanks, Elsa. See you soon.", ".claimed-balance b": "24 points 56 points",
 		".claimed-next": "56 points to Filter coffee",
 	} {
-		if words := got.words(selector); words != want {
+		if words := got.Text(selector); words != want {
 			t.Errorf("%s: %q, want %q", selector, words, want)
 		}
 	}
-	if card := s.get(t, got.Find(".button-light").AttrOr("href", "")); card.words(".wallet-name") != "Elsa Berg" || card.words(".wallet-balance") != "24 points" {
-		t.Errorf("her card: %q", card.words(".wallet"))
+	if card := s.browser().Get(got.Attr(".button-light", "href")); card.Text(".wallet-name") != "Elsa Berg" || card.Text(".wallet-balance") != "24 points" {
+		t.Errorf("her card: %q", card.Text(".wallet"))
 	}
-	if got := s.state(t, shown); got != walkin.Completed {
+	if got := s.state(shown); got != walkin.Completed {
 		t.Errorf("the till reads %s", got)
 	}
 }
@@ -130,37 +122,36 @@ func TestClaimByTypedPIN(t *testing.T) {
 func TestOpeningACodeTakesNothing(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	shown := s.offers(t, 2450)
+	shown := s.offers(2450)
 	for range 3 {
-		page := s.get(t, "/w/"+shown.Code)
-		if page.words(".hero-amount") != "Collect 24 points" || page.words(".hero-spend") != "€ 24.50" || len(page.Header().Values("Set-Cookie")) != 0 {
-			t.Errorf("%q %q, %v", page.words(".hero-amount"), page.words(".hero-spend"), page.Header())
+		page := s.browser().Get("/w/" + shown.Code)
+		if page.Text(".hero-amount") != "Collect 24 points" || page.Text(".hero-spend") != "€ 24.50" || len(page.Header().Values("Set-Cookie")) != 0 {
+			t.Errorf("%q %q, %v", page.Text(".hero-amount"), page.Text(".hero-spend"), page.Header())
 		}
 		if form := page.Find("form[method=post]"); form.AttrOr("action", "") != "/w/"+shown.Code {
 			t.Errorf("the button posts to %q", form.AttrOr("action", ""))
 		}
-		s.ask(t, http.MethodHead, "/w/"+shown.Code, "")
+		s.browser().Ask(http.MethodHead, "/w/"+shown.Code)
 	}
-	if got := s.state(t, shown); got != walkin.Waiting {
+	if got := s.state(shown); got != walkin.Waiting {
 		t.Fatalf("opened, it is %s", got)
 	}
-	taken := s.post(t, "/w/"+shown.Code, "")
-	if taken.Header().Get("Location") != "/w/claim" {
-		t.Fatalf("%d %s", taken.Code, taken.words("main"))
+	phone := s.browser()
+	if to := phone.Submitted("/w/"+shown.Code, nil); to != "/w/claim" || phone.Cookies[claimCookie] == nil {
+		t.Fatalf("led to %q with %v", to, phone.Cookies)
 	}
-	c := claim(t, taken)
-	if got := s.state(t, shown); got != walkin.Taken {
+	if got := s.state(shown); got != walkin.Taken {
 		t.Errorf("taken, it is %s", got)
 	}
 	// The customer goes back, and opens it again; others are late.
-	if again := s.ask(t, http.MethodGet, "/w/"+shown.Code, "", "Cookie", c.Name+"="+c.Value); again.Header().Get("Location") != "/w/claim" {
+	if again := phone.Ask(http.MethodGet, "/w/"+shown.Code); again.Header().Get("Location") != "/w/claim" {
 		t.Errorf("its taker: %d", again.Code)
 	}
-	for name, late := range map[string]answer{
-		"to open": s.ask(t, http.MethodGet, "/w/"+shown.Code, ""), "to take": s.post(t, "/w/"+shown.Code, ""), "nonsense": s.ask(t, http.MethodGet, "/w/nonsense", ""),
+	for name, late := range map[string]webtest.Page{
+		"to open": s.browser().Ask(http.MethodGet, "/w/"+shown.Code), "to take": s.browser().Post("/w/"+shown.Code, nil), "nonsense": s.browser().Ask(http.MethodGet, "/w/nonsense"),
 	} {
-		if late.Code != http.StatusUnprocessableEntity || !strings.HasSuffix(late.words(".card p"), walkin.ErrPIN.Message+" Enter a PIN") || len(late.Header().Values("Set-Cookie")) != 0 {
-			t.Errorf("%s: %d %q", name, late.Code, late.words(".card p"))
+		if late.Code != http.StatusUnprocessableEntity || !strings.HasSuffix(late.Text(".card p"), walkin.ErrPIN.Message+" Enter a PIN") || len(late.Header().Values("Set-Cookie")) != 0 {
+			t.Errorf("%s: %d %q", name, late.Code, late.Text(".card p"))
 		}
 	}
 }
@@ -169,23 +160,23 @@ func TestOpeningACodeTakesNothing(t *testing.T) {
 func TestClaimForAnExistingCustomer(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	anna := s.anna(t)
-	s.sell(t, anna.ID, 12_400)
-	cookie := s.took(t, s.offers(t, 2450))
-	page := s.get(t, "/w/claim", "Cookie", cookie)
-	if got := s.post(t, "/w/claim", filled(page, "phone", anna.Phone), "Cookie", cookie); got.Header().Get("Location") != "/w/claimed" {
-		t.Fatalf("%d %s", got.Code, got.words("main"))
+	anna := s.anna()
+	s.Sale(anna.ID, s.kind, 12_400)
+	phone := s.took(s.offers(2450))
+	page := phone.Get("/w/claim")
+	if got := phone.Post("/w/claim", filled(page, "phone", anna.Phone)); got.Header().Get("Location") != "/w/claimed" {
+		t.Fatalf("%d %s", got.Code, got.Text("main"))
 	}
-	got := s.get(t, "/w/claimed", "Cookie", cookie)
-	if got.words(".hero-amount") != "+24 points collected" || got.words(".claimed .hero-words") != "Thanks. See you soon." {
-		t.Errorf("%q", got.words(".claimed"))
+	got := phone.Get("/w/claimed")
+	if got.Text(".hero-amount") != "+24 points collected" || got.Text(".claimed .hero-words") != "Thanks. See you soon." {
+		t.Errorf("%q", got.Text(".claimed"))
 	}
 	for _, secret := range []string{"Anna", "148", "/card/", "Balance"} {
 		if strings.Contains(got.Body.String(), secret) {
 			t.Errorf("the page tells %q", secret)
 		}
 	}
-	if sold := s.sales(t); len(sold) != 2 || sold[0] != anna.ID {
+	if sold := s.sales(); len(sold) != 2 || sold[0] != anna.ID {
 		t.Errorf("sales of %v", sold)
 	}
 }
@@ -194,19 +185,19 @@ func TestClaimForAnExistingCustomer(t *testing.T) {
 func TestAClaimIsCorrected(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	cookie := s.took(t, s.offers(t, 2450))
-	page := s.get(t, "/w/claim", "Cookie", cookie)
-	number := mobile()
-	refused := s.post(t, "/w/claim", filled(page, "phone", number), "Cookie", cookie)
-	if refused.Code != http.StatusUnprocessableEntity || refused.words("#field-name-error") != "Enter your first and last name" ||
-		refused.words("#field-agreed-error") != "Tick this box to continue" || refused.words(".hero-amount") != "Collect 24 points" || refused.Find("#field-phone").AttrOr("value", "") != number {
-		t.Errorf("%d %s", refused.Code, refused.words("main"))
+	phone := s.took(s.offers(2450))
+	page := phone.Get("/w/claim")
+	number := shoptest.Phone()
+	refused := phone.Post("/w/claim", filled(page, "phone", number))
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text("#field-name-error") != "Enter your first and last name" ||
+		refused.Text("#field-agreed-error") != "Tick this box to continue" || refused.Text(".hero-amount") != "Collect 24 points" || refused.Value("#field-phone") != number {
+		t.Errorf("%d %s", refused.Code, refused.Text("main"))
 	}
-	if got := s.post(t, "/w/claim", filled(refused, "phone", number, "name", "Elsa Berg", "agreed", "1"), "Cookie", cookie); got.Header().Get("Location") != "/w/claimed" {
-		t.Errorf("%d %s", got.Code, got.words("main"))
+	if got := phone.Post("/w/claim", filled(refused, "phone", number, "name", "Elsa Berg", "agreed", "1")); got.Header().Get("Location") != "/w/claimed" {
+		t.Errorf("%d %s", got.Code, got.Text("main"))
 	}
-	if len(s.sales(t)) != 1 {
-		t.Errorf("sales of %v", s.sales(t))
+	if len(s.sales()) != 1 {
+		t.Errorf("sales of %v", s.sales())
 	}
 }
 
@@ -214,23 +205,24 @@ func TestAClaimIsCorrected(t *testing.T) {
 func TestPressedTwiceOneSaleIsClaimed(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	cookie := s.took(t, s.offers(t, 2450))
-	body := filled(s.get(t, "/w/claim", "Cookie", cookie), "phone", mobile(), "name", "Elsa Berg", "agreed", "1")
-	answers := make(chan answer, 5)
+	phone := s.took(s.offers(2450))
+	body := filled(phone.Get("/w/claim"), "phone", shoptest.Phone(), "name", "Elsa Berg", "agreed", "1")
+	answers := make(chan webtest.Page, 5)
 	for range 5 {
-		go func() { answers <- s.post(t, "/w/claim", body, "Cookie", cookie) }()
+		again := phone.Clone()
+		go func() { answers <- again.Post("/w/claim", body) }()
 	}
 	for range 5 {
 		if got := <-answers; got.Header().Get("Location") != "/w/claimed" {
-			t.Errorf("%d %s", got.Code, got.words("main"))
+			t.Errorf("%d %s", got.Code, got.Text("main"))
 		}
 	}
-	if len(s.sales(t)) != 1 {
-		t.Errorf("sales of %v", s.sales(t))
+	if len(s.sales()) != 1 {
+		t.Errorf("sales of %v", s.sales())
 	}
 	// Another form for the same sale finds it gone.
-	if got := s.post(t, "/w/claim", "phone="+mobile()+"&name=Bo+Ek&agreed=1", "Cookie", cookie); got.Code != http.StatusUnprocessableEntity || len(s.sales(t)) != 1 {
-		t.Errorf("%d, sales of %v", got.Code, s.sales(t))
+	if got := phone.Post("/w/claim", webtest.Form("phone", shoptest.Phone(), "name", "Bo Ek", "agreed", "1")); got.Code != http.StatusUnprocessableEntity || len(s.sales()) != 1 {
+		t.Errorf("%d, sales of %v", got.Code, s.sales())
 	}
 }
 
@@ -239,29 +231,33 @@ func TestPressedTwiceOneSaleIsClaimed(t *testing.T) {
 func TestPINsThatCanNotBeClaimed(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	used := s.offers(t, 100)
-	cookie := s.took(t, used)
-	expired := s.offers(t, 200)
-	late := s.later(t, 91*time.Second)
-	for name, got := range map[string]answer{
-		"wrong": s.post(t, "/w", "pin=12"), "used": s.post(t, "/w", "pin="+used.Digits), "expired": late.post(t, "/w", "pin="+expired.Digits), "nothing": s.post(t, "/w", ""),
+	used := s.offers(100)
+	phone := s.took(used)
+	expired := s.offers(200)
+	late := s.later(91 * time.Second)
+	for name, got := range map[string]webtest.Page{
+		"wrong": s.browser().Post("/w", webtest.Form("pin", "12")), "used": s.browser().Post("/w", webtest.Form("pin", used.Digits)), "expired": late.browser().Post("/w", webtest.Form("pin", expired.Digits)), "nothing": s.browser().Post("/w", nil),
 	} {
-		if got.Code != http.StatusUnprocessableEntity || got.words("#field-pin-error") != "Incorrect or expired PIN" || len(got.Header().Values("Set-Cookie")) != 0 {
-			t.Errorf("%s: %d %q", name, got.Code, got.words(".wrong"))
+		if got.Code != http.StatusUnprocessableEntity || got.Text("#field-pin-error") != "Incorrect or expired PIN" || len(got.Header().Values("Set-Cookie")) != 0 {
+			t.Errorf("%s: %d %q", name, got.Code, got.Text(".wrong"))
 		}
 	}
-	late = s.later(t, 5*time.Minute+time.Second)
-	for name, got := range map[string]answer{
-		"the form, too late": late.ask(t, http.MethodGet, "/w/claim", "", "Cookie", cookie), "sent, too late": late.post(t, "/w/claim", "phone="+mobile(), "Cookie", cookie),
-		"without a cookie": s.ask(t, http.MethodGet, "/w/claim", ""), "sent without": s.post(t, "/w/claim", "phone="+mobile()),
-		"with another": s.ask(t, http.MethodGet, "/w/claim", "", "Cookie", "__Host-claim="+walkin.NewBrowser()), "with nonsense": s.ask(t, http.MethodGet, "/w/claim", "", "Cookie", "__Host-claim=x"),
-		"nothing claimed": s.ask(t, http.MethodGet, "/w/claimed", "", "Cookie", cookie),
+	late = s.later(5*time.Minute + time.Second)
+	slow, another, nonsense := phone.Clone(), s.browser(), s.browser()
+	slow.Handler = late.pages
+	another.SetCookie(claimCookie, walkin.NewBrowser())
+	nonsense.SetCookie(claimCookie, "x")
+	for name, got := range map[string]webtest.Page{
+		"the form, too late": slow.Ask(http.MethodGet, "/w/claim"), "sent, too late": slow.Post("/w/claim", webtest.Form("phone", shoptest.Phone())),
+		"without a cookie": s.browser().Ask(http.MethodGet, "/w/claim"), "sent without": s.browser().Post("/w/claim", webtest.Form("phone", shoptest.Phone())),
+		"with another": another.Ask(http.MethodGet, "/w/claim"), "with nonsense": nonsense.Ask(http.MethodGet, "/w/claim"),
+		"nothing claimed": phone.Ask(http.MethodGet, "/w/claimed"),
 	} {
-		if got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.words(".card p"), walkin.ErrPIN.Message) {
-			t.Errorf("%s: %d %q", name, got.Code, got.words("main"))
+		if got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.Text(".card p"), walkin.ErrPIN.Message) {
+			t.Errorf("%s: %d %q", name, got.Code, got.Text("main"))
 		}
 	}
-	if len(s.sales(t)) != 0 {
+	if len(s.sales()) != 0 {
 		t.Error("a sale was recorded")
 	}
 }
@@ -270,20 +266,20 @@ func TestPINsThatCanNotBeClaimed(t *testing.T) {
 func TestGuessingIsLimited(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	shown := s.offers(t, 2450)
-	var got answer
+	shown := s.offers(2450)
+	var got webtest.Page
 	for range 30 {
-		if got = s.post(t, "/w", "pin=0"); got.Code == http.StatusTooManyRequests {
+		if got = s.browser().Post("/w", webtest.Form("pin", "0")); got.Code == http.StatusTooManyRequests {
 			break
 		}
 	}
-	if got.Code != http.StatusTooManyRequests || !strings.HasPrefix(got.words(".problem"), "Too many wrong PINs.") || got.Header().Get("Retry-After") == "" {
-		t.Fatalf("%d %q, retry after %q", got.Code, got.words("main"), got.Header().Get("Retry-After"))
+	if got.Code != http.StatusTooManyRequests || !strings.HasPrefix(got.Text(".problem"), "Too many wrong PINs.") || got.Header().Get("Retry-After") == "" {
+		t.Fatalf("%d %q, retry after %q", got.Code, got.Text("main"), got.Header().Get("Retry-After"))
 	}
-	if got := s.post(t, "/w", "pin="+shown.Digits); got.Code != http.StatusTooManyRequests {
+	if got := s.browser().Post("/w", webtest.Form("pin", shown.Digits)); got.Code != http.StatusTooManyRequests {
 		t.Errorf("the right one: %d", got.Code)
 	}
-	if got := s.post(t, "/w/"+shown.Code, ""); got.Code != http.StatusSeeOther {
+	if got := s.browser().Post("/w/"+shown.Code, nil); got.Code != http.StatusSeeOther {
 		t.Errorf("a customer with a camera is held up by others who type: %d", got.Code)
 	}
 }
@@ -292,19 +288,21 @@ func TestGuessingIsLimited(t *testing.T) {
 func TestASaleOfAnotherBusiness(t *testing.T) {
 	t.Parallel()
 	s, other := newCounter(t), newCounter(t)
-	shown := s.offers(t, 2450)
-	for name, got := range map[string]answer{
-		"to open": other.ask(t, http.MethodGet, "/w/"+shown.Code, ""), "to take": other.post(t, "/w/"+shown.Code, ""), "to type": other.post(t, "/w", "pin="+shown.Digits),
+	shown := s.offers(2450)
+	for name, got := range map[string]webtest.Page{
+		"to open": other.browser().Ask(http.MethodGet, "/w/"+shown.Code), "to take": other.browser().Post("/w/"+shown.Code, nil), "to type": other.browser().Post("/w", webtest.Form("pin", shown.Digits)),
 	} {
-		if got.Code != http.StatusUnprocessableEntity || strings.Contains(got.words("main"), "24 points") {
-			t.Errorf("%s: %d %q", name, got.Code, got.words("main"))
+		if got.Code != http.StatusUnprocessableEntity || strings.Contains(got.Text("main"), "24 points") {
+			t.Errorf("%s: %d %q", name, got.Code, got.Text("main"))
 		}
 	}
-	cookie := s.took(t, shown)
-	if got := other.ask(t, http.MethodGet, "/w/claim", "", "Cookie", cookie); got.Code != http.StatusUnprocessableEntity {
+	phone := s.took(shown)
+	there := other.browser()
+	there.Cookies = phone.Cookies
+	if got := there.Ask(http.MethodGet, "/w/claim"); got.Code != http.StatusUnprocessableEntity {
 		t.Errorf("with the cookie of its taker: %d", got.Code)
 	}
-	if got := other.post(t, "/w/claim", "phone="+mobile()+"&name=Bo+Ek&agreed=1", "Cookie", cookie); got.Code != http.StatusUnprocessableEntity || len(other.sales(t)) != 0 {
+	if got := there.Post("/w/claim", webtest.Form("phone", shoptest.Phone(), "name", "Bo Ek", "agreed", "1")); got.Code != http.StatusUnprocessableEntity || len(other.sales()) != 0 {
 		t.Errorf("claimed there: %d", got.Code)
 	}
 }

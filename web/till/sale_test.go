@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/till"
+	"example.com/loyalty/web/webtest"
 )
 
 var parameter = regexp.MustCompile(`:[a-z]+`)
@@ -26,25 +27,25 @@ var parameter = regexp.MustCompile(`:[a-z]+`)
 func TestOnlyStaffSell(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	foreign := s.stranger(t)
-	foreign.cookies = other.signedIn(t, core.Owner).cookies
-	for who, b := range map[string]*browser{"a stranger": s.stranger(t), "another business's owner": foreign} {
+	foreign := s.stranger()
+	foreign.Cookies = other.signedIn(core.Owner).Cookies
+	for who, b := range map[string]browser{"a stranger": s.stranger(), "another business's owner": foreign} {
 		for _, p := range till.Pages() {
 			if p.Public {
 				continue
 			}
-			path := parameter.ReplaceAllString(p.Path, core.NewID(s.db.Now()).String())
-			if a := b.ask(http.MethodGet, path, nil); a.Code != http.StatusSeeOther || !strings.HasPrefix(a.Header().Get("Location"), "/admin/sign-in?to=%2Ftill") {
+			path := parameter.ReplaceAllString(p.Path, core.NewID(s.DB.Now()).String())
+			if a := b.Ask(http.MethodGet, path); a.Code != http.StatusSeeOther || !strings.HasPrefix(a.Header().Get("Location"), "/admin/sign-in?to=%2Ftill") {
 				t.Errorf("GET %s as %s = %d to %q, want the sign-in", path, who, a.Code, a.Header().Get("Location"))
 			}
 		}
-		if a := b.script("/till/sale", form("customer_ulid", s.customer(t, "Anna", 0).ID.String())); a.Code != http.StatusNoContent || !strings.HasPrefix(a.Header().Get("Hx-Redirect"), "/admin/sign-in") {
+		if a := b.script("/till/sale", webtest.Form("customer_ulid", s.customer("Anna", 0).ID.String())); a.Code != http.StatusNoContent || !strings.HasPrefix(a.Header().Get("Hx-Redirect"), "/admin/sign-in") {
 			t.Errorf("the script of %s is answered %d %v", who, a.Code, a.Header())
 		}
 	}
 	for _, role := range []core.Role{core.Cashier, core.Manager, core.Owner} {
-		if a := s.signedIn(t, role).get("/till"); a.Find("#sale").Length() != 1 {
-			t.Errorf("%s has no point of sale: %s", role, a.words("main"))
+		if a := s.signedIn(role).Get("/till"); a.Find("#sale").Length() != 1 {
+			t.Errorf("%s has no point of sale: %s", role, a.Text("main"))
 		}
 	}
 }
@@ -53,27 +54,27 @@ func TestOnlyStaffSell(t *testing.T) {
 func TestRecordsOfOthersAreMissing(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	theirs := other.customer(t, "Anna", 0)
-	otherCashier := other.signedIn(t, core.Cashier)
-	sold := otherCashier.post("/till/sale", otherCashier.serve(theirs).entered("spend_amount_cents", "100"))
-	cashier := s.signedIn(t, core.Cashier)
+	theirs := other.customer("Anna", 0)
+	otherCashier := other.signedIn(core.Cashier)
+	sold := otherCashier.Post("/till/sale", saleForm(otherCashier.serve(theirs), "spend_amount_cents", "100"))
+	cashier := s.signedIn(core.Cashier)
 	for _, path := range []string{
 		"/till/customers/" + theirs.ID.String(), "/till/redeemed/" + theirs.ID.String(), sold.Header().Get("Location"),
 		"/till/earns?spend_amount_cents=100&customer_ulid=" + theirs.ID.String(), "/till/pins/" + theirs.ID.String(), "/till/customers/nonsense",
 	} {
-		if a := cashier.ask(http.MethodGet, path, nil); a.Code != http.StatusNotFound {
+		if a := cashier.Ask(http.MethodGet, path); a.Code != http.StatusNotFound {
 			t.Errorf("GET %s = %d, want 404", path, a.Code)
 		}
 	}
 	for _, path := range []string{sold.Header().Get("Location") + "/undo", "/till/pins/" + theirs.ID.String() + "/cancel", "/till/pins/" + theirs.ID.String() + "/renew"} {
-		if a := cashier.post(path, nil); a.Code != http.StatusNotFound {
+		if a := cashier.Post(path, nil); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s = %d, want 404", path, a.Code)
 		}
 	}
-	if a := cashier.script("/till/choose", form("choose", theirs.ID.String())); a.Code != http.StatusNotFound {
+	if a := cashier.script("/till/choose", webtest.Form("choose", theirs.ID.String())); a.Code != http.StatusNotFound {
 		t.Errorf("choosing another business's customer = %d", a.Code)
 	}
-	refused := cashier.script("/till/sale", cashier.get("/till").entered("customer_ulid", theirs.ID.String(), "spend_amount_cents", "100"))
+	refused := cashier.script("/till/sale", saleForm(cashier.Get("/till"), "customer_ulid", theirs.ID.String(), "spend_amount_cents", "100"))
 	if refused.Code != http.StatusUnprocessableEntity {
 		t.Errorf("selling to another business's customer = %d", refused.Code)
 	}
@@ -84,31 +85,31 @@ func TestRecordsOfOthersAreMissing(t *testing.T) {
 func TestASaleByTypedPIN(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 124)
-	s.reward(t, "Cinnamon bun", 200)
-	cashier := s.signedIn(t, core.Cashier)
-	shown := s.card(t, anna)
+	anna := s.customer("Anna", 124)
+	s.reward("Cinnamon bun", 200)
+	cashier := s.signedIn(core.Cashier)
+	shown := s.card(anna)
 
-	found := cashier.script("/till/take", cashier.get("/till").entered("spend_amount_cents", "2450", "pin", shown.Digits))
-	if got := found.words(".who"); !strings.Contains(got, "Anna Lindqvist") || !strings.Contains(got, "124 points") || !strings.Contains(got, "76 points to Cinnamon bun 52 after this sale") {
+	found := cashier.script("/till/take", saleForm(cashier.Get("/till"), "spend_amount_cents", "2450", "pin", shown.Digits))
+	if got := found.Text(".who"); !strings.Contains(got, "Anna Lindqvist") || !strings.Contains(got, "124 points") || !strings.Contains(got, "76 points to Cinnamon bun 52 after this sale") {
 		t.Errorf("the customer's column says %q", got)
 	}
-	if got := found.words("#earns"); got != "This sale earns +24 points New balance 148 points" {
+	if got := found.Text("#earns"); got != "This sale earns +24 points New balance 148 points" {
 		t.Errorf("the sale earns %q", got)
 	}
-	entered := cashier.get("/till").entered("spend_amount_cents", "2450", "customer_ulid", anna.ID.String(),
-		"pin_ulid", found.Find("[name=pin_ulid]").AttrOr("value", ""))
+	entered := saleForm(cashier.Get("/till"), "spend_amount_cents", "2450", "customer_ulid", anna.ID.String(),
+		"pin_ulid", found.Value("[name=pin_ulid]"))
 	receipt := cashier.script("/till/sale", entered)
-	if got := receipt.words(".receipt"); receipt.Code != http.StatusOK || !strings.Contains(got, "Sale recorded € 24.50 +24 points") ||
+	if got := receipt.Text(".receipt"); receipt.Code != http.StatusOK || !strings.Contains(got, "Sale recorded € 24.50 +24 points") ||
 		!strings.Contains(got, "New balance 148 points") || !strings.Contains(got, "52 points to Cinnamon bun") {
 		t.Errorf("the receipt is %d %q", receipt.Code, got)
 	}
-	if got := s.balance(t, anna); got != 148 {
+	if got := s.balance(anna); got != 148 {
 		t.Errorf("balance = %d, want 148", got)
 	}
 
-	again := cashier.script("/till/take", form("pin", shown.Digits))
-	if got := again.words(".problem"); again.Code != http.StatusUnprocessableEntity || got != walkin.ErrPIN.Message {
+	again := cashier.script("/till/take", webtest.Form("pin", shown.Digits))
+	if got := again.Text(".problem"); again.Code != http.StatusUnprocessableEntity || got != walkin.ErrPIN.Message {
 		t.Errorf("the PIN again: %d %q", again.Code, got)
 	}
 }
@@ -118,18 +119,18 @@ func TestASaleByTypedPIN(t *testing.T) {
 func TestOpeningACodeTakesNothing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 0)
-	shown := s.card(t, anna)
-	one, two := s.signedIn(t, core.Cashier), s.signedIn(t, core.Cashier)
-	opened := one.get("/till/c/" + shown.Code)
-	if got := opened.Find("form[data-auto-submit] [name=scan]").AttrOr("value", ""); got != shown.Code || strings.Contains(opened.words("main"), "Anna") {
-		t.Errorf("the opened page: %s", opened.words("main"))
+	anna := s.customer("Anna", 0)
+	shown := s.card(anna)
+	one, two := s.signedIn(core.Cashier), s.signedIn(core.Cashier)
+	opened := one.Get("/till/c/" + shown.Code)
+	if got := opened.Value("form[data-auto-submit] [name=scan]"); got != shown.Code || strings.Contains(opened.Text("main"), "Anna") {
+		t.Errorf("the opened page: %s", opened.Text("main"))
 	}
-	if a := two.post("/till/take", form("scan", shown.Code)); a.words("#who-name") != "Anna Lindqvist" {
-		t.Errorf("another till, after the URL was opened: %d %s", a.Code, a.words("main"))
+	if a := two.Post("/till/take", webtest.Form("scan", shown.Code)); a.Text("#who-name") != "Anna Lindqvist" {
+		t.Errorf("another till, after the URL was opened: %d %s", a.Code, a.Text("main"))
 	}
-	if a := one.post("/till/take", form("scan", shown.Code)); a.Code != http.StatusUnprocessableEntity || a.words(".problem") != walkin.ErrPIN.Message {
-		t.Errorf("the second taker: %d %q", a.Code, a.words(".problem"))
+	if a := one.Post("/till/take", webtest.Form("scan", shown.Code)); a.Code != http.StatusUnprocessableEntity || a.Text(".problem") != walkin.ErrPIN.Message {
+		t.Errorf("the second taker: %d %q", a.Code, a.Text(".problem"))
 	}
 }
 
@@ -137,23 +138,23 @@ func TestOpeningACodeTakesNothing(t *testing.T) {
 func TestWhatAScannerReads(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 0)
-	id, voucher := s.voucher(t, anna, 500)
-	card, err := s.Walkins.CardToken(s.by.Tenant.ID, anna)
+	anna := s.customer("Anna", 0)
+	id, voucher := s.voucher(anna, 500)
+	card, err := s.services.Walkins.CardToken(s.By.Tenant.ID, anna)
 	if err != nil {
 		t.Fatal(err)
 	}
-	origin := "https://" + s.by.Tenant.Slug + ".loyalty.example"
-	cashier := s.signedIn(t, core.Cashier)
+	cashier := s.signedIn(core.Cashier)
+	origin := cashier.Origin
 	for scan, ticked := range map[string]string{
-		origin + "/till/c/" + s.card(t, anna).Code: "",
-		origin + "/card/" + card:                   "",
-		origin + "/v/" + voucher + "?from=mail":    id.String(),
-		strings.ToLower(id.String()):               id.String(),
+		origin + "/till/c/" + s.card(anna).Code: "",
+		origin + "/card/" + card:                "",
+		origin + "/v/" + voucher + "?from=mail": id.String(),
+		strings.ToLower(id.String()):            id.String(),
 	} {
-		a := cashier.script("/till/take", form("scan", scan, "spend_amount_cents", "1000"))
-		if a.Code != http.StatusOK || a.words("#who-name") != "Anna Lindqvist" || a.Find("[name=vouchers][checked]").AttrOr("value", "") != ticked {
-			t.Errorf("%s: %d %s", scan, a.Code, a.words("#side"))
+		a := cashier.script("/till/take", webtest.Form("scan", scan, "spend_amount_cents", "1000"))
+		if a.Code != http.StatusOK || a.Text("#who-name") != "Anna Lindqvist" || a.Value("[name=vouchers][checked]") != ticked {
+			t.Errorf("%s: %d %s", scan, a.Code, a.Text("#side"))
 		}
 	}
 	for scan, want := range map[string]string{
@@ -163,8 +164,8 @@ func TestWhatAScannerReads(t *testing.T) {
 		"000 000":                     walkin.ErrPIN.Message,
 		" ":                           till.NoScan,
 	} {
-		if a := cashier.script("/till/take", form("scan", scan)); a.Code != http.StatusUnprocessableEntity || a.words(".problem") != want {
-			t.Errorf("%s: %d %q, want %q", scan, a.Code, a.words(".problem"), want)
+		if a := cashier.script("/till/take", webtest.Form("scan", scan)); a.Code != http.StatusUnprocessableEntity || a.Text(".problem") != want {
+			t.Errorf("%s: %d %q, want %q", scan, a.Code, a.Text(".problem"), want)
 		}
 	}
 }
@@ -174,31 +175,31 @@ func TestWhatAScannerReads(t *testing.T) {
 func TestFindingByPhone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna, bo := s.customer(t, "Anna", 0), s.customer(t, "Bo", 0)
-	if _, err := s.customers.Edit(t.Context(), s.by, bo.ID, customer.Edit{Phone: core.Set("+46 8 999" + anna.Phone[len(anna.Phone)-4:])}); err != nil {
+	anna, bo := s.customer("Anna", 0), s.customer("Bo", 0)
+	if _, err := s.Customers.Edit(t.Context(), s.By, bo.ID, customer.Edit{Phone: core.Set("+46 8 999" + anna.Phone[len(anna.Phone)-4:])}); err != nil {
 		t.Fatal(err)
 	}
-	cashier := s.signedIn(t, core.Cashier)
-	if a := cashier.script("/till/find", form("phone", anna.Phone)); a.words("#who-name") != "Anna Lindqvist" {
-		t.Errorf("the whole number finds %q", a.words("#side"))
+	cashier := s.signedIn(core.Cashier)
+	if a := cashier.script("/till/find", webtest.Form("phone", anna.Phone)); a.Text("#who-name") != "Anna Lindqvist" {
+		t.Errorf("the whole number finds %q", a.Text("#side"))
 	}
-	several := cashier.script("/till/find", form("phone", anna.Phone[len(anna.Phone)-4:], "spend_amount_cents", "700"))
-	if got := several.Find("[name=choose]").Length(); got != 2 || several.words("[data-total]") != "€ 7.00" {
-		t.Errorf("the last digits list %d: %s", got, several.words("#side"))
+	several := cashier.script("/till/find", webtest.Form("phone", anna.Phone[len(anna.Phone)-4:], "spend_amount_cents", "700"))
+	if got := several.Find("[name=choose]").Length(); got != 2 || several.Text("[data-total]") != "€ 7.00" {
+		t.Errorf("the last digits list %d: %s", got, several.Text("#side"))
 	}
-	if a := cashier.script("/till/choose", form("choose", bo.ID.String())); a.words("#who-name") != "Bo Lindqvist" {
-		t.Errorf("chosen %q", a.words("#side"))
+	if a := cashier.script("/till/choose", webtest.Form("choose", bo.ID.String())); a.Text("#who-name") != "Bo Lindqvist" {
+		t.Errorf("chosen %q", a.Text("#side"))
 	}
-	if a := cashier.script("/till/find", form("phone", "12")); a.Code != http.StatusUnprocessableEntity || a.words(".problem") != till.NoPhone {
-		t.Errorf("two digits: %d %q", a.Code, a.words(".problem"))
+	if a := cashier.script("/till/find", webtest.Form("phone", "12")); a.Code != http.StatusUnprocessableEntity || a.Text(".problem") != till.NoPhone {
+		t.Errorf("two digits: %d %q", a.Code, a.Text(".problem"))
 	}
-	none := cashier.script("/till/find", form("phone", "+46 8 555 0000"))
-	if got := none.Find(".found a").AttrOr("href", ""); got != "/admin/customers/new?phone=%2B46+8+555+0000&to=till" {
-		t.Errorf("an unknown number leads to %q: %s", got, none.words(".found"))
+	none := cashier.script("/till/find", webtest.Form("phone", "+46 8 555 0000"))
+	if got := none.Attr(".found a", "href"); got != "/admin/customers/new?phone=%2B46+8+555+0000&to=till" {
+		t.Errorf("an unknown number leads to %q: %s", got, none.Text(".found"))
 	}
-	gone := cashier.script("/till/leave", form("customer_ulid", anna.ID.String(), "spend_amount_cents", "700"))
-	if gone.Find("#who-name").Length() != 0 || gone.words("[data-total]") != "€ 7.00" {
-		t.Errorf("× leaves %q", gone.words("#side"))
+	gone := cashier.script("/till/leave", webtest.Form("customer_ulid", anna.ID.String(), "spend_amount_cents", "700"))
+	if gone.Find("#who-name").Length() != 0 || gone.Text("[data-total]") != "€ 7.00" {
+		t.Errorf("× leaves %q", gone.Text("#side"))
 	}
 }
 
@@ -207,9 +208,9 @@ func TestFindingByPhone(t *testing.T) {
 func TestRecentCustomersAreShownByInitial(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.customer(t, "Anna", 10)
-	a := s.signedIn(t, core.Cashier).get("/till")
-	if got := a.words(".recent li"); got != "AL Anna L. just now" {
+	s.customer("Anna", 10)
+	a := s.signedIn(core.Cashier).Get("/till")
+	if got := a.Text(".recent li"); got != "AL Anna L. just now" {
 		t.Errorf("recent customers: %q", got)
 	}
 }
@@ -218,24 +219,20 @@ func TestRecentCustomersAreShownByInitial(t *testing.T) {
 func TestAConfirmPressedAgainIsOneSale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 0)
-	cashier := s.signedIn(t, core.Cashier)
-	sent := cashier.serve(anna).entered("spend_amount_cents", "1250")
+	anna := s.customer("Anna", 0)
+	cashier := s.signedIn(core.Cashier)
+	sent := saleForm(cashier.serve(anna), "spend_amount_cents", "1250")
 	var clicks sync.WaitGroup
 	for range 20 {
-		again := *cashier
-		again.cookies = map[string]*http.Cookie{}
-		for name, c := range cashier.cookies {
-			again.cookies[name] = c
-		}
+		again := cashier.Clone()
 		clicks.Go(func() {
-			if a := again.post("/till/sale", sent); a.Code != http.StatusSeeOther || !strings.HasPrefix(a.Header().Get("Location"), "/till/receipts/") {
+			if a := again.Post("/till/sale", sent); a.Code != http.StatusSeeOther || !strings.HasPrefix(a.Header().Get("Location"), "/till/receipts/") {
 				t.Errorf("a click is answered %d to %q", a.Code, a.Header().Get("Location"))
 			}
 		})
 	}
 	clicks.Wait()
-	if got := s.balance(t, anna); got != 12 {
+	if got := s.balance(anna); got != 12 {
 		t.Errorf("balance = %d, want 12", got)
 	}
 	if a := cashier.script("/till/sale", sent); !strings.HasPrefix(a.Header().Get("Hx-Redirect"), "/till/receipts/") {
@@ -245,10 +242,10 @@ func TestAConfirmPressedAgainIsOneSale(t *testing.T) {
 	// The same form with something else in it is not silently another sale.
 	sent.Set("spend_amount_cents", "9900")
 	other := cashier.script("/till/sale", sent)
-	if other.Code != http.StatusUnprocessableEntity || other.Find("[name=form_key]").AttrOr("value", "") == sent.Get("form_key") {
-		t.Errorf("with another amount: %d %q", other.Code, other.words(".problem"))
+	if other.Code != http.StatusUnprocessableEntity || other.Value("[name=form_key]") == sent.Get("form_key") {
+		t.Errorf("with another amount: %d %q", other.Code, other.Text(".problem"))
 	}
-	if got := s.balance(t, anna); got != 12 {
+	if got := s.balance(anna); got != 12 {
 		t.Errorf("balance = %d, want 12", got)
 	}
 }
@@ -258,34 +255,35 @@ func TestAConfirmPressedAgainIsOneSale(t *testing.T) {
 func TestRewardsAndVouchersWithASale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 100)
-	coffee, lunch := s.reward(t, "Filter coffee", 80), s.reward(t, "Lunch", 900)
-	voucher, _ := s.voucher(t, anna, 500)
-	cashier := s.signedIn(t, core.Cashier)
+	anna := s.customer("Anna", 100)
+	coffee := s.reward("Filter coffee", 80)
+	s.reward("Lunch", 900)
+	voucher, _ := s.voucher(anna, 500)
+	cashier := s.signedIn(core.Cashier)
 	shown := cashier.serve(anna)
-	if got := shown.words(".uses li"); !strings.Contains(got, "Filter coffee Reward 80 points") || !strings.Contains(got, "€ 5.00 off Voucher, until") || strings.Contains(got, lunch.Name) {
+	if got := shown.Text(".uses li"); !strings.Contains(got, "Filter coffee Reward 80 points") || !strings.Contains(got, "€ 5.00 off Voucher, until") || strings.Contains(got, "Lunch") {
 		t.Errorf("there is to use: %q", got)
 	}
-	used := shown.entered("spend_amount_cents", "2450", "rewards", coffee.ID.String(), "vouchers", voucher.String())
-	earns := cashier.get("/till/earns?"+used.Encode(), "Hx-Request", "true")
-	if got := earns.words("#earns"); got != "This sale earns +24 points New balance 44 points" {
+	used := saleForm(shown, "spend_amount_cents", "2450", "rewards", coffee.String(), "vouchers", voucher.String())
+	earns := cashier.Get("/till/earns?"+used.Encode(), "Hx-Request", "true")
+	if got := earns.Text("#earns"); got != "This sale earns +24 points New balance 44 points" {
 		t.Errorf("the preview says %q", got)
 	}
 	receipt := cashier.script("/till/sale", used)
-	if got := receipt.words(".used"); got != "Filter coffee Hand over Take € 5.00 off the bill Voucher" {
-		t.Errorf("the receipt says %q (%d %s)", got, receipt.Code, receipt.words(".problem"))
+	if got := receipt.Text(".used"); got != "Filter coffee Hand over Take € 5.00 off the bill Voucher" {
+		t.Errorf("the receipt says %q (%d %s)", got, receipt.Code, receipt.Text(".problem"))
 	}
-	if got := s.balance(t, anna); got != 44 {
+	if got := s.balance(anna); got != 44 {
 		t.Errorf("balance = %d, want 44", got)
 	}
 
 	// Without an amount, it is only redeemed.
-	bo := s.customer(t, "Bo", 80)
-	only := cashier.post("/till/sale", cashier.serve(bo).entered("rewards", coffee.ID.String()))
-	if to := only.Header().Get("Location"); !strings.HasPrefix(to, "/till/redeemed/") || cashier.get(to).words(".used") != "Filter coffee Hand over" {
+	bo := s.customer("Bo", 80)
+	only := cashier.Post("/till/sale", saleForm(cashier.serve(bo), "rewards", coffee.String()))
+	if to := only.Header().Get("Location"); !strings.HasPrefix(to, "/till/redeemed/") || cashier.Get(to).Text(".used") != "Filter coffee Hand over" {
 		t.Errorf("redeemed only: %d to %q", only.Code, to)
 	}
-	if got := s.balance(t, bo); got != 0 {
+	if got := s.balance(bo); got != 0 {
 		t.Errorf("balance = %d, want 0", got)
 	}
 }
@@ -295,24 +293,21 @@ func TestRewardsAndVouchersWithASale(t *testing.T) {
 func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna, coffee := s.customer(t, "Anna", 100), s.reward(t, "Filter coffee", 80)
-	before, err := s.rewards.Redeem(t.Context(), s.by, reward.RedeemRequest{CustomerID: new(anna.ID.String()), RewardID: new(coffee.ID.String())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cashier := s.signedIn(t, core.Cashier)
+	anna, coffee := s.customer("Anna", 100), s.reward("Filter coffee", 80)
+	before := s.Redeem(anna.ID, coffee)
+	cashier := s.signedIn(core.Cashier)
 	shown := cashier.serve(anna)
-	if got := shown.words(".uses li"); !strings.HasPrefix(got, "Filter coffee Redeemed ") || !strings.HasSuffix(got, " Free") {
+	if got := shown.Text(".uses li"); !strings.HasPrefix(got, "Filter coffee Redeemed ") || !strings.HasSuffix(got, " Free") {
 		t.Errorf("there is to use: %q", got)
 	}
-	done := cashier.post("/till/sale", shown.entered("pending", before.ID.String()))
-	if got := cashier.get(done.Header().Get("Location")).words(".used"); got != "Filter coffee Hand over" {
+	done := cashier.Post("/till/sale", saleForm(shown, "pending", before.ID.String()))
+	if got := cashier.Get(done.Header().Get("Location")).Text(".used"); got != "Filter coffee Hand over" {
 		t.Errorf("the receipt says %q", got)
 	}
-	if r, err := s.rewards.FindRedemption(t.Context(), s.by, before.ID); err != nil || r.Status != reward.Fulfilled || s.balance(t, anna) != 20 {
+	if r, err := s.Rewards.FindRedemption(t.Context(), s.By, before.ID); err != nil || r.Status != reward.Fulfilled || s.balance(anna) != 20 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if got := cashier.serve(anna).words(".uses li"); got != "" {
+	if got := cashier.serve(anna).Text(".uses li"); got != "" {
 		t.Errorf("still there: %q", got)
 	}
 }
@@ -321,17 +316,17 @@ func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 func TestTheLastSale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
-	none := cashier.ask(http.MethodGet, "/till/last", nil)
-	if got := none.words(".problem"); none.Code != http.StatusNotFound || got != till.NoLastSale {
+	cashier := s.signedIn(core.Cashier)
+	none := cashier.Ask(http.MethodGet, "/till/last")
+	if got := none.Text(".problem"); none.Code != http.StatusNotFound || got != till.NoLastSale {
 		t.Errorf("before the first: %d %q", none.Code, got)
 	}
-	anna := s.customer(t, "Anna", 10)
-	sold := cashier.post("/till/sale", cashier.serve(anna).entered("spend_amount_cents", "2450")).Header().Get("Location")
-	if to := cashier.ask(http.MethodGet, "/till/last", nil).Header().Get("Location"); to != sold {
+	anna := s.customer("Anna", 10)
+	sold := cashier.Submitted("/till/sale", saleForm(cashier.serve(anna), "spend_amount_cents", "2450"))
+	if to := cashier.Ask(http.MethodGet, "/till/last").Header().Get("Location"); to != sold {
 		t.Errorf("led to %q, want %q", to, sold)
 	}
-	if other := s.signedIn(t, core.Cashier).ask(http.MethodGet, "/till/last", nil); other.Code != http.StatusNotFound {
+	if other := s.signedIn(core.Cashier).Ask(http.MethodGet, "/till/last"); other.Code != http.StatusNotFound {
 		t.Errorf("a colleague's: %d", other.Code)
 	}
 }
@@ -341,23 +336,23 @@ func TestTheLastSale(t *testing.T) {
 func TestTheLinkToACard(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 10)
-	cashier := s.signedIn(t, core.Cashier)
-	taken := cashier.post("/till/take", url.Values{"pin": {s.card(t, anna).Digits}})
-	link := taken.Find("a[href*='/card']").AttrOr("href", "")
-	shown := cashier.get(link)
-	if got := shown.words("h1"); got != "Scan to open your card, Anna" || shown.Find(".qr").Length() != 1 || shown.Find("[action*=mail]").Length() != 0 {
+	anna := s.customer("Anna", 10)
+	cashier := s.signedIn(core.Cashier)
+	taken := cashier.Post("/till/take", url.Values{"pin": {s.card(anna).Digits}})
+	link := taken.Attr("a[href*='/card']", "href")
+	shown := cashier.Get(link)
+	if got := shown.Text("h1"); got != "Scan to open your card, Anna" || shown.Find(".qr").Length() != 1 || shown.Find("[action*=mail]").Length() != 0 {
 		t.Errorf("%s shows %q", link, got)
 	}
-	back := cashier.get(shown.Find("[data-cancel]").AttrOr("href", ""))
-	if pin := taken.Find("[name=pin_ulid]").AttrOr("value", "none"); back.Find("[name=pin_ulid]").AttrOr("value", "") != pin {
+	back := cashier.Get(shown.Attr("[data-cancel]", "href"))
+	if pin := taken.Find("[name=pin_ulid]").AttrOr("value", "none"); back.Value("[name=pin_ulid]") != pin {
 		t.Errorf("the PIN %s is lost on the way back", pin)
 	}
-	if _, err := s.customers.Edit(t.Context(), s.by, anna.ID, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
+	if _, err := s.Customers.Edit(t.Context(), s.By, anna.ID, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
 		t.Fatal(err)
 	}
-	mailed := cashier.post(cashier.get(link).Find("[action*=mail]").AttrOr("action", ""), url.Values{})
-	if got := mailed.words(".show-done"); got == "" {
+	mailed := cashier.Post(cashier.Get(link).Attr("[action*=mail]", "action"), url.Values{})
+	if got := mailed.Text(".show-done"); got == "" {
 		t.Errorf("e-mailed: %d %q", mailed.Code, got)
 	}
 }
@@ -366,27 +361,27 @@ func TestTheLinkToACard(t *testing.T) {
 func TestARefusedSaleIsCorrected(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 50)
-	dear := s.reward(t, "Lunch", 80)
-	cashier := s.signedIn(t, core.Cashier)
-	shown := s.card(t, anna)
-	found := cashier.script("/till/take", form("pin", shown.Digits))
-	sent := cashier.get("/till").entered("spend_amount_cents", "2450", "customer_ulid", anna.ID.String(),
-		"pin_ulid", found.Find("[name=pin_ulid]").AttrOr("value", ""), "rewards", dear.ID.String())
+	anna := s.customer("Anna", 50)
+	dear := s.reward("Lunch", 80)
+	cashier := s.signedIn(core.Cashier)
+	shown := s.card(anna)
+	found := cashier.script("/till/take", webtest.Form("pin", shown.Digits))
+	sent := saleForm(cashier.Get("/till"), "spend_amount_cents", "2450", "customer_ulid", anna.ID.String(),
+		"pin_ulid", found.Value("[name=pin_ulid]"), "rewards", dear.String())
 	refused := cashier.script("/till/sale", sent)
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".problem") != "Insufficient points balance." {
-		t.Fatalf("refused: %d %q", refused.Code, refused.words(".problem"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".problem") != "Insufficient points balance." {
+		t.Fatalf("refused: %d %q", refused.Code, refused.Text(".problem"))
 	}
-	corrected := refused.entered()
+	corrected := saleForm(refused)
 	if corrected.Get("spend_amount_cents") != "2450" || corrected.Get("customer_ulid") != anna.ID.String() || corrected.Get("pin_ulid") != sent.Get("pin_ulid") {
 		t.Errorf("what is left of it: %v", corrected)
 	}
 	corrected.Del("rewards")
-	if a := cashier.script("/till/sale", corrected); a.Code != http.StatusOK || s.balance(t, anna) != 74 {
-		t.Errorf("corrected: %d %s, balance %d", a.Code, a.words(".problem"), s.balance(t, anna))
+	if a := cashier.script("/till/sale", corrected); a.Code != http.StatusOK || s.balance(anna) != 74 {
+		t.Errorf("corrected: %d %s, balance %d", a.Code, a.Text(".problem"), s.balance(anna))
 	}
-	if a := cashier.script("/till/sale", cashier.serve(anna).entered()); a.Code != http.StatusUnprocessableEntity || a.words(".pad .wrong") != "Enter an amount" {
-		t.Errorf("without an amount: %d %q", a.Code, a.words(".wrong"))
+	if a := cashier.script("/till/sale", saleForm(cashier.serve(anna))); a.Code != http.StatusUnprocessableEntity || a.Text(".pad .wrong") != "Enter an amount" {
+		t.Errorf("without an amount: %d %q", a.Code, a.Text(".wrong"))
 	}
 }
 
@@ -395,16 +390,16 @@ func TestARefusedSaleIsCorrected(t *testing.T) {
 func TestAPINThatWasTakenTooLongAgo(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 0)
-	cashier := s.signedIn(t, core.Cashier)
-	found := cashier.script("/till/take", form("pin", s.card(t, anna).Digits))
-	sent := cashier.get("/till").entered("spend_amount_cents", "2450", "customer_ulid", anna.ID.String(), "pin_ulid", found.Find("[name=pin_ulid]").AttrOr("value", ""))
-	s.later(t, walkin.CompleteWithin+time.Second)
+	anna := s.customer("Anna", 0)
+	cashier := s.signedIn(core.Cashier)
+	found := cashier.script("/till/take", webtest.Form("pin", s.card(anna).Digits))
+	sent := saleForm(cashier.Get("/till"), "spend_amount_cents", "2450", "customer_ulid", anna.ID.String(), "pin_ulid", found.Value("[name=pin_ulid]"))
+	s.later(walkin.CompleteWithin + time.Second)
 	late := cashier.script("/till/sale", sent)
-	if late.Code != http.StatusUnprocessableEntity || late.words(".problem") != walkin.ErrPIN.Message || late.Find("#who-name").Length() != 0 || late.words("[data-digits]") != "24.50" {
-		t.Errorf("too late: %d %q, %s", late.Code, late.words(".problem"), late.words("#side"))
+	if late.Code != http.StatusUnprocessableEntity || late.Text(".problem") != walkin.ErrPIN.Message || late.Find("#who-name").Length() != 0 || late.Text("[data-digits]") != "24.50" {
+		t.Errorf("too late: %d %q, %s", late.Code, late.Text(".problem"), late.Text("#side"))
 	}
-	if got := s.balance(t, anna); got != 0 {
+	if got := s.balance(anna); got != 0 {
 		t.Errorf("balance = %d, want 0", got)
 	}
 }
@@ -413,24 +408,23 @@ func TestAPINThatWasTakenTooLongAgo(t *testing.T) {
 func TestAnAmountAboveTheCeilingIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 0)
-	cashier := s.signedIn(t, core.Cashier)
-	sent := cashier.serve(anna).entered("spend_amount_cents", "100001")
+	anna := s.customer("Anna", 0)
+	cashier := s.signedIn(core.Cashier)
+	sent := saleForm(cashier.serve(anna), "spend_amount_cents", "100001")
 	asked := cashier.script("/till/sale", sent)
-	if got := asked.words(".ask"); asked.Code != http.StatusOK || got != "Is € 1,000.01 right? It’s above € 1,000.00. Correct amount Record € 1,000.01" || s.balance(t, anna) != 0 {
-		t.Errorf("asked %d %q, balance %d", asked.Code, got, s.balance(t, anna))
+	if got := asked.Text(".ask"); asked.Code != http.StatusOK || got != "Is € 1,000.01 right? It’s above € 1,000.00. Correct amount Record € 1,000.01" || s.balance(anna) != 0 {
+		t.Errorf("asked %d %q, balance %d", asked.Code, got, s.balance(anna))
 	}
-	sent.Set("spend_amount_cents", "900000")
-	sent.Set("confirmed", "100001")
-	if other := cashier.script("/till/sale", sent); other.Find(".ask").Length() != 1 || s.balance(t, anna) != 0 {
-		t.Errorf("the confirmation of another amount counts: %s", other.words("main"))
+	webtest.With(sent, "spend_amount_cents", "900000", "confirmed", "100001")
+	if other := cashier.script("/till/sale", sent); other.Find(".ask").Length() != 1 || s.balance(anna) != 0 {
+		t.Errorf("the confirmation of another amount counts: %s", other.Text("main"))
 	}
 	sent.Set("confirmed", "900000")
-	if done := cashier.script("/till/sale", sent); done.Code != http.StatusOK || s.balance(t, anna) != 9000 {
-		t.Errorf("confirmed: %d, balance %d", done.Code, s.balance(t, anna))
+	if done := cashier.script("/till/sale", sent); done.Code != http.StatusOK || s.balance(anna) != 9000 {
+		t.Errorf("confirmed: %d, balance %d", done.Code, s.balance(anna))
 	}
-	if a := cashier.script("/till/show", cashier.get("/till").entered("spend_amount_cents", "100001")); a.words(".ask h2") != "Is € 1,000.01 right?" {
-		t.Errorf("letting the customer scan: %d %s", a.Code, a.words("main"))
+	if a := cashier.script("/till/show", saleForm(cashier.Get("/till"), "spend_amount_cents", "100001")); a.Text(".ask h2") != "Is € 1,000.01 right?" {
+		t.Errorf("letting the customer scan: %d %s", a.Code, a.Text("main"))
 	}
 }
 
@@ -439,36 +433,36 @@ func TestAnAmountAboveTheCeilingIsAskedAbout(t *testing.T) {
 func TestUndoingASale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 0)
-	cashier, manager := s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
+	anna := s.customer("Anna", 0)
+	cashier, manager := s.signedIn(core.Cashier), s.signedIn(core.Manager)
 	sold := func() string {
-		dbtest.Tick(s.db)
-		return cashier.post("/till/sale", cashier.serve(anna).entered("spend_amount_cents", "700")).Header().Get("Location")
+		dbtest.Tick(s.DB)
+		return cashier.Submitted("/till/sale", saleForm(cashier.serve(anna), "spend_amount_cents", "700"))
 	}
 	first, last := sold(), sold()
-	if cashier.get(first).Find(".undo").Length() != 0 {
+	if cashier.Get(first).Find(".undo").Length() != 0 {
 		t.Error("an earlier sale is offered to be undone")
 	}
-	if left := cashier.get(last).words("[data-left]"); !strings.HasPrefix(left, "9:5") && left != "10:00 left" {
+	if left := cashier.Get(last).Text("[data-left]"); !strings.HasPrefix(left, "9:5") && left != "10:00 left" {
 		t.Errorf("there are %q", left)
 	}
-	if a := cashier.script(first+"/undo", nil); a.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(a.words(".problem"), "At the till only your own last sale") {
-		t.Errorf("the earlier one: %d %q", a.Code, a.words(".problem"))
+	if a := cashier.script(first+"/undo", nil); a.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(a.Text(".problem"), "At the till only your own last sale") {
+		t.Errorf("the earlier one: %d %q", a.Code, a.Text(".problem"))
 	}
 	undone := cashier.script(last+"/undo", nil)
-	if undone.Code != http.StatusOK || undone.words("h1") != "Sale undone" || s.balance(t, anna) != 7 {
-		t.Errorf("undone: %d %q, balance %d", undone.Code, undone.words("h1"), s.balance(t, anna))
+	if undone.Code != http.StatusOK || undone.Text("h1") != "Sale undone" || s.balance(anna) != 7 {
+		t.Errorf("undone: %d %q, balance %d", undone.Code, undone.Text("h1"), s.balance(anna))
 	}
 	third := sold()
-	s.later(t, 10*time.Minute+time.Second)
-	if cashier.get(third).Find(".undo").Length() != 0 {
+	s.later(10*time.Minute + time.Second)
+	if cashier.Get(third).Find(".undo").Length() != 0 {
 		t.Error("after ten minutes it is still offered")
 	}
-	if a := manager.get(third); a.Find(".undo").Length() != 1 || a.Find("[data-left]").Length() != 0 {
-		t.Errorf("a manager is offered %q", a.words(".receipt-foot"))
+	if a := manager.Get(third); a.Find(".undo").Length() != 1 || a.Find("[data-left]").Length() != 0 {
+		t.Errorf("a manager is offered %q", a.Text(".receipt-foot"))
 	}
-	if a := manager.post(third+"/undo", nil); a.Code != http.StatusSeeOther || s.balance(t, anna) != 7 {
-		t.Errorf("a manager: %d, balance %d", a.Code, s.balance(t, anna))
+	if a := manager.Post(third+"/undo", nil); a.Code != http.StatusSeeOther || s.balance(anna) != 7 {
+		t.Errorf("a manager: %d, balance %d", a.Code, s.balance(anna))
 	}
 }
 
@@ -476,46 +470,46 @@ func TestUndoingASale(t *testing.T) {
 func TestTheDeviceRemembersItsLocation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 0)
+	anna := s.customer("Anna", 0)
 	place := func(name string) location.Location {
-		l, err := s.Locations.Add(t.Context(), s.by, location.New{Name: &name})
+		l, err := s.services.Locations.Add(t.Context(), s.By, location.New{Name: &name})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return l
 	}
 	harbour, market := place("Harbour"), place("Market")
-	cashier := s.signedIn(t, core.Cashier)
-	if got := cashier.get("/till").words(".place-name"); got != "Choose location" {
+	cashier := s.signedIn(core.Cashier)
+	if got := cashier.Get("/till").Text(".place-name"); got != "Choose location" {
 		t.Errorf("at first: %q", got)
 	}
-	set := cashier.script("/till/location", form("id", decimal(harbour.ID)))
-	cookie := cashier.cookies["__Host-till-location"]
-	if set.words(".place-name") != "Harbour" || cookie == nil || cookie.MaxAge != 365*24*3600 || !cookie.Secure || !cookie.HttpOnly {
-		t.Errorf("set to %q, %v", set.words(".place-name"), cookie)
+	set := cashier.script("/till/location", webtest.Form("id", decimal(harbour.ID)))
+	cookie := cashier.Cookies["__Host-till-location"]
+	if set.Text(".place-name") != "Harbour" || cookie == nil || cookie.MaxAge != 365*24*3600 || !cookie.Secure || !cookie.HttpOnly {
+		t.Errorf("set to %q, %v", set.Text(".place-name"), cookie)
 	}
 	shown := cashier.serve(anna)
-	receipt := cashier.post("/till/sale", shown.entered("spend_amount_cents", "700")).Header().Get("Location")
+	receipt := cashier.Submitted("/till/sale", saleForm(shown, "spend_amount_cents", "700"))
 	id, err := core.ParseID(strings.TrimPrefix(receipt, "/till/receipts/"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sale, err := s.Transactions.Find(t.Context(), s.by, id)
+	sale, err := s.Sales.Find(t.Context(), s.By, id)
 	if err != nil || sale.LocationID == nil || *sale.LocationID != harbour.ID {
 		t.Errorf("the sale was made at %v, %v", sale.LocationID, err)
 	}
-	if _, err := s.Locations.Edit(t.Context(), s.by, harbour.ID, location.Edit{Active: core.Set(false)}); err != nil {
+	if _, err := s.services.Locations.Edit(t.Context(), s.By, harbour.ID, location.Edit{Active: core.Set(false)}); err != nil {
 		t.Fatal(err)
 	}
 	// What was on the screen is refused, and the page that says so has dropped it.
-	refused := cashier.script("/till/sale", shown.entered("spend_amount_cents", "800", "form_key", core.NewID(s.db.Now()).String()))
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".problem") != says("Location", core.InvalidChoice) {
-		t.Errorf("at a closed location: %d %q", refused.Code, refused.words(".problem"))
+	refused := cashier.script("/till/sale", saleForm(shown, "spend_amount_cents", "800", "form_key", core.NewID(s.DB.Now()).String()))
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".problem") != webtest.Message("Location", core.InvalidChoice) {
+		t.Errorf("at a closed location: %d %q", refused.Code, refused.Text(".problem"))
 	}
-	if got := cashier.get("/till").words(".place-name"); got != market.Name {
+	if got := cashier.Get("/till").Text(".place-name"); got != market.Name {
 		t.Errorf("after it closed: %q, want the one that is left", got)
 	}
-	if a := cashier.post("/till/location", form("id", decimal(harbour.ID))); a.Code != http.StatusNotFound {
+	if a := cashier.Post("/till/location", webtest.Form("id", decimal(harbour.ID))); a.Code != http.StatusNotFound {
 		t.Errorf("choosing the closed one = %d", a.Code)
 	}
 }
@@ -524,25 +518,25 @@ func TestTheDeviceRemembersItsLocation(t *testing.T) {
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t, "Anna", 0)
-	cashier := s.signedIn(t, core.Cashier)
-	blank := form("form_key", cashier.get("/till").Find("[name=form_key]").AttrOr("value", ""), "transaction_type_id", decimal(s.kind.ID),
-		"amount", "24.50", "scan", "", "pin", s.card(t, anna).Digits, "phone", "")
+	anna := s.customer("Anna", 0)
+	cashier := s.signedIn(core.Cashier)
+	blank := webtest.Form("form_key", cashier.Get("/till").Value("[name=form_key]"), "transaction_type_id", decimal(s.kind.ID),
+		"amount", "24.50", "scan", "", "pin", s.card(anna).Digits, "phone", "")
 	// Enter in the PIN's field presses the form's first button.
 	blank.Set("enter", "1")
-	found := cashier.post("/till/sale", blank)
-	if found.words("#who-name") != "Anna Lindqvist" || found.Find("[name=amount]").AttrOr("value", "") != "24.50" {
-		t.Fatalf("found: %d %s", found.Code, found.words("main"))
+	found := cashier.Post("/till/sale", blank)
+	if found.Text("#who-name") != "Anna Lindqvist" || found.Value("[name=amount]") != "24.50" {
+		t.Fatalf("found: %d %s", found.Code, found.Text("main"))
 	}
-	sent := form("form_key", found.Find("[name=form_key]").AttrOr("value", ""), "transaction_type_id", decimal(s.kind.ID), "amount", "24.50",
-		"customer_ulid", anna.ID.String(), "pin_ulid", found.Find("[name=pin_ulid]").AttrOr("value", ""))
-	done := cashier.post("/till/sale", sent)
-	if to := done.Header().Get("Location"); done.Code != http.StatusSeeOther || cashier.get(to).words(".amount") != "€ 24.50" {
+	sent := webtest.Form("form_key", found.Value("[name=form_key]"), "transaction_type_id", decimal(s.kind.ID), "amount", "24.50",
+		"customer_ulid", anna.ID.String(), "pin_ulid", found.Value("[name=pin_ulid]"))
+	done := cashier.Post("/till/sale", sent)
+	if to := done.Header().Get("Location"); done.Code != http.StatusSeeOther || cashier.Get(to).Text(".amount") != "€ 24.50" {
 		t.Errorf("done: %d to %q", done.Code, to)
 	}
-	ambiguous := cashier.post("/till/sale", form("customer_ulid", anna.ID.String(), "transaction_type_id", decimal(s.kind.ID), "amount", "12,505"))
+	ambiguous := cashier.Post("/till/sale", webtest.Form("customer_ulid", anna.ID.String(), "transaction_type_id", decimal(s.kind.ID), "amount", "12,505"))
 	if ambiguous.Code != http.StatusUnprocessableEntity || ambiguous.Find("[name=amount_choice]").Length() != 2 {
-		t.Errorf("an amount of two readings: %d %s", ambiguous.Code, ambiguous.words(".pad"))
+		t.Errorf("an amount of two readings: %d %s", ambiguous.Code, ambiguous.Text(".pad"))
 	}
 }
 
@@ -551,12 +545,11 @@ func TestAmountsOfOtherCurrencies(t *testing.T) {
 	t.Parallel()
 	for currency, want := range map[string]string{"JPY": "0 2,450", "KWD": "3 2.450", "EUR": "2 24.50"} {
 		s := newShop(t)
-		tenants := tenant.NewService(s.db, nil)
-		if _, err := tenants.EditSettings(t.Context(), s.by, tenant.SettingsEdit{Currency: core.Set(currency)}); err != nil {
+		if _, err := s.services.Tenants.EditSettings(t.Context(), s.By, tenant.SettingsEdit{Currency: core.Set(currency)}); err != nil {
 			t.Fatal(err)
 		}
-		a := s.signedIn(t, core.Cashier).get("/till?spend_amount_cents=2450")
-		if got := a.Find("#sale").AttrOr("data-decimals", "") + " " + a.words("[data-digits]"); got != want {
+		a := s.signedIn(core.Cashier).Get("/till?spend_amount_cents=2450")
+		if got := a.Attr("#sale", "data-decimals") + " " + a.Text("[data-digits]"); got != want {
 			t.Errorf("%s: %q, want %q", currency, got, want)
 		}
 	}
@@ -567,12 +560,12 @@ func TestAmountsOfOtherCurrencies(t *testing.T) {
 func TestInstallableWithACamera(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	manifest := s.stranger(t).get("/till/manifest.webmanifest")
+	manifest := s.stranger().Get("/till/manifest.webmanifest")
 	if got := manifest.Body.String(); !strings.Contains(got, `"start_url":"/till"`) || !strings.Contains(got, `"display":"standalone"`) || !strings.Contains(got, `"src":"/brand/icon/5746d6-512.png"`) ||
 		manifest.Header().Get("Content-Type") != "application/manifest+json" {
 		t.Errorf("manifest: %v %s", manifest.Header(), got)
 	}
-	h := s.signedIn(t, core.Cashier).get("/till").Header()
+	h := s.signedIn(core.Cashier).Get("/till").Header()
 	if !strings.Contains(h.Get("Content-Security-Policy"), "script-src 'self' 'wasm-unsafe-eval';") || !strings.Contains(h.Get("Permissions-Policy"), "camera=(self)") {
 		t.Errorf("headers: %v", h)
 	}

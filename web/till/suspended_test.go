@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/web/webtest"
 )
 
 // "panel shows a plain notice": so does the till, to people who were signed in, and nothing is
@@ -13,15 +14,15 @@ import (
 func TestTillOfASuspendedBusiness(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.signedIn(t, core.Cashier)
-	cashier.get("/till")
-	if _, err := s.Tenants.Suspend(t.Context(), core.System(core.Tenant{}, "test"), s.by.Tenant.ID, new("Unpaid")); err != nil {
+	cashier := s.signedIn(core.Cashier)
+	cashier.Get("/till")
+	if _, err := s.services.Tenants.Suspend(t.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, new("Unpaid")); err != nil {
 		t.Fatal(err)
 	}
-	for what, a := range map[string]answer{
-		"the till": cashier.ask(http.MethodGet, "/till", nil), "a sale": cashier.post("/till/sale", form("spend_amount_cents", "5")),
+	for what, a := range map[string]webtest.Page{
+		"the till": cashier.Ask(http.MethodGet, "/till"), "a sale": cashier.Post("/till/sale", webtest.Form("spend_amount_cents", "5")),
 	} {
-		if words := a.words("main"); a.Code != http.StatusForbidden || !strings.Contains(words, "This business is suspended.") || a.Find("main a").Length() != 0 {
+		if words := a.Text("main"); a.Code != http.StatusForbidden || !strings.Contains(words, "This business is suspended.") || a.Find("main a").Length() != 0 {
 			t.Errorf("%s = %d %q", what, a.Code, words)
 		}
 	}

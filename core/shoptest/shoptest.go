@@ -1,0 +1,320 @@
+// Package shoptest gives a test a business with customers, sales, rewards and coupons, in the
+// database of core/dbtest. Its methods call the use cases and fail the test on an error.
+package shoptest
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/verify"
+)
+
+// Shop is a business in Sweden, as one of its people sees it at one time.
+type Shop struct {
+	T  testing.TB
+	DB *db.DB
+	By core.Actor // the owner, unless As or Of says otherwise
+
+	Customers *customer.Service
+	Sales     *transaction.Service
+	Rewards   *reward.Service
+	Coupons   *coupon.Service
+	Jobs      *job.Queue // of Coupons; it runs no jobs until a test starts it
+}
+
+// New makes a business in the database that the package's tests share.
+func New(t testing.TB) Shop {
+	t.Helper()
+	return In(t, dbtest.DB(t))
+}
+
+// In makes a business in a database.
+func In(t testing.TB, d *db.DB) Shop {
+	t.Helper()
+	return Of(t, d, dbtest.Tenant(t, d))
+}
+
+// Of returns an existing business, as a person sees it.
+func Of(t testing.TB, d *db.DB, by core.Actor) Shop {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Shop{
+		T: t, DB: d, By: by,
+		Customers: customer.NewService(d), Sales: transaction.NewService(d), Rewards: reward.NewService(d),
+		Coupons: coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), log), Jobs: jobs,
+	}
+}
+
+// At is the same business at another time.
+func (s Shop) At(instant time.Time) Shop {
+	s.T.Helper()
+	return Of(s.T, s.DB.At(instant), s.By)
+}
+
+// Later is the same business after a while.
+func (s Shop) Later(d time.Duration) Shop {
+	s.T.Helper()
+	return s.At(s.DB.Now().Add(d))
+}
+
+// As is the same business, seen by a new person with a role.
+func (s Shop) As(role core.Role) Shop {
+	s.T.Helper()
+	s.By = dbtest.Person(s.T, s.DB, s.By, role)
+	return s
+}
+
+// InZone is the same business in another time zone.
+func (s Shop) InZone(name string) Shop {
+	s.T.Helper()
+	zone, err := time.LoadLocation(name)
+	s.check(err)
+	s.By.Tenant.TimeZone = zone
+	return s
+}
+
+// Customer adds Anna Lindqvist, with a phone number of her own.
+func (s Shop) Customer() customer.Customer {
+	s.T.Helper()
+	return s.AddCustomer(Anna(Phone()))
+}
+
+// AddCustomers adds n customers.
+func (s Shop) AddCustomers(n int) []customer.Customer {
+	s.T.Helper()
+	all := make([]customer.Customer, n)
+	for i := range all {
+		all[i] = s.Customer()
+	}
+	return all
+}
+
+// AddCustomer adds a customer.
+func (s Shop) AddCustomer(n customer.New) customer.Customer {
+	s.T.Helper()
+	added, err := s.Customers.Upsert(s.T.Context(), s.By, n)
+	s.check(err)
+	return added.Customer
+}
+
+// Account returns a customer with their balances.
+func (s Shop) Account(id core.ID) customer.Customer {
+	s.T.Helper()
+	c, err := s.Customers.Find(s.T.Context(), s.By, id)
+	s.check(err)
+	return c
+}
+
+// Adjust adds points or stamps to a customer, or takes them.
+func (s Shop) Adjust(id core.ID, unit ledger.Unit, amount int64) {
+	s.T.Helper()
+	_, err := db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(s.T.Context(), tx, s.By, ledger.Entry{Customer: id, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
+	})
+	s.check(err)
+}
+
+// Points adds a transaction type that gives a point for each full amount of cents.
+func (s Shop) Points(cents int64) transaction.Type {
+	s.T.Helper()
+	return s.Type(ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: cents})
+}
+
+// Stamps adds a transaction type that gives a stamp for each sale.
+func (s Shop) Stamps() transaction.Type {
+	s.T.Helper()
+	return s.Type(ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
+}
+
+// Type adds a transaction type.
+func (s Shop) Type(unit ledger.Unit, rule transaction.Rule) transaction.Type {
+	s.T.Helper()
+	kind, err := s.Sales.AddType(s.T.Context(), s.By, transaction.NewType{Name: "Purchase", RuleType: unit, Rule: rule})
+	s.check(err)
+	return kind
+}
+
+// Sale records a sale to a customer.
+func (s Shop) Sale(to core.ID, kind transaction.Type, cents int64) transaction.Transaction {
+	s.T.Helper()
+	sale, err := s.Sales.Record(s.T.Context(), s.By, transaction.New{
+		CustomerID: new(to.String()), TransactionTypeID: &kind.ID, SpendAmountCents: &cents, Source: transaction.POS,
+	})
+	s.check(err)
+	return sale
+}
+
+// VoidSale voids a sale.
+func (s Shop) VoidSale(id core.ID) {
+	s.T.Helper()
+	_, err := s.Sales.Void(s.T.Context(), s.By, id)
+	s.check(err)
+}
+
+// Reward adds a reward for points.
+func (s Shop) Reward(points int64, stock *int64) core.ID {
+	s.T.Helper()
+	return s.AddReward(reward.New{Name: new("Espresso"), PointsCost: &points, Stock: stock})
+}
+
+// AddReward adds a reward.
+func (s Shop) AddReward(n reward.New) core.ID {
+	s.T.Helper()
+	added, err := s.Rewards.Add(s.T.Context(), s.By, n)
+	s.check(err)
+	return added.ID
+}
+
+// Redeem exchanges a customer's points or stamps for a reward.
+func (s Shop) Redeem(customerID, rewardID core.ID) reward.Redemption {
+	s.T.Helper()
+	redemption, err := s.Rewards.Redeem(s.T.Context(), s.By, reward.RedeemRequest{CustomerID: new(customerID.String()), RewardID: new(rewardID.String())})
+	s.check(err)
+	return redemption
+}
+
+// VoidRedemption voids a redemption.
+func (s Shop) VoidRedemption(id core.ID) {
+	s.T.Helper()
+	_, err := s.Rewards.Void(s.T.Context(), s.By, id)
+	s.check(err)
+}
+
+// Coupon adds a coupon.
+func (s Shop) Coupon(n coupon.New) coupon.Coupon {
+	s.T.Helper()
+	added, err := s.Coupons.Add(s.T.Context(), s.By, n)
+	s.check(err)
+	return added
+}
+
+// Send sends a coupon and waits until its vouchers exist.
+func (s Shop) Send(id core.ID, send coupon.Send) coupon.Sending {
+	s.T.Helper()
+	if send.FormKey == "" {
+		send.FormKey = core.NewID(s.DB.Now()).String()
+	}
+	sent, err := s.Coupons.Send(s.T.Context(), s.By, id, send)
+	s.check(err)
+	sent, err = s.Coupons.Evaluate(s.T.Context(), s.By, sent.ID)
+	s.check(err)
+	return sent
+}
+
+// Voucher sends a coupon to one customer and returns the voucher.
+func (s Shop) Voucher(couponID, customerID core.ID) core.ID {
+	s.T.Helper()
+	sent := s.Send(couponID, coupon.Send{Segment: coupon.Manual, Customers: []string{customerID.String()}})
+	if sent.Sent != 1 {
+		s.T.Fatalf("sent %+v, want one voucher", sent)
+	}
+	return Query[core.ID](s, "select id from loyalty.voucher where tenant_id = $1 and send_id = $2", s.By.Tenant.ID, sent.ID)
+}
+
+// RedeemVoucher redeems a voucher.
+func (s Shop) RedeemVoucher(id core.ID) coupon.Voucher {
+	s.T.Helper()
+	redeemed, err := s.Coupons.Redeem(s.T.Context(), s.By, id)
+	s.check(err)
+	return redeemed
+}
+
+// Exec runs a statement as the owner of the tables.
+func (s Shop) Exec(sql string, args ...any) {
+	s.T.Helper()
+	_, err := dbtest.Owner(s.DB).Exec(s.T.Context(), sql, args...)
+	s.check(err)
+}
+
+// Query returns the only value that a statement selects, read as the owner of the tables.
+func Query[V any](s Shop, sql string, args ...any) V {
+	s.T.Helper()
+	values := QueryAll[V](s, sql, args...)
+	if len(values) != 1 {
+		s.T.Fatalf("%d rows, want one: %s", len(values), sql)
+	}
+	return values[0]
+}
+
+// QueryAll returns the values that a statement selects, read as the owner of the tables.
+func QueryAll[V any](s Shop, sql string, args ...any) []V {
+	s.T.Helper()
+	rows, err := dbtest.Owner(s.DB).Query(s.T.Context(), sql, args...)
+	s.check(err)
+	values, err := pgx.CollectRows(rows, pgx.RowTo[V])
+	s.check(err)
+	return values
+}
+
+// Log returns the entries of the audit log about a record, oldest first: the action, the facts
+// before and after, and the actor.
+func (s Shop) Log(subject string) []string {
+	s.T.Helper()
+	return QueryAll[string](s, `
+		select concat_ws(' ', action, coalesce(old::text, '-'), coalesce(new::text, '-'), 'by', actor_name)
+		from loyalty.audit_entry
+		where tenant_id = $1 and subject_id = $2
+		order by created_at, id`, s.By.Tenant.ID, subject)
+}
+
+// Verify fails the test if the checks of `loyalty verify` find anything in the database, which
+// must be the test's own.
+func (s Shop) Verify() {
+	s.T.Helper()
+	results, err := verify.Run(s.T.Context(), s.DB)
+	s.check(err)
+	for _, r := range results {
+		if r.Wrong > 0 {
+			s.T.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
+		}
+	}
+}
+
+func (s Shop) check(err error) {
+	s.T.Helper()
+	if err != nil {
+		s.T.Fatal(err)
+	}
+}
+
+var phones atomic.Int64
+
+// Phone returns a Swedish phone number that no other test uses.
+func Phone() string { return fmt.Sprintf("070 %07d", phones.Add(1)) }
+
+// Anna describes a customer.
+func Anna(phone string) customer.New {
+	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone}
+}
+
+// WantFields fails the test unless err is a refusal of these fields.
+func WantFields(t testing.TB, err error, want core.Fields) {
+	t.Helper()
+	var refusal *core.Error
+	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
+		t.Fatalf("got %v, want a refusal of fields", err)
+	}
+	if diff := cmp.Diff(want, refusal.Fields); diff != "" {
+		t.Errorf("refused fields (-want +got):\n%s", diff)
+	}
+}

@@ -1,9 +1,0 @@
-package admin_test
-
-import (
-	"example.com/loyalty/core"
-	"example.com/loyalty/web/page"
-)
-
-// says is the message of a violation beside a field with that label.
-func says(label string, v core.Violation) string { return page.Message("", label, v, page.Number) }
