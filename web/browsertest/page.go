@@ -38,13 +38,13 @@ type Page struct {
 // NewPage opens a tab with no cookies. Paths are relative to the address base.
 func (b *Browser) NewPage(t *testing.T, base string) *Page {
 	t.Helper()
-	return openTab(t, b.ctx, base, chromedp.WithNewBrowserContext())
+	return openTab(t, b.ctx, base, chromedp.WithNewBrowserContext()).prepare(t)
 }
 
 // NewTab opens another tab with the same cookies.
 func (p *Page) NewTab(t *testing.T) *Page {
 	t.Helper()
-	return openTab(t, p.ctx, p.base)
+	return openTab(t, p.ctx, p.base).prepare(t)
 }
 
 func openTab(t *testing.T, from context.Context, base string, options ...chromedp.ContextOption) *Page {
@@ -59,7 +59,12 @@ func openTab(t *testing.T, from context.Context, base string, options ...chromed
 	if err := chromedp.Listen(ctx, a.see); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
-	p := (&Page{ctx: ctx, activity: a, base: base}).For(t)
+	return &Page{ctx: ctx, activity: a, base: base}
+}
+
+func (p *Page) prepare(t *testing.T) *Page {
+	t.Helper()
+	p = p.For(t)
 	p.Emulate(1440, 900, false)
 	return p
 }
