@@ -130,7 +130,7 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 	r.Close()
 	r.perSecond = float64(r.Requests) / r.End.Sub(r.Earliest).Seconds()
 	r.memory = b.product.peakMemory()
-	return r, failed
+	return r, cmp.Or(failed, ctx.Err())
 }
 
 func (s scenario) accepts(status int) bool {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"example.com/loyalty/core/fixture"
 )
@@ -45,6 +45,17 @@ func (p *product) configure(ctx context.Context, databaseURL string) {
 		"DATABASE_URL="+databaseURL, "LOYALTY_SECRET="+productSecret, "LOYALTY_DATA_DIR="+filepath.Join(p.dir, "data"),
 		"LOYALTY_ADDR="+p.addr, "LOYALTY_BASE_URL="+p.base, "LOYALTY_RATE_TOKEN=0", "LOYALTY_LOG=json",
 		"LOYALTY_METRICS_ADDR="+metrics, "LOYALTY_PPROF=1", "LOYALTY_SANDBOX=1", "LOYALTY_TRUSTED_PROXIES=127.0.0.1/32")
+	p.client = &http.Client{
+		Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "tcp", p.addr)
+			},
+			TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, // other tests check the certificates
+			DisableCompression:  true,                                  // responses are measured compressed
+			MaxIdleConnsPerHost: 1000,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 func freeAddress(ctx context.Context) string {
@@ -55,17 +66,13 @@ func freeAddress(ctx context.Context) string {
 
 // command runs a command of the product and returns its output.
 func (p *product) command(ctx context.Context, args ...string) string {
-	return fixture.Must(p.try(ctx, args...))
-}
-
-func (p *product) try(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = p.env
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("loyalty %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return strings.TrimSpace(string(out)), err
+	return strings.TrimSpace(string(fixture.Must(out, err)))
 }
 
 // start starts the server and waits until it is ready.
@@ -76,29 +83,16 @@ func (p *product) start(ctx context.Context) {
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, log, log
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
 	fixture.Must(0, p.cmd.Start())
-	for attempt := 0; ; attempt++ {
-		_, err := p.try(ctx, "health", "--ready")
+	ready := vegeta.Target{Method: http.MethodGet, URL: p.base + "/readyz"}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		_, err := browser{client: p.client}.ask(ctx, ready, http.StatusOK)
 		if err == nil {
-			break
+			return
 		}
-		if attempt == 200 {
+		if time.Now().After(deadline) {
 			printed, _ := os.ReadFile(log.Name())
-			fixture.Must(0, fmt.Errorf("the product did not start: %s", bytes.TrimSpace(printed)))
+			fixture.Must(0, fmt.Errorf("the product did not start: %w\n%s", err, printed))
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(fixture.Must(os.ReadFile(filepath.Join(p.dir, "data", "ca.pem"))))
-	p.client = &http.Client{
-		Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return new(net.Dialer).DialContext(ctx, "tcp", p.addr)
-			},
-			TLSClientConfig:     &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-			DisableCompression:  true, // responses are measured compressed
-			MaxIdleConnsPerHost: 1000,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
