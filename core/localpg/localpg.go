@@ -179,16 +179,13 @@ func (c *Cluster) waitUntilReady(ctx context.Context) error {
 }
 
 // connect tries a connection. In this process's server, it creates the owner's login and database if
-// they are missing.
+// they are missing; another process has done so when the database exists.
 func (c *Cluster) connect(ctx context.Context) error {
-	if c.server == nil {
-		conn, err := pgx.Connect(ctx, c.URL())
-		if err != nil {
-			return err
-		}
-		return conn.Close(ctx)
+	database := "loyalty"
+	if c.server != nil {
+		database = "postgres"
 	}
-	conn, err := pgx.Connect(ctx, c.AdminURL("postgres"))
+	conn, err := pgx.Connect(ctx, c.AdminURL(database))
 	if err != nil {
 		return err
 	}
