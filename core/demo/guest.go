@@ -67,9 +67,12 @@ func (c *cafe) addGuests() {
 }
 
 // phoneNumber returns a number for the i-th guest, in one of two notations. The numbers belong to no one:
-// 074-1 is not in use.
+// 070-174 06 05 to 99 are reserved for fiction, and 074-1 is not in use.
 func phoneNumber(r *rand.Rand, i int) string {
-	n := fmt.Sprintf("741%06d", i*2_311)
+	n := fmt.Sprintf("7017406%02d", 5+i)
+	if i >= 95 {
+		n = fmt.Sprintf("741%06d", i*2_311)
+	}
 	if r.IntN(3) == 0 {
 		return fmt.Sprintf("0%s-%s %s %s", n[:2], n[2:5], n[5:7], n[7:])
 	}
