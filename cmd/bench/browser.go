@@ -12,88 +12,84 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/fixture"
 )
 
-// browser creates the requests of a person's browser at the host of a business.
+// compressed is the Accept-Encoding of browsers.
+const compressed = "gzip, deflate, br"
+
+// browser makes the requests of a person's browser at the host of a business.
 type browser struct {
+	client *http.Client
 	origin string
-	header http.Header // with the session's cookie
+	cookie string // of the session
 }
 
 // visitor returns a browser without a session.
-func (p *product) visitor(slug string) browser {
-	return browser{
-		origin: strings.Replace(p.base, "localhost", slug+".localhost", 1),
-		header: http.Header{"Accept-Encoding": {"gzip, deflate, br"}, "Sec-Fetch-Site": {"same-origin"}},
-	}
+func (b *bench) visitor(slug string) browser {
+	return browser{client: b.product.client, origin: strings.Replace(b.product.base, "localhost", slug+".localhost", 1)}
 }
 
 // signIn returns a browser with a person's session.
-func (p *product) signIn(ctx context.Context, slug, email, password string) (browser, error) {
-	b := p.visitor(slug)
-	got, err := p.ask(ctx, b.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), http.StatusSeeOther)
-	if err != nil {
-		return b, err
-	}
+func (b *bench) signIn(ctx context.Context, slug, email, password string) browser {
+	v := b.visitor(slug)
+	got := fixture.Must(v.ask(ctx, v.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), http.StatusSeeOther))
 	for _, cookie := range got.Cookies() {
-		b.header.Add("Cookie", cookie.Name+"="+cookie.Value)
+		v.cookie += cookie.Name + "=" + cookie.Value + "; "
 	}
-	return b, nil
+	return v
 }
 
-// signInOwner signs in as the owner of a business.
-func (b *bench) signInOwner(ctx context.Context, d *business) (browser, error) {
-	owner := d.Staff[core.Owner]
-	return b.product.signIn(ctx, d.Slug, owner.Email, owner.Password)
+// signInAs signs in as a business's person of a role.
+func (b *bench) signInAs(ctx context.Context, d *business, role core.Role) browser {
+	return b.signIn(ctx, d.Slug, d.Staff[role].Email, d.Staff[role].Password)
 }
 
-// request has a new IP address each time without a session, because visitors are limited by
-// address.
-func (b browser) request(method, path string) vegeta.Target {
-	t := vegeta.Target{Method: method, URL: b.origin + path, Header: b.header.Clone()}
-	if t.Header.Get("Cookie") == "" {
-		t.Header.Set("X-Forwarded-For", fmt.Sprintf("10.%d.%d.%d", rand.IntN(256), rand.IntN(256), rand.IntN(256)))
+// get returns the request of a page. Visitors are limited by address, so each has its own.
+func (v browser) get(path string) vegeta.Target {
+	header := http.Header{"Accept-Encoding": {compressed}, "Sec-Fetch-Site": {"same-origin"}}
+	if v.cookie != "" {
+		header.Set("Cookie", v.cookie)
+	} else {
+		header.Set("X-Forwarded-For", fmt.Sprintf("10.%d.%d.%d", rand.IntN(256), rand.IntN(256), rand.IntN(256)))
 	}
-	return t
+	return vegeta.Target{Method: http.MethodGet, URL: v.origin + path, Header: header}
 }
 
-// get requests a page, or a fragment as htmx does.
-func (b browser) get(path string, fragment bool) vegeta.Target {
-	t := b.request(http.MethodGet, path)
-	if fragment {
-		t.Header.Set("Hx-Request", "true")
-	}
-	return t
-}
-
-// form sends a form.
-func (b browser) form(path string, values url.Values) vegeta.Target {
-	t := b.request(http.MethodPost, path)
-	t.Body = []byte(values.Encode())
+// form returns the request that sends a form.
+func (v browser) form(path string, values url.Values) vegeta.Target {
+	t := v.get(path)
+	t.Method, t.Body = http.MethodPost, []byte(values.Encode())
 	t.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return t
 }
 
-// answer is a response with its body.
-type answer struct {
+// fragment makes a request as htmx does, which gets a part of a page.
+func fragment(t vegeta.Target) vegeta.Target {
+	t.Header.Set("Hx-Request", "true")
+	return t
+}
+
+// response is a response with its body.
+type response struct {
 	*http.Response
 	body []byte
 }
 
 // ask makes a request and checks the status of its response.
-func (p *product) ask(ctx context.Context, t vegeta.Target, status int) (answer, error) {
+func (v browser) ask(ctx context.Context, t vegeta.Target, status int) (response, error) {
 	request, err := t.Request()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	response, err := p.transport.RoundTrip(request.WithContext(ctx))
+	got, err := v.client.Do(request.WithContext(ctx))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != status {
-		err = fmt.Errorf("%s: status %d, want %d", t.URL, response.StatusCode, status)
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	if err == nil && got.StatusCode != status {
+		err = fmt.Errorf("%s: status %d, want %d", t.URL, got.StatusCode, status)
 	}
-	return answer{response, body}, err
+	return response{got, body}, err
 }

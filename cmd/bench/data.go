@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -12,10 +11,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/sandbox"
 )
 
@@ -24,79 +23,55 @@ var dataSQL string
 
 // prepare creates the business for API requests, and a copy of the database for pgbench, whose
 // inserts would fail loyalty verify.
-func (b *bench) prepare(ctx context.Context) (err error) {
-	if _, err := b.product.command(ctx, "migrate", "up"); err != nil {
-		return err
-	}
-	if b.admin, err = pgxpool.New(ctx, b.cluster.AdminURL("loyalty")); err != nil {
-		return err
-	}
-	if _, err := b.admin.Exec(ctx, dataSQL); err != nil {
-		return fmt.Errorf("data.sql: %w", err)
-	}
-	if b.business, err = b.createBusiness(ctx, b.customers, 2*b.customers); err != nil || !b.wants("api") {
-		return err
-	}
-	conn, err := pgx.Connect(ctx, b.cluster.AdminURL("postgres"))
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
+func (b *bench) prepare(ctx context.Context) {
+	b.exec(ctx, dataSQL)
+	b.business = b.createBusiness(ctx, b.customers, 2*b.customers)
 	// Only a database without connections can be copied.
 	b.admin.Reset()
-	if _, err = conn.Exec(ctx, "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'loyalty'"); err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, "create database pgbench template loyalty owner loyalty")
-	return err
+	conn := fixture.Must(pgx.Connect(ctx, b.cluster.AdminURL("postgres")))
+	defer conn.Close(ctx)
+	fixture.Must(conn.Exec(ctx, "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'loyalty'"))
+	fixture.Must(conn.Exec(ctx, "create database pgbench template loyalty owner loyalty"))
 }
 
 // business is a tenant with a data set, and its tokens and ids.
 type business struct {
 	sandbox.Tenant
 	customers int
-	step      int // every step-th customer is active and has sales
+	buyers    int // customers with sales
+	step      int // every step-th customer is one
 }
 
 // createBusiness creates a sandbox's business and fills it.
-func (b *bench) createBusiness(ctx context.Context, customers, sales int) (*business, error) {
+func (b *bench) createBusiness(ctx context.Context, customers, sales int) *business {
 	progress("creating %d customers and %d sales", customers, sales)
 	out := filepath.Join(b.dir, "sandbox.json")
-	if _, err := b.product.command(ctx, "sandbox", "--out", out); err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(out)
-	if err != nil {
-		return nil, err
-	}
+	b.product.command(ctx, "sandbox", "--out", out)
 	var file sandbox.File
-	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, err
-	}
-	made := &business{Tenant: file.Tenants[0], customers: customers, step: 2 * max(1, customers/200_000)}
-	_, err = b.admin.Exec(ctx, "select bench.fill($1, $2, $3, $4, $5)", made.ID, made.TransactionTypeID, customers, made.step, sales)
-	if err != nil {
-		return nil, fmt.Errorf("data.sql: %w", err)
-	}
-	return made, b.settle(ctx)
+	fixture.Must(0, json.Unmarshal(fixture.Must(os.ReadFile(out)), &file))
+	step := 2 * max(1, customers/200_000)
+	made := &business{Tenant: file.Tenants[0], customers: customers, buyers: customers / step, step: step}
+	b.exec(ctx, "select bench.fill($1, $2, $3, $4, $5)", made.ID, made.TransactionTypeID, customers, step, sales)
+	b.settle(ctx)
+	return made
 }
 
 // createLargeBusiness creates the large business on first use.
-func (b *bench) createLargeBusiness(ctx context.Context) (_ *business, err error) {
+func (b *bench) createLargeBusiness(ctx context.Context) *business {
 	if b.largeBusiness == nil {
-		b.largeBusiness, err = b.createBusiness(ctx, b.large, b.sales)
+		b.largeBusiness = b.createBusiness(ctx, b.large, b.sales)
 	}
-	return b.largeBusiness, err
+	return b.largeBusiness
 }
 
 // settle finishes the database's background work before the next measurement.
-func (b *bench) settle(ctx context.Context) error {
-	for _, sql := range []string{"vacuum analyze", "checkpoint"} {
-		if _, err := b.admin.Exec(ctx, sql); err != nil {
-			return err
-		}
-	}
-	return nil
+func (b *bench) settle(ctx context.Context) {
+	b.exec(ctx, "vacuum analyze")
+	b.exec(ctx, "checkpoint")
+}
+
+func (b *bench) exec(ctx context.Context, sql string, args ...any) {
+	fixture.Must(b.admin.Exec(ctx, sql, args...))
 }
 
 // await repeats a query until it returns true.
@@ -111,10 +86,10 @@ func (b *bench) await(ctx context.Context, sql string, args ...any) error {
 }
 
 // cursor returns the position after the first customers in a list.
-func (b *bench) cursor(ctx context.Context, of *business, order string, after int) (at core.Cursor, err error) {
-	err = b.admin.QueryRow(ctx, "select created_at, id from loyalty.customer where tenant_id = $1 order by "+order+" offset $2 limit 1",
-		of.ID, after-1).Scan(&at.At, &at.ID)
-	return at, err
+func (b *bench) cursor(ctx context.Context, of *business, order string, after int) (at core.Cursor) {
+	row := b.admin.QueryRow(ctx, "select created_at, id from loyalty.customer where tenant_id = $1 order by "+order+" offset $2 limit 1", of.ID, after-1)
+	fixture.Must(0, row.Scan(&at.At, &at.ID))
+	return at
 }
 
 const newestFirst = "created_at desc, id desc"
@@ -136,14 +111,15 @@ func numbered(kind byte, n int) core.ID {
 	return id
 }
 
-// buyer returns the id of a random customer with sales.
-func (d *business) buyer() core.ID {
-	return numbered(customerIDs, 1+rand.IntN(d.customers/d.step)*d.step)
-}
+// buyer returns the id of the n-th customer with sales.
+func (d *business) buyer(n int) core.ID { return numbered(customerIDs, 1+n%d.buyers*d.step) }
+
+// anyBuyer returns the id of a random customer with sales.
+func (d *business) anyBuyer() core.ID { return d.buyer(rand.IntN(d.buyers)) }
 
 // api returns a request to the API.
-func (d *business) api(p *product, method, path, body string) vegeta.Target {
-	return vegeta.Target{Method: method, URL: p.base + "/api/v1" + path, Body: []byte(body), Header: http.Header{
+func (b *bench) api(d *business, method, path, body string) vegeta.Target {
+	return vegeta.Target{Method: method, URL: b.product.base + "/api/v1" + path, Body: []byte(body), Header: http.Header{
 		"Authorization": {"Bearer " + d.Tokens["all"]}, "Content-Type": {"application/json"},
 	}}
 }

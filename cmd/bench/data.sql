@@ -69,7 +69,7 @@ $$;
 -- Fills a business: customers who came over three years, with names put together from parts of
 -- which the first are more common, phone numbers written in two ways and, for seven in ten, an
 -- e-mail address, one in 50 inactive; sales to every step-th of them (step is even, so these are
--- active), and one sale in a hundred besides that was voided; 100 people who may forget their passwords; eight coupons, of which the first has 100,000 vouchers. It writes past every check.
+-- active), and one sale in a hundred besides that was voided; 1,000 people who may forget their passwords; eight coupons, of which the first has 100,000 vouchers. It writes past every check.
 create function bench.fill(tenant bigint, type bigint, customers bigint, step bigint, sales bigint) returns void
 	language plpgsql set session_replication_role = replica as $$
 declare
@@ -133,7 +133,7 @@ begin
 	with person as (
 		insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
 		select tenant, 'manager', 'Bo Ek', email, email, now()
-		from generate_series(1, 100) n
+		from generate_series(1, 1000) n
 		cross join lateral (select 'reset' || n || '@' || tenant || '.example' as email) address
 		returning id
 	)

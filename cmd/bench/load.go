@@ -3,228 +3,170 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"net/http"
+	"os"
 	"slices"
-	"sync"
+	"sync/atomic"
+	"text/tabwriter"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 	"golang.org/x/sync/errgroup"
+
+	"example.com/loyalty/core/fixture"
 )
 
 // scenario is a load to measure: a row of a table.
 type scenario struct {
 	name    string
-	request func() vegeta.Target            // returns each request; or
-	steps   func(ctx context.Context) error // makes dependent requests, measured as one
+	request func() vegeta.Target                         // returns each request; or
+	steps   func(context.Context) (vegeta.Target, error) // makes dependent requests and returns the last one: measured together
 
 	rate    int           // requests a second; 0: each worker sends the next after a response
 	workers int           // without a rate; 0: one for each connection
 	times   int           // number of requests; 0: as many as the time allows
 	share   int           // 5: a fifth of the time
 	status  []int         // accepted statuses; nil: any below 400
-	limit   time.Duration // for 95 of 100 requests; of fewer than 20, for all
+	limit   time.Duration // for 95 of 100 requests
 
 	script   string    // for pgbench, run after it
-	business *business // for the script
+	business *business // for the script; nil: that for API requests
 }
 
-// result is the result of a scenario.
+// result is the result of a scenario: a row of a table.
 type result struct {
 	scenario
 	vegeta.Metrics
-	memory int    // peak of the product in MB
-	others []bare // the same work without the product, or in another way
-}
-
-// bare is the rate of a result's work, done in another way in the same run.
-type bare struct {
-	name    string
-	average float64 // milliseconds
-	rate    float64 // a second
-}
-
-// bare returns a result for comparison with another.
-func (r *result) bare() bare {
-	return bare{r.name, float64(r.Latencies.Mean.Microseconds()) / 1000, r.perSecond()}
-}
-
-// perSecond returns the responses a second.
-func (r *result) perSecond() float64 {
-	if r.Requests == 0 {
-		return 0
-	}
-	return float64(r.Requests) / r.End.Sub(r.Earliest).Seconds()
+	perSecond float64
+	memory    int     // peak of the product in MB
+	ratio     float64 // if it is the same work as another result's, in another way: that one's rate, divided by this
 }
 
 // over reports whether a result exceeds its scenario's limit.
-func (r *result) over() bool {
-	slowest := r.Latencies.P95
-	if r.Requests < 20 {
-		slowest = r.Latencies.Max
+func (r result) over() bool { return r.limit > 0 && r.Latencies.P95 > r.limit }
+
+// comparedTo returns a result with the ratio of another one's rate to its own.
+func (r result) comparedTo(other result) result {
+	if other.rate == 0 {
+		r.ratio = other.perSecond / r.perSecond
 	}
-	return r.limit > 0 && slowest > r.limit
+	return r
 }
 
-// warmUp returns the number of requests that don't count: until connections are open, statements
-// prepared, and PostgreSQL keeps its plans.
-func (s scenario) warmUp(workers int) int {
-	switch {
-	case s.times > 0:
-		return 0
-	case s.rate > 0:
-		return s.rate // the first second's
-	}
-	return 10 * workers
-}
-
-// forever is the number of times of a scenario that is stopped from outside.
-const forever = math.MaxInt
-
-// measureAll measures scenarios one after the other and prints their table.
-func (b *bench) measureAll(ctx context.Context, title string, list []scenario) error {
+// measure measures scenarios one after the other, each with its script, and prints their table.
+func (b *bench) measure(ctx context.Context, title string, list []scenario) {
 	var results []result
-	var failed error
 	for _, s := range list {
-		r, err := b.measure(ctx, s)
-		failed = errors.Join(failed, err)
-		if err := ctx.Err(); err != nil {
-			return err
+		if b.row != "" && b.row != s.name {
+			continue
 		}
+		if s.script != "" {
+			b.settle(ctx)
+		}
+		r := fixture.Must(b.load(ctx, s))
 		results = append(results, r)
+		if s.script != "" {
+			results = append(results, b.pgbench(ctx, s, s.script).comparedTo(r))
+		}
 	}
-	return errors.Join(failed, printTable(title, results))
+	printTable(title, results)
 }
 
-// measure runs a scenario, then its script with pgbench.
-func (b *bench) measure(ctx context.Context, s scenario) (result, error) {
-	if s.script == "" {
-		return b.load(ctx, s)
-	}
-	if err := b.settle(ctx); err != nil {
-		return result{}, err
-	}
-	r, err := b.load(ctx, s)
-	if err != nil {
-		return r, err
-	}
-	other, err := b.pgbench(ctx, s, s.script)
-	r.others = append(r.others, other)
-	return r, err
-}
-
-// together measures scenarios at the same time. Those in meanwhile stop when the others are done.
-func (b *bench) together(ctx context.Context, list, meanwhile []scenario) ([]result, error) {
-	loads, ctx := errgroup.WithContext(ctx)
-	background, stop := context.WithCancel(ctx)
-	defer stop()
-	results := make([]result, len(list)+len(meanwhile))
-	for i, s := range meanwhile {
-		s.times = cmp.Or(s.times, forever)
-		loads.Go(func() (err error) {
-			results[len(list)+i], err = b.load(background, s)
-			return err
-		})
-	}
-	var measured sync.WaitGroup
+// together measures scenarios at the same time.
+func (b *bench) together(ctx context.Context, list ...scenario) []result {
+	results := make([]result, len(list))
+	var loads errgroup.Group
 	for i, s := range list {
-		measured.Add(1)
 		loads.Go(func() (err error) {
-			defer measured.Done()
 			results[i], err = b.load(ctx, s)
 			return err
 		})
 	}
-	measured.Wait()
-	stop()
-	return results, loads.Wait()
+	fixture.Must(0, loads.Wait())
+	return results
 }
 
 // load runs a scenario with vegeta, until it is done or the context is cancelled.
 func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 	progress("%s", s.name)
-	workers := cmp.Or(s.workers, b.connections)
-	skipped := s.warmUp(workers)
-	lasts := time.Duration(b.seconds) * time.Second / time.Duration(max(1, s.share))
-	pace := pacer{vegeta.Rate{Freq: s.rate, Per: time.Second}, func(elapsed time.Duration, hits int) bool {
-		if s.times > 0 {
-			return hits >= s.times
-		}
-		return elapsed > lasts && hits >= skipped+50
-	}}
-	attacker := vegeta.NewAttacker(vegeta.Client(&http.Client{
-		Transport:     s.transport(ctx, b.product.transport),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}))
+	attacker := vegeta.NewAttacker(vegeta.Client(b.product.client))
 	if s.rate == 0 {
-		vegeta.Workers(uint64(workers))(attacker)
-		vegeta.MaxWorkers(uint64(workers))(attacker)
+		workers := uint64(cmp.Or(s.workers, b.connections))
+		vegeta.Workers(workers)(attacker)
+		vegeta.MaxWorkers(workers)(attacker)
 	}
-	target := func(t *vegeta.Target) error {
-		*t = vegeta.Target{Method: http.MethodGet, URL: b.product.base}
-		if s.request != nil {
+	lasts := time.Duration(b.seconds) * time.Second / time.Duration(max(1, s.share))
+	if s.times > 0 {
+		lasts = 0
+	}
+	var sent atomic.Int64
+	next := func(t *vegeta.Target) (err error) {
+		switch {
+		case s.times > 0 && sent.Add(1) > int64(s.times):
+			err = vegeta.ErrNoTargets
+		case s.steps != nil:
+			*t, err = s.steps(ctx)
+		default:
 			*t = s.request()
 		}
-		return nil
+		return err
 	}
 	b.product.resetPeak()
 	defer context.AfterFunc(ctx, func() { attacker.Stop() })()
+	// At first, connections are opened, statements prepared and plans chosen.
+	warm := time.Now().Add(lasts / 10)
 	r := result{scenario: s}
 	var failed error
-	for hit := range attacker.Attack(target, pace, 0, "") {
+	for hit := range attacker.Attack(next, vegeta.Rate{Freq: s.rate, Per: time.Second}, lasts, "") {
 		switch {
-		case ctx.Err() != nil: // stopped
+		case ctx.Err() != nil, hit.Error == vegeta.ErrNoTargets.Error(): // stopped, or done
 		case !s.accepts(int(hit.Code)):
 			failed = fmt.Errorf("%s: status %d %s %s", s.name, hit.Code, hit.Error, hit.URL)
 			attacker.Stop()
-		case hit.Seq >= uint64(skipped):
+		case hit.Timestamp.After(warm):
 			r.Add(hit)
 		}
 	}
 	r.Close()
+	r.perSecond = float64(r.Requests) / r.End.Sub(r.Earliest).Seconds()
 	r.memory = b.product.peakMemory()
-	return r, failed
+	return r, cmp.Or(failed, ctx.Err())
 }
 
 func (s scenario) accepts(status int) bool {
 	if s.status == nil {
-		return status > 0 && status < http.StatusBadRequest
+		return status > 0 && status < 400
 	}
 	return slices.Contains(s.status, status)
 }
 
-// transport sends vegeta's requests, or runs the scenario's steps instead.
-func (s scenario) transport(ctx context.Context, via http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(request *http.Request) (*http.Response, error) {
-		if s.steps == nil {
-			return via.RoundTrip(request.WithContext(ctx))
+// printTable prints results, with a note beside those over their limits.
+func printTable(title string, results []result) {
+	fmt.Fprintln(os.Stderr, "done")
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "\n%s\trequests/s\tmean\tp50\tp95\tp99\tslowest\tratio\tbytes\tmemory\tstatus\t\n", title)
+	for _, r := range results {
+		ratio, received, note := "", "\t\t", ""
+		if r.ratio > 0 {
+			ratio = fmt.Sprintf("%.2f", r.ratio)
 		}
-		if err := s.steps(ctx); err != nil {
-			return nil, err
+		if r.Requests > 0 {
+			received = fmt.Sprintf("%.0f\t%d MB\t%v", r.BytesIn.Mean, r.memory, r.StatusCodes)
 		}
-		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
-	})
-}
-
-// roundTripper is a function that sends requests.
-type roundTripper func(*http.Request) (*http.Response, error)
-
-// RoundTrip calls the function.
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// pacer keeps a rate until enough requests are sent.
-type pacer struct {
-	vegeta.ConstantPacer
-	enough func(elapsed time.Duration, hits int) bool
-}
-
-// Pace returns how long to wait before the next request, and whether to stop.
-func (p pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
-	if p.enough(elapsed, int(hits)) {
-		return 0, true
+		if r.over() {
+			note = "  over " + milliseconds(r.limit)
+		}
+		l := r.Latencies
+		fmt.Fprintf(table, "%s\t%.4g\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.perSecond, milliseconds(l.Mean),
+			milliseconds(l.P50), milliseconds(l.P95), milliseconds(l.P99), milliseconds(l.Max), ratio, received, note)
 	}
-	return p.ConstantPacer.Pace(elapsed, hits)
+	fixture.Must(0, table.Flush())
+}
+
+// milliseconds formats a latency. pgbench knows only the mean.
+func milliseconds(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 }

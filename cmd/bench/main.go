@@ -1,10 +1,13 @@
 // Command bench measures the product in its own process, loaded over TLS by vegeta. pgbench then
 // sends the same statements to the same cluster: the ratio of the two is the cost of the product on
 // top of the database, independent of the machine. docs/performance.md explains the tables.
+//
+// The first error ends the run: fixture.Must panics with it, and fixture.Run returns it.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -16,19 +19,18 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/localpg"
 )
 
 // bench is a run: its options, the product, its cluster and its businesses.
 type bench struct {
-	binary      string
 	customers   int
 	large       int
 	sales       int
 	connections int
 	seconds     int
-	steady      int
-	only        string
+	row         string // the only one to measure in a part's tables
 
 	dir           string
 	cluster       *localpg.Cluster
@@ -42,7 +44,7 @@ type bench struct {
 // part is a part of the run that can be measured alone.
 type part struct {
 	name    string
-	measure func(*bench, context.Context) error
+	measure func(*bench, context.Context)
 }
 
 // parts are measured in this order: those that write most come last.
@@ -57,17 +59,15 @@ var parts = []part{
 
 func main() {
 	b := &bench{}
-	flag.StringVar(&b.binary, "binary", "bin/loyalty", "the built product")
 	flag.IntVar(&b.customers, "customers", 100_000, "customers of the business for API requests")
 	flag.IntVar(&b.large, "large", 1_000_000, "customers of the large business, for panel, month and send")
 	flag.IntVar(&b.sales, "sales", 5_000_000, "sales of the large business, over two years")
 	flag.IntVar(&b.connections, "connections", 32, "connections of the load and of pgbench")
 	flag.IntVar(&b.seconds, "seconds", 10, "duration of each measurement")
-	flag.IntVar(&b.steady, "steady", 500, "sales a second in the steady row")
-	flag.StringVar(&b.only, "only", "", "a part (api, walkin, neighbours, panel, month, send) or a row of the API's table (steady, record, …)")
+	only := flag.String("only", "", "a part (api, walkin, neighbours, panel, month, send) or a row of its table (api/record)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := b.run(ctx)
+	err := b.run(ctx, *only)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -75,8 +75,12 @@ func main() {
 	}
 }
 
-func (b *bench) run(ctx context.Context) (err error) {
-	if b.dir, err = os.MkdirTemp(os.TempDir(), "loyalty-bench-"); err != nil {
+func (b *bench) run(ctx context.Context, only string) (err error) {
+	only, b.row, _ = strings.Cut(only, "/")
+	if only != "" && !slices.ContainsFunc(parts, func(p part) bool { return p.name == only }) {
+		return fmt.Errorf("unknown part %q", only)
+	}
+	if b.dir, err = os.MkdirTemp("", "loyalty-bench-"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
@@ -89,40 +93,27 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if stopping := b.cluster.Stop(context.WithoutCancel(ctx)); err == nil {
-			err = stopping
-		}
-	}()
-	if b.product, err = newProduct(ctx, b.binary, b.dir, b.cluster.URL()); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, b.cluster.Stop(context.WithoutCancel(ctx))) }()
+	b.product = &product{dir: b.dir}
 	defer b.product.stop()
-	if err := b.prepare(ctx); err != nil {
-		return err
-	}
+	return fixture.Run(func() { b.measureParts(ctx, only) })
+}
+
+func (b *bench) measureParts(ctx context.Context, only string) {
+	b.product.configure(ctx, b.cluster.URL())
+	b.product.command(ctx, "migrate", "up")
+	b.admin = fixture.Must(pgxpool.New(ctx, b.cluster.AdminURL("loyalty")))
 	defer b.admin.Close()
-	if err := b.product.start(ctx); err != nil {
-		return err
-	}
+	b.prepare(ctx)
+	b.product.start(ctx)
 	for _, p := range parts {
-		if !b.wants(p.name) {
-			continue
-		}
-		if err := p.measure(b, ctx); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+		if only == "" || only == p.name {
+			p.measure(b, ctx)
 		}
 	}
 	fmt.Printf("peak memory of the product: %d MB\n", b.product.most)
-	verified, err := b.product.command(ctx, "verify")
+	verified := b.product.command(ctx, "verify")
 	fmt.Println("loyalty verify:", verified[strings.LastIndex(verified, "\n")+1:])
-	return err
-}
-
-// wants reports whether to measure a part. Other names are rows of the API's table.
-func (b *bench) wants(name string) bool {
-	isPart := slices.ContainsFunc(parts, func(p part) bool { return p.name == b.only })
-	return b.only == "" || b.only == name || name == "api" && !isPart
 }
 
 // progress prints the current step to standard error.

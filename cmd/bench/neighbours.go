@@ -14,6 +14,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/fixture"
 )
 
 // Limits of one business while another does all heavy work at once.
@@ -25,60 +26,37 @@ const (
 
 // measureNeighbours measures one business's sales, reads and resets alone, and while another does
 // all heavy work at once. Exceeding a limit is an error.
-func (b *bench) measureNeighbours(ctx context.Context) error {
-	busy, err := b.createBusiness(ctx, 100_000, 300_000)
-	if err != nil {
-		return err
-	}
-	heavy, err := b.heavyWork(ctx, busy)
-	if err != nil {
-		return err
-	}
+func (b *bench) measureNeighbours(ctx context.Context) {
+	heavy := b.heavyWork(ctx, b.createBusiness(ctx, 100_000, 300_000))
 	var resets atomic.Int64
 	measured := []scenario{
 		{name: "sales", rate: 50, request: b.record, limit: neighbourLimit},
 		{name: "reads", rate: 100, request: b.read, limit: neighbourLimit},
-		{name: "resets", workers: 1, times: 8, limit: resetLimit, steps: func(ctx context.Context) error {
+		{name: "resets", rate: 1, limit: resetLimit, steps: func(ctx context.Context) (vegeta.Target, error) {
 			return b.reset(ctx, fmt.Sprintf("reset%d@%d.example", resets.Add(1), b.business.ID))
 		}},
 	}
-	progress("alone")
-	alone, err := b.together(ctx, measured, nil)
-	if err != nil {
-		return err
-	}
-	progress("with a busy business")
-	beside, err := b.together(ctx, measured, heavy)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(printTable("a business alone", alone), printTable("with a busy business", beside)); err != nil {
-		return err
-	}
+	printTable("a business alone", b.together(ctx, measured...))
+	beside := b.together(ctx, append(measured, heavy...)...)
+	printTable("with a busy business", beside)
+	var err error
 	for _, r := range beside {
 		if r.over() {
 			err = errors.Join(err, fmt.Errorf("%s exceed their limit", r.name))
 		}
 		if r.memory > memoryLimit {
-			err = fmt.Errorf("the product uses %d MB, limit %d", r.memory, memoryLimit)
+			err = errors.Join(err, fmt.Errorf("the product uses %d MB, limit %d", r.memory, memoryLimit))
 		}
 	}
-	return err
+	fixture.Must(0, err)
 }
 
 // heavyWork returns loads that keep the database and the processor busy. 503 is accepted, too.
-func (b *bench) heavyWork(ctx context.Context, busy *business) ([]scenario, error) {
-	owner, err := b.signInOwner(ctx, busy)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) heavyWork(ctx context.Context, busy *business) []scenario {
+	owner := b.signInAs(ctx, busy, core.Owner)
 	var imports []string
 	for n := range 3 {
-		path, err := b.upload(ctx, owner, n, 100_000)
-		if err != nil {
-			return nil, err
-		}
-		imports = append(imports, path)
+		imports = append(imports, upload(ctx, owner, n, 100_000))
 	}
 	now := time.Now()
 	years := "?from=" + now.AddDate(-10, 0, 1).Format(time.DateOnly) + "&to=" + now.Format(time.DateOnly)
@@ -86,8 +64,8 @@ func (b *bench) heavyWork(ctx context.Context, busy *business) ([]scenario, erro
 	var checks, visits atomic.Int64
 	served := []int{http.StatusOK, http.StatusServiceUnavailable}
 	return []scenario{
-		{name: "reports of ten years", workers: 60, status: served, request: func() vegeta.Target { return owner.get("/admin/reports"+years, false) }},
-		{name: "exports to Excel", workers: 6, status: served, request: func() vegeta.Target { return owner.get("/admin/customers/export.xlsx", false) }},
+		{name: "reports of ten years", workers: 60, status: served, request: func() vegeta.Target { return owner.get("/admin/reports" + years) }},
+		{name: "exports to Excel", workers: 6, status: served, request: func() vegeta.Target { return owner.get("/admin/customers/export.xlsx") }},
 		{
 			name: "checks of 100,000 rows", rate: 2, times: 6, status: []int{http.StatusSeeOther, http.StatusUnprocessableEntity},
 			request: func() vegeta.Target {
@@ -98,47 +76,38 @@ func (b *bench) heavyWork(ctx context.Context, busy *business) ([]scenario, erro
 			name: "wrong passwords", workers: 150, status: []int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 			request: func() vegeta.Target {
 				email := fmt.Sprintf("visitor%d@example.com", visits.Add(1))
-				return b.product.visitor(busy.Slug).form("/admin/sign-in", url.Values{"email": {email}, "password": {"a wrong password"}})
+				return b.visitor(busy.Slug).form("/admin/sign-in", url.Values{"email": {email}, "password": {"a wrong password"}})
 			},
 		},
-	}, nil
+	}
 }
 
 // upload uploads a file of customers and returns the path of its import.
-func (b *bench) upload(ctx context.Context, by browser, number, rows int) (string, error) {
+func upload(ctx context.Context, by browser, number, rows int) string {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	if err := form.WriteField("form_key", core.NewID(time.Now()).String()); err != nil {
-		return "", err
-	}
-	file, err := form.CreateFormFile("file", "customers.csv")
-	if err != nil {
-		return "", err
-	}
+	fixture.Must(0, form.WriteField("form_key", core.NewID(time.Now()).String()))
+	file := fixture.Must(form.CreateFormFile("file", "customers.csv"))
 	fmt.Fprintln(file, "First name,Last name,Phone")
 	for n := range rows {
 		fmt.Fprintf(file, "Bo,Ek,+4672%d%06d\n", number, n)
 	}
-	if err := form.Close(); err != nil {
-		return "", err
-	}
+	fixture.Must(0, form.Close())
 	request := by.form("/admin/customers/import", nil)
 	request.Body = body.Bytes()
 	request.Header.Set("Content-Type", form.FormDataContentType())
-	got, err := b.product.ask(ctx, request, http.StatusSeeOther)
-	if err != nil {
-		return "", err
-	}
-	return got.Header.Get("Location"), nil
+	return fixture.Must(by.ask(ctx, request, http.StatusSeeOther)).Header.Get("Location")
 }
 
-// reset requests a password reset and waits until its e-mail is sent.
-func (b *bench) reset(ctx context.Context, email string) error {
-	forgot := b.product.visitor(b.business.Slug).form("/admin/forgot", url.Values{"email": {email}})
-	if _, err := b.product.ask(ctx, forgot, http.StatusSeeOther); err != nil {
-		return err
+// reset requests a password reset, waits until its e-mail is sent, and returns the request of the
+// sign-in page.
+func (b *bench) reset(ctx context.Context, email string) (t vegeta.Target, err error) {
+	v := b.visitor(b.business.Slug)
+	if _, err := v.ask(ctx, v.form("/admin/forgot", url.Values{"email": {email}}), http.StatusSeeOther); err != nil {
+		return t, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	return b.await(ctx, "select exists (select from loyalty.mail where recipient = $1 and done_at is not null)", email)
+	err = b.await(ctx, "select exists (select from loyalty.mail where recipient = $1 and done_at is not null)", email)
+	return v.get("/admin/sign-in"), err
 }

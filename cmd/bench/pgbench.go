@@ -15,6 +15,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
+
+	"example.com/loyalty/core/fixture"
 )
 
 // scripts have the product's statements in the same round trips. Each starts with head.sql. If a
@@ -27,78 +30,47 @@ var scripts embed.FS
 var summary = regexp.MustCompile(`(?s)latency average = ([0-9.]+) ms.*?tps = ([0-9.]+)`)
 
 // pgbench runs the scripts of a name with the scenario's load.
-func (b *bench) pgbench(ctx context.Context, s scenario, name string) (r bare, err error) {
-	r.name = name + " with pgbench"
-	program, err := findPgbench()
-	if err != nil {
-		return r, err
-	}
-	u, err := url.Parse(b.cluster.URL())
-	if err != nil {
-		return r, err
-	}
+func (b *bench) pgbench(ctx context.Context, s scenario, name string) result {
+	r := result{scenario: scenario{name: name + " with pgbench"}}
 	progress("%s", r.name)
 	b.runs++
-	dir := filepath.Join(b.dir, "pgbench", strconv.Itoa(b.runs))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return r, err
+	database, d := "loyalty", s.business
+	if d == nil {
+		database, d = "pgbench", b.business
 	}
-	clients := cmp.Or(s.workers, b.connections)
-	token, _, _ := strings.Cut(s.business.Tokens["all"], "|")
+	socket := fixture.Must(url.Parse(b.cluster.URL()))
+	token, _, _ := strings.Cut(d.Tokens["all"], "|")
 	args := []string{
-		"-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2",
-		"-h", u.Query().Get("host"), "-p", u.Query().Get("port"), "-U", u.User.Username(),
-		"-D", fmt.Sprint("tenant=", s.business.ID), "-D", "token=" + token, "-D", fmt.Sprint("type=", s.business.TransactionTypeID),
-		"-D", fmt.Sprint("buyers=", s.business.customers/s.business.step), "-D", fmt.Sprint("step=", s.business.step),
+		"-n", "-M", "prepared", "-c", strconv.Itoa(cmp.Or(s.workers, b.connections)), "-j", "2",
+		"-h", socket.Query().Get("host"), "-p", socket.Query().Get("port"), "-U", socket.User.Username(),
+		"-D", fmt.Sprint("tenant=", d.ID), "-D", "token=" + token, "-D", fmt.Sprint("type=", d.TransactionTypeID),
+		"-D", fmt.Sprint("buyers=", d.buyers), "-D", fmt.Sprint("step=", d.step),
 		"-D", "number=0", "-D", fmt.Sprint("first=", b.runs*20_000_000), // so that runs use different ids
 	}
 	if s.times > 0 {
 		args = append(args, "-t", strconv.Itoa(s.times))
 	} else {
-		args = append(args, "-T", strconv.Itoa(b.seconds+1))
+		args = append(args, "-T", strconv.Itoa(b.seconds))
 	}
 	if s.rate > 0 {
 		args = append(args, "-R", strconv.Itoa(s.rate))
 	}
-	files, err := fs.Glob(scripts, "pgbench/"+name+"*.sql")
-	if err != nil {
-		return r, err
-	}
-	for _, file := range files {
-		head, _ := scripts.ReadFile("pgbench/head.sql")
-		script, _ := scripts.ReadFile(file)
-		copied := filepath.Join(dir, filepath.Base(file))
-		if err := os.WriteFile(copied, append(head, script...), 0o644); err != nil {
-			return r, err
-		}
+	head := fixture.Must(scripts.ReadFile("pgbench/head.sql"))
+	for _, file := range fixture.Must(fs.Glob(scripts, "pgbench/"+name+"*.sql")) {
+		copied := filepath.Join(b.dir, filepath.Base(file))
+		fixture.Must(0, os.WriteFile(copied, append(head, fixture.Must(scripts.ReadFile(file))...), 0o600))
 		args = append(args, "-f", copied)
 	}
-	database := "loyalty"
-	if s.business == b.business {
-		database = "pgbench"
-	}
-	out, err := exec.CommandContext(ctx, program, append(args, database)...).CombinedOutput()
-	if err == nil && bytes.Contains(out, []byte("ERROR")) {
+	out, err := exec.CommandContext(ctx, "pgbench", append(args, database)...).CombinedOutput()
+	found := summary.FindSubmatch(out)
+	if err == nil && (found == nil || bytes.Contains(out, []byte("ERROR"))) {
 		err = errors.New("a statement failed")
 	}
 	if err != nil {
-		return r, fmt.Errorf("pgbench: %w\n%s", err, out)
+		fixture.Must(0, fmt.Errorf("pgbench: %w\n%s", err, out)) // it comes with PostgreSQL
 	}
-	found := summary.FindSubmatch(out)
-	if found == nil {
-		return r, fmt.Errorf("pgbench prints no rate:\n%s", out)
-	}
-	_, err = fmt.Sscan(string(found[1])+" "+string(found[2]), &r.average, &r.rate)
-	return r, err
-}
-
-func findPgbench() (string, error) {
-	if program, err := exec.LookPath("pgbench"); err == nil {
-		return program, nil
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
-	if len(found) == 0 {
-		return "", errors.New("pgbench is not installed; it comes with PostgreSQL")
-	}
-	return found[len(found)-1], nil
+	var average float64
+	fixture.Must(fmt.Sscan(string(found[1])+" "+string(found[2]), &average, &r.perSecond))
+	r.Latencies.Mean = time.Duration(average * float64(time.Millisecond))
+	return r
 }

@@ -11,84 +11,57 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/fixture"
 )
 
 // measureSend measures a send to all customers of the large business: its preview; its vouchers,
 // compared with pgbench with the same statement and with a bare insert; and its effect on another
 // business's sales.
-func (b *bench) measureSend(ctx context.Context) error {
-	d, err := b.createLargeBusiness(ctx)
-	if err != nil {
-		return err
-	}
-	owner, err := b.signInOwner(ctx, d)
-	if err != nil {
-		return err
-	}
+func (b *bench) measureSend(ctx context.Context) {
+	d := b.createLargeBusiness(ctx)
+	owner := b.signInAs(ctx, d, core.Owner)
 	coupon := 2 // the first already has vouchers
 	couponPath := func() string { return "/admin/coupons/" + numbered(couponIDs, coupon).String() + "/send" }
-	list := []scenario{{
-		name: "segment sizes", workers: 1, times: 3, request: func() vegeta.Target { return owner.get(couponPath()+"/audiences", true) },
-	}}
+	list := []scenario{{name: "segment sizes", workers: 1, times: 3, request: func() vegeta.Target {
+		return fragment(owner.get(couponPath() + "/audiences"))
+	}}}
 	for _, segment := range []string{"all", "long_standing", "recent_purchase"} {
 		list = append(list, scenario{name: "preview, " + segment, workers: 1, times: 3, request: func() vegeta.Target {
-			preview := owner.form(couponPath()+"/preview", url.Values{"segment": {segment}})
-			preview.Header.Set("Hx-Request", "true")
-			return preview
+			return fragment(owner.form(couponPath()+"/preview", url.Values{"segment": {segment}}))
 		}})
 	}
 	title := fmt.Sprintf("sending to %d customers", d.customers)
-	if err := b.measureAll(ctx, title, list); err != nil {
-		return err
-	}
+	b.measure(ctx, title, list)
 
-	send := scenario{name: "send", workers: 1, times: 2, script: "send", business: d, steps: func(ctx context.Context) error {
+	b.settle(ctx)
+	send := scenario{name: "send", workers: 1, times: 2, business: d, steps: func(ctx context.Context) (vegeta.Target, error) {
 		coupon++
 		return b.send(ctx, owner, couponPath())
 	}}
-	sent, err := b.measure(ctx, send)
-	if err != nil {
-		return err
-	}
-	insert, err := b.pgbench(ctx, send, "bare")
-	if err != nil {
-		return err
-	}
-	sent.others = append(sent.others, insert)
-	if err := printTable(title, []result{sent}); err != nil {
-		return err
-	}
+	sent := fixture.Must(b.load(ctx, send))
+	same, bare := b.pgbench(ctx, send, "send"), b.pgbench(ctx, send, "bare")
+	printTable(title, []result{sent, same.comparedTo(sent), bare.comparedTo(sent)})
 
 	sales := scenario{name: "sales of another business", rate: 100, request: b.record}
-	alone, err := b.load(ctx, sales)
-	if err != nil {
-		return err
-	}
+	alone := fixture.Must(b.load(ctx, sales))
 	sales.name, send.times = "sales during a send", 1
-	beside, err := b.together(ctx, []scenario{send}, []scenario{sales})
-	if err != nil {
-		return err
-	}
-	return printTable("sales beside a send", append([]result{alone}, beside...))
+	printTable("sales beside a send", append([]result{alone}, b.together(ctx, send, sales)...))
 }
 
-// send sends a coupon to all customers, waits for their vouchers, and stops the e-mails, which
-// would affect the next measurement.
-func (b *bench) send(ctx context.Context, owner browser, couponPath string) error {
-	sent, err := b.product.ask(ctx, owner.form(couponPath, url.Values{
+// send sends a coupon to all customers, waits for their vouchers, and returns the request that stops
+// the e-mails, which would affect the next measurement.
+func (b *bench) send(ctx context.Context, owner browser, couponPath string) (t vegeta.Target, err error) {
+	sent, err := owner.ask(ctx, owner.form(couponPath, url.Values{
 		"segment": {"all"}, "when": {"now"}, "subject": {"Thank you"}, "form_key": {core.NewID(time.Now()).String()},
 	}), http.StatusSeeOther)
 	if err != nil {
-		return err
+		return t, err
 	}
 	sendPath := sent.Header.Get("Location")
 	id, err := core.ParseID(path.Base(sendPath))
 	if err != nil {
-		return err
+		return t, err
 	}
-	if err := b.await(ctx, "select evaluated_at is not null from loyalty.coupon_send where id = $1", id); err != nil {
-		return err
-	}
-	_, err = b.product.ask(ctx, owner.form(sendPath+"/stop", nil), http.StatusSeeOther)
-	return err
+	err = b.await(ctx, "select evaluated_at is not null from loyalty.coupon_send where id = $1", id)
+	return owner.form(sendPath+"/stop", nil), err
 }

@@ -33,25 +33,10 @@ type cafe struct {
 	people    []core.Actor // in the order of team
 	locations map[int]int64
 	types     []int64 // in the order of types
-	rewards   []*offeredReward
-	coupons   []*sentCoupon
+	rewards   []cafeReward
+	coupons   []cafeCoupon
 	guests    []*guest
 	receipts  int
-}
-
-// offeredReward is a reward of the café.
-type offeredReward struct {
-	newReward
-	reward.Reward
-	from, to time.Time // when guests can redeem it
-	left     int64     // of its stock, if that is limited
-}
-
-// sentCoupon is a coupon of the café.
-type sentCoupon struct {
-	newCoupon
-	id       core.ID
-	redeemed int64
 }
 
 const timeZone = "Europe/Stockholm"
@@ -59,7 +44,10 @@ const timeZone = "Europe/Stockholm"
 // open creates the tenant.
 func open(ctx context.Context, d *db.DB) *cafe {
 	jobs := fixture.Must(job.New(d, slog.New(slog.DiscardHandler)))
-	c := &cafe{db: d, jobs: jobs, until: d.Now().In(fixture.Must(core.Zone(timeZone))), locations: map[int]int64{}}
+	c := &cafe{
+		db: d, jobs: jobs, until: d.Now().In(fixture.Must(core.Zone(timeZone))), locations: map[int]int64{},
+		rewards: slices.Clone(rewards), coupons: slices.Clone(coupons),
+	}
 	c.service = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	year, month, day := c.until.Date()
 	c.r = rand.New(rand.NewPCG(uint64(year*10_000+int(month)*100+day), 1))
@@ -113,18 +101,18 @@ func (c *cafe) addTypes(ctx context.Context) {
 }
 
 func (c *cafe) addRewards(ctx context.Context) {
-	for i, n := range rewards {
-		r := &offeredReward{newReward: n, from: c.opened().Add(time.Duration(i) * time.Minute), to: c.until, left: n.stock}
-		if n.since > 0 {
-			r.from = c.ago(n.since, forenoon)
+	for i := range c.rewards {
+		r := &c.rewards[i]
+		r.from, r.to, r.left = c.opened().Add(time.Duration(i)*time.Minute), c.until, r.stock
+		if r.since > 0 {
+			r.from = c.ago(r.since, forenoon)
 		}
-		if n.withdrawn > 0 {
-			r.to = c.ago(n.withdrawn, evening)
+		if r.withdrawn > 0 {
+			r.to = c.ago(r.withdrawn, evening)
 		}
 		r.Reward = fixture.Must(c.redemptions(r.from).Add(ctx, c.people[owner], reward.New{
-			Name: &n.name, Description: &n.description, PointsCost: optional(n.points), StampsCost: optional(n.stamps), Stock: optional(n.stock),
+			Name: &r.name, Description: &r.description, PointsCost: optional(r.points), StampsCost: optional(r.stamps), Stock: optional(r.stock),
 		}))
-		c.rewards = append(c.rewards, r)
 	}
 }
 
@@ -137,7 +125,7 @@ func optional(n int64) *int64 {
 }
 
 func (c *cafe) addCoupons(ctx context.Context) {
-	for _, n := range newCoupons {
+	for i, n := range c.coupons {
 		in := coupon.New{
 			Name: &n.name, Description: &n.description, BenefitType: new(string(n.benefit)), BenefitValue: optional(n.value),
 			VoucherValidDays: optional(n.validDays),
@@ -151,8 +139,7 @@ func (c *cafe) addCoupons(ctx context.Context) {
 		if n.expires != 0 {
 			in.ExpiresAt = new(c.ago(n.expires, 0))
 		}
-		made := fixture.Must(c.service.At(c.ago(n.created, forenoon)).Add(ctx, c.people[owner], in))
-		c.coupons = append(c.coupons, &sentCoupon{newCoupon: n, id: made.ID})
+		c.coupons[i].id = fixture.Must(c.service.At(c.ago(n.created, forenoon)).Add(ctx, c.people[owner], in)).ID
 	}
 }
 

@@ -2,10 +2,12 @@ package demo
 
 import (
 	"strings"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/transaction"
 )
@@ -83,14 +85,18 @@ var habits = []habit{
 // months are seasonal factors from January on: in July, Stockholm is on holiday.
 var months = []float64{.9, .95, 1, 1, 1.05, .95, .65, .85, 1.05, 1.05, 1.1, 1.15}
 
-// newReward is a reward to be created, and how guests use it.
-type newReward struct {
+// cafeReward is a reward of the café, and how guests use it.
+type cafeReward struct {
 	name, description     string
 	points, stamps, stock int64 // 0: no cost in this unit, unlimited stock
 	since                 int   // days; 0: since the opening
 	withdrawn             int   // days; 0: active
 	share                 int   // percentage of sales at which guests want it
 	takes                 int   // days from redemption to fulfilment
+
+	reward.Reward           // when it is created
+	from, to      time.Time // when guests can redeem it
+	left          int64     // of its stock, if that is limited
 }
 
 const (
@@ -99,7 +105,7 @@ const (
 )
 
 // The mugs run out, and a few bags of beans are left.
-var rewards = []newReward{
+var rewards = []cafeReward{
 	{name: "The tenth coffee", stamps: 9, share: 11, description: "Nine stamps, and the tenth coffee is on us. Any size, any milk."},
 	{name: "Coffee for two", stamps: 13, share: 16, description: "For you and a friend."},
 	{name: "Cinnamon bun", points: 75, share: 8, description: "Straight from the oven, if you come before nine."},
@@ -110,7 +116,7 @@ var rewards = []newReward{
 	{name: "Waffle with jam and cream", points: 50, withdrawn: 34, share: 4, description: "With cloudberry jam. The iron is older than the café."},
 }
 
-// The coupons, as indexes of newCoupons.
+// The coupons, as indexes of coupons.
 const (
 	missedYou = iota
 	birthday
@@ -120,8 +126,8 @@ const (
 	earlyBirds
 )
 
-// newCoupon is a coupon to be created, and how guests use it.
-type newCoupon struct {
+// cafeCoupon is a coupon of the café, and how guests use it.
+type cafeCoupon struct {
 	name, description string
 	benefit           coupon.BenefitType
 	value             int64   // 0 for a reward
@@ -130,9 +136,12 @@ type newCoupon struct {
 	starts, expires   int     // days; 0: at once, never
 	keen              float64 // share of its vouchers that guests want to use
 	minSpend          int64   // of a sale with which guests use it, in cents
+
+	id       core.ID // when it is created
+	redeemed int64   // vouchers
 }
 
-var newCoupons = []newCoupon{
+var coupons = []cafeCoupon{
 	missedYou: {
 		name: "We have missed you", description: "It has been a while. Forty points are waiting for you, and so is the coffee.",
 		benefit: coupon.Points, value: 40, validDays: 30, created: 200, keen: .7,
@@ -163,7 +172,7 @@ var newCoupons = []newCoupon{
 type send struct {
 	day     int
 	by      int // of team
-	coupon  int // of newCoupons
+	coupon  int // of coupons
 	segment coupon.Segment
 }
 
@@ -196,31 +205,19 @@ type origin struct {
 
 var origins = []origin{
 	{
-		50,
-		strings.Fields(`Alice Alma Anders Astrid Axel Birgitta Björn Elsa Emil Erik Eva Filip Frida Gunilla Gustav Hanna Ingrid Johan Karin
-			Klara Lars Lena Ludvig Magnus Malin Mats Moa Nils Olle Oskar Per Saga Signe Sofia Stina Sven Tove Viktor Wilma Åsa Örjan`),
-		strings.Fields(`Ahlström Andersson Berg Bergman Blom Boström Dahl Ek Ekström Engström Eriksson Fors Gustafsson Hallberg Hedlund
-			Holm Håkansson Isaksson Johansson Karlsson Larsson Lind Ljung Lundgren Malm Nilsson Norberg Nyström Persson Sjöberg Öberg`),
+		60,
+		strings.Fields(`Alice Alma Anders Astrid Axel Birgitta Björn Charlotte Elsa Emil Erik Eva Filip Frida George Gustav Hanna Ingrid Johan
+			Karin Klara Lars Lena Ludvig Malin Mats Moa Nils Olle Oskar Per Saga Signe Sofia Sven Thomas Tove Viktor Wilma Åsa Örjan`),
+		strings.Fields(`Ahlström Andersson Ashworth Berg Bergman Blom Carter Dahl Ek Ekström Engström Eriksson Fors Gustafsson Hallberg
+			Hedlund Holm Håkansson Isaksson Karlsson Larsson Lind Ljung Malm Nilsson Norberg Nyström Palmer Persson Sjöberg Öberg`),
 	}, {
-		14,
-		strings.Fields("Ahmad Amal Dina Farah Hassan Huda Karim Layla Mariam Nour Omar Rami Rania Salma Samir Yasmin Youssef Zaid"),
-		strings.Fields("Aziz Barakat Darwish Farouk Hamdan Khalil Mansour Nasser Qasim Rahman Saleh Shahin"),
+		27,
+		strings.Fields("Abdi Ahmad Amal Asha Ayşe Burak Defne Dina Farah Gül Hassan Huda Karim Kemal Layla Mariam Nour Omar Rania Selin Umut Yasmin"),
+		strings.Fields("Aksoy Arslan Aziz Çelik Demir Farouk Güneş Hamdan Hersi Kaya Khalil Mansour Nasser Nur Öztürk Rahman Saleh Şahin"),
 	}, {
-		11,
-		strings.Fields("Ayşe Burak Defne Emre Gül Hakan İpek Kemal Mehmet Onur Pınar Selin Tuğba Umut Zeynep"),
-		strings.Fields("Aksoy Arslan Çelik Demir Doğan Güneş Kaya Öztürk Polat Şahin"),
-	}, {
-		9,
-		strings.Fields("Agnieszka Camille Élodie Giulia Jakub Javier Julien Lorenzo Lucía Łukasz Marta Pablo Zofia"),
-		strings.Fields("Bianchi Dubois García Kowalczyk Lefèvre Moreau Muñoz Nowak Ricci Wiśniewski"),
-	}, {
-		9,
-		strings.Fields("Amelia Benjamin Charlotte Daniel Eleanor George Harriet Jack Oliver Rosie Thomas"),
-		strings.Fields("Ashworth Bennett Carter Davies Ellis Hughes Mitchell Palmer Walsh"),
-	}, {
-		7,
-		strings.Fields("Abdi Aditi Arjun Asha Chen Hodan Mei Priya Sahra Warsame Wei"),
-		strings.Fields("Farah Hersi Iyer Kapoor Li Mohamud Nur Patel Wang Zhao"),
+		13,
+		strings.Fields("Agnieszka Arjun Camille Chen Élodie Giulia Jakub Javier Julien Lorenzo Lucía Łukasz Marta Mei Pablo Priya Wei Zofia"),
+		strings.Fields("Bianchi Dubois García Kapoor Kowalczyk Lefèvre Li Moreau Muñoz Nowak Patel Ricci Wang Wiśniewski"),
 	},
 }
 

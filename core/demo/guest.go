@@ -13,14 +13,14 @@ import (
 
 // guest is a customer of the café.
 type guest struct {
-	name        [2]string // first, last
+	first, last string
 	phone       string
 	email       *string // of most guests
 	habit       habit
 	keen        float64 // their frequency, compared with others of that habit
 	hasCard     bool    // collects stamps
 	birthday    time.Month
-	first, last int // the days between which they come
+	from, until int // the days between which they come
 
 	id     core.ID // of the customer; zero before they join
 	gone   bool    // inactive
@@ -32,46 +32,38 @@ type guest struct {
 
 // voucher is a guest's copy of a coupon.
 type voucher struct {
-	coupon  int // of newCoupons
+	coupon  int // of coupons
 	id      core.ID
 	expires time.Time
 	wanted  bool // the guest wants to use it
 }
 
-// addGuests adds the regulars and the other guests.
+// addGuests adds the regulars and the other guests. Habits and first days are spread evenly over the guests, so that
+// the café is as busy in every demo.
 func (c *cafe) addGuests() {
-	used := map[string]bool{}
 	for i := range guestCount {
+		from := origins[weighted(c.r.IntN(100), origins, func(o origin) int { return o.share })]
 		g := &guest{
-			phone: phoneNumber(c.r, i), keen: math.Exp(.45 * c.r.NormFloat64()), hasCard: c.r.IntN(4) > 0,
+			first: pick(c.r, from.first), last: pick(c.r, from.last), phone: phoneNumber(c.r, i),
+			habit: habits[weighted(i*37%100, habits, func(h habit) int { return h.share })],
+			keen:  math.Exp(.45 * c.r.NormFloat64()), hasCard: c.r.IntN(4) > 0,
 			birthday: time.Month(1 + c.r.IntN(12)), has: map[ledger.Unit]int64{},
+			// Many join in the first weeks, then about as many each week.
+			from: int(daysOpen * (1 - math.Pow((float64(i*73%guestCount)+c.r.Float64())/guestCount, 1.4))),
 		}
-		g.habit = habits[weighted(c.r, habits, func(h habit) int { return h.share })]
-		// Many join in the first weeks, then about as many each week.
-		g.first = int(daysOpen * (1 - math.Pow(c.r.Float64(), 1.4)))
 		if c.r.IntN(4) == 0 {
-			g.last = max(0, g.first-20-c.r.IntN(180))
+			g.until = max(0, g.from-20-c.r.IntN(180))
 		}
-		address := ""
-		for address == "" || used[address] {
-			g.name = randomName(c.r)
-			if i < len(regulars) {
-				first, last, _ := strings.Cut(regulars[i], " ")
-				g.name, g.habit, g.first, g.last = [2]string{first, last}, habits[0], daysOpen, 0
-			}
-			address = plainLetters.Replace(strings.ToLower(g.name[0] + " " + g.name[1]))
+		if i < len(regulars) {
+			g.first, g.last, _ = strings.Cut(regulars[i], " ")
+			g.habit, g.from, g.until = habits[0], daysOpen, 0
 		}
-		used[address] = true
 		if i < len(regulars) || c.r.IntN(10) < 7 {
-			g.email = new(address + "@example." + pick(c.r, []string{"com", "org", "net"}))
+			address := plainLetters.Replace(strings.ToLower(g.first + " " + g.last))
+			g.email = new(fmt.Sprintf("%s%d@example.%s", address, i+11, pick(c.r, []string{"com", "org", "net"})))
 		}
 		c.guests = append(c.guests, g)
 	}
-}
-
-func randomName(r *rand.Rand) [2]string {
-	from := origins[weighted(r, origins, func(o origin) int { return o.share })]
-	return [2]string{pick(r, from.first), pick(r, from.last)}
 }
 
 // phoneNumber returns a number for the i-th guest, in one of two notations. The numbers belong to no one:
@@ -89,9 +81,8 @@ func phoneNumber(r *rand.Rand, i int) string {
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// weighted returns a random index, weighted by percentages.
-func weighted[T any](r *rand.Rand, from []T, share func(T) int) int {
-	n := r.IntN(100)
+// weighted returns the index that a number from 0 to 99 belongs to, by percentages.
+func weighted[T any](n int, from []T, share func(T) int) int {
 	for i, x := range from {
 		if n -= share(x); n < 0 {
 			return i

@@ -9,7 +9,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
@@ -42,16 +41,16 @@ func (c *cafe) simulate(ctx context.Context, progress func(done, total int)) {
 // looks alive.
 func (c *cafe) visits(days int) []visit {
 	day := c.ago(days, 0)
-	business := months[day.Month()-1] * (.84 + .32*c.r.Float64())
+	business := months[day.Month()-1] * (.74 + .28*c.r.Float64())
 	var all []visit
 	for _, g := range c.guests {
 		chance := g.habit.workday
 		if day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
 			chance = g.habit.weekend
 		}
-		isFirst := days == g.first
+		isFirst := days == g.from
 		comes := c.r.Float64() < min(chance*g.keen*business, .95)
-		if (comes || isFirst) && days <= g.first && days >= g.last {
+		if (comes || isFirst) && days <= g.from && days >= g.until {
 			all = append(all, visit{g, c.visitTime(day, g.habit)})
 		}
 	}
@@ -90,7 +89,7 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 	s := c.order(v)
 	if v.id.IsZero() {
 		v.id = fixture.Must(customer.NewService(c.db.At(v.at)).Upsert(ctx, c.people[s.by], customer.New{
-			FirstName: &v.name[0], LastName: &v.name[1], Phone: &v.phone, Email: v.email,
+			FirstName: &v.first, LastName: &v.last, Phone: &v.phone, Email: v.email,
 		})).ID
 		v.at = v.at.Add(40 * time.Second)
 	}
@@ -124,7 +123,7 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 // order returns a guest's order as a sale.
 func (c *cafe) order(v visit) sale {
 	ordered := pick(c.r, v.habit.orders)
-	s := sale{kind: c.purchase(v.at)}
+	s := sale{kind: c.purchase(v.at), source: transaction.POS, by: firstCashier + c.r.IntN(2)}
 	for _, course := range ordered {
 		s.cents += pick(c.r, menu[course])
 	}
@@ -132,15 +131,11 @@ func (c *cafe) order(v visit) sale {
 		s.kind = coffeeCard
 	}
 	switch n := c.r.Float64(); {
+	case v.id.IsZero(): // customers join at the till
 	case n < v.habit.byApp:
 		s.source, s.by = transaction.API, orderingApp
 	case n > .96:
 		s.source, s.by = transaction.Panel, owner+c.r.IntN(2) // entered later
-	default:
-		s.source, s.by = transaction.POS, firstCashier+c.r.IntN(2)
-	}
-	if v.id.IsZero() {
-		s.source, s.by = transaction.POS, firstCashier+c.r.IntN(2) // customers join at the till
 	}
 	return s
 }
@@ -200,7 +195,7 @@ func (c *cafe) redeem(ctx context.Context, v visit, s sale, use *voucher) {
 // exchange redeems a random reward if the guest can afford it.
 func (c *cafe) exchange(ctx context.Context, v visit, s sale) {
 	at := c.after(v.at, 25, 45)
-	wanted := c.rewards[weighted(c.r, rewards, func(r newReward) int { return r.share })]
+	wanted := &c.rewards[weighted(c.r.IntN(100), c.rewards, func(r cafeReward) int { return r.share })]
 	unit, cost := wanted.Price()
 	if v.has[unit] < cost || wanted.stock > 0 && wanted.left == 0 || at.Before(wanted.from) || !at.Before(wanted.to) {
 		return
@@ -244,7 +239,7 @@ func (c *cafe) closeDay(ctx context.Context, days int, at time.Time) {
 	for _, g := range c.guests {
 		switch {
 		case g.id.IsZero() || g.gone:
-		case days > 0 && days == g.last && c.r.IntN(8) == 0:
+		case days > 0 && days == g.until && c.r.IntN(5) == 0:
 			g.gone = true
 			fixture.Must(later.Edit(ctx, by, g.id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
 		case g.email != nil && c.r.IntN(10_000) == 0:
@@ -257,19 +252,10 @@ func (c *cafe) closeDay(ctx context.Context, days int, at time.Time) {
 	}
 }
 
-const vouchersSQL = `
-	select id, customer_id, expires_at
-	from loyalty.voucher
-	where tenant_id = @tenant_id
-		and send_id = @send
-	order by customer_id`
-
 // send sends a coupon and creates its vouchers.
 func (c *cafe) send(ctx context.Context, x send, at time.Time) {
-	by, byID := c.people[x.by], map[core.ID]*guest{}
 	s := coupon.Send{Segment: x.segment, FormKey: fmt.Sprintf("demo %d %s", x.coupon, at.Format(time.DateOnly))}
 	for _, g := range c.guests {
-		byID[g.id] = g
 		lapsed := x.coupon == missedYou && g.bought.Before(at.AddDate(0, 0, -30))
 		if celebrates := x.coupon == birthday && g.birthday == at.Month(); !g.id.IsZero() && (lapsed || celebrates) {
 			s.Customers = append(s.Customers, g.id.String())
@@ -278,17 +264,20 @@ func (c *cafe) send(ctx context.Context, x send, at time.Time) {
 	if x.segment == coupon.Manual && len(s.Customers) == 0 {
 		return
 	}
+	by := c.people[x.by]
 	sent := fixture.Must(c.service.At(at).Send(ctx, by, c.coupons[x.coupon].id, s))
 	fixture.CreateVouchers(ctx, c.service.At(at.Add(2*time.Second)), by, sent.ID) // after the usual delay of a job
-	type made struct {
-		ID, CustomerID core.ID
-		ExpiresAt      *time.Time
+	vouchers := map[core.ID]coupon.SentVoucher{}
+	for _, v := range fixture.Must(c.service.ListSent(ctx, by, sent.ID, core.Page{Size: guestCount})).Items {
+		vouchers[v.CustomerID] = v
 	}
-	for _, m := range fixture.Must(db.ReadAll[made](ctx, c.db, by, vouchersSQL, db.Args{"send": sent.ID})) {
-		v := &voucher{coupon: x.coupon, id: m.ID, expires: c.until, wanted: c.r.Float64() < c.coupons[x.coupon].keen}
-		if m.ExpiresAt != nil {
-			v.expires = *m.ExpiresAt
+	for _, g := range c.guests {
+		if got, ok := vouchers[g.id]; ok {
+			v := &voucher{coupon: x.coupon, id: got.ID, expires: c.until, wanted: c.r.Float64() < c.coupons[x.coupon].keen}
+			if got.ExpiresAt != nil {
+				v.expires = *got.ExpiresAt
+			}
+			g.vouchers = append(g.vouchers, v)
 		}
-		byID[m.CustomerID].vouchers = append(byID[m.CustomerID].vouchers, v)
 	}
 }

@@ -10,6 +10,7 @@
 package localpg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Config configures a cluster.
@@ -42,7 +44,7 @@ type Cluster struct {
 
 	// Used by the goroutine of keepRunning alone, until it has ended.
 	lock   *os.File // nil: another process runs the server
-	server *server
+	server *server  // nil: not started yet
 
 	end   context.CancelFunc // ends keepRunning
 	ended chan struct{}      // closed when it has ended
@@ -59,11 +61,7 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := cfg.Log
-	if log == nil {
-		log = slog.Default()
-	}
-	return start(ctx, &Cluster{machine: m, root: root, kind: durable, log: log})
+	return start(ctx, &Cluster{machine: m, root: root, kind: durable, log: cmp.Or(cfg.Log, slog.Default())})
 }
 
 // Throwaway starts an empty cluster for tests: in memory if there is room, and not protected against
@@ -73,7 +71,7 @@ func Throwaway(ctx context.Context) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := m.tempDir()
+	root, err := throwawayDir()
 	if err != nil {
 		return nil, err
 	}
@@ -112,18 +110,23 @@ func (c *Cluster) data() string { return filepath.Join(c.root, "data") }
 
 // Stop shuts the server down if this process runs it. If ctx ends first, it is stopped without a
 // checkpoint, and the next start recovers from the log.
-func (c *Cluster) Stop(ctx context.Context) (err error) {
+func (c *Cluster) Stop(ctx context.Context) error {
 	c.end()
 	<-c.ended
-	if c.lock != nil {
-		if c.kind.isThrowaway {
-			c.server.signal(syscall.SIGQUIT)
-		}
-		err = errors.Join(c.server.stop(ctx), c.lock.Close())
-		c.lock = nil
-	}
+	err := c.stopServer(ctx)
 	if c.kind.isThrowaway {
 		err = errors.Join(err, os.RemoveAll(c.root))
+	}
+	return err
+}
+
+func (c *Cluster) stopServer(ctx context.Context) (err error) {
+	if c.server != nil {
+		err = c.server.stop(ctx, c.kind.shutdown)
+	}
+	if c.lock != nil {
+		err = errors.Join(err, c.lock.Close())
+		c.lock = nil
 	}
 	return err
 }
@@ -136,7 +139,8 @@ func start(ctx context.Context, c *Cluster) (*Cluster, error) {
 	if c.sockets, err = c.machine.socketDir(c.root); err != nil {
 		return nil, err
 	}
-	if err := c.runOrJoin(ctx); err != nil {
+	if err := c.waitUntilReady(ctx); err != nil {
+		_ = c.stopServer(ctx)
 		return nil, fmt.Errorf("start PostgreSQL in %s: %w", c.root, errors.Join(ctx.Err(), err))
 	}
 	// The server outlives the caller's context: when a signal ends that, requests in progress still
@@ -147,14 +151,26 @@ func start(ctx context.Context, c *Cluster) (*Cluster, error) {
 	return c, nil
 }
 
-// runOrJoin runs the server, or waits until another process's server answers.
-func (c *Cluster) runOrJoin(ctx context.Context) error {
-	for {
-		if err := c.run(ctx); !errors.Is(err, syscall.EWOULDBLOCK) {
+// waitUntilReady waits until a server answers: this process's or another one's. Backends of a killed
+// server end a moment later, and PostgreSQL doesn't start before that, so it tries several times.
+func (c *Cluster) waitUntilReady(ctx context.Context) error {
+	const startingUp = "57P03"
+	for attempt := 1; ; {
+		if c.server != nil && c.server.hasEnded() {
+			if attempt++; attempt > 5 || sleep(ctx, 200*time.Millisecond) != nil {
+				return c.server.err
+			}
+		}
+		if err := c.run(ctx); err != nil {
 			return err
 		}
-		if conn, err := pgx.Connect(ctx, c.URL()); err == nil {
-			return conn.Close(ctx)
+		err := c.connect(ctx)
+		if err == nil {
+			return nil
+		}
+		var refusal *pgconn.PgError
+		if c.server != nil && errors.As(err, &refusal) && refusal.Code != startingUp {
+			return err
 		}
 		if err := sleep(ctx, 10*time.Millisecond); err != nil {
 			return err
@@ -162,17 +178,56 @@ func (c *Cluster) runOrJoin(ctx context.Context) error {
 	}
 }
 
-// run takes the lock and runs the server, or fails with EWOULDBLOCK while another process has the
-// lock. The system releases the lock of a process that dies. A lock on the directory itself also
-// keeps systemd-tmpfiles from deleting it in /var/tmp.
-func (c *Cluster) run(ctx context.Context) (err error) {
-	if c.lock, err = tryLock(c.root); err != nil {
+// connect tries a connection. In this process's server, it creates the owner's login and database if
+// they are missing; another process has done so when the database exists.
+func (c *Cluster) connect(ctx context.Context) error {
+	database := "loyalty"
+	if c.server != nil {
+		database = "postgres"
+	}
+	conn, err := pgx.Connect(ctx, c.AdminURL(database))
+	if err != nil {
 		return err
 	}
-	if c.server, err = c.startServer(ctx); err != nil {
-		err = errors.Join(err, c.lock.Close())
-		c.lock = nil
+	defer conn.Close(ctx)
+	missing, err := conn.Query(ctx, `
+		select 'create role loyalty login ' || $1
+		where not exists (select from pg_roles where rolname = 'loyalty')
+		union all
+		select 'create database loyalty owner loyalty'
+		where not exists (select from pg_database where datname = 'loyalty')`, c.kind.owner)
+	if err != nil {
+		return err
 	}
+	statements, err := pgx.CollectRows(missing, pgx.RowTo[string])
+	for _, statement := range statements {
+		_, failed := conn.Exec(ctx, statement)
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// run starts the server, unless it runs or another process has the lock and so runs it. The system
+// releases the lock of a process that dies. A lock on the directory itself also keeps
+// systemd-tmpfiles from deleting it in /var/tmp.
+func (c *Cluster) run(ctx context.Context) (err error) {
+	if c.server != nil && !c.server.hasEnded() {
+		return nil
+	}
+	if c.lock == nil {
+		lock, err := tryLock(c.root)
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.lock = lock
+		if err := errors.Join(c.endOrphan(ctx), c.initialise(ctx)); err != nil {
+			return errors.Join(err, c.stopServer(ctx))
+		}
+	}
+	c.server, err = c.launch(ctx)
 	return err
 }
 
@@ -187,35 +242,26 @@ func tryLock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-const checkInterval = time.Second
-
-// keepRunning checks the server until Stop.
+// keepRunning checks the server every second until Stop, and restarts one that ended or was
+// upgraded. If the process that ran it has ended, this one runs the next server: a short command that
+// started first must not take the database away from a server process.
 func (c *Cluster) keepRunning(ctx context.Context) {
 	defer close(c.ended)
-	for sleep(ctx, checkInterval) == nil {
-		if err := c.check(ctx); err != nil && !errors.Is(err, syscall.EWOULDBLOCK) && ctx.Err() == nil {
+	for sleep(ctx, time.Second) == nil {
+		switch {
+		case c.server == nil: // another process runs it, or did
+		case c.server.hasEnded():
+			c.log.ErrorContext(ctx, "PostgreSQL ended by itself and is being restarted", "error", c.server.err)
+		case c.isUpgraded():
+			c.log.WarnContext(ctx, "PostgreSQL was upgraded and is being restarted")
+			_ = c.server.stop(ctx, c.kind.shutdown)
+		default:
+			c.server.truncateLog()
+		}
+		if err := c.run(ctx); err != nil && ctx.Err() == nil {
 			c.log.ErrorContext(ctx, "PostgreSQL could not be started", "error", err)
 		}
 	}
-}
-
-// check restarts a server that ended or was upgraded. If its process has ended, this one runs the
-// server: a short command that started first must not take the database away from a server process.
-func (c *Cluster) check(ctx context.Context) error {
-	switch {
-	case c.lock == nil:
-		return c.run(ctx)
-	case c.server.hasEnded():
-		c.log.ErrorContext(ctx, "PostgreSQL ended by itself and is being restarted", "error", c.server.err)
-	case c.isUpgraded():
-		c.log.WarnContext(ctx, "PostgreSQL was upgraded and is being restarted")
-		_ = c.server.stop(ctx)
-	default:
-		c.server.truncateLog()
-		return nil
-	}
-	c.server = c.launch(ctx)
-	return nil
 }
 
 // sleep waits until d has passed or ctx ends.

@@ -71,17 +71,14 @@ func (a *activity) see(event any) {
 			}
 		}
 	case *runtime.EventExceptionThrown:
-		a.fault("uncaught: %s (%s)", exceptionText(e.ExceptionDetails), e.ExceptionDetails.URL)
+		text := e.ExceptionDetails.Text
+		if thrown := e.ExceptionDetails.Exception; thrown != nil {
+			text = cmp.Or(thrown.Description, text)
+		}
+		a.fault("uncaught: %s (%s)", text, e.ExceptionDetails.URL)
 	case *inspector.EventTargetCrashed:
 		a.fault("the page's process crashed")
 	}
-}
-
-func exceptionText(e *runtime.ExceptionDetails) string {
-	if e.Exception != nil && e.Exception.Description != "" {
-		return e.Exception.Description
-	}
-	return e.Text
 }
 
 func (a *activity) fault(format string, args ...any) {

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/chromedp/chromedp"
@@ -27,30 +26,18 @@ var axeScript = sync.OnceValue(func() string {
 	return string(text)
 })
 
-// Violation is an accessibility fault that axe found in an element.
-type Violation struct {
-	Rule    string // "color-contrast"
-	Help    string // what the rule asks for
-	Element string // a selector
-	HTML    string
-	Why     string
-}
-
-func (v Violation) String() string {
-	return fmt.Sprintf("%s: %s\n\t%s: %s\n\t%s", v.Rule, v.Help, v.Element, v.HTML, strings.ReplaceAll(v.Why, "\n", "\n\t"))
-}
-
 // Axe returns the violations of WCAG 2.0, 2.1 and 2.2 at levels A and AA and of best
-// practice, outside the elements that the selector without matches.
-func (p *Page) Axe(without string) []Violation {
+// practice, outside the elements that the selector without matches. Each begins with its rule and
+// element.
+func (p *Page) Axe(without string) []string {
 	p.t.Helper()
 	p.rest()
 	if !Run(p, chromedp.Evaluate[bool](`"axe" in globalThis`)) {
 		Run(p, chromedp.Evaluate[chromedp.Void](axeScript()))
 	}
-	return Run(p, chromedp.Evaluate[[]Violation](fmt.Sprintf(auditScript, without), chromedp.EvalAwaitPromise))
+	return Run(p, chromedp.Evaluate[[]string](fmt.Sprintf(auditScript, without), chromedp.EvalAwaitPromise))
 }
 
 const auditScript = `axe.run({ include: ["html"], exclude: [%q].filter(Boolean) }, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"], iframes: false })
-	.then((found) => found.violations.flatMap((v) => v.nodes.map((n) => ({
-		Rule: v.id, Help: v.help, Element: n.target.flat().join(" "), HTML: n.html.slice(0, 200), Why: n.failureSummary }))))`
+	.then((found) => found.violations.flatMap((v) => v.nodes.map((n) =>
+		[v.id + " " + n.target.flat().join(" "), v.help, n.html.slice(0, 200), n.failureSummary].join("\n\t"))))`

@@ -23,7 +23,16 @@ type Browser struct{ ctx context.Context }
 // is installed.
 func Start(t *testing.T, flags ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
-	program := find()
+	program := ""
+	for _, name := range []string{
+		"chromium-headless-shell", // takes half the processor time
+		"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+		"/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+	} {
+		if found, err := exec.LookPath(name); err == nil && program == "" {
+			program = found
+		}
+	}
 	if program == "" {
 		t.Skip("no Chromium on this machine: `make test` installs it where it may; else install chromium")
 	}
@@ -58,18 +67,4 @@ func Start(t *testing.T, flags ...chromedp.ExecAllocatorOption) *Browser {
 		t.Fatalf("start %s: %v", program, err)
 	}
 	return &Browser{ctx}
-}
-
-// find returns the browser's program, or "".
-func find() string {
-	for _, name := range []string{
-		"chromium-headless-shell", // takes half the processor time
-		"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
-		"/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-	} {
-		if program, err := exec.LookPath(name); err == nil {
-			return program
-		}
-	}
-	return ""
 }

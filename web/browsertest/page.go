@@ -3,6 +3,7 @@ package browsertest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -26,38 +27,34 @@ const patience = 2 * time.Minute
 
 // Page is a tab of the browser, used by one test.
 type Page struct {
-	*tab
 	t        *testing.T
+	ctx      context.Context
+	activity *activity
+	device   *device
 	base     string
 	expected []int // statuses that are no fault
 }
 
-type tab struct {
-	ctx      context.Context
-	activity *activity
-	device   device
-	lastKey  float64 // when the last key was pressed, in seconds
-}
-
-// device is what a page is shown on: its window, in CSS pixels, and its colour scheme.
+// device is what a tab is shown on.
 type device struct {
-	width, height int64
+	width, height int64 // of the window, in CSS pixels
 	dark          bool
+	lastKey       float64 // when the last key was pressed, in seconds
 }
 
 // NewPage opens a tab with no cookies. Paths are relative to the address base.
 func (b *Browser) NewPage(t *testing.T, base string) *Page {
 	t.Helper()
-	return newPage(t, openTab(t, b.ctx, chromedp.WithNewBrowserContext()), base)
+	return openTab(t, b.ctx, base, chromedp.WithNewBrowserContext()).prepare(t)
 }
 
 // NewTab opens another tab with the same cookies.
 func (p *Page) NewTab(t *testing.T) *Page {
 	t.Helper()
-	return newPage(t, openTab(t, p.ctx), p.base)
+	return openTab(t, p.ctx, p.base).prepare(t)
 }
 
-func openTab(t *testing.T, from context.Context, options ...chromedp.ContextOption) *tab {
+func openTab(t *testing.T, from context.Context, base string, options ...chromedp.ContextOption) *Page {
 	t.Helper()
 	ctx, end := chromedp.NewContext(from, options...)
 	t.Cleanup(end)
@@ -69,12 +66,12 @@ func openTab(t *testing.T, from context.Context, options ...chromedp.ContextOpti
 	if err := chromedp.Listen(ctx, a.see); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
-	return &tab{ctx: ctx, activity: a}
+	return &Page{ctx: ctx, activity: a, device: &device{}, base: base}
 }
 
-func newPage(t *testing.T, in *tab, base string) *Page {
+func (p *Page) prepare(t *testing.T) *Page {
 	t.Helper()
-	p := (&Page{tab: in, base: base}).For(t)
+	p = p.For(t)
 	p.Emulate(1440, 900, false)
 	return p
 }
@@ -82,13 +79,14 @@ func newPage(t *testing.T, in *tab, base string) *Page {
 // For returns the same tab for another test. Opening a tab takes longer than loading most
 // pages, so tests can take turns. The tab closes with the test that opened it.
 func (p *Page) For(t *testing.T) *Page {
-	other := &Page{tab: p.tab, t: t, base: p.base, expected: []int{http.StatusUnprocessableEntity}} // a form with errors is shown again
+	other := *p
+	other.t, other.expected = t, []int{http.StatusUnprocessableEntity} // a form with errors is shown again
 	t.Cleanup(func() {
 		for _, fault := range other.Faults() {
 			t.Errorf("in the browser: %s", fault)
 		}
 	})
-	return other
+	return &other
 }
 
 // Expect says that answers of this status are no fault.
@@ -124,6 +122,14 @@ func (p *Page) Do(steps ...chromedp.Action[chromedp.Void]) {
 	Run(p, chromedp.Steps(steps...))
 	p.frame()
 	p.rest()
+}
+
+// call returns an action that runs a command of the browser.
+func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, command, params)
+		return err
+	})
 }
 
 // frame waits until the next frame is drawn: what a step sets off has begun by then. A page
@@ -184,10 +190,7 @@ func (p *Page) Open(path string) {
 	if strings.HasPrefix(path, "/") {
 		path = p.base + path
 	}
-	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, page.Navigate, page.NavigateParams{URL: path})
-		return err
-	}))
+	p.Do(call(page.Navigate, page.NavigateParams{URL: path}))
 }
 
 // Path returns the path and the query of the page.
@@ -271,30 +274,27 @@ func (p *Page) Scan(text string) {
 // that the page is told: the test does not wait for them.
 func (p *Page) press(keys string, pause float64) {
 	p.t.Helper()
-	next := max(p.lastKey+.12, float64(time.Now().UnixMilli())/1000) //nolint:forbidigo // the clock that the browser uses
+	next := max(p.device.lastKey+.12, float64(time.Now().UnixMilli())/1000) //nolint:forbidigo // the clock that the browser uses
 	p.Do(chromedp.KeyEvent(keys, func(k *input.DispatchKeyEventParams) {
 		if k.Type == kb.KeyDown || k.Type == kb.KeyRawDown {
-			p.lastKey, next = next, next+pause
+			p.device.lastKey, next = next, next+pause
 		}
-		k.Timestamp = input.TimeSinceEpoch(p.lastKey)
+		k.Timestamp = input.TimeSinceEpoch(p.device.lastKey)
 	}))
 }
 
 // Emulate sets the size of the window and the colour scheme of the device.
 func (p *Page) Emulate(width, height int64, dark bool) {
 	p.t.Helper()
-	if p.device == (device{width, height, dark}) {
+	if d := p.device; d.width == width && d.height == height && d.dark == dark {
 		return
 	}
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
-	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		}})
-		return err
-	}))
+	p.Do(call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}))
 	p.device.dark = dark
-	p.Resize(width, height) // while a script changes the colours
+	p.Resize(width, height) // meanwhile, a script changes the colours
 }
 
 // Resize sets the size of the window.
@@ -307,9 +307,7 @@ func (p *Page) Resize(width, height int64) {
 // DisableScripts keeps the scripts of the pages that are opened from now on from running.
 func (p *Page) DisableScripts() {
 	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
-		p.t.Fatal(err)
-	}
+	Run(p, call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 }
 
 // Overflow returns the elements that make the page scroll sideways.
@@ -331,13 +329,10 @@ const overflowScript = `(() => {
 // that what sticks to the window's edges is at the edges of the picture.
 func (p *Page) Screenshot(file string) {
 	p.t.Helper()
-	height := Run(p, chromedp.Evaluate[int64]("Math.min(document.scrollingElement.scrollHeight, 16000)"))
-	p.Resize(p.device.width, max(height, 900))
+	size := Run(p, chromedp.Evaluate[[2]int64]("[innerWidth, Math.max(innerHeight, Math.min(document.scrollingElement.scrollHeight, 16000))]"))
+	p.Resize(size[0], size[1])
 	picture := Run(p, chromedp.CaptureScreenshot())
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, picture, 0o644); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, picture, 0o644)); err != nil {
 		p.t.Fatal(err)
 	}
 }

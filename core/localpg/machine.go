@@ -1,7 +1,6 @@
 package localpg
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 )
@@ -68,39 +66,25 @@ func inspect() (machine, error) {
 // findInstalled lists the directories with PostgreSQL's programs: first those in PATH, then those
 // that match the patterns, the highest version first.
 func findInstalled(path string, patterns []string) []string {
-	var usual []string
+	dirs := filepath.SplitList(path)
 	for _, pattern := range patterns {
 		found, _ := filepath.Glob(pattern)
-		usual = append(usual, found...)
+		slices.Reverse(found)
+		dirs = append(dirs, found...)
 	}
-	slices.SortStableFunc(usual, func(a, b string) int { return cmp.Compare(version(b), version(a)) })
-	return slices.DeleteFunc(append(filepath.SplitList(path), usual...), func(dir string) bool {
+	return slices.DeleteFunc(dirs, func(dir string) bool {
 		return !filepath.IsAbs(dir) || !exists(filepath.Join(dir, "initdb")) || !exists(filepath.Join(dir, "postgres"))
 	})
 }
 
 // binFor prefers the version that created the data, because a newer one can't read it.
 func (m machine) binFor(data string) string {
-	content, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
+	major, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
 	if err != nil {
 		return m.bins[0]
 	}
-	major, _ := strconv.Atoi(strings.TrimSpace(string(content)))
-	if i := slices.IndexFunc(m.bins, func(dir string) bool { return version(dir) == major }); i >= 0 {
-		return m.bins[i]
-	}
-	return m.bins[0]
-}
-
-var versionInPath = regexp.MustCompile(`(\d+)(/bin)?$`)
-
-// version returns the major version in an installation's path, or 0.
-func version(dir string) int {
-	if m := versionInPath.FindStringSubmatch(dir); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		return n
-	}
-	return 0
+	versioned := regexp.MustCompile(`(^|\D)` + regexp.QuoteMeta(strings.TrimSpace(string(major))) + `(/bin)?$`)
+	return m.bins[max(0, slices.IndexFunc(m.bins, versioned.MatchString))]
 }
 
 // clusterDir returns the directory of a data directory's cluster. An existing cluster stays where it
@@ -116,8 +100,7 @@ func (m machine) clusterDir(ctx context.Context, dir string) (string, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", err
 	}
-	near := filepath.Join(dir, "postgres")
-	far := "/var/tmp/loyalty-" + digest(dir)
+	near, far := filepath.Join(dir, "postgres"), "/var/tmp/loyalty-"+digest(dir)
 	if !exists(near) && (exists(far) || !m.canReach(ctx, dir)) {
 		return far, nil
 	}
@@ -134,7 +117,8 @@ func (m machine) canReach(ctx context.Context, dir string) bool {
 }
 
 // makePrivateDir makes a directory that only PostgreSQL's user can enter. It refuses a link and a
-// directory of another user, who may have made it first in a public place.
+// directory of another user, who may have made it first in a public place. A directory of this
+// process's user is accepted, because a crash may come before the change of its owner.
 func (m machine) makePrivateDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -143,21 +127,12 @@ func (m machine) makePrivateDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || info.Mode().Perm() != 0o700 || !m.owns(info) {
+	owner := int(info.Sys().(*syscall.Stat_t).Uid)
+	if !info.IsDir() || info.Mode().Perm() != 0o700 || owner != m.uid && owner != os.Geteuid() {
 		return fmt.Errorf("%s must be a directory of mode 0700 that belongs to PostgreSQL's user (uid %d); found %s of uid %d",
-			dir, m.uid, info.Mode(), ownerOf(info))
+			dir, m.uid, info.Mode(), owner)
 	}
 	return os.Lchown(dir, m.uid, m.gid)
-}
-
-// owns also accepts files of this process's user: a crash may come between making a directory and
-// changing its owner.
-func (m machine) owns(info fs.FileInfo) bool {
-	return ownerOf(info) == m.uid || ownerOf(info) == os.Geteuid()
-}
-
-func ownerOf(info fs.FileInfo) int {
-	return int(info.Sys().(*syscall.Stat_t).Uid)
 }
 
 // The path of a socket is limited to about a hundred bytes, and lists of hosts are split at commas.
@@ -171,13 +146,24 @@ func (m machine) socketDir(root string) (string, error) {
 	return dir, m.makePrivateDir(dir)
 }
 
-const tempPrefix = "loyalty-throwaway-"
-
-// tempDir makes a directory for a throwaway cluster.
-func (m machine) tempDir() (string, error) {
+// throwawayDir makes a directory for a throwaway cluster, and removes those of processes that were
+// killed. A cluster is locked before anything is written, so one that is neither locked nor empty is
+// abandoned.
+func throwawayDir() (string, error) {
+	const prefix = "loyalty-throwaway-"
 	base := largeTempDir()
-	m.removeAbandoned(base)
-	return os.MkdirTemp(base, tempPrefix)
+	dirs, _ := filepath.Glob(filepath.Join(base, prefix+"*"))
+	for _, dir := range dirs {
+		lock, err := tryLock(dir)
+		if err != nil {
+			continue
+		}
+		if names, _ := lock.Readdirnames(1); len(names) > 0 {
+			_ = os.RemoveAll(dir)
+		}
+		_ = lock.Close()
+	}
+	return os.MkdirTemp(base, prefix)
 }
 
 // largeTempDir returns /dev/shm if it is large enough. In containers it often has only 64 MB.
@@ -188,26 +174,6 @@ func largeTempDir() string {
 		return shm
 	}
 	return os.TempDir()
-}
-
-// removeAbandoned removes throwaway clusters of processes that were killed. A cluster is locked before
-// anything is written, so one that is neither locked nor empty is abandoned.
-func (m machine) removeAbandoned(base string) {
-	dirs, _ := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
-	for _, dir := range dirs {
-		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || !m.owns(info) {
-			continue
-		}
-		lock, err := tryLock(dir)
-		if err != nil {
-			continue
-		}
-		if names, _ := lock.Readdirnames(1); len(names) > 0 {
-			_ = os.RemoveAll(dir)
-		}
-		_ = lock.Close()
-	}
 }
 
 func exists(path string) bool {

@@ -24,13 +24,13 @@ func install(t *testing.T, dir string, programs ...string) string {
 func TestInstalledPrefersPathThenTheHighestVersion(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	nine := install(t, filepath.Join(root, "pg", "9", "bin"), "initdb", "postgres")
+	fourteen := install(t, filepath.Join(root, "pg", "14", "bin"), "initdb", "postgres")
 	fifteen := install(t, filepath.Join(root, "pg", "15", "bin"), "initdb", "postgres")
 	install(t, filepath.Join(root, "pg", "17", "bin"), "psql")
 	own := install(t, filepath.Join(root, "own"), "initdb", "postgres")
 
 	got := findInstalled("relative:"+own, []string{filepath.Join(root, "pg", "*", "bin")})
-	if want := []string{own, fifteen, nine}; !slices.Equal(got, want) {
+	if want := []string{own, fifteen, fourteen}; !slices.Equal(got, want) {
 		t.Errorf("installed = %v, want %v", got, want)
 	}
 
@@ -39,11 +39,11 @@ func TestInstalledPrefersPathThenTheHighestVersion(t *testing.T) {
 	if bin := m.binFor(data); bin != own {
 		t.Errorf("a new cluster is made by %s, want %s", bin, own)
 	}
-	if err := os.WriteFile(filepath.Join(data, "PG_VERSION"), []byte("9\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(data, "PG_VERSION"), []byte("14\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if bin := m.binFor(data); bin != nine {
-		t.Errorf("a cluster of version 9 is run by %s, want %s", bin, nine)
+	if bin := m.binFor(data); bin != fourteen {
+		t.Errorf("a cluster of version 14 is run by %s, want %s", bin, fourteen)
 	}
 }
 
