@@ -88,7 +88,7 @@ func (s Shop) As(role core.Role) Shop {
 func (s Shop) InZone(name string) Shop {
 	s.T.Helper()
 	zone, err := time.LoadLocation(name)
-	s.check(err)
+	s.Check(err)
 	s.By.Tenant.TimeZone = zone
 	return s
 }
@@ -99,30 +99,30 @@ func (s Shop) Customer() customer.Customer {
 	return s.AddCustomer(Anna(Phone()))
 }
 
-// AddCustomers adds n customers.
-func (s Shop) AddCustomers(n int) []customer.Customer {
+// AddCustomers adds n customers and returns their ids.
+func (s Shop) AddCustomers(n int) []core.ID {
 	s.T.Helper()
-	all := make([]customer.Customer, n)
-	for i := range all {
-		all[i] = s.Customer()
+	ids := make([]core.ID, n)
+	for i := range ids {
+		ids[i] = s.Customer().ID
 	}
-	return all
+	return ids
 }
 
 // AddCustomer adds a customer.
 func (s Shop) AddCustomer(n customer.New) customer.Customer {
 	s.T.Helper()
 	added, err := s.Customers.Upsert(s.T.Context(), s.By, n)
-	s.check(err)
+	s.Check(err)
 	return added.Customer
 }
 
-// Account returns a customer with their balances.
-func (s Shop) Account(id core.ID) customer.Customer {
+// Account returns a customer's balances.
+func (s Shop) Account(id core.ID) ledger.Account {
 	s.T.Helper()
 	c, err := s.Customers.Find(s.T.Context(), s.By, id)
-	s.check(err)
-	return c
+	s.Check(err)
+	return ledger.Account{Points: c.PointsBalance, Stamps: c.StampsBalance}
 }
 
 // Adjust adds points or stamps to a customer, or takes them.
@@ -131,7 +131,7 @@ func (s Shop) Adjust(id core.ID, unit ledger.Unit, amount int64) {
 	_, err := db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(s.T.Context(), tx, s.By, ledger.Entry{Customer: id, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
 	})
-	s.check(err)
+	s.Check(err)
 }
 
 // Points adds a transaction type that gives a point for each full amount of cents.
@@ -150,7 +150,7 @@ func (s Shop) Stamps() transaction.Type {
 func (s Shop) Type(unit ledger.Unit, rule transaction.Rule) transaction.Type {
 	s.T.Helper()
 	kind, err := s.Sales.AddType(s.T.Context(), s.By, transaction.NewType{Name: "Purchase", RuleType: unit, Rule: rule})
-	s.check(err)
+	s.Check(err)
 	return kind
 }
 
@@ -160,7 +160,7 @@ func (s Shop) Sale(to core.ID, kind transaction.Type, cents int64) transaction.T
 	sale, err := s.Sales.Record(s.T.Context(), s.By, transaction.New{
 		CustomerID: new(to.String()), TransactionTypeID: &kind.ID, SpendAmountCents: &cents, Source: transaction.POS,
 	})
-	s.check(err)
+	s.Check(err)
 	return sale
 }
 
@@ -168,7 +168,7 @@ func (s Shop) Sale(to core.ID, kind transaction.Type, cents int64) transaction.T
 func (s Shop) VoidSale(id core.ID) {
 	s.T.Helper()
 	_, err := s.Sales.Void(s.T.Context(), s.By, id)
-	s.check(err)
+	s.Check(err)
 }
 
 // Reward adds a reward for points.
@@ -181,7 +181,7 @@ func (s Shop) Reward(points int64, stock *int64) core.ID {
 func (s Shop) AddReward(n reward.New) core.ID {
 	s.T.Helper()
 	added, err := s.Rewards.Add(s.T.Context(), s.By, n)
-	s.check(err)
+	s.Check(err)
 	return added.ID
 }
 
@@ -189,7 +189,7 @@ func (s Shop) AddReward(n reward.New) core.ID {
 func (s Shop) Redeem(customerID, rewardID core.ID) reward.Redemption {
 	s.T.Helper()
 	redemption, err := s.Rewards.Redeem(s.T.Context(), s.By, reward.RedeemRequest{CustomerID: new(customerID.String()), RewardID: new(rewardID.String())})
-	s.check(err)
+	s.Check(err)
 	return redemption
 }
 
@@ -197,27 +197,27 @@ func (s Shop) Redeem(customerID, rewardID core.ID) reward.Redemption {
 func (s Shop) VoidRedemption(id core.ID) {
 	s.T.Helper()
 	_, err := s.Rewards.Void(s.T.Context(), s.By, id)
-	s.check(err)
+	s.Check(err)
 }
 
 // Coupon adds a coupon.
 func (s Shop) Coupon(n coupon.New) coupon.Coupon {
 	s.T.Helper()
 	added, err := s.Coupons.Add(s.T.Context(), s.By, n)
-	s.check(err)
+	s.Check(err)
 	return added
 }
 
-// Send sends a coupon and waits until its vouchers exist.
+// Send sends a coupon and creates its vouchers.
 func (s Shop) Send(id core.ID, send coupon.Send) coupon.Sending {
 	s.T.Helper()
 	if send.FormKey == "" {
 		send.FormKey = core.NewID(s.DB.Now()).String()
 	}
 	sent, err := s.Coupons.Send(s.T.Context(), s.By, id, send)
-	s.check(err)
+	s.Check(err)
 	sent, err = s.Coupons.Evaluate(s.T.Context(), s.By, sent.ID)
-	s.check(err)
+	s.Check(err)
 	return sent
 }
 
@@ -235,7 +235,7 @@ func (s Shop) Voucher(couponID, customerID core.ID) core.ID {
 func (s Shop) RedeemVoucher(id core.ID) coupon.Voucher {
 	s.T.Helper()
 	redeemed, err := s.Coupons.Redeem(s.T.Context(), s.By, id)
-	s.check(err)
+	s.Check(err)
 	return redeemed
 }
 
@@ -243,7 +243,7 @@ func (s Shop) RedeemVoucher(id core.ID) coupon.Voucher {
 func (s Shop) Exec(sql string, args ...any) {
 	s.T.Helper()
 	_, err := dbtest.Owner(s.DB).Exec(s.T.Context(), sql, args...)
-	s.check(err)
+	s.Check(err)
 }
 
 // Query returns the only value that a statement selects, read as the owner of the tables.
@@ -260,21 +260,21 @@ func Query[V any](s Shop, sql string, args ...any) V {
 func QueryAll[V any](s Shop, sql string, args ...any) []V {
 	s.T.Helper()
 	rows, err := dbtest.Owner(s.DB).Query(s.T.Context(), sql, args...)
-	s.check(err)
+	s.Check(err)
 	values, err := pgx.CollectRows(rows, pgx.RowTo[V])
-	s.check(err)
+	s.Check(err)
 	return values
 }
 
 // Log returns the entries of the audit log about a record, oldest first: the action, the facts
 // before and after, and the actor.
-func (s Shop) Log(subject string) []string {
+func (s Shop) Log(subject any) []string {
 	s.T.Helper()
 	return QueryAll[string](s, `
 		select concat_ws(' ', action, coalesce(old::text, '-'), coalesce(new::text, '-'), 'by', actor_name)
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_id = $2
-		order by created_at, id`, s.By.Tenant.ID, subject)
+		order by created_at, id`, s.By.Tenant.ID, fmt.Sprint(subject))
 }
 
 // Verify fails the test if the checks of `loyalty verify` find anything in the database, which
@@ -282,7 +282,7 @@ func (s Shop) Log(subject string) []string {
 func (s Shop) Verify() {
 	s.T.Helper()
 	results, err := verify.Run(s.T.Context(), s.DB)
-	s.check(err)
+	s.Check(err)
 	for _, r := range results {
 		if r.Wrong > 0 {
 			s.T.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
@@ -290,7 +290,8 @@ func (s Shop) Verify() {
 	}
 }
 
-func (s Shop) check(err error) {
+// Check fails the test on an error.
+func (s Shop) Check(err error) {
 	s.T.Helper()
 	if err != nil {
 		s.T.Fatal(err)
