@@ -126,22 +126,10 @@ func TestListSends(t *testing.T) {
 	dbtest.Tick(s.DB)
 	maja := s.As(core.Manager).By
 	waiting := shop{shoptest.Of(t, s.DB, maja)}.confirmed(c, toAll())
-	var got []coupon.SendDetail
 	page := core.Page{Size: 2}
-	for {
-		l, err := s.Coupons.ListSends(t.Context(), s.By, c.ID, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, l.Items...)
-		if page.Cursor = l.Next; page.Cursor == nil {
-			back, err := s.Coupons.ListSends(t.Context(), s.By, c.ID, core.Page{Size: 2, Cursor: l.Prev})
-			if diff := cmp.Diff(got[:2], back.Items); err != nil || diff != "" {
-				t.Errorf("the way back: %v (-want +got):\n%s", err, diff)
-			}
-			break
-		}
-	}
+	got := shoptest.Walk(t, func(p core.Page) (core.List[coupon.SendDetail], error) {
+		return s.Coupons.ListSends(t.Context(), s.By, c.ID, p)
+	})
 	ends := got[len(got)-1].ExpiresAt
 	if ends == nil || !ends.After(s.DB.Now()) {
 		t.Errorf("its vouchers end %v", ends)
@@ -200,36 +188,11 @@ func TestStates(t *testing.T) {
 		}
 		dbtest.Tick(s.DB)
 	}
-	list := func(state *string) (forward []core.ID) {
-		page := core.Page{Size: 2}
-		var back []core.ID
-		for page.Cursor == nil || !page.Cursor.Back {
-			l, err := s.Coupons.ListWithCounts(t.Context(), s.By, coupon.Filter{State: state}, page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range l.Items {
-				forward = append(forward, c.ID)
-			}
-			if page.Cursor = l.Next; page.Cursor == nil {
-				page.Cursor, back = l.Prev, slices.Clone(forward[len(forward)-len(l.Items):])
-				break
-			}
-		}
-		for page.Cursor != nil {
-			l, err := s.Coupons.ListWithCounts(t.Context(), s.By, coupon.Filter{State: state}, page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, c := range l.Items {
-				back = slices.Insert(back, i, c.ID)
-			}
-			page.Cursor = l.Prev
-		}
-		if diff := cmp.Diff(forward, back); diff != "" {
-			t.Errorf("the way back (-forward +back):\n%s", diff)
-		}
-		return forward
+	list := func(state *string) []core.ID {
+		listed := shoptest.Walk(t, func(p core.Page) (core.List[coupon.WithCounts], error) {
+			return s.Coupons.ListWithCounts(t.Context(), s.By, coupon.Filter{State: state}, p)
+		})
+		return shoptest.Keys(listed, func(c coupon.WithCounts) core.ID { return c.ID })
 	}
 	if diff := cmp.Diff(all, list(nil)); diff != "" {
 		t.Errorf("all (-want +got):\n%s", diff)

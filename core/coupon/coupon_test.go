@@ -265,38 +265,9 @@ func TestList(t *testing.T) {
 		then := s.at(s.DB.Now().Add((hour - 5) * time.Hour))
 		newestFirst = slices.Insert(newestFirst, 0, then.Coupon(fivePoints()).ID)
 	}
-	page := core.Page{Size: 2}
-	var forward, back []core.ID
-	for {
-		l, err := s.Coupons.List(t.Context(), s.By, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range l.Items {
-			forward = append(forward, c.ID)
-		}
-		if l.Next == nil {
-			page.Cursor = l.Prev
-			break
-		}
-		page.Cursor = l.Next
-	}
-	for page.Cursor != nil {
-		l, err := s.Coupons.List(t.Context(), s.By, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range slices.Backward(l.Items) {
-			back = append(back, c.ID)
-		}
-		page.Cursor = l.Prev
-	}
-	if diff := cmp.Diff(newestFirst, forward); diff != "" {
-		t.Errorf("forward (-want +got):\n%s", diff)
-	}
-	slices.Reverse(back)
-	if diff := cmp.Diff(newestFirst[:4], back); diff != "" {
-		t.Errorf("and back (-want +got):\n%s", diff)
+	listed := shoptest.Walk(t, func(p core.Page) (core.List[coupon.Coupon], error) { return s.Coupons.List(t.Context(), s.By, p) })
+	if diff := cmp.Diff(newestFirst, shoptest.Keys(listed, func(c coupon.Coupon) core.ID { return c.ID })); diff != "" {
+		t.Errorf("List (-want +got):\n%s", diff)
 	}
 	if _, err := s.Coupons.List(t.Context(), s.By, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}}); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad query = %v", err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
@@ -35,7 +37,8 @@ type Shop struct {
 	Sales     *transaction.Service
 	Rewards   *reward.Service
 	Coupons   *coupon.Service
-	Jobs      *job.Queue // of Coupons; it runs no jobs until a test starts it
+	Jobs      *job.Queue // runs no jobs until a test starts it
+	Mails     *mail.Service
 }
 
 // New makes a business in the database that the package's tests share.
@@ -58,10 +61,11 @@ func Of(t testing.TB, d *db.DB, by core.Actor) Shop {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mails := dbtest.Mails(d, jobs)
 	return Shop{
 		T: t, DB: d, By: by,
 		Customers: customer.NewService(d), Sales: transaction.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), log), Jobs: jobs,
+		Coupons: coupon.NewService(d, jobs, mails, dbtest.Links(), log), Jobs: jobs, Mails: mails,
 	}
 }
 
@@ -266,6 +270,12 @@ func QueryAll[V any](s Shop, sql string, args ...any) []V {
 	return values
 }
 
+// Count returns the number of the business's rows in a table: "customer where status = 'active'".
+func (s Shop) Count(tableWhere string) int64 {
+	s.T.Helper()
+	return Query[int64](s, "select count(*) from loyalty."+tableWhere+" and tenant_id = $1", s.By.Tenant.ID)
+}
+
 // Log returns the entries of the audit log about a record, oldest first: the action, the facts
 // before and after, and the actor.
 func (s Shop) Log(subject any) []string {
@@ -318,4 +328,40 @@ func WantFields(t testing.TB, err error, want core.Fields) {
 	if diff := cmp.Diff(want, refusal.Fields); diff != "" {
 		t.Errorf("refused fields (-want +got):\n%s", diff)
 	}
+}
+
+// Walk reads a whole list in pages of two. It fails the test unless the way back has the same items.
+func Walk[V any](t testing.TB, list func(core.Page) (core.List[V], error)) (all []V) {
+	t.Helper()
+	read := func(at *core.Cursor) core.List[V] {
+		t.Helper()
+		l, err := list(core.Page{Size: 2, Cursor: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	l := read(nil)
+	all = slices.Clone(l.Items)
+	for l.Next != nil {
+		l = read(l.Next)
+		all = append(all, l.Items...)
+	}
+	back := slices.Clone(l.Items)
+	for l.Prev != nil {
+		l = read(l.Prev)
+		back = append(slices.Clone(l.Items), back...)
+	}
+	if diff := cmp.Diff(all, back); diff != "" {
+		t.Errorf("the way back (-forward +back):\n%s", diff)
+	}
+	return all
+}
+
+// Keys returns one value of each item of a list.
+func Keys[V, K any](items []V, key func(V) K) (keys []K) {
+	for _, item := range items {
+		keys = append(keys, key(item))
+	}
+	return keys
 }
