@@ -141,19 +141,19 @@ func (s Shop) Adjust(id core.ID, unit ledger.Unit, amount int64) {
 // Points adds a transaction type that gives a point for each full amount of cents.
 func (s Shop) Points(cents int64) transaction.Type {
 	s.T.Helper()
-	return s.Type(ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: cents})
+	return s.Type("Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: cents})
 }
 
 // Stamps adds a transaction type that gives a stamp for each sale.
 func (s Shop) Stamps() transaction.Type {
 	s.T.Helper()
-	return s.Type(ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
+	return s.Type("Coffee card", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
 }
 
 // Type adds a transaction type.
-func (s Shop) Type(unit ledger.Unit, rule transaction.Rule) transaction.Type {
+func (s Shop) Type(name string, unit ledger.Unit, rule transaction.Rule) transaction.Type {
 	s.T.Helper()
-	kind, err := s.Sales.AddType(s.T.Context(), s.By, transaction.NewType{Name: "Purchase", RuleType: unit, Rule: rule})
+	kind, err := s.Sales.AddType(s.T.Context(), s.By, transaction.NewType{Name: name, RuleType: unit, Rule: rule})
 	s.Check(err)
 	return kind
 }
@@ -278,13 +278,13 @@ func (s Shop) Count(tableWhere string) int64 {
 
 // Log returns the entries of the audit log about a record, oldest first: the action, the facts
 // before and after, and the actor.
-func (s Shop) Log(subject any) []string {
+func (s Shop) Log(kind string, id any) []string {
 	s.T.Helper()
 	return QueryAll[string](s, `
 		select concat_ws(' ', action, coalesce(old::text, '-'), coalesce(new::text, '-'), 'by', actor_name)
 		from loyalty.audit_entry
-		where tenant_id = $1 and subject_id = $2
-		order by created_at, id`, s.By.Tenant.ID, fmt.Sprint(subject))
+		where tenant_id = $1 and subject_kind = $2 and subject_id = $3
+		order by created_at, id`, s.By.Tenant.ID, kind, fmt.Sprint(id))
 }
 
 // Verify fails the test if the checks of `loyalty verify` find anything in the database, which
@@ -318,14 +318,20 @@ func Anna(phone string) customer.New {
 	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone}
 }
 
-// WantFields fails the test unless err is a refusal of these fields.
-func WantFields(t testing.TB, err error, want core.Fields) {
+// Fields returns the violations of a refusal of fields, which err must be.
+func Fields(t testing.TB, err error) core.Fields {
 	t.Helper()
 	var refusal *core.Error
 	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
 		t.Fatalf("got %v, want a refusal of fields", err)
 	}
-	if diff := cmp.Diff(want, refusal.Fields); diff != "" {
+	return refusal.Fields
+}
+
+// WantFields fails the test unless err is a refusal of these fields.
+func WantFields(t testing.TB, err error, want core.Fields) {
+	t.Helper()
+	if diff := cmp.Diff(want, Fields(t, err)); diff != "" {
 		t.Errorf("refused fields (-want +got):\n%s", diff)
 	}
 }

@@ -215,7 +215,7 @@ func TestAward(t *testing.T) {
 func TestASaleThatEarnsNothingIsRecorded(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.kind = s.Type(ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500})
+	s.kind = s.Type("Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500})
 	for _, spend := range []int64{0, 499} {
 		made := s.sale(spend)
 		if made.PointsAwarded == nil || *made.PointsAwarded != 0 || made.StampsAwarded != nil {
@@ -235,7 +235,7 @@ func TestASaleThatEarnsNothingIsRecorded(t *testing.T) {
 func TestStamps(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.kind = s.Type(ledger.Stamps, transaction.Rule{StampsPerTransaction: 2})
+	s.kind = s.Type("Purchase", ledger.Stamps, transaction.Rule{StampsPerTransaction: 2})
 	made := s.sale(400)
 	if made.RuleType != ledger.Stamps || made.PointsAwarded != nil || made.StampsAwarded == nil || *made.StampsAwarded != 2 {
 		t.Errorf("Record = %+v, want two stamps and no points", made)
@@ -272,7 +272,7 @@ func TestAChangedTypeChangesNoSale(t *testing.T) {
 func TestAnAwardThatIsTooLargeIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.kind = s.Type(ledger.Points, transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 1})
+	s.kind = s.Type("Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 1})
 	s.refused(s.of(1001), tooMuch(1000))
 	s.refused(s.of(transaction.MaxSpendCents), tooMuch(1000))
 	missing := s.of(1001)
