@@ -127,7 +127,7 @@ func TestListSends(t *testing.T) {
 	maja := s.As(core.Manager).By
 	waiting := shop{shoptest.Of(t, s.DB, maja)}.confirmed(c, toAll())
 	page := core.Page{Size: 2}
-	got := shoptest.Walk(t, func(p core.Page) (core.List[coupon.SendDetail], error) {
+	got := shoptest.Walk(t, 2, func(p core.Page) (core.List[coupon.SendDetail], error) {
 		return s.Coupons.ListSends(t.Context(), s.By, c.ID, p)
 	})
 	ends := got[len(got)-1].ExpiresAt
@@ -189,7 +189,7 @@ func TestStates(t *testing.T) {
 		dbtest.Tick(s.DB)
 	}
 	list := func(state *string) []core.ID {
-		listed := shoptest.Walk(t, func(p core.Page) (core.List[coupon.WithCounts], error) {
+		listed := shoptest.Walk(t, 2, func(p core.Page) (core.List[coupon.WithCounts], error) {
 			return s.Coupons.ListWithCounts(t.Context(), s.By, coupon.Filter{State: state}, p)
 		})
 		return shoptest.Keys(listed, func(c coupon.WithCounts) core.ID { return c.ID })

@@ -265,7 +265,7 @@ func TestList(t *testing.T) {
 		then := s.at(s.DB.Now().Add((hour - 5) * time.Hour))
 		newestFirst = slices.Insert(newestFirst, 0, then.Coupon(fivePoints()).ID)
 	}
-	listed := shoptest.Walk(t, func(p core.Page) (core.List[coupon.Coupon], error) { return s.Coupons.List(t.Context(), s.By, p) })
+	listed := shoptest.Walk(t, 2, func(p core.Page) (core.List[coupon.Coupon], error) { return s.Coupons.List(t.Context(), s.By, p) })
 	if diff := cmp.Diff(newestFirst, shoptest.Keys(listed, func(c coupon.Coupon) core.ID { return c.ID })); diff != "" {
 		t.Errorf("List (-want +got):\n%s", diff)
 	}
@@ -317,10 +317,10 @@ func TestCouponsAreLogged(t *testing.T) {
 			`{"name": "Welcome back", "active": true, "starts_at": null, "expires_at": null, "description": "For you.", "benefit_type": "points", ` +
 			`"benefit_value": 5, "max_redemptions": null, "max_per_customer": 1, "voucher_valid_days": null, "benefit_reward_ulid": null} by A owner`,
 	}
-	if diff := cmp.Diff(want, s.Log(c.ID)); diff != "" {
+	if diff := cmp.Diff(want, s.Log("coupon", c.ID)); diff != "" {
 		t.Errorf("of the coupon (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{`voucher.redeem {"status": "pending"} {"status": "redeemed"} by A owner`}, s.Log(voucher)); diff != "" {
+	if diff := cmp.Diff([]string{`voucher.redeem {"status": "pending"} {"status": "redeemed"} by A owner`}, s.Log("voucher", voucher)); diff != "" {
 		t.Errorf("of the voucher (-want +got):\n%s", diff)
 	}
 }

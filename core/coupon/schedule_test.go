@@ -118,7 +118,7 @@ func TestCancelASend(t *testing.T) {
 	if _, err := s.Coupons.CancelSend(t.Context(), s.By, begun.ID); !errors.Is(err, coupon.ErrSendBegun) {
 		t.Errorf("cancel one that was sent = %v", err)
 	}
-	log := strings.Join(s.Log(c.ID), "\n")
+	log := strings.Join(s.Log("coupon", c.ID), "\n")
 	if strings.Count(log, "coupon.cancel_send") != 1 {
 		t.Errorf("log:\n%s", log)
 	}

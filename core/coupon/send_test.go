@@ -278,7 +278,7 @@ func TestADoubleClickIsOneSend(t *testing.T) {
 		}
 	}
 	const jobsSQL = "select count(*) from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1"
-	if sends, jobs, entries := s.sends(c), shoptest.Query[int](s.Shop, jobsSQL, made[0].ID.String()), len(s.Log(c.ID)); sends != 1 || jobs != 1 || entries != 2 {
+	if sends, jobs, entries := s.sends(c), shoptest.Query[int](s.Shop, jobsSQL, made[0].ID.String()), len(s.Log("coupon", c.ID)); sends != 1 || jobs != 1 || entries != 2 {
 		t.Errorf("%d sends, %d jobs, %d entries in the log, want 1, 1 and 2", sends, jobs, entries)
 	}
 	// Another tenant's form may have the same key.

@@ -359,7 +359,7 @@ func TestTheLogTellsOfRewards(t *testing.T) {
 		`reward.edit {"name": "Espresso", "stock": null, "active": false, "description": null, "points_cost": 30, "stamps_cost": null} ` +
 			`{"name": "Espresso", "stock": null, "active": false, "description": "Double.", "points_cost": 40, "stamps_cost": null} by A owner`,
 	}
-	if diff := cmp.Diff(want, s.Log(id)); diff != "" {
+	if diff := cmp.Diff(want, s.Log("reward", id)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

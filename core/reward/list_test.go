@@ -53,7 +53,7 @@ func TestList(t *testing.T) {
 		{new("active"), []core.ID{ids[0], ids[2], ids[3]}},
 		{new("inactive"), []core.ID{ids[1], ids[4]}},
 	} {
-		got := shoptest.Walk(t, func(p core.Page) (core.List[reward.WithCounts], error) {
+		got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.WithCounts], error) {
 			return s.Rewards.List(t.Context(), s.By, reward.Filter{Status: c.status}, p)
 		})
 		if diff := cmp.Diff(c.want, shoptest.Keys(got, counted)); diff != "" {
@@ -113,7 +113,7 @@ func TestThePendingQueue(t *testing.T) {
 	if _, err := s.Rewards.Void(t.Context(), s.By, made[3]); err != nil {
 		t.Fatal(err)
 	}
-	got := shoptest.Walk(t, func(p core.Page) (core.List[reward.NamedRedemption], error) {
+	got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
 		return s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("pending")}, p)
 	})
 	want := []core.ID{made[1], made[2], made[4], made[5], made[6]}
@@ -163,7 +163,7 @@ func TestListRedemptions(t *testing.T) {
 		for _, i := range c.want {
 			want = append(want, made[i])
 		}
-		got := shoptest.Walk(t, func(p core.Page) (core.List[reward.NamedRedemption], error) {
+		got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
 			return s.Rewards.ListRedemptions(t.Context(), s.By, c.f, p)
 		})
 		if diff := cmp.Diff(want, shoptest.Keys(got, named)); diff != "" {

@@ -133,7 +133,7 @@ func (s Shop) Account(id core.ID) ledger.Account {
 func (s Shop) Adjust(id core.ID, unit ledger.Unit, amount int64) {
 	s.T.Helper()
 	_, err := db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
-		return ledger.Post(s.T.Context(), tx, s.By, ledger.Entry{Customer: id, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
+		return ledger.Post(s.T.Context(), tx, s.By, ledger.Entry{Customer: id, Unit: unit, Amount: amount, Kind: ledger.Adjustment, Reason: new("Sorry")})
 	})
 	s.Check(err)
 }
@@ -336,30 +336,30 @@ func WantFields(t testing.TB, err error, want core.Fields) {
 	}
 }
 
-// Walk reads a whole list in pages of two. It fails the test unless the way back has the same items.
-func Walk[V any](t testing.TB, list func(core.Page) (core.List[V], error)) (all []V) {
+// Walk reads a whole list in pages of a size. It fails the test unless the way back has the same items.
+func Walk[V any](t testing.TB, size int, list func(core.Page) (core.List[V], error)) (all []V) {
 	t.Helper()
 	read := func(at *core.Cursor) core.List[V] {
 		t.Helper()
-		l, err := list(core.Page{Size: 2, Cursor: at})
+		l, err := list(core.Page{Size: size, Cursor: at})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return l
 	}
 	l := read(nil)
-	all = slices.Clone(l.Items)
+	all = append(all, l.Items...) // nil if there are none
 	for l.Next != nil {
 		l = read(l.Next)
 		all = append(all, l.Items...)
 	}
-	back := slices.Clone(l.Items)
+	back := append([]V(nil), l.Items...)
 	for l.Prev != nil {
 		l = read(l.Prev)
 		back = append(slices.Clone(l.Items), back...)
 	}
 	if diff := cmp.Diff(all, back); diff != "" {
-		t.Errorf("the way back (-forward +back):\n%s", diff)
+		t.Errorf("the way back, in pages of %d (-forward +back):\n%s", size, diff)
 	}
 	return all
 }

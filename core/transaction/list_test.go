@@ -30,7 +30,7 @@ func (s shop) record(by core.Actor, n transaction.New) core.ID {
 // listed returns the IDs of a whole list.
 func (s shop) listed(f transaction.Filter) []core.ID {
 	s.T.Helper()
-	all := shoptest.Walk(s.T, func(p core.Page) (core.List[transaction.Named], error) {
+	all := shoptest.Walk(s.T, 2, func(p core.Page) (core.List[transaction.Named], error) {
 		return s.Sales.List(s.T.Context(), s.By, f, p)
 	})
 	return shoptest.Keys(all, func(l transaction.Named) core.ID { return l.ID })
