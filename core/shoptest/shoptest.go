@@ -39,6 +39,7 @@ type Shop struct {
 	Coupons   *coupon.Service
 	Jobs      *job.Queue // runs no jobs until a test starts it
 	Mails     *mail.Service
+	Post      *Post // has what Mails rendered
 }
 
 // New makes a business in the database that the package's tests share.
@@ -56,23 +57,25 @@ func In(t testing.TB, d *db.DB) Shop {
 // Of returns an existing business, as a person sees it.
 func Of(t testing.TB, d *db.DB, by core.Actor) Shop {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mails := dbtest.Mails(d, jobs)
-	return Shop{
-		T: t, DB: d, By: by,
-		Customers: customer.NewService(d), Sales: transaction.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs, mails, dbtest.Links(), log), Jobs: jobs, Mails: mails,
-	}
+	return Shop{T: t, By: by, Post: &Post{emails: map[string][]mail.Email{}}}.in(d)
 }
 
-// At is the same business at another time.
+// At is the same business at another time, in another process.
 func (s Shop) At(instant time.Time) Shop {
 	s.T.Helper()
-	return Of(s.T, s.DB.At(instant), s.By)
+	return s.in(s.DB.At(instant))
+}
+
+// in is the same business with the services of another process.
+func (s Shop) in(d *db.DB) Shop {
+	s.T.Helper()
+	log := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, log)
+	s.Check(err)
+	s.DB, s.Jobs, s.Mails = d, jobs, mail.New(d, jobs, s.Post.Render, nil, log)
+	s.Customers, s.Sales, s.Rewards = customer.NewService(d), transaction.NewService(d), reward.NewService(d)
+	s.Coupons = coupon.NewService(d, jobs, s.Mails, dbtest.Links(), log)
+	return s
 }
 
 // Later is the same business after a while.
