@@ -66,12 +66,10 @@ func (s shop) link(person core.Actor) string {
 }
 
 // mailed returns the number of mails to a person.
-func (s shop) mailed(person core.Actor) (mails int) {
+func (s shop) mailed(person core.Actor) int {
 	s.T.Helper()
-	err := dbtest.Owner(s.DB).QueryRow(s.T.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and recipient = $2",
-		s.By.Tenant.ID, s.Email(person)).Scan(&mails)
-	s.Check(err)
-	return mails
+	return shoptest.Query[int](s.Shop, "select count(*) from loyalty.mail where tenant_id = $1 and recipient = $2",
+		s.By.Tenant.ID, s.Email(person))
 }
 
 // wantTold makes sure that a person's latest mail tells of that change, and that no other

@@ -73,9 +73,7 @@ func (p panel) signedIn(person core.Actor) (cookie string) {
 
 func (p panel) signIn(v *auth.Visit, ctx context.Context, person core.Actor) (cookie string) {
 	p.T.Helper()
-	if err := p.scs.RenewToken(ctx); err != nil {
-		p.T.Fatal(err)
-	}
+	p.Check(p.scs.RenewToken(ctx))
 	v.SignIn(auth.Proof{StaffID: person.StaffID, At: p.DB.Now(), Code: p.coded})
 	return p.answer(ctx)
 }
@@ -395,9 +393,7 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
-	if err := p.EndSession(t.Context(), p.By, list[1].ID); err != nil {
-		t.Fatal(err)
-	}
+	p.Check(p.EndSession(t.Context(), p.By, list[1].ID))
 	if err := p.EndSession(t.Context(), p.By, list[1].ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("ended twice: %v, want ErrNotFound", err)
 	}
@@ -434,9 +430,7 @@ func TestASignOutIsLogged(t *testing.T) {
 	here, there := p.signedIn(p.By), p.signedIn(p.By)
 	foreign := other.signedIn(other.By)
 	for _, id := range []string{auth.SessionID(here), auth.SessionID(here), auth.SessionID(foreign)} {
-		if err := p.SignOut(t.Context(), p.By, id); err != nil {
-			t.Fatal(err)
-		}
+		p.Check(p.SignOut(t.Context(), p.By, id))
 	}
 	if p.who(here) != nil || p.who(there) == nil || other.who(foreign) == nil {
 		t.Error("this one should be over, and no other")
@@ -583,15 +577,11 @@ func TestEndedSessionsAreDeleted(t *testing.T) {
 	}
 	forget := func(after time.Duration) int {
 		t.Helper()
-		if err := p.later(after).ForgetSessions(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		p.Check(p.later(after).ForgetSessions(t.Context()))
 		return rows()
 	}
 	p.signedIn(p.By)
-	if err := p.scs.Destroy(p.open(p.visit(), p.signedIn(p.By))); err != nil {
-		t.Fatal(err)
-	}
+	p.Check(p.scs.Destroy(p.open(p.visit(), p.signedIn(p.By))))
 	old := p.later(-auth.SessionLifetime - 2*time.Hour)
 	old.signedIn(p.By)
 	p.Exec("update loyalty.session set last_seen_at = $1 where created_at < $1", p.DB.Now().Add(-time.Hour))

@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -96,11 +97,9 @@ func TestRecent(t *testing.T) {
 }
 
 // redemptionOf returns the redemption of a voucher.
-func (s shop) redemptionOf(voucher core.ID) (id core.ID) {
+func (s shop) redemptionOf(voucher core.ID) core.ID {
 	s.T.Helper()
-	err := dbtest.Owner(s.DB).QueryRow(s.T.Context(), "select redemption_id from loyalty.voucher where tenant_id = $1 and id = $2", s.By.Tenant.ID, voucher).Scan(&id)
-	s.Check(err)
-	return id
+	return shoptest.Query[core.ID](s.Shop, "select redemption_id from loyalty.voucher where tenant_id = $1 and id = $2", s.By.Tenant.ID, voucher)
 }
 
 // The audit log is read only if an actor is in no other record.
