@@ -26,8 +26,7 @@ func scheduled(at time.Time) coupon.Send {
 
 func (s shop) run(send core.ID) {
 	s.T.Helper()
-	err := s.Coupons.RunEvaluation(s.T.Context(), coupon.Evaluation{Tenant: s.By.Tenant.ID, Send: send})
-	s.Check(err)
+	s.Check(s.Coupons.RunEvaluation(s.T.Context(), coupon.Evaluation{Tenant: s.By.Tenant.ID, Send: send}))
 }
 
 // A scheduled send is evaluated once, at its time, with the customers who joined before.

@@ -379,7 +379,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	send := s.confirmed(c, toAll())
 	evaluated := make(chan error)
 	go func() { evaluated <- second(s.Coupons.Evaluate(t.Context(), s.By, send.ID)) }()
-	s.wait("the evaluation waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
+	s.Wait("the evaluation waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
 		hold.Conn().PgConn().PID())
 
 	// At the same time at the till.
@@ -401,20 +401,6 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	s.wantHolders(c, anna, anna, bilal)
 	if got := s.find(c.ID).RedemptionsCount; got != 1 {
 		t.Errorf("%d redemptions, want 1", got)
-	}
-}
-
-// wait waits until a query returns true.
-func (s shop) wait(what, question string, args ...any) {
-	s.T.Helper()
-	for end := time.Now().Add(30 * time.Second); ; {
-		if shoptest.Query[bool](s.Shop, question, args...) {
-			return
-		}
-		if time.Now().After(end) {
-			s.T.Fatalf("waited in vain until %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -478,7 +464,7 @@ func TestTheQueueEvaluates(t *testing.T) {
 	if send.Status != coupon.Waiting || send.EvaluatedAt != nil {
 		t.Errorf("confirmed: %+v", send)
 	}
-	s.wait("the send is evaluated", "select status = 'done' from loyalty.coupon_send where id = $1", send.ID)
+	s.Wait("the send is evaluated", "select status = 'done' from loyalty.coupon_send where id = $1", send.ID)
 	s.wantHolders(c, anna)
 }
 

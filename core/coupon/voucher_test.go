@@ -331,7 +331,7 @@ func TestTheExpiryJob(t *testing.T) {
 		select tenant_id, loyalty.new_ulid(created_at), coupon_id, send_id, customer_id, expires_at, created_at
 		from (select * from loyalty.voucher where status = 'pending' and expires_at < now() limit 1) due, generate_series(1, $1)`, many)
 	s.work()
-	s.wait("all that are due are expired", "select not exists (select from loyalty.voucher where status = 'pending' and expires_at < now())")
+	s.Wait("all that are due are expired", "select not exists (select from loyalty.voucher where status = 'pending' and expires_at < now())")
 
 	for id, status := range want {
 		if got := shoptest.Query[coupon.VoucherStatus](s.Shop, "select status from loyalty.voucher where id = $1", id); got != status {

@@ -117,8 +117,7 @@ func (s shop) adjust(ctx context.Context, customer core.ID, unit ledger.Unit, am
 
 func (s shop) give(customer core.ID, unit ledger.Unit, amount int64) {
 	s.T.Helper()
-	err := s.adjust(s.T.Context(), customer, unit, amount)
-	s.Check(err)
+	s.Check(s.adjust(s.T.Context(), customer, unit, amount))
 }
 
 // Balances below zero and those of erased customers count as zero.

@@ -273,6 +273,19 @@ func QueryAll[V any](s Shop, sql string, args ...any) []V {
 	return values
 }
 
+// Wait waits until a statement selects true.
+func (s Shop) Wait(what, question string, args ...any) {
+	s.T.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if yes := Query[*bool](s, question, args...); yes != nil && *yes {
+			return
+		}
+		if time.Now().After(end) {
+			s.T.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
 // Count returns the number of the business's rows in a table: "customer where status = 'active'".
 func (s Shop) Count(tableWhere string) int64 {
 	s.T.Helper()

@@ -59,8 +59,7 @@ func (o office) due(person core.Actor) []time.Time {
 
 func (o office) announce() {
 	o.T.Helper()
-	err := o.Announce(o.T.Context(), token.Announcement{Tenant: o.By.Tenant.ID, Person: o.By.StaffID})
-	o.Check(err)
+	o.Check(o.Announce(o.T.Context(), token.Announcement{Tenant: o.By.Tenant.ID, Person: o.By.StaffID}))
 }
 
 // The first new token is mailed at once, those of the hour after it in one mail at its end.

@@ -18,8 +18,7 @@ import (
 // setRole changes the role of a person, as the owner of the office.
 func (o office) setRole(person core.Actor, role core.Role) {
 	o.T.Helper()
-	err := o.people.SetRole(o.T.Context(), o.By, person.StaffID, role)
-	o.Check(err)
+	o.Check(o.people.SetRole(o.T.Context(), o.By, person.StaffID, role))
 }
 
 // live returns the number of a person's live tokens.
