@@ -54,7 +54,7 @@ func In(t testing.TB, d *db.DB) Shop {
 	return Of(t, d, dbtest.Tenant(t, d))
 }
 
-// Of returns an existing business, as a person sees it.
+// Of returns an existing business, as a person sees it, or the platform, as a super-admin does.
 func Of(t testing.TB, d *db.DB, by core.Actor) Shop {
 	t.Helper()
 	return Shop{T: t, By: by, Post: &Post{emails: map[string][]mail.Email{}}}.in(d)
