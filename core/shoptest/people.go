@@ -77,12 +77,12 @@ type Post struct {
 	emails map[string][]mail.Email
 }
 
-// Render keeps a mail. The text contains its fields.
+// Render keeps a mail. Its text has its fields.
 func (p *Post) Render(_ context.Context, to string, email mail.Email) (mail.Rendered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.emails[to] = append(p.emails[to], email)
-	return mail.Rendered{Subject: fmt.Sprintf("%T", email), Text: fmt.Sprintf("To %s: %+v", to, email), HTML: "<p></p>"}, nil
+	return mail.Rendered{Subject: fmt.Sprintf("%T", email), Text: fmt.Sprintf("%+v", email), HTML: "<p></p>"}, nil
 }
 
 // To returns the mails to an address.
