@@ -62,7 +62,7 @@ func (p platform) who(cookie, slug string) *auth.Identity {
 
 func (p platform) wantPlatformLog(want ...string) {
 	p.T.Helper()
-	lines := shoptest.QueryAll[string](p.shop.Shop, `
+	lines := shoptest.QueryAll[string](p.Shop, `
 		select action || ' by ' || actor_kind || coalesce(' ' || new::text, '')
 		from loyalty.platform_audit_entry
 		where subject_kind in ('staff', 'session') and actor_name <> 'test'

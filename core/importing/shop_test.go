@@ -15,67 +15,67 @@ func described(phone string, email *string) customer.New {
 	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone, Email: email}
 }
 
-func (s office) upsert(phone string, email *string) customer.Upserted {
-	s.T.Helper()
-	got, err := s.Customers.Upsert(s.T.Context(), s.By, described(phone, email))
+func (o office) upsert(phone string, email *string) customer.Upserted {
+	o.T.Helper()
+	got, err := o.Customers.Upsert(o.T.Context(), o.By, described(phone, email))
 	if err != nil {
-		s.T.Fatalf("%s: %v", phone, err)
+		o.T.Fatalf("%s: %v", phone, err)
 	}
 	return got
 }
 
 // made adds a new customer.
-func (s office) made(phone string, email *string) customer.Customer {
-	s.T.Helper()
-	got := s.upsert(phone, email)
+func (o office) made(phone string, email *string) customer.Customer {
+	o.T.Helper()
+	got := o.upsert(phone, email)
 	if !got.Created {
-		s.T.Fatalf("%s is another customer's", phone)
+		o.T.Fatalf("%s is another customer's", phone)
 	}
 	return got.Customer
 }
 
-func (s office) find(id core.ID) customer.Customer {
-	s.T.Helper()
-	got, err := s.Customers.Find(s.T.Context(), s.By, id)
-	s.Check(err)
+func (o office) find(id core.ID) customer.Customer {
+	o.T.Helper()
+	got, err := o.Customers.Find(o.T.Context(), o.By, id)
+	o.Check(err)
 	return got
 }
 
 // keys returns the stored keys by phone number.
-func (s office) keys() map[string]string {
-	s.T.Helper()
-	rows, err := dbtest.Owner(s.DB).Query(s.T.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", s.By.Tenant.ID)
-	s.Check(err)
+func (o office) keys() map[string]string {
+	o.T.Helper()
+	rows, err := dbtest.Owner(o.DB).Query(o.T.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", o.By.Tenant.ID)
+	o.Check(err)
 	keys := map[string]string{}
 	for rows.Next() {
 		var phone, key string
 		if err := rows.Scan(&phone, &key); err != nil {
-			s.T.Fatal(err)
+			o.T.Fatal(err)
 		}
 		keys[phone] = key
 	}
 	if rows.Err() != nil {
-		s.T.Fatal(rows.Err())
+		o.T.Fatal(rows.Err())
 	}
 	return keys
 }
 
 // move changes the country like the platform: it locks the tenant, then reads all numbers again. Transactions
 // that waited see the new country.
-func (s *office) move(country string) error {
-	s.T.Helper()
+func (o *office) move(country string) error {
+	o.T.Helper()
 	const holdSQL = "update loyalty.tenant set country = nullif(@country, '') where id = @id"
-	_, err := db.Platform(s.T.Context(), s.DB, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
-		if _, err := db.Exec(s.T.Context(), tx, holdSQL, db.Args{"country": country, "id": int64(s.By.Tenant.ID)}); err != nil {
+	_, err := db.Platform(o.T.Context(), o.DB, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+		if _, err := db.Exec(o.T.Context(), tx, holdSQL, db.Args{"country": country, "id": int64(o.By.Tenant.ID)}); err != nil {
 			return 0, err
 		}
-		if err := tx.Enter(s.By.Tenant.ID); err != nil {
+		if err := tx.Enter(o.By.Tenant.ID); err != nil {
 			return 0, err
 		}
-		return 0, customer.Rekey(s.T.Context(), tx, country)
+		return 0, customer.Rekey(o.T.Context(), tx, country)
 	})
 	if err == nil {
-		s.By.Tenant.Country = country
+		o.By.Tenant.Country = country
 	}
 	return err
 }

@@ -270,7 +270,7 @@ func TestTillsAndAnImportMeetTheSameCustomers(t *testing.T) {
 	if i.Status != importing.Done || i.Done != n || i.Created+i.Found != n || i.Failed != 0 {
 		t.Errorf("%s: %+v", i.Status, countsOf(i))
 	}
-	if got := int64(o.Count("customer where true")); got != i.Created+atTills.Load() {
+	if got := o.Count("customer where true"); got != i.Created+atTills.Load() {
 		t.Errorf("%d customers, %d of the import and %d of the tills", got, i.Created, atTills.Load())
 	}
 	if atTills.Load() == 0 || i.Created == 0 {
