@@ -116,9 +116,7 @@ func TestFilters(t *testing.T) {
 	}
 	day := func(date string) *time.Time {
 		d, err := time.Parse(time.DateOnly, date)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.Check(err)
 		return &d
 	}
 	date := func(l audit.Line) string { return l.At.In(b.By.Tenant.TimeZone).Format(time.DateOnly) }

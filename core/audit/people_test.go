@@ -111,12 +111,8 @@ func TestErasingWaitsForEntries(t *testing.T) {
 		}
 		return 0, nil
 	})
-	if err = errors.Join(err, erase(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	if err := write(t, b.DB, b.By, entry, nil); err != nil {
-		t.Fatal(err)
-	}
+	b.Check(errors.Join(err, erase(t.Context())))
+	b.Check(write(t, b.DB, b.By, entry, nil))
 	for _, l := range b.all(audit.Filter{}) {
 		if strings.Contains(l.CustomerName, "Anna") {
 			t.Errorf("%s by %s keeps the name of a customer who was erased", l.Action, l.CustomerName)
@@ -143,9 +139,7 @@ func TestPeopleToFilterBy(t *testing.T) {
 			insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, revoked_at, created_at)
 			values ($1, $2, $3, '', '{}', `+revoked+`, now())
 			returning id::text`, b.By.Tenant.ID, b.By.StaffID, name).Scan(&id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.Check(err)
 		return id
 	}
 	token("Old till", "now()")

@@ -39,9 +39,7 @@ func (s shop) remind() {
 	var jobs []auth.ResetRequest
 	for rows.Next() {
 		f := auth.ResetRequest{Tenant: s.By.Tenant.ID}
-		if err := rows.Scan(&f.Email, &f.Address, &f.RequestID); err != nil {
-			s.T.Fatal(err)
-		}
+		s.Check(rows.Scan(&f.Email, &f.Address, &f.RequestID))
 		jobs = append(jobs, f)
 	}
 	if rows.Err() != nil {
@@ -110,9 +108,7 @@ func TestResetForgottenPassword(t *testing.T) {
 		t.Errorf("mailed: %+v", sent)
 	}
 	var hash []byte
-	if err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select hash from loyalty.password_reset where tenant_id = $1", s.By.Tenant.ID).Scan(&hash); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(dbtest.Owner(s.DB).QueryRow(t.Context(), "select hash from loyalty.password_reset where tenant_id = $1", s.By.Tenant.ID).Scan(&hash))
 	if want := sha256.Sum256([]byte(sent.Secret)); string(hash) != string(want[:]) {
 		t.Error("what is stored is not the hash of the secret")
 	}
@@ -231,9 +227,7 @@ func TestResetRefusesInvalidLinks(t *testing.T) {
 	s.Check(s.Reset(t.Context(), s.visitor, second, auth.NewPassword{Password: another}))
 	refused("the other one, once one was used", s, first)
 	s.forgot(s.Email(s.By))
-	if _, err := s.ChangePassword(t.Context(), s.By, another, known); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.ChangePassword(t.Context(), s.By, another, known))
 	refused("once the password was changed", s, s.link(s.By))
 }
 
@@ -358,9 +352,7 @@ func TestChangePassword(t *testing.T) {
 		t.Fatal("a refusal signs out")
 	}
 	fresh, err := s.ChangePassword(t.Context(), s.By, known, another)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	if s.isSignedIn(here) || s.isSignedIn(there) || !s.isSignedIn(theirs) {
 		t.Error("they should be signed out, and the colleague not")
 	}

@@ -47,9 +47,7 @@ func (p platform) signedIn(proof auth.Proof, cookie, slug string) *auth.Identity
 	store := auth.NewStore(p.DB)
 	in := &auth.Visit{}
 	in.SignIn(proof)
-	if err := store.CommitCtx(auth.WithVisit(p.T.Context(), in), cookie, []byte{}, p.DB.Now().Add(time.Hour)); err != nil {
-		p.T.Fatal(err)
-	}
+	p.Check(store.CommitCtx(auth.WithVisit(p.T.Context(), in), cookie, []byte{}, p.DB.Now().Add(time.Hour)))
 	return p.who(cookie, slug)
 }
 
@@ -92,9 +90,7 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 	}
 
 	begun, err := p.BeginRequiredTwoFactor(t.Context(), p.visitor, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.Check(err)
 	if again, err := p.PendingTwoFactor(t.Context(), first.Actor); err != nil || again != begun {
 		t.Errorf("shown again: %+v, %v", again, err)
 	}
@@ -123,9 +119,7 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 	wantBadCode(t, p.verify(in.Proof, "000000"))
 	for i, given := range []string{code(t, begun.Secret, now.Add(30*time.Second)), enrolment.RecoveryCodes[0]} {
 		done, err := p.VerifyCode(t.Context(), p.visitor, in.Proof, given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p.Check(err)
 		if who := p.signedIn(done.Proof, "code "+given, ""); who == nil || who.RequireAdmin() != nil {
 			t.Errorf("%d: %+v", i, who)
 		}
@@ -170,9 +164,7 @@ func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 		t.Errorf("eleven minutes later: %v", err)
 	}
 	enrolment, err := p.ConfirmTwoFactor(t.Context(), p.By, code(t, begun.Secret, now))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.Check(err)
 	proof := p.password(p.By)
 	for _, old := range []string{code(t, secret, now.Add(30*time.Second)), recovery[1]} {
 		wantBadCode(t, p.verify(proof, old))
@@ -210,9 +202,7 @@ func TestSessionsBelongToOneHost(t *testing.T) {
 	}
 	in := &auth.Visit{Slug: s.By.Tenant.Slug}
 	in.SignIn(auth.Proof{StaffID: p.By.StaffID, At: d.Now()})
-	if err := auth.NewStore(d).CommitCtx(auth.WithVisit(t.Context(), in), "crossed "+p.By.ID, []byte{}, d.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	p.Check(auth.NewStore(d).CommitCtx(auth.WithVisit(t.Context(), in), "crossed "+p.By.ID, []byte{}, d.Now().Add(time.Hour)))
 	if p.who("crossed "+p.By.ID, s.By.Tenant.Slug) != nil || p.who("crossed "+p.By.ID, "") != nil {
 		t.Error("a super-admin's proof signs in at a tenant's host")
 	}
@@ -290,9 +280,7 @@ func TestSuperAdminChangesOwnAccount(t *testing.T) {
 	if in, err := p.try(p.email, known); err != nil || !in.NeedsCode {
 		t.Errorf("the new password: %+v, %v", in, err)
 	}
-	if _, err := p.ResetTwoFactor(t.Context(), operator, p.email); err != nil {
-		t.Fatal(err)
-	}
+	p.Must(p.ResetTwoFactor(t.Context(), operator, p.email))
 	if in, err := p.try(p.email, known); err != nil || in.NeedsCode {
 		t.Errorf("without two-step verification: %+v, %v", in, err)
 	}

@@ -106,9 +106,7 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	cookie := p.signIn(v, ctx, p.By)
 
 	another, err := db.Open(t.Context(), p.DB.OwnerURL(), db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.Check(err)
 	defer another.Close()
 	other := panelOf(shoptest.Of(t, another, p.By))
 	seen := other.visit()
@@ -135,9 +133,7 @@ func TestTheTokenIsNotStored(t *testing.T) {
 	var hash []byte
 	var text string
 	err := dbtest.Owner(p.DB).QueryRow(t.Context(), "select hash, s::text from loyalty.session s where staff_id = $1", p.By.StaffID).Scan(&hash, &text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.Check(err)
 	if want := sha256.Sum256([]byte(cookie)); string(hash) != string(want[:]) || strings.Contains(text, cookie) {
 		t.Errorf("stored: %s", text)
 	}
@@ -348,9 +344,7 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 		return 0, nil
 	})
 	<-done
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.Check(err)
 	if p.who(cookie) != nil {
 		t.Error("signed in by the old password")
 	}

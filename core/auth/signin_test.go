@@ -56,9 +56,7 @@ func TestSignIn(t *testing.T) {
 	email := s.Email(cashier)
 	for _, written := range []string{email, "  " + strings.ToUpper(email) + " "} {
 		in, err := s.try(written, known)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		if want := (auth.Person{ID: cashier.StaffID, Role: core.Cashier, Name: cashier.Name, Email: email}); in.Person != want || in.NeedsCode {
 			t.Errorf("%+v", in)
 		}
@@ -151,9 +149,7 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 func TestARefusalWaitsForTheHash(t *testing.T) {
 	s := newShop(t)
 	release, err := auth.HoldHashing(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	defer release()
 	for _, email := range []string{s.Email(s.By), "stranger@example.com"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -171,9 +167,7 @@ func TestUncheckedPasswordsDoNotCount(t *testing.T) {
 	patient := auth.HashImpatiently(10 * time.Millisecond)
 	defer patient()
 	release, err := auth.HoldHashing(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	for range 12 {
 		var refusal *core.Error
 		if _, err := s.try(email, known); !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || refusal.Wait <= 0 {
@@ -348,9 +342,7 @@ func TestDeviceCookieExpires(t *testing.T) {
 		}
 	}
 	proof, err := s.ChangePassword(t.Context(), s.By, known, another)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	attacked()
 	_, err = home.try(email, another)
 	wantThrottled(t, err, "Too many attempts. Please try again in 60 minutes.")
@@ -521,9 +513,7 @@ func TestExpiredLinksAreDeleted(t *testing.T) {
 			_, err := dbtest.Owner(d).Exec(t.Context(), "insert into loyalty."+table+` (tenant_id, id, staff_id, hash, expires_at, taken_at, created_at)
 				select $1, loyalty.new_ulid(now()), $2, sha256($3), now() + interval '1 hour', case when $4 then now() end, now()`,
 				s.By.Tenant.ID, s.By.StaffID, []byte{byte(i)}, taken)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s.Check(err)
 		}
 	}
 	for _, step := range []struct {

@@ -77,9 +77,7 @@ func TestSetUpTwoFactor(t *testing.T) {
 	s := newShop(t)
 	s, now := s.atStep()
 	first, err := s.BeginTwoFactor(t.Context(), s.By, known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	if in, err := s.try(s.Email(s.By), known); err != nil || in.NeedsCode {
 		t.Errorf("while it is set up, a code is asked for: %v, %v", in.NeedsCode, err)
 	}
@@ -388,9 +386,7 @@ func TestTwoFactorChangesNeedThePassword(t *testing.T) {
 		t.Errorf("a set-up without the password: %v, want ErrNotFound", err)
 	}
 	// A set-up expires after ten minutes.
-	if _, err := s.BeginTwoFactor(t.Context(), s.By, known); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.BeginTwoFactor(t.Context(), s.By, known))
 	if _, err := s.at(now.Add(auth.SetupTime+time.Minute)).PendingTwoFactor(t.Context(), s.By); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a set-up from earlier: %v, want ErrNotFound", err)
 	}

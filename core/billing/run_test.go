@@ -168,8 +168,7 @@ func TestConcurrentRunsBillOnce(t *testing.T) {
 
 func (b books) move(id core.TenantID, e tenant.Edit) {
 	b.T.Helper()
-	_, err := b.tenants.Edit(b.T.Context(), root, id, e)
-	b.Check(err)
+	b.Must(b.tenants.Edit(b.T.Context(), root, id, e))
 }
 
 func lines(i billing.Invoice) (lines []string) {
@@ -285,9 +284,7 @@ func TestThreeYears(t *testing.T) {
 		cycle := []billing.Cycle{billing.Monthly, billing.Yearly}[n%2]
 		made := b.at(begin.AddDate(0, 0, n*11)).business(fmt.Sprintf("shop-%d", n), zone, plans[n%3].ID, cycle)
 		where, err := core.Zone(zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.Check(err)
 		shops = append(shops, &shop{made, where, true, map[string]bool{}})
 	}
 	end := begin.AddDate(3, 0, 0)
@@ -322,9 +319,7 @@ func TestThreeYears(t *testing.T) {
 	}
 	for _, s := range shops {
 		billed, err := db.PlatformAll[stretch](t.Context(), b.DB, "select period_start, period_end from loyalty.billing_period where tenant_id = @id order by 1", db.Args{"id": s.ID})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.Check(err)
 		for n, p := range billed {
 			if p.PeriodStart.After(p.PeriodEnd) || n > 0 && !p.PeriodStart.After(billed[n-1].PeriodEnd) {
 				t.Errorf("%s: %v follows %v", s.Slug, p, billed[n-1])
@@ -440,26 +435,16 @@ func TestIssuedInvoiceDoesNotChange(t *testing.T) {
 	owner := dbtest.Tenant(t, b.DB)
 	at := b.at(instant("2026-11-01 08:00"))
 	_, err := at.EditDetails(t.Context(), owner, billing.DetailsInput{Name: new("Café Åro AB"), Address: new("Storgatan 4\n111 23 Stockholm"), TaxNumber: new("SE556677889901")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.Check(err)
 	i, err := at.Issue(t.Context(), root, b.drafted(owner.Tenant.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.Check(err)
 	if i.Name() != "2026-0001" || i.DueAt.In(i.Zone()).Format("2 January 2006, 15:04:05") != "1 December 2026, 23:59:59" || i.TotalCents != 6125 {
 		t.Errorf("issued %s, due %v, total %d", i.Name(), i.DueAt, i.TotalCents)
 	}
-	if _, err := b.EditSettings(t.Context(), root, billing.SettingsInput{IssuerName: new("Another AB"), IssuerAddress: new("Elsewhere"), TaxName: new("GST"), TaxRate: new(int64(100)), PaymentDays: new(int64(5))}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.EditDetails(t.Context(), owner, billing.DetailsInput{Name: new("Renamed")}); err != nil {
-		t.Fatal(err)
-	}
+	b.Must(b.EditSettings(t.Context(), root, billing.SettingsInput{IssuerName: new("Another AB"), IssuerAddress: new("Elsewhere"), TaxName: new("GST"), TaxRate: new(int64(100)), PaymentDays: new(int64(5))}))
+	b.Must(b.EditDetails(t.Context(), owner, billing.DetailsInput{Name: new("Renamed")}))
 	found, err := at.FindOwn(t.Context(), owner, i.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.Check(err)
 	if found.Issuer.Name != "Loyalty AB" || found.Recipient != (billing.Party{Name: "Café Åro AB", Address: "Storgatan 4\n111 23 Stockholm", TaxNumber: "SE556677889901", Email: "owner@example.com"}) ||
 		found.TaxName != "VAT" || found.TaxCents != 1225 || found.PaymentText != "Pay to SE45 5000." {
 		t.Errorf("it says now %+v", found)
@@ -506,9 +491,7 @@ func TestStatesOfAnInvoice(t *testing.T) {
 		t.Errorf("a draft is paid: %v", err)
 	}
 	for _, id := range []int64{draft, late} {
-		if _, err := at.Issue(t.Context(), root, id); err != nil {
-			t.Fatal(err)
-		}
+		b.Must(at.Issue(t.Context(), root, id))
 	}
 	for _, on := range []string{"2026-10-31", "2026-11-02"} { // before its issue, and in the future
 		if err := pay(at, draft, on); !core.IsKind(err, core.KindInvalid) {
@@ -532,9 +515,7 @@ func TestStatesOfAnInvoice(t *testing.T) {
 	}
 	status := func(b books, id int64) billing.Status {
 		i, err := b.Find(t.Context(), root, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.Check(err)
 		return i.Status
 	}
 	// The due day is the last one, in the tenant's zone (23:00 UTC is midnight in Stockholm).

@@ -78,9 +78,7 @@ func TestVouchersAreCountedByStatus(t *testing.T) {
 				got.Sent, got.Pending, got.Redeemed, got.Expired, sent, pending, redeemed, expired)
 		}
 		reported, err := report.NewService(s.DB).Coupons(t.Context(), s.By)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		for _, r := range reported {
 			if r.ID == id && (r.Sent != sent || r.Pending != pending || r.Redeemed != redeemed || r.Expired != expired) {
 				t.Errorf("the report says %+v", r)
@@ -178,9 +176,7 @@ func TestStates(t *testing.T) {
 		n.StartsAt, n.ExpiresAt = c.starts, c.expires
 		made := s.Coupon(n)
 		if c.off {
-			if _, err := s.Coupons.SetActive(t.Context(), s.By, made.ID, false); err != nil {
-				t.Fatal(err)
-			}
+			s.Must(s.Coupons.SetActive(t.Context(), s.By, made.ID, false))
 		}
 		all, ids[c.state] = slices.Insert(all, 0, made.ID), slices.Insert(ids[c.state], 0, made.ID)
 		if got := s.counted(made.ID); got.State != c.state {
@@ -240,9 +236,7 @@ func TestListByCustomer(t *testing.T) {
 		dbtest.Tick(s.DB)
 	}
 	s.RedeemVoucher(ids[3]) // the first of the coupon with a limit
-	if _, err := s.Coupons.SetActive(t.Context(), s.By, coupons[2].ID, false); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Coupons.SetActive(t.Context(), s.By, coupons[2].ID, false))
 	type row struct {
 		id         core.ID
 		coupon     string
@@ -255,9 +249,7 @@ func TestListByCustomer(t *testing.T) {
 		page := core.Page{Size: 2}
 		for {
 			l, err := s.Coupons.ListByCustomer(t.Context(), s.By, anna, page)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s.Check(err)
 			for _, v := range l.Items {
 				r := row{id: v.ID, coupon: v.CouponName, status: v.Status, redeemable: v.Redeemable}
 				if v.RewardName != nil {
@@ -296,13 +288,9 @@ func TestListByCustomer(t *testing.T) {
 	}
 
 	first, err := s.Coupons.ListByCustomer(t.Context(), s.By, anna, core.Page{Size: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	next, err := s.Coupons.ListByCustomer(t.Context(), s.By, anna, core.Page{Size: 2, Cursor: first.Next})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	back, err := s.Coupons.ListByCustomer(t.Context(), s.By, anna, core.Page{Size: 2, Cursor: next.Prev})
 	if diff := cmp.Diff(first.Items, back.Items); err != nil || diff != "" {
 		t.Errorf("back on the first page: %v (-want +got):\n%s", err, diff)

@@ -41,8 +41,7 @@ func instant(t *testing.T, s string) time.Time {
 
 func (s shop) leave(who core.ID) {
 	s.T.Helper()
-	_, err := s.Customers.Edit(s.T.Context(), s.By, who, customer.Edit{Status: core.Set("inactive")})
-	s.Check(err)
+	s.Must(s.Customers.Edit(s.T.Context(), s.By, who, customer.Edit{Status: core.Set("inactive")}))
 }
 
 // sale records a sale at the shop's instant.
@@ -299,14 +298,10 @@ func TestCouponsAreLogged(t *testing.T) {
 	s.RedeemVoucher(voucher)
 	dbtest.Tick(s.DB) // so that entries have one order
 	for range 2 {
-		if _, err := s.Coupons.SetActive(t.Context(), s.By, c.ID, false); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.Coupons.SetActive(t.Context(), s.By, c.ID, false))
 	}
 	dbtest.Tick(s.DB)
-	if _, err := s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{Description: core.Set("For you."), Active: core.Set(true)}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{Description: core.Set("For you."), Active: core.Set(true)}))
 	want := []string{
 		`coupon.create - {"name": "Welcome back", "active": true, "starts_at": null, "expires_at": null, "description": null, "benefit_type": "points", ` +
 			`"benefit_value": 5, "max_redemptions": null, "max_per_customer": 1, "voucher_valid_days": null, "benefit_reward_ulid": null} by A owner`,

@@ -143,9 +143,7 @@ func TestVoucherKeepsItsExpiry(t *testing.T) {
 	n.MaxPerCustomer, n.ExpiresAt = new(int64(2)), new(s.DB.Now().AddDate(0, 0, 1))
 	c := s.Coupon(n)
 	before := s.Voucher(c.ID, anna)
-	if _, err := s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{ExpiresAt: core.Set(s.DB.Now().AddDate(0, 0, 9))}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{ExpiresAt: core.Set(s.DB.Now().AddDate(0, 0, 9))}))
 	after := s.Voucher(c.ID, anna)
 	later := s.at(s.DB.Now().AddDate(0, 0, 2))
 	refused(t, second(later.Coupons.Redeem(t.Context(), s.By, before)), coupon.ErrVoucherExpired)
@@ -226,9 +224,7 @@ func TestEditWaitsForAFirstSend(t *testing.T) {
 		t.Fatalf("it did not wait: %v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
-	if err := confirming.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(confirming.Commit(t.Context()))
 	shoptest.WantFields(t, <-edited, core.Fields{"benefit_type": promised["benefit_type"]})
 	if got := s.find(c.ID); *got.BenefitValue != 5 {
 		t.Errorf("it is worth %d, want 5", *got.BenefitValue)

@@ -90,8 +90,7 @@ func (s shop) mailed(email string) core.ID {
 
 func (s shop) unsubscribe(who core.ID) {
 	s.T.Helper()
-	_, err := s.Customers.Unsubscribe(s.T.Context(), s.By, who)
-	s.Check(err)
+	s.Must(s.Customers.Unsubscribe(s.T.Context(), s.By, who))
 }
 
 // deliver runs the job of a send's mails until it need not run again at once.
@@ -169,9 +168,7 @@ func TestSendMailsSubscribedCustomers(t *testing.T) {
 	}
 	links := dbtest.Links()
 	unsubscribe, err := links.Token(link.Unsubscribe, s.By.Tenant.ID, anna, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	for header, want := range map[string]string{
 		"Message-Id": "<" + voucher.String() + "@127.0.0.1>", "Subject": "Welcome back",
 		"List-Unsubscribe": "<https://shop.example/unsubscribe/" + unsubscribe + ">", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
@@ -208,9 +205,7 @@ func TestTheMailedLinkOpensTheVoucher(t *testing.T) {
 	if _, err := stranger.Coupons.OpenVoucher(t.Context(), stranger.By.Tenant, token); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("at another tenant = %v", err)
 	}
-	if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, anna); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(privacy.NewService(s.DB).Erase(t.Context(), s.By, anna))
 	if _, err := s.Coupons.OpenVoucher(t.Context(), s.By.Tenant, token); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("of an erased customer = %v", err)
 	}
@@ -291,9 +286,7 @@ func TestAMailThatKeepsFailingIsGivenUpAndRetried(t *testing.T) {
 	if again, err := s.Coupons.RetryMail(t.Context(), s.By, send.ID, voucher); again || err != nil {
 		t.Errorf("an address that doesn't exist is tried again: %v, %v", again, err)
 	}
-	if _, err := s.Customers.Edit(t.Context(), s.By, anna, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Customers.Edit(t.Context(), s.By, anna, customer.Edit{Email: core.Set("anna@example.com")}))
 	if again, err := s.Coupons.RetryMail(t.Context(), s.By, send.ID, voucher); !again || err != nil {
 		t.Fatalf("another address: %v, %v", again, err)
 	}
@@ -310,14 +303,10 @@ func TestUnreachableMailServer(t *testing.T) {
 	s.mailed("anna@example.com")
 	s.mailed("bilal@example.com")
 	unused, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	_ = unused.Close()
 	nowhere, err := mail.NewSMTP("smtp://"+unused.Addr().String(), "loyalty@example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	away := s
 	away.shop = mailShopOf(t, s.DB, s.By, s.server, nowhere).shop
 	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
@@ -450,9 +439,7 @@ func TestStopAndResume(t *testing.T) {
 	if got := len(s.stored(c)); got != 1 || len(s.server.Mails()) != 0 {
 		t.Errorf("%d vouchers, %d mails", got, len(s.server.Mails()))
 	}
-	if _, err := s.Coupons.ResumeMails(t.Context(), s.By, send.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Coupons.ResumeMails(t.Context(), s.By, send.ID))
 	s.Check(s.deliver(send.ID))
 	s.wantMails(send.ID, coupon.Done, 1, 1, 0)
 }
@@ -511,9 +498,7 @@ func TestErasingForgetsAddressesThatFailed(t *testing.T) {
 	s.server.Replies("gone@example.com", 550, [3]int{5, 1, 1}, "No such user: gone@example.com")
 	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
 	s.Check(s.deliver(send.ID))
-	if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, anna); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(privacy.NewService(s.DB).Erase(t.Context(), s.By, anna))
 	if left := shoptest.Query[int](s.Shop, "select count(*) from loyalty.voucher_mail m where tenant_id = $1 and m::text like '%gone@%'", s.By.Tenant.ID); left != 0 {
 		t.Errorf("the address is in %d rows, want none", left)
 	}
@@ -536,9 +521,7 @@ func TestTestMailGoesToTheSender(t *testing.T) {
 		t.Errorf("%d mails: %+v", len(got), got)
 	}
 	for range 19 {
-		if _, err := s.Coupons.SendTest(t.Context(), s.By, c.ID, coupon.Send{}); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.Coupons.SendTest(t.Context(), s.By, c.ID, coupon.Send{}))
 	}
 	if _, err := s.Coupons.SendTest(t.Context(), s.By, c.ID, coupon.Send{}); !core.IsKind(err, core.KindThrottled) {
 		t.Errorf("the 21st test within an hour = %v", err)

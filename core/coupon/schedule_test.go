@@ -165,9 +165,7 @@ func TestASendFailsWithItsCoupon(t *testing.T) {
 	c := s.Coupon(fivePoints())
 	at := s.DB.Now().Add(time.Hour)
 	send := s.confirmed(c, scheduled(at))
-	if _, err := s.Coupons.SetActive(t.Context(), s.By, c.ID, false); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Coupons.SetActive(t.Context(), s.By, c.ID, false))
 	s.at(at).run(send.ID)
 	got := s.found(send.ID)
 	if got.Status != coupon.Failed || got.Failure == nil || *got.Failure != "coupon-inactive" || got.EndedAt == nil || len(s.stored(c)) != 0 {
@@ -356,9 +354,7 @@ func TestAKilledEvaluationLeavesNothingHalfDone(t *testing.T) {
 	c := s.Coupon(fivePoints())
 	send := s.confirmed(c, toAll())
 	holder := s.begin()
-	if _, err := holder.Exec(t.Context(), "select from loyalty.coupon_send where id = $1 for no key update", send.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(holder.Exec(t.Context(), "select from loyalty.coupon_send where id = $1 for no key update", send.ID))
 	ended := make(chan error, 1)
 	go func() {
 		_, err := s.Coupons.Evaluate(t.Context(), s.By, send.ID)
@@ -369,16 +365,12 @@ func TestAKilledEvaluationLeavesNothingHalfDone(t *testing.T) {
 			select coalesce(bool_or(pg_terminate_backend(pid)), false)
 			from pg_stat_activity
 			where datname = current_database() and wait_event_type = 'Lock'`).Scan(&killed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 	}
 	if err := <-ended; err == nil {
 		t.Fatal("the killed evaluation succeeded")
 	}
-	if err := holder.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(holder.Rollback(t.Context()))
 	if got := s.found(send.ID); got.Status != coupon.Waiting || got.Sent != 0 || len(s.stored(c)) != 0 {
 		t.Errorf("killed: %+v with %d vouchers", got, len(s.stored(c)))
 	}

@@ -246,9 +246,7 @@ func TestSendRefusesUnsendableCoupons(t *testing.T) {
 			t.Errorf("%s: %v, want %v", x.name, err, x.want)
 		}
 	}
-	if _, err := s.Coupons.SetActive(t.Context(), s.By, c.ID, false); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Coupons.SetActive(t.Context(), s.By, c.ID, false))
 	refused(t, second(s.Coupons.Send(t.Context(), s.By, c.ID, toAll())), coupon.ErrInactive)
 	if n := s.sends(c); n != 2 {
 		t.Errorf("%d sends, want 2", n)
@@ -369,13 +367,9 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	// A lock on Bilal's row stops the evaluation after it has created its vouchers,
 	// when the database checks their customers.
 	hold, err := dbtest.Owner(s.DB).Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	defer hold.Rollback(context.Background()) //nolint:errcheck // if the test fails
-	if _, err := hold.Exec(t.Context(), "select from loyalty.customer where id = $1 for update", bilal); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(hold.Exec(t.Context(), "select from loyalty.customer where id = $1 for update", bilal))
 	send := s.confirmed(c, toAll())
 	evaluated := make(chan error)
 	go func() { evaluated <- second(s.Coupons.Evaluate(t.Context(), s.By, send.ID)) }()
@@ -392,9 +386,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 		t.Fatalf("the evaluation did not wait: %v", err)
 	default:
 	}
-	if err := hold.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(hold.Commit(t.Context()))
 	if err := <-evaluated; err != nil {
 		t.Error(err)
 	}

@@ -91,9 +91,7 @@ func TestAVoucherForAReward(t *testing.T) {
 		t.Errorf("a refusal changed (-before +after):\n%s", diff)
 	}
 	// Voiding the first one puts a piece back into stock.
-	if _, err := s.Rewards.Void(t.Context(), s.By, made.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.Void(t.Context(), s.By, made.ID))
 	if v := s.RedeemVoucher(next); v.RedemptionID == nil || *v.RedemptionID == made.ID {
 		t.Errorf("redeemed %+v", v)
 	}
@@ -150,18 +148,12 @@ func TestTheOrderOfRefusals(t *testing.T) {
 			t.Errorf("%q changed (-before +after):\n%s", sentence, diff)
 		}
 	}
-	if _, err := s.Coupons.SetActive(t.Context(), s.By, c.ID, false); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Coupons.SetActive(t.Context(), s.By, c.ID, false))
 	wants(s, used, coupon.ErrInactive, "This coupon is no longer active.")
-	if _, err := s.Coupons.SetActive(t.Context(), s.By, c.ID, true); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Coupons.SetActive(t.Context(), s.By, c.ID, true))
 	s.RedeemVoucher(used)
 	wants(s, unused, coupon.ErrCapReached, "Maximum redemptions for this coupon have been reached.")
-	if _, err := s.Coupons.SetActive(t.Context(), s.By, c.ID, false); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Coupons.SetActive(t.Context(), s.By, c.ID, false))
 	wants(s, unused, coupon.ErrInactive, "This coupon is no longer active.")
 	wants(later, unused, coupon.ErrVoucherExpired, "This voucher has expired.")
 	wants(later, used, coupon.ErrAlreadyRedeemed, "This voucher has already been redeemed.")
@@ -213,9 +205,7 @@ func TestABenefitThatIsTooLargeChangesNothing(t *testing.T) {
 			Customer: anna, Unit: ledger.Points, Amount: 1<<63 - 5, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	before := s.everything()
 	refused(t, second(s.Coupons.Redeem(t.Context(), s.By, voucher)), ledger.ErrTooLarge)
 	if diff := cmp.Diff(before, s.everything()); diff != "" {
@@ -243,9 +233,7 @@ func TestListRedeemed(t *testing.T) {
 	var pages [][]core.ID
 	for _, step := range []string{"next", "next", "prev", "prev"} {
 		l, err := s.Coupons.ListRedeemed(t.Context(), s.By, c.ID, page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		pages = append(pages, ids(l.Items))
 		page.Cursor = l.Next
 		if step == "prev" {
@@ -289,9 +277,7 @@ func TestVouchersRedeemedAtOneInstant(t *testing.T) {
 	page := core.Page{Size: 2}
 	for {
 		l, err := s.Coupons.ListRedeemed(t.Context(), s.By, c.ID, page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		got = append(got, ids(l.Items)...)
 		if page.Cursor = l.Next; page.Cursor == nil {
 			break

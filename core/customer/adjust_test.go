@@ -114,9 +114,7 @@ func TestAdjustKeepsBalancesInRange(t *testing.T) {
 			Customer: c.ID, Unit: ledger.Points, Amount: math.MaxInt64, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	if _, err := s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", 1, "x")); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("one too many = %v, want ErrTooLarge", err)
 	}

@@ -119,9 +119,7 @@ func TestUpsertCreatesCustomer(t *testing.T) {
 	got, err := s.Customers.Upsert(t.Context(), s.By, customer.New{
 		FirstName: new(" Åsa "), LastName: new("Öberg"), Phone: new(" 070-174 06 05 "), Email: new(" Asa@Example.com "),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	want := customer.Upserted{Created: true, Customer: customer.Customer{
 		ID: got.ID, FirstName: "Åsa", LastName: "Öberg", Phone: "070-174 06 05", Email: new("Asa@Example.com"),
 		Status: customer.Active, CreatedAt: got.CreatedAt, UpdatedAt: got.CreatedAt,
@@ -161,9 +159,7 @@ func TestUpsertFindsByPhoneThenByEmail(t *testing.T) {
 		{"no e-mail on either side", "070 174 06 07", nil, plain},
 	} {
 		got, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Other"), LastName: new("Name"), Phone: &c.phone, Email: c.email})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		if diff := cmp.Diff(customer.Upserted{Customer: c.want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
@@ -578,9 +574,7 @@ func TestFindAll(t *testing.T) {
 		{nil, nil},
 	} {
 		found, err := s.Customers.FindAll(t.Context(), s.By, x.given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		var got []core.ID
 		for _, c := range found {
 			got = append(got, c.ID)

@@ -40,8 +40,7 @@ func (s shop) answered(key string, c customer.Customer) {
 		body, err := json.Marshal(c)
 		return core.Response{Status: 200, Body: body}, err
 	}}
-	_, err := s.Customers.Upsert(s.T.Context(), by, described(c.Phone, c.Email))
-	s.Check(err)
+	s.Must(s.Customers.Upsert(s.T.Context(), by, described(c.Phone, c.Email)))
 }
 
 func (s shop) erase(id core.ID) customer.Customer {
@@ -64,9 +63,7 @@ func (s shop) everything() string {
 		s.Check(err)
 		for rows.Next() {
 			var row string
-			if err := rows.Scan(&row); err != nil {
-				s.T.Fatal(err)
-			}
+			s.Check(rows.Scan(&row))
 			fmt.Fprintln(&all, table, row)
 		}
 		if rows.Err() != nil {
@@ -97,9 +94,7 @@ func TestErase(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Customers.Edit(t.Context(), own, c.ID, customer.Edit{}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Customers.Edit(t.Context(), own, c.ID, customer.Edit{}))
 	s.mailed("Anna@Old.example", "Hello Anna")
 	s.mailed("annika@new.example", "Hello Annika")
 	s.mailed("bo@example.com", "Hello Bo")
@@ -260,9 +255,7 @@ func TestEraseWaitsForAnotherCountry(t *testing.T) {
 		}
 		return 0, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	s.erase(c.ID)
 	s.Check(s.move("DE"))
 	if diff := cmp.Diff(map[string]string{"": "-"}, s.keys()); diff != "" {
@@ -311,9 +304,7 @@ type document struct {
 func (s shop) data(id core.ID) document {
 	s.T.Helper()
 	var text bytes.Buffer
-	if err := privacy.NewService(s.DB).WriteData(s.T.Context(), s.By, id, &text); err != nil {
-		s.T.Fatal(err)
-	}
+	s.Check(privacy.NewService(s.DB).WriteData(s.T.Context(), s.By, id, &text))
 	var read struct {
 		Customer      map[string]any   `json:"customer"`
 		LedgerEntries []map[string]any `json:"ledger_entries"`
@@ -326,9 +317,7 @@ func (s shop) data(id core.ID) document {
 	}
 	d := json.NewDecoder(&text)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&read); err != nil {
-		s.T.Fatal(err)
-	}
+	s.Check(d.Decode(&read))
 	return document(read)
 }
 

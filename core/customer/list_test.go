@@ -217,14 +217,10 @@ func TestAPageStaysWhereItWas(t *testing.T) {
 		dbtest.Tick(s.DB)
 	}
 	first, err := s.Customers.List(t.Context(), s.By, customer.Filter{}, core.Page{Size: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	s.made("070 174 06 09", nil)
 	second, err := s.Customers.List(t.Context(), s.By, customer.Filter{}, core.Page{Size: 2, Cursor: first.Next})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	got := []string{first.Items[0].Phone, first.Items[1].Phone, second.Items[0].Phone, second.Items[1].Phone}
 	want := []string{"070 174 06 03", "070 174 06 02", "070 174 06 01", "070 174 06 00"}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -41,9 +41,7 @@ func (s shop) keys() map[string]string {
 	keys := map[string]string{}
 	for rows.Next() {
 		var phone, key string
-		if err := rows.Scan(&phone, &key); err != nil {
-			s.T.Fatal(err)
-		}
+		s.Check(rows.Scan(&phone, &key))
 		keys[phone] = key
 	}
 	if rows.Err() != nil {

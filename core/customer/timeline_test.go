@@ -31,15 +31,11 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	anna, bo := s.made("070 174 06 05", nil), s.made("070 174 06 06", nil)
 	s.Sale(bo.ID, kind, 700)
 	branch, err := location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: new("Söder")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	there, err := s.Sales.Record(t.Context(), s.By, transaction.New{
 		CustomerID: new(anna.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(2000)), LocationID: &branch.ID, Source: transaction.POS,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	s.Sale(anna.ID, kind, 99) // earns nothing, moves nothing
 	wrong := s.Sale(anna.ID, kind, 500)
 	s.VoidSale(wrong.ID)
@@ -47,9 +43,7 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	second := s.Redeem(anna.ID, s.Reward(2, nil)).ID
 	s.VoidRedemption(second)
 	voucher := s.voucherUsed(anna.ID, 7)
-	if _, err := s.Customers.Adjust(t.Context(), s.By, anna.ID, adjustment("stamps", 3, "Moved from the paper card")); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Customers.Adjust(t.Context(), s.By, anna.ID, adjustment("stamps", 3, "Moved from the paper card")))
 	want := []customer.Entry{
 		{Seq: 8, Kind: ledger.Adjustment, Unit: ledger.Stamps, Amount: 3, BalanceAfter: 3, Reason: new("Moved from the paper card")},
 		{Seq: 7, Kind: ledger.VoucherAward, Unit: ledger.Points, Amount: 7, BalanceAfter: 12, Cause: &voucher, CouponName: new("Welcome back")},

@@ -68,9 +68,7 @@ func TestAdd(t *testing.T) {
 	n := o.described("GET", "/api/v1/customers/{ulid}")
 	n.Sunset = new(o.DB.Now().AddDate(0, 0, 91))
 	made, err := o.Add(t.Context(), admin, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	y, m, day := n.Sunset.Date()
 	want := deprecation.Deprecation{
 		ID: made.ID, Method: "GET", Path: "/api/v1/customers/{ulid}", Sunset: time.Date(y, m, day, 0, 0, 0, 0, time.UTC),
@@ -229,8 +227,7 @@ func (o office) business(email string) (owner core.Actor, id int64) {
 
 func (o office) edit(id core.TenantID, e tenant.Edit) {
 	o.T.Helper()
-	_, err := tenant.NewService(o.DB, nil).Edit(o.T.Context(), platform, id, e)
-	o.Check(err)
+	o.Must(tenant.NewService(o.DB, nil).Edit(o.T.Context(), platform, id, e))
 }
 
 // The owner of every tenant with a working token gets one e-mail.
@@ -239,9 +236,7 @@ func TestTenantsAreToldOnce(t *testing.T) {
 	o := newOffice(t)
 	o.business("a@example.com")
 	owner, id := o.business("revoked@example.com")
-	if _, err := o.tokens.Revoke(t.Context(), owner, id); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.tokens.Revoke(t.Context(), owner, id))
 	_, id = o.business("expired@example.com")
 	o.Exec("update loyalty.token set expires_at = now() where id = $1", id)
 	owner, _ = o.business("left@example.com")
@@ -252,9 +247,7 @@ func TestTenantsAreToldOnce(t *testing.T) {
 	o.edit(owner.Tenant.ID, tenant.Edit{Status: core.Set("suspended")})
 	o.edit(dbtest.Tenant(t, o.DB).Tenant.ID, tenant.Edit{Email: core.Set("none@example.com")})
 	owner, _ = o.business("b@example.com")
-	if _, err := o.tokens.Create(t.Context(), owner, token.New{Name: new("Second"), Scopes: &[]string{}}); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.tokens.Create(t.Context(), owner, token.New{Name: new("Second"), Scopes: &[]string{}}))
 
 	d := o.add("GET", "/api/v1/customers")
 	var jobs int

@@ -63,9 +63,7 @@ func (o office) preview(id core.ID) importing.Preview {
 func (o office) worked(i importing.Import) importing.Import {
 	o.T.Helper()
 	for i.Status == importing.Checking || i.Status == importing.Running {
-		if _, err := o.imports.Work(o.T.Context(), o.By, i.ID, i.Attempt); err != nil {
-			o.T.Fatal(err)
-		}
+		o.Must(o.imports.Work(o.T.Context(), o.By, i.ID, i.Attempt))
 		i = o.import_(i.ID)
 	}
 	return i
@@ -402,9 +400,7 @@ func TestHeaderRows(t *testing.T) {
 	} {
 		i := o.uploaded(header + "\nx,y,z\n")
 		pv := o.preview(i.ID)
-		if _, err := o.imports.Cancel(t.Context(), o.By, i.ID); err != nil {
-			t.Fatal(err)
-		}
+		o.Must(o.imports.Cancel(t.Context(), o.By, i.ID))
 		if diff := cmp.Diff(want, pv.Columns); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", header, diff)
 		}
@@ -577,19 +573,13 @@ func TestCancel(t *testing.T) {
 	o.imports = o.imports.InBatches(2, 1)
 	i := o.checked(lines("name,phone", "Anna Ek,070 174 06 05", "Bo Ek,070 174 06 06", "Cecilia Ek,070 174 06 07"))
 	i = o.running(i.ID)
-	if _, err := o.imports.Work(t.Context(), o.By, i.ID, i.Attempt); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.imports.Work(t.Context(), o.By, i.ID, i.Attempt))
 	for range 2 { // the second click finds it cancelled
 		got, err := o.imports.Cancel(t.Context(), o.By, i.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o.Check(err)
 		wantCounts(t, got, importing.Cancelled, counts{Rows: 3, Done: 2, Created: 2})
 	}
-	if _, err := o.imports.Work(t.Context(), o.By, i.ID, i.Attempt); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.imports.Work(t.Context(), o.By, i.ID, i.Attempt))
 	if n := o.Count("customer where true"); n != 2 {
 		t.Errorf("%d customers, want 2", n)
 	}
@@ -604,9 +594,7 @@ func TestCancel(t *testing.T) {
 	// A file that is not being imported is discarded, without the counts that its check predicted.
 	checked := o.checked(lines("name,phone", "Dan Ek,070 174 06 08", "Elsa Ek,1"))
 	got, err := o.imports.Cancel(t.Context(), o.By, checked.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	wantCounts(t, got, importing.Cancelled, counts{Rows: 2})
 	if got := o.problems(checked.ID); len(got) != 0 {
 		t.Errorf("problems of a discarded one: %v", got)
@@ -673,9 +661,7 @@ func TestWhoImports(t *testing.T) {
 	}
 	// A worker of another tenant does nothing.
 	again, err := o.imports.Check(t.Context(), o.By, i.ID, o.preview(i.ID).Mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	if _, err := o.imports.Work(t.Context(), stranger.By, i.ID, again.Attempt); err != nil {
 		t.Error(err)
 	}
@@ -784,9 +770,7 @@ func TestThreeFilesWait(t *testing.T) {
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%d files, %v", len(list), err)
 	}
-	if _, err := o.imports.Cancel(t.Context(), o.By, list[0].ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.imports.Cancel(t.Context(), o.By, list[0].ID))
 	o.worked(o.running(o.checkedAs(list[1].ID, o.preview(list[1].ID).Mapping).ID))
 	o.uploaded(people(1, 3))
 	o.uploaded(people(1, 3))
@@ -827,9 +811,7 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 	}
 
 	who := shoptest.Query[core.ID](o.Shop, "select id from loyalty.customer where tenant_id = $1", o.By.Tenant.ID)
-	if _, err := privacy.NewService(o.DB).Erase(t.Context(), o.By, who); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(privacy.NewService(o.DB).Erase(t.Context(), o.By, who))
 	close(goOn)
 	var refusal *core.Error
 	if err := <-late; !errors.As(err, &refusal) || len(refusal.Fields["file"]) != 1 {

@@ -49,9 +49,7 @@ func (o office) keys() map[string]string {
 	keys := map[string]string{}
 	for rows.Next() {
 		var phone, key string
-		if err := rows.Scan(&phone, &key); err != nil {
-			o.T.Fatal(err)
-		}
+		o.Check(rows.Scan(&phone, &key))
 		keys[phone] = key
 	}
 	if rows.Err() != nil {

@@ -49,16 +49,12 @@ func TestAWorkerThatIsLost(t *testing.T) {
 	// Uncommitted upserts of the same customers at tills block the import.
 	for _, n := range []int{20, 55, 90} {
 		hold, err := dbtest.Owner(o.DB).Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		o.Check(err)
 		defer hold.Rollback(context.Background()) //nolint:errcheck // after the end of a test that failed
 		_, err = hold.Exec(t.Context(), `
 			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
 			values ($1, $2, 'Held', 'Back', $3, $3, now(), now())`, o.By.Tenant.ID, core.NewID(o.DB.Now()), fmt.Sprintf("+4670%07d", n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		o.Check(err)
 		ctx, kill := context.WithCancel(t.Context())
 		lost := make(chan error)
 		go func() {
@@ -71,9 +67,7 @@ func TestAWorkerThatIsLost(t *testing.T) {
 		if err := <-lost; err == nil {
 			t.Fatal("the worker was not lost")
 		}
-		if err := hold.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		o.Check(hold.Rollback(t.Context()))
 		done := int64((n - 1) / 7 * 7)
 		wantCounts(t, o.import_(i.ID), importing.Running, counts{Rows: 100, Done: done, Created: done})
 	}
@@ -125,9 +119,7 @@ func TestManyWorkersOfOneCheck(t *testing.T) {
 	o.imports = o.imports.InBatches(5, 1)
 	i := o.uploaded(people(1, 60) + "Bo,,1\n")
 	i, err := o.imports.Check(t.Context(), o.By, i.ID, o.preview(i.ID).Mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -286,9 +278,7 @@ func TestABusinessMovesDuringAnImport(t *testing.T) {
 	o := newOffice(t)
 	o.imports = o.imports.InBatches(1, 1)
 	i := o.running(o.checked(lines("name,phone", "Anna Ek,070-174 06 05", "Bo Ek,0170 1234567", "Cecilia Ek,0170 1234567")).ID)
-	if _, err := o.imports.Work(t.Context(), o.By, i.ID, i.Attempt); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.imports.Work(t.Context(), o.By, i.ID, i.Attempt))
 	o.Check(o.move("DE"))
 	wantCounts(t, o.worked(i), importing.Done, counts{Rows: 3, Done: 3, Created: 2, Found: 1})
 	want := map[string]string{"070-174 06 05": "+49701740605", "0170 1234567": "+491701234567"}
@@ -333,15 +323,11 @@ func TestAnImportThatWaitsIsNotQueuedAgain(t *testing.T) {
 	o := officeIn(t, dbtest.OwnDB(t))
 	i := o.uploaded(people(1, 3))
 	i, err := o.imports.Check(t.Context(), o.By, i.ID, o.preview(i.ID).Mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	jobs := func() (n int) {
 		t.Helper()
 		o.Check(o.imports.RunUpkeep(t.Context()))
-		if err := dbtest.Owner(o.DB).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'customer_import'").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		o.Check(dbtest.Owner(o.DB).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'customer_import'").Scan(&n))
 		return n
 	}
 	set := func(statement string) {

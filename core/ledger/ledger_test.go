@@ -170,9 +170,7 @@ func TestACauseHasEachEffectOnce(t *testing.T) {
 	b.adjust(ledger.Points, 1000)
 	for _, kind := range []ledger.Kind{ledger.Earn, ledger.Reversal, ledger.Redemption, ledger.RedemptionRefund, ledger.VoucherAward} {
 		cause := newCause()
-		if _, err := b.post(t.Context(), kind, ledger.Points, 5, cause); err != nil {
-			t.Fatal(err)
-		}
+		b.Must(b.post(t.Context(), kind, ledger.Points, 5, cause))
 		before := b.balance()
 		if _, err := b.post(t.Context(), kind, ledger.Points, 5, cause); !db.Violates(err, "ledger_entry_once") {
 			t.Errorf("second %s = %v, want the refusal of ledger_entry_once", kind, err)
@@ -229,9 +227,7 @@ func TestOneAwardHasALimit(t *testing.T) {
 func TestABalanceNeverWraps(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	if _, err := b.post(t.Context(), ledger.RedemptionRefund, ledger.Points, math.MaxInt64-1, newCause()); err != nil {
-		t.Fatal(err)
-	}
+	b.Must(b.post(t.Context(), ledger.RedemptionRefund, ledger.Points, math.MaxInt64-1, newCause()))
 	b.adjust(ledger.Points, 1)
 	if _, err := b.post(t.Context(), ledger.Earn, ledger.Points, 1, newCause()); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("one more than the largest = %v, want ErrTooLarge", err)
@@ -239,9 +235,7 @@ func TestABalanceNeverWraps(t *testing.T) {
 	if got := b.balance().Points; got != math.MaxInt64 {
 		t.Errorf("balance = %d, want the largest", got)
 	}
-	if _, err := b.post(t.Context(), ledger.Reversal, ledger.Stamps, -math.MaxInt64, newCause()); err != nil {
-		t.Fatal(err)
-	}
+	b.Must(b.post(t.Context(), ledger.Reversal, ledger.Stamps, -math.MaxInt64, newCause()))
 	if _, err := b.post(t.Context(), ledger.Reversal, ledger.Stamps, -2, newCause()); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("below the smallest = %v, want ErrTooLarge", err)
 	}

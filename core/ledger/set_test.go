@@ -45,9 +45,7 @@ func TestOpeningManyAccounts(t *testing.T) {
 	who := unopened(t, d, by, 4)
 	err := openAll(t, d, by, ledger.Opening{Customer: who[0]}, ledger.Opening{Customer: who[1], Points: 120},
 		ledger.Opening{Customer: who[2], Stamps: 7}, ledger.Opening{Customer: who[3], Points: ledger.MaxAward, Stamps: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	for i, want := range [][]line{
 		{},
 		{{1, ledger.Points, 120, 120, ledger.Adjustment}},

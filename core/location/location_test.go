@@ -158,9 +158,7 @@ func TestLocationsAreLogged(t *testing.T) {
 	c := newChain(t)
 	soder := c.open("Söder")
 	dbtest.Tick(c.DB) // so that entries have one order
-	if _, err := c.Edit(t.Context(), c.By, soder.ID, location.Edit{Name: core.Set("Slussen"), Active: core.Set(false)}); err != nil {
-		t.Fatal(err)
-	}
+	c.Must(c.Edit(t.Context(), c.By, soder.ID, location.Edit{Name: core.Set("Slussen"), Active: core.Set(false)}))
 	if err := second(c.Add(t.Context(), c.By, location.New{Name: new("slussen")})); err == nil {
 		t.Fatal("a name was taken twice")
 	}

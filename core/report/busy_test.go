@@ -15,9 +15,7 @@ func TestReportsOfOneTenantDoNotDelayAnother(t *testing.T) {
 	reports := report.NewService(busy.DB).Impatient()
 	for range report.MaxPerTenant {
 		leave, err := reports.Hold(t.Context(), busy.By.Tenant.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		busy.Check(err)
 		defer leave()
 	}
 	for name, count := range map[string]func(by core.Actor) error{

@@ -159,9 +159,7 @@ func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 		t.Helper()
 		err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select sum(greatest(points, 0)), sum(greatest(stamps, 0)) from loyalty.account where tenant_id = $1",
 			s.By.Tenant.ID).Scan(&o.Points, &o.Stamps)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		return o
 	}
 	s.give(customers[0], ledger.Points, 5)
@@ -171,9 +169,7 @@ func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 		same(t, "the count", s.seenBy(reports, report.Range{}).Outstanding, report.Outstanding{Points: 5})
 		return a, err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	same(t, "after the slow one", s.seenBy(reports, report.Range{}).Outstanding, report.Outstanding{Points: 1_005})
 
 	var tills sync.WaitGroup

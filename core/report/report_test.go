@@ -373,9 +373,7 @@ func TestCouponsSentInARange(t *testing.T) {
 		{"2026-06-02", "2026-06-03", []report.Coupon{}},
 	} {
 		got, err := report.NewService(seen.DB).SentCoupons(t.Context(), s.By, days(t, c.from, c.to))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		same(t, c.from+" to "+c.to, got, c.want)
 	}
 	_, err := report.NewService(s.DB).SentCoupons(t.Context(), s.By, days(t, "2026-06-02", "2026-06-01"))
@@ -412,13 +410,9 @@ func TestEachReportIsOneRoundTrip(t *testing.T) {
 		"overview": func() error { _, err := reports.Overview(t.Context(), s.By, report.Range{}); return err },
 		"recent":   func() error { _, err := reports.Recent(t.Context(), s.By, 10, ""); return err },
 	} {
-		if err := ask(); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(ask())
 		before := count()
-		if err := ask(); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(ask())
 		if got := count() - before; got != 1 {
 			t.Errorf("%s makes %d round trips, want 1", name, got)
 		}

@@ -61,9 +61,7 @@ func TestEdit(t *testing.T) {
 	if after := s.Redeem(anna, id); after.StampsSpent != 9 || after.PointsSpent != 0 {
 		t.Errorf("redeemed for %+v, want the new cost", after)
 	}
-	if _, err := s.Rewards.Void(t.Context(), s.By, before.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.Void(t.Context(), s.By, before.ID))
 	s.want(anna, id, 100, 91, new(int64(4)))
 
 	_, err := s.Rewards.Edit(t.Context(), s.By, id, reward.Edit{
@@ -246,9 +244,7 @@ func TestCountingBeginsBetweenBuyers(t *testing.T) {
 		}
 		return r, err
 	})
-	if err := errors.Join(err, <-counting); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(errors.Join(err, <-counting))
 	s.want(bo, promised, 100, 0, new(int64(5)))
 
 	// The stock changes first: to limited, or to unlimited.

@@ -30,20 +30,14 @@ func TestList(t *testing.T) {
 		dbtest.Tick(s.DB)
 	}
 	for _, id := range []core.ID{ids[1], ids[4]} {
-		if _, err := s.Rewards.SetActive(t.Context(), s.By, id, false); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.Rewards.SetActive(t.Context(), s.By, id, false))
 	}
 	limited := ids[3]
 	s.Redeem(anna, limited)
 	fulfilled, voided := s.Redeem(anna, limited), s.Redeem(anna, limited)
 	s.Redeem(anna, ids[2])
-	if _, err := s.Rewards.Fulfil(t.Context(), s.By, fulfilled.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Rewards.Void(t.Context(), s.By, voided.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.Fulfil(t.Context(), s.By, fulfilled.ID))
+	s.Must(s.Rewards.Void(t.Context(), s.By, voided.ID))
 
 	for _, c := range []struct {
 		status *string
@@ -87,9 +81,7 @@ func TestNames(t *testing.T) {
 	for _, name := range []string{"Espresso", "Cake", "Mug"} {
 		want = append(want, reward.Choice{ID: s.AddReward(reward.New{Name: &name, PointsCost: new(int64(1))}), Name: name, Active: name != "Mug"})
 	}
-	if _, err := s.Rewards.SetActive(t.Context(), s.By, want[2].ID, false); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.SetActive(t.Context(), s.By, want[2].ID, false))
 	want[0], want[1] = want[1], want[0]
 	got, err := s.Rewards.Choices(t.Context(), s.By)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -107,12 +99,8 @@ func TestThePendingQueue(t *testing.T) {
 		made = append(made, s.Redeem(anna, id).ID)
 		dbtest.Tick(s.DB)
 	}
-	if _, err := s.Rewards.Fulfil(t.Context(), s.By, made[0]); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Rewards.Void(t.Context(), s.By, made[3]); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.Fulfil(t.Context(), s.By, made[0]))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made[3]))
 	got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
 		return s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("pending")}, p)
 	})
@@ -138,12 +126,8 @@ func TestListRedemptions(t *testing.T) {
 		made = append(made, s.Redeem(o[0], o[1]).ID)
 		dbtest.Tick(s.DB)
 	}
-	if _, err := s.Rewards.Fulfil(t.Context(), s.By, made[1]); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Rewards.Void(t.Context(), s.By, made[4]); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.Fulfil(t.Context(), s.By, made[1]))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made[4]))
 	for _, c := range []struct {
 		name string
 		f    reward.RedemptionFilter
@@ -187,15 +171,11 @@ func TestRedemptionDetail(t *testing.T) {
 	detail := func(id core.ID) reward.RedemptionDetail {
 		t.Helper()
 		d, err := s.Rewards.RedemptionDetail(t.Context(), s.By, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		return d
 	}
 	made, err := s.Rewards.Redeem(t.Context(), sara, order(anna, id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	want := reward.RedemptionDetail{
 		NamedRedemption: reward.NamedRedemption{
 			Redemption: made, CustomerName: "Anna Lindqvist", ActorKind: core.ByStaff, ActorName: sara.Name,
@@ -206,9 +186,7 @@ func TestRedemptionDetail(t *testing.T) {
 		t.Errorf("pending (-want +got):\n%s", diff)
 	}
 	voided, err := s.Rewards.Void(t.Context(), maja, made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	want.Redemption, want.EndedByKind, want.EndedByName = voided, new(core.ByStaff), &maja.Name
 	want.Entries = append(want.Entries, ledger.Posted{
 		Kind: ledger.RedemptionRefund, Unit: ledger.Points, Amount: 30, BalanceAfter: 100, CreatedAt: *voided.VoidedAt,
@@ -217,9 +195,7 @@ func TestRedemptionDetail(t *testing.T) {
 		t.Errorf("voided (-want +got):\n%s", diff)
 	}
 	handed := s.Redeem(anna, id)
-	if _, err := s.Rewards.Fulfil(t.Context(), sara, handed.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.Fulfil(t.Context(), sara, handed.ID))
 	if d := detail(handed.ID); d.Status != reward.Fulfilled || d.EndedByName == nil || *d.EndedByName != sara.Name || len(d.Entries) != 1 {
 		t.Errorf("fulfilled: %+v", d)
 	}

@@ -126,13 +126,9 @@ func TestOnlyActiveOnesMeet(t *testing.T) {
 	anna, offered := s.buyer(100, 0), s.Reward(30, nil)
 	theirs := other.buyer(100, 0)
 	gone := s.buyer(100, 0)
-	if _, err := s.Customers.Edit(t.Context(), s.By, gone, customer.Edit{Status: core.Set("inactive")}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Customers.Edit(t.Context(), s.By, gone, customer.Edit{Status: core.Set("inactive")}))
 	ended := s.Reward(30, nil)
-	if _, err := s.Rewards.SetActive(t.Context(), s.By, ended, false); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.SetActive(t.Context(), s.By, ended, false))
 	for name, c := range map[string]struct {
 		order reward.RedeemRequest
 		field string
@@ -205,9 +201,7 @@ func TestARefundThatDoesNotFit(t *testing.T) {
 			Customer: anna, Unit: ledger.Points, Amount: math.MaxInt64 - 70, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	_, err = s.Rewards.Void(t.Context(), s.By, taken.ID)
 	refused(t, err, ledger.ErrTooLarge)
 	s.want(anna, offered, math.MaxInt64, 0, new(int64(4)))

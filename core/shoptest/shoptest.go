@@ -324,6 +324,12 @@ func (s Shop) Check(err error) {
 	}
 }
 
+// Must fails the test on the error of a call that has a result which the test doesn't need.
+func (s Shop) Must(_ any, err error) {
+	s.T.Helper()
+	s.Check(err)
+}
+
 var phones atomic.Int64
 
 // Phone returns a Swedish phone number that no other test uses.

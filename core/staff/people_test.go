@@ -61,9 +61,7 @@ func TestJoin(t *testing.T) {
 	var created, expires time.Time
 	err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select staff_id, hash, created_at, expires_at from loyalty.invitation where tenant_id = $1 and taken_at is null", s.By.Tenant.ID).
 		Scan(&invited, &hash, &created, &expires)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	if want := sha256.Sum256([]byte(sent.Secret)); string(hash) != string(want[:]) || invited != p.ID || expires.Sub(created) != 7*24*time.Hour || !expires.Equal(sent.ExpiresAt) {
 		t.Errorf("stored: %x for %d, from %s until %s", hash, invited, created, expires)
 	}
@@ -216,9 +214,7 @@ func TestPeopleAreListed(t *testing.T) {
 	bo := s.invite(core.Cashier, "bo@example.com")
 	s.Exec("update loyalty.staff set name = 'a late name' where id = $1", s.By.StaffID)
 	list, err := s.List(t.Context(), s.By)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	member := func(p core.Actor, name string) staff.Member {
 		return staff.Member{Person: staff.Person{ID: p.StaffID, Role: p.Role, Name: name, Email: s.Email(p)}, Active: true}
 	}
@@ -297,9 +293,7 @@ func TestThereIsAlwaysAnOwner(t *testing.T) {
 	if err := s.SetRole(t.Context(), s.By, gone.StaffID, core.Cashier); err != nil {
 		t.Errorf("who was shut out: %v", err)
 	}
-	if _, err := s.join(s.invitation("bo@example.com").Secret, "Bo", known); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.join(s.invitation("bo@example.com").Secret, "Bo", known))
 	last("one of two", nil)
 }
 

@@ -100,9 +100,7 @@ func TestAnEmailIsUniqueInItsTenant(t *testing.T) {
 	s, other := newShop(t), newShop(t)
 	email := strings.ToLower(rand.Text()) + "@example.com"
 	taken := core.Fields{"email": {core.Duplicate}}
-	if _, err := s.add(t.Context(), cashier(email, "")); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.add(t.Context(), cashier(email, "")))
 	_, err := s.add(t.Context(), cashier(strings.ToUpper(email), ""))
 	shoptest.WantFields(t, err, taken)
 	if _, err := other.add(t.Context(), cashier(email, "")); err != nil {
@@ -184,8 +182,6 @@ func TestRolesBelongToTheirSide(t *testing.T) {
 func TestPeopleAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	if _, err := s.add(t.Context(), cashier("bo@example.com", "correct horse battery")); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.add(t.Context(), cashier("bo@example.com", "correct horse battery")))
 	s.WantPeopleLog("staff.create", `staff.create - {"name": "Bo", "role": "cashier", "email": "bo@example.com"}`)
 }

@@ -77,9 +77,7 @@ func TestOverview(t *testing.T) {
 	o.sell(late)
 	o.owe(late.ID)
 	o.owe(gone.ID)
-	if _, err := o.Suspend(t.Context(), o.By, gone.ID, new("It asked for it.")); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.Suspend(t.Context(), o.By, gone.ID, new("It asked for it.")))
 
 	if uncounted := o.overview(tenant.OverviewFilter{}); uncounted.CountedAt != nil || uncounted.Tenants[0].Customers != 0 || uncounted.Total != 5 {
 		t.Errorf("before anything was counted: %+v", uncounted)
@@ -185,18 +183,14 @@ func TestOverviewRoundTrips(t *testing.T) {
 	made := o.create(described(slug()))
 	searched := tenant.OverviewFilter{Size: 25, Number: 1, Search: new("x")}
 	o.overview(searched)
-	if _, err := o.Find(t.Context(), o.By, made.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.Find(t.Context(), o.By, made.ID))
 	before := trips()
 	o.overview(searched)
 	if n := trips() - before; n != 1 {
 		t.Errorf("an overview takes %d round trips, want 1", n)
 	}
 	before = trips()
-	if _, err := o.Find(t.Context(), o.By, made.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.Find(t.Context(), o.By, made.ID))
 	if n := trips() - before; n != 3 {
 		t.Errorf("one tenant takes %d round trips, want 3", n)
 	}
@@ -209,9 +203,7 @@ func TestFind(t *testing.T) {
 	made := o.create(described(slug()))
 	o.sell(made)
 	d, err := o.Find(t.Context(), o.By, made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	if d.ID != made.ID || d.PlanName != "Free" || d.Served.Slug != made.Slug || d.SuspendedAt != nil || len(d.Uses) != 3 || d.Uses[0] != (usage.Use{Kind: usage.Customers, Used: 1}) {
 		t.Errorf("found %+v", d)
 	}
@@ -277,15 +269,11 @@ func TestSuspend(t *testing.T) {
 		}
 	}
 	rows, err := dbtest.Owner(o.DB).Query(t.Context(), "select recipient || ': ' || text from loyalty.mail where recipient = 'owner@example.com' and text like $1 order by id", "%"+made.Slug+"%Reason:%")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	var mails []string
 	for rows.Next() {
 		var m string
-		if err := rows.Scan(&m); err != nil {
-			t.Fatal(err)
-		}
+		o.Check(rows.Scan(&m))
 		mails = append(mails, m)
 	}
 	want := []string{

@@ -68,9 +68,7 @@ func (s shop) changes() (lines []string) {
 	s.Check(err)
 	for rows.Next() {
 		var line string
-		if err := rows.Scan(&line); err != nil {
-			s.T.Fatal(err)
-		}
+		s.Check(rows.Scan(&line))
 		lines = append(lines, strings.Replace(line, fmt.Sprint(" ", s.owner.Tenant.ID, " "), " itself ", 1))
 	}
 	if rows.Err() != nil {
@@ -167,9 +165,7 @@ func TestConfirmationLimit(t *testing.T) {
 	confirms := func(cents int64) bool {
 		t.Helper()
 		served, err := tenant.ByID(t.Context(), s.DB, s.owner.Tenant.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		return served.Confirms(cents)
 	}
 	if confirms(100_000) || !confirms(100_001) {
@@ -432,9 +428,7 @@ func TestSettingsInRoundTrips(t *testing.T) {
 		var before int
 		for i := range 2 { // the first time, statements are prepared
 			before = count()
-			if err := c.ask(t.Context(), i); err != nil {
-				t.Fatal(err)
-			}
+			s.Check(c.ask(t.Context(), i))
 		}
 		if got := count() - before; got != c.trips {
 			t.Errorf("%s makes %d round trips, want %d", name, got, c.trips)

@@ -37,8 +37,7 @@ func TestSetupFollowsWhatExists(t *testing.T) {
 	at(tenant.RewardStep, 2)
 
 	// A skipped step is done when its record exists.
-	_, err = s.SkipSetupStep(ctx, by, tenant.RewardStep)
-	shop.Check(err)
+	shop.Must(s.SkipSetupStep(ctx, by, tenant.RewardStep))
 	at(tenant.CustomerStep, 2)
 	shop.Reward(50, nil)
 	at(tenant.CustomerStep, 3)
@@ -136,9 +135,7 @@ func TestSetupLinkIsMailedAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made, err := o.Create(t.Context(), o.By, described(slug()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	mails := func() []string {
 		t.Helper()
 		return shoptest.QueryAll[string](o.Shop, "select text from loyalty.mail where tenant_id = $1 order by id", made.ID)
@@ -159,9 +156,7 @@ func TestSetupLinkIsMailedAgain(t *testing.T) {
 	if err := o.MailSetupLink(t.Context(), owner, made.ID); !errors.Is(err, core.ErrAdmin) {
 		t.Errorf("as an owner = %v, want ErrAdmin", err)
 	}
-	if _, err := o.Suspend(t.Context(), o.By, made.ID, new("Unpaid")); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.Suspend(t.Context(), o.By, made.ID, new("Unpaid")))
 	if err := o.MailSetupLink(t.Context(), o.By, made.ID); !errors.Is(err, tenant.ErrSuspended) {
 		t.Errorf("while suspended = %v, want ErrSuspended", err)
 	}

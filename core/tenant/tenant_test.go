@@ -137,9 +137,7 @@ func TestCreateInvitesTheOwner(t *testing.T) {
 		join loyalty.invitation i on i.tenant_id = s.tenant_id and i.staff_id = s.id
 		join loyalty.mail m on m.tenant_id = s.tenant_id
 		where s.tenant_id = $1`, made.ID).Scan(&role, &status, &name, &email, &password, &recipient, &text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	if role != "owner" || status != "active" || password != nil || email != "owner@example.com" || recipient != email {
 		t.Errorf("the owner is %s, %s, %s; invited is %s", role, status, email, recipient)
 	}
@@ -254,9 +252,7 @@ func TestIdempotencyKeyCreatesOneTenant(t *testing.T) {
 	}
 	wg.Wait()
 	served, err := tenant.BySlug(t.Context(), o.DB, wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	if made.Load() != 1 || made.Load()+replayed.Load()+running.Load() != 20 || shoptest.Query[int](o.Shop, "select count(*) from loyalty.mail where tenant_id = $1", served.ID) != 1 {
 		t.Errorf("%d made, %d replayed, %d running; %d mails", made.Load(), replayed.Load(), running.Load(), shoptest.Query[int](o.Shop, "select count(*) from loyalty.mail where tenant_id = $1", served.ID))
 	}
@@ -414,9 +410,7 @@ func (o office) welcome(id core.TenantID, phones ...string) {
 	o.Check(err)
 	for _, phone := range phones {
 		n := customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone}
-		if _, err := customer.NewService(o.DB).Upsert(o.T.Context(), core.System(served, "test"), n); err != nil {
-			o.T.Fatal(err)
-		}
+		o.Must(customer.NewService(o.DB).Upsert(o.T.Context(), core.System(served, "test"), n))
 	}
 }
 

@@ -78,9 +78,7 @@ func TestMailsAboutNewTokensAreGathered(t *testing.T) {
 	caller.Address = "203.0.113.9"
 	minute(5).as(caller).create("Second", "reports:read")
 	third := minute(59).create("Third")
-	if _, err := minute(59).Revoke(t.Context(), o.By, third.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(minute(59).Revoke(t.Context(), o.By, third.ID))
 	o.wantMails(o.By, 1, "First")
 	due := o.due(o.By)
 	if len(due) != 1 || due[0].Sub(first.CreatedAt) != time.Hour {
@@ -193,9 +191,7 @@ func TestMailsAboutPlatformTokensAreGathered(t *testing.T) {
 	p, err := staff.CreateAdmin(t.Context(), o.DB, core.System(core.Tenant{}, "test"), staff.New{
 		Name: "Root", Email: "root-" + o.By.Tenant.Slug + "@example.com",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	admin := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(p.ID), Name: p.Name, StaffID: p.ID, Role: core.SuperAdmin})
 	admin.create("First")
 	admin.create("Second")
@@ -241,9 +237,7 @@ func TestTokensAreToldAfterARestart(t *testing.T) {
 	o.wantMails(o.By, 1, "First")
 
 	restarted := process(shoptest.Of(t, o.DB, o.By))
-	if err := restarted.Jobs.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	o.Check(restarted.Jobs.Start(t.Context()))
 	for limit := time.Now().Add(time.Minute); len(o.mails(o.By)) < 2 && time.Now().Before(limit); {
 		time.Sleep(50 * time.Millisecond)
 	}

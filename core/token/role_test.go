@@ -56,9 +56,7 @@ func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
 	admin, err := staff.CreateAdmin(t.Context(), o.DB, core.System(core.Tenant{}, "test"), staff.New{
 		Name: "Root", Email: "root-" + o.By.Tenant.Slug + "@example.com",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	platform := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(admin.ID), Name: admin.Name, StaffID: admin.ID, Role: core.SuperAdmin})
 	secret = platform.create("Platform").Secret
 	platform.works(secret)
@@ -86,9 +84,7 @@ func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 	own := o.create("Mine")
 	first, second := colleague.create("First", "customers:read"), colleague.create("Second")
 	gone := colleague.create("Revoked before")
-	if _, err := colleague.Revoke(t.Context(), colleague.By, gone.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(colleague.Revoke(t.Context(), colleague.By, gone.ID))
 	expired := colleague.create("Expired before")
 	o.Exec("update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
 
@@ -121,9 +117,7 @@ func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 		func() error { return o.people.SetRole(t.Context(), o.By, colleague.By.StaffID, core.Owner) },
 		func() error { return o.people.Activate(t.Context(), o.By, colleague.By.StaffID) },
 	} {
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
+		o.Check(change())
 		o.refused(third.Secret, "")
 	}
 }
@@ -156,12 +150,8 @@ func TestACreationWaitsForADemotion(t *testing.T) {
 	o := newOffice(t)
 	colleague := dbtest.Person(t, o.DB, o.By, core.Owner)
 	demotion, err := dbtest.Owner(o.DB).Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := demotion.Exec(t.Context(), "update loyalty.staff set role = 'cashier' where id = $1", colleague.StaffID); err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
+	o.Must(demotion.Exec(t.Context(), "update loyalty.staff set role = 'cashier' where id = $1", colleague.StaffID))
 	outcome := make(chan error, 1)
 	go func() {
 		_, err := o.Create(t.Context(), colleague, token.New{Name: new("Late"), Scopes: &[]string{}})
@@ -170,13 +160,9 @@ func TestACreationWaitsForADemotion(t *testing.T) {
 	holder := demotion.Conn().PgConn().PID()
 	for waits := false; !waits && len(outcome) == 0; {
 		err := dbtest.Owner(o.DB).QueryRow(t.Context(), "select exists (select from pg_stat_activity where $1::int = any(pg_blocking_pids(pid)))", holder).Scan(&waits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o.Check(err)
 	}
-	if err := demotion.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	o.Check(demotion.Commit(t.Context()))
 	if err := <-outcome; !errors.Is(err, core.ErrRole) {
 		t.Errorf("creation = %v, want ErrRole", err)
 	}
@@ -234,9 +220,7 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 	names := func(by core.Actor) (names []string) {
 		t.Helper()
 		list, err := o.ListLive(t.Context(), by, person)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o.Check(err)
 		for _, k := range list {
 			names = append(names, k.Name)
 		}
@@ -364,9 +348,7 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 	if err != nil || len(list) != token.MaxLive {
 		t.Fatalf("%d are listed, %v", len(list), err)
 	}
-	if _, err := o.Revoke(t.Context(), o.By, list[0].ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.Revoke(t.Context(), o.By, list[0].ID))
 	if first, second := another(), another(); first != nil || !errors.Is(second, token.ErrLimit) {
 		t.Errorf("with room for one: %v, then %v", first, second)
 	}

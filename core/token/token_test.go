@@ -124,9 +124,7 @@ func TestAuthenticateRefuses(t *testing.T) {
 	o.refused(good.Secret, "no-such-tenant")
 	o.works(good.Secret)
 
-	if _, err := o.Revoke(t.Context(), o.By, good.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.Revoke(t.Context(), o.By, good.ID))
 	o.refused(good.Secret, "")
 
 	colleague := dbtest.Person(t, o.DB, o.By, core.Owner)
@@ -140,9 +138,7 @@ func TestAuthenticateRefuses(t *testing.T) {
 		t.Helper()
 		platform := core.System(core.Tenant{}, "test")
 		_, err := tenant.NewService(o.DB, nil).Edit(t.Context(), platform, o.By.Tenant.ID, tenant.Edit{Status: core.Set(string(to))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		o.Check(err)
 	}
 	setStatus(tenant.Suspended)
 	o.refused(owners.Secret, "")
@@ -157,9 +153,7 @@ func TestATokenExpires(t *testing.T) {
 	o := newOffice(t)
 	end := o.DB.Now().Add(time.Hour)
 	made, err := o.Create(t.Context(), o.By, token.New{Name: new("Till"), Scopes: &[]string{}, ExpiresAt: &end})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	if made.ExpiresAt == nil || !made.ExpiresAt.Equal(end) {
 		t.Errorf("expires at %v, want %s", made.ExpiresAt, end)
 	}
@@ -208,21 +202,15 @@ func TestUsesDoNotWaitForEachOther(t *testing.T) {
 	o := newOffice(t)
 	made := o.create("Till")
 	held, err := dbtest.Owner(o.DB).Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := held.Exec(t.Context(), "select 1 from loyalty.token where id = $1 for update", made.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
+	o.Must(held.Exec(t.Context(), "select 1 from loyalty.token where id = $1 for update", made.ID))
 	// A concurrent transaction stores the use and stays open: others don't wait (lock_timeout would fail).
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() { o.works(made.Secret) })
 	}
 	wg.Wait()
-	if err := held.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	o.Check(held.Rollback(t.Context()))
 	if o.lastUsed(made.ID) != nil {
 		t.Error("the use was noted past the lock")
 	}
@@ -246,9 +234,7 @@ func TestANewTokenIsLoggedAndMailed(t *testing.T) {
 	err := dbtest.Owner(o.DB).QueryRow(t.Context(), `
 		select action, actor_id, subject_id, address, request_id, new::text from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'token'`, o.By.Tenant.ID).Scan(&action, &actor, &subject, &address, &request, &document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	want := []string{"token.create", o.By.ID, fmt.Sprint(made.ID), "192.0.2.7", "request-1"}
 	if diff := cmp.Diff(want, []string{action, actor, subject, address, request}); diff != "" || !strings.Contains(document, "Till") {
 		t.Errorf("log %s (-want +got):\n%s", document, diff)
@@ -261,9 +247,7 @@ func TestANewTokenIsLoggedAndMailed(t *testing.T) {
 		from loyalty.mail m
 		join loyalty.staff s on s.id = $2
 		where m.tenant_id = $1`, o.By.Tenant.ID, o.By.StaffID).Scan(&id, &recipient, &text, &status, &owner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	if recipient != owner || status != "queued" || !strings.Contains(text, "Till") || !strings.Contains(text, "192.0.2.7") {
 		t.Errorf("mail to %s, %s: %s", recipient, status, text)
 	}
@@ -339,9 +323,7 @@ func TestPlatformTokens(t *testing.T) {
 	p, err := staff.CreateAdmin(t.Context(), o.DB, core.System(core.Tenant{}, "test"), staff.New{
 		Name: "Root", Email: fmt.Sprintf("root-%s@example.com", o.By.Tenant.Slug),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	admin := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(p.ID), Name: p.Name, StaffID: p.ID, Role: core.SuperAdmin})
 	_, err = admin.Create(t.Context(), admin.By, token.New{Name: new("Platform"), Scopes: &[]string{"customers:read"}})
 	shoptest.WantFields(t, err, core.Fields{"scopes.0": {core.InvalidChoice}})
@@ -403,18 +385,14 @@ func TestTokensBelongToTheirPerson(t *testing.T) {
 
 	made := o.as(caller.Actor).create("Made by a token", "customers:read")
 	l, err := o.List(t.Context(), o.By, core.Page{Size: 15})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	if len(l.Items) != 2 || l.Items[0].ID != made.ID || l.Items[1].ID != mine.ID || l.Items[1].LastUsedAt == nil {
 		t.Errorf("List = %+v, want the newest first, with their last use", l.Items)
 	}
 	if found, err := o.Find(t.Context(), o.By, mine.ID); err != nil || found.Name != "Mine" {
 		t.Errorf("Find = %+v, %v", found, err)
 	}
-	if _, err := o.Revoke(t.Context(), caller.Actor, mine.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.Revoke(t.Context(), caller.Actor, mine.ID))
 	o.refused(mine.Secret, "")
 	if _, err := o.Find(t.Context(), o.By, mine.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("Find after its end = %v, want ErrNotFound", err)
@@ -460,9 +438,7 @@ func TestListInPages(t *testing.T) {
 	var last core.List[token.Token]
 	for {
 		l, err := o.List(t.Context(), o.By, page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o.Check(err)
 		for _, k := range l.Items {
 			got = append(got, k.ID)
 		}

@@ -95,9 +95,7 @@ func TestListOfDays(t *testing.T) {
 	var ids []core.ID
 	for _, at := range []string{"2026-02-28T22:59:59.999Z", "2026-02-28T23:00:00Z", "2026-03-02T22:59:59.999Z", "2026-03-02T23:00:00Z"} {
 		instant, err := time.Parse(time.RFC3339, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		// The clock runs on while a sale is recorded, so it is set to the exact instant.
 		s.Exec(`
 			update loyalty.transaction set id = $1, created_at = $2 where tenant_id = $3 and id = $4`,
@@ -155,15 +153,11 @@ func TestListNamesWhatASaleRefersTo(t *testing.T) {
 	found := func(id core.ID) transaction.Transaction {
 		t.Helper()
 		one, err := s.Sales.Find(t.Context(), s.By, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		return one
 	}
 	l, err := s.Sales.List(t.Context(), s.By, transaction.Filter{}, core.Page{Size: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	want := []transaction.Named{
 		{
 			Transaction: found(elsewhere), CustomerName: "Anna Lindqvist", TypeName: "Purchase",
@@ -179,15 +173,9 @@ func TestListNamesWhatASaleRefersTo(t *testing.T) {
 	}
 
 	// Names are current, even of an inactive type, location or customer.
-	if _, err := s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{Name: core.Set("Lunch"), Active: core.Set(false)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := location.NewService(s.DB).Edit(t.Context(), s.By, branch.ID, location.Edit{Active: core.Set(false)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Customers.Edit(t.Context(), s.By, s.customer, customer.Edit{LastName: core.Set("Berg"), Status: core.Set("inactive")}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{Name: core.Set("Lunch"), Active: core.Set(false)}))
+	s.Must(location.NewService(s.DB).Edit(t.Context(), s.By, branch.ID, location.Edit{Active: core.Set(false)}))
+	s.Must(s.Customers.Edit(t.Context(), s.By, s.customer, customer.Edit{LastName: core.Set("Berg"), Status: core.Set("inactive")}))
 	d, err := s.Sales.Detail(t.Context(), s.By, sold)
 	if err != nil || d.TypeName != "Lunch" || d.CustomerName != "Anna Berg" || d.LocationName == nil || *d.LocationName != "Söder" {
 		t.Errorf("Detail = %+v, %v", d, err)
@@ -207,17 +195,11 @@ func TestDetail(t *testing.T) {
 		t.Errorf("a sale that stands: %+v, %v", d, err)
 	}
 	s.sale(700)
-	if _, err := s.Sales.Void(t.Context(), maja, sold); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Sales.Void(t.Context(), maja, sold))
 	d, err = s.Sales.Detail(t.Context(), s.By, sold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	found, err := s.Sales.Find(t.Context(), s.By, sold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	want := transaction.Detail{
 		Named: transaction.Named{
 			Transaction: found, CustomerName: "Anna Lindqvist", TypeName: "Purchase", ActorKind: core.ByStaff, ActorName: sara.Name,

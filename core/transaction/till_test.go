@@ -29,9 +29,7 @@ func TestASaleAtALocation(t *testing.T) {
 	if found, err := s.Sales.Find(t.Context(), s.By, made.ID); err != nil || found.LocationID == nil || *found.LocationID != soder.ID {
 		t.Errorf("Find = %+v, %v", found, err)
 	}
-	if _, err := location.NewService(s.DB).Edit(t.Context(), s.By, soder.ID, location.Edit{Active: core.Set(false)}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(location.NewService(s.DB).Edit(t.Context(), s.By, soder.ID, location.Edit{Active: core.Set(false)}))
 	for name, id := range map[string]int64{"closed": soder.ID, "another tenant's": theirs.ID, "missing": -1} {
 		t.Run(name, func(t *testing.T) {
 			s.refused(s.at(id), core.Fields{"location_id": {core.InvalidChoice}})
@@ -249,9 +247,7 @@ func TestTheLogTellsOfTypes(t *testing.T) {
 	s := newShop(t)
 	ctx, maja := t.Context(), s.As(core.Manager).By
 	dbtest.Tick(s.DB) // the log has one order
-	if _, err := s.Sales.EditType(ctx, maja, s.kind.ID, transaction.EditType{Name: core.Set("Lunch"), MaxAward: core.Set(int64(50))}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Sales.EditType(ctx, maja, s.kind.ID, transaction.EditType{Name: core.Set("Lunch"), MaxAward: core.Set(int64(50))}))
 	for _, active := range []bool{true, false, false} {
 		dbtest.Tick(s.DB)
 		if got, err := s.Sales.SetTypeActive(ctx, s.By, s.kind.ID, active); err != nil || got.Active != active {

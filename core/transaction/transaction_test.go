@@ -123,9 +123,7 @@ func TestRecord(t *testing.T) {
 	n := s.of(1250)
 	n.ExternalReference = new("  R-1  ")
 	made, err := s.Sales.Record(t.Context(), s.By, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	want := transaction.Transaction{
 		ID: made.ID, RuleType: ledger.Points, SpendAmountCents: 1250, PointsAwarded: new(int64(12)), Status: transaction.Completed,
 		CustomerID: s.customer, TransactionTypeID: s.kind.ID, Source: transaction.API, ExternalReference: new("R-1"), CreatedAt: made.CreatedAt,
@@ -134,9 +132,7 @@ func TestRecord(t *testing.T) {
 		t.Errorf("Record (-want +got):\n%s", diff)
 	}
 	found, err := s.Sales.Find(t.Context(), s.By, made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	if diff := cmp.Diff(made, found); diff != "" {
 		t.Errorf("Find (-recorded +found):\n%s", diff)
 	}
@@ -254,9 +250,7 @@ func TestAChangedTypeChangesNoSale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	old := s.sale(1000)
-	if _, err := s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{PointsPerUnit: core.Set(int64(7))}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{PointsPerUnit: core.Set(int64(7))}))
 	if got := s.sale(1000); *got.PointsAwarded != 70 {
 		t.Errorf("the new rule awards %d, want 70", *got.PointsAwarded)
 	}
@@ -340,13 +334,9 @@ func TestWhatASaleRefersTo(t *testing.T) {
 		t.Fatal(closed, err)
 	}
 	s.refused(s.of(100), noType)
-	if _, err := s.Sales.SetTypeActive(t.Context(), s.By, s.kind.ID, true); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Sales.SetTypeActive(t.Context(), s.By, s.kind.ID, true))
 	sold := s.sale(100)
-	if _, err := s.Customers.Edit(t.Context(), s.By, s.customer, customer.Edit{Status: core.Set("inactive")}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Customers.Edit(t.Context(), s.By, s.customer, customer.Edit{Status: core.Set("inactive")}))
 	s.refused(s.of(100), noCustomer)
 	// Earlier sales can still be voided.
 	s.void(sold.ID)
@@ -561,9 +551,7 @@ func TestListByCustomer(t *testing.T) {
 	var last core.List[transaction.Transaction]
 	for {
 		l, err := s.Sales.ListByCustomer(t.Context(), s.By, s.customer, page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		forward, last = append(forward, ids(l)...), l
 		if l.Next == nil {
 			break
@@ -576,9 +564,7 @@ func TestListByCustomer(t *testing.T) {
 	back = ids(last)
 	for last.Prev != nil {
 		l, err := s.Sales.ListByCustomer(t.Context(), s.By, s.customer, core.Page{Size: 3, Cursor: last.Prev})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		back, last = append(ids(l), back...), l
 	}
 	if diff := cmp.Diff(want, back); diff != "" {

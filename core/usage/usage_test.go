@@ -73,9 +73,7 @@ func TestCustomers(t *testing.T) {
 	var first customer.Upserted
 	for n := range 3 {
 		c, err := s.add(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		if n == 0 {
 			first = c
 		}
@@ -86,9 +84,7 @@ func TestCustomers(t *testing.T) {
 		t.Errorf("one who exists: %+v, %v", found, err)
 	}
 	// Freed space can be used at once.
-	if _, err := s.Customers.Edit(t.Context(), s.By, first.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Customers.Edit(t.Context(), s.By, first.ID, customer.Edit{Status: core.Set("inactive")}))
 	if _, err := s.add(3); err != nil {
 		t.Errorf("after one was deactivated: %v", err)
 	}
@@ -117,13 +113,9 @@ func TestACountIsAtMostAMinuteOld(t *testing.T) {
 		})
 		return err
 	}
-	if err := at(0); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(at(0))
 	for n := range 3 { // by another process
-		if _, err := s.add(n); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.add(n))
 	}
 	if err := at(59 * time.Second); err != nil {
 		t.Errorf("within the minute: %v, want let in", err)
@@ -135,9 +127,7 @@ func TestACountIsAtMostAMinuteOld(t *testing.T) {
 func TestConcurrentAdditions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "10, null, null")
-	if _, err := s.add(0); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.add(0))
 	var all sync.WaitGroup
 	var in atomic.Int64
 	for n := range 40 {
@@ -169,27 +159,19 @@ func TestSends(t *testing.T) {
 	june := s.at(lastOfMonth)
 	july := s.at(lastOfMonth.Add(time.Minute))
 	c := june.Coupon(coupon.New{Name: new("A bun"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
-	if _, err := june.add(1); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(june.add(1))
 	send := func(s shop, key string) (coupon.Sending, error) {
 		return s.Coupons.Send(t.Context(), s.By, c.ID, coupon.Send{Segment: coupon.All, FormKey: key})
 	}
 	first, err := send(june, "first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := send(june, "second"); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
+	s.Must(send(june, "second"))
 	_, err = send(june, "third")
 	refused(t, "the third of a month", err, "The plan allows 2 coupon sends a month.")
 	if again, err := send(june, "first"); err != nil || again.ID != first.ID {
 		t.Errorf("the first form again: %v", err)
 	}
-	if _, err := june.Coupons.CancelSend(t.Context(), s.By, first.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(june.Coupons.CancelSend(t.Context(), s.By, first.ID))
 	if _, err := send(june, "instead"); err != nil {
 		t.Errorf("after one was cancelled: %v", err)
 	}
@@ -205,9 +187,7 @@ func TestUses(t *testing.T) {
 	s := shopIn(t, d)
 	s.allow("5, 1, null")
 	for n := range 4 {
-		if _, err := s.add(n); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.add(n))
 	}
 	for round := range 2 {
 		before := count()
@@ -234,9 +214,7 @@ func TestUses(t *testing.T) {
 		}
 	}
 	other := shopIn(t, d)
-	if _, err := other.add(1); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(other.add(1))
 	trips("a customer, counted lately", 3, func() {
 		if _, err := other.add(2); err != nil {
 			t.Error(err)

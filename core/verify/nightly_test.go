@@ -96,17 +96,13 @@ func TestARunIsKept(t *testing.T) {
 	if _, err := w.Last(t.Context()); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("before the first run: %v", err)
 	}
-	if err := w.Check(t.Context(), verify.Check{AskedBy: "Root"}); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(w.Check(t.Context(), verify.Check{AskedBy: "Root"}))
 	clean := w.last(t)
 	if clean.Clean == nil || !*clean.Clean || clean.FinishedAt == nil || len(clean.Results) < 30 || *clean.AskedBy != "Root" || w.log.Len() > 0 {
 		t.Errorf("kept %+v, logged %s", clean, w.log)
 	}
 	s.Exec("update loyalty.account set points = points + 1")
-	if err := w.Check(t.Context(), verify.Check{AskedBy: "Root"}); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(w.Check(t.Context(), verify.Check{AskedBy: "Root"}))
 	wrong := w.last(t)
 	if wrong.Clean == nil || *wrong.Clean || !strings.Contains(w.log.String(), "level=ERROR msg=\"verify found differences\" check=\"Every balance is the sum of its entries.\"") {
 		t.Errorf("kept %+v, logged %s", wrong, w.log)

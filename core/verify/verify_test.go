@@ -111,14 +111,12 @@ func (s *shop) walkIns(c customer.Customer) {
 	s.Check(err)
 	held, err := w.TakeCard(ctx, s.By, "till", walkin.Key{Code: shown.Code})
 	s.Check(err)
-	_, err = w.Complete(ctx, s.By, "till", walkin.Sale{New: transaction.New{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents}, PIN: &held.PIN})
-	s.Check(err)
+	s.Must(w.Complete(ctx, s.By, "till", walkin.Sale{New: transaction.New{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents}, PIN: &held.PIN}))
 	shown, err = w.ShowSale(ctx, s.By, "till", walkin.Offer{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents})
 	s.Check(err)
 	browser, by := walkin.NewBrowser(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant}
 	s.Check(w.TakeSale(ctx, by, browser, walkin.Key{Code: shown.Code}))
-	_, err = w.Claim(ctx, by, browser, walkin.Details{Phone: &c.Phone})
-	s.Check(err)
+	s.Must(w.Claim(ctx, by, browser, walkin.Details{Phone: &c.Phone}))
 }
 
 func (s *shop) sold(to customer.Customer, k transaction.Type, cents int64) core.ID {

@@ -33,9 +33,7 @@ func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.Customer()
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(c, 100_00)); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(c, 100_00)))
 	coffee, cake := s.Reward(80, nil), s.Reward(500, new(int64(1)))
 	off, slice := s.voucher(c, coupon.Amount, new(int64(500)), nil), s.voucher(c, coupon.Reward, nil, new(cake.String()))
 	w, err := s.Walkins.Customer(t.Context(), s.cashier, c.ID)
@@ -67,14 +65,10 @@ func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	a, b := s.Customer(), s.Customer()
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00)); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00)))
 	coffee := s.Reward(80, nil)
 	before, err := s.Rewards.Redeem(t.Context(), s.By, reward.RedeemRequest{CustomerID: new(a.ID.String()), RewardID: new(coffee.String())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	w, err := s.Walkins.Customer(t.Context(), s.cashier, a.ID)
 	if err != nil || len(w.Pending) != 1 || w.Pending[0].ID != before.ID || w.Pending[0].RewardName != "Espresso" {
 		t.Fatalf("%+v, %v", w, err)
@@ -125,9 +119,7 @@ func TestRedeemingWithoutASale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	a, b := s.Customer(), s.Customer()
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00)); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00)))
 	coffee := s.Reward(80, nil)
 	only := walkin.Sale{New: transaction.New{CustomerID: new(a.ID.String())}, Rewards: []core.ID{coffee}}
 	receipt, err := s.Walkins.Complete(t.Context(), s.cashier, "till", only)
@@ -154,9 +146,7 @@ func TestTillsThatUseTheSameRewards(t *testing.T) {
 	buyers := make([]customer.Customer, 40)
 	for i := range buyers {
 		buyers[i] = s.Customer()
-		if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(buyers[i], 25_00)); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(buyers[i], 25_00)))
 	}
 	won := dbtest.Race(t, s.DB, "select from loyalty.reward where id = $1 for update", rewards[0], 80, func(i int) error {
 		sale := s.to(buyers[i/2], 1_00)

@@ -218,9 +218,7 @@ func TestATakenPINCompletesOneSaleWithinFiveMinutes(t *testing.T) {
 	held := s.take("till", s.card(c))
 	_, err := s.after(5*time.Minute+100*time.Millisecond).Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500))
 	wantPIN(t, "after five minutes", err)
-	if _, err := s.after(5*time.Minute-100*time.Millisecond).Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500)); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.after(5*time.Minute-100*time.Millisecond).Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500)))
 	_, err = s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500))
 	wantPIN(t, "again", err)
 	if got := s.Account(c.ID).Points; got != 5 {
@@ -322,9 +320,7 @@ func TestARefusedSaleCanBeCorrected(t *testing.T) {
 	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", wrong); !core.IsKind(err, core.KindInvalid) {
 		t.Fatalf("a negative amount: %v", err)
 	}
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 700)); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 700)))
 
 	browser := walkin.NewBrowser()
 	shown := s.shows("till", 700)
@@ -336,9 +332,7 @@ func TestARefusedSaleCanBeCorrected(t *testing.T) {
 	if !errors.As(err, &fields) || len(fields.Fields["first_name"]) == 0 || len(fields.Fields["agreed"]) == 0 {
 		t.Fatalf("a new customer without a name: %v", err)
 	}
-	if _, err := s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(*refused.Phone)); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(*refused.Phone)))
 }
 
 // "One live PIN per issuer, a new one replaces it", also for two concurrent requests.
@@ -386,9 +380,7 @@ func TestPeekingTakesNothing(t *testing.T) {
 	s := newShop(t)
 	shown := s.shows("till", 100)
 	for range 3 {
-		if _, err := s.Walkins.PeekSale(t.Context(), s.By.Tenant, shown.Code); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.Walkins.PeekSale(t.Context(), s.By.Tenant, shown.Code))
 	}
 	if p, err := s.Walkins.TillProgress(t.Context(), s.cashier, "till", shown.ID); err != nil || p.State != walkin.Waiting {
 		t.Error(p, err)
@@ -507,9 +499,7 @@ func TestTheAuditLogHasEveryStep(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	held := s.take("till", s.card(s.Customer()))
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 100)); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 100)))
 	shown := s.shows("till", 100)
 	s.Check(s.Walkins.Cancel(t.Context(), s.cashier, "till", shown.ID))
 	wantPIN(t, "cancelled", s.Walkins.TakeSale(t.Context(), s.visitor(), walkin.NewBrowser(), walkin.Key{Code: shown.Code}))
@@ -588,9 +578,7 @@ func TestFindingAtTheTill(t *testing.T) {
 	}
 	for typed, want := range map[string]bool{a.Phone: true, a.Phone[len(a.Phone)-4:]: true, a.Phone[len(a.Phone)-6:]: true, "9999": false} {
 		found, err := s.Walkins.FindCustomers(t.Context(), s.cashier, typed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		if got := slices.ContainsFunc(found, func(c customer.Customer) bool { return c.ID == a.ID }); got != want {
 			t.Errorf("%q finds %v", typed, found)
 		}
@@ -656,9 +644,7 @@ func TestATillTakesItsPINBack(t *testing.T) {
 	}
 	shown, browser := s.shows("till", 100), walkin.NewBrowser()
 	s.Check(s.Walkins.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}))
-	if _, err := s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone())); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone())))
 	if _, err := s.Walkins.Renew(t.Context(), s.cashier, "till", shown.ID); !errors.Is(err, walkin.ErrCompleted) {
 		t.Errorf("renewed after it was collected: %v", err)
 	}
