@@ -102,7 +102,7 @@ func TestFilters(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	people := []core.Actor{b.By, dbtest.Person(t, b.DB, b.By, core.Manager), core.System(b.By.Tenant, "mail")}
+	people := []core.Actor{b.By, b.As(core.Manager).By, core.System(b.By.Tenant, "mail")}
 	actions := []string{"customer.edit", "customer.create", "reward.edit", "token.create", "staff.invite"}
 	// Around the two midnights of a day in Stockholm, UTC+2.
 	first := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
@@ -177,7 +177,7 @@ func TestFilters(t *testing.T) {
 func TestLogIsReadByRole(t *testing.T) {
 	t.Parallel()
 	b, stranger := newBusiness(t), newBusiness(t)
-	manager, cashier := dbtest.Person(t, b.DB, b.By, core.Manager), dbtest.Person(t, b.DB, b.By, core.Cashier)
+	manager, cashier := b.As(core.Manager).By, b.As(core.Cashier).By
 	for _, action := range audit.Actions(b.By) {
 		b.did(b.DB.Now(), b.By, audit.Entry{Action: action, ID: "70000"})
 	}

@@ -130,7 +130,7 @@ func (b business) people() []audit.Person {
 func TestPeopleToFilterBy(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
-	manager := dbtest.Person(t, b.DB, b.By, core.Manager)
+	manager := b.As(core.Manager).By
 	dbtest.Person(t, b.DB, newBusiness(t).By, core.Manager)
 	b.Exec("update loyalty.staff set status = 'inactive' where id = $1", manager.StaffID)
 	token := func(name, revoked string) (id string) {
@@ -148,7 +148,7 @@ func TestPeopleToFilterBy(t *testing.T) {
 	if diff := cmp.Diff(want, b.people()); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
-	cashier := dbtest.Person(t, b.DB, b.By, core.Cashier)
+	cashier := b.As(core.Cashier).By
 	if _, err := audit.NewService(b.DB).People(t.Context(), cashier); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier = %v, want ErrRole", err)
 	}

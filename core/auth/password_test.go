@@ -318,7 +318,7 @@ func TestForgottenPasswordIsThrottled(t *testing.T) {
 func TestResetInvitesAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	invited := dbtest.Person(t, s.DB, s.By, core.Manager)
+	invited := s.As(core.Manager).By
 	s.forgot(s.Email(invited))
 	letters := s.Post.To(s.Email(invited))
 	if len(letters) != 1 {

@@ -149,7 +149,7 @@ func TestTheTokenIsNotStored(t *testing.T) {
 func TestSessionIsRefusedElsewhere(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
-	cashier := dbtest.Person(t, p.DB, p.By, core.Cashier)
+	cashier := p.As(core.Cashier).By
 	cookie, theirs := p.signedIn(p.By), p.signedIn(cashier)
 	if p.who(cookie) == nil || p.who(theirs) == nil {
 		t.Fatal("not signed in")
@@ -282,7 +282,7 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 func TestInvalidProofSignsNoOneIn(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
-	out := dbtest.Person(t, p.DB, p.By, core.Cashier)
+	out := p.As(core.Cashier).By
 	p.Exec("update loyalty.staff set status = 'inactive' where id = $1", out.StaffID)
 	for name, person := range map[string]core.Actor{"shut out": out, "of another tenant": other.By} {
 		if cookie := p.signedIn(person); p.who(cookie) != nil || other.who(cookie) != nil {
@@ -370,7 +370,7 @@ func (p panel) awaitWaiting(done <-chan struct{}) {
 func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
-	colleague := dbtest.Person(t, p.DB, p.By, core.Owner)
+	colleague := p.As(core.Owner).By
 	theirs, foreign := p.signedIn(colleague), other.signedIn(other.By)
 	here, there := p.signedIn(p.By), p.later(-time.Hour).signedIn(p.By)
 	gone := p.later(-13 * time.Hour).signedIn(p.By)
@@ -443,7 +443,7 @@ func TestASignOutIsLogged(t *testing.T) {
 func TestEndSessionsIsAtomic(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	colleague := dbtest.Person(t, p.DB, p.By, core.Cashier)
+	colleague := p.As(core.Cashier).By
 	here, there, theirs := p.signedIn(p.By), p.signedIn(p.By), p.signedIn(colleague)
 	rolledBack := errors.New("rolled back")
 	for _, outcome := range []error{rolledBack, nil} {

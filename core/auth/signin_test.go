@@ -79,7 +79,7 @@ func TestWrongCredentialsGetOneRefusal(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	email, theirs := s.Email(s.By), other.Email(other.By)
-	gone, invited := s.Person(core.Manager), dbtest.Person(t, s.DB, s.By, core.Cashier)
+	gone, invited := s.Person(core.Manager), s.As(core.Cashier).By
 	s.Exec("update loyalty.staff set status = 'inactive' where id = $1", gone.StaffID)
 	away, uncome := s.Email(gone), s.Email(invited)
 	const typed = "my secret password"

@@ -5,7 +5,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 )
@@ -69,7 +68,7 @@ func TestEasyPasswordsAreRefusedEverywhere(t *testing.T) {
 	s.forgot(s.Email(s.By))
 	shoptest.WantFields(t, s.Reset(t.Context(), s.visitor, s.link(s.By), auth.NewPassword{Password: easy}), want)
 
-	invited := dbtest.Person(t, s.DB, s.By, core.Manager)
+	invited := s.As(core.Manager).By
 	s.forgot(s.Email(invited))
 	sent := s.Post.To(s.Email(invited))[0].(auth.InvitationEmail)
 	_, err = s.people.Join(t.Context(), s.visitor, sent.Secret, staff.Joining{Name: "Bo", Password: easy})

@@ -643,7 +643,7 @@ func TestWhoImports(t *testing.T) {
 			t.Errorf("%s as a stranger = %v, want ErrNotFound", name, err)
 		}
 	}
-	cashier := dbtest.Person(t, o.DB, o.By, core.Cashier)
+	cashier := o.As(core.Cashier).By
 	refused := use(cashier)
 	_, refused["list"] = o.imports.List(t.Context(), cashier)
 	_, refused["upload"] = o.imports.Upload(t.Context(), cashier, file("name,phone\nAnna Ek,1\n"))
@@ -655,7 +655,7 @@ func TestWhoImports(t *testing.T) {
 	if list, err := stranger.imports.List(t.Context(), stranger.By); err != nil || len(list) != 0 {
 		t.Errorf("a stranger sees %v, %v", list, err)
 	}
-	manager := dbtest.Person(t, o.DB, o.By, core.Manager)
+	manager := o.As(core.Manager).By
 	if list, err := o.imports.List(t.Context(), manager); err != nil || len(list) != 1 || list[0].ID != i.ID {
 		t.Errorf("a manager sees %v, %v", list, err)
 	}

@@ -108,7 +108,7 @@ func TestMailsAboutNewTokensAreGathered(t *testing.T) {
 	o.wantMails(o.By, 4, "Fifth")
 
 	// Each person has their own hour.
-	colleague := o.as(dbtest.Person(t, o.DB, o.By, core.Owner))
+	colleague := o.as(o.As(core.Owner).By)
 	colleague.create("A colleague's")
 	o.wantMails(colleague.By, 1, "A colleague's")
 }

@@ -43,7 +43,7 @@ func (o office) revocations() []string {
 func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	colleague := o.as(dbtest.Person(t, o.DB, o.By, core.Owner))
+	colleague := o.as(o.As(core.Owner).By)
 	secret := colleague.create("Till").Secret
 	colleague.works(secret)
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
@@ -78,7 +78,7 @@ func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
 func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	colleague := o.as(dbtest.Person(t, o.DB, o.By, core.Manager))
+	colleague := o.as(o.As(core.Manager).By)
 	o.setRole(colleague.By, core.Owner)
 	colleague.By.Role = core.Owner
 	own := o.create("Mine")
@@ -126,7 +126,7 @@ func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 func TestDemotedPersonCreatesNoToken(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	colleague := o.as(dbtest.Person(t, o.DB, o.By, core.Owner))
+	colleague := o.as(o.As(core.Owner).By)
 	caller := colleague.works(colleague.create("Till").Secret)
 	o.setRole(colleague.By, core.Manager)
 	scopes := []string{"customers:read"}
@@ -148,7 +148,7 @@ func TestDemotedPersonCreatesNoToken(t *testing.T) {
 func TestACreationWaitsForADemotion(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	colleague := dbtest.Person(t, o.DB, o.By, core.Owner)
+	colleague := o.As(core.Owner).By
 	demotion, err := dbtest.Owner(o.DB).Begin(t.Context())
 	o.Check(err)
 	o.Must(demotion.Exec(t.Context(), "update loyalty.staff set role = 'cashier' where id = $1", colleague.StaffID))
@@ -174,7 +174,7 @@ func TestADemotionLeavesNoLiveToken(t *testing.T) {
 	o := newOffice(t)
 	created := 0
 	for range 12 {
-		colleague := o.as(dbtest.Person(t, o.DB, o.By, core.Owner))
+		colleague := o.as(o.As(core.Owner).By)
 		caller := colleague.works(colleague.create("Till").Secret)
 		outcomes := make([]error, 6)
 		var wait sync.WaitGroup
@@ -211,7 +211,7 @@ func TestADemotionLeavesNoLiveToken(t *testing.T) {
 func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 	t.Parallel()
 	o, stranger := newOffice(t), newOffice(t)
-	colleague := o.as(dbtest.Person(t, o.DB, o.By, core.Owner))
+	colleague := o.as(o.As(core.Owner).By)
 	own := o.create("Mine")
 	first, second, third := colleague.create("First"), colleague.create("Second"), colleague.create("Third")
 	expired := colleague.create("Expired")
@@ -287,7 +287,7 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for range 8 {
-		colleague := o.as(dbtest.Person(t, o.DB, o.By, core.Owner))
+		colleague := o.as(o.As(core.Owner).By)
 		leaked := colleague.works(colleague.create("Leaked").Secret)
 		outcomes := make([]error, 5)
 		var wait sync.WaitGroup
@@ -353,7 +353,7 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 		t.Errorf("with room for one: %v, then %v", first, second)
 	}
 	// The limit is by person.
-	o.as(dbtest.Person(t, o.DB, o.By, core.Owner)).create("A colleague's")
+	o.as(o.As(core.Owner).By).create("A colleague's")
 
 	// Each revoked token has an audit entry.
 	o.Check(o.RevokeAllForPerson(t.Context(), o.By, o.By.StaffID))

@@ -127,7 +127,7 @@ func TestAuthenticateRefuses(t *testing.T) {
 	o.Must(o.Revoke(t.Context(), o.By, good.ID))
 	o.refused(good.Secret, "")
 
-	colleague := dbtest.Person(t, o.DB, o.By, core.Owner)
+	colleague := o.As(core.Owner).By
 	hers, owners := o.as(colleague).create("Hers"), o.create("Owner's")
 	o.works(hers.Secret)
 	o.Exec("update loyalty.staff set status = 'inactive' where id = $1", colleague.StaffID)
@@ -360,7 +360,7 @@ func TestPlatformTokens(t *testing.T) {
 func TestTokensBelongToTheirPerson(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	colleague := o.as(dbtest.Person(t, o.DB, o.By, core.Owner))
+	colleague := o.as(o.As(core.Owner).By)
 	stranger := newOffice(t)
 	mine := o.create("Mine")
 
