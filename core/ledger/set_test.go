@@ -98,7 +98,7 @@ func TestAnAccountIsOpenedOnce(t *testing.T) {
 			t.Errorf("%s: opened", name)
 		}
 	}
-	accounts := shoptest.Query[int](b.Shop, "select count(*) from loyalty.account where tenant_id = $1", b.By.Tenant.ID)
+	accounts := b.Count("account")
 	if got := b.balance(); got.Points != 10 || accounts != 1 {
 		t.Errorf("balance %+v, %d accounts, want what was there", got, accounts)
 	}

@@ -135,10 +135,9 @@ func (s Shop) Account(id core.ID) ledger.Account {
 // Adjust adds points or stamps to a customer, or takes them.
 func (s Shop) Adjust(id core.ID, unit ledger.Unit, amount int64) {
 	s.T.Helper()
-	_, err := db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+	s.Must(db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(s.T.Context(), tx, s.By, ledger.Entry{Customer: id, Unit: unit, Amount: amount, Kind: ledger.Adjustment, Reason: new("Sorry")})
-	})
-	s.Check(err)
+	}))
 }
 
 // Points adds a transaction type that gives a point for each full amount of cents.
@@ -174,8 +173,7 @@ func (s Shop) Sale(to core.ID, kind transaction.Type, cents int64) transaction.T
 // VoidSale voids a sale.
 func (s Shop) VoidSale(id core.ID) {
 	s.T.Helper()
-	_, err := s.Sales.Void(s.T.Context(), s.By, id)
-	s.Check(err)
+	s.Must(s.Sales.Void(s.T.Context(), s.By, id))
 }
 
 // Reward adds a reward for points.
@@ -203,8 +201,7 @@ func (s Shop) Redeem(customerID, rewardID core.ID) reward.Redemption {
 // VoidRedemption voids a redemption.
 func (s Shop) VoidRedemption(id core.ID) {
 	s.T.Helper()
-	_, err := s.Rewards.Void(s.T.Context(), s.By, id)
-	s.Check(err)
+	s.Must(s.Rewards.Void(s.T.Context(), s.By, id))
 }
 
 // Coupon adds a coupon.
@@ -246,11 +243,24 @@ func (s Shop) RedeemVoucher(id core.ID) coupon.Voucher {
 	return redeemed
 }
 
+// Check fails the test on an error.
+func (s Shop) Check(err error) {
+	s.T.Helper()
+	if err != nil {
+		s.T.Fatal(err)
+	}
+}
+
+// Must fails the test on the error of a call that has a result which the test doesn't need.
+func (s Shop) Must(_ any, err error) {
+	s.T.Helper()
+	s.Check(err)
+}
+
 // Exec runs a statement as the owner of the tables.
 func (s Shop) Exec(sql string, args ...any) {
 	s.T.Helper()
-	_, err := dbtest.Owner(s.DB).Exec(s.T.Context(), sql, args...)
-	s.Check(err)
+	s.Must(dbtest.Owner(s.DB).Exec(s.T.Context(), sql, args...))
 }
 
 // Query returns the only value that a statement selects, read as the owner of the tables.
@@ -258,7 +268,7 @@ func Query[V any](s Shop, sql string, args ...any) V {
 	s.T.Helper()
 	values := QueryAll[V](s, sql, args...)
 	if len(values) != 1 {
-		s.T.Fatalf("%d rows, want one: %s", len(values), sql)
+		s.T.Fatalf("got %d rows, want one: %s", len(values), sql)
 	}
 	return values[0]
 }
@@ -286,10 +296,10 @@ func (s Shop) Wait(what, question string, args ...any) {
 	}
 }
 
-// Count returns the number of the business's rows in a table: "customer where status = 'active'".
-func (s Shop) Count(tableWhere string) int64 {
+// Count returns the number of the business's rows in a table, which a condition may follow: "pin where status = 'open'".
+func (s Shop) Count(rows string) int64 {
 	s.T.Helper()
-	return Query[int64](s, "select count(*) from loyalty."+tableWhere+" and tenant_id = $1", s.By.Tenant.ID)
+	return Query[int64](s, "select count(*) from (select tenant_id from loyalty."+rows+") r where tenant_id = $1", s.By.Tenant.ID)
 }
 
 // Log returns the entries of the audit log about a record, oldest first: the action, the facts
@@ -314,20 +324,6 @@ func (s Shop) Verify() {
 			s.T.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
 		}
 	}
-}
-
-// Check fails the test on an error.
-func (s Shop) Check(err error) {
-	s.T.Helper()
-	if err != nil {
-		s.T.Fatal(err)
-	}
-}
-
-// Must fails the test on the error of a call that has a result which the test doesn't need.
-func (s Shop) Must(_ any, err error) {
-	s.T.Helper()
-	s.Check(err)
 }
 
 var phones atomic.Int64

@@ -105,7 +105,7 @@ func TestARefusedRewardLeavesNothingBehind(t *testing.T) {
 	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale); !errors.Is(err, ledger.ErrInsufficientPoints) {
 		t.Fatalf("refused with %v", err)
 	}
-	if s.Account(c.ID).Points != 0 || s.Count("transaction where true") != 0 || s.Count("voucher where status = 'redeemed'") != 0 {
+	if s.Account(c.ID).Points != 0 || s.Count("transaction") != 0 || s.Count("voucher where status = 'redeemed'") != 0 {
 		t.Error("something was left behind")
 	}
 	sale.Rewards = nil
