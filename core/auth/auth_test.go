@@ -40,11 +40,11 @@ func shopIn(t *testing.T, d *db.DB) shop {
 	t.Helper()
 	s := shoptest.In(t, d)
 	s.GivePassword(s.By)
-	return process(s)
+	return withServices(s)
 }
 
-// process returns the shop with services that write log lines.
-func process(s shoptest.Shop) shop {
+// withServices returns the shop with services that write log lines.
+func withServices(s shoptest.Shop) shop {
 	s.T.Helper()
 	var console bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&console, nil))
@@ -65,13 +65,13 @@ func address(by core.Actor) string { return "2001:db8:" + by.ID + "::7" }
 // at returns the shop at another instant, in another process.
 func (s shop) at(instant time.Time) shop {
 	s.T.Helper()
-	return process(s.At(instant))
+	return withServices(s.At(instant))
 }
 
 // later returns the shop after a time.
 func (s shop) later(d time.Duration) shop {
 	s.T.Helper()
-	return process(s.Later(d))
+	return withServices(s.Later(d))
 }
 
 // token creates a token for a person.

@@ -28,7 +28,7 @@ func newPlatform(t *testing.T, d *db.DB) platform {
 	by := dbtest.Admin(t, d)
 	by.Address = s.visitor.Address
 	s.GivePassword(by)
-	p := platform{process(shoptest.Of(t, d, by)), s.Email(by)}
+	p := platform{withServices(shoptest.Of(t, d, by)), s.Email(by)}
 	p.visitor = auth.Visitor{Address: address(by), RequestID: "R1"}
 	return p
 }

@@ -40,10 +40,11 @@ func shopIn(t *testing.T, d *db.DB) shop {
 	t.Helper()
 	s := shoptest.In(t, d)
 	s.GivePassword(s.By)
-	return process(s)
+	return withServices(s)
 }
 
-func process(s shoptest.Shop) shop {
+// withServices returns the shop of a business.
+func withServices(s shoptest.Shop) shop {
 	service := dbtest.Auth(s.DB, s.Jobs, s.Mails)
 	return shop{
 		Shop: s, Service: staff.NewService(s.DB, s.Mails, service), auth: service, tokens: token.NewService(s.DB, s.Jobs, s.Mails),
@@ -54,7 +55,7 @@ func process(s shoptest.Shop) shop {
 // later returns the shop after a time, in another process.
 func (s shop) later(d time.Duration) shop {
 	s.T.Helper()
-	return process(s.Later(d))
+	return withServices(s.Later(d))
 }
 
 // token creates a token for a person.

@@ -236,7 +236,7 @@ func TestTokensAreToldAfterARestart(t *testing.T) {
 	past.create("Third")
 	o.wantMails(o.By, 1, "First")
 
-	restarted := process(shoptest.Of(t, o.DB, o.By))
+	restarted := withServices(shoptest.Of(t, o.DB, o.By))
 	o.Check(restarted.Jobs.Start(t.Context()))
 	for limit := time.Now().Add(time.Minute); len(o.mails(o.By)) < 2 && time.Now().Before(limit); {
 		time.Sleep(50 * time.Millisecond)

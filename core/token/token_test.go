@@ -36,10 +36,11 @@ func officeIn(t *testing.T, d *db.DB) office {
 	s := shoptest.In(t, d)
 	s.By.Address, s.By.RequestID = "192.0.2.7", "request-1"
 	s.GivePassword(s.By) // colleagues can be demoted
-	return process(s)
+	return withServices(s)
 }
 
-func process(s shoptest.Shop) office {
+// withServices returns the office of a business.
+func withServices(s shoptest.Shop) office {
 	people := staff.NewService(s.DB, s.Mails, dbtest.Auth(s.DB, s.Jobs, s.Mails))
 	return office{s, token.NewService(s.DB, s.Jobs, s.Mails), people}
 }
@@ -47,7 +48,7 @@ func process(s shoptest.Shop) office {
 // at returns the office at another time, in another process.
 func (o office) at(instant time.Time) office {
 	o.T.Helper()
-	return process(o.At(instant))
+	return withServices(o.At(instant))
 }
 
 // as returns the office with another actor.
