@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-func write(t *testing.T, d *db.DB, by core.Actor, e audit.Entry, end error) error {
+func write(t testing.TB, d *db.DB, by core.Actor, e audit.Entry, end error) error {
 	t.Helper()
 	_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
 		if err := audit.Write(tx, by, e); err != nil {

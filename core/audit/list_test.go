@@ -19,43 +19,32 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
-	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
-// business is a tenant with an audit log.
-type business struct {
-	db *db.DB
-	by core.Actor
-}
+// business has an audit log.
+type business struct{ shoptest.Shop }
 
-func newBusiness(t *testing.T) business {
-	t.Helper()
-	d := dbtest.DB(t)
-	return business{d, dbtest.Tenant(t, d)}
-}
+func newBusiness(t *testing.T) business { return business{shoptest.New(t)} }
 
 // did writes an entry at an instant.
-func (b business) did(t *testing.T, at time.Time, by core.Actor, e audit.Entry) {
-	t.Helper()
+func (b business) did(at time.Time, by core.Actor, e audit.Entry) {
+	b.T.Helper()
 	e.Subject, _, _ = strings.Cut(e.Action, ".")
-	if err := write(t, b.db.At(at), by, e, nil); err != nil {
-		t.Fatal(err)
-	}
+	b.Check(write(b.T, b.DB.At(at), by, e, nil))
 }
 
-func (b business) list(t *testing.T, by core.Actor, f audit.Filter, p core.Page) core.List[audit.Line] {
-	t.Helper()
-	l, err := audit.NewService(b.db).List(t.Context(), by, f, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (b business) list(by core.Actor, f audit.Filter, p core.Page) core.List[audit.Line] {
+	b.T.Helper()
+	l, err := audit.NewService(b.DB).List(b.T.Context(), by, f, p)
+	b.Check(err)
 	return l
 }
 
-func (b business) all(t *testing.T, f audit.Filter) []audit.Line {
-	t.Helper()
-	return b.list(t, b.by, f, core.Page{Size: 100}).Items
+func (b business) all(f audit.Filter) []audit.Line {
+	b.T.Helper()
+	return b.list(b.By, f, core.Page{Size: 100}).Items
 }
 
 func ids(lines []audit.Line) (ids []core.ID) {
@@ -69,15 +58,15 @@ func ids(lines []audit.Line) (ids []core.ID) {
 func TestLineHasAllFields(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
-	by := b.by
+	by := b.By
 	by.Address, by.RequestID = "192.0.2.7", "request-1"
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	b.did(t, at, by, audit.Entry{
+	b.did(at, by, audit.Entry{
 		Action: "reward.edit", ID: "7",
 		Old: map[string]any{"name": "Espresso", "points_cost": 10, "stock": nil, "active": true, "description": "Small, strong", "same": "same"},
 		New: map[string]any{"name": "Doppio \"due\" <3", "points_cost": 20, "stock": 5, "active": false, "same": "same", "image": nil, "sizes": []int{1, 2}},
 	})
-	got := b.all(t, audit.Filter{Subject: new("reward")})
+	got := b.all(audit.Filter{Subject: new("reward")})
 	if len(got) != 1 {
 		t.Fatalf("%d lines, want 1", len(got))
 	}
@@ -99,8 +88,8 @@ func TestLineHasAllFields(t *testing.T) {
 	if got[0].At.Truncate(time.Minute) != at {
 		t.Errorf("at %s, want %s", got[0].At, at)
 	}
-	b.did(t, at, by, audit.Entry{Action: "token.revoke", ID: "7"})
-	if got := b.all(t, audit.Filter{Subject: new("token")}); len(got) != 1 || got[0].Changes != nil {
+	b.did(at, by, audit.Entry{Action: "token.revoke", ID: "7"})
+	if got := b.all(audit.Filter{Subject: new("token")}); len(got) != 1 || got[0].Changes != nil {
 		t.Errorf("without values = %+v", got)
 	}
 }
@@ -113,26 +102,24 @@ func TestFilters(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	people := []core.Actor{b.by, dbtest.Person(t, b.db, b.by, core.Manager), core.System(b.by.Tenant, "mail")}
+	people := []core.Actor{b.By, b.As(core.Manager).By, core.System(b.By.Tenant, "mail")}
 	actions := []string{"customer.edit", "customer.create", "reward.edit", "token.create", "staff.invite"}
 	// Around the two midnights of a day in Stockholm, UTC+2.
 	first := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
 	for range 80 {
 		at := first.Add(time.Duration(rng.Int64N(int64(60 * time.Hour))))
-		b.did(t, at, people[rng.IntN(3)], audit.Entry{Action: actions[rng.IntN(5)], ID: strconv.Itoa(rng.IntN(3))})
+		b.did(at, people[rng.IntN(3)], audit.Entry{Action: actions[rng.IntN(5)], ID: strconv.Itoa(rng.IntN(3))})
 	}
-	all := b.all(t, audit.Filter{})
+	all := b.all(audit.Filter{})
 	if len(all) < 80 || !slices.IsSortedFunc(all, func(a, b audit.Line) int { return slices.Compare(b.ID[:], a.ID[:]) }) {
 		t.Fatalf("%d lines, want more, and the newest first", len(all))
 	}
 	day := func(date string) *time.Time {
 		d, err := time.Parse(time.DateOnly, date)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.Check(err)
 		return &d
 	}
-	date := func(l audit.Line) string { return l.At.In(b.by.Tenant.TimeZone).Format(time.DateOnly) }
+	date := func(l audit.Line) string { return l.At.In(b.By.Tenant.TimeZone).Format(time.DateOnly) }
 	type condition struct {
 		name  string
 		set   func(*audit.Filter)
@@ -154,7 +141,7 @@ func TestFilters(t *testing.T) {
 	}
 	whos := []condition{
 		anything,
-		{"person", func(f *audit.Filter) { f.Actor = new("staff:" + b.by.ID) }, func(l audit.Line) bool { return l.Actor == "staff:"+b.by.ID }},
+		{"person", func(f *audit.Filter) { f.Actor = new("staff:" + b.By.ID) }, func(l audit.Line) bool { return l.Actor == "staff:"+b.By.ID }},
 		{"system", func(f *audit.Filter) { f.Actor = new("system:") }, func(l audit.Line) bool { return l.Actor == "system:" }},
 	}
 	whens := []condition{
@@ -176,29 +163,13 @@ func TestFilters(t *testing.T) {
 						want = append(want, l.ID)
 					}
 				}
-				forward, back := b.walk(t, f)
-				if !slices.Equal(forward, want) || !slices.Equal(back, want) {
-					t.Errorf("%s, %s, %s: %d lines forward, %d back, want %d", what.name, who.name, when.name, len(forward), len(back), len(want))
+				got := ids(shoptest.Walk(t, 7, func(p core.Page) (core.List[audit.Line], error) { return b.list(b.By, f, p), nil }))
+				if !slices.Equal(got, want) {
+					t.Errorf("%s, %s, %s: %d lines, want %d", what.name, who.name, when.name, len(got), len(want))
 				}
 			}
 		}
 	}
-}
-
-// walk reads a list page by page to its end and back.
-func (b business) walk(t *testing.T, f audit.Filter) (forward, back []core.ID) {
-	t.Helper()
-	p := core.Page{Size: 7}
-	last := b.list(t, b.by, f, p)
-	for forward = ids(last.Items); last.Next != nil; forward = append(forward, ids(last.Items)...) {
-		p.Cursor = last.Next
-		last = b.list(t, b.by, f, p)
-	}
-	for back = ids(last.Items); last.Prev != nil; back = append(ids(last.Items), back...) {
-		p.Cursor = last.Prev
-		last = b.list(t, b.by, f, p)
-	}
-	return forward, back
 }
 
 // Managers don't see entries about people, tokens, settings and billing; cashiers and other tenants
@@ -206,13 +177,13 @@ func (b business) walk(t *testing.T, f audit.Filter) (forward, back []core.ID) {
 func TestLogIsReadByRole(t *testing.T) {
 	t.Parallel()
 	b, stranger := newBusiness(t), newBusiness(t)
-	manager, cashier := dbtest.Person(t, b.db, b.by, core.Manager), dbtest.Person(t, b.db, b.by, core.Cashier)
-	for _, action := range audit.Actions(b.by) {
-		b.did(t, b.db.Now(), b.by, audit.Entry{Action: action, ID: "70000"})
+	manager, cashier := b.As(core.Manager).By, b.As(core.Cashier).By
+	for _, action := range audit.Actions(b.By) {
+		b.did(b.DB.Now(), b.By, audit.Entry{Action: action, ID: "70000"})
 	}
 	seen := func(by core.Actor, f audit.Filter) (actions []string) {
 		t.Helper()
-		for _, l := range b.list(t, by, f, core.Page{Size: 100}).Items {
+		for _, l := range b.list(by, f, core.Page{Size: 100}).Items {
 			if l.SubjectID == "70000" && !slices.Contains(actions, l.Action) {
 				actions = append(actions, l.Action)
 			}
@@ -220,8 +191,8 @@ func TestLogIsReadByRole(t *testing.T) {
 		slices.Sort(actions)
 		return actions
 	}
-	for _, f := range []audit.Filter{{}, {Actor: new("staff:" + b.by.ID)}} {
-		if got, want := seen(b.by, f), slices.Sorted(slices.Values(audit.Actions(b.by))); !slices.Equal(got, want) {
+	for _, f := range []audit.Filter{{}, {Actor: new("staff:" + b.By.ID)}} {
+		if got, want := seen(b.By, f), slices.Sorted(slices.Values(audit.Actions(b.By))); !slices.Equal(got, want) {
 			t.Errorf("an owner reads of %v, want %v", got, want)
 		}
 		got, want := seen(manager, f), slices.Sorted(slices.Values(audit.Actions(manager)))
@@ -233,18 +204,18 @@ func TestLogIsReadByRole(t *testing.T) {
 				t.Errorf("a manager reads of %s", action)
 			}
 		}
-		if got := seen(stranger.by, f); len(got) != 0 {
+		if got := seen(stranger.By, f); len(got) != 0 {
 			t.Errorf("a stranger reads of %v", got)
 		}
 	}
 	for _, f := range []audit.Filter{
 		{Subject: new("staff")}, {Subject: new("token"), SubjectID: new("70000")}, {Action: new("tenant.edit")}, {Action: new("token.create"), Actor: new("staff:1")},
 	} {
-		if _, err := audit.NewService(b.db).List(t.Context(), manager, f, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) {
+		if _, err := audit.NewService(b.DB).List(t.Context(), manager, f, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) {
 			t.Errorf("a manager asks for the owner's: %v, want ErrRole", err)
 		}
 	}
-	if _, err := audit.NewService(b.db).List(t.Context(), cashier, audit.Filter{}, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) || audit.Actions(cashier) != nil {
+	if _, err := audit.NewService(b.DB).List(t.Context(), cashier, audit.Filter{}, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) || audit.Actions(cashier) != nil {
 		t.Errorf("a cashier = %v, want ErrRole", err)
 	}
 }
@@ -271,22 +242,16 @@ func TestListRefusesUnknownFilters(t *testing.T) {
 			"cursor": {core.InvalidChoice},
 		}},
 	} {
-		_, err := audit.NewService(b.db).List(t.Context(), b.by, c.f, core.Page{Size: 15, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
-		var refusal *core.Error
-		if !errors.As(err, &refusal) {
-			t.Fatalf("%v, want a refusal of fields", err)
-		}
-		if diff := cmp.Diff(c.want, refusal.Fields); diff != "" {
-			t.Errorf("refused (-want +got):\n%s", diff)
-		}
+		_, err := audit.NewService(b.DB).List(t.Context(), b.By, c.f, core.Page{Size: 15, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
+		shoptest.WantFields(t, err, c.want)
 	}
 }
 
 func TestAPageIsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	b := business{d, dbtest.Tenant(t, d)}
-	b.did(t, d.Now(), b.by, audit.Entry{Action: "customer.edit", ID: core.NewID(d.Now()).String()})
+	b := business{shoptest.In(t, d)}
+	b.did(d.Now(), b.By, audit.Entry{Action: "customer.edit", ID: core.NewID(d.Now()).String()})
 	trips := func(ask func()) int {
 		ask() // prepares the statements
 		before := count()
@@ -294,13 +259,13 @@ func TestAPageIsOneRoundTrip(t *testing.T) {
 		return count() - before
 	}
 	for _, f := range []audit.Filter{
-		{}, {Action: new("customer.edit")}, {Actor: new("staff:" + b.by.ID)}, {Subject: new("customer"), SubjectID: new("1")},
+		{}, {Action: new("customer.edit")}, {Actor: new("staff:" + b.By.ID)}, {Subject: new("customer"), SubjectID: new("1")},
 	} {
-		if got := trips(func() { b.all(t, f) }); got != 1 {
+		if got := trips(func() { b.all(f) }); got != 1 {
 			t.Errorf("%+v makes %d round trips, want 1", f, got)
 		}
 	}
-	if got := trips(func() { b.people(t) }); got != 1 {
+	if got := trips(func() { b.people() }); got != 1 {
 		t.Errorf("whom to pick makes %d round trips, want 1", got)
 	}
 }

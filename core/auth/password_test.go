@@ -15,93 +15,82 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 )
 
 const another = "battery staple horse"
 
 // forgot requests a reset and runs the job that mails its link.
-func (s shop) forgot(t *testing.T, email string) {
-	t.Helper()
-	if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
-		t.Fatal(err)
-	}
-	s.remind(t)
+func (s shop) forgot(email string) {
+	s.T.Helper()
+	s.Check(s.RequestReset(s.T.Context(), s.visitor, email))
+	s.remind()
 }
 
 // remind runs the waiting jobs of the shop's tenant.
-func (s shop) remind(t *testing.T) {
-	t.Helper()
-	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
+func (s shop) remind() {
+	s.T.Helper()
+	rows, err := dbtest.Owner(s.DB).Query(s.T.Context(), `
 		delete from river.river_job
 		where kind = 'password_forgotten' and (args ->> 'tenant')::bigint = $1
-		returning args ->> 'email', args ->> 'address', args ->> 'request_id'`, s.by.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+		returning args ->> 'email', args ->> 'address', args ->> 'request_id'`, s.By.Tenant.ID)
+	s.Check(err)
 	var jobs []auth.ResetRequest
 	for rows.Next() {
-		f := auth.ResetRequest{Tenant: s.by.Tenant.ID}
-		if err := rows.Scan(&f.Email, &f.Address, &f.RequestID); err != nil {
-			t.Fatal(err)
-		}
+		f := auth.ResetRequest{Tenant: s.By.Tenant.ID}
+		s.Check(rows.Scan(&f.Email, &f.Address, &f.RequestID))
 		jobs = append(jobs, f)
 	}
 	if rows.Err() != nil {
-		t.Fatal(rows.Err())
+		s.T.Fatal(rows.Err())
 	}
 	for _, f := range jobs {
-		if err := s.SendReset(t.Context(), f); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(s.SendReset(s.T.Context(), f))
 	}
 }
 
 // link returns the secret of the last reset that was mailed to a person.
-func (s shop) link(t *testing.T, person core.Actor) string {
-	t.Helper()
-	letters := s.post.to(s.email(t, person))
+func (s shop) link(person core.Actor) string {
+	s.T.Helper()
+	letters := s.Post.To(s.Email(person))
 	for _, l := range slices.Backward(letters) {
 		if l, ok := l.(auth.ResetEmail); ok {
 			return l.Secret
 		}
 	}
-	t.Fatalf("mailed: %+v", letters)
+	s.T.Fatalf("mailed: %+v", letters)
 	return ""
 }
 
 // mailed returns the number of mails to a person.
-func (s shop) mailed(t *testing.T, person core.Actor) (mails int) {
-	t.Helper()
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and recipient = $2",
-		s.by.Tenant.ID, s.email(t, person)).Scan(&mails)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mails
+func (s shop) mailed(person core.Actor) int {
+	s.T.Helper()
+	return shoptest.Query[int](s.Shop, "select count(*) from loyalty.mail where tenant_id = $1 and recipient = $2",
+		s.By.Tenant.ID, s.Email(person))
 }
 
 // wantTold makes sure that a person's latest mail tells of that change, and that no other
 // one does but of two-step verification that was turned on.
-func (s shop) wantTold(t *testing.T, person core.Actor, want auth.ChangeEmail) {
-	t.Helper()
-	letters := s.post.to(s.email(t, person))
+func (s shop) wantTold(person core.Actor, want auth.ChangeEmail) {
+	s.T.Helper()
+	letters := s.Post.To(s.Email(person))
 	var told []auth.ChangeEmail
 	for _, l := range letters {
 		if l, ok := l.(auth.ChangeEmail); ok && l.Change == want.Change {
 			told = append(told, l)
 		}
 	}
-	if len(told) != 1 || letters[len(letters)-1] != mail.Email(told[0]) || s.mailed(t, person) != len(letters) {
-		t.Fatalf("%d mails are kept of %+v", s.mailed(t, person), letters)
+	if len(told) != 1 || letters[len(letters)-1] != mail.Email(told[0]) || s.mailed(person) != len(letters) {
+		s.T.Fatalf("%d mails are kept of %+v", s.mailed(person), letters)
 	}
 	got := told[0]
-	if since := s.db.Now().Sub(got.At); since < 0 || since > time.Minute {
-		t.Errorf("changed at %s", got.At)
+	if since := s.DB.Now().Sub(got.At); since < 0 || since > time.Minute {
+		s.T.Errorf("changed at %s", got.At)
 	}
-	want.Tenant, want.Slug, want.Person, want.At = s.by.Tenant.Name, s.by.Tenant.Slug, person.Name, got.At
+	want.Tenant, want.Slug, want.Person, want.At = s.By.Tenant.Name, s.By.Tenant.Slug, person.Name, got.At
 	if got != want {
-		t.Errorf("told %+v, want %+v", got, want)
+		s.T.Errorf("told %+v, want %+v", got, want)
 	}
 }
 
@@ -109,67 +98,63 @@ func (s shop) wantTold(t *testing.T, person core.Actor, want auth.ChangeEmail) {
 func TestResetForgottenPassword(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s = s.at(t, s.db.Now())
-	asked := s.db.Now()
-	email := s.email(t, s.by)
-	s.forgot(t, " "+email)
-	sent := s.post.to(email)[0].(auth.ResetEmail)
-	if sent.Tenant != s.by.Tenant.Name || sent.Slug != s.by.Tenant.Slug || sent.Person != s.by.Name ||
+	s = s.at(s.DB.Now())
+	asked := s.DB.Now()
+	email := s.Email(s.By)
+	s.forgot(" " + email)
+	sent := s.Post.To(email)[0].(auth.ResetEmail)
+	if sent.Tenant != s.By.Tenant.Name || sent.Slug != s.By.Tenant.Slug || sent.Person != s.By.Name ||
 		sent.Address != s.visitor.Address || sent.ExpiresAt.Sub(asked) < time.Hour || sent.ExpiresAt.Sub(asked) > time.Hour+time.Minute || len(sent.Secret) != 26 {
 		t.Errorf("mailed: %+v", sent)
 	}
 	var hash []byte
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select hash from loyalty.password_reset where tenant_id = $1", s.by.Tenant.ID).Scan(&hash); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(dbtest.Owner(s.DB).QueryRow(t.Context(), "select hash from loyalty.password_reset where tenant_id = $1", s.By.Tenant.ID).Scan(&hash))
 	if want := sha256.Sum256([]byte(sent.Secret)); string(hash) != string(want[:]) {
 		t.Error("what is stored is not the hash of the secret")
 	}
 
 	for range 10 {
-		_, _ = s.try(t, email, "wrong")
+		_, _ = s.try(email, "wrong")
 	}
-	here := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: s.db.Now()}, "browser of "+s.by.ID)
-	if l, err := s.FindReset(t.Context(), s.visitor, sent.Secret); err != nil || l.Email != email || l.Name != s.by.Name || !l.ExpiresAt.Equal(sent.ExpiresAt) {
+	here := s.Cookie(auth.Proof{StaffID: s.By.StaffID, At: s.DB.Now()}, "browser of "+s.By.ID)
+	if l, err := s.FindReset(t.Context(), s.visitor, sent.Secret); err != nil || l.Email != email || l.Name != s.By.Name || !l.ExpiresAt.Equal(sent.ExpiresAt) {
 		t.Errorf("the link is for %+v, %v", l, err)
 	}
-	wantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: "short"}), core.Fields{"password": {core.MinLength(12)}})
-	wantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: email}), core.Fields{"password": {core.Violation{Rule: "easy_password"}}})
-	if err := s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: another}); err != nil {
-		t.Fatal(err)
-	}
+	shoptest.WantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: "short"}), core.Fields{"password": {core.MinLength(12)}})
+	shoptest.WantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: email}), core.Fields{"password": {core.Violation{Rule: "easy_password"}}})
+	s.Check(s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: another}))
 	if err := s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: known}); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("used twice: %v, want ErrLink", err)
 	}
 	if _, err := s.FindReset(t.Context(), s.visitor, sent.Secret); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("shown once used: %v, want ErrLink", err)
 	}
-	if s.isSignedIn(t, here) {
+	if s.isSignedIn(here) {
 		t.Error("they are signed in by the old password")
 	}
-	in, err := s.try(t, email, another)
+	in, err := s.try(email, another)
 	if err != nil {
 		t.Fatalf("the new password, after ten wrong ones: %v", err)
 	}
-	if !s.isSignedIn(t, s.cookie(t, in.Proof, "another browser of "+s.by.ID)) {
+	if !s.isSignedIn(s.Cookie(in.Proof, "another browser of "+s.By.ID)) {
 		t.Error("the new password signs no one in")
 	}
-	if _, err := s.try(t, email, known); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := s.try(email, known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("the old password: %v, want ErrCredentials", err)
 	}
-	s.wantLog(t, "staff.forgot%", `staff.forgot_password - {"email": "`+email+`", "expires_at": "`+sent.ExpiresAt.Format("2006-01-02T15:04:05.999Z07:00")+`"}`)
-	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.PasswordReset, Address: s.visitor.Address})
-	s.wantLog(t, "staff.reset%", "staff.reset_password - -")
+	s.WantPeopleLog("staff.forgot%", `staff.forgot_password - {"email": "`+email+`", "expires_at": "`+sent.ExpiresAt.Format("2006-01-02T15:04:05.999Z07:00")+`"}`)
+	s.wantTold(s.By, auth.ChangeEmail{Change: auth.PasswordReset, Address: s.visitor.Address})
+	s.WantPeopleLog("staff.reset%", "staff.reset_password - -")
 }
 
 // A reset revokes the person's tokens in the same transaction if they ask for it.
 func TestAResetRevokesTokens(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	colleague := s.person(t, core.Owner)
-	theirs := s.token(t, colleague)
-	first, second, expired := s.token(t, s.by), s.token(t, s.by), s.token(t, s.by)
-	s.exec(t, "update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
+	colleague := s.Person(core.Owner)
+	theirs := s.token(colleague)
+	first, second, expired := s.token(s.By), s.token(s.By), s.token(s.By)
+	s.Exec("update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
 	works := func(secret string) bool {
 		t.Helper()
 		_, err := s.tokens.Authenticate(t.Context(), secret, "")
@@ -180,8 +165,8 @@ func TestAResetRevokesTokens(t *testing.T) {
 	}
 	reset := func(n auth.NewPassword, live int) {
 		t.Helper()
-		s.forgot(t, s.email(t, s.by))
-		secret := s.link(t, s.by)
+		s.forgot(s.Email(s.By))
+		secret := s.link(s.By)
 		if l, err := s.FindReset(t.Context(), s.visitor, secret); err != nil || l.LiveTokens != live {
 			t.Errorf("the link is for a person with %d live tokens, %v, want %d", l.LiveTokens, err, live)
 		}
@@ -189,9 +174,7 @@ func TestAResetRevokesTokens(t *testing.T) {
 		if err := s.Reset(t.Context(), s.visitor, secret, weak); !core.IsKind(err, core.KindInvalid) || live > 0 && !works(first.Secret) {
 			t.Errorf("a refused password: %v, or it revokes", err)
 		}
-		if err := s.Reset(t.Context(), s.visitor, secret, n); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(s.Reset(t.Context(), s.visitor, secret, n))
 	}
 	reset(auth.NewPassword{Password: another}, 2)
 	if !works(first.Secret) || !works(second.Secret) {
@@ -202,10 +185,10 @@ func TestAResetRevokesTokens(t *testing.T) {
 		t.Errorf("afterwards they work: %t, %t, a colleague's: %t", works(first.Secret), works(second.Secret), works(theirs.Secret))
 	}
 	var lines int
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
+	err := dbtest.Owner(s.DB).QueryRow(t.Context(), `
 		select count(*) from loyalty.audit_entry
 		where tenant_id = $1 and action = 'token.revoke' and actor_kind = 'staff' and actor_id = $2
-			and subject_id in ($3::bigint::text, $4::bigint::text)`, s.by.Tenant.ID, s.by.ID, first.ID, second.ID).Scan(&lines)
+			and subject_id in ($3::bigint::text, $4::bigint::text)`, s.By.Tenant.ID, s.By.ID, first.ID, second.ID).Scan(&lines)
 	if err != nil || lines != 2 {
 		t.Errorf("the audit log has %d lines, %v, want 2", lines, err)
 	}
@@ -217,10 +200,10 @@ func TestAResetRevokesTokens(t *testing.T) {
 func TestResetRefusesInvalidLinks(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	s.forgot(t, s.email(t, s.by))
-	first := s.link(t, s.by)
-	s.forgot(t, s.email(t, s.by))
-	second := s.link(t, s.by)
+	s.forgot(s.Email(s.By))
+	first := s.link(s.By)
+	s.forgot(s.Email(s.By))
+	second := s.link(s.By)
 	refused := func(name string, s shop, secret string) {
 		t.Helper()
 		if _, err := s.FindReset(t.Context(), s.visitor, secret); !errors.Is(err, auth.ErrLink) {
@@ -234,30 +217,26 @@ func TestResetRefusesInvalidLinks(t *testing.T) {
 	refused("none", s, "")
 	refused("nonsense", s, "\x00\xff")
 	refused("at another tenant's host", other, first)
-	refused("after an hour", s.later(t, 61*time.Minute), first)
-	s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", s.by.StaffID)
+	refused("after an hour", s.later(61*time.Minute), first)
+	s.Exec("update loyalty.staff set status = 'inactive' where id = $1", s.By.StaffID)
 	refused("of a deactivated person", s, first)
-	s.exec(t, "update loyalty.staff set status = 'active' where id = $1", s.by.StaffID)
-	if _, err := s.later(t, 59*time.Minute).FindReset(t.Context(), s.visitor, first); err != nil {
+	s.Exec("update loyalty.staff set status = 'active' where id = $1", s.By.StaffID)
+	if _, err := s.later(59*time.Minute).FindReset(t.Context(), s.visitor, first); err != nil {
 		t.Errorf("within the hour: %v", err)
 	}
-	if err := s.Reset(t.Context(), s.visitor, second, auth.NewPassword{Password: another}); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(s.Reset(t.Context(), s.visitor, second, auth.NewPassword{Password: another}))
 	refused("the other one, once one was used", s, first)
-	s.forgot(t, s.email(t, s.by))
-	if _, err := s.ChangePassword(t.Context(), s.by, another, known); err != nil {
-		t.Fatal(err)
-	}
-	refused("once the password was changed", s, s.link(t, s.by))
+	s.forgot(s.Email(s.By))
+	s.Must(s.ChangePassword(t.Context(), s.By, another, known))
+	refused("once the password was changed", s, s.link(s.By))
 }
 
 // Two concurrent clicks use a link once.
 func TestConcurrentClicksUseALinkOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.forgot(t, s.email(t, s.by))
-	secret := s.link(t, s.by)
+	s.forgot(s.Email(s.By))
+	secret := s.link(s.By)
 	var used atomic.Int32
 	var wait sync.WaitGroup
 	for range 8 {
@@ -281,12 +260,12 @@ func TestForgottenPasswordRevealsNoAccount(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	s := shopIn(t, d)
-	gone := s.person(t, core.Manager)
-	s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", gone.StaffID)
-	away := s.email(t, gone)
+	gone := s.Person(core.Manager)
+	s.Exec("update loyalty.staff set status = 'inactive' where id = $1", gone.StaffID)
+	away := s.Email(gone)
 	trips := map[int]bool{}
-	s.forgot(t, s.email(t, s.by)) // prepares the statements
-	for _, email := range []string{s.email(t, s.by), "stranger@example.com", away} {
+	s.forgot(s.Email(s.By)) // prepares the statements
+	for _, email := range []string{s.Email(s.By), "stranger@example.com", away} {
 		fewest := math.MaxInt
 		for i := range 8 { // some also wake the queue, at most once in a while
 			before := count()
@@ -300,24 +279,22 @@ func TestForgottenPasswordRevealsNoAccount(t *testing.T) {
 	if len(trips) != 1 {
 		t.Errorf("round trips differ: %v", trips)
 	}
-	s.remind(t)
-	if len(s.post.to("stranger@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 9 {
-		t.Errorf("mailed: %+v", s.post.letters)
+	s.remind()
+	if len(s.Post.To("stranger@example.com"))+len(s.Post.To(away)) != 0 || len(s.Post.To(s.Email(s.By))) != 9 {
+		t.Error("mails went to a stranger, to a person who left, or not to the owner")
 	}
-	wantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {core.Required}})
-	wantFields(t, s.RequestReset(t.Context(), s.visitor, "maja"), core.Fields{"email": {core.MustBeEmail}})
+	shoptest.WantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {core.Required}})
+	shoptest.WantFields(t, s.RequestReset(t.Context(), s.visitor, "maja"), core.Fields{"email": {core.MustBeEmail}})
 }
 
 // The number of mails is limited, also for unknown addresses.
 func TestForgottenPasswordIsThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s = s.at(t, s.db.Now())
-	for _, email := range []string{s.email(t, s.by), "stranger@example.com"} {
+	s = s.at(s.DB.Now())
+	for _, email := range []string{s.Email(s.By), "stranger@example.com"} {
 		for range 3 {
-			if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
-				t.Fatal(err)
-			}
+			s.Check(s.RequestReset(t.Context(), s.visitor, email))
 		}
 		wantThrottled(t, s.RequestReset(t.Context(), s.visitor, email), "Too many attempts. Please try again in 60 minutes.")
 		// A stranger who used up the limit doesn't stop the person elsewhere; ten an hour in total.
@@ -327,12 +304,12 @@ func TestForgottenPasswordIsThrottled(t *testing.T) {
 			}
 		}
 		wantThrottled(t, s.RequestReset(t.Context(), s.from("198.51.100.8").visitor, email), "Too many attempts. Please try again in 60 minutes.")
-		if err := s.later(t, 61*time.Minute).RequestReset(t.Context(), s.visitor, email); err != nil {
+		if err := s.later(61*time.Minute).RequestReset(t.Context(), s.visitor, email); err != nil {
 			t.Errorf("after an hour: %v", err)
 		}
 	}
-	home := s.browser(t, s.by, s.visitor.Address)
-	if err := home.RequestReset(t.Context(), home.visitor, s.email(t, s.by)); err != nil {
+	home := s.browser(s.By, s.visitor.Address)
+	if err := home.RequestReset(t.Context(), home.visitor, s.Email(s.By)); err != nil {
 		t.Errorf("by the owner's own browser: %v", err)
 	}
 }
@@ -341,14 +318,14 @@ func TestForgottenPasswordIsThrottled(t *testing.T) {
 func TestResetInvitesAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	invited := dbtest.Person(t, s.db, s.by, core.Manager)
-	s.forgot(t, s.email(t, invited))
-	letters := s.post.to(s.email(t, invited))
+	invited := s.As(core.Manager).By
+	s.forgot(s.Email(invited))
+	letters := s.Post.To(s.Email(invited))
 	if len(letters) != 1 {
 		t.Fatalf("mailed: %+v", letters)
 	}
 	l, ok := letters[0].(auth.InvitationEmail)
-	if !ok || l.Role != core.Manager || l.Slug != s.by.Tenant.Slug {
+	if !ok || l.Role != core.Manager || l.Slug != s.By.Tenant.Slug {
 		t.Fatalf("mailed: %+v", letters)
 	}
 	if _, err := s.people.Join(t.Context(), s.visitor, l.Secret, staff.Joining{Name: "Bo", Password: another}); err != nil {
@@ -360,38 +337,36 @@ func TestResetInvitesAgain(t *testing.T) {
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	colleague := s.person(t, core.Cashier)
-	proof := func(by core.Actor) auth.Proof { return auth.Proof{StaffID: by.StaffID, At: s.db.Now()} }
-	here, there := s.cookie(t, proof(s.by), "here "+s.by.ID), s.cookie(t, proof(s.by), "there "+s.by.ID)
-	theirs := s.cookie(t, proof(colleague), "theirs "+s.by.ID)
+	colleague := s.Person(core.Cashier)
+	proof := func(by core.Actor) auth.Proof { return auth.Proof{StaffID: by.StaffID, At: s.DB.Now()} }
+	here, there := s.Cookie(proof(s.By), "here "+s.By.ID), s.Cookie(proof(s.By), "there "+s.By.ID)
+	theirs := s.Cookie(proof(colleague), "theirs "+s.By.ID)
 
 	change := func(current, password string) error {
-		_, err := s.ChangePassword(t.Context(), s.by, current, password)
+		_, err := s.ChangePassword(t.Context(), s.By, current, password)
 		return err
 	}
-	wantFields(t, change("wrong", another), core.Fields{"current_password": {core.Violation{Rule: "wrong_password"}}})
-	wantFields(t, change(known, "short"), core.Fields{"password": {core.MinLength(12)}})
-	if !s.isSignedIn(t, here) {
+	shoptest.WantFields(t, change("wrong", another), core.Fields{"current_password": {core.Violation{Rule: "wrong_password"}}})
+	shoptest.WantFields(t, change(known, "short"), core.Fields{"password": {core.MinLength(12)}})
+	if !s.isSignedIn(here) {
 		t.Fatal("a refusal signs out")
 	}
-	fresh, err := s.ChangePassword(t.Context(), s.by, known, another)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.isSignedIn(t, here) || s.isSignedIn(t, there) || !s.isSignedIn(t, theirs) {
+	fresh, err := s.ChangePassword(t.Context(), s.By, known, another)
+	s.Check(err)
+	if s.isSignedIn(here) || s.isSignedIn(there) || !s.isSignedIn(theirs) {
 		t.Error("they should be signed out, and the colleague not")
 	}
-	if !s.isSignedIn(t, s.cookie(t, fresh, "renewed "+s.by.ID)) {
+	if !s.isSignedIn(s.Cookie(fresh, "renewed "+s.By.ID)) {
 		t.Error("the proof signs no one in")
 	}
-	if _, err := s.try(t, s.email(t, s.by), another); err != nil {
+	if _, err := s.try(s.Email(s.By), another); err != nil {
 		t.Errorf("the new password: %v", err)
 	}
-	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.PasswordChanged, Address: s.by.Address})
-	s.wantLog(t, "staff.change%", "staff.change_password - -")
+	s.wantTold(s.By, auth.ChangeEmail{Change: auth.PasswordChanged, Address: s.By.Address})
+	s.WantPeopleLog("staff.change%", "staff.change_password - -")
 
 	for range 10 {
-		wantFields(t, change("wrong", known), core.Fields{"current_password": {core.Violation{Rule: "wrong_password"}}})
+		shoptest.WantFields(t, change("wrong", known), core.Fields{"current_password": {core.Violation{Rule: "wrong_password"}}})
 	}
 	wantThrottled(t, change(another, known), "Too many attempts. Please try again in 15 minutes.")
 }
@@ -404,7 +379,7 @@ func TestConcurrentPasswordChanges(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 6 {
 		wait.Go(func() {
-			_, err := s.ChangePassword(t.Context(), s.by, known, another)
+			_, err := s.ChangePassword(t.Context(), s.By, known, another)
 			var refusal *core.Error
 			switch {
 			case err == nil:
@@ -424,25 +399,25 @@ func TestConcurrentPasswordChanges(t *testing.T) {
 func TestPasswordChangeIsAtomic(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.forgot(t, s.email(t, s.by))
-	secret := s.link(t, s.by)
-	here := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: s.db.Now()}, "here "+s.by.ID)
+	s.forgot(s.Email(s.By))
+	secret := s.link(s.By)
+	here := s.Cookie(auth.Proof{StaffID: s.By.StaffID, At: s.DB.Now()}, "here "+s.By.ID)
 	// PostgreSQL stores no NUL character, so the audit entry fails.
-	broken := s.by
+	broken := s.By
 	broken.Kind = "\x00"
 	if _, err := s.ChangePassword(t.Context(), broken, known, another); err == nil {
 		t.Fatal("changed without an entry in the log")
 	}
-	if !s.isSignedIn(t, here) {
+	if !s.isSignedIn(here) {
 		t.Error("signed out")
 	}
 	if _, err := s.FindReset(t.Context(), s.visitor, secret); err != nil {
 		t.Errorf("withdrawn: %v", err)
 	}
-	if _, err := s.try(t, s.email(t, s.by), known); err != nil {
+	if _, err := s.try(s.Email(s.By), known); err != nil {
 		t.Errorf("the password is another one: %v", err)
 	}
-	if mails := s.mailed(t, s.by); mails != 1 {
+	if mails := s.mailed(s.By); mails != 1 {
 		t.Errorf("%d mails wait, want that with the link alone", mails)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 )
 
@@ -27,58 +27,46 @@ func newPlatform(t *testing.T, d *db.DB) platform {
 	s := shopIn(t, d)
 	by := dbtest.Admin(t, d)
 	by.Address = s.visitor.Address
-	s.knows(t, by)
-	p := platform{shopOn(t, d, by, s.post), ""}
+	s.GivePassword(by)
+	p := platform{withServices(shoptest.Of(t, d, by)), s.Email(by)}
 	p.visitor = auth.Visitor{Address: address(by), RequestID: "R1"}
-	p.email = p.shop.email(t, by)
 	return p
 }
 
-func (p platform) atStep(t *testing.T) (platform, time.Time) {
-	t.Helper()
-	s, now := p.shop.atStep(t)
+func (p platform) atStep() (platform, time.Time) {
+	p.T.Helper()
+	s, now := p.shop.atStep()
 	s.visitor = p.visitor
 	p.shop = s
 	return p, now
 }
 
 // signedIn returns the person signed in by a proof at a host; nil: none.
-func (p platform) signedIn(t *testing.T, proof auth.Proof, cookie, slug string) *auth.Identity {
-	t.Helper()
-	store := auth.NewStore(p.db)
+func (p platform) signedIn(proof auth.Proof, cookie, slug string) *auth.Identity {
+	p.T.Helper()
+	store := auth.NewStore(p.DB)
 	in := &auth.Visit{}
 	in.SignIn(proof)
-	if err := store.CommitCtx(auth.WithVisit(t.Context(), in), cookie, []byte{}, p.db.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	return p.who(t, cookie, slug)
+	p.Check(store.CommitCtx(auth.WithVisit(p.T.Context(), in), cookie, []byte{}, p.DB.Now().Add(time.Hour)))
+	return p.who(cookie, slug)
 }
 
-func (p platform) who(t *testing.T, cookie, slug string) *auth.Identity {
-	t.Helper()
-	v, err := auth.NewStore(p.db).Load(t.Context(), auth.Visit{Slug: slug, Address: "192.0.2.1", RequestID: "R2"}, cookie)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (p platform) who(cookie, slug string) *auth.Identity {
+	p.T.Helper()
+	v, err := auth.NewStore(p.DB).Load(p.T.Context(), auth.Visit{Slug: slug, Address: "192.0.2.1", RequestID: "R2"}, cookie)
+	p.Check(err)
 	return v.Person
 }
 
-func (p platform) wantPlatformLog(t *testing.T, want ...string) {
-	t.Helper()
-	rows, err := dbtest.Owner(p.db).Query(t.Context(), `
+func (p platform) wantPlatformLog(want ...string) {
+	p.T.Helper()
+	lines := shoptest.QueryAll[string](p.Shop, `
 		select action || ' by ' || actor_kind || coalesce(' ' || new::text, '')
 		from loyalty.platform_audit_entry
 		where subject_kind in ('staff', 'session') and actor_name <> 'test'
 		order by id`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
 	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Errorf("platform log (-want +got):\n%s", diff)
+		p.T.Errorf("platform log (-want +got):\n%s", diff)
 	}
 }
 
@@ -87,24 +75,22 @@ func (p platform) wantPlatformLog(t *testing.T, want ...string) {
 func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, dbtest.OwnDB(t))
-	p, now := p.atStep(t)
-	in, err := p.try(t, p.email, known)
+	p, now := p.atStep()
+	in, err := p.try(p.email, known)
 	if err != nil || in.NeedsCode || in.Role != core.SuperAdmin {
 		t.Fatalf("%+v, %v", in, err)
 	}
-	first := p.signedIn(t, in.Proof, "first", "")
+	first := p.signedIn(in.Proof, "first", "")
 	if first == nil || first.TwoFactor || first.Role != "" || first.Kind != core.ByAdmin || first.Tenant.ID != 0 || !errors.Is(first.RequireAdmin(), core.ErrAdmin) {
 		t.Fatalf("signed in by a password alone: %+v", first)
 	}
-	stolen := p.signedIn(t, in.Proof, "stolen", "")
+	stolen := p.signedIn(in.Proof, "stolen", "")
 	if stolen == nil {
 		t.Fatal("the second browser is not signed in")
 	}
 
 	begun, err := p.BeginRequiredTwoFactor(t.Context(), p.visitor, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.Check(err)
 	if again, err := p.PendingTwoFactor(t.Context(), first.Actor); err != nil || again != begun {
 		t.Errorf("shown again: %+v, %v", again, err)
 	}
@@ -114,10 +100,10 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 	if err != nil || len(enrolment.RecoveryCodes) != 10 {
 		t.Fatalf("%+v, %v", enrolment, err)
 	}
-	if p.who(t, "first", "") != nil || p.who(t, "stolen", "") != nil {
+	if p.who("first", "") != nil || p.who("stolen", "") != nil {
 		t.Error("who signed in by the password alone is signed in still")
 	}
-	here := p.signedIn(t, enrolment.Proof, "here", "")
+	here := p.signedIn(enrolment.Proof, "here", "")
 	if here == nil || !here.TwoFactor || here.Role != core.SuperAdmin || here.RequireAdmin() != nil || here.Email != p.email || here.Address != "192.0.2.1" {
 		t.Fatalf("afterwards: %+v", here)
 	}
@@ -126,20 +112,18 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 	}
 
 	// From now on, a password needs a code.
-	in, err = p.try(t, p.email, known)
-	if err != nil || !in.NeedsCode || p.signedIn(t, in.Proof, "without", "") != nil {
+	in, err = p.try(p.email, known)
+	if err != nil || !in.NeedsCode || p.signedIn(in.Proof, "without", "") != nil {
 		t.Errorf("the password alone: %+v, %v", in, err)
 	}
-	wantBadCode(t, p.verify(t, in.Proof, "000000"))
+	wantBadCode(t, p.verify(in.Proof, "000000"))
 	for i, given := range []string{code(t, begun.Secret, now.Add(30*time.Second)), enrolment.RecoveryCodes[0]} {
 		done, err := p.VerifyCode(t.Context(), p.visitor, in.Proof, given)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if who := p.signedIn(t, done.Proof, "code "+given, ""); who == nil || who.RequireAdmin() != nil {
+		p.Check(err)
+		if who := p.signedIn(done.Proof, "code "+given, ""); who == nil || who.RequireAdmin() != nil {
 			t.Errorf("%d: %+v", i, who)
 		}
-		wantBadCode(t, p.verify(t, in.Proof, given))
+		wantBadCode(t, p.verify(in.Proof, given))
 	}
 	if err := p.DisableTwoFactor(t.Context(), here.Actor, known); !core.IsKind(err, core.KindForbidden) {
 		t.Errorf("turned off: %v", err)
@@ -147,11 +131,11 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 	const refused = `staff.sign_in_refused by system {"email": "`
 	wrong := refused + p.email + `", "reason": "wrong code"}`
 	p.wantPlatformLog(
-		t, `staff.sign_in by admin {"with": "password"}`, "staff.enrol_totp by admin", wrong,
+		`staff.sign_in by admin {"with": "password"}`, "staff.enrol_totp by admin", wrong,
 		`staff.sign_in by admin {"with": "password and an authentication code"}`, wrong,
 		`staff.sign_in by admin {"with": "password and a recovery code"}`, wrong,
 	)
-	if letters := p.post.to(p.email); len(letters) != 1 || letters[0].(auth.ChangeEmail).Change != auth.TwoFactorOn || letters[0].(auth.ChangeEmail).Slug != "" {
+	if letters := p.Post.To(p.email); len(letters) != 1 || letters[0].(auth.ChangeEmail).Change != auth.TwoFactorOn || letters[0].(auth.ChangeEmail).Slug != "" {
 		t.Errorf("mailed: %+v", letters)
 	}
 }
@@ -161,36 +145,34 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, dbtest.OwnDB(t))
-	p, now := p.atStep(t)
-	secret, recovery := p.enrolled(t, p.by, now)
-	_, err := p.RenewTwoFactor(t.Context(), p.by, "wrong")
-	wantFields(t, err, core.Fields{"confirmation": {core.Violation{Rule: "wrong_password"}}})
-	if _, err := p.BeginTwoFactor(t.Context(), p.by, known); !errors.Is(err, auth.ErrTwoFactorOn) {
+	p, now := p.atStep()
+	secret, recovery := p.enrolled(p.By, now)
+	_, err := p.RenewTwoFactor(t.Context(), p.By, "wrong")
+	shoptest.WantFields(t, err, core.Fields{"confirmation": {core.Violation{Rule: "wrong_password"}}})
+	if _, err := p.BeginTwoFactor(t.Context(), p.By, known); !errors.Is(err, auth.ErrTwoFactorOn) {
 		t.Errorf("begun while it is on: %v", err)
 	}
-	begun, err := p.RenewTwoFactor(t.Context(), p.by, known)
+	begun, err := p.RenewTwoFactor(t.Context(), p.By, known)
 	if err != nil || begun.Secret == secret {
 		t.Fatalf("%+v, %v", begun, err)
 	}
-	if err := p.verify(t, p.password(t, p.by), code(t, secret, now)); err != nil {
+	if err := p.verify(p.password(p.By), code(t, secret, now)); err != nil {
 		t.Errorf("meanwhile, by the old app: %v", err)
 	}
-	late := p.later(t, 11*time.Minute)
-	if _, err := late.ConfirmTwoFactor(t.Context(), p.by, code(t, begun.Secret, now.Add(11*time.Minute))); !errors.Is(err, core.ErrNotFound) {
+	late := p.later(11 * time.Minute)
+	if _, err := late.ConfirmTwoFactor(t.Context(), p.By, code(t, begun.Secret, now.Add(11*time.Minute))); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("eleven minutes later: %v", err)
 	}
-	enrolment, err := p.ConfirmTwoFactor(t.Context(), p.by, code(t, begun.Secret, now))
-	if err != nil {
-		t.Fatal(err)
-	}
-	proof := p.password(t, p.by)
+	enrolment, err := p.ConfirmTwoFactor(t.Context(), p.By, code(t, begun.Secret, now))
+	p.Check(err)
+	proof := p.password(p.By)
 	for _, old := range []string{code(t, secret, now.Add(30*time.Second)), recovery[1]} {
-		wantBadCode(t, p.verify(t, proof, old))
+		wantBadCode(t, p.verify(proof, old))
 	}
-	if err := p.verify(t, proof, enrolment.RecoveryCodes[0]); err != nil {
+	if err := p.verify(proof, enrolment.RecoveryCodes[0]); err != nil {
 		t.Errorf("by a new recovery code: %v", err)
 	}
-	letters := p.post.to(p.email)
+	letters := p.Post.To(p.email)
 	if last := letters[len(letters)-1].(auth.ChangeEmail); last.Change != auth.TwoFactorRenewed || last.By != "" {
 		t.Errorf("mailed: %+v", letters)
 	}
@@ -201,38 +183,36 @@ func TestSessionsBelongToOneHost(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	p, s := newPlatform(t, d), newShop(t)
-	owner := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: d.Now()}, "owner of "+s.by.ID)
-	if p.who(t, owner, s.by.Tenant.Slug) == nil {
+	owner := s.Cookie(auth.Proof{StaffID: s.By.StaffID, At: d.Now()}, "owner of "+s.By.ID)
+	if p.who(owner, s.By.Tenant.Slug) == nil {
 		t.Fatal("the owner is not signed in")
 	}
-	admin := "admin " + p.by.ID
-	if p.signedIn(t, auth.Proof{StaffID: p.by.StaffID, At: d.Now()}, admin, "") == nil {
+	admin := "admin " + p.By.ID
+	if p.signedIn(auth.Proof{StaffID: p.By.StaffID, At: d.Now()}, admin, "") == nil {
 		t.Fatal("the super-admin is not signed in")
 	}
 	for name, who := range map[string]*auth.Identity{
-		"an owner at the base host": p.who(t, owner, ""), "a super-admin at a tenant's": p.who(t, admin, s.by.Tenant.Slug),
-		"a super-admin at an unknown one":   p.who(t, admin, "nowhere"),
-		"an owner's proof at the base host": p.signedIn(t, auth.Proof{StaffID: s.by.StaffID, At: d.Now()}, "crossed "+s.by.ID, ""),
+		"an owner at the base host": p.who(owner, ""), "a super-admin at a tenant's": p.who(admin, s.By.Tenant.Slug),
+		"a super-admin at an unknown one":   p.who(admin, "nowhere"),
+		"an owner's proof at the base host": p.signedIn(auth.Proof{StaffID: s.By.StaffID, At: d.Now()}, "crossed "+s.By.ID, ""),
 	} {
 		if who != nil {
 			t.Errorf("%s is %+v", name, who)
 		}
 	}
-	in := &auth.Visit{Slug: s.by.Tenant.Slug}
-	in.SignIn(auth.Proof{StaffID: p.by.StaffID, At: d.Now()})
-	if err := auth.NewStore(d).CommitCtx(auth.WithVisit(t.Context(), in), "crossed "+p.by.ID, []byte{}, d.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if p.who(t, "crossed "+p.by.ID, s.by.Tenant.Slug) != nil || p.who(t, "crossed "+p.by.ID, "") != nil {
+	in := &auth.Visit{Slug: s.By.Tenant.Slug}
+	in.SignIn(auth.Proof{StaffID: p.By.StaffID, At: d.Now()})
+	p.Check(auth.NewStore(d).CommitCtx(auth.WithVisit(t.Context(), in), "crossed "+p.By.ID, []byte{}, d.Now().Add(time.Hour)))
+	if p.who("crossed "+p.By.ID, s.By.Tenant.Slug) != nil || p.who("crossed "+p.By.ID, "") != nil {
 		t.Error("a super-admin's proof signs in at a tenant's host")
 	}
 	if _, err := p.Actor(t.Context(), admin, ""); !errors.Is(err, core.ErrUnauthenticated) {
 		t.Errorf("a super-admin's session for the API: %v", err)
 	}
-	if _, err := p.try(t, s.email(t, s.by), known); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := p.try(s.Email(s.By), known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("an owner signs in to the platform: %v", err)
 	}
-	if _, err := s.try(t, p.email, known); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := s.try(p.email, known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("a super-admin signs in to a tenant: %v", err)
 	}
 	if err := p.RequestReset(t.Context(), p.visitor, p.email); !core.IsKind(err, core.KindForbidden) {
@@ -244,10 +224,10 @@ func TestSessionsBelongToOneHost(t *testing.T) {
 func TestSuperAdminChangesOwnAccount(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, dbtest.OwnDB(t))
-	p, now := p.atStep(t)
-	p.enrolled(t, p.by, now)
-	proof := auth.Proof{StaffID: p.by.StaffID, At: p.db.Now(), Code: true}
-	here, there := p.signedIn(t, proof, "here", ""), p.signedIn(t, proof, "there", "")
+	p, now := p.atStep()
+	p.enrolled(p.By, now)
+	proof := auth.Proof{StaffID: p.By.StaffID, At: p.DB.Now(), Code: true}
+	here, there := p.signedIn(proof, "here", ""), p.signedIn(proof, "there", "")
 	if here == nil || there == nil {
 		t.Fatal("not signed in")
 	}
@@ -255,10 +235,10 @@ func TestSuperAdminChangesOwnAccount(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if err := p.EndSession(t.Context(), here.Actor, there.Session); err != nil || p.who(t, "there", "") != nil {
+	if err := p.EndSession(t.Context(), here.Actor, there.Session); err != nil || p.who("there", "") != nil {
 		t.Errorf("ended: %v", err)
 	}
-	p.signedIn(t, proof, "third", "")
+	p.signedIn(proof, "third", "")
 	if n, err := p.EndOtherSessions(t.Context(), here.Actor, here.Session); err != nil || n != 1 {
 		t.Errorf("ended %d, %v", n, err)
 	}
@@ -269,22 +249,22 @@ func TestSuperAdminChangesOwnAccount(t *testing.T) {
 		t.Error(err)
 	}
 	fresh, err := p.ChangePassword(t.Context(), here.Actor, known, another)
-	if err != nil || p.who(t, "here", "") != nil {
+	if err != nil || p.who("here", "") != nil {
 		t.Fatalf("changed: %v", err)
 	}
-	again := p.signedIn(t, fresh, "again", "")
+	again := p.signedIn(fresh, "again", "")
 	if again == nil || again.Name != "Åsa Root" {
 		t.Fatalf("%+v", again)
 	}
-	if err := p.SignOut(t.Context(), again.Actor, again.Session); err != nil || p.who(t, "again", "") != nil {
+	if err := p.SignOut(t.Context(), again.Actor, again.Session); err != nil || p.who("again", "") != nil {
 		t.Errorf("signed out: %v", err)
 	}
 	for range 10 {
-		if _, err := p.try(t, p.email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
+		if _, err := p.try(p.email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
 			t.Fatal(err)
 		}
 	}
-	_, err = p.try(t, p.email, another)
+	_, err = p.try(p.email, another)
 	wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
 
 	// "No password reset by mail": the operator sets one, and forgives the attempts.
@@ -294,16 +274,14 @@ func TestSuperAdminChangesOwnAccount(t *testing.T) {
 			t.Errorf("%s: %v, want %v", by.Kind, err, want)
 		}
 	}
-	if who, err := p.SetAdminPassword(t.Context(), operator, " "+p.email, known); err != nil || who.ID != p.by.StaffID {
+	if who, err := p.SetAdminPassword(t.Context(), operator, " "+p.email, known); err != nil || who.ID != p.By.StaffID {
 		t.Fatalf("%+v, %v", who, err)
 	}
-	if in, err := p.try(t, p.email, known); err != nil || !in.NeedsCode {
+	if in, err := p.try(p.email, known); err != nil || !in.NeedsCode {
 		t.Errorf("the new password: %+v, %v", in, err)
 	}
-	if _, err := p.ResetTwoFactor(t.Context(), operator, p.email); err != nil {
-		t.Fatal(err)
-	}
-	if in, err := p.try(t, p.email, known); err != nil || in.NeedsCode {
+	p.Must(p.ResetTwoFactor(t.Context(), operator, p.email))
+	if in, err := p.try(p.email, known); err != nil || in.NeedsCode {
 		t.Errorf("without two-step verification: %+v, %v", in, err)
 	}
 	if _, err := p.ResetTwoFactor(t.Context(), operator, p.email); !errors.Is(err, auth.ErrTwoFactorOff) {
@@ -319,18 +297,18 @@ func TestDeactivatedSuperAdminIsRefused(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	p := newPlatform(t, d)
-	cookie := "gone " + p.by.ID
-	if p.signedIn(t, auth.Proof{StaffID: p.by.StaffID, At: d.Now()}, cookie, "") == nil {
+	cookie := "gone " + p.By.ID
+	if p.signedIn(auth.Proof{StaffID: p.By.StaffID, At: d.Now()}, cookie, "") == nil {
 		t.Fatal("not signed in")
 	}
-	p.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", p.by.StaffID)
-	if p.who(t, cookie, "") != nil {
+	p.Exec("update loyalty.staff set status = 'inactive' where id = $1", p.By.StaffID)
+	if p.who(cookie, "") != nil {
 		t.Error("signed in still")
 	}
-	if _, err := p.try(t, p.email, known); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := p.try(p.email, known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("signs in: %v", err)
 	}
-	owner := newShop(t).by
+	owner := newShop(t).By
 	if _, err := staff.CreateAdmin(t.Context(), d, owner, staff.New{Name: "Eve", Email: "eve@example.com"}); !errors.Is(err, core.ErrAdmin) {
 		t.Errorf("an owner makes a super-admin: %v", err)
 	}

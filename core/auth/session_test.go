@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -16,141 +15,112 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/shoptest"
 )
 
 // panel is a process that serves the panel of a tenant.
 type panel struct {
+	shoptest.Shop
 	*auth.Service
-	db    *db.DB
 	store *auth.Store
 	scs   *scs.SessionManager
-	by    core.Actor // its owner
-	coded bool       // the sign-in has a code
+	coded bool // the sign-in has a code
 }
 
-func newPanel(t *testing.T) panel {
-	t.Helper()
-	d := dbtest.DB(t)
-	return panelOn(t, d, dbtest.Tenant(t, d))
-}
+func newPanel(t *testing.T) panel { return panelOf(shoptest.New(t)) }
 
-func panelOn(t *testing.T, d *db.DB, by core.Actor) panel {
-	t.Helper()
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := panel{Service: dbtest.Auth(d, jobs, nil), db: d, store: auth.NewStore(d), scs: scs.New(), by: by}
+func panelOf(s shoptest.Shop) panel {
+	p := panel{Shop: s, Service: dbtest.Auth(s.DB, s.Jobs, nil), store: auth.NewStore(s.DB), scs: scs.New()}
 	p.scs.Store, p.scs.Lifetime = p.store, auth.SessionLifetime
 	return p
 }
 
 // later returns the panel after a time.
-func (p panel) later(t *testing.T, d time.Duration) panel {
-	t.Helper()
-	return panelOn(t, p.db.At(p.db.Now().Add(d)), p.by)
+func (p panel) later(d time.Duration) panel {
+	p.T.Helper()
+	return panelOf(p.Later(d))
 }
 
 func (p panel) visit() *auth.Visit {
-	return &auth.Visit{Slug: p.by.Tenant.Slug, Address: "203.0.113.7", UserAgent: "Firefox", RequestID: "R1"}
+	return &auth.Visit{Slug: p.By.Tenant.Slug, Address: "203.0.113.7", UserAgent: "Firefox", RequestID: "R1"}
 }
 
 // open begins a request with a cookie.
-func (p panel) open(t *testing.T, v *auth.Visit, cookie string) context.Context {
-	t.Helper()
-	loaded, err := p.store.Load(t.Context(), *v, cookie)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (p panel) open(v *auth.Visit, cookie string) context.Context {
+	p.T.Helper()
+	loaded, err := p.store.Load(p.T.Context(), *v, cookie)
+	p.Check(err)
 	*v = *loaded
-	ctx, err := p.scs.Load(auth.WithVisit(t.Context(), v), cookie)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, err := p.scs.Load(auth.WithVisit(p.T.Context(), v), cookie)
+	p.Check(err)
 	return ctx
 }
 
 // answer ends a request that changed its session, and returns the cookie.
-func (p panel) answer(t *testing.T, ctx context.Context) (cookie string) { //nolint:revive // a test's helper begins with t
-	t.Helper()
+func (p panel) answer(ctx context.Context) (cookie string) { //nolint:revive // a test's helper begins with t
+	p.T.Helper()
 	cookie, _, err := p.scs.Commit(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.Check(err)
 	return cookie
 }
 
 // signedIn signs a person in at a new browser and returns its cookie.
-func (p panel) signedIn(t *testing.T, person core.Actor) (cookie string) {
-	t.Helper()
+func (p panel) signedIn(person core.Actor) (cookie string) {
+	p.T.Helper()
 	v := p.visit()
-	return p.signIn(t, v, p.open(t, v, ""), person)
+	return p.signIn(v, p.open(v, ""), person)
 }
 
-func (p panel) signIn(t *testing.T, v *auth.Visit, ctx context.Context, person core.Actor) (cookie string) {
-	t.Helper()
-	if err := p.scs.RenewToken(ctx); err != nil {
-		t.Fatal(err)
-	}
-	v.SignIn(auth.Proof{StaffID: person.StaffID, At: p.db.Now(), Code: p.coded})
-	return p.answer(t, ctx)
+func (p panel) signIn(v *auth.Visit, ctx context.Context, person core.Actor) (cookie string) {
+	p.T.Helper()
+	p.Check(p.scs.RenewToken(ctx))
+	v.SignIn(auth.Proof{StaffID: person.StaffID, At: p.DB.Now(), Code: p.coded})
+	return p.answer(ctx)
 }
 
 // who returns the person signed in by a cookie; nil: none.
-func (p panel) who(t *testing.T, cookie string) *auth.Identity {
-	t.Helper()
+func (p panel) who(cookie string) *auth.Identity {
+	p.T.Helper()
 	v := p.visit()
-	p.open(t, v, cookie)
+	p.open(v, cookie)
 	return v.Person
 }
 
-func (p panel) sessions(t *testing.T, by core.Actor, cookie string) []auth.Session {
-	t.Helper()
-	list, err := p.Sessions(t.Context(), by, auth.SessionID(cookie))
-	if err != nil {
-		t.Fatal(err)
-	}
+func (p panel) sessions(by core.Actor, cookie string) []auth.Session {
+	p.T.Helper()
+	list, err := p.Sessions(p.T.Context(), by, auth.SessionID(cookie))
+	p.Check(err)
 	return list
-}
-
-func (p panel) exec(t *testing.T, sql string, args ...any) {
-	t.Helper()
-	if _, err := dbtest.Owner(p.db).Exec(t.Context(), sql, args...); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Sessions survive a restart and are shared by several processes.
 func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	p.exec(t, "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", p.by.StaffID)
-	p.exec(t, "update loyalty.staff set email = 'maja@aro.example' where id = $1", p.by.StaffID)
+	p.Exec("update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", p.By.StaffID)
+	p.Exec("update loyalty.staff set email = 'maja@aro.example' where id = $1", p.By.StaffID)
 	p.coded = true
 	v := p.visit()
-	ctx := p.open(t, v, "")
+	ctx := p.open(v, "")
 	p.scs.Put(ctx, "flash", "Welcome")
-	cookie := p.signIn(t, v, ctx, p.by)
+	cookie := p.signIn(v, ctx, p.By)
 
-	another, err := db.Open(t.Context(), p.db.OwnerURL(), db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	another, err := db.Open(t.Context(), p.DB.OwnerURL(), db.Options{})
+	p.Check(err)
 	defer another.Close()
-	other := panelOn(t, another, p.by)
+	other := panelOf(shoptest.Of(t, another, p.By))
 	seen := other.visit()
-	ctx = other.open(t, seen, cookie)
+	ctx = other.open(seen, cookie)
 	if flash := other.scs.GetString(ctx, "flash"); flash != "Welcome" {
 		t.Errorf("the session says %q", flash)
 	}
-	want := p.by
+	want := p.By
 	want.Address, want.RequestID = "203.0.113.7", "R1"
 	same := cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })
 	if diff := cmp.Diff(&auth.Identity{Actor: want, Email: "maja@aro.example", TwoFactor: true, Session: auth.SessionID(cookie)}, seen.Person, same); diff != "" {
 		t.Errorf("signed in (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(p.by.Tenant, seen.Tenant, same); diff != "" {
+	if diff := cmp.Diff(p.By.Tenant, seen.Tenant, same); diff != "" {
 		t.Errorf("tenant (-want +got):\n%s", diff)
 	}
 }
@@ -159,18 +129,16 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 func TestTheTokenIsNotStored(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	cookie := p.signedIn(t, p.by)
+	cookie := p.signedIn(p.By)
 	var hash []byte
 	var text string
-	err := dbtest.Owner(p.db).QueryRow(t.Context(), "select hash, s::text from loyalty.session s where staff_id = $1", p.by.StaffID).Scan(&hash, &text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	err := dbtest.Owner(p.DB).QueryRow(t.Context(), "select hash, s::text from loyalty.session s where staff_id = $1", p.By.StaffID).Scan(&hash, &text)
+	p.Check(err)
 	if want := sha256.Sum256([]byte(cookie)); string(hash) != string(want[:]) || strings.Contains(text, cookie) {
 		t.Errorf("stored: %s", text)
 	}
 	for _, forged := range []string{string(hash), "", "nonsense", strings.Repeat("x", 4000), "\x00\xff"} {
-		if p.who(t, forged) != nil {
+		if p.who(forged) != nil {
 			t.Errorf("%q signs someone in", forged)
 		}
 	}
@@ -181,29 +149,29 @@ func TestTheTokenIsNotStored(t *testing.T) {
 func TestSessionIsRefusedElsewhere(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
-	cashier := dbtest.Person(t, p.db, p.by, core.Cashier)
-	cookie, theirs := p.signedIn(t, p.by), p.signedIn(t, cashier)
-	if p.who(t, cookie) == nil || p.who(t, theirs) == nil {
+	cashier := p.As(core.Cashier).By
+	cookie, theirs := p.signedIn(p.By), p.signedIn(cashier)
+	if p.who(cookie) == nil || p.who(theirs) == nil {
 		t.Fatal("not signed in")
 	}
-	for _, slug := range []string{other.by.Tenant.Slug, "unknown", ""} {
+	for _, slug := range []string{other.By.Tenant.Slug, "unknown", ""} {
 		v := p.visit()
 		v.Slug = slug
-		ctx := p.open(t, v, cookie)
-		if v.Person != nil || len(p.scs.Keys(ctx)) != 0 || v.Tenant.Slug == p.by.Tenant.Slug {
+		ctx := p.open(v, cookie)
+		if v.Person != nil || len(p.scs.Keys(ctx)) != 0 || v.Tenant.Slug == p.By.Tenant.Slug {
 			t.Errorf("at %q: %+v of %+v", slug, v.Person, v.Tenant)
 		}
 		if _, err := p.Actor(t.Context(), cookie, slug); !errors.Is(err, core.ErrUnauthenticated) {
 			t.Errorf("for the API at %q: %v, want ErrUnauthenticated", slug, err)
 		}
 	}
-	p.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", cashier.StaffID)
-	if p.who(t, theirs) != nil || p.who(t, cookie) == nil {
+	p.Exec("update loyalty.staff set status = 'inactive' where id = $1", cashier.StaffID)
+	if p.who(theirs) != nil || p.who(cookie) == nil {
 		t.Error("a deactivated person is signed in, or an active one is not")
 	}
-	p.exec(t, "update loyalty.tenant set status = 'suspended' where id = $1", p.by.Tenant.ID)
+	p.Exec("update loyalty.tenant set status = 'suspended' where id = $1", p.By.Tenant.ID)
 	v := p.visit()
-	p.open(t, v, cookie)
+	p.open(v, cookie)
 	if v.Person != nil || !v.Tenant.Suspended {
 		t.Errorf("at a suspended business: %+v of %+v", v.Person, v.Tenant)
 	}
@@ -213,26 +181,26 @@ func TestSessionIsRefusedElsewhere(t *testing.T) {
 func TestSessionsExpire(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	left := p.signedIn(t, p.by)
-	if p.later(t, 12*time.Hour-time.Minute).who(t, left) == nil {
+	left := p.signedIn(p.By)
+	if p.later(12*time.Hour-time.Minute).who(left) == nil {
 		t.Error("signed out after less than 12 hours")
 	}
 	// This request starts another 12 hours.
-	if p.later(t, 24*time.Hour-2*time.Minute).who(t, left) == nil {
+	if p.later(24*time.Hour-2*time.Minute).who(left) == nil {
 		t.Error("signed out 12 hours after the last request")
 	}
-	if p.later(t, 36*time.Hour).who(t, left) != nil {
+	if p.later(36*time.Hour).who(left) != nil {
 		t.Error("signed in after 12 idle hours")
 	}
-	used := p.signedIn(t, p.by)
+	used := p.signedIn(p.By)
 	for since := 11 * time.Hour; since < 7*24*time.Hour; since += 11 * time.Hour {
-		if p.later(t, since).who(t, used) == nil {
+		if p.later(since).who(used) == nil {
 			t.Fatalf("signed out after %s in use", since)
 		}
 	}
 	for _, since := range []time.Duration{7*24*time.Hour - time.Minute, 7*24*time.Hour + time.Minute} {
-		later := p.later(t, since)
-		if known := later.who(t, used) != nil; known != (since < auth.SessionLifetime) {
+		later := p.later(since)
+		if known := later.who(used) != nil; known != (since < auth.SessionLifetime) {
 			t.Errorf("after %s in use: signed in: %v", since, known)
 		}
 	}
@@ -243,9 +211,9 @@ func TestSessionLifetimeIsCapped(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	p.scs.Lifetime = 365 * 24 * time.Hour
-	cookie := p.signedIn(t, p.by)
-	p.exec(t, "update loyalty.session set last_seen_at = last_seen_at + interval '8 days' where staff_id = $1", p.by.StaffID)
-	if p.later(t, auth.SessionLifetime+time.Minute).who(t, cookie) != nil {
+	cookie := p.signedIn(p.By)
+	p.Exec("update loyalty.session set last_seen_at = last_seen_at + interval '8 days' where staff_id = $1", p.By.StaffID)
+	if p.later(auth.SessionLifetime+time.Minute).who(cookie) != nil {
 		t.Error("a session lives longer than seven days")
 	}
 }
@@ -255,29 +223,29 @@ func TestSlowRequestDoesNotReviveSession(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	ends := map[string]func(cookie string) error{
-		"signed out": func(cookie string) error { return p.scs.Destroy(p.open(t, p.visit(), cookie)) },
+		"signed out": func(cookie string) error { return p.scs.Destroy(p.open(p.visit(), cookie)) },
 		"ended from elsewhere": func(cookie string) error {
-			return p.EndSession(t.Context(), p.by, auth.SessionID(cookie))
+			return p.EndSession(t.Context(), p.By, auth.SessionID(cookie))
 		},
-		"renewed": func(cookie string) error { return p.scs.RenewToken(p.open(t, p.visit(), cookie)) },
+		"renewed": func(cookie string) error { return p.scs.RenewToken(p.open(p.visit(), cookie)) },
 	}
 	for name, end := range ends {
-		cookie := p.signedIn(t, p.by)
-		slow := p.open(t, p.visit(), cookie)
+		cookie := p.signedIn(p.By)
+		slow := p.open(p.visit(), cookie)
 		if err := end(cookie); err != nil {
 			t.Fatal(name, err)
 		}
 		p.scs.Put(slow, "flash", "late")
-		if again := p.answer(t, slow); again != cookie || p.who(t, cookie) != nil {
+		if again := p.answer(slow); again != cookie || p.who(cookie) != nil {
 			t.Errorf("%s: the slow request brought it back", name)
 		}
 	}
 	// A live session keeps what is written.
-	cookie := p.signedIn(t, p.by)
-	ctx := p.open(t, p.visit(), cookie)
+	cookie := p.signedIn(p.By)
+	ctx := p.open(p.visit(), cookie)
 	p.scs.Put(ctx, "flash", "in time")
-	p.answer(t, ctx)
-	if got := p.scs.GetString(p.open(t, p.visit(), cookie), "flash"); got != "in time" || p.who(t, cookie) == nil {
+	p.answer(ctx)
+	if got := p.scs.GetString(p.open(p.visit(), cookie), "flash"); got != "in time" || p.who(cookie) == nil {
 		t.Errorf("the session says %q", got)
 	}
 }
@@ -286,25 +254,25 @@ func TestSlowRequestDoesNotReviveSession(t *testing.T) {
 func TestASignInNeedsARenewedToken(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	ctx := p.open(t, p.visit(), "")
+	ctx := p.open(p.visit(), "")
 	p.scs.Put(ctx, "flash", "please sign in")
-	planted := p.answer(t, ctx)
+	planted := p.answer(ctx)
 
 	v := p.visit()
-	ctx = p.open(t, v, planted)
-	v.SignIn(auth.Proof{StaffID: p.by.StaffID, At: p.db.Now()})
-	if _, _, err := p.scs.Commit(ctx); err == nil || p.who(t, planted) != nil {
+	ctx = p.open(v, planted)
+	v.SignIn(auth.Proof{StaffID: p.By.StaffID, At: p.DB.Now()})
+	if _, _, err := p.scs.Commit(ctx); err == nil || p.who(planted) != nil {
 		t.Errorf("signed in with the old token: %v", err)
 	}
-	cookie := p.signIn(t, v, ctx, p.by)
-	if p.who(t, cookie) == nil || p.who(t, planted) != nil {
+	cookie := p.signIn(v, ctx, p.By)
+	if p.who(cookie) == nil || p.who(planted) != nil {
 		t.Error("the new token is signed out, or the old one signed in")
 	}
 	// Written twice by one request, as when rendering fails.
-	if again := p.answer(t, ctx); again != cookie || p.who(t, cookie) == nil {
+	if again := p.answer(ctx); again != cookie || p.who(cookie) == nil {
 		t.Error("written again, it is signed out")
 	}
-	if got := p.scs.GetString(p.open(t, p.visit(), cookie), "flash"); got != "please sign in" {
+	if got := p.scs.GetString(p.open(p.visit(), cookie), "flash"); got != "please sign in" {
 		t.Errorf("the renewed session says %q", got)
 	}
 }
@@ -314,25 +282,25 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 func TestInvalidProofSignsNoOneIn(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
-	out := dbtest.Person(t, p.db, p.by, core.Cashier)
-	p.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", out.StaffID)
-	for name, person := range map[string]core.Actor{"shut out": out, "of another tenant": other.by} {
-		if cookie := p.signedIn(t, person); p.who(t, cookie) != nil || other.who(t, cookie) != nil {
+	out := p.As(core.Cashier).By
+	p.Exec("update loyalty.staff set status = 'inactive' where id = $1", out.StaffID)
+	for name, person := range map[string]core.Actor{"shut out": out, "of another tenant": other.By} {
+		if cookie := p.signedIn(person); p.who(cookie) != nil || other.who(cookie) != nil {
 			t.Errorf("%s: signed in", name)
 		}
 	}
-	p.exec(t, "update loyalty.credential set password_set_at = $2 where staff_id = $1", p.by.StaffID, p.db.Now().Add(time.Second))
-	if cookie := p.signedIn(t, p.by); p.who(t, cookie) != nil {
+	p.Exec("update loyalty.credential set password_set_at = $2 where staff_id = $1", p.By.StaffID, p.DB.Now().Add(time.Second))
+	if cookie := p.signedIn(p.By); p.who(cookie) != nil {
 		t.Error("signed in by an earlier password")
 	}
-	if later := p.later(t, time.Second); later.who(t, later.signedIn(t, p.by)) == nil {
+	if later := p.later(time.Second); later.who(later.signedIn(p.By)) == nil {
 		t.Error("not signed in by the new password")
 	}
-	later := p.later(t, time.Second)
-	p.exec(t, "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", p.by.StaffID)
+	later := p.later(time.Second)
+	p.Exec("update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", p.By.StaffID)
 	for _, given := range []bool{false, true} {
 		later.coded = given
-		if known := later.who(t, later.signedIn(t, p.by)) != nil; known != given {
+		if known := later.who(later.signedIn(p.By)) != nil; known != given {
 			t.Errorf("a second factor, and a code given: %v; signed in: %v", given, known)
 		}
 	}
@@ -343,15 +311,15 @@ func TestInvalidProofSignsNoOneIn(t *testing.T) {
 func TestASignInWaitsForThePassword(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	proved := p.db.Now()
+	proved := p.DB.Now()
 	var cookie string
 	done := make(chan struct{})
-	_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (int, error) {
+	_, err := db.InTenant(t.Context(), p.DB, p.By, func(tx *db.Tx) (int, error) {
 		const setSQL = "update loyalty.credential set password_set_at = @now where staff_id = @id"
-		if _, err := db.Exec(t.Context(), tx, setSQL, db.Args{"id": p.by.StaffID, "now": proved.Add(time.Second)}); err != nil {
+		if _, err := db.Exec(t.Context(), tx, setSQL, db.Args{"id": p.By.StaffID, "now": proved.Add(time.Second)}); err != nil {
 			return 0, err
 		}
-		if err := auth.EndSessions(tx, p.by.StaffID); err != nil {
+		if err := auth.EndSessions(tx, p.By.StaffID); err != nil {
 			return 0, err
 		}
 		if _, err := tx.Raw(t.Context()); err != nil { // sends the queue
@@ -364,7 +332,7 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 			if err == nil {
 				err = p.scs.RenewToken(ctx)
 			}
-			v.SignIn(auth.Proof{StaffID: p.by.StaffID, At: proved})
+			v.SignIn(auth.Proof{StaffID: p.By.StaffID, At: proved})
 			if err == nil {
 				cookie, _, err = p.scs.Commit(ctx)
 			}
@@ -372,33 +340,29 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		p.awaitWaiting(t, done)
+		p.awaitWaiting(done)
 		return 0, nil
 	})
 	<-done
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.who(t, cookie) != nil {
+	p.Check(err)
+	if p.who(cookie) != nil {
 		t.Error("signed in by the old password")
 	}
 }
 
 // awaitWaiting waits until a sign-in waits for a lock or is done.
-func (p panel) awaitWaiting(t *testing.T, done <-chan struct{}) {
-	t.Helper()
+func (p panel) awaitWaiting(done <-chan struct{}) {
+	p.T.Helper()
 	for waiting := 0; waiting == 0; {
 		select {
 		case <-done:
 			return
 		default:
 		}
-		err := dbtest.Owner(p.db).QueryRow(t.Context(), `
+		err := dbtest.Owner(p.DB).QueryRow(p.T.Context(), `
 			select count(*) from pg_stat_activity
 			where wait_event_type = 'Lock' and datname = current_database() and query like '%insert into loyalty.session%'`).Scan(&waiting)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p.Check(err)
 	}
 }
 
@@ -406,12 +370,12 @@ func (p panel) awaitWaiting(t *testing.T, done <-chan struct{}) {
 func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
-	colleague := dbtest.Person(t, p.db, p.by, core.Owner)
-	theirs, foreign := p.signedIn(t, colleague), other.signedIn(t, other.by)
-	here, there := p.signedIn(t, p.by), p.later(t, -time.Hour).signedIn(t, p.by)
-	gone := p.later(t, -13*time.Hour).signedIn(t, p.by)
+	colleague := p.As(core.Owner).By
+	theirs, foreign := p.signedIn(colleague), other.signedIn(other.By)
+	here, there := p.signedIn(p.By), p.later(-time.Hour).signedIn(p.By)
+	gone := p.later(-13 * time.Hour).signedIn(p.By)
 
-	list := p.sessions(t, p.by, here)
+	list := p.sessions(p.By, here)
 	if len(list) != 2 || !list[0].Current || list[1].Current || list[0].ID != auth.SessionID(here) || list[1].ID != auth.SessionID(there) {
 		t.Fatalf("%+v", list)
 	}
@@ -419,37 +383,35 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for name, cookie := range map[string]string{"a colleague's": theirs, "a stranger's": foreign, "one that ran out": gone, "none": ""} {
-		if err := p.EndSession(t.Context(), p.by, auth.SessionID(cookie)); !errors.Is(err, core.ErrNotFound) {
+		if err := p.EndSession(t.Context(), p.By, auth.SessionID(cookie)); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
-	if err := p.EndSession(t.Context(), p.by, list[1].ID); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.EndSession(t.Context(), p.by, list[1].ID); !errors.Is(err, core.ErrNotFound) {
+	p.Check(p.EndSession(t.Context(), p.By, list[1].ID))
+	if err := p.EndSession(t.Context(), p.By, list[1].ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("ended twice: %v, want ErrNotFound", err)
 	}
-	third := p.signedIn(t, p.by)
-	if n, err := p.EndOtherSessions(t.Context(), p.by, auth.SessionID(here)); err != nil || n != 1 {
+	third := p.signedIn(p.By)
+	if n, err := p.EndOtherSessions(t.Context(), p.By, auth.SessionID(here)); err != nil || n != 1 {
 		t.Errorf("ended %d others: %v", n, err)
 	}
-	if n, err := p.EndOtherSessions(t.Context(), p.by, auth.SessionID(here)); err != nil || n != 0 {
+	if n, err := p.EndOtherSessions(t.Context(), p.By, auth.SessionID(here)); err != nil || n != 0 {
 		t.Errorf("ended %d more: %v", n, err)
 	}
-	if p.who(t, here) == nil || p.who(t, there) != nil || p.who(t, third) != nil {
+	if p.who(here) == nil || p.who(there) != nil || p.who(third) != nil {
 		t.Error("this one should be left, and no other")
 	}
-	if p.who(t, theirs) == nil || other.who(t, foreign) == nil {
+	if p.who(theirs) == nil || other.who(foreign) == nil {
 		t.Error("another person was signed out")
 	}
-	if len(p.sessions(t, p.by, here)) != 1 {
+	if len(p.sessions(p.By, here)) != 1 {
 		t.Error("the list shows what has ended")
 	}
 	var log int
-	err := dbtest.Owner(p.db).QueryRow(t.Context(), `
+	err := dbtest.Owner(p.DB).QueryRow(t.Context(), `
 		select count(*) from loyalty.audit_entry
 		where tenant_id = $1 and (action = 'session.end' and subject_id = $2 and old ->> 'user_agent' = 'Firefox'
-			or action = 'session.end_others' and new ->> 'ended' = '1')`, p.by.Tenant.ID, list[1].ID).Scan(&log)
+			or action = 'session.end_others' and new ->> 'ended' = '1')`, p.By.Tenant.ID, list[1].ID).Scan(&log)
 	if err != nil || log != 2 {
 		t.Errorf("%d entries in the log, %v", log, err)
 	}
@@ -459,21 +421,19 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 func TestASignOutIsLogged(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
-	here, there := p.signedIn(t, p.by), p.signedIn(t, p.by)
-	foreign := other.signedIn(t, other.by)
+	here, there := p.signedIn(p.By), p.signedIn(p.By)
+	foreign := other.signedIn(other.By)
 	for _, id := range []string{auth.SessionID(here), auth.SessionID(here), auth.SessionID(foreign)} {
-		if err := p.SignOut(t.Context(), p.by, id); err != nil {
-			t.Fatal(err)
-		}
+		p.Check(p.SignOut(t.Context(), p.By, id))
 	}
-	if p.who(t, here) != nil || p.who(t, there) == nil || other.who(t, foreign) == nil {
+	if p.who(here) != nil || p.who(there) == nil || other.who(foreign) == nil {
 		t.Error("this one should be over, and no other")
 	}
 	var log, all int
-	err := dbtest.Owner(p.db).QueryRow(t.Context(), `
+	err := dbtest.Owner(p.DB).QueryRow(t.Context(), `
 		select count(*) filter (where subject_kind = 'staff' and subject_id = $2 and actor_id = $2), count(*)
 		from loyalty.audit_entry
-		where tenant_id = $1 and action = 'staff.sign_out'`, p.by.Tenant.ID, p.by.ID).Scan(&log, &all)
+		where tenant_id = $1 and action = 'staff.sign_out'`, p.By.Tenant.ID, p.By.ID).Scan(&log, &all)
 	if err != nil || log != 1 || all != 1 {
 		t.Errorf("%d entries in the log, %d of them theirs, %v", all, log, err)
 	}
@@ -483,12 +443,12 @@ func TestASignOutIsLogged(t *testing.T) {
 func TestEndSessionsIsAtomic(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	colleague := dbtest.Person(t, p.db, p.by, core.Cashier)
-	here, there, theirs := p.signedIn(t, p.by), p.signedIn(t, p.by), p.signedIn(t, colleague)
+	colleague := p.As(core.Cashier).By
+	here, there, theirs := p.signedIn(p.By), p.signedIn(p.By), p.signedIn(colleague)
 	rolledBack := errors.New("rolled back")
 	for _, outcome := range []error{rolledBack, nil} {
-		_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (int, error) {
-			if err := auth.EndSessions(tx, p.by.StaffID); err != nil {
+		_, err := db.InTenant(t.Context(), p.DB, p.By, func(tx *db.Tx) (int, error) {
+			if err := auth.EndSessions(tx, p.By.StaffID); err != nil {
 				return 0, err
 			}
 			return 0, outcome
@@ -497,12 +457,12 @@ func TestEndSessionsIsAtomic(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, cookie := range []string{here, there} {
-			if known := p.who(t, cookie) != nil; known != (outcome != nil) {
+			if known := p.who(cookie) != nil; known != (outcome != nil) {
 				t.Errorf("after %v: signed in: %v", outcome, known)
 			}
 		}
 	}
-	if p.who(t, theirs) == nil {
+	if p.who(theirs) == nil {
 		t.Error("a colleague was signed out")
 	}
 }
@@ -512,21 +472,21 @@ func TestEndSessionsIsAtomic(t *testing.T) {
 func TestASessionIsSeenOnceAMinute(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	cookie := p.signedIn(t, p.by)
-	first := p.sessions(t, p.by, "")[0].LastSeenAt
+	cookie := p.signedIn(p.By)
+	first := p.sessions(p.By, "")[0].LastSeenAt
 	ask := func(after time.Duration) {
 		t.Helper()
-		later := p.later(t, after)
+		later := p.later(after)
 		v := later.visit()
 		v.Address, v.UserAgent = "2001:db8::1", "Kiosk\x00\xff"+strings.Repeat("å", 400)
-		later.open(t, v, cookie)
+		later.open(v, cookie)
 	}
 	ask(50 * time.Second)
-	if s := p.sessions(t, p.by, "")[0]; !s.LastSeenAt.Equal(first) || s.UserAgent != "Firefox" {
+	if s := p.sessions(p.By, "")[0]; !s.LastSeenAt.Equal(first) || s.UserAgent != "Firefox" {
 		t.Errorf("noted within the minute: %+v", s)
 	}
 	ask(61 * time.Second)
-	s := p.sessions(t, p.by, "")[0]
+	s := p.sessions(p.By, "")[0]
 	if !s.LastSeenAt.After(first.Add(time.Minute)) || s.Address != "2001:db8::1" || s.UserAgent != "Kiosk??"+strings.Repeat("å", 293) {
 		t.Errorf("noted: %+v", s)
 	}
@@ -536,9 +496,9 @@ func TestASessionIsSeenOnceAMinute(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	p := panelOn(t, d, dbtest.Tenant(t, d))
-	cookie := p.signedIn(t, p.by)
-	later := p.later(t, time.Minute)
+	p := panelOf(shoptest.In(t, d))
+	cookie := p.signedIn(p.By)
+	later := p.later(time.Minute)
 	trips := func(name string, want int, call func()) {
 		t.Helper()
 		call() // prepares the statements
@@ -549,50 +509,50 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 	at := time.Minute
-	trips("find", 1, func() { p.who(t, cookie) })
+	trips("find", 1, func() { p.who(cookie) })
 	trips("find a minute later", 2, func() {
 		at += 2 * time.Minute
-		later = p.later(t, at)
-		later.who(t, cookie)
+		later = p.later(at)
+		later.who(cookie)
 	})
 	trips("read for the API", 1, func() {
-		if by, err := later.Actor(t.Context(), cookie, p.by.Tenant.Slug); err != nil || by.StaffID != p.by.StaffID {
+		if by, err := later.Actor(t.Context(), cookie, p.By.Tenant.Slug); err != nil || by.StaffID != p.By.StaffID {
 			t.Error(by, err)
 		}
 	})
-	trips("list", 1, func() { later.sessions(t, p.by, cookie) })
-	live := []string{p.signedIn(t, p.by), p.signedIn(t, p.by)}
+	trips("list", 1, func() { later.sessions(p.By, cookie) })
+	live := []string{p.signedIn(p.By), p.signedIn(p.By)}
 	trips("sign out", 2, func() {
-		if err := p.SignOut(t.Context(), p.by, auth.SessionID(live[0])); err != nil {
+		if err := p.SignOut(t.Context(), p.By, auth.SessionID(live[0])); err != nil {
 			t.Error(err)
 		}
 		live = live[1:]
 	})
-	ctx := later.open(t, later.visit(), cookie)
-	trips("write", 1, func() { later.answer(t, ctx) })
+	ctx := later.open(later.visit(), cookie)
+	trips("write", 1, func() { later.answer(ctx) })
 	v := p.visit()
-	ctx = p.open(t, v, "")
-	p.signIn(t, v, ctx, p.by)
-	trips("sign in, and end the session before", 2, func() { p.signIn(t, v, ctx, p.by) })
+	ctx = p.open(v, "")
+	p.signIn(v, ctx, p.By)
+	trips("sign in, and end the session before", 2, func() { p.signIn(v, ctx, p.By) })
 }
 
 // The API reads a session without writing.
 func TestActorWritesNothing(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	cookie := p.signedIn(t, p.by)
-	first := p.sessions(t, p.by, "")[0].LastSeenAt
-	later := p.later(t, time.Hour)
-	by, err := later.Actor(t.Context(), cookie, p.by.Tenant.Slug)
-	if err != nil || by.Kind != core.ByStaff || by.Role != core.Owner || by.ID != p.by.ID || by.Tenant.ID != p.by.Tenant.ID {
+	cookie := p.signedIn(p.By)
+	first := p.sessions(p.By, "")[0].LastSeenAt
+	later := p.later(time.Hour)
+	by, err := later.Actor(t.Context(), cookie, p.By.Tenant.Slug)
+	if err != nil || by.Kind != core.ByStaff || by.Role != core.Owner || by.ID != p.By.ID || by.Tenant.ID != p.By.Tenant.ID {
 		t.Errorf("%+v, %v", by, err)
 	}
-	if s := later.sessions(t, p.by, "")[0]; !s.LastSeenAt.Equal(first) {
+	if s := later.sessions(p.By, "")[0]; !s.LastSeenAt.Equal(first) {
 		t.Errorf("noted: %+v", s)
 	}
-	ctx := p.open(t, p.visit(), "")
+	ctx := p.open(p.visit(), "")
 	p.scs.Put(ctx, "flash", "please sign in")
-	if _, err := p.Actor(t.Context(), p.answer(t, ctx), p.by.Tenant.Slug); !errors.Is(err, core.ErrUnauthenticated) {
+	if _, err := p.Actor(t.Context(), p.answer(ctx), p.By.Tenant.Slug); !errors.Is(err, core.ErrUnauthenticated) {
 		t.Errorf("a session without a person: %v, want ErrUnauthenticated", err)
 	}
 }
@@ -601,7 +561,7 @@ func TestActorWritesNothing(t *testing.T) {
 func TestEndedSessionsAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
-	p := panelOn(t, d, dbtest.Tenant(t, d))
+	p := panelOf(shoptest.In(t, d))
 	rows := func() (n int) {
 		t.Helper()
 		if err := dbtest.Owner(d).QueryRow(t.Context(), "select count(*) from loyalty.session").Scan(&n); err != nil {
@@ -611,18 +571,14 @@ func TestEndedSessionsAreDeleted(t *testing.T) {
 	}
 	forget := func(after time.Duration) int {
 		t.Helper()
-		if err := p.later(t, after).ForgetSessions(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		p.Check(p.later(after).ForgetSessions(t.Context()))
 		return rows()
 	}
-	p.signedIn(t, p.by)
-	if err := p.scs.Destroy(p.open(t, p.visit(), p.signedIn(t, p.by))); err != nil {
-		t.Fatal(err)
-	}
-	old := p.later(t, -auth.SessionLifetime-2*time.Hour)
-	old.signedIn(t, p.by)
-	p.exec(t, "update loyalty.session set last_seen_at = $1 where created_at < $1", p.db.Now().Add(-time.Hour))
+	p.signedIn(p.By)
+	p.Check(p.scs.Destroy(p.open(p.visit(), p.signedIn(p.By))))
+	old := p.later(-auth.SessionLifetime - 2*time.Hour)
+	old.signedIn(p.By)
+	p.Exec("update loyalty.session set last_seen_at = $1 where created_at < $1", p.DB.Now().Add(-time.Hour))
 	for _, step := range []struct {
 		after time.Duration
 		left  int

@@ -20,9 +20,9 @@ import (
 )
 
 // try signs in at the shop's host.
-func (s shop) try(t *testing.T, email, password string) (auth.SignedIn, error) {
-	t.Helper()
-	return s.SignIn(t.Context(), s.visitor, auth.Credentials{Email: email, Password: password})
+func (s shop) try(email, password string) (auth.SignedIn, error) {
+	s.T.Helper()
+	return s.SignIn(s.T.Context(), s.visitor, auth.Credentials{Email: email, Password: password})
 }
 
 // from returns the shop called from another address.
@@ -31,22 +31,11 @@ func (s shop) from(address string) shop {
 	return s
 }
 
-// cookie signs a person in by a proof, and returns their browser's cookie.
-func (s shop) cookie(t *testing.T, p auth.Proof, cookie string) string {
-	t.Helper()
-	v := &auth.Visit{Slug: s.by.Tenant.Slug}
-	v.SignIn(p)
-	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(t.Context(), v), cookie, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	return cookie
-}
-
-func (s shop) isSignedIn(t *testing.T, cookie string) bool {
-	t.Helper()
-	_, err := s.Actor(t.Context(), cookie, s.by.Tenant.Slug)
+func (s shop) isSignedIn(cookie string) bool {
+	s.T.Helper()
+	_, err := s.Actor(s.T.Context(), cookie, s.By.Tenant.Slug)
 	if err != nil && !errors.Is(err, core.ErrUnauthenticated) {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return err == nil
 }
@@ -63,25 +52,23 @@ func wantThrottled(t *testing.T, err error, message string) {
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	cashier := s.person(t, core.Cashier)
-	email := s.email(t, cashier)
+	cashier := s.Person(core.Cashier)
+	email := s.Email(cashier)
 	for _, written := range []string{email, "  " + strings.ToUpper(email) + " "} {
-		in, err := s.try(t, written, known)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in, err := s.try(written, known)
+		s.Check(err)
 		if want := (auth.Person{ID: cashier.StaffID, Role: core.Cashier, Name: cashier.Name, Email: email}); in.Person != want || in.NeedsCode {
 			t.Errorf("%+v", in)
 		}
-		if cookie := s.cookie(t, in.Proof, written); !s.isSignedIn(t, cookie) {
+		if cookie := s.Cookie(in.Proof, written); !s.isSignedIn(cookie) {
 			t.Error("the proof signs no one in")
 		}
 	}
 	var entry string
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
+	err := dbtest.Owner(s.DB).QueryRow(t.Context(), `
 		select actor_kind || ' ' || actor_id || ' ' || actor_name || ' ' || address || ' ' || request_id || ' ' || subject_id || ' ' || new
-		from loyalty.audit_entry where tenant_id = $1 and action = 'staff.sign_in' limit 1`, s.by.Tenant.ID).Scan(&entry)
-	if want := fmt.Sprintf(`staff %s A cashier %s R1 %[1]s {"with": "password"}`, cashier.ID, address(s.by)); err != nil || entry != want {
+		from loyalty.audit_entry where tenant_id = $1 and action = 'staff.sign_in' limit 1`, s.By.Tenant.ID).Scan(&entry)
+	if want := fmt.Sprintf(`staff %s A cashier %s R1 %[1]s {"with": "password"}`, cashier.ID, address(s.By)); err != nil || entry != want {
 		t.Errorf("log: %s, %v; want %s", entry, err, want)
 	}
 }
@@ -91,10 +78,10 @@ func TestSignIn(t *testing.T) {
 func TestWrongCredentialsGetOneRefusal(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	email, theirs := s.email(t, s.by), other.email(t, other.by)
-	gone, invited := s.person(t, core.Manager), dbtest.Person(t, s.db, s.by, core.Cashier)
-	s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", gone.StaffID)
-	away, uncome := s.email(t, gone), s.email(t, invited)
+	email, theirs := s.Email(s.By), other.Email(other.By)
+	gone, invited := s.Person(core.Manager), s.As(core.Cashier).By
+	s.Exec("update loyalty.staff set status = 'inactive' where id = $1", gone.StaffID)
+	away, uncome := s.Email(gone), s.Email(invited)
 	const typed = "my secret password"
 	for _, c := range []auth.Credentials{
 		{email, "wrong"},
@@ -113,20 +100,20 @@ func TestWrongCredentialsGetOneRefusal(t *testing.T) {
 		{"\xff@example.com", known},
 		{"' or true --", known},
 	} {
-		if _, err := s.try(t, c.Email, c.Password); !errors.Is(err, auth.ErrCredentials) {
+		if _, err := s.try(c.Email, c.Password); !errors.Is(err, auth.ErrCredentials) {
 			t.Errorf("%.40q %.40q: %v, want ErrCredentials", c.Email, c.Password, err)
 		}
 	}
-	s.exec(t, "update loyalty.tenant set status = 'suspended' where id = $1", s.by.Tenant.ID)
-	if _, err := s.try(t, email, known); !errors.Is(err, auth.ErrCredentials) {
+	s.Exec("update loyalty.tenant set status = 'suspended' where id = $1", s.By.Tenant.ID)
+	if _, err := s.try(email, known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("at a suspended business: %v, want ErrCredentials", err)
 	}
 	line := func(email, reason string) string {
 		return fmt.Sprintf(`staff.sign_in_refused - {"email": %q, "reason": %q}`, email, reason)
 	}
 	wrong, unknown := line(email, "wrong password"), line("", "no such account")
-	s.wantLog(
-		t, "staff.sign_in%",
+	s.WantPeopleLog(
+		"staff.sign_in%",
 		wrong, wrong, wrong, wrong, line("stranger@example.com", "no such account"), line(theirs, "no such account"),
 		line(away, "not active"), line(away, "not active"), line(uncome, "invitation not accepted"), line(uncome, "invitation not accepted"),
 		unknown, unknown, unknown, unknown, unknown, line(email, "not active"),
@@ -143,11 +130,11 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 
 	d, count := dbtest.RoundTrips(t)
 	s := shopIn(t, d)
-	invited := dbtest.Person(t, d, s.by, core.Cashier)
-	email, uncome := s.email(t, s.by), s.email(t, invited)
+	invited := dbtest.Person(t, d, s.By, core.Cashier)
+	email, uncome := s.Email(s.By), s.Email(invited)
 	trips := func(c auth.Credentials) int {
 		before := count()
-		_, _ = s.try(t, c.Email, c.Password)
+		_, _ = s.try(c.Email, c.Password)
 		return count() - before
 	}
 	for _, c := range []auth.Credentials{{email, known}, {email, "wrong"}, {"stranger@example.com", known}, {uncome, known}} {
@@ -162,11 +149,9 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 func TestARefusalWaitsForTheHash(t *testing.T) {
 	s := newShop(t)
 	release, err := auth.HoldHashing(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	defer release()
-	for _, email := range []string{s.email(t, s.by), "stranger@example.com"} {
+	for _, email := range []string{s.Email(s.By), "stranger@example.com"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		if _, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: email, Password: known}); !errors.Is(err, context.DeadlineExceeded) {
@@ -178,28 +163,26 @@ func TestARefusalWaitsForTheHash(t *testing.T) {
 // A sign-in that waits too long for the hash is unavailable and doesn't count as an attempt.
 func TestUncheckedPasswordsDoNotCount(t *testing.T) {
 	s := newShop(t)
-	email := s.email(t, s.by)
+	email := s.Email(s.By)
 	patient := auth.HashImpatiently(10 * time.Millisecond)
 	defer patient()
 	release, err := auth.HoldHashing(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	for range 12 {
 		var refusal *core.Error
-		if _, err := s.try(t, email, known); !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || refusal.Wait <= 0 {
+		if _, err := s.try(email, known); !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || refusal.Wait <= 0 {
 			t.Errorf("with all places taken: %v", err)
 		}
-		if _, err := s.ChangePassword(t.Context(), s.by, known, "a long new sentence"); !core.IsKind(err, core.KindUnavailable) {
+		if _, err := s.ChangePassword(t.Context(), s.By, known, "a long new sentence"); !core.IsKind(err, core.KindUnavailable) {
 			t.Errorf("changing the password: %v", err)
 		}
 	}
 	release()
 	patient()
-	if _, err := s.try(t, email, known); err != nil {
+	if _, err := s.try(email, known); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
-	if _, err := s.ChangePassword(t.Context(), s.by, known, "a long new sentence"); err != nil {
+	if _, err := s.ChangePassword(t.Context(), s.By, known, "a long new sentence"); err != nil {
 		t.Errorf("changing the password afterwards: %v", err)
 	}
 }
@@ -217,54 +200,52 @@ func TestHalfOfTheCoresHash(t *testing.T) {
 func TestAnAccountIsThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	start := s.db.Now()
-	s = s.at(t, start)
-	email := s.email(t, s.by)
+	start := s.DB.Now()
+	s = s.at(start)
+	email := s.Email(s.By)
 	fail := func(s shop, email string, times int) {
 		t.Helper()
 		for range times {
-			if _, err := s.try(t, email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
+			if _, err := s.try(email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
 				t.Fatalf("%v, want ErrCredentials", err)
 			}
 		}
 	}
 	fail(s, email, 9)
-	if _, err := s.try(t, email, known); err != nil {
+	if _, err := s.try(email, known); err != nil {
 		t.Fatalf("the right one after nine wrong ones: %v", err)
 	}
 	fail(s, email, 10)
 	fail(s, "stranger@example.com", 10)
 	for _, account := range []string{email, strings.ToUpper(email), "stranger@example.com"} {
-		_, err := s.try(t, account, known)
+		_, err := s.try(account, known)
 		wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
 	}
-	colleague := s.person(t, core.Manager)
-	if _, err := s.try(t, s.email(t, colleague), known); err != nil {
+	colleague := s.Person(core.Manager)
+	if _, err := s.try(s.Email(colleague), known); err != nil {
 		t.Errorf("a colleague: %v", err)
 	}
 	other := newShop(t)
-	other.exec(t, "update loyalty.staff set email = $2, email_key = $2 where id = $1", other.by.StaffID, email)
-	if _, err := other.try(t, email, known); err != nil {
+	other.Exec("update loyalty.staff set email = $2, email_key = $2 where id = $1", other.By.StaffID, email)
+	if _, err := other.try(email, known); err != nil {
 		t.Errorf("the same address in another tenant: %v", err)
 	}
 	// "Survives restarts": each of these is another process.
-	_, err := s.at(t, start.Add(14*time.Minute+30*time.Second)).try(t, email, known)
+	_, err := s.at(start.Add(14*time.Minute+30*time.Second)).try(email, known)
 	wantThrottled(t, err, "Too many attempts. Please try again in a minute.")
-	if _, err := s.at(t, start.Add(15*time.Minute+30*time.Second)).try(t, email, known); err != nil {
+	if _, err := s.at(start.Add(15*time.Minute+30*time.Second)).try(email, known); err != nil {
 		t.Errorf("after a quarter of an hour: %v", err)
 	}
 }
 
 // browser is a browser at an address, in which a person just signed in.
-func (s shop) browser(t *testing.T, person core.Actor, address string) shop {
-	t.Helper()
-	in, err := s.try(t, s.email(t, person), known)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) browser(person core.Actor, address string) shop {
+	s.T.Helper()
+	in, err := s.try(s.Email(person), known)
+	s.Check(err)
 	s = s.from(address)
 	if s.visitor.Device, err = s.RememberDevice(s.visitor.Device, in.Proof); err != nil {
-		t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return s
 }
@@ -274,13 +255,13 @@ func (s shop) browser(t *testing.T, person core.Actor, address string) shop {
 func TestStrangersLockNoOneOut(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
-	s = s.at(t, s.db.Now())
-	email, home := s.email(t, s.by), s.browser(t, s.by, s.visitor.Address)
+	s = s.at(s.DB.Now())
+	email, home := s.Email(s.By), s.browser(s.By, s.visitor.Address)
 	attacker, third := s.from("198.51.100.1"), s.from("203.0.113.5")
 	fail := func(s shop, times int) {
 		t.Helper()
 		for range times {
-			if _, err := s.try(t, email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
+			if _, err := s.try(email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
 				t.Fatalf("%v, want ErrCredentials", err)
 			}
 		}
@@ -288,13 +269,13 @@ func TestStrangersLockNoOneOut(t *testing.T) {
 	stopped := func(s shop, within time.Duration) {
 		t.Helper()
 		var refusal *core.Error
-		if _, err := s.try(t, email, known); !errors.As(err, &refusal) || refusal.Kind != core.KindThrottled || refusal.Wait <= 0 || refusal.Wait > within {
+		if _, err := s.try(email, known); !errors.As(err, &refusal) || refusal.Kind != core.KindThrottled || refusal.Wait <= 0 || refusal.Wait > within {
 			t.Errorf("%v, want that it is stopped for at most %s", err, within)
 		}
 	}
 	signsIn := func(what string, s shop) {
 		t.Helper()
-		if _, err := s.try(t, email, known); err != nil {
+		if _, err := s.try(email, known); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -305,7 +286,7 @@ func TestStrangersLockNoOneOut(t *testing.T) {
 	signsIn("the owner's browser at the attacker's address", home.from(attacker.visitor.Address))
 
 	// Many addresses together are stopped after 100 attempts, for an hour.
-	s.exec(t, "update loyalty.attempt set used = 99 where ends_at > $1", s.db.Now().Add(30*time.Minute))
+	s.Exec("update loyalty.attempt set used = 99 where ends_at > $1", s.DB.Now().Add(30*time.Minute))
 	fail(s.from("203.0.113.6"), 1)
 	stopped(third, time.Hour)
 	signsIn("the owner's own browser, while the account is attacked from everywhere", home)
@@ -316,7 +297,7 @@ func TestStrangersLockNoOneOut(t *testing.T) {
 	another := home
 	another.visitor.Device = ""
 	stopped(another, time.Hour)
-	s.exec(t, "delete from loyalty.attempt where ends_at > $1", s.db.Now().Add(30*time.Minute))
+	s.Exec("delete from loyalty.attempt where ends_at > $1", s.DB.Now().Add(30*time.Minute))
 	signsIn("a browser without the cookie", third)
 	stopped(home, 15*time.Minute)
 }
@@ -325,22 +306,22 @@ func TestStrangersLockNoOneOut(t *testing.T) {
 func TestDeviceCookieExpires(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
-	s = s.at(t, s.db.Now())
-	colleague := s.person(t, core.Cashier)
-	email := s.email(t, s.by)
-	home := s.browser(t, s.by, s.visitor.Address)
-	shared := home.browser(t, colleague, s.visitor.Address)
+	s = s.at(s.DB.Now())
+	colleague := s.Person(core.Cashier)
+	email := s.Email(s.By)
+	home := s.browser(s.By, s.visitor.Address)
+	shared := home.browser(colleague, s.visitor.Address)
 	forged, foreign, old := home, home, home
 	last := len(home.visitor.Device) - 3 // the end of a signature
 	forged.visitor.Device = home.visitor.Device[:last] + "AAA"
-	foreign.visitor.Device = s.browser(t, colleague, s.visitor.Address).visitor.Device
-	old.visitor.Device, _ = s.RememberDevice("", auth.Proof{StaffID: s.by.StaffID, At: s.db.Now().AddDate(-1, 0, -2)})
+	foreign.visitor.Device = s.browser(colleague, s.visitor.Address).visitor.Device
+	old.visitor.Device, _ = s.RememberDevice("", auth.Proof{StaffID: s.By.StaffID, At: s.DB.Now().AddDate(-1, 0, -2)})
 	attacked := func() {
 		t.Helper()
-		if _, err := s.from("203.0.113.9").try(t, email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
+		if _, err := s.from("203.0.113.9").try(email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
 			t.Fatal(err)
 		}
-		s.exec(t, "update loyalty.attempt set used = 100 where ends_at > $1", s.db.Now().Add(30*time.Minute))
+		s.Exec("update loyalty.attempt set used = 100 where ends_at > $1", s.DB.Now().Add(30*time.Minute))
 	}
 	attacked()
 	for name, c := range map[string]struct {
@@ -355,27 +336,25 @@ func TestDeviceCookieExpires(t *testing.T) {
 		"a year and a day old":  {old, false},
 		"of something unlikely": {s.withDevice("~..~1.2.3.4~x.y.z.!"), false},
 	} {
-		_, err := c.browser.try(t, email, known)
+		_, err := c.browser.try(email, known)
 		if (err == nil) != c.known || err != nil && !core.IsKind(err, core.KindThrottled) {
 			t.Errorf("%s: %v, want that it is known: %t", name, err, c.known)
 		}
 	}
-	proof, err := s.ChangePassword(t.Context(), s.by, known, another)
-	if err != nil {
-		t.Fatal(err)
-	}
+	proof, err := s.ChangePassword(t.Context(), s.By, known, another)
+	s.Check(err)
 	attacked()
-	_, err = home.try(t, email, another)
+	_, err = home.try(email, another)
 	wantThrottled(t, err, "Too many attempts. Please try again in 60 minutes.")
 	if home.visitor.Device, err = s.RememberDevice(home.visitor.Device, proof); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := home.try(t, email, another); err != nil {
+	if _, err := home.try(email, another); err != nil {
 		t.Errorf("where the password was changed: %v", err)
 	}
 	// It is remembered for the last eight people who signed in.
 	for i := range 20 {
-		if home.visitor.Device, err = s.RememberDevice(home.visitor.Device, auth.Proof{StaffID: int64(1000 + i%10), At: s.db.Now()}); err != nil {
+		if home.visitor.Device, err = s.RememberDevice(home.visitor.Device, auth.Proof{StaffID: int64(1000 + i%10), At: s.DB.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -399,21 +378,21 @@ func TestAnAddressIsThrottled(t *testing.T) {
 	other.visitor.Address = s.visitor.Address + ":1" // the same network
 	for i, at := range []shop{s, other, s, other} {
 		if i == 3 {
-			s.exec(t, "update loyalty.attempt set used = 49 where used = 3")
+			s.Exec("update loyalty.attempt set used = 49 where used = 3")
 		}
-		if _, err := at.try(t, fmt.Sprintf("stranger%d@example.com", i), "wrong"); !errors.Is(err, auth.ErrCredentials) {
+		if _, err := at.try(fmt.Sprintf("stranger%d@example.com", i), "wrong"); !errors.Is(err, auth.ErrCredentials) {
 			t.Fatalf("%d: %v, want ErrCredentials", i, err)
 		}
 	}
-	email := s.email(t, s.by)
+	email := s.Email(s.By)
 	for range 12 {
-		_, err := s.try(t, email, known)
+		_, err := s.try(email, known)
 		wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
 	}
-	if _, err := s.from("198.51.100.1").try(t, email, known); err != nil {
+	if _, err := s.from("198.51.100.1").try(email, known); err != nil {
 		t.Errorf("from elsewhere: %v", err)
 	}
-	if n := len(s.log(t, "staff.sign_in_refused")); n != 2 {
+	if n := len(s.PeopleLog("staff.sign_in_refused")); n != 2 {
 		t.Errorf("%d refusals in the log: throttled ones must not fill it", n)
 	}
 }
@@ -422,22 +401,22 @@ func TestAnAddressIsThrottled(t *testing.T) {
 func TestSignInDoesNotCountAgainstAddress(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
-	email := s.email(t, s.by)
-	if _, err := s.try(t, "stranger@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+	email := s.Email(s.By)
+	if _, err := s.try("stranger@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if _, err := s.try(t, email, known); err != nil {
+		if _, err := s.try(email, known); err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
 		if i == 0 {
-			s.exec(t, "update loyalty.attempt set used = used + 48 where used = 1")
+			s.Exec("update loyalty.attempt set used = used + 48 where used = 1")
 		}
 	}
-	if _, err := s.try(t, "another@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := s.try("another@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
-	_, err := s.try(t, email, known)
+	_, err := s.try(email, known)
 	wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
 }
 
@@ -446,7 +425,7 @@ func TestSignInDoesNotCountAgainstAddress(t *testing.T) {
 func TestThrottledAttemptsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t)) // because counts are shared by tenants
-	email := s.email(t, s.by)
+	email := s.Email(s.By)
 	type line struct {
 		Level, Msg, Request, Attempts, Account, Address string
 		Tenant                                          core.TenantID
@@ -454,7 +433,7 @@ func TestThrottledAttemptsAreLogged(t *testing.T) {
 	try := func(s shop, email string) line {
 		t.Helper()
 		s.console.Reset()
-		if _, err := s.try(t, email, known); !core.IsKind(err, core.KindThrottled) {
+		if _, err := s.try(email, known); !core.IsKind(err, core.KindThrottled) {
 			t.Fatalf("%v, want a refusal", err)
 		}
 		text := s.console.String()
@@ -468,7 +447,7 @@ func TestThrottledAttemptsAreLogged(t *testing.T) {
 		return l
 	}
 	for range 10 {
-		if _, err := s.try(t, email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
+		if _, err := s.try(email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
 			t.Fatal(err)
 		}
 	}
@@ -478,12 +457,12 @@ func TestThrottledAttemptsAreLogged(t *testing.T) {
 	first := try(s, email)
 	want := line{
 		Level: "WARN", Msg: "too many attempts", Request: "R1", Attempts: "sign in by address", Account: first.Account,
-		Address: s.visitor.Address, Tenant: s.by.Tenant.ID,
+		Address: s.visitor.Address, Tenant: s.By.Tenant.ID,
 	}
 	if first != want || len(first.Account) != 16 {
 		t.Errorf("logged %+v, want %+v", first, want)
 	}
-	s.exec(t, "update loyalty.attempt set used = 50")
+	s.Exec("update loyalty.attempt set used = 50")
 	want.Attempts = "sign in by address, sign in by address on all accounts"
 	if got := try(s, strings.ToUpper(email)); got != want {
 		t.Errorf("logged %+v, want %+v", got, want)
@@ -492,7 +471,7 @@ func TestThrottledAttemptsAreLogged(t *testing.T) {
 	if got := try(s, "stranger@example.com"); got.Attempts != want.Attempts || got.Account == want.Account {
 		t.Errorf("on another account: %+v", got)
 	}
-	if n := len(s.log(t, "%")); n != 10 {
+	if n := len(s.PeopleLog("%")); n != 10 {
 		t.Errorf("%d entries in the audit log, want the ten refusals", n)
 	}
 }
@@ -501,13 +480,13 @@ func TestThrottledAttemptsAreLogged(t *testing.T) {
 func TestConcurrentAttemptsAreThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	second := s.later(t, 0)
-	email := s.email(t, s.by)
+	second := s.later(0)
+	email := s.Email(s.By)
 	var checked, throttled atomic.Int32
 	var wait sync.WaitGroup
 	for i := range 50 {
 		wait.Go(func() {
-			_, err := []shop{s, second}[i%2].try(t, email, "wrong")
+			_, err := []shop{s, second}[i%2].try(email, "wrong")
 			switch {
 			case errors.Is(err, auth.ErrCredentials):
 				checked.Add(1)
@@ -533,19 +512,15 @@ func TestExpiredLinksAreDeleted(t *testing.T) {
 		for i, taken := range []bool{true, false} {
 			_, err := dbtest.Owner(d).Exec(t.Context(), "insert into loyalty."+table+` (tenant_id, id, staff_id, hash, expires_at, taken_at, created_at)
 				select $1, loyalty.new_ulid(now()), $2, sha256($3), now() + interval '1 hour', case when $4 then now() end, now()`,
-				s.by.Tenant.ID, s.by.StaffID, []byte{byte(i)}, taken)
-			if err != nil {
-				t.Fatal(err)
-			}
+				s.By.Tenant.ID, s.By.StaffID, []byte{byte(i)}, taken)
+			s.Check(err)
 		}
 	}
 	for _, step := range []struct {
 		after time.Duration
 		left  int
 	}{{30 * 24 * time.Hour, 4}, {30*24*time.Hour + 2*time.Hour, 0}} {
-		if err := s.later(t, step.after).ForgetLinks(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(s.later(step.after).ForgetLinks(t.Context()))
 		var left int
 		err := dbtest.Owner(d).QueryRow(t.Context(), "select (select count(*) from loyalty.invitation) + (select count(*) from loyalty.password_reset)").Scan(&left)
 		if err != nil || left != step.left {
@@ -559,16 +534,14 @@ func TestEndedCountsAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	s := shopIn(t, d)
-	if _, err := s.try(t, "stranger@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := s.try("stranger@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
 		after time.Duration
 		left  int
 	}{{14 * time.Minute, 3}, {16 * time.Minute, 1}, {61 * time.Minute, 0}} {
-		if err := s.later(t, step.after).ForgetAttempts(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(s.later(step.after).ForgetAttempts(t.Context()))
 		var left int
 		if err := dbtest.Owner(d).QueryRow(t.Context(), "select count(*) from loyalty.attempt").Scan(&left); err != nil || left != step.left {
 			t.Errorf("after %s: %d left, %v; want %d", step.after, left, err, step.left)
@@ -582,7 +555,7 @@ func TestRefusedSignInsAreLogged(t *testing.T) {
 	s := newShop(t)
 	for password, want := range map[string]string{"not the password": "sign-in", known: ""} {
 		ctx, trail := core.WithRequestLog(t.Context())
-		_, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: s.email(t, s.by), Password: password})
+		_, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: s.Email(s.By), Password: password})
 		if (err != nil) != (want != "") || trail.Refused != want {
 			t.Errorf("%s: %v, noted as %q, want %q", password, err, trail.Refused, want)
 		}

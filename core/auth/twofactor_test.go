@@ -17,18 +17,19 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 // atStep returns the shop a second after a code was first shown, so that it doesn't expire during the
 // test.
-func (s shop) atStep(t *testing.T) (shop, time.Time) {
-	t.Helper()
-	now := s.db.Now().Truncate(30 * time.Second).Add(30*time.Second + time.Second)
-	return s.at(t, now), now
+func (s shop) atStep() (shop, time.Time) {
+	s.T.Helper()
+	now := s.DB.Now().Truncate(30 * time.Second).Add(30*time.Second + time.Second)
+	return s.at(now), now
 }
 
 // code returns the code that an app shows at an instant.
-func code(t *testing.T, secret string, at time.Time) string {
+func code(t testing.TB, secret string, at time.Time) string {
 	t.Helper()
 	shown, err := totp.GenerateCode(secret, at)
 	if err != nil {
@@ -38,39 +39,35 @@ func code(t *testing.T, secret string, at time.Time) string {
 }
 
 // enrolled sets up two-step verification with a code of a minute ago.
-func (s shop) enrolled(t *testing.T, by core.Actor, now time.Time) (secret string, recovery []string) {
-	t.Helper()
-	before := s.at(t, now.Add(-time.Minute))
-	begun, err := before.BeginTwoFactor(t.Context(), by, known)
-	if err != nil {
-		t.Fatal(err)
-	}
-	enrolment, err := before.ConfirmTwoFactor(t.Context(), by, code(t, begun.Secret, now.Add(-time.Minute)))
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) enrolled(by core.Actor, now time.Time) (secret string, recovery []string) {
+	s.T.Helper()
+	before := s.at(now.Add(-time.Minute))
+	begun, err := before.BeginTwoFactor(s.T.Context(), by, known)
+	s.Check(err)
+	enrolment, err := before.ConfirmTwoFactor(s.T.Context(), by, code(s.T, begun.Secret, now.Add(-time.Minute)))
+	s.Check(err)
 	return begun.Secret, enrolment.RecoveryCodes
 }
 
 // password signs in with the password, before the code.
-func (s shop) password(t *testing.T, by core.Actor) auth.Proof {
-	t.Helper()
-	in, err := s.try(t, s.email(t, by), known)
+func (s shop) password(by core.Actor) auth.Proof {
+	s.T.Helper()
+	in, err := s.try(s.Email(by), known)
 	if err != nil || !in.NeedsCode {
-		t.Fatalf("%+v, %v: want that a code is asked for", in, err)
+		s.T.Fatalf("%+v, %v: want that a code is asked for", in, err)
 	}
 	return in.Proof
 }
 
-func (s shop) verify(t *testing.T, p auth.Proof, code string) error {
-	t.Helper()
-	_, err := s.VerifyCode(t.Context(), s.visitor, p, code)
+func (s shop) verify(p auth.Proof, code string) error {
+	s.T.Helper()
+	_, err := s.VerifyCode(s.T.Context(), s.visitor, p, code)
 	return err
 }
 
 func wantBadCode(t *testing.T, err error) {
 	t.Helper()
-	wantFields(t, err, core.Fields{"code": {core.Violation{Rule: "wrong_code"}}})
+	shoptest.WantFields(t, err, core.Fields{"code": {core.Violation{Rule: "wrong_code"}}})
 }
 
 // Two-step verification is off until a code confirms it. Then a password alone signs no one in.
@@ -78,24 +75,22 @@ func wantBadCode(t *testing.T, err error) {
 func TestSetUpTwoFactor(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s, now := s.atStep(t)
-	first, err := s.BeginTwoFactor(t.Context(), s.by, known)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if in, err := s.try(t, s.email(t, s.by), known); err != nil || in.NeedsCode {
+	s, now := s.atStep()
+	first, err := s.BeginTwoFactor(t.Context(), s.By, known)
+	s.Check(err)
+	if in, err := s.try(s.Email(s.By), known); err != nil || in.NeedsCode {
 		t.Errorf("while it is set up, a code is asked for: %v, %v", in.NeedsCode, err)
 	}
-	begun, err := s.BeginTwoFactor(t.Context(), s.by, known)
+	begun, err := s.BeginTwoFactor(t.Context(), s.By, known)
 	if err != nil || begun.Secret == first.Secret {
 		t.Fatal("begun again, the secret is the same", err)
 	}
-	if again, err := s.PendingTwoFactor(t.Context(), s.by); err != nil || again != begun {
+	if again, err := s.PendingTwoFactor(t.Context(), s.By); err != nil || again != begun {
 		t.Errorf("shown again: %+v, %v; want %+v", again, err, begun)
 	}
 	address, err := url.Parse(begun.URI)
 	if err != nil || address.Scheme != "otpauth" || address.Host != "totp" ||
-		address.Path != "/"+s.by.Tenant.Name+":"+s.email(t, s.by) || address.Query().Get("issuer") != s.by.Tenant.Name {
+		address.Path != "/"+s.By.Tenant.Name+":"+s.Email(s.By) || address.Query().Get("issuer") != s.By.Tenant.Name {
 		t.Errorf("%s, %v", begun.URI, err)
 	}
 	if raw, err := base32.StdEncoding.DecodeString(address.Query().Get("secret")); err != nil || len(raw) != 20 || address.Query().Get("secret") != begun.Secret {
@@ -103,10 +98,10 @@ func TestSetUpTwoFactor(t *testing.T) {
 	}
 
 	for _, wrong := range []string{"", "000000", code(t, first.Secret, now), code(t, begun.Secret, now.Add(-5*time.Minute))} {
-		_, err := s.ConfirmTwoFactor(t.Context(), s.by, wrong)
+		_, err := s.ConfirmTwoFactor(t.Context(), s.By, wrong)
 		wantBadCode(t, err)
 	}
-	enrolment, err := s.ConfirmTwoFactor(t.Context(), s.by, " "+code(t, begun.Secret, now)[:3]+" "+code(t, begun.Secret, now)[3:])
+	enrolment, err := s.ConfirmTwoFactor(t.Context(), s.By, " "+code(t, begun.Secret, now)[:3]+" "+code(t, begun.Secret, now)[3:])
 	recovery := enrolment.RecoveryCodes
 	if err != nil || len(recovery) != 10 {
 		t.Fatal(recovery, err)
@@ -118,39 +113,39 @@ func TestSetUpTwoFactor(t *testing.T) {
 		}
 		seen[c] = true
 	}
-	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f != (auth.TwoFactor{On: true, RecoveryCodes: 10}) {
+	if f, err := s.TwoFactor(t.Context(), s.By); err != nil || f != (auth.TwoFactor{On: true, RecoveryCodes: 10}) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	var stored string
-	err = dbtest.Owner(s.db).QueryRow(t.Context(), `
+	err = dbtest.Owner(s.DB).QueryRow(t.Context(), `
 		select (select c::text from loyalty.credential c where staff_id = $1)
-			|| (select string_agg(encode(hash, 'escape'), ' ') from loyalty.recovery_code where staff_id = $1)`, s.by.StaffID).Scan(&stored)
+			|| (select string_agg(encode(hash, 'escape'), ' ') from loyalty.recovery_code where staff_id = $1)`, s.By.StaffID).Scan(&stored)
 	if err != nil || strings.Contains(stored, begun.Secret) || strings.Contains(stored, strings.ReplaceAll(strings.ToUpper(recovery[0]), "-", "")) {
 		t.Errorf("stored: %s, %v", stored, err)
 	}
-	if _, err := s.BeginTwoFactor(t.Context(), s.by, known); !errors.Is(err, auth.ErrTwoFactorOn) {
+	if _, err := s.BeginTwoFactor(t.Context(), s.By, known); !errors.Is(err, auth.ErrTwoFactorOn) {
 		t.Errorf("begun while it is on: %v, want ErrTwoFactorOn", err)
 	}
 	for name, err := range map[string]error{
-		"confirmed twice": func() error { _, err := s.ConfirmTwoFactor(t.Context(), s.by, code(t, begun.Secret, now)); return err }(),
-		"shown once more": func() error { _, err := s.PendingTwoFactor(t.Context(), s.by); return err }(),
+		"confirmed twice": func() error { _, err := s.ConfirmTwoFactor(t.Context(), s.By, code(t, begun.Secret, now)); return err }(),
+		"shown once more": func() error { _, err := s.PendingTwoFactor(t.Context(), s.By); return err }(),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
 	// The code that confirmed it is used up.
-	proof := s.password(t, s.by)
-	wantBadCode(t, s.verify(t, proof, code(t, begun.Secret, now)))
-	s.wantLog(t, "staff.enrol_totp", "staff.enrol_totp - -")
+	proof := s.password(s.By)
+	wantBadCode(t, s.verify(proof, code(t, begun.Secret, now)))
+	s.WantPeopleLog("staff.enrol_totp", "staff.enrol_totp - -")
 }
 
 // A colon in the business's name would be read as the end of the name.
 func TestAppShowsNameWithoutColon(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.by.Tenant.Name = "Bank: Åro"
-	begun, err := s.BeginTwoFactor(t.Context(), s.by, known)
+	s.By.Tenant.Name = "Bank: Åro"
+	begun, err := s.BeginTwoFactor(t.Context(), s.By, known)
 	if err != nil || !strings.HasPrefix(begun.URI, "otpauth://totp/Bank%20%20%C3%85ro:") {
 		t.Errorf("%s, %v", begun.URI, err)
 	}
@@ -160,52 +155,52 @@ func TestAppShowsNameWithoutColon(t *testing.T) {
 func TestACodeWorksOnce(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t)) // because counts are shared by tenants
-	s, now := s.atStep(t)
-	secret, _ := s.enrolled(t, s.by, now.Add(-time.Hour))
-	proof := s.password(t, s.by)
+	s, now := s.atStep()
+	secret, _ := s.enrolled(s.By, now.Add(-time.Hour))
+	proof := s.password(s.By)
 	step := func(n int) string { return code(t, secret, now.Add(time.Duration(n)*30*time.Second)) }
 
 	for _, wrong := range []string{step(-2), step(2), "", "abc", "000", "１２３４５６"} {
-		wantBadCode(t, s.verify(t, proof, wrong))
-		s.exec(t, "delete from loyalty.attempt") // otherwise each would count
+		wantBadCode(t, s.verify(proof, wrong))
+		s.Exec("delete from loyalty.attempt") // otherwise each would count
 	}
-	if err := s.verify(t, proof, step(-1)); err != nil {
+	if err := s.verify(proof, step(-1)); err != nil {
 		t.Fatalf("the code before: %v", err)
 	}
-	wantBadCode(t, s.verify(t, proof, step(-1)))
+	wantBadCode(t, s.verify(proof, step(-1)))
 	in, err := s.VerifyCode(t.Context(), s.visitor, proof, step(0))
-	if err != nil || in.ID != s.by.StaffID || in.NeedsCode || in.StaffID != proof.StaffID || !in.At.Equal(proof.At) {
+	if err != nil || in.ID != s.By.StaffID || in.NeedsCode || in.StaffID != proof.StaffID || !in.At.Equal(proof.At) {
 		t.Fatalf("the present code: %+v, %v", in, err)
 	}
-	wantBadCode(t, s.verify(t, proof, step(0)))
-	if err := s.verify(t, proof, step(1)); err != nil {
+	wantBadCode(t, s.verify(proof, step(0)))
+	if err := s.verify(proof, step(1)); err != nil {
 		t.Errorf("the code after: %v", err)
 	}
-	wantBadCode(t, s.verify(t, proof, step(0)))
-	if s.isSignedIn(t, s.cookie(t, proof, "browser of "+s.by.ID)) || !s.isSignedIn(t, s.cookie(t, in.Proof, "another of "+s.by.ID)) {
+	wantBadCode(t, s.verify(proof, step(0)))
+	if s.isSignedIn(s.Cookie(proof, "browser of "+s.By.ID)) || !s.isSignedIn(s.Cookie(in.Proof, "another of "+s.By.ID)) {
 		t.Error("the password alone signs in, or with the code it does not")
 	}
-	ok, refused := `staff.sign_in - {"with": "password and an authentication code"}`, `staff.sign_in_refused - {"email": "`+s.email(t, s.by)+`", "reason": "wrong code"}`
-	s.wantLog(t, "staff.sign_in%", refused, refused, refused, refused, refused, refused, ok, refused, ok, refused, ok, refused)
+	ok, refused := `staff.sign_in - {"with": "password and an authentication code"}`, `staff.sign_in_refused - {"email": "`+s.Email(s.By)+`", "reason": "wrong code"}`
+	s.WantPeopleLog("staff.sign_in%", refused, refused, refused, refused, refused, refused, ok, refused, ok, refused, ok, refused)
 }
 
 // Fifty concurrent requests with one code succeed once.
 func TestConcurrentRequestsUseACodeOnce(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
-	s, now := s.atStep(t)
-	secret, recovery := s.enrolled(t, s.by, now)
+	s, now := s.atStep()
+	secret, recovery := s.enrolled(s.By, now)
 	for _, c := range []string{code(t, secret, now), recovery[3]} {
-		proof := s.password(t, s.by)
+		proof := s.password(s.By)
 		// The code is refused here, not the number of attempts.
-		s.exec(t, "delete from loyalty.attempt")
-		wantBadCode(t, s.verify(t, proof, "wrong"))
-		s.exec(t, "update loyalty.attempt set used = -1000")
+		s.Exec("delete from loyalty.attempt")
+		wantBadCode(t, s.verify(proof, "wrong"))
+		s.Exec("update loyalty.attempt set used = -1000")
 		var taken, refused atomic.Int32
 		var wait sync.WaitGroup
 		for range 50 {
 			wait.Go(func() {
-				switch err := s.verify(t, proof, c); {
+				switch err := s.verify(proof, c); {
 				case err == nil:
 					taken.Add(1)
 				case core.IsKind(err, core.KindInvalid):
@@ -226,22 +221,22 @@ func TestConcurrentRequestsUseACodeOnce(t *testing.T) {
 func TestARecoveryCodeWorksOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s, now := s.atStep(t)
-	_, recovery := s.enrolled(t, s.by, now)
-	colleague := s.person(t, core.Manager)
-	_, theirs := s.enrolled(t, colleague, now)
-	proof := s.password(t, s.by)
-	wantBadCode(t, s.verify(t, proof, theirs[0]))
+	s, now := s.atStep()
+	_, recovery := s.enrolled(s.By, now)
+	colleague := s.Person(core.Manager)
+	_, theirs := s.enrolled(colleague, now)
+	proof := s.password(s.By)
+	wantBadCode(t, s.verify(proof, theirs[0]))
 	for _, written := range []string{recovery[0], " " + strings.ToUpper(recovery[1]), strings.ReplaceAll(recovery[2], "-", ""), strings.ReplaceAll(recovery[3], "-", " ")} {
-		if err := s.verify(t, proof, written); err != nil {
+		if err := s.verify(proof, written); err != nil {
 			t.Errorf("%q: %v", written, err)
 		}
-		wantBadCode(t, s.verify(t, proof, written))
+		wantBadCode(t, s.verify(proof, written))
 	}
-	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f.RecoveryCodes != 6 {
+	if f, err := s.TwoFactor(t.Context(), s.By); err != nil || f.RecoveryCodes != 6 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if err := s.verify(t, s.password(t, colleague), theirs[0]); err != nil {
+	if err := s.verify(s.password(colleague), theirs[0]); err != nil {
 		t.Errorf("the colleague: %v", err)
 	}
 }
@@ -251,40 +246,38 @@ func TestARecoveryCodeWorksOnce(t *testing.T) {
 func TestCodesAreThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s, now := s.atStep(t)
-	secret, recovery := s.enrolled(t, s.by, now)
-	proof := s.password(t, s.by)
+	s, now := s.atStep()
+	secret, recovery := s.enrolled(s.By, now)
+	proof := s.password(s.By)
 	for range 4 {
-		wantBadCode(t, s.verify(t, proof, "000000"))
+		wantBadCode(t, s.verify(proof, "000000"))
 	}
-	if err := s.verify(t, proof, code(t, secret, now)); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(s.verify(proof, code(t, secret, now)))
 	for range 5 {
-		wantBadCode(t, s.verify(t, proof, "000000"))
+		wantBadCode(t, s.verify(proof, "000000"))
 	}
 	home := s.withDevice("")
 	home.visitor.Device, _ = s.RememberDevice("", proof)
 	for _, c := range []string{code(t, secret, now.Add(30*time.Second)), recovery[0]} {
-		wantThrottled(t, s.verify(t, proof, c), "Too many attempts. Please try again in 15 minutes.")
+		wantThrottled(t, s.verify(proof, c), "Too many attempts. Please try again in 15 minutes.")
 	}
-	if err := s.from("198.51.100.1").verify(t, proof, recovery[1]); err != nil {
+	if err := s.from("198.51.100.1").verify(proof, recovery[1]); err != nil {
 		t.Errorf("from elsewhere: %v", err)
 	}
 	for i := range 11 {
-		wantBadCode(t, s.from("198.51.100."+strconv.Itoa(2+i)).verify(t, proof, "000000"))
+		wantBadCode(t, s.from("198.51.100."+strconv.Itoa(2+i)).verify(proof, "000000"))
 	}
-	wantThrottled(t, s.from("198.51.100.99").verify(t, proof, recovery[2]), "Too many attempts. Please try again in 60 minutes.")
-	if err := home.verify(t, proof, recovery[2]); err != nil {
+	wantThrottled(t, s.from("198.51.100.99").verify(proof, recovery[2]), "Too many attempts. Please try again in 60 minutes.")
+	if err := home.verify(proof, recovery[2]); err != nil {
 		t.Errorf("by the person's own browser: %v", err)
 	}
 	for range 5 {
-		wantBadCode(t, home.verify(t, proof, "000000"))
+		wantBadCode(t, home.verify(proof, "000000"))
 	}
-	wantThrottled(t, home.verify(t, proof, recovery[3]), "Too many attempts. Please try again in 15 minutes.")
-	s.exec(t, "delete from loyalty.attempt where ends_at > $1", now.Add(30*time.Minute))
-	later := s.at(t, now.Add(16*time.Minute))
-	if err := later.verify(t, later.password(t, s.by), recovery[0]); err != nil {
+	wantThrottled(t, home.verify(proof, recovery[3]), "Too many attempts. Please try again in 15 minutes.")
+	s.Exec("delete from loyalty.attempt where ends_at > $1", now.Add(30*time.Minute))
+	later := s.at(now.Add(16 * time.Minute))
+	if err := later.verify(later.password(s.By), recovery[0]); err != nil {
 		t.Errorf("after a quarter of an hour: %v", err)
 	}
 }
@@ -294,35 +287,35 @@ func TestCodesAreThrottled(t *testing.T) {
 func TestACodeFollowsItsPassword(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	s, now := s.atStep(t)
-	secret, recovery := s.enrolled(t, s.by, now)
-	proof := s.password(t, s.by)
-	stranger := other.at(t, now)
+	s, now := s.atStep()
+	secret, recovery := s.enrolled(s.By, now)
+	proof := s.password(s.By)
+	stranger := other.at(now)
 	for name, try := range map[string]func() error{
-		"at another tenant's host": func() error { return stranger.verify(t, proof, code(t, secret, now)) },
+		"at another tenant's host": func() error { return stranger.verify(proof, code(t, secret, now)) },
 		"eleven minutes later": func() error {
-			return s.at(t, now.Add(11*time.Minute)).verify(t, proof, code(t, secret, now.Add(11*time.Minute)))
+			return s.at(now.Add(11*time.Minute)).verify(proof, code(t, secret, now.Add(11*time.Minute)))
 		},
 		"without two-step verification": func() error {
-			return s.verify(t, auth.Proof{StaffID: s.person(t, core.Cashier).StaffID, At: now}, code(t, secret, now))
+			return s.verify(auth.Proof{StaffID: s.Person(core.Cashier).StaffID, At: now}, code(t, secret, now))
 		},
 		"after the password changed": func() error {
-			s.exec(t, "update loyalty.credential set password_set_at = $2 where staff_id = $1", s.by.StaffID, proof.At.Add(time.Millisecond))
-			return s.verify(t, proof, recovery[0])
+			s.Exec("update loyalty.credential set password_set_at = $2 where staff_id = $1", s.By.StaffID, proof.At.Add(time.Millisecond))
+			return s.verify(proof, recovery[0])
 		},
 		"after they were shut out": func() error {
-			s.exec(t, "update loyalty.credential set password_set_at = null where staff_id = $1", s.by.StaffID)
-			s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", s.by.StaffID)
-			defer s.exec(t, "update loyalty.staff set status = 'active' where id = $1", s.by.StaffID)
-			return s.verify(t, proof, recovery[0])
+			s.Exec("update loyalty.credential set password_set_at = null where staff_id = $1", s.By.StaffID)
+			s.Exec("update loyalty.staff set status = 'inactive' where id = $1", s.By.StaffID)
+			defer s.Exec("update loyalty.staff set status = 'active' where id = $1", s.By.StaffID)
+			return s.verify(proof, recovery[0])
 		},
 	} {
 		if err := try(); !errors.Is(err, auth.ErrSignInAgain) {
 			t.Errorf("%s: %v, want ErrSignInAgain", name, err)
 		}
 	}
-	s.exec(t, "update loyalty.credential set password_set_at = null where staff_id = $1", s.by.StaffID)
-	if err := s.verify(t, proof, code(t, secret, now)); err != nil {
+	s.Exec("update loyalty.credential set password_set_at = null where staff_id = $1", s.By.StaffID)
+	if err := s.verify(proof, code(t, secret, now)); err != nil {
 		t.Errorf("in time: %v", err)
 	}
 }
@@ -331,16 +324,14 @@ func TestACodeFollowsItsPassword(t *testing.T) {
 func TestResetKeepsTwoFactor(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	_, recovery := s.enrolled(t, s.by, s.db.Now())
-	s.forgot(t, s.email(t, s.by))
-	if err := s.Reset(t.Context(), s.visitor, s.link(t, s.by), auth.NewPassword{Password: known}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.verify(t, s.password(t, s.by), recovery[0]); err != nil {
+	_, recovery := s.enrolled(s.By, s.DB.Now())
+	s.forgot(s.Email(s.By))
+	s.Check(s.Reset(t.Context(), s.visitor, s.link(s.By), auth.NewPassword{Password: known}))
+	if err := s.verify(s.password(s.By), recovery[0]); err != nil {
 		t.Error(err)
 	}
-	proof, err := s.ChangePassword(t.Context(), s.by, known, another)
-	if err != nil || !s.isSignedIn(t, s.cookie(t, proof, "renewed "+s.by.ID)) {
+	proof, err := s.ChangePassword(t.Context(), s.By, known, another)
+	if err != nil || !s.isSignedIn(s.Cookie(proof, "renewed "+s.By.ID)) {
 		t.Errorf("signed in, then signed out by their own change: %v", err)
 	}
 }
@@ -349,94 +340,88 @@ func TestResetKeepsTwoFactor(t *testing.T) {
 func TestTwoFactorChangesNeedThePassword(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t)) // because counts are shared by tenants
-	s, now := s.atStep(t)
-	secret, recovery := s.enrolled(t, s.by, now)
+	s, now := s.atStep()
+	secret, recovery := s.enrolled(s.By, now)
 	neither := core.Fields{"confirmation": {core.Violation{Rule: "wrong_password"}}}
 	for _, wrong := range []string{"", "wrong", "000000", recovery[0], code(t, secret, now), code(t, secret, now.Add(30*time.Second))} {
-		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, wrong), neither)
-		_, err := s.RenewRecoveryCodes(t.Context(), s.by, wrong)
-		wantFields(t, err, neither)
-		s.exec(t, "delete from loyalty.attempt") // otherwise each would count
+		shoptest.WantFields(t, s.DisableTwoFactor(t.Context(), s.By, wrong), neither)
+		_, err := s.RenewRecoveryCodes(t.Context(), s.By, wrong)
+		shoptest.WantFields(t, err, neither)
+		s.Exec("delete from loyalty.attempt") // otherwise each would count
 	}
-	renewed, err := s.RenewRecoveryCodes(t.Context(), s.by, known)
+	renewed, err := s.RenewRecoveryCodes(t.Context(), s.By, known)
 	if err != nil || len(renewed) != 10 || renewed[0] == recovery[0] {
 		t.Fatal(renewed, err)
 	}
-	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.RecoveryCodesRenewed, Address: s.by.Address})
-	proof := s.password(t, s.by)
-	wantBadCode(t, s.verify(t, proof, recovery[0]))
-	if err := s.verify(t, proof, renewed[0]); err != nil {
+	s.wantTold(s.By, auth.ChangeEmail{Change: auth.RecoveryCodesRenewed, Address: s.By.Address})
+	proof := s.password(s.By)
+	wantBadCode(t, s.verify(proof, recovery[0]))
+	if err := s.verify(proof, renewed[0]); err != nil {
 		t.Errorf("a new recovery code: %v", err)
 	}
-	if err := s.DisableTwoFactor(t.Context(), s.by, known); err != nil {
-		t.Fatal(err)
-	}
-	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f != (auth.TwoFactor{}) {
+	s.Check(s.DisableTwoFactor(t.Context(), s.By, known))
+	if f, err := s.TwoFactor(t.Context(), s.By); err != nil || f != (auth.TwoFactor{}) {
 		t.Errorf("turned off: %+v, %v", f, err)
 	}
-	if in, err := s.try(t, s.email(t, s.by), known); err != nil || in.NeedsCode {
+	if in, err := s.try(s.Email(s.By), known); err != nil || in.NeedsCode {
 		t.Errorf("a code is still asked for: %v", err)
 	}
 	for name, err := range map[string]error{
-		"turned off twice":      s.DisableTwoFactor(t.Context(), s.by, known),
-		"codes for what is off": func() error { _, err := s.RenewRecoveryCodes(t.Context(), s.by, known); return err }(),
+		"turned off twice":      s.DisableTwoFactor(t.Context(), s.By, known),
+		"codes for what is off": func() error { _, err := s.RenewRecoveryCodes(t.Context(), s.By, known); return err }(),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
-	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.TwoFactorOff, Address: s.by.Address})
-	s.wantLog(t, "staff.%totp", "staff.enrol_totp - -", "staff.drop_totp - -")
-	s.wantLog(t, "staff.renew%", "staff.renew_recovery_codes - -")
+	s.wantTold(s.By, auth.ChangeEmail{Change: auth.TwoFactorOff, Address: s.By.Address})
+	s.WantPeopleLog("staff.%totp", "staff.enrol_totp - -", "staff.drop_totp - -")
+	s.WantPeopleLog("staff.renew%", "staff.renew_recovery_codes - -")
 
 	for _, wrong := range []string{"", "wrong", code(t, secret, now)} {
-		_, err := s.BeginTwoFactor(t.Context(), s.by, wrong)
-		wantFields(t, err, neither)
+		_, err := s.BeginTwoFactor(t.Context(), s.By, wrong)
+		shoptest.WantFields(t, err, neither)
 	}
-	if _, err := s.PendingTwoFactor(t.Context(), s.by); !errors.Is(err, core.ErrNotFound) {
+	if _, err := s.PendingTwoFactor(t.Context(), s.By); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a set-up without the password: %v, want ErrNotFound", err)
 	}
 	// A set-up expires after ten minutes.
-	if _, err := s.BeginTwoFactor(t.Context(), s.by, known); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.at(t, now.Add(auth.SetupTime+time.Minute)).PendingTwoFactor(t.Context(), s.by); !errors.Is(err, core.ErrNotFound) {
+	s.Must(s.BeginTwoFactor(t.Context(), s.By, known))
+	if _, err := s.at(now.Add(auth.SetupTime+time.Minute)).PendingTwoFactor(t.Context(), s.By); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a set-up from earlier: %v, want ErrNotFound", err)
 	}
 
-	s.enrolled(t, s.by, now.Add(time.Hour))
-	s.exec(t, "delete from loyalty.attempt")
+	s.enrolled(s.By, now.Add(time.Hour))
+	s.Exec("delete from loyalty.attempt")
 	for range 10 {
-		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, "wrong"), neither)
+		shoptest.WantFields(t, s.DisableTwoFactor(t.Context(), s.By, "wrong"), neither)
 	}
-	wantThrottled(t, s.DisableTwoFactor(t.Context(), s.by, known), "Too many attempts. Please try again in 15 minutes.")
+	wantThrottled(t, s.DisableTwoFactor(t.Context(), s.By, known), "Too many attempts. Please try again in 15 minutes.")
 }
 
 // An owner turns off two-step verification for a person of their own tenant.
 func TestOwnerRemovesTwoFactor(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	now := s.db.Now()
-	manager := s.person(t, core.Manager)
-	_, recovery := s.enrolled(t, manager, now)
-	if err := stranger.RemoveTwoFactor(t.Context(), stranger.by, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
+	now := s.DB.Now()
+	manager := s.Person(core.Manager)
+	_, recovery := s.enrolled(manager, now)
+	if err := stranger.RemoveTwoFactor(t.Context(), stranger.By, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a stranger: %v, want ErrNotFound", err)
 	}
 	if err := s.RemoveTwoFactor(t.Context(), manager, manager.StaffID); !errors.Is(err, core.ErrRole) {
 		t.Errorf("the manager themselves, without a password: %v, want ErrRole", err)
 	}
-	proof := s.password(t, manager)
-	if err := s.RemoveTwoFactor(t.Context(), s.by, manager.StaffID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantTold(t, manager, auth.ChangeEmail{Change: auth.TwoFactorOff, By: s.by.Name, Address: s.by.Address})
-	if err := s.verify(t, proof, recovery[0]); !errors.Is(err, auth.ErrSignInAgain) {
+	proof := s.password(manager)
+	s.Check(s.RemoveTwoFactor(t.Context(), s.By, manager.StaffID))
+	s.wantTold(manager, auth.ChangeEmail{Change: auth.TwoFactorOff, By: s.By.Name, Address: s.By.Address})
+	if err := s.verify(proof, recovery[0]); !errors.Is(err, auth.ErrSignInAgain) {
 		t.Errorf("a recovery code afterwards: %v, want ErrSignInAgain", err)
 	}
-	if in, err := s.try(t, s.email(t, manager), known); err != nil || in.NeedsCode {
+	if in, err := s.try(s.Email(manager), known); err != nil || in.NeedsCode {
 		t.Errorf("they cannot sign in: %v", err)
 	}
-	if err := s.RemoveTwoFactor(t.Context(), s.by, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
+	if err := s.RemoveTwoFactor(t.Context(), s.By, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("dropped twice: %v, want ErrNotFound", err)
 	}
 }
@@ -445,37 +430,37 @@ func TestOwnerRemovesTwoFactor(t *testing.T) {
 func TestOperatorResetsTwoFactor(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	s.enrolled(t, s.by, s.db.Now())
-	email := s.email(t, s.by)
-	here := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: s.db.Now(), Code: true}, "lost "+s.by.ID)
+	s.enrolled(s.By, s.DB.Now())
+	email := s.Email(s.By)
+	here := s.Cookie(auth.Proof{StaffID: s.By.StaffID, At: s.DB.Now(), Code: true}, "lost "+s.By.ID)
 	const command = "loyalty admin reset-factor"
 	for name, c := range map[string]struct {
 		by   core.Actor
 		want error
 	}{
-		"for another business": {core.System(other.by.Tenant, command), core.ErrNotFound},
+		"for another business": {core.System(other.By.Tenant, command), core.ErrNotFound},
 		"for the platform":     {core.System(core.Tenant{}, command), core.ErrNotFound},
-		"by the owner":         {s.by, core.ErrRole},
+		"by the owner":         {s.By, core.ErrRole},
 	} {
 		if _, err := s.ResetTwoFactor(t.Context(), c.by, email); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	if !s.isSignedIn(t, here) {
+	if !s.isSignedIn(here) {
 		t.Fatal("signed out without a reset")
 	}
-	operator := core.System(s.by.Tenant, command)
-	if who, err := s.ResetTwoFactor(t.Context(), operator, strings.ToUpper(email)); err != nil || who.ID != s.by.StaffID {
+	operator := core.System(s.By.Tenant, command)
+	if who, err := s.ResetTwoFactor(t.Context(), operator, strings.ToUpper(email)); err != nil || who.ID != s.By.StaffID {
 		t.Fatalf("%+v, %v", who, err)
 	}
-	if s.isSignedIn(t, here) {
+	if s.isSignedIn(here) {
 		t.Error("their sessions go on")
 	}
-	if in, err := s.try(t, email, known); err != nil || in.NeedsCode {
+	if in, err := s.try(email, known); err != nil || in.NeedsCode {
 		t.Errorf("the password alone: %+v, %v", in, err)
 	}
-	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.TwoFactorOff, By: operator.Name})
-	s.wantLog(t, "staff.drop_totp", "staff.drop_totp - -")
+	s.wantTold(s.By, auth.ChangeEmail{Change: auth.TwoFactorOff, By: operator.Name})
+	s.WantPeopleLog("staff.drop_totp", "staff.drop_totp - -")
 }
 
 // The round trips of two-step verification.
@@ -495,14 +480,14 @@ func TestRoundTripsOfTwoFactor(t *testing.T) {
 			}
 		}
 	}
-	trips("two-factor", 1, func(int) error { _, err := s.TwoFactor(t.Context(), s.by); return err })
-	s, now := s.atStep(t)
-	_, recovery := s.enrolled(t, s.by, now)
-	proof := s.password(t, s.by)
-	trips("verify a code", 5, func(i int) error { return s.verify(t, proof, recovery[i]) })
-	wantBadCode(t, s.verify(t, proof, recovery[0])) // prepares the statements
+	trips("two-factor", 1, func(int) error { _, err := s.TwoFactor(t.Context(), s.By); return err })
+	s, now := s.atStep()
+	_, recovery := s.enrolled(s.By, now)
+	proof := s.password(s.By)
+	trips("verify a code", 5, func(i int) error { return s.verify(proof, recovery[i]) })
+	wantBadCode(t, s.verify(proof, recovery[0])) // prepares the statements
 	before := count()
-	wantBadCode(t, s.verify(t, proof, recovery[0]))
+	wantBadCode(t, s.verify(proof, recovery[0]))
 	if got := count() - before; got != 6 {
 		t.Errorf("a wrong code: %d round trips, want 6", got)
 	}

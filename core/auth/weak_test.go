@@ -5,7 +5,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 )
 
@@ -61,16 +61,16 @@ func TestEasyPasswords(t *testing.T) {
 func TestEasyPasswordsAreRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	easy := s.by.Tenant.Name + " 2026"
-	_, err := s.ChangePassword(t.Context(), s.by, known, easy)
+	easy := s.By.Tenant.Name + " 2026"
+	_, err := s.ChangePassword(t.Context(), s.By, known, easy)
 	want := core.Fields{"password": {core.Violation{Rule: "easy_password"}}}
-	wantFields(t, err, want)
-	s.forgot(t, s.email(t, s.by))
-	wantFields(t, s.Reset(t.Context(), s.visitor, s.link(t, s.by), auth.NewPassword{Password: easy}), want)
+	shoptest.WantFields(t, err, want)
+	s.forgot(s.Email(s.By))
+	shoptest.WantFields(t, s.Reset(t.Context(), s.visitor, s.link(s.By), auth.NewPassword{Password: easy}), want)
 
-	invited := dbtest.Person(t, s.db, s.by, core.Manager)
-	s.forgot(t, s.email(t, invited))
-	sent := s.post.to(s.email(t, invited))[0].(auth.InvitationEmail)
+	invited := s.As(core.Manager).By
+	s.forgot(s.Email(invited))
+	sent := s.Post.To(s.Email(invited))[0].(auth.InvitationEmail)
 	_, err = s.people.Join(t.Context(), s.visitor, sent.Secret, staff.Joining{Name: "Bo", Password: easy})
-	wantFields(t, err, want)
+	shoptest.WantFields(t, err, want)
 }

@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 )
 
@@ -23,9 +23,9 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // books is the billing of a platform in a separate database.
 type books struct {
+	shoptest.Shop
 	*billing.Service
 	tenants *tenant.Service
-	db      *db.DB
 }
 
 func newBooks(t *testing.T) books {
@@ -33,41 +33,32 @@ func newBooks(t *testing.T) books {
 	return booksOf(t, dbtest.OwnDB(t))
 }
 
-func booksOf(t *testing.T, d *db.DB) books {
+func booksOf(t testing.TB, d *db.DB) books {
 	t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mails := dbtest.Mails(d, jobs)
-	return books{billing.NewService(d, jobs, mails, quiet), tenant.NewService(d, mails), d}
+	s := shoptest.Of(t, d, root)
+	return books{s, billing.NewService(d, s.Jobs, s.Mails, slog.New(slog.DiscardHandler)), tenant.NewService(d, s.Mails)}
 }
 
 // root is a super-admin.
 var root = core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", StaffID: 1, Role: core.SuperAdmin}
 
 // drafted inserts a draft.
-func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
-	t.Helper()
-	err := dbtest.Owner(b.db).QueryRow(t.Context(), `
+func (b books) drafted(tenant core.TenantID) int64 {
+	b.T.Helper()
+	return shoptest.Query[int64](b.Shop, `
 		insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at)
 		values ($1, 'SEK', '[{"description": "Plan", "quantity": 2, "unit_cents": 2450, "amount_cents": 4900}]', 4900, 1225, 6125,
 			'2026-05-01', '2026-05-31', $2)
-		returning id`, tenant, b.db.Now()).Scan(&id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+		returning id`, tenant, b.DB.Now())
 }
 
 // changeInvoice updates an invoice and returns the violated constraint.
-func (b books) changeInvoice(t *testing.T, id int64, set string) string {
-	t.Helper()
-	_, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.invoice set "+set+" where id = $1", id)
+func (b books) changeInvoice(id int64, set string) string {
+	b.T.Helper()
+	_, err := dbtest.Owner(b.DB).Exec(b.T.Context(), "update loyalty.invoice set "+set+" where id = $1", id)
 	var pg *pgconn.PgError
 	if err != nil && !errors.As(err, &pg) {
-		t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	if pg == nil {
 		return ""
@@ -75,12 +66,10 @@ func (b books) changeInvoice(t *testing.T, id int64, set string) string {
 	return pg.ConstraintName
 }
 
-func (b books) list(t *testing.T, f billing.Filter, p core.Page) core.List[billing.Invoice] {
-	t.Helper()
-	l, err := b.List(t.Context(), root, f, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (b books) list(f billing.Filter, p core.Page) core.List[billing.Invoice] {
+	b.T.Helper()
+	l, err := b.List(b.T.Context(), root, f, p)
+	b.Check(err)
 	return l
 }
 
@@ -94,13 +83,11 @@ func ids(l core.List[billing.Invoice]) (ids []int64) {
 func TestInvoiceHasAllFields(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
-		t.Fatal(err)
-	}
-	by := dbtest.Tenant(t, b.db)
+	b.Exec("update loyalty.platform_setting set tax_rate = 2500")
+	by := dbtest.Tenant(t, b.DB)
 	tenant := by.Tenant.ID
-	id := b.drafted(t, tenant)
-	b.changeInvoice(t, id, "tax_rate = 2500, created_at = '2026-06-01'")
+	id := b.drafted(tenant)
+	b.changeInvoice(id, "tax_rate = 2500, created_at = '2026-06-01'")
 	want := billing.Invoice{
 		ID: id, TenantID: tenant, TenantName: by.Tenant.Name, TenantSlug: by.Tenant.Slug, TenantEmail: "owner@example.com", Timezone: "Europe/Stockholm",
 		Recipient: billing.Party{Name: by.Tenant.Name, Email: "owner@example.com"}, TaxName: "VAT", TaxRate: 2500,
@@ -110,15 +97,15 @@ func TestInvoiceHasAllFields(t *testing.T) {
 		PeriodStart: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), PeriodEnd: time.Date(2026, 5, 31, 0, 0, 0, 0, time.UTC),
 		CreatedAt: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC),
 	}
-	if diff := cmp.Diff([]billing.Invoice{want}, b.list(t, billing.Filter{}, core.Page{Size: 15}).Items); diff != "" {
+	if diff := cmp.Diff([]billing.Invoice{want}, b.list(billing.Filter{}, core.Page{Size: 15}).Items); diff != "" {
 		t.Errorf("a draft (-want +got):\n%s", diff)
 	}
-	b.changeInvoice(t, id, "status = 'paid', number = 7, issued_at = '2026-06-02', due_at = '2026-07-02', paid_at = '2026-06-03'")
+	b.changeInvoice(id, "status = 'paid', number = 7, issued_at = '2026-06-02', due_at = '2026-07-02', paid_at = '2026-06-03'")
 	day := func(month time.Month, day int) *time.Time {
 		return new(time.Date(2026, month, day, 0, 0, 0, 0, time.UTC))
 	}
 	want.Status, want.Number, want.IssuedAt, want.DueAt, want.PaidAt = billing.Paid, new(int64(7)), day(6, 2), day(7, 2), day(6, 3)
-	if diff := cmp.Diff([]billing.Invoice{want}, b.list(t, billing.Filter{}, core.Page{Size: 15}).Items); diff != "" {
+	if diff := cmp.Diff([]billing.Invoice{want}, b.list(billing.Filter{}, core.Page{Size: 15}).Items); diff != "" {
 		t.Errorf("paid (-want +got):\n%s", diff)
 	}
 }
@@ -126,19 +113,17 @@ func TestInvoiceHasAllFields(t *testing.T) {
 func TestList(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	mine, other := dbtest.Tenant(t, b.db).Tenant.ID, dbtest.Tenant(t, b.db).Tenant.ID
+	mine, other := dbtest.Tenant(t, b.DB).Tenant.ID, dbtest.Tenant(t, b.DB).Tenant.ID
 	var all []int64
 	for i := range 5 {
-		id := b.drafted(t, []core.TenantID{mine, other}[i%2])
+		id := b.drafted([]core.TenantID{mine, other}[i%2])
 		if i > 2 {
-			b.changeInvoice(t, id, "status = 'void', voided_at = now()")
+			b.changeInvoice(id, "status = 'void', voided_at = now()")
 		}
 		all = append([]int64{id}, all...)
 	}
 	// At one instant, the id breaks ties.
-	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.invoice set created_at = '2026-05-01'"); err != nil {
-		t.Fatal(err)
-	}
+	b.Exec("update loyalty.invoice set created_at = '2026-05-01'")
 	for name, c := range map[string]struct {
 		filter billing.Filter
 		want   []int64
@@ -151,16 +136,16 @@ func TestList(t *testing.T) {
 		"of none so far": {billing.Filter{Status: new("overdue")}, nil},
 	} {
 		p := core.Page{Size: 2}
-		last := b.list(t, c.filter, p)
+		last := b.list(c.filter, p)
 		forward := ids(last)
 		for ; last.Next != nil; forward = append(forward, ids(last)...) {
 			p.Cursor = last.Next
-			last = b.list(t, c.filter, p)
+			last = b.list(c.filter, p)
 		}
 		back := ids(last)
 		for ; last.Prev != nil; back = append(ids(last), back...) {
 			p.Cursor = last.Prev
-			last = b.list(t, c.filter, p)
+			last = b.list(c.filter, p)
 		}
 		if !slices.Equal(forward, c.want) || !slices.Equal(back, c.want) {
 			t.Errorf("%s: forward %v, back %v, want %v", name, forward, back, c.want)
@@ -179,12 +164,12 @@ func TestList(t *testing.T) {
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	by, other := dbtest.Tenant(t, b.db), dbtest.Tenant(t, b.db)
-	b.drafted(t, by.Tenant.ID)
-	b.drafted(t, other.Tenant.ID)
-	late, open := b.drafted(t, by.Tenant.ID), b.drafted(t, by.Tenant.ID)
-	b.changeInvoice(t, late, "status = 'issued', number = 1, issued_at = '2026-01-01', due_at = '2026-01-31'")
-	b.changeInvoice(t, open, "status = 'issued', number = 2, issued_at = now(), due_at = now() + interval '30 d', period_start = '2026-06-01', period_end = '2026-06-30'")
+	by, other := dbtest.Tenant(t, b.DB), dbtest.Tenant(t, b.DB)
+	b.drafted(by.Tenant.ID)
+	b.drafted(other.Tenant.ID)
+	late, open := b.drafted(by.Tenant.ID), b.drafted(by.Tenant.ID)
+	b.changeInvoice(late, "status = 'issued', number = 1, issued_at = '2026-01-01', due_at = '2026-01-31'")
+	b.changeInvoice(open, "status = 'issued', number = 2, issued_at = now(), due_at = now() + interval '30 d', period_start = '2026-06-01', period_end = '2026-06-30'")
 	sek := func(s billing.Status, n int64) billing.Count {
 		return billing.Count{Status: s, Currency: "SEK", Invoices: n, TotalCents: n * 6125}
 	}
@@ -208,7 +193,7 @@ func TestCounts(t *testing.T) {
 func TestInconsistentInvoicesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	id := b.drafted(t, dbtest.Tenant(t, b.db).Tenant.ID)
+	id := b.drafted(dbtest.Tenant(t, b.DB).Tenant.ID)
 	const issued = "status = 'issued', number = 1, issued_at = now(), due_at = now()"
 	for _, c := range []struct{ set, refusedBy string }{
 		{"total_cents = 6124", "invoice_total"},
@@ -229,12 +214,12 @@ func TestInconsistentInvoicesAreRefused(t *testing.T) {
 		{issued + ", voided_at = null", ""},
 		{"status = 'void', voided_at = now()", ""},
 	} {
-		if got := b.changeInvoice(t, id, c.set); got != c.refusedBy {
+		if got := b.changeInvoice(id, c.set); got != c.refusedBy {
 			t.Errorf("%s: refused by %q, want %q", c.set, got, c.refusedBy)
 		}
 	}
-	other := b.drafted(t, dbtest.Tenant(t, b.db).Tenant.ID)
-	if got := b.changeInvoice(t, other, issued); got != "invoice_number_key" {
+	other := b.drafted(dbtest.Tenant(t, b.DB).Tenant.ID)
+	if got := b.changeInvoice(other, issued); got != "invoice_number_key" {
 		t.Errorf("a number twice: refused by %q", got)
 	}
 }
@@ -243,10 +228,10 @@ func TestInconsistentInvoicesAreRefused(t *testing.T) {
 func TestATenantSeesItsOwnInvoices(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	mine, other := dbtest.Tenant(t, b.db), dbtest.Tenant(t, b.db)
-	b.drafted(t, other.Tenant.ID)
-	own := b.drafted(t, mine.Tenant.ID)
-	seen, err := db.ReadAll[struct{ ID int64 }](t.Context(), b.db, mine, "select id from loyalty.invoice", nil)
+	mine, other := dbtest.Tenant(t, b.DB), dbtest.Tenant(t, b.DB)
+	b.drafted(other.Tenant.ID)
+	own := b.drafted(mine.Tenant.ID)
+	seen, err := db.ReadAll[struct{ ID int64 }](t.Context(), b.DB, mine, "select id from loyalty.invoice", nil)
 	if err != nil || len(seen) != 1 || seen[0].ID != own {
 		t.Errorf("sees %v, %v, want %d", seen, err, own)
 	}

@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 func null[T any]() core.Optional[T] { return core.Optional[T]{Set: true} }
@@ -22,9 +23,9 @@ func null[T any]() core.Optional[T] { return core.Optional[T]{Set: true} }
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	espresso := s.espresso(t, nil)
+	espresso := s.Reward(1000, nil)
 	starts, ends := instant(t, "2026-03-01T00:00:00Z"), instant(t, "2026-03-31T22:00:00Z")
-	want := s.coupon(t, fivePoints())
+	want := s.Coupon(fivePoints())
 	for _, c := range []struct {
 		name string
 		edit coupon.Edit
@@ -56,11 +57,11 @@ func TestEdit(t *testing.T) {
 		{"off", coupon.Edit{Active: core.Set(false)}, func(c *coupon.Coupon) { c.Active = false }},
 	} {
 		c.then(&want)
-		got, err := s.Edit(t.Context(), s.by, want.ID, c.edit)
+		got, err := s.Coupons.Edit(t.Context(), s.By, want.ID, c.edit)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", c.name, err, diff)
 		}
-		if diff := cmp.Diff(want, s.find(t, want.ID)); diff != "" {
+		if diff := cmp.Diff(want, s.find(want.ID)); diff != "" {
 			t.Errorf("%s, found (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -73,13 +74,13 @@ func TestEditReportsEveryWrongFieldAtOnce(t *testing.T) {
 	n := fivePoints()
 	day := instant(t, "2026-03-01T00:00:00Z")
 	n.StartsAt = &day
-	c := s.coupon(t, n)
-	_, err := s.Edit(t.Context(), s.by, c.ID, coupon.Edit{
+	c := s.Coupon(n)
+	_, err := s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{
 		Name: null[string](), Description: core.Set(strings.Repeat("å", 1001)), BenefitType: core.Set("reward"),
-		BenefitRewardID: core.Set(stranger.espresso(t, nil).String()), MaxPerCustomer: null[int64](), MaxRedemptions: core.Set(int64(0)),
+		BenefitRewardID: core.Set(stranger.Reward(1000, nil).String()), MaxPerCustomer: null[int64](), MaxRedemptions: core.Set(int64(0)),
 		ExpiresAt: core.Set(day), VoucherValidDays: core.Set(int64(0)), Active: null[bool](),
 	})
-	wantFields(t, err, core.Fields{
+	shoptest.WantFields(t, err, core.Fields{
 		"name":                {core.Required},
 		"description":         {core.MaxLength(1000)},
 		"benefit_reward_ulid": {core.InvalidChoice},
@@ -89,9 +90,9 @@ func TestEditReportsEveryWrongFieldAtOnce(t *testing.T) {
 		"voucher_valid_days":  {core.Min(1)},
 		"active":              {core.Required},
 	})
-	_, err = s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitType: core.Set("stamps"), BenefitValue: null[int64](), Malformed: core.Fields{"name": {core.MustBeString}}})
-	wantFields(t, err, core.Fields{"name": {core.MustBeString}, "benefit_value": {core.Required}})
-	if diff := cmp.Diff(c, s.find(t, c.ID)); diff != "" {
+	_, err = s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{BenefitType: core.Set("stamps"), BenefitValue: null[int64](), Malformed: core.Fields{"name": {core.MustBeString}}})
+	shoptest.WantFields(t, err, core.Fields{"name": {core.MustBeString}, "benefit_value": {core.Required}})
+	if diff := cmp.Diff(c, s.find(c.ID)); diff != "" {
 		t.Errorf("a refused edit left (-want +got):\n%s", diff)
 	}
 }
@@ -106,29 +107,29 @@ var promised = core.Fields{
 func TestEditAfterSending(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t)
+	anna := s.Customer().ID
 	n := fivePoints()
 	n.MaxPerCustomer = new(int64(3))
-	c := s.coupon(t, n)
-	s.confirmed(t, c, toAll()) // and not yet evaluated
+	c := s.Coupon(n)
+	s.confirmed(c, toAll()) // and not yet evaluated
 	for name, e := range map[string]coupon.Edit{
 		"type":   {BenefitType: core.Set("stamps"), MaxPerCustomer: core.Set(int64(2))},
 		"value":  {BenefitValue: core.Set(int64(6)), MaxPerCustomer: core.Set(int64(2))},
-		"reward": {BenefitType: core.Set("reward"), BenefitRewardID: core.Set(s.espresso(t, nil).String()), MaxPerCustomer: core.Set(int64(1))},
+		"reward": {BenefitType: core.Set("reward"), BenefitRewardID: core.Set(s.Reward(1000, nil).String()), MaxPerCustomer: core.Set(int64(1))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantFields(t, second(s.Edit(t.Context(), s.by, c.ID, e)), promised)
+			shoptest.WantFields(t, second(s.Coupons.Edit(t.Context(), s.By, c.ID, e)), promised)
 		})
 	}
-	edited, err := s.Edit(t.Context(), s.by, c.ID, coupon.Edit{
+	edited, err := s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{
 		Name: core.Set("Spring"), BenefitType: core.Set("points"), BenefitValue: core.Set(int64(5)), MaxPerCustomer: core.Set(int64(4)),
-		MaxRedemptions: core.Set(int64(9)), ExpiresAt: core.Set(s.db.Now().AddDate(0, 0, 7)), VoucherValidDays: core.Set(int64(1)),
+		MaxRedemptions: core.Set(int64(9)), ExpiresAt: core.Set(s.DB.Now().AddDate(0, 0, 7)), VoucherValidDays: core.Set(int64(1)),
 	})
 	if err != nil || edited.Name != "Spring" || edited.MaxPerCustomer != 4 || !cmp.Equal(edited.Benefit, c.Benefit) {
 		t.Errorf("the rest = %+v, %v", edited, err)
 	}
-	s.redeem(t, s.voucher(t, c, anna))
-	if got := s.account(t, anna).Points; got != 5 {
+	s.RedeemVoucher(s.Voucher(c.ID, anna))
+	if got := s.Account(anna).Points; got != 5 {
 		t.Errorf("the voucher gave %d, want the 5 it was sent for", got)
 	}
 }
@@ -137,32 +138,30 @@ func TestEditAfterSending(t *testing.T) {
 func TestVoucherKeepsItsExpiry(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t)
+	anna := s.Customer().ID
 	n := fivePoints()
-	n.MaxPerCustomer, n.ExpiresAt = new(int64(2)), new(s.db.Now().AddDate(0, 0, 1))
-	c := s.coupon(t, n)
-	before := s.voucher(t, c, anna)
-	if _, err := s.Edit(t.Context(), s.by, c.ID, coupon.Edit{ExpiresAt: core.Set(s.db.Now().AddDate(0, 0, 9))}); err != nil {
-		t.Fatal(err)
-	}
-	after := s.voucher(t, c, anna)
-	later := s.at(t, s.db.Now().AddDate(0, 0, 2))
-	refused(t, second(later.Redeem(t.Context(), s.by, before)), coupon.ErrVoucherExpired)
-	later.redeem(t, after)
+	n.MaxPerCustomer, n.ExpiresAt = new(int64(2)), new(s.DB.Now().AddDate(0, 0, 1))
+	c := s.Coupon(n)
+	before := s.Voucher(c.ID, anna)
+	s.Must(s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{ExpiresAt: core.Set(s.DB.Now().AddDate(0, 0, 9))}))
+	after := s.Voucher(c.ID, anna)
+	later := s.at(s.DB.Now().AddDate(0, 0, 2))
+	refused(t, second(later.Coupons.Redeem(t.Context(), s.By, before)), coupon.ErrVoucherExpired)
+	later.RedeemVoucher(after)
 }
 
 // The total limit can't be set below the number of redemptions, also while tills redeem.
 func TestLimitIsNotSetBelowRedemptions(t *testing.T) {
 	t.Parallel()
-	s := shopOf(t, dbtest.OwnDB(t))
+	s := shop{shoptest.In(t, dbtest.OwnDB(t))}
 	const guests = 30
-	s.customers(t, guests)
-	c := s.coupon(t, fivePoints())
-	s.recordDelivery(t, c, toAll())
-	vouchers := s.stored(t, c)
-	s.redeem(t, vouchers[0].ID)
-	s.redeem(t, vouchers[1].ID)
-	wantFields(t, second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{MaxRedemptions: core.Set(int64(1))})),
+	s.AddCustomers(guests)
+	c := s.Coupon(fivePoints())
+	s.Send(c.ID, toAll())
+	vouchers := s.stored(c)
+	s.RedeemVoucher(vouchers[0].ID)
+	s.RedeemVoucher(vouchers[1].ID)
+	shoptest.WantFields(t, second(s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{MaxRedemptions: core.Set(int64(1))})),
 		core.Fields{"max_redemptions": {core.Violation{Rule: "min_redeemed", Limit: 2}}})
 
 	var redeemed, edits atomic.Int64
@@ -170,7 +169,7 @@ func TestLimitIsNotSetBelowRedemptions(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range guests - 2 {
 		all.Go(func() {
-			switch err := second(s.Redeem(t.Context(), s.by, vouchers[i+2].ID)); {
+			switch err := second(s.Coupons.Redeem(t.Context(), s.By, vouchers[i+2].ID)); {
 			case err == nil:
 				redeemed.Add(1)
 			case !errors.Is(err, coupon.ErrCapReached):
@@ -179,7 +178,7 @@ func TestLimitIsNotSetBelowRedemptions(t *testing.T) {
 		})
 		if i%4 == 0 {
 			all.Go(func() {
-				switch err := second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{MaxRedemptions: core.Set(int64(5 + i))})); {
+				switch err := second(s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{MaxRedemptions: core.Set(int64(5 + i))})); {
 				case err == nil:
 					edits.Add(1)
 				case !core.IsKind(err, core.KindInvalid):
@@ -189,21 +188,19 @@ func TestLimitIsNotSetBelowRedemptions(t *testing.T) {
 		}
 	}
 	all.Wait()
-	got := s.find(t, c.ID)
+	got := s.find(c.ID)
 	if edits.Load() == 0 || got.RedemptionsCount != redeemed.Load() || got.RedemptionsCount > *got.MaxRedemptions {
 		t.Errorf("%d redeemed, %d counted of %v at most, %d edits", redeemed.Load(), got.RedemptionsCount, *got.MaxRedemptions, edits.Load())
 	}
-	s.sound(t)
+	s.Verify()
 }
 
 // begin starts a concurrent transaction.
-func (s shop) begin(t *testing.T) pgx.Tx {
-	t.Helper()
-	tx, err := dbtest.Owner(s.db).Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = tx.Rollback(t.Context()) })
+func (s shop) begin() pgx.Tx {
+	s.T.Helper()
+	tx, err := dbtest.Owner(s.DB).Begin(s.T.Context())
+	s.Check(err)
+	s.T.Cleanup(func() { _ = tx.Rollback(s.T.Context()) })
 	return tx
 }
 
@@ -211,27 +208,25 @@ func (s shop) begin(t *testing.T) pgx.Tx {
 func TestEditWaitsForAFirstSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.coupon(t, fivePoints())
-	confirming := s.begin(t)
+	c := s.Coupon(fivePoints())
+	confirming := s.begin()
 	if _, err := confirming.Exec(t.Context(), `
 		insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, actor_kind, actor_id, actor_name, send_at, created_at)
-		values ($1, $2, $3, 'all', 'form', 'staff', '1', 'Maja', now(), now())`, s.by.Tenant.ID, core.NewID(s.db.Now()), c.ID); err != nil {
+		values ($1, $2, $3, 'all', 'form', 'staff', '1', 'Maja', now(), now())`, s.By.Tenant.ID, core.NewID(s.DB.Now()), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	edited := make(chan error)
 	go func() {
-		edited <- second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitValue: core.Set(int64(6))}))
+		edited <- second(s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{BenefitValue: core.Set(int64(6))}))
 	}()
 	select {
 	case err := <-edited:
 		t.Fatalf("it did not wait: %v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
-	if err := confirming.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	wantFields(t, <-edited, core.Fields{"benefit_type": promised["benefit_type"]})
-	if got := s.find(t, c.ID); *got.BenefitValue != 5 {
+	s.Check(confirming.Commit(t.Context()))
+	shoptest.WantFields(t, <-edited, core.Fields{"benefit_type": promised["benefit_type"]})
+	if got := s.find(c.ID); *got.BenefitValue != 5 {
 		t.Errorf("it is worth %d, want 5", *got.BenefitValue)
 	}
 }
@@ -240,16 +235,16 @@ func TestEditWaitsForAFirstSend(t *testing.T) {
 func TestEditDoesNotWaitForEvaluation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t)
-	c := s.coupon(t, fivePoints())
-	send := s.confirmed(t, c, toAll())
-	making := s.begin(t)
+	anna := s.Customer().ID
+	c := s.Coupon(fivePoints())
+	send := s.confirmed(c, toAll())
+	making := s.begin()
 	if _, err := making.Exec(t.Context(), `
 		insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, created_at)
-		values ($1, $2, $3, $4, $5, now())`, s.by.Tenant.ID, core.NewID(s.db.Now()), c.ID, send.ID, anna); err != nil {
+		values ($1, $2, $3, $4, $5, now())`, s.By.Tenant.ID, core.NewID(s.DB.Now()), c.ID, send.ID, anna); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Edit(t.Context(), s.by, c.ID, coupon.Edit{Name: core.Set("Spring"), MaxPerCustomer: core.Set(int64(2))}); err != nil {
+	if _, err := s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{Name: core.Set("Spring"), MaxPerCustomer: core.Set(int64(2))}); err != nil {
 		t.Errorf("while a send is being made: %v", err)
 	}
 }
@@ -258,22 +253,22 @@ func TestEditDoesNotWaitForEvaluation(t *testing.T) {
 func TestConcurrentEditAndFirstSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t)
+	anna := s.Customer().ID
 	for range 15 {
-		c := s.coupon(t, fivePoints())
+		c := s.Coupon(fivePoints())
 		var all sync.WaitGroup
 		for i := range 4 {
 			all.Go(func() {
-				err := second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitValue: core.Set(int64(10 + i))}))
+				err := second(s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{BenefitValue: core.Set(int64(10 + i))}))
 				if err != nil && !core.IsKind(err, core.KindInvalid) {
 					t.Error(err)
 				}
 			})
 		}
-		all.Go(func() { s.confirmed(t, c, to(coupon.Manual, anna)) })
+		all.Go(func() { s.confirmed(c, to(coupon.Manual, anna)) })
 		all.Wait()
-		said := *s.find(t, c.ID).BenefitValue
-		if err := second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitValue: core.Set(said + 1)})); !core.IsKind(err, core.KindInvalid) {
+		said := *s.find(c.ID).BenefitValue
+		if err := second(s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{BenefitValue: core.Set(said + 1)})); !core.IsKind(err, core.KindInvalid) {
 			t.Errorf("after the send = %v, want it refused", err)
 		}
 	}
@@ -285,23 +280,25 @@ func TestRoles(t *testing.T) {
 	s := newShop(t)
 	many := fivePoints()
 	many.MaxPerCustomer = new(int64(10))
-	anna, c := s.customer(t), s.coupon(t, many)
+	anna, c := s.Customer().ID, s.Coupon(many)
 	for _, step := range []struct {
 		name  string
 		least core.Role
 		do    func(by core.Actor) error
 	}{
-		{"redeem", core.Cashier, func(by core.Actor) error { return second(s.Redeem(t.Context(), by, s.voucher(t, c, anna))) }},
-		{"add", core.Manager, func(by core.Actor) error { return second(s.Add(t.Context(), by, fivePoints())) }},
-		{"edit", core.Manager, func(by core.Actor) error { return second(s.Edit(t.Context(), by, c.ID, coupon.Edit{})) }},
-		{"switch", core.Manager, func(by core.Actor) error { return second(s.SetActive(t.Context(), by, c.ID, true)) }},
-		{"send", core.Manager, func(by core.Actor) error { return second(s.Send(t.Context(), by, c.ID, toAll())) }},
-		{"evaluate", core.Manager, func(by core.Actor) error { return second(s.Evaluate(t.Context(), by, s.confirmed(t, c, toAll()).ID)) }},
+		{"redeem", core.Cashier, func(by core.Actor) error { return second(s.Coupons.Redeem(t.Context(), by, s.Voucher(c.ID, anna))) }},
+		{"add", core.Manager, func(by core.Actor) error { return second(s.Coupons.Add(t.Context(), by, fivePoints())) }},
+		{"edit", core.Manager, func(by core.Actor) error { return second(s.Coupons.Edit(t.Context(), by, c.ID, coupon.Edit{})) }},
+		{"switch", core.Manager, func(by core.Actor) error { return second(s.Coupons.SetActive(t.Context(), by, c.ID, true)) }},
+		{"send", core.Manager, func(by core.Actor) error { return second(s.Coupons.Send(t.Context(), by, c.ID, toAll())) }},
+		{"evaluate", core.Manager, func(by core.Actor) error {
+			return second(s.Coupons.Evaluate(t.Context(), by, s.confirmed(c, toAll()).ID))
+		}},
 	} {
-		unknownRole := s.by
+		unknownRole := s.By
 		unknownRole.Role = "guest"
 		for _, by := range []core.Actor{
-			unknownRole, dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager), s.by, core.System(s.by.Tenant, "job"),
+			unknownRole, s.As(core.Cashier).By, s.As(core.Manager).By, s.By, core.System(s.By.Tenant, "job"),
 		} {
 			if err := step.do(by); !errors.Is(err, by.Require(step.least)) {
 				t.Errorf("%s as %s %s: %v", step.name, by.Kind, by.Role, err)

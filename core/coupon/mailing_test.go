@@ -24,6 +24,7 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/mail/smtptest"
 	"example.com/loyalty/core/privacy"
+	"example.com/loyalty/core/shoptest"
 )
 
 // mailShop is a shop with a mail server.
@@ -43,15 +44,16 @@ func newMailShop(t *testing.T) mailShop {
 	return mailShopOf(t, dbtest.DB(t), dbtest.Tenant(t, dbtest.DB(t)), server, sender)
 }
 
-func mailShopOf(t *testing.T, d *db.DB, by core.Actor, server *smtptest.Server, sender mail.Sender) mailShop {
+func mailShopOf(t testing.TB, d *db.DB, by core.Actor, server *smtptest.Server, sender mail.Sender) mailShop {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	jobs, err := job.New(d, log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mails := mail.New(d, jobs, rendered, sender, log)
-	return mailShop{shop{coupon.NewService(d, jobs, mails, dbtest.Links(), log), jobs, d, by}, server, sender}
+	s := mailShop{shop{shoptest.Of(t, d, by)}, server, sender}
+	s.Jobs, s.Coupons = jobs, coupon.NewService(d, jobs, mail.New(d, jobs, rendered, sender, log), dbtest.Links(), log)
+	return s
 }
 
 // rendered renders the parts of a mail that these tests check.
@@ -73,40 +75,29 @@ func rendered(_ context.Context, to string, l mail.Email) (mail.Rendered, error)
 }
 
 // at returns the shop at another instant.
-func (s mailShop) at(t *testing.T, instant time.Time) mailShop {
-	t.Helper()
-	return mailShopOf(t, s.db.At(instant), s.by, s.server, s.sender)
-}
-
-func (s mailShop) later(t *testing.T, d time.Duration) mailShop {
-	t.Helper()
-	return s.at(t, s.db.Now().Add(d))
+func (s mailShop) at(instant time.Time) mailShop {
+	s.T.Helper()
+	return mailShopOf(s.T, s.DB.At(instant), s.By, s.server, s.sender)
 }
 
 // mailed creates a customer with an e-mail address.
-func (s shop) mailed(t *testing.T, email string) core.ID {
-	t.Helper()
-	c, err := customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
-		FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new(fmt.Sprintf("070 %07d", phones.Add(1))), Email: &email,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.ID
+func (s shop) mailed(email string) core.ID {
+	s.T.Helper()
+	anna := shoptest.Anna(shoptest.Phone())
+	anna.Email = &email
+	return s.AddCustomer(anna).ID
 }
 
-func (s shop) unsubscribe(t *testing.T, who core.ID) {
-	t.Helper()
-	if _, err := customer.NewService(s.db).Unsubscribe(t.Context(), s.by, who); err != nil {
-		t.Fatal(err)
-	}
+func (s shop) unsubscribe(who core.ID) {
+	s.T.Helper()
+	s.Must(s.Customers.Unsubscribe(s.T.Context(), s.By, who))
 }
 
 // deliver runs the job of a send's mails until it need not run again at once.
-func (s shop) deliver(t *testing.T, send core.ID) error {
-	t.Helper()
+func (s shop) deliver(send core.ID) error {
+	s.T.Helper()
 	for {
-		err := s.RunDelivery(t.Context(), coupon.Delivery{Tenant: s.by.Tenant.ID, Send: send})
+		err := s.Coupons.RunDelivery(s.T.Context(), coupon.Delivery{Tenant: s.By.Tenant.ID, Send: send})
 		if !errors.Is(err, job.Again(0)) || !isNow(err) {
 			return err
 		}
@@ -116,24 +107,22 @@ func (s shop) deliver(t *testing.T, send core.ID) error {
 // isNow reports whether a job is to run again at once.
 func isNow(err error) bool { return err.Error() == job.Again(0).Error() }
 
-func (s shop) found(t *testing.T, send core.ID) coupon.SendDetail {
-	t.Helper()
-	d, err := s.FindSend(t.Context(), s.by, send)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) found(send core.ID) coupon.SendDetail {
+	s.T.Helper()
+	d, err := s.Coupons.FindSend(s.T.Context(), s.By, send)
+	s.Check(err)
 	return d
 }
 
-func (s shop) wantMails(t *testing.T, send core.ID, status coupon.SendStatus, mails, delivered, failed int64) {
-	t.Helper()
-	got := s.found(t, send)
+func (s shop) wantMails(send core.ID, status coupon.SendStatus, mails, delivered, failed int64) {
+	s.T.Helper()
+	got := s.found(send)
 	if got.Status != status || got.Mails != mails || got.Delivered != delivered || got.Failed != failed {
-		t.Errorf("%s with %d mails, %d delivered, %d failed; want %s, %d, %d, %d",
+		s.T.Errorf("%s with %d mails, %d delivered, %d failed; want %s, %d, %d, %d",
 			got.Status, got.Mails, got.Delivered, got.Failed, status, mails, delivered, failed)
 	}
 	if (got.EndedAt != nil) != (status == coupon.Done) {
-		t.Errorf("%s, ended at %v", got.Status, got.EndedAt)
+		s.T.Errorf("%s, ended at %v", got.Status, got.EndedAt)
 	}
 }
 
@@ -145,10 +134,10 @@ func (s mailShop) recipients() (list []string) {
 	return list
 }
 
-func (s mailShop) wantRecipients(t *testing.T, want ...string) {
-	t.Helper()
+func (s mailShop) wantRecipients(want ...string) {
+	s.T.Helper()
 	if diff := cmp.Diff(want, s.recipients()); diff != "" {
-		t.Errorf("mailed to (-want +got):\n%s", diff)
+		s.T.Errorf("mailed to (-want +got):\n%s", diff)
 	}
 }
 
@@ -157,33 +146,29 @@ func (s mailShop) wantRecipients(t *testing.T, want ...string) {
 func TestSendMailsSubscribedCustomers(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	anna, bilal, carla := s.mailed(t, "anna@example.com"), s.mailed(t, "bilal@example.com"), s.customer(t)
-	s.unsubscribe(t, bilal)
-	c := s.coupon(t, fivePoints())
-	send := s.recordDelivery(t, c, toAll())
+	anna, bilal, carla := s.mailed("anna@example.com"), s.mailed("bilal@example.com"), s.Customer().ID
+	s.unsubscribe(bilal)
+	c := s.Coupon(fivePoints())
+	send := s.Send(c.ID, toAll())
 	if send.Status != coupon.Mailing || send.Mails != 1 || send.NoEmail != 1 || send.Unsubscribed != 1 {
 		t.Errorf("evaluated: %+v", send)
 	}
-	s.wantHolders(t, c, anna, bilal, carla)
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantMails(t, send.ID, coupon.Done, 1, 1, 0)
+	s.wantHolders(c, anna, bilal, carla)
+	s.Check(s.deliver(send.ID))
+	s.wantMails(send.ID, coupon.Done, 1, 1, 0)
 	got := s.server.Mails()
 	if len(got) != 1 || got[0].To != "anna@example.com" {
 		t.Fatalf("mailed %+v", got)
 	}
 	var voucher core.ID
-	for _, v := range s.stored(t, c) {
+	for _, v := range s.stored(c) {
 		if v.CustomerID == anna {
 			voucher = v.ID
 		}
 	}
 	links := dbtest.Links()
-	unsubscribe, err := links.Token(link.Unsubscribe, s.by.Tenant.ID, anna, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unsubscribe, err := links.Token(link.Unsubscribe, s.By.Tenant.ID, anna, 0)
+	s.Check(err)
 	for header, want := range map[string]string{
 		"Message-Id": "<" + voucher.String() + "@127.0.0.1>", "Subject": "Welcome back",
 		"List-Unsubscribe": "<https://shop.example/unsubscribe/" + unsubscribe + ">", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
@@ -192,7 +177,7 @@ func TestSendMailsSubscribedCustomers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", header, got, want)
 		}
 	}
-	if from, err := got[0].Header.AddressList("From"); err != nil || from[0].Name != s.by.Tenant.Name || from[0].Address != "loyalty@example.com" {
+	if from, err := got[0].Header.AddressList("From"); err != nil || from[0].Name != s.By.Tenant.Name || from[0].Address != "loyalty@example.com" {
 		t.Errorf("from %v, %v", from, err)
 	}
 	for _, part := range []string{"Content-Type: text/plain", "Content-Type: text/html", "Content-Type: image/png", "Content-Id: <qr.png>"} {
@@ -206,26 +191,22 @@ func TestSendMailsSubscribedCustomers(t *testing.T) {
 func TestTheMailedLinkOpensTheVoucher(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	anna := s.mailed(t, "anna@example.com")
-	c := s.coupon(t, fivePoints())
-	send := s.recordDelivery(t, c, toAll())
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
+	anna := s.mailed("anna@example.com")
+	c := s.Coupon(fivePoints())
+	send := s.Send(c.ID, toAll())
+	s.Check(s.deliver(send.ID))
 	_, token, _ := strings.Cut(s.server.Mails()[0].Body, "/v/")
 	token = strings.Fields(strings.ReplaceAll(token, "=\r\n", ""))[0]
-	opened, err := s.OpenVoucher(t.Context(), s.by.Tenant, token)
+	opened, err := s.Coupons.OpenVoucher(t.Context(), s.By.Tenant, token)
 	if err != nil || opened.CustomerID != anna || opened.CustomerName != "Anna Lindqvist" || opened.Refusal() != nil {
 		t.Errorf("%s opens %+v, %v", token, opened, err)
 	}
 	stranger := newMailShop(t)
-	if _, err := stranger.OpenVoucher(t.Context(), stranger.by.Tenant, token); !errors.Is(err, core.ErrNotFound) {
+	if _, err := stranger.Coupons.OpenVoucher(t.Context(), stranger.By.Tenant, token); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("at another tenant = %v", err)
 	}
-	if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, anna); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.OpenVoucher(t.Context(), s.by.Tenant, token); !errors.Is(err, core.ErrNotFound) {
+	s.Must(privacy.NewService(s.DB).Erase(t.Context(), s.By, anna))
+	if _, err := s.Coupons.OpenVoucher(t.Context(), s.By.Tenant, token); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("of an erased customer = %v", err)
 	}
 }
@@ -235,29 +216,27 @@ func TestAFailingAddressNeverBlocksTheRest(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
 	for _, name := range []string{"anna", "gone", "full", "lost", "zoe"} {
-		s.mailed(t, name+"@example.com")
+		s.mailed(name + "@example.com")
 	}
 	s.server.Replies("gone@example.com", 550, [3]int{5, 1, 1}, "No such user")
 	s.server.Replies("full@example.com", 452, [3]int{4, 2, 2}, "Mailbox full")
 	s.server.Drops("lost@example.com")
-	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
-	if err := s.deliver(t, send.ID); err == nil || isNow(err) {
+	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
+	if err := s.deliver(send.ID); err == nil || isNow(err) {
 		t.Fatalf("the job = %v, want it to come again later", err)
 	}
-	s.wantMails(t, send.ID, coupon.Mailing, 5, 2, 1)
-	s.wantRecipients(t, "anna@example.com", "zoe@example.com")
+	s.wantMails(send.ID, coupon.Mailing, 5, 2, 1)
+	s.wantRecipients("anna@example.com", "zoe@example.com")
 
 	s.server.Replies("full@example.com", 0, [3]int{}, "")
-	s = s.later(t, 2*time.Minute)
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantRecipients(t, "anna@example.com", "full@example.com", "lost@example.com", "zoe@example.com")
-	s.wantMails(t, send.ID, coupon.Done, 5, 4, 1)
+	s = s.at(s.DB.Now().Add(2 * time.Minute))
+	s.Check(s.deliver(send.ID))
+	s.wantRecipients("anna@example.com", "full@example.com", "lost@example.com", "zoe@example.com")
+	s.wantMails(send.ID, coupon.Done, 5, 4, 1)
 	if n := s.server.Tries("gone@example.com"); n != 1 {
 		t.Errorf("an address that does not exist was tried %d times", n)
 	}
-	problems := s.problems(t, send.ID)
+	problems := s.problems(send.ID)
 	if p := problems["gone@example.com"]; !p.Failed || !p.Permanent || p.CanRetry() || p.Reply != "550 5.1.1 No such user" {
 		t.Errorf("problem: %+v", p)
 	}
@@ -266,12 +245,10 @@ func TestAFailingAddressNeverBlocksTheRest(t *testing.T) {
 	}
 }
 
-func (s shop) problems(t *testing.T, send core.ID) map[string]coupon.MailProblem {
-	t.Helper()
-	l, err := s.ListMailProblems(t.Context(), s.by, send, core.Page{Size: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) problems(send core.ID) map[string]coupon.MailProblem {
+	s.T.Helper()
+	l, err := s.Coupons.ListMailProblems(s.T.Context(), s.By, send, core.Page{Size: 100})
+	s.Check(err)
 	byAddress := map[string]coupon.MailProblem{}
 	for _, p := range l.Items {
 		byAddress[*p.Recipient] = p
@@ -283,45 +260,39 @@ func (s shop) problems(t *testing.T, send core.ID) map[string]coupon.MailProblem
 func TestAMailThatKeepsFailingIsGivenUpAndRetried(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	anna := s.mailed(t, "full@example.com")
+	anna := s.mailed("full@example.com")
 	s.server.Replies("full@example.com", 452, [3]int{4, 2, 2}, "Mailbox full")
-	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
+	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
 	for range 10 {
-		if err := s.deliver(t, send.ID); err == nil {
+		if err := s.deliver(send.ID); err == nil {
 			break
 		}
-		s = s.later(t, 5*time.Hour)
+		s = s.at(s.DB.Now().Add(5 * time.Hour))
 	}
-	s.wantMails(t, send.ID, coupon.Done, 1, 0, 1)
+	s.wantMails(send.ID, coupon.Done, 1, 0, 1)
 	if n := s.server.Tries("full@example.com"); n != 5 {
 		t.Errorf("tried %d times, want 5", n)
 	}
-	if p := s.problems(t, send.ID)["full@example.com"]; !p.Failed || p.Permanent || !p.CanRetry() {
+	if p := s.problems(send.ID)["full@example.com"]; !p.Failed || p.Permanent || !p.CanRetry() {
 		t.Errorf("problem: %+v", p)
 	}
 	s.server.Replies("full@example.com", 550, [3]int{5, 1, 1}, "No such user")
-	if n, err := s.RetryMails(t.Context(), s.by, send.ID); n != 1 || err != nil {
+	if n, err := s.Coupons.RetryMails(t.Context(), s.By, send.ID); n != 1 || err != nil {
 		t.Fatalf("retried %d, %v", n, err)
 	}
-	s.wantMails(t, send.ID, coupon.Mailing, 1, 0, 0)
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	voucher := s.problems(t, send.ID)["full@example.com"].VoucherID
-	if again, err := s.RetryMail(t.Context(), s.by, send.ID, voucher); again || err != nil {
+	s.wantMails(send.ID, coupon.Mailing, 1, 0, 0)
+	s.Check(s.deliver(send.ID))
+	voucher := s.problems(send.ID)["full@example.com"].VoucherID
+	if again, err := s.Coupons.RetryMail(t.Context(), s.By, send.ID, voucher); again || err != nil {
 		t.Errorf("an address that doesn't exist is tried again: %v, %v", again, err)
 	}
-	if _, err := customer.NewService(s.db).Edit(t.Context(), s.by, anna, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := s.RetryMail(t.Context(), s.by, send.ID, voucher); !again || err != nil {
+	s.Must(s.Customers.Edit(t.Context(), s.By, anna, customer.Edit{Email: core.Set("anna@example.com")}))
+	if again, err := s.Coupons.RetryMail(t.Context(), s.By, send.ID, voucher); !again || err != nil {
 		t.Fatalf("another address: %v, %v", again, err)
 	}
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantMails(t, send.ID, coupon.Done, 1, 1, 0)
-	s.wantRecipients(t, "anna@example.com")
+	s.Check(s.deliver(send.ID))
+	s.wantMails(send.ID, coupon.Done, 1, 1, 0)
+	s.wantRecipients("anna@example.com")
 }
 
 // While the mail server can't be reached, no mail counts as tried, and all are sent when it is
@@ -329,32 +300,26 @@ func TestAMailThatKeepsFailingIsGivenUpAndRetried(t *testing.T) {
 func TestUnreachableMailServer(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	s.mailed(t, "anna@example.com")
-	s.mailed(t, "bilal@example.com")
+	s.mailed("anna@example.com")
+	s.mailed("bilal@example.com")
 	unused, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	_ = unused.Close()
 	nowhere, err := mail.NewSMTP("smtp://"+unused.Addr().String(), "loyalty@example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	away := s
-	away.shop = mailShopOf(t, s.db, s.by, s.server, nowhere).shop
-	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
-	if err := away.deliver(t, send.ID); err == nil || isNow(err) {
+	away.shop = mailShopOf(t, s.DB, s.By, s.server, nowhere).shop
+	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
+	if err := away.deliver(send.ID); err == nil || isNow(err) {
 		t.Fatalf("the job = %v, want its failure", err)
 	}
-	s.wantMails(t, send.ID, coupon.Mailing, 2, 0, 0)
-	if got := s.problems(t, send.ID); len(got) != 0 {
+	s.wantMails(send.ID, coupon.Mailing, 2, 0, 0)
+	if got := s.problems(send.ID); len(got) != 0 {
 		t.Errorf("problems: %+v", got)
 	}
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantRecipients(t, "anna@example.com", "bilal@example.com")
-	s.wantMails(t, send.ID, coupon.Done, 2, 2, 0)
+	s.Check(s.deliver(send.ID))
+	s.wantRecipients("anna@example.com", "bilal@example.com")
+	s.wantMails(send.ID, coupon.Done, 2, 2, 0)
 }
 
 // dying is a connection to a mail server on which the client is killed after a number of mails.
@@ -393,28 +358,26 @@ func TestAKilledProcessSendsOneMailTwiceAtMost(t *testing.T) {
 	s := newMailShop(t)
 	const customers, killed = 7, 4
 	for i := range customers {
-		s.mailed(t, fmt.Sprintf("c%d@example.com", i))
+		s.mailed(fmt.Sprintf("c%d@example.com", i))
 	}
-	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
+	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
 	ctx, kill := context.WithCancel(t.Context())
-	first := mailShopOf(t, s.db, s.by, s.server, &dying{s.sender, killed, kill})
-	if err := first.RunDelivery(ctx, coupon.Delivery{Tenant: s.by.Tenant.ID, Send: send.ID}); !errors.Is(err, context.Canceled) {
+	first := mailShopOf(t, s.DB, s.By, s.server, &dying{s.sender, killed, kill})
+	if err := first.Coupons.RunDelivery(ctx, coupon.Delivery{Tenant: s.By.Tenant.ID, Send: send.ID}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("the first job = %v", err)
 	}
-	s.wantMails(t, send.ID, coupon.Mailing, customers, killed-1, 0)
+	s.wantMails(send.ID, coupon.Mailing, customers, killed-1, 0)
 
 	// The next process waits until the claimed mails are due again.
-	if err := s.deliver(t, send.ID); err == nil || isNow(err) {
+	if err := s.deliver(send.ID); err == nil || isNow(err) {
 		t.Fatalf("the second job = %v, want it to come again later", err)
 	}
 	if got := s.server.Mails(); len(got) != killed {
 		t.Errorf("%d mails went out meanwhile, want %d", len(got), killed)
 	}
-	s = s.later(t, 3*time.Minute)
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantMails(t, send.ID, coupon.Done, customers, customers, 0)
+	s = s.at(s.DB.Now().Add(3 * time.Minute))
+	s.Check(s.deliver(send.ID))
+	s.wantMails(send.ID, coupon.Done, customers, customers, 0)
 	byID := map[string]int{}
 	for _, m := range s.server.Mails() {
 		byID[m.Header.Get("Message-Id")]++
@@ -440,51 +403,45 @@ func TestTwoJobsNeverSendTheSameMail(t *testing.T) {
 	var want []string
 	for i := range 120 {
 		want = append(want, fmt.Sprintf("c%03d@example.com", i))
-		s.mailed(t, want[i])
+		s.mailed(want[i])
 	}
-	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
+	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
 	began := time.Now()
 	var both sync.WaitGroup
 	for range 4 {
-		both.Go(func() { _ = s.deliver(t, send.ID) })
+		both.Go(func() { _ = s.deliver(send.ID) })
 	}
 	both.Wait()
 	// Limited by tenant over all jobs: 50 at once, then 50 a second.
 	if took := time.Since(began); took < 1400*time.Millisecond {
 		t.Errorf("120 mails went out within %s", took)
 	}
-	s.wantRecipients(t, want...)
-	s.wantMails(t, send.ID, coupon.Done, 120, 120, 0)
+	s.wantRecipients(want...)
+	s.wantMails(send.ID, coupon.Done, 120, 120, 0)
 }
 
 // Stopped e-mails aren't sent until they are resumed; the vouchers stay valid.
 func TestStopAndResume(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	s.mailed(t, "anna@example.com")
-	c := s.coupon(t, fivePoints())
-	send := s.recordDelivery(t, c, toAll())
-	stopped, err := s.StopMails(t.Context(), s.by, send.ID)
+	s.mailed("anna@example.com")
+	c := s.Coupon(fivePoints())
+	send := s.Send(c.ID, toAll())
+	stopped, err := s.Coupons.StopMails(t.Context(), s.By, send.ID)
 	if err != nil || stopped.Status != coupon.Stopped {
 		t.Fatalf("stopped: %+v, %v", stopped, err)
 	}
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantMails(t, send.ID, coupon.Stopped, 1, 0, 0)
-	if again, err := s.StopMails(t.Context(), s.by, send.ID); err != nil || again.Status != coupon.Stopped {
+	s.Check(s.deliver(send.ID))
+	s.wantMails(send.ID, coupon.Stopped, 1, 0, 0)
+	if again, err := s.Coupons.StopMails(t.Context(), s.By, send.ID); err != nil || again.Status != coupon.Stopped {
 		t.Errorf("stopped again: %+v, %v", again, err)
 	}
-	if got := len(s.stored(t, c)); got != 1 || len(s.server.Mails()) != 0 {
+	if got := len(s.stored(c)); got != 1 || len(s.server.Mails()) != 0 {
 		t.Errorf("%d vouchers, %d mails", got, len(s.server.Mails()))
 	}
-	if _, err := s.ResumeMails(t.Context(), s.by, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantMails(t, send.ID, coupon.Done, 1, 1, 0)
+	s.Must(s.Coupons.ResumeMails(t.Context(), s.By, send.ID))
+	s.Check(s.deliver(send.ID))
+	s.wantMails(send.ID, coupon.Done, 1, 1, 0)
 }
 
 // Customers who unsubscribe or are erased after the vouchers were created get no e-mail, and the
@@ -494,55 +451,40 @@ func TestUnsubscribingBeforeTheMail(t *testing.T) {
 	for _, keeps := range []bool{false, true} {
 		s := newMailShop(t)
 		if keeps {
-			s = mailShopOf(t, s.db, s.by, s.server, nil)
+			s = mailShopOf(t, s.DB, s.By, s.server, nil)
 		}
-		anna, bilal := s.mailed(t, "anna@example.com"), s.mailed(t, "bilal@example.com")
-		s.mailed(t, "carla@example.com")
-		send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
-		s.unsubscribe(t, anna)
-		if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, bilal); err != nil {
+		anna, bilal := s.mailed("anna@example.com"), s.mailed("bilal@example.com")
+		s.mailed("carla@example.com")
+		send := s.Send(s.Coupon(fivePoints()).ID, toAll())
+		s.unsubscribe(anna)
+		if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, bilal); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.deliver(t, send.ID); err != nil {
-			t.Fatal(err)
-		}
-		s.wantMails(t, send.ID, coupon.Done, 1, 1, 0)
-		if got := s.found(t, send.ID); got.Unsubscribed != 1 || got.NoEmail != 1 || got.Sent != 3 {
+		s.Check(s.deliver(send.ID))
+		s.wantMails(send.ID, coupon.Done, 1, 1, 0)
+		if got := s.found(send.ID); got.Unsubscribed != 1 || got.NoEmail != 1 || got.Sent != 3 {
 			t.Errorf("send: %+v", got)
 		}
 		if keeps {
-			if n := s.kept(t); n != 1 {
+			if n := s.Count("mail where status = 'kept'"); n != 1 {
 				t.Errorf("%d mails are kept, want Carla's", n)
 			}
 		} else {
-			s.wantRecipients(t, "carla@example.com")
+			s.wantRecipients("carla@example.com")
 		}
 	}
-}
-
-func (s shop) kept(t *testing.T) (n int) {
-	t.Helper()
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and status = 'kept'", s.by.Tenant.ID).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 // Without a mail server, the mails are kept with their pictures.
 func TestWithoutAMailServerVoucherMailsAreKept(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	s = mailShopOf(t, s.db, s.by, s.server, nil)
-	s.mailed(t, "anna@example.com")
-	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantMails(t, send.ID, coupon.Done, 1, 1, 0)
-	var html string
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select html from loyalty.mail where tenant_id = $1", s.by.Tenant.ID).Scan(&html); err != nil {
-		t.Fatal(err)
-	}
+	s = mailShopOf(t, s.DB, s.By, s.server, nil)
+	s.mailed("anna@example.com")
+	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
+	s.Check(s.deliver(send.ID))
+	s.wantMails(send.ID, coupon.Done, 1, 1, 0)
+	html := shoptest.Query[string](s.Shop, "select html from loyalty.mail where tenant_id = $1", s.By.Tenant.ID)
 	if html != `<img src="data:image/png;base64,UE5H">` {
 		t.Errorf("kept: %s", html)
 	}
@@ -552,18 +494,13 @@ func TestWithoutAMailServerVoucherMailsAreKept(t *testing.T) {
 func TestErasingForgetsAddressesThatFailed(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	anna := s.mailed(t, "gone@example.com")
+	anna := s.mailed("gone@example.com")
 	s.server.Replies("gone@example.com", 550, [3]int{5, 1, 1}, "No such user: gone@example.com")
-	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, anna); err != nil {
-		t.Fatal(err)
-	}
-	var left int
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.voucher_mail m where tenant_id = $1 and m::text like '%gone@%'", s.by.Tenant.ID).Scan(&left); err != nil || left != 0 {
-		t.Errorf("the address is in %d rows, %v", left, err)
+	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
+	s.Check(s.deliver(send.ID))
+	s.Must(privacy.NewService(s.DB).Erase(t.Context(), s.By, anna))
+	if left := s.Count("voucher_mail m where m::text like '%gone@%'"); left != 0 {
+		t.Errorf("the address is in %d rows, want none", left)
 	}
 }
 
@@ -571,29 +508,22 @@ func TestErasingForgetsAddressesThatFailed(t *testing.T) {
 func TestTestMailGoesToTheSender(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	c := s.coupon(t, fivePoints())
-	var staff string
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select email from loyalty.staff where id = $1", s.by.StaffID).Scan(&staff); err != nil {
-		t.Fatal(err)
-	}
-	address, err := s.SendTest(t.Context(), s.by, c.ID, coupon.Send{Subject: new("A bun, on us"), Message: new("Warm.")})
+	c := s.Coupon(fivePoints())
+	staff := shoptest.Query[string](s.Shop, "select email from loyalty.staff where id = $1", s.By.StaffID)
+	address, err := s.Coupons.SendTest(t.Context(), s.By, c.ID, coupon.Send{Subject: new("A bun, on us"), Message: new("Warm.")})
 	if err != nil || address != staff {
 		t.Fatalf("goes to %s, %v; want %s", address, err, staff)
 	}
-	job := coupon.TestMail{Mail: core.NewID(s.db.Now()), Tenant: s.by.Tenant.ID, Coupon: c.ID, Staff: s.by.StaffID, Subject: "A bun, on us", Message: "Warm."}
-	if err := s.RunTestMail(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	job := coupon.TestMail{Mail: core.NewID(s.DB.Now()), Tenant: s.By.Tenant.ID, Coupon: c.ID, Staff: s.By.StaffID, Subject: "A bun, on us", Message: "Warm."}
+	s.Check(s.Coupons.RunTestMail(t.Context(), job))
 	got := s.server.Mails()
-	if len(got) != 1 || got[0].To != staff || got[0].Header.Get("Subject") != "A bun, on us" || len(s.stored(t, c)) != 0 {
+	if len(got) != 1 || got[0].To != staff || got[0].Header.Get("Subject") != "A bun, on us" || len(s.stored(c)) != 0 {
 		t.Errorf("%d mails: %+v", len(got), got)
 	}
 	for range 19 {
-		if _, err := s.SendTest(t.Context(), s.by, c.ID, coupon.Send{}); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.Coupons.SendTest(t.Context(), s.By, c.ID, coupon.Send{}))
 	}
-	if _, err := s.SendTest(t.Context(), s.by, c.ID, coupon.Send{}); !core.IsKind(err, core.KindThrottled) {
+	if _, err := s.Coupons.SendTest(t.Context(), s.By, c.ID, coupon.Send{}); !core.IsKind(err, core.KindThrottled) {
 		t.Errorf("the 21st test within an hour = %v", err)
 	}
 }
@@ -603,9 +533,9 @@ func TestTestMailGoesToTheSender(t *testing.T) {
 func TestAStopDuringAMail(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	s.mailed(t, "anna@example.com")
-	s.mailed(t, "bilal@example.com")
-	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
+	s.mailed("anna@example.com")
+	s.mailed("bilal@example.com")
+	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
 	s.server.Delays(400 * time.Millisecond)
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
@@ -614,15 +544,13 @@ func TestAStopDuringAMail(t *testing.T) {
 		}
 		stop()
 	}()
-	if err := s.RunDelivery(ctx, coupon.Delivery{Tenant: s.by.Tenant.ID, Send: send.ID}); !errors.Is(err, context.Canceled) {
+	if err := s.Coupons.RunDelivery(ctx, coupon.Delivery{Tenant: s.By.Tenant.ID, Send: send.ID}); !errors.Is(err, context.Canceled) {
 		t.Errorf("the job = %v", err)
 	}
-	s.wantMails(t, send.ID, coupon.Mailing, 2, 1, 0)
+	s.wantMails(send.ID, coupon.Mailing, 2, 1, 0)
 	s.server.Delays(0)
-	s = s.later(t, 3*time.Minute)
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	s.wantRecipients(t, "anna@example.com", "bilal@example.com")
-	s.wantMails(t, send.ID, coupon.Done, 2, 2, 0)
+	s = s.at(s.DB.Now().Add(3 * time.Minute))
+	s.Check(s.deliver(send.ID))
+	s.wantRecipients("anna@example.com", "bilal@example.com")
+	s.wantMails(send.ID, coupon.Done, 2, 2, 0)
 }

@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 // at returns a send to all customers at a time.
@@ -23,40 +24,38 @@ func scheduled(at time.Time) coupon.Send {
 	return s
 }
 
-func (s shop) run(t *testing.T, send core.ID) {
-	t.Helper()
-	if err := s.RunEvaluation(t.Context(), coupon.Evaluation{Tenant: s.by.Tenant.ID, Send: send}); err != nil {
-		t.Fatal(err)
-	}
+func (s shop) run(send core.ID) {
+	s.T.Helper()
+	s.Check(s.Coupons.RunEvaluation(s.T.Context(), coupon.Evaluation{Tenant: s.By.Tenant.ID, Send: send}))
 }
 
 // A scheduled send is evaluated once, at its time, with the customers who joined before.
 func TestAScheduledSendIsEvaluatedAtItsTime(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	early := s.customer(t)
-	c := s.coupon(t, fivePoints())
-	at := s.db.Now().Add(2 * time.Hour)
-	send := s.confirmed(t, c, scheduled(at))
+	early := s.Customer().ID
+	c := s.Coupon(fivePoints())
+	at := s.DB.Now().Add(2 * time.Hour)
+	send := s.confirmed(c, scheduled(at))
 	if send.Status != coupon.Waiting || !send.SendAt.Equal(at) {
 		t.Errorf("confirmed: %+v", send)
 	}
 	var state string
 	var due time.Time
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select state, scheduled_at from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1", send.ID.String()).
+	err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select state, scheduled_at from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1", send.ID.String()).
 		Scan(&state, &due)
 	if err != nil || state != "scheduled" || !due.Equal(at) {
 		t.Errorf("its job is %s for %s, %v; want scheduled for %s", state, due, err, at)
 	}
-	joined := s.at(t, at.Add(-time.Minute)).customer(t)
-	tooLate := s.at(t, at.Add(time.Minute)).customer(t)
-	s.at(t, at.Add(5*time.Minute)).run(t, send.ID) // later than planned, but for its time
-	s.wantHolders(t, c, early, joined)
-	if got := s.found(t, send.ID); got.Status != coupon.Done || got.BegunAt == nil || got.EvaluatedAt == nil {
+	joined := s.at(at.Add(-time.Minute)).Customer().ID
+	tooLate := s.at(at.Add(time.Minute)).Customer().ID
+	s.at(at.Add(5 * time.Minute)).run(send.ID) // later than planned, but for its time
+	s.wantHolders(c, early, joined)
+	if got := s.found(send.ID); got.Status != coupon.Done || got.BegunAt == nil || got.EvaluatedAt == nil {
 		t.Errorf("evaluated: %+v", got)
 	}
-	s.at(t, at.Add(time.Hour)).run(t, send.ID)
-	if got := s.holders(t, c); len(got) != 2 {
+	s.at(at.Add(time.Hour)).run(send.ID)
+	if got := s.holders(c); len(got) != 2 {
 		t.Errorf("run again: %v hold vouchers, among them maybe %s", got, tooLate)
 	}
 }
@@ -65,18 +64,18 @@ func TestAScheduledSendIsEvaluatedAtItsTime(t *testing.T) {
 func TestWhenASendCanBeScheduled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.coupon(t, fivePoints())
+	c := s.Coupon(fivePoints())
 	for name, at := range map[string]time.Time{
-		"a minute ago": s.db.Now().Add(-time.Minute),
-		"in two years": s.db.Now().AddDate(2, 0, 0),
+		"a minute ago": s.DB.Now().Add(-time.Minute),
+		"in two years": s.DB.Now().AddDate(2, 0, 0),
 	} {
-		_, err := s.Send(t.Context(), s.by, c.ID, scheduled(at))
+		_, err := s.Coupons.Send(t.Context(), s.By, c.ID, scheduled(at))
 		var refusal *core.Error
 		if !errors.As(err, &refusal) || len(refusal.Fields["send_at"]) != 1 {
 			t.Errorf("%s = %v", name, err)
 		}
 	}
-	if _, err := s.Send(t.Context(), s.by, c.ID, scheduled(s.db.Now().AddDate(0, 11, 0))); err != nil {
+	if _, err := s.Coupons.Send(t.Context(), s.By, c.ID, scheduled(s.DB.Now().AddDate(0, 11, 0))); err != nil {
 		t.Errorf("in eleven months = %v", err)
 	}
 }
@@ -86,11 +85,11 @@ func TestCouponMustBeActiveAtTheTimeOfItsSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	n := fivePoints()
-	now := s.db.Now()
+	now := s.DB.Now()
 	n.StartsAt, n.ExpiresAt = new(now.Add(time.Hour)), new(now.Add(3*time.Hour))
-	c := s.coupon(t, n)
+	c := s.Coupon(n)
 	for after, want := range map[time.Duration]error{time.Minute: coupon.ErrNotStarted, 2 * time.Hour: nil, 3 * time.Hour: coupon.ErrExpired} {
-		if _, err := s.Send(t.Context(), s.by, c.ID, scheduled(now.Add(after))); !errors.Is(err, want) {
+		if _, err := s.Coupons.Send(t.Context(), s.By, c.ID, scheduled(now.Add(after))); !errors.Is(err, want) {
 			t.Errorf("after %s = %v, want %v", after, err, want)
 		}
 	}
@@ -100,33 +99,33 @@ func TestCouponMustBeActiveAtTheTimeOfItsSend(t *testing.T) {
 func TestCancelASend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.customer(t)
-	c := s.coupon(t, fivePoints())
-	at := s.db.Now().Add(time.Hour)
-	send := s.confirmed(t, c, scheduled(at))
+	s.Customer()
+	c := s.Coupon(fivePoints())
+	at := s.DB.Now().Add(time.Hour)
+	send := s.confirmed(c, scheduled(at))
 	for range 2 {
-		cancelled, err := s.CancelSend(t.Context(), s.by, send.ID)
+		cancelled, err := s.Coupons.CancelSend(t.Context(), s.By, send.ID)
 		if err != nil || cancelled.Status != coupon.Cancelled || cancelled.EndedAt == nil {
 			t.Fatalf("cancelled: %+v, %v", cancelled, err)
 		}
 	}
-	s.at(t, at).run(t, send.ID)
-	if got := s.holders(t, c); len(got) != 0 {
+	s.at(at).run(send.ID)
+	if got := s.holders(c); len(got) != 0 {
 		t.Errorf("%v hold vouchers of a cancelled send", got)
 	}
-	begun := s.recordDelivery(t, c, toAll())
-	if _, err := s.CancelSend(t.Context(), s.by, begun.ID); !errors.Is(err, coupon.ErrSendBegun) {
+	begun := s.Send(c.ID, toAll())
+	if _, err := s.Coupons.CancelSend(t.Context(), s.By, begun.ID); !errors.Is(err, coupon.ErrSendBegun) {
 		t.Errorf("cancel one that was sent = %v", err)
 	}
-	log := strings.Join(s.log(t, c.ID), "\n")
+	log := strings.Join(s.Log("coupon", c.ID), "\n")
 	if strings.Count(log, "coupon.cancel_send") != 1 {
 		t.Errorf("log:\n%s", log)
 	}
-	if _, err := s.CancelSend(t.Context(), dbtest.Person(t, s.db, s.by, core.Cashier), send.ID); !errors.Is(err, core.ErrRole) {
+	if _, err := s.Coupons.CancelSend(t.Context(), s.As(core.Cashier).By, send.ID); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier cancels = %v", err)
 	}
 	stranger := newShop(t)
-	if _, err := stranger.CancelSend(t.Context(), stranger.by, send.ID); !errors.Is(err, core.ErrNotFound) {
+	if _, err := stranger.Coupons.CancelSend(t.Context(), stranger.By, send.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a stranger cancels = %v", err)
 	}
 }
@@ -135,20 +134,20 @@ func TestCancelASend(t *testing.T) {
 func TestCancelRacesTheJob(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.customer(t)
+	s.Customer()
 	for range 20 {
-		c := s.coupon(t, fivePoints())
-		send := s.confirmed(t, c, toAll())
+		c := s.Coupon(fivePoints())
+		send := s.confirmed(c, toAll())
 		var race sync.WaitGroup
 		var cancelled error
-		race.Go(func() { _, cancelled = s.CancelSend(t.Context(), s.by, send.ID) })
+		race.Go(func() { _, cancelled = s.Coupons.CancelSend(t.Context(), s.By, send.ID) })
 		race.Go(func() {
-			if err := s.RunEvaluation(t.Context(), coupon.Evaluation{Tenant: s.by.Tenant.ID, Send: send.ID}); err != nil {
+			if err := s.Coupons.RunEvaluation(t.Context(), coupon.Evaluation{Tenant: s.By.Tenant.ID, Send: send.ID}); err != nil {
 				t.Error(err)
 			}
 		})
 		race.Wait()
-		status, vouchers := s.found(t, send.ID).Status, len(s.stored(t, c))
+		status, vouchers := s.found(send.ID).Status, len(s.stored(c))
 		switch {
 		case cancelled == nil && (status != coupon.Cancelled || vouchers != 0),
 			errors.Is(cancelled, coupon.ErrSendBegun) && (status != coupon.Done || vouchers != 1),
@@ -162,55 +161,45 @@ func TestCancelRacesTheJob(t *testing.T) {
 func TestASendFailsWithItsCoupon(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	s.customer(t)
-	c := s.coupon(t, fivePoints())
-	at := s.db.Now().Add(time.Hour)
-	send := s.confirmed(t, c, scheduled(at))
-	if _, err := s.SetActive(t.Context(), s.by, c.ID, false); err != nil {
-		t.Fatal(err)
-	}
-	s.at(t, at).run(t, send.ID)
-	got := s.found(t, send.ID)
-	if got.Status != coupon.Failed || got.Failure == nil || *got.Failure != "coupon-inactive" || got.EndedAt == nil || len(s.stored(t, c)) != 0 {
+	s.Customer()
+	c := s.Coupon(fivePoints())
+	at := s.DB.Now().Add(time.Hour)
+	send := s.confirmed(c, scheduled(at))
+	s.Must(s.Coupons.SetActive(t.Context(), s.By, c.ID, false))
+	s.at(at).run(send.ID)
+	got := s.found(send.ID)
+	if got.Status != coupon.Failed || got.Failure == nil || *got.Failure != "coupon-inactive" || got.EndedAt == nil || len(s.stored(c)) != 0 {
 		t.Errorf("the send is %+v", got)
 	}
-	if diff := cmp.Diff([]string{"Welcome back: failed coupon-inactive"}, s.told(t)); diff != "" {
+	if diff := cmp.Diff([]string{"Welcome back: failed coupon-inactive"}, s.told()); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
 
 // told returns the subjects of the mails to the staff.
-func (s shop) told(t *testing.T) (subjects []string) {
-	t.Helper()
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select array_agg(subject) from loyalty.mail where tenant_id = $1", s.by.Tenant.ID).Scan(&subjects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return subjects
+func (s shop) told() []string {
+	s.T.Helper()
+	return shoptest.QueryAll[string](s.Shop, "select subject from loyalty.mail where tenant_id = $1", s.By.Tenant.ID)
 }
 
 // The result of a send is mailed to the person who confirmed it, unless they just confirmed it.
 func TestSendResultIsMailed(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
-	s.mailed(t, "anna@example.com")
-	c := s.coupon(t, fivePoints())
-	now := s.recordDelivery(t, c, toAll())
-	if err := s.deliver(t, now.ID); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.told(t); len(got) != 0 {
+	s.mailed("anna@example.com")
+	c := s.Coupon(fivePoints())
+	now := s.Send(c.ID, toAll())
+	s.Check(s.deliver(now.ID))
+	if got := s.told(); len(got) != 0 {
 		t.Errorf("told at once: %q", got)
 	}
-	other := s.coupon(t, fivePoints())
-	at := s.db.Now().Add(time.Hour)
-	send := s.confirmed(t, other, scheduled(at))
-	s = s.at(t, at)
-	s.run(t, send.ID)
-	if err := s.deliver(t, send.ID); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"Welcome back: done "}, s.told(t)); diff != "" {
+	other := s.Coupon(fivePoints())
+	at := s.DB.Now().Add(time.Hour)
+	send := s.confirmed(other, scheduled(at))
+	s = s.at(at)
+	s.run(send.ID)
+	s.Check(s.deliver(send.ID))
+	if diff := cmp.Diff([]string{"Welcome back: done "}, s.told()); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
@@ -219,29 +208,29 @@ func TestSendResultIsMailed(t *testing.T) {
 func TestPreviewMatchesTheSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	long := s.at(t, s.db.Now().Add(-100*24*time.Hour))
+	long := s.at(s.DB.Now().Add(-100 * 24 * time.Hour))
 	var everybody []core.ID
 	for i, from := range []shop{long, s} {
-		plain, mailed, quiet, gone, holder := from.customer(t), from.mailed(t, fmt.Sprintf("a%d@example.com", i)), from.mailed(t, fmt.Sprintf("b%d@example.com", i)), from.customer(t), from.mailed(t, fmt.Sprintf("c%d@example.com", i))
-		s.unsubscribe(t, quiet)
+		plain, mailed, quiet, gone, holder := from.Customer().ID, from.mailed(fmt.Sprintf("a%d@example.com", i)), from.mailed(fmt.Sprintf("b%d@example.com", i)), from.Customer().ID, from.mailed(fmt.Sprintf("c%d@example.com", i))
+		s.unsubscribe(quiet)
 		for _, who := range []core.ID{plain, mailed, gone, holder} {
-			s.sale(t, who)
+			s.sale(who)
 		}
-		s.leave(t, gone)
+		s.leave(gone)
 		everybody = append(everybody, plain, mailed, quiet, gone, holder)
 	}
 	n := fivePoints()
 	n.MaxRedemptions = new(int64(3))
-	dbtest.Tick(s.db)
+	dbtest.Tick(s.DB)
 	for _, segment := range []coupon.Segment{coupon.All, coupon.LongStanding, coupon.RecentPurchase, coupon.Manual} {
 		t.Run(string(segment), func(t *testing.T) {
-			c := s.coupon(t, n)
-			s.recordDelivery(t, c, to(coupon.Manual, everybody[4], everybody[9]))
+			c := s.Coupon(n)
+			s.Send(c.ID, to(coupon.Manual, everybody[4], everybody[9]))
 			send := to(segment)
 			if segment == coupon.Manual {
 				send = to(segment, everybody...)
 			}
-			preview, err := s.Preview(t.Context(), s.by, c.ID, send)
+			preview, err := s.Coupons.Preview(t.Context(), s.By, c.ID, send)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -251,7 +240,7 @@ func TestPreviewMatchesTheSend(t *testing.T) {
 			if preview.Pending != 2 || *preview.Left != 3 || preview.Refused() != 2+preview.Sent-3 {
 				t.Errorf("pending %d, left %d, refused %d of %d", preview.Pending, *preview.Left, preview.Refused(), preview.Sent)
 			}
-			sent := s.recordDelivery(t, c, send)
+			sent := s.Send(c.ID, send)
 			counts := coupon.Counts{
 				Matched: sent.Matched, Sent: sent.Sent, SkippedInactive: sent.SkippedInactive, SkippedLimit: sent.SkippedLimit,
 				NoEmail: sent.NoEmail, Unsubscribed: sent.Unsubscribed,
@@ -265,7 +254,7 @@ func TestPreviewMatchesTheSend(t *testing.T) {
 			}
 		})
 	}
-	audiences, err := s.CountSegments(t.Context(), s.by)
+	audiences, err := s.Coupons.CountSegments(t.Context(), s.By)
 	if want := (coupon.SegmentSizes{All: 8, LongStanding: 5, RecentPurchase: 8}); err != nil || audiences != want {
 		t.Errorf("audiences %+v, %v; want %+v", audiences, err, want)
 	}
@@ -275,16 +264,16 @@ func TestPreviewMatchesTheSend(t *testing.T) {
 func TestAPreviewNamesUnknownCustomers(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	c, stranger := s.coupon(t, fivePoints()), other.customer(t)
-	_, err := s.Preview(t.Context(), s.by, c.ID, to(coupon.Manual, s.customer(t), stranger))
+	c, stranger := s.Coupon(fivePoints()), other.Customer().ID
+	_, err := s.Coupons.Preview(t.Context(), s.By, c.ID, to(coupon.Manual, s.Customer().ID, stranger))
 	var refusal *core.Error
 	if !errors.As(err, &refusal) || !slices.Contains(refusal.Fields["customers"], core.Violation{Rule: "unknown_customer", Other: stranger.String()}) {
 		t.Errorf("Preview = %v", err)
 	}
-	if _, err := other.Preview(t.Context(), other.by, c.ID, toAll()); !errors.Is(err, core.ErrNotFound) {
+	if _, err := other.Coupons.Preview(t.Context(), other.By, c.ID, toAll()); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("of another tenant's coupon = %v", err)
 	}
-	if _, err := s.Preview(t.Context(), dbtest.Person(t, s.db, s.by, core.Cashier), c.ID, toAll()); !errors.Is(err, core.ErrRole) {
+	if _, err := s.Coupons.Preview(t.Context(), s.As(core.Cashier).By, c.ID, toAll()); !errors.Is(err, core.ErrRole) {
 		t.Errorf("to a cashier = %v", err)
 	}
 }
@@ -295,17 +284,17 @@ func TestSubjectAndMessage(t *testing.T) {
 	s := newShop(t)
 	n := fivePoints()
 	n.Description = new("It has been a while.")
-	c := s.coupon(t, n)
-	plain := s.confirmed(t, c, toAll())
+	c := s.Coupon(n)
+	plain := s.confirmed(c, toAll())
 	own := toAll()
 	own.Subject, own.Message = new("A bun, on us"), new("")
-	worded := s.confirmed(t, c, own)
+	worded := s.confirmed(c, own)
 	if plain.Subject != "Welcome back" || plain.Message != "It has been a while." || worded.Subject != "A bun, on us" || worded.Message != "" {
 		t.Errorf("plain %q %q, worded %q %q", plain.Subject, plain.Message, worded.Subject, worded.Message)
 	}
 	long := toAll()
 	long.Subject, long.Message = new(" "), new(strings.Repeat("x", 1001))
-	_, err := s.Send(t.Context(), s.by, c.ID, long)
+	_, err := s.Coupons.Send(t.Context(), s.By, c.ID, long)
 	var refusal *core.Error
 	if !errors.As(err, &refusal) || len(refusal.Fields) != 2 {
 		t.Errorf("an empty subject and a message that is too long = %v", err)
@@ -318,22 +307,20 @@ func TestSendsFollowTheirJobs(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
 	s.shop = mailShopOf(t, dbtest.OwnDB(t), core.Actor{}, s.server, s.sender).shop
-	s.by = dbtest.Tenant(t, s.db)
-	s.mailed(t, "anna@example.com")
+	s.By = dbtest.Tenant(t, s.DB)
+	s.mailed("anna@example.com")
 	coupons := [4]coupon.Coupon{}
 	var sends [4]core.ID
 	for i := range coupons {
-		coupons[i] = s.coupon(t, fivePoints())
-		sends[i] = s.confirmed(t, coupons[i], toAll()).ID
+		coupons[i] = s.Coupon(fivePoints())
+		sends[i] = s.confirmed(coupons[i], toAll()).ID
 	}
 	for _, mailing := range sends[2:] {
-		s.evaluated(t, mailing)
+		s.evaluated(mailing)
 	}
 	change := func(sql string, args ...any) {
 		t.Helper()
-		if _, err := dbtest.Owner(s.db).Exec(t.Context(), sql, args...); err != nil {
-			t.Fatal(err)
-		}
+		s.Exec(sql, args...)
 	}
 	const ofSend = " where args ->> 'send' = $1"
 	for _, lost := range []core.ID{sends[0], sends[2]} {
@@ -342,21 +329,16 @@ func TestSendsFollowTheirJobs(t *testing.T) {
 	for _, cancelled := range []core.ID{sends[1], sends[3]} {
 		change("update river.river_job set state = 'cancelled', finalized_at = now()"+ofSend, cancelled.String())
 	}
-	later := s.at(t, s.db.Now().Add(2*time.Minute))
+	later := s.at(s.DB.Now().Add(2 * time.Minute))
 	for range 2 {
-		if err := later.Tend(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		later.Check(later.Coupons.Tend(t.Context()))
 	}
 	for i, want := range []struct {
 		status coupon.SendStatus
 		jobs   int // that are to run
 	}{{coupon.Waiting, 1}, {coupon.Cancelled, 0}, {coupon.Mailing, 1}, {coupon.Stopped, 0}} {
-		var jobs int
-		if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from river.river_job"+ofSend+" and state = 'available'", sends[i].String()).Scan(&jobs); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.found(t, sends[i]).Status; got != want.status || jobs != want.jobs {
+		jobs := shoptest.Query[int](s.Shop, "select count(*) from river.river_job"+ofSend+" and state = 'available'", sends[i].String())
+		if got := s.found(sends[i]).Status; got != want.status || jobs != want.jobs {
 			t.Errorf("send %d is %s with %d jobs, want %s with %d", i, got, jobs, want.status, want.jobs)
 		}
 	}
@@ -367,41 +349,35 @@ func TestAKilledEvaluationLeavesNothingHalfDone(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
 	s.shop = mailShopOf(t, dbtest.OwnDB(t), core.Actor{}, s.server, s.sender).shop
-	s.by = dbtest.Tenant(t, s.db)
-	anna := s.mailed(t, "anna@example.com")
-	c := s.coupon(t, fivePoints())
-	send := s.confirmed(t, c, toAll())
-	holder := s.begin(t)
-	if _, err := holder.Exec(t.Context(), "select from loyalty.coupon_send where id = $1 for no key update", send.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.By = dbtest.Tenant(t, s.DB)
+	anna := s.mailed("anna@example.com")
+	c := s.Coupon(fivePoints())
+	send := s.confirmed(c, toAll())
+	holder := s.begin()
+	s.Must(holder.Exec(t.Context(), "select from loyalty.coupon_send where id = $1 for no key update", send.ID))
 	ended := make(chan error, 1)
 	go func() {
-		_, err := s.Evaluate(t.Context(), s.by, send.ID)
+		_, err := s.Coupons.Evaluate(t.Context(), s.By, send.ID)
 		ended <- err
 	}()
 	for killed := false; !killed; time.Sleep(5 * time.Millisecond) {
-		err := dbtest.Owner(s.db).QueryRow(t.Context(), `
+		err := dbtest.Owner(s.DB).QueryRow(t.Context(), `
 			select coalesce(bool_or(pg_terminate_backend(pid)), false)
 			from pg_stat_activity
 			where datname = current_database() and wait_event_type = 'Lock'`).Scan(&killed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 	}
 	if err := <-ended; err == nil {
 		t.Fatal("the killed evaluation succeeded")
 	}
-	if err := holder.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
+	s.Check(holder.Rollback(t.Context()))
+	if got := s.found(send.ID); got.Status != coupon.Waiting || got.Sent != 0 || len(s.stored(c)) != 0 {
+		t.Errorf("killed: %+v with %d vouchers", got, len(s.stored(c)))
 	}
-	if got := s.found(t, send.ID); got.Status != coupon.Waiting || got.Sent != 0 || len(s.stored(t, c)) != 0 {
-		t.Errorf("killed: %+v with %d vouchers", got, len(s.stored(t, c)))
-	}
-	s.run(t, send.ID) // the queue runs the job again
-	s.wantHolders(t, c, anna)
-	if got := s.found(t, send.ID); got.Status != coupon.Mailing || got.Sent != 1 || got.Mails != 1 {
+	s.run(send.ID) // the queue runs the job again
+	s.wantHolders(c, anna)
+	if got := s.found(send.ID); got.Status != coupon.Mailing || got.Sent != 1 || got.Mails != 1 {
 		t.Errorf("run again: %+v", got)
 	}
-	s.sound(t)
+	s.Verify()
 }

@@ -9,45 +9,39 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 // sentAt sends a coupon at an exact instant.
-func (s shop) sentAt(t *testing.T, c coupon.Coupon, send coupon.Send, at time.Time) coupon.Sending {
-	t.Helper()
-	confirmed := s.confirmed(t, c, send)
-	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.coupon_send set send_at = $1 where tenant_id = $2 and id = $3", at, s.by.Tenant.ID, confirmed.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.evaluated(t, confirmed.ID)
+func (s shop) sentAt(c coupon.Coupon, send coupon.Send, at time.Time) coupon.Sending {
+	s.T.Helper()
+	confirmed := s.confirmed(c, send)
+	s.Exec("update loyalty.coupon_send set send_at = $1 where tenant_id = $2 and id = $3", at, s.By.Tenant.ID, confirmed.ID)
+	return s.evaluated(confirmed.ID)
 }
 
 // date sets the creation time of a record.
-func (s shop) date(t *testing.T, table string, id core.ID, at time.Time) {
-	t.Helper()
-	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty."+table+" set created_at = $1 where tenant_id = $2 and id = $3", at, s.by.Tenant.ID, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) date(table string, id core.ID, at time.Time) {
+	s.T.Helper()
+	s.Exec("update loyalty."+table+" set created_at = $1 where tenant_id = $2 and id = $3", at, s.By.Tenant.ID, id)
 }
 
 // The segment "all" has every active customer of the tenant.
 func TestAll(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	anna, bilal, gone := s.customer(t), s.customer(t), s.customer(t)
-	other.customer(t)
-	s.leave(t, gone)
-	c := s.coupon(t, fivePoints())
-	sent := s.recordDelivery(t, c, toAll())
+	anna, bilal, gone := s.Customer().ID, s.Customer().ID, s.Customer().ID
+	other.Customer()
+	s.leave(gone)
+	c := s.Coupon(fivePoints())
+	sent := s.Send(c.ID, toAll())
 	wantCounts(t, sent, 2, 2, 0, 0)
-	s.wantHolders(t, c, anna, bilal)
+	s.wantHolders(c, anna, bilal)
 	if sent.Status != coupon.Done || sent.EvaluatedAt == nil {
 		t.Errorf("evaluated: %+v", sent)
 	}
@@ -72,15 +66,15 @@ func TestLongStanding(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShop(t).in(t, c.zone)
+			s := shop{shoptest.New(t).InZone(c.zone)}
 			youngest := instant(t, c.youngest)
-			old, young, tooYoung := s.customer(t), s.customer(t), s.customer(t)
-			s.date(t, "customer", old, youngest.AddDate(-1, 0, 0))
-			s.date(t, "customer", young, youngest)
-			s.date(t, "customer", tooYoung, youngest.Add(time.Millisecond))
-			made := s.coupon(t, fivePoints())
-			wantCounts(t, s.sentAt(t, made, to(coupon.LongStanding), instant(t, c.send)), 2, 2, 0, 0)
-			s.wantHolders(t, made, old, young)
+			old, young, tooYoung := s.Customer().ID, s.Customer().ID, s.Customer().ID
+			s.date("customer", old, youngest.AddDate(-1, 0, 0))
+			s.date("customer", young, youngest)
+			s.date("customer", tooYoung, youngest.Add(time.Millisecond))
+			made := s.Coupon(fivePoints())
+			wantCounts(t, s.sentAt(made, to(coupon.LongStanding), instant(t, c.send)), 2, 2, 0, 0)
+			s.wantHolders(made, old, young)
 		})
 	}
 }
@@ -90,9 +84,10 @@ func TestLongStanding(t *testing.T) {
 func TestRecentPurchase(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t)
-	s.customer(t) // never bought anything
-	bought := s.at(t, s.db.Now().Add(-100*24*time.Hour)).purchase(t, anna)
+	anna := s.Customer().ID
+	s.Customer() // never bought anything
+	purchase := s.at(s.DB.Now().Add(-100 * 24 * time.Hour)).sale(anna)
+	bought := shoptest.Query[time.Time](s.Shop, "select created_at from loyalty.transaction where tenant_id = $1 and id = $2", s.By.Tenant.ID, purchase)
 	for _, c := range []struct {
 		name  string
 		after time.Duration
@@ -103,84 +98,68 @@ func TestRecentPurchase(t *testing.T) {
 		{"30 days later", 30 * 24 * time.Hour, 1},
 		{"a millisecond too late", 30*24*time.Hour + time.Millisecond, 0},
 	} {
-		sent := s.sentAt(t, s.coupon(t, fivePoints()), to(coupon.RecentPurchase), bought.Add(c.after))
+		sent := s.sentAt(s.Coupon(fivePoints()), to(coupon.RecentPurchase), bought.Add(c.after))
 		if sent.Matched != c.want || sent.Sent != c.want {
 			t.Errorf("%s: %d matched, %d sent, want %d", c.name, sent.Matched, sent.Sent, c.want)
 		}
 	}
 }
 
-// purchase records a sale and returns its time.
-func (s shop) purchase(t *testing.T, by core.ID) (at time.Time) {
-	t.Helper()
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select created_at from loyalty.transaction where tenant_id = $1 and id = $2",
-		s.by.Tenant.ID, s.sale(t, by)).Scan(&at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
-}
-
 // Voided sales don't count; one completed sale is enough.
 func TestVoidedPurchasesDoNotCount(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna, bilal := s.customer(t), s.customer(t)
+	anna, bilal := s.Customer().ID, s.Customer().ID
 	for _, who := range []core.ID{anna, bilal, bilal} {
-		s.void(t, s.sale(t, who))
+		s.VoidSale(s.sale(who))
 	}
-	s.sale(t, bilal)
-	s.sale(t, bilal)
-	c := s.coupon(t, fivePoints())
-	wantCounts(t, s.recordDelivery(t, c, to(coupon.RecentPurchase)), 1, 1, 0, 0)
-	s.wantHolders(t, c, bilal)
+	s.sale(bilal)
+	s.sale(bilal)
+	c := s.Coupon(fivePoints())
+	wantCounts(t, s.Send(c.ID, to(coupon.RecentPurchase)), 1, 1, 0, 0)
+	s.wantHolders(c, bilal)
 }
 
 // A manual segment has the given customers, each once.
 func TestManual(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna, bilal := s.customer(t), s.customer(t)
-	s.customer(t)
-	c := s.coupon(t, fivePoints())
+	anna, bilal := s.Customer().ID, s.Customer().ID
+	s.Customer()
+	c := s.Coupon(fivePoints())
 	send := to(coupon.Manual, bilal, anna, bilal)
 	send.Customers = append(send.Customers, strings.ToLower(anna.String()))
-	wantCounts(t, s.recordDelivery(t, c, send), 2, 2, 0, 0)
-	s.wantHolders(t, c, anna, bilal)
+	wantCounts(t, s.Send(c.ID, send), 2, 2, 0, 0)
+	s.wantHolders(c, anna, bilal)
 }
 
 // An unknown customer, another tenant's or a malformed id refuses the send and is named.
 func TestManualSendNamesUnknownCustomers(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	theirs, unknown := other.customer(t), core.NewID(s.db.Now().Add(time.Hour))
-	c := s.coupon(t, fivePoints())
-	send := to(coupon.Manual, unknown, s.customer(t), theirs, unknown)
+	theirs, unknown := other.Customer().ID, core.NewID(s.DB.Now().Add(time.Hour))
+	c := s.Coupon(fivePoints())
+	send := to(coupon.Manual, unknown, s.Customer().ID, theirs, unknown)
 	send.Customers = append(send.Customers, "nonsense")
-	_, err := s.Send(t.Context(), s.by, c.ID, send)
-	wantFields(t, err, core.Fields{"customers": {
+	_, err := s.Coupons.Send(t.Context(), s.By, c.ID, send)
+	shoptest.WantFields(t, err, core.Fields{"customers": {
 		core.Violation{Rule: "unknown_customer", Other: "nonsense"}, core.Violation{Rule: "unknown_customer", Other: theirs.String()}, core.Violation{Rule: "unknown_customer", Other: unknown.String()},
 	}})
-	if n := s.sends(t, c); n != 0 {
+	if n := s.sends(c); n != 0 {
 		t.Errorf("%d sends, want none", n)
 	}
 }
 
-func (s shop) sends(t *testing.T, c coupon.Coupon) (n int) {
-	t.Helper()
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.coupon_send where tenant_id = $1 and coupon_id = $2",
-		s.by.Tenant.ID, c.ID).Scan(&n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+func (s shop) sends(c coupon.Coupon) int {
+	s.T.Helper()
+	return shoptest.Query[int](s.Shop, "select count(*) from loyalty.coupon_send where tenant_id = $1 and coupon_id = $2", s.By.Tenant.ID, c.ID)
 }
 
 // All invalid fields are reported at once.
 func TestSendReportsEveryWrongFieldAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.coupon(t, fivePoints())
+	c := s.Coupon(fivePoints())
 	for _, x := range []struct {
 		send coupon.Send
 		want core.Fields
@@ -195,8 +174,8 @@ func TestSendReportsEveryWrongFieldAtOnce(t *testing.T) {
 			"customers": {core.Required}, "form_key": {core.Required},
 		}},
 	} {
-		_, err := s.Send(t.Context(), s.by, c.ID, x.send)
-		wantFields(t, err, x.want)
+		_, err := s.Coupons.Send(t.Context(), s.By, c.ID, x.send)
+		shoptest.WantFields(t, err, x.want)
 	}
 }
 
@@ -206,43 +185,43 @@ func TestSkipped(t *testing.T) {
 	s := newShop(t)
 	n := fivePoints()
 	n.MaxPerCustomer, n.VoucherValidDays = new(int64(2)), new(int64(1))
-	c := s.coupon(t, n)
-	full, half, gone, goneAndFull := s.customer(t), s.customer(t), s.customer(t), s.customer(t)
+	c := s.Coupon(n)
+	full, half, gone, goneAndFull := s.Customer().ID, s.Customer().ID, s.Customer().ID, s.Customer().ID
 
 	// Expired and redeemed vouchers count as well.
-	s.sentAt(t, c, to(coupon.Manual, full, goneAndFull), s.db.Now().AddDate(0, -1, 0))
-	s.redeem(t, s.voucher(t, c, full))
-	s.recordDelivery(t, c, to(coupon.Manual, half, goneAndFull))
-	s.leave(t, gone)
-	s.leave(t, goneAndFull)
+	s.sentAt(c, to(coupon.Manual, full, goneAndFull), s.DB.Now().AddDate(0, -1, 0))
+	s.RedeemVoucher(s.Voucher(c.ID, full))
+	s.Send(c.ID, to(coupon.Manual, half, goneAndFull))
+	s.leave(gone)
+	s.leave(goneAndFull)
 
-	wantCounts(t, s.recordDelivery(t, c, to(coupon.Manual, full, half, gone, goneAndFull)), 4, 1, 2, 1)
-	s.wantHolders(t, c, full, full, half, half, goneAndFull, goneAndFull)
+	wantCounts(t, s.Send(c.ID, to(coupon.Manual, full, half, gone, goneAndFull)), 4, 1, 2, 1)
+	s.wantHolders(c, full, full, half, half, goneAndFull, goneAndFull)
 	// Vouchers of another coupon don't count.
-	wantCounts(t, s.recordDelivery(t, s.coupon(t, fivePoints()), to(coupon.Manual, full, half)), 2, 2, 0, 0)
+	wantCounts(t, s.Send(s.Coupon(fivePoints()).ID, to(coupon.Manual, full, half)), 2, 2, 0, 0)
 
-	s.sale(t, full)
+	s.sale(full)
 	for _, who := range []core.ID{full, half, gone, goneAndFull} {
-		s.date(t, "customer", who, s.db.Now().AddDate(-1, 0, 0))
+		s.date("customer", who, s.DB.Now().AddDate(-1, 0, 0))
 	}
-	wantCounts(t, s.recordDelivery(t, c, to(coupon.LongStanding)), 4, 0, 2, 2)
-	wantCounts(t, s.recordDelivery(t, c, to(coupon.RecentPurchase)), 1, 0, 0, 1)
-	wantCounts(t, s.recordDelivery(t, c, toAll()), 2, 0, 0, 2) // inactive customers are not members
+	wantCounts(t, s.Send(c.ID, to(coupon.LongStanding)), 4, 0, 2, 2)
+	wantCounts(t, s.Send(c.ID, to(coupon.RecentPurchase)), 1, 0, 0, 1)
+	wantCounts(t, s.Send(c.ID, toAll()), 2, 0, 0, 2) // inactive customers are not members
 }
 
 // Customers who join after the send's time get no voucher, even if its job runs later.
 func TestLaterCustomersGetNoVoucher(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.customer(t)
-	c := s.coupon(t, fivePoints())
-	send := s.confirmed(t, c, toAll())
-	tomorrow := s.at(t, s.db.Now().Add(24*time.Hour))
-	tomorrow.customer(t)
-	wantCounts(t, tomorrow.evaluated(t, send.ID), 1, 1, 0, 0)
-	tomorrow.customer(t)
-	tomorrow.evaluated(t, send.ID)
-	s.wantHolders(t, c, anna)
+	anna := s.Customer().ID
+	c := s.Coupon(fivePoints())
+	send := s.confirmed(c, toAll())
+	tomorrow := s.at(s.DB.Now().Add(24 * time.Hour))
+	tomorrow.Customer()
+	wantCounts(t, tomorrow.evaluated(send.ID), 1, 1, 0, 0)
+	tomorrow.Customer()
+	tomorrow.evaluated(send.ID)
+	s.wantHolders(c, anna)
 }
 
 // An inactive, expired or upcoming coupon can't be sent.
@@ -251,7 +230,7 @@ func TestSendRefusesUnsendableCoupons(t *testing.T) {
 	s := newShop(t)
 	n := fivePoints()
 	n.StartsAt, n.ExpiresAt = new(instant(t, "2026-03-01T00:00:00Z")), new(instant(t, "2026-03-31T22:00:00Z"))
-	c := s.coupon(t, n)
+	c := s.Coupon(n)
 	for _, x := range []struct {
 		name string
 		at   time.Time
@@ -262,16 +241,14 @@ func TestSendRefusesUnsendableCoupons(t *testing.T) {
 		{"before the end", n.ExpiresAt.Add(-time.Minute), nil},
 		{"at the end", *n.ExpiresAt, coupon.ErrExpired},
 	} {
-		then := s.at(t, x.at)
-		if _, err := then.Send(t.Context(), s.by, c.ID, toAll()); !errors.Is(err, x.want) {
+		then := s.at(x.at)
+		if _, err := then.Coupons.Send(t.Context(), s.By, c.ID, toAll()); !errors.Is(err, x.want) {
 			t.Errorf("%s: %v, want %v", x.name, err, x.want)
 		}
 	}
-	if _, err := s.SetActive(t.Context(), s.by, c.ID, false); err != nil {
-		t.Fatal(err)
-	}
-	refused(t, second(s.Send(t.Context(), s.by, c.ID, toAll())), coupon.ErrInactive)
-	if n := s.sends(t, c); n != 2 {
+	s.Must(s.Coupons.SetActive(t.Context(), s.By, c.ID, false))
+	refused(t, second(s.Coupons.Send(t.Context(), s.By, c.ID, toAll())), coupon.ErrInactive)
+	if n := s.sends(c); n != 2 {
 		t.Errorf("%d sends, want 2", n)
 	}
 }
@@ -280,43 +257,33 @@ func TestSendRefusesUnsendableCoupons(t *testing.T) {
 func TestADoubleClickIsOneSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.coupon(t, fivePoints())
+	c := s.Coupon(fivePoints())
 	form := toAll()
 	var all sync.WaitGroup
 	made := make([]coupon.Sending, 20)
 	for i := range made {
 		all.Go(func() {
 			var err error
-			if made[i], err = s.Send(t.Context(), s.by, c.ID, form); err != nil {
+			if made[i], err = s.Coupons.Send(t.Context(), s.By, c.ID, form); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	for _, again := range append(made, s.confirmed(t, c, form)) {
+	for _, again := range append(made, s.confirmed(c, form)) {
 		if diff := cmp.Diff(made[0], again); diff != "" {
 			t.Fatalf("two sends of one form:\n%s", diff)
 		}
 	}
-	if sends, jobs, entries := s.sends(t, c), s.evaluations(t, made[0].ID), len(s.log(t, c.ID)); sends != 1 || jobs != 1 || entries != 2 {
+	const jobsSQL = "select count(*) from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1"
+	if sends, jobs, entries := s.sends(c), shoptest.Query[int](s.Shop, jobsSQL, made[0].ID.String()), len(s.Log("coupon", c.ID)); sends != 1 || jobs != 1 || entries != 2 {
 		t.Errorf("%d sends, %d jobs, %d entries in the log, want 1, 1 and 2", sends, jobs, entries)
 	}
 	// Another tenant's form may have the same key.
 	other := newShop(t)
-	if sent := other.confirmed(t, other.coupon(t, fivePoints()), form); sent.ID == made[0].ID {
+	if sent := other.confirmed(other.Coupon(fivePoints()), form); sent.ID == made[0].ID {
 		t.Error("two tenants share a send")
 	}
-}
-
-// evaluations returns the number of jobs queued for a send.
-func (s shop) evaluations(t *testing.T, send core.ID) (n int) {
-	t.Helper()
-	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1",
-		send.String()).Scan(&n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 // A send is evaluated once, however often its job runs.
@@ -325,48 +292,48 @@ func TestASendIsEvaluatedOnce(t *testing.T) {
 	s := newShop(t)
 	n := fivePoints()
 	n.MaxPerCustomer = new(int64(100))
-	c := s.coupon(t, n)
-	members := s.customers(t, 3)
-	send := s.confirmed(t, c, to(coupon.Manual, members...))
+	c := s.Coupon(n)
+	members := s.AddCustomers(3)
+	send := s.confirmed(c, to(coupon.Manual, members...))
 	var all sync.WaitGroup
 	results := make([]coupon.Sending, 20)
 	for i := range results {
 		all.Go(func() {
 			var err error
-			if results[i], err = s.Evaluate(t.Context(), s.by, send.ID); err != nil {
+			if results[i], err = s.Coupons.Evaluate(t.Context(), s.By, send.ID); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	s.leave(t, members[0])
+	s.leave(members[0])
 	wantCounts(t, results[0], 3, 3, 0, 0)
-	for _, again := range append(results, s.evaluated(t, send.ID)) {
+	for _, again := range append(results, s.evaluated(send.ID)) {
 		if diff := cmp.Diff(results[0], again); diff != "" {
 			t.Fatalf("evaluated once and again:\n%s", diff)
 		}
 	}
-	s.wantHolders(t, c, members...)
+	s.wantHolders(c, members...)
 }
 
 // No customer gets more vouchers than the limit, also from concurrent sends.
 func TestManySendsAtOnceKeepToTheLimit(t *testing.T) {
 	t.Parallel()
-	s := shopOf(t, dbtest.OwnDB(t))
+	s := shop{shoptest.In(t, dbtest.OwnDB(t))}
 	n := fivePoints()
 	n.MaxPerCustomer = new(int64(3))
-	c := s.coupon(t, n)
-	members := s.customers(t, 5)
+	c := s.Coupon(n)
+	members := s.AddCustomers(5)
 	var sends []core.ID
 	for range 30 {
-		sends = append(sends, s.confirmed(t, c, toAll()).ID)
+		sends = append(sends, s.confirmed(c, toAll()).ID)
 	}
 	var all sync.WaitGroup
 	results := make([]coupon.Sending, len(sends))
 	for i, send := range sends {
 		all.Go(func() {
 			var err error
-			if results[i], err = s.Evaluate(t.Context(), s.by, send); err != nil {
+			if results[i], err = s.Coupons.Evaluate(t.Context(), s.By, send); err != nil {
 				t.Error(err)
 			}
 		})
@@ -383,8 +350,8 @@ func TestManySendsAtOnceKeepToTheLimit(t *testing.T) {
 	for range 3 {
 		want = append(want, members...)
 	}
-	s.wantHolders(t, c, want...)
-	s.sound(t)
+	s.wantHolders(c, want...)
+	s.Verify()
 }
 
 // Tills redeem vouchers of a coupon while a send of it is evaluated.
@@ -393,29 +360,25 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	s := newShop(t)
 	n := fivePoints()
 	n.MaxPerCustomer, n.MaxRedemptions = new(int64(2)), new(int64(10))
-	c := s.coupon(t, n)
-	anna, bilal := s.customer(t), s.customer(t)
-	voucher := s.voucher(t, c, anna)
+	c := s.Coupon(n)
+	anna, bilal := s.Customer().ID, s.Customer().ID
+	voucher := s.Voucher(c.ID, anna)
 
 	// A lock on Bilal's row stops the evaluation after it has created its vouchers,
 	// when the database checks their customers.
-	hold, err := dbtest.Owner(s.db).Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	hold, err := dbtest.Owner(s.DB).Begin(t.Context())
+	s.Check(err)
 	defer hold.Rollback(context.Background()) //nolint:errcheck // if the test fails
-	if _, err := hold.Exec(t.Context(), "select from loyalty.customer where id = $1 for update", bilal); err != nil {
-		t.Fatal(err)
-	}
-	send := s.confirmed(t, c, toAll())
+	s.Must(hold.Exec(t.Context(), "select from loyalty.customer where id = $1 for update", bilal))
+	send := s.confirmed(c, toAll())
 	evaluated := make(chan error)
-	go func() { evaluated <- second(s.Evaluate(t.Context(), s.by, send.ID)) }()
-	s.wait(t, "the evaluation waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
+	go func() { evaluated <- second(s.Coupons.Evaluate(t.Context(), s.By, send.ID)) }()
+	s.Wait("the evaluation waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
 		hold.Conn().PgConn().PID())
 
 	// At the same time at the till.
-	s.redeem(t, voucher)
-	if _, err := s.SetActive(t.Context(), s.by, c.ID, false); err != nil {
+	s.RedeemVoucher(voucher)
+	if _, err := s.Coupons.SetActive(t.Context(), s.By, c.ID, false); err != nil {
 		t.Error(err)
 	}
 	select {
@@ -423,37 +386,13 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 		t.Fatalf("the evaluation did not wait: %v", err)
 	default:
 	}
-	if err := hold.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(hold.Commit(t.Context()))
 	if err := <-evaluated; err != nil {
 		t.Error(err)
 	}
-	s.wantHolders(t, c, anna, anna, bilal)
-	if got := s.find(t, c.ID).RedemptionsCount; got != 1 {
+	s.wantHolders(c, anna, anna, bilal)
+	if got := s.find(c.ID).RedemptionsCount; got != 1 {
 		t.Errorf("%d redemptions, want 1", got)
-	}
-}
-
-// wait waits until a query returns true.
-func (s shop) wait(t *testing.T, what, question string, args ...any) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; {
-		rows, err := dbtest.Owner(s.db).Query(t.Context(), question, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		yes, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if yes {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -482,8 +421,8 @@ func TestVoucherExpiry(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShop(t).in(t, c.zone)
-			s.customer(t)
+			s := shop{shoptest.New(t).InZone(c.zone)}
+			s.Customer()
 			n := fivePoints()
 			if c.days > 0 {
 				n.VoucherValidDays = &c.days
@@ -496,10 +435,10 @@ func TestVoucherExpiry(t *testing.T) {
 				want = new(instant(t, c.want))
 			}
 			// On that day, so that the coupon can still be sent.
-			s = s.at(t, instant(t, "2026-03-01T12:00:00Z"))
-			made := s.coupon(t, n)
-			s.sentAt(t, made, to(coupon.Manual, s.customer(t)), instant(t, c.send))
-			if diff := cmp.Diff(want, s.stored(t, made)[0].ExpiresAt); diff != "" {
+			s = s.at(instant(t, "2026-03-01T12:00:00Z"))
+			made := s.Coupon(n)
+			s.sentAt(made, to(coupon.Manual, s.Customer().ID), instant(t, c.send))
+			if diff := cmp.Diff(want, s.stored(made)[0].ExpiresAt); diff != "" {
 				t.Errorf("expires (-want +got):\n%s", diff)
 			}
 		})
@@ -510,15 +449,15 @@ func TestVoucherExpiry(t *testing.T) {
 func TestTheQueueEvaluates(t *testing.T) {
 	t.Parallel()
 	s := queueShop(t)
-	s.work(t)
-	anna := s.customer(t)
-	c := s.coupon(t, fivePoints())
-	send := s.confirmed(t, c, toAll())
+	s.work()
+	anna := s.Customer().ID
+	c := s.Coupon(fivePoints())
+	send := s.confirmed(c, toAll())
 	if send.Status != coupon.Waiting || send.EvaluatedAt != nil {
 		t.Errorf("confirmed: %+v", send)
 	}
-	s.wait(t, "the send is evaluated", "select status = 'done' from loyalty.coupon_send where id = $1", send.ID)
-	s.wantHolders(t, c, anna)
+	s.Wait("the send is evaluated", "select status = 'done' from loyalty.coupon_send where id = $1", send.ID)
+	s.wantHolders(c, anna)
 }
 
 // queueShop is a shop in a separate database.
@@ -529,18 +468,16 @@ func queueShop(t *testing.T) shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	return shopOf(t, d)
+	return shop{shoptest.In(t, d)}
 }
 
 // work runs the queue until the test ends.
-func (s shop) work(t *testing.T) {
-	t.Helper()
-	if err := s.jobs.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.jobs.Stop(context.Background()); err != nil {
-			t.Error(err)
+func (s shop) work() {
+	s.T.Helper()
+	s.Check(s.Jobs.Start(context.WithoutCancel(s.T.Context())))
+	s.T.Cleanup(func() {
+		if err := s.Jobs.Stop(context.Background()); err != nil {
+			s.T.Error(err)
 		}
 	})
 }

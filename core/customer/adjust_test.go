@@ -15,18 +15,17 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/shoptest"
 )
 
 func adjustment(unit string, amount int64, reason string) customer.Adjustment {
 	return customer.Adjustment{Unit: &unit, Amount: &amount, Reason: &reason}
 }
 
-func (s shop) adjust(t *testing.T, id core.ID, unit string, amount int64) ledger.Account {
-	t.Helper()
-	account, err := s.Adjust(t.Context(), s.by, id, adjustment(unit, amount, "Found in the drawer"))
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) adjust(id core.ID, unit string, amount int64) ledger.Account {
+	s.T.Helper()
+	account, err := s.Customers.Adjust(s.T.Context(), s.By, id, adjustment(unit, amount, "Found in the drawer"))
+	s.Check(err)
 	return account
 }
 
@@ -34,33 +33,33 @@ func (s shop) adjust(t *testing.T, id core.ID, unit string, amount int64) ledger
 func TestAdjust(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.made(t, "070 174 06 05", nil)
-	s.adjust(t, c.ID, "points", 100)
-	s.adjust(t, c.ID, "stamps", 4)
-	if got, want := s.adjust(t, c.ID, "points", -30), (ledger.Account{Points: 70, Stamps: 4}); got != want {
+	c := s.made("070 174 06 05", nil)
+	s.adjust(c.ID, "points", 100)
+	s.adjust(c.ID, "stamps", 4)
+	if got, want := s.adjust(c.ID, "points", -30), (ledger.Account{Points: 70, Stamps: 4}); got != want {
 		t.Errorf("Adjust = %+v, want %+v", got, want)
 	}
-	if got := s.find(t, c.ID); got.PointsBalance != 70 || got.StampsBalance != 4 {
+	if got := s.find(c.ID); got.PointsBalance != 70 || got.StampsBalance != 4 {
 		t.Errorf("balances = %d, %d, want 70, 4", got.PointsBalance, got.StampsBalance)
 	}
-	got := s.timeline(t, c.ID, 5)
+	got := s.timeline(c.ID, 5)
 	if len(got) != 3 || got[0].Kind != ledger.Adjustment || got[0].Amount != -30 || *got[0].Reason != "Found in the drawer" {
 		t.Errorf("entries = %+v", got)
 	}
 	want := logged{"customer.adjust", nil, map[string]any{"unit": "points", "amount": -30.0, "reason": "Found in the drawer"}}
-	if log := s.log(t, c.ID); len(log) != 4 || !cmp.Equal(log[3], want) {
+	if log := s.log(c.ID); len(log) != 4 || !cmp.Equal(log[3], want) {
 		t.Errorf("log = %+v, want %+v last", log, want)
 	}
 	// Inactive customers can be adjusted, too.
-	s.edit(t, c.ID, customer.Edit{Status: core.Set("inactive")})
-	s.adjust(t, c.ID, "points", 1)
+	s.edit(c.ID, customer.Edit{Status: core.Set("inactive")})
+	s.adjust(c.ID, "points", 1)
 }
 
 // All invalid fields are reported at once, and an unknown customer before them.
 func TestAdjustRefuses(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	c := s.made(t, "070 174 06 05", nil)
+	c := s.made("070 174 06 05", nil)
 	for _, a := range []struct {
 		name string
 		a    customer.Adjustment
@@ -80,18 +79,18 @@ func TestAdjustRefuses(t *testing.T) {
 		}},
 	} {
 		t.Run(a.name, func(t *testing.T) {
-			_, err := s.Adjust(t.Context(), s.by, c.ID, a.a)
-			wantFields(t, err, a.want)
-			if _, err := stranger.Adjust(t.Context(), stranger.by, c.ID, a.a); !errors.Is(err, core.ErrNotFound) {
+			_, err := s.Customers.Adjust(t.Context(), s.By, c.ID, a.a)
+			shoptest.WantFields(t, err, a.want)
+			if _, err := stranger.Customers.Adjust(t.Context(), stranger.By, c.ID, a.a); !errors.Is(err, core.ErrNotFound) {
 				t.Errorf("a stranger's = %v, want ErrNotFound", err)
 			}
 		})
 	}
-	cashier := s.as(t, core.Cashier)
-	if _, err := cashier.Adjust(t.Context(), cashier.by, c.ID, adjustment("points", 1, "x")); !errors.Is(err, core.ErrRole) {
+	cashier := s.as(core.Cashier)
+	if _, err := cashier.Customers.Adjust(t.Context(), cashier.By, c.ID, adjustment("points", 1, "x")); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier's = %v, want ErrRole", err)
 	}
-	if got := s.timeline(t, c.ID, 5); got != nil || len(s.log(t, c.ID)) != 1 {
+	if got := s.timeline(c.ID, 5); got != nil || len(s.log(c.ID)) != 1 {
 		t.Errorf("refusals wrote %+v", got)
 	}
 }
@@ -100,28 +99,26 @@ func TestAdjustRefuses(t *testing.T) {
 func TestAdjustKeepsBalancesInRange(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.made(t, "070 174 06 05", nil)
-	s.adjust(t, c.ID, "points", 10)
+	c := s.made("070 174 06 05", nil)
+	s.adjust(c.ID, "points", 10)
 	for unit, want := range map[string]error{"points": ledger.ErrInsufficientPoints, "stamps": ledger.ErrInsufficientStamps} {
-		if _, err := s.Adjust(t.Context(), s.by, c.ID, adjustment(unit, -11, "x")); !errors.Is(err, want) {
+		if _, err := s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment(unit, -11, "x")); !errors.Is(err, want) {
 			t.Errorf("%s below zero = %v, want %v", unit, err, want)
 		}
 	}
-	if got := s.adjust(t, c.ID, "points", -10); got != (ledger.Account{}) {
+	if got := s.adjust(c.ID, "points", -10); got != (ledger.Account{}) {
 		t.Errorf("down to nothing = %+v", got)
 	}
-	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
-		return ledger.Post(t.Context(), tx, s.by, ledger.Entry{
+	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(t.Context(), tx, s.By, ledger.Entry{
 			Customer: c.ID, Unit: ledger.Points, Amount: math.MaxInt64, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Adjust(t.Context(), s.by, c.ID, adjustment("points", 1, "x")); !errors.Is(err, ledger.ErrTooLarge) {
+	s.Check(err)
+	if _, err := s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", 1, "x")); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("one too many = %v, want ErrTooLarge", err)
 	}
-	if log := s.log(t, c.ID); len(log) != 3 {
+	if log := s.log(c.ID); len(log) != 3 {
 		t.Errorf("refusals were logged: %+v", log)
 	}
 }
@@ -130,13 +127,13 @@ func TestAdjustKeepsBalancesInRange(t *testing.T) {
 func TestConcurrentAdjustments(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.made(t, "070 174 06 05", nil)
-	s.adjust(t, c.ID, "points", 35)
+	c := s.made("070 174 06 05", nil)
+	s.adjust(c.ID, "points", 35)
 	var taken atomic.Int32
 	var wg sync.WaitGroup
 	for range 24 {
 		wg.Go(func() {
-			_, err := s.Adjust(t.Context(), s.by, c.ID, adjustment("points", -10, "x"))
+			_, err := s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", -10, "x"))
 			if err == nil {
 				taken.Add(1)
 			} else if !errors.Is(err, ledger.ErrInsufficientPoints) {
@@ -145,7 +142,7 @@ func TestConcurrentAdjustments(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := s.find(t, c.ID).PointsBalance; taken.Load() != 3 || got != 5 {
+	if got := s.find(c.ID).PointsBalance; taken.Load() != 3 || got != 5 {
 		t.Errorf("%d succeeded, %d points left, want 3 and 5", taken.Load(), got)
 	}
 }
@@ -155,14 +152,14 @@ func TestConcurrentAdjustments(t *testing.T) {
 func TestADoubleClickAdjustsOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.made(t, "070 174 06 05", nil)
+	c := s.made("070 174 06 05", nil)
 	send := func(key string) (core.Response, error) {
-		by := s.by
+		by := s.By
 		by.Idempotency = &core.Idempotency{
 			Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true,
 			Render: func(any) (core.Response, error) { return core.Response{Status: 303, Body: []byte("/" + key)}, nil },
 		}
-		_, err := s.Adjust(t.Context(), by, c.ID, adjustment("points", 10, "x"))
+		_, err := s.Customers.Adjust(t.Context(), by, c.ID, adjustment("points", 10, "x"))
 		return by.Idempotency.Response, err
 	}
 	var posted atomic.Int32
@@ -184,7 +181,7 @@ func TestADoubleClickAdjustsOnce(t *testing.T) {
 	if _, err := send("second"); err != nil {
 		t.Error(err)
 	}
-	if got := s.find(t, c.ID).PointsBalance; posted.Load() != 1 || got != 20 {
+	if got := s.find(c.ID).PointsBalance; posted.Load() != 1 || got != 20 {
 		t.Errorf("the first form had its effect %d times, the balance is %d, want once and 20", posted.Load(), got)
 	}
 }

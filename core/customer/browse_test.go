@@ -13,37 +13,15 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 // browse reads the whole list, page by page, and back.
-func (s shop) browse(t *testing.T, f customer.Filter, sort customer.Sort, size int) (rows []customer.Row) {
-	t.Helper()
-	var last core.List[customer.Row]
-	page := core.Page{Size: size}
-	for {
-		l, err := s.Browse(t.Context(), s.by, f, sort, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, l.Items...)
-		if last = l; l.Next == nil {
-			break
-		}
-		page.Cursor = l.Next
-	}
-	back := append([]customer.Row(nil), last.Items...)
-	for last.Prev != nil {
-		l, err := s.Browse(t.Context(), s.by, f, sort, core.Page{Size: size, Cursor: last.Prev})
-		if err != nil {
-			t.Fatal(err)
-		}
-		back = append(slices.Clip(l.Items), back...)
-		last = l
-	}
-	if diff := cmp.Diff(rows, back); diff != "" {
-		t.Errorf("%s by %d: the way back differs (-forward +back):\n%s", sort, size, diff)
-	}
-	return rows
+func (s shop) browse(f customer.Filter, sort customer.Sort, size int) []customer.Row {
+	s.T.Helper()
+	return shoptest.Walk(s.T, size, func(p core.Page) (core.List[customer.Row], error) {
+		return s.Customers.Browse(s.T.Context(), s.By, f, sort, p)
+	})
 }
 
 func lastNames(rows []customer.Row) (names []string) {
@@ -65,25 +43,25 @@ func TestBrowseByName(t *testing.T) {
 	for i, name := range want {
 		last, first, _ := strings.Cut(name, ", ")
 		// Not ordered by name.
-		s.born(t, first, last, fmt.Sprintf("070 174 06 %02d", i), nil, at.Add(time.Duration(i*5%9)*time.Hour))
+		s.born(first, last, fmt.Sprintf("070 174 06 %02d", i), nil, at.Add(time.Duration(i*5%9)*time.Hour))
 	}
-	gone := s.born(t, "Gone", "Abel", "070 174 07 00", nil, at)
-	s.edit(t, gone.ID, customer.Edit{Status: core.Set("inactive")})
+	gone := s.born("Gone", "Abel", "070 174 07 00", nil, at)
+	s.edit(gone.ID, customer.Edit{Status: core.Set("inactive")})
 	for size := 1; size <= len(want)+1; size++ {
-		got := lastNames(s.browse(t, customer.Filter{Status: new("active")}, customer.ByName, size))
+		got := lastNames(s.browse(customer.Filter{Status: new("active")}, customer.ByName, size))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("by %d (-want +got):\n%s", size, diff)
 		}
 	}
-	newest := s.browse(t, customer.Filter{}, customer.Newest, 3)
+	newest := s.browse(customer.Filter{}, customer.Newest, 3)
 	for i := range newest[1:] {
 		if newest[i].CreatedAt.Before(newest[i+1].CreatedAt) {
 			t.Errorf("newest first has %s before %s", newest[i].CreatedAt, newest[i+1].CreatedAt)
 		}
 	}
 	// A search has its own order.
-	found := lastNames(s.browse(t, customer.Filter{Search: new("anders")}, customer.ByName, 2))
-	if diff := cmp.Diff(lastNames(s.browse(t, customer.Filter{Search: new("anders")}, customer.Newest, 3)), found); diff != "" || len(found) != 4 {
+	found := lastNames(s.browse(customer.Filter{Search: new("anders")}, customer.ByName, 2))
+	if diff := cmp.Diff(lastNames(s.browse(customer.Filter{Search: new("anders")}, customer.Newest, 3)), found); diff != "" || len(found) != 4 {
 		t.Errorf("a search by name (-newest first +got):\n%s", diff)
 	}
 }
@@ -92,32 +70,33 @@ func TestBrowseByName(t *testing.T) {
 func TestBrowseRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	_, err := s.Browse(t.Context(), s.by, customer.Filter{Status: new("erased")}, "points", core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
-	wantFields(t, err, core.Fields{
+	_, err := s.Customers.Browse(t.Context(), s.By, customer.Filter{Status: new("erased")}, "points", core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
+	shoptest.WantFields(t, err, core.Fields{
 		"sort": {core.InvalidChoice}, "status": {core.InvalidChoice}, "cursor": {core.InvalidChoice},
 	})
-	_, err = s.Count(t.Context(), s.by, customer.Filter{Status: new("erased")})
-	wantFields(t, err, core.Fields{"status": {core.InvalidChoice}})
+	_, err = s.Customers.Count(t.Context(), s.By, customer.Filter{Status: new("erased")})
+	shoptest.WantFields(t, err, core.Fields{"status": {core.InvalidChoice}})
 	for _, search := range []*string{nil, new("anna")} {
-		_, _, err = s.BrowseAndCount(t.Context(), s.by, customer.Filter{Search: search}, "points", core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
-		wantFields(t, err, core.Fields{"sort": {core.InvalidChoice}, "cursor": {core.InvalidChoice}})
+		_, _, err = s.Customers.BrowseAndCount(t.Context(), s.By, customer.Filter{Search: search}, "points", core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
+		shoptest.WantFields(t, err, core.Fields{"sort": {core.InvalidChoice}, "cursor": {core.InvalidChoice}})
 	}
 }
 
 // The last visit is the newest completed sale.
 func TestBrowseTellsTheLastVisit(t *testing.T) {
 	t.Parallel()
-	s := newShop(t).till(t)
-	never, once, often := s.made(t, "070 174 06 05", nil), s.made(t, "070 174 06 06", nil), s.made(t, "070 174 06 07", nil)
-	first := s.sold(t, once.ID, 100)
-	s.void(t, s.sold(t, never.ID, 100).ID)
-	s.sold(t, often.ID, 100)
-	second := s.sold(t, often.ID, 100)
-	s.void(t, s.sold(t, often.ID, 100).ID)
+	s := newShop(t)
+	kind := s.Points(100)
+	never, once, often := s.made("070 174 06 05", nil), s.made("070 174 06 06", nil), s.made("070 174 06 07", nil)
+	first := s.Sale(once.ID, kind, 100)
+	s.VoidSale(s.Sale(never.ID, kind, 100).ID)
+	s.Sale(often.ID, kind, 100)
+	second := s.Sale(often.ID, kind, 100)
+	s.VoidSale(s.Sale(often.ID, kind, 100).ID)
 	want := map[core.ID]*time.Time{never.ID: nil, once.ID: &first.CreatedAt, often.ID: &second.CreatedAt}
 	for name, f := range map[string]customer.Filter{"list": {}, "search": {Search: new("anna")}} {
 		got := map[core.ID]*time.Time{}
-		for _, r := range s.browse(t, f, customer.Newest, 2) {
+		for _, r := range s.browse(f, customer.Newest, 2) {
 			got[r.ID] = r.LastVisit
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -132,9 +111,9 @@ func TestCount(t *testing.T) {
 	s := newShop(t)
 	at := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	for i := range 5 {
-		s.born(t, "Anna", "Lindqvist", fmt.Sprintf("070 174 06 %02d", i), new(fmt.Sprintf("anna%d@example.com", i)), at.AddDate(0, 0, i))
+		s.born("Anna", "Lindqvist", fmt.Sprintf("070 174 06 %02d", i), new(fmt.Sprintf("anna%d@example.com", i)), at.AddDate(0, 0, i))
 	}
-	s.edit(t, s.upsert(t, "070 174 06 00", nil).ID, customer.Edit{Status: core.Set("inactive")})
+	s.edit(s.upsert("070 174 06 00", nil).ID, customer.Edit{Status: core.Set("inactive")})
 	day := func(n int) *time.Time { return new(time.Date(2026, 3, 10+n, 0, 0, 0, 0, time.UTC)) }
 	for _, c := range []struct {
 		name string
@@ -151,13 +130,13 @@ func TestCount(t *testing.T) {
 		{"search and all else", customer.Filter{Search: new("lindq"), Status: new("active"), CreatedFrom: day(0), CreatedTo: day(2)}, 2},
 		{"no match", customer.Filter{Search: new("zzz")}, 0},
 	} {
-		got, err := s.Count(t.Context(), s.by, c.f)
+		got, err := s.Customers.Count(t.Context(), s.By, c.f)
 		if want := (customer.Count{N: c.want}); err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, want)
 		}
-		s.both(t, c.name, c.f)
+		s.both(c.name, c.f)
 	}
-	s.crowd(t, 1_000)
+	s.crowd(1_000)
 	for name, c := range map[string]struct {
 		f    customer.Filter
 		want customer.Count
@@ -167,17 +146,17 @@ func TestCount(t *testing.T) {
 		"1,000 exactly":   {customer.Filter{Search: new("crowd")}, customer.Count{N: 1_000}},
 		"1,005 by search": {customer.Filter{Search: new("070")}, customer.Count{N: 1_000, More: true}},
 	} {
-		if got, err := s.Count(t.Context(), s.by, c.f); err != nil || got != c.want {
+		if got, err := s.Customers.Count(t.Context(), s.By, c.f); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, c.want)
 		}
-		s.both(t, name, c.f)
+		s.both(name, c.f)
 	}
 }
 
 // both compares BrowseAndCount with Browse and Count: for the first page, the second and the first
 // again, with several sizes and in each order.
-func (s shop) both(t *testing.T, name string, f customer.Filter) {
-	t.Helper()
+func (s shop) both(name string, f customer.Filter) {
+	s.T.Helper()
 	type answer struct {
 		List  core.List[customer.Row]
 		Count customer.Count
@@ -188,17 +167,17 @@ func (s shop) both(t *testing.T, name string, f customer.Filter) {
 			for range 3 {
 				var got, want answer
 				var err error
-				if got.List, got.Count, err = s.BrowseAndCount(t.Context(), s.by, f, sort, page); err != nil {
-					t.Fatal(err)
+				if got.List, got.Count, err = s.Customers.BrowseAndCount(s.T.Context(), s.By, f, sort, page); err != nil {
+					s.T.Fatal(err)
 				}
-				if want.List, err = s.Browse(t.Context(), s.by, f, sort, page); err != nil {
-					t.Fatal(err)
+				if want.List, err = s.Customers.Browse(s.T.Context(), s.By, f, sort, page); err != nil {
+					s.T.Fatal(err)
 				}
-				if want.Count, err = s.Count(t.Context(), s.by, f); err != nil {
-					t.Fatal(err)
+				if want.Count, err = s.Customers.Count(s.T.Context(), s.By, f); err != nil {
+					s.T.Fatal(err)
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s by %s, %d a page (-each by itself +both):\n%s", name, sort, size, diff)
+					s.T.Errorf("%s by %s, %d a page (-each by itself +both):\n%s", name, sort, size, diff)
 				}
 				if page.Cursor = got.List.Next; page.Cursor == nil {
 					page.Cursor = got.List.Prev
@@ -209,11 +188,11 @@ func (s shop) both(t *testing.T, name string, f customer.Filter) {
 }
 
 // crowd creates many customers, Nomen Crowd, one second after another.
-func (s shop) crowd(t *testing.T, n int) {
-	t.Helper()
+func (s shop) crowd(n int) {
+	s.T.Helper()
 	const some = 3_000
 	for from := 1; from <= n; from += some {
-		_, err := dbtest.Owner(s.db).Exec(t.Context(), `
+		_, err := dbtest.Owner(s.DB).Exec(s.T.Context(), `
 		with made as (
 			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
 			select $1, loyalty.new_ulid(now()), 'Nomen', 'Crowd', '0709' || lpad(n::text, 6, '0'), '+46709' || lpad(n::text, 6, '0'),
@@ -223,10 +202,8 @@ func (s shop) crowd(t *testing.T, n int) {
 		)
 		insert into loyalty.account (tenant_id, customer_id)
 		select tenant_id, id
-		from made`, s.by.Tenant.ID, from, min(n, from+some-1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		from made`, s.By.Tenant.ID, from, min(n, from+some-1))
+		s.Check(err)
 	}
 }
 
@@ -234,16 +211,16 @@ func (s shop) crowd(t *testing.T, n int) {
 func TestSearchFindsRareMatches(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	first := s.made(t, "08-123 456 78", new("zoë%x@example.com"))
-	s.edit(t, first.ID, customer.Edit{FirstName: core.Set("Wolfgang"), LastName: core.Set("Ł Kvzq-李")})
-	s.crowd(t, 11_000) // page and reach of the search
+	first := s.made("08-123 456 78", new("zoë%x@example.com"))
+	s.edit(first.ID, customer.Edit{FirstName: core.Set("Wolfgang"), LastName: core.Set("Ł Kvzq-李")})
+	s.crowd(11_000) // page and reach of the search
 	for _, needle := range []string{
 		"z", "zq", "Ł", "李", "-李", "%", "%x", "ë", "wolf", "lfgang Ł kv", "08-123 4", "08 1234", "+46 8 123", "0046 8-12 34", "wolfgang",
 	} {
 		for name, f := range map[string]customer.Filter{
 			"search": {Search: &needle}, "active": {Search: &needle, Status: new("active")}, "e-mail": {Search: &needle, Email: new("zoë%x@example.com")},
 		} {
-			if got := s.names(t, f); !slices.Equal(got, []string{"Wolfgang"}) {
+			if got := s.names(f); !slices.Equal(got, []string{"Wolfgang"}) {
 				t.Errorf("%s %q finds %d: %.3q", name, needle, len(got), got)
 			}
 		}
@@ -255,9 +232,9 @@ func TestASearchComparesDigits(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	at := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
-	s.born(t, "Anna", "Abroad", "+46 70 112 34 56", nil, at)
-	s.born(t, "Bo", "Home", "070-999 11 22", new("1985-04@example.com"), at.Add(time.Hour))
-	s.born(t, "Cees", "Dutch", "0031 6 1234 5678", nil, at.Add(2*time.Hour))
+	s.born("Anna", "Abroad", "+46 70 112 34 56", nil, at)
+	s.born("Bo", "Home", "070-999 11 22", new("1985-04@example.com"), at.Add(time.Hour))
+	s.born("Cees", "Dutch", "0031 6 1234 5678", nil, at.Add(2*time.Hour))
 	for needle, want := range map[string][]string{
 		"070-112":         {"Anna"},
 		"070112":          {"Anna"},
@@ -281,14 +258,14 @@ func TestASearchComparesDigits(t *testing.T) {
 		"070-113":         nil,
 		"+":               {"Cees", "Bo", "Anna"}, // as every number is compared
 	} {
-		if diff := cmp.Diff(want, s.names(t, customer.Filter{Search: &needle})); diff != "" {
+		if diff := cmp.Diff(want, s.names(customer.Filter{Search: &needle})); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", needle, diff)
 		}
 	}
-	nowhere := newShop(t).in(t, "")
-	nowhere.born(t, "Dan", "Nowhere", "070-112 34 56", nil, at)
+	nowhere := newShop(t).in("")
+	nowhere.born("Dan", "Nowhere", "070-112 34 56", nil, at)
 	for _, needle := range []string{"070 112", "07011", "112 34"} {
-		if diff := cmp.Diff([]string{"Dan"}, nowhere.names(t, customer.Filter{Search: &needle})); diff != "" {
+		if diff := cmp.Diff([]string{"Dan"}, nowhere.names(customer.Filter{Search: &needle})); diff != "" {
 			t.Errorf("of no country, %q (-want +got):\n%s", needle, diff)
 		}
 	}
@@ -298,20 +275,20 @@ func TestASearchComparesDigits(t *testing.T) {
 func TestBrowseIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	s.made(t, "070 174 06 05", new("anna@example.com"))
+	s.made("070 174 06 05", new("anna@example.com"))
 	for _, f := range []customer.Filter{{}, {Search: new("anna")}, {Search: new("qv")}, {Search: new("070-174")}, {Phone: new("070 174 06 05")}} {
 		for _, sort := range []customer.Sort{customer.Newest, customer.ByName} {
-			if got := stranger.browse(t, f, sort, 2); got != nil {
+			if got := stranger.browse(f, sort, 2); got != nil {
 				t.Errorf("a stranger finds %v", got)
 			}
-			if got := s.as(t, core.Cashier).browse(t, f, sort, 2); len(got) != 1 {
+			if got := s.as(core.Cashier).browse(f, sort, 2); len(got) != 1 {
 				t.Errorf("a cashier finds %v", got)
 			}
 		}
-		if got, err := stranger.Count(t.Context(), stranger.by, f); err != nil || got.N != 0 {
+		if got, err := stranger.Customers.Count(t.Context(), stranger.By, f); err != nil || got.N != 0 {
 			t.Errorf("a stranger counts %d, %v", got.N, err)
 		}
-		if l, got, err := stranger.BrowseAndCount(t.Context(), stranger.by, f, customer.Newest, core.Page{Size: 2}); err != nil || got.N != 0 || len(l.Items) != 0 {
+		if l, got, err := stranger.Customers.BrowseAndCount(t.Context(), stranger.By, f, customer.Newest, core.Page{Size: 2}); err != nil || got.N != 0 || len(l.Items) != 0 {
 			t.Errorf("a stranger finds %v and counts %d, %v", l.Items, got.N, err)
 		}
 	}
@@ -321,21 +298,21 @@ func TestBrowseIsOfOneTenant(t *testing.T) {
 func TestRolesOfCustomers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	known := s.made(t, "070 174 06 05", nil)
-	cashier, manager := s.as(t, core.Cashier), s.as(t, core.Manager)
-	if _, err := cashier.Upsert(t.Context(), cashier.by, described("070 174 06 06", nil)); err != nil {
+	known := s.made("070 174 06 05", nil)
+	cashier, manager := s.as(core.Cashier), s.as(core.Manager)
+	if _, err := cashier.Customers.Upsert(t.Context(), cashier.By, described("070 174 06 06", nil)); err != nil {
 		t.Errorf("a cashier adds a customer: %v", err)
 	}
 	edit := customer.Edit{Status: core.Set("inactive")}
-	if _, err := cashier.Edit(t.Context(), cashier.by, known.ID, edit); !errors.Is(err, core.ErrRole) {
+	if _, err := cashier.Customers.Edit(t.Context(), cashier.By, known.ID, edit); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier's edit = %v, want ErrRole", err)
 	}
-	if _, err := manager.Edit(t.Context(), manager.by, known.ID, edit); err != nil {
+	if _, err := manager.Customers.Edit(t.Context(), manager.By, known.ID, edit); err != nil {
 		t.Errorf("a manager's edit: %v", err)
 	}
-	token := s.by
+	token := s.By
 	token.Kind, token.Role = core.ByToken, core.Cashier
-	if _, err := s.Edit(t.Context(), token, known.ID, edit); err != nil {
+	if _, err := s.Customers.Edit(t.Context(), token, known.ID, edit); err != nil {
 		t.Errorf("a token's edit, which its abilities allow: %v", err)
 	}
 }

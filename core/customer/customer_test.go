@@ -1,7 +1,6 @@
 package customer_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,95 +10,82 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/privacy"
+	"example.com/loyalty/core/shoptest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a tenant in Sweden with customers.
-type shop struct {
-	*customer.Service
-	db *db.DB
-	by core.Actor
-}
+// shop is a business in Sweden with customers.
+type shop struct{ shoptest.Shop }
 
-func newShop(t *testing.T) shop { return shopOf(t, dbtest.DB(t)) }
+func newShop(t *testing.T) shop { return shop{shoptest.New(t)} }
 
-func shopOf(t *testing.T, d *db.DB) shop {
-	t.Helper()
-	return shop{customer.NewService(d), d, dbtest.Tenant(t, d)}
-}
+func shopIn(t *testing.T, d *db.DB) shop { return shop{shoptest.In(t, d)} }
 
 // in returns the shop in another country; "": none.
-func (s shop) in(t *testing.T, country string) shop {
-	t.Helper()
-	s.by.Tenant.Country = country
-	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.tenant set country = nullif($2, '') where id = $1", s.by.Tenant.ID, country)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) in(country string) shop {
+	s.T.Helper()
+	s.By.Tenant.Country = country
+	s.Exec("update loyalty.tenant set country = nullif($2, '') where id = $1", s.By.Tenant.ID, country)
 	return s
 }
 
 // as returns the shop with another actor.
-func (s shop) as(t *testing.T, role core.Role) shop {
-	t.Helper()
-	s.by = dbtest.Person(t, s.db, s.by, role)
-	return s
+func (s shop) as(role core.Role) shop {
+	s.T.Helper()
+	return shop{s.As(role)}
+}
+
+// voucherUsed sends a coupon for points and redeems the voucher.
+func (s shop) voucherUsed(id core.ID, points int64) core.ID {
+	s.T.Helper()
+	welcome := s.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: &points})
+	return s.RedeemVoucher(s.Voucher(welcome.ID, id)).ID
 }
 
 func described(phone string, email *string) customer.New {
 	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone, Email: email}
 }
 
-func (s shop) upsert(t *testing.T, phone string, email *string) customer.Upserted {
-	t.Helper()
-	got, err := s.Upsert(t.Context(), s.by, described(phone, email))
+func (s shop) upsert(phone string, email *string) customer.Upserted {
+	s.T.Helper()
+	got, err := s.Customers.Upsert(s.T.Context(), s.By, described(phone, email))
 	if err != nil {
-		t.Fatalf("%s: %v", phone, err)
+		s.T.Fatalf("%s: %v", phone, err)
 	}
 	return got
 }
 
 // made creates a customer.
-func (s shop) made(t *testing.T, phone string, email *string) customer.Customer {
-	t.Helper()
-	got := s.upsert(t, phone, email)
+func (s shop) made(phone string, email *string) customer.Customer {
+	s.T.Helper()
+	got := s.upsert(phone, email)
 	if !got.Created {
-		t.Fatalf("%s already exists", phone)
+		s.T.Fatalf("%s already exists", phone)
 	}
 	return got.Customer
 }
 
-func (s shop) edit(t *testing.T, id core.ID, e customer.Edit) customer.Customer {
-	t.Helper()
-	got, err := s.Edit(t.Context(), s.by, id, e)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) edit(id core.ID, e customer.Edit) customer.Customer {
+	s.T.Helper()
+	got, err := s.Customers.Edit(s.T.Context(), s.By, id, e)
+	s.Check(err)
 	return got
 }
 
-func (s shop) find(t *testing.T, id core.ID) customer.Customer {
-	t.Helper()
-	got, err := s.Find(t.Context(), s.by, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) find(id core.ID) customer.Customer {
+	s.T.Helper()
+	got, err := s.Customers.Find(s.T.Context(), s.By, id)
+	s.Check(err)
 	return got
-}
-
-func (s shop) count(t *testing.T) (n int) {
-	t.Helper()
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.customer where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 // logged returns the audit entries of a customer, in order.
@@ -108,69 +94,32 @@ type logged struct {
 	Old, New map[string]any
 }
 
-func (s shop) log(t *testing.T, id core.ID) []logged {
-	t.Helper()
-	return s.logOf(t, id.String())
+func (s shop) log(id core.ID) []logged {
+	s.T.Helper()
+	return s.logOf(id.String())
 }
 
 // logOf returns the audit entries of a customer; "": of many.
-func (s shop) logOf(t *testing.T, id string) (entries []logged) {
-	t.Helper()
-	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
+func (s shop) logOf(id string) (entries []logged) {
+	s.T.Helper()
+	rows, err := dbtest.Owner(s.DB).Query(s.T.Context(), `
 		select action, old, new from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'customer' and subject_id = $2 and actor_id = $3
-		order by id`, s.by.Tenant.ID, id, s.by.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var e logged
-		var before, after []byte
-		if err := rows.Scan(&e.Action, &before, &after); err != nil {
-			t.Fatal(err)
-		}
-		for text, into := range map[*[]byte]*map[string]any{&before: &e.Old, &after: &e.New} {
-			if *text != nil {
-				if err := json.Unmarshal(*text, into); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		entries = append(entries, e)
-	}
-	if rows.Err() != nil {
-		t.Fatal(rows.Err())
-	}
+		order by id`, s.By.Tenant.ID, id, s.By.ID)
+	s.Check(err)
+	entries, err = pgx.CollectRows(rows, pgx.RowToStructByPos[logged])
+	s.Check(err)
 	return entries
-}
-
-func fieldsOf(t *testing.T, err error) core.Fields {
-	t.Helper()
-	var refusal *core.Error
-	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
-		t.Fatalf("%v, want a refusal of fields", err)
-	}
-	return refusal.Fields
-}
-
-func wantFields(t *testing.T, err error, want core.Fields) {
-	t.Helper()
-	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
-		t.Errorf("refused fields (-want +got):\n%s", diff)
-	}
 }
 
 // A new customer has the trimmed input and balances of 0.
 func TestUpsertCreatesCustomer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	got, err := s.Upsert(t.Context(), s.by, customer.New{
+	got, err := s.Customers.Upsert(t.Context(), s.By, customer.New{
 		FirstName: new(" Åsa "), LastName: new("Öberg"), Phone: new(" 070-174 06 05 "), Email: new(" Asa@Example.com "),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	want := customer.Upserted{Created: true, Customer: customer.Customer{
 		ID: got.ID, FirstName: "Åsa", LastName: "Öberg", Phone: "070-174 06 05", Email: new("Asa@Example.com"),
 		Status: customer.Active, CreatedAt: got.CreatedAt, UpdatedAt: got.CreatedAt,
@@ -178,11 +127,11 @@ func TestUpsertCreatesCustomer(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Upsert (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(got.Customer, s.find(t, got.ID)); diff != "" {
+	if diff := cmp.Diff(got.Customer, s.find(got.ID)); diff != "" {
 		t.Errorf("Find (-made +found):\n%s", diff)
 	}
 	facts := map[string]any{"first_name": "Åsa", "last_name": "Öberg", "phone": "070-174 06 05", "email": "Asa@Example.com", "status": "active"}
-	if diff := cmp.Diff([]logged{{"customer.create", nil, facts}}, s.log(t, got.ID)); diff != "" {
+	if diff := cmp.Diff([]logged{{"customer.create", nil, facts}}, s.log(got.ID)); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
@@ -191,9 +140,9 @@ func TestUpsertCreatesCustomer(t *testing.T) {
 func TestUpsertFindsByPhoneThenByEmail(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	byPhone := s.made(t, "070 174 06 05", new("anna@example.com"))
-	byEmail := s.made(t, "070 174 06 06", new("bo@example.com"))
-	plain := s.made(t, "070 174 06 07", nil)
+	byPhone := s.made("070 174 06 05", new("anna@example.com"))
+	byEmail := s.made("070 174 06 06", new("bo@example.com"))
+	plain := s.made("070 174 06 07", nil)
 
 	for _, c := range []struct {
 		name  string
@@ -209,25 +158,23 @@ func TestUpsertFindsByPhoneThenByEmail(t *testing.T) {
 		{"e-mail in capitals", "070 999 99 99", new("BO@EXAMPLE.COM"), byEmail},
 		{"no e-mail on either side", "070 174 06 07", nil, plain},
 	} {
-		got, err := s.Upsert(t.Context(), s.by, customer.New{FirstName: new("Other"), LastName: new("Name"), Phone: &c.phone, Email: c.email})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Other"), LastName: new("Name"), Phone: &c.phone, Email: c.email})
+		s.Check(err)
 		if diff := cmp.Diff(customer.Upserted{Customer: c.want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
-		if diff := cmp.Diff(c.want, s.find(t, c.want.ID)); diff != "" {
+		if diff := cmp.Diff(c.want, s.find(c.want.ID)); diff != "" {
 			t.Errorf("%s changed something:\n%s", c.name, diff)
 		}
 	}
-	if n := s.count(t); n != 3 {
+	if n := s.Count("customer"); n != 3 {
 		t.Errorf("%d customers, want 3", n)
 	}
-	if got := s.log(t, byPhone.ID); len(got) != 1 {
+	if got := s.log(byPhone.ID); len(got) != 1 {
 		t.Errorf("finding was logged: %v", got)
 	}
 	// Two customers without an e-mail address differ.
-	s.made(t, "070 174 06 08", nil)
+	s.made("070 174 06 08", nil)
 }
 
 // Phone numbers are kept as typed and compared by their key: E.164 in the tenant's country, or else
@@ -260,15 +207,15 @@ func TestOneNumberInManyFormats(t *testing.T) {
 			[]string{"701740605"},
 		},
 	} {
-		s := newShop(t).in(t, c.country)
-		first := s.made(t, c.same[0], nil)
+		s := newShop(t).in(c.country)
+		first := s.made(c.same[0], nil)
 		for _, phone := range c.same {
-			if got := s.upsert(t, phone, nil); got.ID != first.ID || got.Phone != c.same[0] {
+			if got := s.upsert(phone, nil); got.ID != first.ID || got.Phone != c.same[0] {
 				t.Errorf("in %q: %s is not %s", c.country, phone, c.same[0])
 			}
 		}
 		for _, phone := range c.others {
-			s.made(t, phone, nil)
+			s.made(phone, nil)
 		}
 	}
 }
@@ -323,18 +270,18 @@ func TestUpsertRefuses(t *testing.T) {
 		{"no host", described("0701740605", new("anna@")), core.Fields{"email": {badEmail}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := s.Upsert(t.Context(), s.by, c.n)
-			wantFields(t, err, c.want)
+			_, err := s.Customers.Upsert(t.Context(), s.By, c.n)
+			shoptest.WantFields(t, err, c.want)
 		})
 	}
-	if n := s.count(t); n != 0 {
+	if n := s.Count("customer"); n != 0 {
 		t.Errorf("%d refused customers were made", n)
 	}
 	longest := customer.New{
 		FirstName: new(strings.Repeat("å", 100)), LastName: new(strings.Repeat("ö", 100)),
 		Phone: new(strings.Repeat("1", 30)), Email: new("åsa@exämple.com"),
 	}
-	if _, err := s.Upsert(t.Context(), s.by, longest); err != nil {
+	if _, err := s.Customers.Upsert(t.Context(), s.By, longest); err != nil {
 		t.Errorf("as long as may be: %v", err)
 	}
 }
@@ -357,7 +304,7 @@ func TestConcurrentUpserts(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range 100 {
 				wg.Go(func() {
-					got, err := s.Upsert(t.Context(), s.by, described(phone(i), new("anna@example.com")))
+					got, err := s.Customers.Upsert(t.Context(), s.By, described(phone(i), new("anna@example.com")))
 					if err != nil {
 						t.Error(err)
 						return
@@ -371,8 +318,8 @@ func TestConcurrentUpserts(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if made.Load() != 1 || len(ids) != 1 || s.count(t) != 1 {
-				t.Errorf("%d made, %d returned, %d there, want 1 of each", made.Load(), len(ids), s.count(t))
+			if made.Load() != 1 || len(ids) != 1 || s.Count("customer") != 1 {
+				t.Errorf("%d made, %d returned, %d there, want 1 of each", made.Load(), len(ids), s.Count("customer"))
 			}
 		})
 	}
@@ -382,8 +329,8 @@ func TestConcurrentUpserts(t *testing.T) {
 func TestEditChangesWhatIsSet(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	old := s.made(t, "070 174 06 05", new("anna@example.com"))
-	later := shop{customer.NewService(s.db.At(old.CreatedAt.Add(time.Hour))), s.db, s.by}
+	old := s.made("070 174 06 05", new("anna@example.com"))
+	later := shop{s.At(old.CreatedAt.Add(time.Hour))}
 	for _, c := range []struct {
 		name string
 		e    customer.Edit
@@ -400,14 +347,14 @@ func TestEditChangesWhatIsSet(t *testing.T) {
 		{"status", customer.Edit{Status: core.Set("inactive")}, func(c *customer.Customer) { c.Status = customer.Inactive }},
 		{"status back", customer.Edit{Status: core.Set("active")}, func(c *customer.Customer) { c.Status = customer.Active }},
 	} {
-		want := s.find(t, old.ID)
+		want := s.find(old.ID)
 		c.want(&want)
-		got := later.edit(t, old.ID, c.e)
+		got := later.edit(old.ID, c.e)
 		want.UpdatedAt = got.UpdatedAt
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
-		if diff := cmp.Diff(got, s.find(t, old.ID)); diff != "" {
+		if diff := cmp.Diff(got, s.find(old.ID)); diff != "" {
 			t.Errorf("%s: found differs:\n%s", c.name, diff)
 		}
 		if !got.UpdatedAt.After(old.UpdatedAt) {
@@ -415,10 +362,10 @@ func TestEditChangesWhatIsSet(t *testing.T) {
 		}
 	}
 	// The keys changed, too: the old phone number and e-mail address are free, the new number is taken.
-	if got := s.upsert(t, "+46709999999", nil); got.ID != old.ID {
+	if got := s.upsert("+46709999999", nil); got.ID != old.ID {
 		t.Error("the new phone does not find them")
 	}
-	if got := s.upsert(t, "070 174 06 05", new("bo@example.com")); !got.Created {
+	if got := s.upsert("070 174 06 05", new("bo@example.com")); !got.Created {
 		t.Error("the old phone or e-mail still finds them")
 	}
 }
@@ -427,8 +374,8 @@ func TestEditChangesWhatIsSet(t *testing.T) {
 func TestEditRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.made(t, "070 174 06 05", new("anna@example.com"))
-	s.made(t, "070 174 06 06", new("bo@example.com"))
+	c := s.made("070 174 06 05", new("anna@example.com"))
+	s.made("070 174 06 06", new("bo@example.com"))
 	null := core.Optional[string]{Set: true}
 	for _, e := range []struct {
 		name string
@@ -454,34 +401,34 @@ func TestEditRefuses(t *testing.T) {
 		{"another's phone", customer.Edit{Phone: core.Set("+46 70 174 06 06")}, core.Fields{"phone": {core.Duplicate}}},
 		{"another's e-mail", customer.Edit{Email: core.Set("BO@example.com")}, core.Fields{"email": {core.Duplicate}}},
 	} {
-		_, err := s.Edit(t.Context(), s.by, c.ID, e.e)
-		wantFields(t, err, e.want)
+		_, err := s.Customers.Edit(t.Context(), s.By, c.ID, e.e)
+		shoptest.WantFields(t, err, e.want)
 	}
-	if diff := cmp.Diff(c, s.find(t, c.ID)); diff != "" {
+	if diff := cmp.Diff(c, s.find(c.ID)); diff != "" {
 		t.Errorf("a refused edit changed something:\n%s", diff)
 	}
-	if got := s.log(t, c.ID); len(got) != 1 {
+	if got := s.log(c.ID); len(got) != 1 {
 		t.Errorf("a refused edit was logged: %v", got)
 	}
 	// Another tenant's phone numbers and e-mail addresses are free.
 	other := newShop(t)
-	theirs := other.made(t, "070 174 06 07", nil)
-	other.edit(t, theirs.ID, customer.Edit{Phone: core.Set("070 174 06 06"), Email: core.Set("bo@example.com")})
+	theirs := other.made("070 174 06 07", nil)
+	other.edit(theirs.ID, customer.Edit{Phone: core.Set("070 174 06 06"), Email: core.Set("bo@example.com")})
 }
 
 // Of two concurrent edits, each entry has the values that it replaced.
 func TestConcurrentEditsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.made(t, "070 174 06 05", nil)
+	c := s.made("070 174 06 05", nil)
 	const edits = 20
 	var wg sync.WaitGroup
 	for i := range edits {
-		wg.Go(func() { s.edit(t, c.ID, customer.Edit{FirstName: core.Set(fmt.Sprint("Name ", i))}) })
+		wg.Go(func() { s.edit(c.ID, customer.Edit{FirstName: core.Set(fmt.Sprint("Name ", i))}) })
 	}
 	wg.Wait()
 	from := map[any]any{}
-	for _, e := range s.log(t, c.ID) {
+	for _, e := range s.log(c.ID) {
 		if e.Action == "customer.edit" {
 			from[e.Old["first_name"]] = e.New["first_name"]
 		}
@@ -490,8 +437,8 @@ func TestConcurrentEditsAreLogged(t *testing.T) {
 	for from[name] != nil {
 		name, steps = from[name], steps+1
 	}
-	if steps != edits || name != s.find(t, c.ID).FirstName {
-		t.Errorf("the log leads through %d edits to %v, want all %d to %s: %v", steps, name, edits, s.find(t, c.ID).FirstName, from)
+	if steps != edits || name != s.find(c.ID).FirstName {
+		t.Errorf("the log leads through %d edits to %v, want all %d to %s: %v", steps, name, edits, s.find(c.ID).FirstName, from)
 	}
 }
 
@@ -499,12 +446,12 @@ func TestConcurrentEditsAreLogged(t *testing.T) {
 func TestConcurrentEditsSwapPhones(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	a, b := s.made(t, "070 174 06 05", nil), s.made(t, "070 174 06 06", nil)
+	a, b := s.made("070 174 06 05", nil), s.made("070 174 06 06", nil)
 	var wg sync.WaitGroup
 	for c, phone := range map[core.ID]string{a.ID: b.Phone, b.ID: a.Phone} {
 		wg.Go(func() {
-			_, err := s.Edit(t.Context(), s.by, c, customer.Edit{Phone: core.Set(phone)})
-			wantFields(t, err, core.Fields{"phone": {core.Duplicate}})
+			_, err := s.Customers.Edit(t.Context(), s.By, c, customer.Edit{Phone: core.Set(phone)})
+			shoptest.WantFields(t, err, core.Fields{"phone": {core.Duplicate}})
 		})
 	}
 	wg.Wait()
@@ -514,22 +461,22 @@ func TestConcurrentEditsSwapPhones(t *testing.T) {
 func TestAnotherTenantsCustomersDoNotExist(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	c := s.made(t, "070 174 06 05", new("anna@example.com"))
-	for name, id := range map[string]core.ID{"another's": c.ID, "unknown": core.NewID(s.db.Now()), "zero": {}} {
-		if _, err := stranger.Find(t.Context(), stranger.by, id); !errors.Is(err, core.ErrNotFound) {
+	c := s.made("070 174 06 05", new("anna@example.com"))
+	for name, id := range map[string]core.ID{"another's": c.ID, "unknown": core.NewID(s.DB.Now()), "zero": {}} {
+		if _, err := stranger.Customers.Find(t.Context(), stranger.By, id); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("find %s = %v, want ErrNotFound", name, err)
 		}
 		// The record is checked before the fields: 404, not 422.
 		for _, e := range []customer.Edit{{FirstName: core.Set("Stolen")}, {FirstName: core.Set("")}} {
-			if _, err := stranger.Edit(t.Context(), stranger.by, id, e); !errors.Is(err, core.ErrNotFound) {
+			if _, err := stranger.Customers.Edit(t.Context(), stranger.By, id, e); !errors.Is(err, core.ErrNotFound) {
 				t.Errorf("edit %s = %v, want ErrNotFound", name, err)
 			}
 		}
 	}
-	if diff := cmp.Diff(c, s.find(t, c.ID)); diff != "" {
+	if diff := cmp.Diff(c, s.find(c.ID)); diff != "" {
 		t.Error(diff)
 	}
-	if got := stranger.upsert(t, "070 174 06 05", new("anna@example.com")); !got.Created || got.ID == c.ID {
+	if got := stranger.upsert("070 174 06 05", new("anna@example.com")); !got.Created || got.ID == c.ID {
 		t.Error("an upsert found another tenant's customer")
 	}
 }
@@ -538,22 +485,22 @@ func TestAnotherTenantsCustomersDoNotExist(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	s := shopOf(t, d)
+	s := shopIn(t, d)
 	made := 0
 	upsert := func(phone string) func() error {
 		return func() error {
-			_, err := s.Upsert(t.Context(), s.by, described(phone, nil))
+			_, err := s.Customers.Upsert(t.Context(), s.By, described(phone, nil))
 			return err
 		}
 	}
 	browseAndCount := func(f customer.Filter, size int) func() error {
 		return func() error {
-			_, _, err := s.BrowseAndCount(t.Context(), s.by, f, customer.Newest, core.Page{Size: size})
+			_, _, err := s.Customers.BrowseAndCount(t.Context(), s.By, f, customer.Newest, core.Page{Size: size})
 			return err
 		}
 	}
-	known := s.made(t, "070 174 06 05", nil)
-	erased, erasable := 0, []core.ID{s.made(t, "070 174 06 06", nil).ID, s.made(t, "070 174 06 07", new("anna@example.com")).ID}
+	known := s.made("070 174 06 05", nil)
+	erased, erasable := 0, []core.ID{s.made("070 174 06 06", nil).ID, s.made("070 174 06 07", new("anna@example.com")).ID}
 	for _, c := range []struct {
 		name string
 		want int
@@ -561,33 +508,42 @@ func TestRoundTrips(t *testing.T) {
 	}{
 		{"upsert, made", 3, func() error { made++; return upsert(fmt.Sprintf("070 175 %04d", made))() }},
 		{"upsert, found", 2, upsert("070 174 06 05")},
-		{"find", 1, func() error { _, err := s.Find(t.Context(), s.by, known.ID); return err }},
+		{"find", 1, func() error { _, err := s.Customers.Find(t.Context(), s.By, known.ID); return err }},
 		{"edit", 3, func() error {
-			_, err := s.Edit(t.Context(), s.by, known.ID, customer.Edit{FirstName: core.Set("Åsa")})
+			_, err := s.Customers.Edit(t.Context(), s.By, known.ID, customer.Edit{FirstName: core.Set("Åsa")})
 			return err
 		}},
-		{"list", 1, func() error { _, err := s.List(t.Context(), s.by, customer.Filter{}, core.Page{Size: 3}); return err }},
+		{"list", 1, func() error {
+			_, err := s.Customers.List(t.Context(), s.By, customer.Filter{}, core.Page{Size: 3})
+			return err
+		}},
 		{"search", 1, func() error {
-			_, err := s.List(t.Context(), s.by, customer.Filter{Search: new("anna")}, core.Page{Size: 3})
+			_, err := s.Customers.List(t.Context(), s.By, customer.Filter{Search: new("anna")}, core.Page{Size: 3})
 			return err
 		}},
 		{"browse", 1, func() error {
-			_, err := s.Browse(t.Context(), s.by, customer.Filter{}, customer.ByName, core.Page{Size: 3})
+			_, err := s.Customers.Browse(t.Context(), s.By, customer.Filter{}, customer.ByName, core.Page{Size: 3})
 			return err
 		}},
-		{"count", 1, func() error { _, err := s.Count(t.Context(), s.by, customer.Filter{}); return err }},
+		{"count", 1, func() error { _, err := s.Customers.Count(t.Context(), s.By, customer.Filter{}); return err }},
 		{"browse and count a page of many", 2, browseAndCount(customer.Filter{}, 2)},
 		{"browse and count a page of all", 1, browseAndCount(customer.Filter{}, 100)},
 		{"browse and count what is found", 1, browseAndCount(customer.Filter{Search: new("anna")}, 2)},
-		{"timeline, nothing yet", 2, func() error { _, err := s.Timeline(t.Context(), s.by, known.ID, core.Page{Size: 3}); return err }},
-		{"adjust", 3, func() error {
-			_, err := s.Adjust(t.Context(), s.by, known.ID, adjustment("points", 1, "Found in the drawer"))
+		{"timeline, nothing yet", 2, func() error {
+			_, err := s.Customers.Timeline(t.Context(), s.By, known.ID, core.Page{Size: 3})
 			return err
 		}},
-		{"timeline", 1, func() error { _, err := s.Timeline(t.Context(), s.by, known.ID, core.Page{Size: 3}); return err }},
+		{"adjust", 3, func() error {
+			_, err := s.Customers.Adjust(t.Context(), s.By, known.ID, adjustment("points", 1, "Found in the drawer"))
+			return err
+		}},
+		{"timeline", 1, func() error {
+			_, err := s.Customers.Timeline(t.Context(), s.By, known.ID, core.Page{Size: 3})
+			return err
+		}},
 		{"erase", 4, func() error {
 			erased++
-			_, err := privacy.NewService(s.db).Erase(t.Context(), s.by, erasable[erased-1])
+			_, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, erasable[erased-1])
 			return err
 		}},
 	} {
@@ -609,18 +565,16 @@ func TestRoundTrips(t *testing.T) {
 func TestFindAll(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	anna := s.upsert(t, "070-123 45 01", nil).ID
-	bilal := s.upsert(t, "070-123 45 02", nil).ID
-	theirs := other.upsert(t, "070-123 45 03", nil).ID
+	anna := s.upsert("070-123 45 01", nil).ID
+	bilal := s.upsert("070-123 45 02", nil).ID
+	theirs := other.upsert("070-123 45 03", nil).ID
 	for _, x := range []struct{ given, want []core.ID }{
-		{[]core.ID{bilal, theirs, anna, core.NewID(s.db.Now()), bilal}, []core.ID{anna, bilal}},
+		{[]core.ID{bilal, theirs, anna, core.NewID(s.DB.Now()), bilal}, []core.ID{anna, bilal}},
 		{[]core.ID{theirs}, nil},
 		{nil, nil},
 	} {
-		found, err := s.FindAll(t.Context(), s.by, x.given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found, err := s.Customers.FindAll(t.Context(), s.By, x.given)
+		s.Check(err)
 		var got []core.ID
 		for _, c := range found {
 			got = append(got, c.ID)

@@ -20,66 +20,54 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/privacy"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/verify"
 )
 
 // mailed writes a mail to an address, without delivering it.
-func (s shop) mailed(t *testing.T, to, subject string) {
-	t.Helper()
-	_, err := dbtest.Owner(s.db).Exec(t.Context(), `
+func (s shop) mailed(to, subject string) {
+	s.T.Helper()
+	s.Exec(`
 		insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, created_at)
-		values ($1, loyalty.new_ulid(now()), $2, $3, 'Dear you', '', now())`, s.by.Tenant.ID, to, subject)
-	if err != nil {
-		t.Fatal(err)
-	}
+		values ($1, loyalty.new_ulid(now()), $2, $3, 'Dear you', '', now())`, s.By.Tenant.ID, to, subject)
 }
 
 // answered stores a response about a customer.
-func (s shop) answered(t *testing.T, key string, c customer.Customer) {
-	t.Helper()
-	by := s.by
+func (s shop) answered(key string, c customer.Customer) {
+	s.T.Helper()
+	by := s.By
 	by.Idempotency = &core.Idempotency{Key: key, Render: func(any) (core.Response, error) {
 		body, err := json.Marshal(c)
 		return core.Response{Status: 200, Body: body}, err
 	}}
-	_, err := s.Upsert(t.Context(), by, described(c.Phone, c.Email))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Customers.Upsert(s.T.Context(), by, described(c.Phone, c.Email)))
 }
 
-func (s shop) erase(t *testing.T, id core.ID) customer.Customer {
-	t.Helper()
-	c, err := privacy.NewService(s.db).Erase(t.Context(), s.by, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) erase(id core.ID) customer.Customer {
+	s.T.Helper()
+	c, err := privacy.NewService(s.DB).Erase(s.T.Context(), s.By, id)
+	s.Check(err)
 	return c
 }
 
 // everything returns each row of the tenant's tables, as text.
-func (s shop) everything(t *testing.T) string {
-	t.Helper()
+func (s shop) everything() string {
+	s.T.Helper()
 	var all strings.Builder
 	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "redemption", "voucher", "audit_entry", "mail", "idempotency"} {
 		row := "x::text"
 		if table == "idempotency" {
 			row = "concat_ws(' ', key, convert_from(body, 'UTF8'))"
 		}
-		rows, err := dbtest.Owner(s.db).Query(t.Context(), "select "+row+" from loyalty."+table+" x where tenant_id = $1", s.by.Tenant.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows, err := dbtest.Owner(s.DB).Query(s.T.Context(), "select "+row+" from loyalty."+table+" x where tenant_id = $1", s.By.Tenant.ID)
+		s.Check(err)
 		for rows.Next() {
 			var row string
-			if err := rows.Scan(&row); err != nil {
-				t.Fatal(err)
-			}
+			s.Check(rows.Scan(&row))
 			fmt.Fprintln(&all, table, row)
 		}
 		if rows.Err() != nil {
-			t.Fatal(rows.Err())
+			s.T.Fatal(rows.Err())
 		}
 	}
 	return all.String()
@@ -88,35 +76,34 @@ func (s shop) everything(t *testing.T) string {
 // Erasing leaves the ledger, but no table with the customer's name, phone number or e-mail address.
 func TestErase(t *testing.T) {
 	t.Parallel()
-	s := shopOf(t, dbtest.OwnDB(t)).till(t)
-	c := s.made(t, "070 174 06 05", new("Anna@Old.example"))
-	c = s.edit(t, c.ID, customer.Edit{FirstName: core.Set("Annika"), Email: core.Set("annika@new.example")})
-	c = s.edit(t, c.ID, customer.Edit{Phone: core.Set("070 999 88 77"), LastName: core.Set("Sjöberg")})
-	other := s.made(t, "070 111 22 33", new("bo@example.com"))
-	s.sold(t, c.ID, 5000)
-	s.void(t, s.sold(t, c.ID, 200).ID)
-	s.voidRedemption(t, s.redeemed(t, c.ID, 10))
-	s.voucherUsed(t, c.ID, 3)
-	s.adjust(t, c.ID, "points", 4)
-	own := s.by
+	s := shopIn(t, dbtest.OwnDB(t))
+	kind := s.Points(100)
+	c := s.made("070 174 06 05", new("Anna@Old.example"))
+	c = s.edit(c.ID, customer.Edit{FirstName: core.Set("Annika"), Email: core.Set("annika@new.example")})
+	c = s.edit(c.ID, customer.Edit{Phone: core.Set("070 999 88 77"), LastName: core.Set("Sjöberg")})
+	other := s.made("070 111 22 33", new("bo@example.com"))
+	s.Sale(c.ID, kind, 5000)
+	s.VoidSale(s.Sale(c.ID, kind, 200).ID)
+	s.VoidRedemption(s.Redeem(c.ID, s.Reward(10, nil)).ID)
+	s.voucherUsed(c.ID, 3)
+	s.adjust(c.ID, "points", 4)
+	own := s.By
 	own.Kind, own.ID, own.Name, own.Address = core.ByCustomer, c.ID.String(), "Annika Sjöberg", "192.0.2.44"
-	if _, err := s.Record(t.Context(), own, transaction.New{
-		CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind, SpendAmountCents: new(int64(100)), Source: transaction.POS,
+	if _, err := s.Sales.Record(t.Context(), own, transaction.New{
+		CustomerID: new(c.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(100)), Source: transaction.POS,
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Edit(t.Context(), own, c.ID, customer.Edit{}); err != nil {
-		t.Fatal(err)
-	}
-	s.mailed(t, "Anna@Old.example", "Hello Anna")
-	s.mailed(t, "annika@new.example", "Hello Annika")
-	s.mailed(t, "bo@example.com", "Hello Bo")
-	s.answered(t, "about-her", c)
-	s.answered(t, "about-him", other)
-	s.exported(t, customer.Filter{Search: new("Sjöberg"), Email: new("annika@new.example")})
-	c, before := s.find(t, c.ID), s.timeline(t, c.ID, 50)
+	s.Must(s.Customers.Edit(t.Context(), own, c.ID, customer.Edit{}))
+	s.mailed("Anna@Old.example", "Hello Anna")
+	s.mailed("annika@new.example", "Hello Annika")
+	s.mailed("bo@example.com", "Hello Bo")
+	s.answered("about-her", c)
+	s.answered("about-him", other)
+	s.exported(customer.Filter{Search: new("Sjöberg"), Email: new("annika@new.example")})
+	c, before := s.find(c.ID), s.timeline(c.ID, 50)
 
-	erased := s.erase(t, c.ID)
+	erased := s.erase(c.ID)
 	want := customer.Customer{
 		ID: c.ID, FirstName: "Erased", LastName: "Erased", Status: customer.Inactive, Erased: true,
 		LinkVersion:   c.LinkVersion + 1, // no link to them works any more
@@ -125,10 +112,10 @@ func TestErase(t *testing.T) {
 	if diff := cmp.Diff(want, erased); diff != "" {
 		t.Errorf("Erase (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(erased, s.find(t, c.ID)); diff != "" {
+	if diff := cmp.Diff(erased, s.find(c.ID)); diff != "" {
 		t.Errorf("Find (-erased +found):\n%s", diff)
 	}
-	left := s.everything(t)
+	left := s.everything()
 	for _, gone := range []string{"Anna", "Annika", "annika", "Lindqvist", "Sjöberg", "sjöberg", "0701740605", "174 06 05", "999 88 77", "old.example", "Old.example", "new.example", "192.0.2.44"} {
 		for line := range strings.Lines(left) {
 			if strings.Contains(line, gone) && !strings.Contains(line, other.ID.String()) && !strings.Contains(line, "111 22 33") {
@@ -141,10 +128,10 @@ func TestErase(t *testing.T) {
 			t.Errorf("the audit log has lost %s", action)
 		}
 	}
-	if strings.Contains(left, "about-her") || !strings.Contains(left, "about-him") || !strings.Contains(left, "Hello Bo") || !cmp.Equal(s.find(t, other.ID), other) {
+	if strings.Contains(left, "about-her") || !strings.Contains(left, "about-him") || !strings.Contains(left, "Hello Bo") || !cmp.Equal(s.find(other.ID), other) {
 		t.Error("another customer changed")
 	}
-	after := s.timeline(t, c.ID, 50)
+	after := s.timeline(c.ID, 50)
 	for i := range before {
 		if before[i].ActorKind == core.ByCustomer {
 			before[i].ActorName = "Erased"
@@ -153,22 +140,14 @@ func TestErase(t *testing.T) {
 	if diff := cmp.Diff(before, after); diff != "" || len(after) != 8 {
 		t.Errorf("the ledger changed (-before +after):\n%s", diff)
 	}
-	s.logTells(t, c.ID)
-	results, err := verify.Run(t.Context(), s.db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range results {
-		if r.Wrong > 0 {
-			t.Errorf("%s %d of %d are wrong: %v", r.Check, r.Wrong, r.Counted, r.Examples)
-		}
-	}
+	s.logTells(c.ID)
+	s.Verify()
 }
 
 // logTells checks that the audit log still has the actions on an erased customer.
-func (s shop) logTells(t *testing.T, id core.ID) {
-	t.Helper()
-	log := s.log(t, id)
+func (s shop) logTells(id core.ID) {
+	s.T.Helper()
+	log := s.log(id)
 	facts := func(status string) map[string]any {
 		return map[string]any{"first_name": "Erased", "last_name": "Erased", "phone": "Erased", "email": "Erased", "status": status}
 	}
@@ -180,49 +159,50 @@ func (s shop) logTells(t *testing.T, id core.ID) {
 		{"customer.erase", map[string]any{"status": "active"}, map[string]any{"status": "inactive"}},
 	}
 	if diff := cmp.Diff(want, log); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
+		s.T.Errorf("log (-want +got):\n%s", diff)
 	}
 }
 
 // An erased customer can't be edited, activated, credited or charged, and is erased once.
 func TestAnErasedCustomerStaysErased(t *testing.T) {
 	t.Parallel()
-	s := newShop(t).till(t)
-	c := s.made(t, "070 174 06 05", nil)
-	gone := s.erase(t, c.ID)
+	s := newShop(t)
+	kind := s.Points(100)
+	c := s.made("070 174 06 05", nil)
+	gone := s.erase(c.ID)
 	for name, e := range map[string]customer.Edit{
 		"nothing": {}, "name": {FirstName: core.Set("Anna")}, "status": {Status: core.Set("active")}, "wrong": {Phone: core.Set("1")},
 	} {
-		_, err := s.Edit(t.Context(), s.by, c.ID, e)
+		_, err := s.Customers.Edit(t.Context(), s.By, c.ID, e)
 		var refusal *core.Error
 		if !errors.Is(err, customer.ErrErased) || !errors.As(err, &refusal) || refusal.Message != "This customer was erased and cannot be changed." {
 			t.Errorf("edit of %s = %v, want ErrErased", name, err)
 		}
 	}
-	if _, err := s.Adjust(t.Context(), s.by, c.ID, adjustment("points", 1, "x")); !errors.Is(err, customer.ErrErased) {
+	if _, err := s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", 1, "x")); !errors.Is(err, customer.ErrErased) {
 		t.Errorf("adjust = %v, want ErrErased", err)
 	}
-	_, err := s.Record(t.Context(), s.by, transaction.New{
-		CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind, SpendAmountCents: new(int64(100)), Source: transaction.POS,
+	_, err := s.Sales.Record(t.Context(), s.By, transaction.New{
+		CustomerID: new(c.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(100)), Source: transaction.POS,
 	})
-	wantFields(t, err, core.Fields{"customer_ulid": {core.InvalidChoice}})
-	if diff := cmp.Diff(gone, s.erase(t, c.ID)); diff != "" {
+	shoptest.WantFields(t, err, core.Fields{"customer_ulid": {core.InvalidChoice}})
+	if diff := cmp.Diff(gone, s.erase(c.ID)); diff != "" {
 		t.Errorf("erased again (-first +second):\n%s", diff)
 	}
 	// Old mails still have their link to unsubscribe.
 	for name, again := range map[string]func() (customer.Customer, error){
-		"unsubscribe": func() (customer.Customer, error) { return s.Unsubscribe(t.Context(), s.by, c.ID) },
-		"subscribe":   func() (customer.Customer, error) { return s.Subscribe(t.Context(), s.by, c.ID) },
+		"unsubscribe": func() (customer.Customer, error) { return s.Customers.Unsubscribe(t.Context(), s.By, c.ID) },
+		"subscribe":   func() (customer.Customer, error) { return s.Customers.Subscribe(t.Context(), s.By, c.ID) },
 	} {
 		if got, err := again(); err != nil || !cmp.Equal(got, gone) {
 			t.Errorf("%s = %+v, %v, want them unchanged", name, got, err)
 		}
 	}
-	if log := s.log(t, c.ID); len(log) != 2 {
+	if log := s.log(c.ID); len(log) != 2 {
 		t.Errorf("log = %+v, want it erased once", log)
 	}
 	// The same phone number makes a new customer.
-	if again := s.upsert(t, "070 174 06 05", nil); !again.Created {
+	if again := s.upsert("070 174 06 05", nil); !again.Created {
 		t.Error("an erased customer was found by their phone number")
 	}
 }
@@ -231,17 +211,17 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 func TestConcurrentErasures(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.made(t, "070 174 06 05", new("anna@example.com"))
+	c := s.made("070 174 06 05", new("anna@example.com"))
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
 			if i%2 == 0 {
-				if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, c.ID); err != nil {
+				if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, c.ID); err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			_, err := s.Edit(t.Context(), s.by, c.ID, customer.Edit{FirstName: core.Set("Annika")})
+			_, err := s.Customers.Edit(t.Context(), s.By, c.ID, customer.Edit{FirstName: core.Set("Annika")})
 			if err != nil && !errors.Is(err, customer.ErrErased) {
 				t.Error(err)
 			}
@@ -249,12 +229,12 @@ func TestConcurrentErasures(t *testing.T) {
 	}
 	wg.Wait()
 	erasures := 0
-	for _, e := range s.log(t, c.ID) {
+	for _, e := range s.log(c.ID) {
 		if e.Action == "customer.erase" {
 			erasures++
 		}
 	}
-	if got := s.find(t, c.ID); erasures != 1 || !got.Erased || got.FirstName != "Erased" || strings.Contains(s.everything(t), "Annika") {
+	if got := s.find(c.ID); erasures != 1 || !got.Erased || got.FirstName != "Erased" || strings.Contains(s.everything(), "Annika") {
 		t.Errorf("erased %d times: %+v", erasures, got)
 	}
 }
@@ -263,26 +243,22 @@ func TestConcurrentErasures(t *testing.T) {
 func TestEraseWaitsForAnotherCountry(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.made(t, "070 174 06 05", nil)
-	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (int, error) {
+	c := s.made("070 174 06 05", nil)
+	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (int, error) {
 		if err := customer.Rekey(t.Context(), tx, "SE"); err != nil {
 			return 0, err
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := privacy.NewService(s.db).Erase(ctx, s.by, c.ID); !errors.Is(err, context.DeadlineExceeded) && !core.IsKind(err, core.KindUnavailable) {
+		if _, err := privacy.NewService(s.DB).Erase(ctx, s.By, c.ID); !errors.Is(err, context.DeadlineExceeded) && !core.IsKind(err, core.KindUnavailable) {
 			t.Errorf("erased beside a change of the country: %v", err)
 		}
 		return 0, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.erase(t, c.ID)
-	if err := s.move(t, "DE"); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]string{"": "-"}, s.keys(t)); diff != "" {
+	s.Check(err)
+	s.erase(c.ID)
+	s.Check(s.move("DE"))
+	if diff := cmp.Diff(map[string]string{"": "-"}, s.keys()); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }
@@ -292,17 +268,17 @@ func TestEraseWaitsForAnotherCountry(t *testing.T) {
 func TestEraseKeepsAnotherCustomersAddress(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.made(t, "070 174 06 05", new("Family@Example.com"))
-	s.edit(t, anna.ID, customer.Edit{Email: core.Set("anna@example.com")})
-	s.made(t, "070 174 06 06", new("family@example.com"))
+	anna := s.made("070 174 06 05", new("Family@Example.com"))
+	s.edit(anna.ID, customer.Edit{Email: core.Set("anna@example.com")})
+	s.made("070 174 06 06", new("family@example.com"))
 	for _, to := range []string{"Family@Example.com", "anna@example.com"} {
-		s.mailed(t, to, "To "+to)
+		s.mailed(to, "To "+to)
 	}
-	if got := s.data(t, anna.ID); len(got.Mails) != 1 || got.Mails[0]["subject"] != "To anna@example.com" {
+	if got := s.data(anna.ID); len(got.Mails) != 1 || got.Mails[0]["subject"] != "To anna@example.com" {
 		t.Errorf("given %v", got.Mails)
 	}
-	s.erase(t, anna.ID)
-	if left := s.everything(t); !strings.Contains(left, "To Family") || strings.Contains(left, "To anna") {
+	s.erase(anna.ID)
+	if left := s.everything(); !strings.Contains(left, "To Family") || strings.Contains(left, "To anna") {
 		t.Errorf("mails left: %s", left)
 	}
 }
@@ -311,11 +287,11 @@ func TestEraseKeepsAnotherCustomersAddress(t *testing.T) {
 func TestForgetIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	s.mailed(t, "anna@example.com", "Ours")
-	stranger.mailed(t, "anna@example.com", "Theirs")
-	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (int, error) { return 0, mail.Forget(tx, []string{"anna@example.com"}) })
-	if err != nil || strings.Contains(s.everything(t), "Ours") || !strings.Contains(stranger.everything(t), "Theirs") {
-		t.Errorf("%v, ours: %s, theirs: %s", err, s.everything(t), stranger.everything(t))
+	s.mailed("anna@example.com", "Ours")
+	stranger.mailed("anna@example.com", "Theirs")
+	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (int, error) { return 0, mail.Forget(tx, []string{"anna@example.com"}) })
+	if err != nil || strings.Contains(s.everything(), "Ours") || !strings.Contains(stranger.everything(), "Theirs") {
+		t.Errorf("%v, ours: %s, theirs: %s", err, s.everything(), stranger.everything())
 	}
 }
 
@@ -325,12 +301,10 @@ type document struct {
 	LedgerEntries, Transactions, Redemptions, Vouchers, Mails, Consents, Log []map[string]any
 }
 
-func (s shop) data(t *testing.T, id core.ID) document {
-	t.Helper()
+func (s shop) data(id core.ID) document {
+	s.T.Helper()
 	var text bytes.Buffer
-	if err := privacy.NewService(s.db).WriteData(t.Context(), s.by, id, &text); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(privacy.NewService(s.DB).WriteData(s.T.Context(), s.By, id, &text))
 	var read struct {
 		Customer      map[string]any   `json:"customer"`
 		LedgerEntries []map[string]any `json:"ledger_entries"`
@@ -343,9 +317,7 @@ func (s shop) data(t *testing.T, id core.ID) document {
 	}
 	d := json.NewDecoder(&text)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&read); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(d.Decode(&read))
 	return document(read)
 }
 
@@ -353,18 +325,19 @@ func (s shop) data(t *testing.T, id core.ID) document {
 // other customers.
 func TestWriteData(t *testing.T) {
 	t.Parallel()
-	s := newShop(t).till(t)
-	c, other := s.made(t, "070 174 06 05", new("anna@example.com")), s.made(t, "070 111 22 33", new("bo@example.com"))
-	s.sold(t, c.ID, 5000)
-	s.sold(t, other.ID, 777)
-	s.redeemed(t, c.ID, 10)
-	s.voucherUsed(t, c.ID, 3)
-	s.adjust(t, c.ID, "points", 4)
-	s.mailed(t, "anna@example.com", "Hello Anna")
-	s.mailed(t, "bo@example.com", "Hello Bo")
-	c = s.find(t, c.ID)
+	s := newShop(t)
+	kind := s.Points(100)
+	c, other := s.made("070 174 06 05", new("anna@example.com")), s.made("070 111 22 33", new("bo@example.com"))
+	s.Sale(c.ID, kind, 5000)
+	s.Sale(other.ID, kind, 777)
+	s.Redeem(c.ID, s.Reward(10, nil))
+	s.voucherUsed(c.ID, 3)
+	s.adjust(c.ID, "points", 4)
+	s.mailed("anna@example.com", "Hello Anna")
+	s.mailed("bo@example.com", "Hello Bo")
+	c = s.find(c.ID)
 
-	got := s.data(t, c.ID)
+	got := s.data(c.ID)
 	want := map[string]any{
 		"ulid": c.ID.String(), "first_name": "Anna", "last_name": "Lindqvist", "phone": "070 174 06 05", "email": "anna@example.com",
 		"status": "active", "points_balance": 47.0, "stamps_balance": 0.0,
@@ -405,7 +378,7 @@ func TestWriteData(t *testing.T) {
 	if new := got.Log[0]["new"].(map[string]any); new["phone"] != "070 174 06 05" {
 		t.Errorf("the log says %v", got.Log[0])
 	}
-	if got := s.data(t, s.erase(t, c.ID).ID); got.Customer["first_name"] != "Erased" || len(got.LedgerEntries) != 4 || len(got.Mails) != 0 {
+	if got := s.data(s.erase(c.ID).ID); got.Customer["first_name"] != "Erased" || len(got.LedgerEntries) != 4 || len(got.Mails) != 0 {
 		t.Errorf("of an erased customer: %+v", got)
 	}
 }
@@ -435,9 +408,9 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 func TestWriteDataWithManyRecords(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.made(t, "070 174 06 05", nil)
+	c := s.made("070 174 06 05", nil)
 	const entries = 2_500
-	_, err := dbtest.Owner(s.db).Exec(t.Context(), `
+	s.Exec(`
 		with entry as (
 			insert into loyalty.ledger_entry (tenant_id, id, customer_id, seq, unit, amount, balance_after, kind, reason,
 				actor_kind, actor_id, actor_name, created_at)
@@ -446,11 +419,8 @@ func TestWriteDataWithManyRecords(t *testing.T) {
 		)
 		update loyalty.account
 		set points = $3, entries = $3
-		where tenant_id = $1 and customer_id = $2`, s.by.Tenant.ID, c.ID, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := s.data(t, c.ID)
+		where tenant_id = $1 and customer_id = $2`, s.By.Tenant.ID, c.ID, entries)
+	got := s.data(c.ID)
 	if len(got.LedgerEntries) != entries {
 		t.Fatalf("%d entries, want %d", len(got.LedgerEntries), entries)
 	}
@@ -472,31 +442,31 @@ func (broken) Write([]byte) (int, error) { return 0, errGone }
 func TestWriteDataAndEraseRefuse(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	c := s.made(t, "070 174 06 05", nil)
-	cashier := s.as(t, core.Cashier)
+	c := s.made("070 174 06 05", nil)
+	cashier := s.as(core.Cashier)
 	var out bytes.Buffer
 	for name, call := range map[string]struct {
 		by   core.Actor
 		id   core.ID
 		want error
 	}{
-		"a cashier": {cashier.by, c.ID, core.ErrRole}, "a stranger": {stranger.by, c.ID, core.ErrNotFound}, "unknown": {s.by, core.ID{}, core.ErrNotFound},
+		"a cashier": {cashier.By, c.ID, core.ErrRole}, "a stranger": {stranger.By, c.ID, core.ErrNotFound}, "unknown": {s.By, core.ID{}, core.ErrNotFound},
 	} {
-		if err := privacy.NewService(s.db).WriteData(t.Context(), call.by, call.id, &out); !errors.Is(err, call.want) || out.Len() > 0 {
+		if err := privacy.NewService(s.DB).WriteData(t.Context(), call.by, call.id, &out); !errors.Is(err, call.want) || out.Len() > 0 {
 			t.Errorf("data for %s = %v and %q, want %v", name, err, &out, call.want)
 		}
-		if _, err := privacy.NewService(s.db).Erase(t.Context(), call.by, call.id); !errors.Is(err, call.want) {
+		if _, err := privacy.NewService(s.DB).Erase(t.Context(), call.by, call.id); !errors.Is(err, call.want) {
 			t.Errorf("erase by %s = %v, want %v", name, err, call.want)
 		}
 	}
-	if err := privacy.NewService(s.db).WriteData(t.Context(), s.by, c.ID, broken{}); !errors.Is(err, errGone) {
+	if err := privacy.NewService(s.DB).WriteData(t.Context(), s.By, c.ID, broken{}); !errors.Is(err, errGone) {
 		t.Errorf("of an unknown customer = %v", err)
 	}
-	manager := s.as(t, core.Manager)
-	if err := privacy.NewService(manager.db).WriteData(t.Context(), manager.by, c.ID, io.Discard); err != nil {
+	manager := s.as(core.Manager)
+	if err := privacy.NewService(manager.DB).WriteData(t.Context(), manager.By, c.ID, io.Discard); err != nil {
 		t.Errorf("a manager's: %v", err)
 	}
-	if _, err := privacy.NewService(manager.db).Erase(t.Context(), manager.by, c.ID); err != nil {
+	if _, err := privacy.NewService(manager.DB).Erase(t.Context(), manager.By, c.ID); err != nil {
 		t.Errorf("a manager's: %v", err)
 	}
 }

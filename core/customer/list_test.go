@@ -12,39 +12,25 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 // born creates a customer at an exact instant.
-func (s shop) born(t *testing.T, first, last, phone string, email *string, at time.Time) customer.Customer {
-	t.Helper()
-	c, err := s.Upsert(t.Context(), s.by, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: email})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set created_at = $3 where tenant_id = $1 and id = $2", s.by.Tenant.ID, c.ID, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.find(t, c.ID)
+func (s shop) born(first, last, phone string, email *string, at time.Time) customer.Customer {
+	s.T.Helper()
+	c, err := s.Customers.Upsert(s.T.Context(), s.By, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: email})
+	s.Check(err)
+	s.Exec("update loyalty.customer set created_at = $3 where tenant_id = $1 and id = $2", s.By.Tenant.ID, c.ID, at)
+	return s.find(c.ID)
 }
 
-// names returns the first names of the customers that match a filter, page by page.
-func (s shop) names(t *testing.T, f customer.Filter) (names []string) {
-	t.Helper()
-	page := core.Page{Size: 2}
-	for {
-		l, err := s.List(t.Context(), s.by, f, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range l.Items {
-			names = append(names, c.FirstName)
-		}
-		if l.Next == nil {
-			return names
-		}
-		page.Cursor = l.Next
-	}
+// names returns the first names of the customers that match a filter.
+func (s shop) names(f customer.Filter) []string {
+	s.T.Helper()
+	all := shoptest.Walk(s.T, 2, func(p core.Page) (core.List[customer.Customer], error) {
+		return s.Customers.List(s.T.Context(), s.By, f, p)
+	})
+	return shoptest.Keys(all, func(c customer.Customer) string { return c.FirstName })
 }
 
 // Each filter, alone and combined.
@@ -56,14 +42,14 @@ func TestFilters(t *testing.T) {
 	local := func(month time.Month, d int) *time.Time {
 		return new(time.Date(2026, month, d, 0, 0, 0, 0, time.UTC))
 	}
-	s.born(t, "Åsa", "Öberg", "070 174 06 01", new("asa@example.com"), day(0))
-	s.born(t, "ANDERS", "Ångström", "+46 70 174 06 02", new("Anders_50%@Example.com"), day(1))
-	s.born(t, "Bo", `Back\slash`, "08-123 456", nil, day(2))
-	s.born(t, "Cecilia", "von Åkern", "0045 32 12 34 56", new("cecilia@example.dk"), day(3))
-	gone := s.born(t, "Dan", "Berg", "070 174 06 05", new("dan@example.com"), day(4))
-	s.edit(t, gone.ID, customer.Edit{Status: core.Set("inactive")})
+	s.born("Åsa", "Öberg", "070 174 06 01", new("asa@example.com"), day(0))
+	s.born("ANDERS", "Ångström", "+46 70 174 06 02", new("Anders_50%@Example.com"), day(1))
+	s.born("Bo", `Back\slash`, "08-123 456", nil, day(2))
+	s.born("Cecilia", "von Åkern", "0045 32 12 34 56", new("cecilia@example.dk"), day(3))
+	gone := s.born("Dan", "Berg", "070 174 06 05", new("dan@example.com"), day(4))
+	s.edit(gone.ID, customer.Edit{Status: core.Set("inactive")})
 	stranger := newShop(t)
-	stranger.born(t, "Stranger", "Öberg", "070 174 06 01", new("asa@example.com"), day(0))
+	stranger.born("Stranger", "Öberg", "070 174 06 01", new("asa@example.com"), day(0))
 
 	everybody := []string{"Dan", "Cecilia", "Bo", "ANDERS", "Åsa"}
 	for _, c := range []struct {
@@ -117,7 +103,7 @@ func TestFilters(t *testing.T) {
 			Search: new("n b"),
 		}, []string{"Dan"}},
 	} {
-		if diff := cmp.Diff(c.want, s.names(t, c.f)); diff != "" {
+		if diff := cmp.Diff(c.want, s.names(c.f)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -128,10 +114,10 @@ func TestFiltersRefuse(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	may, june := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
-	_, err := s.List(t.Context(), s.by, customer.Filter{
+	_, err := s.Customers.List(t.Context(), s.By, customer.Filter{
 		Phone: new("1"), Email: new(strings.Repeat("a", 256)), Search: new("a\x00b"), Status: new("erased"), CreatedFrom: &june, CreatedTo: &may,
 	}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
-	wantFields(t, err, core.Fields{
+	shoptest.WantFields(t, err, core.Fields{
 		"phone":      {core.MustBePhone},
 		"email":      {core.MaxLength(255)},
 		"search":     {core.NoNUL},
@@ -163,7 +149,7 @@ func TestDaysAreInTheTenantsZone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.by.Tenant.TimeZone = zone
+		s.By.Tenant.TimeZone = zone
 		first, err := time.Parse(time.RFC3339, c.first)
 		if err != nil {
 			t.Fatal(err)
@@ -176,14 +162,14 @@ func TestDaysAreInTheTenantsZone(t *testing.T) {
 			name string
 			at   time.Time
 		}{{"before", first.Add(-time.Millisecond)}, {"first", first}, {"last", next.Add(-time.Millisecond)}, {"after", next}} {
-			s.born(t, at.name, "Day", fmt.Sprintf("070 17%d 00 0%d", i, j), nil, at.at)
+			s.born(at.name, "Day", fmt.Sprintf("070 17%d 00 0%d", i, j), nil, at.at)
 		}
 		day := time.Date(c.year, c.month, c.day, 0, 0, 0, 0, time.UTC)
 		for _, f := range []customer.Filter{
 			{CreatedFrom: &day, CreatedTo: &day},
 			{CreatedFrom: &day, CreatedTo: &day, Search: new("day")},
 		} {
-			if diff := cmp.Diff([]string{"last", "first"}, s.names(t, f)); diff != "" {
+			if diff := cmp.Diff([]string{"last", "first"}, s.names(f)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.name, diff)
 			}
 		}
@@ -198,7 +184,7 @@ func TestListInPages(t *testing.T) {
 	var made []customer.Customer
 	for i := range 11 {
 		// Several in one millisecond, not ordered by id.
-		made = append(made, s.born(t, fmt.Sprint("C", i), "Walk", fmt.Sprintf("070 174 06 %02d", i), nil, instant.Add(time.Duration(i*7%4)*time.Millisecond)))
+		made = append(made, s.born(fmt.Sprint("C", i), "Walk", fmt.Sprintf("070 174 06 %02d", i), nil, instant.Add(time.Duration(i*7%4)*time.Millisecond)))
 	}
 	slices.SortFunc(made, func(a, b customer.Customer) int {
 		if c := b.CreatedAt.Compare(a.CreatedAt); c != 0 {
@@ -212,40 +198,11 @@ func TestListInPages(t *testing.T) {
 	}
 	for name, f := range map[string]customer.Filter{"list": {}, "filtered": {Status: new("active")}, "search": {Search: new("walk")}} {
 		for size := 1; size <= 12; size++ {
-			var forward, back []core.ID
-			var last core.List[customer.Customer]
-			page := core.Page{Size: size}
-			for {
-				l, err := s.List(t.Context(), s.by, f, page)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, c := range l.Items {
-					forward = append(forward, c.ID)
-				}
-				if last = l; l.Next == nil {
-					break
-				}
-				page.Cursor = l.Next
-			}
-			for {
-				items := slices.Clone(last.Items)
-				slices.Reverse(items)
-				for _, c := range items {
-					back = append(back, c.ID)
-				}
-				if last.Prev == nil {
-					break
-				}
-				l, err := s.List(t.Context(), s.by, f, core.Page{Size: size, Cursor: last.Prev})
-				if err != nil {
-					t.Fatal(err)
-				}
-				last = l
-			}
-			slices.Reverse(back)
-			if !slices.Equal(forward, want) || !slices.Equal(back, want) {
-				t.Errorf("%s by %d:\n want %v\n forward %v\n back %v", name, size, want, forward, back)
+			got := shoptest.Walk(t, size, func(p core.Page) (core.List[customer.Customer], error) {
+				return s.Customers.List(t.Context(), s.By, f, p)
+			})
+			if diff := cmp.Diff(want, shoptest.Keys(got, func(c customer.Customer) core.ID { return c.ID })); diff != "" {
+				t.Errorf("%s in pages of %d (-want +got):\n%s", name, size, diff)
 			}
 		}
 	}
@@ -256,18 +213,14 @@ func TestAPageStaysWhereItWas(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for i := range 4 {
-		s.made(t, fmt.Sprintf("070 174 06 0%d", i), nil)
-		dbtest.Tick(s.db)
+		s.made(fmt.Sprintf("070 174 06 0%d", i), nil)
+		dbtest.Tick(s.DB)
 	}
-	first, err := s.List(t.Context(), s.by, customer.Filter{}, core.Page{Size: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.made(t, "070 174 06 09", nil)
-	second, err := s.List(t.Context(), s.by, customer.Filter{}, core.Page{Size: 2, Cursor: first.Next})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, err := s.Customers.List(t.Context(), s.By, customer.Filter{}, core.Page{Size: 2})
+	s.Check(err)
+	s.made("070 174 06 09", nil)
+	second, err := s.Customers.List(t.Context(), s.By, customer.Filter{}, core.Page{Size: 2, Cursor: first.Next})
+	s.Check(err)
 	got := []string{first.Items[0].Phone, first.Items[1].Phone, second.Items[0].Phone, second.Items[1].Phone}
 	want := []string{"070 174 06 03", "070 174 06 02", "070 174 06 01", "070 174 06 00"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -279,9 +232,9 @@ func TestAPageStaysWhereItWas(t *testing.T) {
 func TestSearchIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	s.made(t, "070 174 06 05", new("anna@example.com"))
+	s.made("070 174 06 05", new("anna@example.com"))
 	for _, f := range []customer.Filter{{}, {Search: new("anna")}, {Phone: new("070 174 06 05")}, {Email: new("anna@example.com")}} {
-		if got := stranger.names(t, f); got != nil {
+		if got := stranger.names(f); got != nil {
 			t.Errorf("a stranger finds %v", got)
 		}
 	}

@@ -11,44 +11,41 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 // move changes the country like the platform: it locks the tenant, then changes all keys.
-func (s *shop) move(t *testing.T, country string) error {
-	t.Helper()
+func (s *shop) move(country string) error {
+	s.T.Helper()
 	const holdSQL = "update loyalty.tenant set country = nullif(@country, '') where id = @id"
-	_, err := db.Platform(t.Context(), s.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
-		if _, err := db.Exec(t.Context(), tx, holdSQL, db.Args{"country": country, "id": int64(s.by.Tenant.ID)}); err != nil {
+	_, err := db.Platform(s.T.Context(), s.DB, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+		if _, err := db.Exec(s.T.Context(), tx, holdSQL, db.Args{"country": country, "id": int64(s.By.Tenant.ID)}); err != nil {
 			return 0, err
 		}
-		if err := tx.Enter(s.by.Tenant.ID); err != nil {
+		if err := tx.Enter(s.By.Tenant.ID); err != nil {
 			return 0, err
 		}
-		return 0, customer.Rekey(t.Context(), tx, country)
+		return 0, customer.Rekey(s.T.Context(), tx, country)
 	})
 	if err == nil {
-		s.by.Tenant.Country = country
+		s.By.Tenant.Country = country
 	}
 	return err
 }
 
 // keys returns the stored keys by phone number.
-func (s shop) keys(t *testing.T) map[string]string {
-	t.Helper()
-	rows, err := dbtest.Owner(s.db).Query(t.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", s.by.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) keys() map[string]string {
+	s.T.Helper()
+	rows, err := dbtest.Owner(s.DB).Query(s.T.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", s.By.Tenant.ID)
+	s.Check(err)
 	keys := map[string]string{}
 	for rows.Next() {
 		var phone, key string
-		if err := rows.Scan(&phone, &key); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(rows.Scan(&phone, &key))
 		keys[phone] = key
 	}
 	if rows.Err() != nil {
-		t.Fatal(rows.Err())
+		s.T.Fatal(rows.Err())
 	}
 	return keys
 }
@@ -58,15 +55,13 @@ func TestRekey(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	for _, phone := range []string{"070-174 06 05", "+46 70 174 06 06", "4711"} {
-		s.made(t, phone, nil)
-		other.made(t, phone, nil)
+		s.made(phone, nil)
+		other.made(phone, nil)
 	}
-	digits := s.made(t, "45 32 12 34 56", nil)
-	erased := s.made(t, "0701740699", nil)
-	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.by.Tenant.ID, erased.ID); err != nil {
-		t.Fatal(err)
-	}
-	before := other.keys(t)
+	digits := s.made("45 32 12 34 56", nil)
+	erased := s.made("0701740699", nil)
+	s.Exec("update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.By.Tenant.ID, erased.ID)
+	before := other.keys()
 	for _, c := range []struct {
 		country string
 		want    map[string]string
@@ -76,20 +71,18 @@ func TestRekey(t *testing.T) {
 		{"DE", map[string]string{"070-174 06 05": "+49701740605", "+46 70 174 06 06": "+46701740606", "4711": "+494711", "45 32 12 34 56": "+494532123456", "": "-"}},
 		{"SE", map[string]string{"070-174 06 05": "+46701740605", "+46 70 174 06 06": "+46701740606", "4711": "4711", "45 32 12 34 56": "+464532123456", "": "-"}},
 	} {
-		if err := s.move(t, c.country); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(c.want, s.keys(t)); diff != "" {
+		s.Check(s.move(c.country))
+		if diff := cmp.Diff(c.want, s.keys()); diff != "" {
 			t.Errorf("in %q (-want +got):\n%s", c.country, diff)
 		}
 	}
-	if found := s.upsert(t, "+46 70 174 06 05", nil); found.Created {
+	if found := s.upsert("+46 70 174 06 05", nil); found.Created {
 		t.Error("a number is not found as of the new country")
 	}
-	if got := s.find(t, digits.ID); !got.UpdatedAt.Equal(digits.UpdatedAt) || got.Phone != digits.Phone {
+	if got := s.find(digits.ID); !got.UpdatedAt.Equal(digits.UpdatedAt) || got.Phone != digits.Phone {
 		t.Errorf("what the customer sees was changed: %+v", got)
 	}
-	if diff := cmp.Diff(before, other.keys(t)); diff != "" {
+	if diff := cmp.Diff(before, other.keys()); diff != "" {
 		t.Errorf("another tenant's keys (-want +got):\n%s", diff)
 	}
 }
@@ -99,16 +92,14 @@ func TestRekeyReusesKeys(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for _, phone := range []string{"011 46 70 174 06 05", "070-174 06 05"} {
-		s.made(t, phone, nil)
+		s.made(phone, nil)
 	}
-	if got := s.keys(t)["070-174 06 05"]; got != "+46701740605" {
+	if got := s.keys()["070-174 06 05"]; got != "+46701740605" {
 		t.Fatalf("in Sweden the key is %s", got)
 	}
-	if err := s.move(t, "US"); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(s.move("US"))
 	want := map[string]string{"011 46 70 174 06 05": "+46701740605", "070-174 06 05": "+10701740605"}
-	if diff := cmp.Diff(want, s.keys(t)); diff != "" {
+	if diff := cmp.Diff(want, s.keys()); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }
@@ -116,17 +107,17 @@ func TestRekeyReusesKeys(t *testing.T) {
 // Numbers that would become the same are named and refuse the change.
 func TestRekeyRefusesCollisions(t *testing.T) {
 	t.Parallel()
-	s := newShop(t).in(t, "")
+	s := newShop(t).in("")
 	want := []core.Violation{
 		{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"},
 		{Rule: "same_phones_in_country", Other: "070-174 06 06 and +46 70 174 06 06"},
 	}
 	for _, phone := range []string{"070-174 06 05", "+46 70 174 06 05", "070-174 06 06", "+46 70 174 06 06", "070-174 06 07"} {
-		s.made(t, phone, nil)
+		s.made(phone, nil)
 	}
-	before := s.keys(t)
-	wantFields(t, s.move(t, "SE"), core.Fields{"country": want})
-	if diff := cmp.Diff(before, s.keys(t)); diff != "" {
+	before := s.keys()
+	shoptest.WantFields(t, s.move("SE"), core.Fields{"country": want})
+	if diff := cmp.Diff(before, s.keys()); diff != "" {
 		t.Errorf("keys after the refusal (-want +got):\n%s", diff)
 	}
 }
@@ -135,16 +126,16 @@ func TestRekeyRefusesCollisions(t *testing.T) {
 func TestRekeyDuringUpserts(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	edited := s.made(t, "070-174 06 05", nil)
+	edited := s.made("070-174 06 05", nil)
 	var tills sync.WaitGroup
 	for n := range 3 {
 		tills.Go(func() {
 			for i := range 40 {
 				phone := fmt.Sprintf("070-1%d 00 %02d", n, i)
-				if _, err := s.Upsert(t.Context(), s.by, described(phone, nil)); err != nil && !core.IsKind(err, core.KindUnavailable) {
+				if _, err := s.Customers.Upsert(t.Context(), s.By, described(phone, nil)); err != nil && !core.IsKind(err, core.KindUnavailable) {
 					t.Error(err)
 				}
-				if _, err := s.Edit(t.Context(), s.by, edited.ID, customer.Edit{Phone: core.Set(phone + "99")}); err != nil {
+				if _, err := s.Customers.Edit(t.Context(), s.By, edited.ID, customer.Edit{Phone: core.Set(phone + "99")}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -155,7 +146,7 @@ func TestRekeyDuringUpserts(t *testing.T) {
 	moving := s
 	for open := true; open; {
 		for _, country := range []string{"SE", "DE"} {
-			if err := moving.move(t, country); err != nil {
+			if err := moving.move(country); err != nil {
 				t.Error(err)
 			}
 		}
@@ -165,11 +156,11 @@ func TestRekeyDuringUpserts(t *testing.T) {
 		default:
 		}
 	}
-	_, err := s.Upsert(t.Context(), s.by, described("070-199 99 99", nil))
+	_, err := s.Customers.Upsert(t.Context(), s.By, described("070-199 99 99", nil))
 	if !core.IsKind(err, core.KindUnavailable) {
 		t.Errorf("as of the old country = %v, want it unavailable", err)
 	}
-	after := moving.keys(t)
+	after := moving.keys()
 	var left []string
 	for phone, key := range after {
 		if key[:3] != "+49" {

@@ -11,66 +11,39 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 )
 
 // timeline reads all of a customer's entries, and back to the newest.
-func (s shop) timeline(t *testing.T, id core.ID, size int) (entries []customer.Entry) {
-	t.Helper()
-	page := core.Page{Size: size}
-	var last core.List[customer.Entry]
-	for {
-		l, err := s.Timeline(t.Context(), s.by, id, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entries = append(entries, l.Items...)
-		if last = l; l.Next == nil {
-			break
-		}
-		page.Cursor = l.Next
-	}
-	back := append([]customer.Entry(nil), last.Items...)
-	for last.Prev != nil {
-		l, err := s.Timeline(t.Context(), s.by, id, core.Page{Size: size, Cursor: last.Prev})
-		if err != nil {
-			t.Fatal(err)
-		}
-		back = append(append([]customer.Entry(nil), l.Items...), back...)
-		last = l
-	}
-	if diff := cmp.Diff(entries, back); diff != "" {
-		t.Errorf("by %d: the way back differs (-forward +back):\n%s", size, diff)
-	}
-	return entries
+func (s shop) timeline(id core.ID, size int) []customer.Entry {
+	s.T.Helper()
+	return shoptest.Walk(s.T, size, func(p core.Page) (core.List[customer.Entry], error) {
+		return s.Customers.Timeline(s.T.Context(), s.By, id, p)
+	})
 }
 
 // The timeline has every kind of entry with its cause and the balance after it, newest first.
 func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	t.Parallel()
-	s := newShop(t).till(t)
-	anna, bo := s.made(t, "070 174 06 05", nil), s.made(t, "070 174 06 06", nil)
-	s.sold(t, bo.ID, 700)
-	branch, err := location.NewService(s.db).Add(t.Context(), s.by, location.New{Name: new("Söder")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	there, err := s.Record(t.Context(), s.by, transaction.New{
-		CustomerID: new(anna.ID.String()), TransactionTypeID: &s.kind, SpendAmountCents: new(int64(2000)), LocationID: &branch.ID, Source: transaction.POS,
+	s := newShop(t)
+	kind := s.Points(100)
+	anna, bo := s.made("070 174 06 05", nil), s.made("070 174 06 06", nil)
+	s.Sale(bo.ID, kind, 700)
+	branch, err := location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: new("Söder")})
+	s.Check(err)
+	there, err := s.Sales.Record(t.Context(), s.By, transaction.New{
+		CustomerID: new(anna.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(2000)), LocationID: &branch.ID, Source: transaction.POS,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.sold(t, anna.ID, 99) // earns nothing, moves nothing
-	wrong := s.sold(t, anna.ID, 500)
-	s.void(t, wrong.ID)
-	espresso := s.redeemed(t, anna.ID, 15)
-	second := s.redeemed(t, anna.ID, 2)
-	s.voidRedemption(t, second)
-	voucher := s.voucherUsed(t, anna.ID, 7)
-	if _, err := s.Adjust(t.Context(), s.by, anna.ID, adjustment("stamps", 3, "Moved from the paper card")); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
+	s.Sale(anna.ID, kind, 99) // earns nothing, moves nothing
+	wrong := s.Sale(anna.ID, kind, 500)
+	s.VoidSale(wrong.ID)
+	espresso := s.Redeem(anna.ID, s.Reward(15, nil)).ID
+	second := s.Redeem(anna.ID, s.Reward(2, nil)).ID
+	s.VoidRedemption(second)
+	voucher := s.voucherUsed(anna.ID, 7)
+	s.Must(s.Customers.Adjust(t.Context(), s.By, anna.ID, adjustment("stamps", 3, "Moved from the paper card")))
 	want := []customer.Entry{
 		{Seq: 8, Kind: ledger.Adjustment, Unit: ledger.Stamps, Amount: 3, BalanceAfter: 3, Reason: new("Moved from the paper card")},
 		{Seq: 7, Kind: ledger.VoucherAward, Unit: ledger.Points, Amount: 7, BalanceAfter: 12, Cause: &voucher, CouponName: new("Welcome back")},
@@ -85,10 +58,10 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 		},
 	}
 	for i := range want {
-		want[i].ActorKind, want[i].ActorName = core.ByStaff, s.by.Name
+		want[i].ActorKind, want[i].ActorName = core.ByStaff, s.By.Name
 	}
 	for _, size := range []int{1, 3, 8, 20} {
-		got := s.timeline(t, anna.ID, size)
+		got := s.timeline(anna.ID, size)
 		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(customer.Entry{}, "ID", "CreatedAt")); diff != "" {
 			t.Fatalf("by %d (-want +got):\n%s", size, diff)
 		}
@@ -96,7 +69,7 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 			t.Errorf("the first entry is %s of %s, want %s", oldest.ID, oldest.CreatedAt, there.CreatedAt)
 		}
 	}
-	if got := s.as(t, core.Cashier).timeline(t, bo.ID, 2); len(got) != 1 {
+	if got := s.as(core.Cashier).timeline(bo.ID, 2); len(got) != 1 {
 		t.Errorf("a cashier reads of the other one %+v", got)
 	}
 }
@@ -106,15 +79,15 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 func TestTimelineWithoutEntries(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	anna := s.made(t, "070 174 06 05", nil)
+	anna := s.made("070 174 06 05", nil)
 	bad := core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}}
-	if got := s.timeline(t, anna.ID, 2); got != nil {
+	if got := s.timeline(anna.ID, 2); got != nil {
 		t.Errorf("the timeline of a new customer is %+v", got)
 	}
-	_, err := s.Timeline(t.Context(), s.by, anna.ID, bad)
-	wantFields(t, err, bad.Malformed)
+	_, err := s.Customers.Timeline(t.Context(), s.By, anna.ID, bad)
+	shoptest.WantFields(t, err, bad.Malformed)
 	for _, page := range []core.Page{{Size: 2}, bad} {
-		if _, err := stranger.Timeline(t.Context(), stranger.by, anna.ID, page); !errors.Is(err, core.ErrNotFound) {
+		if _, err := stranger.Customers.Timeline(t.Context(), stranger.By, anna.ID, page); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("another's customer = %v, want ErrNotFound", err)
 		}
 	}

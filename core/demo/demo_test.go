@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"reflect"
 	"slices"
 	"strconv"
@@ -18,11 +17,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/verify"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -46,7 +43,7 @@ func TestTheDemoIsACafe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantClean(t, d)
+			shoptest.Of(t, d, core.Actor{}).Verify()
 			wantPlausible(t, d, until)
 			wantConsistent(t, d, until)
 			for i, p := range made.People {
@@ -168,27 +165,8 @@ func TestFillLeavesARealBusinessAlone(t *testing.T) {
 
 func tokens(t *testing.T, d *db.DB) *token.Service {
 	t.Helper()
-	queue, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	render := func(context.Context, string, mail.Email) (mail.Rendered, error) {
-		return mail.Rendered{Subject: "A token"}, nil
-	}
-	return token.NewService(d, queue, mail.New(d, queue, render, nil, slog.New(slog.DiscardHandler)))
-}
-
-func wantClean(t *testing.T, d *db.DB) {
-	t.Helper()
-	results, err := verify.Run(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range results {
-		if r.Wrong != 0 {
-			t.Errorf("%s Wrong: %d of %d, %v", r.Check, r.Wrong, r.Counted, r.Examples)
-		}
-	}
+	s := shoptest.Of(t, d, core.Actor{})
+	return token.NewService(d, s.Jobs, s.Mails)
 }
 
 // wantPlausible checks that every page has something to show, and not too much.

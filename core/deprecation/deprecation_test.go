@@ -1,7 +1,6 @@
 package deprecation_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,8 +15,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/deprecation"
-	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 )
@@ -31,58 +29,36 @@ var (
 
 // office is a platform in a separate database.
 type office struct {
+	shoptest.Shop
 	*deprecation.Service
-	db     *db.DB
 	tokens *token.Service
-	jobs   *job.Queue
 }
 
 func newOffice(t *testing.T) office { return officeOf(t, dbtest.OwnDB(t)) }
 
 func officeOf(t *testing.T, d *db.DB) office {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
-		return mail.Rendered{Subject: fmt.Sprintf("%T", l), Text: fmt.Sprintf("%+v", l)}, nil
-	}
-	mails := mail.New(d, jobs, render, nil, log)
-	return office{deprecation.NewService(d, jobs, mails, log), d, token.NewService(d, jobs, mails), jobs}
+	s := shoptest.Of(t, d, admin)
+	return office{s, deprecation.NewService(d, s.Jobs, s.Mails, slog.New(slog.DiscardHandler)), token.NewService(d, s.Jobs, s.Mails)}
 }
 
 // described describes a deprecation in a year.
 func (o office) described(method, path string) deprecation.New {
-	return deprecation.New{Method: &method, Path: &path, Sunset: new(o.db.Now().AddDate(1, 0, 0)), Link: new("https://loyalty.example/docs/changelog")}
+	return deprecation.New{Method: &method, Path: &path, Sunset: new(o.DB.Now().AddDate(1, 0, 0)), Link: new("https://loyalty.example/docs/changelog")}
 }
 
-func (o office) add(t *testing.T, method, path string) deprecation.Deprecation {
-	t.Helper()
-	d, err := o.Add(t.Context(), admin, o.described(method, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) add(method, path string) deprecation.Deprecation {
+	o.T.Helper()
+	d, err := o.Add(o.T.Context(), admin, o.described(method, path))
+	o.Check(err)
 	return d
 }
 
 // knows reports whether a request is found to be deprecated.
-func (o office) knows(t *testing.T, method, path string) bool {
-	t.Helper()
-	_, found := o.Find(t.Context(), method, path)
+func (o office) knows(method, path string) bool {
+	o.T.Helper()
+	_, found := o.Find(o.T.Context(), method, path)
 	return found
-}
-
-func wantFields(t *testing.T, err error, want core.Fields) {
-	t.Helper()
-	var refusal *core.Error
-	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
-		t.Fatalf("%v, want a refusal of fields", err)
-	}
-	if diff := cmp.Diff(want, refusal.Fields); diff != "" {
-		t.Errorf("refused fields (-want +got):\n%s", diff)
-	}
 }
 
 // A deprecation has a method and path, a sunset at least 90 days ahead, and a link.
@@ -90,11 +66,9 @@ func TestAdd(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	n := o.described("GET", "/api/v1/customers/{ulid}")
-	n.Sunset = new(o.db.Now().AddDate(0, 0, 91))
+	n.Sunset = new(o.DB.Now().AddDate(0, 0, 91))
 	made, err := o.Add(t.Context(), admin, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	y, m, day := n.Sunset.Date()
 	want := deprecation.Deprecation{
 		ID: made.ID, Method: "GET", Path: "/api/v1/customers/{ulid}", Sunset: time.Date(y, m, day, 0, 0, 0, 0, time.UTC),
@@ -108,12 +82,12 @@ func TestAdd(t *testing.T) {
 		t.Errorf("known (-want +got):\n%s", diff)
 	}
 	for _, other := range [][2]string{{"POST", "/api/v1/customers/{ulid}"}, {"GET", "/api/v1/customers"}, {"GET", "/api/v1/customers/{id}"}} {
-		if o.knows(t, other[0], other[1]) {
+		if o.knows(other[0], other[1]) {
 			t.Errorf("%v is deprecated too", other)
 		}
 	}
 	var log string
-	err = dbtest.Owner(o.db).QueryRow(t.Context(), `
+	err = dbtest.Owner(o.DB).QueryRow(t.Context(), `
 		select concat_ws(' ', action, actor_name, subject_id, new)
 		from loyalty.platform_audit_entry
 		where subject_kind = 'deprecation'`).Scan(&log)
@@ -123,45 +97,45 @@ func TestAdd(t *testing.T) {
 		t.Errorf("log %s, %v, want %s", log, err, entry)
 	}
 	_, err = o.Add(t.Context(), admin, o.described("GET", "/api/v1/customers/{ulid}"))
-	wantFields(t, err, core.Fields{"path": {core.Duplicate}})
-	o.add(t, "PATCH", "/api/v1/customers/{ulid}")
+	shoptest.WantFields(t, err, core.Fields{"path": {core.Duplicate}})
+	o.add("PATCH", "/api/v1/customers/{ulid}")
 }
 
 func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	_, err := o.Add(t.Context(), admin, deprecation.New{})
-	wantFields(t, err, core.Fields{
+	shoptest.WantFields(t, err, core.Fields{
 		"method": {core.Required}, "path": {core.Required},
 		"sunset": {core.Required}, "link": {core.Required},
 	})
 	early := core.Violation{Rule: "days_ahead", Limit: 90}
 	_, err = o.Add(t.Context(), admin, deprecation.New{
-		Method: new("BREW"), Path: new("/api/v2/customers"), Sunset: new(o.db.Now().AddDate(0, 0, 89)), Link: new("http://loyalty.example"),
+		Method: new("BREW"), Path: new("/api/v2/customers"), Sunset: new(o.DB.Now().AddDate(0, 0, 89)), Link: new("http://loyalty.example"),
 	})
-	wantFields(t, err, core.Fields{
+	shoptest.WantFields(t, err, core.Fields{
 		"method": {core.InvalidChoice}, "path": {core.InvalidChoice}, "sunset": {early}, "link": {core.MustBeURL},
 	})
 	// The 90 days are whole days.
 	n := o.described("GET", "/api/v1/customers")
-	n.Sunset = new(o.db.Now().Truncate(24*time.Hour).AddDate(0, 0, 90))
+	n.Sunset = new(o.DB.Now().Truncate(24*time.Hour).AddDate(0, 0, 90))
 	_, err = o.Add(t.Context(), admin, n)
-	wantFields(t, err, core.Fields{"sunset": {early}})
+	shoptest.WantFields(t, err, core.Fields{"sunset": {early}})
 	_, err = o.Add(t.Context(), admin, deprecation.New{Malformed: core.Fields{"sunset": {core.MustBeDate}}})
 	if refusal := new(core.Error); !errors.As(err, &refusal) || cmp.Diff([]core.Violation{core.MustBeDate}, refusal.Fields["sunset"]) != "" {
 		t.Errorf("unreadable = %v", err)
 	}
 	for _, path := range []string{"/api/v1", "/api/v1/", "/api/v1/customers/", "/api/v1/:ulid", "/api/v1/a b", "api/v1/customers", "/api/v1//x", "/API/v1/x"} {
 		_, err := o.Add(t.Context(), admin, o.described("GET", path))
-		wantFields(t, err, core.Fields{"path": {core.InvalidChoice}})
+		shoptest.WantFields(t, err, core.Fields{"path": {core.InvalidChoice}})
 	}
 	for _, link := range []string{"https://", "ftp://loyalty.example", "loyalty.example", "https://a.example/>;x", "https://a.example/\r\nX: y", `https://a.example/"`, "https://å.example"} {
 		n := o.described("GET", "/api/v1/customers")
 		n.Link = &link
 		_, err := o.Add(t.Context(), admin, n)
-		wantFields(t, err, core.Fields{"link": {core.MustBeURL}})
+		shoptest.WantFields(t, err, core.Fields{"link": {core.MustBeURL}})
 	}
-	owner := dbtest.Tenant(t, o.db)
+	owner := dbtest.Tenant(t, o.DB)
 	if _, err := o.Add(t.Context(), owner, o.described("GET", "/api/v1/customers")); !errors.Is(err, core.ErrAdmin) {
 		t.Errorf("by %s = %v, want ErrAdmin", owner.Name, err)
 	}
@@ -177,11 +151,11 @@ func TestDeprecationsAreReadOnceAMinute(t *testing.T) {
 	d, count := dbtest.RoundTrips(t)
 	o := officeOf(t, d)
 	maker := officeOf(t, d)
-	o.knows(t, "GET", "/api/v1/customers") // prepares the statement
+	o.knows("GET", "/api/v1/customers") // prepares the statement
 	before := count()
-	maker.add(t, "GET", "/api/v1/customers")
+	maker.add("GET", "/api/v1/customers")
 	made := count() - before
-	if !maker.knows(t, "GET", "/api/v1/customers") {
+	if !maker.knows("GET", "/api/v1/customers") {
 		t.Error("its own process does not know of it")
 	}
 	if got := count() - before - made; got != 1 {
@@ -191,7 +165,7 @@ func TestDeprecationsAreReadOnceAMinute(t *testing.T) {
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			if o.knows(t, "GET", "/api/v1/customers") {
+			if o.knows("GET", "/api/v1/customers") {
 				t.Error("known before the minute was over")
 			}
 		})
@@ -202,13 +176,13 @@ func TestDeprecationsAreReadOnceAMinute(t *testing.T) {
 	}
 	o.Age(t, time.Minute)
 	for range 50 {
-		all.Go(func() { o.knows(t, "GET", "/api/v1/customers") })
+		all.Go(func() { o.knows("GET", "/api/v1/customers") })
 	}
 	all.Wait()
 	if got := count() - before; got != 1 {
 		t.Errorf("%d round trips after the minute, want 1", got)
 	}
-	if !o.knows(t, "GET", "/api/v1/customers") {
+	if !o.knows("GET", "/api/v1/customers") {
 		t.Error("not known after a minute")
 	}
 }
@@ -221,95 +195,67 @@ func TestFailedReadKeepsDeprecations(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := officeOf(t, d)
-	o.add(t, "GET", "/api/v1/customers")
-	if !o.knows(t, "GET", "/api/v1/customers") {
+	o.add("GET", "/api/v1/customers")
+	if !o.knows("GET", "/api/v1/customers") {
 		t.Fatal("not known")
 	}
 	d.Close()
 	o.Age(t, time.Minute)
-	if !o.knows(t, "GET", "/api/v1/customers") {
+	if !o.knows("GET", "/api/v1/customers") {
 		t.Error("forgotten with the database")
 	}
-	if nothing := officeOf(t, d); nothing.knows(t, "GET", "/api/v1/customers") {
+	if nothing := officeOf(t, d); nothing.knows("GET", "/api/v1/customers") {
 		t.Error("known from nowhere")
 	}
 }
 
 // told returns the addresses and subjects of the platform's mails.
-func (o office) told(t *testing.T) (mails []string) {
-	t.Helper()
-	rows, err := dbtest.Owner(o.db).Query(t.Context(), "select recipient || ': ' || text from loyalty.mail where tenant_id is null order by recipient")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		mails = append(mails, line)
-	}
-	if rows.Err() != nil {
-		t.Fatal(rows.Err())
-	}
-	return mails
+func (o office) told() []string {
+	o.T.Helper()
+	return shoptest.QueryAll[string](o.Shop, "select recipient || ': ' || text from loyalty.mail where tenant_id is null order by recipient")
 }
 
 // business creates a tenant with an owner's address, and a token.
-func (o office) business(t *testing.T, email string) (owner core.Actor, id int64) {
-	t.Helper()
-	owner = dbtest.Tenant(t, o.db)
-	o.edit(t, owner.Tenant.ID, tenant.Edit{Email: core.Set(email)})
-	made, err := o.tokens.Create(t.Context(), owner, token.New{Name: new("Till"), Scopes: &[]string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) business(email string) (owner core.Actor, id int64) {
+	o.T.Helper()
+	owner = dbtest.Tenant(o.T, o.DB)
+	o.edit(owner.Tenant.ID, tenant.Edit{Email: core.Set(email)})
+	made, err := o.tokens.Create(o.T.Context(), owner, token.New{Name: new("Till"), Scopes: &[]string{}})
+	o.Check(err)
 	return owner, made.ID
 }
 
-func (o office) edit(t *testing.T, id core.TenantID, e tenant.Edit) {
-	t.Helper()
-	if _, err := tenant.NewService(o.db, nil).Edit(t.Context(), platform, id, e); err != nil {
-		t.Fatal(err)
-	}
+func (o office) edit(id core.TenantID, e tenant.Edit) {
+	o.T.Helper()
+	o.Must(tenant.NewService(o.DB, nil).Edit(o.T.Context(), platform, id, e))
 }
 
 // The owner of every tenant with a working token gets one e-mail.
 func TestTenantsAreToldOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.business(t, "a@example.com")
-	owner, id := o.business(t, "revoked@example.com")
-	if _, err := o.tokens.Revoke(t.Context(), owner, id); err != nil {
-		t.Fatal(err)
-	}
-	_, id = o.business(t, "expired@example.com")
-	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.token set expires_at = now() where id = $1", id); err != nil {
-		t.Fatal(err)
-	}
-	owner, _ = o.business(t, "left@example.com")
-	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = $1", owner.StaffID); err != nil {
-		t.Fatal(err)
-	}
-	owner, _ = o.business(t, "demoted@example.com")
-	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.staff set role = 'manager' where id = $1", owner.StaffID); err != nil {
-		t.Fatal(err)
-	}
-	owner, _ = o.business(t, "suspended@example.com")
-	o.edit(t, owner.Tenant.ID, tenant.Edit{Status: core.Set("suspended")})
-	o.edit(t, dbtest.Tenant(t, o.db).Tenant.ID, tenant.Edit{Email: core.Set("none@example.com")})
-	owner, _ = o.business(t, "b@example.com")
-	if _, err := o.tokens.Create(t.Context(), owner, token.New{Name: new("Second"), Scopes: &[]string{}}); err != nil {
-		t.Fatal(err)
-	}
+	o.business("a@example.com")
+	owner, id := o.business("revoked@example.com")
+	o.Must(o.tokens.Revoke(t.Context(), owner, id))
+	_, id = o.business("expired@example.com")
+	o.Exec("update loyalty.token set expires_at = now() where id = $1", id)
+	owner, _ = o.business("left@example.com")
+	o.Exec("update loyalty.staff set status = 'inactive' where id = $1", owner.StaffID)
+	owner, _ = o.business("demoted@example.com")
+	o.Exec("update loyalty.staff set role = 'manager' where id = $1", owner.StaffID)
+	owner, _ = o.business("suspended@example.com")
+	o.edit(owner.Tenant.ID, tenant.Edit{Status: core.Set("suspended")})
+	o.edit(dbtest.Tenant(t, o.DB).Tenant.ID, tenant.Edit{Email: core.Set("none@example.com")})
+	owner, _ = o.business("b@example.com")
+	o.Must(o.tokens.Create(t.Context(), owner, token.New{Name: new("Second"), Scopes: &[]string{}}))
 
-	d := o.add(t, "GET", "/api/v1/customers")
+	d := o.add("GET", "/api/v1/customers")
 	var jobs int
-	err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'deprecation_notice' and (args->>'deprecation')::bigint = $1", d.ID).Scan(&jobs)
+	err := dbtest.Owner(o.DB).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'deprecation_notice' and (args->>'deprecation')::bigint = $1", d.ID).Scan(&jobs)
 	if err != nil || jobs != 1 {
 		t.Errorf("%d jobs tell of it, %v, want 1", jobs, err)
 	}
-	if told := o.told(t); len(told) != 0 {
+	if told := o.told(); len(told) != 0 {
 		t.Errorf("told before the job ran: %q", told)
 	}
 	var runs sync.WaitGroup
@@ -321,16 +267,14 @@ func TestTenantsAreToldOnce(t *testing.T) {
 		})
 	}
 	runs.Wait()
-	told := o.told(t)
+	told := o.told()
 	if len(told) != 2 || !strings.HasPrefix(told[0], "a@example.com: ") || !strings.HasPrefix(told[1], "b@example.com: ") ||
 		!strings.Contains(told[0], "/api/v1/customers") {
 		t.Errorf("told are %q, want a and b, once", told)
 	}
-	second := o.add(t, "POST", "/api/v1/customers")
-	if err := o.Notify(t.Context(), deprecation.Notice{Deprecation: second.ID}); err != nil {
-		t.Fatal(err)
-	}
-	if told := o.told(t); len(told) != 4 {
+	second := o.add("POST", "/api/v1/customers")
+	o.Check(o.Notify(t.Context(), deprecation.Notice{Deprecation: second.ID}))
+	if told := o.told(); len(told) != 4 {
 		t.Errorf("of a second one told are %q", told)
 	}
 }
@@ -340,12 +284,10 @@ func TestManyTenantsAreTold(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for i := range deprecation.NoticeBatch + 3 {
-		o.business(t, fmt.Sprintf("%d@example.com", i))
+		o.business(fmt.Sprintf("%d@example.com", i))
 	}
-	if err := o.Notify(t.Context(), deprecation.Notice{Deprecation: o.add(t, "GET", "/api/v1/customers").ID}); err != nil {
-		t.Fatal(err)
-	}
-	if told := o.told(t); len(told) != deprecation.NoticeBatch+3 {
+	o.Check(o.Notify(t.Context(), deprecation.Notice{Deprecation: o.add("GET", "/api/v1/customers").ID}))
+	if told := o.told(); len(told) != deprecation.NoticeBatch+3 {
 		t.Errorf("%d are told, want %d", len(told), deprecation.NoticeBatch+3)
 	}
 }

@@ -22,24 +22,21 @@ import (
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/privacy"
-	"example.com/loyalty/core/verify"
+	"example.com/loyalty/core/shoptest"
 )
 
-// office is a shop that imports files.
+// office is a business that imports files.
 type office struct {
-	shop
+	shoptest.Shop
 	imports *importing.Service
 }
 
-func newOffice(t *testing.T) office { return officeOf(t, dbtest.DB(t)) }
+func newOffice(t *testing.T) office { return officeIn(t, dbtest.DB(t)) }
 
-func officeOf(t *testing.T, d *db.DB) office {
+func officeIn(t *testing.T, d *db.DB) office {
 	t.Helper()
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return office{shopOf(t, d), importing.NewService(d, jobs)}
+	s := shoptest.In(t, d)
+	return office{s, importing.NewService(d, s.Jobs)}
 }
 
 func file(content string) importing.File {
@@ -48,83 +45,68 @@ func file(content string) importing.File {
 
 func lines(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
-func (o office) uploaded(t *testing.T, content string) importing.Import {
-	t.Helper()
-	i, err := o.imports.Upload(t.Context(), o.by, file(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) uploaded(content string) importing.Import {
+	o.T.Helper()
+	i, err := o.imports.Upload(o.T.Context(), o.By, file(content))
+	o.Check(err)
 	return i
 }
 
-func (o office) preview(t *testing.T, id core.ID) importing.Preview {
-	t.Helper()
-	p, err := o.imports.Preview(t.Context(), o.by, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) preview(id core.ID) importing.Preview {
+	o.T.Helper()
+	p, err := o.imports.Preview(o.T.Context(), o.By, id)
+	o.Check(err)
 	return p
 }
 
 // worked runs an import's jobs.
-func (o office) worked(t *testing.T, i importing.Import) importing.Import {
-	t.Helper()
+func (o office) worked(i importing.Import) importing.Import {
+	o.T.Helper()
 	for i.Status == importing.Checking || i.Status == importing.Running {
-		if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
-			t.Fatal(err)
-		}
-		i = o.import_(t, i.ID)
+		o.Must(o.imports.Work(o.T.Context(), o.By, i.ID, i.Attempt))
+		i = o.import_(i.ID)
 	}
 	return i
 }
 
-func (o office) import_(t *testing.T, id core.ID) importing.Import {
-	t.Helper()
-	i, err := o.imports.Find(t.Context(), o.by, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) import_(id core.ID) importing.Import {
+	o.T.Helper()
+	i, err := o.imports.Find(o.T.Context(), o.By, id)
+	o.Check(err)
 	return i
 }
 
 // checked uploads and checks a file with the guessed columns.
-func (o office) checked(t *testing.T, content string) importing.Import {
-	t.Helper()
-	i := o.uploaded(t, content)
-	return o.checkedAs(t, i.ID, o.preview(t, i.ID).Mapping)
+func (o office) checked(content string) importing.Import {
+	o.T.Helper()
+	i := o.uploaded(content)
+	return o.checkedAs(i.ID, o.preview(i.ID).Mapping)
 }
 
-func (o office) checkedAs(t *testing.T, id core.ID, m importing.Mapping) importing.Import {
-	t.Helper()
-	i, err := o.imports.Check(t.Context(), o.by, id, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o.worked(t, i)
+func (o office) checkedAs(id core.ID, m importing.Mapping) importing.Import {
+	o.T.Helper()
+	i, err := o.imports.Check(o.T.Context(), o.By, id, m)
+	o.Check(err)
+	return o.worked(i)
 }
 
-func (o office) running(t *testing.T, id core.ID) importing.Import {
-	t.Helper()
-	i, err := o.imports.Run(t.Context(), o.by, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) running(id core.ID) importing.Import {
+	o.T.Helper()
+	i, err := o.imports.Run(o.T.Context(), o.By, id)
+	o.Check(err)
 	return i
 }
 
 // imported uploads, checks and imports a file.
-func (o office) imported(t *testing.T, content string) importing.Import {
-	t.Helper()
-	return o.worked(t, o.running(t, o.checked(t, content).ID))
+func (o office) imported(content string) importing.Import {
+	o.T.Helper()
+	return o.worked(o.running(o.checked(content).ID))
 }
 
-func (o office) problems(t *testing.T, id core.ID) []importing.Problem {
-	t.Helper()
+func (o office) problems(id core.ID) []importing.Problem {
+	o.T.Helper()
 	var list []importing.Problem
-	err := o.imports.EachProblem(t.Context(), o.by, id, func(p importing.Problem) error { list = append(list, p); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(o.imports.EachProblem(o.T.Context(), o.By, id, func(p importing.Problem) error { list = append(list, p); return nil }))
 	return list
 }
 
@@ -143,45 +125,23 @@ func wantCounts(t *testing.T, i importing.Import, status importing.Status, want 
 }
 
 // everybody lists the customers: "name phone e-mail points stamps", in the order of their IDs.
-func (o office) everybody(t *testing.T) []string {
-	t.Helper()
-	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
+func (o office) everybody() []string {
+	o.T.Helper()
+	return shoptest.QueryAll[string](o.Shop, `
 		select concat_ws(' ', c.first_name, c.last_name, c.phone, coalesce(c.email, '-'), a.points, a.stamps)
 		from loyalty.customer c
 		left join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
 		where c.tenant_id = $1
-		order by c.id`, o.by.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-// sound runs verify.
-func sound(t *testing.T, d *db.DB) {
-	t.Helper()
-	results, err := verify.Run(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range results {
-		if r.Wrong > 0 {
-			t.Errorf("%s %d wrong: %v", r.Check, r.Wrong, r.Examples)
-		}
-	}
+		order by c.id`, o.By.Tenant.ID)
 }
 
 // "CSV import with a column-mapping preview, a dry run that names every bad row, upsert semantics": from
 // upload to report.
 func TestAFileFromUploadToReport(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
-	known := o.made(t, "070 174 06 05", new("anna@example.com"))
-	i := o.uploaded(t, lines(
+	o := officeIn(t, dbtest.OwnDB(t))
+	known := o.made("070 174 06 05", new("anna@example.com"))
+	i := o.uploaded(lines(
 		"Förnamn;Efternamn;Mobil;E-post;Kund sedan;Poäng;Stämplar;Anteckning",
 		"Anna;Lindqvist;+46701740605;other@example.com;2020-01-01;500;5;by phone",
 		"Bo;Ek;070-174 06 06;anna@example.com;;500;;by e-mail",
@@ -190,10 +150,10 @@ func TestAFileFromUploadToReport(t *testing.T) {
 		"Dan;Berg;+46 70 174 06 08;dan@example.com;;10;;again",
 		";Berg;12;dan;tomorrow;many;-1;all wrong",
 	))
-	if i.Status != importing.Uploaded || i.Rows != 6 || i.FileName != "customers.csv" || i.ActorName != o.by.Name {
+	if i.Status != importing.Uploaded || i.Rows != 6 || i.FileName != "customers.csv" || i.ActorName != o.By.Name {
 		t.Errorf("uploaded: %+v", i)
 	}
-	p := o.preview(t, i.ID)
+	p := o.preview(i.ID)
 	want := importing.Mapping{HasHeader: true, Columns: []importing.Field{
 		importing.FirstNameField, importing.LastNameField, importing.PhoneField, importing.EmailField, importing.CreatedAtField,
 		importing.PointsField, importing.StampsField, importing.NoField,
@@ -206,7 +166,7 @@ func TestAFileFromUploadToReport(t *testing.T) {
 	}
 
 	// The dry run changes nothing.
-	i = o.checkedAs(t, i.ID, p.Mapping)
+	i = o.checkedAs(i.ID, p.Mapping)
 	wantCounts(t, i, importing.Checked, counts{Rows: 6, Done: 6, Created: 2, Found: 2, Repeated: 1, Failed: 1})
 	bad := []importing.Problem{
 		{7, "created_at", "tomorrow", core.Violation{Rule: "day"}},
@@ -216,30 +176,30 @@ func TestAFileFromUploadToReport(t *testing.T) {
 		{7, "points", "many", core.MustBeInteger},
 		{7, "stamps", "-1", core.Min(0)},
 	}
-	if diff := cmp.Diff(bad, o.problems(t, i.ID)); diff != "" {
+	if diff := cmp.Diff(bad, o.problems(i.ID)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-	if n := o.count(t); n != 1 {
+	if n := o.Count("customer"); n != 1 {
 		t.Fatalf("%d customers after a check", n)
 	}
 
-	i = o.worked(t, o.running(t, i.ID))
+	i = o.worked(o.running(i.ID))
 	wantCounts(t, i, importing.Done, counts{Rows: 6, Done: 6, Created: 2, Found: 3, Failed: 1})
-	if diff := cmp.Diff(bad, o.problems(t, i.ID)); diff != "" {
+	if diff := cmp.Diff(bad, o.problems(i.ID)); diff != "" {
 		t.Errorf("problems of the import (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
 		"Anna Lindqvist 070 174 06 05 anna@example.com 0 0",
 		"Cecilia von Åkern 070-174 06 07 cecilia@example.com 1240 3",
 		"Dan Berg 070 174 06 08 - 0 0",
-	}, o.everybody(t)); diff != "" {
+	}, o.everybody()); diff != "" {
 		t.Errorf("customers (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(known, o.find(t, known.ID)); diff != "" {
+	if diff := cmp.Diff(known, o.find(known.ID)); diff != "" {
 		t.Errorf("who was there has changed:\n%s", diff)
 	}
 	// "created_at is the first check-in: only an import may set it", in the tenant's days.
-	cecilia, dan := o.upsert(t, "070-174 06 07", nil), o.upsert(t, "070 174 06 08", nil)
+	cecilia, dan := o.upsert("070-174 06 07", nil), o.upsert("070 174 06 08", nil)
 	if cecilia.Created || !cecilia.CreatedAt.Equal(time.Date(2021, 3, 20, 23, 0, 0, 0, time.UTC)) {
 		t.Errorf("Cecilia first came %s", cecilia.CreatedAt)
 	}
@@ -247,9 +207,9 @@ func TestAFileFromUploadToReport(t *testing.T) {
 		t.Errorf("Dan first came %s", dan.CreatedAt)
 	}
 	// Imported again, the file finds all customers.
-	again := o.imported(t, lines("name,phone", "Cecilia von Åkern,070-174 06 07", "Dan Berg,070 174 06 08"))
+	again := o.imported(lines("name,phone", "Cecilia von Åkern,070-174 06 07", "Dan Berg,070 174 06 08"))
 	wantCounts(t, again, importing.Done, counts{Rows: 2, Done: 2, Found: 2})
-	sound(t, o.db)
+	o.Verify()
 }
 
 // "Opening points and stamps (ledger `adjustment` with reason), exactly once", and "one
@@ -257,37 +217,23 @@ func TestAFileFromUploadToReport(t *testing.T) {
 func TestWhatAnImportWritesDown(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := o.imported(t, lines("name,phone,points,stamps", "Anna Ek,070 174 06 05,120,7", "Bo Ek,070 174 06 06,0,"))
-	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
+	i := o.imported(lines("name,phone,points,stamps", "Anna Ek,070 174 06 05,120,7", "Bo Ek,070 174 06 06,0,"))
+	entries := shoptest.QueryAll[string](o.Shop, `
 		select concat_ws(' ', unit, amount, balance_after, seq, kind, reason, actor_kind, actor_name)
 		from loyalty.ledger_entry
 		where tenant_id = $1
-		order by seq`, o.by.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
+		order by seq`, o.By.Tenant.ID)
 	if diff := cmp.Diff([]string{
 		"points 120 120 1 adjustment Import of customers.csv staff A owner",
 		"stamps 7 7 2 adjustment Import of customers.csv staff A owner",
 	}, entries); diff != "" {
 		t.Errorf("ledger (-want +got):\n%s", diff)
 	}
-	var log []string
-	rows, err = dbtest.Owner(o.db).Query(t.Context(), `
+	log := shoptest.QueryAll[string](o.Shop, `
 		select concat_ws(' ', action, subject_kind, subject_id, subject_name, new::text, actor_name)
 		from loyalty.audit_entry
 		where tenant_id = $1 and actor_id = $2
-		order by id`, o.by.Tenant.ID, o.by.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if log, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-		t.Fatal(err)
-	}
+		order by id`, o.By.Tenant.ID, o.By.ID)
 	want := []string{"import.run import " + i.ID.String() + ` customers.csv {"file": "customers.csv", "rows": 2, "new_customers": 2} A owner`}
 	if diff := cmp.Diff(want, log); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
@@ -327,22 +273,22 @@ func TestHowFilesAreWritten(t *testing.T) {
 				content = strings.Replace(content, "'070", "'+4670", 1)
 			}
 			o := newOffice(t)
-			i := o.uploaded(t, content)
-			m := o.preview(t, i.ID).Mapping
+			i := o.uploaded(content)
+			m := o.preview(i.ID).Mapping
 			if name == "no header row" {
 				if m.HasHeader {
 					t.Error("a customer is taken for the header row")
 				}
 				m.Columns = []importing.Field{importing.FullNameField, importing.PhoneField}
 			}
-			i = o.worked(t, o.running(t, o.checkedAs(t, i.ID, m).ID))
+			i = o.worked(o.running(o.checkedAs(i.ID, m).ID))
 			wantCounts(t, i, importing.Done, counts{Rows: 1, Done: 1, Created: 1})
 			want := []string{"Åsa Öhrn 070 174 06 05 - 0 0"}
 			if name == "as it was exported" {
 				want = []string{"Åsa Öhrn +4670 174 06 05 - 0 0"}
 			}
-			if diff := cmp.Diff(want, o.everybody(t)); diff != "" {
-				t.Errorf("customers (-want +got):\n%s\n%+v", diff, o.problems(t, i.ID))
+			if diff := cmp.Diff(want, o.everybody()); diff != "" {
+				t.Errorf("customers (-want +got):\n%s\n%+v", diff, o.problems(i.ID))
 			}
 		})
 	}
@@ -386,14 +332,14 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"one that is cut short":  {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), readFails},
 	} {
 		t.Run(name, func(t *testing.T) {
-			i, err := o.imports.Upload(t.Context(), o.by, importing.File{Name: "x.csv", Content: c.content, FormKey: name})
+			i, err := o.imports.Upload(t.Context(), o.By, importing.File{Name: "x.csv", Content: c.content, FormKey: name})
 			switch c.want {
 			case accepted:
 				if err != nil {
 					t.Errorf("refused: %v", err)
 				}
 				// In its own tenant, because only three files may wait.
-				if _, err := dbtest.Owner(o.db).Exec(t.Context(), "delete from loyalty.customer_import where tenant_id = $1 and id = $2", o.by.Tenant.ID, i.ID); err != nil {
+				if _, err := dbtest.Owner(o.DB).Exec(t.Context(), "delete from loyalty.customer_import where tenant_id = $1 and id = $2", o.By.Tenant.ID, i.ID); err != nil {
 					t.Error(err)
 				}
 			case readFails:
@@ -401,16 +347,16 @@ func TestFilesThatAreRefused(t *testing.T) {
 					t.Errorf("upload = %v, want the reader's own error", err)
 				}
 			default:
-				wantFields(t, err, core.Fields{"file": {c.want}})
+				shoptest.WantFields(t, err, core.Fields{"file": {c.want}})
 			}
 		})
 	}
 	var left int
-	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
+	err := dbtest.Owner(o.DB).QueryRow(t.Context(), `
 		select count(*) filter (where status = 'arriving') + (
 			select count(*) from loyalty.customer_import_chunk c where tenant_id = $1
 				and not exists (select from loyalty.customer_import i where i.tenant_id = $1 and i.id = c.import_id)
-		) from loyalty.customer_import where tenant_id = $1`, o.by.Tenant.ID).Scan(&left)
+		) from loyalty.customer_import where tenant_id = $1`, o.By.Tenant.ID).Scan(&left)
 	if err != nil || left != 0 {
 		t.Errorf("%d pieces of refused files are left, %v", left, err)
 	}
@@ -452,11 +398,9 @@ func TestHeaderRows(t *testing.T) {
 		"Anna Ek,070 174 06 05":   {no, no},
 		"anna@example.com,Colour": {no, no},
 	} {
-		i := o.uploaded(t, header+"\nx,y,z\n")
-		pv := o.preview(t, i.ID)
-		if _, err := o.imports.Cancel(t.Context(), o.by, i.ID); err != nil {
-			t.Fatal(err)
-		}
+		i := o.uploaded(header + "\nx,y,z\n")
+		pv := o.preview(i.ID)
+		o.Must(o.imports.Cancel(t.Context(), o.By, i.ID))
 		if diff := cmp.Diff(want, pv.Columns); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", header, diff)
 		}
@@ -470,7 +414,7 @@ func TestHeaderRows(t *testing.T) {
 func TestMappingsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := o.uploaded(t, lines("a,b,c", "1,2,3"))
+	i := o.uploaded(lines("a,b,c", "1,2,3"))
 	phone, name := core.Violation{Rule: "phone_column"},
 		core.Violation{Rule: "name_columns"}
 	for what, c := range map[string]struct {
@@ -486,19 +430,19 @@ func TestMappingsThatAreRefused(t *testing.T) {
 		"unknown":     {[]importing.Field{"full_name", "phone", "shoe_size"}, []core.Violation{core.InvalidChoice}},
 		"too few":     {[]importing.Field{"full_name", "phone"}, []core.Violation{core.InvalidChoice}},
 	} {
-		_, err := o.imports.Check(t.Context(), o.by, i.ID, importing.Mapping{Columns: c.columns, HasHeader: true})
-		if diff := cmp.Diff(core.Fields{"columns": c.want}, fieldsOf(t, err)); diff != "" {
+		_, err := o.imports.Check(t.Context(), o.By, i.ID, importing.Mapping{Columns: c.columns, HasHeader: true})
+		if diff := cmp.Diff(core.Fields{"columns": c.want}, shoptest.Fields(t, err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
-	wantCounts(t, o.import_(t, i.ID), importing.Uploaded, counts{Rows: 1})
+	wantCounts(t, o.import_(i.ID), importing.Uploaded, counts{Rows: 1})
 }
 
 // "A dry run that names every bad row", by the number that a spreadsheet gives it.
 func TestEveryBadRowIsNamed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := o.checked(t, lines(
+	i := o.checked(lines(
 		"name,note,phone,created,points", // 1
 		"Anna,,070 174 06 05",            // 2: no last name
 		"",                               // 3
@@ -530,7 +474,7 @@ func TestEveryBadRowIsNamed(t *testing.T) {
 		{13, "phone", strings.TrimSpace(strings.Repeat("070 ", 30))[:100] + "…", core.MaxLength(30)},
 		{14, "", "", core.Violation{Rule: "unclosed_quote", Limit: 15, Other: "14"}},
 	}
-	if diff := cmp.Diff(want, o.problems(t, i.ID)); diff != "" {
+	if diff := cmp.Diff(want, o.problems(i.ID)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
@@ -539,7 +483,7 @@ func TestEveryBadRowIsNamed(t *testing.T) {
 func TestEveryBadRowOfManyIsNamed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := o.checked(t, "name,phone\n"+strings.Repeat("Anna,1\n", 6_000)) // two problems each
+	i := o.checked("name,phone\n" + strings.Repeat("Anna,1\n", 6_000)) // two problems each
 	wantCounts(t, i, importing.Checked, counts{Rows: 6_000, Done: 6_000, Failed: 6_000})
 	var want []int64
 	for row := int64(2); row <= 6_001; row++ {
@@ -547,7 +491,7 @@ func TestEveryBadRowOfManyIsNamed(t *testing.T) {
 			want = append(want, row)
 		}
 	}
-	list := o.problems(t, i.ID)
+	list := o.problems(i.ID)
 	named := make([]int64, len(list))
 	for n, p := range list {
 		named[n] = p.FileRow
@@ -577,9 +521,9 @@ func TestFullNames(t *testing.T) {
 	for i, n := range names {
 		content += fmt.Sprintf("%s,070 174 06 %02d\n", n[0], i)
 	}
-	o.imported(t, content)
+	o.imported(content)
 	for i, n := range names {
-		c := o.upsert(t, fmt.Sprintf("070 174 06 %02d", i), nil)
+		c := o.upsert(fmt.Sprintf("070 174 06 %02d", i), nil)
 		if c.FirstName != n[1] || c.LastName != n[2] {
 			t.Errorf("%s is %q %q", n[0], c.FirstName, c.LastName)
 		}
@@ -590,23 +534,23 @@ func TestFullNames(t *testing.T) {
 func TestAFileIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := o.checked(t, lines("first name,last name,phone,mobile", "Anna,Ek,1,070 174 06 05", "Bo,Ek,2,070 174 06 06"))
+	i := o.checked(lines("first name,last name,phone,mobile", "Anna,Ek,1,070 174 06 05", "Bo,Ek,2,070 174 06 06"))
 	wantCounts(t, i, importing.Checked, counts{Rows: 2, Done: 2, Failed: 2})
-	m := o.preview(t, i.ID).Mapping
+	m := o.preview(i.ID).Mapping
 	m.Columns[2], m.Columns[3] = importing.NoField, importing.PhoneField
-	i = o.checkedAs(t, i.ID, m)
+	i = o.checkedAs(i.ID, m)
 	wantCounts(t, i, importing.Checked, counts{Rows: 2, Done: 2, Created: 2})
-	if got := o.problems(t, i.ID); len(got) != 0 {
+	if got := o.problems(i.ID); len(got) != 0 {
 		t.Errorf("problems of the check before: %v", got)
 	}
-	if diff := cmp.Diff(m, o.preview(t, i.ID).Mapping); diff != "" {
+	if diff := cmp.Diff(m, o.preview(i.ID).Mapping); diff != "" {
 		t.Errorf("the choice is not kept (-want +got):\n%s", diff)
 	}
-	wantCounts(t, o.worked(t, o.running(t, i.ID)), importing.Done, counts{Rows: 2, Done: 2, Created: 2})
-	if _, err := o.imports.Check(t.Context(), o.by, i.ID, m); !errors.Is(err, importing.ErrStep) {
+	wantCounts(t, o.worked(o.running(i.ID)), importing.Done, counts{Rows: 2, Done: 2, Created: 2})
+	if _, err := o.imports.Check(t.Context(), o.By, i.ID, m); !errors.Is(err, importing.ErrStep) {
 		t.Errorf("checked after it was imported: %v", err)
 	}
-	if _, err := o.imports.Preview(t.Context(), o.by, i.ID); !errors.Is(err, core.ErrNotFound) {
+	if _, err := o.imports.Preview(t.Context(), o.By, i.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("the file is still there: %v", err)
 	}
 }
@@ -615,11 +559,11 @@ func TestAFileIsCheckedAgain(t *testing.T) {
 func TestTheFirstRowMayBeACustomer(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := o.uploaded(t, lines("Anna,Ek,112", "Bo,Ek,070 174 06 06"))
+	i := o.uploaded(lines("Anna,Ek,112", "Bo,Ek,070 174 06 06"))
 	m := importing.Mapping{Columns: []importing.Field{"first_name", "last_name", "phone"}, HasHeader: true}
-	wantCounts(t, o.checkedAs(t, i.ID, m), importing.Checked, counts{Rows: 1, Done: 1, Created: 1})
+	wantCounts(t, o.checkedAs(i.ID, m), importing.Checked, counts{Rows: 1, Done: 1, Created: 1})
 	m.HasHeader = false
-	wantCounts(t, o.checkedAs(t, i.ID, m), importing.Checked, counts{Rows: 2, Done: 2, Created: 2})
+	wantCounts(t, o.checkedAs(i.ID, m), importing.Checked, counts{Rows: 2, Done: 2, Created: 2})
 }
 
 // "Cancel": the created customers stay, and no more are created.
@@ -627,60 +571,45 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.imports = o.imports.InBatches(2, 1)
-	i := o.checked(t, lines("name,phone", "Anna Ek,070 174 06 05", "Bo Ek,070 174 06 06", "Cecilia Ek,070 174 06 07"))
-	i = o.running(t, i.ID)
-	if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
-		t.Fatal(err)
-	}
+	i := o.checked(lines("name,phone", "Anna Ek,070 174 06 05", "Bo Ek,070 174 06 06", "Cecilia Ek,070 174 06 07"))
+	i = o.running(i.ID)
+	o.Must(o.imports.Work(t.Context(), o.By, i.ID, i.Attempt))
 	for range 2 { // the second click finds it cancelled
-		got, err := o.imports.Cancel(t.Context(), o.by, i.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, err := o.imports.Cancel(t.Context(), o.By, i.ID)
+		o.Check(err)
 		wantCounts(t, got, importing.Cancelled, counts{Rows: 3, Done: 2, Created: 2})
 	}
-	if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
-		t.Fatal(err)
-	}
-	if n := o.count(t); n != 2 {
+	o.Must(o.imports.Work(t.Context(), o.By, i.ID, i.Attempt))
+	if n := o.Count("customer"); n != 2 {
 		t.Errorf("%d customers, want 2", n)
 	}
 	for _, step := range []func() error{
-		func() error { _, err := o.imports.Run(t.Context(), o.by, i.ID); return err },
-		func() error { _, err := o.imports.Check(t.Context(), o.by, i.ID, importing.Mapping{}); return err },
+		func() error { _, err := o.imports.Run(t.Context(), o.By, i.ID); return err },
+		func() error { _, err := o.imports.Check(t.Context(), o.By, i.ID, importing.Mapping{}); return err },
 	} {
 		if err := step(); !errors.Is(err, importing.ErrStep) {
 			t.Errorf("after it was cancelled: %v", err)
 		}
 	}
 	// A file that is not being imported is discarded, without the counts that its check predicted.
-	checked := o.checked(t, lines("name,phone", "Dan Ek,070 174 06 08", "Elsa Ek,1"))
-	got, err := o.imports.Cancel(t.Context(), o.by, checked.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	checked := o.checked(lines("name,phone", "Dan Ek,070 174 06 08", "Elsa Ek,1"))
+	got, err := o.imports.Cancel(t.Context(), o.By, checked.ID)
+	o.Check(err)
 	wantCounts(t, got, importing.Cancelled, counts{Rows: 2})
-	if got := o.problems(t, checked.ID); len(got) != 0 {
+	if got := o.problems(checked.ID); len(got) != 0 {
 		t.Errorf("problems of a discarded one: %v", got)
 	}
 	for _, c := range []struct {
 		id   core.ID
 		want []string // of the log
 	}{{i.ID, []string{"import.run customers.csv", "import.cancel customers.csv"}}, {checked.ID, nil}} {
-		var log []string
-		rows, err := dbtest.Owner(o.db).Query(t.Context(), "select action || ' ' || subject_name from loyalty.audit_entry where tenant_id = $1 and subject_id = $2 order by id", o.by.Tenant.ID, c.id.String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if log, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-			t.Fatal(err)
-		}
+		log := shoptest.QueryAll[string](o.Shop, "select action || ' ' || subject_name from loyalty.audit_entry where tenant_id = $1 and subject_id = $2 order by id", o.By.Tenant.ID, c.id.String())
 		if !slices.Equal(log, c.want) {
 			t.Errorf("log = %v, want %v", log, c.want)
 		}
 	}
-	done := o.imported(t, lines("name,phone", "Anna Ek,070 174 06 05"))
-	if _, err := o.imports.Cancel(t.Context(), o.by, done.ID); !errors.Is(err, importing.ErrStep) {
+	done := o.imported(lines("name,phone", "Anna Ek,070 174 06 05"))
+	if _, err := o.imports.Cancel(t.Context(), o.By, done.ID); !errors.Is(err, importing.ErrStep) {
 		t.Errorf("cancelled after it was done: %v", err)
 	}
 }
@@ -689,8 +618,8 @@ func TestCancel(t *testing.T) {
 func TestNoImportWithoutACheck(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	i := o.uploaded(t, lines("name,phone", "Anna Ek,070 174 06 05"))
-	if _, err := o.imports.Run(t.Context(), o.by, i.ID); !errors.Is(err, importing.ErrStep) {
+	i := o.uploaded(lines("name,phone", "Anna Ek,070 174 06 05"))
+	if _, err := o.imports.Run(t.Context(), o.By, i.ID); !errors.Is(err, importing.ErrStep) {
 		t.Errorf("run = %v", err)
 	}
 }
@@ -699,7 +628,7 @@ func TestNoImportWithoutACheck(t *testing.T) {
 func TestWhoImports(t *testing.T) {
 	t.Parallel()
 	o, stranger := newOffice(t), newOffice(t)
-	i := o.checked(t, lines("name,phone", "Anna Ek,1"))
+	i := o.checked(lines("name,phone", "Anna Ek,1"))
 	use := func(by core.Actor) map[string]error {
 		_, find := o.imports.Find(t.Context(), by, i.ID)
 		_, preview := o.imports.Preview(t.Context(), by, i.ID)
@@ -709,12 +638,12 @@ func TestWhoImports(t *testing.T) {
 		_, problems := o.imports.ListProblems(t.Context(), by, i.ID, 10)
 		return map[string]error{"find": find, "preview": preview, "check": check, "run": run, "cancel": cancel, "problems": problems}
 	}
-	for name, err := range use(stranger.by) {
+	for name, err := range use(stranger.By) {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s as a stranger = %v, want ErrNotFound", name, err)
 		}
 	}
-	cashier := dbtest.Person(t, o.db, o.by, core.Cashier)
+	cashier := o.As(core.Cashier).By
 	refused := use(cashier)
 	_, refused["list"] = o.imports.List(t.Context(), cashier)
 	_, refused["upload"] = o.imports.Upload(t.Context(), cashier, file("name,phone\nAnna Ek,1\n"))
@@ -723,22 +652,20 @@ func TestWhoImports(t *testing.T) {
 			t.Errorf("%s as a cashier = %v, want ErrRole", name, err)
 		}
 	}
-	if list, err := stranger.imports.List(t.Context(), stranger.by); err != nil || len(list) != 0 {
+	if list, err := stranger.imports.List(t.Context(), stranger.By); err != nil || len(list) != 0 {
 		t.Errorf("a stranger sees %v, %v", list, err)
 	}
-	manager := dbtest.Person(t, o.db, o.by, core.Manager)
+	manager := o.As(core.Manager).By
 	if list, err := o.imports.List(t.Context(), manager); err != nil || len(list) != 1 || list[0].ID != i.ID {
 		t.Errorf("a manager sees %v, %v", list, err)
 	}
 	// A worker of another tenant does nothing.
-	again, err := o.imports.Check(t.Context(), o.by, i.ID, o.preview(t, i.ID).Mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := o.imports.Work(t.Context(), stranger.by, i.ID, again.Attempt); err != nil {
+	again, err := o.imports.Check(t.Context(), o.By, i.ID, o.preview(i.ID).Mapping)
+	o.Check(err)
+	if _, err := o.imports.Work(t.Context(), stranger.By, i.ID, again.Attempt); err != nil {
 		t.Error(err)
 	}
-	wantCounts(t, o.import_(t, i.ID), importing.Checking, counts{Rows: 1})
+	wantCounts(t, o.import_(i.ID), importing.Checking, counts{Rows: 1})
 }
 
 // "Gone after 24 h": a file that isn't imported, with its problems. The report of an import is kept for 30
@@ -767,12 +694,12 @@ func TestOldImportsAreForgotten(t *testing.T) {
 		{"arriving", "arriving", hour - time.Minute, hour - time.Minute, false},
 		{"never arrived", "arriving", hour + time.Minute, hour + time.Minute, true},
 	} {
-		o := officeOf(t, d) // of a tenant each: three would be too many
-		i := o.checked(t, lines("name,phone", "Anna Ek,1"))
+		o := officeIn(t, d) // of a tenant each: three would be too many
+		i := o.checked(lines("name,phone", "Anna Ek,1"))
 		_, err = dbtest.Owner(d).Exec(t.Context(), `
 			update loyalty.customer_import
 			set status = $3, created_at = $4, moved_at = $5, ended_at = case when $3 in ('done', 'cancelled') then $5::timestamptz end
-			where tenant_id = $1 and id = $2`, o.by.Tenant.ID, i.ID, c.status, d.Now().Add(-c.created), d.Now().Add(-c.moved))
+			where tenant_id = $1 and id = $2`, o.By.Tenant.ID, i.ID, c.status, d.Now().Add(-c.created), d.Now().Add(-c.moved))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -820,7 +747,7 @@ func TestThreeFilesWait(t *testing.T) {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			_, err := o.imports.Upload(t.Context(), o.by, file(lines("name,phone", "Anna Ek,070 174 06 05")))
+			_, err := o.imports.Upload(t.Context(), o.By, file(lines("name,phone", "Anna Ek,070 174 06 05")))
 			var refusal *core.Error
 			switch {
 			case err == nil:
@@ -839,18 +766,16 @@ func TestThreeFilesWait(t *testing.T) {
 	if most := int64(3 * importing.MaxSize); most > 100<<20 {
 		t.Errorf("three files may have %d bytes, more than 100 MB", most)
 	}
-	list, err := o.imports.List(t.Context(), o.by)
+	list, err := o.imports.List(t.Context(), o.By)
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%d files, %v", len(list), err)
 	}
-	if _, err := o.imports.Cancel(t.Context(), o.by, list[0].ID); err != nil {
-		t.Fatal(err)
-	}
-	o.worked(t, o.running(t, o.checkedAs(t, list[1].ID, o.preview(t, list[1].ID).Mapping).ID))
-	o.uploaded(t, people(1, 3))
-	o.uploaded(t, people(1, 3))
+	o.Must(o.imports.Cancel(t.Context(), o.By, list[0].ID))
+	o.worked(o.running(o.checkedAs(list[1].ID, o.preview(list[1].ID).Mapping).ID))
+	o.uploaded(people(1, 3))
+	o.uploaded(people(1, 3))
 	stranger := newOffice(t)
-	stranger.uploaded(t, people(1, 3))
+	stranger.uploaded(people(1, 3))
 }
 
 // "Discarded at an erasure in their tenant: a file that was not run may hold the erased person."
@@ -858,11 +783,11 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	stranger := newOffice(t)
-	theirs := stranger.checked(t, lines("name,phone", "Anna Ek,070 174 06 05", "Bo,,1"))
+	theirs := stranger.checked(lines("name,phone", "Anna Ek,070 174 06 05", "Bo,,1"))
 	const anna = "Anna Ek,070 174 06 05"
-	imported := o.imported(t, lines("name,phone,email", anna+",anna@example.com", "Bo Ek,not a number,Anna Ek"))
-	uploaded := o.uploaded(t, lines("name,phone", anna))
-	checked := o.checked(t, lines("name,phone", anna, "Anna Ek,1"))
+	imported := o.imported(lines("name,phone,email", anna+",anna@example.com", "Bo Ek,not a number,Anna Ek"))
+	uploaded := o.uploaded(lines("name,phone", anna))
+	checked := o.checked(lines("name,phone", anna, "Anna Ek,1"))
 	// Another file is arriving, and stops after its first piece.
 	var arriving atomic.Bool
 	late := make(chan error)
@@ -876,7 +801,7 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 			}
 			return copy(b, "Anna Ek,070 174 06 06\n"), io.EOF
 		})
-		_, err := o.imports.Upload(t.Context(), o.by, importing.File{Name: "late.csv", FormKey: "late", Content: io.MultiReader(first, rest)})
+		_, err := o.imports.Upload(t.Context(), o.By, importing.File{Name: "late.csv", FormKey: "late", Content: io.MultiReader(first, rest)})
 		late <- err
 	}()
 	select {
@@ -885,34 +810,29 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 		t.Fatalf("the file was refused at once: %v", err)
 	}
 
-	var who core.ID
-	if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select id from loyalty.customer where tenant_id = $1", o.by.Tenant.ID).Scan(&who); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := privacy.NewService(o.db).Erase(t.Context(), o.by, who); err != nil {
-		t.Fatal(err)
-	}
+	who := shoptest.Query[core.ID](o.Shop, "select id from loyalty.customer where tenant_id = $1", o.By.Tenant.ID)
+	o.Must(privacy.NewService(o.DB).Erase(t.Context(), o.By, who))
 	close(goOn)
 	var refusal *core.Error
 	if err := <-late; !errors.As(err, &refusal) || len(refusal.Fields["file"]) != 1 {
 		t.Errorf("the file that arrived meanwhile: %v, want it refused", err)
 	}
 	for _, i := range []importing.Import{uploaded, checked} {
-		if got := o.import_(t, i.ID); got.Status != importing.Cancelled || got.EndedAt == nil || len(o.problems(t, i.ID)) != 0 {
+		if got := o.import_(i.ID); got.Status != importing.Cancelled || got.EndedAt == nil || len(o.problems(i.ID)) != 0 {
 			t.Errorf("a file that waited is %s", got.Status)
 		}
 	}
-	if got := o.import_(t, imported.ID); got.Status != importing.Done || len(o.problems(t, imported.ID)) == 0 {
+	if got := o.import_(imported.ID); got.Status != importing.Done || len(o.problems(imported.ID)) == 0 {
 		t.Errorf("what was imported is %s", got.Status)
 	}
 	var kept int
-	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
+	err := dbtest.Owner(o.DB).QueryRow(t.Context(), `
 		select (select count(*) from loyalty.customer_import_chunk where tenant_id = $1)
-			+ (select count(*) from loyalty.customer_import_problem where tenant_id = $1 and value <> '')`, o.by.Tenant.ID).Scan(&kept)
+			+ (select count(*) from loyalty.customer_import_problem where tenant_id = $1 and value <> '')`, o.By.Tenant.ID).Scan(&kept)
 	if err != nil || kept != 0 {
 		t.Errorf("%d pieces of files and cells of them are kept, %v", kept, err)
 	}
-	if got := stranger.import_(t, theirs.ID); got.Status != importing.Checked || len(stranger.problems(t, theirs.ID)) == 0 {
+	if got := stranger.import_(theirs.ID); got.Status != importing.Checked || len(stranger.problems(theirs.ID)) == 0 {
 		t.Errorf("another tenant's file is %s", got.Status)
 	}
 }
@@ -921,20 +841,3 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
-
-// wait waits until a query returns true.
-func (o office) wait(t *testing.T, what, question string, args ...any) {
-	t.Helper()
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		var yes *bool
-		if err := dbtest.Owner(o.db).QueryRow(t.Context(), question, args...).Scan(&yes); err != nil {
-			t.Fatal(err)
-		}
-		if yes != nil && *yes {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}

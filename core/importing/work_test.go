@@ -23,6 +23,7 @@ import (
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/shoptest"
 )
 
 // people returns a file of n customers, numbered from the first: each has as many points as their number, and
@@ -40,81 +41,75 @@ func people(from, n int) string {
 // of a batch, repeatedly.
 func TestAWorkerThatIsLost(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
+	o := officeIn(t, dbtest.OwnDB(t))
 	o.imports = o.imports.InBatches(7, 100)
-	i := o.checked(t, people(1, 100))
-	i = o.running(t, i.ID)
+	i := o.checked(people(1, 100))
+	i = o.running(i.ID)
 
 	// Uncommitted upserts of the same customers at tills block the import.
 	for _, n := range []int{20, 55, 90} {
-		hold, err := dbtest.Owner(o.db).Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		hold, err := dbtest.Owner(o.DB).Begin(t.Context())
+		o.Check(err)
 		defer hold.Rollback(context.Background()) //nolint:errcheck // after the end of a test that failed
 		_, err = hold.Exec(t.Context(), `
 			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
-			values ($1, $2, 'Held', 'Back', $3, $3, now(), now())`, o.by.Tenant.ID, core.NewID(o.db.Now()), fmt.Sprintf("+4670%07d", n))
-		if err != nil {
-			t.Fatal(err)
-		}
+			values ($1, $2, 'Held', 'Back', $3, $3, now(), now())`, o.By.Tenant.ID, core.NewID(o.DB.Now()), fmt.Sprintf("+4670%07d", n))
+		o.Check(err)
 		ctx, kill := context.WithCancel(t.Context())
 		lost := make(chan error)
 		go func() {
-			_, err := o.imports.Work(ctx, o.by, i.ID, i.Attempt)
+			_, err := o.imports.Work(ctx, o.By, i.ID, i.Attempt)
 			lost <- err
 		}()
-		o.wait(t, "the worker waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
+		o.Wait("the worker waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
 			hold.Conn().PgConn().PID())
 		kill()
 		if err := <-lost; err == nil {
 			t.Fatal("the worker was not lost")
 		}
-		if err := hold.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		o.Check(hold.Rollback(t.Context()))
 		done := int64((n - 1) / 7 * 7)
-		wantCounts(t, o.import_(t, i.ID), importing.Running, counts{Rows: 100, Done: done, Created: done})
+		wantCounts(t, o.import_(i.ID), importing.Running, counts{Rows: 100, Done: done, Created: done})
 	}
-	wantCounts(t, o.worked(t, i), importing.Done, counts{Rows: 100, Done: 100, Created: 100})
-	o.wantPeople(t, 1, 100)
-	sound(t, o.db)
+	wantCounts(t, o.worked(i), importing.Done, counts{Rows: 100, Done: 100, Created: 100})
+	o.wantPeople(1, 100)
+	o.Verify()
 }
 
 // wantPeople checks that exactly these customers were imported, each with their points.
-func (o office) wantPeople(t *testing.T, from, n int) {
-	t.Helper()
+func (o office) wantPeople(from, n int) {
+	o.T.Helper()
 	var want []string
 	for i := from; i < from+n; i++ {
 		want = append(want, fmt.Sprintf("Anna Number %d +4670%07d anna%d@example.com %d 0", i, i, i, i))
 	}
-	if diff := cmp.Diff(want, o.everybody(t)); diff != "" {
-		t.Errorf("customers (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, o.everybody()); diff != "" {
+		o.T.Errorf("customers (-want +got):\n%s", diff)
 	}
 }
 
 // A worker that replaces a slow one doubles nothing.
 func TestManyWorkersOfOneImport(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
+	o := officeIn(t, dbtest.OwnDB(t))
 	o.imports = o.imports.InBatches(5, 1)
-	i := o.checked(t, people(1, 60))
-	i = o.running(t, i.ID)
+	i := o.checked(people(1, 60))
+	i = o.running(i.ID)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			// Twelve batches and the end of the file, enough even if the workers alternate.
 			for range 20 {
-				if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+				if _, err := o.imports.Work(t.Context(), o.By, i.ID, i.Attempt); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	wantCounts(t, o.import_(t, i.ID), importing.Done, counts{Rows: 60, Done: 60, Created: 60})
-	o.wantPeople(t, 1, 60)
-	sound(t, o.db)
+	wantCounts(t, o.import_(i.ID), importing.Done, counts{Rows: 60, Done: 60, Created: 60})
+	o.wantPeople(1, 60)
+	o.Verify()
 }
 
 // A check starts again with another worker, and the slow worker's results don't count.
@@ -122,22 +117,20 @@ func TestManyWorkersOfOneCheck(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.imports = o.imports.InBatches(5, 1)
-	i := o.uploaded(t, people(1, 60)+"Bo,,1\n")
-	i, err := o.imports.Check(t.Context(), o.by, i.ID, o.preview(t, i.ID).Mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := o.uploaded(people(1, 60) + "Bo,,1\n")
+	i, err := o.imports.Check(t.Context(), o.By, i.ID, o.preview(i.ID).Mapping)
+	o.Check(err)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+			if _, err := o.imports.Work(t.Context(), o.By, i.ID, i.Attempt); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	wantCounts(t, o.worked(t, o.import_(t, i.ID)), importing.Checked, counts{Rows: 61, Done: 61, Created: 60, Failed: 1})
-	if got := o.problems(t, i.ID); len(got) != 2 {
+	wantCounts(t, o.worked(o.import_(i.ID)), importing.Checked, counts{Rows: 61, Done: 61, Created: 60, Failed: 1})
+	if got := o.problems(i.ID); len(got) != 2 {
 		t.Errorf("problems: %v", got)
 	}
 }
@@ -145,17 +138,17 @@ func TestManyWorkersOfOneCheck(t *testing.T) {
 // "One import runs per tenant at a time": of many that start at once, one runs.
 func TestOneImportRunsAtATime(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
-	other := office{shopOf(t, o.db), o.imports}
+	o := officeIn(t, dbtest.OwnDB(t))
+	other := office{shoptest.In(t, o.DB), o.imports}
 	var files []importing.Import
 	for range 3 {
-		files = append(files, o.checked(t, people(1, 3)))
+		files = append(files, o.checked(people(1, 3)))
 	}
 	var began, refused atomic.Int64
 	var all sync.WaitGroup
 	for n := range 18 {
 		all.Go(func() {
-			switch _, err := o.imports.Run(t.Context(), o.by, files[n%3].ID); {
+			switch _, err := o.imports.Run(t.Context(), o.By, files[n%3].ID); {
 			case err == nil:
 				began.Add(1)
 			case errors.Is(err, importing.ErrRunning):
@@ -170,28 +163,28 @@ func TestOneImportRunsAtATime(t *testing.T) {
 		t.Errorf("%d said that theirs runs, %d were refused; want the 6 of one file", began.Load(), refused.Load())
 	}
 	var running, jobs int
-	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
+	err := dbtest.Owner(o.DB).QueryRow(t.Context(), `
 		select (select count(*) from loyalty.customer_import where tenant_id = $1 and status = 'running'),
 			(select count(*) from river.river_job where kind = 'customer_import' and args ->> 'attempt' = '2')`,
-		o.by.Tenant.ID).Scan(&running, &jobs)
+		o.By.Tenant.ID).Scan(&running, &jobs)
 	if err != nil || running != 1 || jobs != 1 {
 		t.Errorf("%d run, with %d jobs, %v", running, jobs, err)
 	}
 	// Another business can import at the same time.
-	other.imported(t, people(1, 3))
+	other.imported(people(1, 3))
 	// The next import can start afterwards.
 	for _, f := range files {
-		if i := o.import_(t, f.ID); i.Status == importing.Running {
-			o.worked(t, i)
+		if i := o.import_(f.ID); i.Status == importing.Running {
+			o.worked(i)
 		}
 	}
 	for _, f := range files {
-		if i := o.import_(t, f.ID); i.Status == importing.Checked {
-			wantCounts(t, o.worked(t, o.running(t, f.ID)), importing.Done, counts{Rows: 3, Done: 3, Found: 3})
+		if i := o.import_(f.ID); i.Status == importing.Checked {
+			wantCounts(t, o.worked(o.running(f.ID)), importing.Done, counts{Rows: 3, Done: 3, Found: 3})
 		}
 	}
-	o.wantPeople(t, 1, 3)
-	sound(t, o.db)
+	o.wantPeople(1, 3)
+	o.Verify()
 }
 
 // "A double click is one import", even if both uploads arrive at once.
@@ -204,7 +197,7 @@ func TestAFormIsOneImport(t *testing.T) {
 		all.Go(func() {
 			var err error
 			f := importing.File{Name: "customers.csv", Content: strings.NewReader(people(1, 3)), FormKey: "form"}
-			if made[i], err = o.imports.Upload(t.Context(), o.by, f); err != nil {
+			if made[i], err = o.imports.Upload(t.Context(), o.By, f); err != nil {
 				t.Error(err)
 			}
 		})
@@ -216,17 +209,17 @@ func TestAFormIsOneImport(t *testing.T) {
 		}
 	}
 	var files int
-	err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from loyalty.customer_import_chunk where tenant_id = $1", o.by.Tenant.ID).Scan(&files)
-	if list, other := o.imports.List(t.Context(), o.by); err != nil || other != nil || len(list) != 1 || files != 1 {
+	err := dbtest.Owner(o.DB).QueryRow(t.Context(), "select count(*) from loyalty.customer_import_chunk where tenant_id = $1", o.By.Tenant.ID).Scan(&files)
+	if list, other := o.imports.List(t.Context(), o.By); err != nil || other != nil || len(list) != 1 || files != 1 {
 		t.Errorf("%d imports with %d files, %v %v", len(list), files, err, other)
 	}
 	// A form of another business can have the same key.
 	stranger := newOffice(t)
 	f := importing.File{Name: "customers.csv", Content: strings.NewReader(people(1, 3)), FormKey: "form"}
-	if i, err := stranger.imports.Upload(t.Context(), stranger.by, f); err != nil || i.ID == made[0].ID {
+	if i, err := stranger.imports.Upload(t.Context(), stranger.By, f); err != nil || i.ID == made[0].ID {
 		t.Errorf("two businesses share an import: %v", err)
 	}
-	if _, err := o.imports.Upload(t.Context(), o.by, importing.File{Content: strings.NewReader("x")}); err == nil {
+	if _, err := o.imports.Upload(t.Context(), o.By, importing.File{Content: strings.NewReader("x")}); err == nil {
 		t.Error("a form without a key was taken")
 	}
 }
@@ -235,10 +228,10 @@ func TestAFormIsOneImport(t *testing.T) {
 // call waits forever.
 func TestTillsAndAnImportMeetTheSameCustomers(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
+	o := officeIn(t, dbtest.OwnDB(t))
 	o.imports = o.imports.InBatches(25, 100)
 	const n = 500
-	i := o.running(t, o.checked(t, people(1, n)).ID)
+	i := o.running(o.checked(people(1, n)).ID)
 	var atTills atomic.Int64
 	var all sync.WaitGroup
 	for till := range 200 {
@@ -249,7 +242,7 @@ func TestTillsAndAnImportMeetTheSameCustomers(t *testing.T) {
 				if visit%2 == 1 { // a colleague of theirs, who gives the same address
 					phone = fmt.Sprintf("+4673%07d", till*5+visit)
 				}
-				got, err := o.Upsert(t.Context(), o.by, customer.New{FirstName: new("Anna"), LastName: new("Till"), Phone: &phone, Email: &email})
+				got, err := o.Customers.Upsert(t.Context(), o.By, customer.New{FirstName: new("Anna"), LastName: new("Till"), Phone: &phone, Email: &email})
 				if err != nil {
 					t.Error(err)
 				}
@@ -260,22 +253,22 @@ func TestTillsAndAnImportMeetTheSameCustomers(t *testing.T) {
 		})
 	}
 	all.Go(func() {
-		if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+		if _, err := o.imports.Work(t.Context(), o.By, i.ID, i.Attempt); err != nil {
 			t.Error(err)
 		}
 	})
 	all.Wait()
-	i = o.worked(t, i)
+	i = o.worked(i)
 	if i.Status != importing.Done || i.Done != n || i.Created+i.Found != n || i.Failed != 0 {
 		t.Errorf("%s: %+v", i.Status, countsOf(i))
 	}
-	if got := int64(o.count(t)); got != i.Created+atTills.Load() {
+	if got := o.Count("customer"); got != i.Created+atTills.Load() {
 		t.Errorf("%d customers, %d of the import and %d of the tills", got, i.Created, atTills.Load())
 	}
 	if atTills.Load() == 0 || i.Created == 0 {
 		t.Logf("they did not meet: %d of the import, %d of the tills", i.Created, atTills.Load())
 	}
-	sound(t, o.db)
+	o.Verify()
 }
 
 // "A phone number is compared as of the tenant's country": when the business moves, the import stops and
@@ -284,16 +277,12 @@ func TestABusinessMovesDuringAnImport(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.imports = o.imports.InBatches(1, 1)
-	i := o.running(t, o.checked(t, lines("name,phone", "Anna Ek,070-174 06 05", "Bo Ek,0170 1234567", "Cecilia Ek,0170 1234567")).ID)
-	if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.move(t, "DE"); err != nil {
-		t.Fatal(err)
-	}
-	wantCounts(t, o.worked(t, i), importing.Done, counts{Rows: 3, Done: 3, Created: 2, Found: 1})
+	i := o.running(o.checked(lines("name,phone", "Anna Ek,070-174 06 05", "Bo Ek,0170 1234567", "Cecilia Ek,0170 1234567")).ID)
+	o.Must(o.imports.Work(t.Context(), o.By, i.ID, i.Attempt))
+	o.Check(o.move("DE"))
+	wantCounts(t, o.worked(i), importing.Done, counts{Rows: 3, Done: 3, Created: 2, Found: 1})
 	want := map[string]string{"070-174 06 05": "+49701740605", "0170 1234567": "+491701234567"}
-	if diff := cmp.Diff(want, o.keys(t)); diff != "" {
+	if diff := cmp.Diff(want, o.keys()); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }
@@ -303,58 +292,47 @@ func TestABusinessMovesDuringAnImport(t *testing.T) {
 func TestTheQueueImports(t *testing.T) {
 	t.Parallel()
 	q := newQueueOffice(t)
-	i := q.uploaded(t, people(1, 50))
-	i, err := q.imports.Check(t.Context(), q.by, i.ID, q.preview(t, i.ID).Mapping)
+	i := q.uploaded(people(1, 50))
+	i, err := q.imports.Check(t.Context(), q.By, i.ID, q.preview(i.ID).Mapping)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.wait(t, "the file is checked", "select status = 'checked' from loyalty.customer_import where id = $1", i.ID)
-	q.running(t, i.ID)
-	q.wait(t, "the file is imported", "select status = 'done' from loyalty.customer_import where id = $1", i.ID)
-	wantCounts(t, q.import_(t, i.ID), importing.Done, counts{Rows: 50, Done: 50, Created: 50})
+	q.Wait("the file is checked", "select status = 'checked' from loyalty.customer_import where id = $1", i.ID)
+	q.running(i.ID)
+	q.Wait("the file is imported", "select status = 'done' from loyalty.customer_import where id = $1", i.ID)
+	wantCounts(t, q.import_(i.ID), importing.Done, counts{Rows: 50, Done: 50, Created: 50})
 
 	// Their jobs are deleted, as after too many failures.
 	for _, status := range []importing.Status{importing.Checking, importing.Running} {
-		left := q.uploaded(t, people(51, 50))
-		_, err := dbtest.Owner(q.db).Exec(t.Context(), `
+		left := q.uploaded(people(51, 50))
+		q.Exec(`
 			update loyalty.customer_import set status = $2, mapping = $3, moved_at = now() - interval '61 s' where id = $1`,
-			left.ID, status, q.preview(t, left.ID).Columns)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.restart(t) // which begins with the round that a minute later would come by itself
-		q.wait(t, "a worker continues it", "select status in ('checked', 'done') from loyalty.customer_import where id = $1", left.ID)
-		if got := q.import_(t, left.ID); got.Created != 50 {
+			left.ID, status, q.preview(left.ID).Columns)
+		q.restart() // which begins with the round that a minute later would come by itself
+		q.Wait("a worker continues it", "select status in ('checked', 'done') from loyalty.customer_import where id = $1", left.ID)
+		if got := q.import_(left.ID); got.Created != 50 {
 			t.Errorf("%s: %+v", got.Status, countsOf(got))
 		}
 	}
-	q.wantPeople(t, 1, 100)
+	q.wantPeople(1, 100)
 }
 
 // An import that waits for its turn has one job, however long it waits.
 func TestAnImportThatWaitsIsNotQueuedAgain(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
-	i := o.uploaded(t, people(1, 3))
-	i, err := o.imports.Check(t.Context(), o.by, i.ID, o.preview(t, i.ID).Mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := officeIn(t, dbtest.OwnDB(t))
+	i := o.uploaded(people(1, 3))
+	i, err := o.imports.Check(t.Context(), o.By, i.ID, o.preview(i.ID).Mapping)
+	o.Check(err)
 	jobs := func() (n int) {
 		t.Helper()
-		if err := o.imports.RunUpkeep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'customer_import'").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		o.Check(o.imports.RunUpkeep(t.Context()))
+		o.Check(dbtest.Owner(o.DB).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'customer_import'").Scan(&n))
 		return n
 	}
 	set := func(statement string) {
 		t.Helper()
-		if _, err := dbtest.Owner(o.db).Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		o.Exec(statement)
 	}
 	set("update loyalty.customer_import set moved_at = now() - interval '1 hour'")
 	for _, state := range []string{"available", "running", "retryable", "scheduled"} {
@@ -367,32 +345,28 @@ func TestAnImportThatWaitsIsNotQueuedAgain(t *testing.T) {
 	if n := jobs(); n != 2 {
 		t.Errorf("without a job, %d were queued", n-1)
 	}
-	o.worked(t, o.import_(t, i.ID))
+	o.worked(o.import_(i.ID))
 }
 
 // If an operator cancels the job, the import is stopped and doesn't restart.
 func TestCancelledJobStopsItsImport(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
-	i := o.running(t, o.checked(t, people(1, 3)).ID)
+	o := officeIn(t, dbtest.OwnDB(t))
+	i := o.running(o.checked(people(1, 3)).ID)
 	for _, statement := range []string{
 		"update loyalty.customer_import set moved_at = now() - interval '1 hour'",
 		"update river.river_job set state = 'cancelled', finalized_at = now()",
 	} {
-		if _, err := dbtest.Owner(o.db).Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		o.Exec(statement)
 	}
 	for range 2 {
-		if err := o.imports.RunUpkeep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		o.Check(o.imports.RunUpkeep(t.Context()))
 	}
-	if got := o.import_(t, i.ID); got.Status != importing.Cancelled {
+	if got := o.import_(i.ID); got.Status != importing.Cancelled {
 		t.Errorf("the import is %s", got.Status)
 	}
 	var jobs int
-	if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from river.river_job where state <> 'cancelled'").Scan(&jobs); err != nil || jobs != 0 {
+	if err := dbtest.Owner(o.DB).QueryRow(t.Context(), "select count(*) from river.river_job where state <> 'cancelled'").Scan(&jobs); err != nil || jobs != 0 {
 		t.Errorf("%d jobs, %v", jobs, err)
 	}
 }
@@ -401,30 +375,30 @@ func TestCancelledJobStopsItsImport(t *testing.T) {
 func TestImportsDelayNoMail(t *testing.T) {
 	t.Parallel()
 	q := newQueueOffice(t)
-	q.end(t)
-	queue, err := job.New(q.db, slog.New(slog.DiscardHandler))
+	q.end()
+	queue, err := job.New(q.DB, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.queue, q.imports = queue, importing.NewService(q.db, queue)
+	q.queue, q.imports = queue, importing.NewService(q.DB, queue)
 	sent := make(catcher, 10)
 	render := func(_ context.Context, to string, _ mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: "Reset", Text: to}, nil
 	}
-	mails := mail.New(q.db, queue, render, sent, slog.New(slog.DiscardHandler))
-	signIns := dbtest.Auth(q.db, queue, mails)
+	mails := mail.New(q.DB, queue, render, sent, slog.New(slog.DiscardHandler))
+	signIns := dbtest.Auth(q.DB, queue, mails)
 
 	// Six files of three businesses, whose rows another transaction has locked.
-	offices := []office{q.office, {shopOf(t, q.db), q.imports}, {shopOf(t, q.db), q.imports}}
+	offices := []office{q.office, {shoptest.In(t, q.DB), q.imports}, {shoptest.In(t, q.DB), q.imports}}
 	for n := range 6 {
 		o := offices[n%3]
 		o.imports = q.imports
-		i := o.uploaded(t, people(1, 3))
-		if _, err := o.imports.Check(t.Context(), o.by, i.ID, o.preview(t, i.ID).Mapping); err != nil {
+		i := o.uploaded(people(1, 3))
+		if _, err := o.imports.Check(t.Context(), o.By, i.ID, o.preview(i.ID).Mapping); err != nil {
 			t.Fatal(err)
 		}
 	}
-	held, err := dbtest.Owner(q.db).Begin(t.Context())
+	held, err := dbtest.Owner(q.DB).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,11 +409,11 @@ func TestImportsDelayNoMail(t *testing.T) {
 	if err := queue.Start(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	q.wait(t, "the lane is full", "select count(*) = 3 from river.river_job where kind = 'customer_import' and state = 'running'")
+	q.Wait("the lane is full", "select count(*) = 3 from river.river_job where kind = 'customer_import' and state = 'running'")
 
-	other := dbtest.Tenant(t, q.db)
+	other := dbtest.Tenant(t, q.DB)
 	email := ""
-	if err := dbtest.Owner(q.db).QueryRow(t.Context(), "select email from loyalty.staff where tenant_id = $1", other.Tenant.ID).Scan(&email); err != nil {
+	if err := dbtest.Owner(q.DB).QueryRow(t.Context(), "select email from loyalty.staff where tenant_id = $1", other.Tenant.ID).Scan(&email); err != nil {
 		t.Fatal(err)
 	}
 	asked := time.Now()
@@ -475,7 +449,7 @@ func TestAHundredThousandRows(t *testing.T) { //nolint:paralleltest // as it say
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
-	o := officeOf(t, dbtest.OwnDB(t))
+	o := officeIn(t, dbtest.OwnDB(t))
 	const n = importing.MaxRows
 	content, write := io.Pipe()
 	go func() {
@@ -486,20 +460,20 @@ func TestAHundredThousandRows(t *testing.T) { //nolint:paralleltest // as it say
 		write.CloseWithError(io.EOF)
 	}()
 	peak := watchMemory(t)
-	i, err := o.imports.Upload(t.Context(), o.by, importing.File{Name: "all.csv", Content: content, FormKey: "all"})
+	i, err := o.imports.Upload(t.Context(), o.By, importing.File{Name: "all.csv", Content: content, FormKey: "all"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i = o.checkedAs(t, i.ID, o.preview(t, i.ID).Mapping)
+	i = o.checkedAs(i.ID, o.preview(i.ID).Mapping)
 	wantCounts(t, i, importing.Checked, counts{Rows: n, Done: n, Created: n})
-	wantCounts(t, o.worked(t, o.running(t, i.ID)), importing.Done, counts{Rows: n, Done: n, Created: n})
+	wantCounts(t, o.worked(o.running(i.ID)), importing.Done, counts{Rows: n, Done: n, Created: n})
 	if got := peak(); got > 64<<20 {
 		t.Errorf("at its peak it held %d MiB more than before", got>>20)
 	}
-	if got := o.count(t); got != n {
+	if got := o.Count("customer"); got != n {
 		t.Errorf("%d customers", got)
 	}
-	sound(t, o.db)
+	o.Verify()
 }
 
 // watchMemory measures how much the heap grows at most.
@@ -532,7 +506,7 @@ func watchMemory(t *testing.T) (peak func() uint64) {
 func TestImportRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	o := officeOf(t, d)
+	o := officeIn(t, d)
 	trips := func(what string, want int, fn func()) {
 		t.Helper()
 		before := count()
@@ -556,20 +530,20 @@ func TestImportRoundTrips(t *testing.T) {
 			from = 1000
 		}
 		trips("Upload", 3, func() {
-			i, err = o.imports.Upload(t.Context(), o.by, importing.File{Name: "x.csv", Content: strings.NewReader(people(from, 30)), FormKey: key})
+			i, err = o.imports.Upload(t.Context(), o.By, importing.File{Name: "x.csv", Content: strings.NewReader(people(from, 30)), FormKey: key})
 			must(i, err)
 		})
-		trips("Preview", 1, func() { p, err = o.imports.Preview(t.Context(), o.by, i.ID); must(p, err) })
-		trips("Find", 1, func() { must(o.imports.Find(t.Context(), o.by, i.ID)) })
-		trips("List", 1, func() { must(o.imports.List(t.Context(), o.by)) })
-		trips("ListProblems", 2, func() { must(o.imports.ListProblems(t.Context(), o.by, i.ID, 10)) })
-		trips("Check", 5, func() { i, err = o.imports.Check(t.Context(), o.by, i.ID, p.Mapping); must(i, err) })
+		trips("Preview", 1, func() { p, err = o.imports.Preview(t.Context(), o.By, i.ID); must(p, err) })
+		trips("Find", 1, func() { must(o.imports.Find(t.Context(), o.By, i.ID)) })
+		trips("List", 1, func() { must(o.imports.List(t.Context(), o.By)) })
+		trips("ListProblems", 2, func() { must(o.imports.ListProblems(t.Context(), o.By, i.ID, 10)) })
+		trips("Check", 5, func() { i, err = o.imports.Check(t.Context(), o.By, i.ID, p.Mapping); must(i, err) })
 		small := o.imports.InBatches(10, 2)
 		// To start: 3. The file: 2, including its end. A batch: 3, of which the last one is empty.
-		trips("the check", 3+2+4*3-1, func() { must(small.Work(t.Context(), o.by, i.ID, i.Attempt)) })
+		trips("the check", 3+2+4*3-1, func() { must(small.Work(t.Context(), o.By, i.ID, i.Attempt)) })
 		time.Sleep(150 * time.Millisecond) // the queue wakes its workers once in a while
-		trips("Run", 6, func() { i, err = o.imports.Run(t.Context(), o.by, i.ID); must(i, err) })
-		trips("Cancel", 3, func() { must(o.imports.Cancel(t.Context(), o.by, i.ID)) })
+		trips("Run", 6, func() { i, err = o.imports.Run(t.Context(), o.By, i.ID); must(i, err) })
+		trips("Cancel", 3, func() { must(o.imports.Cancel(t.Context(), o.By, i.ID)) })
 	}
 	round(func(_ string, _ int, fn func()) { fn() }, "first")
 	time.Sleep(150 * time.Millisecond)
@@ -589,34 +563,32 @@ func newQueueOffice(t *testing.T) *queueOffice {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	q := &queueOffice{office: office{shop: shopOf(t, d)}}
-	q.start(t)
-	t.Cleanup(func() { q.end(t) })
+	q := &queueOffice{office: office{Shop: shoptest.In(t, d)}}
+	q.start()
+	t.Cleanup(func() { q.end() })
 	return q
 }
 
 // start starts a server that runs jobs, in batches of 7 rows and jobs of 2 batches.
-func (q *queueOffice) start(t *testing.T) {
-	t.Helper()
+func (q *queueOffice) start() {
+	q.T.Helper()
 	var err error
-	if q.queue, err = job.New(q.db, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
+	if q.queue, err = job.New(q.DB, slog.New(slog.DiscardHandler)); err != nil {
+		q.T.Fatal(err)
 	}
-	q.imports = importing.NewService(q.db, q.queue).InBatches(7, 2)
-	if err := q.queue.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
+	q.imports = importing.NewService(q.DB, q.queue).InBatches(7, 2)
+	q.Check(q.queue.Start(context.WithoutCancel(q.T.Context())))
+}
+
+func (q *queueOffice) end() {
+	q.T.Helper()
+	if err := q.queue.Stop(context.WithoutCancel(q.T.Context())); err != nil {
+		q.T.Error(err)
 	}
 }
 
-func (q *queueOffice) end(t *testing.T) {
-	t.Helper()
-	if err := q.queue.Stop(context.WithoutCancel(t.Context())); err != nil {
-		t.Error(err)
-	}
-}
-
-func (q *queueOffice) restart(t *testing.T) {
-	t.Helper()
-	q.end(t)
-	q.start(t)
+func (q *queueOffice) restart() {
+	q.T.Helper()
+	q.end()
+	q.start()
 }

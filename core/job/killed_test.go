@@ -28,8 +28,8 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/mail/smtptest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/verify"
 )
 
 // With these variables, the test binary is a worker of the product that kills itself before one of its steps:
@@ -339,15 +339,7 @@ func (s *scene) killedEverywhere(t *testing.T, least int, begin func(t *testing.
 		}
 	}
 	t.Logf("killed at each of %d steps", len(all))
-	results, err := verify.Run(t.Context(), s.db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range results {
-		if r.Wrong > 0 {
-			t.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
-		}
-	}
+	shoptest.Of(t, s.db, core.Actor{}).Verify()
 }
 
 const takenUp = "killed at every step, each is taken up again within two minutes and none happens twice"

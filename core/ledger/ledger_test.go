@@ -14,61 +14,45 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/shoptest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// book is a customer's account and the actor who posts to it.
+// book is a customer's account at a business.
 type book struct {
-	db       *db.DB
-	by       core.Actor
+	shoptest.Shop
 	customer core.ID
 }
 
 func newBook(t *testing.T) book {
 	t.Helper()
-	d := dbtest.DB(t)
-	by := dbtest.Tenant(t, d)
-	return book{d, by, newCustomer(t, d, by, "070 174 06 05")}
-}
-
-func newCustomer(t *testing.T, d *db.DB, by core.Actor, phone string) core.ID {
-	t.Helper()
-	first, last := "Anna", "Lindqvist"
-	c, err := customer.NewService(d).Upsert(t.Context(), by, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.ID
+	s := shoptest.New(t)
+	return book{s, s.Customer().ID}
 }
 
 func (b book) post(ctx context.Context, kind ledger.Kind, unit ledger.Unit, amount int64, cause *core.ID) (ledger.Account, error) {
-	return db.InTenant(ctx, b.db, b.by, func(tx *db.Tx) (ledger.Account, error) {
-		return ledger.Post(ctx, tx, b.by, ledger.Entry{Customer: b.customer, Unit: unit, Amount: amount, Kind: kind, Cause: cause})
+	return db.InTenant(ctx, b.DB, b.By, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(ctx, tx, b.By, ledger.Entry{Customer: b.customer, Unit: unit, Amount: amount, Kind: kind, Cause: cause})
 	})
 }
 
 // adjust adds an adjustment.
-func (b book) adjust(t *testing.T, unit ledger.Unit, amount int64) ledger.Account {
-	t.Helper()
-	account, err := b.post(t.Context(), ledger.Adjustment, unit, amount, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (b book) adjust(unit ledger.Unit, amount int64) ledger.Account {
+	b.T.Helper()
+	account, err := b.post(b.T.Context(), ledger.Adjustment, unit, amount, nil)
+	b.Check(err)
 	return account
 }
 
-func (b book) balance(t *testing.T) (a ledger.Account) {
-	t.Helper()
-	err := dbtest.Owner(b.db).QueryRow(t.Context(), "select points, stamps from loyalty.account where tenant_id = $1 and customer_id = $2",
-		b.by.Tenant.ID, b.customer).Scan(&a.Points, &a.Stamps)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (b book) balance() (a ledger.Account) {
+	b.T.Helper()
+	err := dbtest.Owner(b.DB).QueryRow(b.T.Context(), "select points, stamps from loyalty.account where tenant_id = $1 and customer_id = $2",
+		b.By.Tenant.ID, b.customer).Scan(&a.Points, &a.Stamps)
+	b.Check(err)
 	return a
 }
 
@@ -80,20 +64,16 @@ type line struct {
 	Kind         ledger.Kind
 }
 
-func (b book) lines(t *testing.T) []line {
-	t.Helper()
-	rows, err := dbtest.Owner(b.db).Query(t.Context(), `
+func (b book) lines() []line {
+	b.T.Helper()
+	rows, err := dbtest.Owner(b.DB).Query(b.T.Context(), `
 		select seq, unit, amount, balance_after, kind
 		from loyalty.ledger_entry
 		where tenant_id = $1 and customer_id = $2
-		order by seq`, b.by.Tenant.ID, b.customer)
-	if err != nil {
-		t.Fatal(err)
-	}
+		order by seq`, b.By.Tenant.ID, b.customer)
+	b.Check(err)
 	lines, err := pgx.CollectRows(rows, pgx.RowToStructByName[line])
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.Check(err)
 	return lines
 }
 
@@ -106,12 +86,12 @@ func newCause() *core.ID {
 func TestPostMovesTheBalanceAndWritesTheEntry(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.adjust(t, ledger.Points, 100)
-	b.adjust(t, ledger.Stamps, 3)
-	if got, want := b.adjust(t, ledger.Points, -40), (ledger.Account{Points: 60, Stamps: 3}); got != want {
+	b.adjust(ledger.Points, 100)
+	b.adjust(ledger.Stamps, 3)
+	if got, want := b.adjust(ledger.Points, -40), (ledger.Account{Points: 60, Stamps: 3}); got != want {
 		t.Errorf("Post = %+v, want %+v", got, want)
 	}
-	if got, want := b.balance(t), (ledger.Account{Points: 60, Stamps: 3}); got != want {
+	if got, want := b.balance(), (ledger.Account{Points: 60, Stamps: 3}); got != want {
 		t.Errorf("balance = %+v, want %+v", got, want)
 	}
 	want := []line{
@@ -119,7 +99,7 @@ func TestPostMovesTheBalanceAndWritesTheEntry(t *testing.T) {
 		{2, ledger.Stamps, 3, 3, ledger.Adjustment},
 		{3, ledger.Points, -40, 60, ledger.Adjustment},
 	}
-	if diff := cmp.Diff(want, b.lines(t)); diff != "" {
+	if diff := cmp.Diff(want, b.lines()); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 }
@@ -129,9 +109,9 @@ func TestPostMovesTheBalanceAndWritesTheEntry(t *testing.T) {
 func TestABalanceMustSuffice(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.adjust(t, ledger.Points, 10)
-	b.adjust(t, ledger.Stamps, 2)
-	before := b.lines(t)
+	b.adjust(ledger.Points, 10)
+	b.adjust(ledger.Stamps, 2)
+	before := b.lines()
 	for _, c := range []struct {
 		unit    ledger.Unit
 		amount  int64
@@ -147,7 +127,7 @@ func TestABalanceMustSuffice(t *testing.T) {
 			t.Errorf("%d %s = %v, want %q", c.amount, c.unit, err, c.message)
 		}
 	}
-	if diff := cmp.Diff(before, b.lines(t)); diff != "" {
+	if diff := cmp.Diff(before, b.lines()); diff != "" {
 		t.Errorf("a refusal wrote (-before +after):\n%s", diff)
 	}
 	if _, err := b.post(t.Context(), ledger.Redemption, ledger.Points, -10, newCause()); err != nil {
@@ -174,7 +154,7 @@ func TestOnlyAReversalGoesBelowZero(t *testing.T) {
 	if err != nil || got.Points != -30 {
 		t.Errorf("reversal = %+v, %v, want -30", got, err)
 	}
-	if got := b.adjust(t, ledger.Points, 10); got.Points != -20 {
+	if got := b.adjust(ledger.Points, 10); got.Points != -20 {
 		t.Errorf("an award below zero = %+v, want -20", got)
 	}
 	if _, err := b.post(t.Context(), ledger.Redemption, ledger.Points, -1, newCause()); !errors.Is(err, ledger.ErrInsufficientPoints) {
@@ -187,17 +167,15 @@ func TestOnlyAReversalGoesBelowZero(t *testing.T) {
 func TestACauseHasEachEffectOnce(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.adjust(t, ledger.Points, 1000)
+	b.adjust(ledger.Points, 1000)
 	for _, kind := range []ledger.Kind{ledger.Earn, ledger.Reversal, ledger.Redemption, ledger.RedemptionRefund, ledger.VoucherAward} {
 		cause := newCause()
-		if _, err := b.post(t.Context(), kind, ledger.Points, 5, cause); err != nil {
-			t.Fatal(err)
-		}
-		before := b.balance(t)
+		b.Must(b.post(t.Context(), kind, ledger.Points, 5, cause))
+		before := b.balance()
 		if _, err := b.post(t.Context(), kind, ledger.Points, 5, cause); !db.Violates(err, "ledger_entry_once") {
 			t.Errorf("second %s = %v, want the refusal of ledger_entry_once", kind, err)
 		}
-		if after := b.balance(t); after != before {
+		if after := b.balance(); after != before {
 			t.Errorf("second %s moved the balance from %+v to %+v", kind, before, after)
 		}
 	}
@@ -219,8 +197,8 @@ func TestOneAwardHasALimit(t *testing.T) {
 			if _, err := b.post(t.Context(), kind, unit, ledger.MaxAward+1, causeOf(kind)); !errors.Is(err, ledger.ErrTooLarge) {
 				t.Errorf("%s of %s: one too many = %v, want ErrTooLarge", kind, unit, err)
 			}
-			_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (struct{}, error) {
-				return struct{}{}, ledger.Queue(tx, b.by, ledger.Entry{
+			_, err := db.InTenant(t.Context(), b.DB, b.By, func(tx *db.Tx) (struct{}, error) {
+				return struct{}{}, ledger.Queue(tx, b.By, ledger.Entry{
 					Customer: b.customer, Unit: unit, Amount: ledger.MaxAward + 1, Kind: kind, Cause: causeOf(kind),
 				})
 			})
@@ -235,7 +213,7 @@ func TestOneAwardHasALimit(t *testing.T) {
 	if _, err := b.post(t.Context(), ledger.Adjustment, ledger.Points, -ledger.MaxAward-1, nil); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("taking one too many = %v, want ErrTooLarge", err)
 	}
-	if got, want := b.balance(t), (ledger.Account{Points: 3 * ledger.MaxAward, Stamps: 3 * ledger.MaxAward}); got != want {
+	if got, want := b.balance(), (ledger.Account{Points: 3 * ledger.MaxAward, Stamps: 3 * ledger.MaxAward}); got != want {
 		t.Errorf("balance = %+v, want %+v", got, want)
 	}
 	for kind, amount := range map[ledger.Kind]int64{ledger.RedemptionRefund: 9e18, ledger.Reversal: -9e18} {
@@ -249,19 +227,15 @@ func TestOneAwardHasALimit(t *testing.T) {
 func TestABalanceNeverWraps(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	if _, err := b.post(t.Context(), ledger.RedemptionRefund, ledger.Points, math.MaxInt64-1, newCause()); err != nil {
-		t.Fatal(err)
-	}
-	b.adjust(t, ledger.Points, 1)
+	b.Must(b.post(t.Context(), ledger.RedemptionRefund, ledger.Points, math.MaxInt64-1, newCause()))
+	b.adjust(ledger.Points, 1)
 	if _, err := b.post(t.Context(), ledger.Earn, ledger.Points, 1, newCause()); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("one more than the largest = %v, want ErrTooLarge", err)
 	}
-	if got := b.balance(t).Points; got != math.MaxInt64 {
+	if got := b.balance().Points; got != math.MaxInt64 {
 		t.Errorf("balance = %d, want the largest", got)
 	}
-	if _, err := b.post(t.Context(), ledger.Reversal, ledger.Stamps, -math.MaxInt64, newCause()); err != nil {
-		t.Fatal(err)
-	}
+	b.Must(b.post(t.Context(), ledger.Reversal, ledger.Stamps, -math.MaxInt64, newCause()))
 	if _, err := b.post(t.Context(), ledger.Reversal, ledger.Stamps, -2, newCause()); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("below the smallest = %v, want ErrTooLarge", err)
 	}
@@ -288,13 +262,13 @@ func TestManyTillsAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	var sum int64
-	for i, l := range b.lines(t) {
+	for i, l := range b.lines() {
 		sum += l.Amount
 		if l.Seq != int64(i+1) || l.BalanceAfter != sum || sum < 0 {
 			t.Fatalf("entry %d is %+v after a sum of %d", i+1, l, sum)
 		}
 	}
-	if got := b.balance(t).Points; got != sum {
+	if got := b.balance().Points; got != sum {
 		t.Errorf("balance = %d, the entries say %d", got, sum)
 	}
 }
@@ -303,7 +277,7 @@ func TestManyTillsAtOnce(t *testing.T) {
 func TestOnlyWhatIsAffordableIsSpent(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.adjust(t, ledger.Points, 35)
+	b.adjust(ledger.Points, 35)
 	var spent, refused int
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -323,8 +297,8 @@ func TestOnlyWhatIsAffordableIsSpent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if spent != 3 || refused != 21 || b.balance(t).Points != 5 {
-		t.Errorf("%d spent, %d refused, %d left, want 3, 21, 5", spent, refused, b.balance(t).Points)
+	if spent != 3 || refused != 21 || b.balance().Points != 5 {
+		t.Errorf("%d spent, %d refused, %d left, want 3, 21, 5", spent, refused, b.balance().Points)
 	}
 }
 
@@ -332,13 +306,13 @@ func TestOnlyWhatIsAffordableIsSpent(t *testing.T) {
 func TestEntriesCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.adjust(t, ledger.Points, 10)
+	b.adjust(ledger.Points, 10)
 	for _, sql := range []string{
 		`update loyalty.ledger_entry set amount = 1 where tenant_id = @tenant_id`,
 		`delete from loyalty.ledger_entry where tenant_id = @tenant_id`,
 		`delete from loyalty.account where tenant_id = @tenant_id`,
 	} {
-		_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int64, error) {
+		_, err := db.InTenant(t.Context(), b.DB, b.By, func(tx *db.Tx) (int64, error) {
 			return db.Exec(t.Context(), tx, sql, nil)
 		})
 		var pg *pgconn.PgError
@@ -352,12 +326,12 @@ func TestEntriesCannotBeChanged(t *testing.T) {
 func TestAnotherTenantsAccountIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.adjust(t, ledger.Points, 10)
-	stranger := book{b.db, dbtest.Tenant(t, b.db), b.customer}
+	b.adjust(ledger.Points, 10)
+	stranger := book{shoptest.In(t, b.DB), b.customer}
 	if _, err := stranger.post(t.Context(), ledger.Adjustment, ledger.Points, 5, nil); err == nil {
 		t.Error("a stranger posted to the account")
 	}
-	if got := b.balance(t).Points; got != 10 {
+	if got := b.balance().Points; got != 10 {
 		t.Errorf("balance = %d, want 10", got)
 	}
 }
@@ -366,13 +340,13 @@ func TestAnotherTenantsAccountIsOutOfReach(t *testing.T) {
 func TestAQueuedEntryIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	cause := core.NewID(b.db.Now())
+	cause := core.NewID(b.DB.Now())
 	queue := func(e ledger.Entry) error {
-		_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (struct{}, error) {
+		_, err := db.InTenant(t.Context(), b.DB, b.By, func(tx *db.Tx) (struct{}, error) {
 			// A valid entry in the same transaction.
 			return struct{}{}, errors.Join(
-				ledger.Queue(tx, b.by, ledger.Entry{Customer: b.customer, Unit: ledger.Stamps, Amount: 1, Kind: ledger.Adjustment}),
-				ledger.Queue(tx, b.by, e))
+				ledger.Queue(tx, b.By, ledger.Entry{Customer: b.customer, Unit: ledger.Stamps, Amount: 1, Kind: ledger.Adjustment}),
+				ledger.Queue(tx, b.By, e))
 		})
 		return err
 	}
@@ -385,13 +359,13 @@ func TestAQueuedEntryIsAllOrNothing(t *testing.T) {
 			t.Errorf("%s: queued and committed", name)
 		}
 	}
-	if got := b.balance(t); got != (ledger.Account{}) || len(b.lines(t)) > 0 {
-		t.Errorf("after three refusals: %+v and %d entries, want nothing", got, len(b.lines(t)))
+	if got := b.balance(); got != (ledger.Account{}) || len(b.lines()) > 0 {
+		t.Errorf("after three refusals: %+v and %d entries, want nothing", got, len(b.lines()))
 	}
 	if err := queue(ledger.Entry{Customer: b.customer, Unit: ledger.Points, Amount: -5, Kind: ledger.Reversal, Cause: &cause}); err != nil {
 		t.Error(err)
 	}
-	if got, want := b.balance(t), (ledger.Account{Points: -5, Stamps: 1}); got != want {
+	if got, want := b.balance(), (ledger.Account{Points: -5, Stamps: 1}); got != want {
 		t.Errorf("after a reversal: %+v, want %+v", got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/shoptest"
 )
 
 // unopened adds customers without an account.
@@ -39,22 +40,20 @@ func openAll(t *testing.T, d *db.DB, by core.Actor, openings ...ledger.Opening) 
 // "A balance is the sum of its entries at every instant", also for accounts with opening balances.
 func TestOpeningManyAccounts(t *testing.T) {
 	t.Parallel()
-	d := dbtest.DB(t)
-	by := dbtest.Tenant(t, d)
+	s := shoptest.New(t)
+	d, by := s.DB, s.By
 	who := unopened(t, d, by, 4)
 	err := openAll(t, d, by, ledger.Opening{Customer: who[0]}, ledger.Opening{Customer: who[1], Points: 120},
 		ledger.Opening{Customer: who[2], Stamps: 7}, ledger.Opening{Customer: who[3], Points: ledger.MaxAward, Stamps: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	for i, want := range [][]line{
 		{},
 		{{1, ledger.Points, 120, 120, ledger.Adjustment}},
 		{{1, ledger.Stamps, 7, 7, ledger.Adjustment}},
 		{{1, ledger.Points, ledger.MaxAward, ledger.MaxAward, ledger.Adjustment}, {2, ledger.Stamps, 1, 1, ledger.Adjustment}},
 	} {
-		b := book{d, by, who[i]}
-		if diff := cmp.Diff(want, b.lines(t)); diff != "" {
+		b := book{s, who[i]}
+		if diff := cmp.Diff(want, b.lines()); diff != "" {
 			t.Errorf("customer %d (-want +got):\n%s", i, diff)
 		}
 		var sum ledger.Account
@@ -65,14 +64,14 @@ func TestOpeningManyAccounts(t *testing.T) {
 				sum.Stamps += l.Amount
 			}
 		}
-		if got := b.balance(t); got != sum {
+		if got := b.balance(); got != sum {
 			t.Errorf("customer %d has %+v, want %+v", i, got, sum)
 		}
 	}
 	// The numbering continues.
-	b := book{d, by, who[2]}
-	if got := b.adjust(t, ledger.Points, 5); got != (ledger.Account{Points: 5, Stamps: 7}) || b.lines(t)[1].Seq != 2 {
-		t.Errorf("afterwards: %+v, %+v", got, b.lines(t))
+	b := book{s, who[2]}
+	if got := b.adjust(ledger.Points, 5); got != (ledger.Account{Points: 5, Stamps: 7}) || b.lines()[1].Seq != 2 {
+		t.Errorf("afterwards: %+v, %+v", got, b.lines())
 	}
 	var reason, actor string
 	err = dbtest.Owner(d).QueryRow(t.Context(), "select reason, actor_name from loyalty.ledger_entry where tenant_id = $1 and customer_id = $2",
@@ -88,22 +87,19 @@ func TestAnAccountIsOpenedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
 	stranger := newBook(t)
-	b.adjust(t, ledger.Points, 10)
-	who := unopened(t, b.db, b.by, 1)[0]
+	b.adjust(ledger.Points, 10)
+	who := unopened(t, b.DB, b.By, 1)[0]
 	for name, second := range map[string]ledger.Opening{
 		"opened before": {Customer: b.customer, Points: 5},
-		"below zero":    {Customer: core.NewID(b.db.Now()), Stamps: -1},
+		"below zero":    {Customer: core.NewID(b.DB.Now()), Stamps: -1},
 		"a stranger's":  {Customer: stranger.customer, Points: 5},
 	} {
-		if err := openAll(t, b.db, b.by, ledger.Opening{Customer: who, Points: 1}, second); err == nil {
+		if err := openAll(t, b.DB, b.By, ledger.Opening{Customer: who, Points: 1}, second); err == nil {
 			t.Errorf("%s: opened", name)
 		}
 	}
-	var accounts int
-	if err := dbtest.Owner(b.db).QueryRow(t.Context(), "select count(*) from loyalty.account where tenant_id = $1", b.by.Tenant.ID).Scan(&accounts); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.balance(t); got.Points != 10 || accounts != 1 {
+	accounts := b.Count("account")
+	if got := b.balance(); got.Points != 10 || accounts != 1 {
 		t.Errorf("balance %+v, %d accounts, want what was there", got, accounts)
 	}
 }

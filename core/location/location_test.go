@@ -15,49 +15,33 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/shoptest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// chain is a tenant with locations.
+// chain is a business with locations.
 type chain struct {
+	shoptest.Shop
 	*location.Service
-	db *db.DB
-	by core.Actor
 }
 
-func newChain(t *testing.T) chain { return chainOf(t, dbtest.DB(t)) }
+func newChain(t *testing.T) chain { return chainIn(t, dbtest.DB(t)) }
 
-func chainOf(t *testing.T, d *db.DB) chain {
-	t.Helper()
-	return chain{location.NewService(d), d, dbtest.Tenant(t, d)}
-}
+func chainIn(t *testing.T, d *db.DB) chain { return chain{shoptest.In(t, d), location.NewService(d)} }
 
-func (c chain) open(t *testing.T, name string) location.Location {
-	t.Helper()
-	l, err := c.Add(t.Context(), c.by, location.New{Name: &name})
-	if err != nil {
-		t.Fatal(err)
-	}
+func (c chain) open(name string) location.Location {
+	c.T.Helper()
+	l, err := c.Add(c.T.Context(), c.By, location.New{Name: &name})
+	c.Check(err)
 	return l
 }
 
-func (c chain) wantList(t *testing.T, want ...location.Location) {
-	t.Helper()
-	got, err := c.List(t.Context(), c.by)
+func (c chain) wantList(want ...location.Location) {
+	c.T.Helper()
+	got, err := c.List(c.T.Context(), c.By)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
-		t.Errorf("List: %v (-want +got):\n%s", err, diff)
-	}
-}
-
-func wantFields(t *testing.T, err error, want core.Fields) {
-	t.Helper()
-	var refusal *core.Error
-	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
-		t.Fatalf("%v, want a refusal of fields", err)
-	}
-	if diff := cmp.Diff(want, refusal.Fields); diff != "" {
-		t.Errorf("refused fields (-want +got):\n%s", diff)
+		c.T.Errorf("List: %v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -67,12 +51,12 @@ func second[T any](_ T, err error) error { return err }
 func TestLocations(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
-	c.wantList(t)
-	vasa, soder := c.open(t, " Vasastan "), c.open(t, "Södermalm")
+	c.wantList()
+	vasa, soder := c.open(" Vasastan "), c.open("Södermalm")
 	if vasa.Name != "Vasastan" || !vasa.Active {
 		t.Errorf("made %+v", vasa)
 	}
-	c.wantList(t, soder, vasa)
+	c.wantList(soder, vasa)
 
 	for _, e := range []struct {
 		edit location.Edit
@@ -83,11 +67,11 @@ func TestLocations(t *testing.T) {
 		{location.Edit{Name: core.Set("Odenplan")}, location.Location{ID: vasa.ID, Name: "Odenplan"}},
 		{location.Edit{Name: core.Set("ODENPLAN"), Active: core.Set(true)}, location.Location{ID: vasa.ID, Name: "ODENPLAN", Active: true}},
 	} {
-		if got, err := c.Edit(t.Context(), c.by, vasa.ID, e.edit); err != nil || got != e.then {
+		if got, err := c.Edit(t.Context(), c.By, vasa.ID, e.edit); err != nil || got != e.then {
 			t.Errorf("Edit = %+v, %v, want %+v", got, err, e.then)
 		}
 	}
-	c.wantList(t, location.Location{ID: vasa.ID, Name: "ODENPLAN", Active: true}, soder)
+	c.wantList(location.Location{ID: vasa.ID, Name: "ODENPLAN", Active: true}, soder)
 }
 
 // Duplicate names are refused in any notation, since the till couldn't tell them apart.
@@ -95,17 +79,17 @@ func TestDuplicateNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	c, other := newChain(t), newChain(t)
 	taken := core.Fields{"name": {core.Duplicate}}
-	soder, vasa := c.open(t, "Söder"), c.open(t, "Vasastan")
-	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new("SÖDER")})), taken)
-	wantFields(t, second(c.Edit(t.Context(), c.by, vasa.ID, location.Edit{Name: core.Set("söder")})), taken)
-	other.open(t, "Söder")
-	c.wantList(t, soder, vasa)
+	soder, vasa := c.open("Söder"), c.open("Vasastan")
+	shoptest.WantFields(t, second(c.Add(t.Context(), c.By, location.New{Name: new("SÖDER")})), taken)
+	shoptest.WantFields(t, second(c.Edit(t.Context(), c.By, vasa.ID, location.Edit{Name: core.Set("söder")})), taken)
+	other.open("Söder")
+	c.wantList(soder, vasa)
 
 	var made atomic.Int32
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
-			if _, err := c.Add(t.Context(), c.by, location.New{Name: new("Kungsholmen")}); err == nil {
+			if _, err := c.Add(t.Context(), c.By, location.New{Name: new("Kungsholmen")}); err == nil {
 				made.Add(1)
 			} else if !core.IsKind(err, core.KindInvalid) {
 				t.Error(err)
@@ -121,27 +105,27 @@ func TestDuplicateNamesAreRefused(t *testing.T) {
 func TestWrongFields(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
-	soder := c.open(t, "Söder")
+	soder := c.open("Söder")
 	required := core.Fields{"name": {core.Required}}
-	wantFields(t, second(c.Add(t.Context(), c.by, location.New{})), required)
-	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new(" ")})), required)
-	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new(strings.Repeat("å", 101))})),
+	shoptest.WantFields(t, second(c.Add(t.Context(), c.By, location.New{})), required)
+	shoptest.WantFields(t, second(c.Add(t.Context(), c.By, location.New{Name: new(" ")})), required)
+	shoptest.WantFields(t, second(c.Add(t.Context(), c.By, location.New{Name: new(strings.Repeat("å", 101))})),
 		core.Fields{"name": {core.MaxLength(100)}})
-	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Malformed: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
-	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{
+	shoptest.WantFields(t, second(c.Add(t.Context(), c.By, location.New{Malformed: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
+	shoptest.WantFields(t, second(c.Edit(t.Context(), c.By, soder.ID, location.Edit{
 		Name: core.Optional[string]{Set: true}, Active: core.Optional[bool]{Set: true},
 	})), core.Fields{"name": {core.Required}, "active": {core.Required}})
-	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{Malformed: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
-	c.wantList(t, soder)
+	shoptest.WantFields(t, second(c.Edit(t.Context(), c.By, soder.ID, location.Edit{Malformed: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
+	c.wantList(soder)
 }
 
 // Managers can change locations, cashiers can't.
 func TestManagersKeepLocations(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
-	soder := c.open(t, "Söder")
+	soder := c.open("Söder")
 	for role, want := range map[core.Role]error{core.Cashier: core.ErrRole, core.Manager: nil, core.Owner: nil} {
-		by := dbtest.Person(t, c.db, c.by, role)
+		by := dbtest.Person(t, c.DB, c.By, role)
 		if err := second(c.Add(t.Context(), by, location.New{Name: new("Of the " + string(role))})); !errors.Is(err, want) {
 			t.Errorf("Add by a %s = %v, want %v", role, err, want)
 		}
@@ -158,33 +142,31 @@ func TestManagersKeepLocations(t *testing.T) {
 func TestAnotherTenantsLocationsDoNotExist(t *testing.T) {
 	t.Parallel()
 	c, stranger := newChain(t), newChain(t)
-	soder := c.open(t, "Söder")
+	soder := c.open("Söder")
 	for _, e := range []location.Edit{{Name: core.Set("Mine")}, {Active: core.Set(false)}, {Name: core.Set("")}} {
-		if err := second(stranger.Edit(t.Context(), stranger.by, soder.ID, e)); !errors.Is(err, core.ErrNotFound) {
+		if err := second(stranger.Edit(t.Context(), stranger.By, soder.ID, e)); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("Edit = %v, want ErrNotFound", err)
 		}
 	}
-	stranger.wantList(t)
-	c.wantList(t, soder)
+	stranger.wantList()
+	c.wantList(soder)
 }
 
 // Changes of locations are in the audit log.
 func TestLocationsAreLogged(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
-	soder := c.open(t, "Söder")
-	dbtest.Tick(c.db) // so that entries have one order
-	if _, err := c.Edit(t.Context(), c.by, soder.ID, location.Edit{Name: core.Set("Slussen"), Active: core.Set(false)}); err != nil {
-		t.Fatal(err)
-	}
-	if err := second(c.Add(t.Context(), c.by, location.New{Name: new("slussen")})); err == nil {
+	soder := c.open("Söder")
+	dbtest.Tick(c.DB) // so that entries have one order
+	c.Must(c.Edit(t.Context(), c.By, soder.ID, location.Edit{Name: core.Set("Slussen"), Active: core.Set(false)}))
+	if err := second(c.Add(t.Context(), c.By, location.New{Name: new("slussen")})); err == nil {
 		t.Fatal("a name was taken twice")
 	}
 	var got string
-	err := dbtest.Owner(c.db).QueryRow(t.Context(), `
+	err := dbtest.Owner(c.DB).QueryRow(t.Context(), `
 		select string_agg(concat_ws(' ', action, subject_id, coalesce(old::text, '-'), new::text), '; ' order by created_at, id)
 		from loyalty.audit_entry
-		where tenant_id = $1 and subject_kind = 'location'`, c.by.Tenant.ID).Scan(&got)
+		where tenant_id = $1 and subject_kind = 'location'`, c.By.Tenant.ID).Scan(&got)
 	want := fmt.Sprintf(`location.create %[1]d - {"name": "Söder", "active": true}; `+
 		`location.edit %[1]d {"name": "Söder", "active": true} {"name": "Slussen", "active": false}`, soder.ID)
 	if err != nil || got != want {
@@ -196,21 +178,21 @@ func TestLocationsAreLogged(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	c := chainOf(t, d)
-	soder := c.open(t, "Söder")
+	c := chainIn(t, d)
+	soder := c.open("Söder")
 	names := 0
 	for _, step := range []struct {
 		name string
 		want int
 		do   func() error
 	}{
-		{"list", 1, func() error { return second(c.List(t.Context(), c.by)) }},
+		{"list", 1, func() error { return second(c.List(t.Context(), c.By)) }},
 		{"add", 2, func() error {
 			names++
-			return second(c.Add(t.Context(), c.by, location.New{Name: new(fmt.Sprint(names))}))
+			return second(c.Add(t.Context(), c.By, location.New{Name: new(fmt.Sprint(names))}))
 		}},
 		{"edit", 3, func() error {
-			return second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{Name: core.Set("Slussen")}))
+			return second(c.Edit(t.Context(), c.By, soder.ID, location.Edit{Name: core.Set("Slussen")}))
 		}},
 	} {
 		var trips int

@@ -12,12 +12,10 @@ import (
 func TestReportsOfOneTenantDoNotDelayAnother(t *testing.T) {
 	t.Parallel()
 	busy, other := newShop(t, "UTC"), newShop(t, "UTC")
-	reports := report.NewService(busy.db).Impatient()
+	reports := report.NewService(busy.DB).Impatient()
 	for range report.MaxPerTenant {
-		leave, err := reports.Hold(t.Context(), busy.by.Tenant.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		leave, err := reports.Hold(t.Context(), busy.By.Tenant.ID)
+		busy.Check(err)
 		defer leave()
 	}
 	for name, count := range map[string]func(by core.Actor) error{
@@ -28,10 +26,10 @@ func TestReportsOfOneTenantDoNotDelayAnother(t *testing.T) {
 		"sent coupons": func(by core.Actor) error { _, err := reports.SentCoupons(t.Context(), by, report.Range{}); return err },
 	} {
 		var refusal *core.Error
-		if err := count(busy.by); !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || refusal.Wait <= 0 {
+		if err := count(busy.By); !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || refusal.Wait <= 0 {
 			t.Errorf("%s of the busy tenant: %v, want a refusal that says when to try again", name, err)
 		}
-		if err := count(other.by); err != nil {
+		if err := count(other.By); err != nil {
 			t.Errorf("%s of another tenant: %v", name, err)
 		}
 	}

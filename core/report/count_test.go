@@ -37,12 +37,12 @@ type sale struct {
 // of time.
 func trade(t *testing.T, s shop, rng *rand.Rand, first, last time.Time) *history {
 	t.Helper()
-	h := &history{zone: s.by.Tenant.TimeZone}
+	h := &history{zone: s.By.Tenant.TimeZone}
 	sometime := func() shop { return s.at(first.Add(time.Duration(rng.Int64N(int64(last.Sub(first)))))) }
 	sometimes := func() bool { return rng.IntN(4) == 0 }
 	var buyers []core.ID
 	for range 6 {
-		made := sometime().rich(t)
+		made := sometime().rich()
 		buyers = append(buyers, made.ID)
 		h.customers = append(h.customers, event{at: made.CreatedAt})
 	}
@@ -52,24 +52,24 @@ func trade(t *testing.T, s shop, rng *rand.Rand, first, last time.Time) *history
 		if sometimes() {
 			kind = s.coffee
 		}
-		made := sometime().sale(t, randomBuyer(), kind, rng.Int64N(20)*100)
+		made := sometime().Sale(randomBuyer(), kind, rng.Int64N(20)*100)
 		undone := sometimes()
 		if undone {
-			sometime().void(t, made.ID)
+			sometime().VoidSale(made.ID)
 		}
 		h.sales = append(h.sales, sale{event{made.CreatedAt, undone}, made})
 	}
 	for range 20 {
-		made := sometime().redemption(t, randomBuyer())
+		made := sometime().redemption(randomBuyer())
 		undone := sometimes()
 		if undone {
-			sometime().takeBack(t, made.ID)
+			sometime().VoidRedemption(made.ID)
 		}
 		h.redemptions = append(h.redemptions, event{made.CreatedAt, undone})
 	}
-	for _, voucher := range s.send(t, s.coupon(t, "Hello", nil)) {
+	for _, voucher := range s.send(s.coupon("Hello", nil)) {
 		if !sometimes() {
-			h.vouchers = append(h.vouchers, event{at: sometime().redeem(t, voucher)})
+			h.vouchers = append(h.vouchers, event{at: sometime().redeem(voucher)})
 		}
 	}
 	return h
@@ -202,18 +202,18 @@ func TestReportsAgreeWithAPlainCount(t *testing.T) {
 			first, last := whole.From.Add(-16*time.Hour), whole.To.Add(40*time.Hour)
 			h := trade(t, s, rng, first, last)
 			neighbour := newShop(t, c.zone)
-			neighbour.at(first.Add(30*time.Hour)).sale(t, neighbour.at(first.Add(30*time.Hour)).customer(t).ID, neighbour.purchase, 500)
+			neighbour.at(first.Add(30*time.Hour)).Sale(neighbour.at(first.Add(30*time.Hour)).Customer().ID, neighbour.purchase, 500)
 
 			for from := *whole.From; !from.After(*whole.To); from = from.AddDate(0, 0, 1) {
 				for to := from; !to.After(*whole.To); to = to.AddDate(0, 0, 1) {
 					r := report.Range{From: &from, To: &to}
-					same(t, "summary", s.summary(t, r), h.count(r))
+					same(t, "summary", s.summary(r), h.count(r))
 					for by, measure := range map[string]func(report.Customer) int64{
 						"spend":  func(c report.Customer) int64 { return c.SpendTotalCents },
 						"points": func(c report.Customer) int64 { return c.PointsAwarded },
 						"visits": func(c report.Customer) int64 { return c.TransactionsCount },
 					} {
-						same(t, "top by "+by, bought(s.top(t, report.Ranking{Range: r, By: &by})), h.ranking(r, measure))
+						same(t, "top by "+by, bought(s.top(report.Ranking{Range: r, By: &by})), h.ranking(r, measure))
 					}
 				}
 			}

@@ -7,7 +7,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/report"
 )
 
@@ -15,8 +14,8 @@ import (
 const huge = 9_000_000_000_000_000_000
 
 // grow sets every award, cost, entry and balance of the shop to huge.
-func (s shop) grow(t *testing.T) {
-	t.Helper()
+func (s shop) grow() {
+	s.T.Helper()
 	for _, statement := range []string{
 		`update loyalty.transaction set points_awarded = 9000000000000000000 where tenant_id = $1 and points_awarded is not null`,
 		`update loyalty.transaction set stamps_awarded = 9000000000000000000 where tenant_id = $1 and stamps_awarded is not null`,
@@ -25,9 +24,7 @@ func (s shop) grow(t *testing.T) {
 		`update loyalty.ledger_entry set amount = sign(amount) * 9000000000000000000,
 			balance_after = case when amount > 0 then 9000000000000000000 else 0 end where tenant_id = $1`,
 	} {
-		if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, s.by.Tenant.ID); err != nil {
-			t.Fatal(err)
-		}
+		s.Exec(statement, s.By.Tenant.ID)
 	}
 }
 
@@ -35,16 +32,16 @@ func (s shop) grow(t *testing.T) {
 // sums are exact.
 func TestNoRecordBreaksASum(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, "Europe/Stockholm").on(t, "2026-06-06 12:00:00")
-	monday, tuesday := s.on(t, "2026-06-01 12:00:00"), s.on(t, "2026-06-02 12:00:00")
-	anna, bo, voids := monday.rich(t), monday.rich(t), monday.customer(t)
+	s := newShop(t, "Europe/Stockholm").on("2026-06-06 12:00:00")
+	monday, tuesday := s.on("2026-06-01 12:00:00"), s.on("2026-06-02 12:00:00")
+	anna, bo, voids := monday.rich(), monday.rich(), monday.Customer()
 	for _, day := range []shop{monday, tuesday} {
-		day.sale(t, anna.ID, s.purchase, 100)
-		day.sale(t, bo.ID, s.coffee, 100)
-		day.void(t, day.sale(t, voids.ID, s.purchase, 100).ID)
-		day.redemption(t, anna.ID)
+		day.Sale(anna.ID, s.purchase, 100)
+		day.Sale(bo.ID, s.coffee, 100)
+		day.VoidSale(day.Sale(voids.ID, s.purchase, 100).ID)
+		day.redemption(anna.ID)
 	}
-	s.grow(t)
+	s.grow()
 	june := days(t, "2026-06-01", "2026-06-02")
 
 	day := report.Figures{
@@ -53,17 +50,17 @@ func TestNoRecordBreaksASum(t *testing.T) {
 	}
 	first := day
 	first.NewCustomers = 3
-	same(t, "per day", s.perDay(t, june), map[string]report.Figures{"2026-06-01": first, "2026-06-02": day})
-	same(t, "in all", s.summary(t, june).Figures, report.Figures{
+	same(t, "per day", s.perDay(june), map[string]report.Figures{"2026-06-01": first, "2026-06-02": day})
+	same(t, "in all", s.summary(june).Figures, report.Figures{
 		TransactionsCount: 4, VoidedCount: 2, SpendTotalCents: 400, PointsAwarded: math.MaxInt64, StampsAwarded: math.MaxInt64,
 		PointsReversed: math.MaxInt64, PointsRedeemed: math.MaxInt64, RedemptionsCount: 2, NewCustomers: 3,
 	})
 
-	got := s.overview(t, june)
-	same(t, "the dashboard", got.Current, activity(s.summary(t, june)))
+	got := s.overview(june)
+	same(t, "the dashboard", got.Current, activity(s.summary(june)))
 	same(t, "outstanding", got.Outstanding, report.Outstanding{Points: math.MaxInt64, Stamps: math.MaxInt64})
-	same(t, "the time before", s.overview(t, days(t, "2026-06-03", "2026-06-04")).Previous.PointsAwarded, math.MaxInt64)
-	if _, err := report.NewService(s.db).Recent(t.Context(), s.by, 50, ""); err != nil {
+	same(t, "the time before", s.overview(days(t, "2026-06-03", "2026-06-04")).Previous.PointsAwarded, math.MaxInt64)
+	if _, err := report.NewService(s.DB).Recent(t.Context(), s.By, 50, ""); err != nil {
 		t.Errorf("recent activity = %v", err)
 	}
 }
@@ -75,25 +72,25 @@ func TestTopOfSumsThatSaturate(t *testing.T) {
 	var came []customer.Customer
 	var want []core.ID
 	for sales := range 4 { // who came last has the most
-		c := s.customer(t)
+		c := s.Customer()
 		for range sales {
-			s.sale(t, c.ID, s.purchase, 100)
+			s.Sale(c.ID, s.purchase, 100)
 		}
 		came = append(came, c)
 	}
-	s.grow(t)
+	s.grow()
 	for _, c := range slices.Backward(came[1:]) {
 		want = append(want, c.ID)
 	}
 	var ids []core.ID
 	var points []int64
-	for _, ranked := range s.top(t, report.Ranking{By: new("points")}) {
+	for _, ranked := range s.top(report.Ranking{By: new("points")}) {
 		ids, points = append(ids, ranked.ID), append(points, ranked.PointsAwarded)
 	}
 	same(t, "ranked", ids, want)
 	same(t, "shown", points, []int64{math.MaxInt64, math.MaxInt64, huge})
 	for _, measure := range []string{"spend", "visits"} {
-		if got := s.top(t, report.Ranking{By: &measure}); len(got) != 3 || got[0].ID != want[0] {
+		if got := s.top(report.Ranking{By: &measure}); len(got) != 3 || got[0].ID != want[0] {
 			t.Errorf("by %s: %+v", measure, got)
 		}
 	}
@@ -104,21 +101,17 @@ func TestTopOfSumsThatSaturate(t *testing.T) {
 func TestOutstandingThatSaturates(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
-	reports := report.NewService(s.db).CountFrom(1)
-	anna, bo := s.rich(t), s.rich(t)
-	s.sale(t, bo.ID, s.coffee, 100)
-	s.grow(t)
-	if _, err := dbtest.Owner(s.db).Exec(t.Context(), `update loyalty.ledger_entry set balance_after = -9000000000000000000
-		where tenant_id = $1 and customer_id = $2`, s.by.Tenant.ID, anna.ID); err != nil {
-		t.Fatal(err)
-	}
+	reports := report.NewService(s.DB).CountFrom(1)
+	anna, bo := s.rich(), s.rich()
+	s.Sale(bo.ID, s.coffee, 100)
+	s.grow()
+	s.Exec(`update loyalty.ledger_entry set balance_after = -9000000000000000000
+		where tenant_id = $1 and customer_id = $2`, s.By.Tenant.ID, anna.ID)
 	full := report.Outstanding{Points: math.MaxInt64, Stamps: math.MaxInt64}
-	later := s.at(s.db.Now().Add(40 * 60e9)) // past the cut: all of it was there before
-	reports.SetClock(later.db)
-	same(t, "counted", s.seenBy(t, reports, report.Range{}).Outstanding, full)
-	same(t, "again", s.seenBy(t, reports, report.Range{}).Outstanding, full)
-	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.account set points = 0, stamps = 7 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, bo.ID); err != nil {
-		t.Fatal(err)
-	}
-	same(t, "with one of them", s.seenBy(t, reports, report.Range{}).Outstanding, report.Outstanding{Points: huge, Stamps: huge + 7})
+	later := s.at(s.DB.Now().Add(40 * 60e9)) // past the cut: all of it was there before
+	reports.SetClock(later.DB)
+	same(t, "counted", s.seenBy(reports, report.Range{}).Outstanding, full)
+	same(t, "again", s.seenBy(reports, report.Range{}).Outstanding, full)
+	s.Exec("update loyalty.account set points = 0, stamps = 7 where tenant_id = $1 and customer_id = $2", s.By.Tenant.ID, bo.ID)
+	same(t, "with one of them", s.seenBy(reports, report.Range{}).Outstanding, report.Outstanding{Points: huge, Stamps: huge + 7})
 }

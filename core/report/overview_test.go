@@ -13,21 +13,18 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/report"
-	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/shoptest"
 )
 
-func (s shop) overview(t *testing.T, r report.Range) report.Overview {
-	t.Helper()
-	return s.seenBy(t, report.NewService(s.db), r)
+func (s shop) overview(r report.Range) report.Overview {
+	s.T.Helper()
+	return s.seenBy(report.NewService(s.DB), r)
 }
 
-func (s shop) seenBy(t *testing.T, reports *report.Service, r report.Range) report.Overview {
-	t.Helper()
-	got, err := reports.Overview(t.Context(), s.by, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) seenBy(reports *report.Service, r report.Range) report.Overview {
+	s.T.Helper()
+	got, err := reports.Overview(s.T.Context(), s.By, r)
+	s.Check(err)
 	return got
 }
 
@@ -57,17 +54,17 @@ func TestTheDashboardAgreesWithTheReports(t *testing.T) {
 			trade(t, s, rand.New(rand.NewPCG(seed, 0)), *whole.From, whole.To.Add(24*time.Hour))
 			for from := *whole.From; !from.After(*whole.To); from = from.AddDate(0, 0, 1) {
 				for to := from; !to.After(*whole.To); to = to.AddDate(0, 0, 1) {
-					sum := s.summary(t, report.Range{From: &from, To: &to})
+					sum := s.summary(report.Range{From: &from, To: &to})
 					eve := from.AddDate(0, 0, -1)
 					first := from.AddDate(0, 0, -len(sum.Days))
 					want := report.Overview{
-						From: from, To: to, Current: activity(sum), Previous: activity(s.summary(t, report.Range{From: &first, To: &eve})),
+						From: from, To: to, Current: activity(sum), Previous: activity(s.summary(report.Range{From: &first, To: &eve})),
 						Has: report.FirstSteps{TransactionType: true, Customer: true, Sale: true, Reward: true},
 					}
 					for _, d := range sum.Days {
 						want.Days = append(want.Days, report.PointsOfDay{Date: d.Date, Awarded: d.PointsAwarded, Redeemed: d.PointsRedeemed})
 					}
-					got := s.overview(t, report.Range{From: &from, To: &to})
+					got := s.overview(report.Range{From: &from, To: &to})
 					got.Outstanding = report.Outstanding{}
 					same(t, "overview", got, want)
 				}
@@ -81,14 +78,14 @@ func TestTheDashboardAgreesWithTheReports(t *testing.T) {
 func TestARunningDayIsComparedUpToTheSameTime(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
-	anna := s.on(t, "2026-10-01 12:00:00").customer(t)
+	anna := s.on("2026-10-01 12:00:00").Customer()
 	for shown, cents := range map[string]int64{
 		"2026-10-24 11:59:00": 1, "2026-10-24 12:01:00": 20, // Saturday, in summer time
 		"2026-10-25 11:59:00": 300, "2026-10-25 12:01:00": 4_000, // Sunday, when the clocks go back
 		"2026-10-26 11:59:00": 50_000, "2026-10-26 12:01:00": 600_000,
 		"2026-10-27 11:59:00": 7_000_000,
 	} {
-		s.on(t, shown).sale(t, anna.ID, s.purchase, cents)
+		s.on(shown).Sale(anna.ID, s.purchase, cents)
 	}
 	for _, c := range []struct {
 		now, from, to     string
@@ -102,7 +99,7 @@ func TestARunningDayIsComparedUpToTheSameTime(t *testing.T) {
 		{"2026-10-27 00:00:00", "2026-10-26", "2026-10-26", 650_000, 4_300},
 		{"2026-10-25 12:00:00", "2026-10-26", "2026-10-26", 650_000, 4_300}, // a day to come
 	} {
-		got := s.on(t, c.now).overview(t, days(t, c.from, c.to))
+		got := s.on(c.now).overview(days(t, c.from, c.to))
 		if got.Current.SpendTotalCents != c.current || got.Previous.SpendTotalCents != c.previous {
 			t.Errorf("at %s, %s to %s: %d, before it %d; want %d and %d", c.now, c.from, c.to,
 				got.Current.SpendTotalCents, got.Previous.SpendTotalCents, c.current, c.previous)
@@ -112,44 +109,40 @@ func TestARunningDayIsComparedUpToTheSameTime(t *testing.T) {
 
 // adjust adds an adjustment.
 func (s shop) adjust(ctx context.Context, customer core.ID, unit ledger.Unit, amount int64) error {
-	_, err := db.InTenant(ctx, s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
-		return ledger.Post(ctx, tx, s.by, ledger.Entry{Customer: customer, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
+	_, err := db.InTenant(ctx, s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(ctx, tx, s.By, ledger.Entry{Customer: customer, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
 	})
 	return err
 }
 
-func (s shop) give(t *testing.T, customer core.ID, unit ledger.Unit, amount int64) {
-	t.Helper()
-	if err := s.adjust(t.Context(), customer, unit, amount); err != nil {
-		t.Fatal(err)
-	}
+func (s shop) give(customer core.ID, unit ledger.Unit, amount int64) {
+	s.T.Helper()
+	s.Check(s.adjust(s.T.Context(), customer, unit, amount))
 }
 
 // Balances below zero and those of erased customers count as zero.
 func TestOutstanding(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
-	anna, bo, cleo := s.customer(t), s.customer(t), s.customer(t)
-	s.give(t, anna.ID, ledger.Points, 100)
-	s.give(t, anna.ID, ledger.Stamps, 3)
-	spent := s.sale(t, bo.ID, s.purchase, 40)
-	s.give(t, bo.ID, ledger.Points, -30)
-	s.give(t, bo.ID, ledger.Stamps, 4)
-	s.give(t, cleo.ID, ledger.Points, 7)
-	s.give(t, cleo.ID, ledger.Stamps, 5)
+	anna, bo, cleo := s.Customer(), s.Customer(), s.Customer()
+	s.give(anna.ID, ledger.Points, 100)
+	s.give(anna.ID, ledger.Stamps, 3)
+	spent := s.Sale(bo.ID, s.purchase, 40)
+	s.give(bo.ID, ledger.Points, -30)
+	s.give(bo.ID, ledger.Stamps, 4)
+	s.give(cleo.ID, ledger.Points, 7)
+	s.give(cleo.ID, ledger.Stamps, 5)
 	neighbour := newShop(t, "UTC")
-	neighbour.rich(t)
+	neighbour.rich()
 
 	owes := func(when string, want report.Outstanding) {
 		t.Helper()
-		same(t, when, s.overview(t, report.Range{}).Outstanding, want)
+		same(t, when, s.overview(report.Range{}).Outstanding, want)
 	}
 	owes("at first", report.Outstanding{Points: 117, Stamps: 12})
-	s.void(t, spent.ID) // leaves Bo with 30 points too few
+	s.VoidSale(spent.ID) // leaves Bo with 30 points too few
 	owes("after the void", report.Outstanding{Points: 107, Stamps: 12})
-	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.by.Tenant.ID, cleo.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Exec("update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.By.Tenant.ID, cleo.ID)
 	owes("without Cleo", report.Outstanding{Points: 100, Stamps: 7})
 }
 
@@ -157,31 +150,27 @@ func TestOutstanding(t *testing.T) {
 func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
-	reports := report.NewService(s.db).CountFrom(1)
+	reports := report.NewService(s.DB).CountFrom(1)
 	var customers []core.ID
 	for range 4 {
-		customers = append(customers, s.customer(t).ID)
+		customers = append(customers, s.Customer().ID)
 	}
 	held := func() (o report.Outstanding) {
 		t.Helper()
-		err := dbtest.Owner(s.db).QueryRow(t.Context(), "select sum(greatest(points, 0)), sum(greatest(stamps, 0)) from loyalty.account where tenant_id = $1",
-			s.by.Tenant.ID).Scan(&o.Points, &o.Stamps)
-		if err != nil {
-			t.Fatal(err)
-		}
+		err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select sum(greatest(points, 0)), sum(greatest(stamps, 0)) from loyalty.account where tenant_id = $1",
+			s.By.Tenant.ID).Scan(&o.Points, &o.Stamps)
+		s.Check(err)
 		return o
 	}
-	s.give(t, customers[0], ledger.Points, 5)
+	s.give(customers[0], ledger.Points, 5)
 	// One till is slow: its entry is older than the count and committed after it.
-	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
-		a, err := ledger.Post(t.Context(), tx, s.by, ledger.Entry{Customer: customers[1], Unit: ledger.Points, Amount: 1_000, Kind: ledger.Adjustment})
-		same(t, "the count", s.seenBy(t, reports, report.Range{}).Outstanding, report.Outstanding{Points: 5})
+	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+		a, err := ledger.Post(t.Context(), tx, s.By, ledger.Entry{Customer: customers[1], Unit: ledger.Points, Amount: 1_000, Kind: ledger.Adjustment})
+		same(t, "the count", s.seenBy(reports, report.Range{}).Outstanding, report.Outstanding{Points: 5})
 		return a, err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, "after the slow one", s.seenBy(t, reports, report.Range{}).Outstanding, report.Outstanding{Points: 1_005})
+	s.Check(err)
+	same(t, "after the slow one", s.seenBy(reports, report.Range{}).Outstanding, report.Outstanding{Points: 1_005})
 
 	var tills sync.WaitGroup
 	for range 6 {
@@ -200,37 +189,33 @@ func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 		})
 	}
 	tills.Wait()
-	sale := s.sale(t, customers[2], s.purchase, 500)
-	s.give(t, customers[2], ledger.Points, -400)
-	s.void(t, sale.ID)
-	same(t, "after the tills", s.seenBy(t, reports, report.Range{}).Outstanding, held())
+	sale := s.Sale(customers[2], s.purchase, 500)
+	s.give(customers[2], ledger.Points, -400)
+	s.VoidSale(sale.ID)
+	same(t, "after the tills", s.seenBy(reports, report.Range{}).Outstanding, held())
 
 	// A balance changed without the ledger shows that the cached count is used for an hour.
 	before := held()
-	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.account set points = points + 7 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, customers[0]); err != nil {
-		t.Fatal(err)
-	}
-	same(t, "within the hour", s.seenBy(t, reports, report.Range{}).Outstanding, before)
-	same(t, "in another process", s.overview(t, report.Range{}).Outstanding, held())
+	s.Exec("update loyalty.account set points = points + 7 where tenant_id = $1 and customer_id = $2", s.By.Tenant.ID, customers[0])
+	same(t, "within the hour", s.seenBy(reports, report.Range{}).Outstanding, before)
+	same(t, "in another process", s.overview(report.Range{}).Outstanding, held())
 }
 
 // The cached count expires after an hour.
 func TestOutstandingIsCountedAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
-	s.give(t, s.customer(t).ID, ledger.Points, 5)
-	reports := report.NewService(s.db).CountFrom(1)
-	s.seenBy(t, reports, report.Range{})
-	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.account set points = points + 7 where tenant_id = $1", s.by.Tenant.ID); err != nil {
-		t.Fatal(err)
-	}
-	counted := s.db.Now()
+	s.give(s.Customer().ID, ledger.Points, 5)
+	reports := report.NewService(s.DB).CountFrom(1)
+	s.seenBy(reports, report.Range{})
+	s.Exec("update loyalty.account set points = points + 7 where tenant_id = $1", s.By.Tenant.ID)
+	counted := s.DB.Now()
 	for _, c := range []struct {
 		after time.Duration
 		want  int64
 	}{{59 * time.Minute, 5}, {61 * time.Minute, 12}} {
-		reports.SetClock(s.db.At(counted.Add(c.after)))
-		if got := s.seenBy(t, reports, report.Range{}).Outstanding.Points; got != c.want {
+		reports.SetClock(s.DB.At(counted.Add(c.after)))
+		if got := s.seenBy(reports, report.Range{}).Outstanding.Points; got != c.want {
 			t.Errorf("after %s: %d points, want %d", c.after, got, c.want)
 		}
 	}
@@ -239,23 +224,20 @@ func TestOutstandingIsCountedAgain(t *testing.T) {
 // "A new tenant sees the three first steps instead of empty charts."
 func TestFirstSteps(t *testing.T) {
 	t.Parallel()
-	d := dbtest.DB(t)
-	s := shop{db: d, by: dbtest.Tenant(t, d)}
-	newShop(t, "UTC").rich(t) // a neighbour has done something
+	s := shop{Shop: shoptest.New(t)}
+	newShop(t, "UTC").rich() // a neighbour has done something
 	has := func(want report.FirstSteps) {
 		t.Helper()
-		same(t, "first steps", s.overview(t, report.Range{}).Has, want)
+		same(t, "first steps", s.overview(report.Range{}).Has, want)
 	}
 	has(report.FirstSteps{})
-	s.purchase = s.kind(t, ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 1})
+	s.purchase = s.Points(1)
 	has(report.FirstSteps{TransactionType: true})
-	anna := s.customer(t)
+	anna := s.Customer()
 	has(report.FirstSteps{TransactionType: true, Customer: true})
-	s.sale(t, anna.ID, s.purchase, 100)
+	s.Sale(anna.ID, s.purchase, 100)
 	has(report.FirstSteps{TransactionType: true, Customer: true, Sale: true})
-	if _, err := reward.NewService(d).Add(t.Context(), s.by, reward.New{Name: new("Espresso"), PointsCost: new(int64(10))}); err != nil {
-		t.Fatal(err)
-	}
+	s.Reward(10, nil)
 	has(report.FirstSteps{TransactionType: true, Customer: true, Sale: true, Reward: true})
 }
 
@@ -271,10 +253,10 @@ func TestWhatTheDashboardRefuses(t *testing.T) {
 		{"2024-01-01", "2025-01-01", core.Fields{"to": {core.WithinDays(365, "from")}}},
 		{"2004-01-01", "2025-01-01", core.Fields{"to": {core.WithinDays(3652, "from")}}},
 	} {
-		_, err := report.NewService(s.db).Overview(t.Context(), s.by, days(t, c.from, c.to))
-		same(t, c.from+" to "+c.to, fieldsOf(t, err), c.want)
+		_, err := report.NewService(s.DB).Overview(t.Context(), s.By, days(t, c.from, c.to))
+		same(t, c.from+" to "+c.to, shoptest.Fields(t, err), c.want)
 	}
-	if got := s.overview(t, days(t, "2024-01-01", "2024-12-31")); len(got.Days) != 366 {
+	if got := s.overview(days(t, "2024-01-01", "2024-12-31")); len(got.Days) != 366 {
 		t.Errorf("a leap year has %d days", len(got.Days))
 	}
 }
@@ -283,7 +265,7 @@ func TestWhatTheDashboardRefuses(t *testing.T) {
 func TestReportsAreNotForTheTill(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
-	reports := report.NewService(s.db)
+	reports := report.NewService(s.DB)
 	asks := map[string]func(core.Actor) error{
 		"summary":  func(by core.Actor) error { _, err := reports.Summary(t.Context(), by, report.Range{}); return err },
 		"top":      func(by core.Actor) error { _, err := reports.Top(t.Context(), by, report.Ranking{}); return err },
@@ -292,12 +274,12 @@ func TestReportsAreNotForTheTill(t *testing.T) {
 		"overview": func(by core.Actor) error { _, err := reports.Overview(t.Context(), by, report.Range{}); return err },
 		"recent":   func(by core.Actor) error { _, err := reports.Recent(t.Context(), by, 10, ""); return err },
 	}
-	token := core.Actor{Kind: core.ByToken, Tenant: s.by.Tenant, Role: core.Cashier}
+	token := core.Actor{Kind: core.ByToken, Tenant: s.By.Tenant, Role: core.Cashier}
 	for name, ask := range asks {
-		if err := ask(dbtest.Person(t, s.db, s.by, core.Cashier)); !errors.Is(err, core.ErrRole) {
+		if err := ask(s.As(core.Cashier).By); !errors.Is(err, core.ErrRole) {
 			t.Errorf("%s, asked for by a cashier: %v, want ErrRole", name, err)
 		}
-		for _, by := range []core.Actor{dbtest.Person(t, s.db, s.by, core.Manager), s.by, token} {
+		for _, by := range []core.Actor{s.As(core.Manager).By, s.By, token} {
 			if err := ask(by); err != nil {
 				t.Errorf("%s, asked for by %s %s: %v", name, by.Kind, by.Role, err)
 			}

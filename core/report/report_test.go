@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/shoptest"
 )
 
 // "A range from/to means whole days, both included, in the tenant's time zone."
@@ -49,23 +50,23 @@ func TestADayIsTheTenantsOwn(t *testing.T) {
 			}
 			s := newShop(t, c.zone)
 			s = s.at(instant)
-			anna := s.rich(t)
-			s.sale(t, anna.ID, s.purchase, 700)
-			s.redemption(t, anna.ID)
+			anna := s.rich()
+			s.Sale(anna.ID, s.purchase, 700)
+			s.redemption(anna.ID)
 			day := *date(t, c.day)
 			before, after := day.AddDate(0, 0, -1), day.AddDate(0, 0, 1)
 
 			want := report.Figures{
 				TransactionsCount: 1, SpendTotalCents: 700, PointsAwarded: 700, RedemptionsCount: 1, PointsRedeemed: 10, NewCustomers: 1,
 			}
-			same(t, "the days around", s.perDay(t, report.Range{From: &before, To: &after}), map[string]report.Figures{c.day: want})
-			same(t, "the day itself", s.summary(t, report.Range{From: &day, To: &day}).Figures, want)
-			same(t, "today", s.summary(t, report.Range{}).To, day)
-			if got := s.top(t, report.Ranking{Range: report.Range{From: &day, To: &day}}); len(got) != 1 {
+			same(t, "the days around", s.perDay(report.Range{From: &before, To: &after}), map[string]report.Figures{c.day: want})
+			same(t, "the day itself", s.summary(report.Range{From: &day, To: &day}).Figures, want)
+			same(t, "today", s.summary(report.Range{}).To, day)
+			if got := s.top(report.Ranking{Range: report.Range{From: &day, To: &day}}); len(got) != 1 {
 				t.Errorf("top of the day = %v, want Anna", got)
 			}
 			for _, other := range []time.Time{before, after} {
-				if got := s.top(t, report.Ranking{Range: report.Range{From: &other, To: &other}}); len(got) != 0 {
+				if got := s.top(report.Ranking{Range: report.Range{From: &other, To: &other}}); len(got) != 0 {
 					t.Errorf("top of %s = %v, want none", other.Format(time.DateOnly), got)
 				}
 			}
@@ -76,22 +77,22 @@ func TestADayIsTheTenantsOwn(t *testing.T) {
 // A changed time zone moves sales to other days at once.
 func TestAChangedTimeZoneIsRightAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, "Europe/Stockholm").on(t, "2026-05-01 00:30:00")
-	s.sale(t, s.customer(t).ID, s.coffee, 300)
+	s := newShop(t, "Europe/Stockholm").on("2026-05-01 00:30:00")
+	s.Sale(s.Customer().ID, s.coffee, 300)
 	around := days(t, "2026-04-29", "2026-05-02")
 	want := report.Figures{TransactionsCount: 1, SpendTotalCents: 300, StampsAwarded: 1, NewCustomers: 1}
-	same(t, "in Stockholm", s.perDay(t, around), map[string]report.Figures{"2026-05-01": want})
-	s.by.Tenant.TimeZone = time.UTC
-	same(t, "in UTC", s.perDay(t, around), map[string]report.Figures{"2026-04-30": want})
+	same(t, "in Stockholm", s.perDay(around), map[string]report.Figures{"2026-05-01": want})
+	s.By.Tenant.TimeZone = time.UTC
+	same(t, "in UTC", s.perDay(around), map[string]report.Figures{"2026-04-30": want})
 }
 
 // Samoa skipped a day at the date line: the day is listed without records.
 func TestADayThatDidNotExist(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Pacific/Apia")
-	s.on(t, "2011-12-29 23:30:00").customer(t)
-	s.on(t, "2011-12-31 00:30:00").customer(t)
-	got := s.summary(t, days(t, "2011-12-29", "2011-12-31"))
+	s.on("2011-12-29 23:30:00").Customer()
+	s.on("2011-12-31 00:30:00").Customer()
+	got := s.summary(days(t, "2011-12-29", "2011-12-31"))
 	var perDay []int64
 	for _, d := range got.Days {
 		perDay = append(perDay, d.NewCustomers)
@@ -104,14 +105,14 @@ func TestADayThatDidNotExist(t *testing.T) {
 func TestAVoidCountsOnTheDayOfItsSale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
-	monday, tuesday := s.on(t, "2026-06-01 12:00:00"), s.on(t, "2026-06-02 12:00:00")
-	anna := monday.customer(t)
-	tuesday.void(t, monday.sale(t, anna.ID, s.purchase, 900).ID)
-	tuesday.void(t, monday.sale(t, anna.ID, s.coffee, 400).ID)
-	same(t, "per day", s.perDay(t, days(t, "2026-06-01", "2026-06-02")), map[string]report.Figures{
+	monday, tuesday := s.on("2026-06-01 12:00:00"), s.on("2026-06-02 12:00:00")
+	anna := monday.Customer()
+	tuesday.VoidSale(monday.Sale(anna.ID, s.purchase, 900).ID)
+	tuesday.VoidSale(monday.Sale(anna.ID, s.coffee, 400).ID)
+	same(t, "per day", s.perDay(days(t, "2026-06-01", "2026-06-02")), map[string]report.Figures{
 		"2026-06-01": {VoidedCount: 2, PointsReversed: 900, NewCustomers: 1},
 	})
-	if got := s.summary(t, days(t, "2026-06-01", "2026-06-02")).ActiveCustomers; got != 0 {
+	if got := s.summary(days(t, "2026-06-01", "2026-06-02")).ActiveCustomers; got != 0 {
 		t.Errorf("%d active customers, want none: nothing was bought", got)
 	}
 }
@@ -121,13 +122,13 @@ func TestAVoidCountsOnTheDayOfItsSale(t *testing.T) {
 func TestRedemptionsAndVouchers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
-	monday, tuesday := s.on(t, "2026-06-01 12:00:00"), s.on(t, "2026-06-02 12:00:00")
-	anna := monday.rich(t)
-	monday.redemption(t, anna.ID)
-	tuesday.takeBack(t, monday.redemption(t, anna.ID).ID)
-	vouchers := monday.send(t, monday.coupon(t, "Hello", nil))
-	tuesday.redeem(t, vouchers[0])
-	same(t, "per day", s.perDay(t, days(t, "2026-06-01", "2026-06-02")), map[string]report.Figures{
+	monday, tuesday := s.on("2026-06-01 12:00:00"), s.on("2026-06-02 12:00:00")
+	anna := monday.rich()
+	monday.redemption(anna.ID)
+	tuesday.VoidRedemption(monday.redemption(anna.ID).ID)
+	vouchers := monday.send(monday.coupon("Hello", nil))
+	tuesday.redeem(vouchers[0])
+	same(t, "per day", s.perDay(days(t, "2026-06-01", "2026-06-02")), map[string]report.Figures{
 		"2026-06-01": {RedemptionsCount: 1, PointsRedeemed: 10, NewCustomers: 1},
 		"2026-06-02": {VouchersRedeemed: 1},
 	})
@@ -136,12 +137,12 @@ func TestRedemptionsAndVouchers(t *testing.T) {
 func TestACustomerIsActiveOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
-	anna, bo := s.customer(t), s.customer(t)
+	anna, bo := s.Customer(), s.Customer()
 	for _, day := range []string{"2026-06-01 12:00:00", "2026-06-02 12:00:00", "2026-06-03 12:00:00"} {
-		s.on(t, day).sale(t, anna.ID, s.purchase, 100)
+		s.on(day).Sale(anna.ID, s.purchase, 100)
 	}
-	s.on(t, "2026-06-02 12:00:00").sale(t, bo.ID, s.purchase, 100)
-	if got := s.summary(t, days(t, "2026-06-01", "2026-06-03")).ActiveCustomers; got != 2 {
+	s.on("2026-06-02 12:00:00").Sale(bo.ID, s.purchase, 100)
+	if got := s.summary(days(t, "2026-06-01", "2026-06-03")).ActiveCustomers; got != 2 {
 		t.Errorf("%d active customers, want 2", got)
 	}
 }
@@ -149,7 +150,7 @@ func TestACustomerIsActiveOnce(t *testing.T) {
 // "Default the last 30 days", including today. With one end given, the other is derived.
 func TestWhichDays(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, "Europe/Stockholm").on(t, "2026-03-30 00:30:00") // in UTC still the 29th
+	s := newShop(t, "Europe/Stockholm").on("2026-03-30 00:30:00") // in UTC still the 29th
 	for _, c := range []struct{ from, to, wantFrom, wantTo string }{
 		{"", "", "2026-03-01", "2026-03-30"},
 		{"2026-03-20", "", "2026-03-20", "2026-03-30"},
@@ -169,14 +170,14 @@ func TestWhichDays(t *testing.T) {
 		if c.to != "" {
 			r.To = date(t, c.to)
 		}
-		got := s.summary(t, r)
+		got := s.summary(r)
 		if from, to := got.From.Format(time.DateOnly), got.To.Format(time.DateOnly); from != c.wantFrom || to != c.wantTo {
 			t.Errorf("%q to %q is %s to %s, want %s to %s", c.from, c.to, from, to, c.wantFrom, c.wantTo)
 		}
 		if want := int(got.To.Sub(got.From)/(24*time.Hour)) + 1; len(got.Days) != want {
 			t.Errorf("%q to %q has %d days, want %d", c.from, c.to, len(got.Days), want)
 		}
-		written, err := report.NewService(s.db).Days(s.by, r)
+		written, err := report.NewService(s.DB).Days(s.By, r)
 		if err != nil || !written.From.Equal(got.From) || !written.To.Equal(got.To) {
 			t.Errorf("%q to %q is written out as %v to %v, %v", c.from, c.to, written.From, written.To, err)
 		}
@@ -186,8 +187,8 @@ func TestWhichDays(t *testing.T) {
 // "`from` after `to` is 422", together with every other violation.
 func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, "Europe/Stockholm").on(t, "2026-03-30 12:00:00")
-	reports := report.NewService(s.db)
+	s := newShop(t, "Europe/Stockholm").on("2026-03-30 12:00:00")
+	reports := report.NewService(s.DB)
 	backwards, long := core.AfterOrEqual("from"), core.WithinDays(3652, "from")
 	unreadable := core.Fields{"from": {core.MustBeDate}}
 	for _, c := range []struct {
@@ -201,10 +202,10 @@ func TestWhatIsRefused(t *testing.T) {
 		{"ages", days(t, "0001-01-01", "9999-12-31"), core.Fields{"to": {long}}},
 		{"unreadable", report.Range{To: date(t, "2026-03-30"), Malformed: unreadable}, unreadable},
 	} {
-		_, err := reports.Summary(t.Context(), s.by, c.r)
-		same(t, c.name, fieldsOf(t, err), c.want)
-		_, err = reports.Top(t.Context(), s.by, report.Ranking{Range: c.r})
-		same(t, c.name+", of top customers", fieldsOf(t, err), c.want)
+		_, err := reports.Summary(t.Context(), s.By, c.r)
+		same(t, c.name, shoptest.Fields(t, err), c.want)
+		_, err = reports.Top(t.Context(), s.By, report.Ranking{Range: c.r})
+		same(t, c.name+", of top customers", shoptest.Fields(t, err), c.want)
 	}
 	for _, c := range []struct {
 		limit int64
@@ -212,8 +213,8 @@ func TestWhatIsRefused(t *testing.T) {
 	}{
 		{0, core.Min(1)}, {-1, core.Min(1)}, {101, core.Max(100)},
 	} {
-		_, err := reports.Top(t.Context(), s.by, report.Ranking{Range: days(t, "2026-03-10", "2026-03-09"), By: new("name"), Limit: &c.limit})
-		same(t, "all at once", fieldsOf(t, err), core.Fields{
+		_, err := reports.Top(t.Context(), s.By, report.Ranking{Range: days(t, "2026-03-10", "2026-03-09"), By: new("name"), Limit: &c.limit})
+		shoptest.WantFields(t, err, core.Fields{
 			"to": {backwards}, "by": {core.InvalidChoice}, "limit": {c.want},
 		})
 	}
@@ -222,11 +223,11 @@ func TestWhatIsRefused(t *testing.T) {
 func TestNothingHappened(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
-	got := s.summary(t, report.Range{})
+	got := s.summary(report.Range{})
 	if got.Figures != (report.Figures{}) || got.ActiveCustomers != 0 || len(got.Days) != 30 {
 		t.Errorf("summary = %+v, want 30 days of nothing", got)
 	}
-	if top, coupons := s.top(t, report.Ranking{}), s.couponReport(t); len(top) != 0 || len(coupons) != 0 {
+	if top, coupons := s.top(report.Ranking{}), s.couponReport(); len(top) != 0 || len(coupons) != 0 {
 		t.Errorf("top = %v, coupons = %v, want none", top, coupons)
 	}
 }
@@ -235,16 +236,16 @@ func TestNothingHappened(t *testing.T) {
 func TestANeighbourIsNotCounted(t *testing.T) {
 	t.Parallel()
 	neighbour, s := newShop(t, "Europe/Stockholm"), newShop(t, "Europe/Stockholm")
-	anna := neighbour.rich(t)
-	neighbour.sale(t, anna.ID, neighbour.purchase, 900)
-	neighbour.void(t, neighbour.sale(t, anna.ID, neighbour.purchase, 900).ID)
-	neighbour.redemption(t, anna.ID)
-	neighbour.redeem(t, neighbour.send(t, neighbour.coupon(t, "Hello", nil))[0])
+	anna := neighbour.rich()
+	neighbour.Sale(anna.ID, neighbour.purchase, 900)
+	neighbour.VoidSale(neighbour.Sale(anna.ID, neighbour.purchase, 900).ID)
+	neighbour.redemption(anna.ID)
+	neighbour.redeem(neighbour.send(neighbour.coupon("Hello", nil))[0])
 
-	if got := s.summary(t, report.Range{}); got.Figures != (report.Figures{}) || got.ActiveCustomers != 0 {
+	if got := s.summary(report.Range{}); got.Figures != (report.Figures{}) || got.ActiveCustomers != 0 {
 		t.Errorf("summary = %+v, want nothing", got)
 	}
-	if top, coupons := s.top(t, report.Ranking{}), s.couponReport(t); len(top) != 0 || len(coupons) != 0 {
+	if top, coupons := s.top(report.Ranking{}), s.couponReport(); len(top) != 0 || len(coupons) != 0 {
 		t.Errorf("top = %v, coupons = %v, want none", top, coupons)
 	}
 }
@@ -253,18 +254,18 @@ func TestANeighbourIsNotCounted(t *testing.T) {
 // points_awarded", of those with a completed sale; the lower ULID first among equals.
 func TestTop(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, "Europe/Stockholm").on(t, "2026-06-01 12:00:00")
+	s := newShop(t, "Europe/Stockholm").on("2026-06-01 12:00:00")
 	var came []customer.Customer // one after the other, as their ULIDs say
 	for i := range 5 {
-		came = append(came, s.at(s.db.Now().Add(time.Duration(i)*time.Second)).customer(t))
+		came = append(came, s.at(s.DB.Now().Add(time.Duration(i)*time.Second)).Customer())
 	}
 	anna, bo, cleo, dan, ed := came[0], came[1], came[2], came[3], came[4]
-	s.sale(t, anna.ID, s.purchase, 300)
-	s.sale(t, anna.ID, s.coffee, 50)
-	s.sale(t, bo.ID, s.purchase, 350)
-	s.sale(t, cleo.ID, s.coffee, 350)
-	s.void(t, s.sale(t, dan.ID, s.purchase, 9000).ID)
-	s.on(t, "2026-05-31 12:00:00").sale(t, ed.ID, s.purchase, 9000)
+	s.Sale(anna.ID, s.purchase, 300)
+	s.Sale(anna.ID, s.coffee, 50)
+	s.Sale(bo.ID, s.purchase, 350)
+	s.Sale(cleo.ID, s.coffee, 350)
+	s.VoidSale(s.Sale(dan.ID, s.purchase, 9000).ID)
+	s.on("2026-05-31 12:00:00").Sale(ed.ID, s.purchase, 9000)
 
 	june := days(t, "2026-06-01", "2026-06-30")
 	for _, c := range []struct {
@@ -276,12 +277,12 @@ func TestTop(t *testing.T) {
 		{"visits", []core.ID{anna.ID, bo.ID, cleo.ID}},
 	} {
 		var got []core.ID
-		for _, ranked := range s.top(t, report.Ranking{Range: june, By: &c.by}) {
+		for _, ranked := range s.top(report.Ranking{Range: june, By: &c.by}) {
 			got = append(got, ranked.ID)
 		}
 		same(t, "by "+c.by, got, c.want)
 	}
-	best := s.top(t, report.Ranking{Range: june, Limit: new(int64(1))})
+	best := s.top(report.Ranking{Range: june, Limit: new(int64(1))})
 	same(t, "the best", best, []report.Customer{{
 		ID: anna.ID, FirstName: anna.FirstName, LastName: anna.LastName, Phone: anna.Phone, Status: "active",
 		PointsBalance: 300, StampsBalance: 1, CreatedAt: anna.CreatedAt, UpdatedAt: anna.UpdatedAt,
@@ -294,13 +295,13 @@ func TestHowManyAreTop(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
 	for range 12 {
-		s.sale(t, s.customer(t).ID, s.purchase, 100)
+		s.Sale(s.Customer().ID, s.purchase, 100)
 	}
 	for _, c := range []struct {
 		limit *int64
 		want  int
 	}{{nil, 10}, {new(int64(1)), 1}, {new(int64(11)), 11}, {new(int64(100)), 12}} {
-		if got := s.top(t, report.Ranking{Limit: c.limit}); len(got) != c.want {
+		if got := s.top(report.Ranking{Limit: c.limit}); len(got) != c.want {
 			t.Errorf("%d customers, want %d", len(got), c.want)
 		}
 	}
@@ -310,33 +311,31 @@ func TestHowManyAreTop(t *testing.T) {
 // report and answer; a job only makes the stored status agree."
 func TestCoupons(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, "Europe/Stockholm").on(t, "2026-06-01 12:00:00")
+	s := newShop(t, "Europe/Stockholm").on("2026-06-01 12:00:00")
 	for range 3 {
-		s.customer(t)
+		s.Customer()
 	}
-	noon := s.db.Now()
+	noon := s.DB.Now()
 	later := noon.Add(time.Hour)
-	lasting := s.at(noon.Add(-time.Minute)).coupon(t, "Lasting", nil)
-	ending := s.coupon(t, "Ending", &later)
-	unsent := s.at(noon.Add(time.Minute)).coupon(t, "Unsent", nil)
-	s.redeem(t, s.send(t, lasting)[1])
-	vouchers := s.send(t, ending)
-	s.redeem(t, vouchers[0])
-	s.send(t, ending)
+	lasting := s.at(noon.Add(-time.Minute)).coupon("Lasting", nil)
+	ending := s.coupon("Ending", &later)
+	unsent := s.at(noon.Add(time.Minute)).coupon("Unsent", nil)
+	s.redeem(s.send(lasting)[1])
+	vouchers := s.send(ending)
+	s.redeem(vouchers[0])
+	s.send(ending)
 
 	want := []report.Coupon{
 		{ID: unsent.ID, Name: "Unsent"},
 		{ID: ending.ID, Name: "Ending", Sent: 6, Pending: 5, Redeemed: 1},
 		{ID: lasting.ID, Name: "Lasting", Sent: 3, Pending: 2, Redeemed: 1},
 	}
-	same(t, "before", s.at(later.Add(-time.Second)).couponReport(t), want)
+	same(t, "before", s.at(later.Add(-time.Second)).couponReport(), want)
 	want[1].Pending, want[1].Expired = 0, 5
-	same(t, "from that instant", s.at(later).couponReport(t), want)
+	same(t, "from that instant", s.at(later).couponReport(), want)
 	// The job has updated some of them.
-	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.voucher set status = 'expired' where tenant_id = $1 and id = $2", s.by.Tenant.ID, vouchers[1]); err != nil {
-		t.Fatal(err)
-	}
-	same(t, "half marked", s.at(later).couponReport(t), want)
+	s.Exec("update loyalty.voucher set status = 'expired' where tenant_id = $1 and id = $2", s.By.Tenant.ID, vouchers[1])
+	same(t, "half marked", s.at(later).couponReport(), want)
 }
 
 // "The three reports with date ranges": coupons sent on those days in the shop's zone, whatever their
@@ -344,20 +343,20 @@ func TestCoupons(t *testing.T) {
 func TestCouponsSentInARange(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
-	first := s.on(t, "2026-05-31 23:59:59")
+	first := s.on("2026-05-31 23:59:59")
 	for range 2 {
-		first.customer(t)
+		first.Customer()
 	}
-	spring := first.coupon(t, "Spring", nil)
-	first.send(t, spring)
-	june := s.on(t, "2026-06-01 00:00:00")
-	later := s.on(t, "2026-06-02 12:00:00").db.Now()
-	summer := june.coupon(t, "Summer", &later)
-	sent := june.send(t, summer)
-	june.send(t, spring)
-	june.coupon(t, "Unsent", nil)
-	s.on(t, "2026-06-02 11:00:00").redeem(t, sent[0])
-	seen := s.on(t, "2026-06-03 12:00:00")
+	spring := first.coupon("Spring", nil)
+	first.send(spring)
+	june := s.on("2026-06-01 00:00:00")
+	later := s.on("2026-06-02 12:00:00").DB.Now()
+	summer := june.coupon("Summer", &later)
+	sent := june.send(summer)
+	june.send(spring)
+	june.coupon("Unsent", nil)
+	s.on("2026-06-02 11:00:00").redeem(sent[0])
+	seen := s.on("2026-06-03 12:00:00")
 	for _, c := range []struct {
 		from, to string
 		want     []report.Coupon
@@ -373,16 +372,14 @@ func TestCouponsSentInARange(t *testing.T) {
 		}},
 		{"2026-06-02", "2026-06-03", []report.Coupon{}},
 	} {
-		got, err := report.NewService(seen.db).SentCoupons(t.Context(), s.by, days(t, c.from, c.to))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, err := report.NewService(seen.DB).SentCoupons(t.Context(), s.By, days(t, c.from, c.to))
+		s.Check(err)
 		same(t, c.from+" to "+c.to, got, c.want)
 	}
-	_, err := report.NewService(s.db).SentCoupons(t.Context(), s.by, days(t, "2026-06-02", "2026-06-01"))
-	same(t, "the wrong way round", fieldsOf(t, err), core.Fields{"to": {core.AfterOrEqual("from")}})
+	_, err := report.NewService(s.DB).SentCoupons(t.Context(), s.By, days(t, "2026-06-02", "2026-06-01"))
+	shoptest.WantFields(t, err, core.Fields{"to": {core.AfterOrEqual("from")}})
 	neighbour := newShop(t, "UTC")
-	if got, err := report.NewService(seen.db).SentCoupons(t.Context(), neighbour.by, days(t, "2026-05-01", "2026-06-30")); err != nil || len(got) != 0 {
+	if got, err := report.NewService(seen.DB).SentCoupons(t.Context(), neighbour.By, days(t, "2026-05-01", "2026-06-30")); err != nil || len(got) != 0 {
 		t.Errorf("a neighbour sees %v, %v", got, err)
 	}
 }
@@ -403,23 +400,19 @@ func TestRedemptionRate(t *testing.T) {
 func TestEachReportIsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	s := shopOf(t, d, "Europe/Stockholm")
+	s := shopIn(t, d, "Europe/Stockholm")
 	reports := report.NewService(d)
 	for name, ask := range map[string]func() error{
-		"summary":  func() error { _, err := reports.Summary(t.Context(), s.by, report.Range{}); return err },
-		"top":      func() error { _, err := reports.Top(t.Context(), s.by, report.Ranking{}); return err },
-		"coupons":  func() error { _, err := reports.Coupons(t.Context(), s.by); return err },
-		"sent":     func() error { _, err := reports.SentCoupons(t.Context(), s.by, report.Range{}); return err },
-		"overview": func() error { _, err := reports.Overview(t.Context(), s.by, report.Range{}); return err },
-		"recent":   func() error { _, err := reports.Recent(t.Context(), s.by, 10, ""); return err },
+		"summary":  func() error { _, err := reports.Summary(t.Context(), s.By, report.Range{}); return err },
+		"top":      func() error { _, err := reports.Top(t.Context(), s.By, report.Ranking{}); return err },
+		"coupons":  func() error { _, err := reports.Coupons(t.Context(), s.By); return err },
+		"sent":     func() error { _, err := reports.SentCoupons(t.Context(), s.By, report.Range{}); return err },
+		"overview": func() error { _, err := reports.Overview(t.Context(), s.By, report.Range{}); return err },
+		"recent":   func() error { _, err := reports.Recent(t.Context(), s.By, 10, ""); return err },
 	} {
-		if err := ask(); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(ask())
 		before := count()
-		if err := ask(); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(ask())
 		if got := count() - before; got != 1 {
 			t.Errorf("%s makes %d round trips, want 1", name, got)
 		}

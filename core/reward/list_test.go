@@ -13,50 +13,8 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 )
-
-// walk returns a whole list, and checks its pages forward and backward.
-func walk[T any](t *testing.T, id func(T) core.ID, list func(core.Page) (core.List[T], error)) (all []T) {
-	t.Helper()
-	page := core.Page{Size: 2}
-	var forward, back []core.ID
-	ids := func(items []T) (ids []core.ID) {
-		for _, i := range items {
-			ids = append(ids, id(i))
-		}
-		return ids
-	}
-	for {
-		l, err := list(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, forward = append(all, l.Items...), append(forward, ids(l.Items)...)
-		if l.Next == nil {
-			back, page.Cursor = ids(l.Items), l.Prev
-			break
-		}
-		page.Cursor = l.Next
-	}
-	for page.Cursor != nil {
-		l, err := list(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, page.Cursor = append(ids(l.Items), back...), l.Prev
-	}
-	if diff := cmp.Diff(forward, back); diff != "" {
-		t.Errorf("the way back (-forward +back):\n%s", diff)
-	}
-	return all
-}
-
-func idsOf[T any](all []T, id func(T) core.ID) (ids []core.ID) {
-	for _, one := range all {
-		ids = append(ids, id(one))
-	}
-	return ids
-}
 
 func counted(r reward.WithCounts) core.ID    { return r.ID }
 func named(r reward.NamedRedemption) core.ID { return r.ID }
@@ -65,27 +23,21 @@ func named(r reward.NamedRedemption) core.ID { return r.ID }
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.buyer(t, "070 174 06 05", 1000, 0)
+	anna := s.buyer(1000, 0)
 	var ids []core.ID
 	for _, stock := range []*int64{nil, new(int64(5)), nil, nil, new(int64(0))} {
-		ids = slices.Insert(ids, 0, s.espresso(t, 10, stock))
-		dbtest.Tick(s.db)
+		ids = slices.Insert(ids, 0, s.Reward(10, stock))
+		dbtest.Tick(s.DB)
 	}
 	for _, id := range []core.ID{ids[1], ids[4]} {
-		if _, err := s.SetActive(t.Context(), s.by, id, false); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.Rewards.SetActive(t.Context(), s.By, id, false))
 	}
 	limited := ids[3]
-	s.redeem(t, anna, limited)
-	fulfilled, voided := s.redeem(t, anna, limited), s.redeem(t, anna, limited)
-	s.redeem(t, anna, ids[2])
-	if _, err := s.Fulfil(t.Context(), s.by, fulfilled.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Void(t.Context(), s.by, voided.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Redeem(anna, limited)
+	fulfilled, voided := s.Redeem(anna, limited), s.Redeem(anna, limited)
+	s.Redeem(anna, ids[2])
+	s.Must(s.Rewards.Fulfil(t.Context(), s.By, fulfilled.ID))
+	s.Must(s.Rewards.Void(t.Context(), s.By, voided.ID))
 
 	for _, c := range []struct {
 		status *string
@@ -95,10 +47,10 @@ func TestList(t *testing.T) {
 		{new("active"), []core.ID{ids[0], ids[2], ids[3]}},
 		{new("inactive"), []core.ID{ids[1], ids[4]}},
 	} {
-		got := walk(t, counted, func(p core.Page) (core.List[reward.WithCounts], error) {
-			return s.List(t.Context(), s.by, reward.Filter{Status: c.status}, p)
+		got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.WithCounts], error) {
+			return s.Rewards.List(t.Context(), s.By, reward.Filter{Status: c.status}, p)
 		})
-		if diff := cmp.Diff(c.want, idsOf(got, counted)); diff != "" {
+		if diff := cmp.Diff(c.want, shoptest.Keys(got, counted)); diff != "" {
 			t.Errorf("List (-want +got):\n%s", diff)
 		}
 		for _, r := range got {
@@ -109,16 +61,16 @@ func TestList(t *testing.T) {
 			case ids[2]:
 				pending, redeemed = 1, 1
 			}
-			if r.Pending != pending || r.Redeemed != redeemed || r.Name != "Free espresso" {
+			if r.Pending != pending || r.Redeemed != redeemed || r.Name != "Espresso" {
 				t.Errorf("%+v, want %d pending and %d redeemed", r, pending, redeemed)
 			}
-			if found := s.found(t, r.ID); !cmp.Equal(found, r) {
+			if found := s.found(r.ID); !cmp.Equal(found, r) {
 				t.Errorf("found %+v, listed %+v", found, r)
 			}
 		}
 	}
-	_, err := s.List(t.Context(), s.by, reward.Filter{Status: new("gone")}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}})
-	wantFields(t, err, core.Fields{"status": {core.InvalidChoice}, "cursor": {core.MustBeString}})
+	_, err := s.Rewards.List(t.Context(), s.By, reward.Filter{Status: new("gone")}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}})
+	shoptest.WantFields(t, err, core.Fields{"status": {core.InvalidChoice}, "cursor": {core.MustBeString}})
 }
 
 // Choices returns all rewards by name, including inactive ones.
@@ -127,13 +79,11 @@ func TestNames(t *testing.T) {
 	s := newShop(t)
 	var want []reward.Choice
 	for _, name := range []string{"Espresso", "Cake", "Mug"} {
-		want = append(want, reward.Choice{ID: s.add(t, reward.New{Name: &name, PointsCost: new(int64(1))}), Name: name, Active: name != "Mug"})
+		want = append(want, reward.Choice{ID: s.AddReward(reward.New{Name: &name, PointsCost: new(int64(1))}), Name: name, Active: name != "Mug"})
 	}
-	if _, err := s.SetActive(t.Context(), s.by, want[2].ID, false); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.SetActive(t.Context(), s.By, want[2].ID, false))
 	want[0], want[1] = want[1], want[0]
-	got, err := s.Choices(t.Context(), s.by)
+	got, err := s.Rewards.Choices(t.Context(), s.By)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Names: %v (-want +got):\n%s", err, diff)
 	}
@@ -143,27 +93,23 @@ func TestNames(t *testing.T) {
 func TestThePendingQueue(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna, id := s.buyer(t, "070 174 06 05", 1000, 0), s.espresso(t, 10, nil)
+	anna, id := s.buyer(1000, 0), s.Reward(10, nil)
 	var made []core.ID
 	for range 7 {
-		made = append(made, s.redeem(t, anna, id).ID)
-		dbtest.Tick(s.db)
+		made = append(made, s.Redeem(anna, id).ID)
+		dbtest.Tick(s.DB)
 	}
-	if _, err := s.Fulfil(t.Context(), s.by, made[0]); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Void(t.Context(), s.by, made[3]); err != nil {
-		t.Fatal(err)
-	}
-	got := walk(t, named, func(p core.Page) (core.List[reward.NamedRedemption], error) {
-		return s.ListRedemptions(t.Context(), s.by, reward.RedemptionFilter{Status: new("pending")}, p)
+	s.Must(s.Rewards.Fulfil(t.Context(), s.By, made[0]))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made[3]))
+	got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
+		return s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("pending")}, p)
 	})
 	want := []core.ID{made[1], made[2], made[4], made[5], made[6]}
-	if diff := cmp.Diff(want, idsOf(got, named)); diff != "" {
+	if diff := cmp.Diff(want, shoptest.Keys(got, named)); diff != "" {
 		t.Errorf("the queue (-want +got):\n%s", diff)
 	}
 	for _, r := range got {
-		if r.CustomerName != "Anna Lindqvist" || r.RewardName != "Free espresso" || r.ActorName != "A owner" || r.ActorKind != core.ByStaff || r.CouponName != nil {
+		if r.CustomerName != "Anna Lindqvist" || r.RewardName != "Espresso" || r.ActorName != "A owner" || r.ActorKind != core.ByStaff || r.CouponName != nil {
 			t.Errorf("it names %+v", r)
 		}
 	}
@@ -173,19 +119,15 @@ func TestThePendingQueue(t *testing.T) {
 func TestListRedemptions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna, bo := s.buyer(t, "070 174 06 05", 1000, 0), s.buyer(t, "070 174 06 06", 1000, 0)
-	coffee, cake := s.espresso(t, 10, nil), s.add(t, reward.New{Name: new("Cake"), PointsCost: new(int64(20))})
+	anna, bo := s.buyer(1000, 0), s.buyer(1000, 0)
+	coffee, cake := s.Reward(10, nil), s.AddReward(reward.New{Name: new("Cake"), PointsCost: new(int64(20))})
 	var made []core.ID
 	for _, o := range [][2]core.ID{{anna, coffee}, {bo, coffee}, {anna, cake}, {bo, cake}, {anna, coffee}} {
-		made = append(made, s.redeem(t, o[0], o[1]).ID)
-		dbtest.Tick(s.db)
+		made = append(made, s.Redeem(o[0], o[1]).ID)
+		dbtest.Tick(s.DB)
 	}
-	if _, err := s.Fulfil(t.Context(), s.by, made[1]); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Void(t.Context(), s.by, made[4]); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Rewards.Fulfil(t.Context(), s.By, made[1]))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made[4]))
 	for _, c := range []struct {
 		name string
 		f    reward.RedemptionFilter
@@ -199,22 +141,22 @@ func TestListRedemptions(t *testing.T) {
 		{"customer", reward.RedemptionFilter{CustomerID: new(bo.String())}, []int{3, 1}},
 		{"reward", reward.RedemptionFilter{RewardID: new(cake.String())}, []int{3, 2}},
 		{"all of it", reward.RedemptionFilter{RewardID: new(coffee.String()), CustomerID: new(anna.String()), Status: new("pending")}, []int{0}},
-		{"unknown customer", reward.RedemptionFilter{CustomerID: new(core.NewID(s.db.Now()).String())}, nil},
+		{"unknown customer", reward.RedemptionFilter{CustomerID: new(core.NewID(s.DB.Now()).String())}, nil},
 	} {
 		var want []core.ID
 		for _, i := range c.want {
 			want = append(want, made[i])
 		}
-		got := walk(t, named, func(p core.Page) (core.List[reward.NamedRedemption], error) {
-			return s.ListRedemptions(t.Context(), s.by, c.f, p)
+		got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
+			return s.Rewards.ListRedemptions(t.Context(), s.By, c.f, p)
 		})
-		if diff := cmp.Diff(want, idsOf(got, named)); diff != "" {
+		if diff := cmp.Diff(want, shoptest.Keys(got, named)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	_, err := s.ListRedemptions(t.Context(), s.by, reward.RedemptionFilter{Status: new("lost"), CustomerID: new("x"), RewardID: new("y")},
+	_, err := s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("lost"), CustomerID: new("x"), RewardID: new("y")},
 		core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}})
-	wantFields(t, err, core.Fields{
+	shoptest.WantFields(t, err, core.Fields{
 		"status": {core.InvalidChoice}, "customer_ulid": {core.InvalidChoice},
 		"reward_ulid": {core.InvalidChoice}, "cursor": {core.MustBeString},
 	})
@@ -224,20 +166,16 @@ func TestListRedemptions(t *testing.T) {
 func TestRedemptionDetail(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	sara, maja := dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager)
-	anna, id := s.buyer(t, "070 174 06 05", 100, 0), s.espresso(t, 30, nil)
+	sara, maja := s.As(core.Cashier).By, s.As(core.Manager).By
+	anna, id := s.buyer(100, 0), s.Reward(30, nil)
 	detail := func(id core.ID) reward.RedemptionDetail {
 		t.Helper()
-		d, err := s.RedemptionDetail(t.Context(), s.by, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, err := s.Rewards.RedemptionDetail(t.Context(), s.By, id)
+		s.Check(err)
 		return d
 	}
-	made, err := s.Redeem(t.Context(), sara, order(anna, id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	made, err := s.Rewards.Redeem(t.Context(), sara, order(anna, id))
+	s.Check(err)
 	want := reward.RedemptionDetail{
 		NamedRedemption: reward.NamedRedemption{
 			Redemption: made, CustomerName: "Anna Lindqvist", ActorKind: core.ByStaff, ActorName: sara.Name,
@@ -247,10 +185,8 @@ func TestRedemptionDetail(t *testing.T) {
 	if diff := cmp.Diff(want, detail(made.ID)); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
 	}
-	voided, err := s.Void(t.Context(), maja, made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	voided, err := s.Rewards.Void(t.Context(), maja, made.ID)
+	s.Check(err)
 	want.Redemption, want.EndedByKind, want.EndedByName = voided, new(core.ByStaff), &maja.Name
 	want.Entries = append(want.Entries, ledger.Posted{
 		Kind: ledger.RedemptionRefund, Unit: ledger.Points, Amount: 30, BalanceAfter: 100, CreatedAt: *voided.VoidedAt,
@@ -258,10 +194,8 @@ func TestRedemptionDetail(t *testing.T) {
 	if diff := cmp.Diff(want, detail(made.ID)); diff != "" {
 		t.Errorf("voided (-want +got):\n%s", diff)
 	}
-	handed := s.redeem(t, anna, id)
-	if _, err := s.Fulfil(t.Context(), sara, handed.ID); err != nil {
-		t.Fatal(err)
-	}
+	handed := s.Redeem(anna, id)
+	s.Must(s.Rewards.Fulfil(t.Context(), sara, handed.ID))
 	if d := detail(handed.ID); d.Status != reward.Fulfilled || d.EndedByName == nil || *d.EndedByName != sara.Name || len(d.Entries) != 1 {
 		t.Errorf("fulfilled: %+v", d)
 	}
@@ -271,27 +205,27 @@ func TestRedemptionDetail(t *testing.T) {
 func TestADoubleClickRedeemsOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna, id := s.buyer(t, "070 174 06 05", 100, 0), s.espresso(t, 30, new(int64(5)))
+	anna, id := s.buyer(100, 0), s.Reward(30, new(int64(5)))
 	const clicks = 12
 	answers := make([]string, clicks)
 	var all sync.WaitGroup
 	for i := range clicks {
 		all.Go(func() {
-			by := s.by
+			by := s.By
 			by.Idempotency = &core.Idempotency{
 				Key: "form-1", Fingerprint: sha256.Sum256([]byte("Anna, espresso")), Wait: true,
 				Render: func(result any) (core.Response, error) {
 					return core.Response{Status: 303, Body: []byte(result.(reward.Redemption).ID.String())}, nil
 				},
 			}
-			if err := second(s.Redeem(t.Context(), by, order(anna, id))); err != nil && !errors.Is(err, core.ErrReplayed) {
+			if err := second(s.Rewards.Redeem(t.Context(), by, order(anna, id))); err != nil && !errors.Is(err, core.ErrReplayed) {
 				t.Error(err)
 			}
 			answers[i] = string(by.Idempotency.Response.Body)
 		})
 	}
 	all.Wait()
-	s.want(t, anna, id, 70, 0, new(int64(4)))
+	s.want(anna, id, 70, 0, new(int64(4)))
 	if got := slices.Compact(answers); len(got) != 1 || got[0] == "" {
 		t.Errorf("the clicks lead to %v", got)
 	}
@@ -301,47 +235,49 @@ func TestADoubleClickRedeemsOnce(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	s := shopOf(t, d)
+	s := shopIn(t, d)
 	ctx := t.Context()
-	anna, unlimited, counted := s.buyer(t, "070 174 06 05", 10_000, 0), s.espresso(t, 10, nil), s.espresso(t, 10, new(int64(100)))
-	last := s.redeem(t, anna, counted).ID
-	pending := []core.ID{last, s.redeem(t, anna, counted).ID}
+	anna, unlimited, counted := s.buyer(10_000, 0), s.Reward(10, nil), s.Reward(10, new(int64(100)))
+	last := s.Redeem(anna, counted).ID
+	pending := []core.ID{last, s.Redeem(anna, counted).ID}
 	for _, c := range []struct {
 		name string
 		want int
 		do   func() error
 	}{
-		{"add", 2, func() error { return second(s.Add(ctx, s.by, reward.New{Name: new("x"), PointsCost: new(int64(1))})) }},
-		{"edit", 3, func() error { return second(s.Edit(ctx, s.by, counted, reward.Edit{Name: core.Set("y")})) }},
+		{"add", 2, func() error {
+			return second(s.Rewards.Add(ctx, s.By, reward.New{Name: new("x"), PointsCost: new(int64(1))}))
+		}},
+		{"edit", 3, func() error { return second(s.Rewards.Edit(ctx, s.By, counted, reward.Edit{Name: core.Set("y")})) }},
 		{"change stock", 2, func() error {
-			return second(s.ChangeStock(ctx, s.by, counted, reward.StockChange{Change: new(int64(1))}))
+			return second(s.Rewards.ChangeStock(ctx, s.By, counted, reward.StockChange{Change: new(int64(1))}))
 		}},
 		{"set stock", 2, func() error {
-			return second(s.SetStock(ctx, s.by, unlimited, reward.StockCount{}))
+			return second(s.Rewards.SetStock(ctx, s.By, unlimited, reward.StockCount{}))
 		}},
 		{"switch off and on", 4, func() error {
-			if _, err := s.SetActive(ctx, s.by, counted, false); err != nil {
+			if _, err := s.Rewards.SetActive(ctx, s.By, counted, false); err != nil {
 				return err
 			}
-			return second(s.SetActive(ctx, s.by, counted, true))
+			return second(s.Rewards.SetActive(ctx, s.By, counted, true))
 		}},
-		{"switch on what is on", 3, func() error { return second(s.SetActive(ctx, s.by, counted, true)) }},
+		{"switch on what is on", 3, func() error { return second(s.Rewards.SetActive(ctx, s.By, counted, true)) }},
 		{"list", 1, func() error {
-			return second(s.List(ctx, s.by, reward.Filter{Status: new("active")}, core.Page{Size: 3}))
+			return second(s.Rewards.List(ctx, s.By, reward.Filter{Status: new("active")}, core.Page{Size: 3}))
 		}},
-		{"find", 1, func() error { return second(s.Find(ctx, s.by, counted)) }},
-		{"redeem", 3, func() error { return second(s.Redeem(ctx, s.by, order(anna, unlimited))) }},
-		{"redeem what is counted", 4, func() error { return second(s.Redeem(ctx, s.by, order(anna, counted))) }},
+		{"find", 1, func() error { return second(s.Rewards.Find(ctx, s.By, counted)) }},
+		{"redeem", 3, func() error { return second(s.Rewards.Redeem(ctx, s.By, order(anna, unlimited))) }},
+		{"redeem what is counted", 4, func() error { return second(s.Rewards.Redeem(ctx, s.By, order(anna, counted))) }},
 		{"fulfil", 2, func() error {
 			id := pending[0]
 			pending = pending[1:]
-			return second(s.Fulfil(ctx, s.by, id))
+			return second(s.Rewards.Fulfil(ctx, s.By, id))
 		}},
-		{"names", 1, func() error { return second(s.Choices(ctx, s.by)) }},
+		{"names", 1, func() error { return second(s.Rewards.Choices(ctx, s.By)) }},
 		{"redemptions", 1, func() error {
-			return second(s.ListRedemptions(ctx, s.by, reward.RedemptionFilter{CustomerID: new(anna.String())}, core.Page{Size: 3}))
+			return second(s.Rewards.ListRedemptions(ctx, s.By, reward.RedemptionFilter{CustomerID: new(anna.String())}, core.Page{Size: 3}))
 		}},
-		{"redemption", 1, func() error { return second(s.RedemptionDetail(ctx, s.by, last)) }},
+		{"redemption", 1, func() error { return second(s.Rewards.RedemptionDetail(ctx, s.By, last)) }},
 	} {
 		var trips int
 		for range 2 { // the first run prepares the statements

@@ -24,34 +24,21 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/sandbox"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/vault"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func newMaker(t *testing.T, d *db.DB) sandbox.Maker {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := vault.New([]string{"a secret of thirty-two characters"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	render := func(context.Context, string, mail.Email) (mail.Rendered, error) { return mail.Rendered{}, nil }
-	mails := mail.New(d, jobs, render, nil, log)
+	s := shoptest.Of(t, d, core.Actor{})
 	return sandbox.Maker{
-		DB: d, Tokens: token.NewService(d, jobs, mails), Transactions: transaction.NewService(d),
-		Customers: customer.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs, mails, link.New(keys), slog.New(slog.DiscardHandler)), Keys: keys,
-		Billing: billing.NewService(d, jobs, mails, log),
+		DB: d, Tokens: token.NewService(d, s.Jobs, s.Mails), Transactions: s.Sales, Customers: s.Customers, Rewards: s.Rewards,
+		Coupons: s.Coupons, Keys: dbtest.Keys(), Billing: billing.NewService(d, s.Jobs, s.Mails, slog.New(slog.DiscardHandler)),
 		BaseURL: "https://localhost:8443", CAFile: "data/ca.pem", PostScope: token.TransactionsWrite,
 		TenantURL: func(slug string) string { return "https://" + slug + ".localhost:8443" },
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
@@ -35,7 +37,9 @@ type Shop struct {
 	Sales     *transaction.Service
 	Rewards   *reward.Service
 	Coupons   *coupon.Service
-	Jobs      *job.Queue // of Coupons; it runs no jobs until a test starts it
+	Jobs      *job.Queue // runs no jobs until a test starts it
+	Mails     *mail.Service
+	Post      *Post // has what Mails rendered
 }
 
 // New makes a business in the database that the package's tests share.
@@ -50,25 +54,28 @@ func In(t testing.TB, d *db.DB) Shop {
 	return Of(t, d, dbtest.Tenant(t, d))
 }
 
-// Of returns an existing business, as a person sees it.
+// Of returns an existing business, as a person sees it, or the platform, as a super-admin does.
 func Of(t testing.TB, d *db.DB, by core.Actor) Shop {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Shop{
-		T: t, DB: d, By: by,
-		Customers: customer.NewService(d), Sales: transaction.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), log), Jobs: jobs,
-	}
+	return Shop{T: t, By: by, Post: &Post{emails: map[string][]mail.Email{}}}.in(d)
 }
 
-// At is the same business at another time.
+// At is the same business at another time, in another process.
 func (s Shop) At(instant time.Time) Shop {
 	s.T.Helper()
-	return Of(s.T, s.DB.At(instant), s.By)
+	return s.in(s.DB.At(instant))
+}
+
+// in is the same business with the services of another process.
+func (s Shop) in(d *db.DB) Shop {
+	s.T.Helper()
+	log := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, log)
+	s.Check(err)
+	s.DB, s.Jobs, s.Mails = d, jobs, mail.New(d, jobs, s.Post.Render, nil, log)
+	s.Customers, s.Sales, s.Rewards = customer.NewService(d), transaction.NewService(d), reward.NewService(d)
+	s.Coupons = coupon.NewService(d, jobs, s.Mails, dbtest.Links(), log)
+	return s
 }
 
 // Later is the same business after a while.
@@ -88,7 +95,7 @@ func (s Shop) As(role core.Role) Shop {
 func (s Shop) InZone(name string) Shop {
 	s.T.Helper()
 	zone, err := time.LoadLocation(name)
-	s.check(err)
+	s.Check(err)
 	s.By.Tenant.TimeZone = zone
 	return s
 }
@@ -99,58 +106,57 @@ func (s Shop) Customer() customer.Customer {
 	return s.AddCustomer(Anna(Phone()))
 }
 
-// AddCustomers adds n customers.
-func (s Shop) AddCustomers(n int) []customer.Customer {
+// AddCustomers adds n customers and returns their ids.
+func (s Shop) AddCustomers(n int) []core.ID {
 	s.T.Helper()
-	all := make([]customer.Customer, n)
-	for i := range all {
-		all[i] = s.Customer()
+	ids := make([]core.ID, n)
+	for i := range ids {
+		ids[i] = s.Customer().ID
 	}
-	return all
+	return ids
 }
 
 // AddCustomer adds a customer.
 func (s Shop) AddCustomer(n customer.New) customer.Customer {
 	s.T.Helper()
 	added, err := s.Customers.Upsert(s.T.Context(), s.By, n)
-	s.check(err)
+	s.Check(err)
 	return added.Customer
 }
 
-// Account returns a customer with their balances.
-func (s Shop) Account(id core.ID) customer.Customer {
+// Account returns a customer's balances.
+func (s Shop) Account(id core.ID) ledger.Account {
 	s.T.Helper()
 	c, err := s.Customers.Find(s.T.Context(), s.By, id)
-	s.check(err)
-	return c
+	s.Check(err)
+	return ledger.Account{Points: c.PointsBalance, Stamps: c.StampsBalance}
 }
 
 // Adjust adds points or stamps to a customer, or takes them.
 func (s Shop) Adjust(id core.ID, unit ledger.Unit, amount int64) {
 	s.T.Helper()
-	_, err := db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
-		return ledger.Post(s.T.Context(), tx, s.By, ledger.Entry{Customer: id, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
-	})
-	s.check(err)
+	s.Must(db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(s.T.Context(), tx, s.By, ledger.Entry{Customer: id, Unit: unit, Amount: amount, Kind: ledger.Adjustment, Reason: new("Sorry")})
+	}))
 }
 
 // Points adds a transaction type that gives a point for each full amount of cents.
 func (s Shop) Points(cents int64) transaction.Type {
 	s.T.Helper()
-	return s.Type(ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: cents})
+	return s.Type("Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: cents})
 }
 
 // Stamps adds a transaction type that gives a stamp for each sale.
 func (s Shop) Stamps() transaction.Type {
 	s.T.Helper()
-	return s.Type(ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
+	return s.Type("Coffee card", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
 }
 
 // Type adds a transaction type.
-func (s Shop) Type(unit ledger.Unit, rule transaction.Rule) transaction.Type {
+func (s Shop) Type(name string, unit ledger.Unit, rule transaction.Rule) transaction.Type {
 	s.T.Helper()
-	kind, err := s.Sales.AddType(s.T.Context(), s.By, transaction.NewType{Name: "Purchase", RuleType: unit, Rule: rule})
-	s.check(err)
+	kind, err := s.Sales.AddType(s.T.Context(), s.By, transaction.NewType{Name: name, RuleType: unit, Rule: rule})
+	s.Check(err)
 	return kind
 }
 
@@ -160,15 +166,14 @@ func (s Shop) Sale(to core.ID, kind transaction.Type, cents int64) transaction.T
 	sale, err := s.Sales.Record(s.T.Context(), s.By, transaction.New{
 		CustomerID: new(to.String()), TransactionTypeID: &kind.ID, SpendAmountCents: &cents, Source: transaction.POS,
 	})
-	s.check(err)
+	s.Check(err)
 	return sale
 }
 
 // VoidSale voids a sale.
 func (s Shop) VoidSale(id core.ID) {
 	s.T.Helper()
-	_, err := s.Sales.Void(s.T.Context(), s.By, id)
-	s.check(err)
+	s.Must(s.Sales.Void(s.T.Context(), s.By, id))
 }
 
 // Reward adds a reward for points.
@@ -181,7 +186,7 @@ func (s Shop) Reward(points int64, stock *int64) core.ID {
 func (s Shop) AddReward(n reward.New) core.ID {
 	s.T.Helper()
 	added, err := s.Rewards.Add(s.T.Context(), s.By, n)
-	s.check(err)
+	s.Check(err)
 	return added.ID
 }
 
@@ -189,35 +194,34 @@ func (s Shop) AddReward(n reward.New) core.ID {
 func (s Shop) Redeem(customerID, rewardID core.ID) reward.Redemption {
 	s.T.Helper()
 	redemption, err := s.Rewards.Redeem(s.T.Context(), s.By, reward.RedeemRequest{CustomerID: new(customerID.String()), RewardID: new(rewardID.String())})
-	s.check(err)
+	s.Check(err)
 	return redemption
 }
 
 // VoidRedemption voids a redemption.
 func (s Shop) VoidRedemption(id core.ID) {
 	s.T.Helper()
-	_, err := s.Rewards.Void(s.T.Context(), s.By, id)
-	s.check(err)
+	s.Must(s.Rewards.Void(s.T.Context(), s.By, id))
 }
 
 // Coupon adds a coupon.
 func (s Shop) Coupon(n coupon.New) coupon.Coupon {
 	s.T.Helper()
 	added, err := s.Coupons.Add(s.T.Context(), s.By, n)
-	s.check(err)
+	s.Check(err)
 	return added
 }
 
-// Send sends a coupon and waits until its vouchers exist.
+// Send sends a coupon and creates its vouchers.
 func (s Shop) Send(id core.ID, send coupon.Send) coupon.Sending {
 	s.T.Helper()
 	if send.FormKey == "" {
 		send.FormKey = core.NewID(s.DB.Now()).String()
 	}
 	sent, err := s.Coupons.Send(s.T.Context(), s.By, id, send)
-	s.check(err)
+	s.Check(err)
 	sent, err = s.Coupons.Evaluate(s.T.Context(), s.By, sent.ID)
-	s.check(err)
+	s.Check(err)
 	return sent
 }
 
@@ -235,15 +239,28 @@ func (s Shop) Voucher(couponID, customerID core.ID) core.ID {
 func (s Shop) RedeemVoucher(id core.ID) coupon.Voucher {
 	s.T.Helper()
 	redeemed, err := s.Coupons.Redeem(s.T.Context(), s.By, id)
-	s.check(err)
+	s.Check(err)
 	return redeemed
+}
+
+// Check fails the test on an error.
+func (s Shop) Check(err error) {
+	s.T.Helper()
+	if err != nil {
+		s.T.Fatal(err)
+	}
+}
+
+// Must fails the test on the error of a call that has a result which the test doesn't need.
+func (s Shop) Must(_ any, err error) {
+	s.T.Helper()
+	s.Check(err)
 }
 
 // Exec runs a statement as the owner of the tables.
 func (s Shop) Exec(sql string, args ...any) {
 	s.T.Helper()
-	_, err := dbtest.Owner(s.DB).Exec(s.T.Context(), sql, args...)
-	s.check(err)
+	s.Must(dbtest.Owner(s.DB).Exec(s.T.Context(), sql, args...))
 }
 
 // Query returns the only value that a statement selects, read as the owner of the tables.
@@ -251,7 +268,7 @@ func Query[V any](s Shop, sql string, args ...any) V {
 	s.T.Helper()
 	values := QueryAll[V](s, sql, args...)
 	if len(values) != 1 {
-		s.T.Fatalf("%d rows, want one: %s", len(values), sql)
+		s.T.Fatalf("got %d rows, want one: %s", len(values), sql)
 	}
 	return values[0]
 }
@@ -260,21 +277,40 @@ func Query[V any](s Shop, sql string, args ...any) V {
 func QueryAll[V any](s Shop, sql string, args ...any) []V {
 	s.T.Helper()
 	rows, err := dbtest.Owner(s.DB).Query(s.T.Context(), sql, args...)
-	s.check(err)
+	s.Check(err)
 	values, err := pgx.CollectRows(rows, pgx.RowTo[V])
-	s.check(err)
+	s.Check(err)
 	return values
+}
+
+// Wait waits until a statement selects true.
+func (s Shop) Wait(what, question string, args ...any) {
+	s.T.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if yes := Query[*bool](s, question, args...); yes != nil && *yes {
+			return
+		}
+		if time.Now().After(end) {
+			s.T.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// Count returns the number of the business's rows in a table, which a condition may follow: "pin where status = 'open'".
+func (s Shop) Count(rows string) int64 {
+	s.T.Helper()
+	return Query[int64](s, "select count(*) from (select tenant_id from loyalty."+rows+") r where tenant_id = $1", s.By.Tenant.ID)
 }
 
 // Log returns the entries of the audit log about a record, oldest first: the action, the facts
 // before and after, and the actor.
-func (s Shop) Log(subject string) []string {
+func (s Shop) Log(kind string, id any) []string {
 	s.T.Helper()
 	return QueryAll[string](s, `
 		select concat_ws(' ', action, coalesce(old::text, '-'), coalesce(new::text, '-'), 'by', actor_name)
 		from loyalty.audit_entry
-		where tenant_id = $1 and subject_id = $2
-		order by created_at, id`, s.By.Tenant.ID, subject)
+		where tenant_id = $1 and subject_kind = $2 and subject_id = $3
+		order by created_at, id`, s.By.Tenant.ID, kind, fmt.Sprint(id))
 }
 
 // Verify fails the test if the checks of `loyalty verify` find anything in the database, which
@@ -282,18 +318,11 @@ func (s Shop) Log(subject string) []string {
 func (s Shop) Verify() {
 	s.T.Helper()
 	results, err := verify.Run(s.T.Context(), s.DB)
-	s.check(err)
+	s.Check(err)
 	for _, r := range results {
 		if r.Wrong > 0 {
 			s.T.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
 		}
-	}
-}
-
-func (s Shop) check(err error) {
-	s.T.Helper()
-	if err != nil {
-		s.T.Fatal(err)
 	}
 }
 
@@ -307,14 +336,56 @@ func Anna(phone string) customer.New {
 	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone}
 }
 
-// WantFields fails the test unless err is a refusal of these fields.
-func WantFields(t testing.TB, err error, want core.Fields) {
+// Fields returns the violations of a refusal of fields, which err must be.
+func Fields(t testing.TB, err error) core.Fields {
 	t.Helper()
 	var refusal *core.Error
 	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
 		t.Fatalf("got %v, want a refusal of fields", err)
 	}
-	if diff := cmp.Diff(want, refusal.Fields); diff != "" {
+	return refusal.Fields
+}
+
+// WantFields fails the test unless err is a refusal of these fields.
+func WantFields(t testing.TB, err error, want core.Fields) {
+	t.Helper()
+	if diff := cmp.Diff(want, Fields(t, err)); diff != "" {
 		t.Errorf("refused fields (-want +got):\n%s", diff)
 	}
+}
+
+// Walk reads a whole list in pages of a size. It fails the test unless the way back has the same items.
+func Walk[V any](t testing.TB, size int, list func(core.Page) (core.List[V], error)) (all []V) {
+	t.Helper()
+	read := func(at *core.Cursor) core.List[V] {
+		t.Helper()
+		l, err := list(core.Page{Size: size, Cursor: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	l := read(nil)
+	all = append(all, l.Items...) // nil if there are none
+	for l.Next != nil {
+		l = read(l.Next)
+		all = append(all, l.Items...)
+	}
+	back := append([]V(nil), l.Items...)
+	for l.Prev != nil {
+		l = read(l.Prev)
+		back = append(slices.Clone(l.Items), back...)
+	}
+	if diff := cmp.Diff(all, back); diff != "" {
+		t.Errorf("the way back, in pages of %d (-forward +back):\n%s", size, diff)
+	}
+	return all
+}
+
+// Keys returns one value of each item of a list.
+func Keys[V, K any](items []V, key func(V) K) (keys []K) {
+	for _, item := range items {
+		keys = append(keys, key(item))
+	}
+	return keys
 }

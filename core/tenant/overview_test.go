@@ -11,68 +11,46 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/usage"
 )
 
 // named creates a tenant with a name that is also its slug.
-func (o office) named(t *testing.T, name string, change func(*tenant.New)) tenant.Tenant {
-	t.Helper()
+func (o office) named(name string, change func(*tenant.New)) tenant.Tenant {
+	o.T.Helper()
 	n := described(name)
 	n.Name, n.Email = new(strings.ToUpper(name[:1])+name[1:]), new(name+"@example.com")
 	if change != nil {
 		change(&n)
 	}
-	return o.create(t, n)
+	return o.create(n)
 }
 
 // sell records a sale to a new customer, by the owner.
-func (o office) sell(t *testing.T, made tenant.Tenant) {
-	t.Helper()
-	served, err := tenant.ByID(t.Context(), o.db, made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) sell(made tenant.Tenant) {
+	o.T.Helper()
+	served, err := tenant.ByID(o.T.Context(), o.DB, made.ID)
+	o.Check(err)
 	by := core.Actor{Kind: core.ByStaff, ID: "1", Name: "Maja", Tenant: served, Role: core.Owner}
-	sales := transaction.NewService(o.db)
-	kind, err := sales.AddType(t.Context(), by, transaction.NewType{
-		Name: "Purchase " + slug(), RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := customer.NewService(o.db).Upsert(t.Context(), by, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(core.NewID(time.Now()).String() + "123")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	who := c.ID.String()
-	if _, err := sales.Record(t.Context(), by, transaction.New{CustomerID: &who, TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(500)), Source: transaction.API}); err != nil {
-		t.Fatal(err)
-	}
+	shop := shoptest.Of(o.T, o.DB, by)
+	shop.Sale(shop.Customer().ID, shop.Points(100), 500)
 }
 
 // owe creates an overdue invoice.
-func (o office) owe(t *testing.T, id core.TenantID) {
-	t.Helper()
-	_, err := dbtest.Owner(o.db).Exec(t.Context(), `
+func (o office) owe(id core.TenantID) {
+	o.T.Helper()
+	o.Exec(`
 		insert into loyalty.invoice (tenant_id, number, status, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at, issued_at, due_at)
 		values ($1, $1, 'overdue', 'EUR', '[]', 100, 0, 100, '2026-01-01', '2026-01-31', now(), now(), now())`, id)
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
-func (o office) overview(t *testing.T, p tenant.OverviewFilter) tenant.Overview {
-	t.Helper()
-	shown, err := o.Overview(t.Context(), o.by, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) overview(p tenant.OverviewFilter) tenant.Overview {
+	o.T.Helper()
+	shown, err := o.Overview(o.T.Context(), o.By, p)
+	o.Check(err)
 	return shown
 }
 
@@ -86,30 +64,26 @@ func slugs(o tenant.Overview) (list []string) {
 // The overview has search, filters, orders and counts by condition.
 func TestOverview(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
-	plan := o.plan(t, false)
-	aro := o.named(t, "aro", func(n *tenant.New) { n.Name, n.Country = new("Café Åro"), new("SE") })
-	bike := o.named(t, "bike", func(n *tenant.New) { n.PlanID = &plan })
-	late := o.named(t, "cloud", func(n *tenant.New) { n.Country = new("FI") })
-	o.named(t, "delta", nil)
-	gone := o.named(t, "echo", nil)
-	o.sell(t, aro)
-	o.sell(t, aro)
-	o.sell(t, bike)
-	o.sell(t, late)
-	o.owe(t, late.ID)
-	o.owe(t, gone.ID)
-	if _, err := o.Suspend(t.Context(), o.by, gone.ID, new("It asked for it.")); err != nil {
-		t.Fatal(err)
-	}
+	o := officeIn(t, dbtest.OwnDB(t))
+	plan := o.plan(false)
+	aro := o.named("aro", func(n *tenant.New) { n.Name, n.Country = new("Café Åro"), new("SE") })
+	bike := o.named("bike", func(n *tenant.New) { n.PlanID = &plan })
+	late := o.named("cloud", func(n *tenant.New) { n.Country = new("FI") })
+	o.named("delta", nil)
+	gone := o.named("echo", nil)
+	o.sell(aro)
+	o.sell(aro)
+	o.sell(bike)
+	o.sell(late)
+	o.owe(late.ID)
+	o.owe(gone.ID)
+	o.Must(o.Suspend(t.Context(), o.By, gone.ID, new("It asked for it.")))
 
-	if uncounted := o.overview(t, tenant.OverviewFilter{}); uncounted.CountedAt != nil || uncounted.Tenants[0].Customers != 0 || uncounted.Total != 5 {
+	if uncounted := o.overview(tenant.OverviewFilter{}); uncounted.CountedAt != nil || uncounted.Tenants[0].Customers != 0 || uncounted.Total != 5 {
 		t.Errorf("before anything was counted: %+v", uncounted)
 	}
-	if err := o.Count(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	all := o.overview(t, tenant.OverviewFilter{Order: new("name")})
+	o.Check(o.Service.Count(t.Context()))
+	all := o.overview(tenant.OverviewFilter{Order: new("name")})
 	if diff := cmp.Diff([]string{"bike", "aro", "cloud", "delta", "echo"}, slugs(all)); diff != "" {
 		t.Errorf("by name (-want +got):\n%s", diff)
 	}
@@ -120,7 +94,7 @@ func TestOverview(t *testing.T) {
 	if diff := cmp.Diff([]string{"FI", "SE"}, all.Countries); diff != "" {
 		t.Errorf("countries (-want +got):\n%s", diff)
 	}
-	if age := o.db.Now().Sub(*all.CountedAt); age < 0 || age > time.Minute {
+	if age := o.DB.Now().Sub(*all.CountedAt); age < 0 || age > time.Minute {
 		t.Errorf("counted %s ago", age)
 	}
 	first := all.Tenants[1] // the one that was sold at
@@ -148,24 +122,22 @@ func TestOverview(t *testing.T) {
 		"the second page":      {tenant.OverviewFilter{Order: new("name"), Size: 2, Number: 2}, []string{"cloud", "delta"}},
 		"behind the last page": {tenant.OverviewFilter{Order: new("name"), Size: 2, Number: 9}, nil},
 	} {
-		if got := slugs(o.overview(t, c.OverviewFilter)); !slices.Equal(got, c.want) {
+		if got := slugs(o.overview(c.OverviewFilter)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", what, got, c.want)
 		}
 	}
 	// The last activity comes first.
-	o.sell(t, bike)
-	if err := o.Count(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := slugs(o.overview(t, tenant.OverviewFilter{})); got[0] != "bike" {
+	o.sell(bike)
+	o.Check(o.Service.Count(t.Context()))
+	if got := slugs(o.overview(tenant.OverviewFilter{})); got[0] != "bike" {
 		t.Errorf("by activity: %v", got)
 	}
 	// Counts use the other filters; the total uses all.
-	if found := o.overview(t, tenant.OverviewFilter{Search: new("o@example.com"), Condition: new("suspended")}); found.Total != 1 || found.All() != 2 {
+	if found := o.overview(tenant.OverviewFilter{Search: new("o@example.com"), Condition: new("suspended")}); found.Total != 1 || found.All() != 2 {
 		t.Errorf("%d of %d found: %+v", found.Total, found.All(), found.Counts)
 	}
-	_, err := o.Overview(t.Context(), o.by, tenant.OverviewFilter{Condition: new("fine"), Order: new("size"), Number: 0, Size: 25, Search: new(strings.Repeat("x", 256))})
-	wantFields(t, err, core.Fields{
+	_, err := o.Overview(t.Context(), o.By, tenant.OverviewFilter{Condition: new("fine"), Order: new("size"), Number: 0, Size: 25, Search: new(strings.Repeat("x", 256))})
+	shoptest.WantFields(t, err, core.Fields{
 		"status": {core.InvalidChoice}, "sort": {core.InvalidChoice}, "page": {core.Min(1)},
 		"search": {core.MaxLength(255)},
 	})
@@ -174,36 +146,28 @@ func TestOverview(t *testing.T) {
 // Completed sales of the last 30 days are counted, voided ones are not.
 func TestCountIsOfRecentSales(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
-	made := o.named(t, "aro", nil)
-	o.sell(t, made)
-	o.sell(t, made)
-	if _, err := dbtest.Owner(o.db).Exec(t.Context(), `
-		update loyalty.transaction set status = 'voided', voided_at = now() where id = (select max(id::text)::uuid from loyalty.transaction)`); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Count(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := o.overview(t, tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 1 {
+	o := officeIn(t, dbtest.OwnDB(t))
+	made := o.named("aro", nil)
+	o.sell(made)
+	o.sell(made)
+	o.Exec(`
+		update loyalty.transaction set status = 'voided', voided_at = now() where id = (select max(id::text)::uuid from loyalty.transaction)`)
+	o.Check(o.Service.Count(t.Context()))
+	if got := o.overview(tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 1 {
 		t.Errorf("sales = %d, want the one that was not voided", got.SalesLately)
 	}
-	later := office{tenant.NewService(o.db.At(o.db.Now().Add(tenant.RecentPeriod+time.Hour)), nil), o.db, o.by}
-	if err := later.Count(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := o.overview(t, tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 0 || got.Condition != tenant.IsActive || got.LastActivityAt == nil {
+	later := tenant.NewService(o.DB.At(o.DB.Now().Add(tenant.RecentPeriod+time.Hour)), nil)
+	o.Check(later.Count(t.Context()))
+	if got := o.overview(tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 0 || got.Condition != tenant.IsActive || got.LastActivityAt == nil {
 		t.Errorf("a month later: %+v", got)
 	}
 	// A slower process that counts for an earlier instant changes nothing.
-	if err := o.Count(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := o.overview(t, tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 0 {
+	o.Check(o.Service.Count(t.Context()))
+	if got := o.overview(tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 0 {
 		t.Errorf("an older count replaced a newer one: %+v", got)
 	}
 	// A tenant can't count the others.
-	_, err := db.InTenant(t.Context(), o.db, core.Actor{Kind: core.BySystem, Tenant: core.Tenant{ID: made.ID}}, func(tx *db.Tx) (int64, error) {
+	_, err := db.InTenant(t.Context(), o.DB, core.Actor{Kind: core.BySystem, Tenant: core.Tenant{ID: made.ID}}, func(tx *db.Tx) (int64, error) {
 		return db.Value[int64](t.Context(), tx, "select loyalty.count_tenants(now(), gen_random_uuid())", nil)
 	})
 	if err == nil || !strings.Contains(err.Error(), "this works on all tenants") {
@@ -215,22 +179,18 @@ func TestCountIsOfRecentSales(t *testing.T) {
 func TestOverviewRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, trips := dbtest.RoundTrips(t)
-	o := officeOf(t, d)
-	made := o.create(t, described(slug()))
+	o := officeIn(t, d)
+	made := o.create(described(slug()))
 	searched := tenant.OverviewFilter{Size: 25, Number: 1, Search: new("x")}
-	o.overview(t, searched)
-	if _, err := o.Find(t.Context(), o.by, made.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.overview(searched)
+	o.Must(o.Find(t.Context(), o.By, made.ID))
 	before := trips()
-	o.overview(t, searched)
+	o.overview(searched)
 	if n := trips() - before; n != 1 {
 		t.Errorf("an overview takes %d round trips, want 1", n)
 	}
 	before = trips()
-	if _, err := o.Find(t.Context(), o.by, made.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.Find(t.Context(), o.By, made.ID))
 	if n := trips() - before; n != 3 {
 		t.Errorf("one tenant takes %d round trips, want 3", n)
 	}
@@ -240,32 +200,27 @@ func TestOverviewRoundTrips(t *testing.T) {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made := o.create(t, described(slug()))
-	o.sell(t, made)
-	d, err := o.Find(t.Context(), o.by, made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := o.create(described(slug()))
+	o.sell(made)
+	d, err := o.Find(t.Context(), o.By, made.ID)
+	o.Check(err)
 	if d.ID != made.ID || d.PlanName != "Free" || d.Served.Slug != made.Slug || d.SuspendedAt != nil || len(d.Uses) != 3 || d.Uses[0] != (usage.Use{Kind: usage.Customers, Used: 1}) {
 		t.Errorf("found %+v", d)
 	}
 	if len(d.People) != 1 || d.People[0].Role != core.Owner || !d.People[0].Invited || d.People[0].SignedInAt != nil || d.InvitedOwner() == nil {
 		t.Errorf("its people: %+v", d.People)
 	}
-	_, err = dbtest.Owner(o.db).Exec(t.Context(), `
+	o.Exec(`
 		with known as (
 			update loyalty.credential set password_hash = 'x' where staff_id = $2 returning staff_id
 		)
 		insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, actor_kind, actor_id, actor_name, address, request_id, created_at)
 		select $1, gen_random_uuid(), 'staff.sign_in', 'staff', staff_id::text, 'staff', staff_id::text, 'Maja', '', '', now()
 		from known`, made.ID, d.People[0].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d, err = o.Find(t.Context(), o.by, made.ID); err != nil || d.People[0].SignedInAt == nil || d.People[0].Invited || d.InvitedOwner() != nil {
+	if d, err = o.Find(t.Context(), o.By, made.ID); err != nil || d.People[0].SignedInAt == nil || d.People[0].Invited || d.InvitedOwner() != nil {
 		t.Errorf("after signing in: %+v, %v", d.People, err)
 	}
-	if _, err := o.Find(t.Context(), o.by, 1<<40); !errors.Is(err, core.ErrNotFound) {
+	if _, err := o.Find(t.Context(), o.By, 1<<40); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("none = %v", err)
 	}
 }
@@ -275,35 +230,35 @@ func TestFind(t *testing.T) {
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made := o.create(t, described(slug()))
-	_, err := o.Suspend(t.Context(), o.by, made.ID, new(" "))
-	wantFields(t, err, core.Fields{"reason": {core.Required}})
-	_, err = o.Suspend(t.Context(), o.by, made.ID, new(strings.Repeat("x", 501)))
-	wantFields(t, err, core.Fields{"reason": {core.MaxLength(500)}})
-	if _, err := o.Reactivate(t.Context(), o.by, made.ID); !errors.Is(err, tenant.ErrNotSuspended) {
+	made := o.create(described(slug()))
+	_, err := o.Suspend(t.Context(), o.By, made.ID, new(" "))
+	shoptest.WantFields(t, err, core.Fields{"reason": {core.Required}})
+	_, err = o.Suspend(t.Context(), o.By, made.ID, new(strings.Repeat("x", 501)))
+	shoptest.WantFields(t, err, core.Fields{"reason": {core.MaxLength(500)}})
+	if _, err := o.Reactivate(t.Context(), o.By, made.ID); !errors.Is(err, tenant.ErrNotSuspended) {
 		t.Errorf("reactivating an active one: %v", err)
 	}
 
-	suspended, err := o.Suspend(t.Context(), o.by, made.ID, new("Three invoices are overdue."))
+	suspended, err := o.Suspend(t.Context(), o.By, made.ID, new("Three invoices are overdue."))
 	if err != nil || suspended.Status != tenant.Suspended || suspended.SuspendedAt == nil || *suspended.SuspendReason != "Three invoices are overdue." {
 		t.Fatalf("suspended: %+v, %v", suspended, err)
 	}
-	if _, err := o.Suspend(t.Context(), o.by, made.ID, new("Again")); !errors.Is(err, tenant.ErrSuspended) {
+	if _, err := o.Suspend(t.Context(), o.By, made.ID, new("Again")); !errors.Is(err, tenant.ErrSuspended) {
 		t.Errorf("twice: %v", err)
 	}
 	// Other edits don't change it.
-	if edited := o.edit(t, made.ID, tenant.Edit{Name: core.Set("Kiosk"), Status: core.Set("suspended")}); edited.SuspendReason == nil || !edited.SuspendedAt.Equal(*suspended.SuspendedAt) {
+	if edited := o.edit(made.ID, tenant.Edit{Name: core.Set("Kiosk"), Status: core.Set("suspended")}); edited.SuspendReason == nil || !edited.SuspendedAt.Equal(*suspended.SuspendedAt) {
 		t.Errorf("edited: %+v", edited)
 	}
-	d, err := o.Find(t.Context(), o.by, made.ID)
+	d, err := o.Find(t.Context(), o.By, made.ID)
 	if err != nil || d.Condition != tenant.IsSuspended || *d.SuspendReason != "Three invoices are overdue." {
 		t.Errorf("found: %+v, %v", d, err)
 	}
-	active, err := o.Reactivate(t.Context(), o.by, made.ID)
+	active, err := o.Reactivate(t.Context(), o.By, made.ID)
 	if err != nil || active.Status != tenant.Active || active.SuspendedAt != nil || active.SuspendReason != nil {
 		t.Errorf("reactivated: %+v, %v", active, err)
 	}
-	log := o.log(t, made.ID)
+	log := o.log(made.ID)
 	for i, want := range []string{
 		"tenant.create", `tenant.suspend Root 192.0.2.7 request-1 - {"email": "owner@example.com", "reason": "Three invoices are overdue."}`, "tenant.edit",
 		`tenant.reactivate Root 192.0.2.7 request-1 - {"email": "owner@example.com"}`,
@@ -313,16 +268,12 @@ func TestSuspend(t *testing.T) {
 			break
 		}
 	}
-	rows, err := dbtest.Owner(o.db).Query(t.Context(), "select recipient || ': ' || text from loyalty.mail where recipient = 'owner@example.com' and text like $1 order by id", "%"+made.Slug+"%Reason:%")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows, err := dbtest.Owner(o.DB).Query(t.Context(), "select recipient || ': ' || text from loyalty.mail where recipient = 'owner@example.com' and text like $1 order by id", "%"+made.Slug+"%Reason:%")
+	o.Check(err)
 	var mails []string
 	for rows.Next() {
 		var m string
-		if err := rows.Scan(&m); err != nil {
-			t.Fatal(err)
-		}
+		o.Check(rows.Scan(&m))
 		mails = append(mails, m)
 	}
 	want := []string{
@@ -334,13 +285,13 @@ func TestSuspend(t *testing.T) {
 	}
 
 	// "API PATCH status keeps working (reason null)."
-	if plain := o.edit(t, made.ID, tenant.Edit{Status: core.Set("suspended")}); plain.SuspendedAt == nil || plain.SuspendReason != nil {
+	if plain := o.edit(made.ID, tenant.Edit{Status: core.Set("suspended")}); plain.SuspendedAt == nil || plain.SuspendReason != nil {
 		t.Errorf("without a reason: %+v", plain)
 	}
-	if again := o.edit(t, made.ID, tenant.Edit{Status: core.Set("active")}); again.SuspendedAt != nil {
+	if again := o.edit(made.ID, tenant.Edit{Status: core.Set("active")}); again.SuspendedAt != nil {
 		t.Errorf("active again: %+v", again)
 	}
-	if _, err := o.Suspend(t.Context(), o.by, 1<<40, new("None")); !errors.Is(err, core.ErrNotFound) {
+	if _, err := o.Suspend(t.Context(), o.By, 1<<40, new("None")); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("none = %v", err)
 	}
 }
@@ -349,7 +300,7 @@ func TestSuspend(t *testing.T) {
 func TestTenantsRolesAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made := o.create(t, described(slug()))
+	made := o.create(described(slug()))
 	for _, by := range []core.Actor{
 		{},
 		{Kind: core.ByStaff, Tenant: core.Tenant{ID: made.ID}, Role: core.Owner},

@@ -23,7 +23,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 )
@@ -37,50 +37,42 @@ type shop struct {
 func newShop(t *testing.T) shop {
 	t.Helper()
 	o := newOffice(t)
-	return shop{o, dbtest.Tenant(t, o.db)}
+	return shop{o, dbtest.Tenant(t, o.DB)}
 }
 
-func (s shop) settings(t *testing.T) tenant.Settings {
-	t.Helper()
-	got, err := s.Settings(t.Context(), s.owner)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) settings() tenant.Settings {
+	s.T.Helper()
+	got, err := s.Settings(s.T.Context(), s.owner)
+	s.Check(err)
 	return got
 }
 
-func (s shop) change(t *testing.T, e tenant.SettingsEdit) tenant.Settings {
-	t.Helper()
-	edited, err := s.EditSettings(t.Context(), s.owner, e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(s.settings(t), edited); diff != "" {
-		t.Errorf("what is kept and what was answered (-kept +answered):\n%s", diff)
+func (s shop) change(e tenant.SettingsEdit) tenant.Settings {
+	s.T.Helper()
+	edited, err := s.EditSettings(s.T.Context(), s.owner, e)
+	s.Check(err)
+	if diff := cmp.Diff(s.settings(), edited); diff != "" {
+		s.T.Errorf("what is kept and what was answered (-kept +answered):\n%s", diff)
 	}
 	return edited
 }
 
 // changes returns the entries about settings in the tenant's audit log.
-func (s shop) changes(t *testing.T) (lines []string) {
-	t.Helper()
-	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
+func (s shop) changes() (lines []string) {
+	s.T.Helper()
+	rows, err := dbtest.Owner(s.DB).Query(s.T.Context(), `
 		select concat_ws(' ', action, actor_name, subject_id, old::text, new::text)
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'tenant'
 		order by id`, s.owner.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	for rows.Next() {
 		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
+		s.Check(rows.Scan(&line))
 		lines = append(lines, strings.Replace(line, fmt.Sprint(" ", s.owner.Tenant.ID, " "), " itself ", 1))
 	}
 	if rows.Err() != nil {
-		t.Fatal(rows.Err())
+		s.T.Fatal(rows.Err())
 	}
 	return lines
 }
@@ -120,16 +112,16 @@ func webp(t *testing.T) []byte {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	before := s.settings(t)
+	before := s.settings()
 	want := tenant.Settings{Name: s.owner.Tenant.Name, Slug: s.owner.Tenant.Slug, TimeZone: "Europe/Stockholm", Currency: "EUR", Country: new("SE"), ConfirmAboveCents: new(int64(100_000))}
 	if diff := cmp.Diff(want, before); diff != "" {
 		t.Errorf("at first (-want +got):\n%s", diff)
 	}
-	if same := s.change(t, tenant.SettingsEdit{Name: core.Set(before.Name)}); cmp.Diff(before, same) != "" || len(s.changes(t)) != 0 {
-		t.Errorf("changed nothing: %+v, %v", same, s.changes(t))
+	if same := s.change(tenant.SettingsEdit{Name: core.Set(before.Name)}); cmp.Diff(before, same) != "" || len(s.changes()) != 0 {
+		t.Errorf("changed nothing: %+v, %v", same, s.changes())
 	}
 	logo := encoded(t, 20, 10, asPNG)
-	edited := s.change(t, tenant.SettingsEdit{
+	edited := s.change(tenant.SettingsEdit{
 		Name: core.Set(" Bar "), TimeZone: core.Set("Asia/Kathmandu"), Currency: core.Set("NPR"), Country: core.Set("NP"),
 		ConfirmAboveCents: core.Set(int64(250_000)), Colour: core.Set("#5746D6"), Logo: core.Set(logo),
 	})
@@ -140,11 +132,11 @@ func TestSettings(t *testing.T) {
 	if diff := cmp.Diff(want, edited); diff != "" || edited.LogoHash == nil {
 		t.Errorf("edited (-want +got):\n%s", diff)
 	}
-	recoloured := s.change(t, tenant.SettingsEdit{Colour: core.Set("#000000")}) // the logo stays
+	recoloured := s.change(tenant.SettingsEdit{Colour: core.Set("#000000")}) // the logo stays
 	if *recoloured.LogoHash != *edited.LogoHash {
 		t.Errorf("the logo is %s, was %s", *recoloured.LogoHash, *edited.LogoHash)
 	}
-	plain := s.change(t, tenant.SettingsEdit{
+	plain := s.change(tenant.SettingsEdit{
 		Country: core.Optional[string]{Set: true}, Colour: core.Optional[string]{Set: true}, Logo: core.Optional[[]byte]{Set: true},
 	})
 	if plain.Country != nil || plain.Colour != nil || plain.LogoHash != nil {
@@ -157,10 +149,10 @@ func TestSettings(t *testing.T) {
 		`tenant.edit A owner itself {"colour": "#5746d6"} {"colour": "#000000"}`,
 		`tenant.edit A owner itself {"logo": "` + hash + `", "colour": "#000000", "country": "NP"} {"logo": null, "colour": null, "country": null}`,
 	}
-	if diff := cmp.Diff(log, s.changes(t)); diff != "" {
+	if diff := cmp.Diff(log, s.changes()); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
-	served, err := tenant.ByID(t.Context(), s.db, s.owner.Tenant.ID)
+	served, err := tenant.ByID(t.Context(), s.DB, s.owner.Tenant.ID)
 	if err != nil || served.Name != "Bar" || served.TimeZone.String() != "Asia/Kathmandu" || served.Currency != "NPR" || served.Country != "" {
 		t.Errorf("served as %+v, %v", served, err)
 	}
@@ -172,21 +164,19 @@ func TestConfirmationLimit(t *testing.T) {
 	s := newShop(t)
 	confirms := func(cents int64) bool {
 		t.Helper()
-		served, err := tenant.ByID(t.Context(), s.db, s.owner.Tenant.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		served, err := tenant.ByID(t.Context(), s.DB, s.owner.Tenant.ID)
+		s.Check(err)
 		return served.Confirms(cents)
 	}
 	if confirms(100_000) || !confirms(100_001) {
 		t.Errorf("at first it asks above 1,000.00: %t, and a cent more: %t", confirms(100_000), confirms(100_001))
 	}
-	s.change(t, tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(1))})
+	s.change(tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(1))})
 	if confirms(1) || !confirms(2) {
 		t.Errorf("above one cent: %t, and a cent more: %t", confirms(1), confirms(2))
 	}
-	s.change(t, tenant.SettingsEdit{Name: core.Set("Bar")})
-	if got := s.change(t, tenant.SettingsEdit{ConfirmAboveCents: core.Optional[int64]{Set: true}}); got.ConfirmAboveCents != nil || confirms(transaction.MaxSpendCents) {
+	s.change(tenant.SettingsEdit{Name: core.Set("Bar")})
+	if got := s.change(tenant.SettingsEdit{ConfirmAboveCents: core.Optional[int64]{Set: true}}); got.ConfirmAboveCents != nil || confirms(transaction.MaxSpendCents) {
 		t.Errorf("switched off: %+v, %t", got, confirms(transaction.MaxSpendCents))
 	}
 	want := []string{
@@ -194,7 +184,7 @@ func TestConfirmationLimit(t *testing.T) {
 		`tenant.edit A owner itself {"name": "` + s.owner.Tenant.Name + `"} {"name": "Bar"}`,
 		`tenant.edit A owner itself {"confirm_above_cents": 1} {"confirm_above_cents": null}`,
 	}
-	if diff := cmp.Diff(want, s.changes(t)); diff != "" {
+	if diff := cmp.Diff(want, s.changes()); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
@@ -203,7 +193,7 @@ func TestConfirmationLimit(t *testing.T) {
 func TestSettingsRefuse(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	before := s.settings(t)
+	before := s.settings()
 	null := core.Optional[string]{Set: true}
 	notAColour := core.Violation{Rule: "colour"}
 	for _, c := range []struct {
@@ -230,10 +220,10 @@ func TestSettingsRefuse(t *testing.T) {
 		{tenant.SettingsEdit{Malformed: core.Fields{"logo": {core.MustBeString}}}, core.Fields{"logo": {core.MustBeString}}},
 	} {
 		_, err := s.EditSettings(t.Context(), s.owner, c.e)
-		wantFields(t, err, c.want)
+		shoptest.WantFields(t, err, c.want)
 	}
-	if after := s.settings(t); cmp.Diff(before, after) != "" || len(s.changes(t)) != 0 {
-		t.Errorf("changed to %+v: %v", after, s.changes(t))
+	if after := s.settings(); cmp.Diff(before, after) != "" || len(s.changes()) != 0 {
+		t.Errorf("changed to %+v: %v", after, s.changes())
 	}
 }
 
@@ -268,7 +258,7 @@ func TestLogos(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			edited, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Logo: core.Set(c.file)})
 			if c.want != (core.Violation{}) {
-				wantFields(t, err, core.Fields{"logo": {c.want}})
+				shoptest.WantFields(t, err, core.Fields{"logo": {c.want}})
 				return
 			}
 			if err != nil {
@@ -287,7 +277,7 @@ func TestLogos(t *testing.T) {
 			}
 		})
 	}
-	for _, hash := range []string{"", "xyz", strings.Repeat("0", 64), *s.change(t, tenant.SettingsEdit{Logo: core.Set(webp(t))}).LogoHash + "0"} {
+	for _, hash := range []string{"", "xyz", strings.Repeat("0", 64), *s.change(tenant.SettingsEdit{Logo: core.Set(webp(t))}).LogoHash + "0"} {
 		if _, err := s.Logo(t.Context(), s.owner, hash); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("the logo %q: %v, want ErrNotFound", hash, err)
 		}
@@ -302,7 +292,7 @@ func TestSettingsAreForOwners(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
-		by := dbtest.Person(t, s.db, s.owner, role)
+		by := dbtest.Person(t, s.DB, s.owner, role)
 		if _, err := s.Settings(t.Context(), by); !errors.Is(err, core.ErrRole) {
 			t.Errorf("a %s reads: %v, want ErrRole", role, err)
 		}
@@ -319,12 +309,12 @@ func TestSettingsAreForOwners(t *testing.T) {
 func TestOwnersEditOnlyTheirBusiness(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	before := stranger.settings(t)
-	s.change(t, tenant.SettingsEdit{Name: core.Set("Mine"), Colour: core.Set("#112233")})
-	if after := stranger.settings(t); cmp.Diff(before, after) != "" {
+	before := stranger.settings()
+	s.change(tenant.SettingsEdit{Name: core.Set("Mine"), Colour: core.Set("#112233")})
+	if after := stranger.settings(); cmp.Diff(before, after) != "" {
 		t.Errorf("a stranger's settings are %+v, were %+v", after, before)
 	}
-	touched, err := db.InTenant(t.Context(), s.db, s.owner, func(tx *db.Tx) (int64, error) {
+	touched, err := db.InTenant(t.Context(), s.DB, s.owner, func(tx *db.Tx) (int64, error) {
 		return db.Exec(t.Context(), tx, "update loyalty.tenant set name = 'Mine too' where id = @id", db.Args{"id": stranger.owner.Tenant.ID})
 	})
 	if err != nil || touched != 0 {
@@ -337,23 +327,23 @@ func TestCurrencyIsFixedAfterASale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	neighbour := newShop(t)
-	neighbour.sell(t)
-	if edited := s.change(t, tenant.SettingsEdit{Currency: core.Set("SEK")}); edited.Currency != "SEK" || edited.HasSales {
+	neighbour.sell()
+	if edited := s.change(tenant.SettingsEdit{Currency: core.Set("SEK")}); edited.Currency != "SEK" || edited.HasSales {
 		t.Errorf("before the first sale: %+v", edited)
 	}
-	s.sell(t)
-	if !s.settings(t).HasSales {
+	s.sell()
+	if !s.settings().HasSales {
 		t.Error("the first sale is not seen")
 	}
 	_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Name: core.Set("Bar"), Currency: core.Set("EUR")})
-	wantFields(t, err, core.Fields{"currency": {core.Violation{Rule: "currency_in_use", Other: "SEK"}}})
-	if edited := s.change(t, tenant.SettingsEdit{Name: core.Set("Bar"), Currency: core.Set("SEK")}); edited.Name != "Bar" {
+	shoptest.WantFields(t, err, core.Fields{"currency": {core.Violation{Rule: "currency_in_use", Other: "SEK"}}})
+	if edited := s.change(tenant.SettingsEdit{Name: core.Set("Bar"), Currency: core.Set("SEK")}); edited.Name != "Bar" {
 		t.Errorf("the same currency is no change: %+v", edited)
 	}
 	// The platform's edits don't change it.
 	root := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 	_, err = s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Name: core.Set("Pub"), Currency: core.Set("EUR"), BillingCycle: core.Set("daily")})
-	wantFields(t, err, core.Fields{"currency": {core.Violation{Rule: "currency_in_use", Other: "SEK"}}, "billing_cycle": {core.InvalidChoice}})
+	shoptest.WantFields(t, err, core.Fields{"currency": {core.Violation{Rule: "currency_in_use", Other: "SEK"}}, "billing_cycle": {core.InvalidChoice}})
 	if edited, err := s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Name: core.Set("Pub"), Currency: core.Set("SEK")}); err != nil || edited.Name != "Pub" {
 		t.Errorf("the same currency is no change: %+v, %v", edited, err)
 	}
@@ -362,40 +352,26 @@ func TestCurrencyIsFixedAfterASale(t *testing.T) {
 	}
 }
 
-func (s shop) sell(t *testing.T) {
-	t.Helper()
-	sales := transaction.NewService(s.db)
-	kind, err := sales.AddType(t.Context(), s.owner, transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.welcome(t, s.owner.Tenant.ID, "070-174 06 05")
-	var customer core.ID
-	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select id from loyalty.customer where tenant_id = $1", s.owner.Tenant.ID).Scan(&customer); err != nil {
-		t.Fatal(err)
-	}
-	_, err = sales.Record(t.Context(), s.owner, transaction.New{
-		CustomerID: new(customer.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(100)), Source: transaction.POS,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s shop) sell() {
+	s.T.Helper()
+	owner := shoptest.Of(s.T, s.DB, s.owner)
+	owner.Sale(owner.Customer().ID, owner.Points(100), 100)
 }
 
 // A change of the country changes all keys of phone numbers, or is refused if numbers collide.
 func TestOwnerChangesCountry(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.welcome(t, s.owner.Tenant.ID, "070-174 06 05", "08-465 004 12")
-	s.change(t, tenant.SettingsEdit{Country: core.Optional[string]{Set: true}})
-	if got := s.keys(t, s.owner.Tenant.ID); got != "0701740605 0846500412" {
+	s.welcome(s.owner.Tenant.ID, "070-174 06 05", "08-465 004 12")
+	s.change(tenant.SettingsEdit{Country: core.Optional[string]{Set: true}})
+	if got := s.keys(s.owner.Tenant.ID); got != "0701740605 0846500412" {
 		t.Errorf("in no country the keys are %s", got)
 	}
-	s.welcome(t, s.owner.Tenant.ID, "+46 70 174 06 05")
-	before, log := s.settings(t), s.changes(t)
+	s.welcome(s.owner.Tenant.ID, "+46 70 174 06 05")
+	before, log := s.settings(), s.changes()
 	_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Name: core.Set("Bar"), Country: core.Set("SE"), Colour: core.Set("#112233")})
-	wantFields(t, err, core.Fields{"country": {core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"}}})
-	if after := s.settings(t); cmp.Diff(before, after) != "" || cmp.Diff(log, s.changes(t)) != "" {
+	shoptest.WantFields(t, err, core.Fields{"country": {core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"}}})
+	if after := s.settings(); cmp.Diff(before, after) != "" || cmp.Diff(log, s.changes()) != "" {
 		t.Errorf("the refusal changed %+v to %+v", before, after)
 	}
 }
@@ -404,7 +380,7 @@ func TestOwnerChangesCountry(t *testing.T) {
 func TestConcurrentSettingsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	first := s.settings(t).Name
+	first := s.settings().Name
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
@@ -417,7 +393,7 @@ func TestConcurrentSettingsAreLogged(t *testing.T) {
 	wg.Wait()
 	replaced := regexp.MustCompile(`"name": "([^"]*)".*"name": "([^"]*)"`)
 	by := map[string]string{}
-	for _, line := range s.changes(t) {
+	for _, line := range s.changes() {
 		names := replaced.FindStringSubmatch(line)
 		by[names[1]] = names[2]
 	}
@@ -425,7 +401,7 @@ func TestConcurrentSettingsAreLogged(t *testing.T) {
 	for ; by[name] != "" && steps < 20; steps++ {
 		name = by[name]
 	}
-	if last := s.settings(t).Name; steps != 10 || last != name {
+	if last := s.settings().Name; steps != 10 || last != name {
 		t.Errorf("the log leads to %s in %d steps, the name is %s: %v", name, steps, last, by)
 	}
 }
@@ -433,10 +409,10 @@ func TestConcurrentSettingsAreLogged(t *testing.T) {
 func TestSettingsInRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	s := shop{officeOf(t, d), dbtest.Tenant(t, d)}
+	s := shop{officeIn(t, d), dbtest.Tenant(t, d)}
 	colours := []string{"#000001", "#000002"}
 	logo := encoded(t, 9, 9, asPNG)
-	hash := *s.change(t, tenant.SettingsEdit{Logo: core.Set(logo)}).LogoHash
+	hash := *s.change(tenant.SettingsEdit{Logo: core.Set(logo)}).LogoHash
 	for name, c := range map[string]struct {
 		trips int
 		ask   func(ctx context.Context, i int) error
@@ -452,9 +428,7 @@ func TestSettingsInRoundTrips(t *testing.T) {
 		var before int
 		for i := range 2 { // the first time, statements are prepared
 			before = count()
-			if err := c.ask(t.Context(), i); err != nil {
-				t.Fatal(err)
-			}
+			s.Check(c.ask(t.Context(), i))
 		}
 		if got := count() - before; got != c.trips {
 			t.Errorf("%s makes %d round trips, want %d", name, got, c.trips)

@@ -6,70 +6,49 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/transaction"
 )
 
 // A step is done when its record exists, wherever it was created, and the guide ends with its last
 // step.
 func TestSetupFollowsWhatExists(t *testing.T) {
 	t.Parallel()
-	d := dbtest.DB(t)
-	by := dbtest.Tenant(t, d)
-	s := tenant.NewService(d, nil)
-	ctx := t.Context()
+	shop := shoptest.New(t)
+	by, ctx := shop.By, t.Context()
+	s := tenant.NewService(shop.DB, nil)
 	at := func(want tenant.Step, done int) {
 		t.Helper()
 		got, err := s.Setup(ctx, by)
-		if err != nil {
-			t.Fatal(err)
-		}
+		shop.Check(err)
 		if got.Next() != want || got.CountDone() != done || got.StepsDone != done || got.Finished() != (want == "") {
 			t.Errorf("next %q with %d done (stored %d, finished %t), want %q with %d", got.Next(), got.CountDone(), got.StepsDone, got.Finished(), want, done)
 		}
 	}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	at(tenant.BusinessStep, 0)
 	_, err := s.ConfirmBusiness(ctx, by)
-	must(err)
+	shop.Check(err)
 	at(tenant.RuleStep, 1)
-	sales := transaction.NewService(d)
-	kind, err := sales.AddType(ctx, by, transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})
-	must(err)
+	purchase := shop.Points(100)
 	at(tenant.RewardStep, 2)
 
 	// A skipped step is done when its record exists.
-	_, err = s.SkipSetupStep(ctx, by, tenant.RewardStep)
-	must(err)
+	shop.Must(s.SkipSetupStep(ctx, by, tenant.RewardStep))
 	at(tenant.CustomerStep, 2)
-	_, err = reward.NewService(d).Add(ctx, by, reward.New{Name: new("Coffee"), PointsCost: new(int64(50))})
-	must(err)
+	shop.Reward(50, nil)
 	at(tenant.CustomerStep, 3)
 
-	c, err := customer.NewService(d).Upsert(ctx, by, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new("08-465 004 12")})
-	must(err)
+	elsa := shop.Customer()
 	at(tenant.SaleStep, 4)
-	_, err = sales.Record(ctx, by, transaction.New{
-		CustomerID: new(c.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(1250)), Source: transaction.API,
-	})
-	must(err)
+	shop.Sale(elsa.ID, purchase, 1250)
 	at("", 5)
 	at("", 5)
-	log, err := audit.NewService(d).List(ctx, by, audit.Filter{Action: new("tenant.finish_setup")}, core.Page{Size: 10})
-	must(err)
+	log, err := audit.NewService(shop.DB).List(ctx, by, audit.Filter{Action: new("tenant.finish_setup")}, core.Page{Size: 10})
+	shop.Check(err)
 	if len(log.Items) != 1 {
 		t.Errorf("finished %d times, want once", len(log.Items))
 	}
@@ -155,37 +134,21 @@ func TestSetupRoundTrips(t *testing.T) {
 func TestSetupLinkIsMailedAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made, err := o.Create(t.Context(), o.by, described(slug()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mails := func() (texts []string) {
+	made, err := o.Create(t.Context(), o.By, described(slug()))
+	o.Check(err)
+	mails := func() []string {
 		t.Helper()
-		rows, err := dbtest.Owner(o.db).Query(t.Context(), "select text from loyalty.mail where tenant_id = $1 order by id", made.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if texts, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-			t.Fatal(err)
-		}
-		return texts
+		return shoptest.QueryAll[string](o.Shop, "select text from loyalty.mail where tenant_id = $1 order by id", made.ID)
 	}
-	if err := o.MailSetupLink(t.Context(), o.by, made.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Check(o.MailSetupLink(t.Context(), o.By, made.ID))
 	if got := mails(); len(got) != 2 || !strings.Contains(got[1], "Secret:") {
 		t.Errorf("without a password: %q, want another invitation", got)
 	}
-	_, err = dbtest.Owner(o.db).Exec(t.Context(), `
+	o.Exec(`
 		insert into loyalty.credential (staff_id, tenant_id, password_hash)
 		select id, tenant_id, 'known once' from loyalty.staff where tenant_id = $1
 		on conflict (staff_id) do update set password_hash = excluded.password_hash`, made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.MailSetupLink(t.Context(), o.by, made.ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Check(o.MailSetupLink(t.Context(), o.By, made.ID))
 	if got := mails(); len(got) != 3 || strings.Contains(got[2], "Secret:") || !strings.Contains(got[2], made.Slug) {
 		t.Errorf("with a password: %q, want the link to the guide", got)
 	}
@@ -193,10 +156,8 @@ func TestSetupLinkIsMailedAgain(t *testing.T) {
 	if err := o.MailSetupLink(t.Context(), owner, made.ID); !errors.Is(err, core.ErrAdmin) {
 		t.Errorf("as an owner = %v, want ErrAdmin", err)
 	}
-	if _, err := o.Suspend(t.Context(), o.by, made.ID, new("Unpaid")); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.MailSetupLink(t.Context(), o.by, made.ID); !errors.Is(err, tenant.ErrSuspended) {
+	o.Must(o.Suspend(t.Context(), o.By, made.ID, new("Unpaid")))
+	if err := o.MailSetupLink(t.Context(), o.By, made.ID); !errors.Is(err, tenant.ErrSuspended) {
 		t.Errorf("while suspended = %v, want ErrSuspended", err)
 	}
 }

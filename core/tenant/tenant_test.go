@@ -16,44 +16,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// office is the platform with a super-admin.
+// office is the platform, as a super-admin sees it.
 type office struct {
+	shoptest.Shop
 	*tenant.Service
-	db *db.DB
-	by core.Actor
 }
 
-func newOffice(t *testing.T) office { return officeOf(t, dbtest.DB(t)) }
+func newOffice(t *testing.T) office { return officeIn(t, dbtest.DB(t)) }
 
-func officeOf(t *testing.T, d *db.DB) office {
+func officeIn(t *testing.T, d *db.DB) office {
 	t.Helper()
-	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
-		if i, ok := l.(auth.InvitationEmail); ok && strings.Contains(i.Tenant, "unspeakable") {
-			return mail.Rendered{}, errWords
-		}
-		return mail.Rendered{Subject: "Choose a password", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
-	}
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
-	if err != nil {
-		t.Fatal(err)
-	}
 	admin := core.Actor{Kind: core.ByAdmin, ID: slug(), Name: "Root", Role: core.SuperAdmin, Address: "192.0.2.7", RequestID: "request-1"}
-	return office{tenant.NewService(d, mail.New(d, jobs, render, nil, log)), d, admin}
+	s := shoptest.Of(t, d, admin)
+	return office{s, tenant.NewService(d, s.Mails)}
 }
-
-var errWords = errors.New("no words for it")
 
 func slug() string { return "t-" + strings.ToLower(rand.Text()[:16]) }
 
@@ -64,85 +51,44 @@ func described(slug string) tenant.New {
 	}
 }
 
-func (o office) create(t *testing.T, n tenant.New) tenant.Tenant {
-	t.Helper()
-	made, err := o.Create(t.Context(), o.by, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) create(n tenant.New) tenant.Tenant {
+	o.T.Helper()
+	made, err := o.Create(o.T.Context(), o.By, n)
+	o.Check(err)
 	return made
 }
 
-func (o office) edit(t *testing.T, id core.TenantID, e tenant.Edit) tenant.Tenant {
-	t.Helper()
-	edited, err := o.Edit(t.Context(), o.by, id, e)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) edit(id core.TenantID, e tenant.Edit) tenant.Tenant {
+	o.T.Helper()
+	edited, err := o.Edit(o.T.Context(), o.By, id, e)
+	o.Check(err)
 	return edited
 }
 
 // plan creates a plan.
-func (o office) plan(t *testing.T, retired bool) (id int64) {
-	t.Helper()
-	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
+func (o office) plan(retired bool) int64 {
+	o.T.Helper()
+	return shoptest.Query[int64](o.Shop, `
 		insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, retired)
 		values ($1, 100, 1000, 'EUR', $2)
-		returning id`, slug(), retired).Scan(&id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+		returning id`, slug(), retired)
 }
 
 // log returns the entries about a tenant in the platform's audit log.
-func (o office) log(t *testing.T, id core.TenantID) (lines []string) {
-	t.Helper()
-	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
+func (o office) log(id core.TenantID) []string {
+	o.T.Helper()
+	return shoptest.QueryAll[string](o.Shop, `
 		select concat_ws(' ', action, actor_name, address, request_id, coalesce(old::text, '-'), coalesce(new::text, '-'))
 		from loyalty.platform_audit_entry
 		where subject_kind = 'tenant' and subject_id = $1
 		order by id`, fmt.Sprint(id))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, line)
-	}
-	if rows.Err() != nil {
-		t.Fatal(rows.Err())
-	}
-	return lines
-}
-
-func (o office) count(t *testing.T, table string, id core.TenantID) (n int) {
-	t.Helper()
-	if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from loyalty."+table+" where tenant_id = $1", id).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-func wantFields(t *testing.T, err error, want core.Fields) {
-	t.Helper()
-	var refusal *core.Error
-	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
-		t.Fatalf("%v, want a refusal of fields", err)
-	}
-	if diff := cmp.Diff(want, refusal.Fields); diff != "" {
-		t.Errorf("refused fields (-want +got):\n%s", diff)
-	}
 }
 
 // Time zone, currency and country have defaults.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	plain := o.create(t, described(slug()))
+	plain := o.create(described(slug()))
 	want := tenant.Tenant{
 		ID: plain.ID, Name: "Café", Slug: plain.Slug, Email: "owner@example.com", PlanID: 1, BillingCycle: tenant.Monthly,
 		PaymentMethod: tenant.Manual, Status: tenant.Active, TimeZone: "UTC", Currency: "EUR", CreatedAt: plain.CreatedAt,
@@ -153,24 +99,24 @@ func TestCreate(t *testing.T) {
 	}
 	n := described(slug())
 	n.TimeZone, n.Currency, n.Country = new("America/New_York"), new("USD"), new("US")
-	made := o.create(t, n)
+	made := o.create(n)
 	if made.TimeZone != "America/New_York" || made.Currency != "USD" || *made.Country != "US" {
 		t.Errorf("made = %+v", made)
 	}
 	n = described(slug())
 	n.TimeZone, n.Currency, n.Country = new(""), new(" "), new("")
-	if made := o.create(t, n); made.TimeZone != "UTC" || made.Currency != "EUR" || made.Country != nil {
+	if made := o.create(n); made.TimeZone != "UTC" || made.Currency != "EUR" || made.Country != nil {
 		t.Errorf("of nothing but spaces: %+v", made)
 	}
-	served, err := tenant.BySlug(t.Context(), o.db, made.Slug)
+	served, err := tenant.BySlug(t.Context(), o.DB, made.Slug)
 	if err != nil || served.ID != made.ID || served.TimeZone.String() != "America/New_York" || served.Currency != "USD" || served.Country != "US" {
 		t.Errorf("BySlug = %+v, %v", served, err)
 	}
-	byID, err := tenant.ByID(t.Context(), o.db, made.ID)
+	byID, err := tenant.ByID(t.Context(), o.DB, made.ID)
 	if err != nil || byID != served {
 		t.Errorf("ByID = %+v, %v, want %+v", byID, err, served)
 	}
-	if _, err := tenant.BySlug(t.Context(), o.db, slug()); !errors.Is(err, core.ErrNotFound) {
+	if _, err := tenant.BySlug(t.Context(), o.DB, slug()); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("an unknown slug = %v, want ErrNotFound", err)
 	}
 }
@@ -181,19 +127,17 @@ func TestCreateInvitesTheOwner(t *testing.T) {
 	o := newOffice(t)
 	n := described(slug())
 	n.Name = new(strings.Repeat("å", 100))
-	made := o.create(t, n)
+	made := o.create(n)
 	var role, status, name, email, recipient, text string
 	var password *string
-	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
+	err := dbtest.Owner(o.DB).QueryRow(t.Context(), `
 		select s.role, s.status, s.name, s.email, c.password_hash, m.recipient, m.text
 		from loyalty.staff s
 		join loyalty.credential c on c.staff_id = s.id
 		join loyalty.invitation i on i.tenant_id = s.tenant_id and i.staff_id = s.id
 		join loyalty.mail m on m.tenant_id = s.tenant_id
 		where s.tenant_id = $1`, made.ID).Scan(&role, &status, &name, &email, &password, &recipient, &text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	if role != "owner" || status != "active" || password != nil || email != "owner@example.com" || recipient != email {
 		t.Errorf("the owner is %s, %s, %s; invited is %s", role, status, email, recipient)
 	}
@@ -202,11 +146,11 @@ func TestCreateInvitesTheOwner(t *testing.T) {
 	}
 	want := `tenant.create Root 192.0.2.7 request-1 - {"name": "` + made.Name + `", "slug": "` + made.Slug + `", "email": "owner@example.com", "status": "active", ` +
 		`"country": null, "plan_id": 1, "currency": "EUR", "timezone": "UTC", "billing_cycle": "monthly", "payment_method": "manual"}`
-	if diff := cmp.Diff([]string{want}, o.log(t, made.ID)); diff != "" {
+	if diff := cmp.Diff([]string{want}, o.log(made.ID)); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	var own string
-	err = dbtest.Owner(o.db).QueryRow(t.Context(), `
+	err = dbtest.Owner(o.DB).QueryRow(t.Context(), `
 		select string_agg(action || ' by ' || actor_name, ', ' order by id)
 		from loyalty.audit_entry
 		where tenant_id = $1`, made.ID).Scan(&own)
@@ -220,15 +164,17 @@ func TestCreateIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	n := described(slug())
-	n.Name = new("The unspeakable")
-	if _, err := o.Create(t.Context(), o.by, n); !errors.Is(err, errWords) {
+	jobs, err := job.New(o.DB, slog.New(slog.DiscardHandler))
+	o.Check(err)
+	errWords := errors.New("no words for it")
+	wordless := mail.New(o.DB, jobs, func(context.Context, string, mail.Email) (mail.Rendered, error) { return mail.Rendered{}, errWords }, nil, slog.New(slog.DiscardHandler))
+	if _, err := tenant.NewService(o.DB, wordless).Create(t.Context(), o.By, n); !errors.Is(err, errWords) {
 		t.Fatalf("Create = %v, want the renderer's error", err)
 	}
-	if _, err := tenant.BySlug(t.Context(), o.db, *n.Slug); !errors.Is(err, core.ErrNotFound) {
+	if _, err := tenant.BySlug(t.Context(), o.DB, *n.Slug); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("the tenant = %v, want ErrNotFound", err)
 	}
-	n.Name = new("Café")
-	o.create(t, n)
+	o.create(n)
 }
 
 // A slug has 3 to 40 letters, digits and inner hyphens, and is unique and not reserved.
@@ -237,7 +183,7 @@ func TestSlugs(t *testing.T) {
 	o := newOffice(t)
 	end := strings.ToLower(rand.Text()[:10])
 	for _, good := range []string{"a" + end[:2], "1-" + end, end + "-a-b-c", strings.Repeat("x", 30) + end, "0" + end} {
-		if _, err := o.Create(t.Context(), o.by, described(good)); err != nil {
+		if _, err := o.Create(t.Context(), o.By, described(good)); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
@@ -245,15 +191,15 @@ func TestSlugs(t *testing.T) {
 		"ab", "a", "-" + end, end + "-", "a--" + end, "A" + end, "å" + end, "a_" + end, "a." + end, "a b" + end,
 		"admin", "api", "www", "platform", "docs", "test", "mail",
 	} {
-		_, err := o.Create(t.Context(), o.by, described(bad))
-		if t.Run(bad, func(t *testing.T) { wantFields(t, err, core.Fields{"slug": {core.InvalidChoice}}) }); err == nil {
+		_, err := o.Create(t.Context(), o.By, described(bad))
+		if t.Run(bad, func(t *testing.T) { shoptest.WantFields(t, err, core.Fields{"slug": {core.InvalidChoice}}) }); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
-	_, err := o.Create(t.Context(), o.by, described(strings.Repeat("x", 41)))
-	wantFields(t, err, core.Fields{"slug": {core.MaxLength(40)}})
-	_, err = o.Create(t.Context(), o.by, described(""))
-	wantFields(t, err, core.Fields{"slug": {core.Required}})
+	_, err := o.Create(t.Context(), o.By, described(strings.Repeat("x", 41)))
+	shoptest.WantFields(t, err, core.Fields{"slug": {core.MaxLength(40)}})
+	_, err = o.Create(t.Context(), o.By, described(""))
+	shoptest.WantFields(t, err, core.Fields{"slug": {core.Required}})
 }
 
 // Of concurrent requests for one slug, one gets it; the others are refused on the field.
@@ -265,7 +211,7 @@ func TestASlugIsTakenOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if _, err := o.Create(t.Context(), o.by, described(wanted)); err == nil {
+			if _, err := o.Create(t.Context(), o.By, described(wanted)); err == nil {
 				made.Add(1)
 			} else {
 				var refusal *core.Error
@@ -290,7 +236,7 @@ func TestIdempotencyKeyCreatesOneTenant(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			by := o.by
+			by := o.By
 			by.Idempotency = &core.Idempotency{Key: "key", Render: func(any) (core.Response, error) { return core.Response{Status: 201, Body: []byte("{}")}, nil }}
 			switch _, err := o.Create(t.Context(), by, described(wanted)); {
 			case err == nil:
@@ -305,12 +251,10 @@ func TestIdempotencyKeyCreatesOneTenant(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	served, err := tenant.BySlug(t.Context(), o.db, wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if made.Load() != 1 || made.Load()+replayed.Load()+running.Load() != 20 || o.count(t, "mail", served.ID) != 1 {
-		t.Errorf("%d made, %d replayed, %d running; %d mails", made.Load(), replayed.Load(), running.Load(), o.count(t, "mail", served.ID))
+	served, err := tenant.BySlug(t.Context(), o.DB, wanted)
+	o.Check(err)
+	if made.Load() != 1 || made.Load()+replayed.Load()+running.Load() != 20 || shoptest.Query[int](o.Shop, "select count(*) from loyalty.mail where tenant_id = $1", served.ID) != 1 {
+		t.Errorf("%d made, %d replayed, %d running; %d mails", made.Load(), replayed.Load(), running.Load(), shoptest.Query[int](o.Shop, "select count(*) from loyalty.mail where tenant_id = $1", served.ID))
 	}
 }
 
@@ -318,8 +262,8 @@ func TestIdempotencyKeyCreatesOneTenant(t *testing.T) {
 func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	taken := o.create(t, described(slug())).Slug
-	retired := o.plan(t, true)
+	taken := o.create(described(slug())).Slug
+	retired := o.plan(true)
 	for _, c := range []struct {
 		name string
 		n    tenant.New
@@ -347,8 +291,8 @@ func TestCreateRefuses(t *testing.T) {
 		}, core.Fields{"plan_id": {core.MustBeInteger}, "currency": {core.MustBeString}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := o.Create(t.Context(), o.by, c.n)
-			wantFields(t, err, c.want)
+			_, err := o.Create(t.Context(), o.By, c.n)
+			shoptest.WantFields(t, err, c.want)
 		})
 	}
 }
@@ -357,12 +301,12 @@ func TestCreateRefuses(t *testing.T) {
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made := o.create(t, described(slug()))
+	made := o.create(described(slug()))
 	for code, good := range map[string]bool{
 		"EUR": true, "SEK": true, "USD": true, "JPY": true, "ZWG": true, "VES": true,
 		"eur": false, "EURO": false, "ABC": false, "DEM": false, "XXX": false, "XTS": false, "XAU": false, "978": false,
 	} {
-		edited, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Currency: core.Set(code)})
+		edited, err := o.Edit(t.Context(), o.By, made.ID, tenant.Edit{Currency: core.Set(code)})
 		if good != (err == nil) || (good && edited.Currency != code) {
 			t.Errorf("currency %q: %v", code, err)
 		}
@@ -371,7 +315,7 @@ func TestCodes(t *testing.T) {
 		"SE": true, "US": true, "GB": true, "NP": true,
 		"se": false, "UK": false, "EU": false, "ZZ": false, "SWE": false, "SU": false, "AN": false, "001": false, "S": false,
 	} {
-		edited, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Country: core.Set(code)})
+		edited, err := o.Edit(t.Context(), o.By, made.ID, tenant.Edit{Country: core.Set(code)})
 		if good != (err == nil) || (good && *edited.Country != code) {
 			t.Errorf("country %q: %v", code, err)
 		}
@@ -388,17 +332,17 @@ func TestCodes(t *testing.T) {
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made, plan := o.create(t, described(slug())), o.plan(t, false)
-	created := o.log(t, made.ID)
+	made, plan := o.create(described(slug())), o.plan(false)
+	created := o.log(made.ID)
 
-	if same := o.edit(t, made.ID, tenant.Edit{Name: core.Set("Café")}); cmp.Diff(made, same) != "" {
+	if same := o.edit(made.ID, tenant.Edit{Name: core.Set("Café")}); cmp.Diff(made, same) != "" {
 		t.Errorf("changed nothing: %+v, was %+v", same, made)
 	}
-	suspended := o.edit(t, made.ID, tenant.Edit{Status: core.Set("suspended")})
+	suspended := o.edit(made.ID, tenant.Edit{Status: core.Set("suspended")})
 	if suspended.Status != tenant.Suspended || suspended.Name != made.Name {
 		t.Errorf("suspended = %+v", suspended)
 	}
-	edited := o.edit(t, made.ID, tenant.Edit{
+	edited := o.edit(made.ID, tenant.Edit{
 		Name: core.Set(" Bar "), Email: core.Set("new@example.com"), PlanID: core.Set(plan), BillingCycle: core.Set("yearly"),
 		PaymentMethod: core.Set("paypal"), Status: core.Set("active"), TimeZone: core.Set("Asia/Kathmandu"), Currency: core.Set("NPR"), Country: core.Set("NP"),
 	})
@@ -410,7 +354,7 @@ func TestEdit(t *testing.T) {
 	if diff := cmp.Diff(want, edited); diff != "" {
 		t.Errorf("edited (-want +got):\n%s", diff)
 	}
-	if cleared := o.edit(t, made.ID, tenant.Edit{Country: core.Optional[string]{Set: true}}); cleared.Country != nil {
+	if cleared := o.edit(made.ID, tenant.Edit{Country: core.Optional[string]{Set: true}}); cleared.Country != nil {
 		t.Errorf("country = %s, want none", *cleared.Country)
 	}
 	log := []string{
@@ -421,10 +365,10 @@ func TestEdit(t *testing.T) {
 			`"currency": "NPR", "timezone": "Asia/Kathmandu", "billing_cycle": "yearly", "payment_method": "paypal"}`, plan),
 		`tenant.edit Root 192.0.2.7 request-1 {"country": "NP"} {"country": null}`,
 	}
-	if diff := cmp.Diff(append(created, log...), o.log(t, made.ID)); diff != "" {
+	if diff := cmp.Diff(append(created, log...), o.log(made.ID)); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
-	if _, err := o.Edit(t.Context(), o.by, 1<<62, tenant.Edit{Name: core.Set(" ")}); !errors.Is(err, core.ErrNotFound) {
+	if _, err := o.Edit(t.Context(), o.By, 1<<62, tenant.Edit{Name: core.Set(" ")}); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("unknown = %v, want ErrNotFound", err)
 	}
 }
@@ -433,77 +377,67 @@ func TestEdit(t *testing.T) {
 func TestEditRefuses(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made := o.create(t, described(slug()))
+	made := o.create(described(slug()))
 	null := core.Optional[string]{Set: true}
-	_, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{
+	_, err := o.Edit(t.Context(), o.By, made.ID, tenant.Edit{
 		Name: null, Email: null, PlanID: core.Optional[int64]{Set: true}, BillingCycle: null, PaymentMethod: null, Status: null, TimeZone: null, Currency: null,
 	})
-	wantFields(t, err, core.Fields{
+	shoptest.WantFields(t, err, core.Fields{
 		"name": {core.Required}, "email": {core.Required}, "plan_id": {core.Required}, "billing_cycle": {core.Required},
 		"payment_method": {core.Required}, "status": {core.Required}, "timezone": {core.Required}, "currency": {core.Required},
 	})
-	retired := o.plan(t, true)
-	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{PlanID: core.Set(retired), Status: core.Set("gone")})
-	wantFields(t, err, core.Fields{"plan_id": {core.InvalidChoice}, "status": {core.InvalidChoice}})
-	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{PlanID: core.Set(retired)})
-	wantFields(t, err, core.Fields{"plan_id": {core.InvalidChoice}})
-	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Malformed: core.Fields{"name": {core.MustBeString}}})
-	wantFields(t, err, core.Fields{"name": {core.MustBeString}})
+	retired := o.plan(true)
+	_, err = o.Edit(t.Context(), o.By, made.ID, tenant.Edit{PlanID: core.Set(retired), Status: core.Set("gone")})
+	shoptest.WantFields(t, err, core.Fields{"plan_id": {core.InvalidChoice}, "status": {core.InvalidChoice}})
+	_, err = o.Edit(t.Context(), o.By, made.ID, tenant.Edit{PlanID: core.Set(retired)})
+	shoptest.WantFields(t, err, core.Fields{"plan_id": {core.InvalidChoice}})
+	_, err = o.Edit(t.Context(), o.By, made.ID, tenant.Edit{Malformed: core.Fields{"name": {core.MustBeString}}})
+	shoptest.WantFields(t, err, core.Fields{"name": {core.MustBeString}})
 
 	// A tenant can keep a retired plan.
-	plan := o.plan(t, false)
-	o.edit(t, made.ID, tenant.Edit{PlanID: core.Set(plan)})
-	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.plan set retired = true where id = $1", plan); err != nil {
-		t.Fatal(err)
-	}
-	if edited := o.edit(t, made.ID, tenant.Edit{PlanID: core.Set(plan), Name: core.Set("Bar")}); edited.Name != "Bar" || edited.PlanID != plan {
+	plan := o.plan(false)
+	o.edit(made.ID, tenant.Edit{PlanID: core.Set(plan)})
+	o.Exec("update loyalty.plan set retired = true where id = $1", plan)
+	if edited := o.edit(made.ID, tenant.Edit{PlanID: core.Set(plan), Name: core.Set("Bar")}); edited.Name != "Bar" || edited.PlanID != plan {
 		t.Errorf("edited = %+v", edited)
 	}
 }
 
 // welcome creates customers with phone numbers.
-func (o office) welcome(t *testing.T, id core.TenantID, phones ...string) {
-	t.Helper()
-	served, err := tenant.ByID(t.Context(), o.db, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) welcome(id core.TenantID, phones ...string) {
+	o.T.Helper()
+	served, err := tenant.ByID(o.T.Context(), o.DB, id)
+	o.Check(err)
 	for _, phone := range phones {
 		n := customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone}
-		if _, err := customer.NewService(o.db).Upsert(t.Context(), core.System(served, "test"), n); err != nil {
-			t.Fatal(err)
-		}
+		o.Must(customer.NewService(o.DB).Upsert(o.T.Context(), core.System(served, "test"), n))
 	}
 }
 
-func (o office) keys(t *testing.T, id core.TenantID) (keys string) {
-	t.Helper()
-	err := dbtest.Owner(o.db).QueryRow(t.Context(), "select string_agg(phone_key, ' ' order by phone_key) from loyalty.customer where tenant_id = $1", id).Scan(&keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return keys
+func (o office) keys(id core.TenantID) string {
+	o.T.Helper()
+	return shoptest.Query[string](o.Shop, "select string_agg(phone_key, ' ' order by phone_key) from loyalty.customer where tenant_id = $1", id)
 }
 
 // A change of the country changes all keys of phone numbers, or is refused if numbers collide.
 func TestEditCountryRekeysPhones(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made := o.create(t, described(slug()))
-	o.welcome(t, made.ID, "070-174 06 05", "08-465 004 12")
-	o.edit(t, made.ID, tenant.Edit{Country: core.Set("SE")})
-	if got := o.keys(t, made.ID); got != "+46701740605 +46846500412" {
+	made := o.create(described(slug()))
+	o.welcome(made.ID, "070-174 06 05", "08-465 004 12")
+	o.edit(made.ID, tenant.Edit{Country: core.Set("SE")})
+	if got := o.keys(made.ID); got != "+46701740605 +46846500412" {
 		t.Errorf("in Sweden the keys are %s", got)
 	}
-	o.edit(t, made.ID, tenant.Edit{Country: core.Optional[string]{Set: true}})
-	if got := o.keys(t, made.ID); got != "0701740605 0846500412" {
+	o.edit(made.ID, tenant.Edit{Country: core.Optional[string]{Set: true}})
+	if got := o.keys(made.ID); got != "0701740605 0846500412" {
 		t.Errorf("in no country the keys are %s", got)
 	}
-	o.welcome(t, made.ID, "+46 70 174 06 05")
-	before := o.log(t, made.ID)
-	_, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Name: core.Set("Bar"), Country: core.Set("SE")})
-	wantFields(t, err, core.Fields{"country": {core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"}}})
-	if after := o.log(t, made.ID); !slices.Equal(before, after) {
+	o.welcome(made.ID, "+46 70 174 06 05")
+	before := o.log(made.ID)
+	_, err := o.Edit(t.Context(), o.By, made.ID, tenant.Edit{Name: core.Set("Bar"), Country: core.Set("SE")})
+	shoptest.WantFields(t, err, core.Fields{"country": {core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"}}})
+	if after := o.log(made.ID); !slices.Equal(before, after) {
 		t.Errorf("the refusal is in the log: %q", after)
 	}
 }
@@ -512,21 +446,21 @@ func TestEditCountryRekeysPhones(t *testing.T) {
 func TestConcurrentCollisionsAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made := o.create(t, described(slug()))
-	o.welcome(t, made.ID, "070-174 06 05", "08-465 004 12", "+46 70 174 06 05")
-	keys, log := o.keys(t, made.ID), o.log(t, made.ID)
+	made := o.create(described(slug()))
+	o.welcome(made.ID, "070-174 06 05", "08-465 004 12", "+46 70 174 06 05")
+	keys, log := o.keys(made.ID), o.log(made.ID)
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
-			_, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Name: core.Set(fmt.Sprint("Bar ", i)), Country: core.Set("SE")})
+			_, err := o.Edit(t.Context(), o.By, made.ID, tenant.Edit{Name: core.Set(fmt.Sprint("Bar ", i)), Country: core.Set("SE")})
 			if !core.IsKind(err, core.KindInvalid) {
 				t.Errorf("Edit = %v, want it refused", err)
 			}
 		})
 	}
 	wg.Wait()
-	if now := o.edit(t, made.ID, tenant.Edit{}); cmp.Diff(made, now) != "" || o.keys(t, made.ID) != keys || !slices.Equal(o.log(t, made.ID), log) {
-		t.Errorf("now %+v with keys %s and log %q", now, o.keys(t, made.ID), o.log(t, made.ID))
+	if now := o.edit(made.ID, tenant.Edit{}); cmp.Diff(made, now) != "" || o.keys(made.ID) != keys || !slices.Equal(o.log(made.ID), log) {
+		t.Errorf("now %+v with keys %s and log %q", now, o.keys(made.ID), o.log(made.ID))
 	}
 }
 
@@ -534,11 +468,11 @@ func TestConcurrentCollisionsAreRefused(t *testing.T) {
 func TestConcurrentEditsAreLogged(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made := o.create(t, described(slug()))
+	made := o.create(described(slug()))
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
-			if _, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Name: core.Set(fmt.Sprint("Bar ", i))}); err != nil {
+			if _, err := o.Edit(t.Context(), o.By, made.ID, tenant.Edit{Name: core.Set(fmt.Sprint("Bar ", i))}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -546,7 +480,7 @@ func TestConcurrentEditsAreLogged(t *testing.T) {
 	wg.Wait()
 	replaced := regexp.MustCompile(`\{"name": "(.*)"\} \{"name": "(.*)"\}$`)
 	by := map[string]string{}
-	for _, line := range o.log(t, made.ID)[1:] {
+	for _, line := range o.log(made.ID)[1:] {
 		names := replaced.FindStringSubmatch(line)
 		by[names[1]] = names[2]
 	}
@@ -554,26 +488,24 @@ func TestConcurrentEditsAreLogged(t *testing.T) {
 	for ; by[name] != ""; steps++ {
 		name = by[name]
 	}
-	if last := o.edit(t, made.ID, tenant.Edit{}); steps != 10 || last.Name != name {
+	if last := o.edit(made.ID, tenant.Edit{}); steps != 10 || last.Name != name {
 		t.Errorf("the log leads to %s in %d steps, the name is %s: %v", name, steps, last.Name, by)
 	}
 }
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t))
+	o := officeIn(t, dbtest.OwnDB(t))
 	var all []core.TenantID
 	for i := range 5 {
-		made := o.create(t, described(slug()))
+		made := o.create(described(slug()))
 		all = append([]core.TenantID{made.ID}, all...)
 		if i%2 == 0 {
-			o.edit(t, made.ID, tenant.Edit{Status: core.Set("suspended")})
+			o.edit(made.ID, tenant.Edit{Status: core.Set("suspended")})
 		}
 	}
 	// At one instant, the id breaks ties.
-	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.tenant set created_at = '2026-05-01' where id = any($1)", all[1:4]); err != nil {
-		t.Fatal(err)
-	}
+	o.Exec("update loyalty.tenant set created_at = '2026-05-01' where id = any($1)", all[1:4])
 	all = []core.TenantID{all[0], all[4], all[1], all[2], all[3]}
 	for status, want := range map[string][]core.TenantID{"": all, "suspended": {all[0], all[1], all[3]}, "active": {all[2], all[4]}} {
 		var f tenant.Filter
@@ -582,21 +514,21 @@ func TestList(t *testing.T) {
 		}
 		var forward, back []core.TenantID
 		p := core.Page{Size: 2}
-		last := o.list(t, f, p)
+		last := o.list(f, p)
 		for forward = ids(last); last.Next != nil; forward = append(forward, ids(last)...) {
 			p.Cursor = last.Next
-			last = o.list(t, f, p)
+			last = o.list(f, p)
 		}
 		for back = ids(last); last.Prev != nil; back = append(ids(last), back...) {
 			p.Cursor = last.Prev
-			last = o.list(t, f, p)
+			last = o.list(f, p)
 		}
 		if !slices.Equal(forward, want) || !slices.Equal(back, want) {
 			t.Errorf("%q: forward %v, back %v, want %v", status, forward, back, want)
 		}
 	}
-	_, err := o.List(t.Context(), o.by, tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
-	wantFields(t, err, core.Fields{"status": {core.InvalidChoice}, "cursor": {core.InvalidChoice}})
+	_, err := o.List(t.Context(), o.By, tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
+	shoptest.WantFields(t, err, core.Fields{"status": {core.InvalidChoice}, "cursor": {core.InvalidChoice}})
 }
 
 func ids(l core.List[tenant.Tenant]) (ids []core.TenantID) {
@@ -606,11 +538,9 @@ func ids(l core.List[tenant.Tenant]) (ids []core.TenantID) {
 	return ids
 }
 
-func (o office) list(t *testing.T, f tenant.Filter, p core.Page) core.List[tenant.Tenant] {
-	t.Helper()
-	l, err := o.List(t.Context(), o.by, f, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (o office) list(f tenant.Filter, p core.Page) core.List[tenant.Tenant] {
+	o.T.Helper()
+	l, err := o.List(o.T.Context(), o.By, f, p)
+	o.Check(err)
 	return l
 }

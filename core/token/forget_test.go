@@ -11,13 +11,13 @@ import (
 // Tokens are deleted a year after they were revoked or expired.
 func TestOldTokensAreDeleted(t *testing.T) {
 	t.Parallel()
-	o := officeOf(t, dbtest.OwnDB(t)) // the job works on all tenants
+	o := officeIn(t, dbtest.OwnDB(t)) // the job works on all tenants
 	const year = 365 * 24 * time.Hour
 	for _, name := range []string{"works", "revoked", "expires"} {
-		o.create(t, name)
+		o.create(name)
 	}
-	o.exec(t, "update loyalty.token set revoked_at = $1 where name = 'revoked'", o.db.Now())
-	o.exec(t, "update loyalty.token set expires_at = $1 where name = 'expires'", o.db.Now().Add(time.Hour))
+	o.Exec("update loyalty.token set revoked_at = $1 where name = 'revoked'", o.DB.Now())
+	o.Exec("update loyalty.token set expires_at = $1 where name = 'expires'", o.DB.Now().Add(time.Hour))
 	for _, step := range []struct {
 		after time.Duration
 		left  []string
@@ -26,11 +26,9 @@ func TestOldTokensAreDeleted(t *testing.T) {
 		{year + time.Minute, []string{"expires", "works"}},
 		{year + time.Hour + time.Minute, []string{"works"}},
 	} {
-		if err := o.at(t, o.db.Now().Add(step.after)).Forget(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		o.Check(o.at(o.DB.Now().Add(step.after)).Forget(t.Context()))
 		var left []string
-		err := dbtest.Owner(o.db).QueryRow(t.Context(), "select array_agg(name order by name) from loyalty.token").Scan(&left)
+		err := dbtest.Owner(o.DB).QueryRow(t.Context(), "select array_agg(name order by name) from loyalty.token").Scan(&left)
 		if err != nil || !slices.Equal(left, step.left) {
 			t.Errorf("after %s: %q, %v; want %q", step.after, left, err, step.left)
 		}

@@ -10,95 +10,67 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
 )
 
-func (o office) exec(t *testing.T, statement string, args ...any) {
-	t.Helper()
-	if _, err := dbtest.Owner(o.db).Exec(t.Context(), statement, args...); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // setRole changes the role of a person, as the owner of the office.
-func (o office) setRole(t *testing.T, person core.Actor, role core.Role) {
-	t.Helper()
-	if err := o.people.SetRole(t.Context(), o.by, person.StaffID, role); err != nil {
-		t.Fatal(err)
-	}
+func (o office) setRole(person core.Actor, role core.Role) {
+	o.T.Helper()
+	o.Check(o.people.SetRole(o.T.Context(), o.By, person.StaffID, role))
 }
 
 // live returns the number of a person's live tokens.
-func (o office) live(t *testing.T, person core.Actor) (n int) {
-	t.Helper()
-	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
+func (o office) live(person core.Actor) int {
+	o.T.Helper()
+	return shoptest.Query[int](o.Shop, `
 		select count(*) from loyalty.token
-		where staff_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`, person.StaffID).Scan(&n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+		where staff_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`, person.StaffID)
 }
 
 // revocations returns the audit entries of revoked tokens: which token, and by whom.
-func (o office) revocations(t *testing.T) (lines []string) {
-	t.Helper()
-	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
+func (o office) revocations() []string {
+	o.T.Helper()
+	return shoptest.QueryAll[string](o.Shop, `
 		select subject_id || ' by ' || actor_kind || ' ' || actor_id || ': ' || (old->>'name')
 		from loyalty.audit_entry
 		where tenant_id = $1 and action = 'token.revoke' and subject_kind = 'token'
-		order by subject_id::bigint`, o.by.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, line)
-	}
-	if rows.Err() != nil {
-		t.Fatal(rows.Err())
-	}
-	return lines
+		order by subject_id::bigint`, o.By.Tenant.ID)
 }
 
 // A token works only while its person is an owner or a super-admin.
 func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
-	secret := colleague.create(t, "Till").Secret
-	colleague.works(t, secret)
+	colleague := o.as(o.As(core.Owner).By)
+	secret := colleague.create("Till").Secret
+	colleague.works(secret)
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
-		o.exec(t, "update loyalty.staff set role = $2 where id = $1", colleague.by.StaffID, role)
-		o.refused(t, secret, "")
+		o.Exec("update loyalty.staff set role = $2 where id = $1", colleague.By.StaffID, role)
+		o.refused(secret, "")
 	}
-	o.exec(t, "update loyalty.staff set role = 'owner' where id = $1", colleague.by.StaffID)
-	o.works(t, secret)
+	o.Exec("update loyalty.staff set role = 'owner' where id = $1", colleague.By.StaffID)
+	o.works(secret)
 
-	admin, err := staff.CreateAdmin(t.Context(), o.db, core.System(core.Tenant{}, "test"), staff.New{
-		Name: "Root", Email: "root-" + o.by.Tenant.Slug + "@example.com",
+	admin, err := staff.CreateAdmin(t.Context(), o.DB, core.System(core.Tenant{}, "test"), staff.New{
+		Name: "Root", Email: "root-" + o.By.Tenant.Slug + "@example.com",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Check(err)
 	platform := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(admin.ID), Name: admin.Name, StaffID: admin.ID, Role: core.SuperAdmin})
-	secret = platform.create(t, "Platform").Secret
-	platform.works(t, secret)
-	o.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", admin.ID)
-	o.refused(t, secret, "")
-	if _, err := platform.Create(t.Context(), platform.by, token.New{Name: new("Late"), Scopes: &[]string{}}); err == nil {
+	secret = platform.create("Platform").Secret
+	platform.works(secret)
+	o.Exec("update loyalty.staff set status = 'inactive' where id = $1", admin.ID)
+	o.refused(secret, "")
+	if _, err := platform.Create(t.Context(), platform.By, token.New{Name: new("Late"), Scopes: &[]string{}}); err == nil {
 		t.Error("a super-admin who was deactivated creates tokens")
 	}
 
 	// A token of one tenant whose person belongs to another is refused.
 	stranger := newOffice(t)
-	strayed := stranger.create(t, "Strayed")
-	o.exec(t, "update loyalty.token set tenant_id = $2 where id = $1", strayed.ID, o.by.Tenant.ID)
-	o.refused(t, strayed.Secret, "")
+	strayed := stranger.create("Strayed")
+	o.Exec("update loyalty.token set tenant_id = $2 where id = $1", strayed.ID, o.By.Tenant.ID)
+	o.refused(strayed.Secret, "")
 }
 
 // A change of role revokes the tokens, each with an audit entry. A later promotion doesn't restore
@@ -106,51 +78,47 @@ func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
 func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Manager))
-	o.setRole(t, colleague.by, core.Owner)
-	colleague.by.Role = core.Owner
-	own := o.create(t, "Mine")
-	first, second := colleague.create(t, "First", "customers:read"), colleague.create(t, "Second")
-	gone := colleague.create(t, "Revoked before")
-	if _, err := colleague.Revoke(t.Context(), colleague.by, gone.ID); err != nil {
-		t.Fatal(err)
-	}
-	expired := colleague.create(t, "Expired before")
-	o.exec(t, "update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
+	colleague := o.as(o.As(core.Manager).By)
+	o.setRole(colleague.By, core.Owner)
+	colleague.By.Role = core.Owner
+	own := o.create("Mine")
+	first, second := colleague.create("First", "customers:read"), colleague.create("Second")
+	gone := colleague.create("Revoked before")
+	o.Must(colleague.Revoke(t.Context(), colleague.By, gone.ID))
+	expired := colleague.create("Expired before")
+	o.Exec("update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
 
-	o.setRole(t, colleague.by, core.Cashier)
-	o.setRole(t, colleague.by, core.Owner)
+	o.setRole(colleague.By, core.Cashier)
+	o.setRole(colleague.By, core.Owner)
 	for _, secret := range []string{first.Secret, second.Secret, gone.Secret, expired.Secret} {
-		o.refused(t, secret, "")
+		o.refused(secret, "")
 	}
-	o.works(t, own.Secret)
-	by := " by staff " + o.by.ID + ": "
+	o.works(own.Secret)
+	by := " by staff " + o.By.ID + ": "
 	want := []string{
 		strconv.FormatInt(first.ID, 10) + by + "First", strconv.FormatInt(second.ID, 10) + by + "Second",
-		strconv.FormatInt(gone.ID, 10) + " by staff " + colleague.by.ID + ": Revoked before",
+		strconv.FormatInt(gone.ID, 10) + " by staff " + colleague.By.ID + ": Revoked before",
 	}
-	if got := o.revocations(t); !slices.Equal(got, want) {
+	if got := o.revocations(); !slices.Equal(got, want) {
 		t.Errorf("the audit log says %q, want %q", got, want)
 	}
 
 	// A promotion also revokes tokens left over from a demotion that revoked none.
-	kept := colleague.create(t, "Kept")
-	o.exec(t, "update loyalty.staff set role = 'manager' where id = $1", colleague.by.StaffID)
-	o.setRole(t, colleague.by, core.Owner)
-	o.refused(t, kept.Secret, "")
+	kept := colleague.create("Kept")
+	o.Exec("update loyalty.staff set role = 'manager' where id = $1", colleague.By.StaffID)
+	o.setRole(colleague.By, core.Owner)
+	o.refused(kept.Secret, "")
 
 	// Also if the role changes while they are deactivated.
-	third := colleague.create(t, "Third")
+	third := colleague.create("Third")
 	for _, change := range []func() error{
-		func() error { return o.people.Deactivate(t.Context(), o.by, colleague.by.StaffID) },
-		func() error { return o.people.SetRole(t.Context(), o.by, colleague.by.StaffID, core.Manager) },
-		func() error { return o.people.SetRole(t.Context(), o.by, colleague.by.StaffID, core.Owner) },
-		func() error { return o.people.Activate(t.Context(), o.by, colleague.by.StaffID) },
+		func() error { return o.people.Deactivate(t.Context(), o.By, colleague.By.StaffID) },
+		func() error { return o.people.SetRole(t.Context(), o.By, colleague.By.StaffID, core.Manager) },
+		func() error { return o.people.SetRole(t.Context(), o.By, colleague.By.StaffID, core.Owner) },
+		func() error { return o.people.Activate(t.Context(), o.By, colleague.By.StaffID) },
 	} {
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
-		o.refused(t, third.Secret, "")
+		o.Check(change())
+		o.refused(third.Secret, "")
 	}
 }
 
@@ -158,12 +126,12 @@ func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 func TestDemotedPersonCreatesNoToken(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
-	caller := colleague.works(t, colleague.create(t, "Till").Secret)
-	o.setRole(t, colleague.by, core.Manager)
+	colleague := o.as(o.As(core.Owner).By)
+	caller := colleague.works(colleague.create("Till").Secret)
+	o.setRole(colleague.By, core.Manager)
 	scopes := []string{"customers:read"}
 	for by, want := range map[core.ActorKind]error{core.ByStaff: core.ErrRole, core.ByToken: core.ErrUnauthenticated} {
-		actor := colleague.by
+		actor := colleague.By
 		if by == core.ByToken {
 			actor = caller.Actor
 		}
@@ -171,7 +139,7 @@ func TestDemotedPersonCreatesNoToken(t *testing.T) {
 			t.Errorf("by %s: %v, want %v", by, err, want)
 		}
 	}
-	if n := o.live(t, colleague.by); n != 0 {
+	if n := o.live(colleague.By); n != 0 {
 		t.Errorf("%d tokens are live", n)
 	}
 }
@@ -180,14 +148,10 @@ func TestDemotedPersonCreatesNoToken(t *testing.T) {
 func TestACreationWaitsForADemotion(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	colleague := dbtest.Person(t, o.db, o.by, core.Owner)
-	demotion, err := dbtest.Owner(o.db).Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := demotion.Exec(t.Context(), "update loyalty.staff set role = 'cashier' where id = $1", colleague.StaffID); err != nil {
-		t.Fatal(err)
-	}
+	colleague := o.As(core.Owner).By
+	demotion, err := dbtest.Owner(o.DB).Begin(t.Context())
+	o.Check(err)
+	o.Must(demotion.Exec(t.Context(), "update loyalty.staff set role = 'cashier' where id = $1", colleague.StaffID))
 	outcome := make(chan error, 1)
 	go func() {
 		_, err := o.Create(t.Context(), colleague, token.New{Name: new("Late"), Scopes: &[]string{}})
@@ -195,14 +159,10 @@ func TestACreationWaitsForADemotion(t *testing.T) {
 	}()
 	holder := demotion.Conn().PgConn().PID()
 	for waits := false; !waits && len(outcome) == 0; {
-		err := dbtest.Owner(o.db).QueryRow(t.Context(), "select exists (select from pg_stat_activity where $1::int = any(pg_blocking_pids(pid)))", holder).Scan(&waits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		err := dbtest.Owner(o.DB).QueryRow(t.Context(), "select exists (select from pg_stat_activity where $1::int = any(pg_blocking_pids(pid)))", holder).Scan(&waits)
+		o.Check(err)
 	}
-	if err := demotion.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	o.Check(demotion.Commit(t.Context()))
 	if err := <-outcome; !errors.Is(err, core.ErrRole) {
 		t.Errorf("creation = %v, want ErrRole", err)
 	}
@@ -214,12 +174,12 @@ func TestADemotionLeavesNoLiveToken(t *testing.T) {
 	o := newOffice(t)
 	created := 0
 	for range 12 {
-		colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
-		caller := colleague.works(t, colleague.create(t, "Till").Secret)
+		colleague := o.as(o.As(core.Owner).By)
+		caller := colleague.works(colleague.create("Till").Secret)
 		outcomes := make([]error, 6)
 		var wait sync.WaitGroup
 		for i := range outcomes {
-			by := colleague.by
+			by := colleague.By
 			if i%2 == 0 {
 				by = caller.Actor
 			}
@@ -228,7 +188,7 @@ func TestADemotionLeavesNoLiveToken(t *testing.T) {
 			})
 		}
 		wait.Go(func() {
-			if err := o.people.SetRole(t.Context(), o.by, colleague.by.StaffID, core.Cashier); err != nil {
+			if err := o.people.SetRole(t.Context(), o.By, colleague.By.StaffID, core.Cashier); err != nil {
 				t.Error(err)
 			}
 		})
@@ -240,7 +200,7 @@ func TestADemotionLeavesNoLiveToken(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := o.live(t, colleague.by); n != 0 {
+		if n := o.live(colleague.By); n != 0 {
 			t.Fatalf("%d tokens are live after the demotion", n)
 		}
 	}
@@ -251,37 +211,35 @@ func TestADemotionLeavesNoLiveToken(t *testing.T) {
 func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 	t.Parallel()
 	o, stranger := newOffice(t), newOffice(t)
-	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
-	own := o.create(t, "Mine")
-	first, second, third := colleague.create(t, "First"), colleague.create(t, "Second"), colleague.create(t, "Third")
-	expired := colleague.create(t, "Expired")
-	o.exec(t, "update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
-	person := colleague.by.StaffID
+	colleague := o.as(o.As(core.Owner).By)
+	own := o.create("Mine")
+	first, second, third := colleague.create("First"), colleague.create("Second"), colleague.create("Third")
+	expired := colleague.create("Expired")
+	o.Exec("update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
+	person := colleague.By.StaffID
 	names := func(by core.Actor) (names []string) {
 		t.Helper()
 		list, err := o.ListLive(t.Context(), by, person)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o.Check(err)
 		for _, k := range list {
 			names = append(names, k.Name)
 		}
 		return names
 	}
-	if got := names(o.by); !slices.Equal(got, []string{"Third", "Second", "First"}) {
+	if got := names(o.By); !slices.Equal(got, []string{"Third", "Second", "First"}) {
 		t.Errorf("live are %q", got)
 	}
-	if got := names(stranger.by); len(got) != 0 {
+	if got := names(stranger.By); len(got) != 0 {
 		t.Errorf("a stranger sees %q", got)
 	}
 	for name, try := range map[string]func() error{
-		"a stranger finds":       func() error { _, err := o.FindForPerson(t.Context(), stranger.by, person, first.ID); return err },
-		"a stranger revokes":     func() error { _, err := o.RevokeForPerson(t.Context(), stranger.by, person, first.ID); return err },
-		"a stranger revokes all": func() error { return o.RevokeAllForPerson(t.Context(), stranger.by, person) },
-		"found as another's":     func() error { _, err := o.FindForPerson(t.Context(), o.by, person, own.ID); return err },
-		"revoked as another's":   func() error { _, err := o.RevokeForPerson(t.Context(), o.by, person, own.ID); return err },
+		"a stranger finds":       func() error { _, err := o.FindForPerson(t.Context(), stranger.By, person, first.ID); return err },
+		"a stranger revokes":     func() error { _, err := o.RevokeForPerson(t.Context(), stranger.By, person, first.ID); return err },
+		"a stranger revokes all": func() error { return o.RevokeAllForPerson(t.Context(), stranger.By, person) },
+		"found as another's":     func() error { _, err := o.FindForPerson(t.Context(), o.By, person, own.ID); return err },
+		"revoked as another's":   func() error { _, err := o.RevokeForPerson(t.Context(), o.By, person, own.ID); return err },
 		"a stranger's as a member": func() error {
-			_, err := o.RevokeForPerson(t.Context(), stranger.by, stranger.by.StaffID, first.ID)
+			_, err := o.RevokeForPerson(t.Context(), stranger.By, stranger.By.StaffID, first.ID)
 			return err
 		},
 	} {
@@ -290,7 +248,7 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 		}
 	}
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
-		by := dbtest.Person(t, o.db, o.by, role)
+		by := dbtest.Person(t, o.DB, o.By, role)
 		_, listed := o.ListLive(t.Context(), by, person)
 		_, found := o.FindForPerson(t.Context(), by, person, first.ID)
 		_, revoked := o.RevokeForPerson(t.Context(), by, person, first.ID)
@@ -300,28 +258,26 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 			}
 		}
 	}
-	o.works(t, first.Secret)
+	o.works(first.Secret)
 
-	if found, err := o.FindForPerson(t.Context(), o.by, person, second.ID); err != nil || found.Name != "Second" {
+	if found, err := o.FindForPerson(t.Context(), o.By, person, second.ID); err != nil || found.Name != "Second" {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if k, err := o.RevokeForPerson(t.Context(), o.by, person, second.ID); err != nil || k.Name != "Second" {
+	if k, err := o.RevokeForPerson(t.Context(), o.By, person, second.ID); err != nil || k.Name != "Second" {
 		t.Errorf("revoked %+v, %v", k, err)
 	}
-	o.refused(t, second.Secret, "")
-	o.works(t, first.Secret)
-	if err := o.RevokeAllForPerson(t.Context(), o.by, person); err != nil {
-		t.Fatal(err)
-	}
-	o.refused(t, first.Secret, "")
-	o.refused(t, third.Secret, "")
-	o.works(t, own.Secret)
-	if err := o.RevokeAllForPerson(t.Context(), o.by, person); !errors.Is(err, core.ErrNotFound) {
+	o.refused(second.Secret, "")
+	o.works(first.Secret)
+	o.Check(o.RevokeAllForPerson(t.Context(), o.By, person))
+	o.refused(first.Secret, "")
+	o.refused(third.Secret, "")
+	o.works(own.Secret)
+	if err := o.RevokeAllForPerson(t.Context(), o.By, person); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("revoked twice: %v, want ErrNotFound", err)
 	}
-	by := " by staff " + o.by.ID + ": "
+	by := " by staff " + o.By.ID + ": "
 	want := []string{fmt.Sprint(first.ID, by, "First"), fmt.Sprint(second.ID, by, "Second"), fmt.Sprint(third.ID, by, "Third")}
-	if got := o.revocations(t); !slices.Equal(got, want) {
+	if got := o.revocations(); !slices.Equal(got, want) {
 		t.Errorf("the audit log says %q, want %q", got, want)
 	}
 }
@@ -331,8 +287,8 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for range 8 {
-		colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
-		leaked := colleague.works(t, colleague.create(t, "Leaked").Secret)
+		colleague := o.as(o.As(core.Owner).By)
+		leaked := colleague.works(colleague.create("Leaked").Secret)
 		outcomes := make([]error, 5)
 		var wait sync.WaitGroup
 		for i := range outcomes {
@@ -341,7 +297,7 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 			})
 		}
 		wait.Go(func() {
-			if err := o.RevokeAllForPerson(t.Context(), o.by, colleague.by.StaffID); err != nil {
+			if err := o.RevokeAllForPerson(t.Context(), o.By, colleague.By.StaffID); err != nil {
 				t.Error(err)
 			}
 		})
@@ -351,7 +307,7 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := o.live(t, colleague.by); n != 0 {
+		if n := o.live(colleague.By); n != 0 {
 			t.Fatalf("%d tokens are live", n)
 		}
 		if _, err := o.Create(t.Context(), leaked.Actor, token.New{Name: new("Late"), Scopes: &[]string{}}); !errors.Is(err, core.ErrUnauthenticated) {
@@ -365,10 +321,10 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	expired := o.create(t, "Expired")
-	o.exec(t, "update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
+	expired := o.create("Expired")
+	o.Exec("update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
 	another := func() error {
-		_, err := o.Create(t.Context(), o.by, token.New{Name: new("Another"), Scopes: &[]string{}})
+		_, err := o.Create(t.Context(), o.By, token.New{Name: new("Another"), Scopes: &[]string{}})
 		return err
 	}
 	outcomes := make([]error, 200)
@@ -385,27 +341,23 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := o.live(t, o.by); created != token.MaxLive || n != token.MaxLive {
+	if n := o.live(o.By); created != token.MaxLive || n != token.MaxLive {
 		t.Fatalf("%d were created and %d are live, want %d", created, n, token.MaxLive)
 	}
-	list, err := o.ListLive(t.Context(), o.by, o.by.StaffID)
+	list, err := o.ListLive(t.Context(), o.By, o.By.StaffID)
 	if err != nil || len(list) != token.MaxLive {
 		t.Fatalf("%d are listed, %v", len(list), err)
 	}
-	if _, err := o.Revoke(t.Context(), o.by, list[0].ID); err != nil {
-		t.Fatal(err)
-	}
+	o.Must(o.Revoke(t.Context(), o.By, list[0].ID))
 	if first, second := another(), another(); first != nil || !errors.Is(second, token.ErrLimit) {
 		t.Errorf("with room for one: %v, then %v", first, second)
 	}
 	// The limit is by person.
-	o.as(dbtest.Person(t, o.db, o.by, core.Owner)).create(t, "A colleague's")
+	o.as(o.As(core.Owner).By).create("A colleague's")
 
 	// Each revoked token has an audit entry.
-	if err := o.RevokeAllForPerson(t.Context(), o.by, o.by.StaffID); err != nil {
-		t.Fatal(err)
-	}
-	if got := len(o.revocations(t)); got != token.MaxLive+1 {
+	o.Check(o.RevokeAllForPerson(t.Context(), o.By, o.By.StaffID))
+	if got := len(o.revocations()); got != token.MaxLive+1 {
 		t.Errorf("the audit log has %d lines", got)
 	}
 	if err := another(); err != nil {
@@ -417,17 +369,17 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 func TestRoundTripsOfAChangeOfRole(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	o := officeOf(t, d)
-	colleague := o.as(dbtest.Person(t, d, o.by, core.Owner))
+	o := officeIn(t, d)
+	colleague := o.as(dbtest.Person(t, d, o.By, core.Owner))
 	trips := func(role core.Role) int {
 		before := count()
-		o.setRole(t, colleague.by, role)
+		o.setRole(colleague.By, role)
 		return count() - before
 	}
 	trips(core.Manager) // prepares the statements
 	trips(core.Owner)
 	for range 3 {
-		colleague.create(t, "Till")
+		colleague.create("Till")
 	}
 	if got := trips(core.Manager); got != 3 {
 		t.Errorf("from owner to manager: %d round trips, want 3", got)

@@ -14,79 +14,50 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 )
 
 // record records a sale and waits for the next millisecond, so that a list has a defined order.
-func (s shop) record(t *testing.T, by core.Actor, n transaction.New) core.ID {
-	t.Helper()
-	made, err := s.Record(t.Context(), by, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dbtest.Tick(s.db)
+func (s shop) record(by core.Actor, n transaction.New) core.ID {
+	s.T.Helper()
+	made, err := s.Sales.Record(s.T.Context(), by, n)
+	s.Check(err)
+	dbtest.Tick(s.DB)
 	return made.ID
 }
 
-// listed returns the IDs of a whole list, and checks its pages forward and backward.
-func (s shop) listed(t *testing.T, f transaction.Filter) []core.ID {
-	t.Helper()
-	page := core.Page{Size: 2}
-	var forward, back []core.ID
-	for {
-		l, err := s.List(t.Context(), s.by, f, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, one := range l.Items {
-			forward = append(forward, one.ID)
-		}
-		if l.Next == nil {
-			page.Cursor = l.Prev
-			back = slices.Clone(forward[len(forward)-len(l.Items):])
-			break
-		}
-		page.Cursor = l.Next
-	}
-	for page.Cursor != nil {
-		l, err := s.List(t.Context(), s.by, f, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var ids []core.ID
-		for _, one := range l.Items {
-			ids = append(ids, one.ID)
-		}
-		back, page.Cursor = append(ids, back...), l.Prev
-	}
-	if diff := cmp.Diff(forward, back); diff != "" {
-		t.Errorf("the way back (-forward +back):\n%s", diff)
-	}
-	return forward
+// listed returns the IDs of a whole list.
+func (s shop) listed(f transaction.Filter) []core.ID {
+	s.T.Helper()
+	all := shoptest.Walk(s.T, 2, func(p core.Page) (core.List[transaction.Named], error) {
+		return s.Sales.List(s.T.Context(), s.By, f, p)
+	})
+	return shoptest.Keys(all, func(l transaction.Named) core.ID { return l.ID })
 }
 
 // "Transactions (list, filters, …)", newest first, with each filter alone and with all of them.
 func TestListFilters(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	bo, coffee, branch := s.newCustomer(t, "070 174 06 06"), s.newType(t, ledger.Stamps, transaction.Rule{StampsPerTransaction: 1}), s.open(t, "Söder")
+	bo, coffee, branch := s.Customer().ID, s.Stamps(), s.open("Söder")
 
-	plain := s.record(t, s.by, s.of(100))
-	voided := s.record(t, s.by, s.of(200))
+	plain := s.record(s.By, s.of(100))
+	voided := s.record(s.By, s.of(200))
 	toBo := s.of(300)
 	toBo.CustomerID = new(bo.String())
-	bos := s.record(t, s.by, toBo)
+	bos := s.record(s.By, toBo)
 	ofCoffee := s.of(400)
 	ofCoffee.TransactionTypeID = &coffee.ID
-	coffees := s.record(t, s.by, ofCoffee)
-	atSoder := s.record(t, s.by, s.at(branch.ID))
+	coffees := s.record(s.By, ofCoffee)
+	atSoder := s.record(s.By, s.at(branch.ID))
 	byTill := s.of(500)
 	byTill.Source, byTill.ExternalReference = transaction.POS, new("R-7")
-	till := s.record(t, s.by, byTill)
+	till := s.record(s.By, byTill)
 	byHand := s.of(600)
 	byHand.Source, byHand.LocationID, byHand.TransactionTypeID = transaction.Panel, &branch.ID, &coffee.ID
-	hand := s.record(t, s.by, byHand)
-	s.void(t, voided)
+	hand := s.record(s.By, byHand)
+	s.void(voided)
 
 	for _, c := range []struct {
 		name string
@@ -106,12 +77,12 @@ func TestListFilters(t *testing.T) {
 		{"customer and status", transaction.Filter{CustomerID: new(s.customer.String()), Status: new("voided")}, []core.ID{voided}},
 		{"all at once", transaction.Filter{
 			Status: new("completed"), TypeID: &coffee.ID, Source: new("panel"), CustomerID: new(s.customer.String()), LocationID: &branch.ID,
-			From: new(s.db.Now().AddDate(0, 0, -2)), To: new(s.db.Now().AddDate(0, 0, 2)),
+			From: new(s.DB.Now().AddDate(0, 0, -2)), To: new(s.DB.Now().AddDate(0, 0, 2)),
 		}, []core.ID{hand}},
-		{"unknown customer", transaction.Filter{CustomerID: new(core.NewID(s.db.Now()).String())}, nil},
+		{"unknown customer", transaction.Filter{CustomerID: new(core.NewID(s.DB.Now()).String())}, nil},
 		{"another receipt", transaction.Filter{ExternalReference: new("R-7"), Source: new("api")}, nil},
 	} {
-		if diff := cmp.Diff(c.want, s.listed(t, c.f)); diff != "" {
+		if diff := cmp.Diff(c.want, s.listed(c.f)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -124,17 +95,13 @@ func TestListOfDays(t *testing.T) {
 	var ids []core.ID
 	for _, at := range []string{"2026-02-28T22:59:59.999Z", "2026-02-28T23:00:00Z", "2026-03-02T22:59:59.999Z", "2026-03-02T23:00:00Z"} {
 		instant, err := time.Parse(time.RFC3339, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.Check(err)
 		// The clock runs on while a sale is recorded, so it is set to the exact instant.
-		if _, err := dbtest.Owner(s.db).Exec(t.Context(), `
+		s.Exec(`
 			update loyalty.transaction set id = $1, created_at = $2 where tenant_id = $3 and id = $4`,
-			core.NewID(instant), instant, s.by.Tenant.ID, s.sale(t, 100).ID); err != nil {
-			t.Fatal(err)
-		}
+			core.NewID(instant), instant, s.By.Tenant.ID, s.sale(100).ID)
 	}
-	for _, one := range s.listed(t, transaction.Filter{}) {
+	for _, one := range s.listed(transaction.Filter{}) {
 		ids = slices.Insert(ids, 0, one)
 	}
 	day := func(d int) *time.Time { return new(time.Date(2026, time.March, d, 0, 0, 0, 0, time.UTC)) }
@@ -150,7 +117,7 @@ func TestListOfDays(t *testing.T) {
 		{"before all", nil, new(time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)), nil},
 		{"from long ago", new(time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)), day(0), ids[:1]},
 	} {
-		if diff := cmp.Diff(c.want, s.listed(t, transaction.Filter{From: c.from, To: c.to})); diff != "" {
+		if diff := cmp.Diff(c.want, s.listed(transaction.Filter{From: c.from, To: c.to})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -160,9 +127,9 @@ func TestListOfDays(t *testing.T) {
 func TestListRefusesWhatNoSaleCanBe(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	_, err := s.List(t.Context(), s.by, transaction.Filter{
+	_, err := s.Sales.List(t.Context(), s.By, transaction.Filter{
 		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), ExternalReference: new(strings.Repeat("å", 101)),
-		From: new(s.db.Now()), To: new(s.db.Now().AddDate(0, 0, -1)),
+		From: new(s.DB.Now()), To: new(s.DB.Now().AddDate(0, 0, -1)),
 	}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 	want := core.Fields{
 		"status":             {core.InvalidChoice},
@@ -172,38 +139,32 @@ func TestListRefusesWhatNoSaleCanBe(t *testing.T) {
 		"to":                 {core.AfterOrEqual("from")},
 		"cursor":             {core.InvalidChoice},
 	}
-	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
-		t.Errorf("refused fields (-want +got):\n%s", diff)
-	}
+	shoptest.WantFields(t, err, want)
 }
 
 // "Each row carries the names a person wants to read."
 func TestListNamesWhatASaleRefersTo(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	branch, sara := s.open(t, "Söder"), s.person(t, core.Cashier)
-	sold := s.record(t, sara, s.at(branch.ID))
-	elsewhere := s.record(t, s.by, s.of(100))
+	branch, sara := s.open("Söder"), s.As(core.Cashier).By
+	sold := s.record(sara, s.at(branch.ID))
+	elsewhere := s.record(s.By, s.of(100))
 
 	found := func(id core.ID) transaction.Transaction {
 		t.Helper()
-		one, err := s.Find(t.Context(), s.by, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one, err := s.Sales.Find(t.Context(), s.By, id)
+		s.Check(err)
 		return one
 	}
-	l, err := s.List(t.Context(), s.by, transaction.Filter{}, core.Page{Size: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, err := s.Sales.List(t.Context(), s.By, transaction.Filter{}, core.Page{Size: 5})
+	s.Check(err)
 	want := []transaction.Named{
 		{
-			Transaction: found(elsewhere), CustomerName: "Anna Lindqvist", TypeName: "A type",
+			Transaction: found(elsewhere), CustomerName: "Anna Lindqvist", TypeName: "Purchase",
 			ActorKind: core.ByStaff, ActorName: "A owner", Voidable: true,
 		},
 		{
-			Transaction: found(sold), CustomerName: "Anna Lindqvist", TypeName: "A type", LocationName: new("Söder"),
+			Transaction: found(sold), CustomerName: "Anna Lindqvist", TypeName: "Purchase", LocationName: new("Söder"),
 			ActorKind: core.ByStaff, ActorName: "A cashier", Voidable: true,
 		},
 	}
@@ -212,16 +173,10 @@ func TestListNamesWhatASaleRefersTo(t *testing.T) {
 	}
 
 	// Names are current, even of an inactive type, location or customer.
-	if _, err := s.EditType(t.Context(), s.by, s.kind.ID, transaction.EditType{Name: core.Set("Lunch"), Active: core.Set(false)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := location.NewService(s.db).Edit(t.Context(), s.by, branch.ID, location.Edit{Active: core.Set(false)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.customers.Edit(t.Context(), s.by, s.customer, customer.Edit{LastName: core.Set("Berg"), Status: core.Set("inactive")}); err != nil {
-		t.Fatal(err)
-	}
-	d, err := s.Detail(t.Context(), s.by, sold)
+	s.Must(s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{Name: core.Set("Lunch"), Active: core.Set(false)}))
+	s.Must(location.NewService(s.DB).Edit(t.Context(), s.By, branch.ID, location.Edit{Active: core.Set(false)}))
+	s.Must(s.Customers.Edit(t.Context(), s.By, s.customer, customer.Edit{LastName: core.Set("Berg"), Status: core.Set("inactive")}))
+	d, err := s.Sales.Detail(t.Context(), s.By, sold)
 	if err != nil || d.TypeName != "Lunch" || d.CustomerName != "Anna Berg" || d.LocationName == nil || *d.LocationName != "Söder" {
 		t.Errorf("Detail = %+v, %v", d, err)
 	}
@@ -231,29 +186,23 @@ func TestListNamesWhatASaleRefersTo(t *testing.T) {
 func TestDetail(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	sara, maja := s.person(t, core.Cashier), s.person(t, core.Manager)
-	s.sale(t, 500)
-	sold := s.record(t, sara, s.of(1000))
-	d, err := s.Detail(t.Context(), s.by, sold)
+	sara, maja := s.As(core.Cashier).By, s.As(core.Manager).By
+	s.sale(500)
+	sold := s.record(sara, s.of(1000))
+	d, err := s.Sales.Detail(t.Context(), s.By, sold)
 	if err != nil || d.ActorName != sara.Name || d.VoidedByKind != nil || d.VoidedByName != nil ||
 		len(d.Entries) != 1 || d.Entries[0].Kind != ledger.Earn || d.Entries[0].Amount != 10 || d.Entries[0].BalanceAfter != 15 {
 		t.Errorf("a sale that stands: %+v, %v", d, err)
 	}
-	s.sale(t, 700)
-	if _, err := s.Void(t.Context(), maja, sold); err != nil {
-		t.Fatal(err)
-	}
-	d, err = s.Detail(t.Context(), s.by, sold)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := s.Find(t.Context(), s.by, sold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.sale(700)
+	s.Must(s.Sales.Void(t.Context(), maja, sold))
+	d, err = s.Sales.Detail(t.Context(), s.By, sold)
+	s.Check(err)
+	found, err := s.Sales.Find(t.Context(), s.By, sold)
+	s.Check(err)
 	want := transaction.Detail{
 		Named: transaction.Named{
-			Transaction: found, CustomerName: "Anna Lindqvist", TypeName: "A type", ActorKind: core.ByStaff, ActorName: sara.Name,
+			Transaction: found, CustomerName: "Anna Lindqvist", TypeName: "Purchase", ActorKind: core.ByStaff, ActorName: sara.Name,
 		},
 		VoidedByKind: new(core.ByStaff), VoidedByName: &maja.Name,
 		Entries: []ledger.Posted{
@@ -266,9 +215,9 @@ func TestDetail(t *testing.T) {
 	}
 
 	// A sale that earned nothing has no entry, voided or not.
-	nothing := s.sale(t, 0)
-	s.void(t, nothing.ID)
-	if d, err := s.Detail(t.Context(), s.by, nothing.ID); err != nil || d.VoidedByName == nil || len(d.Entries) != 0 {
+	nothing := s.sale(0)
+	s.void(nothing.ID)
+	if d, err := s.Sales.Detail(t.Context(), s.By, nothing.ID); err != nil || d.VoidedByName == nil || len(d.Entries) != 0 {
 		t.Errorf("a sale of nothing: %+v, %v", d, err)
 	}
 }
@@ -277,22 +226,22 @@ func TestDetail(t *testing.T) {
 func TestAnotherTenantsSalesAreNotListed(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	branch := s.open(t, "Söder")
+	branch := s.open("Söder")
 	n := s.at(branch.ID)
 	n.ExternalReference = new("R-1")
-	sold := s.record(t, s.by, n)
+	sold := s.record(s.By, n)
 	for name, f := range map[string]transaction.Filter{
 		"all": {}, "customer": {CustomerID: new(s.customer.String())}, "type": {TypeID: &s.kind.ID}, "location": {LocationID: &branch.ID},
 		"receipt": {ExternalReference: new("R-1")},
 	} {
-		if got := stranger.listed(t, f); len(got) != 0 {
+		if got := stranger.listed(f); len(got) != 0 {
 			t.Errorf("by %s a stranger sees %v", name, got)
 		}
-		if got := s.listed(t, f); !slices.Equal(got, []core.ID{sold}) {
+		if got := s.listed(f); !slices.Equal(got, []core.ID{sold}) {
 			t.Errorf("by %s the shop sees %v", name, got)
 		}
 	}
-	if _, err := stranger.Detail(t.Context(), stranger.by, sold); !errors.Is(err, core.ErrNotFound) {
+	if _, err := stranger.Sales.Detail(t.Context(), stranger.By, sold); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("Detail = %v, want ErrNotFound", err)
 	}
 }

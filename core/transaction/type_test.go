@@ -10,6 +10,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -37,11 +38,11 @@ func TestEditType(t *testing.T) {
 		{"active", transaction.EditType{Active: core.Set(false)}, func(k *transaction.Type) { k.Active = false }},
 	} {
 		c.then(&want)
-		got, err := s.EditType(t.Context(), s.by, s.kind.ID, c.edit)
+		got, err := s.Sales.EditType(t.Context(), s.By, s.kind.ID, c.edit)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", c.name, err, diff)
 		}
-		if found, err := s.FindType(t.Context(), s.by, s.kind.ID); err != nil || !cmp.Equal(found, want) {
+		if found, err := s.Sales.FindType(t.Context(), s.By, s.kind.ID); err != nil || !cmp.Equal(found, want) {
 			t.Errorf("%s: found %+v, %v", c.name, found, err)
 		}
 	}
@@ -80,12 +81,10 @@ func TestEditTypeReportsEveryWrongField(t *testing.T) {
 			"unit_cents": {core.MustBeInteger},
 		}},
 	} {
-		_, err := s.EditType(t.Context(), s.by, s.kind.ID, c.edit)
-		if diff := cmp.Diff(c.want, fieldsOf(t, err)); diff != "" {
-			t.Errorf("refused fields (-want +got):\n%s", diff)
-		}
+		_, err := s.Sales.EditType(t.Context(), s.By, s.kind.ID, c.edit)
+		shoptest.WantFields(t, err, c.want)
 	}
-	if found, err := s.FindType(t.Context(), s.by, s.kind.ID); err != nil || !cmp.Equal(found, s.kind) {
+	if found, err := s.Sales.FindType(t.Context(), s.By, s.kind.ID); err != nil || !cmp.Equal(found, s.kind) {
 		t.Errorf("a refused edit left %+v, %v", found, err)
 	}
 }
@@ -94,13 +93,11 @@ func TestEditTypeReportsEveryWrongField(t *testing.T) {
 func TestTheRuleTypeStaysOnceThereAreSales(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.void(t, s.sale(t, 100).ID)
-	_, err := s.EditType(t.Context(), s.by, s.kind.ID, transaction.EditType{RuleType: core.Set("stamps")})
+	s.void(s.sale(100).ID)
+	_, err := s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{RuleType: core.Set("stamps")})
 	want := core.Fields{"rule_type": {core.Violation{Rule: "fixed_after_sales"}}}
-	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
-		t.Errorf("refused fields (-want +got):\n%s", diff)
-	}
-	if _, err := s.EditType(t.Context(), s.by, s.kind.ID, transaction.EditType{RuleType: core.Set("points"), PointsPerUnit: core.Set(int64(2))}); err != nil {
+	shoptest.WantFields(t, err, want)
+	if _, err := s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{RuleType: core.Set("points"), PointsPerUnit: core.Set(int64(2))}); err != nil {
 		t.Errorf("its rule = %v, want it changed", err)
 	}
 }
@@ -110,17 +107,17 @@ func TestAnotherTenantsTypesDoNotExist(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	for name, err := range map[string]error{
-		"find":         second(stranger.FindType(t.Context(), stranger.by, s.kind.ID)),
-		"edit":         second(stranger.EditType(t.Context(), stranger.by, s.kind.ID, transaction.EditType{Name: core.Set("Mine")})),
-		"edit wrongly": second(stranger.EditType(t.Context(), stranger.by, s.kind.ID, transaction.EditType{Name: core.Set("")})),
-		"switch off":   second(stranger.SetTypeActive(t.Context(), stranger.by, s.kind.ID, false)),
-		"switch on":    second(stranger.SetTypeActive(t.Context(), stranger.by, s.kind.ID, true)),
+		"find":         second(stranger.Sales.FindType(t.Context(), stranger.By, s.kind.ID)),
+		"edit":         second(stranger.Sales.EditType(t.Context(), stranger.By, s.kind.ID, transaction.EditType{Name: core.Set("Mine")})),
+		"edit wrongly": second(stranger.Sales.EditType(t.Context(), stranger.By, s.kind.ID, transaction.EditType{Name: core.Set("")})),
+		"switch off":   second(stranger.Sales.SetTypeActive(t.Context(), stranger.By, s.kind.ID, false)),
+		"switch on":    second(stranger.Sales.SetTypeActive(t.Context(), stranger.By, s.kind.ID, true)),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s = %v, want ErrNotFound", name, err)
 		}
 	}
-	if found, err := s.FindType(t.Context(), s.by, s.kind.ID); err != nil || !cmp.Equal(found, s.kind) {
+	if found, err := s.Sales.FindType(t.Context(), s.By, s.kind.ID); err != nil || !cmp.Equal(found, s.kind) {
 		t.Errorf("the type is %+v, %v", found, err)
 	}
 }
@@ -157,12 +154,10 @@ func TestPreview(t *testing.T) {
 		"max_award":          {core.Min(1)},
 		"spend_amount_cents": {core.Required},
 	}
-	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
-		t.Errorf("refused fields (-want +got):\n%s", diff)
-	}
+	shoptest.WantFields(t, err, want)
 	points.PointsPerUnit, points.UnitCents = 1_000_000_000, 1
 	_, unit, err := points.Preview(new(int64(1001)))
-	if diff := cmp.Diff(tooMuch(1000), fieldsOf(t, err)); diff != "" || unit != ledger.Points {
+	if diff := cmp.Diff(tooMuch(1000), shoptest.Fields(t, err)); diff != "" || unit != ledger.Points {
 		t.Errorf("too large, of %q (-want +got):\n%s", unit, diff)
 	}
 	if _, _, err := points.Preview(new(int64(math.MaxInt64))); !core.IsKind(err, core.KindInvalid) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,7 +17,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/usage"
 )
 
@@ -26,49 +25,37 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // shop is a business on a separate plan.
 type shop struct {
-	*customer.Service
-	meter   *usage.Meter
-	coupons *coupon.Service
-	db      *db.DB
-	by      core.Actor
+	shoptest.Shop
+	meter *usage.Meter
 }
 
 func newShop(t *testing.T, limits string) shop {
 	t.Helper()
-	d := dbtest.DB(t)
-	s := shopOf(t, d, dbtest.Tenant(t, d))
-	s.allow(t, limits)
+	s := shopIn(t, dbtest.DB(t))
+	s.allow(limits)
 	return s
 }
 
-func shopOf(t *testing.T, d *db.DB, by core.Actor) shop {
-	t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return shop{customer.NewService(d), usage.NewMeter(d), coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), quiet), d, by}
-}
+func shopIn(t *testing.T, d *db.DB) shop { return shop{shoptest.In(t, d), usage.NewMeter(d)} }
+
+// at returns the shop at another time.
+func (s shop) at(instant time.Time) shop { return shop{s.At(instant), usage.NewMeter(s.DB)} }
 
 // allow sets the plan's limits of customers, people and sends.
-func (s shop) allow(t *testing.T, limits string) {
-	t.Helper()
-	_, err := dbtest.Owner(s.db).Exec(t.Context(), fmt.Sprintf(`
+func (s shop) allow(limits string) {
+	s.T.Helper()
+	s.Exec(fmt.Sprintf(`
 		with p as (
 			insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, customers_limit, staff_limit, sends_limit)
 			values ($1, 0, 0, 'EUR', %s)
 			returning id
 		)
-		update loyalty.tenant set plan_id = p.id from p where loyalty.tenant.id = $2`, limits), "Plan "+core.NewID(time.Now()).String(), s.by.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+		update loyalty.tenant set plan_id = p.id from p where loyalty.tenant.id = $2`, limits), "Plan "+core.NewID(time.Now()).String(), s.By.Tenant.ID)
 }
 
-func (s shop) add(t *testing.T, n int) (customer.Upserted, error) {
-	t.Helper()
-	return s.Upsert(t.Context(), s.by, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(fmt.Sprintf("070 174 %04d", n))})
+func (s shop) add(n int) (customer.Upserted, error) {
+	s.T.Helper()
+	return s.Customers.Upsert(s.T.Context(), s.By, shoptest.Anna(fmt.Sprintf("070 174 %04d", n)))
 }
 
 func refused(t *testing.T, what string, err error, sentence string) {
@@ -85,34 +72,30 @@ func TestCustomers(t *testing.T) {
 	s := newShop(t, "3, null, null")
 	var first customer.Upserted
 	for n := range 3 {
-		c, err := s.add(t, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c, err := s.add(n)
+		s.Check(err)
 		if n == 0 {
 			first = c
 		}
 	}
-	_, err := s.add(t, 3)
+	_, err := s.add(3)
 	refused(t, "the fourth", err, "The plan allows 3 active customers, and no more can be added.")
-	if found, err := s.add(t, 0); err != nil || found.Created || found.ID != first.ID {
+	if found, err := s.add(0); err != nil || found.Created || found.ID != first.ID {
 		t.Errorf("one who exists: %+v, %v", found, err)
 	}
 	// Freed space can be used at once.
-	if _, err := s.Edit(t.Context(), s.by, first.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.add(t, 3); err != nil {
+	s.Must(s.Customers.Edit(t.Context(), s.By, first.ID, customer.Edit{Status: core.Set("inactive")}))
+	if _, err := s.add(3); err != nil {
 		t.Errorf("after one was deactivated: %v", err)
 	}
-	_, err = s.Edit(t.Context(), s.by, first.ID, customer.Edit{Status: core.Set("active")})
+	_, err = s.Customers.Edit(t.Context(), s.By, first.ID, customer.Edit{Status: core.Set("active")})
 	refused(t, "activating one more", err, "The plan allows 3 active customers")
-	if _, err := s.Edit(t.Context(), s.by, first.ID, customer.Edit{FirstName: core.Set("Elsie")}); err != nil {
+	if _, err := s.Customers.Edit(t.Context(), s.By, first.ID, customer.Edit{FirstName: core.Set("Elsie")}); err != nil {
 		t.Errorf("any other edit: %v", err)
 	}
 	// A larger plan applies within a minute, and at once after a refusal.
-	s.allow(t, "4, null, null")
-	if _, err := s.Edit(t.Context(), s.by, first.ID, customer.Edit{Status: core.Set("active")}); err != nil {
+	s.allow("4, null, null")
+	if _, err := s.Customers.Edit(t.Context(), s.By, first.ID, customer.Edit{Status: core.Set("active")}); err != nil {
 		t.Errorf("on a larger plan: %v", err)
 	}
 }
@@ -121,22 +104,18 @@ func TestCustomers(t *testing.T) {
 func TestACountIsAtMostAMinuteOld(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "3, null, null")
-	now := s.db.Now()
+	now := s.DB.Now()
 	at := func(after time.Duration) error {
-		d := s.db.At(now.Add(after))
-		_, err := db.InTenant(t.Context(), d, s.by, func(tx *db.Tx) (int, error) {
+		d := s.DB.At(now.Add(after))
+		_, err := db.InTenant(t.Context(), d, s.By, func(tx *db.Tx) (int, error) {
 			tx.Now = now.Add(after)
 			return 0, s.meter.Admit(t.Context(), tx, usage.Customers, 1)
 		})
 		return err
 	}
-	if err := at(0); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(at(0))
 	for n := range 3 { // by another process
-		if _, err := s.add(t, n); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.add(n))
 	}
 	if err := at(59 * time.Second); err != nil {
 		t.Errorf("within the minute: %v, want let in", err)
@@ -148,14 +127,12 @@ func TestACountIsAtMostAMinuteOld(t *testing.T) {
 func TestConcurrentAdditions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "10, null, null")
-	if _, err := s.add(t, 0); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.add(0))
 	var all sync.WaitGroup
 	var in atomic.Int64
 	for n := range 40 {
 		all.Go(func() {
-			_, err := s.Upsert(context.Background(), s.by, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(fmt.Sprintf("070 174 %04d", n+1))})
+			_, err := s.Customers.Upsert(context.Background(), s.By, shoptest.Anna(fmt.Sprintf("070 174 %04d", n+1)))
 			switch {
 			case err == nil:
 				in.Add(1)
@@ -168,7 +145,7 @@ func TestConcurrentAdditions(t *testing.T) {
 	if got := in.Load(); got < 9 {
 		t.Errorf("%d were added to one of ten, want 9", got)
 	}
-	_, err := s.add(t, 99)
+	_, err := s.add(99)
 	refused(t, "the next one", err, "The plan allows 10 active customers")
 }
 
@@ -176,36 +153,25 @@ func TestConcurrentAdditions(t *testing.T) {
 func TestSends(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "null, null, 2")
-	zone := s.by.Tenant.TimeZone
-	year, month, _ := s.db.Now().In(zone).Date()
+	zone := s.By.Tenant.TimeZone
+	year, month, _ := s.DB.Now().In(zone).Date()
 	lastOfMonth := time.Date(year, month+1, 0, 23, 59, 0, 0, zone)
-	june := shopOf(t, s.db.At(lastOfMonth), s.by)
-	july := shopOf(t, s.db.At(lastOfMonth.Add(time.Minute)), s.by)
-	c, err := june.coupons.Add(t.Context(), s.by, coupon.New{Name: new("A bun"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := june.add(t, 1); err != nil {
-		t.Fatal(err)
-	}
+	june := s.at(lastOfMonth)
+	july := s.at(lastOfMonth.Add(time.Minute))
+	c := june.Coupon(coupon.New{Name: new("A bun"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
+	s.Must(june.add(1))
 	send := func(s shop, key string) (coupon.Sending, error) {
-		return s.coupons.Send(t.Context(), s.by, c.ID, coupon.Send{Segment: coupon.All, FormKey: key})
+		return s.Coupons.Send(t.Context(), s.By, c.ID, coupon.Send{Segment: coupon.All, FormKey: key})
 	}
 	first, err := send(june, "first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := send(june, "second"); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
+	s.Must(send(june, "second"))
 	_, err = send(june, "third")
 	refused(t, "the third of a month", err, "The plan allows 2 coupon sends a month.")
 	if again, err := send(june, "first"); err != nil || again.ID != first.ID {
 		t.Errorf("the first form again: %v", err)
 	}
-	if _, err := june.coupons.CancelSend(t.Context(), s.by, first.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(june.Coupons.CancelSend(t.Context(), s.By, first.ID))
 	if _, err := send(june, "instead"); err != nil {
 		t.Errorf("after one was cancelled: %v", err)
 	}
@@ -218,16 +184,14 @@ func TestSends(t *testing.T) {
 func TestUses(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	s := shopOf(t, d, dbtest.Tenant(t, d))
-	s.allow(t, "5, 1, null")
+	s := shopIn(t, d)
+	s.allow("5, 1, null")
 	for n := range 4 {
-		if _, err := s.add(t, n); err != nil {
-			t.Fatal(err)
-		}
+		s.Must(s.add(n))
 	}
 	for round := range 2 {
 		before := count()
-		list, err := s.meter.Uses(t.Context(), s.by)
+		list, err := s.meter.Uses(t.Context(), s.By)
 		if err != nil || len(list) != 3 {
 			t.Fatal(list, err)
 		}
@@ -249,12 +213,10 @@ func TestUses(t *testing.T) {
 			t.Errorf("%s: %d round trips, want %d", what, count()-before, want)
 		}
 	}
-	other := shopOf(t, d, dbtest.Tenant(t, d))
-	if _, err := other.add(t, 1); err != nil {
-		t.Fatal(err)
-	}
+	other := shopIn(t, d)
+	s.Must(other.add(1))
 	trips("a customer, counted lately", 3, func() {
-		if _, err := other.add(t, 2); err != nil {
+		if _, err := other.add(2); err != nil {
 			t.Error(err)
 		}
 	})

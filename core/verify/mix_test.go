@@ -3,7 +3,6 @@ package verify_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
@@ -25,9 +23,6 @@ import (
 // market is a shop in which everything happens at once.
 type market struct {
 	*shop
-	sales   *transaction.Service
-	rewards *reward.Service
-
 	known struct{ customers, sales, rewards, redemptions, coupons, vouchers deck }
 }
 
@@ -81,27 +76,14 @@ const (
 
 func newMarket(t *testing.T) *market {
 	t.Helper()
-	s := newShop(t)
-	m := &market{shop: s, sales: transaction.NewService(s.DB), rewards: reward.NewService(s.DB)}
-	ctx := t.Context()
-	customers := customer.NewService(m.DB)
-	for n := range 30 {
-		c, err := customers.Upsert(ctx, m.by, customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new(fmt.Sprintf("070 1%06d", n))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.known.customers.add(c.ID)
-	}
+	m := &market{shop: newShop(t)}
+	m.known.customers.add(m.AddCustomers(30)...)
 	for _, n := range []reward.New{
 		{Name: new("Cake"), PointsCost: new(int64(40)), Stock: new(int64(cakes))},
 		{Name: new("Espresso"), PointsCost: new(int64(15))},
 		{Name: new("Tenth coffee"), StampsCost: new(int64(3))},
 	} {
-		r, err := m.rewards.Add(ctx, m.by, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.known.rewards.add(r.ID)
+		m.known.rewards.add(m.AddReward(n))
 	}
 	for _, n := range []coupon.New{
 		{BenefitType: new("points"), BenefitValue: new(int64(5))},
@@ -109,11 +91,7 @@ func newMarket(t *testing.T) *market {
 		{BenefitType: new("reward"), BenefitRewardID: new(m.known.rewards.ids[0].String())},
 	} {
 		n.Name, n.MaxPerCustomer = new("Welcome back"), new(int64(15))
-		c, err := m.coupons.Add(ctx, m.by, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.known.coupons.add(c.ID)
+		m.known.coupons.add(m.Coupon(n).ID)
 	}
 	return m
 }
@@ -123,7 +101,7 @@ func (m *market) sell(ctx context.Context) error {
 	if rand.IntN(3) == 0 {
 		kind = m.stamps.ID
 	}
-	made, err := m.sales.Record(ctx, m.by, transaction.New{
+	made, err := m.Sales.Record(ctx, m.By, transaction.New{
 		CustomerID: new(m.known.customers.draw().String()), TransactionTypeID: &kind, SpendAmountCents: new(rand.Int64N(3000)), Source: transaction.POS,
 	})
 	if err == nil {
@@ -133,12 +111,12 @@ func (m *market) sell(ctx context.Context) error {
 }
 
 func (m *market) void(ctx context.Context) error {
-	_, err := m.sales.Void(ctx, m.by, m.known.sales.draw())
+	_, err := m.Sales.Void(ctx, m.By, m.known.sales.draw())
 	return err
 }
 
 func (m *market) redeem(ctx context.Context) error {
-	made, err := m.rewards.Redeem(ctx, m.by, reward.RedeemRequest{
+	made, err := m.Rewards.Redeem(ctx, m.By, reward.RedeemRequest{
 		CustomerID: new(m.known.customers.draw().String()), RewardID: new(m.known.rewards.draw().String()),
 	})
 	if err == nil {
@@ -148,17 +126,17 @@ func (m *market) redeem(ctx context.Context) error {
 }
 
 func (m *market) fulfil(ctx context.Context) error {
-	_, err := m.rewards.Fulfil(ctx, m.by, m.known.redemptions.draw())
+	_, err := m.Rewards.Fulfil(ctx, m.By, m.known.redemptions.draw())
 	return err
 }
 
 func (m *market) takeBack(ctx context.Context) error {
-	_, err := m.rewards.Void(ctx, m.by, m.known.redemptions.draw())
+	_, err := m.Rewards.Void(ctx, m.By, m.known.redemptions.draw())
 	return err
 }
 
 func (m *market) redeemVoucher(ctx context.Context) error {
-	used, err := m.coupons.Redeem(ctx, m.by, m.known.vouchers.draw())
+	used, err := m.Coupons.Redeem(ctx, m.By, m.known.vouchers.draw())
 	if err == nil && used.RedemptionID != nil {
 		m.known.redemptions.add(*used.RedemptionID)
 	}
@@ -166,14 +144,14 @@ func (m *market) redeemVoucher(ctx context.Context) error {
 }
 
 func (m *market) send(ctx context.Context) error {
-	sent, err := m.coupons.Send(ctx, m.by, m.known.coupons.draw(), coupon.Send{
+	sent, err := m.Coupons.Send(ctx, m.By, m.known.coupons.draw(), coupon.Send{
 		Segment: coupon.Manual, Customers: []string{m.known.customers.draw().String(), m.known.customers.draw().String(), m.known.customers.draw().String()},
-		FormKey: core.NewID(m.Now()).String(),
+		FormKey: core.NewID(m.DB.Now()).String(),
 	})
 	if err != nil {
 		return err
 	}
-	if sent, err = m.coupons.Evaluate(ctx, m.by, sent.ID); err != nil {
+	if sent, err = m.Coupons.Evaluate(ctx, m.By, sent.ID); err != nil {
 		return err
 	}
 	owner := dbtest.Owner(m.DB) //nolint:contextcheck // making a pool asks nothing of the database
@@ -253,9 +231,5 @@ func TestEverythingAtOnce(t *testing.T) {
 	if deadlocks > 0 {
 		t.Errorf("%d deadlocks: locks are not taken in one order", deadlocks)
 	}
-	for _, r := range m.verified(t) {
-		if r.Wrong > 0 {
-			t.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
-		}
-	}
+	m.Verify()
 }

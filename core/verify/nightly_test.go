@@ -96,30 +96,26 @@ func TestARunIsKept(t *testing.T) {
 	if _, err := w.Last(t.Context()); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("before the first run: %v", err)
 	}
-	if err := w.Check(t.Context(), verify.Check{AskedBy: "Root"}); err != nil {
-		t.Fatal(err)
-	}
+	s.Check(w.Check(t.Context(), verify.Check{AskedBy: "Root"}))
 	clean := w.last(t)
 	if clean.Clean == nil || !*clean.Clean || clean.FinishedAt == nil || len(clean.Results) < 30 || *clean.AskedBy != "Root" || w.log.Len() > 0 {
 		t.Errorf("kept %+v, logged %s", clean, w.log)
 	}
-	s.damage(t, "update loyalty.account set points = points + 1")
-	if err := w.Check(t.Context(), verify.Check{AskedBy: "Root"}); err != nil {
-		t.Fatal(err)
-	}
+	s.Exec("update loyalty.account set points = points + 1")
+	s.Check(w.Check(t.Context(), verify.Check{AskedBy: "Root"}))
 	wrong := w.last(t)
 	if wrong.Clean == nil || *wrong.Clean || !strings.Contains(w.log.String(), "level=ERROR msg=\"verify found differences\" check=\"Every balance is the sum of its entries.\"") {
 		t.Errorf("kept %+v, logged %s", wrong, w.log)
 	}
-	if got := s.Counts(); got[verify.Metric(verify.Clean)] != 1 || got[verify.Metric(verify.Wrong)] != 1 {
+	if got := s.DB.Counts(); got[verify.Metric(verify.Clean)] != 1 || got[verify.Metric(verify.Wrong)] != 1 {
 		t.Errorf("counted %v", got)
 	}
 	// A check that could not run is neither clean nor wrong.
-	s.damage(t, "alter table loyalty.voucher rename to voucher_away")
+	s.Exec("alter table loyalty.voucher rename to voucher_away")
 	if err := w.Check(t.Context(), verify.Check{AskedBy: "Root"}); err == nil {
 		t.Error("a check that can't look succeeds")
 	}
-	if failed := w.last(t); failed.Clean != nil || failed.Error == nil || !strings.Contains(*failed.Error, "voucher") || s.Counts()[verify.Metric(verify.Failed)] != 1 {
+	if failed := w.last(t); failed.Clean != nil || failed.Error == nil || !strings.Contains(*failed.Error, "voucher") || s.DB.Counts()[verify.Metric(verify.Failed)] != 1 {
 		t.Errorf("kept %+v", failed)
 	}
 	var ended []verify.PastRun

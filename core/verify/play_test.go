@@ -3,7 +3,6 @@ package verify_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"testing"
@@ -18,9 +17,9 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
 )
@@ -41,16 +40,10 @@ func TestModel(t *testing.T) {
 	done.log(t)
 }
 
-// play is a tenant and its model.
+// play is a business and its model.
 type play struct {
-	model model
-	by    core.Actor
-	db    *db.DB // of today
-
-	customers *customer.Service
-	sales     *transaction.Service
-	rewards   *reward.Service
-	coupons   *coupon.Service
+	shoptest.Shop // today
+	model         model
 
 	theirs strangers
 	done   *counter
@@ -90,37 +83,26 @@ func strangersOf(t *testing.T, s *shop) strangers {
 
 func newPlay(t *testing.T, d *db.DB, theirs strangers, done *counter) *play {
 	t.Helper()
-	p := &play{by: dbtest.Tenant(t, d), db: d, theirs: theirs, done: done}
-	p.model.zone, p.model.types = p.by.Tenant.TimeZone, map[int64]*transaction.Type{}
+	p := &play{Shop: shoptest.In(t, d), theirs: theirs, done: done}
+	p.model.zone, p.model.types = p.By.Tenant.TimeZone, map[int64]*transaction.Type{}
 	return p
-}
-
-// at sets the clock.
-func (p *play) at(t *rapid.T, instant time.Time) {
-	d := p.db.At(instant)
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.db, p.customers, p.sales = d, customer.NewService(d), transaction.NewService(d)
-	p.rewards, p.coupons = reward.NewService(d), coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), slog.New(slog.DiscardHandler))
 }
 
 // pass lets days pass.
 func (p *play) pass(t *rapid.T) {
 	days := one(t, "days", 1, 29, 91, 7)
-	p.at(t, p.db.Now().Add(time.Duration(days)*24*time.Hour))
+	p.Shop = p.At(p.DB.Now().Add(time.Duration(days) * 24 * time.Hour))
 }
 
 // open adds what a shop has on its first day.
 func (p *play) open(t *rapid.T) {
-	p.at(t, time.Date(2026, time.February, 1, 11, 0, 0, 0, time.UTC))
+	p.Shop = p.At(time.Date(2026, time.February, 1, 11, 0, 0, 0, time.UTC))
 	for _, n := range []transaction.NewType{
 		{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 3, UnitCents: 250}},
 		{Name: "Lunch", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500, MaxAward: new(int64(20))}},
 		{Name: "Coffee", RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 2, UnitCents: 100, MinSpendCents: 100}},
 	} {
-		made, err := p.sales.AddType(t.Context(), p.by, n)
+		made, err := p.Sales.AddType(t.Context(), p.By, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +225,7 @@ func (p *play) upsert(t *rapid.T) {
 
 func (p *play) join(t *rapid.T, n customer.New) {
 	t.Helper()
-	got, err := p.customers.Upsert(t.Context(), p.by, n)
+	got, err := p.Customers.Upsert(t.Context(), p.By, n)
 	want, refusal := p.model.upsert(n, got.ID, got.CreatedAt)
 	agree(t, p, "upsert a customer", got, err, want, refusal)
 }
@@ -261,7 +243,7 @@ func (p *play) edit(t *rapid.T) {
 	case "both":
 		e.Phone, e.Email = core.Set(mostly(t, "phone", phones, "x", " ")), core.Set(one(t, "email", emails[:4]...))
 	}
-	got, err := p.customers.Edit(t.Context(), p.by, id, e)
+	got, err := p.Customers.Edit(t.Context(), p.By, id, e)
 	want, refusal := p.model.edit(id, e, got.UpdatedAt)
 	agree(t, p, "edit a customer", got, err, want, refusal)
 }
@@ -273,8 +255,8 @@ func (p *play) adjust(t *rapid.T) {
 
 func (p *play) credit(t *rapid.T, who core.ID, unit ledger.Unit, amount int64) {
 	t.Helper()
-	_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (ledger.Account, error) {
-		return ledger.Post(t.Context(), tx, p.by, ledger.Entry{Customer: who, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
+	_, err := db.InTenant(t.Context(), p.DB, p.By, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(t.Context(), tx, p.By, ledger.Entry{Customer: who, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
 	})
 	agree(t, p, "adjust a balance", 0, err, 0, p.model.adjust(who, unit, amount))
 }
@@ -287,21 +269,21 @@ func (p *play) record(t *rapid.T) {
 		SpendAmountCents:  new(mostly(t, "spend", []int64{12_345, 499, 500, 100, 99, 0}, -1)),
 		ExternalReference: optional(mostly(t, "receipt", []string{""}, "R-1", "R-2")), Source: transaction.API,
 	}
-	got, err := p.sales.Record(t.Context(), p.by, n)
+	got, err := p.Sales.Record(t.Context(), p.By, n)
 	want, refusal := p.model.record(n, who, got.ID, got.CreatedAt)
 	agree(t, p, "record a sale", got, err, want, refusal)
 }
 
 func (p *play) void(t *rapid.T) {
 	id := pick(t, "sale", p.model.sales, p.theirs.Sale)
-	got, err := p.sales.Void(t.Context(), p.by, id)
+	got, err := p.Sales.Void(t.Context(), p.By, id)
 	want, refusal := p.model.void(id, got.VoidedAt)
 	agree(t, p, "void a sale", got, err, want, refusal)
 }
 
 func (p *play) switchType(t *rapid.T) {
 	id, active := mostly(t, "type", slices.Sorted(maps.Keys(p.model.types)), p.theirs.Kind), one(t, "active", true, false, true)
-	got, err := p.sales.SetTypeActive(t.Context(), p.by, id, active)
+	got, err := p.Sales.SetTypeActive(t.Context(), p.By, id, active)
 	if p.model.types[id] == nil {
 		agree(t, p, "switch a type", got, err, got, core.ErrNotFound)
 		return
@@ -319,7 +301,7 @@ func (p *play) editType(t *rapid.T) {
 	if unit := one(t, "unit", "", "stamps", "points"); unit != "" {
 		e.RuleType = core.Set(unit)
 	}
-	got, err := p.sales.EditType(t.Context(), p.by, id, e)
+	got, err := p.Sales.EditType(t.Context(), p.By, id, e)
 	want, refusal := p.model.editType(id, e)
 	agree(t, p, "edit a type", got, err, want, refusal)
 }
@@ -328,7 +310,7 @@ func (p *play) correctStock(t *rapid.T) {
 	id := pick(t, "reward", p.model.rewards, p.theirs.Reward)
 	if one(t, "how", "change", "count") == "change" {
 		change := one[int64](t, "change", 2, -1, -4)
-		got, err := p.rewards.ChangeStock(t.Context(), p.by, id, reward.StockChange{Change: &change})
+		got, err := p.Rewards.ChangeStock(t.Context(), p.By, id, reward.StockChange{Change: &change})
 		want, refusal := p.model.changeStock(id, change)
 		agree(t, p, "change a stock", got, err, want, refusal)
 		return
@@ -343,7 +325,7 @@ func (p *play) correctStock(t *rapid.T) {
 	if r := p.model.rewards.byID[id]; r != nil && one(t, "look", true, true, false) {
 		c.Seen = r.Stock
 	}
-	got, err := p.rewards.SetStock(t.Context(), p.by, id, c)
+	got, err := p.Rewards.SetStock(t.Context(), p.By, id, c)
 	want, refusal := p.model.setStock(id, c.Seen, c.Stock)
 	agree(t, p, "set a stock", got, err, want, refusal)
 }
@@ -356,7 +338,7 @@ func (p *play) addReward(t *rapid.T) {
 	if stock := one[int64](t, "stock", 5, 1, 0, 2, -1); stock >= 0 {
 		n.Stock = &stock
 	}
-	got, err := p.rewards.Add(t.Context(), p.by, n)
+	got, err := p.Rewards.Add(t.Context(), p.By, n)
 	want := reward.Reward{
 		ID: got.ID, Name: *n.Name, PointsCost: n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock, Active: true, CreatedAt: got.CreatedAt,
 	}
@@ -366,7 +348,7 @@ func (p *play) addReward(t *rapid.T) {
 
 func (p *play) switchReward(t *rapid.T) {
 	id, active := pick(t, "reward", p.model.rewards, p.theirs.Reward), one(t, "active", true, false, true)
-	got, err := p.rewards.SetActive(t.Context(), p.by, id, active)
+	got, err := p.Rewards.SetActive(t.Context(), p.By, id, active)
 	if p.model.rewards.byID[id] == nil {
 		agree(t, p, "switch a reward", got, err, got, core.ErrNotFound)
 		return
@@ -377,21 +359,21 @@ func (p *play) switchReward(t *rapid.T) {
 
 func (p *play) redeem(t *rapid.T) {
 	who, what := pick(t, "customer", p.model.customers, p.theirs.Customer), pick(t, "reward", p.model.rewards, p.theirs.Reward)
-	got, err := p.rewards.Redeem(t.Context(), p.by, reward.RedeemRequest{CustomerID: new(who.String()), RewardID: new(what.String())})
+	got, err := p.Rewards.Redeem(t.Context(), p.By, reward.RedeemRequest{CustomerID: new(who.String()), RewardID: new(what.String())})
 	want, refusal := p.model.redeem(who, what, got.ID, got.CreatedAt)
 	agree(t, p, "redeem a reward", got, err, want, refusal)
 }
 
 func (p *play) fulfil(t *rapid.T) {
 	id := pick(t, "redemption", p.model.redemptions, p.theirs.Redemption)
-	got, err := p.rewards.Fulfil(t.Context(), p.by, id)
+	got, err := p.Rewards.Fulfil(t.Context(), p.By, id)
 	want, refusal := p.model.fulfil(id, got.FulfilledAt)
 	agree(t, p, "fulfil a redemption", got, err, want, refusal)
 }
 
 func (p *play) takeBack(t *rapid.T) {
 	id := pick(t, "redemption", p.model.redemptions, p.theirs.Redemption)
-	got, err := p.rewards.Void(t.Context(), p.by, id)
+	got, err := p.Rewards.Void(t.Context(), p.By, id)
 	want, refusal := p.model.takeBack(id, got.VoidedAt)
 	agree(t, p, "void a redemption", got, err, want, refusal)
 }
@@ -412,7 +394,7 @@ func (p *play) addCoupon(t *rapid.T) {
 	}
 	hours := func(label string, of ...time.Duration) *time.Time {
 		if hours := one(t, label, of...); hours > 0 {
-			return new(p.db.Now().Add(hours * time.Hour))
+			return new(p.DB.Now().Add(hours * time.Hour))
 		}
 		return nil
 	}
@@ -420,14 +402,14 @@ func (p *play) addCoupon(t *rapid.T) {
 	if days := one[int64](t, "valid days", 30, 1, 0); days > 0 {
 		n.VoucherValidDays = &days
 	}
-	got, err := p.coupons.Add(t.Context(), p.by, n)
+	got, err := p.Coupons.Add(t.Context(), p.By, n)
 	want, refusal := p.model.addCoupon(n, what, got.ID, got.CreatedAt)
 	agree(t, p, "add a coupon", got, err, want, refusal)
 }
 
 func (p *play) switchCoupon(t *rapid.T) {
 	id, active := pick(t, "coupon", p.model.coupons, p.theirs.Coupon), one(t, "active", true, false, true)
-	got, err := p.coupons.SetActive(t.Context(), p.by, id, active)
+	got, err := p.Coupons.SetActive(t.Context(), p.By, id, active)
 	if p.model.coupons.byID[id] == nil {
 		agree(t, p, "switch a coupon", got, err, got, core.ErrNotFound)
 		return
@@ -450,14 +432,14 @@ func (p *play) editCoupon(t *rapid.T) {
 	case "end":
 		e.ExpiresAt.Set = true
 		if hours := one[time.Duration](t, "expires", 300, 0, 50); hours > 0 {
-			e.ExpiresAt.Value = new(p.db.Now().Add(hours * time.Hour))
+			e.ExpiresAt.Value = new(p.DB.Now().Add(hours * time.Hour))
 		}
 	case "benefit":
 		if c != nil && c.BenefitType != coupon.Reward {
 			e.BenefitType, e.BenefitValue = core.Set(one(t, "benefit", "points", "stamps", "percent")), core.Set(one[int64](t, "value", 7, 40))
 		}
 	}
-	got, err := p.coupons.Edit(t.Context(), p.by, id, e)
+	got, err := p.Coupons.Edit(t.Context(), p.By, id, e)
 	want, refusal := p.model.editCoupon(id, e)
 	agree(t, p, "edit a coupon", got, err, want, refusal)
 }
@@ -475,8 +457,8 @@ func (p *play) send(t *rapid.T) {
 			s.Customers = append(s.Customers, members[len(members)-1].String())
 		}
 	}
-	at := p.db.Now()
-	got, err := p.coupons.Send(t.Context(), p.by, id, s)
+	at := p.DB.Now()
+	got, err := p.Coupons.Send(t.Context(), p.By, id, s)
 	if err == nil && p.model.sends.byID[got.ID] == nil {
 		at = got.CreatedAt
 	}
@@ -486,7 +468,7 @@ func (p *play) send(t *rapid.T) {
 
 func (p *play) evaluate(t *rapid.T) {
 	id := pick(t, "send", p.model.sends, p.theirs.Send)
-	got, err := p.coupons.Evaluate(t.Context(), p.by, id)
+	got, err := p.Coupons.Evaluate(t.Context(), p.By, id)
 	want, recipients, refusal := p.model.evaluate(id, got.EvaluatedAt, got.EndedAt)
 	agree(t, p, "evaluate a send", got, err, want, refusal)
 	if len(recipients) > 0 {
@@ -497,13 +479,13 @@ func (p *play) evaluate(t *rapid.T) {
 // receive compares the vouchers of a send with the model's.
 func (p *play) receive(t *rapid.T, send core.ID, recipients []core.ID) {
 	t.Helper()
-	rows, err := dbtest.Owner(p.db).Query(t.Context(), `
+	rows, err := dbtest.Owner(p.DB).Query(t.Context(), `
 		select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
 			v.redemption_id, v.expires_at, v.redeemed_at, v.created_at
 		from loyalty.voucher v
 		join loyalty.coupon c using (tenant_id)
 		where tenant_id = $1 and send_id = $2 and c.id = v.coupon_id
-		order by v.customer_id`, p.by.Tenant.ID, send)
+		order by v.customer_id`, p.By.Tenant.ID, send)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -518,8 +500,8 @@ func (p *play) receive(t *rapid.T, send core.ID, recipients []core.ID) {
 
 func (p *play) redeemVoucher(t *rapid.T) {
 	id := pick(t, "voucher", p.model.vouchers, p.theirs.Voucher)
-	now := p.db.Now()
-	got, err := p.coupons.Redeem(t.Context(), p.by, id)
+	now := p.DB.Now()
+	got, err := p.Coupons.Redeem(t.Context(), p.By, id)
 	if got.RedeemedAt != nil {
 		now = *got.RedeemedAt
 	}
@@ -529,9 +511,7 @@ func (p *play) redeemVoucher(t *rapid.T) {
 
 // expire runs the job that updates stored statuses, which changes no result.
 func (p *play) expire(t *rapid.T) {
-	if _, err := dbtest.Owner(p.db).Exec(t.Context(), "select loyalty.expire_vouchers($1, 10000) from loyalty.enter(0)", p.db.Now()); err != nil {
-		t.Fatal(err)
-	}
+	p.Exec("select loyalty.expire_vouchers($1, 10000) from loyalty.enter(0)", p.DB.Now())
 }
 
 // listed returns a whole list, page by page.
@@ -553,7 +533,7 @@ func all[T any](*T) bool { return true }
 
 func (p *play) compareBalances(t *rapid.T) {
 	got := listed(t, 100, func(page core.Page) (core.List[customer.Customer], error) {
-		return p.customers.List(t.Context(), p.by, customer.Filter{}, page)
+		return p.Customers.List(t.Context(), p.By, customer.Filter{}, page)
 	})
 	want := p.model.customers.newestFirst(func(c *customer.Customer) time.Time { return c.CreatedAt }, all)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -566,26 +546,26 @@ func (p *play) compare(t *rapid.T) {
 	ctx := t.Context()
 	for who := range p.model.customers.each {
 		got := listed(t, 3, func(page core.Page) (core.List[transaction.Transaction], error) {
-			return p.sales.ListByCustomer(ctx, p.by, who, page)
+			return p.Sales.ListByCustomer(ctx, p.By, who, page)
 		})
 		want := p.model.sales.newestFirst(func(t *transaction.Transaction) time.Time { return t.CreatedAt },
 			func(t *transaction.Transaction) bool { return t.CustomerID == who })
 		agree(t, p, "list sales", got, nil, want, nil)
 	}
 	for id, want := range p.model.redemptions.each {
-		got, err := p.rewards.FindRedemption(ctx, p.by, id)
+		got, err := p.Rewards.FindRedemption(ctx, p.By, id)
 		agree(t, p, "find a redemption", got, err, *want, nil)
 	}
 	agree(t, p, "list rewards",
-		listed(t, 2, func(page core.Page) (core.List[reward.Reward], error) { return p.rewards.ListActive(ctx, p.by, page) }), nil,
+		listed(t, 2, func(page core.Page) (core.List[reward.Reward], error) { return p.Rewards.ListActive(ctx, p.By, page) }), nil,
 		p.model.rewards.newestFirst(func(r *reward.Reward) time.Time { return r.CreatedAt }, func(r *reward.Reward) bool { return r.Active }), nil)
 	agree(t, p, "list coupons",
-		listed(t, 2, func(page core.Page) (core.List[coupon.Coupon], error) { return p.coupons.List(ctx, p.by, page) }), nil,
+		listed(t, 2, func(page core.Page) (core.List[coupon.Coupon], error) { return p.Coupons.List(ctx, p.By, page) }), nil,
 		p.model.coupons.newestFirst(func(c *coupon.Coupon) time.Time { return c.CreatedAt }, all), nil)
 	for id := range p.model.coupons.each {
 		var got []coupon.Voucher
 		for _, v := range listed(t, 1, func(page core.Page) (core.List[coupon.RedeemedVoucher], error) {
-			return p.coupons.ListRedeemed(ctx, p.by, id, page)
+			return p.Coupons.ListRedeemed(ctx, p.By, id, page)
 		}) {
 			got = append(got, v.Voucher)
 		}
@@ -598,7 +578,7 @@ func (p *play) compare(t *rapid.T) {
 		agree(t, p, "list redeemed vouchers", got, nil, want, nil)
 	}
 	p.compareCounts(t)
-	results, err := verify.Run(ctx, p.db)
+	results, err := verify.Run(ctx, p.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -611,22 +591,22 @@ func (p *play) compare(t *rapid.T) {
 
 // compareCounts compares the panel's lists and counts with the model.
 func (p *play) compareCounts(t *rapid.T) {
-	ctx, now := t.Context(), p.db.Now()
+	ctx, now := t.Context(), p.DB.Now()
 	for _, c := range listed(t, 2, func(page core.Page) (core.List[coupon.WithCounts], error) {
-		return p.coupons.ListWithCounts(ctx, p.by, coupon.Filter{}, page)
+		return p.Coupons.ListWithCounts(ctx, p.By, coupon.Filter{}, page)
 	}) {
 		sent, pending, redeemed, expired := p.model.counted(c.ID, now)
 		agree(t, p, "count vouchers", []int64{c.Sent, c.Pending, c.Redeemed, c.Expired}, nil, []int64{sent, pending, redeemed, expired}, nil)
 	}
 	for _, r := range listed(t, 2, func(page core.Page) (core.List[reward.WithCounts], error) {
-		return p.rewards.List(ctx, p.by, reward.Filter{}, page)
+		return p.Rewards.List(ctx, p.By, reward.Filter{}, page)
 	}) {
 		pending, redeemed := p.model.redeemed(r.ID)
 		agree(t, p, "count redemptions", r, nil, reward.WithCounts{Reward: *p.model.rewards.byID[r.ID], Pending: pending, Redeemed: redeemed}, nil)
 	}
 	var queue []reward.Redemption
 	for _, r := range listed(t, 2, func(page core.Page) (core.List[reward.NamedRedemption], error) {
-		return p.rewards.ListRedemptions(ctx, p.by, reward.RedemptionFilter{Status: new("pending")}, page)
+		return p.Rewards.ListRedemptions(ctx, p.By, reward.RedemptionFilter{Status: new("pending")}, page)
 	}) {
 		queue = append(queue, r.Redemption)
 	}
@@ -637,7 +617,7 @@ func (p *play) compareCounts(t *rapid.T) {
 	for who := range p.model.customers.each {
 		var got []coupon.Voucher
 		for _, v := range listed(t, 2, func(page core.Page) (core.List[coupon.NamedVoucher], error) {
-			return p.coupons.ListByCustomer(ctx, p.by, who, page)
+			return p.Coupons.ListByCustomer(ctx, p.By, who, page)
 		}) {
 			got = append(got, v.Voucher)
 		}

@@ -3,7 +3,6 @@ package verify_test
 import (
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"strings"
 	"testing"
@@ -14,9 +13,8 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
 	"example.com/loyalty/core/walkin"
@@ -24,28 +22,26 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a tenant with records, in its own database.
+// shop is a business with records, in its own database.
 type shop struct {
-	*db.DB
-	by             core.Actor
-	coupons        *coupon.Service
+	shoptest.Shop
 	points, stamps transaction.Type
 	anna, bilal    customer.Customer
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	d := dbtest.OwnDB(t)
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &shop{DB: d, by: dbtest.Tenant(t, d), coupons: coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), slog.New(slog.DiscardHandler))}
-	s.points = s.kind(t, "Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100})
-	s.stamps = s.kind(t, "Coffee card", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
-	s.anna = s.customer(t, "Anna", "070 174 06 05", "anna@example.com")
-	s.bilal = s.customer(t, "Bilal", "070 174 06 06", "bilal@example.com")
+	s := &shop{Shop: shoptest.In(t, dbtest.OwnDB(t))}
+	s.points, s.stamps = s.Points(100), s.Stamps()
+	s.anna, s.bilal = s.customer("Anna"), s.customer("Bilal")
 	return s
+}
+
+func (s *shop) customer(name string) customer.Customer {
+	s.T.Helper()
+	n := shoptest.Anna(shoptest.Phone())
+	n.FirstName, n.LastName, n.Email = &name, &name, new(name+"@example.com")
+	return s.AddCustomer(n)
 }
 
 // trading returns a shop in which everything possible has happened: awards, sales that earn nothing, voids,
@@ -53,29 +49,29 @@ func newShop(t *testing.T) *shop {
 func trading(t *testing.T) *shop {
 	t.Helper()
 	s := newShop(t)
-	first := s.sold(t, s.anna, s.points, 1250)
-	s.sold(t, s.anna, s.points, 800)
-	s.sold(t, s.anna, s.stamps, 320)
-	s.void(t, s.sold(t, s.anna, s.stamps, 320))
-	s.void(t, s.sold(t, s.bilal, s.points, 40))
-	s.sold(t, s.bilal, s.points, 40)
-	s.sold(t, s.bilal, s.points, 2000)
-	s.redeemed(t, s.anna, 15)
-	s.takenBack(t, s.redeemed(t, s.anna, 5))
-	s.void(t, first)
-	points := s.coupon(t, coupon.Points, new(int64(5)), nil)
-	s.voucherUsed(t, points, s.anna)
-	s.voucherUsed(t, points, s.bilal)
-	s.voucher(t, points, s.anna)
-	s.voucherUsed(t, s.coupon(t, coupon.Stamps, new(int64(2)), nil), s.anna)
-	s.voucherUsed(t, s.coupon(t, coupon.Percent, new(int64(10)), nil), s.anna)
-	coffee := s.coupon(t, coupon.Reward, nil, new(s.reward(t, 30).String()))
-	s.voucherUsed(t, coffee, s.anna)
-	s.voucherUsed(t, coffee, s.bilal)
-	s.voucher(t, coffee, s.anna)
-	s.post(t, ledger.Entry{Customer: s.anna.ID, Unit: ledger.Points, Amount: 3, Kind: ledger.Adjustment, Reason: new("sorry")})
-	s.walkIns(t, s.anna)
-	s.damage(t, papers)
+	first := s.sold(s.anna, s.points, 1250)
+	s.sold(s.anna, s.points, 800)
+	s.sold(s.anna, s.stamps, 320)
+	s.Later(time.Minute).VoidSale(s.sold(s.anna, s.stamps, 320))
+	s.Later(time.Minute).VoidSale(s.sold(s.bilal, s.points, 40))
+	s.sold(s.bilal, s.points, 40)
+	s.sold(s.bilal, s.points, 2000)
+	s.Redeem(s.anna.ID, s.Reward(15, new(int64(3))))
+	s.VoidRedemption(s.Redeem(s.anna.ID, s.Reward(5, new(int64(3)))).ID)
+	s.Later(time.Minute).VoidSale(first)
+	points := s.coupon(coupon.Points, new(int64(5)), nil)
+	s.RedeemVoucher(s.Voucher(points, s.anna.ID))
+	s.RedeemVoucher(s.Voucher(points, s.bilal.ID))
+	s.Voucher(points, s.anna.ID)
+	s.RedeemVoucher(s.Voucher(s.coupon(coupon.Stamps, new(int64(2)), nil), s.anna.ID))
+	s.RedeemVoucher(s.Voucher(s.coupon(coupon.Percent, new(int64(10)), nil), s.anna.ID))
+	coffee := s.coupon(coupon.Reward, nil, new(s.Reward(30, new(int64(3))).String()))
+	s.RedeemVoucher(s.Voucher(coffee, s.anna.ID))
+	s.RedeemVoucher(s.Voucher(coffee, s.bilal.ID))
+	s.Voucher(coffee, s.anna.ID)
+	s.Adjust(s.anna.ID, ledger.Points, 3)
+	s.walkIns(s.anna)
+	s.Exec(papers)
 	return s
 }
 
@@ -107,169 +103,51 @@ const papers = `
 `
 
 // walkIns completes a PIN of a customer's card and one of a till.
-func (s *shop) walkIns(t *testing.T, c customer.Customer) {
-	t.Helper()
-	ctx, cents := t.Context(), int64(100)
-	jobs, err := job.New(s.DB, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := walkin.NewService(s.DB, jobs, nil, dbtest.Keys(), transaction.NewService(s.DB), func(address string) string { return address })
-	shown, err := w.ShowCard(ctx, walkin.Card{Customer: c}.Actor(s.by.Tenant, "", ""), c.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, err := w.TakeCard(ctx, s.by, "till", walkin.Key{Code: shown.Code})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Complete(ctx, s.by, "till", walkin.Sale{New: transaction.New{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents}, PIN: &held.PIN}); err != nil {
-		t.Fatal(err)
-	}
-	if shown, err = w.ShowSale(ctx, s.by, "till", walkin.Offer{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents}); err != nil {
-		t.Fatal(err)
-	}
-	browser, by := walkin.NewBrowser(), core.Actor{Kind: core.ByCustomer, Tenant: s.by.Tenant}
-	if err := w.TakeSale(ctx, by, browser, walkin.Key{Code: shown.Code}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Claim(ctx, by, browser, walkin.Details{Phone: &c.Phone}); err != nil {
-		t.Fatal(err)
-	}
+func (s *shop) walkIns(c customer.Customer) {
+	s.T.Helper()
+	ctx, cents := s.T.Context(), int64(100)
+	w := walkin.NewService(s.DB, s.Jobs, nil, dbtest.Keys(), s.Sales, func(address string) string { return address })
+	shown, err := w.ShowCard(ctx, walkin.Card{Customer: c}.Actor(s.By.Tenant, "", ""), c.ID)
+	s.Check(err)
+	held, err := w.TakeCard(ctx, s.By, "till", walkin.Key{Code: shown.Code})
+	s.Check(err)
+	s.Must(w.Complete(ctx, s.By, "till", walkin.Sale{New: transaction.New{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents}, PIN: &held.PIN}))
+	shown, err = w.ShowSale(ctx, s.By, "till", walkin.Offer{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents})
+	s.Check(err)
+	browser, by := walkin.NewBrowser(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant}
+	s.Check(w.TakeSale(ctx, by, browser, walkin.Key{Code: shown.Code}))
+	s.Must(w.Claim(ctx, by, browser, walkin.Details{Phone: &c.Phone}))
 }
 
-func (s *shop) kind(t *testing.T, name string, unit ledger.Unit, rule transaction.Rule) transaction.Type {
-	t.Helper()
-	k, err := transaction.NewService(s.DB).AddType(t.Context(), s.by, transaction.NewType{Name: name, RuleType: unit, Rule: rule})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-func (s *shop) customer(t *testing.T, name, phone, email string) customer.Customer {
-	t.Helper()
-	c, err := customer.NewService(s.DB).Upsert(t.Context(), s.by, customer.New{FirstName: &name, LastName: &name, Phone: &phone, Email: &email})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.Customer
-}
-
-func (s *shop) sold(t *testing.T, to customer.Customer, k transaction.Type, cents int64) core.ID {
-	t.Helper()
-	id, reference := to.ID.String(), "R-"+core.NewID(s.Now()).String()
-	sale, err := transaction.NewService(s.DB).Record(t.Context(), s.by, transaction.New{
+func (s *shop) sold(to customer.Customer, k transaction.Type, cents int64) core.ID {
+	s.T.Helper()
+	id, reference := to.ID.String(), "R-"+core.NewID(s.DB.Now()).String()
+	sale, err := s.Sales.Record(s.T.Context(), s.By, transaction.New{
 		CustomerID: &id, TransactionTypeID: &k.ID, SpendAmountCents: &cents, ExternalReference: &reference, Source: transaction.POS,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.Check(err)
 	return sale.ID
 }
 
-func (s *shop) void(t *testing.T, sale core.ID) {
-	t.Helper()
-	later := s.At(s.Now().Add(time.Minute))
-	if _, err := transaction.NewService(later).Void(t.Context(), s.by, sale); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (s *shop) reward(t *testing.T, points int64) core.ID {
-	t.Helper()
-	offered, err := reward.NewService(s.DB).Add(t.Context(), s.by, reward.New{Name: new("Espresso"), PointsCost: &points, Stock: new(int64(3))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return offered.ID
-}
-
-func (s *shop) redeemed(t *testing.T, by customer.Customer, points int64) core.ID {
-	t.Helper()
-	r, err := reward.NewService(s.DB).Redeem(t.Context(), s.by, reward.RedeemRequest{
-		CustomerID: new(by.ID.String()), RewardID: new(s.reward(t, points).String()),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.ID
-}
-
 // coupon adds a coupon with a limit of two per customer.
-func (s *shop) coupon(t *testing.T, gives coupon.BenefitType, value *int64, reward *string) core.ID {
-	t.Helper()
-	c, err := s.coupons.Add(t.Context(), s.by, coupon.New{
+func (s *shop) coupon(gives coupon.BenefitType, value *int64, reward *string) core.ID {
+	s.T.Helper()
+	return s.Coupon(coupon.New{
 		Name: new("Welcome back"), BenefitType: new(string(gives)), BenefitValue: value, BenefitRewardID: reward,
 		MaxPerCustomer: new(int64(2)), MaxRedemptions: new(int64(2)), VoucherValidDays: new(int64(30)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.ID
+	}).ID
 }
 
-func (s *shop) voucher(t *testing.T, of core.ID, to customer.Customer) (id core.ID) {
-	t.Helper()
-	sent, err := s.coupons.Send(t.Context(), s.by, of, coupon.Send{
-		Segment: coupon.Manual, Customers: []string{to.ID.String()}, FormKey: core.NewID(s.Now()).String(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sent, err = s.coupons.Evaluate(t.Context(), s.by, sent.ID); err != nil || sent.Sent != 1 {
-		t.Fatal(sent, err)
-	}
-	if err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select id from loyalty.voucher where send_id = $1", sent.ID).Scan(&id); err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
-
-func (s *shop) voucherUsed(t *testing.T, of core.ID, by customer.Customer) {
-	t.Helper()
-	if _, err := s.coupons.Redeem(t.Context(), s.by, s.voucher(t, of, by)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (s *shop) takenBack(t *testing.T, redemption core.ID) {
-	t.Helper()
-	if _, err := reward.NewService(s.DB).Void(t.Context(), s.by, redemption); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (s *shop) post(t *testing.T, e ledger.Entry) {
-	t.Helper()
-	_, err := db.InTenant(t.Context(), s.DB, s.by, func(tx *db.Tx) (ledger.Account, error) {
-		return ledger.Post(t.Context(), tx, s.by, e)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// damage executes a statement as the owner of the database.
-func (s *shop) damage(t *testing.T, sql string) {
-	t.Helper()
-	if _, err := dbtest.Owner(s.DB).Exec(t.Context(), sql); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (s *shop) verified(t *testing.T) map[string]verify.Result {
-	t.Helper()
-	results, err := verify.Run(t.Context(), s.DB)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s *shop) verified() map[string]verify.Result {
+	s.T.Helper()
+	results, err := verify.Run(s.T.Context(), s.DB)
+	s.Check(err)
 	byCheck := map[string]verify.Result{}
 	for _, r := range results {
 		byCheck[r.Check] = r
 	}
 	if len(byCheck) != len(results) {
-		t.Errorf("two checks have one name: %v", results)
+		s.T.Errorf("two checks have one name: %v", results)
 	}
 	return byCheck
 }
@@ -277,10 +155,10 @@ func (s *shop) verified(t *testing.T) map[string]verify.Result {
 func TestNothingIsWrongWithWhatTheProductDid(t *testing.T) {
 	t.Parallel()
 	s := trading(t)
-	s.damage(t, noConstraints)
-	s.damage(t, `insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
+	s.Exec(noConstraints)
+	s.Exec(`insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
 		select tenant_id, id, 'Till', '', '{}', created_at from loyalty.staff`)
-	for _, r := range s.verified(t) {
+	for _, r := range s.verified() {
 		if r.Counted == 0 || r.Wrong != 0 || r.Examples != nil {
 			t.Errorf("%+v", r)
 		}
@@ -331,7 +209,7 @@ const anotherTenant = `
 func TestEachCheckSeesItsDamage(t *testing.T) {
 	t.Parallel()
 	s := trading(t)
-	claims := s.verified(t)
+	claims := s.verified()
 
 	// A constraint would refuse most damage, so it is dropped first.
 	entry := func(kind string) string {
@@ -512,8 +390,8 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		t.Run(d.check+"/"+d.name, func(t *testing.T) {
 			t.Parallel()
 			s := trading(t)
-			s.damage(t, noConstraints+d.sql)
-			r := s.verified(t)[claim]
+			s.Exec(noConstraints + d.sql)
+			r := s.verified()[claim]
 			if r.Wrong == 0 || r.Wrong > r.Counted {
 				t.Fatalf("%q: %d wrong of %d", claim, r.Wrong, r.Counted)
 			}
@@ -530,9 +408,9 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 func TestExamplesNameTenantAndRecord(t *testing.T) {
 	t.Parallel()
 	s := trading(t)
-	s.damage(t, "update loyalty.account set points = points + 1 where customer_id = '"+hex.EncodeToString(s.bilal.ID[:])+"'")
-	got := s.verified(t)["Every balance is the sum of its entries."]
-	want := fmt.Sprintf("tenant %d: %s", s.by.Tenant.ID, s.bilal.ID)
+	s.Exec("update loyalty.account set points = points + 1 where customer_id = '" + hex.EncodeToString(s.bilal.ID[:]) + "'")
+	got := s.verified()["Every balance is the sum of its entries."]
+	want := fmt.Sprintf("tenant %d: %s", s.By.Tenant.ID, s.bilal.ID)
 	if got.Counted != 2 || got.Wrong != 1 || len(got.Examples) != 1 || got.Examples[0] != want {
 		t.Errorf("got %+v, want %s", got, want)
 	}

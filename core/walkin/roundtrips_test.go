@@ -6,6 +6,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 )
@@ -14,8 +15,8 @@ import (
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
-	s := shopOf(t, d)
-	c := s.customer(t)
+	s := shopIn(t, d)
+	c := s.Customer()
 	ctx := t.Context()
 	warm := false // statements are prepared in the first round
 	// Notifications are sent after the commit, in the background.
@@ -39,41 +40,42 @@ func TestRoundTrips(t *testing.T) {
 	for _, round := range []string{"first", "second"} {
 		var shown walkin.Shown
 		var held walkin.TakenCard
-		trips("show a card's PIN", 2+signal, func() error { shown = s.card(t, c); return nil })
-		trips("take it", 2+signal, func() error { held = s.take(t, "till", shown); return nil })
-		trips("the customer at the till", 1, func() error { _, err := s.Customer(ctx, s.by, c.ID); return err })
+		trips("show a card's PIN", 2+signal, func() error { shown = s.card(c); return nil })
+		trips("take it", 2+signal, func() error { held = s.take("till", shown); return nil })
+		trips("the customer at the till", 1, func() error { _, err := s.Walkins.Customer(ctx, s.cashier, c.ID); return err })
 		trips("complete it, by a form", 4+signal, func() error {
-			_, err := s.Complete(ctx, once(s.by, "complete "+round), "till", s.sale(held.PIN, 100))
+			_, err := s.Walkins.Complete(ctx, once(s.cashier, "complete "+round), "till", s.sale(held.PIN, 100))
 			return err
 		})
 		trips("a sale without a PIN, by a form", 3, func() error {
-			_, err := s.Complete(ctx, once(s.by, "sale "+round), "till", walkin.Sale{New: transaction.New{
+			_, err := s.Walkins.Complete(ctx, once(s.cashier, "sale "+round), "till", walkin.Sale{New: transaction.New{
 				CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(100)),
 			}})
 			return err
 		})
 		browser := walkin.NewBrowser()
-		trips("show a sale's PIN", 3+signal, func() error { shown = s.shows(t, "till", 100); return nil })
-		trips("show another", 4+signal, func() (err error) { shown, err = s.Renew(ctx, s.by, "till", shown.ID); return err })
-		trips("look at it", 1, func() error { _, err := s.PeekSale(ctx, s.by.Tenant, shown.Code); return err })
-		trips("take it by phone", 2+signal, func() error { return s.TakeSale(ctx, s.visitor(), browser, walkin.Key{Code: shown.Code}) })
+		trips("show a sale's PIN", 3+signal, func() error { shown = s.shows("till", 100); return nil })
+		trips("show another", 4+signal, func() (err error) { shown, err = s.Walkins.Renew(ctx, s.cashier, "till", shown.ID); return err })
+		trips("look at it", 1, func() error { _, err := s.Walkins.PeekSale(ctx, s.By.Tenant, shown.Code); return err })
+		trips("take it by phone", 2+signal, func() error { return s.Walkins.TakeSale(ctx, s.visitor(), browser, walkin.Key{Code: shown.Code}) })
 		trips("claim it, by a form, as a known customer", 5+signal, func() error {
-			_, err := s.Claim(ctx, once(s.visitor(), "claim "+round), browser, elsa(c.Phone))
+			_, err := s.Walkins.Claim(ctx, once(s.visitor(), "claim "+round), browser, elsa(c.Phone))
 			return err
 		})
-		trips("its progress", 1, func() error { _, err := s.TillProgress(ctx, s.by, "till", shown.ID); return err })
-		shown = s.shows(t, "till", 100)
-		if err := s.TakeSale(ctx, s.visitor(), browser, walkin.Key{Code: shown.Code}); err != nil {
-			t.Fatal(err)
-		}
+		trips("its progress", 1, func() error { _, err := s.Walkins.TillProgress(ctx, s.cashier, "till", shown.ID); return err })
+		shown = s.shows("till", 100)
+		s.Check(s.Walkins.TakeSale(ctx, s.visitor(), browser, walkin.Key{Code: shown.Code}))
 		trips("claim it, by a form, as a new customer", 6+signal, func() error {
-			_, err := s.Claim(ctx, once(s.visitor(), "new claim "+round), browser, elsa(phone()))
+			_, err := s.Walkins.Claim(ctx, once(s.visitor(), "new claim "+round), browser, elsa(shoptest.Phone()))
 			return err
 		})
-		trips("join, by a form", 4, func() error { _, err := s.Join(ctx, once(s.visitor(), "join "+round), elsa(phone())); return err })
-		trips("join", 3, func() error { _, err := s.Join(ctx, s.visitor(), elsa(phone())); return err })
-		trips("who was just here", 1, func() error { _, err := s.Recent(ctx, s.by, nil); return err })
-		trips("find by phone", 1, func() error { _, err := s.FindCustomers(ctx, s.by, "1234"); return err })
+		trips("join, by a form", 4, func() error {
+			_, err := s.Walkins.Join(ctx, once(s.visitor(), "join "+round), elsa(shoptest.Phone()))
+			return err
+		})
+		trips("join", 3, func() error { _, err := s.Walkins.Join(ctx, s.visitor(), elsa(shoptest.Phone())); return err })
+		trips("who was just here", 1, func() error { _, err := s.Walkins.Recent(ctx, s.cashier, nil); return err })
+		trips("find by phone", 1, func() error { _, err := s.Walkins.FindCustomers(ctx, s.cashier, "1234"); return err })
 		warm = true
 	}
 }

@@ -3,58 +3,23 @@ package walkin_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"testing"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 )
 
-// reward adds a reward; stock nil is unlimited.
-func (s shop) reward(t *testing.T, name string, points int64, stock *int64) core.ID {
-	t.Helper()
-	r, err := reward.NewService(s.db).Add(t.Context(), s.owner, reward.New{Name: &name, PointsCost: &points, Stock: stock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.ID
-}
-
 // voucher sends a coupon to a customer.
-func (s shop) voucher(t *testing.T, c customer.Customer, benefit coupon.BenefitType, value *int64, rewardID *string) core.ID {
-	t.Helper()
-	jobs, err := job.New(s.db, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	coupons := coupon.NewService(s.db, jobs, dbtest.Mails(s.db, jobs), dbtest.Links(), slog.New(slog.DiscardHandler))
-	made, err := coupons.Add(t.Context(), s.owner, coupon.New{
-		Name: new("Welcome back"), BenefitType: new(string(benefit)), BenefitValue: value, BenefitRewardID: rewardID,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sent, err := coupons.Send(t.Context(), s.owner, made.ID, coupon.Send{
-		Segment: coupon.Manual, Customers: []string{c.ID.String()}, FormKey: core.NewID(s.db.Now()).String(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := coupons.Evaluate(t.Context(), s.owner, sent.ID); err != nil {
-		t.Fatal(err)
-	}
-	l, err := coupons.ListByCustomer(t.Context(), s.owner, c.ID, core.Page{Size: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l.Items[0].ID
+func (s shop) voucher(c customer.Customer, benefit coupon.BenefitType, value *int64, rewardID *string) core.ID {
+	s.T.Helper()
+	welcome := coupon.New{Name: new("Welcome back"), BenefitType: new(string(benefit)), BenefitValue: value, BenefitRewardID: rewardID}
+	return s.Voucher(s.Coupon(welcome).ID, c.ID)
 }
 
 // to is a sale to a customer without a PIN.
@@ -67,32 +32,30 @@ func (s shop) to(c customer.Customer, cents int64) walkin.Sale {
 func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.customer(t)
-	if _, err := s.Complete(t.Context(), s.by, "till", s.to(c, 100_00)); err != nil {
-		t.Fatal(err)
-	}
-	coffee, cake := s.reward(t, "Filter coffee", 80, nil), s.reward(t, "Birthday cake", 500, new(int64(1)))
-	off, slice := s.voucher(t, c, coupon.Amount, new(int64(500)), nil), s.voucher(t, c, coupon.Reward, nil, new(cake.String()))
-	w, err := s.Customer(t.Context(), s.by, c.ID)
+	c := s.Customer()
+	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(c, 100_00)))
+	coffee, cake := s.Reward(80, nil), s.Reward(500, new(int64(1)))
+	off, slice := s.voucher(c, coupon.Amount, new(int64(500)), nil), s.voucher(c, coupon.Reward, nil, new(cake.String()))
+	w, err := s.Walkins.Customer(t.Context(), s.cashier, c.ID)
 	if err != nil || len(w.Rewards) != 2 || !w.Rewards[0].Affordable || w.Rewards[1].Affordable || len(w.Vouchers) != 2 {
 		t.Fatalf("%+v, %v", w, err)
 	}
-	if next, missing, ok := w.Next(); !ok || next.Name != "Birthday cake" || missing != 400 {
+	if next, missing, ok := w.Next(); !ok || next.ID != cake || missing != 400 {
 		t.Errorf("next is %+v, %d missing", next, missing)
 	}
 	sale := s.to(c, 24_50)
 	sale.Rewards, sale.Vouchers = []core.ID{coffee}, []core.ID{off, slice}
-	receipt, err := s.Complete(t.Context(), s.by, "till", sale)
+	receipt, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale)
 	if err != nil || receipt.Sale == nil || len(receipt.Redemptions) != 1 || len(receipt.Vouchers) != 2 {
 		t.Fatalf("%+v, %v", receipt, err)
 	}
-	if got := s.points(t, c.ID); got != 100-80+24 {
+	if got := s.Account(c.ID).Points; got != 100-80+24 {
 		t.Errorf("%d points, want 44", got)
 	}
-	if n := s.count(t, "redemption where status = 'fulfilled'"); n != 2 {
+	if n := s.Count("redemption where status = 'fulfilled'"); n != 2 {
 		t.Errorf("%d fulfilled redemptions, want the coffee and the cake", n)
 	}
-	if w, err = s.Customer(t.Context(), s.by, c.ID); err != nil || len(w.Vouchers) != 0 || len(w.Rewards) != 1 {
+	if w, err = s.Walkins.Customer(t.Context(), s.cashier, c.ID); err != nil || len(w.Vouchers) != 0 || len(w.Rewards) != 1 {
 		t.Errorf("afterwards %+v, %v", w, err)
 	}
 }
@@ -101,33 +64,29 @@ func TestASaleWithRewardsAndVouchers(t *testing.T) {
 func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	a, b := s.customer(t), s.customer(t)
-	if _, err := s.Complete(t.Context(), s.by, "till", s.to(a, 100_00)); err != nil {
-		t.Fatal(err)
-	}
-	coffee := s.reward(t, "Filter coffee", 80, nil)
-	before, err := reward.NewService(s.db).Redeem(t.Context(), s.owner, reward.RedeemRequest{CustomerID: new(a.ID.String()), RewardID: new(coffee.String())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := s.Customer(t.Context(), s.by, a.ID)
-	if err != nil || len(w.Pending) != 1 || w.Pending[0].ID != before.ID || w.Pending[0].RewardName != "Filter coffee" {
+	a, b := s.Customer(), s.Customer()
+	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00)))
+	coffee := s.Reward(80, nil)
+	before, err := s.Rewards.Redeem(t.Context(), s.By, reward.RedeemRequest{CustomerID: new(a.ID.String()), RewardID: new(coffee.String())})
+	s.Check(err)
+	w, err := s.Walkins.Customer(t.Context(), s.cashier, a.ID)
+	if err != nil || len(w.Pending) != 1 || w.Pending[0].ID != before.ID || w.Pending[0].RewardName != "Espresso" {
 		t.Fatalf("%+v, %v", w, err)
 	}
 	only := func(c customer.Customer) error {
-		_, err := s.Complete(t.Context(), s.by, "till", walkin.Sale{New: transaction.New{CustomerID: new(c.ID.String())}, Pending: []core.ID{before.ID}})
+		_, err := s.Walkins.Complete(t.Context(), s.cashier, "till", walkin.Sale{New: transaction.New{CustomerID: new(c.ID.String())}, Pending: []core.ID{before.ID}})
 		return err
 	}
 	if err := only(b); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("another customer's: %v", err)
 	}
-	if err := only(a); err != nil || s.points(t, a.ID) != 20 {
-		t.Errorf("%v, %d points", err, s.points(t, a.ID))
+	if err := only(a); err != nil || s.Account(a.ID).Points != 20 {
+		t.Errorf("%v, %d points", err, s.Account(a.ID).Points)
 	}
 	if err := only(a); !errors.Is(err, reward.ErrAlreadyFulfilled) {
 		t.Errorf("again: %v", err)
 	}
-	if w, err = s.Customer(t.Context(), s.by, a.ID); err != nil || len(w.Pending) != 0 {
+	if w, err = s.Walkins.Customer(t.Context(), s.cashier, a.ID); err != nil || len(w.Pending) != 0 {
 		t.Errorf("%+v, %v", w.Pending, err)
 	}
 }
@@ -137,21 +96,21 @@ func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 func TestARefusedRewardLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.customer(t)
-	dear := s.reward(t, "Espresso machine", 5000, nil)
-	v := s.voucher(t, c, coupon.Points, new(int64(5)), nil)
-	held := s.take(t, "till", s.card(t, c))
+	c := s.Customer()
+	dear := s.Reward(5000, nil)
+	v := s.voucher(c, coupon.Points, new(int64(5)), nil)
+	held := s.take("till", s.card(c))
 	sale := s.sale(held.PIN, 24_50)
 	sale.Rewards, sale.Vouchers = []core.ID{dear}, []core.ID{v}
-	if _, err := s.Complete(t.Context(), s.by, "till", sale); !errors.Is(err, ledger.ErrInsufficientPoints) {
+	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale); !errors.Is(err, ledger.ErrInsufficientPoints) {
 		t.Fatalf("refused with %v", err)
 	}
-	if s.points(t, c.ID) != 0 || s.count(t, "transaction where true") != 0 || s.count(t, "voucher where status = 'redeemed'") != 0 {
+	if s.Account(c.ID).Points != 0 || s.Count("transaction") != 0 || s.Count("voucher where status = 'redeemed'") != 0 {
 		t.Error("something was left behind")
 	}
 	sale.Rewards = nil
-	if _, err := s.Complete(t.Context(), s.by, "till", sale); err != nil || s.points(t, c.ID) != 29 {
-		t.Errorf("corrected: %v, %d points", err, s.points(t, c.ID))
+	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale); err != nil || s.Account(c.ID).Points != 29 {
+		t.Errorf("corrected: %v, %d points", err, s.Account(c.ID).Points)
 	}
 }
 
@@ -159,23 +118,21 @@ func TestARefusedRewardLeavesNothingBehind(t *testing.T) {
 func TestRedeemingWithoutASale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	a, b := s.customer(t), s.customer(t)
-	if _, err := s.Complete(t.Context(), s.by, "till", s.to(a, 100_00)); err != nil {
-		t.Fatal(err)
-	}
-	coffee := s.reward(t, "Filter coffee", 80, nil)
+	a, b := s.Customer(), s.Customer()
+	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00)))
+	coffee := s.Reward(80, nil)
 	only := walkin.Sale{New: transaction.New{CustomerID: new(a.ID.String())}, Rewards: []core.ID{coffee}}
-	receipt, err := s.Complete(t.Context(), s.by, "till", only)
-	if err != nil || receipt.Sale != nil || s.points(t, a.ID) != 20 {
+	receipt, err := s.Walkins.Complete(t.Context(), s.cashier, "till", only)
+	if err != nil || receipt.Sale != nil || s.Account(a.ID).Points != 20 {
 		t.Errorf("%+v, %v", receipt, err)
 	}
 	only.Rewards = nil
-	if _, err := s.Complete(t.Context(), s.by, "till", only); !core.IsKind(err, core.KindInvalid) {
+	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", only); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("nothing at all: %v", err)
 	}
 	theirs := s.to(a, 100)
-	theirs.Vouchers = []core.ID{s.voucher(t, b, coupon.Points, new(int64(5)), nil)}
-	if _, err := s.Complete(t.Context(), s.by, "till", theirs); !core.IsKind(err, core.KindInvalid) || s.points(t, b.ID) != 0 {
+	theirs.Vouchers = []core.ID{s.voucher(b, coupon.Points, new(int64(5)), nil)}
+	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", theirs); !core.IsKind(err, core.KindInvalid) || s.Account(b.ID).Points != 0 {
 		t.Errorf("another customer's voucher: %v", err)
 	}
 }
@@ -184,19 +141,17 @@ func TestRedeemingWithoutASale(t *testing.T) {
 // forever.
 func TestTillsThatUseTheSameRewards(t *testing.T) {
 	t.Parallel()
-	s := shopOf(t, dbtest.OwnDB(t))
-	rewards := []core.ID{s.reward(t, "A", 10, new(int64(1000))), s.reward(t, "B", 10, new(int64(1000)))}
+	s := shopIn(t, dbtest.OwnDB(t))
+	rewards := []core.ID{s.Reward(10, new(int64(1000))), s.Reward(10, new(int64(1000)))}
 	buyers := make([]customer.Customer, 40)
 	for i := range buyers {
-		buyers[i] = s.customer(t)
-		if _, err := s.Complete(t.Context(), s.by, "till", s.to(buyers[i], 25_00)); err != nil {
-			t.Fatal(err)
-		}
+		buyers[i] = s.Customer()
+		s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(buyers[i], 25_00)))
 	}
-	won := dbtest.Race(t, s.db, "select from loyalty.reward where id = $1 for update", rewards[0], 80, func(i int) error {
+	won := dbtest.Race(t, s.DB, "select from loyalty.reward where id = $1 for update", rewards[0], 80, func(i int) error {
 		sale := s.to(buyers[i/2], 1_00)
 		sale.Rewards = []core.ID{rewards[i%2], rewards[(i+1)%2]}
-		_, err := s.Complete(t.Context(), s.by, fmt.Sprint("till ", i), sale)
+		_, err := s.Walkins.Complete(t.Context(), s.cashier, fmt.Sprint("till ", i), sale)
 		return err
 	}, ledger.ErrInsufficientPoints)
 	if won != 40 { // 25 points pay for two rewards once
