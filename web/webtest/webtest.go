@@ -268,4 +268,9 @@ func With(form url.Values, pairs ...string) url.Values {
 }
 
 // Message returns what a page says of a violation beside the field with a label.
-func Message(label string, v core.Violation) string { return page.Message("", label, v, page.Number) }
+func Message(label string, v core.Violation) string { return MessageOf("", label, v) }
+
+// MessageOf is Message for a field that has messages of its own.
+func MessageOf(field, label string, v core.Violation) string {
+	return page.Message(field, label, v, page.Number)
+}
