@@ -53,7 +53,7 @@ func (s shop) remind() {
 // link returns the secret of the last reset that was mailed to a person.
 func (s shop) link(person core.Actor) string {
 	s.T.Helper()
-	letters := s.Post.To(s.Email(person))
+	letters := s.Inbox.To(s.Email(person))
 	for _, l := range slices.Backward(letters) {
 		if l, ok := l.(auth.ResetEmail); ok {
 			return l.Secret
@@ -74,7 +74,7 @@ func (s shop) mailed(person core.Actor) int {
 // one does but of two-step verification that was turned on.
 func (s shop) wantTold(person core.Actor, want auth.ChangeEmail) {
 	s.T.Helper()
-	letters := s.Post.To(s.Email(person))
+	letters := s.Inbox.To(s.Email(person))
 	var told []auth.ChangeEmail
 	for _, l := range letters {
 		if l, ok := l.(auth.ChangeEmail); ok && l.Change == want.Change {
@@ -102,7 +102,7 @@ func TestResetForgottenPassword(t *testing.T) {
 	asked := s.DB.Now()
 	email := s.Email(s.By)
 	s.forgot(" " + email)
-	sent := s.Post.To(email)[0].(auth.ResetEmail)
+	sent := s.Inbox.To(email)[0].(auth.ResetEmail)
 	if sent.Tenant != s.By.Tenant.Name || sent.Slug != s.By.Tenant.Slug || sent.Person != s.By.Name ||
 		sent.Address != s.visitor.Address || sent.ExpiresAt.Sub(asked) < time.Hour || sent.ExpiresAt.Sub(asked) > time.Hour+time.Minute || len(sent.Secret) != 26 {
 		t.Errorf("mailed: %+v", sent)
@@ -280,7 +280,7 @@ func TestForgottenPasswordRevealsNoAccount(t *testing.T) {
 		t.Errorf("round trips differ: %v", trips)
 	}
 	s.remind()
-	if len(s.Post.To("stranger@example.com"))+len(s.Post.To(away)) != 0 || len(s.Post.To(s.Email(s.By))) != 9 {
+	if len(s.Inbox.To("stranger@example.com"))+len(s.Inbox.To(away)) != 0 || len(s.Inbox.To(s.Email(s.By))) != 9 {
 		t.Error("mails went to a stranger, to a person who left, or not to the owner")
 	}
 	shoptest.WantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {core.Required}})
@@ -320,7 +320,7 @@ func TestResetInvitesAgain(t *testing.T) {
 	s := newShop(t)
 	invited := s.As(core.Manager).By
 	s.forgot(s.Email(invited))
-	letters := s.Post.To(s.Email(invited))
+	letters := s.Inbox.To(s.Email(invited))
 	if len(letters) != 1 {
 		t.Fatalf("mailed: %+v", letters)
 	}

@@ -135,7 +135,7 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 		`staff.sign_in by admin {"with": "password and an authentication code"}`, wrong,
 		`staff.sign_in by admin {"with": "password and a recovery code"}`, wrong,
 	)
-	if letters := p.Post.To(p.email); len(letters) != 1 || letters[0].(auth.ChangeEmail).Change != auth.TwoFactorOn || letters[0].(auth.ChangeEmail).Slug != "" {
+	if letters := p.Inbox.To(p.email); len(letters) != 1 || letters[0].(auth.ChangeEmail).Change != auth.TwoFactorOn || letters[0].(auth.ChangeEmail).Slug != "" {
 		t.Errorf("mailed: %+v", letters)
 	}
 }
@@ -172,7 +172,7 @@ func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 	if err := p.verify(proof, enrolment.RecoveryCodes[0]); err != nil {
 		t.Errorf("by a new recovery code: %v", err)
 	}
-	letters := p.Post.To(p.email)
+	letters := p.Inbox.To(p.email)
 	if last := letters[len(letters)-1].(auth.ChangeEmail); last.Change != auth.TwoFactorRenewed || last.By != "" {
 		t.Errorf("mailed: %+v", letters)
 	}

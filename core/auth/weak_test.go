@@ -70,7 +70,7 @@ func TestEasyPasswordsAreRefusedEverywhere(t *testing.T) {
 
 	invited := s.As(core.Manager).By
 	s.forgot(s.Email(invited))
-	sent := s.Post.To(s.Email(invited))[0].(auth.InvitationEmail)
+	sent := s.Inbox.To(s.Email(invited))[0].(auth.InvitationEmail)
 	_, err = s.people.Join(t.Context(), s.visitor, sent.Secret, staff.Joining{Name: "Bo", Password: easy})
 	shoptest.WantFields(t, err, want)
 }

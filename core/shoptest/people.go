@@ -71,23 +71,23 @@ func (s Shop) WantPeopleLog(action string, want ...string) {
 	}
 }
 
-// Post keeps the mails of a business by recipient.
-type Post struct {
+// Inbox keeps the e-mails of a business by recipient.
+type Inbox struct {
 	mu     sync.Mutex
 	emails map[string][]mail.Email
 }
 
-// Render keeps a mail. Its text has its fields.
-func (p *Post) Render(_ context.Context, to string, email mail.Email) (mail.Rendered, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.emails[to] = append(p.emails[to], email)
+// Render keeps an e-mail. Its text lists its fields.
+func (b *Inbox) Render(_ context.Context, to string, email mail.Email) (mail.Rendered, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.emails[to] = append(b.emails[to], email)
 	return mail.Rendered{Subject: fmt.Sprintf("%T", email), Text: fmt.Sprintf("%+v", email), HTML: "<p></p>"}, nil
 }
 
-// To returns the mails to an address.
-func (p *Post) To(address string) []mail.Email {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.emails[address])
+// To returns the e-mails to an address.
+func (b *Inbox) To(address string) []mail.Email {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.emails[address])
 }

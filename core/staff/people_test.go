@@ -27,7 +27,7 @@ func (s shop) invite(role core.Role, email string) staff.Person {
 // invitation returns the secret of the last invitation that was mailed to an address.
 func (s shop) invitation(email string) auth.InvitationEmail {
 	s.T.Helper()
-	letters := s.Post.To(email)
+	letters := s.Inbox.To(email)
 	if len(letters) == 0 {
 		s.T.Fatal("nothing was mailed")
 	}
@@ -197,7 +197,7 @@ func TestPeopleAreForOwners(t *testing.T) {
 			}
 		}
 	}
-	if len(s.Post.To("eve@example.com")) != 0 {
+	if len(s.Inbox.To("eve@example.com")) != 0 {
 		t.Error("a person was invited nevertheless")
 	}
 }
