@@ -39,7 +39,7 @@ type Shop struct {
 	Coupons   *coupon.Service
 	Jobs      *job.Queue // runs no jobs until a test starts it
 	Mails     *mail.Service
-	Inbox      *Inbox // has what Mails rendered
+	Inbox     *Inbox // has what Mails rendered
 }
 
 // New makes a business in the database that the package's tests share.
