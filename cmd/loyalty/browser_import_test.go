@@ -16,6 +16,8 @@ import (
 // "Import a CSV": from the list to the report, with the confirmation as a dialog and a progress bar
 // that updates itself; without JavaScript by links.
 func testImport(t *testing.T, c cafe) {
+	c.waitingFiles.Lock()
+	defer c.waitingFiles.Unlock()
 	// One after the other: a business runs one import at a time.
 	for _, scripts := range []bool{true, false} {
 		t.Run(map[bool]string{true: "with scripts", false: "without"}[scripts], func(t *testing.T) {

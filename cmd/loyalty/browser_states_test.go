@@ -98,6 +98,8 @@ func testGoneCustomers(t *testing.T, c cafe) {
 	look(t, p, "customer-inactive", func() { p.Open(path) })
 	p.Open(path + "/erase")
 	p.Click("[name=understood]")
+	c.waitingFiles.Lock()
+	defer c.waitingFiles.Unlock()
 	p.Click(submitOf("/erase"))
 	p.WaitFor(done)
 	look(t, p, "customer-erased", func() { p.Open(path) })

@@ -29,7 +29,7 @@ var screenshots = flag.String("screenshots", "", "write pictures of the pages in
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t)
-	c := cafe{server: newInstallation(t, "LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0").serve(), browser: b}
+	c := cafe{server: newInstallation(t, "LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0").serve(), browser: b, waitingFiles: &sync.Mutex{}}
 	c.records = c.recordsOf(t)
 	for name, test := range map[string]func(*testing.T, cafe){
 		"Pages":             testPages,
@@ -81,6 +81,8 @@ type cafe struct {
 	*server
 	browser *browsertest.Browser
 	records *strings.Replacer
+	// An erasure discards files that wait to be imported, so tests do only one of the two at a time.
+	waitingFiles *sync.Mutex
 }
 
 // address is where a host's pages are: of a tenant, or with "" of the platform.

@@ -321,7 +321,7 @@ func checkResult(i importing.Import) *views.ImportResult {
 func finalResult(i importing.Import) *views.ImportResult {
 	another := views.Action{Label: "Import another file", Path: importsPath}
 	if discarded(i) {
-		return &views.ImportResult{Title: "File discarded", Words: "Nothing was imported.", Actions: []views.Action{another}}
+		return &views.ImportResult{Title: "File discarded", Words: "Nothing was imported. Files are also discarded after 24 hours and when a customer is erased.", Actions: []views.Action{another}}
 	}
 	v := &views.ImportResult{
 		Title: customerCount(i.Created) + " added", Actions: []views.Action{another, {Label: "View customers", Path: customersPath, Class: "btn-primary"}},
