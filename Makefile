@@ -14,9 +14,14 @@ run: build ## run the demo, from a bare clone
 	@bin/loyalty serve
 
 .PHONY: test
-test: ## run all tests, from a bare clone
-	@.ci/need gcc postgresql chromium
+test: ## run the tests, from a bare clone
+	@.ci/need postgresql chromium
 	go run ./cmd/testdb -- .ci/tests
+
+.PHONY: test-long
+test-long: ## run the long tests: races, an upgrade, 100,000 rows
+	@.ci/need gcc postgresql
+	go run ./cmd/testdb -- .ci/tests long
 
 .PHONY: screenshots
 screenshots: ## write pictures of every page to ./screenshots

@@ -255,6 +255,9 @@ func buildOf(t *testing.T, commit string) (program string) {
 // installation of an earlier build is upgraded as in docs/operations.md, while sales are recorded.
 // Old and new processes serve on the new schema.
 func TestUpgradeWithoutDowntime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds an earlier version: make test-long")
+	}
 	t.Parallel()
 	database := emptyDatabase(t)
 	in := newInstallationOn(t, database, "LOYALTY_SANDBOX=1", "LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=127.0.0.1",

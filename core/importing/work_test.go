@@ -447,7 +447,7 @@ func (c catcher) Send(_ context.Context, m mail.Mail) error {
 // "100,000 rows without exhausting memory". Not parallel: it measures the process.
 func TestAHundredThousandRows(t *testing.T) { //nolint:paralleltest // as it says
 	if testing.Short() {
-		t.Skip("takes a while")
+		t.Skip("takes long: make test-long")
 	}
 	o := officeIn(t, dbtest.OwnDB(t))
 	const n = importing.MaxRows
