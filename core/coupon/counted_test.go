@@ -65,7 +65,7 @@ func TestCountsSaturate(t *testing.T) {
 // report.
 func TestVouchersAreCountedByStatus(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := shop{shoptest.In(t, dbtest.OwnDB(t))} // whose vouchers all expire
 	n := fivePoints()
 	n.MaxPerCustomer, n.VoucherValidDays = new(int64(3)), new(int64(1))
 	c, quiet := s.Coupon(n), s.Coupon(fivePoints())
