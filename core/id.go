@@ -3,6 +3,7 @@ package core
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"sync"
 	"time"
 
@@ -10,14 +11,27 @@ import (
 )
 
 // ID is a ULID: 16 bytes in memory and in the database (a uuid column), 26 characters for people and
-// clients. IDs sort by the millisecond of their creation.
+// clients. IDs sort by the millisecond of their creation. Of two IDs that one process creates for the
+// same millisecond, the later is the higher.
 type ID ulid.ULID
 
-// Monotonic, so that of IDs created one after another in one millisecond the later is the higher.
 var ids = struct {
 	sync.Mutex
-	entropy *ulid.MonotonicEntropy
-}{entropy: ulid.Monotonic(rand.Reader, 0)}
+	entropy increasing
+}{entropy: increasing{ulid.Monotonic(rand.Reader, 0)}}
+
+// increasing is entropy that grows with every ID. ulid.Monotonic alone starts again whenever the
+// millisecond changes, and transactions that run side by side ask for their IDs with different ones.
+type increasing struct{ *ulid.MonotonicEntropy }
+
+// MonotonicRead implements ulid.MonotonicReader.
+func (i increasing) MonotonicRead(_ uint64, p []byte) error {
+	err := i.MonotonicEntropy.MonotonicRead(1, p)
+	if errors.Is(err, ulid.ErrMonotonicOverflow) { // after about 2^48 IDs
+		return i.MonotonicEntropy.MonotonicRead(0, p)
+	}
+	return err
+}
 
 // NewID returns a new ID for a record created at an instant.
 func NewID(at time.Time) ID {
