@@ -34,7 +34,7 @@ func (a *Admin) auditLog(c echo.Context) error {
 	}
 	v := views.AuditLog{
 		Frame:    a.frame(c, "Audit log", auditPath),
-		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "entry", "entries"), "#audit"),
+		Pager:    page.Pager(list, c.Request().URL, "entry", "entries", "#audit"),
 		Filtered: filter != audit.Filter{} || p.Cursor != nil,
 	}
 	for _, l := range list.Items {

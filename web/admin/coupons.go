@@ -47,7 +47,7 @@ func (a *Admin) listCoupons(c echo.Context) error {
 	}
 	v := views.CouponList{
 		Frame:    a.frame(c, "Coupons", couponsPath),
-		Pager:    listPager(c, list, "coupon", "#coupons"),
+		Pager:    page.Pager(list, c.Request().URL, "coupon", "coupons", "#coupons"),
 		Filtered: filter.State != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
 		State: q.Field("state", "Status"),
 	}
@@ -388,7 +388,7 @@ func (a *Admin) showCoupon(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		vouchers.Pager = listPager(c, redeemed, "voucher", "#vouchers")
+		vouchers.Pager = page.Pager(redeemed, c.Request().URL, "voucher", "vouchers", "#vouchers")
 		for _, r := range redeemed.Items {
 			vouchers.Rows = append(vouchers.Rows, redeemedVoucher(r, by.Tenant.TimeZone))
 		}

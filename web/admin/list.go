@@ -11,16 +11,6 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// listPager leads to the neighbours of a page of a list with the same filters. htmx replaces the
-// element that target selects.
-func listPager[T any](c echo.Context, list core.List[T], noun, target string) ui.Pager {
-	return page.Pager(list, c.Request().URL, countOnPage(list, noun), target)
-}
-
-func countOnPage[T any](list core.List[T], noun string) string {
-	return page.Count(int64(len(list.Items)), noun+" on this page", noun+"s on this page")
-}
-
 // withEmptyForm is the handler of a page that a refused form shows again.
 func withEmptyForm(show func(c echo.Context, status int, form *page.Form) error) echo.HandlerFunc {
 	return func(c echo.Context) error { return show(c, http.StatusOK, &page.Form{}) }

@@ -72,7 +72,7 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 	}
 	v := views.RedemptionList{
 		Frame:    a.frame(c, "Redemptions", redemptionsPath),
-		Pager:    listPager(c, list, "redemption", "#redemptions"),
+		Pager:    page.Pager(list, c.Request().URL, "redemption", "redemptions", "#redemptions"),
 		Queue:    shown == string(reward.Pending),
 		Filtered: filter.CustomerID != nil || filter.RewardID != nil || shown == string(reward.Fulfilled) || shown == string(reward.Voided) || status != http.StatusOK,
 		Hidden:   []ui.Pair{{Name: "status", Value: shown}}, NewPath: redemptionsPath + "/new",
@@ -345,7 +345,7 @@ func (a *Admin) chooseReward(c echo.Context, q *page.Form) error {
 	}
 	v := views.Redeeming{
 		Frame: a.redeemFrame(c), Customer: foundCustomer(who, ""), CustomerPath: customerPath(who.ID), Inactive: who.Status != customer.Active,
-		Pager:   page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "reward", "rewards"), ""),
+		Pager:   page.Pager(list, c.Request().URL, "reward", "rewards", ""),
 		CanEdit: by.Role.Includes(core.Manager),
 	}
 	var unavailable []views.RewardChoice

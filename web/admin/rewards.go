@@ -42,7 +42,7 @@ func (a *Admin) listRewards(c echo.Context) error {
 	}
 	v := views.RewardList{
 		Frame:    a.frame(c, "Rewards", rewardsPath),
-		Pager:    listPager(c, list, "reward", "#rewards"),
+		Pager:    page.Pager(list, c.Request().URL, "reward", "rewards", "#rewards"),
 		Filtered: filter.Status != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
 		Status: q.Field("status", "Status"),
 	}

@@ -56,7 +56,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 	}
 	v := views.TransactionList{
 		Frame:    a.frame(c, "Transactions", transactionsPath),
-		Pager:    listPager(c, list, "sale", "#transactions"),
+		Pager:    page.Pager(list, c.Request().URL, "sale", "sales", "#transactions"),
 		Filtered: filter != transaction.Filter{} || status != http.StatusOK,
 	}
 	for _, sale := range list.Items {

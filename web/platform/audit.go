@@ -34,7 +34,7 @@ func (p *Platform) auditLog(c echo.Context) error {
 	}
 	v := views.AuditLog{
 		Frame:    p.frame(c, "Audit log", auditPath),
-		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "entry", "entries"), ""),
+		Pager:    page.Pager(list, c.Request().URL, "entry", "entries", ""),
 		Filtered: filter != audit.PlatformFilter{} || position.Cursor != nil,
 	}
 	for _, l := range list.Items {
