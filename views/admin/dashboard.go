@@ -8,6 +8,7 @@ type Dashboard struct {
 	Periods     []Choice
 	Period      string // the selected one
 	Days        string // its dates
+	Compared    string // with which dates its figures are compared
 	Figures     []ui.Figure
 	Chart       ui.Chart
 	Activity    Activity
