@@ -80,7 +80,7 @@ func breakdown[T any](ctx context.Context, s *Service, by core.Actor, sel Select
 	if err != nil {
 		return Breakdown[T]{}, err
 	}
-	t := picked.timetable(picked.against, s.db.Now())
+	t := picked.timetable(picked.step, picked.against, s.db.Now())
 	args := db.Args{
 		"first_ids": []core.ID{core.FirstID(t.first), core.FirstID(t.before)},
 		"next_ids":  []core.ID{core.FirstID(t.next), core.FirstID(t.until)},

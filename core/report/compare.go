@@ -24,10 +24,27 @@ type Selection struct {
 	Range
 	Against  *string // nil: PreviousPeriod
 	Location *int64  // nil: all locations
+	Step     Step    // "": as fits the length of the range
 }
 
 // Period is a range of days, each as its midnight in UTC.
 type Period struct{ From, To time.Time }
+
+// Earlier returns the period that a period is compared with.
+func (p Period) Earlier(against Against) Period {
+	shift := p.shift(against)
+	return Period{shift(p.From), shift(p.To.AddDate(0, 0, 1)).AddDate(0, 0, -1)}
+}
+
+// shift returns the day of the earlier period that a day is compared with. 29 February is compared with
+// 1 March of the year before.
+func (p Period) shift(against Against) func(time.Time) time.Time {
+	if against == LastYear {
+		return func(date time.Time) time.Time { return date.AddDate(-1, 0, 0) }
+	}
+	length := int(p.To.Sub(p.From)/(24*time.Hour)) + 1
+	return func(date time.Time) time.Time { return date.AddDate(0, 0, -length) }
+}
 
 // Comparison is the figures of a range of days beside those of an earlier period.
 //
@@ -57,6 +74,7 @@ type selected struct {
 	days
 	against  Against
 	location *int64
+	step     Step
 }
 
 func (s *Service) resolveSelection(by core.Actor, sel Selection) (selected, error) {
@@ -64,10 +82,13 @@ func (s *Service) resolveSelection(by core.Actor, sel Selection) (selected, erro
 		return selected{}, err
 	}
 	check := core.NewCheck(sel.Malformed)
-	picked := selected{days: sel.days(check, s.db.Now(), by.Tenant.TimeZone), against: PreviousPeriod, location: sel.Location}
+	picked := selected{days: sel.days(check, s.db.Now(), by.Tenant.TimeZone), against: PreviousPeriod, location: sel.Location, step: sel.Step}
 	if sel.Against != nil {
 		picked.against = Against(*sel.Against)
 		core.OneOf(check, "compare", picked.against, PreviousPeriod, LastYear, Nothing)
+	}
+	if picked.step == "" {
+		picked.step = picked.days.step()
 	}
 	return picked, check.Err()
 }
@@ -78,7 +99,7 @@ func (s *Service) Compare(ctx context.Context, by core.Actor, sel Selection) (Co
 	if err != nil {
 		return Comparison{}, err
 	}
-	t := picked.timetable(picked.against, s.db.Now())
+	t := picked.timetable(picked.step, picked.against, s.db.Now())
 	sql, args := compareSQL, t.args()
 	if picked.location != nil {
 		sql, args["location"] = compareAtSQL, *picked.location
@@ -140,8 +161,8 @@ type timetable struct {
 	first, next, before, until time.Time
 }
 
-func (d days) timetable(against Against, now time.Time) timetable {
-	t := timetable{step: d.step(), first: d.startOf(d.from), next: d.end()}
+func (d days) timetable(step Step, against Against, now time.Time) timetable {
+	t := timetable{step: step, first: d.startOf(d.from), next: d.end()}
 	t.cuts = d.cuts(t.step, now)
 	for i, c := range t.cuts {
 		t.spans = append(t.spans, span{inRange, i, d.startOf(c.from), d.startOf(c.to.AddDate(0, 0, 1))})
@@ -149,8 +170,9 @@ func (d days) timetable(against Against, now time.Time) timetable {
 	if against == Nothing {
 		return t
 	}
-	shift := d.shift(against)
-	t.against = &Period{shift(d.from), shift(d.to.AddDate(0, 0, 1)).AddDate(0, 0, -1)}
+	picked := Period{d.from, d.to}
+	shift, earlier := picked.shift(against), picked.Earlier(against)
+	t.against = &earlier
 	t.before, t.until = d.startOf(t.against.From), d.startOf(t.against.To.AddDate(0, 0, 1))
 	if !now.Before(t.first) && now.Before(t.next) {
 		if sameTime := d.sameTime(now, shift); sameTime.Before(t.until) {
@@ -169,16 +191,6 @@ func (d days) timetable(against Against, now time.Time) timetable {
 		}
 	}
 	return t
-}
-
-// shift returns the day of the earlier period that a day is compared with. 29 February is compared with
-// 1 March of the year before.
-func (d days) shift(against Against) func(time.Time) time.Time {
-	if against == LastYear {
-		return func(date time.Time) time.Time { return date.AddDate(-1, 0, 0) }
-	}
-	length := len(d.dates())
-	return func(date time.Time) time.Time { return date.AddDate(0, 0, -length) }
 }
 
 // sameTime returns when a clock showed the present time on the day that today is compared with.

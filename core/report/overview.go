@@ -67,7 +67,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	if err := check.Err(); err != nil {
 		return Overview{}, err
 	}
-	t := picked.timetable(PreviousPeriod, now)
+	t := picked.timetable(picked.step(), PreviousPeriod, now)
 	opening, known := s.cachedOpening(by.Tenant.ID, now)
 	sql, args := countedOverviewSQL, t.args()
 	args["cut"] = opening.cut

@@ -22,6 +22,7 @@ type Dashboard struct {
 // Choice is a link to a variant of the page.
 type Choice struct {
 	Label, Path string
+	Note        string // below the label
 	Current     bool
 }
 

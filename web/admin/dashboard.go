@@ -67,9 +67,9 @@ func (a *Admin) dashboard(c echo.Context) error {
 		return err
 	}
 	v := views.Dashboard{
-		Frame: a.frame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: daysInWords(o.From, o.To),
+		Frame: a.insightFrame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: daysInWords(o.From, o.To),
 		Compared: comparedWith(o.Against, o.To, today),
-		Figures: overviewFigures(o, by.Tenant.Currency), Chart: overviewChart(o, today), Activity: a.activityView(by, feed),
+		Figures:  overviewFigures(o, by.Tenant.Currency), Chart: overviewChart(o, today), Activity: a.activityView(by, feed),
 		Top:         topRows(top, report.Spend, by.Tenant.Currency),
 		TopPath:     reportOf(topReportPath, url.Values{}, report.Range{From: &o.From, To: &o.To}),
 		Outstanding: []views.Amount{outstanding(o.Outstanding.Points, "point", "points")},
