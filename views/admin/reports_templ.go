@@ -1648,7 +1648,7 @@ func HourReportPage(v HourReport) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 134, "<div class=\"table-responsive\" tabindex=\"0\" role=\"region\" aria-labelledby=\"hours-title\"><table class=\"table card-table hours\"><thead><tr><th scope=\"col\">Hour</th>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 134, "<div class=\"table-responsive\" tabindex=\"0\" role=\"region\" aria-label=\"Table of sales by weekday and hour\"><table class=\"table card-table hours\"><thead><tr><th scope=\"col\">Hour</th>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
