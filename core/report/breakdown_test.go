@@ -152,8 +152,11 @@ func TestHours(t *testing.T) {
 func TestHoursOfOddZones(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, shown string }{
-		{"Australia/Lord_Howe", "2026-04-05 01:45:00"}, {"Australia/Lord_Howe", "2026-10-04 02:45:00"}, {"Asia/Kathmandu", "2026-06-01 23:59:59"},
-		{"America/Santiago", "2026-09-06 01:00:00"}, {"America/Havana", "2025-11-02 00:30:00"},
+		{"Australia/Lord_Howe", "2026-04-05 01:45:00"},
+		{"Australia/Lord_Howe", "2026-10-04 02:45:00"},
+		{"Asia/Kathmandu", "2026-06-01 23:59:59"},
+		{"America/Santiago", "2026-09-06 01:00:00"},
+		{"America/Havana", "2025-11-02 00:30:00"},
 	} {
 		s := newShop(t, c.zone).on(c.shown)
 		s.Sale(s.Customer().ID, s.purchase, 100)

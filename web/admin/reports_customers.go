@@ -61,7 +61,7 @@ func limitMenu(options url.Values, chosen string) views.Menu {
 func (a *Admin) top(c echo.Context, q reportQuery) (days report.Range, top []report.Customer, err error) {
 	by := page.Actor(c)
 	r := report.Ranking{Range: q.Range, By: q.Filled("by"), Limit: q.Integer("limit"), Location: q.Location}
-	for name, violations := range q.Form.Malformed { // of the limit
+	for name, violations := range q.Malformed { // of the limit
 		if r.Malformed == nil {
 			r.Malformed = core.Fields{}
 		}

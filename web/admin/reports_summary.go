@@ -29,7 +29,7 @@ func (a *Admin) summaryReport(c echo.Context) error {
 	v := views.SummaryReport{Report: a.report(c, "Reports", reportsPath, q, days)}
 	if v.Problem.None() {
 		v.CSV = reportOf(summaryCSVPath, c.QueryParams(), days)
-		v.Frame.Chart = true
+		v.Chart = true
 		currency, today := page.Actor(c).Tenant.Currency, a.localToday(page.Actor(c))
 		v.Figures = summaryFigures(r, currency, q.Location)
 		v.Charts = []ui.Chart{spendChart(r, currency, today), summaryPoints(r, today)}
