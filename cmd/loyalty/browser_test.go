@@ -210,6 +210,7 @@ var views = []view{
 	{name: "home", path: "/"},
 	// What Scalar draws has a second <main>, buttons without names, lists that take no focus.
 	{name: "reference", path: "/docs", foreign: "#content"},
+	{name: "quickstart", path: "/docs/quickstart"},
 	{name: "retries", path: "/docs/retries"},
 	{name: "versioning", path: "/docs/versioning"},
 	{name: "changelog", path: "/docs/changelog"},

@@ -18,43 +18,74 @@ import (
 	views "example.com/loyalty/views/docs"
 )
 
+// Config describes the installation.
+type Config struct {
+	BaseURL   string
+	TenantURL string // of an example business
+	OwnCA     bool   // clients need the installation's certificate authority
+}
+
 // Pages are the pages of one installation. They never change while it runs, so they are
 // built once.
 type Pages struct {
+	site
 	guides
-	home      views.Home
-	reference views.Reference
-	list      views.ProblemList
-	problems  map[string]views.Problem // by slug
+	home       views.Home
+	quickStart views.QuickStart
+	programs   map[string]string // of the quick start, by file name
+	reference  views.Reference
+	list       views.ProblemList
+	problems   map[string]views.Problem // by slug
 }
 
-// New builds the pages for an installation's base URL.
-func New(baseURL string) *Pages {
-	baseURL = strings.TrimSuffix(baseURL, "/")
+// site is what all pages of an installation share.
+type site struct {
+	base string // its URL, without a final slash
+	nav  []views.NavGroup
+}
+
+// New builds the pages.
+func New(c Config) *Pages {
+	s := site{base: strings.TrimSuffix(c.BaseURL, "/"), nav: []views.NavGroup{
+		{Title: "Get started", Links: []views.NavLink{
+			{Path: quickStartPath, Label: "Quick start"},
+			{Path: "/docs", Label: "Reference"},
+		}},
+		{Title: "Guides", Links: []views.NavLink{
+			{Path: "/docs/retries", Label: "Retries"},
+			{Path: "/problems", Label: "Problems"},
+			{Path: "/docs/versioning", Label: "Versioning"},
+			{Path: "/docs/changelog", Label: "Changelog"},
+		}},
+	}}
 	p := &Pages{
-		guides:    newGuides(baseURL),
-		reference: newReference(),
+		site:      s,
+		guides:    newGuides(s),
+		reference: newReference(s),
 		home: views.Home{
-			Frame: frame("Loyalty", "Loyalty points and stamps for shops: the API and its documentation.", views.HomeSection),
-			API:   baseURL + "/api/v1",
-			Example: "curl " + baseURL + "/api/v1/customers \\\n" +
+			Frame: s.frame("Loyalty", "Loyalty points and stamps for shops: the API and its documentation.", "/"),
+			API:   s.base + "/api/v1",
+			Example: "curl " + s.base + "/api/v1/customers \\\n" +
 				"  --header \"Authorization: Bearer $TOKEN\"",
 		},
 	}
-	p.list, p.problems = newProblems(baseURL)
+	p.quickStart, p.programs = newQuickStart(s, strings.TrimSuffix(c.TenantURL, "/"), c.OwnCA)
+	p.list, p.problems = newProblems(s)
 	return p
 }
 
 // Mount registers the pages on the base host.
 func (p *Pages) Mount(e *echo.Echo) {
 	for path, handler := range map[string]echo.HandlerFunc{
-		"/":                p.showHome,
-		"/docs":            p.showReference,
-		"/docs/retries":    p.showRetries,
-		"/docs/versioning": p.showVersioning,
-		"/docs/changelog":  p.showChangelog,
-		"/problems":        p.showProblems,
-		"/problems/:slug":  p.showProblem,
+		"/":                       p.showHome,
+		"/docs":                   p.showReference,
+		quickStartPath:            p.showQuickStart,
+		quickStartPath + "/:file": p.showProgram,
+		"/docs/retries":           p.showRetries,
+		"/docs/versioning":        p.showVersioning,
+		"/docs/changelog":         p.showChangelog,
+		"/problems":               p.showProblems,
+		"/problems/:slug":         p.showProblem,
 	} {
 		// Echo refuses HEAD with 405 by default, but link checkers use it.
 		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler)
@@ -64,7 +95,7 @@ func (p *Pages) Mount(e *echo.Echo) {
 // NotFound responds to a browser with the page for an unknown address.
 func NotFound(c echo.Context) error {
 	return render(c, http.StatusNotFound, views.NotFoundPage(views.NotFound{
-		Frame: frame("Page not found · Loyalty", "", views.NoSection),
+		Frame: site{}.frame("Page not found · Loyalty", "", ""),
 	}))
 }
 
@@ -94,10 +125,11 @@ func render(c echo.Context, status int, page templ.Component) error {
 	return c.HTMLBlob(status, b.Bytes())
 }
 
-func frame(title, description string, section views.Section) views.Frame {
+func (s site) frame(title, description, path string) views.Frame {
 	return views.Frame{
-		Title: title, Description: description, Section: section,
-		Stylesheets: []string{static.Path("css/frame.css"), static.Path("css/docs.css")}, Icon: static.Path("img/icon.svg"),
+		Title: title, Description: description, Path: path, Guides: s.nav,
+		Stylesheets: []string{static.Path("css/frame.css"), static.Path("css/docs.css")},
+		Script:      static.Path("js/docs.js"), Icon: static.Path("img/icon.svg"),
 	}
 }
 

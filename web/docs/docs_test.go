@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -37,7 +38,7 @@ func newSite(t *testing.T) *webtest.Browser {
 	t.Helper()
 	e := echo.New()
 	e.RouteNotFound("/*", docs.NotFound)
-	docs.New(webtest.Base + "/").Mount(e)
+	docs.New(docs.Config{BaseURL: webtest.Base + "/", TenantURL: "https://yourbusiness.localhost:8443"}).Mount(e)
 	return webtest.New(t, e, core.Tenant{})
 }
 
@@ -55,7 +56,7 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{
 		"home": "/", "problems": "/problems", "notfound": "/nothing/here",
-		"reference": "/docs", "retries": "/docs/retries", "versioning": "/docs/versioning", "changelog": "/docs/changelog",
+		"reference": "/docs", "quickstart": "/docs/quickstart", "retries": "/docs/retries", "versioning": "/docs/versioning", "changelog": "/docs/changelog",
 	}
 	for _, slug := range slugs {
 		pages["problem-"+slug] = "/problems/" + slug
@@ -69,8 +70,8 @@ func TestPages(t *testing.T) {
 			}
 			page := htmlOf(newSite(t), path, status)
 			viewtest.WellFormed(t, page)
-			for _, forbidden := range []string{"style=", "<style", "<script", "javascript:", " on"} {
-				if inTags(page, forbidden) && (name != "reference" || forbidden != "<script") {
+			for _, forbidden := range []string{"style=", "<style", "<script>", "javascript:", " on"} {
+				if inTags(page, forbidden) {
 					t.Errorf("the page has %q, which its Content-Security-Policy forbids", forbidden)
 				}
 			}
@@ -100,7 +101,7 @@ func inTags(page, what string) bool {
 // unhashed removes the hashes of static files, so that golden files don't change with style sheets.
 func unhashed(page string) string {
 	for _, name := range []string{
-		"css/frame.css", "css/docs.css", "css/reference.css", "js/reference.js", "img/icon.svg", "vendor/scalar/standalone.js", "vendor/scalar/LICENSE",
+		"css/frame.css", "css/docs.css", "css/reference.css", "js/docs.js", "js/reference.js", "img/icon.svg", "vendor/scalar/standalone.js", "vendor/scalar/LICENSE",
 	} {
 		page = strings.ReplaceAll(page, static.Path(name), static.Prefix+name)
 	}
@@ -113,11 +114,11 @@ func TestLinksWork(t *testing.T) {
 	link := regexp.MustCompile(`(?:href|src)="(/[^"]*)"`)
 	within := regexp.MustCompile(`href="#([^"]*)"`)
 	seen := map[string]bool{"/healthz": true, "/readyz": true, "/api/v1/openapi.json": true} // not served by this package
-	var follow func(path, page string)
-	follow = func(path, page string) {
+	var follow func(from, page string)
+	follow = func(from, page string) {
 		for _, m := range within.FindAllStringSubmatch(page, -1) {
 			if !strings.Contains(page, ` id="`+m[1]+`"`) {
-				t.Errorf("%s links to its own #%s, which doesn't exist", path, m[1])
+				t.Errorf("%s links to its own #%s, which doesn't exist", from, m[1])
 			}
 		}
 		for _, m := range link.FindAllStringSubmatch(page, -1) {
@@ -130,7 +131,13 @@ func TestLinksWork(t *testing.T) {
 				w := httptest.NewRecorder()
 				static.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, to, nil))
 				if w.Code != http.StatusOK {
-					t.Errorf("%s links to %s, which is %d", path, to, w.Code)
+					t.Errorf("%s links to %s, which is %d", from, to, w.Code)
+				}
+				continue
+			}
+			if path.Ext(to) != "" {
+				if got := s.Ask(http.MethodGet, to); got.Code != http.StatusOK {
+					t.Errorf("%s links to %s, which is %d", from, to, got.Code)
 				}
 				continue
 			}
@@ -304,6 +311,32 @@ func TestReferenceLoadsNothingFromOtherHosts(t *testing.T) {
 	}
 	if strings.Contains(string(script), "http") || strings.Contains(string(script), "proxy") {
 		t.Error("the script names another host")
+	}
+}
+
+// The quick start shows the programs that it serves, which tests run, with the installation's
+// address.
+func TestQuickStartShowsWhatItServes(t *testing.T) {
+	t.Parallel()
+	e := echo.New()
+	docs.New(docs.Config{BaseURL: "https://loyalty.example", TenantURL: "https://yourbusiness.loyalty.example", OwnCA: true}).Mount(e)
+	s := webtest.New(t, e, core.Tenant{})
+	shown := html.UnescapeString(htmlOf(s, "/docs/quickstart", http.StatusOK))
+	for _, file := range []string{"quickstart.sh", "quickstart.mjs", "quickstart.py", "quickstart.php", "quickstart.go"} {
+		got := s.Ask(http.MethodGet, "/docs/quickstart/"+file)
+		source := got.Body.String()
+		if got.Code != http.StatusOK || !strings.Contains(source, "https://loyalty.example/api/v1") || !strings.Contains(shown, strings.TrimSpace(source)+"</code>") {
+			t.Errorf("%s is %d, or not what the page shows:\n%s", file, got.Code, source)
+		}
+		if strings.Contains(source, "localhost") {
+			t.Errorf("%s has the address of another installation", file)
+		}
+	}
+	if n := strings.Count(shown, "data/ca.pem"); n != 6 {
+		t.Errorf("the page names the certificate authority %d times, want once for each language and once to explain", n)
+	}
+	if plain := htmlOf(newSite(t), "/docs/quickstart", http.StatusOK); strings.Contains(plain, "ca.pem") {
+		t.Error("an installation without its own certificate authority names one")
 	}
 }
 

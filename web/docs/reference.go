@@ -14,11 +14,11 @@ import (
 // (connect-src), has its icons inside (img-src data:), and writes style elements without a
 // nonce (style-src). Nothing is loaded from another host or sent to one.
 const referencePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +
-	"img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	"img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-func newReference() views.Reference {
+func newReference(s site) views.Reference {
 	v := views.Reference{
-		Frame:       frame("API reference · Loyalty", "Every API request, with its fields, responses and examples.", views.ReferenceSection),
+		Frame:       s.frame("API reference · Loyalty", "Every API request, with its fields, responses and examples.", "/docs"),
 		Description: "/api/v1/openapi.json",
 		Scalar:      static.Path("vendor/scalar/standalone.js"),
 		Script:      static.Path("js/reference.js"),
