@@ -33,8 +33,10 @@ type Config struct {
 	API      http.Handler   // everything under /api/
 	Mailbox  *mailbox.Pages // nil if mails are sent, or may not be read on this machine
 	Platform http.Handler   // everything under /platform on the base host
-	OwnCA    bool           // clients need the installation's own certificate authority
-	Address  func(*http.Request) string
+	// Description is openapi.json of this installation, from which the reference is made.
+	Description []byte
+	OwnCA       bool // clients need the installation's own certificate authority
+	Address     func(*http.Request) string
 	// Ready reports why requests can't be answered, or else a notice about an unusual state.
 	Ready   func(context.Context) (notice string, err error)
 	Observe func(Answered) // counts a request
@@ -99,7 +101,9 @@ func pages(c Config) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = c.showError
 	e.Use(security.Headers, page.Compressed())
-	docs.New(docs.Config{BaseURL: c.Names.Base(), TenantURL: c.Names.Tenant("yourbusiness"), OwnCA: c.OwnCA}).Mount(e)
+	docs.New(docs.Config{
+		BaseURL: c.Names.Base(), TenantURL: c.Names.Tenant("yourbusiness"), OwnCA: c.OwnCA, Description: c.Description,
+	}).Mount(e)
 	if c.Mailbox != nil {
 		c.Mailbox.Mount(e)
 	}

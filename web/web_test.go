@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,8 +35,12 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	d := &site{log: &bytes.Buffer{}}
 	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	openapi, err := os.ReadFile("../api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	d.Config = web.Config{
-		Names: webtest.Names(t),
+		Names: webtest.Names(t), Description: openapi,
 		API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			core.AddLogAttrs(r.Context(), slog.String("token", "17"), slog.Int64("tenant", 3))
 			w.WriteHeader(http.StatusTeapot)

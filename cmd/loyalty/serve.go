@@ -235,7 +235,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	})
 	pages := web.Config{
 		Names: a.names,
-		OwnCA: a.authorityFile() != "",
+		OwnCA: a.authorityFile() != "", Description: api.Description(a.names.Base()),
 		Till: till.New(kit, till.Services{
 			Walkins: a.walkins, Transactions: a.transactions, Coupons: a.coupons, Locations: a.locations,
 			Tenants: a.tenants, Live: a.live,

@@ -1,4 +1,5 @@
-// Copy buttons, and the chosen language of examples on every page. Pages work without it.
+// Copy buttons, the chosen language of examples, and search results while typing. Pages work
+// without it.
 (() => {
   "use strict";
   const stored = "docs-language";
@@ -35,4 +36,38 @@
     pre.before(box);
     box.append(pre, button);
   }
+
+  const input = document.getElementById("search");
+  if (!input) return;
+  const found = document.createElement("div");
+  found.className = "found";
+  found.hidden = true;
+  input.form.append(found);
+  let latest = 0;
+  input.addEventListener("input", async () => {
+    const turn = ++latest;
+    if (!input.value.trim()) {
+      found.hidden = true;
+      return;
+    }
+    const response = await fetch(`${input.form.action}?q=${encodeURIComponent(input.value)}`);
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (turn !== latest) return; // something else was typed since
+    found.replaceChildren(...page.getElementById("found").childNodes);
+    found.hidden = false;
+  });
+  input.form.addEventListener("focusout", (event) => {
+    if (!input.form.contains(event.relatedTarget)) found.hidden = true;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && input.form.contains(event.target)) {
+      found.hidden = true;
+      input.focus();
+    }
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      input.focus();
+    }
+  });
 })();

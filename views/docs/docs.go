@@ -10,9 +10,10 @@ type Frame struct {
 	Description string // for search engines; "" keeps the page out of them
 	Path        string // of this page; "" on an unknown address
 	Stylesheets []string
-	Script      string
+	Scripts     []string
 	Icon        string
 	Guides      []NavGroup // the navigation of the documentation
+	Term        string     // of a search
 }
 
 // NavGroup is a titled part of the navigation.
@@ -39,15 +40,6 @@ type Home struct {
 	Frame
 	API     string // base URL of the API
 	Example string // a first request
-}
-
-// Reference is the page on which a script draws the API's description.
-type Reference struct {
-	Frame
-	Description string // URL of the API's description
-	Scalar      string // URL of Scalar's script
-	Script      string // URL of the script that starts Scalar
-	Licence     string // URL of Scalar's licence
 }
 
 // QuickStart leads from a token to the first sale.
@@ -142,6 +134,7 @@ type Text []Span
 type Span struct {
 	Text string
 	Code bool
+	Link string // "": none
 }
 
 // NotFound is the page for an unknown address.

@@ -14,15 +14,17 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/api/description"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/docs"
 )
 
 // Config describes the installation.
 type Config struct {
-	BaseURL   string
-	TenantURL string // of an example business
-	OwnCA     bool   // clients need the installation's certificate authority
+	BaseURL     string
+	TenantURL   string // of an example business
+	OwnCA       bool   // clients need the installation's certificate authority
+	Description []byte // openapi.json of the installation
 }
 
 // Pages are the pages of one installation. They never change while it runs, so they are
@@ -33,9 +35,10 @@ type Pages struct {
 	home       views.Home
 	quickStart views.QuickStart
 	programs   map[string]string // of the quick start, by file name
-	reference  views.Reference
+	reference  reference
 	list       views.ProblemList
 	problems   map[string]views.Problem // by slug
+	index      index
 }
 
 // site is what all pages of an installation share.
@@ -44,24 +47,18 @@ type site struct {
 	nav  []views.NavGroup
 }
 
-// New builds the pages.
+// New builds the pages. It panics if the description can't be read, since that is a mistake in
+// an embedded file.
 func New(c Config) *Pages {
-	s := site{base: strings.TrimSuffix(c.BaseURL, "/"), nav: []views.NavGroup{
-		{Title: "Get started", Links: []views.NavLink{
-			{Path: quickStartPath, Label: "Quick start"},
-			{Path: "/docs", Label: "Reference"},
-		}},
-		{Title: "Guides", Links: []views.NavLink{
-			{Path: "/docs/retries", Label: "Retries"},
-			{Path: "/problems", Label: "Problems"},
-			{Path: "/docs/versioning", Label: "Versioning"},
-			{Path: "/docs/changelog", Label: "Changelog"},
-		}},
-	}}
+	api, err := description.Parse(c.Description)
+	if err != nil {
+		panic(err)
+	}
+	s := site{base: strings.TrimSuffix(c.BaseURL, "/"), nav: navigation(api)}
 	p := &Pages{
 		site:      s,
 		guides:    newGuides(s),
-		reference: newReference(s),
+		reference: newReference(s, api),
 		home: views.Home{
 			Frame: s.frame("Loyalty", "Loyalty points and stamps for shops: the API and its documentation.", "/"),
 			API:   s.base + "/api/v1",
@@ -71,14 +68,38 @@ func New(c Config) *Pages {
 	}
 	p.quickStart, p.programs = newQuickStart(s, strings.TrimSuffix(c.TenantURL, "/"), c.OwnCA)
 	p.list, p.problems = newProblems(s)
+	p.index = newIndex(p)
 	return p
+}
+
+// navigation lists the pages of the documentation.
+func navigation(api description.Document) []views.NavGroup {
+	groups := views.NavGroup{Title: "Reference"}
+	for _, tag := range api.Tags {
+		groups.Links = append(groups.Links, views.NavLink{Path: groupPath(tag.Name), Label: tag.Name})
+	}
+	return []views.NavGroup{
+		{Title: "Get started", Links: []views.NavLink{
+			{Path: quickStartPath, Label: "Quick start"},
+			{Path: "/docs", Label: "Overview"},
+		}},
+		groups,
+		{Title: "Guides", Links: []views.NavLink{
+			{Path: "/docs/retries", Label: "Retries"},
+			{Path: "/problems", Label: "Problems"},
+			{Path: "/docs/versioning", Label: "Versioning"},
+			{Path: "/docs/changelog", Label: "Changelog"},
+		}},
+	}
 }
 
 // Mount registers the pages on the base host.
 func (p *Pages) Mount(e *echo.Echo) {
 	for path, handler := range map[string]echo.HandlerFunc{
 		"/":                       p.showHome,
-		"/docs":                   p.showReference,
+		"/docs":                   p.showOverview,
+		referencePath + ":group":  p.showGroup,
+		searchPath:                p.showSearch,
 		quickStartPath:            p.showQuickStart,
 		quickStartPath + "/:file": p.showProgram,
 		"/docs/retries":           p.showRetries,
@@ -129,7 +150,7 @@ func (s site) frame(title, description, path string) views.Frame {
 	return views.Frame{
 		Title: title, Description: description, Path: path, Guides: s.nav,
 		Stylesheets: []string{static.Path("css/frame.css"), static.Path("css/docs.css")},
-		Script:      static.Path("js/docs.js"), Icon: static.Path("img/icon.svg"),
+		Scripts:     []string{static.Path("js/docs.js")}, Icon: static.Path("img/icon.svg"),
 	}
 }
 
