@@ -20,6 +20,8 @@ type Page struct {
 	Size   int
 	Cursor *Cursor // nil: the first page
 
+	Counted bool // the list says where the page is in it (List.Place)
+
 	Malformed Fields // what the front end could not read
 }
 
@@ -80,6 +82,27 @@ func ParseCursor(s string) (Cursor, error) {
 type List[T any] struct {
 	Items      []T
 	Prev, Next *Cursor // nil: none
+	Place      *Place  // nil: not counted
+}
+
+// Place is where a page is in its list: "26–50 of 397".
+type Place struct {
+	First int64 // number of the page's first record in the list, from 1
+	Total int64 // number of records in the list
+	More  bool  // there are more than Total, which were not counted
+}
+
+// MaxCount is the number of records after which a count ends, because counting a million records would
+// take longer than reading a page of them.
+const MaxCount = 1_000
+
+// NewPlace returns the place of a page that follows before records in a list of total records, each
+// counted up to MaxCount+1. It returns nil for a page that begins after MaxCount records.
+func NewPlace(before, total int64) *Place {
+	if before > MaxCount {
+		return nil
+	}
+	return &Place{First: before + 1, Total: min(total, MaxCount), More: total > MaxCount}
 }
 
 // NewList returns the page of the fetched records: up to p.Limit() of them, oldest first if p.Back().

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
@@ -74,10 +75,8 @@ func TestBrowseRefuses(t *testing.T) {
 	shoptest.WantFields(t, err, core.Fields{
 		"sort": {core.InvalidChoice}, "status": {core.InvalidChoice}, "cursor": {core.InvalidChoice},
 	})
-	_, err = s.Customers.Count(t.Context(), s.By, customer.Filter{Status: new("erased")})
-	shoptest.WantFields(t, err, core.Fields{"status": {core.InvalidChoice}})
 	for _, search := range []*string{nil, new("anna")} {
-		_, _, err = s.Customers.BrowseAndCount(t.Context(), s.By, customer.Filter{Search: search}, "points", core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
+		_, err = s.Customers.Browse(t.Context(), s.By, customer.Filter{Search: search}, "points", core.Page{Size: 2, Counted: true, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 		shoptest.WantFields(t, err, core.Fields{"sort": {core.InvalidChoice}, "cursor": {core.InvalidChoice}})
 	}
 }
@@ -105,8 +104,8 @@ func TestBrowseTellsTheLastVisit(t *testing.T) {
 	}
 }
 
-// Counts are exact up to a thousand, with each filter alone and combined.
-func TestCount(t *testing.T) {
+// "1–25 of 397": counts are exact up to a thousand, with each filter alone and combined.
+func TestPlace(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	at := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
@@ -130,57 +129,44 @@ func TestCount(t *testing.T) {
 		{"search and all else", customer.Filter{Search: new("lindq"), Status: new("active"), CreatedFrom: day(0), CreatedTo: day(2)}, 2},
 		{"no match", customer.Filter{Search: new("zzz")}, 0},
 	} {
-		got, err := s.Customers.Count(t.Context(), s.By, c.f)
-		if want := (customer.Count{N: c.want}); err != nil || got != want {
-			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, want)
-		}
-		s.both(c.name, c.f)
+		s.counted(c.name, c.f, c.want, false)
 	}
 	s.crowd(1_000)
-	for name, c := range map[string]struct {
-		f    customer.Filter
-		want customer.Count
-	}{
-		"1,005":           {customer.Filter{}, customer.Count{N: 1_000, More: true}},
-		"1,004 active":    {customer.Filter{Status: new("active")}, customer.Count{N: 1_000, More: true}},
-		"1,000 exactly":   {customer.Filter{Search: new("crowd")}, customer.Count{N: 1_000}},
-		"1,005 by search": {customer.Filter{Search: new("070")}, customer.Count{N: 1_000, More: true}},
-	} {
-		if got, err := s.Customers.Count(t.Context(), s.By, c.f); err != nil || got != c.want {
-			t.Errorf("%s: %+v, %v, want %+v", name, got, err, c.want)
-		}
-		s.both(name, c.f)
-	}
+	s.counted("1,005", customer.Filter{}, 1_000, true)
+	s.counted("1,004 active", customer.Filter{Status: new("active")}, 1_000, true)
+	s.counted("1,000 exactly", customer.Filter{Search: new("crowd")}, 1_000, false)
+	s.counted("1,005 by search", customer.Filter{Search: new("070")}, 1_000, true)
 }
 
-// both compares BrowseAndCount with Browse and Count: for the first page, the second and the first
-// again, with several sizes and in each order.
-func (s shop) both(name string, f customer.Filter) {
+// counted compares counted pages with plain ones: the first, the second and the first again, of several
+// sizes and in each order.
+func (s shop) counted(name string, f customer.Filter, total int64, more bool) {
 	s.T.Helper()
-	type answer struct {
-		List  core.List[customer.Row]
-		Count customer.Count
-	}
 	for _, sort := range []customer.Sort{customer.Newest, customer.ByName} {
 		for _, size := range []int{1, 2, 5, 100} {
-			page := core.Page{Size: size}
-			for range 3 {
-				var got, want answer
-				var err error
-				if got.List, got.Count, err = s.Customers.BrowseAndCount(s.T.Context(), s.By, f, sort, page); err != nil {
+			page, first := core.Page{Size: size}, int64(1)
+			for n := range 3 {
+				page.Counted = false
+				want, err := s.Customers.Browse(s.T.Context(), s.By, f, sort, page)
+				if err != nil {
 					s.T.Fatal(err)
 				}
-				if want.List, err = s.Customers.Browse(s.T.Context(), s.By, f, sort, page); err != nil {
+				if len(want.Items) > 0 {
+					want.Place = &core.Place{First: first, Total: total, More: more}
+				}
+				page.Counted = true
+				got, err := s.Customers.Browse(s.T.Context(), s.By, f, sort, page)
+				if err != nil {
 					s.T.Fatal(err)
 				}
-				if want.Count, err = s.Customers.Count(s.T.Context(), s.By, f); err != nil {
-					s.T.Fatal(err)
+				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+					s.T.Errorf("%s by %s, page %d of %d (-plain +counted):\n%s", name, sort, n, size, diff)
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					s.T.Errorf("%s by %s, %d a page (-each by itself +both):\n%s", name, sort, size, diff)
-				}
-				if page.Cursor = got.List.Next; page.Cursor == nil {
-					page.Cursor = got.List.Prev
+				page.Cursor = got.Next
+				first += int64(size)
+				if got.Next == nil {
+					page.Cursor = got.Prev
+					first = max(first-2*int64(size), 1)
 				}
 			}
 		}
@@ -285,11 +271,8 @@ func TestBrowseIsOfOneTenant(t *testing.T) {
 				t.Errorf("a cashier finds %v", got)
 			}
 		}
-		if got, err := stranger.Customers.Count(t.Context(), stranger.By, f); err != nil || got.N != 0 {
-			t.Errorf("a stranger counts %d, %v", got.N, err)
-		}
-		if l, got, err := stranger.Customers.BrowseAndCount(t.Context(), stranger.By, f, customer.Newest, core.Page{Size: 2}); err != nil || got.N != 0 || len(l.Items) != 0 {
-			t.Errorf("a stranger finds %v and counts %d, %v", l.Items, got.N, err)
+		if l, err := stranger.Customers.Browse(t.Context(), stranger.By, f, customer.Newest, core.Page{Size: 2, Counted: true}); err != nil || l.Place != nil || len(l.Items) != 0 {
+			t.Errorf("a stranger finds %v of %v, %v", l.Items, l.Place, err)
 		}
 	}
 }

@@ -35,15 +35,6 @@ type Row struct {
 	LastVisit *time.Time // nil: none
 }
 
-// Count is the number of customers that match a filter.
-type Count struct {
-	N    int64
-	More bool // there are more than N
-}
-
-// maxCount ends a count: counting a million customers would cost more than the page.
-const maxCount = 1_000
-
 // List returns a page of the customers that match the filter, newest first.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Customer], error) {
 	q, err := f.query(core.NewCheck(p.Malformed), by.Tenant)
@@ -67,6 +58,8 @@ func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort
 	}
 	list := rowList
 	switch {
+	case q.searching && p.Cursor == nil && p.Counted:
+		return s.search(ctx, by, q, p)
 	case q.searching:
 		list = foundRowList
 	case sort == ByName:
@@ -75,62 +68,25 @@ func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort
 	return db.ListPage(ctx, s.db, by, list, q.args, p, Row.position)
 }
 
-// Count counts the customers that match the filter, up to a thousand.
-func (s *Service) Count(ctx context.Context, by core.Actor, f Filter) (Count, error) {
-	q, err := f.query(core.NewCheck(nil), by.Tenant)
-	if err != nil {
-		return Count{}, err
-	}
-	statement, args := countList.Statement(core.Page{Size: maxCount}, q.args)
-	if q.searching {
-		statement, args = countFoundSQL, q.args
-		args["limit"] = maxCount + 1
-	}
-	found, err := db.ReadOne[struct{ Count int64 }](ctx, s.db, by, statement, args)
-	return newCount(found.Count), err
-}
-
-// BrowseAndCount is Browse and Count together: in one round trip for the first page of a search, and
-// where the page holds all customers.
-func (s *Service) BrowseAndCount(ctx context.Context, by core.Actor, f Filter, sort Sort, p core.Page) (core.List[Row], Count, error) {
-	check := core.NewCheck(p.Malformed)
-	core.OneOf(check, "sort", sort, Newest, ByName)
-	q, err := f.query(check, by.Tenant)
-	if err != nil {
-		return core.List[Row]{}, Count{}, err
-	}
-	if q.searching && p.Cursor == nil {
-		return s.search(ctx, by, q, p)
-	}
-	l, err := s.Browse(ctx, by, f, sort, p)
-	if err != nil || l.Prev == nil && l.Next == nil {
-		return l, Count{N: int64(len(l.Items))}, err
-	}
-	count, err := s.Count(ctx, by, f)
-	return l, count, err
-}
-
-// search finds as many customers as are counted, and returns the first page of them.
-func (s *Service) search(ctx context.Context, by core.Actor, q query, p core.Page) (core.List[Row], Count, error) {
+// search finds as many customers as are counted, and returns the first page of them, in one round trip.
+func (s *Service) search(ctx context.Context, by core.Actor, q query, p core.Page) (core.List[Row], error) {
 	type found struct {
 		Row
 		Found int64 // the same in each row
 	}
-	q.args["size"], q.args["limit"] = p.Limit(), max(p.Limit(), maxCount+1)
+	q.args["size"], q.args["limit"] = p.Limit(), max(p.Limit(), core.MaxCount+1)
 	rows, err := db.ReadAll[found](ctx, s.db, by, browseFoundSQL, q.args)
-	if err != nil {
-		return core.List[Row]{}, Count{}, err
+	if err != nil || len(rows) == 0 {
+		return core.List[Row]{}, err
 	}
-	var count Count
 	page := make([]Row, len(rows))
 	for i, r := range rows {
-		page[i], count = r.Row, newCount(r.Found)
+		page[i] = r.Row
 	}
-	return core.NewList(p, page, Row.position), count, nil
+	l := core.NewList(p, page, Row.position)
+	l.Place = core.NewPlace(0, rows[0].Found)
+	return l, nil
 }
-
-// newCount returns a count that ended beyond maxCount.
-func newCount(n int64) Count { return Count{N: min(n, maxCount), More: n > maxCount} }
 
 func (c Customer) position() core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }
 

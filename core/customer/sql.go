@@ -148,15 +148,6 @@ var (
 	customerList = db.NewList(selectCustomer+onePage, newestFirst, filters)
 	rowList      = db.NewList(selectRow+onePage, newestFirst, filters)
 	rowsByName   = db.NewList(selectRow+onePage, byName, filters)
-
-	// A count ends at its limit.
-	countList = db.NewList(`
-	select count(*)
-	from (
-		select
-		from loyalty.customer c`+whereTenant+` {filters}
-		limit @limit
-	) counted`, db.Order{}, filters)
 )
 
 // A search uses the one function that may use its index, with the filters as arguments.
@@ -188,10 +179,6 @@ const browseFoundSQL = `
 		(select count(*) from found) as found` + fromRow + whereTenant + `
 		and c.id in (select id from found where place <= @size)
 	order by c.created_at desc, c.id desc`
-
-const countFoundSQL = `
-	select count(*)
-	from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, null, null, false, @limit)`
 
 // An entry with its cause: the sale's type and spend, the redeemed reward, the voucher's coupon.
 const selectEntry = `

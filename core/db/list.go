@@ -114,9 +114,50 @@ func ListPage[T any](ctx context.Context, d *DB, by core.Actor, l *List, args Ar
 	if err := p.Err(); err != nil {
 		return core.List[T]{}, err
 	}
-	sql, args := l.Statement(p, args)
-	rows, err := ReadAllWithin[T](ctx, d, by, sql, args)
-	return core.NewList(p, rows, position), err
+	sql, bound := l.Statement(p, args)
+	rows, err := ReadAllWithin[T](ctx, d, by, sql, bound)
+	page := core.NewList(p, rows, position)
+	if err != nil || !p.Counted || len(page.Items) == 0 {
+		return page, err
+	}
+	if page.Prev == nil && page.Next == nil {
+		page.Place = core.NewPlace(0, int64(len(page.Items)))
+		return page, nil
+	}
+	page.Place, err = l.place(ctx, d, by, args, page.Prev)
+	return page, err
+}
+
+// place counts the records of a list, and those before a page, where prev is the cursor of the page before
+// (nil: none). It returns nil for a list that has no {page} and where counting takes longer than a page may.
+func (l *List) place(ctx context.Context, d *DB, by core.Actor, given Args, prev *core.Cursor) (*core.Place, error) {
+	if !strings.Contains(l.SQL, "{page}") {
+		return nil, nil //nolint:nilnil // not counted
+	}
+	sql, args := l.CountStatement(given, prev)
+	var count struct{ Before, Total int64 }
+	err := ReadTogether(ctx, d, by, OneInto(&struct{ Set string }{}, countTimeSQL, nil), OneInto(&count, sql, args))
+	if errorCode(err) == queryCanceled && ctx.Err() == nil {
+		return nil, nil //nolint:nilnil // took too long
+	}
+	return core.NewPlace(count.Before, count.Total), err
+}
+
+// A page must not wait for its count: with rare combinations of filters it reads many records.
+const countTimeSQL = `
+	select set_config('statement_timeout', '100ms', true) as set`
+
+// CountStatement returns the statement that counts the records of a list and those before a position, each
+// up to core.MaxCount+1, and its arguments. A nil position has none before it.
+func (l *List) CountStatement(given Args, position *core.Cursor) (string, Args) {
+	all, args := l.Statement(core.Page{Size: core.MaxCount}, given)
+	sql := "select (select count(*) from (" + all + ") l) as total, 0::bigint as before"
+	if position != nil {
+		before, more := l.Statement(core.Page{Size: core.MaxCount, Cursor: position}, given)
+		maps.Copy(args, more)
+		sql = "select (select count(*) from (" + all + ") l) as total, (select count(*) from (" + before + ") l) as before"
+	}
+	return sql, args
 }
 
 // OfExisting returns a page that was read. If it is empty, sql must find the record that the list

@@ -59,3 +59,45 @@ func TestFiltersOfAList(t *testing.T) {
 		t.Errorf("the arguments given were changed: %v", given)
 	}
 }
+
+// "1–25 of 397": a page says where it is, unless counting takes long; then the page doesn't wait for it.
+func TestPlaceOfAPage(t *testing.T) {
+	b := newBusiness(t)
+	type number struct{ N int64 }
+	position := func(n number) core.Cursor { return core.NumberCursor(time.UnixMilli(n.N), n.N) }
+	list := func(from string, p core.Page) core.List[number] {
+		t.Helper()
+		l := db.NewList("select n from "+from+" where n > @tenant_id::bigint * 0 {filters} {position} {page}", db.Ascending("n", "@number"), nil)
+		p.Counted = true
+		page, err := db.ListPage(t.Context(), b.db, b.by, l, nil, p, position)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page
+	}
+	for name, c := range map[string]struct {
+		records string
+		want    [2]*core.Place // of the first page of ten, and of the one after it
+	}{
+		"a few":         {"generate_series(1, 7) n", [2]*core.Place{{First: 1, Total: 7}}},
+		"two pages":     {"generate_series(1, 17) n", [2]*core.Place{{First: 1, Total: 17}, {First: 11, Total: 17}}},
+		"1,000":         {"generate_series(1, 1000) n", [2]*core.Place{{First: 1, Total: 1000}, {First: 11, Total: 1000}}},
+		"more":          {"generate_series(1, 1001) n", [2]*core.Place{{First: 1, Total: 1000, More: true}, {First: 11, Total: 1000, More: true}}},
+		"slow to count": {"(select n from generate_series(1, 100) n where pg_sleep(0.004) is not null offset 0) s", [2]*core.Place{}},
+	} {
+		first := list(c.records, core.Page{Size: 10})
+		if diff := gocmp.Diff(c.want[0], first.Place); diff != "" {
+			t.Errorf("%s, first page (-want +got):\n%s", name, diff)
+		}
+		if first.Next == nil {
+			continue
+		}
+		if diff := gocmp.Diff(c.want[1], list(c.records, core.Page{Size: 10, Cursor: first.Next}).Place); diff != "" {
+			t.Errorf("%s, second page (-want +got):\n%s", name, diff)
+		}
+	}
+	beyond := core.NumberCursor(time.UnixMilli(1), 2500)
+	if p := list("generate_series(1, 3000) n", core.Page{Size: 10, Cursor: &beyond}).Place; p != nil {
+		t.Errorf("a page after 2,500 records is at %v, want not counted", p)
+	}
+}

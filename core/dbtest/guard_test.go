@@ -389,6 +389,10 @@ func pages(t *testing.T) (all []statement) {
 				sql, _ := l.Statement(core.Page{Size: core.DefaultPageSize, Cursor: cursor}, args)
 				all = append(all, statement{"list", strconv.Itoa(n) + sql, sql})
 			}
+			if strings.Contains(l.SQL, "{page}") {
+				sql, _ := l.CountStatement(args, &back)
+				all = append(all, statement{"list", strconv.Itoa(n) + sql, sql})
+			}
 		}
 	}
 	return all

@@ -55,7 +55,7 @@ func (a *Admin) billingPage(c echo.Context, status int, form *page.Form) error {
 		Settings: a.settings(c, "Billing", billingPath), Plan: account.Name, Price: priceText(account), Contact: account.Contact,
 		Payment: "Payment method: " + paymentMethods[account.PaymentMethod] + ".", Next: nextInvoice(account), Email: details.Email,
 		Name: form.Field("name", "Legal name"), Address: form.Field("address", "Address"), TaxNumber: form.Field("tax_number", "Tax number"),
-		Pager: page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "invoice", "invoices"), ""),
+		Pager: page.Pager(list, c.Request().URL, "invoice", "invoices", ""),
 		Began: form.Original(),
 	}
 	v.Problem = form.Problem()

@@ -138,7 +138,7 @@ func historyPage[T, R any](c echo.Context, list core.List[T], one, many string, 
 	for _, item := range list.Items {
 		rows = append(rows, row(page.Actor(c), item))
 	}
-	return rows, page.Pager(list, c.Request().URL, page.Count(int64(len(rows)), one, many)+" on this page", "#history")
+	return rows, page.Pager(list, c.Request().URL, one, many, "#history")
 }
 
 // timelineEntry explains a change of a balance: what, when, by whom and why.

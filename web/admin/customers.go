@@ -71,7 +71,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	if q.Filled("sort") != nil {
 		sort = customer.Sort(q.Value("sort"))
 	}
-	list, count, err := a.Customers.BrowseAndCount(ctx, by, filter, sort, q.Position())
+	list, err := a.Customers.Browse(ctx, by, filter, sort, q.Position())
 	status, err := q.Status(err)
 	if err != nil {
 		return err
@@ -100,14 +100,10 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	for _, r := range list.Items {
 		v.Rows = append(v.Rows, customerRow(r, a.Now(), by.Tenant.TimeZone))
 	}
-	shown := page.Count(count.N, "customer", "customers")
-	if count.More {
-		shown = "More than " + shown
-	}
+	v.Pager = page.Pager(list, c.Request().URL, "customer", "customers", "#customers")
 	if filter.Search != nil && sort == customer.ByName && len(list.Items) > 1 {
-		shown += ". Search results show newest first."
+		v.Pager.Shown += ". Search results show newest first."
 	}
-	v.Pager = page.Pager(list, c.Request().URL, shown, "#customers")
 	if filter.Search != nil {
 		v.Searched, v.AddPath = newCustomerFrom(*filter.Search)
 	}

@@ -130,7 +130,7 @@ func listPosition(c echo.Context, list string) core.Page {
 // pagerOf leads to the neighbours of a page of one of the lists.
 func pagerOf[T any](c echo.Context, l core.List[T], list, noun string) ui.Pager {
 	u := &url.URL{Path: c.Request().URL.Path, RawQuery: url.Values{listParam: {list}}.Encode()}
-	p := page.Pager(l, u, countOnPage(l, noun), "#"+list)
+	p := page.Pager(l, u, noun, noun+"s", "#"+list)
 	p.Of = noun + "s"
 	return p
 }

@@ -78,7 +78,7 @@ func (a *Admin) listTokens(c echo.Context) error {
 	}
 	v := views.TokenList{
 		Settings: a.settings(c, "API tokens", tokensPath),
-		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "token", "tokens"), "#tokens"),
+		Pager:    page.Pager(list, c.Request().URL, "token", "tokens", "#tokens"),
 	}
 	for _, t := range list.Items {
 		v.Rows = append(v.Rows, a.tokenRow(t, by.Tenant.TimeZone, tokenPath(t.ID)+"/revoke"))

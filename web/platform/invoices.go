@@ -55,7 +55,7 @@ func (p *Platform) listInvoices(c echo.Context) error {
 		From:     q.Field("from", "Period from"),
 		To:       q.Field("to", "to"),
 		Filtered: filter != billing.Filter{} || status != http.StatusOK,
-		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "invoice on this page", "invoices on this page"), "#invoices"),
+		Pager:    page.Pager(list, c.Request().URL, "invoice", "invoices", "#invoices"),
 	}
 	v.Search.Placeholder = v.Search.Label
 	v.Problem = q.Problem()

@@ -145,7 +145,7 @@ func (p *Platform) showJobs(c echo.Context, status int, refused string) error {
 	for _, j := range list.Items {
 		v.Rows = append(v.Rows, jobRow(j, query, now))
 	}
-	v.Pager = page.Pager(list, &url.URL{Path: jobsPath, RawQuery: c.QueryString()}, page.Count(int64(len(list.Items)), "job", "jobs"), "")
+	v.Pager = page.Pager(list, &url.URL{Path: jobsPath, RawQuery: c.QueryString()}, "job", "jobs", "")
 	if query != (jobQuery{}) {
 		v.Clear = jobsPath
 	}

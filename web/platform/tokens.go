@@ -36,7 +36,7 @@ func (p *Platform) listTokens(c echo.Context) error {
 	}
 	v := views.Tokens{
 		Frame: p.frame(c, "API tokens", tokensPath),
-		Pager: page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "token", "tokens"), "#tokens"),
+		Pager: page.Pager(list, c.Request().URL, "token", "tokens", "#tokens"),
 	}
 	for _, t := range list.Items {
 		v.Rows = append(v.Rows, tokenRow(t, p.Now()))
