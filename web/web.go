@@ -37,6 +37,8 @@ type Config struct {
 	Description []byte
 	OwnCA       bool // clients need the installation's own certificate authority
 	Address     func(*http.Request) string
+	// Exists reports whether a business has this slug.
+	Exists func(ctx context.Context, slug string) (bool, error)
 	// Ready reports why requests can't be answered, or else a notice about an unusual state.
 	Ready   func(context.Context) (notice string, err error)
 	Observe func(Answered) // counts a request
@@ -102,7 +104,7 @@ func pages(c Config) http.Handler {
 	e.HTTPErrorHandler = c.showError
 	e.Use(security.Headers, page.Compressed())
 	docs.New(docs.Config{
-		BaseURL: c.Names.Base(), TenantURL: c.Names.Tenant("yourbusiness"), OwnCA: c.OwnCA, Description: c.Description,
+		Names: c.Names, OwnCA: c.OwnCA, Description: c.Description, Exists: c.Exists, Ready: c.Ready,
 	}).Mount(e)
 	if c.Mailbox != nil {
 		c.Mailbox.Mount(e)

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"example.com/loyalty/core/demo"
 )
 
 // "shown at `/docs` (vendored reference page, works offline, try-it allowed)": an integrator
@@ -26,9 +30,26 @@ func testReference(t *testing.T, c cafe) {
 
 	p.ClickText("section:has(#upsertCustomer) .try summary", "Try it")
 	p.Fill("upsertCustomer-body", `{"first_name":"Anna"}`)
-	p.Expect(422)
+	p.Expect(http.StatusUnprocessableEntity)
 	p.Click("section:has(#upsertCustomer) .try [type=submit]") // the token was entered once
 	p.WaitForText("section:has(#upsertCustomer) .try pre:not([hidden])", "The last name field is required.")
+}
+
+// The base URL leads people to the sign-in of their business.
+func testHome(t *testing.T, c cafe) {
+	t.Helper()
+	p := c.page(t)
+	p.Open(c.in.base)
+	p.Expect(http.StatusUnprocessableEntity)
+	p.Fill("business", "nosuch")
+	p.Press(kb.Enter)
+	look(t, p, "home-unknown", func() { p.WaitFor("[role=alert]") })
+	p.Fill("business", demo.Slug)
+	p.Press(kb.Enter)
+	p.WaitFor("[name=password]")
+	if at := p.Path(); !strings.HasPrefix(at, "/admin/sign-in") {
+		t.Errorf("the start page leads to %s", at)
+	}
 }
 
 // "/docs without a finding of axe in both themes", wide and on a phone, whatever is open.
@@ -36,7 +57,7 @@ func testDocumentation(t *testing.T, c cafe) {
 	t.Helper()
 	p := c.page(t)
 	for path, open := range map[string]string{
-		"/docs": "", "/docs/quickstart": "label[for=php]", "/docs/search?q=phone": "", "/docs/reference/customers": ".try summary",
+		"/": "", "/problems": "", "/docs": "", "/docs/quickstart": "label[for=php]", "/docs/search?q=phone": "", "/docs/reference/customers": ".try summary",
 	} {
 		p.Open(c.in.base + path)
 		if open != "" {

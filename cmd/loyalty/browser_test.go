@@ -49,6 +49,7 @@ func TestBrowser(t *testing.T) {
 		"WayBack":           testWayBack,
 		"WithoutJavaScript": testWithoutJavaScript,
 		"Reference":         testReference,
+		"Home":              testHome,
 		"Docs":              testDocumentation,
 		"DocsChoices":       testDocumentationChoices,
 		"Send":              testSend,

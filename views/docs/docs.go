@@ -38,8 +38,11 @@ func (f Frame) isAt(l NavLink) bool {
 // Home is the start page.
 type Home struct {
 	Frame
-	API     string // base URL of the API
-	Example string // a first request
+	API      string // base URL of the API
+	Suffix   string // of a business's address, after its own part
+	Business string // as entered
+	Problem  string // with what was entered
+	Ready    bool   // the service can be used
 }
 
 // QuickStart leads from a token to the first sale.

@@ -7,6 +7,7 @@ package docs
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -17,22 +18,26 @@ import (
 	"example.com/loyalty/api/description"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/docs"
+	"example.com/loyalty/web/host"
 )
 
 // Config describes the installation.
 type Config struct {
-	BaseURL     string
-	TenantURL   string // of an example business
+	Names       host.Names
 	OwnCA       bool   // clients need the installation's certificate authority
 	Description []byte // openapi.json of the installation
+	// Exists reports whether a business has this slug.
+	Exists func(ctx context.Context, slug string) (bool, error)
+	// Ready reports why requests can't be answered.
+	Ready func(context.Context) (notice string, err error)
 }
 
 // Pages are the pages of one installation. They never change while it runs, so they are
 // built once.
 type Pages struct {
+	Config
 	site
 	guides
-	home       views.Home
 	quickStart views.QuickStart
 	programs   map[string]string // of the quick start, by file name
 	reference  reference
@@ -54,19 +59,14 @@ func New(c Config) *Pages {
 	if err != nil {
 		panic(err)
 	}
-	s := site{base: strings.TrimSuffix(c.BaseURL, "/"), nav: navigation(api)}
+	s := site{base: c.Names.Base(), nav: navigation(api)}
 	p := &Pages{
+		Config:    c,
 		site:      s,
 		guides:    newGuides(s),
 		reference: newReference(s, api),
-		home: views.Home{
-			Frame: s.frame("Loyalty", "Loyalty points and stamps for shops: the API and its documentation.", "/"),
-			API:   s.base + "/api/v1",
-			Example: "curl " + s.base + "/api/v1/customers \\\n" +
-				"  --header \"Authorization: Bearer $TOKEN\"",
-		},
 	}
-	p.quickStart, p.programs = newQuickStart(s, strings.TrimSuffix(c.TenantURL, "/"), c.OwnCA)
+	p.quickStart, p.programs = newQuickStart(s, c.Names.Tenant("yourbusiness"), c.OwnCA)
 	p.list, p.problems = newProblems(s)
 	p.index = newIndex(p)
 	return p
@@ -118,10 +118,6 @@ func NotFound(c echo.Context) error {
 	return render(c, http.StatusNotFound, views.NotFoundPage(views.NotFound{
 		Frame: site{}.frame("Page not found · Loyalty", "", ""),
 	}))
-}
-
-func (p *Pages) showHome(c echo.Context) error {
-	return render(c, http.StatusOK, views.HomePage(p.home))
 }
 
 func (p *Pages) showProblems(c echo.Context) error {

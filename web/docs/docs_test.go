@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -39,8 +40,18 @@ func newSite(t *testing.T) *webtest.Browser {
 	t.Helper()
 	e := echo.New()
 	e.RouteNotFound("/*", docs.NotFound)
-	docs.New(docs.Config{BaseURL: webtest.Base + "/", TenantURL: "https://yourbusiness.localhost:8443", Description: openapi(t)}).Mount(e)
+	docs.New(config(t)).Mount(e)
 	return webtest.New(t, e, core.Tenant{})
+}
+
+// config is an installation with one business, "cafe".
+func config(t *testing.T) docs.Config {
+	t.Helper()
+	return docs.Config{
+		Names: webtest.Names(t), Description: openapi(t),
+		Exists: func(_ context.Context, slug string) (bool, error) { return slug == "cafe", nil },
+		Ready:  func(context.Context) (string, error) { return "", nil },
+	}
 }
 
 // openapi returns the description of the API, as the installation serves it.
@@ -124,7 +135,7 @@ func TestLinksWork(t *testing.T) {
 	s := newSite(t)
 	link := regexp.MustCompile(`(?:href|src)="(/[^"]*)"`)
 	within := regexp.MustCompile(`href="#([^"]*)"`)
-	pages := map[string]string{"/healthz": "", "/readyz": "", "/api/v1/openapi.json": ""} // not served by this package
+	pages := map[string]string{"/platform": "", "/readyz": "", "/api/v1/openapi.json": ""} // not served by this package
 	var follow func(from, page string)
 	follow = func(from, page string) {
 		for _, m := range within.FindAllStringSubmatch(page, -1) {

@@ -101,7 +101,9 @@ func TestSearchFinds(t *testing.T) {
 func TestQuickStartShowsWhatItServes(t *testing.T) {
 	t.Parallel()
 	e := echo.New()
-	docs.New(docs.Config{BaseURL: "https://loyalty.example", TenantURL: "https://yourbusiness.loyalty.example", OwnCA: true, Description: openapi(t)}).Mount(e)
+	c := config(t)
+	c.OwnCA = true
+	docs.New(c).Mount(e)
 	s := webtest.New(t, e, core.Tenant{})
 	shown := html.UnescapeString(htmlOf(s, "/docs/quickstart", http.StatusOK))
 	for _, file := range []string{"quickstart.sh", "quickstart.mjs", "quickstart.py", "quickstart.php", "quickstart.go"} {
