@@ -130,9 +130,12 @@ const (
 	selectRow = `
 	select ` + rowColumns + fromRow
 
-	rowColumns = columns + `, visit.created_at as last_visit`
+	rowColumns = columns + `, visit.created_at as last_visit,
+		array(select g.tag from loyalty.customer_tag g where g.tenant_id = c.tenant_id and g.customer_id = c.id order by g.key) as tags`
 
-	fromRow = fromCustomer + `
+	fromRow = fromCustomer + lastVisit
+
+	lastVisit = `
 	left join lateral (
 		select t.created_at
 		from loyalty.transaction t
@@ -149,6 +152,23 @@ var (
 	rowList      = db.NewList(selectRow+onePage, newestFirst, filters)
 	rowsByName   = db.NewList(selectRow+onePage, byName, filters)
 )
+
+// The customers of a tag are read from the tag's index, newest first; a search looks at these alone.
+var taggedRowList = db.NewList(`
+	select `+rowColumns+`
+	from loyalty.customer_tag g
+	join loyalty.customer c on c.tenant_id = g.tenant_id and c.id = g.customer_id
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id`+lastVisit+`
+	where g.tenant_id = @tenant_id
+		and g.key = @tag {filters} {position}
+	{page}`, db.Descending("g.created_at, g.customer_id", "@at, @id"), db.Filters{
+	"phone_key": filters["phone_key"],
+	"email_key": filters["email_key"],
+	"status":    filters["status"],
+	"from":      "g.created_at >= @from",
+	"before":    "g.created_at < @before",
+	"patterns":  "(c.search_key like any (@patterns::text[]) or c.phone_key like @dialled)",
+})
 
 // A search uses the one function that may use its index, with the filters as arguments.
 var (
@@ -207,6 +227,7 @@ const eraseSQL = `
 		phone_key = null,
 		email = null,
 		email_key = null,
+		note = null,
 		status = 'inactive',
 		link_version = c.link_version + 1,
 		updated_at = @now

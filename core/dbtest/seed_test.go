@@ -28,6 +28,7 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	shop.Sale(c.ID, shop.Points(100), 1250)
 	shop.Redeem(c.ID, shop.Reward(5, new(int64(3))))
 	shop.Voucher(shop.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID, c.ID)
+	shop.Check(shop.Customers.AddTag(t.Context(), by, c.ID, new("Regular")))
 	seedImport(shop)
 	seedLinks(shop)
 	seedPIN(shop, c)
