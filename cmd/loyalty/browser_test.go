@@ -278,6 +278,9 @@ var views = []view{
 	{name: "customer-cashier", host: demo.Slug, path: "/admin/customers/{customer}", as: core.Cashier},
 	panel("customer-edit", "/admin/customers/{customer}/edit"),
 	panel("customer-adjust", "/admin/customers/{customer}/adjust"),
+	panel("customer-note", "/admin/customers/{customer}/note"),
+	panel("customer-tags", "/admin/customers/{customer}/tags"),
+	panel("customer-sales-only", "/admin/customers/{customer}?events=sales&since=90"),
 	panel("customer-deactivate", "/admin/customers/{customer}/deactivate"),
 	panel("customer-erase", "/admin/customers/{customer}/erase"),
 

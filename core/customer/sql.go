@@ -200,25 +200,6 @@ const browseFoundSQL = `
 		and c.id in (select id from found where place <= @size)
 	order by c.created_at desc, c.id desc`
 
-// An entry with its cause: the sale's type and spend, the redeemed reward, the voucher's coupon.
-const selectEntry = `
-	select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
-		k.name as type_name, t.spend_amount_cents, l.name as location_name, w.name as reward_name, p.name as coupon_name,
-		e.actor_kind, e.actor_name, e.created_at
-	from loyalty.ledger_entry e
-	left join loyalty.transaction t on e.kind in ('earn', 'reversal') and t.tenant_id = e.tenant_id and t.id = e.cause
-	left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
-	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
-	left join loyalty.redemption r on e.kind in ('redemption', 'redemption_refund') and r.tenant_id = e.tenant_id and r.id = e.cause
-	left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
-	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = e.tenant_id and v.id = e.cause
-	left join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
-	where e.tenant_id = @tenant_id
-		and e.customer_id = @customer`
-
-var timelineList = db.NewList(selectEntry+` {position}
-	{page}`, db.Descending("e.seq", "@number"), nil)
-
 const eraseSQL = `
 	update loyalty.customer c
 	set first_name = 'Erased',
