@@ -67,6 +67,6 @@ func (a *API) findTransaction(c echo.Context) error {
 func (a *API) voidTransaction(c echo.Context) error {
 	id, _ := pathID(c)
 	return idempotent(c, func(by core.Actor) (transaction.Transaction, error) {
-		return a.Transactions.Void(c.Request().Context(), by, id)
+		return a.Transactions.Void(c.Request().Context(), by, id, nil)
 	}, func(t transaction.Transaction) (int, any) { return http.StatusOK, newTransactionResource(t) })
 }

@@ -32,10 +32,13 @@ func testDay(t *testing.T, c cafe) {
 
 	// Asked in a dialog, and left by Escape before it is done.
 	p.Click("#history " + linkTo("view=transactions"))
+	p.Click("#history tbody .row-menu-button")
 	p.Click("#history tbody " + linkTo("/void"))
 	p.WaitFor("#dialog form")
 	p.Press(kb.Escape)
+	p.Click("#history tbody .row-menu-button")
 	p.Click("#history tbody " + linkTo("/void"))
+	p.Fill("reason", "Wrong amount")
 	p.Click(submitOf("/void"))
 	p.WaitForText(done, "24 ")
 	p.ClickText("main a", "Torsten Granath")

@@ -302,6 +302,7 @@ var views = []view{
 	panel("redemption-ask-dialog", "/admin/redemptions/new?customer_ulid={buyer}").after(click(".list-group-item:first-child a.btn")),
 	panel("redemption", "/admin/redemptions/{pending}"),
 	panel("redemption-void", "/admin/redemptions/{pending}/void"),
+	panel("redemption-fulfil", "/admin/redemptions/{pending}/fulfil"),
 	panel("rewards", "/admin/rewards"),
 	panel("reward-new", "/admin/rewards/new"),
 	panel("reward", "/admin/rewards/{reward}"),
@@ -312,6 +313,7 @@ var views = []view{
 	panel("coupon-new", "/admin/coupons/new"),
 	panel("coupon", "/admin/coupons/{coupon}"),
 	panel("coupon-edit", "/admin/coupons/{coupon}/edit"),
+	panel("coupon-deactivate", "/admin/coupons/{coupon}/deactivate"),
 	panel("coupon-send", "/admin/coupons/{coupon}/send"),
 	panel("coupon-progress", "/admin/coupons/{coupon}/sends/{send}"),
 	{name: "coupon-progress-cashier", host: demo.Slug, path: "/admin/coupons/{coupon}/sends/{send}", as: core.Cashier},
@@ -734,7 +736,9 @@ func testWithoutJavaScript(t *testing.T, c cafe) {
 	p.WaitForText(done, "24.50")
 	p.WaitForText(done, "24 ")
 	p.Click("#history " + linkTo("view=transactions"))
+	p.Click("#history tbody .row-menu-button")
 	p.Click("#history tbody " + linkTo("/void"))
+	p.Fill("reason", "Wrong amount")
 	p.Click(submitOf("/void"))
 	p.WaitForText(done, "24 ")
 }

@@ -255,6 +255,21 @@ type WithCounts struct {
 	Expired    int64
 }
 
+// Holders counts the customers who hold vouchers of a coupon that can still be redeemed.
+type Holders struct {
+	Customers, Vouchers int64
+	More                bool // there are more, which were not counted
+}
+
+// maxHeld ends the count of held vouchers.
+const maxHeld = 10_000
+
+// CountHolders counts the holders of a coupon's pending vouchers, up to 10,000 vouchers.
+func (s *Service) CountHolders(ctx context.Context, by core.Actor, id core.ID) (Holders, error) {
+	h, err := db.ReadOne[struct{ Customers, Vouchers int64 }](ctx, s.db, by, countHoldersSQL, db.Args{"id": id, "now": s.db.Now(), "limit": maxHeld + 1})
+	return Holders{Customers: h.Customers, Vouchers: min(h.Vouchers, maxHeld), More: h.Vouchers > maxHeld}, err
+}
+
 // Filter selects coupons. A nil field selects all.
 type Filter struct {
 	State *string // active, upcoming, expired or inactive

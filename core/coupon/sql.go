@@ -441,3 +441,16 @@ const shownVoucherSQL = `
 
 const expireSQL = `
 	select loyalty.expire_vouchers(@now, @up_to)`
+
+// Read from the index of a coupon's vouchers alone.
+const countHoldersSQL = `
+	select count(distinct customer_id) as customers, count(*) as vouchers
+	from (
+		select customer_id
+		from loyalty.voucher
+		where tenant_id = @tenant_id
+			and coupon_id = @id
+			and status = 'pending'
+			and expires_at > @now
+		limit @limit
+	) held`

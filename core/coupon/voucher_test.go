@@ -91,7 +91,7 @@ func TestAVoucherForAReward(t *testing.T) {
 		t.Errorf("a refusal changed (-before +after):\n%s", diff)
 	}
 	// Voiding the first one puts a piece back into stock.
-	s.Must(s.Rewards.Void(t.Context(), s.By, made.ID))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made.ID, new("Wrong reward")))
 	if v := s.RedeemVoucher(next); v.RedemptionID == nil || *v.RedemptionID == made.ID {
 		t.Errorf("redeemed %+v", v)
 	}

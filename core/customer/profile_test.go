@@ -78,7 +78,7 @@ func TestEarlierSalesAreCountedWhileSalesGoOn(t *testing.T) {
 	}
 	s.VoidSale(s.Sale(anna.ID, kind, 900).ID)
 	s.Exec("update loyalty.account set visits = null, spent_cents = null")
-	step, err := fs.ReadFile(migrations.SQL, "0123_customer_figures_count.sql")
+	step, err := fs.ReadFile(migrations.SQL, "0124_customer_figures_count.sql")
 	s.Check(err)
 	var sales sync.WaitGroup
 	sales.Go(func() {

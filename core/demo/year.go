@@ -97,7 +97,7 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 		if voided := c.after(v.at, 90, 540); voided.Before(c.until) {
 			wrong := c.sell(ctx, v, sale{by: s.by, kind: c.purchase(v.at), cents: pick(c.r, menu['l']), source: s.source})
 			// The manager voids it, because the cashier may have recorded other sales since.
-			fixture.Must(c.sales(voided).Void(ctx, c.people[manager], wrong.ID))
+			fixture.Must(c.sales(voided).Void(ctx, c.people[manager], wrong.ID, new("Wrong amount")))
 			v.at = c.after(voided, 15, 60)
 		}
 	}
@@ -204,7 +204,7 @@ func (c *cafe) exchange(ctx context.Context, v visit, s sale) {
 		CustomerID: new(v.id.String()), RewardID: new(wanted.ID.String()),
 	}))
 	if voided := c.after(at, 60, 200); wanted.stock == 0 && c.r.IntN(40) == 0 && voided.Before(c.until) {
-		fixture.Must(c.redemptions(voided).Void(ctx, c.people[manager], r.ID))
+		fixture.Must(c.redemptions(voided).Void(ctx, c.people[manager], r.ID, new("Changed their mind")))
 		return
 	}
 	wanted.left--

@@ -61,7 +61,7 @@ func TestEdit(t *testing.T) {
 	if after := s.Redeem(anna, id); after.StampsSpent != 9 || after.PointsSpent != 0 {
 		t.Errorf("redeemed for %+v, want the new cost", after)
 	}
-	s.Must(s.Rewards.Void(t.Context(), s.By, before.ID))
+	s.Must(s.Rewards.Void(t.Context(), s.By, before.ID, new("Wrong reward")))
 	s.want(anna, id, 100, 91, new(int64(4)))
 
 	_, err := s.Rewards.Edit(t.Context(), s.By, id, reward.Edit{
@@ -373,7 +373,9 @@ func TestRoles(t *testing.T) {
 	}{
 		{"redeem", core.Cashier, func(by core.Actor) error { return second(s.Rewards.Redeem(ctx, by, order(anna, id))) }},
 		{"fulfil", core.Cashier, func(by core.Actor) error { return second(s.Rewards.Fulfil(ctx, by, s.Redeem(anna, id).ID)) }},
-		{"void", core.Manager, func(by core.Actor) error { return second(s.Rewards.Void(ctx, by, s.Redeem(anna, id).ID)) }},
+		{"void", core.Manager, func(by core.Actor) error {
+			return second(s.Rewards.Void(ctx, by, s.Redeem(anna, id).ID, new("Wrong reward")))
+		}},
 		{"add", core.Manager, func(by core.Actor) error {
 			return second(s.Rewards.Add(ctx, by, reward.New{Name: new("Cake"), PointsCost: new(int64(1))}))
 		}},

@@ -37,7 +37,7 @@ func TestList(t *testing.T) {
 	fulfilled, voided := s.Redeem(anna, limited), s.Redeem(anna, limited)
 	s.Redeem(anna, ids[2])
 	s.Must(s.Rewards.Fulfil(t.Context(), s.By, fulfilled.ID))
-	s.Must(s.Rewards.Void(t.Context(), s.By, voided.ID))
+	s.Must(s.Rewards.Void(t.Context(), s.By, voided.ID, new("Wrong reward")))
 
 	for _, c := range []struct {
 		status *string
@@ -100,7 +100,7 @@ func TestThePendingQueue(t *testing.T) {
 		dbtest.Tick(s.DB)
 	}
 	s.Must(s.Rewards.Fulfil(t.Context(), s.By, made[0]))
-	s.Must(s.Rewards.Void(t.Context(), s.By, made[3]))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made[3], new("Wrong reward")))
 	got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
 		return s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("pending")}, p)
 	})
@@ -127,7 +127,7 @@ func TestListRedemptions(t *testing.T) {
 		dbtest.Tick(s.DB)
 	}
 	s.Must(s.Rewards.Fulfil(t.Context(), s.By, made[1]))
-	s.Must(s.Rewards.Void(t.Context(), s.By, made[4]))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made[4], new("Wrong reward")))
 	for _, c := range []struct {
 		name string
 		f    reward.RedemptionFilter
@@ -185,7 +185,7 @@ func TestRedemptionDetail(t *testing.T) {
 	if diff := cmp.Diff(want, detail(made.ID)); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
 	}
-	voided, err := s.Rewards.Void(t.Context(), maja, made.ID)
+	voided, err := s.Rewards.Void(t.Context(), maja, made.ID, new("Wrong reward"))
 	s.Check(err)
 	want.Redemption, want.EndedByKind, want.EndedByName = voided, new(core.ByStaff), &maja.Name
 	want.Entries = append(want.Entries, ledger.Posted{

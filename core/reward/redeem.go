@@ -1,6 +1,7 @@
 package reward
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -116,7 +117,7 @@ func FulfilNew(tx *db.Tx, by core.Actor, r Redemption) error {
 	if err := db.Queue(tx, fulfilSQL, db.Args{"id": r.ID, "now": tx.Now}); err != nil {
 		return err
 	}
-	return logStatus(tx, by, r, "redemption.fulfil", Fulfilled)
+	return logFulfilment(tx, by, r)
 }
 
 func (o offer) price() (ledger.Unit, int64) {
@@ -189,14 +190,28 @@ func FulfilIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Redemp
 	if err != nil {
 		return Redemption{}, notPending(ctx, tx, id, err)
 	}
-	return r, logStatus(tx, by, r, "redemption.fulfil", Fulfilled)
+	return r, logFulfilment(tx, by, r)
 }
 
-// Void voids a pending redemption and returns its cost and its unit of stock. A fulfilled redemption
-// can't be voided.
-func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
-	r, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Redemption, error) {
-		r, err := db.One[Redemption](ctx, tx, voidSQL, db.Args{"id": id, "now": tx.Now})
+// VoidableAfterFulfilment is how long a fulfilled redemption can be voided, for a mistake at the counter
+// (decisions §6).
+const VoidableAfterFulfilment = 24 * time.Hour
+
+// MaxVoidReason is the length of a reason in characters.
+const MaxVoidReason = 255
+
+// Void voids a redemption that is pending, or was fulfilled in the last 24 hours, and returns its cost and
+// its unit of stock, once. It needs a reason.
+func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *string) (Redemption, error) {
+	check := core.NewCheck(nil)
+	why := check.Text("reason", reason, MaxVoidReason)
+	if err := cmp.Or(by.Require(core.Manager), check.Err()); err != nil {
+		return Redemption{}, err
+	}
+	r, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
+		r, err := db.One[Redemption](ctx, tx, voidSQL, db.Args{
+			"id": id, "now": tx.Now, "fulfilled_since": tx.Now.Add(-VoidableAfterFulfilment), "reason": why,
+		})
 		if err != nil {
 			return Redemption{}, notPending(ctx, tx, id, err)
 		}
@@ -209,7 +224,14 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redempti
 		if err := refund(tx, by, r); err != nil {
 			return Redemption{}, err
 		}
-		return r, logStatus(tx, by, r, "redemption.void", Voided)
+		was := Pending
+		if r.FulfilledAt != nil {
+			was = Fulfilled
+		}
+		return r, audit.Write(tx, by, audit.Entry{
+			Action: "redemption.void", Subject: "redemption", ID: r.ID.String(), Name: r.RewardName, Customer: &r.CustomerID,
+			Old: map[string]any{"status": was}, New: map[string]any{"status": Voided, "reason": why},
+		})
 	})
 	return r, ledger.Refusal(err)
 }
@@ -242,9 +264,9 @@ func notPending(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
 	return ErrAlreadyFulfilled
 }
 
-func logStatus(tx *db.Tx, by core.Actor, r Redemption, action string, to Status) error {
+func logFulfilment(tx *db.Tx, by core.Actor, r Redemption) error {
 	return audit.Write(tx, by, audit.Entry{
-		Action: action, Subject: "redemption", ID: r.ID.String(), Name: r.RewardName, Customer: &r.CustomerID,
-		Old: map[string]any{"status": Pending}, New: map[string]any{"status": to},
+		Action: "redemption.fulfil", Subject: "redemption", ID: r.ID.String(), Name: r.RewardName, Customer: &r.CustomerID,
+		Old: map[string]any{"status": Pending}, New: map[string]any{"status": Fulfilled},
 	})
 }

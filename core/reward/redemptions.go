@@ -64,6 +64,7 @@ func (f RedemptionFilter) args(p core.Page) (db.Args, error) {
 // RedemptionDetail is a redemption with who ended it and its ledger entries.
 type RedemptionDetail struct {
 	NamedRedemption
+	VoidReason  *string
 	EndedByKind *core.ActorKind // who fulfilled or voided it; nil: pending
 	EndedByName *string
 	Entries     []ledger.Posted `db:"-"` // none for a redemption from a voucher

@@ -229,10 +229,11 @@ const fulfilSQL = `
 const voidSQL = `
 	update loyalty.redemption
 	set status = 'voided',
-		voided_at = @now
+		voided_at = @now,
+		void_reason = @reason
 	where tenant_id = @tenant_id
 		and id = @id
-		and status = 'pending'
+		and (status = 'pending' or status = 'fulfilled' and fulfilled_at > @fulfilled_since)
 	returning ` + redemptionColumns
 
 // An index in the order of the list finds the page, and only its redemptions are joined.
@@ -269,10 +270,10 @@ var (
 // Only the audit log contains who fulfilled or voided a redemption.
 const redemptionDetailSQL = `
 	select ` + namedColumns + `,
-		l.actor_kind as ended_by_kind, l.actor_name as ended_by_name` + withNames + `
+		d.void_reason, l.actor_kind as ended_by_kind, l.actor_name as ended_by_name` + withNames + `
 	left join loyalty.audit_entry l on l.tenant_id = d.tenant_id
 		and l.subject_kind = 'redemption'
 		and l.subject_id = @subject_id
-		and l.action in ('redemption.fulfil', 'redemption.void')
+		and l.action = case d.status when 'fulfilled' then 'redemption.fulfil' else 'redemption.void' end
 	where d.tenant_id = @tenant_id
 		and d.id = @id`

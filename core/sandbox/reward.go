@@ -69,7 +69,7 @@ func (b *business) addVoidedRedemption(ctx context.Context) {
 	made := fixture.Must(b.Maker.Rewards.Redeem(ctx, b.owner, reward.RedeemRequest{
 		CustomerID: new(vera.String()), RewardID: new(b.Tenant.Rewards.InStock.ULID.String()),
 	}))
-	b.VoidedRedemption = fixture.Must(b.Maker.Rewards.Void(ctx, b.owner, made.ID)).ID
+	b.VoidedRedemption = fixture.Must(b.Maker.Rewards.Void(ctx, b.owner, made.ID, new("Redeemed by mistake"))).ID
 }
 
 func (b *business) addSale(ctx context.Context, customer core.ID, cents int64, source transaction.Source) transaction.Transaction {

@@ -100,7 +100,7 @@ func (b *business) addMember(ctx context.Context, n int, m member) {
 	if m.bought {
 		sale := b.addSale(ctx, id, 1000, transaction.POS)
 		if m.voided {
-			fixture.Must(b.Transactions.Void(ctx, b.owner, sale.ID))
+			fixture.Must(b.Transactions.Void(ctx, b.owner, sale.ID, nil))
 		}
 	}
 	if m.unsubscribed {

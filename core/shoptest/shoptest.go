@@ -173,7 +173,7 @@ func (s Shop) Sale(to core.ID, kind transaction.Type, cents int64) transaction.T
 // VoidSale voids a sale.
 func (s Shop) VoidSale(id core.ID) {
 	s.T.Helper()
-	s.Must(s.Sales.Void(s.T.Context(), s.By, id))
+	s.Must(s.Sales.Void(s.T.Context(), s.By, id, nil))
 }
 
 // Reward adds a reward for points.
@@ -201,7 +201,7 @@ func (s Shop) Redeem(customerID, rewardID core.ID) reward.Redemption {
 // VoidRedemption voids a redemption.
 func (s Shop) VoidRedemption(id core.ID) {
 	s.T.Helper()
-	s.Must(s.Rewards.Void(s.T.Context(), s.By, id))
+	s.Must(s.Rewards.Void(s.T.Context(), s.By, id, new("Wrong reward")))
 }
 
 // Coupon adds a coupon.

@@ -76,6 +76,7 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 // Detail is a sale with who voided it and its ledger entries.
 type Detail struct {
 	Named
+	VoidReason   *string
 	VoidedByKind *core.ActorKind // nil: not voided
 	VoidedByName *string
 	Entries      []ledger.Posted `db:"-"` // none for a sale that earned nothing

@@ -195,7 +195,7 @@ func TestDetail(t *testing.T) {
 		t.Errorf("a sale that stands: %+v, %v", d, err)
 	}
 	s.sale(700)
-	s.Must(s.Sales.Void(t.Context(), maja, sold))
+	s.Must(s.Sales.Void(t.Context(), maja, sold, nil))
 	d, err = s.Sales.Detail(t.Context(), s.By, sold)
 	s.Check(err)
 	found, err := s.Sales.Find(t.Context(), s.By, sold)

@@ -58,7 +58,7 @@ const (
 // Only the audit log contains who voided a sale.
 const detailSQL = `
 	select ` + namedColumns + `,
-		v.actor_kind as voided_by_kind, v.actor_name as voided_by_name` + withNames + `
+		t.void_reason, v.actor_kind as voided_by_kind, v.actor_name as voided_by_name` + withNames + `
 	left join loyalty.audit_entry v on v.tenant_id = t.tenant_id
 		and v.subject_kind = 'transaction'
 		and v.subject_id = @subject_id
@@ -103,7 +103,8 @@ const (
 	voidCompleted = `
 	update loyalty.transaction
 	set status = 'voided',
-		voided_at = @now
+		voided_at = @now,
+		void_reason = @reason
 	where tenant_id = @tenant_id
 		and id = @id
 		and status = 'completed'`

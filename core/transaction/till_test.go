@@ -57,7 +57,7 @@ func TestRoles(t *testing.T) {
 	}{
 		{"record", core.Cashier, func(by core.Actor) error { return second(s.Sales.Record(t.Context(), by, s.of(100))) }},
 		{"void", core.Manager, func(by core.Actor) error {
-			err := second(s.Sales.Void(t.Context(), by, sale.ID))
+			err := second(s.Sales.Void(t.Context(), by, sale.ID, nil))
 			if errors.Is(err, transaction.ErrAlreadyVoided) {
 				return nil
 			}
@@ -80,7 +80,7 @@ func TestRoles(t *testing.T) {
 			}
 		}
 	}
-	if err := second(s.Sales.Void(t.Context(), guest, sale.ID)); !errors.Is(err, core.ErrRole) {
+	if err := second(s.Sales.Void(t.Context(), guest, sale.ID, nil)); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a void by a guest = %v, want ErrRole", err)
 	}
 }
@@ -99,7 +99,7 @@ func (s shop) checkVoidable(by core.Actor, id core.ID, want error) {
 			s.T.Errorf("to %s the list says voidable %v, want %v", by.Name, one.Voidable, want)
 		}
 	}
-	if err := second(s.Sales.Void(s.T.Context(), by, id)); !errors.Is(err, want) {
+	if err := second(s.Sales.Void(s.T.Context(), by, id, nil)); !errors.Is(err, want) {
 		s.T.Errorf("a void by %s = %v, want %v", by.Name, err, want)
 	}
 }
@@ -137,7 +137,7 @@ func TestACashierVoidsTheirOwnLastSale(t *testing.T) {
 
 	stranger := newShop(t)
 	theirs := dbtest.Person(t, s.DB, stranger.By, core.Cashier)
-	if err := second(s.Sales.Void(t.Context(), theirs, first)); !errors.Is(err, core.ErrNotFound) {
+	if err := second(s.Sales.Void(t.Context(), theirs, first, nil)); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("another tenant's cashier = %v, want ErrNotFound", err)
 	}
 }
@@ -164,7 +164,7 @@ func TestOfTwoSalesAtOnceOneIsTheLast(t *testing.T) {
 		var results [2][5]error
 		for i, id := range sales {
 			for j := range results[i] {
-				wg.Go(func() { results[i][j] = second(s.Sales.Void(t.Context(), sara, id)) })
+				wg.Go(func() { results[i][j] = second(s.Sales.Void(t.Context(), sara, id, nil)) })
 			}
 		}
 		wg.Wait()

@@ -78,7 +78,7 @@ func (s shop) sale(spend int64) transaction.Transaction {
 
 func (s shop) void(id core.ID) transaction.Transaction {
 	s.T.Helper()
-	voided, err := s.Sales.Void(s.T.Context(), s.By, id)
+	voided, err := s.Sales.Void(s.T.Context(), s.By, id, nil)
 	s.Check(err)
 	return voided
 }
@@ -297,7 +297,7 @@ func TestVoidingAnAwardBeyondTheLimit(t *testing.T) {
 	sale := s.sale(100)
 	s.Exec("update loyalty.transaction set points_awarded = 9000000000000000000 where tenant_id = $1 and id = $2", s.By.Tenant.ID, sale.ID)
 	s.holds(-9e18)
-	if _, err := s.Sales.Void(t.Context(), s.By, sale.ID); !errors.Is(err, ledger.ErrTooLarge) {
+	if _, err := s.Sales.Void(t.Context(), s.By, sale.ID, nil); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("void below the smallest balance = %v, want ErrTooLarge", err)
 	}
 	if got, err := s.Sales.Find(t.Context(), s.By, sale.ID); err != nil || got.Status != transaction.Completed {
@@ -428,7 +428,7 @@ func TestVoidTwiceReversesOnce(t *testing.T) {
 	if diff := cmp.Diff(want, voided); diff != "" || voided.VoidedAt == nil || voided.VoidedAt.Before(sold.CreatedAt) {
 		t.Errorf("Void (-want +got), voided at %v:\n%s", voided.VoidedAt, diff)
 	}
-	_, err := s.Sales.Void(t.Context(), s.By, sold.ID)
+	_, err := s.Sales.Void(t.Context(), s.By, sold.ID, nil)
 	var refusal *core.Error
 	if !errors.Is(err, transaction.ErrAlreadyVoided) || !errors.As(err, &refusal) || refusal.Message != "This transaction has already been voided." {
 		t.Errorf("second void = %v, want ErrAlreadyVoided", err)
@@ -457,7 +457,7 @@ func TestManyVoidsAtOnceReverseOnce(t *testing.T) {
 			s := shopIn(t, dbtest.OwnDB(t))
 			sold := s.sale(spend)
 			voided := dbtest.Race(t, s.DB, "select from loyalty.transaction where id = $1 for update", sold.ID, 200, func(int) error {
-				return second(s.Sales.Void(t.Context(), s.By, sold.ID))
+				return second(s.Sales.Void(t.Context(), s.By, sold.ID, nil))
 			}, transaction.ErrAlreadyVoided)
 			n, sum := s.entries()
 			if voided != 1 || n != entries || sum != 0 || s.Account(s.customer).Points != 0 {
@@ -501,7 +501,7 @@ func TestManyTillsAtOneCustomer(t *testing.T) {
 			}
 			mu.Unlock()
 			if void {
-				voided, err := s.Sales.Void(t.Context(), s.By, id)
+				voided, err := s.Sales.Void(t.Context(), s.By, id, nil)
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -592,7 +592,7 @@ func TestAnotherTenantsSalesDoNotExist(t *testing.T) {
 	sold := s.sale(1000)
 	for name, err := range map[string]error{
 		"find": second(stranger.Sales.Find(t.Context(), stranger.By, sold.ID)),
-		"void": second(stranger.Sales.Void(t.Context(), stranger.By, sold.ID)),
+		"void": second(stranger.Sales.Void(t.Context(), stranger.By, sold.ID, nil)),
 		"list": second(stranger.Sales.ListByCustomer(t.Context(), stranger.By, s.customer, core.Page{Size: 3})),
 		"list with a bad query": second(stranger.Sales.ListByCustomer(t.Context(), stranger.By, s.customer,
 			core.Page{Size: 3, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})),
@@ -673,7 +673,7 @@ func TestRoundTrips(t *testing.T) {
 			if err := record(s.of(1000))(); err != nil {
 				return err
 			}
-			return second(s.Sales.Void(ctx, s.By, sold))
+			return second(s.Sales.Void(ctx, s.By, sold, nil))
 		}},
 		{"find", 1, func() error { return second(s.Sales.Find(ctx, s.By, sold)) }},
 		{"list", 1, func() error { return second(s.Sales.ListByCustomer(ctx, s.By, s.customer, core.Page{Size: 3})) }},
@@ -693,7 +693,7 @@ func TestRoundTrips(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return second(s.Sales.Void(ctx, cashier, made.ID))
+			return second(s.Sales.Void(ctx, cashier, made.ID, nil))
 		}},
 		{"add type", 2, func() error {
 			return second(s.Sales.AddType(ctx, s.By, transaction.NewType{Name: "x", RuleType: ledger.Stamps}))

@@ -21,12 +21,19 @@ var (
 
 const cashierVoids = 10 * time.Minute
 
+// MaxVoidReason is the length of a reason in characters.
+const MaxVoidReason = 255
+
 // Void voids a sale once and deducts its whole award, even if that takes the balance below zero. A
 // cashier can void only the sale that they recorded last, within ten minutes, even if that sale is
-// voided already.
-func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {
+// voided already. The reason is nil where none is asked: in the API and at the till.
+func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *string) (Transaction, error) {
+	reason, err := checkReason(reason)
+	if err != nil {
+		return Transaction{}, err
+	}
 	t, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Transaction, error) {
-		statement, args := voidSQL, db.Args{"id": id, "now": tx.Now}
+		statement, args := voidSQL, db.Args{"id": id, "now": tx.Now, "reason": reason}
 		if !mayVoidAny(by) {
 			statement = voidLastSQL
 			addRecentArgs(by, tx.Now, args)
@@ -38,7 +45,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 		err = audit.Write(tx, by, audit.Entry{
 			Action: "transaction.void", Subject: "transaction", ID: id.String(), Customer: &t.CustomerID,
 			Old: map[string]any{"status": Completed, "spend_amount_cents": t.SpendAmountCents},
-			New: map[string]any{"status": Voided, "spend_amount_cents": t.SpendAmountCents},
+			New: voidedValues(t.SpendAmountCents, reason),
 		})
 		if err != nil || t.Award() == 0 {
 			return t, err
@@ -48,6 +55,24 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 		})
 	})
 	return t, ledger.Refusal(err)
+}
+
+// checkReason returns a given reason without spaces around it, and refuses an empty one.
+func checkReason(given *string) (*string, error) {
+	if given == nil {
+		return nil, nil //nolint:nilnil // none was asked
+	}
+	check := core.NewCheck(nil)
+	reason := check.Text("reason", given, MaxVoidReason)
+	return &reason, check.Err()
+}
+
+func voidedValues(spend int64, reason *string) map[string]any {
+	values := map[string]any{"status": Voided, "spend_amount_cents": spend}
+	if reason != nil {
+		values["reason"] = *reason
+	}
+	return values
 }
 
 // notVoided returns why a sale could not be voided.

@@ -111,7 +111,7 @@ func (m *market) sell(ctx context.Context) error {
 }
 
 func (m *market) void(ctx context.Context) error {
-	_, err := m.Sales.Void(ctx, m.By, m.known.sales.draw())
+	_, err := m.Sales.Void(ctx, m.By, m.known.sales.draw(), nil)
 	return err
 }
 
@@ -131,7 +131,7 @@ func (m *market) fulfil(ctx context.Context) error {
 }
 
 func (m *market) takeBack(ctx context.Context) error {
-	_, err := m.Rewards.Void(ctx, m.By, m.known.redemptions.draw())
+	_, err := m.Rewards.Void(ctx, m.By, m.known.redemptions.draw(), new("Wrong reward"))
 	return err
 }
 

@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -405,8 +406,13 @@ func (m *model) fulfil(id core.ID, at *time.Time) (reward.Redemption, error) {
 }
 
 // "Voiding a pending one …: points and stock return once."
-func (m *model) takeBack(id core.ID, at *time.Time) (reward.Redemption, error) {
+func (m *model) takeBack(id core.ID, now time.Time, at *time.Time) (reward.Redemption, error) {
 	r, err := m.pending(id)
+	if errors.Is(err, reward.ErrAlreadyFulfilled) {
+		if r = m.redemptions.byID[id]; now.Sub(*r.FulfilledAt) < 24*time.Hour {
+			err = nil
+		}
+	}
 	if err != nil {
 		return reward.Redemption{}, err
 	}

@@ -276,7 +276,7 @@ func (p *play) record(t *rapid.T) {
 
 func (p *play) void(t *rapid.T) {
 	id := pick(t, "sale", p.model.sales, p.theirs.Sale)
-	got, err := p.Sales.Void(t.Context(), p.By, id)
+	got, err := p.Sales.Void(t.Context(), p.By, id, nil)
 	want, refusal := p.model.void(id, got.VoidedAt)
 	agree(t, p, "void a sale", got, err, want, refusal)
 }
@@ -373,8 +373,8 @@ func (p *play) fulfil(t *rapid.T) {
 
 func (p *play) takeBack(t *rapid.T) {
 	id := pick(t, "redemption", p.model.redemptions, p.theirs.Redemption)
-	got, err := p.Rewards.Void(t.Context(), p.By, id)
-	want, refusal := p.model.takeBack(id, got.VoidedAt)
+	got, err := p.Rewards.Void(t.Context(), p.By, id, new("Wrong reward"))
+	want, refusal := p.model.takeBack(id, p.DB.Now(), got.VoidedAt)
 	agree(t, p, "void a redemption", got, err, want, refusal)
 }
 

@@ -171,7 +171,7 @@ func TestAPhoneClaimsTheTillsSale(t *testing.T) {
 		if err != nil || sale.ActorName != s.cashier.Name || sale.Source != transaction.POS {
 			t.Errorf("%+v, %v", sale, err)
 		}
-		if _, err := s.Sales.Void(t.Context(), s.cashier, *p.TransactionID); err != nil {
+		if _, err := s.Sales.Void(t.Context(), s.cashier, *p.TransactionID, nil); err != nil {
 			t.Errorf("the cashier can't void their own last sale: %v", err)
 		}
 	}

@@ -71,6 +71,7 @@ type TimelineDay struct {
 
 // TimelineEntry is a change of a balance.
 type TimelineEntry struct {
+	ID      string
 	Icon    string
 	Title   string
 	Path    string // of the sale, redemption or voucher; "": none

@@ -26,7 +26,6 @@ type Tab struct {
 
 // RedemptionRow is a line of the list.
 type RedemptionRow struct {
-	ID           string
 	Path         string
 	Reward       string
 	Cost         string
@@ -38,9 +37,7 @@ type RedemptionRow struct {
 	Ended        string // when it was fulfilled or voided
 	FulfilPath   string // "" unless pending
 	VoidPath     string // "" if it can't be voided
-	FormKey      string
-	Note         string // why fulfilling was just refused
-	Done         bool   // it was just fulfilled
+	By           string // who redeemed it
 }
 
 // RedemptionDetail is the page of a redemption.

@@ -17,6 +17,7 @@ type TransactionList struct {
 	Rows     []TransactionRow
 	Pager    ui.Pager
 	Filtered bool
+	Located  bool // a sale on the page has a location
 }
 
 // TransactionRow is a line of the list.
@@ -26,6 +27,7 @@ type TransactionRow struct {
 	Customer     string
 	CustomerPath string
 	Type         string
+	Location     string
 	Spend        string
 	Award        string // "+12 points"
 	Where        string // "Till, Maja Sund"

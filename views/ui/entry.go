@@ -6,7 +6,8 @@ type Entry struct {
 	Words   []Word // who did what to what
 	By      string // "by API token", "by the platform"; "" for staff
 	Tenant  string // the business, on the platform's pages; else ""
-	When    string
+	Day     string // "Today, 23 Nov"
+	When    string // the time of day
 	At      string // for machines
 	Address string
 	Request string
@@ -26,4 +27,7 @@ type Word struct {
 }
 
 // EntryChange is a changed field.
-type EntryChange struct{ Field, Old, New string }
+type EntryChange struct {
+	Field, Old, New        string
+	OldPicture, NewPicture string // addresses of pictures to show instead of the texts; "" for none
+}

@@ -28,8 +28,9 @@ type Field struct {
 	Optional     bool
 	ReadOnly     bool
 	Autofocus    bool
-	Checked      bool // of a checkbox
-	Rows         int  // of a text area
+	Checked      bool     // of a checkbox
+	Rows         int      // of a text area
+	Suggestions  []string // of a text input
 	Options      []Option
 	Groups       []Group          // of a select, after its options
 	Attributes   templ.Attributes // more attributes of the input: hx-get and the like
@@ -142,7 +143,11 @@ func (p *Problem) Place(field, id, message string) {
 type Flash struct {
 	Kind    FlashKind
 	Message string
+	Undo    *Undo // nil: it can't be undone
 }
+
+// Undo is the form that undoes what a flash says: it posts one value to a path.
+type Undo struct{ Path, Name, Value string }
 
 // FlashKind is how a flash looks.
 type FlashKind string

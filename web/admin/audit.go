@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -38,7 +39,10 @@ func (a *Admin) auditLog(c echo.Context) error {
 		Filtered: filter != audit.Filter{} || p.Cursor != nil,
 	}
 	for _, l := range list.Items {
-		v.Rows = append(v.Rows, auditRow(by, l))
+		v.Rows = append(v.Rows, auditRow(by, l, a.Now()))
+	}
+	if err := a.showLogos(c, v.Rows); err != nil {
+		return err
 	}
 	if filter.SubjectID != nil {
 		v.Hidden = []ui.Pair{{Name: "subject_id", Value: *filter.SubjectID}}
@@ -116,13 +120,46 @@ var auditPages = map[string]struct {
 	"tenant":           {businessPath, false},
 }
 
-func auditRow(by core.Actor, l audit.Line) ui.Entry {
-	e := page.AuditEntry(l, by.Tenant, func(blank string) ui.Word { return auditBlank(by, l, blank) })
+func auditRow(by core.Actor, l audit.Line, now time.Time) ui.Entry {
+	e := page.AuditEntry(l, by.Tenant, now, func(blank string) ui.Word { return auditBlank(by, l, blank) })
 	e.ActorPath = auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode()
 	if _, known := page.AuditNouns[l.Subject]; known && l.SubjectID != "" && l.Subject != "tenant" {
 		e.RecordPath = auditPath + "?" + url.Values{"subject": {l.Subject}, "subject_id": {l.SubjectID}}.Encode()
 	}
 	return e
+}
+
+// showLogos shows the present logo as a picture instead of its hash. Earlier ones are not kept.
+func (a *Admin) showLogos(c echo.Context, rows []ui.Entry) error {
+	var changes []*ui.EntryChange
+	for _, r := range rows {
+		for i := range r.Changes {
+			if r.Changes[i].Field == "Logo" {
+				changes = append(changes, &r.Changes[i])
+			}
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	theme, err := a.Tenants.Theme(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	show := func(hash string) (text, picture string) {
+		switch {
+		case hash == "":
+			return "", ""
+		case theme.LogoHash != nil && *theme.LogoHash == hash:
+			return "Logo", logoPath(hash)
+		}
+		return "Earlier logo", ""
+	}
+	for _, ch := range changes {
+		ch.Old, ch.OldPicture = show(ch.Old)
+		ch.New, ch.NewPicture = show(ch.New)
+	}
+	return nil
 }
 
 // auditBlank fills a placeholder of an entry's sentence, with a link if the record has a page.

@@ -1,11 +1,12 @@
 package admin_test
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/PuerkitoBio/goquery"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -54,7 +55,7 @@ func TestAuditLog(t *testing.T) {
 	m.logged("2026-06-09 10:00", m.By, audit.Entry{Action: "customer.export", New: map[string]any{"filter": map[string]any{"search": true, "sort": "name"}, "note": "[x"}})
 
 	shown := m.signedIn(core.Owner).Get("/admin/audit?from=2026-06-01&to=2026-06-09")
-	wants(t, "sentences", unspaced(shown.Texts(".audit-what > p")), unspaced([]string{
+	wants(t, "sentences", unspaced(shown.Texts(".audit-words")), unspaced([]string{
 		sentence("customer.export", "{who}", "A owner"),
 		"A owner: till, open.",
 		sentence("token.create", "{who}", "A owner", "{name}", "Pocket till"),
@@ -66,32 +67,50 @@ func TestAuditLog(t *testing.T) {
 		sentence("customer.edit", "{who}", "Maja <i> Sund", "{name}", "Anna <b> Lindqvist"),
 		sentence("customer.create", "{who}", "A owner", "{name}", "Anna <b> Lindqvist"),
 	}))
-	wants(t, "links", shown.Links(".audit-what > p a"), []string{
+	wants(t, "links", shown.Links(".audit-words a"), []string{
 		"/admin/settings/tokens", "/admin/types/987654321",
 		"/admin/rewards/" + m.espresso.String(), "/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(), "/admin/transactions/" + sale.String(),
 		"/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(),
 	})
-	changes := func(row int) []string { return shown.Texts(fmt.Sprintf(".audit-row:nth-child(%d) tr", row)) }
+	changes := func(row int) []string {
+		return shown.Find(".audit-row").Eq(row - 1).Find("tr").Map(func(_ int, tr *goquery.Selection) string { return webtest.Text(tr) })
+	}
 	wants(t, "a filter", changes(1), []string{"Field Value", "Filter Search: yes, Sort: name", "Note [x"})
 	wants(t, "a new record", changes(3), []string{"Field Value", "Abilities a, b", "Expires at 9 Jun 2026, 00:30"})
 	wants(t, "money", changes(4), []string{"Field Before After", "Min spend € 5.00 € 1,234.50"})
 	wants(t, "yes and no", changes(6), []string{"Field Before After", "Active yes no", "Stock 5 – nothing"})
 	wants(t, "no old value", changes(9), []string{"Field Value", "E-mail anna@example.com"})
-	if got := shown.Text(".audit-row:nth-child(9) .audit-when.from-sm"); got != "2 Jun 2026, 09:00 192.0.2.7" {
+	row := func(n int) *goquery.Selection { return shown.Find(".audit-row").Eq(n - 1) }
+	if got := webtest.Text(row(9).Find(".audit-when, .audit-facts dd:first-of-type")); !strings.HasPrefix(got, "09:00 192.0.2.7") {
 		t.Errorf("time and address = %q", got)
 	}
-	if got := shown.Text(".audit-row:nth-child(8) .audit-when.from-sm time"); got != "3 Jun 2026, 23:30" {
+	if got := webtest.Text(row(8).Find(".audit-when")); got != "23:30" {
 		t.Errorf("time in the shop's zone = %q", got)
 	}
-	if got := shown.Text(".audit-row:nth-child(9) code"); got != "01JXREQUEST" || shown.Text(".audit-row:nth-child(6) .from-sm div") != "by API token" {
-		t.Errorf("request = %q, %q", got, shown.Text(".audit-row:nth-child(6) .from-sm"))
+	if got := shown.Texts(".day-band"); !slices.Contains(got, "Wed 3 Jun") || got[0] != "Tue 9 Jun" {
+		t.Errorf("days = %q", got)
+	}
+	if got := webtest.Text(row(9).Find("code")); got != "01JXREQUEST" || webtest.Text(row(6).Find(".audit-by")) != "by API token" {
+		t.Errorf("request = %q, %q", got, webtest.Text(row(6)))
 	}
 	if shown.Find(".audit i, .audit b").Length() > 0 {
 		t.Error("a name was rendered as a tag")
 	}
-	wants(t, "links to related entries", shown.Links(".audit-row:nth-child(6) .btn"), []string{
+	wants(t, "links to related entries", row(6).Find("a.btn").Map(func(_ int, a *goquery.Selection) string { return a.AttrOr("href", "") }), []string{
 		"/admin/audit?actor=token%3A17", "/admin/audit?subject=reward&subject_id=" + m.espresso.String(),
 	})
+}
+
+// "A logo is a picture, not a digest". Only the present one is kept.
+func TestAuditShowsTheLogo(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	m.Exec("insert into loyalty.tenant_look (tenant_id, updated_at, logo, logo_type, logo_hash) values ($1, now(), '\\x01', 'image/png', '\\x00ff')", m.By.Tenant.ID)
+	m.logged("2026-06-08 10:00", m.By, audit.Entry{Action: "tenant.edit", ID: "1", Old: map[string]any{"logo": "aaff"}, New: map[string]any{"logo": "00ff"}})
+	shown := m.signedIn(core.Owner).Get("/admin/audit?from=2026-06-01&to=2026-06-09")
+	if got := shown.Attr(".audit-changes ins img", "src"); got != "/admin/logo/00ff" || !strings.Contains(shown.Text(".audit-changes del"), "Earlier logo") || strings.Contains(shown.Text(".audit-changes"), "ff") {
+		t.Errorf("the logos are %q and %q", got, shown.Text(".audit-changes"))
+	}
 }
 
 // sentence is an entry's sentence with its placeholders filled.
@@ -157,7 +176,7 @@ func TestAuditFilters(t *testing.T) {
 	}
 	m.logged("", core.Actor{Kind: core.ByAdmin, ID: "3", Name: "Root", Tenant: m.By.Tenant}, audit.Entry{Action: "tenant.edit", ID: "1"})
 	other := owner.Get("/admin/audit?actor=admin%3A3")
-	if got := other.Text("#field-actor option[selected]"); got != "Root" || !strings.HasPrefix(other.Text(".audit-row:first-child .audit-what > p"), "Root ") || other.Text(".audit-when.from-sm div") != "by the platform" {
+	if got := other.Text("#field-actor option[selected]"); got != "Root" || !strings.HasPrefix(other.Text(".audit-words"), "Root ") || other.Text(".audit-by") != "by the platform" {
 		t.Errorf("a super-admin = %q, %q", got, other.Text(".audit-row"))
 	}
 	record := owner.Get("/admin/audit?subject=customer&subject_id=" + customers[0].String())
@@ -187,7 +206,7 @@ func TestWhoReadsTheAuditLog(t *testing.T) {
 	m.logged("2026-06-03 09:00", m.By, audit.Entry{Action: "tenant.edit", ID: "1"})
 	manager := m.signedIn(core.Manager)
 	page := manager.Get("/admin/audit")
-	got := page.Text(".audit-what > p")
+	got := page.Text(".audit-words")
 	if !strings.Contains(got, "Anna Lindqvist") || strings.Contains(got, "settings") || strings.Contains(got, "staff") {
 		t.Errorf("a manager reads %q", got)
 	}
@@ -200,7 +219,7 @@ func TestWhoReadsTheAuditLog(t *testing.T) {
 		}
 	}
 	stranger := newShop(t).signedIn(core.Owner)
-	if got := stranger.Get("/admin/audit").Text(".audit-what"); strings.Contains(got, "Anna") {
+	if got := stranger.Get("/admin/audit").Text(".audit-words"); strings.Contains(got, "Anna") {
 		t.Errorf("a stranger reads %q", got)
 	}
 	empty := newShop(t)

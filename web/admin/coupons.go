@@ -26,6 +26,7 @@ func (a *Admin) couponRoutes() []route {
 		{method: get, path: couponsPath + "/:ulid", least: core.Cashier, handle: a.showCoupon},
 		{method: get, path: couponsPath + "/:ulid/edit", least: core.Manager, handle: a.changeCoupon},
 		{method: post, path: couponsPath + "/:ulid/edit", least: core.Manager, handle: a.editCoupon},
+		{method: get, path: couponsPath + "/:ulid/deactivate", least: core.Manager, handle: withEmptyForm(a.confirmDeactivateCoupon)},
 		{method: post, path: couponsPath + "/:ulid/active", least: core.Manager, handle: a.setCouponActive},
 	}
 }
@@ -362,6 +363,40 @@ func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit
 	return edit
 }
 
+// confirmDeactivateCoupon says how many customers hold vouchers that can't be redeemed then.
+func (a *Admin) confirmDeactivateCoupon(c echo.Context, status int, form *page.Form) error {
+	found, err := a.couponOf(c)
+	if err != nil {
+		return err
+	}
+	holders, err := a.Coupons.CountHolders(c.Request().Context(), page.Actor(c), found.ID)
+	if err != nil {
+		return err
+	}
+	path := couponPath(found.ID)
+	v := views.Confirm{
+		Frame: a.frame(c, "Deactivate “"+found.Name+"”?", couponsPath,
+			ui.Crumb{Label: "Coupons", Path: couponsPath}, ui.Crumb{Label: found.Name, Path: path}),
+		Confirm: ui.Confirm{
+			Action: path + "/active", Button: "Deactivate coupon", Cancel: path, Problem: form.Problem(),
+			Words:  []string{holdersInWords(holders), "You can activate it again. Vouchers still expire on their date."},
+			Hidden: []ui.Pair{{Name: "active", Value: "0"}, hiddenReturn(c, form, path)},
+		},
+	}
+	return a.confirm(c, status, v)
+}
+
+func holdersInWords(h coupon.Holders) string {
+	if h.Customers == 0 {
+		return "No customer holds a voucher that can still be redeemed."
+	}
+	words := page.Count(h.Customers, "customer holds", "customers hold") + " " + page.Count(h.Vouchers, "voucher", "vouchers")
+	if h.More {
+		words = "More than " + words
+	}
+	return words + " of it, which can't be redeemed while it is inactive."
+}
+
 func (a *Admin) setCouponActive(c echo.Context) error {
 	id, err := pathID(c)
 	if err != nil {
@@ -370,7 +405,7 @@ func (a *Admin) setCouponActive(c echo.Context) error {
 	set := func(ctx context.Context, by core.Actor, active bool) (coupon.Coupon, error) {
 		return a.Coupons.SetActive(ctx, by, id, active)
 	}
-	return setActive(a, c, page.Back(c, couponPath(id)), set, func(k coupon.Coupon) string {
+	return setActive(a, c, couponPath(id), set, func(k coupon.Coupon) string {
 		return activeMessage(k.Name, k.Active, "Its vouchers can't be redeemed.")
 	})
 }

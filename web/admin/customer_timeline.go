@@ -97,6 +97,7 @@ func dayLabel(at, now time.Time, zone *time.Location) string {
 // timelineEntry explains a change of a balance: what, when, by whom and why.
 func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
 	v := views.TimelineEntry{
+		ID:   e.ID.String(),
 		When: e.CreatedAt.In(by.Tenant.TimeZone).Format("15:04"), Amount: signedAmount(e.Amount, e.Unit), Gain: e.Amount > 0,
 		Voided: e.Voided, Balance: page.Number(e.BalanceAfter),
 	}

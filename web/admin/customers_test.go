@@ -77,7 +77,7 @@ func (s *shop) add(first, last, phone string) customer.Customer {
 // names joins the customers' names in a list, in order.
 func names(a webtest.Page) string {
 	var list []string
-	a.Find("tbody tr a.fw-medium").Each(func(_ int, link *goquery.Selection) { list = append(list, link.Text()) })
+	a.Find("tbody tr a.row-link").Each(func(_ int, link *goquery.Selection) { list = append(list, link.Text()) })
 	return strings.Join(list, ", ")
 }
 

@@ -43,7 +43,7 @@ func TestNoRecordBreaksAPage(t *testing.T) {
 	s.elsa = bo
 	s.sold(s.manager, "7")
 	for range 2 {
-		s.manager.Submit(s.sold(s.manager, "5")+"/void", nil)
+		s.manager.Submit(s.sold(s.manager, "5")+"/void", because)
 	}
 	s.elsa = elsa
 	coupon := s.made(webtest.Form("name", "Five points", "benefit_type", "points", "points", "5", "max_per_customer", "9"))

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
@@ -16,17 +17,49 @@ func withEmptyForm(show func(c echo.Context, status int, form *page.Form) error)
 	return func(c echo.Context) error { return show(c, http.StatusOK, &page.Form{}) }
 }
 
-// setActive activates or deactivates a record and leads to a page that shows it.
+// setActive activates or deactivates a record and leads to a page that shows it, with a message that offers
+// the opposite.
 func setActive[T any](
-	a *Admin, c echo.Context, to string, set func(ctx context.Context, by core.Actor, active bool) (T, error), done func(T) string,
+	a *Admin, c echo.Context, otherwise string, set func(ctx context.Context, by core.Actor, active bool) (T, error), done func(T) string,
 ) error {
+	to, opposite := otherwise, "1"
 	return page.Submit(a.Kit, c, page.Submission[T]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (T, error) {
-			return page.Switch(form, "active", func(active bool) (T, error) { return set(ctx, by, active) })
+			to = returnTo(c, form, otherwise)
+			return page.Switch(form, "active", func(active bool) (T, error) {
+				if active {
+					opposite = "0"
+				}
+				return set(ctx, by, active)
+			})
 		},
-		To:   page.To[T](to),
+		To:   func(T) string { return to },
 		Done: done,
+		Undo: func(T) *ui.Undo { return &ui.Undo{Path: c.Request().URL.Path, Name: "active", Value: opposite} },
 	})
+}
+
+// openedFrom is the hidden field of a confirmation with the page that it was opened from.
+const openedFrom = "opened_from"
+
+// returnTo returns the page that a confirmation was opened from, with its filters, else otherwise.
+func returnTo(c echo.Context, form *page.Form, otherwise string) string {
+	if from := form.Value(openedFrom); from != "" {
+		return page.SafePath(from, otherwise)
+	}
+	return page.Back(c, otherwise)
+}
+
+// hiddenReturn keeps that page in the form of a confirmation.
+func hiddenReturn(c echo.Context, form *page.Form, otherwise string) ui.Pair {
+	return ui.Pair{Name: openedFrom, Value: returnTo(c, form, otherwise)}
+}
+
+// reasonField asks why a record is voided. What is typed is kept with the record.
+func reasonField(form *page.Form, suggestions ...string) *ui.Field {
+	field := form.Field("reason", "Reason")
+	field.MaxLength, field.Autocomplete, field.Autofocus, field.Suggestions = transaction.MaxVoidReason, "off", true, suggestions
+	return &field
 }
 
 // activeMessage says that a record is active, or inactive with the consequence.

@@ -25,6 +25,7 @@ func (a *Admin) redemptionRoutes() []route {
 		{method: get, path: redemptionsPath + "/new", least: core.Cashier, handle: a.newRedemption},
 		{method: post, path: redemptionsPath + "/new", least: core.Cashier, handle: a.redeemReward},
 		{method: get, path: redemptionsPath + "/:ulid", least: core.Cashier, handle: a.showRedemption},
+		{method: get, path: redemptionsPath + "/:ulid/fulfil", least: core.Cashier, handle: withEmptyForm(a.confirmFulfilRedemption)},
 		{method: post, path: redemptionsPath + "/:ulid/fulfil", least: core.Cashier, handle: a.fulfilRedemption},
 		{method: get, path: redemptionsPath + "/:ulid/void", least: core.Manager, handle: withEmptyForm(a.confirmVoidRedemption)},
 		{method: post, path: redemptionsPath + "/:ulid/void", least: core.Manager, handle: a.voidRedemption},
@@ -125,24 +126,29 @@ var redemptionStatus = map[reward.Status]ui.Badge{
 }
 
 func (a *Admin) redemptionRow(by core.Actor, n reward.NamedRedemption) views.RedemptionRow {
-	zone := by.Tenant.TimeZone
+	now, zone := a.Now(), by.Tenant.TimeZone
 	row := views.RedemptionRow{
-		ID: n.ID.String(), Path: redemptionPath(n.ID), Reward: n.RewardName, Cost: redemptionCost(n),
+		Path: redemptionPath(n.ID), Reward: n.RewardName, Cost: redemptionCost(n),
 		Customer: customerLabel(n.CustomerName), CustomerPath: customerPath(n.CustomerID),
-		When: page.Time(n.CreatedAt, zone), Status: redemptionStatus[n.Status],
+		When: page.Moment(n.CreatedAt, now, zone), By: n.ActorName, Status: redemptionStatus[n.Status],
 	}
-	switch {
-	case n.FulfilledAt != nil:
-		row.Ended = page.Time(*n.FulfilledAt, zone)
-	case n.VoidedAt != nil:
-		row.Ended = page.Time(*n.VoidedAt, zone)
-	default:
-		row.FulfilPath, row.FormKey, row.Ago = row.Path+"/fulfil", a.NewFormKey(), waitingTime(n.CreatedAt, a.Now(), zone)
-		if by.Role.Includes(core.Manager) {
-			row.VoidPath = row.Path + "/void"
-		}
+	switch n.Status {
+	case reward.Fulfilled:
+		row.Ended = page.Moment(*n.FulfilledAt, now, zone)
+	case reward.Voided:
+		row.Ended = page.Moment(*n.VoidedAt, now, zone)
+	case reward.Pending:
+		row.FulfilPath, row.Ago = row.Path+"/fulfil", waitingTime(n.CreatedAt, now, zone)
+	}
+	if by.Role.Includes(core.Manager) && voidable(n.Redemption, now) {
+		row.VoidPath = row.Path + "/void"
 	}
 	return row
+}
+
+// voidable reports whether a manager may void a redemption.
+func voidable(r reward.Redemption, now time.Time) bool {
+	return r.Status == reward.Pending || r.Status == reward.Fulfilled && now.Sub(*r.FulfilledAt) < reward.VoidableAfterFulfilment
 }
 
 // waitingTime is how long ago a redemption was made, in days from a week on.
@@ -184,9 +190,9 @@ func (a *Admin) showRedemption(c echo.Context) error {
 	by := page.Actor(c)
 	row := a.redemptionRow(by, d.NamedRedemption)
 	v := views.RedemptionDetail{
-		Frame: a.frame(c, "Redemption on "+row.When, redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath}),
+		Frame: a.frame(c, "Redemption, "+row.When, redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath}),
 		Row:   row, RewardPath: rewardPath(d.RewardID),
-		Facts: []ui.Pair{{Name: "Redeemed", Value: row.When}, {Name: "By", Value: d.ActorName}},
+		Facts: []ui.Pair{{Name: "Redeemed", Value: page.Time(d.CreatedAt, by.Tenant.TimeZone)}, {Name: "By", Value: d.ActorName}},
 	}
 	if d.EndedByName != nil {
 		ended := "Fulfilled"
@@ -194,6 +200,9 @@ func (a *Admin) showRedemption(c echo.Context) error {
 			ended = "Voided"
 		}
 		v.Facts = append(v.Facts, ui.Pair{Name: ended, Value: row.Ended}, ui.Pair{Name: ended + " by", Value: *d.EndedByName})
+	}
+	if d.VoidReason != nil {
+		v.Facts = append(v.Facts, ui.Pair{Name: "Reason", Value: *d.VoidReason})
 	}
 	v.Facts = append(v.Facts, ui.Pair{Name: "ULID", Value: d.ID.String()})
 	for _, e := range d.Entries {
@@ -208,43 +217,48 @@ func (a *Admin) showRedemption(c echo.Context) error {
 	return a.Render(c, http.StatusOK, views.RedemptionDetailPage(v), nil)
 }
 
-// fulfilRedemption notes that a reward was handed over. It doesn't ask for confirmation, since a
-// customer is waiting at the counter. A fragment is the redemption's line of the list.
+// confirmFulfilRedemption asks once: in the queue, fulfilling is one click beside other redemptions.
+func (a *Admin) confirmFulfilRedemption(c echo.Context, status int, form *page.Form) error {
+	d, err := a.redemptionDetail(c)
+	if err != nil {
+		return err
+	}
+	row := a.redemptionRow(page.Actor(c), d.NamedRedemption)
+	v := views.Confirm{
+		Frame: a.redemptionFrame(c, "Fulfil this redemption?", row),
+		Confirm: ui.Confirm{
+			Action: row.Path + "/fulfil", Button: "Fulfil", Cancel: row.Path, Problem: form.Problem(),
+			Words:  []string{row.Customer + " gets “" + row.Reward + "”, redeemed " + row.Ago + "."},
+			Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}, hiddenReturn(c, form, row.Path)},
+		},
+	}
+	if d.Status != reward.Pending { // a colleague was quicker
+		v.Button, v.Words, v.Problem = "", nil, &ui.Problem{Sentence: notPending[d.Status].Message}
+	}
+	return a.confirm(c, status, v)
+}
+
+func (a *Admin) redemptionFrame(c echo.Context, title string, row views.RedemptionRow) views.Frame {
+	return a.frame(c, title, redemptionsPath,
+		ui.Crumb{Label: "Redemptions", Path: redemptionsPath}, ui.Crumb{Label: "Redemption, " + row.When, Path: row.Path})
+}
+
 func (a *Admin) fulfilRedemption(c echo.Context) error {
 	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActor(c, form, pathOfRedemption)
-	_, err = a.Rewards.Fulfil(c.Request().Context(), by, id)
-	refusal, refused := page.RuleMessage(err)
-	if _, again := page.ReplayedPath(by, err); err != nil && !again && !refused {
-		return err
-	}
-	d, err := a.redemptionDetail(c)
-	if err != nil {
-		return err
-	}
-	row := a.redemptionRow(by, d.NamedRedemption)
-	status := http.StatusOK
-	if refused {
-		status, row.Note = http.StatusUnprocessableEntity, refusal
-	} else {
-		row.Done = true
-	}
-	if page.IsFragment(c) {
-		return a.Render(c, status, views.RedemptionLine(row), nil)
-	}
-	if refused {
-		a.Flash(c, ui.Warning, refusal)
-		return a.Redirect(c, row.Path)
-	}
-	a.Flash(c, ui.Done, "“"+row.Reward+"” for "+row.Customer+" was fulfilled.")
-	return a.Redirect(c, page.Back(c, row.Path))
+	to := redemptionPath(id)
+	return page.Submit(a.Kit, c, page.Submission[reward.Redemption]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Redemption, error) {
+			to = returnTo(c, form, to)
+			return a.Rewards.Fulfil(ctx, by, id)
+		},
+		Refused: func(status int, form *page.Form) error { return a.confirmFulfilRedemption(c, status, form) },
+		To:      func(reward.Redemption) string { return to },
+		Once:    true,
+		Done:    func(r reward.Redemption) string { return "“" + r.RewardName + "” fulfilled" },
+	})
 }
 
 func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.Form) error {
@@ -261,21 +275,25 @@ func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.For
 		words = append(words, "1 unit returns to stock.")
 	}
 	v := views.Confirm{
-		Frame: a.frame(c, "Void this redemption?", redemptionsPath,
-			ui.Crumb{Label: "Redemptions", Path: redemptionsPath}, ui.Crumb{Label: "Redemption on " + row.When, Path: row.Path}),
+		Frame: a.redemptionFrame(c, "Void this redemption?", row),
 		Confirm: ui.Confirm{
 			Action: row.Path + "/void", Button: "Void redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
-			Words: append(words, cannotUndo),
+			Words:  append(words, cannotUndo),
+			Reason: reasonField(form, "Wrong reward", "Wrong customer", "Changed their mind", "Not available"),
+			Hidden: []ui.Pair{hiddenReturn(c, form, row.Path)},
 		},
 	}
-	if d.Status != reward.Pending { // a colleague was quicker
-		v.Button, v.Words = "", nil
+	if !voidable(d.Redemption, a.Now()) { // a colleague was quicker, or it is too late
+		v.Button, v.Words, v.Reason = "", nil, nil
 		v.Problem = &ui.Problem{Sentence: notPending[d.Status].Message}
+		if d.Status == reward.Fulfilled {
+			v.Problem.Sentence = "This redemption was fulfilled more than 24 hours ago, so it can't be voided. To return the cost, adjust the customer's balance."
+		}
 	}
 	return a.confirm(c, status, v)
 }
 
-// notPending is why a redemption that is not pending can't be voided.
+// notPending is why a redemption that is not pending can't be fulfilled or voided.
 var notPending = map[reward.Status]*core.Error{reward.Fulfilled: reward.ErrAlreadyFulfilled, reward.Voided: reward.ErrVoided}
 
 func (a *Admin) voidRedemption(c echo.Context) error {
@@ -283,12 +301,14 @@ func (a *Admin) voidRedemption(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	to := redemptionPath(id)
 	return page.Submit(a.Kit, c, page.Submission[reward.Redemption]{
-		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (reward.Redemption, error) {
-			return a.Rewards.Void(ctx, by, id)
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Redemption, error) {
+			to = returnTo(c, form, to)
+			return a.Rewards.Void(ctx, by, id, form.Text("reason"))
 		},
 		Refused: func(status int, form *page.Form) error { return a.confirmVoidRedemption(c, status, form) },
-		To:      pathOfRedemption,
+		To:      func(reward.Redemption) string { return to },
 		Done: func(r reward.Redemption) string {
 			words := "Redemption voided."
 			if r.PointsSpent+r.StampsSpent > 0 {

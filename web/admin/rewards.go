@@ -212,7 +212,7 @@ func (a *Admin) setRewardActive(c echo.Context) error {
 	set := func(ctx context.Context, by core.Actor, active bool) (reward.Reward, error) {
 		return a.Rewards.SetActive(ctx, by, id, active)
 	}
-	return setActive(a, c, page.Back(c, rewardPath(id)), set, func(r reward.Reward) string {
+	return setActive(a, c, rewardPath(id), set, func(r reward.Reward) string {
 		return activeMessage(r.Name, r.Active, "Pending redemptions can still be fulfilled.")
 	})
 }

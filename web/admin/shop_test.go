@@ -86,6 +86,9 @@ func (s *shop) open() {
 // ServeHTTP serves the panel as it was last opened.
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.panel.ServeHTTP(w, r) }
 
+// because is the form that voids a record.
+var because = webtest.Form("reason", "Wrong amount")
+
 // origin is the origin of the shop's panel.
 func (s *shop) origin() string { return s.stranger().Origin }
 

@@ -95,7 +95,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("signed out: %d to %q", out.Code, out.Header().Get("Location"))
 		}
 	}
-	log := s.signedIn(core.Owner).Get("/admin/audit?subject=staff").Texts(".audit-what > p")
+	log := s.signedIn(core.Owner).Get("/admin/audit?subject=staff").Texts(".audit-words")
 	if len(log) < 3 || log[1] != sentence("staff.sign_out", "{who}", "Maja Sund") || log[2] != sentence("staff.sign_in", "{who}", "Maja Sund") {
 		t.Errorf("the audit log says %q", log)
 	}

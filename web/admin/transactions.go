@@ -61,6 +61,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 	}
 	for _, sale := range list.Items {
 		v.Rows = append(v.Rows, a.transactionRow(by, sale))
+		v.Located = v.Located || sale.LocationID != nil
 	}
 	if filter.CustomerID != nil {
 		v.Hidden = []ui.Pair{{Name: "customer_ulid", Value: *filter.CustomerID}}
@@ -128,10 +129,10 @@ var sources = map[transaction.Source]string{transaction.API: "API", transaction.
 
 func (a *Admin) transactionRow(by core.Actor, sale transaction.Named) views.TransactionRow {
 	row := views.TransactionRow{
-		Path: transactionPath(sale.ID), When: page.Time(sale.CreatedAt, by.Tenant.TimeZone),
+		Path: transactionPath(sale.ID), When: page.Moment(sale.CreatedAt, a.Now(), by.Tenant.TimeZone),
 		Customer: customerLabel(sale.CustomerName), CustomerPath: customerPath(sale.CustomerID), Type: sale.TypeName,
 		Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: awardInWords(sale.Transaction),
-		Where: sources[sale.Source] + ", " + sale.ActorName, Voided: sale.Status == transaction.Voided,
+		Where: sources[sale.Source] + ", " + sale.ActorName, Voided: sale.Status == transaction.Voided, Location: orZero(sale.LocationName),
 	}
 	if sale.Voidable {
 		row.VoidPath = row.Path + "/void"
@@ -156,8 +157,8 @@ func (a *Admin) showTransaction(c echo.Context) error {
 	zone := by.Tenant.TimeZone
 	row := a.transactionRow(by, d.Named)
 	v := views.TransactionDetail{
-		Frame: a.frame(c, "Sale on "+row.When, transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath}),
-		Sale:  row, Facts: []ui.Pair{{Name: "Type", Value: d.TypeName}, {Name: "Recorded", Value: row.When}, {Name: "By", Value: row.Where}},
+		Frame: a.frame(c, "Sale, "+row.When, transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath}),
+		Sale:  row, Facts: []ui.Pair{{Name: "Type", Value: d.TypeName}, {Name: "Recorded", Value: page.Time(d.CreatedAt, zone)}, {Name: "By", Value: row.Where}},
 	}
 	fact := func(name string, value *string) {
 		if value != nil {
@@ -170,6 +171,7 @@ func (a *Admin) showTransaction(c echo.Context) error {
 		voided := page.Time(*d.VoidedAt, zone)
 		fact("Voided", &voided)
 		fact("Voided by", d.VoidedByName)
+		fact("Reason", d.VoidReason)
 	}
 	v.Facts = append(v.Facts, ui.Pair{Name: "ULID", Value: d.ID.String()})
 	for _, e := range d.Entries {
@@ -200,17 +202,19 @@ func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Fo
 	row := a.transactionRow(page.Actor(c), d.Named)
 	v := views.Confirm{
 		Frame: a.frame(c, "Void this sale?", transactionsPath,
-			ui.Crumb{Label: "Transactions", Path: transactionsPath}, ui.Crumb{Label: "Sale on " + row.When, Path: row.Path}),
+			ui.Crumb{Label: "Transactions", Path: transactionsPath}, ui.Crumb{Label: "Sale, " + row.When, Path: row.Path}),
 		Confirm: ui.Confirm{
 			Action: row.Path + "/void", Button: "Void sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
-			Words: []string{"Sale of " + row.Spend + " to " + row.Customer + " on " + row.When + ".", cannotUndo},
+			Words:  []string{"Sale of " + row.Spend + " to " + row.Customer + ", " + row.When + ".", cannotUndo},
+			Reason: reasonField(form, "Wrong amount", "Wrong customer", "Recorded twice", "Goods returned"),
+			Hidden: []ui.Pair{hiddenReturn(c, form, row.Path)},
 		},
 	}
 	if orZero(d.PointsAwarded)+orZero(d.StampsAwarded) > 0 {
 		v.Words[0] += " Its " + row.Award + " will be reversed, even if already spent."
 	}
 	if row.Voided { // a colleague was quicker
-		v.Button, v.Words, v.Problem = "", nil, &ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
+		v.Button, v.Words, v.Reason, v.Problem = "", nil, nil, &ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
 	}
 	return a.confirm(c, status, v)
 }
@@ -220,12 +224,14 @@ func (a *Admin) voidTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	to := transactionPath(id)
 	return page.Submit(a.Kit, c, page.Submission[transaction.Transaction]{
-		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (transaction.Transaction, error) {
-			return a.Transactions.Void(ctx, by, id)
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Transaction, error) {
+			to = returnTo(c, form, to)
+			return a.Transactions.Void(ctx, by, id, new(form.Value("reason")))
 		},
 		Refused: func(status int, form *page.Form) error { return a.confirmVoidTransaction(c, status, form) },
-		To:      page.To[transaction.Transaction](transactionPath(id)),
+		To:      func(transaction.Transaction) string { return to },
 		Done: func(sale transaction.Transaction) string {
 			if orZero(sale.PointsAwarded)+orZero(sale.StampsAwarded) == 0 {
 				return "Sale voided"

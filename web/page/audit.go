@@ -142,10 +142,10 @@ const AuditSystem = "The system"
 
 // AuditEntry is the view of an entry of the log: money and times are as the business writes them,
 // the platform's times in UTC. fill returns the word for a placeholder of the sentence.
-func AuditEntry(l audit.Line, t core.Tenant, fill func(blank string) ui.Word) ui.Entry {
+func AuditEntry(l audit.Line, t core.Tenant, now time.Time, fill func(blank string) ui.Word) ui.Entry {
 	zone := auditZone(t)
 	e := ui.Entry{
-		Icon: "history", Words: auditWords(l, fill), When: Time(l.At, zone), At: l.At.UTC().Format(time.RFC3339),
+		Icon: "history", Words: auditWords(l, fill), Day: Day(l.At, now, zone), When: Clock(l.At, zone), At: l.At.UTC().Format(time.RFC3339),
 		Address: l.Address, Request: l.RequestID, Made: true, Actor: AuditActor(l).Text,
 	}
 	if noun, known := AuditNouns[l.Subject]; known {

@@ -146,6 +146,24 @@ func Moment(t, now time.Time, zone *time.Location) string {
 	return t.Format(day + clock)
 }
 
+// Day names the day of an instant: Today, 21 Nov; Yesterday, 20 Nov; Thu 19 Nov; with the year if it isn't
+// the current one.
+func Day(t, now time.Time, zone *time.Location) string {
+	t, now = t.In(zone), now.In(zone)
+	switch day := t.Format("2 Jan"); {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return "Today, " + day
+	case t.Format(time.DateOnly) == now.AddDate(0, 0, -1).Format(time.DateOnly):
+		return "Yesterday, " + day
+	case t.Year() != now.Year():
+		return t.Format("Mon 2 Jan 2006")
+	}
+	return t.Format("Mon 2 Jan")
+}
+
+// Clock formats the time of day of an instant: 14:05.
+func Clock(t time.Time, zone *time.Location) string { return t.In(zone).Format("15:04") }
+
 // Ago formats how long ago an instant was, or its day if that is more than a week.
 func Ago(t, now time.Time, zone *time.Location) string {
 	switch past := now.Sub(t); {

@@ -168,9 +168,14 @@ const flashKey = "flashes"
 
 // Flash adds a message to the next page.
 func (k *Kit) Flash(c echo.Context, kind ui.FlashKind, message string) {
+	k.FlashUndo(c, kind, message, nil)
+}
+
+// FlashUndo is Flash with a button that undoes what the message says.
+func (k *Kit) FlashUndo(c echo.Context, kind ui.FlashKind, message string, undo *ui.Undo) {
 	ctx := c.Request().Context()
 	flashes, _ := k.sessions.Get(ctx, flashKey).([]ui.Flash)
-	k.sessions.Put(ctx, flashKey, append(flashes, ui.Flash{Kind: kind, Message: message}))
+	k.sessions.Put(ctx, flashKey, append(flashes, ui.Flash{Kind: kind, Message: message, Undo: undo}))
 }
 
 // Flashes takes the messages out of the session. A fragment leaves them to the next page.

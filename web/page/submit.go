@@ -25,6 +25,8 @@ type Submission[T any] struct {
 	Once bool
 	// Done is the message on that page; nil or "" for none.
 	Done func(T) string
+	// Undo is the form of the message's Undo button; nil for none.
+	Undo func(T) *ui.Undo
 }
 
 // Submit reads a form, runs its use case and answers with a redirect to the result.
@@ -49,7 +51,11 @@ func Submit[T any](k *Kit, c echo.Context, s Submission[T]) error {
 	}
 	if s.Done != nil {
 		if message := s.Done(result); message != "" {
-			k.Flash(c, ui.Done, message)
+			var undo *ui.Undo
+			if s.Undo != nil {
+				undo = s.Undo(result)
+			}
+			k.FlashUndo(c, ui.Done, message, undo)
 		}
 	}
 	return k.Redirect(c, s.To(result))

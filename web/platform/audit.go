@@ -65,7 +65,9 @@ func auditSubjects() []ui.Option {
 }
 
 func (p *Platform) auditRow(l audit.PlatformLine) ui.Entry {
-	e := page.AuditEntry(l.Line, l.Tenant, func(blank string) ui.Word {
+	utc := l.Tenant
+	utc.TimeZone = nil // so that the entries of all businesses are in one order of days
+	e := page.AuditEntry(l.Line, utc, p.Now(), func(blank string) ui.Word {
 		w := page.AuditBlank(l.Line, l.Tenant, blank)
 		if tenant := auditTenant(l); blank == "name" && l.Subject == "tenant" && tenant != 0 {
 			w.Path = tenantPath(core.TenantID(tenant))

@@ -80,7 +80,7 @@ func (p *Platform) showTenant(c echo.Context, d tenant.Detail) error {
 	v.Invoices = tenantInvoices(invoices.Items, now)
 	v.InvoicesPath = page.WithQuery(invoicesPath, "tenant", strconv.FormatInt(int64(d.ID), 10))
 	for _, l := range log.Items {
-		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
+		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, p.Now(), func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
 	}
 	v.Zone = strings.ReplaceAll(d.TimeZone, "_", " ") + " time"
 	v.AuditPath = auditPath + "?" + url.Values{"business": {d.Slug}}.Encode()

@@ -174,7 +174,7 @@ func (t *Till) redeemed(c echo.Context, customer core.ID, info receiptInfo) erro
 
 // undo voids a sale.
 func (t *Till) undo(c echo.Context, id core.ID) error {
-	_, err := t.Transactions.Void(c.Request().Context(), page.Actor(c), id)
+	_, err := t.Transactions.Void(c.Request().Context(), page.Actor(c), id, nil)
 	if refusal, refused := page.RuleMessage(err); refused {
 		return t.receipt(c, http.StatusUnprocessableEntity, id, receiptInfo{problem: refusal})
 	}

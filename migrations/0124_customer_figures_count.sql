@@ -1,4 +1,4 @@
--- Counts the sales of the customers who existed before 0122, a thousand at a time, each in its own
+-- Counts the sales of the customers who existed before 0123, a thousand at a time, each in its own
 -- transaction: sales go on, and wait for one batch at most. What was counted stays counted if the
 -- step stops and is tried again.
 -- +goose NO TRANSACTION
