@@ -53,6 +53,7 @@ var parameter = regexp.MustCompile(`\w+[/=]:[a-z]+`)
 var routes = append(admin.Pages(), []admin.Page{
 	{Path: "/admin/customers?search=an"},
 	{Path: "/admin/customers?sort=name"},
+	{Path: "/admin/customers?tag=regular"},
 	{Path: "/admin/customers/:ulid?view=transactions"},
 	{Path: "/admin/customers/:ulid?view=redemptions"},
 	{Path: "/admin/customers/:ulid?view=vouchers"},

@@ -290,6 +290,9 @@ var views = []view{
 	{name: "customer-cashier", host: demo.Slug, path: "/admin/customers/{customer}", as: core.Cashier},
 	panel("customer-edit", "/admin/customers/{customer}/edit"),
 	panel("customer-adjust", "/admin/customers/{customer}/adjust"),
+	panel("customer-note", "/admin/customers/{customer}/note"),
+	panel("customer-tags", "/admin/customers/{customer}/tags"),
+	panel("customer-sales-only", "/admin/customers/{customer}?events=sales&since=90"),
 	panel("customer-deactivate", "/admin/customers/{customer}/deactivate"),
 	panel("customer-erase", "/admin/customers/{customer}/erase"),
 
@@ -745,7 +748,9 @@ func testWithoutJavaScript(t *testing.T, c cafe) {
 	p.WaitForText(done, "24.50")
 	p.WaitForText(done, "24 ")
 	p.Click("#history " + linkTo("view=transactions"))
+	p.Click("#history tbody .row-menu-button")
 	p.Click("#history tbody " + linkTo("/void"))
+	p.Fill("reason", "Wrong amount")
 	p.Click(submitOf("/void"))
 	p.WaitForText(done, "24 ")
 }

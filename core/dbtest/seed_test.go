@@ -31,6 +31,7 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	shop.Redeem(c.ID, mug)
 	shop.Must(shop.Rewards.Edit(t.Context(), by, mug, reward.Edit{Picture: core.Set(shoptest.Picture())}))
 	shop.Voucher(shop.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID, c.ID)
+	shop.Check(shop.Customers.AddTag(t.Context(), by, c.ID, new("Regular")))
 	seedImport(shop)
 	seedLinks(shop)
 	seedPIN(shop, c)

@@ -200,6 +200,24 @@ var regulars = []string{
 	"Frode Nilsen", "Grace Mbeki", "Hugo Martín", "Ines Duarte", "Jonas Weber",
 }
 
+// daysDescribed is how many days before the last the manager writes down who the regulars are.
+const daysDescribed = 40
+
+// acquaintance is what the staff know about the regulars, in their order.
+var acquaintance = []struct {
+	note string
+	tags []string
+}{
+	{"Allergic to hazelnuts. Likes the table by the window on Sundays.", []string{"Oat milk"}},
+	{"", []string{"Decaf"}},
+	{"Works next door: orders for the whole team on Fridays.", []string{"Office"}},
+	{"", nil},
+	{"", []string{"Oat milk", "Office"}},
+	{"Brings his own cup.", nil},
+	{"", nil},
+	{"", []string{"Decaf"}},
+}
+
 // origin is a set of names that go together, and the percentage of guests who have them.
 type origin struct {
 	share       int

@@ -20,6 +20,7 @@ type RedemptionList struct {
 // Tab leads to a part of a list.
 type Tab struct {
 	ID, Label, Path string
+	Count           string // of its records; "": not counted
 	Current         bool
 }
 
