@@ -320,7 +320,7 @@ var views = []view{
 	panel("reward", "/admin/rewards/{reward}"),
 	panel("reward-edit", "/admin/rewards/{reward}/edit"),
 	panel("reward-refused", "/admin/rewards/new").after(click(submitOf("/admin/rewards/new"))),
-	panel("reward-stock-refused", "/admin/rewards/{stocked}").after(click("#stock [name=take]")),
+	panel("reward-stock-refused", "/admin/rewards/{stocked}").after(click("#stock button[type=submit]")),
 	panel("coupons", "/admin/coupons"),
 	panel("coupon-new", "/admin/coupons/new"),
 	panel("coupon", "/admin/coupons/{coupon}"),

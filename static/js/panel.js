@@ -78,11 +78,6 @@
         menu.querySelector("summary").focus();
       });
     }
-    const typing = event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable]");
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      event.preventDefault();
-      (document.querySelector("[data-search]") ?? document.getElementById("find"))?.focus();
-    }
   });
 
   async function copyFrom(button) {

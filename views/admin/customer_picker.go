@@ -8,6 +8,7 @@ type CustomerPicker struct {
 	Question string
 	Path     string // the page that needs the customer
 	Search   ui.Field
+	Heading  string // of the suggestions
 	Found    []Found
 }
 

@@ -133,7 +133,7 @@ var assets = ui.Assets{
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
 	Branding:     page.BrandingPath,
 	Theme:        static.Path("js/theme.js"),
-	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
+	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js"), static.Path("js/search.js")},
 	ChartStyle:   static.Path("vendor/uplot/uplot.css"),
 	ChartScripts: []string{static.Path("vendor/uplot/uplot.js"), static.Path("js/chart.js")},
 }

@@ -331,7 +331,7 @@ func (a *Admin) newRedemption(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	switch {
 	case q.Filled("customer_ulid") == nil:
-		return a.pickCustomer(c, views.CustomerPicker{Frame: a.redeemFrame(c), Question: "Choose a customer", Path: redemptionsPath + "/new"})
+		return a.pickCustomer(c, views.CustomerPicker{Frame: a.redeemFrame(c), Question: "Choose a customer", Path: redemptionsPath + "/new"}, customer.Suggestion{CanRedeem: true})
 	case q.Filled("reward_ulid") != nil:
 		return a.confirmRedeem(c, http.StatusOK, q)
 	}

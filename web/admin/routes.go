@@ -30,6 +30,7 @@ func (a *Admin) routes() []route {
 		a.dashboardRoutes(),
 		a.reportRoutes(),
 		a.auditRoutes(),
+		a.searchRoutes(),
 		a.settingsRoutes(),
 		a.businessRoutes(),
 		a.staffRoutes(),

@@ -253,7 +253,7 @@ func (a *Admin) confirm(c echo.Context, status int, v views.Confirm) error {
 func (a *Admin) newTransaction(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	if q.Filled("customer_ulid") == nil {
-		return a.pickCustomer(c, views.CustomerPicker{Frame: a.transactionFrame(c), Question: "Choose a customer", Path: transactionsPath + "/new"})
+		return a.pickCustomer(c, views.CustomerPicker{Frame: a.transactionFrame(c), Question: "Choose a customer", Path: transactionsPath + "/new"}, customer.Suggestion{})
 	}
 	return a.transactionForm(c, http.StatusOK, page.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid")}))
 }

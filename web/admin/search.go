@@ -1,0 +1,131 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/web/page"
+)
+
+const searchPath = "/admin/search"
+
+func (a *Admin) searchRoutes() []route {
+	return []route{{method: get, path: searchPath, least: core.Cashier, handle: a.search}}
+}
+
+// searchSize is the number of customers in the results, and of those suggested before a search.
+const searchSize = 7
+
+// search finds customers by any part of name, phone number and e-mail address, and a voucher by its code.
+// Before anything is typed it suggests who was here last.
+func (a *Admin) search(c echo.Context) error {
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	v := views.SearchResults{Search: q.Field("search", "Name, phone, e-mail or voucher code")}
+	if !page.IsFragment(c) {
+		v.Frame = a.frame(c, "Search", customersPath)
+	}
+	var found []customer.Row
+	if q.Filled("search") == nil {
+		var err error
+		if found, err = a.Customers.Recent(ctx, by, customer.Suggestion{}, searchSize); err != nil {
+			return err
+		}
+		v.Heading = "Here last"
+	} else {
+		list, err := a.Customers.Browse(ctx, by, customer.Filter{Search: q.Filled("search")}, customer.Newest, core.Page{Size: searchSize, Counted: true})
+		if err != nil {
+			return err
+		}
+		found, v.Heading = list.Items, "Customers"
+		if list.Place != nil {
+			v.Count = page.Count(list.Place.Total, "customer", "customers")
+			if list.Place.More {
+				v.Count = "More than " + v.Count
+			}
+		}
+		v.Add, v.AddPath = newCustomerFrom(q.Value("search"))
+		if v.Voucher, err = a.searchVoucher(c, q.Value("search")); err != nil {
+			return err
+		}
+	}
+	for _, r := range found {
+		v.Customers = append(v.Customers, searchedCustomer(r, q.Value("search"), a.Now(), by.Tenant.TimeZone))
+	}
+	return a.Render(c, http.StatusOK, views.SearchPage(v), views.SearchFragment(v))
+}
+
+// searchVoucher finds the voucher of a typed code or link; nil: there is none.
+func (a *Admin) searchVoucher(c echo.Context, text string) (*views.SearchedVoucher, error) {
+	const shortest = 20 // a code has 26 characters, perhaps in groups
+	if len(text) < shortest || strings.ContainsAny(text, " @") {
+		return nil, nil //nolint:nilnil // a name
+	}
+	found, err := a.typedVoucher(c, text)
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return &views.SearchedVoucher{
+		Code: found.ID.String(), Words: found.CouponName + " · " + customerLabel(found.CustomerName), Path: voucherPath(found.ID), Status: voucherStatuses[found.Status],
+	}, err
+}
+
+func searchedCustomer(r customer.Row, search string, now time.Time, zone *time.Location) views.SearchedCustomer {
+	facts := r.Phone
+	if r.Email != nil && !strings.Contains(strings.ToLower(facts), strings.ToLower(search)) && strings.Contains(strings.ToLower(*r.Email), strings.ToLower(search)) {
+		facts = *r.Email
+	}
+	if r.LastVisit != nil {
+		facts += " · Last visit " + strings.ToLower(page.Ago(*r.LastVisit, now, zone))
+	}
+	v := views.SearchedCustomer{
+		Name: mark(customerName(r.Customer), search), Facts: mark(facts, search), Label: customerName(r.Customer),
+		Balance: page.Number(r.PointsBalance), Unit: "points", Open: customerPath(r.ID),
+	}
+	if r.PointsBalance == 0 && r.StampsBalance != 0 {
+		v.Balance, v.Unit = page.Number(r.StampsBalance), "stamps"
+	}
+	if r.Status == customer.Active {
+		v.Sell = page.WithQuery(transactionsPath+"/new", "customer_ulid", r.ID.String())
+		v.Redeem = page.WithQuery(redemptionsPath+"/new", "customer_ulid", r.ID.String())
+	} else {
+		v.Status = new(customerStatus(r.Customer))
+	}
+	return v
+}
+
+// mark marks the words of a search in a text, whatever their capitals.
+func mark(text, search string) (parts []views.Marked) {
+	runes := []rune(text)
+	lower := make([]rune, len(runes))
+	for i, r := range runes {
+		lower[i] = unicode.ToLower(r)
+	}
+	hit := make([]bool, len(runes))
+	for word := range strings.FieldsSeq(strings.ToLower(search)) {
+		w := []rune(word)
+		for at := 0; at+len(w) <= len(lower); at++ {
+			if string(lower[at:at+len(w)]) == word {
+				for i := range w {
+					hit[at+i] = true
+				}
+			}
+		}
+	}
+	for from := 0; from < len(runes); {
+		to := from + 1
+		for to < len(runes) && hit[to] == hit[from] {
+			to++
+		}
+		parts = append(parts, views.Marked{Text: string(runes[from:to]), Marked: hit[from]})
+		from = to
+	}
+	return parts
+}
