@@ -65,6 +65,26 @@ func testKeyboard(t *testing.T, c cafe) {
 	p.Press(kb.Escape)
 	focus(linkTo("/adjust"))
 
+	// "`/` or Ctrl-K opens instant results of customers with Sell, Redeem and Open, arrows and Enter."
+	p.Open("/admin/transactions")
+	p.Press("/")
+	p.WaitFor("#search-text")
+	p.Fill("search-text", "anna")
+	p.WaitForText("#search .search-row.selected", "Anna")
+	focus("#search-text")
+	p.Press(kb.ArrowDown)
+	p.Press(kb.ArrowUp)
+	p.Press(kb.Enter)
+	p.WaitFor("#field-spend_amount_cents")
+	if !strings.HasPrefix(p.Path(), "/admin/transactions/new?customer_ulid=") {
+		t.Errorf("Enter leads to %s", p.Path())
+	}
+	p.Open("/admin/transactions")
+	p.Click(".topbar-search")
+	p.WaitFor("#search .search-row.selected")
+	p.Press(kb.Escape)
+	focus(".topbar-search")
+
 	p.Open("/admin/customers")
 	first := p.Text("#customers tbody tr:first-child")
 	p.Click("#page-next")

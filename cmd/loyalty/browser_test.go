@@ -186,6 +186,16 @@ func click(selector string) func(*browsertest.Page) {
 	return func(p *browsertest.Page) { p.Click(selector) }
 }
 
+// searchFor types into the search from every page.
+func searchFor(text string) func(*browsertest.Page) {
+	return func(p *browsertest.Page) {
+		p.Press("/")
+		p.WaitFor("#search-text")
+		p.Fill("search-text", text)
+		p.WaitFor("#search mark")
+	}
+}
+
 // Parts of the form that records a sale.
 const (
 	amountRead = "#field-spend_amount_cents-read .num" // the amount as it was read
@@ -280,6 +290,8 @@ var views = []view{
 
 	panel("customers", "/admin/customers"),
 	panel("customers-none", "/admin/customers?search=no-such-name"),
+	panel("search", "/admin/customers").after(searchFor("berg")),
+	panel("search-page", "/admin/search?search=an"),
 	panel("customer-new", "/admin/customers/new"),
 	panel("import", "/admin/customers/import"),
 	panel("customer-refused", "/admin/customers/new").after(click(submitOf("/admin/customers/new"))),
