@@ -60,6 +60,7 @@ func TestBrowser(t *testing.T) {
 		"Join":              testJoin,
 		"Claim":             testClaim,
 		"Jobs":              testJobs,
+		"Charts":            testCharts,
 		"PlatformSignIn":    testPlatformSignIn,
 		"Tenants":           testTenants,
 		"PlatformInvoices":  testPlatformInvoices,
@@ -290,6 +291,9 @@ var views = []view{
 	{name: "customer-cashier", host: demo.Slug, path: "/admin/customers/{customer}", as: core.Cashier},
 	panel("customer-edit", "/admin/customers/{customer}/edit"),
 	panel("customer-adjust", "/admin/customers/{customer}/adjust"),
+	panel("customer-note", "/admin/customers/{customer}/note"),
+	panel("customer-tags", "/admin/customers/{customer}/tags"),
+	panel("customer-sales-only", "/admin/customers/{customer}?events=sales&since=90"),
 	panel("customer-deactivate", "/admin/customers/{customer}/deactivate"),
 	panel("customer-erase", "/admin/customers/{customer}/erase"),
 
@@ -350,7 +354,13 @@ var views = []view{
 
 	panel("reports", "/admin/reports"),
 	panel("report-customers", "/admin/reports/customers"),
+	panel("report-locations", "/admin/reports/locations"),
+	panel("report-staff", "/admin/reports/staff?compare=last-year"),
+	panel("report-hours", "/admin/reports/hours"),
+	panel("report-rewards", "/admin/reports/rewards"),
 	panel("report-coupons", "/admin/reports/coupons"),
+	panel("report-year", "/admin/reports?from=2025-12-01"),
+	panel("report-filters", "/admin/reports").after(click(".report-days summary")),
 	panel("reports-numbers", "/admin/reports").after(click("figure summary")),
 	{name: "reports-refused", host: demo.Slug, path: "/admin/reports?from=2026-02-02&to=2026-02-01", as: core.Owner, status: http.StatusUnprocessableEntity},
 	panel("audit", "/admin/audit"),
@@ -739,7 +749,9 @@ func testWithoutJavaScript(t *testing.T, c cafe) {
 	p.WaitForText(done, "24.50")
 	p.WaitForText(done, "24 ")
 	p.Click("#history " + linkTo("view=transactions"))
+	p.Click("#history tbody .row-menu-button")
 	p.Click("#history tbody " + linkTo("/void"))
+	p.Fill("reason", "Wrong amount")
 	p.Click(submitOf("/void"))
 	p.WaitForText(done, "24 ")
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -31,6 +32,7 @@ var exportColumns = []page.Column{
 	{Heading: "Stamps", Width: 12},
 	{Heading: "Customer since", Width: 18},
 	{Heading: "Last visit", Width: 18},
+	{Heading: "Tags", Width: 24},
 }
 
 type rowWriter = func(cells ...any) error
@@ -54,7 +56,7 @@ func (a *Admin) exportCustomers(answer func(c echo.Context, name string, write f
 					visit = r.LastVisit.In(by.Tenant.TimeZone)
 				}
 				return row(r.ID.String(), r.FirstName, r.LastName, r.Phone, orZero(r.Email), status, r.PointsBalance, r.StampsBalance,
-					r.CreatedAt.In(by.Tenant.TimeZone), visit)
+					r.CreatedAt.In(by.Tenant.TimeZone), visit, strings.Join(r.Tags, ", "))
 			})
 		})
 	}
