@@ -69,10 +69,11 @@ func testQuickStart(t *testing.T, s *server) {
 				return q.recordThrough("receipt-4713", trouble{status: http.StatusConflict}, trouble{status: http.StatusTooManyRequests, wait: 2})
 			},
 		}
-		ends[file] = make(chan error, len(stories))
+		end := make(chan error, len(stories))
 		for _, story := range stories {
-			go func() { ends[file] <- story() }()
+			go func() { end <- story() }()
 		}
+		ends[file] = end
 	}
 	for file, program := range quickStarts {
 		t.Run(file, func(t *testing.T) {

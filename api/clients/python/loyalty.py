@@ -816,7 +816,7 @@ class Loyalty:
         reward becomes a pending redemption without cost (`redemption_ulid`), the cashier
         deducts percent and amount. The body is ignored.
 
-        If several rules refuse, the first one in this table is reported.
+        If several rules refuse, the first one listed here is reported.
 
         Needs the scope `coupons:read`.
 

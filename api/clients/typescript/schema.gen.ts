@@ -351,7 +351,7 @@ export interface paths {
          * Redeem a voucher
          * @description Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
          *
-         *     If several rules refuse, the first one in this table is reported.
+         *     If several rules refuse, the first one listed here is reported.
          *
          *     | `code` | `detail` |
          *     |---|---|
