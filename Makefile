@@ -16,7 +16,7 @@ run: build ## run the demo, from a bare clone
 .PHONY: test
 test: ## run the tests, from a bare clone
 	@.ci/need postgresql chromium
-	@.ci/need curl nodejs python3 php || test -z "$$CI" # without them, the tests of clients are skipped
+	@.ci/need curl nodejs npm python3 php && .ci/clients/run install || test -z "$$CI" # else tests of clients are skipped
 	go run ./cmd/testdb -- .ci/tests
 
 .PHONY: test-long
@@ -27,7 +27,7 @@ test-long: ## run the long tests: races, an upgrade, 100,000 rows
 .PHONY: screenshots
 screenshots: ## write pictures of every page to ./screenshots
 	@.ci/need postgresql chromium
-	go test -count=1 -run '^TestBrowser$$/^(Pages|Import|NewBusiness|TwoFactor|GoneCustomers|Send|VoucherPages|VoucherMail|RedeemVoucher|Card|Join|Claim|TillPages|Setup|Tenants|PlatformSignIn|PlatformInvoices)$$' ./cmd/loyalty -screenshots '$(CURDIR)/screenshots'
+	go test -count=1 -run '^TestBrowser$$/^(Pages|Import|NewBusiness|TwoFactor|GoneCustomers|Send|VoucherPages|VoucherMail|RedeemVoucher|Card|Join|Claim|TillPages|Setup|Home|Tenants|PlatformSignIn|PlatformInvoices)$$' ./cmd/loyalty -screenshots '$(CURDIR)/screenshots'
 
 .PHONY: model
 model: ## compare random use of core with its model, for about an hour
@@ -47,6 +47,8 @@ build: ## build bin/loyalty
 generate: ## regenerate the generated files
 	go tool templ generate
 	$(TOOL) oapi-codegen -config cmd/loyalty/internal/apiclient/config.yaml api/openapi.json
+	go run ./api/clients/python/generate
+	.ci/clients/run generate
 
 .PHONY: dev
 dev: ## serve, and rebuild when a page is edited
@@ -55,13 +57,14 @@ dev: ## serve, and rebuild when a page is edited
 
 .PHONY: check
 check: generate ## check generated files, format, lint, words, modules and known vulnerabilities
-	@git diff --exit-code -- '*_templ.go' '*.gen.go' || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
+	@git diff --exit-code -- '*_templ.go' '*.gen.go' api/clients || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
 	go mod tidy -diff
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run
 	.ci/wording
 	.ci/vulnerabilities
 	.ci/openapi/lint
+	.ci/clients/run check
 	.ci/vendor --check
 
 .PHONY: vendor

@@ -232,6 +232,7 @@ var views = []view{
 	{name: "reference-tokens", path: "/docs/reference/tokens"},
 	{name: "reference-platform", path: "/docs/reference/platform"},
 	{name: "quickstart", path: "/docs/quickstart"},
+	{name: "clients", path: "/docs/clients"},
 	{name: "retries", path: "/docs/retries"},
 	{name: "versioning", path: "/docs/versioning"},
 	{name: "changelog", path: "/docs/changelog"},

@@ -69,10 +69,11 @@ func testQuickStart(t *testing.T, s *server) {
 				return q.recordThrough("receipt-4713", trouble{status: http.StatusConflict}, trouble{status: http.StatusTooManyRequests, wait: 2})
 			},
 		}
-		ends[file] = make(chan error, len(stories))
+		end := make(chan error, len(stories))
 		for _, story := range stories {
-			go func() { ends[file] <- story() }()
+			go func() { end <- story() }()
 		}
+		ends[file] = end
 	}
 	for file, program := range quickStarts {
 		t.Run(file, func(t *testing.T) {
@@ -189,23 +190,30 @@ func (l *lossyLine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(got.Body.Bytes())
 }
 
-// recordThrough runs the program with another receipt, through a lossy line.
-func (q quickStart) recordThrough(receipt string, troubles ...trouble) error {
-	product, err := url.Parse(q.in.base)
+// lossyLine opens a lossy line. Its certificate is in a file.
+func (s *server) lossyLine(t *testing.T, troubles ...trouble) (line *lossyLine, address, ca string, err error) {
+	t.Helper()
+	product, err := url.Parse(s.in.base)
 	if err != nil {
-		return err
+		return nil, "", "", err
 	}
-	line := &lossyLine{
-		forward:  &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(product) }, Transport: q.http.Transport},
+	line = &lossyLine{
+		forward:  &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(product) }, Transport: s.http.Transport},
 		troubles: troubles,
 	}
 	proxy := httptest.NewTLSServer(line)
-	defer proxy.Close()
-	ca := filepath.Join(q.t.TempDir(), "proxy.pem")
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw}), 0o644); err != nil {
+	t.Cleanup(proxy.Close)
+	ca = filepath.Join(t.TempDir(), "proxy.pem")
+	return line, proxy.URL, ca, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw}), 0o644)
+}
+
+// recordThrough runs the program with another receipt, through a lossy line.
+func (q quickStart) recordThrough(receipt string, troubles ...trouble) error {
+	line, address, ca, err := q.lossyLine(q.t, troubles...)
+	if err != nil {
 		return err
 	}
-	sale, err := q.record(ca, strings.NewReplacer(q.in.base, proxy.URL, "receipt-4711", receipt).Replace(q.source))
+	sale, err := q.record(ca, strings.NewReplacer(q.in.base, address, "receipt-4711", receipt).Replace(q.source))
 	if err != nil {
 		return err
 	}

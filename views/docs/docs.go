@@ -67,6 +67,21 @@ type Program struct {
 	Run      string
 }
 
+// Clients offers the clients of the API.
+type Clients struct {
+	Frame
+	Clients []Client
+}
+
+// Client is a client of the API in one language.
+type Client struct {
+	ID                   string // of its heading
+	Language, Needs      string
+	Install              string // commands
+	Files                []NavLink
+	ExampleFile, Example string
+}
+
 // Retries is the guide to retries.
 type Retries struct {
 	Frame

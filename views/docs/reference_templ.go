@@ -44,7 +44,7 @@ func OverviewPage(v Overview) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>API documentation</h1><p class=\"lead\">JSON over HTTPS. Find and add customers, record sales, redeem rewards and vouchers, and read reports.</p></div><div class=\"start\"><a class=\"card\" href=\"/docs/quickstart\"><b>Quick start</b> <span>Record a first sale in five minutes, in five languages</span></a> <a class=\"card\" href=\"/docs/retries\"><b>Retries</b> <span>Send requests again without recording a sale twice</span></a> <a class=\"card\" href=\"/problems\"><b>Problems</b> <span>Business rules that refuse a request, and what to do</span></a></div><article class=\"overview\"><h2 id=\"base\">Base URL</h2><pre data-copy aria-labelledby=\"base\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>API documentation</h1><p class=\"lead\">JSON over HTTPS. Find and add customers, record sales, redeem rewards and vouchers, and read reports.</p></div><div class=\"start\"><a class=\"card\" href=\"/docs/quickstart\"><b>Quick start</b> <span>Record a first sale, in five languages</span></a> <a class=\"card\" href=\"/docs/clients\"><b>Clients</b> <span>For Python and TypeScript, with types and safe retries</span></a> <a class=\"card\" href=\"/docs/retries\"><b>Retries</b> <span>Send requests again without recording a sale twice</span></a></div><article class=\"overview\"><h2 id=\"base\">Base URL</h2><pre data-copy aria-labelledby=\"base\"><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

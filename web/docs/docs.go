@@ -40,6 +40,7 @@ type Pages struct {
 	guides
 	quickStart views.QuickStart
 	programs   map[string]string // of the quick start, by file name
+	clients    views.Clients
 	reference  reference
 	list       views.ProblemList
 	problems   map[string]views.Problem // by slug
@@ -65,6 +66,7 @@ func New(c Config) *Pages {
 		site:      s,
 		guides:    newGuides(s),
 		reference: newReference(s, api),
+		clients:   newClients(s),
 	}
 	p.quickStart, p.programs = newQuickStart(s, c.Names.Tenant("yourbusiness"), c.OwnCA)
 	p.list, p.problems = newProblems(s)
@@ -82,6 +84,7 @@ func navigation(api description.Document) []views.NavGroup {
 		{Title: "Get started", Links: []views.NavLink{
 			{Path: quickStartPath, Label: "Quick start"},
 			{Path: "/docs", Label: "Overview"},
+			{Path: clientsPath, Label: "Clients"},
 		}},
 		groups,
 		{Title: "Guides", Links: []views.NavLink{
@@ -96,17 +99,19 @@ func navigation(api description.Document) []views.NavGroup {
 // Mount registers the pages on the base host.
 func (p *Pages) Mount(e *echo.Echo) {
 	for path, handler := range map[string]echo.HandlerFunc{
-		"/":                       p.showHome,
-		"/docs":                   p.showOverview,
-		referencePath + ":group":  p.showGroup,
-		searchPath:                p.showSearch,
-		quickStartPath:            p.showQuickStart,
-		quickStartPath + "/:file": p.showProgram,
-		"/docs/retries":           p.showRetries,
-		"/docs/versioning":        p.showVersioning,
-		"/docs/changelog":         p.showChangelog,
-		"/problems":               p.showProblems,
-		"/problems/:slug":         p.showProblem,
+		"/":                              p.showHome,
+		"/docs":                          p.showOverview,
+		referencePath + ":group":         p.showGroup,
+		searchPath:                       p.showSearch,
+		quickStartPath:                   p.showQuickStart,
+		quickStartPath + "/:file":        p.showProgram,
+		clientsPath:                      p.showClients,
+		clientsPath + "/:language/:file": p.showClientFile,
+		"/docs/retries":                  p.showRetries,
+		"/docs/versioning":               p.showVersioning,
+		"/docs/changelog":                p.showChangelog,
+		"/problems":                      p.showProblems,
+		"/problems/:slug":                p.showProblem,
 	} {
 		// Echo refuses HEAD with 405 by default, but link checkers use it.
 		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler)

@@ -78,7 +78,7 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{
 		"home": "/", "problems": "/problems", "notfound": "/nothing/here",
-		"docs": "/docs", "reference": "/docs/reference/transactions", "search": "/docs/search?q=void", "quickstart": "/docs/quickstart", "retries": "/docs/retries", "versioning": "/docs/versioning", "changelog": "/docs/changelog",
+		"docs": "/docs", "reference": "/docs/reference/transactions", "search": "/docs/search?q=void", "quickstart": "/docs/quickstart", "clients": "/docs/clients", "retries": "/docs/retries", "versioning": "/docs/versioning", "changelog": "/docs/changelog",
 	}
 	for _, slug := range slugs {
 		pages["problem-"+slug] = "/problems/" + slug

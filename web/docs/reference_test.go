@@ -66,7 +66,7 @@ func TestReferenceIsComplete(t *testing.T) {
 			t.Errorf("the overview shows %s: %t, want %t", m.Name, !isPage, isPage)
 		}
 	}
-	for _, path := range []string{"/docs/reference/nothing", "/docs/reference/", "/docs/quickstart/passwd"} {
+	for _, path := range []string{"/docs/reference/nothing", "/docs/reference/", "/docs/quickstart/passwd", "/docs/clients/python/nothing", "/docs/clients/python/..%2Fclients.go", "/docs/clients/python/generate"} {
 		htmlOf(s, path, http.StatusNotFound)
 	}
 }

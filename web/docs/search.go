@@ -34,7 +34,7 @@ func (x *index) add(path, title, place string, texts ...string) {
 }
 
 func newIndex(p *Pages) (x index) {
-	for _, f := range []views.Frame{p.quickStart.Frame, p.retries.Frame, p.list.Frame, p.versioning.Frame, p.changelog.Frame} {
+	for _, f := range []views.Frame{p.quickStart.Frame, p.clients.Frame, p.retries.Frame, p.list.Frame, p.versioning.Frame, p.changelog.Frame} {
 		title, _, _ := strings.Cut(f.Title, " · ")
 		x.add(f.Path, title, "Guide", f.Description)
 	}

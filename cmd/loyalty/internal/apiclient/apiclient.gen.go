@@ -1309,7 +1309,7 @@ type ClientInterface interface {
 	//
 	// Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
 	//
-	// If several rules refuse, the first one in this table is reported.
+	// If several rules refuse, the first one listed here is reported.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1726,7 +1726,7 @@ func (c *Client) ListCoupons(ctx context.Context, params *ListCouponsParams, req
 //
 // Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
 //
-// If several rules refuse, the first one in this table is reported.
+// If several rules refuse, the first one listed here is reported.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -3958,7 +3958,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
 	//
-	// If several rules refuse, the first one in this table is reported.
+	// If several rules refuse, the first one listed here is reported.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -5519,7 +5519,7 @@ func (c *ClientWithResponses) ListCouponsWithResponse(ctx context.Context, param
 //
 // Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
 //
-// If several rules refuse, the first one in this table is reported.
+// If several rules refuse, the first one listed here is reported.
 //
 // | `code` | `detail` |
 // |---|---|

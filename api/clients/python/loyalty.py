@@ -1,0 +1,1195 @@
+"""Client of the Loyalty API, version 1.0.0.
+
+One module for Python 3.11 or newer that needs no packages. Generated from openapi.json: changes
+are overwritten.
+
+    loyalty = Loyalty("https://loyalty.example", token)
+    customer = loyalty.upsert_customer(first_name="Elsa", last_name="Berg", phone="08-465 004 12")
+    sale = loyalty.record_transaction(
+        customer_ulid=customer["ulid"], transaction_type_id=1, spend_amount_cents=1250,
+        idempotency_key="till-3-receipt-4711",
+    )
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import ssl
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from http.client import HTTPException
+from typing import Any, Literal, NotRequired, TypedDict
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+UNSET: Any = object()
+"""Leaves a field out of the request. None is sent, as null."""
+
+
+class Problem(Exception):
+    """A response from status 400 (RFC 7807). Check code to recognise a business rule."""
+
+    def __init__(self, document: dict[str, Any], request_id: str | None = None):
+        super().__init__(document["detail"])
+        self.status: int = document["status"]
+        self.code: str | None = document.get("code")
+        self.errors: dict[str, list[str]] = document.get("errors", {})
+        self.request_id = request_id
+
+
+class Customer(TypedDict):
+    """A person who earns and spends points or stamps at one business."""
+
+    ulid: str
+    """Permanent identifier."""
+    first_name: str
+    """At most 100 characters. `Erased`, like the last name, after the customer was erased."""
+    last_name: str
+    """At most 100 characters."""
+    phone: str
+    """As entered, at most 30 characters; empty after the customer was erased. Numbers are
+    compared in international format: `070-174 06 05` and `+46701740605` are the same.
+    """
+    email: str | None
+    """Compared case-insensitively."""
+    status: Literal["active", "inactive"]
+    """An inactive customer can’t earn or redeem."""
+    points_balance: int
+    """The sum of all ledger entries; 0 for a new customer. Below zero if a sale was voided after
+    its points were spent.
+    """
+    stamps_balance: int
+    """The same for stamps."""
+    created_at: str
+    """When the customer was added."""
+    updated_at: str
+    """When a field last changed. Balances don’t count."""
+
+
+class Transaction(TypedDict):
+    """A recorded sale, and what it earned."""
+
+    ulid: str
+    """Identifier of the transaction."""
+    rule_type: Literal["points", "stamps"]
+    """The unit that its type awards."""
+    spend_amount_cents: int
+    """The amount spent."""
+    points_awarded: int | None
+    """Points of this transaction; null if its type awards stamps."""
+    stamps_awarded: int | None
+    """Stamps of this transaction; null if its type awards points."""
+    status: Literal["completed", "voided"]
+    """A voided transaction stays voided."""
+    voided_at: str | None
+    """Null unless voided."""
+    customer_ulid: str
+    """The customer."""
+    transaction_type_id: int
+    """The transaction type, which has the earning rule."""
+    source: Literal["api", "pos", "panel"]
+    """Where it was recorded: with this API, at the till, or in the panel."""
+    location_id: int | None
+    """The branch, if recorded at a till."""
+    external_reference: str | None
+    """Your own reference, such as a receipt number."""
+    created_at: str
+    """When it was recorded."""
+
+
+class Reward(TypedDict):
+    """Something that customers get for points or stamps. It costs either, never both."""
+
+    ulid: str
+    """Identifier of the reward."""
+    name: str
+    """Name."""
+    description: str | None
+    """Description for customers."""
+    points_cost: int | None
+    """Null if it costs stamps."""
+    stamps_cost: int | None
+    """Null if it costs points."""
+    stock: int | None
+    """Units left; null: unlimited."""
+    active: bool
+    """Whether it can be redeemed."""
+    created_at: str
+    """When it was created."""
+
+
+class Redemption(TypedDict):
+    """One exchange of points or stamps for a reward."""
+
+    ulid: str
+    """Identifier of the redemption."""
+    status: Literal["pending", "fulfilled", "voided"]
+    """Pending until it is fulfilled or voided."""
+    customer_ulid: str
+    """The customer."""
+    reward_ulid: str
+    """The reward."""
+    points_spent: int
+    """Cost in points; 0 for a voucher."""
+    stamps_spent: int
+    """Cost in stamps."""
+    created_at: str
+    """When points or stamps were deducted."""
+    fulfilled_at: str | None
+    """When it was fulfilled."""
+    voided_at: str | None
+    """When points or stamps were refunded."""
+
+
+class Benefit(TypedDict):
+    """What a voucher gives: its type, and the field for that type."""
+
+    type: Literal["points", "stamps", "percent", "amount", "reward"]
+    """Points and stamps are credited, a reward becomes a pending redemption without cost; the
+    cashier deducts percent and amount.
+    """
+    points: NotRequired[int]
+    """With type `points`."""
+    stamps: NotRequired[int]
+    """With type `stamps`."""
+    percent: NotRequired[int]
+    """With type `percent`."""
+    amount_cents: NotRequired[int]
+    """With type `amount`."""
+    reward_ulid: NotRequired[str]
+    """With type `reward`."""
+
+
+class Coupon(TypedDict):
+    """A benefit that a business sends to its customers, as vouchers."""
+
+    ulid: str
+    """Identifier of the coupon."""
+    name: str
+    """Name."""
+    description: str | None
+    """Description for customers."""
+    benefit: Benefit
+    max_per_customer: int
+    """Limit of vouchers per customer, across all sends."""
+    max_redemptions: int | None
+    """Total redemption limit; null: unlimited."""
+    redemptions_count: int
+    """Redemptions so far."""
+    starts_at: str | None
+    """Start date: it can’t be sent earlier."""
+    expires_at: str | None
+    """End date: its vouchers expire then at the latest."""
+    voucher_valid_days: int | None
+    """Voucher validity in days after sending."""
+    active: bool
+    """Whether its vouchers can be redeemed."""
+    created_at: str
+    """When it was created."""
+
+
+class Voucher(TypedDict):
+    """One customer’s copy of a coupon."""
+
+    ulid: str
+    """Identifier of the voucher, as in its QR code."""
+    coupon_ulid: str
+    """Its coupon."""
+    customer_ulid: str
+    """The customer."""
+    status: Literal["pending", "redeemed", "expired"]
+    """Pending until it is redeemed or expires."""
+    benefit: Benefit
+    redemption_ulid: str | None
+    """The redemption, of a voucher for a reward."""
+    expires_at: str | None
+    """Set when it was sent; null: never."""
+    redeemed_at: str | None
+    """Null unless redeemed."""
+    created_at: str
+    """When it was sent."""
+
+
+Summary = TypedDict("Summary", {
+    "from": "str",  # The first day.
+    "to": "str",  # The last day.
+    "transactions_count": "int",  # Completed sales.
+    "voided_count": "int",  # Voided sales.
+    "spend_total_cents": "int",  # Spend of completed sales.
+    "points_awarded": "int",  # Points of completed sales.
+    "stamps_awarded": "int",  # Stamps of completed sales.
+    "points_reversed": "int",  # Points that voided sales had earned.
+    "points_redeemed": "int",  # Points spent on redemptions that are not voided.
+    "redemptions_count": "int",  # Redemptions that are not voided.
+    "vouchers_redeemed": "int",  # Vouchers redeemed.
+    "new_customers": "int",  # New customers.
+    "active_customers": "int",  # Customers with a completed sale.
+    "days": "list[SummaryDay]",  # Every day of the range, in order.
+})
+"""Figures of a range of days."""
+
+
+class SummaryDay(TypedDict):
+    """Figures of one day."""
+
+    date: str
+    """The day, in the business’s time zone."""
+    transactions_count: int
+    """Completed sales."""
+    voided_count: int
+    """Voided sales."""
+    spend_total_cents: int
+    """Spend of completed sales."""
+    points_awarded: int
+    """Points of completed sales."""
+    stamps_awarded: int
+    """Stamps of completed sales."""
+    points_reversed: int
+    """Points that voided sales had earned."""
+    points_redeemed: int
+    """Points spent on redemptions that are not voided."""
+    redemptions_count: int
+    """Redemptions that are not voided."""
+    vouchers_redeemed: int
+    """Vouchers redeemed."""
+    new_customers: int
+    """New customers."""
+
+
+class TopCustomer(TypedDict):
+    """A customer and their figures in the range."""
+
+    ulid: str
+    """Permanent identifier."""
+    first_name: str
+    """At most 100 characters."""
+    last_name: str
+    """At most 100 characters."""
+    phone: str
+    """As entered, at most 30 characters. Numbers are compared in international format: `070-174
+    06 05` and `+46701740605` are the same.
+    """
+    email: str | None
+    """Compared case-insensitively."""
+    status: Literal["active", "inactive"]
+    """An inactive customer can’t earn or redeem."""
+    points_balance: int
+    """The sum of all ledger entries; 0 for a new customer. Below zero if a sale was voided after
+    its points were spent.
+    """
+    stamps_balance: int
+    """The same for stamps."""
+    created_at: str
+    """When the customer was added."""
+    updated_at: str
+    """When a field last changed. Balances don’t count."""
+    transactions_count: int
+    """Completed sales in the range."""
+    spend_total_cents: int
+    """Spend in the range."""
+    points_awarded: int
+    """Points earned in the range."""
+
+
+class CouponReport(TypedDict):
+    """Results of a coupon’s vouchers."""
+
+    ulid: str
+    """The coupon."""
+    name: str
+    """Name."""
+    sent: int
+    """Vouchers sent."""
+    pending: int
+    """Not redeemed or expired."""
+    redeemed: int
+    """Redeemed."""
+    expired: int
+    """Expired without being redeemed."""
+    redemption_rate: float
+    """Redeemed divided by sent, from 0 to 1."""
+
+
+Scope = Literal["customers:read", "customers:write", "transactions:write", "rewards:read", "coupons:read", "reports:read"]
+
+
+class Token(TypedDict):
+    """An API token, without its secret."""
+
+    id: int
+    """Used to revoke it."""
+    name: str
+    """Name."""
+    abilities: list[Scope]
+    """Its scopes."""
+    last_used_at: str | None
+    """To the minute; null: never."""
+    expires_at: str | None
+    """Null: never."""
+    created_at: str
+    """When it was created."""
+
+
+class CreatedToken(TypedDict):
+    """A new API token with its secret."""
+
+    id: int
+    """Used to revoke it."""
+    name: str
+    """Name."""
+    token: str
+    """The secret. Only this response has it."""
+    abilities: list[Scope]
+    """Its scopes."""
+    expires_at: str | None
+    """Null: never."""
+    created_at: str
+    """When it was created."""
+
+
+class Tenant(TypedDict):
+    """A business that runs its loyalty programme here."""
+
+    id: int
+    """Identifier of the tenant."""
+    name: str
+    """Business name."""
+    slug: str
+    """The subdomain. Never changes."""
+    email: str
+    """The owner’s e-mail address."""
+    plan_id: int
+    """The plan it is on."""
+    billing_cycle: Literal["monthly", "yearly"]
+    """Billing cycle."""
+    payment_method: Literal["manual", "bank_transfer", "card", "stripe", "paypal"]
+    """Payment method, for information only: nothing is charged."""
+    status: Literal["active", "suspended"]
+    """A suspended tenant can’t use tokens or sign in."""
+    timezone: str
+    """IANA name of the time zone."""
+    currency: str
+    """ISO 4217."""
+    country: str | None
+    """ISO 3166-1 alpha-2. Used for phone numbers without a country code."""
+    created_at: str
+    """When it was created."""
+
+
+class Invoice(TypedDict):
+    """What a tenant owes for one period."""
+
+    id: int
+    """Identifier of the invoice."""
+    number: int | None
+    """Consecutive, assigned on issue; null for a draft."""
+    tenant_id: int
+    """The tenant."""
+    status: Literal["draft", "issued", "paid", "overdue", "void"]
+    """Status."""
+    currency: str
+    """The plan’s currency, ISO 4217."""
+    lines: list[InvoiceLine]
+    """The invoice lines."""
+    amount_cents: int
+    """Sum of the lines."""
+    tax_cents: int
+    """Tax on the sum."""
+    total_cents: int
+    """Sum with tax."""
+    period_start: str
+    """The first day, in the tenant’s time zone."""
+    period_end: str
+    """The last day."""
+    issued_at: str | None
+    """Null for a draft."""
+    due_at: str | None
+    """Null for a draft."""
+    paid_at: str | None
+    """Null until paid."""
+
+
+class InvoiceLine(TypedDict):
+    """One line of an invoice."""
+
+    description: str
+    """Description."""
+    quantity: int
+    """Quantity."""
+    unit_cents: int
+    """Unit price."""
+    amount_cents: int
+    """Line total."""
+
+
+class Loyalty:
+    """The API of one business, or with a platform token, of the platform.
+
+    Every method raises Problem if the API refuses, and OSError if it gets no response. It repeats
+    a request after 409, 429 and 5xx, and where that is safe also without a response: a POST gets
+    a random idempotency key unless you pass one. Pass your own, stored with the sale, so that a
+    restarted program sends the same one.
+
+    - base_url: Address of the installation, such as https://loyalty.example.
+    - timeout: Seconds that one attempt may take.
+    - context: For an installation with its own certificate authority,
+      ssl.create_default_context(cafile="data/ca.pem").
+    - waits: Seconds before each retry, at least Retry-After.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str,
+        *,
+        timeout: float = 10,
+        context: ssl.SSLContext | None = None,
+        waits: Sequence[float] = (1, 2, 4, 8),
+    ):
+        self._base = base_url.rstrip("/")
+        self._token = token
+        self._timeout = timeout
+        self._context = context
+        self._waits = waits
+
+    def list_customers(
+        self,
+        *,
+        phone: str | None = None,
+        email: str | None = None,
+        search: str | None = None,
+        status: Literal["active", "inactive"] | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Customer]:
+        """List customers.
+
+        Newest first, paginated. All filters must match; an empty one is ignored.
+
+        Needs the scope `customers:read`.
+
+        Further pages are read when they are needed.
+
+        - phone: This exact number, in any format: `070-174 06 05` and `+46701740605` are the
+          same.
+        - email: This exact address, case-insensitive.
+        - search: Part of a name, phone number or e-mail, such as `lindq`. Phone numbers match
+          in any format: `070-112` finds `+46 70 112 00 00`.
+        - status: Filter by status.
+        - created_from: Added on this day or later, in the business’s time zone.
+        - created_to: Added on this day or earlier.
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/customers",
+            query={
+                "phone": phone,
+                "email": email,
+                "search": search,
+                "status": status,
+                "created_from": created_from,
+                "created_to": created_to,
+                "per_page": per_page,
+                "cursor": cursor,
+            },
+        )
+
+    def upsert_customer(
+        self,
+        *,
+        first_name: str,
+        last_name: str,
+        phone: str,
+        email: str | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Customer:
+        """Find or add a customer.
+
+        Looks for a customer by phone number, then by e-mail. If found, returns them unchanged
+        with 200; otherwise adds the customer, with 201. Sending it twice adds one customer,
+        so retries are safe even without a key.
+
+        Needs the scope `customers:write`.
+
+        - first_name: Given name.
+        - last_name: Family name.
+        - phone: At least three digits. Looked for first.
+        - email: Optional. Looked for if no phone number matches.
+
+        Raises Problem, of business rules with these codes:
+        - plan-limit-reached: The limit of the plan has been reached.
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        """
+        return self._send(
+            "POST",
+            "/api/v1/customers",
+            body={
+                "first_name": first_name,
+                "last_name": last_name,
+                "phone": phone,
+                "email": email,
+            },
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def find_customer(self, ulid: str) -> Customer:
+        """Read a customer.
+
+        Includes both current balances.
+
+        Needs the scope `customers:read`.
+
+        - ulid: The customer’s ULID, case-insensitive.
+        """
+        return self._send("GET", f"/api/v1/customers/{ulid}")["data"]
+
+    def edit_customer(
+        self,
+        ulid: str,
+        *,
+        first_name: str = UNSET,
+        last_name: str = UNSET,
+        phone: str = UNSET,
+        email: str | None = UNSET,
+        status: Literal["active", "inactive"] = UNSET,
+    ) -> Customer:
+        """Change a customer.
+
+        Changes only the fields that you send. `email: null` clears the e-mail; no other field
+        may be null. A phone number or e-mail of another customer gets an error on the field.
+
+        Needs the scope `customers:write`.
+
+        - ulid: The customer’s ULID, case-insensitive.
+        - first_name: Given name.
+        - last_name: Family name.
+        - phone: At least three digits; unique.
+        - email: A valid, unique e-mail address; null clears it.
+        - status: An inactive customer can’t earn or redeem.
+
+        Raises Problem, of business rules with these codes:
+        - customer-erased: This customer was erased and cannot be changed.
+        - plan-limit-reached: The limit of the plan has been reached.
+        """
+        return self._send(
+            "PATCH",
+            f"/api/v1/customers/{ulid}",
+            body={
+                "first_name": first_name,
+                "last_name": last_name,
+                "phone": phone,
+                "email": email,
+                "status": status,
+            },
+        )["data"]
+
+    def list_customer_transactions(
+        self,
+        ulid: str,
+        *,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Transaction]:
+        """List a customer’s transactions.
+
+        Newest first, paginated, including voided ones. If a request to record a sale got no
+        response, look here before you send it again.
+
+        Needs the scope `customers:read`.
+
+        Further pages are read when they are needed.
+
+        - ulid: The customer’s ULID, case-insensitive.
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            f"/api/v1/customers/{ulid}/transactions",
+            query={"per_page": per_page, "cursor": cursor},
+        )
+
+    def record_transaction(
+        self,
+        *,
+        customer_ulid: str,
+        transaction_type_id: int,
+        spend_amount_cents: int,
+        external_reference: str | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Transaction:
+        """Record a sale.
+
+        Records a sale and adds what its transaction type earns to the customer’s balance.
+        Sending it again records another sale: send an `Idempotency-Key`, an
+        `external_reference`, or both to make retries safe.
+
+        An inactive or unknown customer or type gets an error on the field, and so does an
+        `external_reference` that was used before. One award is at most 1,000,000,000,000
+        points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest
+        valid spend.
+
+        Needs the scope `transactions:write`, unless the operator chose another of the six.
+
+        - customer_ulid: An active customer.
+        - transaction_type_id: An active transaction type; the panel shows its number.
+        - spend_amount_cents: 12.50 is 1250.
+        - external_reference: Your own reference for the sale, unique in the business: a
+          second use is refused, so a receipt number makes retries safe.
+
+        Raises Problem, of business rules with these codes:
+        - balance-too-large: The award would exceed the largest possible balance.
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        """
+        return self._send(
+            "POST",
+            "/api/v1/transactions",
+            body={
+                "customer_ulid": customer_ulid,
+                "transaction_type_id": transaction_type_id,
+                "spend_amount_cents": spend_amount_cents,
+                "external_reference": external_reference,
+            },
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def find_transaction(self, ulid: str) -> Transaction:
+        """Read a transaction.
+
+        Returns a sale and what it earned.
+
+        Needs the scope `transactions:write`.
+
+        - ulid: The transaction’s ULID, case-insensitive.
+        """
+        return self._send("GET", f"/api/v1/transactions/{ulid}")["data"]
+
+    def void_transaction(self, ulid: str, *, idempotency_key: str | None = None) -> Transaction:
+        """Void a transaction.
+
+        Voids a sale and takes back its whole award, once. Points that were spent since are
+        taken back too: the balance can go below zero, and the customer can’t redeem until it
+        is positive again. The body is ignored.
+
+        When you retry a void because you didn’t get its response, treat `already-voided` as
+        success.
+
+        Needs the scope `transactions:write`.
+
+        - ulid: The transaction’s ULID, case-insensitive.
+
+        Raises Problem, of business rules with these codes:
+        - already-voided: This transaction has already been voided.
+        - balance-too-large: The award would exceed the largest possible balance.
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        """
+        return self._send(
+            "POST",
+            f"/api/v1/transactions/{ulid}/void",
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def list_rewards(
+        self,
+        *,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Reward]:
+        """List active rewards.
+
+        Newest first, paginated, including rewards with a stock of 0.
+
+        Needs the scope `rewards:read`.
+
+        Further pages are read when they are needed.
+
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/rewards",
+            query={"per_page": per_page, "cursor": cursor},
+        )
+
+    def redeem_reward(
+        self,
+        *,
+        customer_ulid: str,
+        reward_ulid: str,
+        idempotency_key: str | None = None,
+    ) -> Redemption:
+        """Redeem a reward.
+
+        Deducts the reward’s cost from the customer’s balance and one unit from its stock, and
+        creates a pending redemption. Sending it again creates another redemption: send an
+        `Idempotency-Key` to make retries safe. An insufficient balance is reported before an
+        empty stock; an inactive or unknown customer or reward gets an error on the field.
+
+        Needs the scope `rewards:read`.
+
+        - customer_ulid: An active customer.
+        - reward_ulid: An active reward.
+
+        Raises Problem, of business rules with these codes:
+        - insufficient-points: Insufficient points balance.
+        - insufficient-stamps: Insufficient stamps balance.
+        - out-of-stock: This reward is out of stock.
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        """
+        return self._send(
+            "POST",
+            "/api/v1/redemptions",
+            body={"customer_ulid": customer_ulid, "reward_ulid": reward_ulid},
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def find_redemption(self, ulid: str) -> Redemption:
+        """Read a redemption.
+
+        Returns a redemption and its status.
+
+        Needs the scope `rewards:read`.
+
+        - ulid: The redemption’s ULID, case-insensitive.
+        """
+        return self._send("GET", f"/api/v1/redemptions/{ulid}")["data"]
+
+    def fulfil_redemption(self, ulid: str, *, idempotency_key: str | None = None) -> Redemption:
+        """Fulfil a redemption.
+
+        Marks a pending redemption as fulfilled, once. The body is ignored.
+
+        Needs the scope `rewards:read`.
+
+        - ulid: The redemption’s ULID, case-insensitive.
+
+        Raises Problem, of business rules with these codes:
+        - already-fulfilled: This redemption has already been fulfilled.
+        - redemption-voided: This redemption has been voided.
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        """
+        return self._send(
+            "POST",
+            f"/api/v1/redemptions/{ulid}/fulfil",
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def list_coupons(
+        self,
+        *,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Coupon]:
+        """List coupons.
+
+        Newest first, paginated, including inactive and expired ones.
+
+        Needs the scope `coupons:read`.
+
+        Further pages are read when they are needed.
+
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/coupons",
+            query={"per_page": per_page, "cursor": cursor},
+        )
+
+    def redeem_voucher(self, ulid: str, *, idempotency_key: str | None = None) -> Voucher:
+        """Redeem a voucher.
+
+        Redeems a voucher and applies its benefit, once: points and stamps are credited, a
+        reward becomes a pending redemption without cost (`redemption_ulid`), the cashier
+        deducts percent and amount. The body is ignored.
+
+        If several rules refuse, the first one listed here is reported.
+
+        Needs the scope `coupons:read`.
+
+        - ulid: The ULID of the voucher, not of its coupon, case-insensitive.
+
+        Raises Problem, of business rules with these codes:
+        - voucher-redeemed: This voucher has already been redeemed.
+        - voucher-expired: This voucher has expired.
+        - coupon-inactive: This coupon is no longer active.
+        - coupon-cap-reached: Maximum redemptions for this coupon have been reached.
+        - out-of-stock: This reward is out of stock.
+        - balance-too-large: The award would exceed the largest possible balance.
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        """
+        return self._send(
+            "POST",
+            f"/api/v1/coupons/{ulid}/redeem",
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def list_coupon_redemptions(
+        self,
+        ulid: str,
+        *,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Voucher]:
+        """List a coupon’s redeemed vouchers.
+
+        Most recently redeemed first, paginated.
+
+        Needs the scope `coupons:read`.
+
+        Further pages are read when they are needed.
+
+        - ulid: The coupon’s ULID, case-insensitive.
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            f"/api/v1/coupons/{ulid}/redemptions",
+            query={"per_page": per_page, "cursor": cursor},
+        )
+
+    def report_summary(self, *, from_: str | None = None, to: str | None = None) -> Summary:
+        """Get a summary.
+
+        Whole days in the business’s time zone, first and last included; by default the last
+        30 days, at most 3,653. Records count on the day they were created. A sum above
+        9,223,372,036,854,775,807 is returned as that number.
+
+        Needs the scope `reports:read`.
+
+        - from_: The first day, such as `2026-09-01`, in the business’s time zone. Default: 29
+          days before the last day.
+        - to: The last day, included. Default: today.
+        """
+        return self._send("GET", "/api/v1/reports/summary", query={"from": from_, "to": to})["data"]
+
+    def report_top_customers(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+        by: Literal["spend", "points", "visits"] | None = None,
+    ) -> list[TopCustomer]:
+        """List top customers.
+
+        Customers with the highest spend, the most points or the most visits in the range, for
+        example to send them a coupon. Not paginated.
+
+        Needs the scope `reports:read`.
+
+        - from_: The first day, such as `2026-09-01`, in the business’s time zone. Default: 29
+          days before the last day.
+        - to: The last day, included. Default: today.
+        - limit: Number of customers.
+        - by: Rank by spend, points earned, or number of sales.
+        """
+        return self._send(
+            "GET",
+            "/api/v1/reports/customers/top",
+            query={"from": from_, "to": to, "limit": limit, "by": by},
+        )["data"]
+
+    def report_coupons(self) -> list[CouponReport]:
+        """Get coupon results.
+
+        Vouchers sent, pending, expired and redeemed of each coupon. Not paginated.
+
+        Needs the scope `reports:read`.
+        """
+        return self._send("GET", "/api/v1/reports/coupons")["data"]
+
+    def list_tokens(
+        self,
+        *,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Token]:
+        """List your tokens.
+
+        All tokens of the caller’s person, newest first, paginated, without their secrets.
+
+        Any valid token can call it. An owner who is signed in to the panel can, too, with
+        their session on the panel’s host; other people who are signed in get 403.
+
+        Further pages are read when they are needed.
+
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/tokens",
+            query={"per_page": per_page, "cursor": cursor},
+        )
+
+    def create_token(
+        self,
+        *,
+        name: str,
+        scopes: list[Scope],
+        expires_at: str | None = UNSET,
+    ) -> CreatedToken:
+        """Create a token.
+
+        The new token belongs to the caller’s person, who is notified by e-mail, at most once
+        an hour. Only this response has its secret, so `Idempotency-Key` is ignored. A
+        platform token creates platform tokens; their `scopes` must be empty.
+
+        Any valid token can call it. An owner who is signed in to the panel can, too, with
+        their session on the panel’s host; other people who are signed in get 403.
+
+        - name: Name.
+        - scopes: Empty: the token can only manage tokens. Must be empty for a platform token.
+        - expires_at: In the future; absent or null: never.
+
+        Raises Problem, of business rules with these codes:
+        - token-limit-reached: The limit of 100 active API tokens for one person has been
+          reached. Revoke one that is no longer used.
+        """
+        return self._send(
+            "POST",
+            "/api/v1/tokens",
+            body={"name": name, "scopes": scopes, "expires_at": expires_at},
+        )["data"]
+
+    def revoke_token(self, id: int) -> None:
+        """Revoke a token.
+
+        The token stops working at once. A token can revoke itself; another person’s token
+        gets 404.
+
+        Any valid token can call it. An owner who is signed in to the panel can, too, with
+        their session on the panel’s host; other people who are signed in get 403.
+
+        - id: The token.
+        """
+        self._send("DELETE", f"/api/v1/tokens/{id}")
+
+    def list_tenants(
+        self,
+        *,
+        status: Literal["active", "suspended"] | None = None,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Tenant]:
+        """List tenants.
+
+        Newest first, paginated.
+
+        Needs a platform token, which a super-admin creates.
+
+        Further pages are read when they are needed.
+
+        - status: Filter by status.
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/platform/tenants",
+            query={"status": status, "per_page": per_page, "cursor": cursor},
+        )
+
+    def create_tenant(
+        self,
+        *,
+        name: str,
+        slug: str,
+        email: str,
+        plan_id: int,
+        billing_cycle: Literal["monthly", "yearly"],
+        payment_method: Literal["manual", "bank_transfer", "card", "stripe", "paypal"],
+        timezone: str | None = UNSET,
+        currency: str | None = UNSET,
+        country: str | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Tenant:
+        """Create a tenant.
+
+        Creates the business and its owner, and invites the owner by e-mail. The slug becomes
+        the business’s subdomain and never changes.
+
+        Needs a platform token, which a super-admin creates.
+
+        - name: Business name.
+        - slug: 3 to 40 characters: a–z, 0–9 and inner hyphens. Unique, not reserved, and
+          can’t be changed.
+        - email: The owner’s e-mail address.
+        - plan_id: A plan that isn’t retired.
+        - billing_cycle: Billing cycle.
+        - payment_method: Payment method, for information only: nothing is charged.
+        - timezone: IANA name.
+        - currency: ISO 4217.
+        - country: ISO 3166-1 alpha-2.
+
+        Raises Problem, of business rules with these codes:
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        """
+        return self._send(
+            "POST",
+            "/api/v1/platform/tenants",
+            body={
+                "name": name,
+                "slug": slug,
+                "email": email,
+                "plan_id": plan_id,
+                "billing_cycle": billing_cycle,
+                "payment_method": payment_method,
+                "timezone": timezone,
+                "currency": currency,
+                "country": country,
+            },
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def edit_tenant(
+        self,
+        id: int,
+        *,
+        name: str = UNSET,
+        email: str = UNSET,
+        plan_id: int = UNSET,
+        billing_cycle: Literal["monthly", "yearly"] = UNSET,
+        payment_method: Literal["manual", "bank_transfer", "card", "stripe", "paypal"] = UNSET,
+        status: Literal["active", "suspended"] = UNSET,
+        timezone: str = UNSET,
+        currency: str = UNSET,
+        country: str | None = UNSET,
+    ) -> Tenant:
+        """Change a tenant.
+
+        Changes only the fields that you send; `slug` is ignored. Suspending a tenant disables
+        its tokens and sign-ins at once.
+
+        Needs a platform token, which a super-admin creates.
+
+        - id: The tenant.
+        - name: Business name.
+        - email: The owner’s e-mail address.
+        - plan_id: A plan that isn’t retired.
+        - billing_cycle: Billing cycle.
+        - payment_method: Payment method, for information only: nothing is charged.
+        - status: Suspending a tenant disables its tokens and sign-ins at once.
+        - timezone: IANA name.
+        - currency: ISO 4217.
+        - country: ISO 3166-1 alpha-2; null clears it.
+        """
+        return self._send(
+            "PATCH",
+            f"/api/v1/platform/tenants/{id}",
+            body={
+                "name": name,
+                "email": email,
+                "plan_id": plan_id,
+                "billing_cycle": billing_cycle,
+                "payment_method": payment_method,
+                "status": status,
+                "timezone": timezone,
+                "currency": currency,
+                "country": country,
+            },
+        )["data"]
+
+    def list_invoices(
+        self,
+        *,
+        tenant_id: int | None = None,
+        status: Literal["draft", "issued", "paid", "overdue", "void"] | None = None,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Invoice]:
+        """List invoices.
+
+        Newest first, paginated.
+
+        Needs a platform token, which a super-admin creates.
+
+        Further pages are read when they are needed.
+
+        - tenant_id: Filter by tenant.
+        - status: Filter by status.
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/platform/invoices",
+            query={
+                "tenant_id": tenant_id,
+                "status": status,
+                "per_page": per_page,
+                "cursor": cursor,
+            },
+        )
+
+    def _records(self, method: str, path: str, query: dict[str, Any]) -> Iterator[Any]:
+        """Yields the records of a list, and reads its pages as they are needed."""
+        while True:
+            page = self._send(method, path, query=query)
+            yield from page["data"]
+            query = {**query, "cursor": page["meta"]["next_cursor"]}
+            if query["cursor"] is None:
+                return
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, Any] | None = None,
+        body: dict[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Any:
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        url = self._base + path + ("?" + urlencode(given) if given else "")
+        headers = {"Authorization": "Bearer " + self._token, "Accept": "application/json"}
+        content = None
+        if body is not None:
+            content = json.dumps({n: v for n, v in body.items() if v is not UNSET}).encode()
+            headers["Content-Type"] = "application/json"
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        request = Request(url, content, headers, method=method)
+        repeatable = method != "POST" or key is not None
+        for wait in (*self._waits, None):
+            asked = 0.0
+            try:
+                with urlopen(request, timeout=self._timeout, context=self._context) as response:
+                    text = response.read()
+                    return json.loads(text) if text else None
+            except HTTPError as error:
+                again = error.code in (409, 429) or error.code >= 500
+                if not again or wait is None:
+                    raise _problem(error) from None
+                asked = float(error.headers.get("Retry-After", 0))
+            except (OSError, HTTPException):
+                if not repeatable or wait is None:
+                    raise
+            time.sleep(max(wait, asked) * random.uniform(1.1, 1.2))
+
+
+def _problem(error: HTTPError) -> Problem:
+    request_id = error.headers.get("X-Request-Id")
+    try:
+        return Problem(json.load(error), request_id)
+    except (ValueError, KeyError, TypeError):  # a proxy in between responded
+        return Problem({"status": error.code, "detail": error.reason}, request_id)
