@@ -158,13 +158,6 @@ func doneBy(e report.Event) string {
 	return " by " + *e.ActorName
 }
 
-func quoted(name *string) string {
-	if name == nil {
-		return ""
-	}
-	return "“" + *name + "”"
-}
-
 // fullName is a customer's name. An erased customer's first and last name are both "Erased".
 func fullName(first, last string) string {
 	if first == "Erased" && last == first {
