@@ -124,10 +124,20 @@ func (a *Admin) exportTransactions(c echo.Context) (exportFile, error) {
 		return exportFile{}, core.Invalid(q.Malformed)
 	}
 	columns := []page.Column{
-		{Heading: "ULID", Width: 30}, {Heading: "Date", Width: 18}, {Heading: "Customer", Width: 24}, {Heading: "Customer ULID", Width: 30},
-		{Heading: "Type", Width: 18}, {Heading: "Spend (" + currency + ")", Width: 14}, {Heading: "Points issued"}, {Heading: "Stamps issued"},
-		{Heading: "Status", Width: 12}, {Heading: "Voided at", Width: 18}, {Heading: "Source"}, {Heading: "Location", Width: 18},
-		{Heading: "Receipt number", Width: 18}, {Heading: "Recorded by", Width: 20},
+		{Heading: "ULID", Width: 30},
+		{Heading: "Date", Width: 18},
+		{Heading: "Customer", Width: 24},
+		{Heading: "Customer ULID", Width: 30},
+		{Heading: "Type", Width: 18},
+		{Heading: "Spend (" + currency + ")", Width: 14},
+		{Heading: "Points issued"},
+		{Heading: "Stamps issued"},
+		{Heading: "Status", Width: 12},
+		{Heading: "Voided at", Width: 18},
+		{Heading: "Source"},
+		{Heading: "Location", Width: 18},
+		{Heading: "Receipt number", Width: 18},
+		{Heading: "Recorded by", Width: 20},
 	}
 	return exportFile{"sales-" + isoDate(a.localToday(by)), "Sales", columns, func(row rowWriter) error {
 		return a.Transactions.Export(ctx, by, filter, func(t transaction.Named) error {
@@ -143,9 +153,18 @@ func (a *Admin) exportRedemptions(c echo.Context) (exportFile, error) {
 	filter, _ := redemptionFilter(q)
 	zone := by.Tenant.TimeZone
 	columns := []page.Column{
-		{Heading: "ULID", Width: 30}, {Heading: "Date", Width: 18}, {Heading: "Customer", Width: 24}, {Heading: "Customer ULID", Width: 30},
-		{Heading: "Reward", Width: 24}, {Heading: "Points spent"}, {Heading: "Stamps spent"}, {Heading: "Coupon", Width: 24},
-		{Heading: "Status", Width: 12}, {Heading: "Fulfilled at", Width: 18}, {Heading: "Voided at", Width: 18}, {Heading: "Recorded by", Width: 20},
+		{Heading: "ULID", Width: 30},
+		{Heading: "Date", Width: 18},
+		{Heading: "Customer", Width: 24},
+		{Heading: "Customer ULID", Width: 30},
+		{Heading: "Reward", Width: 24},
+		{Heading: "Points spent"},
+		{Heading: "Stamps spent"},
+		{Heading: "Coupon", Width: 24},
+		{Heading: "Status", Width: 12},
+		{Heading: "Fulfilled at", Width: 18},
+		{Heading: "Voided at", Width: 18},
+		{Heading: "Recorded by", Width: 20},
 	}
 	return exportFile{"redemptions-" + isoDate(a.localToday(by)), "Redemptions", columns, func(row rowWriter) error {
 		return a.Rewards.ExportRedemptions(ctx, by, filter, func(r reward.NamedRedemption) error {
@@ -157,8 +176,14 @@ func (a *Admin) exportRedemptions(c echo.Context) (exportFile, error) {
 }
 
 var voucherColumns = []page.Column{
-	{Heading: "Voucher code", Width: 30}, {Heading: "Customer", Width: 24}, {Heading: "Customer ULID", Width: 30}, {Heading: "Status", Width: 12},
-	{Heading: "Sent", Width: 18}, {Heading: "Valid until", Width: 18}, {Heading: "Redeemed at", Width: 18}, {Heading: "E-mail", Width: 12},
+	{Heading: "Voucher code", Width: 30},
+	{Heading: "Customer", Width: 24},
+	{Heading: "Customer ULID", Width: 30},
+	{Heading: "Status", Width: 12},
+	{Heading: "Sent", Width: 18},
+	{Heading: "Valid until", Width: 18},
+	{Heading: "Redeemed at", Width: 18},
+	{Heading: "E-mail", Width: 12},
 }
 
 // exportVouchers exports the vouchers of a coupon, or of the send in the address.
