@@ -42,7 +42,7 @@ func testKeyboard(t *testing.T, c cafe) {
 	p.Click("#customer-edit")
 	p.WaitFor(submitOf("/edit"))
 	p.Click("#customer-edit") // cancels
-	p.WaitFor(".customer-balances")
+	p.WaitFor(".profile-amounts")
 	focus("#customer-edit")
 
 	// The form in the place of the card, refused, and left.
@@ -52,7 +52,7 @@ func testKeyboard(t *testing.T, c cafe) {
 	p.WaitFor("#customer " + refused)
 	focus(refused)
 	p.Click("#customer-edit")
-	p.WaitFor(".customer-balances")
+	p.WaitFor(".profile-amounts")
 	focus("#customer-edit")
 
 	// The dialog, refused: why comes first, before the field.

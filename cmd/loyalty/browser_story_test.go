@@ -27,22 +27,25 @@ func testDay(t *testing.T, c cafe) {
 	p.WaitForText(earned, "24 ")
 	p.Click(submitOf("/admin/transactions/new"))
 	p.WaitForText(done, "24.50")
-	p.WaitForText(".timeline-entry:first-child", "24.50")
-	p.WaitForText(".timeline-entry:first-child .timeline-amount", "24")
+	p.WaitForText(".timeline-day + .timeline-entry", "24.50")
+	p.WaitForText(".timeline-day + .timeline-entry .timeline-amount", "24")
 
 	// Asked in a dialog, and left by Escape before it is done.
 	p.Click("#history " + linkTo("view=transactions"))
+	p.Click("#history tbody .row-menu-button")
 	p.Click("#history tbody " + linkTo("/void"))
 	p.WaitFor("#dialog form")
 	p.Press(kb.Escape)
+	p.Click("#history tbody .row-menu-button")
 	p.Click("#history tbody " + linkTo("/void"))
+	p.Fill("reason", "Wrong amount")
 	p.Click(submitOf("/void"))
 	p.WaitForText(done, "24 ")
 	p.ClickText("main a", "Torsten Granath")
-	if got := p.Text(".customer-balances dd"); got != "0" {
+	if got := p.Text(".profile-amounts strong"); got != "0" {
 		t.Errorf("the balance is %q", got)
 	}
-	p.WaitForText(".timeline-entry:first-child .timeline-amount", "−24")
+	p.WaitForText(".timeline-day + .is-voided .timeline-amount", "0 points")
 
 	p.Open("/admin/settings/tokens")
 	p.Click(linkTo("/tokens/new"))

@@ -14,10 +14,13 @@ func Lock(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 	return locked.Customer, err
 }
 
-// Anonymise deletes a customer's name, contact details and consents, and makes them inactive. For
+// Anonymise deletes a customer's name, contact details, consents, note and tags, and makes them inactive. For
 // core/privacy, which erases them in the other tables.
 func Anonymise(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 	if err := db.Queue(tx, forgetConsentSQL, db.Args{"id": id}); err != nil {
+		return Customer{}, err
+	}
+	if err := db.Queue(tx, forgetTagsSQL, db.Args{"id": id}); err != nil {
 		return Customer{}, err
 	}
 	return db.One[Customer](ctx, tx, eraseSQL, db.Args{"id": id, "now": tx.Now})

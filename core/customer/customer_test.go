@@ -529,7 +529,7 @@ func TestRoundTrips(t *testing.T) {
 		{"browse and count a page of all", 1, counted(customer.Filter{}, 100)},
 		{"browse and count what is found", 1, counted(customer.Filter{Search: new("anna")}, 2)},
 		{"timeline, nothing yet", 2, func() error {
-			_, err := s.Customers.Timeline(t.Context(), s.By, known.ID, core.Page{Size: 3})
+			_, err := s.Customers.Timeline(t.Context(), s.By, known.ID, customer.TimelineFilter{}, core.Page{Size: 3})
 			return err
 		}},
 		{"adjust", 3, func() error {
@@ -537,7 +537,7 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		}},
 		{"timeline", 1, func() error {
-			_, err := s.Customers.Timeline(t.Context(), s.By, known.ID, core.Page{Size: 3})
+			_, err := s.Customers.Timeline(t.Context(), s.By, known.ID, customer.TimelineFilter{}, core.Page{Size: 3})
 			return err
 		}},
 		{"erase", 4, func() error {

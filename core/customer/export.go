@@ -45,7 +45,7 @@ func (s *Service) logExport(ctx context.Context, by core.Actor, f Filter, count 
 // texts, which are personal data and would stay in the log after erasing.
 func (f Filter) facts() map[string]any {
 	facts := map[string]any{}
-	for name, text := range map[string]*string{"phone": f.Phone, "email": f.Email, "search": f.Search} {
+	for name, text := range map[string]*string{"phone": f.Phone, "email": f.Email, "search": f.Search, "tag": f.Tag} {
 		if text != nil {
 			facts[name] = true
 		}

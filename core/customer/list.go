@@ -17,6 +17,7 @@ type Filter struct {
 	Status      *string    // active or inactive
 	CreatedFrom *time.Time // first day in the tenant's time zone, as its midnight in UTC
 	CreatedTo   *time.Time // last day, likewise
+	Tag         *string    // only in the panel
 }
 
 // Sort is the order of a list.
@@ -33,6 +34,7 @@ const (
 type Row struct {
 	Customer
 	LastVisit *time.Time // nil: none
+	Tags      []string   // by name
 }
 
 // List returns a page of the customers that match the filter, newest first.
@@ -47,8 +49,9 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	return db.ListPage(ctx, s.db, by, customerList, q.args, p, Customer.position)
 }
 
-// Browse is List for the panel, with the last visit and a choice of orders. Search results are always
-// newest first: to sort a million matches by name, all would have to be read.
+// Browse is List for the panel, with the last visit, the tags and a choice of orders. Search results and
+// the customers of a tag are always newest first: to sort a million of them by name, all would have to be
+// read.
 func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort, p core.Page) (core.List[Row], error) {
 	check := core.NewCheck(p.Malformed)
 	core.OneOf(check, "sort", sort, Newest, ByName)
@@ -58,6 +61,8 @@ func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort
 	}
 	list := rowList
 	switch {
+	case f.Tag != nil:
+		list = taggedRowList
 	case q.searching && p.Cursor == nil && p.Counted:
 		return s.search(ctx, by, q, p)
 	case q.searching:
@@ -108,9 +113,17 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 	if email := check.OptionalText("email", f.Email, maxEmail); email != nil {
 		q.args["email_key"] = strings.ToLower(*email)
 	}
+	if tag := check.OptionalText("tag", f.Tag, maxEmail); tag != nil {
+		q.args["tag"] = tagKey(*tag)
+	}
 	if search := check.OptionalText("search", f.Search, maxEmail); search != nil {
-		q.args["needles"], q.args["dialled"] = searchTerms(*search, t.Country)
+		needles, dialled := searchTerms(*search, t.Country)
 		q.searching = true
+		if f.Tag == nil {
+			q.args["needles"], q.args["dialled"] = needles, dialled
+		} else {
+			q.args["patterns"], q.args["dialled"] = patterns(needles), dialledPattern(dialled)
+		}
 	}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Active, Inactive)
@@ -125,6 +138,25 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 		}
 	}
 	return q, check.Err()
+}
+
+var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// patterns returns the patterns of texts that contain one of the terms.
+func patterns(terms []string) []string {
+	found := make([]string, len(terms))
+	for i, term := range terms {
+		found[i] = "%" + likeEscapes.Replace(strings.ToLower(term)) + "%"
+	}
+	return found
+}
+
+// dialledPattern returns the pattern of numbers that begin as dialled, or nil.
+func dialledPattern(dialled *string) *string {
+	if dialled == nil {
+		return nil
+	}
+	return new(*dialled + "%")
 }
 
 // searchTerms returns what a search looks for, any of it: the typed text and, where it can be part of a

@@ -130,9 +130,12 @@ const (
 	selectRow = `
 	select ` + rowColumns + fromRow
 
-	rowColumns = columns + `, visit.created_at as last_visit`
+	rowColumns = columns + `, visit.created_at as last_visit,
+		array(select g.tag from loyalty.customer_tag g where g.tenant_id = c.tenant_id and g.customer_id = c.id order by g.key) as tags`
 
-	fromRow = fromCustomer + `
+	fromRow = fromCustomer + lastVisit
+
+	lastVisit = `
 	left join lateral (
 		select t.created_at
 		from loyalty.transaction t
@@ -149,6 +152,23 @@ var (
 	rowList      = db.NewList(selectRow+onePage, newestFirst, filters)
 	rowsByName   = db.NewList(selectRow+onePage, byName, filters)
 )
+
+// The customers of a tag are read from the tag's index, newest first; a search looks at these alone.
+var taggedRowList = db.NewList(`
+	select `+rowColumns+`
+	from loyalty.customer_tag g
+	join loyalty.customer c on c.tenant_id = g.tenant_id and c.id = g.customer_id
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id`+lastVisit+`
+	where g.tenant_id = @tenant_id
+		and g.key = @tag {filters} {position}
+	{page}`, db.Descending("g.created_at, g.customer_id", "@at, @id"), db.Filters{
+	"phone_key": filters["phone_key"],
+	"email_key": filters["email_key"],
+	"status":    filters["status"],
+	"from":      "g.created_at >= @from",
+	"before":    "g.created_at < @before",
+	"patterns":  "(c.search_key like any (@patterns::text[]) or c.phone_key like @dialled)",
+})
 
 // A search uses the one function that may use its index, with the filters as arguments.
 var (
@@ -180,25 +200,6 @@ const browseFoundSQL = `
 		and c.id in (select id from found where place <= @size)
 	order by c.created_at desc, c.id desc`
 
-// An entry with its cause: the sale's type and spend, the redeemed reward, the voucher's coupon.
-const selectEntry = `
-	select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
-		k.name as type_name, t.spend_amount_cents, l.name as location_name, w.name as reward_name, p.name as coupon_name,
-		e.actor_kind, e.actor_name, e.created_at
-	from loyalty.ledger_entry e
-	left join loyalty.transaction t on e.kind in ('earn', 'reversal') and t.tenant_id = e.tenant_id and t.id = e.cause
-	left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
-	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
-	left join loyalty.redemption r on e.kind in ('redemption', 'redemption_refund') and r.tenant_id = e.tenant_id and r.id = e.cause
-	left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
-	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = e.tenant_id and v.id = e.cause
-	left join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
-	where e.tenant_id = @tenant_id
-		and e.customer_id = @customer`
-
-var timelineList = db.NewList(selectEntry+` {position}
-	{page}`, db.Descending("e.seq", "@number"), nil)
-
 const eraseSQL = `
 	update loyalty.customer c
 	set first_name = 'Erased',
@@ -207,6 +208,7 @@ const eraseSQL = `
 		phone_key = null,
 		email = null,
 		email_key = null,
+		note = null,
 		status = 'inactive',
 		link_version = c.link_version + 1,
 		updated_at = @now

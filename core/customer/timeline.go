@@ -20,6 +20,10 @@ type Entry struct {
 	Cause        *core.ID // the sale, redemption or voucher
 	Reason       *string  // of an adjustment
 
+	Voided        bool   // the sale or redemption was voided later
+	BalanceVoided *int64 // the balance after the void, if nothing happened in between: it has no entry of its own
+	Voidable      bool   // the actor may void the sale
+
 	TypeName         *string // of the sale, also of a voided one
 	SpendAmountCents *int64  // of the sale
 	LocationName     *string // of the sale; nil: unknown
@@ -31,9 +35,107 @@ type Entry struct {
 	CreatedAt time.Time
 }
 
-// Timeline returns a page of a customer's ledger entries, newest first, or core.ErrNotFound.
-func (s *Service) Timeline(ctx context.Context, by core.Actor, id core.ID, p core.Page) (core.List[Entry], error) {
-	position := func(e Entry) core.Cursor { return core.NumberCursor(e.CreatedAt, e.Seq) }
-	l, err := db.ListPage(ctx, s.db, by, timelineList, db.Args{"customer": id}, p, position)
+// Happening is a kind of event on a timeline.
+type Happening string
+
+// The kinds of events.
+const (
+	Sales       Happening = "sales"
+	Redemptions Happening = "redemptions"
+	Vouchers    Happening = "vouchers"
+	Adjustments Happening = "adjustments"
+)
+
+// TimelineFilter selects entries. A nil field selects all.
+type TimelineFilter struct {
+	Events *string    // a Happening
+	Since  *time.Time // an instant
+}
+
+// An entry with its cause: the sale's type and spend, the redeemed reward, the voucher's coupon. A void
+// that directly follows what it voids is folded into that entry; another one has its own, because the
+// balances between them include what was voided.
+const selectEntry = `
+	select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
+		e.kind in ('earn', 'redemption') and coalesce(t.status, r.status) = 'voided' as voided, n.balance_after as balance_voided,
+		e.kind = 'earn' and t.status = 'completed' and @voids_any::boolean as voidable,
+		k.name as type_name, t.spend_amount_cents, l.name as location_name, w.name as reward_name, p.name as coupon_name,
+		e.actor_kind, e.actor_name, e.created_at
+	from loyalty.ledger_entry e
+	left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = e.seq + 1 and n.cause = e.cause
+	left join loyalty.transaction t on e.kind in ('earn', 'reversal') and t.tenant_id = e.tenant_id and t.id = e.cause
+	left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
+	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
+	left join loyalty.redemption r on e.kind in ('redemption', 'redemption_refund') and r.tenant_id = e.tenant_id and r.id = e.cause
+	left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
+	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = e.tenant_id and v.id = e.cause
+	left join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
+	where e.tenant_id = @tenant_id
+		and e.customer_id = @customer
+		and not exists (
+			select
+			from loyalty.ledger_entry b
+			where b.tenant_id = @tenant_id
+				and b.customer_id = @customer
+				and b.seq = e.seq - 1
+				and b.cause = e.cause
+		)`
+
+var timelineList = db.NewList(selectEntry+` {filters} {position}
+	{page}`, db.Descending("e.seq", "@number"), db.Filters{
+	"sales":       "e.kind in ('earn', 'reversal')",
+	"redemptions": "e.kind in ('redemption', 'redemption_refund')",
+	"vouchers":    "e.kind = 'voucher'",
+	"adjustments": "e.kind = 'adjustment'",
+	"since":       "e.created_at >= @since",
+})
+
+// Timeline returns a page of the customer's entries that match the filter, newest first, or
+// core.ErrNotFound.
+func (s *Service) Timeline(ctx context.Context, by core.Actor, id core.ID, f TimelineFilter, p core.Page) (core.List[Entry], error) {
+	check := core.NewCheck(p.Malformed)
+	args := db.Args{"customer": id, "since": f.Since, "voids_any": by.Require(core.Manager) == nil}
+	if f.Events != nil {
+		core.OneOf(check, "events", Happening(*f.Events), Sales, Redemptions, Vouchers, Adjustments)
+		args[*f.Events] = true
+	}
+	var l core.List[Entry]
+	err := check.Err()
+	if err == nil {
+		position := func(e Entry) core.Cursor { return core.NumberCursor(e.CreatedAt, e.Seq) }
+		l, err = db.ListPage(ctx, s.db, by, timelineList, args, p, position)
+	}
 	return db.OfExisting(ctx, s.db, by, l, err, findSQL, db.Args{"id": id})
+}
+
+// An ID contains its created_at, so the index in the order of IDs finds the days.
+const spendByDaySQL = `
+	select to_char(created_at at time zone @zone::text, 'YYYY-MM-DD') as day,
+		least(sum(spend_amount_cents), 9223372036854775807)::bigint as cents
+	from loyalty.transaction
+	where tenant_id = @tenant_id
+		and customer_id = @customer
+		and id >= @first
+		and id < @after
+		and status = 'completed'
+	group by day`
+
+// SpendByDay returns what a customer spent on each local day from the day of one instant to that of
+// another, by day (2006-01-02). Days without a completed sale are missing.
+func (s *Service) SpendByDay(ctx context.Context, by core.Actor, id core.ID, from, to time.Time) (map[string]int64, error) {
+	zone := by.Tenant.TimeZone
+	from, to = from.In(zone), to.In(zone)
+	rows, err := db.ReadAll[struct {
+		Day   string
+		Cents int64
+	}](ctx, s.db, by, spendByDaySQL, db.Args{
+		"customer": id, "zone": zone.String(),
+		"first": core.FirstID(time.Date(from.Year(), from.Month(), from.Day(), 0, 0, 0, 0, zone)),
+		"after": core.FirstID(time.Date(to.Year(), to.Month(), to.Day()+1, 0, 0, 0, 0, zone)),
+	})
+	spent := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		spent[r.Day] = r.Cents
+	}
+	return spent, err
 }

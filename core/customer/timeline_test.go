@@ -2,7 +2,9 @@ package customer_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -19,7 +21,7 @@ import (
 func (s shop) timeline(id core.ID, size int) []customer.Entry {
 	s.T.Helper()
 	return shoptest.Walk(s.T, size, func(p core.Page) (core.List[customer.Entry], error) {
-		return s.Customers.Timeline(s.T.Context(), s.By, id, p)
+		return s.Customers.Timeline(s.T.Context(), s.By, id, customer.TimelineFilter{}, p)
 	})
 }
 
@@ -47,14 +49,18 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	want := []customer.Entry{
 		{Seq: 8, Kind: ledger.Adjustment, Unit: ledger.Stamps, Amount: 3, BalanceAfter: 3, Reason: new("Moved from the paper card")},
 		{Seq: 7, Kind: ledger.VoucherAward, Unit: ledger.Points, Amount: 7, BalanceAfter: 12, Cause: &voucher, CouponName: new("Welcome back")},
-		{Seq: 6, Kind: ledger.RedemptionRefund, Unit: ledger.Points, Amount: 2, BalanceAfter: 5, Cause: &second, RewardName: new("Espresso")},
-		{Seq: 5, Kind: ledger.Redemption, Unit: ledger.Points, Amount: -2, BalanceAfter: 3, Cause: &second, RewardName: new("Espresso")},
+		{
+			Seq: 5, Kind: ledger.Redemption, Unit: ledger.Points, Amount: -2, BalanceAfter: 3, Cause: &second, RewardName: new("Espresso"),
+			Voided: true, BalanceVoided: new(int64(5)),
+		},
 		{Seq: 4, Kind: ledger.Redemption, Unit: ledger.Points, Amount: -15, BalanceAfter: 5, Cause: &espresso, RewardName: new("Espresso")},
-		{Seq: 3, Kind: ledger.Reversal, Unit: ledger.Points, Amount: -5, BalanceAfter: 20, Cause: &wrong.ID, TypeName: new("Purchase"), SpendAmountCents: new(int64(500))},
-		{Seq: 2, Kind: ledger.Earn, Unit: ledger.Points, Amount: 5, BalanceAfter: 25, Cause: &wrong.ID, TypeName: new("Purchase"), SpendAmountCents: new(int64(500))},
+		{
+			Seq: 2, Kind: ledger.Earn, Unit: ledger.Points, Amount: 5, BalanceAfter: 25, Cause: &wrong.ID, TypeName: new("Purchase"),
+			SpendAmountCents: new(int64(500)), Voided: true, BalanceVoided: new(int64(20)),
+		},
 		{
 			Seq: 1, Kind: ledger.Earn, Unit: ledger.Points, Amount: 20, BalanceAfter: 20, Cause: &there.ID, TypeName: new("Purchase"),
-			SpendAmountCents: new(int64(2000)), LocationName: new("Söder"),
+			SpendAmountCents: new(int64(2000)), LocationName: new("Söder"), Voidable: true,
 		},
 	}
 	for i := range want {
@@ -84,11 +90,73 @@ func TestTimelineWithoutEntries(t *testing.T) {
 	if got := s.timeline(anna.ID, 2); got != nil {
 		t.Errorf("the timeline of a new customer is %+v", got)
 	}
-	_, err := s.Customers.Timeline(t.Context(), s.By, anna.ID, bad)
+	_, err := s.Customers.Timeline(t.Context(), s.By, anna.ID, customer.TimelineFilter{}, bad)
 	shoptest.WantFields(t, err, bad.Malformed)
 	for _, page := range []core.Page{{Size: 2}, bad} {
-		if _, err := stranger.Customers.Timeline(t.Context(), stranger.By, anna.ID, page); !errors.Is(err, core.ErrNotFound) {
+		if _, err := stranger.Customers.Timeline(t.Context(), stranger.By, anna.ID, customer.TimelineFilter{}, page); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("another's customer = %v, want ErrNotFound", err)
 		}
+	}
+}
+
+// A void that follows later is an entry of its own: the balances before it include what was voided.
+func TestALaterVoidIsAnEntryOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	kind, anna := s.Points(100), s.made("070 174 06 05", nil)
+	first := s.Sale(anna.ID, kind, 500)
+	s.Sale(anna.ID, kind, 200)
+	s.VoidSale(first.ID)
+	var told []string
+	for _, e := range s.timeline(anna.ID, 2) {
+		told = append(told, fmt.Sprintf("%s %d to %d, voided: %t", e.Kind, e.Amount, e.BalanceAfter, e.Voided))
+	}
+	want := []string{"reversal -5 to 2, voided: false", "earn 2 to 7, voided: false", "earn 5 to 5, voided: true"}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("timeline (-want +got):\n%s", diff)
+	}
+}
+
+// The timeline can be narrowed to kinds of events and to a time; a day's spend is of completed sales.
+func TestTimelineFilter(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	kind, anna := s.Points(100), s.made("070 174 06 05", nil)
+	s.Sale(anna.ID, kind, 1000)
+	s.Redeem(anna.ID, s.Reward(3, nil))
+	s.voucherUsed(anna.ID, 7)
+	tomorrow := s.Later(24 * time.Hour)
+	tomorrow.Sale(anna.ID, kind, 50)
+	tomorrow.Sale(anna.ID, kind, 200)
+	tomorrow.VoidSale(tomorrow.Sale(anna.ID, kind, 300).ID)
+	tomorrow.Adjust(anna.ID, ledger.Stamps, 3)
+	since := tomorrow.DB.Now().Add(-time.Hour)
+	for events, want := range map[string]int{"sales": 3, "redemptions": 1, "vouchers": 1, "adjustments": 1, "": 6, "since": 3} {
+		f := customer.TimelineFilter{Events: &events}
+		switch events {
+		case "":
+			f.Events = nil
+		case "since":
+			f = customer.TimelineFilter{Since: &since}
+		}
+		got := shoptest.Walk(t, 2, func(p core.Page) (core.List[customer.Entry], error) {
+			return s.Customers.Timeline(t.Context(), s.By, anna.ID, f, p)
+		})
+		if len(got) != want {
+			t.Errorf("%q: %d entries, want %d", events, len(got), want)
+		}
+	}
+	_, err := s.Customers.Timeline(t.Context(), s.By, anna.ID, customer.TimelineFilter{Events: new("secrets")}, core.Page{Size: 2})
+	shoptest.WantFields(t, err, core.Fields{"events": {core.InvalidChoice}})
+
+	days, err := s.Customers.SpendByDay(t.Context(), s.By, anna.ID, s.DB.Now(), tomorrow.DB.Now())
+	s.Check(err)
+	zone := s.By.Tenant.TimeZone
+	want := map[string]int64{s.DB.Now().In(zone).Format(time.DateOnly): 1000, tomorrow.DB.Now().In(zone).Format(time.DateOnly): 250}
+	if diff := cmp.Diff(want, days); diff != "" {
+		t.Errorf("days (-want +got):\n%s", diff)
+	}
+	if other, err := s.Customers.SpendByDay(t.Context(), shoptest.New(t).By, anna.ID, s.DB.Now(), tomorrow.DB.Now()); err != nil || len(other) > 0 {
+		t.Errorf("another tenant's days: %v, %v", other, err)
 	}
 }

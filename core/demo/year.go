@@ -236,6 +236,9 @@ func (c *cafe) closeDay(ctx context.Context, days int, at time.Time) {
 		c.send(ctx, send{days, manager, birthday, coupon.Manual}, at)
 	}
 	by, later := c.people[manager], customer.NewService(c.db.At(at.Add(5*time.Minute)))
+	if days == daysDescribed {
+		c.describe(ctx, later, by)
+	}
 	for _, g := range c.guests {
 		switch {
 		case g.id.IsZero() || g.gone:
@@ -248,6 +251,19 @@ func (c *cafe) closeDay(ctx context.Context, days int, at time.Time) {
 			fixture.Must(later.Adjust(ctx, by, g.id, customer.Adjustment{
 				Unit: new(string(ledger.Points)), Amount: new(int64(20)), Reason: new(pick(c.r, mishaps)),
 			}))
+		}
+	}
+}
+
+// describe notes what the staff know about the regulars.
+func (c *cafe) describe(ctx context.Context, customers *customer.Service, by core.Actor) {
+	for i, known := range acquaintance {
+		id := c.guests[i].id
+		if known.note != "" {
+			fixture.Must(0, customers.SetNote(ctx, by, id, &known.note))
+		}
+		for _, tag := range append([]string{"Regular"}, known.tags...) {
+			fixture.Must(0, customers.AddTag(ctx, by, id, &tag))
 		}
 	}
 }

@@ -47,8 +47,8 @@ const addressesSQL = `
 	where o.id is null
 	order by k.address`
 
-// Erase deletes a customer's personal data: name, phone number and e-mail address in their record and in
-// the audit log, e-mails to them, stored responses about them, and files that wait to be imported, which
+// Erase deletes a customer's personal data: name, phone number, e-mail address, note and tags in their record
+// and in the audit log, e-mails to them, stored responses about them, and files that wait to be imported, which
 // may name them. Their sales and ledger entries stay, without a name, and they can't be activated again.
 // Erasing again does nothing.
 func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (customer.Customer, error) {

@@ -58,6 +58,20 @@ const entriesSQL = `
 		full join told t on t.tenant_id = a.tenant_id and t.customer_id = a.customer_id
 	)` + tally
 
+const figuresSQL = `
+	with told as (
+		select tenant_id, customer_id, count(*) as visits, sum(spend_amount_cents) as spent_cents
+		from loyalty.transaction
+		where status = 'completed'
+		group by tenant_id, customer_id
+	), judged as (
+		select coalesce(a.tenant_id, t.tenant_id) as tenant_id,
+			coalesce(a.customer_id, t.customer_id) as id,
+			a.visits is distinct from coalesce(t.visits, 0) or a.spent_cents is distinct from coalesce(t.spent_cents, 0) as wrong
+		from loyalty.account a
+		full join told t on t.tenant_id = a.tenant_id and t.customer_id = a.customer_id
+	)` + tally
+
 const numberSQL = `
 	with judged as (
 		select tenant_id, id,

@@ -28,6 +28,7 @@ var checks = []struct{ claim, sql string }{
 	{"Every customer has an account, and every account a customer.", accountSQL},
 	{"Every balance is the sum of its entries.", balanceSQL},
 	{"Every account's count of entries is right.", entriesSQL},
+	{"Every customer's visits and spend are those of their completed sales.", figuresSQL},
 	{"The entries of an account are numbered 1, 2, 3 … without a gap.", numberSQL},
 	{"Every entry leaves the balance before it plus its amount.", chainSQL},
 	{"Nothing but a reversal takes a balance below zero.", belowZeroSQL},

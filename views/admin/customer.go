@@ -12,17 +12,36 @@ type CustomerDetail struct {
 	Phone      string
 	Email      string
 	Since      string
-	Points     string
-	Stamps     string
 	Erased     bool
 	Inactive   bool
 	CanEdit    bool
 	SalePath   string // "": not active
 	RedeemPath string
+	Tags       []ui.Pair // each with the path of the customers who have it
+	Note       string
+	Balance    ProfileBalance
+	Figures    []ui.Pair
+	Consent    []Consent
 	History    History
 
-	Unsubscribed                   string // "Unsubscribed from e-mails since 3 Nov 2026"; "": gets them
 	SubscribePath, UnsubscribePath string // "": not possible
+}
+
+// ProfileBalance is a customer's balances, and the way to the next reward.
+type ProfileBalance struct {
+	Amount, Unit string  // the larger one: "214", "points"
+	Second       string  // "3"; "": the business doesn't use the other unit
+	SecondOf     string  // "of 10 stamps", or "stamps"
+	Way          *ui.Bar // to the next reward; nil: there is none
+	Missing      string  // "66 points"
+	Next         string  // "to A whole carrot cake (280)"
+	Affordable   string  // "2 rewards"; "": none
+}
+
+// Consent is a line about what a customer agreed to.
+type Consent struct {
+	Label, Words string
+	Given        bool
 }
 
 // History is a page of one tab of a customer's history.
@@ -32,24 +51,59 @@ type History struct {
 	First string // path of the first page
 	Pager ui.Pager
 
-	Entries     []TimelineEntry
-	Continued   bool // Entries are appended to those on the page
+	Path        string // of the customer's page
+	Events      ui.Field
+	Since       ui.Field
+	Narrowed    bool // by Events or Since
+	Days        []TimelineDay
+	Continued   bool // Days are appended to those on the page
 	Sales       []TransactionRow
 	Redemptions []RedemptionRow
 	Vouchers    []HeldVoucher
 }
 
+// TimelineDay is the entries of a day.
+type TimelineDay struct {
+	Label   string // "Today, 22 Nov"; "": the day continues
+	Spent   string // "€ 16.70 spent"; "": nothing
+	Entries []TimelineEntry
+}
+
 // TimelineEntry is a change of a balance.
 type TimelineEntry struct {
+	ID      string
 	Icon    string
 	Title   string
-	Path    string   // of the sale, redemption or voucher; "": none
-	Notes   []string // transaction type and location
-	When    string
-	By      string
+	Path    string // of the sale, redemption or voucher; "": none
+	Note    string // type, location and who
+	When    string // "12:46"
 	Amount  string
 	Gain    bool
+	Voided  bool
 	Balance string
+
+	VoidPath string // "": not possible
+}
+
+// NoteForm edits the note about a customer.
+type NoteForm struct {
+	Frame
+	Action  string
+	Cancel  string
+	Began   string
+	Problem *ui.Problem
+	Note    ui.Field
+}
+
+// TagForm adds and removes a customer's tags.
+type TagForm struct {
+	Frame
+	Action    string
+	Cancel    string
+	Problem   *ui.Problem
+	Tag       ui.Field
+	Suggested []string
+	Tags      []string
 }
 
 // HeldVoucher is a row of a customer's vouchers.

@@ -8,6 +8,7 @@ type CustomerList struct {
 	Search  ui.Field
 	Status  ui.Field
 	Sort    ui.Field
+	Tag     ui.Field
 	From    ui.Field
 	To      ui.Field
 	Problem *ui.Problem
@@ -31,6 +32,7 @@ type CustomerRow struct {
 	Stamps    string
 	LastVisit string
 	Status    *ui.Badge // nil: active
+	Tags      []string
 }
 
 // CustomerForm adds or edits a customer.

@@ -21,6 +21,7 @@ type RedemptionList struct {
 // Tab leads to a part of a list.
 type Tab struct {
 	ID, Label, Path string
+	Count           string // of its records; "": not counted
 	Current         bool
 }
 
@@ -62,6 +63,7 @@ type Redeeming struct {
 
 // RewardChoice is a reward, and whether the customer can redeem it.
 type RewardChoice struct {
+	Picture string // its address; "" for none
 	Name, Description, Cost string
 	Stock                   *ui.Badge // few are left
 	Path                    string    // to the confirmation; "" if it can't be redeemed

@@ -1,14 +1,17 @@
 package admin
 
 import (
+	"math"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin"
@@ -24,32 +27,49 @@ const (
 	vouchersView    = "vouchers"
 )
 
-var historyTabs = []struct{ name, label string }{
-	{timelineView, "Timeline"}, {salesView, "Sales"}, {redemptionsView, "Redemptions"}, {vouchersView, "Vouchers"},
+var historyTabs = []struct {
+	name, label string
+	count       func(customer.Profile) int64 // nil: not counted
+}{
+	{timelineView, "Timeline", nil},
+	{salesView, "Transactions", func(p customer.Profile) int64 { return p.Sales }},
+	{redemptionsView, "Redemptions", func(p customer.Profile) int64 { return p.Redemptions }},
+	{vouchersView, "Vouchers", func(p customer.Profile) int64 { return p.Vouchers }},
 }
 
 // showCustomer shows a customer and one tab of their history. htmx asks for the card, the history, or
 // more entries of the timeline by the element that it replaces.
 func (a *Admin) showCustomer(c echo.Context) error {
-	found, err := a.customerOf(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	v := a.customerDetail(c, found)
+	found, err := a.Customers.Profile(c.Request().Context(), page.Actor(c), id)
+	if err != nil {
+		return err
+	}
 	part := ""
 	if page.IsFragment(c) {
 		part = c.Request().Header.Get("Hx-Target")
 	}
+	v := views.CustomerDetail{}
+	if part != "more" && part != "history" {
+		if v, err = a.customerDetail(c, found); err != nil {
+			return err
+		}
+	}
 	if part == "customer" {
 		return a.Render(c, http.StatusOK, nil, views.CustomerCard(v))
 	}
-	if v.History, err = a.history(c, found); err != nil {
+	h, err := a.history(c, found)
+	if err != nil {
 		return err
 	}
-	fragment := views.CustomerHistory(v.History)
+	v.History = h
+	fragment := views.CustomerHistory(h)
 	if part == "more" {
-		v.History.Continued = true
-		fragment = views.TimelineEntries(v.History)
+		h.Continued = true
+		fragment = views.TimelineEntries(h)
 	}
 	return a.Render(c, http.StatusOK, views.CustomerDetailPage(v), fragment)
 }
@@ -74,20 +94,26 @@ func (a *Admin) customerFrame(c echo.Context, of customer.Customer, title string
 	return a.frame(c, title, customersPath, crumbs...)
 }
 
-func (a *Admin) customerDetail(c echo.Context, of customer.Customer) views.CustomerDetail {
+func (a *Admin) customerDetail(c echo.Context, of customer.Profile) (views.CustomerDetail, error) {
 	by := page.Actor(c)
-	active := of.Status == customer.Active
+	outlook, err := a.Rewards.Outlook(c.Request().Context(), by, of.ID)
+	if err != nil {
+		return views.CustomerDetail{}, err
+	}
+	active, zone := of.Status == customer.Active, by.Tenant.TimeZone
 	v := views.CustomerDetail{
-		Frame: a.customerFrame(c, of, ""),
-		Path:  customerPath(of.ID), Name: customerName(of), Status: customerStatus(of),
-		Phone: of.Phone, Email: orZero(of.Email), Since: page.Date(of.CreatedAt, by.Tenant.TimeZone), ID: of.ID.String(),
-		Points: page.Number(of.PointsBalance), Stamps: page.Number(of.StampsBalance),
+		Frame: a.customerFrame(c, of.Customer, ""),
+		Path:  customerPath(of.ID), Name: customerName(of.Customer), Status: customerStatus(of.Customer),
+		Phone: of.Phone, Email: orZero(of.Email), Since: page.Date(of.CreatedAt, zone), ID: of.ID.String(),
+		Note: orZero(of.Note), Balance: profileBalance(of.Customer, outlook), Figures: a.profileFigures(by.Tenant, of), Consent: consentLines(of, zone),
 		Erased: of.Erased, Inactive: !active && !of.Erased,
 		CanEdit: by.Role.Includes(core.Manager) && !of.Erased,
 	}
+	for _, tag := range of.Tags {
+		v.Tags = append(v.Tags, ui.Pair{Name: tag, Value: page.WithQuery(customersPath, "tag", tag)})
+	}
 	switch {
 	case of.UnsubscribedAt != nil:
-		v.Unsubscribed = "Unsubscribed from e-mails since " + page.Date(*of.UnsubscribedAt, by.Tenant.TimeZone)
 		v.SubscribePath = v.Path + "/subscribe"
 	case of.Email != nil:
 		v.UnsubscribePath = v.Path + "/unsubscribe"
@@ -96,25 +122,93 @@ func (a *Admin) customerDetail(c echo.Context, of customer.Customer) views.Custo
 		v.SalePath = page.WithQuery(transactionsPath+"/new", "customer_ulid", v.ID)
 		v.RedeemPath = page.WithQuery(redemptionsPath+"/new", "customer_ulid", v.ID)
 	}
+	return v, nil
+}
+
+// profileBalance shows points first, unless the customer and the rewards only have stamps.
+func profileBalance(of customer.Customer, next reward.Outlook) views.ProfileBalance {
+	main, second := ledger.Points, ledger.Stamps
+	amount, other, cost, name, otherCost := of.PointsBalance, of.StampsBalance, next.PointsCost, next.NextForPoints, next.StampsCost
+	if amount == 0 && cost == nil && (other != 0 || otherCost != nil) {
+		main, second = second, main
+		amount, other, cost, name, otherCost = other, amount, otherCost, next.NextForStamps, nil
+	}
+	v := views.ProfileBalance{Amount: page.Number(amount), Unit: page.UnitName(amount, main)}
+	if otherCost != nil && other >= 0 {
+		v.Second, v.SecondOf = page.Number(other), "of "+page.Units(*otherCost, second)
+	} else if other != 0 {
+		v.Second, v.SecondOf = page.Number(other), page.UnitName(other, second)
+	}
+	if cost != nil {
+		reached := max(amount, 0)
+		v.Way = &ui.Bar{Parts: []ui.BarPart{{Length: 100 * float64(reached) / float64(*cost), Tone: ui.First}}}
+		v.Missing, v.Next = missing(*cost, amount, main), "to "+*name+" ("+page.Number(*cost)+")"
+	}
+	if next.Affordable > 0 {
+		v.Affordable = page.Count(next.Affordable, "reward", "rewards")
+	}
 	return v
 }
 
+// missing is what a balance lacks to a cost. A balance far below zero lacks more than 64 bits hold.
+func missing(cost, balance int64, unit ledger.Unit) string {
+	lacks := cost - balance
+	if lacks < cost && balance < 0 {
+		lacks = math.MaxInt64
+	}
+	return page.Units(lacks, unit)
+}
+
+func (a *Admin) profileFigures(t core.Tenant, of customer.Profile) []ui.Pair {
+	average, last := "–", "Never"
+	if of.Visits > 0 {
+		average = page.Money(of.AverageCents(), t.Currency)
+	}
+	if of.LastVisit != nil {
+		last = page.Moment(*of.LastVisit, a.Now(), t.TimeZone)
+	}
+	return []ui.Pair{
+		{Name: "Lifetime spend", Value: page.Money(of.SpentCents, t.Currency)}, {Name: "Visits", Value: page.Number(of.Visits)},
+		{Name: "Average sale", Value: average}, {Name: "Last visit", Value: last},
+	}
+}
+
+// consentLines says what a customer agreed to, and when.
+func consentLines(of customer.Profile, zone *time.Location) []views.Consent {
+	offers := views.Consent{Label: "Coupon e-mails", Words: "Subscribed", Given: true}
+	switch {
+	case of.UnsubscribedAt != nil:
+		offers.Words, offers.Given = "Unsubscribed since "+page.Date(*of.UnsubscribedAt, zone), false
+	case of.Email == nil:
+		offers.Words, offers.Given = "No e-mail address", false
+	case of.OffersAt != nil:
+		offers.Words = "Since " + page.Date(*of.OffersAt, zone)
+	}
+	terms := views.Consent{Label: "Terms", Words: "Not recorded"}
+	if of.TermsAt != nil {
+		terms.Words, terms.Given = "Since "+page.Date(*of.TermsAt, zone), true
+	}
+	return []views.Consent{offers, terms}
+}
+
 // history returns a page of the tab that the query selects.
-func (a *Admin) history(c echo.Context, of customer.Customer) (views.History, error) {
+func (a *Admin) history(c echo.Context, of customer.Profile) (views.History, error) {
 	path, selected := customerPath(of.ID), c.QueryParam("view")
-	h := views.History{View: selected, First: page.WithQuery(path, "view", selected)}
+	h := views.History{View: selected, Path: path, First: page.WithQuery(path, "view", selected)}
 	for _, tab := range historyTabs {
-		h.Tabs = append(h.Tabs, views.Tab{
+		shown := views.Tab{
 			ID: "view-" + strings.ToLower(tab.label), Label: tab.label, Path: page.WithQuery(path, "view", tab.name), Current: tab.name == selected,
-		})
+		}
+		if tab.count != nil {
+			shown.Count = cappedCount(tab.count(of), customer.ProfileCount)
+		}
+		h.Tabs = append(h.Tabs, shown)
 	}
 	ctx, by, at, ulid := c.Request().Context(), page.Actor(c), page.Position(c.QueryParams()), of.ID.String()
 	var err error
 	switch selected {
 	case timelineView:
-		var list core.List[customer.Entry]
-		list, err = a.Customers.Timeline(ctx, by, of.ID, at)
-		h.Entries, h.Pager = historyPage(c, list, "entry", "entries", timelineEntry)
+		err = a.timeline(c, of.ID, &h)
 	case salesView:
 		var list core.List[transaction.Named]
 		list, err = a.Transactions.List(ctx, by, transaction.Filter{CustomerID: &ulid}, at)
@@ -133,64 +227,20 @@ func (a *Admin) history(c echo.Context, of customer.Customer) (views.History, er
 	return h, err
 }
 
+// cappedCount is a number of records that were counted up to one more than most: "47", "100+".
+func cappedCount(n, most int64) string {
+	if n > most {
+		return page.Number(most) + "+"
+	}
+	return page.Number(n)
+}
+
 // historyPage returns the rows of a page of a tab, and its pager.
 func historyPage[T, R any](c echo.Context, list core.List[T], one, many string, row func(core.Actor, T) R) (rows []R, pager ui.Pager) {
 	for _, item := range list.Items {
 		rows = append(rows, row(page.Actor(c), item))
 	}
 	return rows, page.Pager(list, c.Request().URL, one, many, "#history")
-}
-
-// timelineEntry explains a change of a balance: what, when, by whom and why.
-func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
-	v := views.TimelineEntry{
-		When: page.Time(e.CreatedAt, by.Tenant.TimeZone), By: actorLabel(e.ActorKind, e.ActorName),
-		Amount: signedAmount(e.Amount, e.Unit), Gain: e.Amount > 0, Balance: page.Number(e.BalanceAfter),
-	}
-	sale := "Sale"
-	if e.SpendAmountCents != nil {
-		sale = page.Money(*e.SpendAmountCents, by.Tenant.Currency) + " sale"
-	}
-	var causePath func(core.ID) string // nil: the cause has no page
-	switch e.Kind {
-	case "earn":
-		v.Icon, v.Title, causePath = "receipt", sale, transactionPath
-	case "reversal":
-		v.Icon, v.Title, causePath = "receipt-refund", sale+" voided", transactionPath
-	case "redemption":
-		v.Icon, v.Title, causePath = "gift", "Redeemed: "+orZero(e.RewardName), redemptionPath
-	case "redemption_refund":
-		v.Icon, v.Title, causePath = "arrow-back-up", "Redemption voided: "+orZero(e.RewardName), redemptionPath
-	case "voucher":
-		v.Icon, v.Title, causePath = "ticket", "Voucher redeemed: "+orZero(e.CouponName), voucherPath
-	case "adjustment":
-		v.Icon, v.Title = "adjustments", "Adjustment: "+orZero(e.Reason)
-	}
-	if e.Cause != nil && causePath != nil {
-		v.Path = causePath(*e.Cause)
-	}
-	for _, name := range []*string{e.TypeName, e.LocationName} {
-		if name != nil {
-			v.Notes = append(v.Notes, *name)
-		}
-	}
-	return v
-}
-
-// actorLabel names an actor, with their kind where the name alone doesn't tell it.
-func actorLabel(kind core.ActorKind, name string) string {
-	switch kind {
-	case core.ByToken:
-		return "API token “" + name + "”"
-	case core.ByAdmin:
-		return name + " (platform)"
-	case core.ByCustomer:
-		return "The customer"
-	case core.BySystem:
-		return page.AuditSystem
-	case core.ByStaff:
-	}
-	return name
 }
 
 var voucherStatuses = map[coupon.VoucherStatus]ui.Badge{

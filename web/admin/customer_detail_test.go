@@ -66,40 +66,35 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	}
 
 	shown := s.signedIn(core.Cashier).Get(s.path())
-	want := []struct{ cause, amount, after string }{
-		{"Taken", "−1 stamp", "0"},
-		{"A stamp", "+1 stamp", "1"},
-		{"Welcome <i>back", "+7 points", "37"},
-		{"Free <i>espresso", "+10 points", "30"},
-		{"Free <i>espresso", "−10 points", "20"},
-		{"Forgotten <i>card", "+30 points", "30"},
-		{"€ 12.50", "−12 points", "0"},
-		{"€ 12.50", "+12 points", "12"},
+	want := []struct{ cause, note, amount, after string }{
+		{"Balance adjusted", "“Taken” · API token “Web <i>shop”", "−1 stamp", "0"},
+		{"Balance adjusted", "“A stamp”", "+1 stamp", "1"},
+		{"Redeemed “Welcome <i>back”", "Voucher", "+7 points", "37"},
+		{"Redeemed Free <i>espresso Voided", "", "0 points", "30"},
+		{"Balance adjusted", "“Forgotten <i>card”", "+30 points", "30"},
+		{"Sale of € 12.50 Voided", "Purchase · Bo Ek", "0 points", "0"},
 	}
 	entries := shown.Find(".timeline-entry")
 	if entries.Length() != len(want) {
 		t.Fatalf("%d entries: %s", entries.Length(), shown.Text(".timeline-entry"))
 	}
+	if got := shown.Text(".timeline-day"); !strings.HasPrefix(got, "Today, ") || strings.Contains(got, "spent") {
+		t.Errorf("the day is %q", got)
+	}
 	for i, w := range want {
-		at := fmt.Sprintf(".timeline-entry:nth-child(%d) ", i+1)
-		title, amount, after := shown.Text(at+".whole > :first-child"), shown.Text(at+".timeline-amount > :first-child"), shown.Text(at+".timeline-amount > :last-child")
-		if !strings.Contains(title, w.cause) || amount != w.amount || !strings.HasSuffix(after, " "+w.after) {
-			t.Errorf("entry %d is %q, %q, %q, want %+v", i, title, amount, after, w)
+		at := fmt.Sprintf(".timeline-entry:nth-child(%d) ", i+2) // after the day
+		title, note, amount, after := shown.Text(at+".timeline-title"), shown.Text(at+".timeline-note"), shown.Text(at+".timeline-amount"), shown.Text(at+".timeline-balance")
+		if title != w.cause || !strings.HasPrefix(note, w.note) || amount != w.amount || after != "Balance "+w.after {
+			t.Errorf("entry %d is %q, %q, %q, %q, want %+v", i, title, note, amount, after, w)
 		}
 	}
-	if got := shown.Text(".timeline-entry:first-child .whole > :last-child"); !strings.Contains(got, "Web <i>shop") {
-		t.Errorf("by whom: %q", got)
-	}
-	if got := shown.Text(".timeline-entry:last-child .whole > :last-child"); !strings.Contains(got, "Purchase") || !strings.Contains(got, "Bo Ek") {
-		t.Errorf("by whom: %q", got)
-	}
-	if sale := shown.Attr(".timeline-entry:last-child a", "href"); !strings.HasPrefix(sale, "/admin/transactions/") {
+	if sale := shown.Attr(".timeline-entry:last-child .timeline-title a", "href"); !strings.HasPrefix(sale, "/admin/transactions/") {
 		t.Errorf("the sale is at %q", sale)
 	}
-	if shown.Find("main i, main b").Length() > 0 {
+	if shown.Find("main i, #history b").Length() > 0 {
 		t.Error("a name was rendered as a tag")
 	}
-	if got := shown.Text("#customer .customer-balances"); got != "Points 37 Stamps 0" {
+	if got := shown.Text("#customer .profile-amounts"); got != "37 points" {
 		t.Errorf("balances: %q", got)
 	}
 }
@@ -114,15 +109,18 @@ func TestTimelinePages(t *testing.T) {
 	cashier := s.signedIn(core.Cashier)
 	first := cashier.Get(s.path())
 	next := first.Attr("#more a", "href")
+	if first.Find(".timeline-day").Length() != 1 {
+		t.Errorf("days: %q", first.Text(".timeline-day"))
+	}
 	more := cashier.Get(next, "Hx-Request", "true", "Hx-Target", "more")
-	if more.Find("ol, section, main").Length() > 0 || more.Find("li.timeline-entry").Length() != 25 || more.Find("li.timeline-entry[autofocus]").Length() != 1 {
+	if more.Find("ol, section, main, .timeline-day").Length() > 0 || more.Find("li.timeline-entry").Length() != 25 || more.Find("li.timeline-entry[autofocus]").Length() != 1 {
 		t.Errorf("more is %s", more.Body)
 	}
 	if got := more.Text("li.timeline-entry:first-child"); !strings.Contains(got, "Number 34.") {
 		t.Errorf("more begins with %q", got)
 	}
 	whole := cashier.Get(next)
-	if got := whole.Text("#history li:first-child"); !strings.Contains(got, "Number 34.") || whole.Text("h1") != "Elsa Berg <b>" {
+	if got := whole.Text("#history .timeline-day + li"); !strings.Contains(got, "Number 34.") || whole.Text("h1") != "Elsa Berg <b>" {
 		t.Errorf("without scripts it begins with %q", got)
 	}
 	if back := whole.Attr("#history .card-footer a", "href"); back != s.path() {
@@ -150,7 +148,7 @@ func TestCustomerHistory(t *testing.T) {
 	s.voucher("Welcome <i>back", 7)
 
 	part := manager.Get(s.path()+"?view=transactions", "Hx-Request", "true", "Hx-Target", "history")
-	if part.Find("header, #customer").Length() > 0 || part.Find("#view-sales[aria-current]").Length() != 1 {
+	if part.Find("header, #customer").Length() > 0 || part.Find("#view-transactions[aria-current]").Length() != 1 {
 		t.Errorf("htmx got %s", part.Body)
 	}
 	if void := part.Attr("tbody a[href$=void]", "href"); void != sale+"/void" {
@@ -163,7 +161,7 @@ func TestCustomerHistory(t *testing.T) {
 	if fulfil := redemptions.Attr("tbody a.fulfil", "href"); fulfil != redemption+"/fulfil" {
 		t.Errorf("it is fulfilled at %q", fulfil)
 	}
-	if got := manager.Get(s.path() + "?view=vouchers").Text("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.Contains(got, "Pending") || !strings.HasSuffix(got, "Redeem") {
+	if got := manager.Get(s.path() + "?view=vouchers").Text("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.Contains(got, "Pending") || !strings.Contains(got, "Redeem") {
 		t.Errorf("vouchers: %q", got)
 	}
 	for _, view := range []string{"", "transactions", "redemptions"} {
@@ -195,18 +193,18 @@ func TestCustomerActionsByRole(t *testing.T) {
 	const atTheTill = "/admin/transactions/new?customer_ulid=ULID /admin/redemptions/new?customer_ulid=ULID"
 	cashier, manager := s.signedIn(core.Cashier), s.signedIn(core.Manager)
 	shown := cashier.Get(s.path())
-	if got := actions(shown); got != atTheTill || shown.Find("#customer a.btn").Length() != 0 {
+	if got := actions(shown); got != atTheTill || shown.Find("#customer a.btn, #customer .tag-add, #customer-note").Length() != 0 {
 		t.Errorf("a cashier is offered %q", got)
 	}
 	if got := actions(manager.Get(s.path())); got != atTheTill+" /adjust /deactivate /till/customers/ULID/card /data /erase" {
 		t.Errorf("a manager is offered %q", got)
 	}
-	for _, p := range []string{"/edit", "/adjust", "/data", "/erase", "/deactivate"} {
+	for _, p := range []string{"/edit", "/adjust", "/data", "/erase", "/deactivate", "/note", "/tags"} {
 		if a := cashier.Ask(http.MethodGet, s.path()+p); a.Code != http.StatusForbidden {
 			t.Errorf("a cashier's %s = %d, want 403", p, a.Code)
 		}
 	}
-	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate"} {
+	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove"} {
 		if a := cashier.Post(s.path()+p, webtest.Form("understood", "1")); a.Code != http.StatusForbidden {
 			t.Errorf("a cashier's POST %s = %d, want 403", p, a.Code)
 		}
@@ -220,6 +218,7 @@ func TestCustomerOfAnotherBusinessIsNotFound(t *testing.T) {
 	stranger := newShop(t).signedIn(core.Owner)
 	for _, p := range []string{
 		"", "?view=transactions", "?view=redemptions", "?view=vouchers", "/edit", "/adjust", "/adjust/after?amount=1", "/data", "/erase", "/deactivate",
+		"/note", "/tags", "?events=sales",
 	} {
 		if a := stranger.Ask(http.MethodGet, s.path()+p); a.Code != http.StatusNotFound || strings.Contains(a.Body.String(), "Elsa") {
 			t.Errorf("GET %q = %d, want 404", p, a.Code)
@@ -228,8 +227,8 @@ func TestCustomerOfAnotherBusinessIsNotFound(t *testing.T) {
 			t.Errorf("its fragment %q = %d, want 404", p, a.Code)
 		}
 	}
-	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate"} {
-		sent := webtest.Form("first_name", "X", "last_name", "X", "phone", "070 1", "unit", "points", "amount", "5", "reason", "x", "understood", "1")
+	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove"} {
+		sent := webtest.Form("note", "x", "tag", "x", "first_name", "X", "last_name", "X", "phone", "070 1", "unit", "points", "amount", "5", "reason", "x", "understood", "1")
 		if a := stranger.Post(s.path()+p, sent); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s = %d, want 404", p, a.Code)
 		}
@@ -257,18 +256,18 @@ func TestRoundTripsOfCustomers(t *testing.T) {
 			t.Errorf("%s makes %d round trips, want %d", path, got, want)
 		}
 	}
-	trips("/admin/customers", 3)
-	trips("/admin/customers?search=berg", 2)
-	trips("/admin/customers?search=berg+29", 2)
-	trips("/admin/customers?search=unknown", 2)
-	trips(s.path(), 4)
+	trips("/admin/customers", 4)
+	trips("/admin/customers?search=berg", 3)
+	trips("/admin/customers?search=berg+29", 3)
+	trips("/admin/customers?search=unknown", 3)
+	trips(s.path(), 5) // without entries, the customer is looked for
 	for range 40 {
 		s.adjusted("points", 1, "One")
 	}
-	trips(s.path(), 4) // counts the entries
-	trips(s.path()+"?view=transactions", 3)
-	trips(s.path()+"?view=redemptions", 3)
-	trips(s.path()+"?view=vouchers", 4)
+	trips(s.path(), 6) // counts the entries, and what was spent on their days
+	trips(s.path()+"?view=transactions", 4)
+	trips(s.path()+"?view=redemptions", 4)
+	trips(s.path()+"?view=vouchers", 5)
 }
 
 // "Create, edit": on its own page and in place of the card, with the same form.
@@ -383,7 +382,7 @@ func TestAdjustBalance(t *testing.T) {
 	if !done.Flashed(ui.Done, "−1 point") {
 		t.Errorf("flash = %q", done.Text("#flashes"))
 	}
-	if got := done.Text(".timeline-entry:first-child"); !strings.Contains(got, "One <b>too many") {
+	if got := done.Text(".timeline-day + .timeline-entry"); !strings.Contains(got, "One <b>too many") {
 		t.Errorf("the timeline says %q", got)
 	}
 	if got := s.balance(); got != 999 {
@@ -459,11 +458,11 @@ func TestEraseCustomer(t *testing.T) {
 	if strings.Contains(done.Body.String(), "Elsa") {
 		t.Errorf("erased: %q", done.Text("main"))
 	}
-	if got := done.Text(".page-header .btn-list"); got != "" || done.Find("#customer a, #customer button").Length() != 0 {
+	if got := done.Text(".page-header .btn-list"); !strings.HasPrefix(got, "ULID") || done.Find("#customer a, #customer button").Length() != 0 {
 		t.Errorf("an erased customer offers %q", got)
 	}
-	if got, _ := done.Find(".timeline-entry a").Last().Attr("href"); got != sale || done.Text(".customer-balances") != "Points 24 Stamps 0" {
-		t.Errorf("the ledger shows %q, %q", got, done.Text(".customer-balances"))
+	if got, _ := done.Find(".timeline-title a").Last().Attr("href"); got != sale || done.Text(".profile-amounts") != "24 points" {
+		t.Errorf("the ledger shows %q, %q", got, done.Text(".profile-amounts"))
 	}
 	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate"} {
 		if a := manager.Ask(http.MethodGet, s.path()+p); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Text("main"), customer.ErrErased.Message) {
@@ -495,28 +494,28 @@ func TestSubscribingACustomer(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	shown := s.manager.Get(s.path())
-	if shown.Find("#unsubscribed, a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
+	if shown.Find("a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
 		t.Errorf("without an e-mail address: %q", shown.Text("main"))
 	}
 	s.manager.Submit(s.path()+"/edit", webtest.Form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12", "email", "elsa@example.com"))
 	shown = s.manager.Get(s.path())
-	if shown.Find("#unsubscribed").Length() != 0 || shown.Find("form[action='"+s.path()+"/unsubscribe']").Length() != 1 {
+	if !strings.HasPrefix(shown.Text("#consent"), "Coupon e-mails Subscribed") || shown.Find("form[action='"+s.path()+"/unsubscribe']").Length() != 1 {
 		t.Errorf("subscribed: %q", shown.Text("main"))
 	}
 	done := s.manager.Submit(s.path()+"/unsubscribe", nil)
 	since := s.DB.Now().In(s.By.Tenant.TimeZone).Format("2 Jan 2006")
-	if got := done.Text("#unsubscribed"); got != "Unsubscribed from e-mails since "+since || !done.Flashed(ui.Done, "Elsa Berg") {
+	if got := done.Text("#consent"); !strings.HasPrefix(got, "Coupon e-mails Unsubscribed since "+since) || !done.Flashed(ui.Done, "Elsa Berg") {
 		t.Errorf("unsubscribed: %q %q", got, done.Text("#flashes"))
 	}
 	cashier := s.cashier.Get(s.path())
-	if cashier.Find("#unsubscribed").Length() != 1 || cashier.Find("a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
+	if !strings.Contains(cashier.Text("#consent"), "Unsubscribed since") || cashier.Find("a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
 		t.Errorf("as a cashier: %q", cashier.Text("main"))
 	}
 	asked := s.manager.Get(s.path()+"/subscribe", "Hx-Request", "true")
 	if asked.Find("#dialog-title").Length() != 1 || asked.Find("form[action='"+s.path()+"/subscribe'] button[type=submit]").Length() != 1 {
 		t.Errorf("the confirmation is %q", asked.Text("body"))
 	}
-	if done := s.manager.Submit(s.path()+"/subscribe", nil); !done.Flashed(ui.Done, "Elsa Berg") || done.Find("#unsubscribed").Length() != 0 {
+	if done := s.manager.Submit(s.path()+"/subscribe", nil); !done.Flashed(ui.Done, "Elsa Berg") || !strings.HasPrefix(done.Text("#consent"), "Coupon e-mails Subscribed") {
 		t.Errorf("subscribed: %q", done.Text("main"))
 	}
 	if again := s.manager.Get(s.path() + "/subscribe"); again.Find("main form .alert").Length() != 1 || again.Find("main form button[type=submit]").Length() != 0 {
@@ -527,5 +526,81 @@ func TestSubscribingACustomer(t *testing.T) {
 		if a := s.manager.Post(s.path()+action, nil); a.Code != http.StatusUnprocessableEntity {
 			t.Errorf("%s of an erased customer = %d", action, a.Code)
 		}
+	}
+}
+
+// A customer's figures, the way to the next reward, and what they can redeem now.
+func TestCustomerFigures(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(core.Manager)
+	wants := func(what, selector, want string) {
+		t.Helper()
+		if got := manager.Get(s.path()).Text(selector); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	wants("new", ".profile-figures", "Lifetime spend € 0.00 Visits 0 Average sale – Last visit Never")
+	manager.Submit(s.sold(manager, "99")+"/void", webtest.Form("reason", "Wrong amount"))
+	s.sold(manager, "12.50")
+	s.sold(manager, "201.50")
+	wants("two sales", ".profile-figures dd:last-child", "€ 214.00 2 € 107.00 "+manager.Get(s.path()).Text(".profile-figures div:last-child dd"))
+	wants("no rewards", ".profile-balance", "213 points")
+	s.AddReward(reward.New{Name: new("Cake"), PointsCost: new(int64(280))})
+	s.AddReward(reward.New{Name: new("Mug"), PointsCost: new(int64(100))})
+	s.AddReward(reward.New{Name: new("Coffee"), StampsCost: new(int64(10))})
+	s.adjusted("stamps", 3, "A card")
+	wants("rewards", ".profile-balance", "213 points 3 of 10 stamps 67 points to Cake (280) Can redeem now: 1 reward Show")
+	s.adjusted("points", 100, "Happy birthday")
+	wants("all for points", ".profile-balance", "313 points 3 of 10 stamps Can redeem now: 2 rewards Show")
+	wants("tabs", ".profile-tabs", "Timeline Transactions 3 Redemptions 0 Vouchers 0")
+	if got := manager.Get(s.path() + "?events=adjustments&since=30"); got.Find(".timeline-entry").Length() != 2 || strings.Contains(got.Text(".timeline-day"), "spent") {
+		t.Errorf("adjustments: %q", got.Text("#history"))
+	}
+	if got := manager.Get(s.path() + "?events=vouchers").Text("#history .empty"); !strings.HasPrefix(got, "No events found") {
+		t.Errorf("no vouchers: %q", got)
+	}
+	if a := manager.Ask(http.MethodGet, s.path()+"?since=7"); a.Code != http.StatusUnprocessableEntity {
+		t.Errorf("an unknown time: %d", a.Code)
+	}
+}
+
+// Managers note and tag; the list is filtered by tag; cashiers read.
+func TestNotesAndTags(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	s.add("Åke", "Ahl", "070 174 06 05")
+	manager, cashier := s.signedIn(core.Manager), s.signedIn(core.Cashier)
+	if got := manager.Submit(s.path()+"/note", webtest.Form("note", "Allergic to <i>nuts.\r\nLikes the window.")); got.Text(".profile-note") != "Allergic to <i>nuts. Likes the window." {
+		t.Errorf("note = %q", got.Text(".profile-note"))
+	}
+	if a := manager.Post(s.path()+"/note", webtest.Form("note", strings.Repeat("x", 1001)), "Hx-Request", "true"); a.Code != http.StatusUnprocessableEntity || a.Find("#field-note-error").Length() != 1 {
+		t.Errorf("too long: %d %q", a.Code, a.Text("form"))
+	}
+	manager.Submit(s.path()+"/tags", webtest.Form("tag", "Oat <b>milk"))
+	manager.Submit(s.path()+"/tags", webtest.Form("tag", "Regular"))
+	if a := manager.Post(s.path()+"/tags", webtest.Form("tag", " ")); a.Code != http.StatusUnprocessableEntity || a.Find("#field-tag-error").Length() != 1 {
+		t.Errorf("an empty tag: %d %q", a.Code, a.Text("main"))
+	}
+	shown := cashier.Get(s.path())
+	if got := shown.Text(".profile-tags"); got != "Active Oat <b>milk Regular" {
+		t.Errorf("tags = %q", got)
+	}
+	tagged := cashier.Get(shown.Attr(".profile-tags a:first-of-type", "href"))
+	if got := names(tagged); got != "Elsa Berg <b>" || tagged.Text("#field-tag option[selected]") != "Oat <b>milk" {
+		t.Errorf("with the tag: %q", tagged.Text("main"))
+	}
+	if got := cashier.Get("/admin/customers?tag=unknown"); got.Find("tbody tr").Length() != 0 || got.Text("#field-tag option[selected]") != "unknown" {
+		t.Errorf("an unknown tag: %q", got.Text("main"))
+	}
+	if got := manager.Get("/admin/customers/export.csv?tag=regular").Body.String(); !strings.Contains(got, `"Oat <b>milk, Regular"`) || strings.Contains(got, "Åke") {
+		t.Errorf("export: %q", got)
+	}
+	asked := manager.Get(s.path() + "/tags")
+	if asked.Find("datalist option[value=Regular]").Length() != 1 || asked.Find("form[action$='/tags/remove']").Length() != 2 {
+		t.Errorf("tags page: %q", asked.Text("main"))
+	}
+	if got := manager.Submit(s.path()+"/tags/remove", webtest.Form("tag", "Regular")).Text(".profile-tags"); got != "Active Oat <b>milk Edit tags" {
+		t.Errorf("after removing: %q", got)
 	}
 }

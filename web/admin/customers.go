@@ -83,7 +83,11 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		Exports:  exportsOf(c, customersExportPath),
 		Search:   q.Field("search", "Search"), Status: q.Field("status", "Status"), Sort: q.Field("sort", "Sort by"),
 	}
+	var tags []string
 	if !page.IsFragment(c) {
+		if tags, err = a.Customers.Tags(ctx, by); err != nil {
+			return err
+		}
 		if v.Notices, err = a.planNotices(c, usage.Customers); err != nil {
 			return err
 		}
@@ -93,6 +97,8 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		ui.Option{Label: "All customers"}, ui.Option{Value: string(customer.Active), Label: "Active"}, ui.Option{Value: string(customer.Inactive), Label: "Inactive"})
 	v.Sort.Options = q.Options("sort",
 		ui.Option{Value: string(customer.Newest), Label: "Newest"}, ui.Option{Value: string(customer.ByName), Label: "Last name"})
+	v.Tag = q.Field("tag", "Tag")
+	v.Tag.Options = q.Options("tag", tagOptions(tags, q.Value("tag"))...)
 	v.From, v.To = q.Field("created_from", "Created from"), q.Field("created_to", "Created to")
 	v.From.Label, v.To.Label = "Created", "to"
 	v.Problem = q.Problem()
@@ -100,8 +106,13 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		v.Rows = append(v.Rows, customerRow(r, a.Now(), by.Tenant.TimeZone))
 	}
 	v.Pager = page.Pager(list, c.Request().URL, "customer", "customers", "#customers")
-	if filter.Search != nil && sort == customer.ByName && len(list.Items) > 1 {
-		v.Pager.Shown += ". Search results show newest first."
+	if sort == customer.ByName && len(list.Items) > 1 {
+		switch {
+		case filter.Search != nil:
+			v.Pager.Shown += ". Search results show newest first."
+		case filter.Tag != nil:
+			v.Pager.Shown += ". Customers of a tag show newest first."
+		}
 	}
 	if filter.Search != nil {
 		v.Searched, v.AddPath = newCustomerFrom(*filter.Search)
@@ -109,10 +120,26 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	return a.Render(c, status, views.CustomerListPage(v), views.CustomerTable(v))
 }
 
+// tagOptions are the tags in use, and the selected one.
+func tagOptions(tags []string, selected string) []ui.Option {
+	options := []ui.Option{{Label: "Any tag"}}
+	for _, tag := range tags {
+		if strings.EqualFold(tag, selected) {
+			tag, selected = selected, ""
+		}
+		options = append(options, ui.Option{Value: tag, Label: tag})
+	}
+	if selected != "" {
+		options = append(options, ui.Option{Value: selected, Label: selected})
+	}
+	return options
+}
+
 // customerFilter reads the filters of the list and of its exports.
 func customerFilter(q *page.Form) customer.Filter {
 	return customer.Filter{
 		Search: q.Filled("search"), Status: q.Filled("status"), CreatedFrom: q.Date("created_from"), CreatedTo: q.Date("created_to"),
+		Tag: q.Filled("tag"),
 	}
 }
 
@@ -127,6 +154,7 @@ func customerRow(r customer.Row, now time.Time, zone *time.Location) views.Custo
 	if r.Status == customer.Inactive {
 		row.Status = new(customerStatus(r.Customer))
 	}
+	row.Tags = r.Tags
 	return row
 }
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -97,6 +98,7 @@ var customerColumns = []page.Column{
 	{Heading: "Stamps", Width: 12},
 	{Heading: "Customer since", Width: 18},
 	{Heading: "Last visit", Width: 18},
+	{Heading: "Tags", Width: 24},
 }
 
 func (a *Admin) exportCustomers(c echo.Context) (exportFile, error) {
@@ -112,7 +114,7 @@ func (a *Admin) exportCustomers(c echo.Context) (exportFile, error) {
 				status = "erased"
 			}
 			return row(r.ID.String(), r.FirstName, r.LastName, r.Phone, orZero(r.Email), status, r.PointsBalance, r.StampsBalance,
-				r.CreatedAt.In(zone), localTime(r.LastVisit, zone))
+				r.CreatedAt.In(zone), localTime(r.LastVisit, zone), strings.Join(r.Tags, ", "))
 		})
 	}}, nil
 }

@@ -156,7 +156,7 @@ func TestPointsHaveNoFraction(t *testing.T) {
 			t.Errorf("%s = %d %q", amount, a.Code, a.Text(".alert"))
 		}
 	}
-	if got := manager.Get(path).Text(".customer-balances"); !strings.HasPrefix(got, "Points 2,250") {
+	if got := manager.Get(path).Text(".profile-amounts"); !strings.HasPrefix(got, "2,250 points") {
 		t.Errorf("the balance is %q", got)
 	}
 }

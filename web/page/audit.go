@@ -59,6 +59,8 @@ var AuditSentences = map[string]string{
 	"customer.unsubscribe":       "{who} unsubscribed {name} from e-mails.",
 	"customer.subscribe":         "{who} resubscribed {name} to e-mails.",
 	"customer.consent":           "{name} agreed to the terms.",
+	"customer.note":              "{who} changed the note about {name}.",
+	"customer.tag":               "{who} changed the tags of {name}.",
 	"pin.issue":                  "{who} created a PIN.",
 	"pin.take":                   "{who} accepted a PIN.",
 	"pin.use":                    "{who} completed a sale with a PIN.",

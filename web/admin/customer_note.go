@@ -1,0 +1,118 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/web/page"
+)
+
+// customerNoteRoutes edit what the staff write about a customer. Cashiers read it.
+func (a *Admin) customerNoteRoutes() []route {
+	const one = customersPath + "/:ulid"
+	return []route{
+		{method: get, path: one + "/note", least: core.Manager, handle: a.askNote},
+		{method: post, path: one + "/note", least: core.Manager, handle: a.editNote},
+		{method: get, path: one + "/tags", least: core.Manager, handle: a.askTags},
+		{method: post, path: one + "/tags", least: core.Manager, handle: a.changeTag(a.Customers.AddTag)},
+		{method: post, path: one + "/tags/remove", least: core.Manager, handle: a.changeTag(a.Customers.RemoveTag)},
+	}
+}
+
+// editableProfile returns the profile of the customer in the path, or customer.ErrErased.
+func (a *Admin) editableProfile(c echo.Context) (customer.Profile, error) {
+	id, err := pathID(c)
+	if err != nil {
+		return customer.Profile{}, err
+	}
+	found, err := a.Customers.Profile(c.Request().Context(), page.Actor(c), id)
+	if err == nil && found.Erased {
+		err = customer.ErrErased
+	}
+	return found, err
+}
+
+func (a *Admin) askNote(c echo.Context) error {
+	found, err := a.editableProfile(c)
+	if err != nil {
+		return err
+	}
+	return a.noteForm(c, http.StatusOK, found, page.Blank(map[string]string{"note": orZero(found.Note)}))
+}
+
+func (a *Admin) noteForm(c echo.Context, status int, of customer.Profile, form *page.Form) error {
+	path := customerPath(of.ID)
+	v := views.NoteForm{
+		Frame: a.customerFrame(c, of.Customer, "Note about "+customerName(of.Customer)), Action: path + "/note", Cancel: path,
+		Began: form.Original(), Note: form.Field("note", "Note"),
+	}
+	v.Problem = form.Problem()
+	v.Note.Optional, v.Note.MaxLength, v.Note.Rows, v.Note.Autofocus = true, customer.MaxNote, 5, true
+	v.Note.Help = "Your staff can read it. The customer gets it if they ask for their data"
+	return a.Render(c, status, views.NotePage(v), views.NoteDialog(v))
+}
+
+func (a *Admin) editNote(c echo.Context) error {
+	found, err := a.editableProfile(c)
+	if err != nil {
+		return err
+	}
+	return page.Submit(a.Kit, c, page.Submission[struct{}]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (struct{}, error) {
+			if !form.Changed("note") {
+				return struct{}{}, nil
+			}
+			return struct{}{}, a.Customers.SetNote(ctx, by, found.ID, form.Text("note"))
+		},
+		Refused: func(status int, form *page.Form) error { return a.noteForm(c, status, found, form) },
+		To:      page.To[struct{}](customerPath(found.ID)),
+		Done:    func(struct{}) string { return "Note saved." },
+	})
+}
+
+func (a *Admin) askTags(c echo.Context) error {
+	found, err := a.editableProfile(c)
+	if err != nil {
+		return err
+	}
+	return a.tagForm(c, http.StatusOK, found, page.Blank(nil))
+}
+
+func (a *Admin) tagForm(c echo.Context, status int, of customer.Profile, form *page.Form) error {
+	known, err := a.Customers.Tags(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	path := customerPath(of.ID)
+	v := views.TagForm{
+		Frame: a.customerFrame(c, of.Customer, "Tags of "+customerName(of.Customer)), Action: path + "/tags", Cancel: path,
+		Tag: form.Field("tag", "New tag"), Tags: of.Tags, Suggested: known,
+	}
+	v.Problem = form.Problem()
+	v.Tag.MaxLength, v.Tag.Autocomplete, v.Tag.Autofocus = customer.MaxTag, "off", true
+	v.Tag.Attributes = map[string]any{"list": "known-tags"}
+	return a.Render(c, status, views.TagPage(v), views.TagDialog(v))
+}
+
+// changeTag returns the handler of a form that adds or removes a tag.
+func (a *Admin) changeTag(change func(context.Context, core.Actor, core.ID, *string) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		found, err := a.editableProfile(c)
+		if err != nil {
+			return err
+		}
+		return page.Submit(a.Kit, c, page.Submission[struct{}]{
+			Run: func(ctx context.Context, by core.Actor, form *page.Form) (struct{}, error) {
+				return struct{}{}, change(ctx, by, found.ID, form.Text("tag"))
+			},
+			Refused: func(status int, form *page.Form) error { return a.tagForm(c, status, found, form) },
+			To:      page.To[struct{}](customerPath(found.ID)),
+			Done:    func(struct{}) string { return "Tags saved." },
+		})
+	}
+}
