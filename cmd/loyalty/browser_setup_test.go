@@ -76,7 +76,7 @@ func testSetup(t *testing.T, c cafe) {
 	p.WaitFor(".setup-links")
 	look(t, p, "setup-done", nil)
 	p.Click(".setup-next a.btn-primary")
-	p.WaitFor(".dashboard-chart")
+	p.WaitFor(".dashboard")
 
 	look(t, p, "billing", func() { p.Open("/admin/settings/billing") })
 }

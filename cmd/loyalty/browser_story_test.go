@@ -105,6 +105,6 @@ func testNewBusiness(t *testing.T, c cafe) {
 	p.WaitForText(earned, "180 ")
 	p.Click(submitOf("/admin/transactions/new"))
 	p.Open("/admin")
-	p.WaitFor(".dashboard-chart")
+	p.WaitFor(".dashboard")
 	look(t, p, "dashboard-first-sale", nil)
 }

@@ -10,9 +10,6 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// exportSize is the number of customers in memory at a time.
-const exportSize = 1_000
-
 // Export passes the customers that match the filter to each, one by one, newest first. Between pages it
 // holds neither a connection nor a snapshot, however slow each is: every customer who exists at the
 // start is passed once, as they are when their page is read; later ones are not. An error of each ends
@@ -24,27 +21,10 @@ func (s *Service) Export(ctx context.Context, by core.Actor, f Filter, each func
 	if _, err := f.query(core.NewCheck(nil), by.Tenant); err != nil {
 		return err
 	}
-	count, err := s.export(ctx, by, f, each)
+	list := func(p core.Page) (core.List[Row], error) { return s.Browse(ctx, by, f, Newest, p) }
+	count, err := db.Each(core.Cursor{At: s.db.Now(), ID: highestID}, list, each)
 	// Logged also if the client is gone: it has what was passed so far.
 	return cmp.Or(err, s.logExport(context.WithoutCancel(ctx), by, f, count, err == nil))
-}
-
-func (s *Service) export(ctx context.Context, by core.Actor, f Filter, each func(Row) error) (count int64, err error) {
-	page := core.Page{Size: exportSize, Cursor: &core.Cursor{At: s.db.Now(), ID: highestID}}
-	for page.Cursor != nil {
-		l, err := s.Browse(ctx, by, f, Newest, page)
-		if err != nil {
-			return count, err
-		}
-		for _, r := range l.Items {
-			count++ // also a customer that is passed in part
-			if err := each(r); err != nil {
-				return count, err
-			}
-		}
-		page.Cursor = l.Next
-	}
-	return count, nil
 }
 
 // highestID is after every ID of an instant.

@@ -40,15 +40,36 @@ type Event struct {
 	About      *string // the name of the transaction type, reward or coupon; nil: none
 	ActorKind  *core.ActorKind
 	ActorName  *string // nil for a new customer
+	Voided     bool    // a sale that was voided since
 }
 
-// Feed is the latest events, newest first, and a mark that changes with them.
+// DayInBrief is what a day amounts to, up to now. Sales are completed ones.
+type DayInBrief struct {
+	Date              time.Time `db:"-"` // midnight in UTC
+	TransactionsCount int64
+	SpendTotalCents   int64
+	PointsAwarded     int64
+	StampsAwarded     int64
+	FirstSaleAt       time.Time
+	LastSaleAt        time.Time
+	NewCustomers      int64
+}
+
+// Feed is the latest events, newest first, the latest two days with sales, and a mark that changes with
+// them.
 type Feed struct {
 	Events []Event
+	Days   []DayInBrief
 	Mark   string
 }
 
-const maxEvents = 50
+const (
+	maxEvents = 50
+	// ordinarySales limits how many sales and how many new customers a feed lists. A busy till would fill it
+	// with them, and the days say how many there were.
+	ordinarySales = 6
+	daysBack      = 7 // in which days with sales are looked for
+)
 
 // Recent returns the latest events, for managers and owners. A caller that polls passes the mark of its
 // events, and gets no events while nothing has changed. The mark covers the whole list, not just its
@@ -62,18 +83,47 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark s
 	if err := check.Err(); err != nil {
 		return Feed{}, err
 	}
-	events, err := db.ReadAll[Event](ctx, s.db, by, recentSQL, db.Args{"limit": limit})
+	var f Feed
+	var found []dayFound
+	dates, dayArgs := s.latestDays(by.Tenant.TimeZone)
+	err := db.ReadTogether(ctx, s.db, by,
+		db.AllInto(&f.Events, recentSQL, db.Args{"limit": limit, "ordinary": min(limit, ordinarySales)}),
+		db.AllInto(&found, recentDaysSQL, dayArgs))
 	if err != nil {
 		return Feed{}, err
 	}
-	f := Feed{Events: events}
-	if f.Mark, err = markOf(events); err != nil {
+	for _, d := range found {
+		d.Date = dates[d.Number-1]
+		f.Days = append(f.Days, d.DayInBrief)
+	}
+	if f.Mark, err = markOf(f); err != nil {
 		return Feed{}, err
 	}
 	if f.Mark == mark {
-		f.Events = nil
+		f.Events, f.Days = nil, nil
 	}
 	return f, s.addActors(ctx, by, f.Events)
+}
+
+// latestDays returns today and the days before it, newest first, and their bounds as arguments.
+func (s *Service) latestDays(zone *time.Location) (dates []time.Time, bounds db.Args) {
+	year, month, day := s.db.Now().In(zone).Date()
+	var starts, ends []time.Time
+	var firstIDs, nextIDs []core.ID
+	for back := range daysBack {
+		date := time.Date(year, month, day-back, 0, 0, 0, 0, time.UTC)
+		start, end := core.StartOfDate(date, zone), core.StartOfDate(date.AddDate(0, 0, 1), zone)
+		dates = append(dates, date)
+		starts, ends = append(starts, start), append(ends, end)
+		firstIDs, nextIDs = append(firstIDs, core.FirstID(start)), append(nextIDs, core.FirstID(end))
+	}
+	return dates, db.Args{"starts": starts, "ends": ends, "first_ids": firstIDs, "next_ids": nextIDs}
+}
+
+// dayFound is a day, counted back from today, which is 1.
+type dayFound struct {
+	Number int64
+	DayInBrief
 }
 
 // auditActions maps kinds of events that may have no ledger entry to their actions in the audit log. The
@@ -121,8 +171,8 @@ const auditedActorsSQL = `
 		and subject_kind in ('voucher', 'transaction', 'redemption')
 		and subject_id = any(@subjects::text[])`
 
-func markOf(events []Event) (string, error) {
-	text, err := json.Marshal(events)
+func markOf(f Feed) (string, error) {
+	text, err := json.Marshal(f)
 	if err != nil {
 		return "", fmt.Errorf("report: mark of recent activity: %w", err)
 	}
@@ -139,50 +189,50 @@ const recentSQL = `
 		(
 			select 'sale' as kind, id, created_at as at, customer_id,
 				coalesce(points_awarded, 0) as points, coalesce(stamps_awarded, 0) as stamps, spend_amount_cents as spend_cents,
-				transaction_type_id, null::uuid as reward_id, null::uuid as coupon_id, actor_kind, actor_name
+				transaction_type_id, null::uuid as reward_id, null::uuid as coupon_id, actor_kind, actor_name, status = 'voided' as voided
 			from loyalty.transaction
 			where tenant_id = @tenant_id
 			order by id desc
-			limit @limit
+			limit @ordinary
 		) union all (
 			select 'sale_voided', id, voided_at, customer_id,
 				-coalesce(points_awarded, 0), -coalesce(stamps_awarded, 0), spend_amount_cents,
-				transaction_type_id, null, null, null, null
+				transaction_type_id, null, null, null, null, false
 			from loyalty.transaction
 			where tenant_id = @tenant_id
 				and status = 'voided'
 			order by voided_at desc, id desc
 			limit @limit
 		) union all (
-			select 'redemption', id, created_at, customer_id, -points_spent, -stamps_spent, null, null, reward_id, null, actor_kind, actor_name
+			select 'redemption', id, created_at, customer_id, -points_spent, -stamps_spent, null, null, reward_id, null, actor_kind, actor_name, false
 			from loyalty.redemption
 			where tenant_id = @tenant_id
 			order by id desc
 			limit @limit
 		) union all (
-			select 'redemption_voided', id, voided_at, customer_id, points_spent, stamps_spent, null, null, reward_id, null, null, null
+			select 'redemption_voided', id, voided_at, customer_id, points_spent, stamps_spent, null, null, reward_id, null, null, null, false
 			from loyalty.redemption
 			where tenant_id = @tenant_id
 				and status = 'voided'
 			order by voided_at desc, id desc
 			limit @limit
 		) union all (
-			select 'voucher', id, redeemed_at, customer_id, 0, 0, null, null, null, coupon_id, null, null
+			select 'voucher', id, redeemed_at, customer_id, 0, 0, null, null, null, coupon_id, null, null, false
 			from loyalty.voucher
 			where tenant_id = @tenant_id
 				and status = 'redeemed'
 			order by redeemed_at desc, id desc
 			limit @limit
 		) union all (
-			select 'customer', id, created_at, id, 0, 0, null, null, null, null, null, null
+			select 'customer', id, created_at, id, 0, 0, null, null, null, null, null, null, false
 			from loyalty.customer
 			where tenant_id = @tenant_id
 			order by created_at desc, id desc
-			limit @limit
+			limit @ordinary
 		) union all (
 			select kind, id, created_at, customer_id,
 				case unit when 'points' then amount else 0 end, case unit when 'stamps' then amount else 0 end, null,
-				null, null, null, actor_kind, actor_name
+				null, null, null, actor_kind, actor_name, false
 			from (
 				select *
 				from loyalty.ledger_entry
@@ -199,7 +249,7 @@ const recentSQL = `
 		order by at desc, id desc, kind
 		limit @limit
 	)
-	select e.kind, e.id, e.at, e.customer_id, c.first_name, c.last_name, e.spend_cents,
+	select e.kind, e.id, e.at, e.customer_id, c.first_name, c.last_name, e.spend_cents, e.voided,
 		case e.kind when 'voucher' then case when l.unit = 'points' then l.amount else 0 end else e.points end as points,
 		case e.kind when 'voucher' then case when l.unit = 'stamps' then l.amount else 0 end else e.stamps end as stamps,
 		coalesce(t.name, r.name, k.name) as about,
@@ -215,3 +265,65 @@ const recentSQL = `
 	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = @tenant_id and v.id = e.id
 	left join loyalty.redemption g on g.tenant_id = @tenant_id and g.id = v.redemption_id
 	order by e.at desc, e.id desc, e.kind`
+
+// Only the latest two days with sales are counted, each between two IDs.
+const recentDaysSQL = `
+	with day as (
+		select *
+		from unnest(@first_ids::uuid[], @next_ids::uuid[], @starts::timestamptz[], @ends::timestamptz[])
+			with ordinality as day (first_id, next_id, starts, ends, number)
+		where (
+			select id
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and id >= day.first_id
+				and id < day.next_id
+				and status = 'completed'
+			order by id
+			limit 1
+		) is not null
+		order by number
+		limit 2
+	)
+	select day.number, sold.transactions as transactions_count,
+		least(sold.spend, 9223372036854775807)::bigint as spend_total_cents,
+		least(sold.points, 9223372036854775807)::bigint as points_awarded,
+		least(sold.stamps, 9223372036854775807)::bigint as stamps_awarded,
+		earliest.created_at as first_sale_at, latest.created_at as last_sale_at, joined.customers as new_customers
+	from day
+	cross join lateral (
+		select count(*) as transactions, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points, coalesce(sum(stamps_awarded), 0) as stamps
+		from loyalty.transaction
+		where tenant_id = @tenant_id
+			and id >= day.first_id
+			and id < day.next_id
+			and status = 'completed'
+	) sold
+	cross join lateral (
+		select created_at
+		from loyalty.transaction
+		where tenant_id = @tenant_id
+			and id >= day.first_id
+			and id < day.next_id
+			and status = 'completed'
+		order by id
+		limit 1
+	) earliest
+	cross join lateral (
+		select created_at
+		from loyalty.transaction
+		where tenant_id = @tenant_id
+			and id >= day.first_id
+			and id < day.next_id
+			and status = 'completed'
+		order by id desc
+		limit 1
+	) latest
+	cross join lateral (
+		select count(*) as customers
+		from loyalty.customer
+		where tenant_id = @tenant_id
+			and created_at >= day.starts
+			and created_at < day.ends
+	) joined
+	order by day.number`

@@ -65,9 +65,12 @@ func TestRecent(t *testing.T) {
 		with(event(report.VoucherRedeemed, hello, 7), func(e *report.Event) { e.About, e.Points = new("Hello"), 1 }),
 		with(event(report.Redeemed, espresso.ID, 5), func(e *report.Event) { e.About, e.Points = new("Espresso"), -10 }),
 		with(event(report.Adjusted, core.ID{}, 4), func(e *report.Event) { e.Points = -5 }),
-		with(event(report.Sold, nothing.ID, 3), func(e *report.Event) { e.About, e.SpendCents = new("Tea"), new(int64(90)) }),
+		with(event(report.Sold, nothing.ID, 3), func(e *report.Event) { e.About, e.SpendCents, e.Voided = new("Tea"), new(int64(90)), true }),
 		with(event(report.Sold, stamp.ID, 2), func(e *report.Event) { e.About, e.SpendCents, e.Stamps = new("Coffee card"), new(int64(400)), 1 }),
-		with(event(report.Sold, points.ID, 1), func(e *report.Event) { e.About, e.SpendCents, e.Points = new("Purchase"), new(int64(1250)), 1250 }),
+		with(event(report.Sold, points.ID, 1), func(e *report.Event) {
+			e.About, e.SpendCents, e.Points = new("Purchase"), new(int64(1250)), 1250
+			e.Voided = true
+		}),
 		event(report.Joined, anna.ID, 0),
 	}
 	all := s.recent(50, "")
@@ -168,4 +171,44 @@ func (s shop) recent(limit int64, mark string) report.Feed {
 	got, err := report.NewService(s.DB).Recent(s.T.Context(), s.By, limit, mark)
 	s.Check(err)
 	return got
+}
+
+// "Activity grouped by day with the day's totals, ordinary sales folded": a feed has the totals of the latest two
+// days with sales, in the tenant's zone, and few of their sales.
+func TestRecentDays(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "America/New_York").on("2026-06-10 20:00:00") // in UTC already the 11th
+	neighbour := newShop(t, "America/New_York").on("2026-06-10 19:00:00")
+	neighbour.Sale(neighbour.Customer().ID, neighbour.purchase, 900)
+	anna := s.on("2026-06-07 12:00:00").Customer()
+	s.on("2026-06-07 12:00:00").Sale(anna.ID, s.purchase, 5)
+	first := s.on("2026-06-08 08:00:00").Sale(anna.ID, s.purchase, 40)
+	last := s.on("2026-06-08 23:30:00").Sale(anna.ID, s.coffee, 2)
+	s.on("2026-06-08 12:00:00").VoidSale(s.on("2026-06-08 10:00:00").Sale(anna.ID, s.purchase, 9_000).ID)
+	// Nothing was sold on the 9th.
+	s.on("2026-06-09 12:00:00").Customer()
+	var today []transaction.Transaction
+	for hour := range 8 {
+		today = append(today, s.at(s.on("2026-06-10 09:00:00").DB.Now().Add(time.Duration(hour)*time.Hour)).Sale(anna.ID, s.purchase, 100))
+	}
+	feed := s.recent(50, "")
+	same(t, "days", feed.Days, []report.DayInBrief{
+		{
+			Date: *date(t, "2026-06-10"), TransactionsCount: 8, SpendTotalCents: 800, PointsAwarded: 800,
+			FirstSaleAt: today[0].CreatedAt, LastSaleAt: today[7].CreatedAt,
+		},
+		{
+			Date: *date(t, "2026-06-08"), TransactionsCount: 2, SpendTotalCents: 42, PointsAwarded: 40, StampsAwarded: 1,
+			FirstSaleAt: first.CreatedAt, LastSaleAt: last.CreatedAt,
+		},
+	})
+	sales := 0
+	for _, e := range feed.Events {
+		if e.Kind == report.Sold {
+			sales++
+		}
+	}
+	if sales != 6 || len(feed.Events) != 9 {
+		t.Errorf("%d events with %d sales, want 9 with the latest 6", len(feed.Events), sales)
+	}
 }

@@ -72,6 +72,7 @@ type CouponDetail struct {
 	Sends       []SendRow
 	SendsNote   string // says that not all are shown
 	Vouchers    RedeemedVouchers
+	Exports     *Exports // nil: no vouchers, or not for this role
 }
 
 // RedeemedVouchers is a page of a coupon's redeemed vouchers.

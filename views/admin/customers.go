@@ -15,12 +15,11 @@ type CustomerList struct {
 	Rows    []CustomerRow
 	Pager   ui.Pager
 
-	Filtered  bool
-	Searched  string // the search text; "": none
-	AddPath   string // the form to add a customer, prefilled with Searched
-	CanEdit   bool
-	CSV, XLSX string // paths of the exports
-	Fragment  bool   // only the table: the export links are swapped out of band
+	Filtered bool
+	Searched string // the search text; "": none
+	AddPath  string // the form to add a customer, prefilled with Searched
+	CanEdit  bool
+	Exports  *Exports // nil: not for this role
 }
 
 // CustomerRow is a row of the list.

@@ -29,22 +29,31 @@ type Choice struct {
 // Amount is a number with its unit: "1,240", "points".
 type Amount struct{ Number, Unit string }
 
-// Activity lists the latest events. It refreshes itself.
+// Activity lists the latest events by day. It refreshes itself.
 type Activity struct {
 	Path string // polled for new events
-	Rows []ActivityRow
+	Days []ActivityDay
 }
 
-// ActivityRow is an event.
+// ActivityDay is the latest events of a day.
+type ActivityDay struct {
+	Label string // "Today, 21 Nov"
+	Total string // "14 sales · € 162.40"; "" if it isn't counted
+	Rows  []ActivityRow
+}
+
+// ActivityRow is an event, or several sales in one.
 type ActivityRow struct {
-	ID       string // of the link, which keeps the focus when the list is replaced
-	Path     string // the customer's page
-	Customer string
-	Words    string
-	Ago      string
-	At       string // RFC 3339
-	Time     string // date and time
-	Tone     ui.Tone
+	ID    string // of the link, which keeps the focus when the list is replaced
+	Path  string // the customer's page, or the list of the sales
+	Name  string
+	Icon  string
+	Words string
+	Moved string   // the change of the balance
+	Tone  ui.Trend // of the change
+	At    string   // RFC 3339; "" for several sales
+	Clock string
+	Time  string // date and time
 }
 
 // TopCustomer is a row of the ranking.
@@ -58,6 +67,8 @@ type TopCustomer struct {
 	Spend  string
 	Points string
 	Bar    ui.Bar
+
+	LastVisit string // its day
 
 	SalesAndPoints string // shown instead of the columns on phones
 }

@@ -26,3 +26,9 @@ func (x Action) attributes() templ.Attributes {
 	}
 	return templ.Attributes{"href": x.Path}
 }
+
+// Exports are the addresses of a list as files.
+type Exports struct {
+	CSV, XLSX string
+	Fragment  bool // only the list is rendered, so they are swapped out of band
+}

@@ -15,6 +15,7 @@ type RedemptionList struct {
 	Pager    ui.Pager
 	Problem  *ui.Problem
 	Filtered bool
+	Exports  *Exports
 }
 
 // Tab leads to a part of a list.

@@ -202,8 +202,9 @@ type MailProblem struct {
 
 // SentVouchers is a page of the vouchers of a send.
 type SentVouchers struct {
-	Rows  []SentVoucher
-	Pager ui.Pager
+	Rows    []SentVoucher
+	Pager   ui.Pager
+	Exports *Exports
 }
 
 // SentVoucher is a line of the list.

@@ -18,6 +18,7 @@ type TransactionList struct {
 	Pager    ui.Pager
 	Filtered bool
 	Located  bool // a sale on the page has a location
+	Exports  *Exports
 }
 
 // TransactionRow is a line of the list.

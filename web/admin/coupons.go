@@ -442,6 +442,9 @@ func (a *Admin) showCoupon(c echo.Context) error {
 		Coupon: couponRow(by, found), Description: orZero(found.Description), CanEdit: by.Role.Includes(core.Manager),
 		Facts: couponFacts(found, by.Tenant.TimeZone), Vouchers: vouchers,
 	}
+	if found.Sends > 0 {
+		v.Exports = exportsOf(c, couponPath(id)+vouchersExport)
+	}
 	for _, s := range sends.Items {
 		v.Sends = append(v.Sends, sendRow(s, a.Now(), by.Tenant.TimeZone))
 	}

@@ -156,3 +156,10 @@ func actorLabel(kind core.ActorKind, name string) string {
 	}
 	return name
 }
+
+func quoted(name *string) string {
+	if name == nil {
+		return ""
+	}
+	return "“" + *name + "”"
+}

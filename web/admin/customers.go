@@ -80,12 +80,11 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		Frame:    a.frame(c, "Customers", customersPath),
 		Filtered: filter != customer.Filter{},
 		CanEdit:  by.Role.Includes(core.Manager),
-		CSV:      customerFile(c, "csv"), XLSX: customerFile(c, "xlsx"),
-		Fragment: page.IsFragment(c),
+		Exports:  exportsOf(c, customersExportPath),
 		Search:   q.Field("search", "Search"), Status: q.Field("status", "Status"), Sort: q.Field("sort", "Sort by"),
 	}
 	var tags []string
-	if !v.Fragment {
+	if !page.IsFragment(c) {
 		if tags, err = a.Customers.Tags(ctx, by); err != nil {
 			return err
 		}
@@ -142,11 +141,6 @@ func customerFilter(q *page.Form) customer.Filter {
 		Search: q.Filled("search"), Status: q.Filled("status"), CreatedFrom: q.Date("created_from"), CreatedTo: q.Date("created_to"),
 		Tag: q.Filled("tag"),
 	}
-}
-
-// customerFile is the URL of the filtered list as a file.
-func customerFile(c echo.Context, extension string) string {
-	return page.With(&url.URL{Path: customersPath + "/export." + extension, RawQuery: c.Request().URL.RawQuery}, "cursor", "")
 }
 
 func customerRow(r customer.Row, now time.Time, zone *time.Location) views.CustomerRow {

@@ -145,16 +145,16 @@ func TestCustomerListAsFragment(t *testing.T) {
 	if part.Find("header, aside, form").Length() > 0 || names(part) != "Elsa Berg <b>" {
 		t.Errorf("htmx got %s", part.Body)
 	}
-	files := part.Find("#customer-files[hx-swap-oob] a")
+	files := part.Find("#export-files[hx-swap-oob] a")
 	csv, _ := files.First().Attr("href")
 	xlsx, _ := files.Last().Attr("href")
 	if csv != "/admin/customers/export.csv?search=erg&status=active" || xlsx != "/admin/customers/export.xlsx?search=erg&status=active" {
 		t.Errorf("the exports are %s and %s", csv, xlsx)
 	}
-	if whole := manager.Get("/admin/customers"); whole.Find("#customer-files").Length() != 1 || whole.Find("[hx-swap-oob]").Length() != 0 {
+	if whole := manager.Get("/admin/customers"); whole.Find("#export-files").Length() != 1 || whole.Find("[hx-swap-oob]").Length() != 0 {
 		t.Error("the page has its exports twice, or swaps them")
 	}
-	if got := s.signedIn(core.Cashier).Get("/admin/customers", "Hx-Request", "true"); got.Find("#customer-files").Length() != 0 {
+	if got := s.signedIn(core.Cashier).Get("/admin/customers", "Hx-Request", "true"); got.Find("#export-files").Length() != 0 {
 		t.Error("a cashier is offered exports")
 	}
 	wrong := manager.Ask(http.MethodGet, "/admin/customers?sort=points&status=new&search="+strings.Repeat("x", 300))

@@ -21,8 +21,8 @@ const (
 	dashboardPath = "/admin"
 	activityPath  = "/admin/activity"
 
-	recentEvents = 8
-	topCustomers = 5
+	recentEvents = 12
+	topCustomers = 6
 )
 
 func (a *Admin) dashboardRoutes() []route {
@@ -70,7 +70,7 @@ func (a *Admin) dashboard(c echo.Context) error {
 		Frame: a.insightFrame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: daysInWords(o.From, o.To),
 		Compared: comparedWith(o.Against, o.To, today),
 		Figures:  overviewFigures(o, by.Tenant.Currency), Chart: overviewChart(o, today), Activity: a.activityView(by, feed),
-		Top:         topRows(top, report.Spend, by.Tenant.Currency),
+		Top:         a.topWithVisits(by, top),
 		TopPath:     reportOf(topReportPath, url.Values{}, report.Range{From: &o.From, To: &o.To}),
 		Outstanding: []views.Amount{outstanding(o.Outstanding.Points, "point", "points")},
 		NoReward:    !o.Has.Reward,
@@ -95,6 +95,17 @@ func outstanding(n int64, one, many string) views.Amount {
 	return views.Amount{Number: page.Number(n), Unit: many}
 }
 
+// topWithVisits are the top customers with the day of their last visit.
+func (a *Admin) topWithVisits(by core.Actor, top []report.Customer) []views.TopCustomer {
+	rows, now := topRows(top, report.Spend, by.Tenant.Currency), a.Now()
+	for i, c := range top {
+		if c.LastVisit != nil {
+			rows[i].LastVisit, _, _ = strings.Cut(page.Day(*c.LastVisit, now, by.Tenant.TimeZone), ",")
+		}
+	}
+	return rows
+}
+
 // overviewFigures returns the four main figures. Each leads to its report.
 func overviewFigures(o report.Overview, currency string) []ui.Figure {
 	days := fromTo(o.From, o.To)
@@ -109,7 +120,7 @@ func overviewFigures(o report.Overview, currency string) []ui.Figure {
 	return []ui.Figure{
 		comparedFigure("Active customers", to(topReportPath, string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, page.Number),
 		comparedFigure("Points issued", to(topReportPath, string(report.Points)), now.PointsAwarded, then.PointsAwarded, page.Number),
-		comparedFigure("Redemptions", to(reportsPath, ""), now.RedemptionsCount, then.RedemptionsCount, page.Number),
+		comparedFigure("Redemptions", to(rewardReportPath, ""), now.RedemptionsCount, then.RedemptionsCount, page.Number),
 		comparedFigure("Tracked spend", to(reportsPath, ""), now.SpendTotalCents, then.SpendTotalCents, moneyIn(currency)),
 	}
 }
@@ -119,16 +130,12 @@ func overviewChart(o report.Overview, today time.Time) ui.Chart {
 	return pointsChart(o.Step, o.Buckets, func(f report.PointsFlow) report.PointsFlow { return f }, true, summary, today)
 }
 
-// activity answers a poll with the latest events, or with 204 if the list on the page is still
-// current. The list is also replaced once a minute, because it shows how long ago each event was.
+// activity answers a poll with the latest events, or with 204 if the list on the page is still current.
 func (a *Admin) activity(c echo.Context) error {
 	if !page.IsFragment(c) {
 		return a.Redirect(c, dashboardPath)
 	}
 	by, mark := page.Actor(c), c.QueryParam("mark")
-	if c.QueryParam("minute") != minute(a.Now()) {
-		mark = ""
-	}
 	feed, err := a.Reports.Recent(c.Request().Context(), by, recentEvents, mark)
 	if err != nil {
 		return err
@@ -138,91 +145,6 @@ func (a *Admin) activity(c echo.Context) error {
 	}
 	list := views.ActivityList(a.activityView(by, feed))
 	return a.Render(c, http.StatusOK, list, list)
-}
-
-func minute(t time.Time) string { return strconv.FormatInt(t.Unix()/60, 10) }
-
-func (a *Admin) activityView(by core.Actor, feed report.Feed) views.Activity {
-	now, zone := a.Now(), by.Tenant.TimeZone
-	v := views.Activity{Path: activityPath + "?" + url.Values{"mark": {feed.Mark}, "minute": {minute(now)}}.Encode()}
-	for _, e := range feed.Events {
-		words, tone := eventText(e, by.Tenant.Currency)
-		v.Rows = append(v.Rows, views.ActivityRow{
-			ID: "event-" + string(e.Kind) + "-" + e.ID.String(), Path: customerPath(e.CustomerID), Customer: fullName(e.FirstName, e.LastName),
-			Words: words, Tone: tone,
-			Ago: page.Ago(e.At, now, zone), At: e.At.UTC().Format(time.RFC3339), Time: page.Time(e.At, zone),
-		})
-	}
-	return v
-}
-
-// eventText describes an event; it follows the customer's name.
-func eventText(e report.Event, currency string) (string, ui.Tone) {
-	moved := balanceMoved(e.Points, e.Stamps)
-	switch e.Kind {
-	case report.Sold:
-		spent := "Spent " + page.Money(*e.SpendCents, currency)
-		if moved == "" {
-			return spent, ui.Good
-		}
-		return spent + ", earned " + moved, ui.Good
-	case report.SaleVoided:
-		return "Sale of " + page.Money(*e.SpendCents, currency) + " voided" + doneBy(e), ui.Bad
-	case report.Redeemed:
-		return "Redeemed " + quoted(e.About), ui.Notice
-	case report.RedemptionVoided:
-		return "Redemption of " + quoted(e.About) + " voided" + doneBy(e), ui.Bad
-	case report.VoucherRedeemed:
-		return "Redeemed voucher " + quoted(e.About), ui.Notice
-	case report.Joined:
-		return "Joined", ui.Info
-	case report.Adjusted:
-		sign := "+"
-		if e.Points+e.Stamps < 0 {
-			sign = "−"
-		}
-		return sign + moved + doneBy(e), ui.Neutral
-	}
-	return string(e.Kind), ui.Neutral
-}
-
-// balanceMoved is the absolute change of a balance, "" for none.
-func balanceMoved(points, stamps int64) string {
-	switch {
-	case points != 0:
-		return page.Units(max(points, -points), "points")
-	case stamps != 0:
-		return page.Units(max(stamps, -stamps), "stamps")
-	}
-	return ""
-}
-
-func doneBy(e report.Event) string {
-	if e.ActorName == nil || *e.ActorName == "" {
-		return ""
-	}
-	return " by " + *e.ActorName
-}
-
-func quoted(name *string) string {
-	if name == nil {
-		return ""
-	}
-	return "“" + *name + "”"
-}
-
-// fullName is a customer's name. An erased customer's first and last name are both "Erased".
-func fullName(first, last string) string {
-	if first == "Erased" && last == first {
-		return first
-	}
-	return first + " " + last
-}
-
-// customerLabel is fullName for a name that is stored as one text.
-func customerLabel(name string) string {
-	first, last, _ := strings.Cut(name, " ")
-	return fullName(first, last)
 }
 
 // firstSteps replaces the dashboard until the first sale.

@@ -54,20 +54,26 @@ var redemptionTabs = []struct{ status, label string }{
 	{string(reward.Pending), "Pending"}, {anyStatus, "All"}, {string(reward.Fulfilled), "Fulfilled"}, {string(reward.Voided), "Voided"},
 }
 
+// redemptionFilter reads the filters of the list and of its exports, and which tab they belong to.
+func redemptionFilter(q *page.Form) (filter reward.RedemptionFilter, tab string) {
+	filter = reward.RedemptionFilter{CustomerID: q.Filled("customer_ulid"), RewardID: q.Filled("reward_ulid")}
+	tab = q.Value("status")
+	if tab == "" {
+		tab = string(reward.Pending)
+		if filter.CustomerID != nil {
+			tab = anyStatus
+		}
+	}
+	if tab != anyStatus {
+		filter.Status = &tab
+	}
+	return filter, tab
+}
+
 // listRedemptions shows the pending redemptions unless other ones are asked for.
 func (a *Admin) listRedemptions(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
-	filter := reward.RedemptionFilter{CustomerID: q.Filled("customer_ulid"), RewardID: q.Filled("reward_ulid")}
-	shown := q.Value("status")
-	if shown == "" {
-		shown = string(reward.Pending)
-		if filter.CustomerID != nil {
-			shown = anyStatus
-		}
-	}
-	if shown != anyStatus {
-		filter.Status = &shown
-	}
+	filter, shown := redemptionFilter(q)
 	list, err := a.Rewards.ListRedemptions(ctx, by, filter, q.Position())
 	status, err := q.Status(err)
 	if err != nil {
@@ -79,6 +85,7 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 		Queue:    shown == string(reward.Pending),
 		Filtered: filter.CustomerID != nil || filter.RewardID != nil || shown == string(reward.Fulfilled) || shown == string(reward.Voided) || status != http.StatusOK,
 		Hidden:   []ui.Pair{{Name: "status", Value: shown}}, NewPath: redemptionsPath + "/new",
+		Exports: exportsOf(c, redemptionsExportPath),
 	}
 	for _, tab := range redemptionTabs {
 		v.Tabs = append(v.Tabs, views.Tab{

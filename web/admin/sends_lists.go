@@ -250,7 +250,10 @@ func (a *Admin) sentVouchers(c echo.Context, s coupon.SendDetail) (views.SentVou
 	if err != nil {
 		return views.SentVouchers{}, err
 	}
-	v := views.SentVouchers{Pager: pagerOf(c, list, sentList, "voucher")}
+	file := func(extension string) string {
+		return page.WithQuery(couponPath(s.CouponID)+vouchersExport+extension, "send", s.ID.String())
+	}
+	v := views.SentVouchers{Pager: pagerOf(c, list, sentList, "voucher"), Exports: &views.Exports{CSV: file(".csv"), XLSX: file(".xlsx")}}
 	for _, one := range list.Items {
 		row := views.SentVoucher{
 			Path: voucherPath(one.ID), Customer: customerLabel(one.CustomerName), CustomerPath: customerPath(one.CustomerID),

@@ -42,13 +42,18 @@ func pathID(c echo.Context) (core.ID, error) {
 	return id, nil
 }
 
-func (a *Admin) listTransactions(c echo.Context) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
-	filter := transaction.Filter{
+// transactionFilter reads the filters of the list and of its exports.
+func transactionFilter(q *page.Form) transaction.Filter {
+	return transaction.Filter{
 		Status: q.Filled("status"), TypeID: q.Integer("transaction_type_id"), Source: q.Filled("source"),
 		CustomerID: q.Filled("customer_ulid"), LocationID: q.Integer("location_id"),
 		From: q.Date("from"), To: q.Date("to"), ExternalReference: q.Filled("external_reference"),
 	}
+}
+
+func (a *Admin) listTransactions(c echo.Context) error {
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	filter := transactionFilter(q)
 	list, err := a.Transactions.List(ctx, by, filter, q.Position())
 	status, err := q.Status(err)
 	if err != nil {
@@ -58,6 +63,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 		Frame:    a.frame(c, "Transactions", transactionsPath),
 		Pager:    page.Pager(list, c.Request().URL, "sale", "sales", "#transactions"),
 		Filtered: filter != transaction.Filter{} || status != http.StatusOK,
+		Exports:  exportsOf(c, transactionsExportPath),
 	}
 	for _, sale := range list.Items {
 		v.Rows = append(v.Rows, a.transactionRow(by, sale))

@@ -20,9 +20,15 @@ import (
 // holds a connection to the database.
 const downloadStall = 2 * time.Minute
 
+// MoneyCell is a cell with an amount, which spreadsheets can add up.
+type MoneyCell struct {
+	Cents    int64 // in the currency's smallest unit
+	Currency string
+}
+
 // CSV answers with a table as a file, sent while write reads its rows. A cell is a string, an
-// int64 or a time, written in its own zone; the zero time is an empty cell. core.InertCell keeps
-// spreadsheets from running a text as a formula.
+// int64, an amount or a time, written in its own zone; the zero time is an empty cell. core.InertCell
+// keeps spreadsheets from running a text as a formula.
 func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row func(cells ...any) error) error) error {
 	return k.Download(c, name, "text/csv; charset=utf-8; header=present", func(file io.Writer) error {
 		buffered := bufio.NewWriter(file)
@@ -71,6 +77,8 @@ func csvRecord(cells []any) ([]string, error) {
 			record[i] = core.InertCell(cell)
 		case int64:
 			record[i] = strconv.FormatInt(cell, 10)
+		case MoneyCell:
+			record[i] = Amount(cell.Cents, cell.Currency)
 		case time.Time:
 			if !cell.IsZero() {
 				record[i] = cell.Format(time.DateTime)

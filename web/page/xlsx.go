@@ -4,7 +4,9 @@ import (
 	"archive/zip"
 	"errors"
 	"io"
+	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -34,7 +36,7 @@ const (
 
 // XLSX answers with a table as a workbook. It is made in a temporary file and then sent, so that a
 // slow client doesn't keep others from making theirs. Rows beyond one sheet go to the next. A cell
-// is a string, an int64, or a time, shown in its own time zone; the zero time is an empty cell.
+// is a string, an int64, an amount, or a time, shown in its own time zone; the zero time is an empty cell.
 // Texts are stored as texts, so spreadsheets run none as a formula.
 func (k *Kit) XLSX(c echo.Context, name, sheet string, columns []Column, write func(row func(cells ...any) error) error) error {
 	return k.workbook(c, name, sheet, columns, maxSheetRows, write)
@@ -135,6 +137,7 @@ type workbookWriter struct {
 	maxRows  int // of a sheet
 	bold     int // styles
 	dateTime int
+	amounts  map[int]int // by the number of decimals
 
 	sheet  *excelize.StreamWriter // the current one
 	sheets int
@@ -142,7 +145,7 @@ type workbookWriter struct {
 }
 
 func newBook(dir, name string, columns []Column, maxRows int) (*workbookWriter, error) {
-	b := &workbookWriter{file: excelize.NewFile(excelize.Options{TmpDir: dir}), name: name, columns: columns, maxRows: maxRows}
+	b := &workbookWriter{file: excelize.NewFile(excelize.Options{TmpDir: dir}), name: name, columns: columns, maxRows: maxRows, amounts: map[int]int{}}
 	var err error
 	if b.bold, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}}); err != nil {
 		return nil, err
@@ -197,15 +200,36 @@ func (b *workbookWriter) row(cells ...any) error {
 		}
 	}
 	for i, cell := range cells {
-		if at, ok := cell.(time.Time); ok {
+		switch cell := cell.(type) {
+		case time.Time:
 			// Spreadsheets round: 14:05:59 would be shown as 14:06.
-			cells[i] = excelize.Cell{StyleID: b.dateTime, Value: at.Truncate(time.Minute)}
-			if at.IsZero() {
+			cells[i] = excelize.Cell{StyleID: b.dateTime, Value: cell.Truncate(time.Minute)}
+			if cell.IsZero() {
 				cells[i] = nil
 			}
+		case MoneyCell:
+			style, err := b.money(Decimals(cell.Currency))
+			if err != nil {
+				return err
+			}
+			cells[i] = excelize.Cell{StyleID: style, Value: float64(cell.Cents) / math.Pow10(Decimals(cell.Currency))}
 		}
 	}
 	return b.setRow(cells)
+}
+
+// money is the style of amounts with a number of decimals.
+func (b *workbookWriter) money(decimals int) (style int, err error) {
+	if style, ok := b.amounts[decimals]; ok {
+		return style, nil
+	}
+	format := "0"
+	if decimals > 0 {
+		format += "." + strings.Repeat("0", decimals)
+	}
+	style, err = b.file.NewStyle(&excelize.Style{CustomNumFmt: &format})
+	b.amounts[decimals] = style
+	return style, err
 }
 
 func (b *workbookWriter) setRow(cells []any) error {

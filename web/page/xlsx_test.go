@@ -128,6 +128,8 @@ func TestXLSX(t *testing.T) {
 			row("=1+1", int64(-5), time.Time{}),
 			row("+46 70 112 23 34", int64(0), at),
 			row(" a\tb\nc\x01", int64(1<<40), at),
+			row("Spend", page.MoneyCell{Cents: 1_250, Currency: "EUR"}),
+			row("Spend", page.MoneyCell{Cents: 1_250, Currency: "JPY"}),
 		)
 	})
 	if kind, name := got.header.Get("Content-Type"), got.header.Get("Content-Disposition"); kind != "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" ||
@@ -140,6 +142,8 @@ func TestXLSX(t *testing.T) {
 		{"=1+1", "-5"},
 		{"+46 70 112 23 34", "0", "2026-11-21 12:05"},
 		{" a\tb\nc\uFFFD", "1099511627776", "2026-11-21 12:05"},
+		{"Spend", "12.50"},
+		{"Spend", "1250"},
 	}}
 	if diff := cmp.Diff(want, sheets(t, got)); diff != "" {
 		t.Errorf("workbook (-want +got):\n%s", diff)

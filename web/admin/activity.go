@@ -1,0 +1,173 @@
+package admin
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/report"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+// ordinaryRows is how many sales of a day, and how many of its new customers, are listed each before the
+// others are folded into one row.
+const ordinaryRows = 4
+
+// activityView groups the latest events by day. Of the days that the feed sums up, most sales and new
+// customers are one row.
+func (a *Admin) activityView(by core.Actor, feed report.Feed) views.Activity {
+	now, zone := a.Now(), by.Tenant.TimeZone
+	v := views.Activity{Path: activityPath + "?" + url.Values{"mark": {feed.Mark}}.Encode()}
+	days := map[string]*activityDay{}
+	for _, sum := range feed.Days {
+		date := isoDate(sum.Date)
+		days[date] = &activityDay{date: date, sum: sum, summed: true, view: views.ActivityDay{Label: page.Day(sum.LastSaleAt, now, zone)}}
+	}
+	for _, e := range feed.Events {
+		if e.Kind == report.Sold && e.Voided {
+			continue // its void is listed
+		}
+		date := e.At.In(zone).Format(time.DateOnly)
+		if days[date] == nil {
+			days[date] = &activityDay{date: date, view: views.ActivityDay{Label: page.Day(e.At, now, zone)}}
+		}
+		days[date].add(e, by.Tenant)
+	}
+	for _, date := range slices.Backward(slices.Sorted(maps.Keys(days))) {
+		days[date].fold(by.Tenant)
+		v.Days = append(v.Days, days[date].view)
+	}
+	return v
+}
+
+// activityDay is a day of the list while it is put together.
+type activityDay struct {
+	date   string
+	view   views.ActivityDay
+	sum    report.DayInBrief
+	summed bool
+
+	sales, joined  int64
+	points, stamps int64 // of the listed sales
+	oldest         time.Time
+}
+
+// add lists an event. Ordinary ones are listed up to their limit, if the day's sum counts the others.
+func (d *activityDay) add(e report.Event, t core.Tenant) {
+	switch {
+	case e.Kind == report.Sold && d.summed:
+		if d.sales == ordinaryRows {
+			return
+		}
+		d.sales++
+		d.points, d.stamps, d.oldest = d.points+e.Points, d.stamps+e.Stamps, e.At
+	case e.Kind == report.Joined && d.summed:
+		if d.joined == ordinaryRows {
+			return
+		}
+		d.joined++
+	}
+	d.view.Rows = append(d.view.Rows, eventRow(e, t))
+}
+
+// fold adds the day's total, and a row each for the sales and the new customers that aren't listed.
+func (d *activityDay) fold(t core.Tenant) {
+	if !d.summed {
+		return
+	}
+	d.view.Total = page.Count(d.sum.TransactionsCount, "sale", "sales") + " · " + page.Money(d.sum.SpendTotalCents, t.Currency)
+	if more := d.sum.TransactionsCount - d.sales; more > 0 {
+		until := d.sum.LastSaleAt
+		if d.sales > 0 {
+			until = d.oldest
+		}
+		name := page.Count(more, "sale", "sales")
+		if d.sales > 0 {
+			name = page.Count(more, "more sale", "more sales")
+		}
+		row := views.ActivityRow{
+			ID: "more-sales-" + d.date, Path: transactionsPath + "?from=" + d.date + "&to=" + d.date + "&status=completed", Name: name, Icon: "receipt",
+			Words: page.Clock(d.sum.FirstSaleAt, t.TimeZone) + "–" + page.Clock(until, t.TimeZone),
+		}
+		row.Moved, row.Tone = movedInWords(d.sum.PointsAwarded-d.points, d.sum.StampsAwarded-d.stamps)
+		d.view.Rows = append(d.view.Rows, row)
+	}
+	if more := d.sum.NewCustomers - d.joined; more > 0 {
+		name := page.Count(more, "more customer", "more customers")
+		if d.joined == 0 {
+			name = page.Count(more, "customer", "customers")
+		}
+		d.view.Rows = append(d.view.Rows, views.ActivityRow{
+			ID: "more-customers-" + d.date, Path: customersPath + "?created_from=" + d.date + "&created_to=" + d.date, Name: name, Icon: "users", Words: "Joined", Moved: "New",
+		})
+	}
+}
+
+func eventRow(e report.Event, t core.Tenant) views.ActivityRow {
+	row := views.ActivityRow{
+		ID: "event-" + string(e.Kind) + "-" + e.ID.String(), Path: customerPath(e.CustomerID), Name: fullName(e.FirstName, e.LastName),
+		At: e.At.UTC().Format(time.RFC3339), Clock: page.Clock(e.At, t.TimeZone), Time: page.Time(e.At, t.TimeZone),
+	}
+	row.Moved, row.Tone = movedInWords(e.Points, e.Stamps)
+	switch e.Kind {
+	case report.Sold:
+		row.Icon, row.Words = "receipt", page.Money(*e.SpendCents, t.Currency)
+	case report.SaleVoided:
+		row.Icon, row.Words = "receipt-refund", "Sale of "+page.Money(*e.SpendCents, t.Currency)+" voided"+doneBy(e)
+	case report.Redeemed:
+		row.Icon, row.Words = "gift", orZero(e.About)
+	case report.RedemptionVoided:
+		row.Icon, row.Words = "gift", orZero(e.About)+" voided"+doneBy(e)
+	case report.VoucherRedeemed:
+		row.Icon, row.Words = "ticket", "Voucher: "+orZero(e.About)
+	case report.Joined:
+		row.Icon, row.Words, row.Moved = "user-plus", "Joined", "New"
+	case report.Adjusted:
+		row.Icon, row.Words = "adjustments", "Adjusted"+doneBy(e)
+	}
+	return row
+}
+
+// movedInWords is the change of a balance: "+8", "−10", "+1 stamp", "" for none.
+func movedInWords(points, stamps int64) (string, ui.Trend) {
+	var words string
+	if points != 0 {
+		words = page.Signed(points)
+	}
+	if stamps != 0 {
+		if words != "" {
+			words += " · "
+		}
+		words += page.Signed(stamps) + "\u00a0" + map[bool]string{true: "stamp", false: "stamps"}[stamps == 1 || stamps == -1]
+	}
+	if points > 0 || stamps > 0 {
+		return words, ui.Up
+	}
+	return words, ui.Level
+}
+
+func doneBy(e report.Event) string {
+	if e.ActorName == nil || *e.ActorName == "" {
+		return ""
+	}
+	return " by " + *e.ActorName
+}
+
+// fullName is a customer's name. An erased customer's first and last name are both "Erased".
+func fullName(first, last string) string {
+	if first == "Erased" && last == first {
+		return first
+	}
+	return first + " " + last
+}
+
+// customerLabel is fullName for a name that is stored as one text.
+func customerLabel(name string) string {
+	first, last, _ := strings.Cut(name, " ")
+	return fullName(first, last)
+}
