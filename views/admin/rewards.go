@@ -48,8 +48,8 @@ type RewardForm struct {
 	Stock       *ui.Field // nil for an existing reward: StockForms changes its stock
 	UnitCost    ui.Field  // what it costs the business
 	Picture     ui.Field
-	PicturePath string    // "" for none
-	Remove      ui.Field  // removes the picture
+	PicturePath string   // "" for none
+	Remove      ui.Field // removes the picture
 }
 
 // RewardDetail is the page of a reward.

@@ -168,8 +168,10 @@ func (a *Admin) profileFigures(t core.Tenant, of customer.Profile) []ui.Pair {
 		last = page.Moment(*of.LastVisit, a.Now(), t.TimeZone)
 	}
 	return []ui.Pair{
-		{Name: "Lifetime spend", Value: page.Money(of.SpentCents, t.Currency)}, {Name: "Visits", Value: page.Number(of.Visits)},
-		{Name: "Average sale", Value: average}, {Name: "Last visit", Value: last},
+		{Name: "Lifetime spend", Value: page.Money(of.SpentCents, t.Currency)},
+		{Name: "Visits", Value: page.Number(of.Visits)},
+		{Name: "Average sale", Value: average},
+		{Name: "Last visit", Value: last},
 	}
 }
 
