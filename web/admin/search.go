@@ -83,7 +83,7 @@ func searchedCustomer(r customer.Row, search string, now time.Time, zone *time.L
 		facts = *r.Email
 	}
 	if r.LastVisit != nil {
-		facts += " · Last visit " + strings.ToLower(page.Ago(*r.LastVisit, now, zone))
+		facts += " · Last visit " + page.Ago(*r.LastVisit, now, zone)
 	}
 	v := views.SearchedCustomer{
 		Name: mark(customerName(r.Customer), search), Facts: mark(facts, search), Label: customerName(r.Customer),
