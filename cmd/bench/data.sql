@@ -85,6 +85,7 @@ declare
 			unnest(string_to_array('qvist ström berg gren holm man mark lund dahl stedt borg vall blad fors feldt sten ell in én bäck bom ros hag', ' ')) with ordinality t (tail, t)
 		order by h, t);
 	vouchers constant bigint := 100000;
+	places bigint[];
 begin
 	update loyalty.tenant t set timezone = 'Europe/Stockholm', country = 'SE' where t.id = tenant;
 
@@ -114,9 +115,19 @@ begin
 		group by customer_id
 	) earned on earned.customer_id = bench.customer(n);
 
+	-- One sale in four has no location, and eight people record them.
+	with place as (
+		insert into loyalty.location (tenant_id, name)
+		select tenant, 'Branch ' || n
+		from generate_series(1, 3) n
+		returning id
+	)
+	select array_agg(id) into places
+	from place;
+
 	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, points_awarded,
-		source, actor_kind, actor_id, actor_name, created_at)
-	select tenant, id, customer_id, type, 'points', points * 100, points, 'pos', 'system', '', 'bench', at
+		source, location_id, actor_kind, actor_id, actor_name, created_at)
+	select tenant, id, customer_id, type, 'points', points * 100, points, 'pos', places[points % 4], 'staff', points % 8, 'Cashier ' || points % 8, at
 	from bench.sales(sales, buyers, step);
 
 	insert into loyalty.ledger_entry (tenant_id, id, customer_id, seq, unit, amount, balance_after, kind, cause,

@@ -136,9 +136,19 @@ func (b *bench) largePages(ctx context.Context, d *business) (pages []scenario) 
 	byAge := b.cursor(ctx, d, newestFirst, d.customers*3/7)
 	byName := b.cursor(ctx, d, "last_name collate loyalty.name, first_name collate loyalty.name, id", d.customers*3/7)
 	frequent := d.buyer(0).String()
+	var place, yearAgo string
+	fixture.Must(0, b.admin.QueryRow(ctx, "select min(id)::text, (current_date - 364)::text from loyalty.location where tenant_id = $1", d.ID).Scan(&place, &yearAgo))
 	day, later := byAge.At.Format(time.DateOnly), byAge.At.AddDate(0, 0, 2).Format(time.DateOnly)
 	for _, p := range [][2]string{
 		{"dashboard", "/admin"},
+		{"reports", "/admin/reports"},
+		{"reports of a year", "/admin/reports?from=" + yearAgo},
+		{"reports of a location", "/admin/reports?location=" + place},
+		{"top customers", "/admin/reports/customers"},
+		{"by location", "/admin/reports/locations"},
+		{"by staff member", "/admin/reports/staff"},
+		{"by hour", "/admin/reports/hours"},
+		{"by reward", "/admin/reports/rewards"},
 		{"customers", "/admin/customers"},
 		{"customers from the middle", "/admin/customers?cursor=" + byAge.String()},
 		{"customers by name", "/admin/customers?sort=name"},

@@ -56,6 +56,16 @@ func TestNoRecordBreaksASum(t *testing.T) {
 		PointsReversed: math.MaxInt64, PointsRedeemed: math.MaxInt64, RedemptionsCount: 2, NewCustomers: 3,
 	})
 
+	same(t, "compared", s.compare(report.Selection{Range: june}).Current, total(s.summary(june)))
+	reports := report.NewService(s.DB)
+	places, err := reports.Locations(t.Context(), s.By, report.Selection{Range: june})
+	s.Check(err)
+	staff, err := reports.Staff(t.Context(), s.By, report.Selection{Range: june})
+	s.Check(err)
+	rewards, err := reports.Rewards(t.Context(), s.By, report.Selection{Range: june})
+	s.Check(err)
+	same(t, "broken down", []int64{places.Total.PointsAwarded, staff.Total.StampsAwarded, rewards.Total.PointsSpent}, []int64{math.MaxInt64, math.MaxInt64, math.MaxInt64})
+
 	got := s.overview(june)
 	same(t, "the dashboard", got.Current, activity(s.summary(june)))
 	same(t, "outstanding", got.Outstanding, report.Outstanding{Points: math.MaxInt64, Stamps: math.MaxInt64})

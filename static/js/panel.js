@@ -202,4 +202,7 @@
     trouble(xhr.status === 404 ? "This no longer exists. Reload the page." :
       plain(xhr) ? xhr.responseText : "Something went wrong. Try again in a moment.");
   });
+
+  // On phones, tabs scroll sideways: show the current one.
+  document.querySelector(".report-tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 })();

@@ -66,7 +66,8 @@ func TestBreakdowns(t *testing.T) {
 	if got := summary.Text("#spend figcaption"); got != "€ 75.00 in 1 sale" {
 		t.Errorf("at the kiosk: %s", got)
 	}
-	if summary.Find("#points").Length() != 0 || !strings.Contains(summary.Text(".report-note"), "aren't recorded by location") || strings.Contains(summary.Text(".figure-strip"), "Redemptions") {
+	wants(t, "points at the kiosk", summary.Texts("#points thead th, #points figcaption"), []string{"7,500 points issued", "Day", "Issued", "Previous period"})
+	if !strings.Contains(summary.Text(".report-note"), "aren't recorded by location") || strings.Contains(summary.Text(".figure-strip"), "Redemptions") {
 		t.Errorf("the summary of a location shows redemptions: %s", summary.Text("main"))
 	}
 	_, rows := owner.file(summary.Links("a[download]")[0])

@@ -35,7 +35,7 @@ func (a *Admin) summaryReport(c echo.Context) error {
 		v.Charts = []ui.Chart{spendChart(r, currency, today), summaryPoints(r, today)}
 		if q.Location != nil {
 			v.Note = "Redemptions, vouchers and new customers aren't recorded by location."
-			v.Charts = v.Charts[:1]
+			v.Charts[1] = onlyIssued(v.Charts[1], soFar(page.Count(r.Current.PointsAwarded, "point", "points")+" issued", r.To, today))
 		}
 		if r.Against != nil && !r.To.Before(today) {
 			v.Compared = comparedWith(*r.Against, r.To, today)
@@ -100,6 +100,16 @@ func summaryPoints(r report.Comparison, today time.Time) ui.Chart {
 	}
 	summary := soFar(pointsSummary(r.Current.PointsAwarded, r.Current.PointsRedeemed), r.To, today)
 	return pointsChart(r.Step, r.Buckets, flow, r.Against != nil, summary, today)
+}
+
+// onlyIssued is the chart of points without the redeemed ones, its last series.
+func onlyIssued(chart ui.Chart, summary string) ui.Chart {
+	chart.Title, chart.Summary = "Points issued", summary
+	chart.Series = chart.Series[:len(chart.Series)-1]
+	for i, row := range chart.Rows {
+		chart.Rows[i].Values = row.Values[:len(row.Values)-1]
+	}
+	return chart
 }
 
 func spendChart(r report.Comparison, currency string, today time.Time) ui.Chart {
