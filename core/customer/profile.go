@@ -43,7 +43,8 @@ const profileSQL = `
 		(select count(*) from (select from loyalty.redemption where tenant_id = @tenant_id and customer_id = c.id limit @limit) d) as redemptions,
 		(select count(*) from (select from loyalty.voucher where tenant_id = @tenant_id and customer_id = c.id limit @limit) v) as vouchers` + fromRow + `
 	where c.tenant_id = @tenant_id
-		and c.id = @id`
+		and c.id = @id
+		and c.merged_into is null`
 
 // Profile returns a customer's profile, or core.ErrNotFound.
 func (s *Service) Profile(ctx context.Context, by core.Actor, id core.ID) (Profile, error) {

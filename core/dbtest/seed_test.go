@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
@@ -29,10 +30,12 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	shop.Redeem(c.ID, shop.Reward(5, new(int64(3))))
 	shop.Voucher(shop.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID, c.ID)
 	shop.Check(shop.Customers.AddTag(t.Context(), by, c.ID, new("Regular")))
+	_, err := merging.NewService(d).Merge(t.Context(), by, c.ID, new(shop.AddCustomer(shoptest.Anna(shoptest.Phone())).ID.String()))
+	shop.Check(err)
 	seedImport(shop)
 	seedLinks(shop)
 	seedPIN(shop, c)
-	_, err := location.NewService(d).Add(t.Context(), by, location.New{Name: new("Södermalm")})
+	_, err = location.NewService(d).Add(t.Context(), by, location.New{Name: new("Södermalm")})
 	shop.Check(err)
 	_, err = tenant.NewService(d, nil).EditSettings(t.Context(), by, tenant.SettingsEdit{Colour: core.Set("#5746d6")})
 	shop.Check(err)
