@@ -253,12 +253,13 @@ const (
 			)`
 
 	// A customer who was merged after the send was confirmed is the one who was kept.
-	ofManual = `c.id in (
+	// An array, so that the index is used.
+	ofManual = `c.id = any (array(
 				select coalesce(g.merged_into, g.id)
 				from loyalty.customer g
 				where g.tenant_id = @tenant_id
 					and g.id = any (@customers::uuid[])
-			)`
+			))`
 
 	judged = `
 	), holding as (

@@ -289,7 +289,7 @@ func TestAMergeBesideEverythingElse(t *testing.T) {
 		}
 		for i := range 8 {
 			all.Go(func() {
-				_, err := s.Sales.Record(ctx, s.By, transaction.New{CustomerID: ulid, TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(50 + 100*int64(i))), Source: transaction.POS})
+				_, err := s.Sales.Record(ctx, s.By, transaction.New{CustomerID: ulid, TransactionTypeID: &s.kind.ID, SpendAmountCents: new(50 + 100*int64(i)), Source: transaction.POS})
 				fails("sale", err)
 			})
 			all.Go(func() {
@@ -344,6 +344,25 @@ func TestAMergeBesideASend(t *testing.T) {
 	}
 	s.Check(s.merge(s.kept, s.twin))
 	s.Verify()
+}
+
+// "However much moves."
+func TestRoundTripsOfAMerge(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := &shop{Shop: shoptest.In(t, d)}
+	s.merging, s.kind = merging.NewService(s.DB), s.Points(100)
+	for _, sales := range []int{0, 20} {
+		kept, twin := s.add("Anna", nil), s.add("Annie", nil)
+		for range sales {
+			s.Sale(twin.ID, s.kind, 1000)
+		}
+		before := count()
+		s.Check(s.merge(kept, twin))
+		if got := count() - before; got != 9 {
+			t.Errorf("a merge with %d sales makes %d round trips", sales, got)
+		}
+	}
 }
 
 // Links that were mailed for the duplicate stay valid, and revoking the kept customer's revokes them.

@@ -9,6 +9,8 @@ type CustomerPicker struct {
 	Path     string // the page that needs the customer
 	Search   ui.Field
 	Found    []Found
+	Heading  string // of Found before a search
+	Nothing  string // before a search, if nothing is found; "": there are no customers yet
 }
 
 // Found is a customer in the results.

@@ -15,6 +15,7 @@ import (
 // Before a search it offers the newest customers.
 func (a *Admin) pickCustomer(c echo.Context, v views.CustomerPicker) error {
 	q := page.Query(c.QueryParams())
+	v.Heading = "Newest customers"
 	v.Search = q.Field("search", "Name, phone or e-mail")
 	v.Search.Placeholder = v.Search.Label
 	f := customer.Filter{Search: q.Filled("search"), Status: new(string(customer.Active))}

@@ -17,7 +17,7 @@ func (a *Admin) routes() []route {
 		a.signInRoutes(),
 		a.customerRoutes(),
 		a.importRoutes(),
-		a.customerExportRoutes(), a.customerNoteRoutes(),
+		a.customerExportRoutes(), a.customerNoteRoutes(), a.customerMergeRoutes(),
 		a.transactionRoutes(),
 		a.typeRoutes(),
 		a.rewardRoutes(),
