@@ -352,6 +352,7 @@ func TestRoundTripsOfAMerge(t *testing.T) {
 	d, count := dbtest.RoundTrips(t)
 	s := &shop{Shop: shoptest.In(t, d)}
 	s.merging, s.kind = merging.NewService(s.DB), s.Points(100)
+	s.Check(s.merge(s.add("Anna", nil), s.add("Annie", nil))) // prepares the statements
 	for _, sales := range []int{0, 20} {
 		kept, twin := s.add("Anna", nil), s.add("Annie", nil)
 		for range sales {
@@ -360,7 +361,7 @@ func TestRoundTripsOfAMerge(t *testing.T) {
 		before := count()
 		s.Check(s.merge(kept, twin))
 		if got := count() - before; got != 9 {
-			t.Errorf("a merge with %d sales makes %d round trips", sales, got)
+			t.Errorf("a merge with %d sales makes %d round trips, want 9", sales, got)
 		}
 	}
 }
