@@ -24,6 +24,11 @@ var openapi []byte
 // own.
 const describedBase = "https://localhost:8443"
 
+// Description returns openapi.json of the installation with this base URL.
+func Description(baseURL string) []byte {
+	return bytes.ReplaceAll(openapi, []byte(describedBase), []byte(baseURL))
+}
+
 // description is openapi.json as an installation serves it: on every known host, without a
 // token and without counting against a rate limit.
 type description struct {
@@ -32,7 +37,7 @@ type description struct {
 }
 
 func describe(baseURL string) description {
-	d := description{plain: bytes.ReplaceAll(openapi, []byte(describedBase), []byte(baseURL))}
+	d := description{plain: Description(baseURL)}
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for an invalid level
 	_, _ = w.Write(d.plain)                               // writing to a buffer never fails

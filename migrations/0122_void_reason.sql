@@ -5,9 +5,8 @@
 alter table loyalty.transaction add column void_reason text; -- null: none was asked, as at the till
 alter table loyalty.redemption add column void_reason text;
 
-alter table loyalty.redemption
-	drop constraint redemption_fulfilled,
-	add constraint redemption_fulfilled check (
-		case status when 'pending' then fulfilled_at is null when 'fulfilled' then fulfilled_at is not null else true end
-	) not valid;
+alter table loyalty.redemption drop constraint redemption_fulfilled;
+alter table loyalty.redemption add constraint redemption_fulfilled check (
+	case when status = 'pending' then fulfilled_at is null when status = 'fulfilled' then fulfilled_at is not null else true end
+) not valid;
 alter table loyalty.redemption validate constraint redemption_fulfilled;

@@ -33,7 +33,12 @@ type Config struct {
 	API      http.Handler   // everything under /api/
 	Mailbox  *mailbox.Pages // nil if mails are sent, or may not be read on this machine
 	Platform http.Handler   // everything under /platform on the base host
-	Address  func(*http.Request) string
+	// Description is openapi.json of this installation, from which the reference is made.
+	Description []byte
+	OwnCA       bool // clients need the installation's own certificate authority
+	Address     func(*http.Request) string
+	// Exists reports whether a business has this slug.
+	Exists func(ctx context.Context, slug string) (bool, error)
 	// Ready reports why requests can't be answered, or else a notice about an unusual state.
 	Ready   func(context.Context) (notice string, err error)
 	Observe func(Answered) // counts a request
@@ -98,7 +103,9 @@ func pages(c Config) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = c.showError
 	e.Use(security.Headers, page.Compressed())
-	docs.New(c.Names.Base()).Mount(e)
+	docs.New(docs.Config{
+		Names: c.Names, OwnCA: c.OwnCA, Description: c.Description, Exists: c.Exists, Ready: c.Ready,
+	}).Mount(e)
 	if c.Mailbox != nil {
 		c.Mailbox.Mount(e)
 	}
@@ -113,7 +120,8 @@ func notFound(c Config) http.Handler {
 	return e
 }
 
-var security = page.Security{Policy: "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"}
+var security = page.Security{Policy: "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"}
 
 func (c Config) showError(err error, ctx echo.Context) {
 	if ctx.Response().Committed {

@@ -32,6 +32,7 @@ var records = map[string]string{
 	"types/:id":               "select id from loyalty.transaction_type where tenant_id = $1 order by id",
 	"transaction_type_id=:id": "select id from loyalty.transaction_type where tenant_id = $1 order by id",
 	"rewards/:ulid":           "select id from loyalty.reward where tenant_id = $1 and active order by id",
+	"picture/:hash":           "select encode(picture_hash, 'hex') from loyalty.reward where tenant_id = $1 and active order by id",
 	"redemptions/:ulid":       "select id from loyalty.redemption where tenant_id = $1 and status = 'pending' order by id desc",
 	"coupons/:ulid":           "select coupon_id from loyalty.coupon_send where tenant_id = $1 order by sent desc, id",
 	"sends/:send":             "select id from loyalty.coupon_send where tenant_id = $1 order by sent desc, id",

@@ -30,6 +30,7 @@ func testContract(t *testing.T, in *installation) {
 	checkDescription(t, s)
 	pasteGuide(t, s)
 	pasteDocument(t, s, "../../docs/api.md")
+	t.Run("QuickStart", func(t *testing.T) { testQuickStart(t, s) })
 	s.stop()
 }
 

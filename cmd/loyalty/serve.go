@@ -236,6 +236,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	})
 	pages := web.Config{
 		Names: a.names,
+		OwnCA: a.authorityFile() != "", Description: api.Description(a.names.Base()),
 		Till: till.New(kit, till.Services{
 			Walkins: a.walkins, Transactions: a.transactions, Coupons: a.coupons, Locations: a.locations,
 			Tenants: a.tenants, Live: a.live,
@@ -257,6 +258,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		}),
 		API:     programs,
 		Address: address,
+		Exists:  a.isTenant,
 		Ready:   a.ready,
 		Observe: figures.observe,
 		Now:     time.Now,
@@ -283,6 +285,18 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		return nil, err
 	}
 	return host.NewServer(product, plain, certificates, a.log), nil
+}
+
+// isTenant reports whether a business has this slug, even if it is suspended.
+func (a *app) isTenant(ctx context.Context, slug string) (bool, error) {
+	_, err := tenant.BySlug(ctx, a.db, slug)
+	if errors.Is(err, core.ErrNotFound) {
+		_, err = a.tenants.FindSuspension(ctx, slug)
+	}
+	if errors.Is(err, core.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (a *app) tls() (*tls.Config, error) {

@@ -35,6 +35,7 @@ type Options struct {
 	OwnerURL         string        // the login that owns the tables, for verify; "": the pool's URL
 	MaxConns         int32         // 0: 20
 	StatementTimeout time.Duration // 0: 10 seconds
+	CountTimeout     time.Duration // of counting a list for a page; 0: 100 milliseconds
 	Pooler           bool          // the URL is a transaction pooler's: no statements are prepared
 	Listens          bool          // the pool is the job queue's, which waits for notifications
 	Tracer           pgx.QueryTracer
@@ -45,6 +46,7 @@ type DB struct {
 	pool  *pgxpool.Pool
 	owner string // URL of the owner's login
 	size  int32  // maximum number of connections
+	count string // timeout of counting a list, in milliseconds
 	clock *clock
 	shift time.Duration // of the clock (At)
 	whole *Tx           // the transaction that all others are parts of (Atomic); nil: none
@@ -68,7 +70,11 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	return &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, clock: c, outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}}}, nil
+	return &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, count: countTimeout(o), clock: c, outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}}}, nil
+}
+
+func countTimeout(o Options) string {
+	return strconv.FormatInt(cmp.Or(o.CountTimeout, 100*time.Millisecond).Milliseconds(), 10)
 }
 
 func poolConfig(url string, o Options) (*pgxpool.Config, error) {

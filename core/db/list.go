@@ -136,7 +136,7 @@ func (l *List) place(ctx context.Context, d *DB, by core.Actor, given Args, prev
 	}
 	sql, args := l.CountStatement(given, prev)
 	var count struct{ Before, Total int64 }
-	err := ReadTogether(ctx, d, by, OneInto(&struct{ Set string }{}, countTimeSQL, nil), OneInto(&count, sql, args))
+	err := ReadTogether(ctx, d, by, OneInto(&struct{ Set string }{}, countTimeSQL, Args{"timeout": d.count}), OneInto(&count, sql, args))
 	if errorCode(err) == queryCanceled && ctx.Err() == nil {
 		return nil, nil //nolint:nilnil // took too long
 	}
@@ -145,7 +145,7 @@ func (l *List) place(ctx context.Context, d *DB, by core.Actor, given Args, prev
 
 // A page must not wait for its count: with rare combinations of filters it reads many records.
 const countTimeSQL = `
-	select set_config('statement_timeout', '100ms', true) as set`
+	select set_config('statement_timeout', @timeout, true) as set`
 
 // CountStatement returns the statement that counts the records of a list and those before a position, each
 // up to core.MaxCount+1, and its arguments. A nil position has none before it.

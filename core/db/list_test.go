@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
 )
 
 // Not parallel, like the next one, because lists are registered without a lock.
@@ -65,11 +67,20 @@ func TestPlaceOfAPage(t *testing.T) {
 	b := newBusiness(t)
 	type number struct{ N int64 }
 	position := func(n number) core.Cursor { return core.NumberCursor(time.UnixMilli(n.N), n.N) }
+	hurried, err := db.Open(t.Context(), dbtest.Serving(b.db.OwnerURL()), db.Options{OwnerURL: b.db.OwnerURL(), CountTimeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(hurried.Close)
 	list := func(from string, p core.Page) core.List[number] {
 		t.Helper()
 		l := db.NewList("select n from "+from+" where n > @tenant_id::bigint * 0 {filters} {position} {page}", db.Ascending("n", "@number"), nil)
 		p.Counted = true
-		page, err := db.ListPage(t.Context(), b.db, b.by, l, nil, p, position)
+		d := b.db
+		if strings.Contains(from, "pg_sleep") {
+			d = hurried
+		}
+		page, err := db.ListPage(t.Context(), d, b.by, l, nil, p, position)
 		if err != nil {
 			t.Fatal(err)
 		}

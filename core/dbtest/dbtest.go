@@ -67,7 +67,7 @@ func DB(t testing.TB) *db.DB {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := db.Open(ctx, Serving(url), db.Options{OwnerURL: url})
+		d, err := db.Open(ctx, Serving(url), db.Options{OwnerURL: url, CountTimeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func OwnURL(t testing.TB) string {
 func OwnDB(t testing.TB) *db.DB {
 	t.Helper()
 	owner := OwnURL(t)
-	d, err := db.Open(context.Background(), Serving(owner), db.Options{OwnerURL: owner})
+	d, err := db.Open(context.Background(), Serving(owner), db.Options{OwnerURL: owner, CountTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -58,7 +59,7 @@ func RoundTrips(t testing.TB) (d *db.DB, count func() int) {
 	}
 	u.Host, u.User = "", url.User(db.Role)
 	u.RawQuery = url.Values{"host": {dir}, "port": {"5432"}}.Encode()
-	d, err = db.Open(context.Background(), u.String(), db.Options{MaxConns: 1, OwnerURL: owner})
+	d, err = db.Open(context.Background(), u.String(), db.Options{MaxConns: 1, OwnerURL: owner, CountTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/merging"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
@@ -27,7 +28,9 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	anna.Email = new("anna@example.com")
 	c := shop.AddCustomer(anna)
 	shop.Sale(c.ID, shop.Points(100), 1250)
-	shop.Redeem(c.ID, shop.Reward(5, new(int64(3))))
+	mug := shop.Reward(5, new(int64(3)))
+	shop.Redeem(c.ID, mug)
+	shop.Must(shop.Rewards.Edit(t.Context(), by, mug, reward.Edit{Picture: core.Set(shoptest.Picture())}))
 	shop.Voucher(shop.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID, c.ID)
 	shop.Check(shop.Customers.AddTag(t.Context(), by, c.ID, new("Regular")))
 	_, err := merging.NewService(d).Merge(t.Context(), by, c.ID, new(shop.AddCustomer(shoptest.Anna(shoptest.Phone())).ID.String()))

@@ -110,8 +110,13 @@ func (c *cafe) addRewards(ctx context.Context) {
 		if r.withdrawn > 0 {
 			r.to = c.ago(r.withdrawn, evening)
 		}
+		var picture *[]byte
+		if r.picture != nil {
+			picture = new(drawn(r.picture))
+		}
 		r.Reward = fixture.Must(c.redemptions(r.from).Add(ctx, c.people[owner], reward.New{
-			Name: &r.name, Description: &r.description, PointsCost: optional(r.points), StampsCost: optional(r.stamps), Stock: optional(r.stock),
+			Picture: picture,
+			Name:    &r.name, Description: &r.description, PointsCost: optional(r.points), StampsCost: optional(r.stamps), Stock: optional(r.stock), CostCents: &r.cost,
 		}))
 	}
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"image/color"
 	"strings"
 	"time"
 
@@ -89,10 +90,12 @@ var months = []float64{.9, .95, 1, 1, 1.05, .95, .65, .85, 1.05, 1.05, 1.1, 1.15
 type cafeReward struct {
 	name, description     string
 	points, stamps, stock int64 // 0: no cost in this unit, unlimited stock
-	since                 int   // days; 0: since the opening
-	withdrawn             int   // days; 0: active
-	share                 int   // percentage of sales at which guests want it
-	takes                 int   // days from redemption to fulfilment
+	cost                  int64 // in cents, of a unit
+	picture               func(distance, angle float64) color.RGBA
+	since                 int // days; 0: since the opening
+	withdrawn             int // days; 0: active
+	share                 int // percentage of sales at which guests want it
+	takes                 int // days from redemption to fulfilment
 
 	reward.Reward           // when it is created
 	from, to      time.Time // when guests can redeem it
@@ -106,14 +109,14 @@ const (
 
 // The mugs run out, and a few bags of beans are left.
 var rewards = []cafeReward{
-	{name: "The tenth coffee", stamps: 9, share: 11, description: "Nine stamps, and the tenth coffee is on us. Any size, any milk."},
-	{name: "Coffee for two", stamps: 13, share: 16, description: "For you and a friend."},
-	{name: "Cinnamon bun", points: 75, share: 8, description: "Straight from the oven, if you come before nine."},
-	{name: "Lunch of the day", points: 150, share: 9, description: "Soup, quiche or a salad bowl, with bread and coffee."},
-	{name: "Bag of beans", points: 160, stock: 60, share: 8, description: "250 grams of our house roast, ground for you if you like."},
-	{name: "Åro mug", points: 120, stock: 6, since: 120, takes: 7, share: 12, description: "Thrown by the potter next door. Ready within a week."},
-	{name: "A whole carrot cake", points: 190, takes: 2, share: 16, description: "Serves eight. We bake it for the day after tomorrow."},
-	{name: "Waffle with jam and cream", points: 50, withdrawn: 34, share: 4, description: "With cloudberry jam. The iron is older than the café."},
+	{name: "The tenth coffee", picture: coffee, cost: 60, stamps: 9, share: 11, description: "Nine stamps, and the tenth coffee is on us. Any size, any milk."},
+	{name: "Coffee for two", cost: 120, stamps: 13, share: 16, description: "For you and a friend."},
+	{name: "Cinnamon bun", picture: cinnamonBun, cost: 90, points: 75, share: 8, description: "Straight from the oven, if you come before nine."},
+	{name: "Lunch of the day", cost: 310, points: 150, share: 9, description: "Soup, quiche or a salad bowl, with bread and coffee."},
+	{name: "Bag of beans", cost: 420, points: 160, stock: 60, share: 8, description: "250 grams of our house roast, ground for you if you like."},
+	{name: "Åro mug", cost: 650, points: 120, stock: 6, since: 120, takes: 7, share: 12, description: "Thrown by the potter next door. Ready within a week."},
+	{name: "A whole carrot cake", cost: 1150, points: 190, takes: 2, share: 16, description: "Serves eight. We bake it for the day after tomorrow."},
+	{name: "Waffle with jam and cream", cost: 130, points: 50, withdrawn: 34, share: 4, description: "With cloudberry jam. The iron is older than the café."},
 }
 
 // The coupons, as indexes of coupons.

@@ -2,23 +2,20 @@ package report
 
 import (
 	"context"
-	"time"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/db"
 )
 
-// Overview is the figures of the dashboard for a range of days.
+// Overview is the figures of the dashboard for a range of days, compared like those of Compare with as
+// many days before.
 type Overview struct {
-	From time.Time // midnights in UTC, as in Range
-	To   time.Time
-
-	Current Activity
-	// Previous covers the same number of days before. If the range includes today, it ends at the same
-	// time of day, so that part of a day isn't compared with a whole one.
+	Period
+	Against  Period
+	Current  Activity
 	Previous Activity
 
-	Days        []PointsOfDay
+	Buckets     []Bucket[PointsFlow]
+	Step        Step
 	Outstanding Outstanding // at present, whatever the range
 	Has         FirstSteps
 }
@@ -32,9 +29,8 @@ type Activity struct {
 	SpendTotalCents  int64
 }
 
-// PointsOfDay is the points awarded and redeemed on one day.
-type PointsOfDay struct {
-	Date     time.Time
+// PointsFlow is the points awarded and redeemed in a bucket.
+type PointsFlow struct {
 	Awarded  int64
 	Redeemed int64
 }
@@ -71,18 +67,10 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	if err := check.Err(); err != nil {
 		return Overview{}, err
 	}
-	dates := picked.dates()
-	_, ids := picked.bounds()
-	before, until := picked.previousPeriod(now)
-	beforeID, untilID := core.FirstID(before), core.FirstID(until)
+	t := picked.timetable(picked.step(), PreviousPeriod, now)
 	opening, known := s.cachedOpening(by.Tenant.ID, now)
-	sql, args := countedOverviewSQL, db.Args{
-		// The previous period, then each day.
-		"first_ids": append([]core.ID{beforeID}, ids[:len(dates)]...),
-		"next_ids":  append([]core.ID{untilID}, ids[1:]...),
-		"before_id": beforeID, "until_id": untilID, "first_id": ids[0], "next_id": ids[len(dates)],
-		"cut": opening.cut,
-	}
+	sql, args := countedOverviewSQL, t.args()
+	args["cut"] = opening.cut
 	if known {
 		sql, args["opening_points"], args["opening_stamps"] = overviewSQL, opening.points, opening.stamps
 	}
@@ -90,43 +78,34 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	if err != nil {
 		return Overview{}, err
 	}
-	previous, current, perDay := rows[0], rows[1], rows[3:]
+	o := Overview{Period: Period{picked.from, picked.to}, Against: *t.against, Step: t.step}
+	buckets := newBuckets[PointsFlow](t)
+	for _, row := range rows {
+		switch {
+		case row.Part != nil && part(*row.Part) == inRange:
+			o.Current = row.activity(row.ActiveCustomers)
+		case row.Part != nil && part(*row.Part) == before:
+			o.Previous = row.activity(row.ActiveBefore)
+		case row.Bucket != nil:
+			buckets.set(*row.Period, *row.Bucket, PointsFlow{row.PointsAwarded, row.PointsRedeemed})
+		}
+	}
+	o.Buckets = buckets
+	first := rows[0]
+	o.Outstanding = Outstanding{Points: first.OutstandingPoints, Stamps: first.OutstandingStamps}
+	o.Has = FirstSteps{first.HasType, first.HasCustomer, first.HasSale, first.HasReward}
 	if !known {
-		s.cacheOpening(by.Tenant.ID, current.HeldBy, openingBalances{
-			cut: opening.cut, counted: now, points: current.OpeningPoints, stamps: current.OpeningStamps,
+		s.cacheOpening(by.Tenant.ID, first.HeldBy, openingBalances{
+			cut: opening.cut, counted: now, points: first.OpeningPoints, stamps: first.OpeningStamps,
 		})
-	}
-	o := Overview{
-		From: picked.from, To: picked.to,
-		Current:     current.activity(current.ActiveCustomers),
-		Previous:    previous.activity(current.ActiveBefore),
-		Outstanding: Outstanding{Points: current.OutstandingPoints, Stamps: current.OutstandingStamps},
-		Has:         FirstSteps{current.HasType, current.HasCustomer, current.HasSale, current.HasReward},
-	}
-	for i, date := range dates {
-		o.Days = append(o.Days, PointsOfDay{Date: date, Awarded: perDay[i].PointsAwarded, Redeemed: perDay[i].PointsRedeemed})
 	}
 	return o, nil
 }
 
-// previousPeriod returns the period before the days, as long as they have lasted until now.
-func (d days) previousPeriod(now time.Time) (from, until time.Time) {
-	length := len(d.dates())
-	from, until = d.startOf(d.from.AddDate(0, 0, -length)), d.startOf(d.from)
-	if now.Before(until) || !now.Before(d.end()) {
-		return from, until
-	}
-	local := now.In(d.zone)
-	year, month, day := local.Date()
-	hour, minute, second := local.Clock()
-	sameTime := time.Date(year, month, day-length, hour, minute, second, local.Nanosecond(), d.zone)
-	if sameTime.Before(until) {
-		until = sameTime
-	}
-	return from, until
-}
-
 type overviewRow struct {
+	Part             *int64
+	Period           *int64
+	Bucket           *int64
 	PointsAwarded    int64
 	SpendTotalCents  int64
 	RedemptionsCount int64
@@ -158,13 +137,13 @@ const (
 	overviewSQL        = knownOutstanding + figures
 )
 
-// The first two rows are the previous period and the range, the third is the previous period again, then
-// comes each day. Sums saturate as in the summary.
+// A row is a part in all or a bucket, as in Compare.
 //
 // The first sale is searched in order of ID: for a plain "exists", PostgreSQL may read the sales of all
 // other tenants.
 const figures = `
-	select least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+	select span.part, span.period, span.bucket,
+		least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
 		least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
 		sum(redeemed.redemptions)::bigint as redemptions_count,
 		least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
@@ -193,8 +172,8 @@ const figures = `
 		(select id from loyalty.customer where tenant_id = @tenant_id order by id limit 1) is not null as has_customer,
 		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as has_sale,
 		(select id from loyalty.reward where tenant_id = @tenant_id order by id limit 1) is not null as has_reward
-	from unnest(@first_ids::uuid[], @next_ids::uuid[]) with ordinality as span (first_id, next_id, number)
-	cross join lateral (select span.number > 1 as in_range) part
+	from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @first_ids::uuid[], @next_ids::uuid[])
+		as span (part, period, bucket, first_id, next_id)
 	cross join lateral (
 		select sum(spend_amount_cents) as spend, sum(points_awarded) as points
 		from loyalty.transaction
@@ -211,5 +190,4 @@ const figures = `
 			and id < span.next_id
 			and status <> 'voided'
 	) redeemed
-	group by grouping sets ((part.in_range), (part.in_range, span.number))
-	order by grouping(span.number) desc, part.in_range, span.number`
+	group by grouping sets ((span.part), (span.period, span.bucket))`

@@ -261,7 +261,7 @@ func TestTop(t *testing.T) {
 	}
 	anna, bo, cleo, dan, ed := came[0], came[1], came[2], came[3], came[4]
 	s.Sale(anna.ID, s.purchase, 300)
-	s.Sale(anna.ID, s.coffee, 50)
+	last := s.Sale(anna.ID, s.coffee, 50)
 	s.Sale(bo.ID, s.purchase, 350)
 	s.Sale(cleo.ID, s.coffee, 350)
 	s.VoidSale(s.Sale(dan.ID, s.purchase, 9000).ID)
@@ -286,7 +286,7 @@ func TestTop(t *testing.T) {
 	same(t, "the best", best, []report.Customer{{
 		ID: anna.ID, FirstName: anna.FirstName, LastName: anna.LastName, Phone: anna.Phone, Status: "active",
 		PointsBalance: 300, StampsBalance: 1, CreatedAt: anna.CreatedAt, UpdatedAt: anna.UpdatedAt,
-		TransactionsCount: 2, SpendTotalCents: 350, PointsAwarded: 300,
+		TransactionsCount: 2, SpendTotalCents: 350, PointsAwarded: 300, LastVisit: &last.CreatedAt,
 	}})
 }
 

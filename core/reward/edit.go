@@ -7,6 +7,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/picture"
 )
 
 // Edit describes a change of a reward. Fields that are not set stay as they are. ChangeStock and
@@ -16,17 +17,23 @@ type Edit struct {
 	Description core.Optional[string] // null clears it
 	PointsCost  core.Optional[int64]  // null for a cost in stamps
 	StampsCost  core.Optional[int64]  // null for a cost in points
+	CostCents   core.Optional[int64]  // null clears it
+	Picture     core.Optional[[]byte] // null removes it
 	Active      core.Optional[bool]
 
 	Malformed core.Fields // what the front end could not read
 }
 
-func (e Edit) validate(old Reward) (Reward, error) {
+// validate returns the edited reward. shown is the picture that was uploaded, which readPicture checked.
+func (e Edit) validate(old Reward, shown *picture.Picture) (Reward, error) {
 	check := core.NewCheck(e.Malformed)
 	r := New{
 		Name: e.Name.Or(&old.Name), Description: e.Description.Or(old.Description),
-		PointsCost: e.PointsCost.Or(old.PointsCost), StampsCost: e.StampsCost.Or(old.StampsCost),
+		PointsCost: e.PointsCost.Or(old.PointsCost), StampsCost: e.StampsCost.Or(old.StampsCost), CostCents: e.CostCents.Or(old.CostCents),
 	}.read(check)
+	if r.PictureHash = old.PictureHash; e.Picture.Set {
+		r.PictureHash = shown.HexHash()
+	}
 	if active := e.Active.Or(&old.Active); active != nil {
 		r.Active = *active
 	} else {
@@ -37,22 +44,37 @@ func (e Edit) validate(old Reward) (Reward, error) {
 
 // Edit changes the fields that are set. Earlier redemptions keep their cost.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Reward, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Reward{}, err
+	}
+	// Read before the reward is locked, because scaling takes a while.
+	shown, err := readPicture(core.NewCheck(e.Malformed), e.Picture.Value)
+	if refusal := (*core.Error)(nil); errors.As(err, &refusal) && refusal.Kind == core.KindInvalid {
+		e.Malformed = refusal.Fields // reported with those of the other fields
+	} else if err != nil {
+		return Reward{}, err
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
 		// Locked, because the audit log must contain the values that this edit replaces.
 		old, err := db.One[Reward](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Reward{}, err
 		}
-		r, err := e.validate(old)
+		r, err := e.validate(old, shown)
 		if err != nil {
 			return Reward{}, err
 		}
 		r, err = db.One[Reward](ctx, tx, updateSQL, db.Args{
 			"id": id, "name": r.Name, "description": r.Description, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost,
-			"active": r.Active,
+			"cost_cents": r.CostCents, "picture": r.PictureHash, "active": r.Active,
 		})
 		if err != nil {
 			return Reward{}, err
+		}
+		if e.Picture.Set {
+			if err := writePicture(tx, id, shown); err != nil {
+				return Reward{}, err
+			}
 		}
 		return r, logEdit(tx, by, r, old.facts(), r.facts())
 	})
@@ -61,7 +83,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 // ErrStockChanged refuses a stock count when a till or a colleague has changed the stock meanwhile.
 var ErrStockChanged = core.Refuse("stock-changed", "The stock has changed since you looked. Nothing was changed: look again, then correct it.")
 
-// StockChange adds units to a stock or removes some.
+// StockChange adds units to a stock or removes some. Violations are of the field "units".
 type StockChange struct {
 	Change *int64 // negative: removes units
 
@@ -73,9 +95,9 @@ type StockChange struct {
 func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c StockChange) (Reward, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
 		check := core.NewCheck(c.Malformed)
-		change := check.Integer("change", c.Change, -maxCost, maxCost)
-		if change == 0 && check.OK("change") {
-			check.Add("change", core.NotZero)
+		change := check.Integer("units", c.Change, -maxCost, maxCost)
+		if change == 0 && check.OK("units") {
+			check.Add("units", core.NotZero)
 		}
 		if err := check.Err(); err != nil {
 			return Reward{}, err
@@ -105,10 +127,11 @@ func notChanged(ctx context.Context, tx *db.Tx, id core.ID, change int64) error 
 	default:
 		refusal = core.Violation{Rule: "max_removed", Limit: *r.Stock}
 	}
-	return core.Invalid(core.Fields{"change": {refusal}})
+	return core.Invalid(core.Fields{"units": {refusal}})
 }
 
-// StockCount is a counted stock, and the stock that was displayed before.
+// StockCount is a counted stock, and the stock that was displayed before. Violations are of the field
+// "units".
 type StockCount struct {
 	Stock *int64 // the new stock; nil: unlimited
 	Seen  *int64 // the displayed stock; nil: unlimited
@@ -123,7 +146,7 @@ func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c Sto
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
 		check := core.NewCheck(c.Malformed)
 		if c.Stock != nil {
-			check.Integer("stock", c.Stock, 0, maxCost)
+			check.Integer("units", c.Stock, 0, maxCost)
 		}
 		if err := check.Err(); err != nil {
 			return Reward{}, err

@@ -102,10 +102,10 @@ func TestChangeStock(t *testing.T) {
 		{id, 1_000_000_000_001, core.Max(1000000000000)},
 		{unlimited, 1, core.Violation{Rule: "unlimited"}},
 	} {
-		shoptest.WantFields(t, second(change(c.of, c.by)), core.Fields{"change": {c.says}})
+		shoptest.WantFields(t, second(change(c.of, c.by)), core.Fields{"units": {c.says}})
 	}
-	shoptest.WantFields(t, second(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{})), core.Fields{"change": {core.Required}})
-	shoptest.WantFields(t, second(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Malformed: core.Fields{"change": {core.MustBeString}}})), core.Fields{"change": {core.MustBeString}})
+	shoptest.WantFields(t, second(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{})), core.Fields{"units": {core.Required}})
+	shoptest.WantFields(t, second(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Malformed: core.Fields{"units": {core.MustBeString}}})), core.Fields{"units": {core.MustBeString}})
 	if got := s.found(id); *got.Stock != 1 {
 		t.Errorf("refusals left a stock of %d, want 1", *got.Stock)
 	}
@@ -132,7 +132,7 @@ func TestSetStock(t *testing.T) {
 		s.want(anna, id, 70, 0, c.to)
 	}
 	refused(t, set(n(0), nil), reward.ErrStockChanged)
-	shoptest.WantFields(t, set(n(1), n(-1)), core.Fields{"stock": {core.Min(0)}})
+	shoptest.WantFields(t, set(n(1), n(-1)), core.Fields{"units": {core.Min(0)}})
 	shoptest.WantFields(t, second(s.Rewards.SetStock(t.Context(), s.By, id, reward.StockCount{Seen: n(1), Stock: n(2), Malformed: core.Fields{"seen": {core.MustBeString}}})),
 		core.Fields{"seen": {core.MustBeString}})
 	s.want(anna, id, 70, 0, n(1))
@@ -348,12 +348,12 @@ func TestTheLogTellsOfRewards(t *testing.T) {
 	}
 	refused(t, second(s.Rewards.SetStock(ctx, s.By, id, reward.StockCount{Seen: new(int64(1))})), reward.ErrStockChanged)
 	want := []string{
-		`reward.create - {"name": "Espresso", "stock": 3, "active": true, "description": null, "points_cost": 30, "stamps_cost": null} by A owner`,
+		`reward.create - {"name": "Espresso", "stock": 3, "active": true, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null} by A owner`,
 		`reward.edit {"stock": 3} {"stock": 1} by A manager`,
 		`reward.edit {"stock": 1} {"stock": null} by A owner`,
 		`reward.edit {"active": true} {"active": false} by A owner`,
-		`reward.edit {"name": "Espresso", "stock": null, "active": false, "description": null, "points_cost": 30, "stamps_cost": null} ` +
-			`{"name": "Espresso", "stock": null, "active": false, "description": "Double.", "points_cost": 40, "stamps_cost": null} by A owner`,
+		`reward.edit {"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null} ` +
+			`{"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": "Double.", "points_cost": 40, "stamps_cost": null} by A owner`,
 	}
 	if diff := cmp.Diff(want, s.Log("reward", id)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -437,4 +437,39 @@ func TestAnotherTenantsRewardsDoNotExist(t *testing.T) {
 		t.Errorf("a stranger's names: %+v, %v", names, err)
 	}
 	s.want(anna, id, 70, 0, new(int64(2)))
+}
+
+// "Rewards have a picture and a cost in money": the picture has a new address when it changes, and is found
+// by its own hash alone.
+func TestPictureAndCost(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	picture := shoptest.Picture()
+	made, err := s.Rewards.Add(t.Context(), s.By, reward.New{Name: new("Espresso"), PointsCost: new(int64(30)), CostCents: new(int64(45)), Picture: &picture})
+	s.Check(err)
+	if made.CostCents == nil || *made.CostCents != 45 || made.PictureHash == nil {
+		t.Fatalf("created %+v", made)
+	}
+	shown, err := s.Rewards.Picture(t.Context(), s.By, made.ID, *made.PictureHash)
+	if err != nil || shown.Type != "image/jpeg" {
+		t.Errorf("its picture: %s, %v", shown.Type, err)
+	}
+	edited, err := s.Rewards.Edit(t.Context(), s.By, made.ID, reward.Edit{Name: core.Set("Double espresso")})
+	if err != nil || edited.PictureHash == nil || *edited.PictureHash != *made.PictureHash || *edited.CostCents != 45 {
+		t.Errorf("another name changed %+v, %v", edited, err)
+	}
+	_, err = s.Rewards.Edit(t.Context(), s.By, made.ID, reward.Edit{Name: core.Set(""), CostCents: core.Set(int64(-1)), Picture: core.Set([]byte("GIF89a"))})
+	shoptest.WantFields(t, err, core.Fields{"name": {core.Required}, "cost_cents": {core.Min(0)}, "picture": {core.Violation{Rule: "picture_type"}}})
+
+	stranger := newShop(t)
+	_, err = stranger.Rewards.Picture(t.Context(), stranger.By, made.ID, *made.PictureHash)
+	refused(t, err, core.ErrNotFound)
+	edited, err = s.Rewards.Edit(t.Context(), s.By, made.ID, reward.Edit{Picture: core.Optional[[]byte]{Set: true}, CostCents: core.Optional[int64]{Set: true}})
+	if err != nil || edited.PictureHash != nil || edited.CostCents != nil {
+		t.Errorf("removed: %+v, %v", edited, err)
+	}
+	for _, hash := range []string{*made.PictureHash, "", "no hash"} {
+		_, err = s.Rewards.Picture(t.Context(), s.By, made.ID, hash)
+		refused(t, err, core.ErrNotFound)
+	}
 }

@@ -5,6 +5,7 @@ package reward
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/picture"
 )
 
 // Reward is something that customers exchange points or stamps for.
@@ -22,6 +24,8 @@ type Reward struct {
 	PointsCost  *int64 // either PointsCost
 	StampsCost  *int64 // or StampsCost is set
 	Stock       *int64 // nil: unlimited
+	CostCents   *int64 // what a unit costs the business; nil: not known
+	PictureHash *string
 	Active      bool
 	CreatedAt   time.Time
 }
@@ -41,6 +45,8 @@ type New struct {
 	PointsCost  *int64
 	StampsCost  *int64
 	Stock       *int64 // nil: unlimited
+	CostCents   *int64
+	Picture     *[]byte // a PNG, JPEG or WebP file; nil: none
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -49,12 +55,25 @@ const (
 	maxName        = 100
 	maxDescription = 1000
 	maxCost        = 1_000_000_000_000
+	pictureSide    = 480 // pixels: shown up to 240 wide, so it is sharp on phones
 )
 
-func (n New) validate() (Reward, error) {
+// validate returns the reward that n describes, and its picture as it is stored.
+func (n New) validate() (Reward, *picture.Picture, error) {
 	check := core.NewCheck(n.Malformed)
 	r := n.read(check)
-	return r, check.Err()
+	shown, err := readPicture(check, n.Picture)
+	r.PictureHash = shown.HexHash()
+	return r, shown, err
+}
+
+// readPicture reads an uploaded picture and scales it down. It also returns the check's refusal.
+func readPicture(check *core.Check, file *[]byte) (*picture.Picture, error) {
+	uploaded := picture.Read(check, "picture", file)
+	if err := check.Err(); err != nil || uploaded == nil {
+		return nil, err
+	}
+	return uploaded.Fit(pictureSide)
 }
 
 // read returns the reward that n describes, and adds violations.
@@ -62,7 +81,7 @@ func (n New) read(check *core.Check) Reward {
 	r := Reward{
 		Name:        check.Text("name", n.Name, maxName),
 		Description: check.OptionalText("description", n.Description, maxDescription),
-		PointsCost:  n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock,
+		PointsCost:  n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock, CostCents: n.CostCents,
 	}
 	switch {
 	case n.PointsCost != nil && n.StampsCost != nil:
@@ -75,6 +94,9 @@ func (n New) read(check *core.Check) Reward {
 	if n.Stock != nil {
 		check.Integer("stock", n.Stock, 0, maxCost)
 	}
+	if n.CostCents != nil {
+		check.Integer("cost_cents", n.CostCents, 0, maxCost)
+	}
 	return r
 }
 
@@ -86,20 +108,44 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 // Add creates a reward.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
-		r, err := n.validate()
-		if err != nil {
-			return Reward{}, err
-		}
-		r, err = db.One[Reward](ctx, tx, insertSQL, db.Args{
+	if err := by.Require(core.Manager); err != nil {
+		return Reward{}, err
+	}
+	r, shown, err := n.validate()
+	if err != nil {
+		return Reward{}, err
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
+		r, err := db.One[Reward](ctx, tx, insertSQL, db.Args{
 			"id": core.NewID(tx.Now), "name": r.Name, "description": r.Description,
-			"points_cost": r.PointsCost, "stamps_cost": r.StampsCost, "stock": r.Stock, "now": tx.Now,
+			"points_cost": r.PointsCost, "stamps_cost": r.StampsCost, "stock": r.Stock, "cost_cents": r.CostCents, "picture": r.PictureHash, "now": tx.Now,
 		})
 		if err != nil {
 			return Reward{}, err
 		}
+		if err := writePicture(tx, r.ID, shown); err != nil {
+			return Reward{}, err
+		}
 		return r, audit.Write(tx, by, audit.Entry{Action: "reward.create", Subject: "reward", ID: r.ID.String(), Name: r.Name, New: r.facts()})
 	})
+}
+
+// writePicture queues a new picture of a reward; nil: it has none.
+func writePicture(tx *db.Tx, id core.ID, shown *picture.Picture) error {
+	if shown == nil {
+		return db.Queue(tx, deletePictureSQL, db.Args{"id": id})
+	}
+	return db.Queue(tx, writePictureSQL, db.Args{"id": id, "type": shown.Type, "bytes": shown.Bytes})
+}
+
+// Picture returns the picture of a reward by its hash, for everyone: it is on customers' cards. Or
+// core.ErrNotFound.
+func (s *Service) Picture(ctx context.Context, by core.Actor, id core.ID, hash string) (picture.Picture, error) {
+	sum, err := hex.DecodeString(hash)
+	if err != nil {
+		return picture.Picture{}, core.ErrNotFound
+	}
+	return db.ReadOne[picture.Picture](ctx, s.db, by, pictureSQL, db.Args{"id": id, "hash": sum})
 }
 
 // SetActive activates or deactivates a reward.
@@ -172,6 +218,6 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (WithCoun
 func (r Reward) facts() map[string]any {
 	return map[string]any{
 		"name": r.Name, "description": r.Description, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost,
-		"stock": r.Stock, "active": r.Active,
+		"stock": r.Stock, "active": r.Active, "cost_cents": r.CostCents, "picture": r.PictureHash,
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-const columns = `id, name, description, points_cost, stamps_cost, stock, active, created_at`
+const columns = `id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at`
 
 const insertSQL = `
-	insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, created_at)
-	values (@tenant_id, @id, @name, @description, @points_cost, @stamps_cost, @stock, @now)
+	insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, picture_hash, created_at)
+	values (@tenant_id, @id, @name, @description, @points_cost, @stamps_cost, @stock, @cost_cents, decode(@picture, 'hex'), @now)
 	returning ` + columns
 
 const findSQL = `
@@ -29,10 +29,32 @@ const updateSQL = `
 		description = @description,
 		points_cost = @points_cost,
 		stamps_cost = @stamps_cost,
+		cost_cents = @cost_cents,
+		picture_hash = decode(@picture, 'hex'),
 		active = @active
 	where tenant_id = @tenant_id
 		and id = @id
 	returning ` + columns
+
+const writePictureSQL = `
+	insert into loyalty.reward_picture (tenant_id, reward_id, type, bytes)
+	values (@tenant_id, @id, @type, @bytes)
+	on conflict (tenant_id, reward_id) do update
+	set type = excluded.type,
+		bytes = excluded.bytes`
+
+const deletePictureSQL = `
+	delete from loyalty.reward_picture
+	where tenant_id = @tenant_id
+		and reward_id = @id`
+
+const pictureSQL = `
+	select p.type, p.bytes
+	from loyalty.reward_picture p
+	join loyalty.reward r on r.tenant_id = p.tenant_id and r.id = p.reward_id
+	where p.tenant_id = @tenant_id
+		and p.reward_id = @id
+		and r.picture_hash = @hash`
 
 // Finds nothing if the reward already has that state.
 const setActiveSQL = `
@@ -80,7 +102,7 @@ const limitStockSQL = `
 
 // Counts the redemptions only of the rewards on the page, from an index.
 const (
-	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.active, r.created_at, n.pending, n.redeemed`
+	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.picture_hash, r.active, r.created_at, n.pending, n.redeemed`
 
 	withCounts = `
 	cross join lateral (
@@ -93,9 +115,12 @@ const (
 
 	findCountedSQL = `
 	select ` + countedColumns + `
-	from loyalty.reward r` + withCounts + `
-	where r.tenant_id = @tenant_id
-		and r.id = @id`
+	from (
+		select ` + columns + `
+		from loyalty.reward
+		where tenant_id = @tenant_id
+			and id = @id
+	) r` + withCounts
 )
 
 const namesSQL = `

@@ -7,6 +7,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/picture"
 )
 
 // Settings are a business's settings, for its owners.
@@ -60,7 +61,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 		return Settings{}, err
 	}
 	check := core.NewCheck(e.Malformed)
-	logo := readLogo(check, e.Logo.Value)
+	logo := picture.Read(check, "logo", e.Logo.Value)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Settings, error) {
 		// Locked: the audit log must have the values that this edit replaces.
 		old, err := db.One[Settings](ctx, tx, lockSettingsSQL, nil)
@@ -87,7 +88,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 }
 
 // read returns the edited settings.
-func (e SettingsEdit) read(check *core.Check, old Settings, logo *Picture) Settings {
+func (e SettingsEdit) read(check *core.Check, old Settings, logo *picture.Picture) Settings {
 	s := old
 	ifSet(e.Name, func(v *string) { s.Name = check.Text("name", v, maxName) })
 	ifSet(e.TimeZone, func(v *string) { s.TimeZone = readTimeZone(check, v) })
@@ -97,7 +98,7 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *Picture) Setti
 	ifSet(e.ConsentText, func(v *string) { s.ConsentText = check.OptionalText("consent_text", v, maxConsent) })
 	ifSet(e.PrivacyURL, func(v *string) { s.PrivacyURL = readWebAddress(check, "privacy_url", v) })
 	ifSet(e.Colour, func(v *string) { s.Colour = readColour(check, v) })
-	ifSet(e.Logo, func(*[]byte) { s.LogoHash = logo.hash() })
+	ifSet(e.Logo, func(*[]byte) { s.LogoHash = logo.HexHash() })
 	if s.HasSales && s.Currency != old.Currency && check.OK("currency") {
 		check.Add("currency", currencyInUse(old.Currency))
 	}
@@ -105,13 +106,13 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *Picture) Setti
 }
 
 // write queues the settings, and the theme if it changed. A logo stays unless the edit sets it.
-func (s Settings) write(tx *db.Tx, changed map[string]any, logo *Picture) error {
+func (s Settings) write(tx *db.Tx, changed map[string]any, logo *picture.Picture) error {
 	_, newColour := changed["colour"]
 	_, newLogo := changed["logo"]
 	if newColour || newLogo {
 		args := db.Args{"colour": s.Colour, "keep": !newLogo, "logo": nil, "type": nil, "hash": nil, "now": tx.Now}
 		if newLogo && logo != nil {
-			args["logo"], args["type"], args["hash"] = logo.Bytes, logo.Type, logo.contentHash()
+			args["logo"], args["type"], args["hash"] = logo.Bytes, logo.Type, logo.Hash()
 		}
 		if err := db.Queue(tx, writeThemeSQL, args); err != nil {
 			return err

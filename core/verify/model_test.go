@@ -408,11 +408,11 @@ func (m *model) changeStock(id core.ID, change int64) (reward.Reward, error) {
 	case r == nil:
 		return reward.Reward{}, core.ErrNotFound
 	case r.Stock == nil:
-		return reward.Reward{}, core.Invalid(core.Fields{"change": {core.Violation{Rule: "unlimited"}}})
+		return reward.Reward{}, core.Invalid(core.Fields{"units": {core.Violation{Rule: "unlimited"}}})
 	case *r.Stock == 0 && change < 0:
-		return reward.Reward{}, core.Invalid(core.Fields{"change": {core.Violation{Rule: "max_removed"}}})
+		return reward.Reward{}, core.Invalid(core.Fields{"units": {core.Violation{Rule: "max_removed"}}})
 	case *r.Stock+change < 0:
-		return reward.Reward{}, core.Invalid(core.Fields{"change": {core.Violation{Rule: "max_removed", Limit: *r.Stock}}})
+		return reward.Reward{}, core.Invalid(core.Fields{"units": {core.Violation{Rule: "max_removed", Limit: *r.Stock}}})
 	}
 	r.Stock = new(*r.Stock + change)
 	return *r, nil

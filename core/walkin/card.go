@@ -28,6 +28,7 @@ type Offered struct {
 	Name       string
 	PointsCost *int64
 	StampsCost *int64
+	Picture    *string // its hash
 	Affordable bool
 }
 

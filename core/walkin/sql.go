@@ -187,7 +187,7 @@ const lastClaimSQL = `
 	limit 1`
 
 const offeredSQL = `
-	select r.id, r.name, r.points_cost, r.stamps_cost,
+	select r.id, r.name, r.points_cost, r.stamps_cost, encode(r.picture_hash, 'hex') as picture,
 		case when r.stamps_cost is null then r.points_cost <= a.points else r.stamps_cost <= a.stamps end as affordable
 	from loyalty.reward r
 	join loyalty.account a on a.tenant_id = r.tenant_id and a.customer_id = @customer

@@ -1,93 +1,152 @@
 // Draws each chart from its own table.
 (() => {
   "use strict";
-  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const font = "12px 'Inter Var', system-ui, sans-serif";
   const drawn = new Map();
-  // Steps between grid lines: 1, 2, 5, 10 … up to 64-bit values.
-  const gridSteps = Array.from({ length: 19 }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
+
+  // Canvas needs colours without variables or mixtures: let the browser compute them.
+  const probe = document.createElement("i");
+  probe.hidden = true;
+  document.body.append(probe);
+  const colour = (name) => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  };
 
   function read(figure) {
     const scale = 10 ** (figure.dataset.decimals ?? 0);
     const rows = [...figure.querySelectorAll("tbody tr")];
-    const names = [...figure.querySelectorAll("thead th")].slice(1).map((th) => th.textContent);
-    const labels = rows.map((row) => row.querySelector("th").textContent);
-    const texts = names.map((_, i) => rows.map((row) => row.querySelectorAll("td")[i].textContent));
-    const x = rows.map((row, i) => Number(row.dataset.at) || i);
-    const series = names.map((_, i) => rows.map((row) => Number(row.querySelectorAll("td")[i].dataset.value) / scale));
-    return { names, labels, texts, x, series, unit: figure.dataset.unit ?? "" };
+    const series = [...figure.querySelectorAll("thead th[data-kind]")].map((th, i) => {
+      const cells = rows.map((row) => row.querySelectorAll("td")[i]);
+      return {
+        name: th.textContent,
+        kind: th.dataset.kind,
+        texts: cells.map((td) => td.textContent),
+        values: cells.map((td) => (td.dataset.value === undefined ? null : Number(td.dataset.value) / scale)),
+      };
+    });
+    const soFar = figure.dataset.soFar;
+    return {
+      series,
+      soFar,
+      labels: rows.map((row) => row.querySelector("th").textContent.replace(/\s+/g, " ").trim()),
+      axis: rows.map((row, i) => (soFar && i === rows.length - 1 ? soFar.replace(/ so far$/, "") : row.dataset.axis)),
+      // A step that is not over, or not in the range as a whole, can't be compared with the others.
+      open: rows.map((row, i) => row.dataset.partial !== undefined || Boolean(soFar) && i === rows.length - 1),
+      unit: figure.dataset.unit ?? "",
+    };
   }
 
-  function draw(figure) {
+  // Grid lines at 0, 250, 500 … with the last one above every value.
+  function grid(data, height) {
+    const most = Math.max(0, ...data.series.flatMap((s) => s.values).filter((v) => v !== null));
+    const lines = height < 200 ? 3 : 5;
+    let step = 1;
+    for (let power = 1; most > step * lines; power *= 10) {
+      for (step of power === 1 ? [1, 2, 5] : [power, power * 2, power * 2.5, power * 5]) {
+        if (most <= step * lines) break;
+      }
+    }
+    const count = Math.max(step === 1 ? 4 : 1, Math.ceil(most / step));
+    return Array.from({ length: count + 1 }, (_, i) => i * step);
+  }
+
+  const brief = (unit) => (n) => unit + (unit && "\u00a0") + n.toLocaleString("en", { notation: n >= 1e5 ? "compact" : "standard", maximumFractionDigits: 2 });
+
+  const ruler = document.createElement("canvas").getContext("2d");
+  function widest(texts) {
+    ruler.font = font;
+    return Math.ceil(Math.max(0, ...texts.map((text) => ruler.measureText(text).width)));
+  }
+
+  // The layers of a series, from back to front. What is not final is drawn apart from what is.
+  const layer = { area: 0, bars: 1, earlier: 2, line: 3 };
+  function layers(s, data) {
+    const open = (i) => data.open[i];
+    const final = s.values.map((v, i) => (open(i) ? null : v));
+    if (s.kind === "earlier") {
+      return [{ at: layer.earlier, values: s.values, stroke: colour("--chart-earlier"), width: 1.5, dash: [5, 4], points: { show: alone(s.values), size: 6 } }];
+    }
+    if (s.kind === "bars") {
+      const look = { at: layer.bars, stroke: colour("--chart-bar"), width: 1, paths: uPlot.paths.bars({ size: [0.55, 28], radius: 0.12 }), points: { show: false } };
+      return [
+        { ...look, values: final.map((v) => v || null), fill: colour("--chart-bar-fill") },
+        { ...look, values: s.values.map((v, i) => (open(i) && v) || null), dash: [2, 2] },
+      ];
+    }
+    const line = { at: layer.line, stroke: colour("--chart-line"), width: 2 };
+    const surface = colour("--tblr-bg-surface");
+    const near = (i) => open(i) || open(i - 1) || open(i + 1);
+    return [
+      { at: layer.area, values: final, fill: colour("--chart-fill"), width: 0, points: { show: false } },
+      { ...line, values: final, points: { show: alone(final), size: 7, fill: surface } },
+      { ...line, values: s.values.map((v, i) => (near(i) ? v : null)), dash: [2, 4], points: { show: true, size: 8, width: 2, fill: surface, filter: openOnly(data.open) } },
+    ];
+  }
+
+  // A value without neighbours has no line, so it needs a point.
+  const alone = (values) => values.filter((v) => v !== null).length === 1;
+  const openOnly = (open) => (u, _, show) => (show ? open.flatMap((is, i) => (is ? [i] : [])) : null);
+
+  function draw(figure, axisWidth) {
     const place = figure.querySelector(".chart-canvas");
     const data = read(figure);
-    if (data.x.length === 0) return;
     figure.dataset.drawn = "1";
     drawn.get(figure)?.destroy();
-    const bars = figure.dataset.chart === "bars";
-    // Where a day is only a few pixels wide, straight lines replace curves.
-    const dense = data.x.length > place.clientWidth / 4;
-    const axis = {
-      stroke: style("--tblr-secondary"),
-      grid: { stroke: style("--grid"), width: 1 },
-      ticks: { show: false },
-      font,
-    };
-    const lines = data.names.map((name, i) => ({
-      label: name,
-      stroke: style(`--line-${i + 1}`),
-      width: dense ? 1.5 : 2,
-      dash: i === 1 ? [6, 4] : undefined,
-      fill: bars ? style(`--line-${i + 1}`) : i === 0 ? style("--fill-1") : undefined,
-      paths: bars ? uPlot.paths.bars({ size: [0.6, 48] }) : dense ? uPlot.paths.linear() : uPlot.paths.spline(),
-      points: { show: !bars && data.x.length <= 45, size: 5, fill: style("--tblr-bg-surface") },
-    }));
-    const brief = (n) => data.unit + (data.unit && "\u00a0") + n.toLocaleString("en", { notation: n >= 1e5 ? "compact" : "standard" });
+    const lines = grid(data, place.clientHeight);
+    const last = data.labels.length - 1;
+    const axis = { stroke: colour("--tblr-secondary"), ticks: { show: false }, font };
+    const drawings = data.series.flatMap((s) => layers(s, data)).sort((a, b) => a.at - b.at);
     drawn.set(figure, new uPlot({
       ...room(place),
-      padding: [8, 20, 0, 0],
+      padding: [data.soFar ? 26 : 10, Math.max(18, widest(data.axis.slice(-1)) / 2), 0, 0],
       legend: { show: false },
       cursor: {
         y: false,
         drag: { x: false, y: false },
-        points: { size: 8, fill: (_, i) => style(`--line-${i}`) },
-        // Move from day to day, not between days.
-        move: (u, left, top) => [left < 0 ? left : Math.round(u.valToPos(data.x[u.posToIdx(left)], "x")), top],
+        points: { show: false },
+        // Move from step to step, not between them.
+        move: (u, left, top) => [left < 0 ? left : Math.round(u.valToPos(u.posToIdx(left), "x")), top],
       },
-      scales: { x: { time: false, range: bars ? (_, a, b) => [a - 0.6 * step(data.x), b + 0.6 * step(data.x)] : undefined }, y: { range: (_, __, max) => [0, Math.max(max * 1.08, 4)] } },
+      scales: { x: { time: false, range: () => [-0.6, last + 0.6] }, y: { range: () => [0, lines.at(-1)] } },
       axes: [
         {
           ...axis,
-          size: 32,
+          size: 30,
           grid: { show: false },
-          splits: (u) => {
-            const every = Math.ceil((data.x.length * (widest(u, data.labels) + 20)) / (u.over.clientWidth || place.clientWidth));
-            return data.x.filter((_, i) => i % every === 0);
-          },
-          values: (_, splits) => splits.map((at) => data.labels[data.x.indexOf(at)]),
+          splits: (u) => labelled(data, u.over.clientWidth || place.clientWidth),
+          values: (_, splits) => splits.map((i) => data.axis[i]),
         },
-        {
-          ...axis,
-          space: (u) => Math.max(28, u.height / 9),
-          size: (u, values) => widest(u, values ?? []) + 14,
-          incrs: gridSteps,
-          values: (_, splits) => splits.map(brief),
-        },
+        { ...axis, size: axisWidth, grid: { stroke: colour("--grid"), width: 1 }, splits: () => lines, values: (_, splits) => splits.map(brief(data.unit)) },
       ],
-      series: [{}, ...lines],
-      plugins: [tooltip(data)],
-    }, [data.x, ...data.series], place));
+      series: [{}, ...drawings.map(({ at, values, ...look }) => look)],
+      plugins: [tooltip(data), ...(data.soFar ? [now(data.soFar, last)] : [])],
+    }, [data.labels.map((_, i) => i), ...drawings.map((d) => d.values)], place));
+  }
+
+  // The labels that have room. The last one is always shown if it is not over.
+  function labelled(data, width) {
+    const count = data.axis.length;
+    const every = Math.max(1, Math.ceil((count * (widest(data.axis) + 24)) / width));
+    const shown = data.axis.map((_, i) => i).filter((i) => i % every === 0);
+    if (!data.soFar) return shown;
+    return [...shown.filter((i) => count - 1 - i >= every * 0.8), count - 1];
   }
 
   const room = (place) => ({ width: place.clientWidth, height: place.clientHeight });
-  const step = (x) => (x.length > 1 ? x[1] - x[0] : 1);
 
-  function widest(u, texts) {
-    u.ctx.save();
-    u.ctx.font = font;
-    const width = Math.max(0, ...texts.map((text) => u.ctx.measureText(text).width));
-    u.ctx.restore();
-    return Math.ceil(width);
+  // The mark above the last step: "Today so far".
+  function now(text, last) {
+    const mark = document.createElement("div");
+    mark.className = "chart-now";
+    mark.append(document.createElement("span"));
+    mark.firstChild.textContent = text;
+    const move = (u) => {
+      const at = u.valToPos(last, "x");
+      mark.style.left = `${at}px`;
+      mark.classList.toggle("is-left", at < 100);
+    };
+    return { hooks: { init: (u) => u.over.append(mark), draw: move } };
   }
 
   function tooltip(data) {
@@ -104,20 +163,19 @@
         setCursor: (u) => {
           const n = u.cursor.idx;
           if (n == null || u.cursor.left < 0) { box.hidden = true; return; }
-          const lines = [data.labels[n], ...data.names.map((name, i) => `${name}: ${data.texts[i][n]}`)];
-          box.replaceChildren(...lines.map((text, i) => {
-            const line = document.createElement(i === 0 ? "strong" : "div");
-            if (i > 0) {
-              const mark = document.createElement("span");
-              mark.className = `chart-mark chart-mark-${i}`;
-              line.append(mark);
-            }
-            line.append(text);
+          const title = document.createElement("strong");
+          title.textContent = data.labels[n];
+          const lines = data.series.filter((s) => s.values[n] !== null).map((s) => {
+            const line = document.createElement("div");
+            const key = document.createElement("span");
+            key.className = `chart-key chart-key-${s.kind}`;
+            line.append(key, `${s.name}: ${s.texts[n]}`);
             return line;
-          }));
+          });
+          box.replaceChildren(title, ...lines);
           box.hidden = false;
           // Beside the line, on the side with more room.
-          const at = u.valToPos(u.data[0][n], "x");
+          const at = u.valToPos(n, "x");
           const right = at + 12 + box.offsetWidth <= u.over.clientWidth;
           box.style.left = `${Math.max(right ? at + 12 : at - 12 - box.offsetWidth, 0)}px`;
           box.style.top = "4px";
@@ -131,6 +189,18 @@
     const { width, height } = room(target);
     if (plot && width > 0 && (width !== plot.width || height !== plot.height)) plot.setSize({ width, height });
   }));
+
+  // All charts of a page have an axis of the same width, so their plots have the same edges.
+  function drawAll(figures) {
+    const filled = figures.filter((figure) => figure.querySelector("tbody tr"));
+    const all = [...new Set([...drawn.keys(), ...filled])];
+    const width = widest(all.flatMap((figure) => {
+      const data = read(figure);
+      return grid(data, figure.querySelector(".chart-canvas").clientHeight || 272).map(brief(data.unit));
+    })) + 16;
+    filled.forEach((figure) => draw(figure, width));
+  }
+
   // Draw new charts only, so that nothing flickers when another part of the page changes.
   const find = () => {
     drawn.forEach((plot, figure) => {
@@ -139,14 +209,11 @@
       sizes.unobserve(figure.querySelector(".chart-canvas"));
       drawn.delete(figure);
     });
-    document.querySelectorAll("figure[data-chart]").forEach((figure) => {
-      if (drawn.has(figure)) return;
-      draw(figure);
-      sizes.observe(figure.querySelector(".chart-canvas"));
-    });
+    const fresh = [...document.querySelectorAll("figure[data-chart]")].filter((figure) => !drawn.has(figure));
+    drawAll(fresh);
+    fresh.filter((figure) => drawn.has(figure)).forEach((figure) => sizes.observe(figure.querySelector(".chart-canvas")));
   };
-  const recolour = () => drawn.forEach((_, figure) => draw(figure));
-  new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+  new MutationObserver(() => drawAll([...drawn.keys()])).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
   document.addEventListener("htmx:afterSettle", find);
   find();
 })();

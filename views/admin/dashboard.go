@@ -8,6 +8,7 @@ type Dashboard struct {
 	Periods     []Choice
 	Period      string // the selected one
 	Days        string // its dates
+	Compared    string // with which dates its figures are compared
 	Figures     []ui.Figure
 	Chart       ui.Chart
 	Activity    Activity
@@ -21,6 +22,7 @@ type Dashboard struct {
 // Choice is a link to a variant of the page.
 type Choice struct {
 	Label, Path string
+	Note        string // below the label
 	Current     bool
 }
 

@@ -2,11 +2,16 @@
 // times are already formatted, and permissions are decided.
 package admin
 
-import "example.com/loyalty/views/ui"
+import (
+	"cmp"
+
+	"example.com/loyalty/views/ui"
+)
 
 // Frame is the part of a page around its content: navigation, heading and messages.
 type Frame struct {
 	Title    string // of the page and the browser tab
+	Heading  string // of the page, if it differs from the browser tab's
 	Crumbs   []ui.Crumb
 	Business string
 	Person   Person
@@ -32,3 +37,5 @@ type NavItem struct {
 	Label, Path, Icon string
 	Current           bool
 }
+
+func (f Frame) heading() string { return cmp.Or(f.Heading, f.Title) }

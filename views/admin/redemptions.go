@@ -62,6 +62,7 @@ type Redeeming struct {
 
 // RewardChoice is a reward, and whether the customer can redeem it.
 type RewardChoice struct {
+	Picture string // its address; "" for none
 	Name, Description, Cost string
 	Stock                   *ui.Badge // few are left
 	Path                    string    // to the confirmation; "" if it can't be redeemed

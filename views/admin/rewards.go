@@ -16,6 +16,7 @@ type RewardList struct {
 // RewardRow is a reward in words.
 type RewardRow struct {
 	Path, Name, Description string
+	Picture                 string // its address; "" for none
 	Cost                    string
 	Stock                   Stock
 	Pending                 string
@@ -45,6 +46,10 @@ type RewardForm struct {
 	Points      ui.Field
 	Stamps      ui.Field
 	Stock       *ui.Field // nil for an existing reward: StockForms changes its stock
+	UnitCost    ui.Field  // what it costs the business
+	Picture     ui.Field
+	PicturePath string    // "" for none
+	Remove      ui.Field  // removes the picture
 }
 
 // RewardDetail is the page of a reward.
@@ -65,9 +70,9 @@ type StockCard struct {
 	CanEdit bool
 	Path    string // of the reward
 	FormKey string
-	Seen    string // the stock that is shown
-	Change  ui.Field
-	Count   ui.Field
+	Seen    string   // the stock that is shown
+	How     ui.Field // add, remove, set or unlimited
+	Units   ui.Field
 	Done    string // the correction that was just made
 	Problem *ui.Problem
 }

@@ -146,7 +146,7 @@ func ChangelogPage(v Changelog) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame(v.Frame).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = guide(v.Frame).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -2,43 +2,69 @@
 // and guides. Package web/docs builds the view models; nothing is decided here.
 package docs
 
+import "strings"
+
 // Frame is what every page has around its content.
 type Frame struct {
 	Title       string // of the browser tab
 	Description string // for search engines; "" keeps the page out of them
+	Path        string // of this page; "" on an unknown address
 	Stylesheets []string
+	Scripts     []string
 	Icon        string
-	Section     Section
+	Guides      []NavGroup // the navigation of the documentation
+	Term        string     // of a search
 }
 
-// Section is the current entry of the navigation.
-type Section int
+// NavGroup is a titled part of the navigation.
+type NavGroup struct {
+	Title string
+	Links []NavLink
+}
 
-// The sections.
-const (
-	NoSection Section = iota
-	HomeSection
-	ReferenceSection
-	RetriesSection
-	VersioningSection
-	ChangelogSection
-	ProblemsSection
-)
+// NavLink is an entry of the navigation.
+type NavLink struct{ Path, Label string }
+
+// inDocs reports whether the page is part of the documentation.
+func (f Frame) inDocs() bool {
+	return strings.HasPrefix(f.Path, "/docs") || strings.HasPrefix(f.Path, "/problems")
+}
+
+// isAt reports whether the page belongs to an entry of the navigation.
+func (f Frame) isAt(l NavLink) bool {
+	return f.Path == l.Path || l.Path != "/docs" && strings.HasPrefix(f.Path, l.Path+"/")
+}
 
 // Home is the start page.
 type Home struct {
 	Frame
-	API     string // base URL of the API
-	Example string // a first request
+	API      string // base URL of the API
+	Suffix   string // of a business's address, after its own part
+	Business string // as entered
+	Problem  string // with what was entered
+	Ready    bool   // the service can be used
 }
 
-// Reference is the page on which a script draws the API's description.
-type Reference struct {
+// QuickStart leads from a token to the first sale.
+type QuickStart struct {
 	Frame
-	Description string // URL of the API's description
-	Scalar      string // URL of Scalar's script
-	Script      string // URL of the script that starts Scalar
-	Licence     string // URL of Scalar's licence
+	Tokens   string // where an owner creates tokens, on the host of a business
+	Types    string // where transaction types are
+	Programs []Program
+	OwnCA    bool // the installation has its own certificate authority
+	Recorded string
+	Refused  string
+}
+
+// Program is the quick start in one language.
+type Program struct {
+	ID       string // of its tab
+	Language string
+	Needs    string
+	File     string
+	Path     string // where it can be downloaded
+	Source   string
+	Run      string
 }
 
 // Retries is the guide to retries.
@@ -111,6 +137,7 @@ type Text []Span
 type Span struct {
 	Text string
 	Code bool
+	Link string // "": none
 }
 
 // NotFound is the page for an unknown address.

@@ -42,33 +42,94 @@ func HomePage(v Home) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"hero\"><h1>Loyalty programmes for shops</h1><p class=\"lead\">Shops record sales, and customers earn points and stamps for rewards. Connect your till or online shop with the API.</p></section><section class=\"card\" aria-labelledby=\"api\"><h2 id=\"api\">API</h2><p>JSON over HTTPS. Each request has an API token, which belongs to one business.</p><div class=\"calls\"><div><p class=\"label\" id=\"base\">Base URL</p><pre class=\"address\" aria-labelledby=\"base\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"home\"><section class=\"hero\" aria-labelledby=\"about\"><h1 id=\"about\">Points and stamps for your customers</h1><p class=\"lead\">Customers earn points or stamps when they buy, and get rewards and vouchers for them. Staff record sales at the till in a browser; other tills and online shops connect with the API.</p></section><section class=\"card\" id=\"sign-in\" aria-labelledby=\"sign-in-title\"><h2 id=\"sign-in-title\">Sign in</h2><form action=\"/\" novalidate><label for=\"business\">Your business’s address</label><div class=\"address\"><input id=\"business\" name=\"business\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.API)
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.Business)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 19, Col: 62}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 22, Col: 25}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</code></pre></div><div><p class=\"label\" id=\"first\">First request</p><pre aria-labelledby=\"first\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" autocapitalize=\"none\" autocomplete=\"off\" spellcheck=\"false\" required")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			if v.Problem != "" {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " aria-invalid=\"true\" aria-describedby=\"business-problem\"")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "> <span aria-hidden=\"true\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.Example)
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.Suffix)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 23, Col: 51}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 32, Col: 41}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</code></pre></div></div></section><div class=\"pair\"><section class=\"card\" aria-labelledby=\"reference\"><h2 id=\"reference\">Reference</h2><p>Every API request, with its fields, responses and examples.</p><ul class=\"checks\"><li><a href=\"/docs\">Reference</a> <span>read and try requests</span></li><li><a href=\"/api/v1/openapi.json\">openapi.json</a> <span>machine-readable</span></li></ul></section><section class=\"card\" aria-labelledby=\"guides\"><h2 id=\"guides\">Guides</h2><p>How to build a reliable client.</p><ul class=\"checks\"><li><a href=\"/docs/retries\">Retries</a> <span>retry requests safely</span></li><li><a href=\"/docs/versioning\">Versioning</a> <span>what may change, and how you are notified</span></li><li><a href=\"/docs/changelog\">Changelog</a> <span>what is new</span></li></ul></section><section class=\"card\" aria-labelledby=\"problems\"><h2 id=\"problems\">Problems</h2><p>When a business rule refuses a request, the response links to a page that says why and what to do.</p><p class=\"more\"><a href=\"/problems\">View all problems</a></p></section><section class=\"card\" aria-labelledby=\"health\"><h2 id=\"health\">Health</h2><p>For monitoring and load balancers. No token needed.</p><ul class=\"checks\"><li><a href=\"/healthz\">/healthz</a> <span>the process is up</span></li><li><a href=\"/readyz\">/readyz</a> <span>requests can be served</span></li></ul></section></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</span></div>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			if v.Problem != "" {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"problem\" id=\"business-problem\" role=\"alert\">")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				var templ_7745c5c3_Var5 string
+				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(v.Problem)
+				if templ_7745c5c3_Err != nil {
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 35, Col: 71}
+				}
+				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</p>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<button class=\"button\" type=\"submit\">Go to sign-in</button></form><p class=\"other\">It is in your invitation e-mail. Customers open the link to their card.</p></section><section class=\"card\" aria-labelledby=\"integrate\"><h2 id=\"integrate\">Connect a till or online shop</h2><ul class=\"ways\"><li><a href=\"/docs/quickstart\">Quick start</a> <span>record a first sale in five languages</span></li><li><a href=\"/docs\">API documentation</a> <span>every request, with examples</span></li><li><a href=\"/problems\">Problems</a> <span>why a request was refused</span></li></ul><p class=\"label\" id=\"base\">Base URL</p><pre data-copy aria-labelledby=\"base\"><code>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			var templ_7745c5c3_Var6 string
+			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(v.API)
+			if templ_7745c5c3_Err != nil {
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 49, Col: 55}
+			}
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</code></pre></section><section class=\"status\" aria-labelledby=\"health\"><h2 class=\"hidden\" id=\"health\">Status</h2>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			if v.Ready {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"up\">The service is running.</p>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			} else {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p class=\"down\">The service can’t be used right now. Try again in a few minutes.</p>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p><a href=\"/readyz\">Status for monitoring</a> <a href=\"/platform\">Platform administration</a></p></section></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

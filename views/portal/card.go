@@ -80,9 +80,10 @@ func (c Code) seconds() string { return strconv.Itoa(c.Seconds) }
 
 // CardReward is a reward on a card.
 type CardReward struct {
-	Name string
-	Cost string // "80 points"
-	ToGo string // "76 to go"
+	Name    string
+	Picture string // its address; "" for none
+	Cost    string // "80 points"
+	ToGo    string // "76 to go"
 }
 
 // CardVoucher is a voucher on a card.

@@ -210,41 +210,6 @@ const (
 	Bad     Tone = "red"
 )
 
-// Chart is drawn by a script from its table, which people can also read.
-type Chart struct {
-	ID      string
-	Title   string
-	Summary string // one sentence
-	Label   string // of the first column: "Day"
-	Series  []string
-	Rows    []ChartRow
-	Bars    bool // instead of lines
-
-	Unit     string // before the numbers of the axis: a currency
-	Decimals int    // of the numbers: 2 for cents
-}
-
-// ChartRow has one value of each series.
-type ChartRow struct {
-	At     int64  // Unix seconds, for the axis; 0 for categories
-	Label  string // "12 Oct"
-	Values []ChartValue
-}
-
-// ChartValue is a number, for the chart and for the table.
-type ChartValue struct {
-	Number int64
-	Text   string
-}
-
-// Figure is a key figure, compared with an earlier period.
-type Figure struct {
-	Label, Value, Icon string
-	Change             string // "+6.4%"; "" if there is nothing to compare with
-	Trend              Trend
-	Against            string // "vs previous 30 days"
-}
-
 // Trend is the direction of a change.
 type Trend string
 
@@ -306,13 +271,6 @@ func firstLetter(name string) string {
 func breakable(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
-
-func chartKind(c Chart) string {
-	if c.Bars {
-		return "bars"
-	}
-	return "lines"
-}
 
 // drawing returns an icon. It panics for an unknown name: names are constants in the code.
 func drawing(name string) string {

@@ -67,8 +67,9 @@ func (a *Admin) dashboard(c echo.Context) error {
 		return err
 	}
 	v := views.Dashboard{
-		Frame: a.frame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: daysInWords(o.From, o.To),
-		Figures: overviewFigures(o, by.Tenant.Currency), Chart: pointsOf(o, today), Activity: a.activityView(by, feed),
+		Frame: a.insightFrame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: daysInWords(o.From, o.To),
+		Compared: comparedWith(o.Against, o.To, today),
+		Figures:  overviewFigures(o, by.Tenant.Currency), Chart: overviewChart(o, today), Activity: a.activityView(by, feed),
 		Top:         topRows(top, report.Spend, by.Tenant.Currency),
 		TopPath:     reportOf(topReportPath, url.Values{}, report.Range{From: &o.From, To: &o.To}),
 		Outstanding: []views.Amount{outstanding(o.Outstanding.Points, "point", "points")},
@@ -94,49 +95,28 @@ func outstanding(n int64, one, many string) views.Amount {
 	return views.Amount{Number: page.Number(n), Unit: many}
 }
 
-// overviewFigures returns the four main figures, each compared with the previous period.
+// overviewFigures returns the four main figures. Each leads to its report.
 func overviewFigures(o report.Overview, currency string) []ui.Figure {
-	against := "vs previous " + page.Count(int64(len(o.Days)), "day", "days")
-	figure := func(label, icon, value string, now, then int64) ui.Figure {
-		f := ui.Figure{Label: label, Icon: icon, Value: value, Against: against}
-		f.Change, f.Trend = relativeChange(now, then)
-		if f.Change == "" {
-			f.Against = "No earlier data"
+	days := fromTo(o.From, o.To)
+	to := func(path, by string) string {
+		options := url.Values{}
+		if by != "" {
+			options.Set("by", by)
 		}
-		return f
+		return reportOf(path, options, days)
 	}
 	now, then := o.Current, o.Previous
 	return []ui.Figure{
-		figure("Active customers", "users", page.Number(now.ActiveCustomers), now.ActiveCustomers, then.ActiveCustomers),
-		figure("Points issued", "coins", page.Number(now.PointsAwarded), now.PointsAwarded, then.PointsAwarded),
-		figure("Redemptions", "gift", page.Number(now.RedemptionsCount), now.RedemptionsCount, then.RedemptionsCount),
-		figure("Tracked spend", "receipt", page.Money(now.SpendTotalCents, currency), now.SpendTotalCents, then.SpendTotalCents),
+		comparedFigure("Active customers", to(topReportPath, string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, page.Number),
+		comparedFigure("Points issued", to(topReportPath, string(report.Points)), now.PointsAwarded, then.PointsAwarded, page.Number),
+		comparedFigure("Redemptions", to(reportsPath, ""), now.RedemptionsCount, then.RedemptionsCount, page.Number),
+		comparedFigure("Tracked spend", to(reportsPath, ""), now.SpendTotalCents, then.SpendTotalCents, moneyIn(currency)),
 	}
 }
 
-// relativeChange is "+12.5%" or, from a tenfold increase, "12×", because larger percentages are hard to
-// read. It is "" if there is nothing to compare with.
-func relativeChange(now, then int64) (string, ui.Trend) {
-	switch {
-	case then <= 0:
-		return "", ui.Level
-	case now == then:
-		return "0%", ui.Level
-	case now/10 >= then:
-		return page.Number(now/then) + "×", ui.Up
-	case now > then:
-		return "+" + page.Percent(now-then, then), ui.Up
-	}
-	return "−" + page.Percent(then-now, then), ui.Down
-}
-
-func pointsOf(o report.Overview, today time.Time) ui.Chart {
-	chart := pointsChart()
-	for _, d := range o.Days {
-		chart.Rows = append(chart.Rows, dayRow(d.Date, o.From, o.To, chartNumber(d.Awarded), chartNumber(d.Redeemed)))
-	}
-	chart.Summary = soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
-	return chart
+func overviewChart(o report.Overview, today time.Time) ui.Chart {
+	summary := soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
+	return pointsChart(o.Step, o.Buckets, func(f report.PointsFlow) report.PointsFlow { return f }, true, summary, today)
 }
 
 // activity answers a poll with the latest events, or with 204 if the list on the page is still

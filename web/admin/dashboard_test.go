@@ -101,16 +101,19 @@ func TestDashboard(t *testing.T) {
 
 	page := m.signedIn(core.Manager).Get("/admin")
 	hasFigures(t, page, "2 up +100.0%", "1,750 up +75.0%", " 1 ", "€ 21.70 up +117.0%")
-	wants(t, "the chart", page.Texts("#points thead th, .dashboard-chart .card-header div"), []string{"17 May – 15 Jun 2026", "Day", "Issued", "Redeemed"})
+	wants(t, "the chart", page.Texts("#points thead th, .page-header summary"), []string{"17 May – 15 Jun 2026", "Day", "Issued", "Previous period", "Redeemed"})
 	if got := page.Text("#points figcaption"); !strings.Contains(got, "1,750") || !strings.Contains(got, " 10 ") {
 		t.Errorf("the chart's summary is %q", got)
 	}
 	days := page.Texts("#points tbody tr")
-	if len(days) != 30 || days[0] != "17 May 500 0" || days[15] != "1 Jun 1,250 0" || days[16] != "2 Jun 0 0" || days[29] != "15 Jun 0 10" {
+	if len(days) != 30 || days[0] != "17 May 500 0 0" || days[3] != "20 May 0 1,000 0" || days[15] != "1 Jun 1,250 0 0" || days[29] != "15 Jun (Today so far) 0 7,000 10" {
 		t.Errorf("%d days: %q", len(days), days)
 	}
-	if at, number := page.Find("#points tbody tr").Last().AttrOr("data-at", ""), page.Find("#points td").First().AttrOr("data-value", ""); at != "1781481600" || number != "500" {
-		t.Errorf("drawn from %s and %s", at, number)
+	if number, soFar := page.Find("#points td").First().AttrOr("data-value", ""), page.Attr("#points", "data-so-far"); number != "500" || soFar != "Today so far" {
+		t.Errorf("drawn from %s, %q", number, soFar)
+	}
+	if got := page.Text(".report-note"); got != "Compared with 17 Apr – 16 May 2026, up to this time of day" {
+		t.Errorf("compared: %q", got)
 	}
 	activity := page.Texts("#activity li")
 	wants(t, "activity", activity, []string{
@@ -145,12 +148,11 @@ func TestPeriods(t *testing.T) {
 	var got []string
 	for _, link := range owner.Get("/admin").Links(".page-header nav a") {
 		page := owner.Get(link)
-		got = append(got, fmt.Sprint(page.Text(".page-header summary"), "/", page.Text(".page-header nav [aria-current]"), "/",
-			page.Text(".dashboard-chart .card-header div"), "/", page.Find("#points tbody tr").Length()))
+		got = append(got, fmt.Sprint(page.Text(".page-header nav [aria-current]"), "/", page.Text(".page-header summary"), "/", page.Find("#points tbody tr").Length()))
 	}
 	wants(t, "periods", got, []string{
-		"Last 7 days/Last 7 days/9–15 Jun 2026/7", "Last 30 days/Last 30 days/17 May – 15 Jun 2026/30", "Last 90 days/Last 90 days/18 Mar – 15 Jun 2026/90",
-		"This month/This month/1–15 Jun 2026/15", "Last month/Last month/1–31 May 2026/31", "This year/This year/1 Jan – 15 Jun 2026/166",
+		"Last 7 days/9–15 Jun 2026/7", "Last 30 days/17 May – 15 Jun 2026/30", "Last 90 days/18 Mar – 15 Jun 2026/90",
+		"This month/1–15 Jun 2026/15", "Last month/1–31 May 2026/31", "This year/1 Jan – 15 Jun 2026/25",
 	})
 	if page := owner.Get("/admin?period=7-days"); page.Find("[aria-labelledby=top-title] p").Length() != 1 || page.Find("[aria-labelledby=top-title] table").Length() != 0 {
 		t.Errorf("without sales, the top customers are %q", page.Text("[aria-labelledby=top-title]"))
@@ -317,8 +319,12 @@ func TestRoundTripsOfInsight(t *testing.T) {
 	}{
 		{path: "/admin", want: 5},
 		{path: "/admin/activity", header: []string{"Hx-Request", "true"}, want: 2},
-		{path: "/admin/reports", want: 2},
-		{path: "/admin/reports/customers", want: 2},
+		{path: "/admin/reports", want: 3},
+		{path: "/admin/reports/customers", want: 3},
+		{path: "/admin/reports/locations", want: 2},
+		{path: "/admin/reports/staff", want: 3},
+		{path: "/admin/reports/hours", want: 3},
+		{path: "/admin/reports/rewards", want: 2},
 		{path: "/admin/reports/coupons", want: 2},
 		{path: "/admin/reports/coupons?from=2026-06-01", want: 2},
 		{path: "/admin/audit", want: 3},

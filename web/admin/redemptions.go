@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -368,22 +370,34 @@ func (a *Admin) chooseReward(c echo.Context, q *page.Form) error {
 		Pager:   page.Pager(list, c.Request().URL, "reward", "rewards", ""),
 		CanEdit: by.Role.Includes(core.Manager),
 	}
-	var unavailable []views.RewardChoice
+	// What can be redeemed first, then the others by how little is missing.
+	slices.SortStableFunc(list.Items, func(one, other reward.Reward) int {
+		return cmp.Compare(shortfall(one, who), shortfall(other, who))
+	})
 	for _, r := range list.Items {
-		if choice := rewardChoice(r, who); choice.Path != "" {
-			v.Choices = append(v.Choices, choice)
-		} else {
-			unavailable = append(unavailable, choice)
-		}
+		v.Choices = append(v.Choices, rewardChoice(r, who))
 	}
-	v.Choices = append(v.Choices, unavailable...)
 	return a.Render(c, http.StatusOK, views.RedeemingPage(v), nil)
+}
+
+// shortfall is how much of a reward's cost a customer doesn't have, as a share of the cost, because points
+// and stamps can't be compared. 0: it can be redeemed; above 1: it is affordable and out of stock.
+func shortfall(r reward.Reward, who customer.Customer) float64 {
+	unit, price := r.Price()
+	balance := who.PointsBalance
+	if unit == ledger.Stamps {
+		balance = who.StampsBalance
+	}
+	if price <= balance && r.Stock != nil && *r.Stock == 0 {
+		return 2
+	}
+	return max(0, float64(price-balance)/float64(price))
 }
 
 // rewardChoice says whether a customer can redeem a reward. A balance that is too small is
 // reported before an empty stock, as core does.
 func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
-	v := views.RewardChoice{Name: r.Name, Description: orZero(r.Description), Cost: rewardCost(r)}
+	v := views.RewardChoice{Name: r.Name, Picture: rewardPicture(r), Description: orZero(r.Description), Cost: rewardCost(r)}
 	unit, price := r.Price()
 	missing := price - who.PointsBalance
 	if unit == ledger.Stamps {

@@ -50,7 +50,7 @@ func TestRedeemReward(t *testing.T) {
 		t.Fatalf("who was found leads to %q", choose)
 	}
 	choices := s.cashier.Get(choose)
-	wants(t, "rewards", choices.Texts("li.list-group-item .num"), []string{"75 points", "20 points", "280 points"})
+	wants(t, "rewards", choices.Texts("li.list-group-item .num"), []string{"75 points", "280 points", "20 points"})
 	if got := choices.Text("li.list-group-item"); !strings.HasPrefix(got, "Bun <b>") || !strings.Contains(got, "180 points") {
 		t.Errorf("to choose from: %q", got)
 	}

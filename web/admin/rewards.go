@@ -27,6 +27,7 @@ func (a *Admin) rewardRoutes() []route {
 		{method: get, path: rewardsPath + "/:ulid/stock", least: core.Manager, handle: a.showReward},
 		{method: post, path: rewardsPath + "/:ulid/stock", least: core.Manager, handle: a.correctStock},
 		{method: post, path: rewardsPath + "/:ulid/active", least: core.Manager, handle: a.setRewardActive},
+		{method: get, path: rewardsPath + "/:ulid/picture/:hash", least: core.Cashier, handle: a.showRewardPicture},
 	}
 }
 
@@ -56,13 +57,34 @@ func (a *Admin) listRewards(c echo.Context) error {
 
 func rewardRow(r reward.WithCounts) views.RewardRow {
 	row := views.RewardRow{
-		Path: rewardPath(r.ID), Name: r.Name, Description: orZero(r.Description), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Stock),
+		Path: rewardPath(r.ID), Name: r.Name, Description: orZero(r.Description), Picture: rewardPicture(r.Reward), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Stock),
 		Pending: page.Number(r.Pending), Redeemed: page.Number(r.Redeemed), Active: r.Active,
 	}
 	if r.Pending > 0 {
 		row.PendingPath = redemptionsOf("pending", "", r.ID.String())
 	}
 	return row
+}
+
+// rewardPicture is the address of a reward's picture, or "". A new picture has a new address.
+func rewardPicture(r reward.Reward) string {
+	if r.PictureHash == nil {
+		return ""
+	}
+	return rewardPath(r.ID) + "/picture/" + *r.PictureHash
+}
+
+func (a *Admin) showRewardPicture(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	shown, err := a.Rewards.Picture(c.Request().Context(), page.Actor(c), id, c.Param("hash"))
+	if err != nil {
+		return err
+	}
+	setCacheControl(c, "private, max-age=31536000, immutable")
+	return page.Picture(c, shown)
 }
 
 // rewardCost is what a reward is exchanged for, in words.
@@ -109,6 +131,17 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 		stock.Mode, stock.Optional, stock.After, stock.Help = "numeric", true, "units", "Leave empty if unlimited"
 		v.Stock = &stock
 	}
+	currency := page.Actor(c).Tenant.Currency
+	v.UnitCost = form.Field("cost_cents", "Cost to you")
+	v.UnitCost.Mode, v.UnitCost.Before, v.UnitCost.Optional, v.UnitCost.Help = "decimal", page.Symbol(currency), true, "Used to value outstanding points"
+	v.Picture = form.Field("picture", "Picture")
+	v.Picture.Type, v.Picture.Optional, v.Picture.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
+	v.Picture.Help = "PNG, JPEG or WebP, up to 256 kB"
+	if old != nil && old.PictureHash != nil {
+		v.PicturePath, v.Picture.Label = rewardPicture(*old), "New picture"
+		v.Remove = form.Field("remove_picture", "Remove picture")
+		v.Remove.Checked = form.Checked("remove_picture")
+	}
 	v.Problem = form.Problem()
 	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "Shown to customers, e.g. Free espresso"
 	v.Description.Optional, v.Description.Help = true, "What customers get and when"
@@ -137,13 +170,19 @@ func readCost(form *page.Form) (points, stamps *int64) {
 func (a *Admin) addReward(c echo.Context) error {
 	return page.Submit(a.Kit, c, page.Submission[reward.Reward]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
-			n := reward.New{Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock")}
+			n := reward.New{
+				Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock"), CostCents: form.Amount("cost_cents", by.Tenant.Currency),
+			}
+			if form.File != nil {
+				n.Picture = &form.File
+			}
 			n.PointsCost, n.StampsCost = readCost(form)
 			n.Malformed = form.Malformed
 			return a.Rewards.Add(ctx, by, n)
 		},
 		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, nil, form) },
 		Once:    true,
+		File:    "picture",
 		To:      pathOfReward,
 		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created for " + rewardCost(r) + "." },
 	})
@@ -170,7 +209,11 @@ func (a *Admin) changeReward(c echo.Context) error {
 	} else {
 		values["points_cost"] = strconv.FormatInt(*r.PointsCost, 10)
 	}
-	return a.rewardForm(c, http.StatusOK, &r.Reward, page.Blank(values))
+	form := page.Blank(values)
+	if r.CostCents != nil {
+		form.SetAmount("cost_cents", *r.CostCents, page.Actor(c).Tenant.Currency)
+	}
+	return a.rewardForm(c, http.StatusOK, &r.Reward, form)
 }
 
 func (a *Admin) editReward(c echo.Context) error {
@@ -181,12 +224,21 @@ func (a *Admin) editReward(c echo.Context) error {
 	return page.Submit(a.Kit, c, page.Submission[reward.Reward]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
 			points, stamps := readCost(form)
-			return a.Rewards.Edit(ctx, by, old.ID, reward.Edit{
+			edit := reward.Edit{
 				Name: ifChanged(form, form.Text("name"), "name"), Description: ifChanged(form, form.Text("description"), "description"),
-				PointsCost: ifChanged(form, points, costFields...), StampsCost: ifChanged(form, stamps, costFields...), Malformed: form.Malformed,
-			})
+				PointsCost: ifChanged(form, points, costFields...), StampsCost: ifChanged(form, stamps, costFields...),
+				CostCents: ifChanged(form, form.Amount("cost_cents", by.Tenant.Currency), "cost_cents"),
+			}
+			if form.File != nil {
+				edit.Picture = core.Set(form.File)
+			} else if form.Checked("remove_picture") {
+				edit.Picture.Set = true
+			}
+			edit.Malformed = form.Malformed
+			return a.Rewards.Edit(ctx, by, old.ID, edit)
 		},
 		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, &old.Reward, form) },
+		File:    "picture",
 		To:      pathOfReward,
 		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved for " + rewardCost(r) + "." },
 	})
@@ -246,6 +298,9 @@ func (a *Admin) rewardDetail(c echo.Context, status int, r reward.WithCounts, fo
 		AllPath: redemptionsOf("all", "", r.ID.String()), CanEdit: by.Role.Includes(core.Manager),
 		Stock: a.stockCard(r.Reward, by, form),
 	}
+	if r.CostCents != nil {
+		v.Facts = append([]ui.Pair{{Name: "Cost to you", Value: page.Money(*r.CostCents, by.Tenant.Currency)}}, v.Facts...)
+	}
 	for _, n := range latest.Items {
 		v.Latest = append(v.Latest, a.redemptionRow(by, n))
 	}
@@ -255,11 +310,21 @@ func (a *Admin) rewardDetail(c echo.Context, status int, r reward.WithCounts, fo
 func (a *Admin) stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
 	v := views.StockCard{
 		Stock: stockInWords(r.Stock), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: rewardPath(r.ID), FormKey: a.NewFormKey(),
-		Seen: digits(r.Stock), Change: form.Field("change", "Units"), Count: form.Field("stock", "Number in stock"),
+		Seen: digits(r.Stock), How: form.Field("how", "Change"), Units: form.Field("units", "Units"),
+	}
+	how := form.Value("how")
+	if how == "" {
+		how = "add"
+	}
+	v.How.Options = []ui.Option{{Value: "add", Label: "Add"}, {Value: "remove", Label: "Remove"}, {Value: "set", Label: "Set to"}, {Value: "unlimited", Label: "Unlimited"}}
+	for i := range v.How.Options {
+		v.How.Options[i].Selected = v.How.Options[i].Value == how
 	}
 	v.Problem = form.Problem()
-	v.Change.Mode, v.Change.Autocomplete, v.Change.Help = "numeric", "off", "Added to or removed from the stock"
-	v.Count.Mode, v.Count.Autocomplete, v.Count.Help = "numeric", "off", "Sets the stock to this number"
+	v.Units.Mode, v.Units.Autocomplete = "numeric", "off"
+	if r.Stock == nil {
+		v.Units.Label = "Number in stock"
+	}
 	return v
 }
 
@@ -301,33 +366,33 @@ func (a *Admin) correctStock(c echo.Context) error {
 	return a.Redirect(c, rewardPath(id))
 }
 
-// changeStock runs one of the two forms and says what it did.
+// changeStock runs the chosen change and says what it did.
 func (a *Admin) changeStock(c echo.Context, by core.Actor, id core.ID, form *page.Form) (r reward.Reward, done string, err error) {
-	ctx := c.Request().Context()
-	if form.Values.Has("change") {
-		change := form.Integer("change")
-		if change != nil && *change > 0 && form.Value("take") != "" {
-			change = new(-*change)
+	ctx, how := c.Request().Context(), form.Value("how")
+	if how == "set" || how == "unlimited" {
+		count := reward.StockCount{Seen: form.Integer("seen")}
+		if how == "set" {
+			form.Require("units") // core reads nil as unlimited
+			count.Stock = form.Integer("units")
 		}
-		r, err = a.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Malformed: form.Malformed})
-		if err == nil {
-			done = page.Number(*change) + " added"
-			if *change < 0 {
-				done = page.Number(-*change) + " removed"
-			}
-			done += ". Stock is now " + page.Number(*r.Stock)
+		count.Malformed = form.Malformed
+		r, err = a.Rewards.SetStock(ctx, by, id, count)
+		if r.Stock == nil {
+			return r, "Stock is now unlimited", err
 		}
-		return r, done, err
+		return r, "Stock is now " + page.Number(*r.Stock), err
 	}
-	count := reward.StockCount{Seen: form.Integer("seen")}
-	if form.Value("unlimited") == "" {
-		form.Require("stock") // core reads nil as unlimited
-		count.Stock = form.Integer("stock")
+	change := form.Integer("units")
+	if change != nil && how == "remove" {
+		change = new(-max(*change, -*change))
 	}
-	count.Malformed = form.Malformed
-	r, err = a.Rewards.SetStock(ctx, by, id, count)
-	if r.Stock == nil {
-		return r, "Stock is now unlimited", err
+	r, err = a.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Malformed: form.Malformed})
+	if err == nil {
+		done = page.Number(*change) + " added"
+		if *change < 0 {
+			done = page.Number(-*change) + " removed"
+		}
+		done += ". Stock is now " + page.Number(*r.Stock)
 	}
-	return r, "Stock is now " + page.Number(*r.Stock), err
+	return r, done, err
 }

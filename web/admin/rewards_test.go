@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"image/color"
 	"net/http"
 	"regexp"
 	"strings"
@@ -178,12 +179,12 @@ func TestStockCorrections(t *testing.T) {
 		figures string
 		stock   int64
 	}{
-		{[]string{"change", "12"}, "12 18", 18},
-		{[]string{"change", "14", "take", "1"}, "14 4", 4},
-		{[]string{"change", "-3", "take", "1"}, "3 1", 1},
-		{[]string{"stock", "25", "seen", "1"}, "25", 25},
-		{[]string{"stock", "7", "seen", "25", "unlimited", "1"}, "", -1},
-		{[]string{"stock", "2", "seen", ""}, "2", 2},
+		{[]string{"how", "add", "units", "12"}, "12 18", 18},
+		{[]string{"how", "remove", "units", "14"}, "14 4", 4},
+		{[]string{"how", "remove", "units", "-3"}, "3 1", 1},
+		{[]string{"how", "set", "units", "25", "seen", "1"}, "25", 25},
+		{[]string{"how", "unlimited", "units", "7", "seen", "25"}, "", -1},
+		{[]string{"how", "set", "units", "2", "seen", ""}, "2", 2},
 	} {
 		a := correct(c.form...)
 		said := a.Text("#stock [role=status]")
@@ -198,35 +199,35 @@ func TestStockCorrections(t *testing.T) {
 		form []string
 		says string
 	}{
-		{[]string{"change", "3", "take", "1"}, webtest.Message("X", core.Violation{Rule: "max_removed", Limit: 2})},
-		{[]string{"change", "few"}, webtest.Message("Units", core.MustBeInteger)},
-		{[]string{"change", ""}, webtest.Message("Units", core.Required)},
-		{[]string{"change", "0"}, webtest.Message("Units", core.NotZero)},
-		{[]string{"stock", "", "seen", "2"}, webtest.Message("Number in stock", core.Required)},
-		{[]string{"stock", "-1", "seen", "2"}, webtest.Message("Number in stock", core.Min(0))},
+		{[]string{"how", "remove", "units", "3"}, webtest.Message("X", core.Violation{Rule: "max_removed", Limit: 2})},
+		{[]string{"how", "add", "units", "few"}, webtest.Message("Units", core.MustBeInteger)},
+		{[]string{"how", "add", "units", ""}, webtest.Message("Units", core.Required)},
+		{[]string{"how", "add", "units", "0"}, webtest.Message("Units", core.NotZero)},
+		{[]string{"how", "set", "units", "", "seen", "2"}, webtest.Message("Units", core.Required)},
+		{[]string{"how", "set", "units", "-1", "seen", "2"}, webtest.Message("Units", core.Min(0))},
 	} {
 		if a := correct(c.form...); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != c.says {
 			t.Errorf("%v: %d %q, want %q", c.form, a.Code, a.Text(".invalid-feedback"), c.says)
 		}
 	}
-	stale := correct("stock", "9", "seen", "8")
+	stale := correct("how", "set", "units", "9", "seen", "8")
 	if got := stale.Text("#stock .alert"); stale.Code != http.StatusUnprocessableEntity || got != reward.ErrStockChanged.Message {
 		t.Errorf("an outdated count: %d %q", stale.Code, got)
 	}
-	if stale.Text("#stock .h1") != "2" || stale.Value("input[name=seen]") != "2" || stale.Value("#field-stock") != "9" {
-		t.Errorf("it shows %q, %q seen, %q typed", stale.Text("#stock .h1"), stale.Value("input[name=seen]"), stale.Value("#field-stock"))
+	if stale.Text("#stock .h1") != "2" || stale.Value("input[name=seen]") != "2" || stale.Value("#field-units") != "9" {
+		t.Errorf("it shows %q, %q seen, %q typed", stale.Text("#stock .h1"), stale.Value("input[name=seen]"), stale.Value("#field-units"))
 	}
-	whole := s.manager.Post(path+"/stock", webtest.Form("change", "3", "take", "1"))
+	whole := s.manager.Post(path+"/stock", webtest.Form("how", "remove", "units", "3"))
 	if whole.Code != http.StatusUnprocessableEntity || whole.Text("h1") != "Mug" || whole.Text(".invalid-feedback") != webtest.Message("X", core.Violation{Rule: "max_removed", Limit: 2}) {
 		t.Errorf("without scripts: %d %q", whole.Code, whole.Text("main"))
 	}
-	if got := s.manager.Submit(path+"/stock", webtest.Form("change", "1")).Text("#flashes"); figures(got) != "1 3" {
+	if got := s.manager.Submit(path+"/stock", webtest.Form("how", "add", "units", "1")).Text("#flashes"); figures(got) != "1 3" {
 		t.Errorf("without scripts: %q", got)
 	}
 	if s.manager.Get(path+"/stock").Text("h1") != "Mug" {
 		t.Error("the address of a refused correction shows nothing by itself")
 	}
-	s.manager.Post(path+"/stock", webtest.Form("change", "3", "take", "1"))
+	s.manager.Post(path+"/stock", webtest.Form("how", "remove", "units", "3"))
 	if got := s.manager.Get("/admin/rewards"); got.Find("tbody .badge").Length() != 1 || figures(got.Text("tbody td:nth-child(3)")) != "0" {
 		t.Errorf("an empty stock: %q", got.Text("tbody tr"))
 	}
@@ -241,7 +242,7 @@ func TestStockCorrectionHappensOnce(t *testing.T) {
 	for _, c := range []struct {
 		pairs []string
 		stock int64
-	}{{[]string{"change", "12"}, 18}, {[]string{"change", "3", "take", "1"}, 15}, {[]string{"stock", "9", "seen", "15"}, 9}} {
+	}{{[]string{"how", "add", "units", "12"}, 18}, {[]string{"how", "remove", "units", "3"}, 15}, {[]string{"how", "set", "units", "9", "seen", "15"}, 9}} {
 		sent := webtest.Form(append(c.pairs, "form_key", s.manager.Get(path).Value("#stock input[name=form_key]"))...)
 		for range 2 {
 			if a := s.manager.Post(path+"/stock", sent); a.Code != http.StatusSeeOther || a.Header().Get("Location") != path {
@@ -269,7 +270,7 @@ func TestCashierCannotChangeRewards(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"/edit", "/stock", "/active"} {
-		if a := s.cashier.Post(path+p, webtest.Form("change", "5", "active", "0", "name", "Mine")); a.Code != http.StatusForbidden {
+		if a := s.cashier.Post(path+p, webtest.Form("how", "add", "units", "5", "active", "0", "name", "Mine")); a.Code != http.StatusForbidden {
 			t.Errorf("POST %s = %d, want 403", p, a.Code)
 		}
 	}
@@ -289,11 +290,55 @@ func TestRewardOfAnotherBusinessIsNotFound(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"/edit", "/stock", "/active"} {
-		if a := stranger.Post(path+p, webtest.Form("change", "5", "active", "0", "name", "Mine", "points_cost", "1")); a.Code != http.StatusNotFound {
+		if a := stranger.Post(path+p, webtest.Form("how", "add", "units", "5", "active", "0", "name", "Mine", "points_cost", "1")); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s = %d, want 404", p, a.Code)
 		}
 	}
 	if got := s.stock(path); got != 6 {
 		t.Errorf("a stock of %d, want 6", got)
+	}
+}
+
+// "Rewards have a picture and a cost in money". A picture can be replaced and removed, and another business
+// doesn't see it.
+func TestRewardPictureAndCost(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	draft := webtest.Form("name", "Mug", "cost_unit", "points", "points_cost", "120", "cost_cents", "6.50", "form_key", "mug")
+	made := s.manager.upload("/admin/rewards/new", draft, upload{"picture", "mug.png", "image/png", square(t, color.White)})
+	path := made.Header().Get("Location")
+	shown := s.manager.Get(path)
+	address := shown.Attr("main .reward-photo", "src")
+	if !strings.Contains(shown.Text("main"), "€ 6.50") || !strings.HasPrefix(address, path+"/picture/") {
+		t.Fatalf("the reward: %q, its picture %q", shown.Text("main"), address)
+	}
+	if a := s.cashier.Ask(http.MethodGet, address); a.Code != http.StatusOK || a.Header().Get("Content-Type") != "image/jpeg" || !strings.Contains(a.Header().Get("Content-Security-Policy"), "sandbox") {
+		t.Errorf("%s = %d %v", address, a.Code, a.Header())
+	}
+	if a := newShop(t).signedIn(core.Owner).Ask(http.MethodGet, address); a.Code != http.StatusNotFound {
+		t.Errorf("another business: %d", a.Code)
+	}
+	if got := s.cashier.Get("/admin/rewards").Attr("tbody img", "src"); got != address {
+		t.Errorf("the list shows %q", got)
+	}
+
+	form := s.manager.Get(path + "/edit")
+	if form.Value("#field-cost_cents") != "6.50" || form.Attr("form img", "src") != address {
+		t.Errorf("the form: %q, %q", form.Value("#field-cost_cents"), form.Attr("form img", "src"))
+	}
+	refused := s.manager.upload(path+"/edit", draft, upload{"picture", "mug.gif", "image/gif", "GIF89a"})
+	if got := refused.Text(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != webtest.Message("New picture", core.Violation{Rule: "picture_type"}) {
+		t.Errorf("a GIF: %d %q", refused.Code, got)
+	}
+	s.manager.upload(path+"/edit", draft, upload{"picture", "mug.png", "image/png", square(t, color.Black)})
+	if now := s.manager.Get(path).Attr("main .reward-photo", "src"); now == address || now == "" {
+		t.Errorf("the new picture is at %q", now)
+	}
+	if a := s.cashier.Ask(http.MethodGet, address); a.Code != http.StatusNotFound {
+		t.Errorf("the old picture: %d", a.Code)
+	}
+	s.manager.Submit(path+"/edit", webtest.With(draft, "remove_picture", "1", "cost_cents", ""))
+	if got := s.manager.Get(path); got.Find("main .reward-photo").Length() != 0 || strings.Contains(got.Text("main"), "Cost to you") {
+		t.Errorf("removed: %q", got.Text("main"))
 	}
 }

@@ -7,6 +7,7 @@ package docs
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -14,47 +15,98 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/api/description"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/docs"
+	"example.com/loyalty/web/host"
 )
+
+// Config describes the installation.
+type Config struct {
+	Names       host.Names
+	OwnCA       bool   // clients need the installation's certificate authority
+	Description []byte // openapi.json of the installation
+	// Exists reports whether a business has this slug.
+	Exists func(ctx context.Context, slug string) (bool, error)
+	// Ready reports why requests can't be answered.
+	Ready func(context.Context) (notice string, err error)
+}
 
 // Pages are the pages of one installation. They never change while it runs, so they are
 // built once.
 type Pages struct {
+	Config
+	site
 	guides
-	home      views.Home
-	reference views.Reference
-	list      views.ProblemList
-	problems  map[string]views.Problem // by slug
+	quickStart views.QuickStart
+	programs   map[string]string // of the quick start, by file name
+	reference  reference
+	list       views.ProblemList
+	problems   map[string]views.Problem // by slug
+	index      index
 }
 
-// New builds the pages for an installation's base URL.
-func New(baseURL string) *Pages {
-	baseURL = strings.TrimSuffix(baseURL, "/")
-	p := &Pages{
-		guides:    newGuides(baseURL),
-		reference: newReference(),
-		home: views.Home{
-			Frame: frame("Loyalty", "Loyalty points and stamps for shops: the API and its documentation.", views.HomeSection),
-			API:   baseURL + "/api/v1",
-			Example: "curl " + baseURL + "/api/v1/customers \\\n" +
-				"  --header \"Authorization: Bearer $TOKEN\"",
-		},
+// site is what all pages of an installation share.
+type site struct {
+	base string // its URL, without a final slash
+	nav  []views.NavGroup
+}
+
+// New builds the pages. It panics if the description can't be read, since that is a mistake in
+// an embedded file.
+func New(c Config) *Pages {
+	api, err := description.Parse(c.Description)
+	if err != nil {
+		panic(err)
 	}
-	p.list, p.problems = newProblems(baseURL)
+	s := site{base: c.Names.Base(), nav: navigation(api)}
+	p := &Pages{
+		Config:    c,
+		site:      s,
+		guides:    newGuides(s),
+		reference: newReference(s, api),
+	}
+	p.quickStart, p.programs = newQuickStart(s, c.Names.Tenant("yourbusiness"), c.OwnCA)
+	p.list, p.problems = newProblems(s)
+	p.index = newIndex(p)
 	return p
+}
+
+// navigation lists the pages of the documentation.
+func navigation(api description.Document) []views.NavGroup {
+	groups := views.NavGroup{Title: "Reference"}
+	for _, tag := range api.Tags {
+		groups.Links = append(groups.Links, views.NavLink{Path: groupPath(tag.Name), Label: tag.Name})
+	}
+	return []views.NavGroup{
+		{Title: "Get started", Links: []views.NavLink{
+			{Path: quickStartPath, Label: "Quick start"},
+			{Path: "/docs", Label: "Overview"},
+		}},
+		groups,
+		{Title: "Guides", Links: []views.NavLink{
+			{Path: "/docs/retries", Label: "Retries"},
+			{Path: "/problems", Label: "Problems"},
+			{Path: "/docs/versioning", Label: "Versioning"},
+			{Path: "/docs/changelog", Label: "Changelog"},
+		}},
+	}
 }
 
 // Mount registers the pages on the base host.
 func (p *Pages) Mount(e *echo.Echo) {
 	for path, handler := range map[string]echo.HandlerFunc{
-		"/":                p.showHome,
-		"/docs":            p.showReference,
-		"/docs/retries":    p.showRetries,
-		"/docs/versioning": p.showVersioning,
-		"/docs/changelog":  p.showChangelog,
-		"/problems":        p.showProblems,
-		"/problems/:slug":  p.showProblem,
+		"/":                       p.showHome,
+		"/docs":                   p.showOverview,
+		referencePath + ":group":  p.showGroup,
+		searchPath:                p.showSearch,
+		quickStartPath:            p.showQuickStart,
+		quickStartPath + "/:file": p.showProgram,
+		"/docs/retries":           p.showRetries,
+		"/docs/versioning":        p.showVersioning,
+		"/docs/changelog":         p.showChangelog,
+		"/problems":               p.showProblems,
+		"/problems/:slug":         p.showProblem,
 	} {
 		// Echo refuses HEAD with 405 by default, but link checkers use it.
 		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler)
@@ -64,12 +116,8 @@ func (p *Pages) Mount(e *echo.Echo) {
 // NotFound responds to a browser with the page for an unknown address.
 func NotFound(c echo.Context) error {
 	return render(c, http.StatusNotFound, views.NotFoundPage(views.NotFound{
-		Frame: frame("Page not found · Loyalty", "", views.NoSection),
+		Frame: site{}.frame("Page not found · Loyalty", "", ""),
 	}))
-}
-
-func (p *Pages) showHome(c echo.Context) error {
-	return render(c, http.StatusOK, views.HomePage(p.home))
 }
 
 func (p *Pages) showProblems(c echo.Context) error {
@@ -94,10 +142,11 @@ func render(c echo.Context, status int, page templ.Component) error {
 	return c.HTMLBlob(status, b.Bytes())
 }
 
-func frame(title, description string, section views.Section) views.Frame {
+func (s site) frame(title, description, path string) views.Frame {
 	return views.Frame{
-		Title: title, Description: description, Section: section,
-		Stylesheets: []string{static.Path("css/frame.css"), static.Path("css/docs.css")}, Icon: static.Path("img/icon.svg"),
+		Title: title, Description: description, Path: path, Guides: s.nav,
+		Stylesheets: []string{static.Path("css/frame.css"), static.Path("css/docs.css")},
+		Scripts:     []string{static.Path("js/docs.js")}, Icon: static.Path("img/icon.svg"),
 	}
 }
 

@@ -15,11 +15,11 @@ type guides struct {
 	changelog  views.Changelog
 }
 
-func newGuides(baseURL string) guides {
-	api := baseURL + "/api/v1"
+func newGuides(s site) guides {
+	api := s.base + "/api/v1"
 	return guides{
 		retries: views.Retries{
-			Frame:      frame("Retries · Loyalty", "How to retry an API request without doing anything twice.", views.RetriesSection),
+			Frame:      s.frame("Retries · Loyalty", "How to retry an API request without doing anything twice.", "/docs/retries"),
 			Keyed:      keyedRequest(api),
 			Referenced: referencedRequest(api),
 			Found:      lastTransactionRequest(api),
@@ -27,17 +27,17 @@ func newGuides(baseURL string) guides {
 			Pseudocode: pseudocode,
 		},
 		versioning: views.Versioning{
-			Frame: frame("Versioning · Loyalty", "What API clients can rely on, and how you learn about changes.", views.VersioningSection),
+			Frame: s.frame("Versioning · Loyalty", "What API clients can rely on, and how you learn about changes.", "/docs/versioning"),
 			Headers: `Deprecation: true
 Sunset: Thu, 01 Apr 2027 00:00:00 GMT
-Link: <` + baseURL + `/docs/changelog>; rel="deprecation"`,
+Link: <` + s.base + `/docs/changelog>; rel="deprecation"`,
 			Watch: `curl --silent --output /dev/null --dump-header - \
   --header "Authorization: Bearer $TOKEN" \
   ` + api + `/customers |
   grep -iE '^(deprecation|sunset|link):'`,
 		},
 		changelog: views.Changelog{
-			Frame:  frame("Changelog · Loyalty", "What the API can do, and since when.", views.ChangelogSection),
+			Frame:  s.frame("Changelog · Loyalty", "What the API can do, and since when.", "/docs/changelog"),
 			Launch: launch,
 			Added:  added(),
 		},

@@ -17,8 +17,8 @@ import (
 var problemsSource string
 
 // newProblems returns the list of rules, and the page of each by its slug.
-func newProblems(baseURL string) (views.ProblemList, map[string]views.Problem) {
-	list := views.ProblemList{Frame: frame("Problems · Loyalty", "The business rules that can refuse an API request.", views.ProblemsSection)}
+func newProblems(s site) (views.ProblemList, map[string]views.Problem) {
+	list := views.ProblemList{Frame: s.frame("Problems · Loyalty", "The business rules that can refuse an API request.", "/problems")}
 	pages := map[string]views.Problem{}
 	for section := range strings.SplitSeq(problemsSource, "\n\n") {
 		if title, ok := strings.CutPrefix(section, "# "); ok {
@@ -27,7 +27,7 @@ func newProblems(baseURL string) (views.ProblemList, map[string]views.Problem) {
 			continue
 		}
 		group := &list.Groups[len(list.Groups)-1]
-		problem := parseProblem(section, baseURL)
+		problem := s.parseProblem(section)
 		problem.Group = group.Title
 		pages[problem.Slug] = problem
 		group.Problems = append(group.Problems, views.ProblemLink{Slug: problem.Slug, Detail: problem.Detail})
@@ -35,7 +35,7 @@ func newProblems(baseURL string) (views.ProblemList, map[string]views.Problem) {
 	return list, pages
 }
 
-func parseProblem(section, baseURL string) views.Problem {
+func (s site) parseProblem(section string) views.Problem {
 	var p views.Problem
 	for l := range strings.Lines(section) {
 		mark, rest, _ := strings.Cut(strings.TrimSpace(l), " ")
@@ -54,8 +54,8 @@ func parseProblem(section, baseURL string) views.Problem {
 			p.Happened = append(p.Happened, text(mark+" "+rest))
 		}
 	}
-	p.Frame = frame(p.Heading+" · Loyalty", p.Detail, views.ProblemsSection)
-	p.Example = problemDocument(baseURL, p.Slug, p.Detail)
+	p.Frame = s.frame(p.Heading+" · Loyalty", p.Detail, "/problems/"+p.Slug)
+	p.Example = problemDocument(s.base, p.Slug, p.Detail)
 	return p
 }
 

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // logos
 
-	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/picture"
 )
 
 const (
@@ -30,7 +30,7 @@ type logos struct {
 
 // small returns a logo as a PNG of logoSide pixels a side, on white as on pages. PNG,
 // because many mail programs can't show WebP.
-func (l *logos) small(original *tenant.Picture) ([]byte, error) {
+func (l *logos) small(original *picture.Picture) ([]byte, error) {
 	hash := sha256.Sum256(original.Bytes)
 	l.mu.Lock()
 	known := l.scaled[hash]

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/picture"
 	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/mail"
 	"example.com/loyalty/web/page"
@@ -81,7 +82,7 @@ func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
 }
 
 // pictures returns the pictures inside the e-mail: the QR code and the logo, if there is one.
-func (p renderer) pictures(v *views.Voucher, logo *tenant.Picture) ([]mail.Inline, error) {
+func (p renderer) pictures(v *views.Voucher, logo *picture.Picture) ([]mail.Inline, error) {
 	code, err := qrcode.New(v.URL, qrcode.Medium)
 	if err != nil {
 		return nil, fmt.Errorf("QR code of a voucher: %w", err)

@@ -20,6 +20,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/picture"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/viewtest"
 	"example.com/loyalty/web/email"
@@ -31,24 +32,24 @@ const (
 )
 
 // logo returns a picture of this size in one colour.
-func logo(t *testing.T, width, height int) *tenant.Picture {
+func logo(t *testing.T, width, height int) *picture.Picture {
 	t.Helper()
 	return encoded(t, width, height, func(int, int) color.Color { return color.RGBA{R: 0x16, G: 0x5c, B: 0x47, A: 0xff} })
 }
 
-func encoded(t *testing.T, width, height int, at func(x, y int) color.Color) *tenant.Picture {
+func encoded(t *testing.T, width, height int, at func(x, y int) color.Color) *picture.Picture {
 	t.Helper()
-	picture := image.NewRGBA(image.Rect(0, 0, width, height))
+	drawn := image.NewRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
 		for x := range width {
-			picture.Set(x, y, at(x, y))
+			drawn.Set(x, y, at(x, y))
 		}
 	}
 	var file bytes.Buffer
-	if err := png.Encode(&file, picture); err != nil {
+	if err := png.Encode(&file, drawn); err != nil {
 		t.Fatal(err)
 	}
-	return &tenant.Picture{Type: "image/png", Bytes: file.Bytes()}
+	return &picture.Picture{Type: "image/png", Bytes: file.Bytes()}
 }
 
 func voucherEmail(t *testing.T) coupon.VoucherEmail {
@@ -222,7 +223,7 @@ func TestVoucherEmailIsBelow100kB(t *testing.T) {
 	if err := jpeg.Encode(&photo, image.NewRGBA(image.Rect(0, 0, 2000, 1)), nil); err != nil {
 		t.Fatal(err)
 	}
-	for name, picture := range map[string]*tenant.Picture{
+	for name, picture := range map[string]*picture.Picture{
 		"usual": logo(t, 512, 512), "noise": worst, "one line": {Type: "image/jpeg", Bytes: photo.Bytes()},
 	} {
 		l := voucherEmail(t)

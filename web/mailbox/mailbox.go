@@ -92,7 +92,7 @@ func pageLink(to *core.Cursor) string {
 }
 
 // showPolicy is that of every page, and lets this one have a frame.
-const showPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+const showPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 func (p *Pages) show(c echo.Context) error {
 	m, err := p.find(c)

@@ -19,6 +19,7 @@ import (
 type Form struct {
 	Values    url.Values
 	Malformed core.Fields // values that aren't numbers, amounts or dates: core reports them with the rest
+	File      []byte      // the chosen file, of a form with one; nil: none
 
 	violations core.Fields
 	problem    *ui.Problem

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -23,6 +24,8 @@ type Submission[T any] struct {
 	// Once runs a form with a key only once: sent again, it leads to the first result. For forms that
 	// create or move something. An edit may be sent again from the browser's history.
 	Once bool
+	// File is the name of the field with a file; "" for none.
+	File string
 	// Done is the message on that page; nil or "" for none.
 	Done func(T) string
 	// Undo is the form of the message's Undo button; nil for none.
@@ -31,7 +34,7 @@ type Submission[T any] struct {
 
 // Submit reads a form, runs its use case and answers with a redirect to the result.
 func Submit[T any](k *Kit, c echo.Context, s Submission[T]) error {
-	form, err := Read(c)
+	form, err := s.read(c)
 	if err != nil {
 		return err
 	}
@@ -59,6 +62,20 @@ func Submit[T any](k *Kit, c echo.Context, s Submission[T]) error {
 		}
 	}
 	return k.Redirect(c, s.To(result))
+}
+
+// maxFile is more than core allows a picture to have, so that core's own message is shown.
+const maxFile = 1 << 20
+
+func (s Submission[T]) read(c echo.Context) (form *Form, err error) {
+	if s.File == "" || !strings.HasPrefix(c.Request().Header.Get(echo.HeaderContentType), echo.MIMEMultipartForm) {
+		return Read(c)
+	}
+	form, file, err := ReadWithFile(c, s.File, maxFile)
+	if err == nil {
+		form.File = file
+	}
+	return form, err
 }
 
 // To leads every submission to the same page.

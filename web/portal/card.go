@@ -184,7 +184,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	}
 	for _, o := range d.Rewards {
 		unit, cost := o.Price()
-		r := views.CardReward{Name: o.Name, Cost: page.Units(cost, unit)}
+		r := views.CardReward{Name: o.Name, Picture: rewardPicturePath(o), Cost: page.Units(cost, unit)}
 		if o.Affordable {
 			v.Ready = append(v.Ready, r)
 			continue

@@ -10,7 +10,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/picture"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/page"
 )
 
@@ -99,12 +101,33 @@ func logoPath(hash string) string { return "/brand/logo/" + hash }
 
 // logo answers with the logo. A new one has a new address.
 func (p *Portal) logo(c echo.Context, f front) error {
-	picture, err := p.Tenants.Logo(c.Request().Context(), core.System(f.Tenant, "customer pages"), c.Param("hash"))
+	logo, err := p.Tenants.Logo(c.Request().Context(), core.System(f.Tenant, "customer pages"), c.Param("hash"))
 	if err != nil {
 		return err
 	}
 	cacheForever(c)
-	return page.Picture(c, picture)
+	return page.Picture(c, logo)
+}
+
+// rewardPicturePath is the address of a reward's picture, or "". A new picture has a new address.
+func rewardPicturePath(o walkin.Offered) string {
+	if o.Picture == nil {
+		return ""
+	}
+	return "/brand/reward/" + o.ID.String() + "/" + *o.Picture
+}
+
+func (p *Portal) rewardPicture(c echo.Context, f front) error {
+	id, err := core.ParseID(c.Param("ulid"))
+	if err != nil {
+		return err
+	}
+	shown, err := p.Rewards.Picture(c.Request().Context(), core.System(f.Tenant, "customer pages"), id, c.Param("hash"))
+	if err != nil {
+		return err
+	}
+	cacheForever(c)
+	return page.Picture(c, shown)
 }
 
 // icon answers with the icon for home screens: /brand/icon/165c47-192.png, or with the hash of a logo
@@ -117,7 +140,7 @@ func (p *Portal) icon(c echo.Context, f front) error {
 		return core.ErrNotFound
 	}
 	palette := f.palette()
-	var logo *tenant.Picture
+	var logo *picture.Picture
 	if len(key) == len("165c47") {
 		chosen, err := tenant.PaletteOf("#" + key)
 		if err != nil {
@@ -131,12 +154,12 @@ func (p *Portal) icon(c echo.Context, f front) error {
 		}
 		logo = &found
 	}
-	picture, err := drawIcon(side, palette, logo)
+	drawn, err := drawIcon(side, palette, logo)
 	if err != nil {
 		return err
 	}
 	cacheForever(c)
-	return page.Picture(c, tenant.Picture{Type: "image/png", Bytes: picture})
+	return page.Picture(c, picture.Picture{Type: "image/png", Bytes: drawn})
 }
 
 var iconSides = map[string]int{"180": 180, "192": 192, "512": 512}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/image/vector"
 	_ "golang.org/x/image/webp" // logos
 
+	"example.com/loyalty/core/picture"
 	"example.com/loyalty/core/tenant"
 )
 
@@ -94,7 +95,7 @@ func drawName(on draw.Image, name string, ink color.Color) error {
 
 // drawIcon draws the icon of a business for home screens: its logo on white, or a heart on its colour.
 // The drawing keeps to the middle, since devices cut off the corners.
-func drawIcon(side int, p tenant.Palette, logo *tenant.Picture) ([]byte, error) {
+func drawIcon(side int, p tenant.Palette, logo *picture.Picture) ([]byte, error) {
 	fill, ink, err := colours(p)
 	if err != nil {
 		return nil, err

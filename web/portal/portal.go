@@ -89,6 +89,7 @@ func New(c Config) http.Handler {
 		"/brand/:colour":                    p.style,
 		"/brand/logo/:hash":                 withFront(p.logo),
 		"/brand/icon/:name":                 withFront(p.icon),
+		"/brand/reward/:ulid/:hash":         withFront(p.rewardPicture),
 		"/card/:token":                      withCard(p.showCard),
 		"/card/:token/pin":                  p.backToCard,
 		"/card/:token/pin/:id":              withCard(p.showCodeState),

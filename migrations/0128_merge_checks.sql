@@ -1,4 +1,4 @@
--- Validates the constraints of 0126, while requests go on.
+-- Validates the constraints of 0127, while requests go on.
 -- +goose Up
 
 alter table loyalty.customer validate constraint customer_merged_into;

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"time"
+)
+
+// Step is the length of a chart's steps.
+type Step string
+
+// The steps. Weeks begin on Monday, and all steps at midnight in the tenant's time zone.
+const (
+	Daily   Step = "day"
+	Weekly  Step = "week"
+	Monthly Step = "month"
+)
+
+// Longer ranges are shown in weeks, and still longer ones in months, or a chart would be a blur.
+const (
+	maxDailyDays  = 92  // thirteen weeks, or a quarter
+	maxWeeklyDays = 731 // two years
+)
+
+func (d days) step() Step {
+	switch n := len(d.dates()); {
+	case n <= maxDailyDays:
+		return Daily
+	case n <= maxWeeklyDays:
+		return Weekly
+	}
+	return Monthly
+}
+
+// Bucket is the figures of a step of time: a day, or those days of a week or month that are in the range.
+type Bucket[T any] struct {
+	Period
+	Current  T
+	Previous *T   // of the days that it is compared with; nil: none
+	SoFar    bool // it contains today, so its figures still grow
+	Partial  bool // the range has only some of its days
+}
+
+// cut is a bucket without its figures.
+type cut struct {
+	from, to       time.Time
+	soFar, partial bool
+}
+
+// cuts divides the days into steps, which are whole except for the first and the last one.
+func (d days) cuts(step Step, now time.Time) (cuts []cut) {
+	y, m, day := now.In(d.zone).Date()
+	today := time.Date(y, m, day, 0, 0, 0, 0, time.UTC)
+	for from := d.from; !from.After(d.to); {
+		start := step.start(from)
+		next := step.next(start)
+		c := cut{from: from, to: next.AddDate(0, 0, -1)}
+		c.partial = from.After(start)
+		if c.to.After(d.to) {
+			c.to, c.partial = d.to, true
+		}
+		c.soFar = !today.Before(c.from) && !today.After(c.to)
+		if c.soFar && !from.After(start) {
+			c.partial = false // its first days, and it has no others yet
+		}
+		cuts = append(cuts, c)
+		from = next
+	}
+	return cuts
+}
+
+// start returns the first day of the step that contains a day.
+func (s Step) start(day time.Time) time.Time {
+	switch s {
+	case Weekly:
+		return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+	case Monthly:
+		return day.AddDate(0, 0, 1-day.Day())
+	case Daily:
+	}
+	return day
+}
+
+// next returns the first day of the step after the one that begins on a day.
+func (s Step) next(start time.Time) time.Time {
+	switch s {
+	case Weekly:
+		return start.AddDate(0, 0, 7)
+	case Monthly:
+		return start.AddDate(0, 1, 0)
+	case Daily:
+	}
+	return start.AddDate(0, 0, 1)
+}
+
+type buckets[T any] []Bucket[T]
+
+func newBuckets[T any](t timetable) buckets[T] {
+	made := make(buckets[T], len(t.cuts))
+	for i, c := range t.cuts {
+		made[i] = Bucket[T]{Period: Period{c.from, c.to}, SoFar: c.soFar, Partial: c.partial}
+	}
+	for _, s := range t.spans {
+		if s.part != inRange && made[s.bucket].Previous == nil {
+			made[s.bucket].Previous = new(T)
+		}
+	}
+	return made
+}
+
+// set stores the figures of a bucket, of the range or of the earlier period.
+func (b buckets[T]) set(period, bucket int64, figures T) {
+	if part(period) == inRange {
+		b[bucket].Current = figures
+		return
+	}
+	b[bucket].Previous = &figures
+}

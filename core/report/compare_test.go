@@ -1,0 +1,219 @@
+package report_test
+
+import (
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/transaction"
+)
+
+func (s shop) compare(sel report.Selection) report.Comparison {
+	s.T.Helper()
+	got, err := report.NewService(s.DB).Compare(s.T.Context(), s.By, sel)
+	s.Check(err)
+	return got
+}
+
+// place adds a location.
+func (s shop) place(name string) int64 {
+	s.T.Helper()
+	made, err := location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: &name})
+	s.Check(err)
+	return made.ID
+}
+
+// soldAt records a sale at a location.
+func (s shop) soldAt(place int64, to core.ID, kind transaction.Type, cents int64) transaction.Transaction {
+	s.T.Helper()
+	made, err := transaction.NewService(s.DB).Record(s.T.Context(), s.By, transaction.New{
+		CustomerID: new(to.String()), TransactionTypeID: &kind.ID, SpendAmountCents: &cents, LocationID: &place, Source: transaction.POS,
+	})
+	s.Check(err)
+	return made
+}
+
+func total(s report.Summary) report.Total {
+	return report.Total{Figures: s.Figures, ActiveCustomers: s.ActiveCustomers}
+}
+
+// Every bucket, and both periods, have the figures that a summary of the same days has, so buckets add up
+// to the total.
+func TestComparisonsAgreeWithSummaries(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		zone, from, to, against string
+		before, beforeTo        string
+		buckets                 int
+		step                    report.Step
+	}{
+		{"Europe/Stockholm", "2026-03-27", "2026-03-31", "previous", "2026-03-22", "2026-03-26", 5, report.Daily},
+		{"America/New_York", "2025-10-31", "2025-11-04", "last-year", "2024-10-31", "2024-11-04", 5, report.Daily},
+		{"Europe/Stockholm", "2024-02-28", "2024-03-01", "last-year", "2023-02-28", "2023-03-01", 3, report.Daily}, // over a leap day
+		{"Europe/Stockholm", "2025-10-01", "2026-01-01", "previous", "2025-06-30", "2025-09-30", 14, report.Weekly},
+		{"Pacific/Apia", "2011-12-01", "2013-12-31", "none", "", "", 25, report.Monthly}, // over a day that did not exist
+	} {
+		t.Run(c.zone+" "+c.from+" "+c.against, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t, c.zone)
+			r := days(t, c.from, c.to)
+			anna, bo := s.rich(), s.rich()
+			earliest := r.From.AddDate(0, 0, -100)
+			if c.against == "last-year" {
+				earliest = r.From.AddDate(-1, 0, -1)
+			}
+			for n, at := 0, earliest.Add(23*time.Hour+30*time.Minute); at.Before(r.To.AddDate(0, 0, 1)); n, at = n+1, at.Add(29*time.Hour) {
+				now := s.at(at)
+				sold := now.Sale([]core.ID{anna.ID, bo.ID}[n%2], s.purchase, int64(100+n))
+				if n%5 == 0 {
+					now.VoidSale(sold.ID)
+				}
+				if n%3 == 0 {
+					now.redemption(anna.ID)
+				}
+			}
+			got := s.compare(report.Selection{Range: r, Against: &c.against})
+			same(t, "the range", got.Current, total(s.summary(r)))
+			if c.before == "" {
+				same(t, "no earlier period", got.Against, nil)
+				same(t, "its figures", got.Previous, report.Total{})
+			} else {
+				same(t, "the earlier period", *got.Against, report.Period{From: *date(t, c.before), To: *date(t, c.beforeTo)})
+				same(t, "its figures", got.Previous, total(s.summary(report.Range{From: &got.Against.From, To: &got.Against.To})))
+			}
+			same(t, "step", got.Step, c.step)
+			if len(got.Buckets) != c.buckets {
+				t.Errorf("%d buckets, want %d", len(got.Buckets), c.buckets)
+			}
+			var sum, earlier report.Figures
+			next := *r.From
+			for _, b := range got.Buckets {
+				if !b.From.Equal(next) {
+					t.Errorf("a bucket begins on %s, want %s", b.From, next)
+				}
+				next = b.To.AddDate(0, 0, 1)
+				same(t, "bucket", b.Current, s.summary(report.Range{From: &b.From, To: &b.To}).Figures)
+				sum.SpendTotalCents += b.Current.SpendTotalCents
+				sum.PointsRedeemed += b.Current.PointsRedeemed
+				if b.Previous != nil {
+					earlier.SpendTotalCents += b.Previous.SpendTotalCents
+					earlier.PointsRedeemed += b.Previous.PointsRedeemed
+				}
+			}
+			if next = next.AddDate(0, 0, -1); !next.Equal(*r.To) {
+				t.Errorf("the last bucket ends on %s", next)
+			}
+			same(t, "spend of the buckets", sum.SpendTotalCents, got.Current.SpendTotalCents)
+			same(t, "redeemed in the buckets", sum.PointsRedeemed, got.Current.PointsRedeemed)
+			same(t, "spend of the earlier buckets", earlier.SpendTotalCents, got.Previous.SpendTotalCents)
+			same(t, "redeemed in the earlier buckets", earlier.PointsRedeemed, got.Previous.PointsRedeemed)
+		})
+	}
+}
+
+// Weeks begin on Monday and months on their first day, in the shop's zone. The first and the last one may be
+// partial, and the one with today is only so far.
+func TestStepsOfAChart(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Pacific/Auckland").on("2026-11-23 08:00:00") // a Monday; in UTC still Sunday
+	type edge struct {
+		from, to       string
+		soFar, partial bool
+	}
+	for _, c := range []struct {
+		from, to    string
+		first, last edge
+	}{
+		{"2026-11-23", "2026-11-23", edge{"2026-11-23", "2026-11-23", true, false}, edge{"2026-11-23", "2026-11-23", true, false}},
+		{"2026-11-01", "2026-11-22", edge{"2026-11-01", "2026-11-01", false, false}, edge{"2026-11-22", "2026-11-22", false, false}},
+		{"2026-07-01", "2026-11-23", edge{"2026-07-01", "2026-07-05", false, true}, edge{"2026-11-23", "2026-11-23", true, false}},
+		{"2026-06-29", "2026-11-22", edge{"2026-06-29", "2026-07-05", false, false}, edge{"2026-11-16", "2026-11-22", false, false}},
+		{"2026-06-29", "2026-11-20", edge{"2026-06-29", "2026-07-05", false, false}, edge{"2026-11-16", "2026-11-20", false, true}},
+		{"2024-11-15", "2026-11-23", edge{"2024-11-15", "2024-11-30", false, true}, edge{"2026-11-01", "2026-11-23", true, false}},
+		{"2024-09-01", "2026-10-31", edge{"2024-09-01", "2024-09-30", false, false}, edge{"2026-10-01", "2026-10-31", false, false}},
+	} {
+		got := s.compare(report.Selection{Range: days(t, c.from, c.to)}).Buckets
+		edgeOf := func(b report.Bucket[report.Figures]) edge {
+			return edge{b.From.Format(time.DateOnly), b.To.Format(time.DateOnly), b.SoFar, b.Partial}
+		}
+		if first, last := edgeOf(got[0]), edgeOf(got[len(got)-1]); first != c.first || last != c.last {
+			t.Errorf("%s to %s: %v … %v, want %v … %v", c.from, c.to, first, last, c.first, c.last)
+		}
+		for i, b := range got {
+			if i > 0 && i < len(got)-1 && (b.SoFar || b.Partial) {
+				t.Errorf("%s to %s: %v", c.from, c.to, edgeOf(b))
+			}
+		}
+	}
+}
+
+// A range that includes today is compared up to the same time of day. The buckets show the earlier day in
+// full.
+func TestTodayIsComparedUpToTheSameTime(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	anna := s.on("2026-05-01 12:00:00").Customer()
+	for shown, cents := range map[string]int64{
+		"2025-06-02 11:59:00": 1, "2025-06-02 12:01:00": 20,
+		"2026-06-01 11:59:00": 300, "2026-06-01 12:01:00": 4_000,
+		"2026-06-02 11:59:00": 50_000,
+	} {
+		s.on(shown).Sale(anna.ID, s.purchase, cents)
+	}
+	today := days(t, "2026-06-02", "2026-06-02")
+	for _, c := range []struct {
+		now, against    string
+		previous, whole int64
+	}{
+		{"2026-06-02 12:00:00", "previous", 300, 4_300},
+		{"2026-06-02 12:00:00", "last-year", 1, 21},
+		{"2026-06-03 00:00:00", "previous", 4_300, 4_300},
+	} {
+		got := s.on(c.now).compare(report.Selection{Range: today, Against: &c.against})
+		if b := got.Buckets[0]; got.Current.SpendTotalCents != 50_000 || got.Previous.SpendTotalCents != c.previous || b.Previous.SpendTotalCents != c.whole {
+			t.Errorf("at %s, %s: %d was %d, in the chart %d; want 50,000, %d and %d", c.now, c.against,
+				got.Current.SpendTotalCents, got.Previous.SpendTotalCents, b.Previous.SpendTotalCents, c.previous, c.whole)
+		}
+	}
+}
+
+// With a location, sales are those of the location, and what isn't recorded by location is left out.
+func TestComparisonOfALocation(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	kiosk, hall := s.place("Kiosk"), s.place("Hall")
+	day := s.on("2026-06-02 12:00:00")
+	anna, bo := day.rich(), day.rich()
+	day.soldAt(kiosk, anna.ID, s.purchase, 300)
+	day.soldAt(kiosk, anna.ID, s.coffee, 200)
+	day.VoidSale(day.soldAt(kiosk, bo.ID, s.purchase, 5_000).ID)
+	day.soldAt(hall, bo.ID, s.purchase, 700)
+	day.Sale(bo.ID, s.purchase, 11)
+	day.redemption(anna.ID)
+	s.on("2026-06-01 12:00:00").soldAt(kiosk, bo.ID, s.purchase, 90)
+	got := day.compare(report.Selection{Range: days(t, "2026-06-02", "2026-06-02"), Location: &kiosk})
+	same(t, "the kiosk", got.Current, report.Total{
+		Figures:         report.Figures{TransactionsCount: 2, VoidedCount: 1, SpendTotalCents: 500, PointsAwarded: 300, StampsAwarded: 1, PointsReversed: 5_000},
+		ActiveCustomers: 1,
+	})
+	same(t, "the day before", got.Previous, report.Total{Figures: report.Figures{TransactionsCount: 1, SpendTotalCents: 90, PointsAwarded: 90}, ActiveCustomers: 1})
+	top := day.top(report.Ranking{Range: days(t, "2026-06-02", "2026-06-02"), Location: &kiosk})
+	if len(top) != 1 || top[0].ID != anna.ID || top[0].SpendTotalCents != 500 || top[0].LastVisit == nil {
+		t.Errorf("top = %+v", top)
+	}
+	neighbour := newShop(t, "Europe/Stockholm").on("2026-06-02 12:00:00")
+	same(t, "a neighbour's location", neighbour.compare(report.Selection{Location: &kiosk}).Current, report.Total{})
+}
+
+func TestWhatComparisonsRefuse(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "UTC")
+	_, err := report.NewService(s.DB).Compare(t.Context(), s.By, report.Selection{Range: days(t, "2026-03-10", "2026-03-09"), Against: new("tomorrow")})
+	shoptest.WantFields(t, err, core.Fields{"to": {core.AfterOrEqual("from")}, "compare": {core.InvalidChoice}})
+	if got := s.compare(report.Selection{Range: days(t, "0001-01-01", "0001-01-02")}); len(got.Buckets) != 2 {
+		t.Errorf("the first days have %d buckets", len(got.Buckets))
+	}
+}

@@ -1,0 +1,65 @@
+package ui
+
+// Chart is drawn by a script from its table, which people can also read.
+type Chart struct {
+	ID       string
+	Title    string
+	Summary  string // one sentence
+	Label    string // of the first column: "Day"
+	Series   []Series
+	Rows     []ChartRow
+	SoFar    string // marks the last row, whose values still grow: "Today so far"; "": they are final
+	Unit     string // before the numbers of the axis: a currency
+	Decimals int    // of the numbers: 2 for cents
+}
+
+// Series is a column of a chart.
+type Series struct {
+	Name string
+	Kind SeriesKind
+}
+
+// SeriesKind is how a series is drawn.
+type SeriesKind string
+
+// The kinds.
+const (
+	Line    SeriesKind = "line"
+	Bars    SeriesKind = "bars"
+	Earlier SeriesKind = "earlier" // a dashed grey line: the period to compare with
+)
+
+// ChartRow has one value of each series.
+type ChartRow struct {
+	Label   string // "12 Oct", or "5–11 Oct"
+	Axis    string // the same on the axis, where there is little room
+	Partial bool   // a first or last step that the range has only a part of
+	Values  []ChartValue
+}
+
+// ChartValue is a number, for the chart and for the table.
+type ChartValue struct {
+	Number int64
+	Text   string // "": there is no such value
+}
+
+// Figure is a key figure, compared with an earlier period.
+type Figure struct {
+	Label, Value, Icon string
+	Path               string // what it counts; "": no link
+	Change             string // "+6.4%"; "" if there is nothing to compare with
+	Trend              Trend
+	Plain              bool   // neither direction is good or bad news
+	Against            string // "was 301"
+}
+
+// tone is the colour of the change.
+func (f Figure) tone() string {
+	switch {
+	case f.Plain || f.Trend == Level:
+		return "text-secondary"
+	case f.Trend == Up:
+		return "text-green"
+	}
+	return "text-red"
+}

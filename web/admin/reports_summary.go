@@ -1,0 +1,160 @@
+package admin
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core/report"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+func (a *Admin) summaryReport(c echo.Context) error {
+	q, err := a.reportQuery(c, reportsPath)
+	if err != nil {
+		return err
+	}
+	r, err := a.Reports.Compare(c.Request().Context(), page.Actor(c), q.Selection)
+	if err != nil && !q.Refused(err) {
+		return err
+	}
+	var days report.Range
+	if err == nil {
+		days = fromTo(r.From, r.To)
+	}
+	v := views.SummaryReport{Report: a.report(c, "Reports", reportsPath, q, days)}
+	if v.Problem.None() {
+		v.CSV = reportOf(summaryCSVPath, c.QueryParams(), days)
+		v.Chart = true
+		currency, today := page.Actor(c).Tenant.Currency, a.localToday(page.Actor(c))
+		v.Figures = summaryFigures(r, currency, q.Location)
+		v.Charts = []ui.Chart{spendChart(r, currency, today), summaryPoints(r, today)}
+		if q.Location != nil {
+			v.Note = "Redemptions, vouchers and new customers aren't recorded by location."
+			v.Charts = v.Charts[:1]
+		}
+		if r.Against != nil && !r.To.Before(today) {
+			v.Compared = comparedWith(*r.Against, r.To, today)
+		}
+	}
+	return a.Render(c, reportStatus(v.Report), views.SummaryReportPage(v), nil)
+}
+
+// summaryFigures returns the figures of a summary, each with a link to what it counts.
+func summaryFigures(r report.Comparison, currency string, location *int64) (figures []ui.Figure) {
+	now, then, days := r.Current, r.Previous, fromTo(r.From, r.To)
+	to := func(path string, options ...string) string {
+		q := url.Values{}
+		for i := 0; i < len(options); i += 2 {
+			q.Set(options[i], options[i+1])
+		}
+		if location != nil {
+			name := "location"
+			if path == transactionsPath {
+				name = "location_id"
+			}
+			q.Set(name, strconv.FormatInt(*location, 10))
+		}
+		return reportOf(path, q, days)
+	}
+	money := moneyIn(currency)
+	add := func(label, path string, now, then int64, format func(int64) string) *ui.Figure {
+		f := comparedFigure(label, path, now, then, format)
+		if r.Against == nil {
+			f.Change, f.Against = "", ""
+		}
+		figures = append(figures, f)
+		return &figures[len(figures)-1]
+	}
+	sales := to(transactionsPath, "status", "completed")
+	joined := customersPath + "?" + url.Values{"created_from": {isoDate(r.From)}, "created_to": {isoDate(r.To)}}.Encode()
+	everywhere := location == nil
+
+	add("Sales", sales, now.TransactionsCount, then.TransactionsCount, page.Number)
+	add("Tracked spend", to(topReportPath), now.SpendTotalCents, then.SpendTotalCents, money)
+	add("Average sale", to(hourReportPath), average(now.Figures), average(then.Figures), money)
+	add("Points issued", to(topReportPath, "by", string(report.Points)), now.PointsAwarded, then.PointsAwarded, page.Number)
+	if everywhere {
+		add("Points redeemed", to(rewardReportPath), now.PointsRedeemed, then.PointsRedeemed, page.Number)
+		add("New customers", joined, now.NewCustomers, then.NewCustomers, page.Number)
+	}
+	add("Active customers", to(topReportPath, "by", string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, page.Number)
+	if everywhere {
+		add("Redemptions", to(rewardReportPath), now.RedemptionsCount, then.RedemptionsCount, page.Number)
+		add("Vouchers redeemed", to(couponReportPath), now.VouchersRedeemed, then.VouchersRedeemed, page.Number)
+	}
+	add("Stamps issued", sales, now.StampsAwarded, then.StampsAwarded, page.Number)
+	voided := to(transactionsPath, "status", "voided")
+	add("Voided sales", voided, now.VoidedCount, then.VoidedCount, page.Number).Plain = true
+	add("Points reversed", voided, now.PointsReversed, then.PointsReversed, page.Number).Plain = true
+	return figures
+}
+
+func summaryPoints(r report.Comparison, today time.Time) ui.Chart {
+	flow := func(f report.Figures) report.PointsFlow {
+		return report.PointsFlow{Awarded: f.PointsAwarded, Redeemed: f.PointsRedeemed}
+	}
+	summary := soFar(pointsSummary(r.Current.PointsAwarded, r.Current.PointsRedeemed), r.To, today)
+	return pointsChart(r.Step, r.Buckets, flow, r.Against != nil, summary, today)
+}
+
+func spendChart(r report.Comparison, currency string, today time.Time) ui.Chart {
+	chart := ui.Chart{
+		ID: "spend", Title: "Tracked spend", Series: []ui.Series{{Name: "Spend", Kind: ui.Line}}, Unit: page.Symbol(currency), Decimals: page.Decimals(currency),
+		Summary: soFar(page.Money(r.Current.SpendTotalCents, currency)+" in "+page.Count(r.Current.TransactionsCount, "sale", "sales"), r.To, today),
+	}
+	if r.Against != nil {
+		chart.Series = append(chart.Series, ui.Series{Name: earlierName, Kind: ui.Earlier})
+	}
+	amount := func(cents int64) ui.ChartValue {
+		return ui.ChartValue{Number: cents, Text: page.Money(cents, currency)}
+	}
+	return chartOf(chart, r.Step, r.Buckets, func(b report.Bucket[report.Figures]) []ui.ChartValue {
+		values := []ui.ChartValue{amount(b.Current.SpendTotalCents)}
+		switch {
+		case r.Against == nil:
+		case b.Previous == nil:
+			values = append(values, ui.ChartValue{})
+		default:
+			values = append(values, amount(b.Previous.SpendTotalCents))
+		}
+		return values
+	}, today)
+}
+
+// summaryCSV is the summary as a file, with a row for each day. With a location it has the columns that
+// are recorded by location.
+func (a *Admin) summaryCSV(c echo.Context) error {
+	q, err := a.reportQuery(c, reportsPath)
+	if err != nil {
+		return err
+	}
+	none := string(report.Nothing)
+	q.Against, q.Step = &none, report.Daily
+	r, err := a.Reports.Compare(c.Request().Context(), page.Actor(c), q.Selection)
+	if err != nil {
+		return err
+	}
+	currency := page.Actor(c).Tenant.Currency
+	header := []string{"Date", "Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Points reversed"}
+	if q.Location == nil {
+		header = append(header, "Points redeemed", "Redemptions", "Vouchers redeemed", "New customers")
+	}
+	return a.CSV(c, fileName("summary", fromTo(r.From, r.To)), header, func(row func(...any) error) error {
+		for _, b := range r.Buckets {
+			d := b.Current
+			cells := []any{
+				isoDate(b.From), d.TransactionsCount, d.VoidedCount, page.Amount(d.SpendTotalCents, currency), d.PointsAwarded, d.StampsAwarded,
+				d.PointsReversed, d.PointsRedeemed, d.RedemptionsCount, d.VouchersRedeemed, d.NewCustomers,
+			}
+			if err := row(cells[:len(header)]...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

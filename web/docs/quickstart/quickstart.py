@@ -1,0 +1,59 @@
+# Records a sale. Run it twice: the receipt is recorded once.
+import json, os, random, sys, time
+from http.client import HTTPException
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+API = "https://localhost:8443/api/v1"
+
+
+class Problem(Exception):
+    def __init__(self, document):
+        super().__init__(document["detail"])
+        self.status = document["status"]
+        self.code = document.get("code")
+        self.errors = document.get("errors")
+
+
+def post(path, body, key=None):
+    """Sends a request, and repeats it with the same key while that can help."""
+    headers = {
+        "Authorization": f"Bearer {os.environ['LOYALTY_TOKEN']}",
+        "Content-Type": "application/json",
+    }
+    if key:
+        headers["Idempotency-Key"] = key
+    request = Request(API + path, json.dumps(body).encode(), headers)
+    for wait in (1, 2, 4, 8, None):
+        try:
+            with urlopen(request, timeout=10) as response:
+                return json.load(response)["data"]
+        except HTTPError as error:
+            if error.code not in (409, 429) and error.code < 500:
+                raise Problem(json.load(error)) from None
+            failure, asked = error, int(error.headers.get("Retry-After", 0))
+        except (OSError, HTTPException) as error:
+            failure, asked = error, 0  # no response: the sale may have been recorded
+        if wait is None:
+            raise failure
+        time.sleep(max(wait, asked) * random.uniform(1.1, 1.2))
+
+
+try:
+    # Finds the customer by phone, or adds them.
+    customer = post("/customers", {
+        "first_name": "Elsa", "last_name": "Berg", "phone": "08-465 004 12",
+    })
+    # The key names this sale. Sent again with it, the sale is not recorded again.
+    sale = post("/transactions", {
+        "customer_ulid": customer["ulid"],
+        "transaction_type_id": 1,
+        "spend_amount_cents": 1250,
+    }, key="receipt-4711")
+    print(f"Recorded sale {sale['ulid']}: {sale['points_awarded']} points")
+except Problem as problem:
+    match problem.code:
+        case "idempotency-key-reused":
+            sys.exit("Receipt 4711 was recorded before, with other details.")
+        case _:
+            sys.exit(f"{problem} {problem.errors or ''}")

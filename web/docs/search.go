@@ -1,0 +1,123 @@
+package docs
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	views "example.com/loyalty/views/docs"
+)
+
+const (
+	searchPath = "/docs/search"
+	maxResults = 20
+	maxTerm    = 100
+)
+
+// entry is a place that a search can find.
+type entry struct {
+	views.Result
+	title, words string // in lower case; words also has the title
+}
+
+// index is every place in the documentation, in the order of the navigation. It is small: a few
+// hundred entries, searched in well under a millisecond.
+type index []entry
+
+func (x *index) add(path, title, place string, texts ...string) {
+	all := strings.Join(texts, " ")
+	*x = append(*x, entry{
+		Result: views.Result{Path: path, Title: title, Place: place, Text: texts[0]},
+		title:  strings.ToLower(title), words: strings.ToLower(title + " " + place + " " + all),
+	})
+}
+
+func newIndex(p *Pages) (x index) {
+	for _, f := range []views.Frame{p.quickStart.Frame, p.retries.Frame, p.list.Frame, p.versioning.Frame, p.changelog.Frame} {
+		title, _, _ := strings.Cut(f.Title, " · ")
+		x.add(f.Path, title, "Guide", f.Description)
+	}
+	for _, s := range p.reference.overview.Sections {
+		var texts []string
+		for _, t := range s.Prose {
+			texts = append(texts, plain(t))
+		}
+		x.add("/docs#"+s.ID, s.Title, "API documentation", strings.Join(texts, " "))
+	}
+	for _, g := range p.reference.overview.Groups {
+		for _, o := range g.Operations {
+			var texts []string
+			for _, t := range o.Prose {
+				texts = append(texts, plain(t))
+			}
+			for _, f := range append(o.Parameters, o.Body...) {
+				texts = append(texts, f.Name)
+			}
+			x.add(o.Link, o.Summary, o.Method+" "+o.Path, texts...)
+		}
+		for _, r := range g.Records {
+			for _, f := range r.Fields {
+				x.add(g.Path+"#"+r.ID, f.Name, "Field of "+r.Name, plain(f.Text))
+			}
+		}
+	}
+	for _, g := range p.list.Groups {
+		for _, l := range g.Problems {
+			x.add("/problems/"+l.Slug, l.Slug, "Problem", l.Detail)
+		}
+	}
+	return x
+}
+
+func plain(t views.Text) string {
+	var b strings.Builder
+	for _, s := range t {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// find returns the places that have every word of a term, those with all in their titles first.
+func (x index) find(term string) (results []views.Result, more bool) {
+	words := strings.Fields(strings.ToLower(term))
+	if len(words) == 0 {
+		return nil, false
+	}
+	var others []views.Result
+	seen := map[string]bool{} // a field is in several records
+	for _, e := range x {
+		key := e.title + e.Place
+		switch {
+		case seen[key]:
+		case hasAll(e.title, words):
+			results, seen[key] = append(results, e.Result), true
+		case hasAll(e.words, words):
+			others, seen[key] = append(others, e.Result), true
+		}
+	}
+	results = append(results, others...)
+	if len(results) > maxResults {
+		return results[:maxResults], true
+	}
+	return results, false
+}
+
+func hasAll(s string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(s, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Pages) showSearch(c echo.Context) error {
+	v := views.Search{Frame: p.frame("Search · Loyalty", "", searchPath)}
+	v.Term = strings.ToValidUTF8(strings.TrimSpace(c.QueryParam("q")), "")
+	if runes := []rune(v.Term); len(runes) > maxTerm {
+		v.Term = string(runes[:maxTerm])
+	}
+	v.Results, v.More = p.index.find(v.Term)
+	return render(c, http.StatusOK, views.SearchPage(v))
+}
