@@ -306,6 +306,9 @@ var views = []view{
 	panel("customer-note", "/admin/customers/{customer}/note"),
 	panel("customer-tags", "/admin/customers/{customer}/tags"),
 	panel("customer-sales-only", "/admin/customers/{customer}?events=sales&since=90"),
+	panel("customer-merge", "/admin/customers/{customer}/merge"),
+	panel("customer-merge-preview", "/admin/customers/{customer}/merge?customer_ulid={buyer}"),
+	panel("customer-merged", "/admin/customers/{customer}/merged"),
 	panel("customer-deactivate", "/admin/customers/{customer}/deactivate"),
 	panel("customer-erase", "/admin/customers/{customer}/erase"),
 

@@ -21,6 +21,7 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -243,7 +244,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Tenants: admin.New(
 			kit,
 			admin.Services{
-				Staff: a.staff, Auth: a.auth, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Privacy: privacy.NewService(a.db), Imports: a.imports,
+				Staff: a.staff, Auth: a.auth, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Privacy: privacy.NewService(a.db), Merging: merging.NewService(a.db), Imports: a.imports,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
 				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db), Billing: a.invoices, Usage: usage.NewMeter(a.db),
 				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},

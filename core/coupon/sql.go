@@ -198,13 +198,15 @@ var sendList = db.NewList(selectDetail+`
 const unknownCustomersSQL = `
 	select given.id
 	from unnest(@ids::uuid[]) given (id)
-	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.id
+	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.id and c.merged_into is null
 	where c.id is null
 	order by given.id`
 
-// An advisory lock, and not one of the coupon's row, which tills need to redeem.
+// An advisory lock, and not one of the coupon's row, which tills need to redeem. The second one keeps
+// customers from being merged between the choice of the members and the creation of their vouchers.
 const lockSendsSQL = `
-	select pg_advisory_xact_lock(hashtextextended('send ' || coupon_id::text, 8))
+	select pg_advisory_xact_lock(hashtextextended('send ' || coupon_id::text, 8)),
+		pg_advisory_xact_lock_shared(hashtextextended('merge beside a send ' || @tenant_id::bigint::text, 10))
 	from loyalty.coupon_send
 	where tenant_id = @tenant_id
 		and id = @send`
@@ -234,6 +236,7 @@ const (
 		select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
 		from loyalty.customer c
 		where c.tenant_id = @tenant_id
+			and c.merged_into is null
 			and `
 
 	ofAll          = `c.status = 'active' and c.created_at <= @at`
@@ -249,7 +252,14 @@ const (
 					and t.status = 'completed'
 			)`
 
-	ofManual = `c.id = any (@customers::uuid[])`
+	// A customer who was merged after the send was confirmed is the one who was kept.
+	// An array, so that the index is used.
+	ofManual = `c.id = any (array(
+				select coalesce(g.merged_into, g.id)
+				from loyalty.customer g
+				where g.tenant_id = @tenant_id
+					and g.id = any (@customers::uuid[])
+			))`
 
 	judged = `
 	), holding as (
@@ -311,7 +321,8 @@ const (
 			and t.created_at between @since and @at
 			and t.status = 'completed'
 	) recent on recent.customer_id = c.id
-	where c.tenant_id = @tenant_id`
+	where c.tenant_id = @tenant_id
+		and c.merged_into is null`
 )
 
 var (
@@ -346,13 +357,18 @@ const voucherColumns = `v.id, v.coupon_id, v.customer_id,
 		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status,
 		c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at`
 
+// The customer is locked as a redemption's foreign key locks them: a merge at the same time waits, or the
+// voucher is found with the customer who is kept, at a second look.
 const redeemableSQL = `
 	select ` + voucherColumns + `,
 		c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
 	where v.tenant_id = @tenant_id
-		and v.id = @id`
+		and v.id = @id
+		and k.merged_into is null
+	for key share of k`
 
 // The coupon is updated first: a redemption that waits for it sees afterwards whether limit and
 // voucher are still available. The send is updated last, while the coupon is locked.
@@ -402,7 +418,8 @@ const customerSQL = `
 	select
 	from loyalty.customer
 	where tenant_id = @tenant_id
-		and id = @customer`
+		and id = @customer
+		and merged_into is null`
 
 var customerList = db.NewList(`
 	select `+voucherColumns+`, c.name as coupon_name, r.name as reward_name,
@@ -430,7 +447,7 @@ var newestVoucherFirst = db.Descending("v.id", "@id")
 
 const shownVoucherSQL = `
 	select ` + voucherColumns + `, c.name as coupon_name, c.description, r.name as reward_name,
-		k.first_name || ' ' || k.last_name as customer_name, k.link_version,
+		k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
 		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id

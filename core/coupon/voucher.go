@@ -111,7 +111,12 @@ func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Vouche
 
 // findRedeemable returns a voucher that can be redeemed, or the refusal.
 func findRedeemable(ctx context.Context, tx *db.Tx, id core.ID) (redeemable, error) {
-	v, err := db.One[redeemable](ctx, tx, redeemableSQL, db.Args{"id": id, "now": tx.Now})
+	args := db.Args{"id": id, "now": tx.Now}
+	v, err := db.One[redeemable](ctx, tx, redeemableSQL, args)
+	if errors.Is(err, core.ErrNotFound) {
+		// Its customer may have been merged during the look-up.
+		v, err = db.One[redeemable](ctx, tx, redeemableSQL, args)
+	}
 	if err != nil {
 		return redeemable{}, err
 	}

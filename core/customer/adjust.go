@@ -24,7 +24,7 @@ type Adjustment struct {
 // balances. It refuses a balance below zero, and erased customers.
 func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjustment) (ledger.Account, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (ledger.Account, error) {
-		c, err := db.One[Customer](ctx, tx, findSQL, db.Args{"id": id})
+		c, err := db.One[Customer](ctx, tx, holdSQL, db.Args{"id": id})
 		if err != nil {
 			return ledger.Account{}, err
 		}

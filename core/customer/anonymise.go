@@ -14,14 +14,35 @@ func Lock(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 	return locked.Customer, err
 }
 
+const (
+	// The names of the customers who were merged into one.
+	forgetMergedSQL = `
+	update loyalty.customer_merge m
+	set first_name = 'Erased',
+		last_name = 'Erased'
+	from loyalty.customer c
+	where m.tenant_id = @tenant_id
+		and c.tenant_id = @tenant_id
+		and c.id = m.merged_id
+		and c.merged_into = @id`
+
+	revokeMergedSQL = `
+	update loyalty.customer
+	set link_version = link_version + 1
+	where tenant_id = @tenant_id
+		and merged_into = @id`
+)
+
 // Anonymise deletes a customer's name, contact details, consents, note and tags, and makes them inactive. For
 // core/privacy, which erases them in the other tables.
 func Anonymise(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 	if err := db.Queue(tx, forgetConsentSQL, db.Args{"id": id}); err != nil {
 		return Customer{}, err
 	}
-	if err := db.Queue(tx, forgetTagsSQL, db.Args{"id": id}); err != nil {
-		return Customer{}, err
+	for _, sql := range []string{forgetTagsSQL, forgetMergedSQL, revokeMergedSQL} {
+		if err := db.Queue(tx, sql, db.Args{"id": id}); err != nil {
+			return Customer{}, err
+		}
 	}
 	return db.One[Customer](ctx, tx, eraseSQL, db.Args{"id": id, "now": tx.Now})
 }

@@ -540,7 +540,7 @@ func TestRoundTrips(t *testing.T) {
 			_, err := s.Customers.Timeline(t.Context(), s.By, known.ID, customer.TimelineFilter{}, core.Page{Size: 3})
 			return err
 		}},
-		{"erase", 4, func() error {
+		{"erase", 5, func() error {
 			erased++
 			_, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, erasable[erased-1])
 			return err

@@ -297,8 +297,9 @@ func TestForgetIsOfOneTenant(t *testing.T) {
 
 // document is the result of WriteData.
 type document struct {
-	Customer                                                                 map[string]any
-	LedgerEntries, Transactions, Redemptions, Vouchers, Mails, Consents, Log []map[string]any
+	Customer                                           map[string]any
+	LedgerEntries, Merged, MergedEntries, Transactions []map[string]any
+	Redemptions, Vouchers, Mails, Consents, Log        []map[string]any
 }
 
 func (s shop) data(id core.ID) document {
@@ -308,6 +309,8 @@ func (s shop) data(id core.ID) document {
 	var read struct {
 		Customer      map[string]any   `json:"customer"`
 		LedgerEntries []map[string]any `json:"ledger_entries"`
+		Merged        []map[string]any `json:"merged_customers"`
+		MergedEntries []map[string]any `json:"merged_ledger_entries"`
 		Transactions  []map[string]any `json:"transactions"`
 		Redemptions   []map[string]any `json:"redemptions"`
 		Vouchers      []map[string]any `json:"vouchers"`

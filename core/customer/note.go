@@ -24,6 +24,7 @@ const lockNoteSQL = `
 	from loyalty.customer c
 	where c.tenant_id = @tenant_id
 		and c.id = @id
+		and c.merged_into is null
 	for no key update of c`
 
 const setNoteSQL = `

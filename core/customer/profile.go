@@ -19,6 +19,8 @@ type Profile struct {
 	TermsAt  *time.Time // agreed to the terms; nil: added by the staff or imported
 	OffersAt *time.Time // agreed to e-mails with offers when they joined
 
+	Merged int64 // duplicates that were merged into the customer
+
 	// Counted up to ProfileCount+1.
 	Sales, Redemptions, Vouchers int64
 }
@@ -39,11 +41,13 @@ const profileSQL = `
 	select ` + rowColumns + `, a.visits, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,
 		(select given_at from loyalty.consent where tenant_id = @tenant_id and customer_id = c.id and kind = 'terms') as terms_at,
 		(select given_at from loyalty.consent where tenant_id = @tenant_id and customer_id = c.id and kind = 'offers') as offers_at,
+		(select count(*) from loyalty.customer d where d.tenant_id = @tenant_id and d.merged_into = c.id) as merged,
 		(select count(*) from (select from loyalty.transaction where tenant_id = @tenant_id and customer_id = c.id limit @limit) t) as sales,
 		(select count(*) from (select from loyalty.redemption where tenant_id = @tenant_id and customer_id = c.id limit @limit) d) as redemptions,
 		(select count(*) from (select from loyalty.voucher where tenant_id = @tenant_id and customer_id = c.id limit @limit) v) as vouchers` + fromRow + `
 	where c.tenant_id = @tenant_id
-		and c.id = @id`
+		and c.id = @id
+		and c.merged_into is null`
 
 // Profile returns a customer's profile, or core.ErrNotFound.
 func (s *Service) Profile(ctx context.Context, by core.Actor, id core.ID) (Profile, error) {

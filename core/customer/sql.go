@@ -17,11 +17,17 @@ const (
 
 const findSQL = selectCustomer + `
 	where c.tenant_id = @tenant_id
-		and c.id = @id`
+		and c.id = @id
+		and c.merged_into is null`
+
+// As the foreign key of an entry would lock it, so that a merge at the same time waits.
+const holdSQL = findSQL + `
+	for key share of c`
 
 const findAllSQL = selectCustomer + `
 	where c.tenant_id = @tenant_id
 		and c.id = any (@ids::uuid[])
+		and c.merged_into is null
 	order by c.id`
 
 // A transaction that writes a phone number's key shares a lock on the country. A change of the country,
@@ -38,6 +44,7 @@ const lockSQL = `
 		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country` + fromCustomer + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
+		and c.merged_into is null
 	for no key update of c`
 
 // Phone first, then e-mail. The id comes from a subquery: under the policy, PostgreSQL uses no index for
@@ -101,7 +108,8 @@ const updateSQL = `
 	returning ` + columns
 
 const whereTenant = `
-	where c.tenant_id = @tenant_id`
+	where c.tenant_id = @tenant_id
+		and c.merged_into is null`
 
 var (
 	newestFirst = db.Descending("c.created_at, c.id", "@at, @id")

@@ -30,6 +30,9 @@ type Entry struct {
 	RewardName       *string // of the redemption, also of a voided one
 	CouponName       *string // of the voucher
 
+	MergedID   *core.ID // of a merge into this customer: the duplicate
+	MergedName *string
+
 	ActorKind core.ActorKind
 	ActorName string
 	CreatedAt time.Time
@@ -60,6 +63,7 @@ const selectEntry = `
 		e.kind in ('earn', 'redemption') and coalesce(t.status, r.status) = 'voided' as voided, n.balance_after as balance_voided,
 		e.kind = 'earn' and t.status = 'completed' and @voids_any::boolean as voidable,
 		k.name as type_name, t.spend_amount_cents, l.name as location_name, w.name as reward_name, p.name as coupon_name,
+		m.merged_id, m.first_name || ' ' || m.last_name as merged_name,
 		e.actor_kind, e.actor_name, e.created_at
 	from loyalty.ledger_entry e
 	left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = e.seq + 1 and n.cause = e.cause
@@ -70,6 +74,7 @@ const selectEntry = `
 	left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
 	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = e.tenant_id and v.id = e.cause
 	left join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
+	left join loyalty.customer_merge m on m.tenant_id = e.tenant_id and m.id = e.merge_id and m.kept_id = e.customer_id
 	where e.tenant_id = @tenant_id
 		and e.customer_id = @customer
 		and not exists (
@@ -86,7 +91,7 @@ var timelineList = db.NewList(selectEntry+` {filters} {position}
 	"sales":       "e.kind in ('earn', 'reversal')",
 	"redemptions": "e.kind in ('redemption', 'redemption_refund')",
 	"vouchers":    "e.kind = 'voucher'",
-	"adjustments": "e.kind = 'adjustment'",
+	"adjustments": "e.kind in ('adjustment', 'merge')",
 	"since":       "e.created_at >= @since",
 })
 

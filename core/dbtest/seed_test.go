@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
@@ -32,10 +33,12 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	shop.Must(shop.Rewards.Edit(t.Context(), by, mug, reward.Edit{Picture: core.Set(shoptest.Picture())}))
 	shop.Voucher(shop.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID, c.ID)
 	shop.Check(shop.Customers.AddTag(t.Context(), by, c.ID, new("Regular")))
+	_, err := merging.NewService(d).Merge(t.Context(), by, c.ID, new(shop.AddCustomer(shoptest.Anna(shoptest.Phone())).ID.String()))
+	shop.Check(err)
 	seedImport(shop)
 	seedLinks(shop)
 	seedPIN(shop, c)
-	_, err := location.NewService(d).Add(t.Context(), by, location.New{Name: new("Södermalm")})
+	_, err = location.NewService(d).Add(t.Context(), by, location.New{Name: new("Södermalm")})
 	shop.Check(err)
 	_, err = tenant.NewService(d, nil).EditSettings(t.Context(), by, tenant.SettingsEdit{Colour: core.Set("#5746d6")})
 	shop.Check(err)

@@ -32,6 +32,7 @@ const (
 	RedemptionRefund Kind = "redemption_refund" // the cost of a voided redemption
 	VoucherAward     Kind = "voucher"           // a voucher's benefit
 	Adjustment       Kind = "adjustment"        // by hand, with a reason
+	Merged           Kind = "merge"             // moved from or to a customer who was merged
 )
 
 // Entry is one change of a balance.
@@ -97,7 +98,7 @@ func (e Entry) isTooLarge() bool {
 	switch e.Kind {
 	case Earn, VoucherAward, Adjustment:
 		return e.Amount > MaxAward || e.Amount < -MaxAward
-	case Reversal, Redemption, RedemptionRefund:
+	case Reversal, Redemption, RedemptionRefund, Merged:
 	}
 	return false
 }

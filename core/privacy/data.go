@@ -25,6 +25,8 @@ type part struct {
 // other people's personal data.
 var parts = []part{
 	{"ledger_entries", ledgerEntriesSQL, "seq", int64(0)},
+	{"merged_customers", mergedSQL, "ulid", core.ID{}},
+	{"merged_ledger_entries", mergedEntriesSQL, "ulid", core.ID{}},
 	{"transactions", transactionsSQL, "ulid", core.ID{}},
 	{"redemptions", redemptionsSQL, "ulid", core.ID{}},
 	{"vouchers", vouchersSQL, "ulid", core.ID{}},
@@ -49,6 +51,33 @@ const ledgerEntriesSQL = `
 		and customer_id = @customer
 		and seq > @after
 	order by seq
+	limit @limit`
+
+const mergedSQL = `
+	select c.id as ulid, m.first_name, m.last_name, m.points as points_moved, m.stamps as stamps_moved, m.created_at as merged_at,
+		m.actor_kind as by
+	from loyalty.customer c
+	join loyalty.customer_merge m on m.tenant_id = c.tenant_id and m.merged_id = c.id
+	where c.tenant_id = @tenant_id
+		and c.merged_into = @customer
+		and c.id > @after
+	order by c.id
+	limit @limit`
+
+// From before a merge, while the duplicate had a ledger of its own.
+const mergedEntriesSQL = `
+	select e.id as ulid, e.customer_id as customer_ulid, e.seq, e.created_at, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
+		e.actor_kind as by
+	from loyalty.ledger_entry e
+	where e.tenant_id = @tenant_id
+		and e.customer_id in (
+			select id
+			from loyalty.customer
+			where tenant_id = @tenant_id
+				and merged_into = @customer
+		)
+		and e.id > @after
+	order by e.id
 	limit @limit`
 
 const transactionsSQL = `
@@ -110,7 +139,7 @@ const logSQL = `
 	from loyalty.audit_entry
 	where tenant_id = @tenant_id
 		and subject_kind = 'customer'
-		and subject_id = @ulid
+		and subject_id = any (@ulids::text[])
 		and id > @after
 	order by id
 	limit @limit`
@@ -119,12 +148,15 @@ const logSQL = `
 // the GDPR), and the download into the audit log. If the customer doesn't exist, it writes nothing and
 // returns core.ErrNotFound. It reads page by page, without a common snapshot.
 func (s *Service) WriteData(ctx context.Context, by core.Actor, id core.ID, w io.Writer) error {
-	addresses, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) ([]string, error) {
+	var everyone []core.ID
+	addresses, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (known []string, err error) {
 		if _, err := customer.FindIn(ctx, tx, id); err != nil {
 			return nil, err
 		}
-		known, err := findAddresses(ctx, tx, id)
-		if err != nil {
+		if everyone, err = withMerged(ctx, tx, id); err != nil {
+			return nil, err
+		}
+		if known, err = findAddresses(ctx, tx, id, everyone); err != nil {
 			return nil, err
 		}
 		return known, audit.Write(tx, by, audit.Entry{Action: "customer.download", Subject: "customer", ID: id.String()})
@@ -133,7 +165,7 @@ func (s *Service) WriteData(ctx context.Context, by core.Actor, id core.ID, w io
 		return err
 	}
 	out := bufio.NewWriter(w)
-	about := db.Args{"customer": id, "ulid": id.String(), "addresses": addresses, "now": s.db.Now()}
+	about := db.Args{"customer": id, "ulids": ulids(everyone), "addresses": addresses, "now": s.db.Now()}
 	record, err := s.records(ctx, by, customerSQL, about)
 	if err != nil || len(record) == 0 {
 		return err

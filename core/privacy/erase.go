@@ -20,7 +20,8 @@ type Service struct{ db *db.DB }
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 const forgetSQL = `
-	select loyalty.forget_customer(@id, @ulid), loyalty.forget_voucher_mails(@id)`
+	select loyalty.forget_customer(given.id, given.ulid), loyalty.forget_voucher_mails(given.id)
+	from unnest(@ids::uuid[], @ulids::text[]) given (id, ulid)`
 
 // The e-mail addresses that a customer has or had, except those that another customer has now. The
 // keys come from a subquery, so that the index is used.
@@ -37,7 +38,7 @@ const addressesSQL = `
 			from loyalty.audit_entry e, lateral (values (e.old), (e.new)) given (fact)
 			where e.tenant_id = @tenant_id
 				and e.subject_kind = 'customer'
-				and e.subject_id = @ulid
+				and e.subject_id = any (@ulids::text[])
 		) had (address)
 		where address is not null
 	)
@@ -57,18 +58,24 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (custome
 		if err != nil || old.Erased {
 			return old, err
 		}
-		addresses, err := findAddresses(ctx, tx, id)
+		everyone, err := withMerged(ctx, tx, id)
+		if err != nil {
+			return customer.Customer{}, err
+		}
+		addresses, err := findAddresses(ctx, tx, id, everyone)
 		if err != nil {
 			return customer.Customer{}, err
 		}
 		if err := mail.Forget(tx, addresses); err != nil {
 			return customer.Customer{}, err
 		}
-		if err := db.Queue(tx, forgetSQL, db.Args{"id": id, "ulid": id.String()}); err != nil {
+		if err := db.Queue(tx, forgetSQL, db.Args{"ids": everyone, "ulids": ulids(everyone)}); err != nil {
 			return customer.Customer{}, err
 		}
-		if err := db.DeleteResponsesNaming(tx, id); err != nil {
-			return customer.Customer{}, err
+		for _, one := range everyone {
+			if err := db.DeleteResponsesNaming(tx, one); err != nil {
+				return customer.Customer{}, err
+			}
 		}
 		if err := importing.DiscardWaiting(tx); err != nil {
 			return customer.Customer{}, err
@@ -84,9 +91,27 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (custome
 	})
 }
 
-// findAddresses returns the e-mail addresses that a customer has or had.
-func findAddresses(ctx context.Context, tx *db.Tx, id core.ID) ([]string, error) {
-	found, err := db.All[struct{ Address string }](ctx, tx, addressesSQL, db.Args{"id": id, "ulid": id.String()})
+// withMerged returns a customer's ID and those of the duplicates that were merged into them.
+func withMerged(ctx context.Context, tx *db.Tx, id core.ID) ([]core.ID, error) {
+	merged, err := customer.MergedIn(ctx, tx, id)
+	everyone := []core.ID{id}
+	for _, m := range merged {
+		everyone = append(everyone, m.ID)
+	}
+	return everyone, err
+}
+
+func ulids(ids []core.ID) []string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return texts
+}
+
+// findAddresses returns the e-mail addresses that a customer has or had, also as a duplicate.
+func findAddresses(ctx context.Context, tx *db.Tx, id core.ID, everyone []core.ID) ([]string, error) {
+	found, err := db.All[struct{ Address string }](ctx, tx, addressesSQL, db.Args{"id": id, "ulids": ulids(everyone)})
 	list := make([]string, len(found))
 	for i, f := range found {
 		list[i] = f.Address

@@ -227,6 +227,7 @@ const recentSQL = `
 			select 'customer', id, created_at, id, 0, 0, null, null, null, null, null, null, false
 			from loyalty.customer
 			where tenant_id = @tenant_id
+				and merged_into is null
 			order by created_at desc, id desc
 			limit @ordinary
 		) union all (

@@ -124,7 +124,14 @@ const summarySQL = `
 			and status = 'redeemed'
 	) used
 	cross join lateral (
-		select count(*) as customers
+		select count(*) - (
+				select count(*)
+				from loyalty.customer
+				where tenant_id = @tenant_id
+					and merged_into is not null
+					and created_at >= day.starts
+					and created_at < day.ends
+			) as customers
 		from loyalty.customer
 		where tenant_id = @tenant_id
 			and created_at >= day.starts

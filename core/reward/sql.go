@@ -166,7 +166,8 @@ type offer struct {
 	Stamps         int64
 }
 
-// The redemption's foreign key would take the same lock on the reward. Buyers don't wait for each other,
+// The redemption's foreign keys would take the same locks on the reward and on the customer, who may be merged
+// at the same time. Buyers don't wait for each other,
 // but limitStockSQL and buyers do.
 const offerSQL = `
 	with held as (
@@ -175,12 +176,19 @@ const offerSQL = `
 		where tenant_id = @tenant_id
 			and id = @reward
 		for key share
+	), buyer as (
+		select id, status
+		from loyalty.customer
+		where tenant_id = @tenant_id
+			and id = coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000')
+			and merged_into is null
+		for key share
 	)
 	select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock,
 		c.status as customer_status, coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
 	from (values (1)) as always
 	left join held r on true
-	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000')
+	left join buyer c on true
 	left join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id`
 
 // Of several buyers, one updates and the others wait and find one unit less. The reward may have become

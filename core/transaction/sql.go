@@ -70,7 +70,8 @@ const customerSQL = `
 	select
 	from loyalty.customer
 	where tenant_id = @tenant_id
-		and id = @customer`
+		and id = @customer
+		and merged_into is null`
 
 // referred is a type, a customer's status and whether a location is active. Each may be missing.
 type referred struct {
@@ -82,7 +83,17 @@ type referred struct {
 	Rule
 }
 
+// The customer is locked as the sale's foreign key locks them: of a merge at the same time, either the sale is
+// moved with the others, or it finds a customer who was merged.
 const referencesSQL = `
+	with buyer as (
+		select status
+		from loyalty.customer
+		where tenant_id = @tenant_id
+			and id = coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000')
+			and merged_into is null
+		for key share
+	)
 	select t.id, coalesce(t.rule_type, '') as rule_type, coalesce(t.active, false) as active,
 		coalesce(t.points_per_unit, 0) as points_per_unit, coalesce(t.unit_cents, 1) as unit_cents,
 		coalesce(t.stamps_per_transaction, 0) as stamps_per_transaction,
@@ -90,7 +101,7 @@ const referencesSQL = `
 		coalesce(l.active, false) as location_active
 	from (values (1)) as always
 	left join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = coalesce(@type::bigint, 0)
-	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000')
+	left join buyer c on true
 	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = coalesce(@location::bigint, 0)`
 
 const insertSQL = `

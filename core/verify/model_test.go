@@ -49,6 +49,11 @@ func (s *shelf[T]) put(id core.ID, record T) {
 	s.byID[id] = &record
 }
 
+func (s *shelf[T]) remove(id core.ID) {
+	s.ids = slices.DeleteFunc(slices.Clone(s.ids), func(other core.ID) bool { return other == id })
+	delete(s.byID, id)
+}
+
 func (s *shelf[T]) each(yield func(core.ID, *T) bool) {
 	for _, id := range s.ids {
 		if !yield(id, s.byID[id]) {
@@ -186,6 +191,49 @@ func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Custom
 	edited.UpdatedAt = at
 	*c = edited
 	return edited, nil
+}
+
+// "Both balances are added; vouchers, redemptions and sales move; an empty e-mail address is taken over." An overflow
+// can't happen with the amounts of a play.
+func (m *model) merge(id, duplicate core.ID, at time.Time) (customer.Customer, error) {
+	kept, merged := m.customers.byID[id], m.customers.byID[duplicate]
+	if kept == nil {
+		return customer.Customer{}, core.ErrNotFound
+	}
+	if merged == nil || merged == kept {
+		return customer.Customer{}, core.Invalid(core.Fields{"customer_ulid": {core.InvalidChoice}})
+	}
+	kept.PointsBalance += merged.PointsBalance
+	kept.StampsBalance += merged.StampsBalance
+	if kept.Email == nil {
+		kept.Email = merged.Email
+	}
+	kept.UpdatedAt = at
+	for _, t := range m.sales.each {
+		if t.CustomerID == duplicate {
+			t.CustomerID = id
+		}
+	}
+	for _, r := range m.redemptions.each {
+		if r.CustomerID == duplicate {
+			r.CustomerID = id
+		}
+	}
+	for _, v := range m.vouchers.each {
+		if v.CustomerID == duplicate {
+			v.CustomerID = id
+		}
+	}
+	for _, s := range m.sends.each {
+		s.Customers = slices.Clone(s.Customers)
+		for i, member := range s.Customers {
+			if member == duplicate.String() {
+				s.Customers[i] = id.String()
+			}
+		}
+	}
+	m.customers.remove(duplicate)
+	return *kept, nil
 }
 
 // post changes a balance. Only a void may take it below zero, and an overflow is refused.

@@ -18,6 +18,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
@@ -130,6 +131,7 @@ func (p *play) moves() map[string]func(*rapid.T) {
 		{4, p.upsert},
 		{3, p.edit},
 		{4, p.adjust},
+		{1, p.merge},
 		{7, p.record},
 		{4, p.void},
 		{1, p.switchType},
@@ -246,6 +248,14 @@ func (p *play) edit(t *rapid.T) {
 	got, err := p.Customers.Edit(t.Context(), p.By, id, e)
 	want, refusal := p.model.edit(id, e, got.UpdatedAt)
 	agree(t, p, "edit a customer", got, err, want, refusal)
+}
+
+func (p *play) merge(t *rapid.T) {
+	kept := pick(t, "customer", p.model.customers, p.theirs.Customer)
+	duplicate := pick(t, "duplicate", p.model.customers, p.theirs.Customer)
+	got, err := merging.NewService(p.DB).Merge(t.Context(), p.By, kept, new(duplicate.String()))
+	want, refusal := p.model.merge(kept, duplicate, got.UpdatedAt)
+	agree(t, p, "merge a customer", got, err, want, refusal)
 }
 
 func (p *play) adjust(t *rapid.T) {

@@ -93,7 +93,7 @@ const belowZeroSQL = `
 		select tenant_id, id, balance_after < 0 as wrong
 		from loyalty.ledger_entry
 		where amount < 0
-			and kind <> 'reversal'
+			and kind not in ('reversal', 'merge')
 	)` + tally
 
 const signSQL = `
@@ -115,15 +115,21 @@ const onceSQL = `
 		where cause is not null
 	)` + tally
 
-// Compares what is due with the entries of one kind. An amount of zero has no entry. A row on one side
+// Compares what is due with the entries of one kind. A merged customer's entries stay in their ledger, and
+// what they are for moved to the customer who was kept. An amount of zero has no entry. A row on one side
 // only is wrong, so this also finds entries without a cause and those of another tenant, customer or
 // unit.
 const (
 	postedAs = `
+	), gone as (
+		select tenant_id, id, merged_into
+		from loyalty.customer
+		where merged_into is not null
 	), posted as (
-		select tenant_id, cause, customer_id, unit, amount
-		from loyalty.ledger_entry
-		where kind = `
+		select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount
+		from loyalty.ledger_entry e
+		left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
+		where e.kind = `
 	compared = `
 	), judged as (
 		select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
@@ -194,6 +200,59 @@ const freeSQL = `
 		full join free f on f.id = p.redemption_id and f.tenant_id = p.tenant_id
 	)` + tally
 
+// Each merge takes a balance from one customer and gives it to another. A row on one side only is wrong.
+const mergeSQL = `
+	with due as (
+		select m.tenant_id, m.id, v.customer_id, v.unit, v.amount
+		from loyalty.customer_merge m
+		cross join lateral (values
+			(m.merged_id, 'points', -m.points::numeric),
+			(m.merged_id, 'stamps', -m.stamps::numeric),
+			(m.kept_id, 'points', m.points::numeric),
+			(m.kept_id, 'stamps', m.stamps::numeric)
+		) v (customer_id, unit, amount)
+	), posted as (
+		select tenant_id, merge_id, customer_id, unit, sum(amount) as amount, count(*) as entries
+		from loyalty.ledger_entry
+		where kind = 'merge'
+		group by tenant_id, merge_id, customer_id, unit
+	), judged as (
+		select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
+			coalesce(d.id, e.merge_id) as id,
+			d.amount is distinct from coalesce(e.amount, 0) or e.entries > 1 as wrong
+		from due d
+		full join posted e on e.merge_id = d.id
+			and e.tenant_id = d.tenant_id
+			and e.customer_id = d.customer_id
+			and e.unit = d.unit
+	)` + tally
+
+const mergedSQL = `
+	with kept as (
+		select tenant_id, customer_id
+		from loyalty.transaction
+		union
+		select tenant_id, customer_id
+		from loyalty.redemption
+		union
+		select tenant_id, customer_id
+		from loyalty.voucher
+		union
+		select tenant_id, customer_id
+		from loyalty.account
+		where points <> 0
+			or stamps <> 0
+	), judged as (
+		select c.tenant_id, c.id,
+			c.phone_key is not null or c.email_key is not null or c.status <> 'inactive'
+				or m.id is null or o.id is null or o.merged_into is not null or k.customer_id is not null as wrong
+		from loyalty.customer c
+		left join loyalty.customer_merge m on m.merged_id = c.id and m.tenant_id = c.tenant_id
+		left join loyalty.customer o on o.id = c.merged_into and o.tenant_id = c.tenant_id
+		left join kept k on k.customer_id = c.id and k.tenant_id = c.tenant_id
+		where c.merged_into is not null
+	)` + tally
+
 const redeemedSQL = `
 	with judged as (
 		select tenant_id, id,
@@ -220,9 +279,14 @@ const holdingSQL = `
 		from loyalty.voucher
 		group by tenant_id, coupon_id, customer_id
 	), judged as (
-		select h.tenant_id, h.customer_id as id, h.vouchers > c.max_per_customer as wrong
+		select h.tenant_id, h.customer_id as id, h.vouchers > c.max_per_customer and k.id is null as wrong
 		from held h
 		join loyalty.coupon c on c.tenant_id = h.tenant_id and c.id = h.coupon_id
+		left join (
+			select distinct tenant_id, merged_into as id
+			from loyalty.customer
+			where merged_into is not null
+		) k on k.id = h.customer_id and k.tenant_id = h.tenant_id
 	)` + tally
 
 const sendSQL = `

@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
@@ -71,8 +72,23 @@ func trading(t *testing.T) *shop {
 	s.Voucher(coffee, s.anna.ID)
 	s.Adjust(s.anna.ID, ledger.Points, 3)
 	s.walkIns(s.anna)
+	s.merged()
 	s.Exec(papers)
 	return s
+}
+
+// merged merges a customer with everything into a new one, and that one into another.
+func (s *shop) merged() {
+	s.T.Helper()
+	twin, kept, last := s.customer("Twin"), s.customer("Kept"), s.customer("Last")
+	s.VoidSale(s.sold(twin, s.points, 500))
+	s.sold(twin, s.points, 2000)
+	s.Adjust(twin.ID, ledger.Stamps, 2)
+	s.Redeem(twin.ID, s.Reward(3, nil))
+	s.RedeemVoucher(s.Voucher(s.coupon(coupon.Points, new(int64(5)), nil), twin.ID))
+	m := merging.NewService(s.DB)
+	s.Must(m.Merge(s.T.Context(), s.By, kept.ID, new(twin.ID.String())))
+	s.Must(m.Merge(s.T.Context(), s.By, last.ID, new(kept.ID.String())))
 }
 
 // An invitation, and an invoice of a period with a changed plan.
@@ -180,7 +196,7 @@ func TestAnEmptyDatabaseIsClean(t *testing.T) {
 
 const noConstraints = `
 	alter table loyalty.ledger_entry drop constraint ledger_entry_account, drop constraint ledger_entry_seq,
-		drop constraint ledger_entry_amount_check;
+		drop constraint ledger_entry_amount_check, drop constraint ledger_entry_of_merge;
 	drop index loyalty.ledger_entry_once, loyalty.transaction_external_reference;
 	alter table loyalty.account drop constraint account_customer;
 	alter table loyalty.customer drop constraint customer_email;
@@ -227,6 +243,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 	const (
 		anna   = "(select id from loyalty.customer where first_name = 'Anna')"
 		bilal  = "(select id from loyalty.customer where first_name = 'Bilal')"
+		gone   = "(select merged_id from loyalty.customer_merge order by id limit 1)"
 		unused = "(select id from loyalty.voucher where status = 'pending' order by id limit 1)"
 		aSale  = "(select id from loyalty.transaction where status = 'completed' and points_awarded > 0 order by id limit 1)"
 	)
@@ -250,7 +267,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every entry leaves", "another balance", "update loyalty.ledger_entry set balance_after = balance_after + 1 where id = " + entry("adjustment")},
 		{"Every entry leaves", "a first one off", "update loyalty.ledger_entry set balance_after = 7 where seq = 1"},
 		{"Every entry leaves", "another amount", "update loyalty.ledger_entry set amount = amount + 1 where id = " + entry("earn")},
-		{"Nothing but a reversal", "too much spent", "update loyalty.ledger_entry set balance_after = -1 where kind = 'redemption'"},
+		{"Nothing but a reversal or a merge", "too much spent", "update loyalty.ledger_entry set balance_after = -1 where kind = 'redemption'"},
 		{"Every entry adds", "a negative award", "update loyalty.ledger_entry set amount = -amount where id = " + entry("earn")},
 		{"Every entry adds", "a positive reversal", "update loyalty.ledger_entry set amount = -amount where id = " + entry("reversal")},
 		{"Every entry adds", "an entry of nothing", "update loyalty.ledger_entry set amount = 0 where id = " + entry("adjustment")},
@@ -273,6 +290,21 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every voided sale's award", "a sale that stands", "update loyalty.transaction set status = 'completed'"},
 		{"Every voided sale's award", "a void without one", "update loyalty.transaction set status = 'voided' where id = " + aSale},
 		{"No award or reversal is older", "an old entry", "update loyalty.ledger_entry set created_at = created_at - interval '1 day' where id = " + entry("earn")},
+		{"Every merge took", "an entry less", "delete from loyalty.ledger_entry where id = " + entry("merge")},
+		{"Every merge took", "another amount", "update loyalty.ledger_entry set amount = amount + 1 where id = " + entry("merge")},
+		{"Every merge took", "another customer", "update loyalty.ledger_entry set customer_id = " + bilal + " where id = " + entry("merge")},
+		{"Every merge took", "another unit", "update loyalty.ledger_entry set unit = 'stamps' where id = " + entry("merge")},
+		{"Every merge took", "of another tenant", "update loyalty.ledger_entry set tenant_id = tenant_id + 1 where id = " + entry("merge")},
+		{"Every merge took", "of no merge", "delete from loyalty.customer_merge"},
+		{"Every merge took", "another sum", "update loyalty.customer_merge set points = points + 1"},
+		{"A merged customer", "a balance", "update loyalty.account set stamps = 1"},
+		{"A merged customer", "a sale", "update loyalty.transaction set customer_id = " + gone},
+		{"A merged customer", "a redemption", "update loyalty.redemption set customer_id = " + gone},
+		{"A merged customer", "a voucher", "update loyalty.voucher set customer_id = " + gone},
+		{"A merged customer", "a key", "update loyalty.customer set phone_key = id::text"},
+		{"A merged customer", "active", "update loyalty.customer set status = 'active'"},
+		{"A merged customer", "into one who was merged", "update loyalty.customer set merged_into = " + gone + " where id = (select kept_id from loyalty.customer_merge order by id limit 1)"},
+		{"A merged customer", "without a merge", "delete from loyalty.customer_merge"},
 		{"Every sale's award is of its rule's", "both", "update loyalty.transaction set stamps_awarded = 1 where id = " + aSale},
 		{"Every sale's award is of its rule's", "neither", "update loyalty.transaction set points_awarded = null where id = " + aSale},
 		{"Every sale's award is of its rule's", "another rule", "update loyalty.transaction set rule_type = 'stamps' where id = " + aSale},
@@ -416,7 +448,7 @@ func TestExamplesNameTenantAndRecord(t *testing.T) {
 	s.Exec("update loyalty.account set points = points + 1 where customer_id = '" + hex.EncodeToString(s.bilal.ID[:]) + "'")
 	got := s.verified()["Every balance is the sum of its entries."]
 	want := fmt.Sprintf("tenant %d: %s", s.By.Tenant.ID, s.bilal.ID)
-	if got.Counted != 2 || got.Wrong != 1 || len(got.Examples) != 1 || got.Examples[0] != want {
+	if got.Counted != 5 || got.Wrong != 1 || len(got.Examples) != 1 || got.Examples[0] != want {
 		t.Errorf("got %+v, want %s", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package walkin
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"example.com/loyalty/core"
@@ -106,6 +107,9 @@ func (s *Service) open(ctx context.Context, by core.Actor, token string) (Card, 
 		return Card{}, err
 	}
 	c, err := s.card(ctx, by, id)
+	if errors.Is(err, core.ErrNotFound) {
+		return s.openMerged(ctx, by, token, id)
+	}
 	if err != nil {
 		return Card{}, err
 	}

@@ -22,6 +22,7 @@ type CustomerDetail struct {
 	Balance    ProfileBalance
 	Figures    []ui.Pair
 	Consent    []Consent
+	Merged     string // "2 merged customers"; "": none
 	History    History
 
 	SubscribePath, UnsubscribePath string // "": not possible
@@ -83,6 +84,32 @@ type TimelineEntry struct {
 	Balance string
 
 	VoidPath string // "": not possible
+}
+
+// MergePreview asks before a duplicate is merged.
+type MergePreview struct {
+	Frame
+	Action  string
+	Cancel  string
+	Swap    string // path of the opposite merge
+	FormKey string
+	Merged  string      // the duplicate's ULID
+	Problem *ui.Problem // why it can't be done; nil if it can
+	Names   [2]string   // of the customer who is kept and of the duplicate
+	Rows    []MergeRow
+	Moved   []ui.Pair
+}
+
+// MergeRow compares a value of both, and says the one that remains.
+type MergeRow struct{ Label, Kept, Merged, Result string }
+
+// MergedLedger is the timeline of a customer before they were merged.
+type MergedLedger struct {
+	Frame
+	Others []ui.Pair // the merged customers, each with the path of their timeline
+	Name   string
+	Words  string
+	History
 }
 
 // NoteForm edits the note about a customer.

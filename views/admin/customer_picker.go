@@ -10,6 +10,7 @@ type CustomerPicker struct {
 	Search   ui.Field
 	Heading  string // of the suggestions
 	Found    []Found
+	Nothing  string // before a search, if nothing is found; "": there are no customers yet
 }
 
 // Found is a customer in the results.

@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
@@ -41,6 +42,7 @@ type Services struct {
 	Tokens       *token.Service
 	Tenants      *tenant.Service
 	Privacy      *privacy.Service
+	Merging      *merging.Service
 	Customers    *customer.Service
 	Imports      *importing.Service
 	Transactions *transaction.Service

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"strings"
@@ -37,14 +38,22 @@ var historyTabs = []struct {
 	{vouchersView, "Vouchers", func(p customer.Profile) int64 { return p.Vouchers }},
 }
 
-// showCustomer shows a customer and one tab of their history. htmx asks for the card, the history, or
+// showCustomer shows a customer and one tab of their history, or leads to the customer into whom they were
+// merged. htmx asks for the card, the history, or
 // more entries of the timeline by the element that it replaces.
 func (a *Admin) showCustomer(c echo.Context) error {
 	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	found, err := a.Customers.Profile(c.Request().Context(), page.Actor(c), id)
+	ctx, by := c.Request().Context(), page.Actor(c)
+	found, err := a.Customers.Profile(ctx, by, id)
+	if errors.Is(err, core.ErrNotFound) {
+		var merged customer.MergedCustomer
+		if merged, err = a.Customers.FindMerged(ctx, by, id); err == nil {
+			return a.Redirect(c, customerPath(merged.MergedInto))
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -108,6 +117,9 @@ func (a *Admin) customerDetail(c echo.Context, of customer.Profile) (views.Custo
 		Note: orZero(of.Note), Balance: profileBalance(of.Customer, outlook), Figures: a.profileFigures(by.Tenant, of), Consent: consentLines(of, zone),
 		Erased: of.Erased, Inactive: !active && !of.Erased,
 		CanEdit: by.Role.Includes(core.Manager) && !of.Erased,
+	}
+	if of.Merged > 0 {
+		v.Merged = "Includes " + page.Count(of.Merged, "merged customer", "merged customers")
 	}
 	for _, tag := range of.Tags {
 		v.Tags = append(v.Tags, ui.Pair{Name: tag, Value: page.WithQuery(customersPath, "tag", tag)})

@@ -196,15 +196,15 @@ func TestCustomerActionsByRole(t *testing.T) {
 	if got := actions(shown); got != atTheTill || shown.Find("#customer a.btn, #customer .tag-add, #customer-note").Length() != 0 {
 		t.Errorf("a cashier is offered %q", got)
 	}
-	if got := actions(manager.Get(s.path())); got != atTheTill+" /adjust /deactivate /till/customers/ULID/card /data /erase" {
+	if got := actions(manager.Get(s.path())); got != atTheTill+" /adjust /deactivate /till/customers/ULID/card /merge /data /erase" {
 		t.Errorf("a manager is offered %q", got)
 	}
-	for _, p := range []string{"/edit", "/adjust", "/data", "/erase", "/deactivate", "/note", "/tags"} {
+	for _, p := range []string{"/edit", "/adjust", "/data", "/erase", "/deactivate", "/note", "/tags", "/merge"} {
 		if a := cashier.Ask(http.MethodGet, s.path()+p); a.Code != http.StatusForbidden {
 			t.Errorf("a cashier's %s = %d, want 403", p, a.Code)
 		}
 	}
-	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove"} {
+	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove", "/merge"} {
 		if a := cashier.Post(s.path()+p, webtest.Form("understood", "1")); a.Code != http.StatusForbidden {
 			t.Errorf("a cashier's POST %s = %d, want 403", p, a.Code)
 		}
@@ -218,7 +218,7 @@ func TestCustomerOfAnotherBusinessIsNotFound(t *testing.T) {
 	stranger := newShop(t).signedIn(core.Owner)
 	for _, p := range []string{
 		"", "?view=transactions", "?view=redemptions", "?view=vouchers", "/edit", "/adjust", "/adjust/after?amount=1", "/data", "/erase", "/deactivate",
-		"/note", "/tags", "?events=sales",
+		"/note", "/tags", "/merge", "/merged", "?events=sales",
 	} {
 		if a := stranger.Ask(http.MethodGet, s.path()+p); a.Code != http.StatusNotFound || strings.Contains(a.Body.String(), "Elsa") {
 			t.Errorf("GET %q = %d, want 404", p, a.Code)
@@ -227,7 +227,7 @@ func TestCustomerOfAnotherBusinessIsNotFound(t *testing.T) {
 			t.Errorf("its fragment %q = %d, want 404", p, a.Code)
 		}
 	}
-	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove"} {
+	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove", "/merge"} {
 		sent := webtest.Form("note", "x", "tag", "x", "first_name", "X", "last_name", "X", "phone", "070 1", "unit", "points", "amount", "5", "reason", "x", "understood", "1")
 		if a := stranger.Post(s.path()+p, sent); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s = %d, want 404", p, a.Code)

@@ -17,9 +17,9 @@ func (a *Admin) pickCustomer(c echo.Context, v views.CustomerPicker, suggest cus
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	v.Search = q.Field("search", "Name, phone or e-mail")
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
-	v.Heading = "Here last"
+	v.Heading, v.Nothing = "Here last", "No recent sales. Search for the customer."
 	if suggest.CanRedeem {
-		v.Heading = "Here last, with enough for a reward"
+		v.Heading, v.Nothing = "Here last, with enough for a reward", "No recent customer has enough for a reward. Search for the customer."
 	}
 	const size = 8
 	if q.Filled("search") == nil {

@@ -50,7 +50,7 @@ func (a *Admin) timeline(c echo.Context, id core.ID, h *views.History) error {
 			return err
 		}
 	}
-	h.Days = timelineDays(by, list.Items, spent, a.Now())
+	h.Days = timelineDays(by, id, list.Items, spent, a.Now())
 	zone := by.Tenant.TimeZone
 	if h.Days[0].Label != "" && newest.In(zone).Format(time.DateOnly) == q.Value("day") && page.IsFragment(c) {
 		h.Days[0].Label = ""
@@ -64,7 +64,7 @@ func (a *Admin) timeline(c echo.Context, id core.ID, h *views.History) error {
 }
 
 // timelineDays groups entries by local day.
-func timelineDays(by core.Actor, entries []customer.Entry, spent map[string]int64, now time.Time) (days []views.TimelineDay) {
+func timelineDays(by core.Actor, of core.ID, entries []customer.Entry, spent map[string]int64, now time.Time) (days []views.TimelineDay) {
 	last, zone := "", by.Tenant.TimeZone
 	for _, e := range entries {
 		if day := e.CreatedAt.In(zone).Format(time.DateOnly); day != last {
@@ -75,7 +75,7 @@ func timelineDays(by core.Actor, entries []customer.Entry, spent map[string]int6
 			days, last = append(days, added), day
 		}
 		d := &days[len(days)-1]
-		d.Entries = append(d.Entries, timelineEntry(by, e))
+		d.Entries = append(d.Entries, timelineEntry(by, of, e))
 	}
 	return days
 }
@@ -95,7 +95,7 @@ func dayLabel(at, now time.Time, zone *time.Location) string {
 }
 
 // timelineEntry explains a change of a balance: what, when, by whom and why.
-func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
+func timelineEntry(by core.Actor, of core.ID, e customer.Entry) views.TimelineEntry {
 	v := views.TimelineEntry{
 		ID:   e.ID.String(),
 		When: e.CreatedAt.In(by.Tenant.TimeZone).Format("15:04"), Amount: signedAmount(e.Amount, e.Unit), Gain: e.Amount > 0,
@@ -125,6 +125,11 @@ func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
 	case "adjustment":
 		v.Icon, v.Title = "adjustments", "Balance adjusted"
 		notes = append(notes, quoted(e.Reason))
+	case "merge":
+		v.Icon, v.Title = "users", "Moved by a merge"
+		if e.MergedID != nil {
+			v.Title, v.Path = "Merged with "+orZero(e.MergedName), page.WithQuery(customerPath(of)+"/merged", "merged", e.MergedID.String())
+		}
 	}
 	if e.Cause != nil && causePath != nil {
 		v.Path = causePath(*e.Cause)

@@ -17,7 +17,7 @@ func (a *Admin) routes() []route {
 		a.signInRoutes(),
 		a.customerRoutes(),
 		a.importRoutes(),
-		a.exportRoutes(), a.customerNoteRoutes(),
+		a.exportRoutes(), a.customerNoteRoutes(), a.customerMergeRoutes(),
 		a.transactionRoutes(),
 		a.typeRoutes(),
 		a.rewardRoutes(),

@@ -60,6 +60,7 @@ var AuditSentences = map[string]string{
 	"customer.subscribe":         "{who} resubscribed {name} to e-mails.",
 	"customer.consent":           "{name} agreed to the terms.",
 	"customer.note":              "{who} changed the note about {name}.",
+	"customer.merge":             "{who} merged a duplicate into {name}.",
 	"customer.tag":               "{who} changed the tags of {name}.",
 	"pin.issue":                  "{who} created a PIN.",
 	"pin.take":                   "{who} accepted a PIN.",

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"errors"
 	"mime"
 	"net/http"
 
@@ -33,9 +34,15 @@ func (p *Portal) findSubscriber(c echo.Context) (subscriber, error) {
 	if err := p.Links.Check(token, link.Unsubscribe, f.ID, id, 0); err != nil {
 		return subscriber{}, err
 	}
-	by := p.visitor(c, f)
-	by.ID = id.String()
-	found, err := p.Customers.Find(c.Request().Context(), by, id)
+	ctx, by := c.Request().Context(), p.visitor(c, f)
+	found, err := p.Customers.Find(ctx, by, id)
+	if errors.Is(err, core.ErrNotFound) {
+		var merged customer.MergedCustomer
+		if merged, err = p.Customers.FindMerged(ctx, by, id); err == nil {
+			found, err = p.Customers.Find(ctx, by, merged.MergedInto)
+		}
+	}
+	by.ID = found.ID.String()
 	by.Name = found.FirstName + " " + found.LastName
 	return subscriber{f, found, by}, err
 }

@@ -1,6 +1,7 @@
 package portal_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -8,8 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -164,5 +167,40 @@ func TestAnErasedCustomerUnsubscribes(t *testing.T) {
 	}
 	if noted := s.noted(who.ID); len(noted) != 0 {
 		t.Errorf("noted %q", noted)
+	}
+}
+
+// "The panel leads to the kept customer, and so do links that were mailed."
+func TestLinksOfAMergedCustomer(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	kept, twin := s.anna(), s.AddCustomer(shoptest.Anna(shoptest.Phone()))
+	s.Sale(twin.ID, s.kind, 12_450)
+	card, link := s.card(twin), s.unsubscribing(twin.ID)
+	digits, _ := s.shows(card)
+	if _, err := merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, new(twin.ID.String())); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.browser().Get(card); got.Text(".wallet-name") != "Anna Lind<b>qvist" || got.Text(".wallet-balance") != "124 points" {
+		t.Errorf("the duplicate's card: %q", got.Text("main"))
+	}
+	if _, err := s.config.Walkins.TakeCard(t.Context(), s.cashier, till, walkin.Key{Digits: digits}); !errors.Is(err, walkin.ErrPIN) {
+		t.Errorf("the duplicate's PIN: %v", err)
+	}
+	digits, _ = s.shows(card)
+	if held := s.take(digits); held.CustomerID != kept.ID {
+		t.Errorf("a new PIN is %s's", held.CustomerID)
+	}
+	if a := s.send(link, ""); a.Code != http.StatusOK || s.subscribed(kept.ID) {
+		t.Errorf("unsubscribing: %d %q", a.Code, a.Text("main"))
+	}
+	if got := s.noted(kept.ID); len(got) != 1 {
+		t.Errorf("noted %q", got)
+	}
+	if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, kept.ID); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.browser().Ask(http.MethodGet, card); a.Code != http.StatusNotFound {
+		t.Errorf("after erasing: %d", a.Code)
 	}
 }

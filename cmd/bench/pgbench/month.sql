@@ -62,7 +62,14 @@ cross join lateral (
 		and status = 'redeemed'
 ) used
 cross join lateral (
-	select count(*) as customers
+	select count(*) - (
+			select count(*)
+			from loyalty.customer
+			where tenant_id = :tenant
+				and merged_into is not null
+				and created_at >= day.starts
+				and created_at < day.ends
+		) as customers
 	from loyalty.customer
 	where tenant_id = :tenant
 		and created_at >= day.starts

@@ -17,6 +17,7 @@ select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as 
 from loyalty.customer c
 join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
 where c.tenant_id = :tenant
+	and c.merged_into is null
 	and (c.created_at, c.id) < (:far_at, :far_id)
 order by c.created_at desc, c.id desc
 limit 16;

@@ -1,13 +1,21 @@
 \startpipeline
 begin;
 select loyalty.enter(:tenant);
+with buyer as (
+	select status
+	from loyalty.customer
+	where tenant_id = :tenant
+		and id = coalesce(bench.customer(:n)::uuid, '00000000-0000-0000-0000-000000000000')
+		and merged_into is null
+	for key share
+)
 select t.id, coalesce(t.rule_type, '') as rule_type, coalesce(t.active, false) as active,
 	coalesce(t.points_per_unit, 0) as points_per_unit, coalesce(t.unit_cents, 1) as unit_cents,
 	coalesce(t.stamps_per_transaction, 0) as stamps_per_transaction, coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award,
 	c.status as customer_status, coalesce(l.active, false) as location_active
 from (values (1)) as always
 left join loyalty.transaction_type t on t.tenant_id = :tenant and t.id = coalesce(:type::bigint, 0)
-left join loyalty.customer c on c.tenant_id = :tenant and c.id = coalesce(bench.customer(:n)::uuid, '00000000-0000-0000-0000-000000000000')
+left join buyer c on true
 left join loyalty.location l on l.tenant_id = :tenant and l.id = coalesce(null::bigint, 0);
 \endpipeline
 \startpipeline

@@ -7,12 +7,19 @@ with held as (
 	where tenant_id = :tenant
 		and id = bench.reward()
 	for key share
+), buyer as (
+	select id, status
+	from loyalty.customer
+	where tenant_id = :tenant
+		and id = coalesce(bench.customer(:n)::uuid, '00000000-0000-0000-0000-000000000000')
+		and merged_into is null
+	for key share
 )
 select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock, c.status as customer_status,
 	coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
 from (values (1)) as always
 left join held r on true
-left join loyalty.customer c on c.tenant_id = :tenant and c.id = coalesce(bench.customer(:n)::uuid, '00000000-0000-0000-0000-000000000000')
+left join buyer c on true
 left join loyalty.account a on a.tenant_id = :tenant and a.customer_id = c.id;
 \endpipeline
 \startpipeline

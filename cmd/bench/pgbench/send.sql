@@ -6,6 +6,7 @@ with member as (
 	select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
 	from loyalty.customer c
 	where c.tenant_id = :tenant
+		and c.merged_into is null
 		and c.status = 'active' and c.created_at <= now()
 ), holding as (
 	select customer_id, count(*) as vouchers

@@ -8,8 +8,11 @@ select v.id, v.coupon_id, v.customer_id,
 	c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
 from loyalty.voucher v
 join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
 where v.tenant_id = :tenant
-	and v.id = bench.voucher(:voucher);
+	and v.id = bench.voucher(:voucher)
+	and k.merged_into is null
+for key share of k;
 \endpipeline
 \startpipeline
 with c as (

@@ -1,0 +1,276 @@
+package customer
+
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+// MergedCustomer is a customer who was merged into another.
+type MergedCustomer struct {
+	ID          core.ID
+	MergedInto  core.ID // at the end of a chain of merges
+	FirstName   string
+	LastName    string
+	Points      int64 // moved
+	Stamps      int64
+	MergedAt    time.Time
+	ActorKind   core.ActorKind
+	ActorName   string
+	LinkVersion int64
+}
+
+const selectMerged = `
+	select c.id, c.merged_into, m.first_name, m.last_name, m.points, m.stamps, m.created_at as merged_at, m.actor_kind, m.actor_name, c.link_version
+	from loyalty.customer c
+	join loyalty.customer_merge m on m.tenant_id = c.tenant_id and m.merged_id = c.id
+	where c.tenant_id = @tenant_id`
+
+const findMergedSQL = selectMerged + `
+		and c.id = @id
+		and c.merged_into is not null`
+
+// FindMerged returns a customer who was merged into another, or core.ErrNotFound.
+func FindMerged(ctx context.Context, d *db.DB, by core.Actor, id core.ID) (MergedCustomer, error) {
+	return db.ReadOne[MergedCustomer](ctx, d, by, findMergedSQL, db.Args{"id": id})
+}
+
+// FindMerged returns a customer who was merged into another, or core.ErrNotFound.
+func (s *Service) FindMerged(ctx context.Context, by core.Actor, id core.ID) (MergedCustomer, error) {
+	return FindMerged(ctx, s.db, by, id)
+}
+
+const mergedOfSQL = selectMerged + `
+		and c.merged_into = @kept
+	order by m.created_at desc, c.id desc`
+
+// Merged returns the customers who were merged into a customer, the last one first.
+func (s *Service) Merged(ctx context.Context, by core.Actor, kept core.ID) ([]MergedCustomer, error) {
+	return db.ReadAll[MergedCustomer](ctx, s.db, by, mergedOfSQL, db.Args{"kept": kept})
+}
+
+// MergedIn is Merged in the caller's transaction.
+func MergedIn(ctx context.Context, tx *db.Tx, kept core.ID) ([]MergedCustomer, error) {
+	return db.All[MergedCustomer](ctx, tx, mergedOfSQL, db.Args{"kept": kept})
+}
+
+// MergedTimeline returns a page of the timeline of a customer before they were merged into kept, or
+// core.ErrNotFound.
+func (s *Service) MergedTimeline(ctx context.Context, by core.Actor, kept, merged core.ID, p core.Page) (MergedCustomer, core.List[Entry], error) {
+	m, err := s.FindMerged(ctx, by, merged)
+	if err == nil && m.MergedInto != kept {
+		err = core.ErrNotFound
+	}
+	if err != nil {
+		return MergedCustomer{}, core.List[Entry]{}, err
+	}
+	position := func(e Entry) core.Cursor { return core.NumberCursor(e.CreatedAt, e.Seq) }
+	l, err := db.ListPage(ctx, s.db, by, timelineList, db.Args{"customer": merged, "since": nil, "voids_any": false}, p, position)
+	return m, l, err
+}
+
+// Likely duplicates have the same name or the same last digits of their phone number: what indexes find.
+const duplicatesSQL = `
+	with this as (
+		select id, last_name, first_name, phone_end
+		from loyalty.customer
+		where tenant_id = @tenant_id
+			and id = @id
+	), alike as (
+		(
+			select c.id, 1 as rank
+			from this
+			join loyalty.customer c on c.tenant_id = @tenant_id
+				and c.last_name collate loyalty.name = this.last_name
+				and c.first_name collate loyalty.name = this.first_name
+			where c.id <> this.id
+			limit @limit
+		)
+		union all
+		(
+			select c.id, 2
+			from this
+			join loyalty.customer c on c.tenant_id = @tenant_id
+				and c.phone_end = this.phone_end
+			where c.id <> this.id
+			limit @limit
+		)
+	), ranked as (
+		select id, min(rank) as rank
+		from alike
+		group by id
+	)
+	select ` + columns + `
+	from ranked r
+	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = r.id
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+	where c.merged_into is null
+		and c.phone_key is not null
+	order by r.rank, c.created_at desc, c.id desc
+	limit @limit`
+
+// maxDuplicates is how many likely duplicates are suggested.
+const maxDuplicates = 5
+
+// Duplicates returns at most five likely duplicates of a customer.
+func (s *Service) Duplicates(ctx context.Context, by core.Actor, id core.ID) ([]Customer, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return nil, err
+	}
+	return db.ReadAll[Customer](ctx, s.db, by, duplicatesSQL, db.Args{"id": id, "limit": maxDuplicates})
+}
+
+// For update, which waits for everything that refers to one of them, and makes it wait.
+const lockPairSQL = selectCustomer + `
+	where c.tenant_id = @tenant_id
+		and c.id = any (@ids::uuid[])
+		and c.merged_into is null
+	order by c.id
+	for update of c`
+
+// LockPair locks two customers, in one order, and returns the duplicate and the customer who is kept. Of a
+// missing one, the ID is zero.
+func LockPair(ctx context.Context, tx *db.Tx, merged, kept core.ID) (duplicate, other Customer, err error) {
+	found, err := db.All[Customer](ctx, tx, lockPairSQL, db.Args{"ids": []core.ID{merged, kept}})
+	for _, c := range found {
+		if c.ID == merged {
+			duplicate = c
+		}
+		if c.ID == kept {
+			other = c
+		}
+	}
+	return duplicate, other, err
+}
+
+const (
+	// Missing ones are taken over: of two sentences about consent, the kept customer's stays.
+	moveConsentSQL = `
+	update loyalty.consent
+	set customer_id = @kept
+	where tenant_id = @tenant_id
+		and customer_id = @merged
+		and kind not in (
+			select kind
+			from loyalty.consent
+			where tenant_id = @tenant_id
+				and customer_id = @kept
+		)`
+
+	moveTagsSQL = `
+	insert into loyalty.customer_tag (tenant_id, customer_id, key, tag, created_at)
+	select g.tenant_id, k.id, g.key, g.tag, k.created_at
+	from loyalty.customer_tag g
+	join loyalty.customer k on k.tenant_id = @tenant_id and k.id = @kept
+	where g.tenant_id = @tenant_id
+		and g.customer_id = @merged
+		and not exists (
+			select
+			from loyalty.customer_tag h
+			where h.tenant_id = @tenant_id
+				and h.customer_id = @kept
+				and h.key = g.key
+		)
+	order by g.key
+	limit (select greatest(@most - count(*), 0) from loyalty.customer_tag where tenant_id = @tenant_id and customer_id = @kept)`
+
+	// Earlier duplicates of the duplicate lead to the kept customer.
+	repointSQL = `
+	update loyalty.customer
+	set merged_into = @kept
+	where tenant_id = @tenant_id
+		and merged_into = @merged`
+
+	closeSQL = `
+	update loyalty.customer
+	set first_name = '',
+		last_name = '',
+		phone = '',
+		phone_key = null,
+		email = null,
+		email_key = null,
+		note = null,
+		status = 'inactive',
+		merged_into = @kept,
+		updated_at = @now
+	where tenant_id = @tenant_id
+		and id = @merged`
+
+	takeOverSQL = `
+	update loyalty.customer
+	set email = coalesce(email, @email),
+		email_key = coalesce(email_key, @email_key),
+		note = coalesce(note, @note),
+		unsubscribed_at = coalesce(unsubscribed_at, @unsubscribed_at),
+		updated_at = @now
+	where tenant_id = @tenant_id
+		and id = @kept`
+
+	insertMergeSQL = `
+	insert into loyalty.customer_merge (tenant_id, id, merged_id, kept_id, first_name, last_name, points, stamps,
+		sales, redemptions, vouchers, actor_kind, actor_id, actor_name, created_at)
+	values (@tenant_id, @id, @merged, @kept, @first_name, @last_name, @points, @stamps,
+		@sales, @redemptions, @vouchers, @actor_kind, @actor_id, @actor_name, @now)`
+
+	noteAndKeySQL = `
+	select note, email_key
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and id = @id`
+)
+
+// Merge is what core/merging moved between two customers.
+type Merge struct {
+	ID                           core.ID
+	Merged, Kept                 Customer
+	Sales, Redemptions, Vouchers int64
+	Points, Stamps               int64
+}
+
+// Close closes a duplicate, whose row and the kept customer's are locked: it loses its name, its keys, note and tags,
+// and the kept customer takes over what they don't have. For core/merging.
+func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
+	old, err := db.One[struct{ Note, EmailKey *string }](ctx, tx, noteAndKeySQL, db.Args{"id": m.Merged.ID})
+	if err != nil {
+		return err
+	}
+	pair := db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID}
+	for _, step := range []struct {
+		sql  string
+		args db.Args
+	}{
+		{moveConsentSQL, pair},
+		{forgetConsentSQL, db.Args{"id": m.Merged.ID}},
+		{moveTagsSQL, db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID, "most": MaxTags}},
+		{forgetTagsSQL, db.Args{"id": m.Merged.ID}},
+		{repointSQL, pair},
+		{closeSQL, db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID, "now": tx.Now}},
+		{takeOverSQL, db.Args{
+			"kept": m.Kept.ID, "email": m.Merged.Email, "email_key": old.EmailKey, "note": old.Note,
+			"unsubscribed_at": m.Merged.UnsubscribedAt, "now": tx.Now,
+		}},
+		{insertMergeSQL, db.Args{
+			"id": m.ID, "merged": m.Merged.ID, "kept": m.Kept.ID, "first_name": m.Merged.FirstName, "last_name": m.Merged.LastName,
+			"points": m.Points, "stamps": m.Stamps, "sales": m.Sales, "redemptions": m.Redemptions, "vouchers": m.Vouchers,
+			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
+		}},
+	} {
+		if err := db.Queue(tx, step.sql, step.args); err != nil {
+			return err
+		}
+	}
+	return audit.Write(tx, by, audit.Entry{
+		Action: "customer.merge", Subject: "customer", ID: m.Kept.ID.String(),
+		Old: m.Merged.mergeFacts(), New: m.Kept.mergeFacts(),
+	})
+}
+
+// mergeFacts names a customer of a merge in the audit log.
+func (c Customer) mergeFacts() map[string]any {
+	facts := c.facts()
+	facts["ulid"], facts["points"], facts["stamps"] = c.ID.String(), c.PointsBalance, c.StampsBalance
+	return facts
+}

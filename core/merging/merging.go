@@ -1,0 +1,153 @@
+// Package merging merges a customer into another who is the same person. It moves what every noun has of the
+// duplicate through that noun's own package; both ledgers stay, and entries that name the merge move the
+// balances. It can't be undone.
+package merging
+
+import (
+	"context"
+	"errors"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
+)
+
+// Service merges customers, for managers.
+type Service struct{ db *db.DB }
+
+// NewService makes the service.
+func NewService(d *db.DB) *Service { return &Service{db: d} }
+
+// ErrTooLarge refuses a merge of balances whose sum exceeds 64 bits.
+var ErrTooLarge = core.Refuse("merged-balance-too-large", "The two balances together exceed the largest possible balance.")
+
+// Merges of one business take turns, so that two of the same customers never meet halfway.
+const takeTurnsSQL = `
+	select pg_advisory_xact_lock(hashtextextended('merge ' || @tenant_id::bigint::text, 10))`
+
+// Merge merges a customer (a ULID) into kept, who is returned. A duplicate that is missing, erased or kept itself is
+// refused on the field "customer_ulid".
+//
+// Everything that refers to a customer shares a lock on their row, which this takes alone: it is either moved, or it
+// finds the duplicate merged. Sales, redemptions and vouchers are moved before the accounts are locked, as a void locks
+// them.
+func (s *Service) Merge(ctx context.Context, by core.Actor, kept core.ID, duplicate *string) (customer.Customer, error) {
+	c, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (customer.Customer, error) {
+		check := core.NewCheck(nil)
+		merged := check.Reference("customer_ulid", duplicate)
+		if check.OK("customer_ulid") && merged == kept {
+			check.Add("customer_ulid", core.InvalidChoice)
+		}
+		if err := db.Queue(tx, takeTurnsSQL, nil); err != nil {
+			return customer.Customer{}, err
+		}
+		if err := coupon.KeepSendsOut(ctx, tx); err != nil {
+			return customer.Customer{}, err
+		}
+		m := customer.Merge{ID: core.NewID(tx.Now)}
+		var err error
+		if m.Merged, m.Kept, err = customer.LockPair(ctx, tx, merged, kept); err != nil {
+			return customer.Customer{}, err
+		}
+		switch {
+		case m.Kept.ID.IsZero():
+			return customer.Customer{}, core.ErrNotFound
+		case m.Kept.Erased:
+			return customer.Customer{}, customer.ErrErased
+		case check.OK("customer_ulid") && (m.Merged.ID.IsZero() || m.Merged.Erased):
+			check.Add("customer_ulid", core.InvalidChoice)
+		}
+		if err := check.Err(); err != nil {
+			return customer.Customer{}, err
+		}
+		if err := move(ctx, tx, by, &m); err != nil {
+			return customer.Customer{}, err
+		}
+		return customer.FindIn(ctx, tx, kept)
+	})
+	if errors.Is(ledger.Refusal(err), ledger.ErrTooLarge) {
+		err = ErrTooLarge
+	}
+	return c, err
+}
+
+// move moves everything of the duplicate and closes it.
+func move(ctx context.Context, tx *db.Tx, by core.Actor, m *customer.Merge) (err error) {
+	merged, kept := m.Merged.ID, m.Kept.ID
+	if m.Sales, err = transaction.Move(ctx, tx, merged, kept); err != nil {
+		return err
+	}
+	if m.Redemptions, err = reward.Move(ctx, tx, merged, kept); err != nil {
+		return err
+	}
+	if m.Vouchers, err = coupon.MoveVouchers(ctx, tx, merged, kept); err != nil {
+		return err
+	}
+	if err := walkin.MovePINs(tx, merged, kept); err != nil {
+		return err
+	}
+	balances, err := ledger.LockPair(ctx, tx, merged, kept)
+	if err != nil {
+		return err
+	}
+	m.Points, m.Stamps = balances.Points, balances.Stamps
+	if err := customer.Close(ctx, tx, by, *m); err != nil {
+		return err
+	}
+	return ledger.Merge(tx, by, m.ID, merged, kept, balances)
+}
+
+// Preview is what a merge would move.
+type Preview struct {
+	Kept, Merged customer.Profile
+	// With the balances of both; ErrTooLarge if they exceed 64 bits.
+	Points, Stamps int64
+}
+
+// Preview returns what merging a customer (a ULID) into kept would do, or the refusal.
+func (s *Service) Preview(ctx context.Context, by core.Actor, kept core.ID, duplicate *string) (Preview, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Preview{}, err
+	}
+	customers := customer.NewService(s.db)
+	var p Preview
+	var err error
+	if p.Kept, err = customers.Profile(ctx, by, kept); err != nil {
+		return Preview{}, err
+	}
+	check := core.NewCheck(nil)
+	merged := check.Reference("customer_ulid", duplicate)
+	if check.OK("customer_ulid") {
+		p.Merged, err = customers.Profile(ctx, by, merged)
+		switch {
+		case errors.Is(err, core.ErrNotFound), err == nil && (p.Merged.Erased || merged == kept):
+			check.Add("customer_ulid", core.InvalidChoice)
+		case err != nil:
+			return Preview{}, err
+		}
+	}
+	if err := check.Err(); err != nil {
+		return Preview{}, err
+	}
+	if p.Kept.Erased {
+		return Preview{}, customer.ErrErased
+	}
+	var points, stamps bool
+	p.Points, points = add(p.Kept.PointsBalance, p.Merged.PointsBalance)
+	p.Stamps, stamps = add(p.Kept.StampsBalance, p.Merged.StampsBalance)
+	if !points || !stamps {
+		return p, ErrTooLarge
+	}
+	return p, nil
+}
+
+// add returns a sum, and whether it fits in 64 bits.
+func add(a, b int64) (sum int64, fits bool) {
+	sum = a + b
+	return sum, (sum > a) == (b > 0)
+}

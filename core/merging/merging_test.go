@@ -1,0 +1,414 @@
+package merging_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/merging"
+	"example.com/loyalty/core/privacy"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/transaction"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// shop is a business with a customer who exists twice.
+type shop struct {
+	shoptest.Shop
+	merging *merging.Service
+	kind    transaction.Type
+	kept    customer.Customer
+	twin    customer.Customer
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{Shop: shoptest.In(t, dbtest.OwnDB(t))}
+	s.merging, s.kind = merging.NewService(s.DB), s.Points(100)
+	s.kept, s.twin = s.add("Anna", nil), s.add("Annie", new("annie@example.com"))
+	return s
+}
+
+func (s *shop) add(name string, email *string) customer.Customer {
+	s.T.Helper()
+	n := shoptest.Anna(shoptest.Phone())
+	n.FirstName, n.Email = &name, email
+	return s.AddCustomer(n)
+}
+
+func (s *shop) merge(kept, merged customer.Customer) error {
+	_, err := s.merging.Merge(s.T.Context(), s.By, kept.ID, new(merged.ID.String()))
+	return err
+}
+
+func (s *shop) wantAccount(of customer.Customer, want ledger.Account) {
+	s.T.Helper()
+	if got := s.Account(of.ID); got != want {
+		s.T.Errorf("%s has %+v, want %+v", of.FirstName, got, want)
+	}
+}
+
+func (s *shop) ledger(of core.ID) (told []string) {
+	return shoptest.QueryAll[string](s.Shop, `
+		select concat_ws(' ', seq, kind, amount, unit, 'to', balance_after)
+		from loyalty.ledger_entry
+		where customer_id = $1
+		order by seq`, of)
+}
+
+// "Both ledgers kept and the balances added by entries that name the merge; vouchers, redemptions and sales move."
+func TestAMergeMovesEverything(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	s.Sale(s.kept.ID, s.kind, 1000)
+	sale := s.Sale(s.twin.ID, s.kind, 2500)
+	s.Sale(s.twin.ID, s.kind, 50) // earns nothing
+	redemption := s.Redeem(s.twin.ID, s.Reward(5, new(int64(3))))
+	c := s.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(7))})
+	s.Voucher(c.ID, s.kept.ID)
+	voucher := s.Voucher(c.ID, s.twin.ID)
+	s.Adjust(s.twin.ID, ledger.Stamps, 3)
+	s.Check(s.Customers.SetNote(ctx, s.By, s.twin.ID, new("Allergic to nuts")))
+	for tag, of := range map[string]core.ID{"Regular": s.twin.ID, "Decaf": s.kept.ID} {
+		s.Check(s.Customers.AddTag(ctx, s.By, of, &tag))
+	}
+	s.Must(s.Customers.Unsubscribe(ctx, s.By, s.twin.ID))
+
+	before, err := s.merging.Preview(ctx, s.By, s.kept.ID, new(s.twin.ID.String()))
+	if s.Check(err); before.Points != 30 || before.Stamps != 3 || before.Merged.Sales != 2 || before.Merged.Redemptions != 1 || before.Merged.Vouchers != 1 {
+		t.Errorf("preview: %+v", before)
+	}
+	kept, err := s.merging.Merge(ctx, s.By, s.kept.ID, new(s.twin.ID.String()))
+	s.Check(err)
+	if kept.ID != s.kept.ID || kept.FirstName != "Anna" || kept.Email == nil || *kept.Email != "annie@example.com" || kept.UnsubscribedAt == nil {
+		t.Errorf("kept: %+v", kept)
+	}
+	s.wantAccount(s.kept, ledger.Account{Points: 30, Stamps: 3})
+	s.Verify()
+
+	for who, want := range map[core.ID][]string{
+		s.kept.ID: {"1 earn 10 points to 10", "2 merge 20 points to 30", "3 merge 3 stamps to 3"},
+		s.twin.ID: {"1 earn 25 points to 25", "2 redemption -5 points to 20", "3 adjustment 3 stamps to 3", "4 merge -20 points to 0", "5 merge -3 stamps to 0"},
+	} {
+		if diff := cmp.Diff(want, s.ledger(who)); diff != "" {
+			t.Errorf("ledger (-want +got):\n%s", diff)
+		}
+	}
+	p, err := s.Customers.Profile(ctx, s.By, s.kept.ID)
+	s.Check(err)
+	if p.Visits != 3 || p.SpentCents != 3550 || p.Sales != 3 || p.Redemptions != 1 || p.Vouchers != 2 || p.Note == nil || !slices.Equal(p.Tags, []string{"Decaf", "Regular"}) {
+		t.Errorf("profile: %+v", p)
+	}
+
+	// A void afterwards is the kept customer's, and so are the redemption and the voucher.
+	s.VoidSale(sale.ID)
+	s.VoidRedemption(redemption.ID)
+	if v := s.RedeemVoucher(voucher); v.CustomerID != s.kept.ID {
+		t.Errorf("the voucher is %s's", v.CustomerID)
+	}
+	s.wantAccount(s.kept, ledger.Account{Points: 17, Stamps: 3})
+	s.Verify()
+}
+
+// The duplicate is gone: not found, listed, counted, sold to or adjusted; its phone number is free again.
+func TestADuplicateIsGone(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx, twin := t.Context(), new(s.twin.ID.String())
+	offer := s.Reward(1, nil)
+	s.Check(s.merge(s.kept, s.twin))
+	if _, err := s.Customers.Find(ctx, s.By, s.twin.ID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("find: %v", err)
+	}
+	for name, err := range map[string]error{
+		"profile": second(s.Customers.Profile(ctx, s.By, s.twin.ID)),
+		"edit":    second(s.Customers.Edit(ctx, s.By, s.twin.ID, customer.Edit{Status: core.Set("active")})),
+		"adjust":  second(s.Customers.Adjust(ctx, s.By, s.twin.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(5)), Reason: new("x")})),
+		"sales":   second(s.Sales.ListByCustomer(ctx, s.By, s.twin.ID, core.Page{Size: 2})),
+		"note":    s.Customers.SetNote(ctx, s.By, s.twin.ID, new("x")),
+		"erase":   second(privacy.NewService(s.DB).Erase(ctx, s.By, s.twin.ID)),
+	} {
+		if !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s: %v, want ErrNotFound", name, err)
+		}
+	}
+	_, err := s.Sales.Record(ctx, s.By, transaction.New{CustomerID: twin, TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(500)), Source: transaction.API})
+	shoptest.WantFields(t, err, core.Fields{"customer_ulid": {core.InvalidChoice}})
+	_, err = s.Rewards.Redeem(ctx, s.By, reward.RedeemRequest{CustomerID: twin, RewardID: new(offer.String())})
+	shoptest.WantFields(t, err, core.Fields{"customer_ulid": {core.InvalidChoice}})
+	for _, search := range []*string{nil, new("annie"), new(s.twin.Phone)} {
+		got, err := s.Customers.List(ctx, s.By, customer.Filter{Search: search}, core.Page{Size: 5})
+		s.Check(err)
+		if slices.ContainsFunc(got.Items, func(c customer.Customer) bool { return c.ID == s.twin.ID }) {
+			t.Errorf("a search finds the duplicate: %+v", got.Items)
+		}
+	}
+	again := shoptest.Anna(s.twin.Phone)
+	if made, err := s.Customers.Upsert(ctx, s.By, again); err != nil || !made.Created {
+		t.Errorf("the phone number isn't free: %+v, %v", made, err)
+	}
+	if m, err := s.Customers.FindMerged(ctx, s.By, s.twin.ID); err != nil || m.MergedInto != s.kept.ID || m.FirstName != "Annie" {
+		t.Errorf("merged: %+v, %v", m, err)
+	}
+	s.Verify()
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// What can't be merged is refused, and nothing changes.
+func TestRefusedMerges(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	other := shoptest.In(t, s.DB)
+	cashier := s.As(core.Cashier).By
+	invalid := core.Fields{"customer_ulid": {core.InvalidChoice}}
+	for _, id := range []string{s.kept.ID.String(), core.NewID(s.DB.Now()).String(), other.Customer().ID.String()} {
+		shoptest.WantFields(t, second(s.merging.Merge(ctx, s.By, s.kept.ID, &id)), invalid)
+		shoptest.WantFields(t, second(s.merging.Preview(ctx, s.By, s.kept.ID, &id)), invalid)
+	}
+	shoptest.WantFields(t, second(s.merging.Merge(ctx, s.By, s.kept.ID, nil)), core.Fields{"customer_ulid": {core.Required}})
+	if err := second(s.merging.Merge(ctx, other.By, s.kept.ID, new(s.twin.ID.String()))); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("another tenant's: %v", err)
+	}
+	if err := second(s.merging.Merge(ctx, cashier, s.kept.ID, new(s.twin.ID.String()))); !errors.Is(err, core.ErrRole) {
+		t.Errorf("a cashier's: %v", err)
+	}
+	s.Adjust(s.twin.ID, ledger.Points, 1)
+	s.Exec("update loyalty.account set points = $1 where customer_id = $2", int64(math.MaxInt64), s.kept.ID)
+	if err := s.merge(s.kept, s.twin); !errors.Is(err, merging.ErrTooLarge) {
+		t.Errorf("too large: %v", err)
+	}
+	if _, err := s.merging.Preview(ctx, s.By, s.kept.ID, new(s.twin.ID.String())); !errors.Is(err, merging.ErrTooLarge) {
+		t.Errorf("preview of too large: %v", err)
+	}
+	s.Exec("update loyalty.account set points = 0 where customer_id = $1", s.kept.ID)
+	s.Must(privacy.NewService(s.DB).Erase(ctx, s.By, s.twin.ID))
+	shoptest.WantFields(t, s.merge(s.kept, s.twin), invalid)
+	if err := s.merge(s.twin, s.kept); !errors.Is(err, customer.ErrErased) {
+		t.Errorf("into an erased one: %v", err)
+	}
+	s.Verify()
+}
+
+// A balance below zero moves too, and an inactive duplicate can be merged.
+func TestBalancesBelowZeroAndInactiveDuplicates(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	sale := s.Sale(s.twin.ID, s.kind, 1000)
+	s.Redeem(s.twin.ID, s.Reward(8, nil))
+	s.VoidSale(sale.ID)
+	s.Sale(s.kept.ID, s.kind, 300)
+	s.Must(s.Customers.Edit(t.Context(), s.By, s.twin.ID, customer.Edit{Status: core.Set("inactive")}))
+	s.Check(s.merge(s.kept, s.twin))
+	s.wantAccount(s.kept, ledger.Account{Points: -5})
+	s.Verify()
+}
+
+// A chain of merges ends at the last customer; two that merge each other leave one.
+func TestChainsAndCircles(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	third := s.add("Third", nil)
+	for i, c := range []customer.Customer{s.kept, s.twin, third} {
+		s.Adjust(c.ID, ledger.Points, int64(i+1))
+	}
+	s.Check(s.merge(s.twin, s.kept))
+	s.Check(s.merge(third, s.twin))
+	s.wantAccount(third, ledger.Account{Points: 6})
+	for _, c := range []customer.Customer{s.kept, s.twin} {
+		if m, err := s.Customers.FindMerged(t.Context(), s.By, c.ID); err != nil || m.MergedInto != third.ID {
+			t.Errorf("%s leads to %+v, %v", c.FirstName, m, err)
+		}
+	}
+	for range 5 {
+		a, b := s.add("A", nil), s.add("B", nil)
+		s.Adjust(a.ID, ledger.Points, 10)
+		s.Adjust(b.ID, ledger.Points, 5)
+		var errs [2]error
+		var both sync.WaitGroup
+		both.Go(func() { errs[0] = s.merge(a, b) })
+		both.Go(func() { errs[1] = s.merge(b, a) })
+		both.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Fatalf("both ways at once: %v", errs)
+		}
+		kept := a
+		if errs[0] != nil {
+			kept = b
+		}
+		s.wantAccount(kept, ledger.Account{Points: 15})
+	}
+	s.Verify()
+}
+
+// What happens to the duplicate at the same time ends in the kept customer's balance, or is refused.
+func TestAMergeBesideEverythingElse(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx, offer := t.Context(), s.Reward(1, nil)
+	for range 6 {
+		kept, twin := s.add("Kept", nil), s.add("Twin", nil)
+		s.Adjust(twin.ID, ledger.Points, 100)
+		var sales, redemptions []core.ID
+		for range 3 {
+			sales = append(sales, s.Sale(twin.ID, s.kind, 700).ID)
+			redemptions = append(redemptions, s.Redeem(twin.ID, offer).ID)
+		}
+		ulid := new(twin.ID.String())
+		vouchers := []core.ID{}
+		for range 3 {
+			c := s.Coupon(coupon.New{Name: new("Seven"), BenefitType: new("points"), BenefitValue: new(int64(7))})
+			vouchers = append(vouchers, s.Voucher(c.ID, twin.ID))
+		}
+		free := s.Coupon(coupon.New{Name: new("Free"), BenefitType: new("reward"), BenefitRewardID: new(offer.String())})
+		vouchers = append(vouchers, s.Voucher(free.ID, twin.ID))
+
+		var all sync.WaitGroup
+		fails := func(what string, err error, allowed ...error) {
+			if err != nil && !slices.ContainsFunc(allowed, func(a error) bool { return errors.Is(err, a) }) {
+				var refused *core.Error
+				if !errors.As(err, &refused) || len(refused.Fields["customer_ulid"]) == 0 {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		}
+		for i := range 8 {
+			all.Go(func() {
+				_, err := s.Sales.Record(ctx, s.By, transaction.New{CustomerID: ulid, TransactionTypeID: &s.kind.ID, SpendAmountCents: new(50 + 100*int64(i)), Source: transaction.POS})
+				fails("sale", err)
+			})
+			all.Go(func() {
+				_, err := s.Rewards.Redeem(ctx, s.By, reward.RedeemRequest{CustomerID: ulid, RewardID: new(offer.String())})
+				fails("redemption", err)
+			})
+			all.Go(func() {
+				_, err := s.Customers.Adjust(ctx, s.By, twin.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(1)), Reason: new("x")})
+				fails("adjustment", err, core.ErrNotFound)
+			})
+		}
+		for i := range sales {
+			all.Go(func() { fails("void", second(s.Sales.Void(ctx, s.By, sales[i], nil))) })
+			all.Go(func() { fails("void", second(s.Rewards.Void(ctx, s.By, redemptions[i], new("Wrong")))) })
+		}
+		for _, v := range vouchers {
+			all.Go(func() { fails("voucher", second(s.Coupons.Redeem(ctx, s.By, v))) })
+		}
+		all.Go(func() { fails("merge", s.merge(kept, twin)) })
+		all.Wait()
+		if n := s.Count(fmt.Sprintf("account where customer_id = '%x' and (points <> 0 or stamps <> 0)", twin.ID[:])); n != 0 {
+			t.Error("a balance is left on the duplicate")
+		}
+		for _, table := range []string{"transaction", "redemption", "voucher"} {
+			if n := s.Count(fmt.Sprintf("%s where customer_id = '%x'", table, twin.ID[:])); n != 0 {
+				t.Errorf("%d of table %s are left on the duplicate", n, table)
+			}
+		}
+	}
+	s.Verify()
+}
+
+// A send beside merges creates no voucher for a duplicate; a scheduled one reaches the customer who was kept.
+func TestAMergeBesideASend(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.Coupon(coupon.New{Name: new("Seven"), BenefitType: new("points"), BenefitValue: new(int64(7))})
+	var all sync.WaitGroup
+	for i := range 10 {
+		kept, twin := s.add("Kept", nil), s.add("Twin", nil)
+		all.Go(func() {
+			for errors.Is(s.merge(kept, twin), coupon.ErrSending) {
+			}
+		})
+		if i == 5 {
+			all.Go(func() { s.Send(c.ID, coupon.Send{Segment: coupon.All}) })
+		}
+	}
+	all.Wait()
+	if n := s.Count("voucher where customer_id in (select id from loyalty.customer where merged_into is not null)"); n != 0 {
+		t.Errorf("%d vouchers of duplicates", n)
+	}
+	s.Check(s.merge(s.kept, s.twin))
+	s.Verify()
+}
+
+// "However much moves."
+func TestRoundTripsOfAMerge(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := &shop{Shop: shoptest.In(t, d)}
+	s.merging, s.kind = merging.NewService(s.DB), s.Points(100)
+	s.Check(s.merge(s.add("Anna", nil), s.add("Annie", nil))) // prepares the statements
+	for _, sales := range []int{0, 20} {
+		kept, twin := s.add("Anna", nil), s.add("Annie", nil)
+		for range sales {
+			s.Sale(twin.ID, s.kind, 1000)
+		}
+		before := count()
+		s.Check(s.merge(kept, twin))
+		if got := count() - before; got != 9 {
+			t.Errorf("a merge with %d sales makes %d round trips, want 9", sales, got)
+		}
+	}
+}
+
+// Links that were mailed for the duplicate stay valid, and revoking the kept customer's revokes them.
+func TestLinksOfADuplicate(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	c := s.Coupon(coupon.New{Name: new("Seven"), BenefitType: new("points"), BenefitValue: new(int64(7))})
+	voucher := s.Voucher(c.ID, s.twin.ID)
+	s.Exec("update loyalty.customer set link_version = 4 where id = $1", s.twin.ID)
+	s.Exec("update loyalty.customer set link_version = 9 where id = $1", s.kept.ID)
+	shown, err := s.Coupons.FindVoucher(ctx, s.By, voucher)
+	s.Check(err)
+	token, err := s.Coupons.VoucherToken(s.By.Tenant.ID, shown)
+	s.Check(err)
+	s.Check(s.merge(s.kept, s.twin))
+	if v, err := s.Coupons.OpenVoucher(ctx, s.By.Tenant, token); err != nil || v.CustomerID != s.kept.ID {
+		t.Errorf("after the merge: %+v, %v", v, err)
+	}
+	s.Must(privacy.NewService(s.DB).Erase(ctx, s.By, s.kept.ID))
+	if _, err := s.Coupons.OpenVoucher(ctx, s.By.Tenant, token); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("after erasing: %v", err)
+	}
+}
+
+// The duplicate's data is in the kept customer's download, and is erased with them.
+func TestPrivacyOfADuplicate(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx, service := t.Context(), privacy.NewService(s.DB)
+	s.Sale(s.twin.ID, s.kind, 2500)
+	s.Check(s.merge(s.kept, s.twin))
+	var file strings.Builder
+	s.Check(service.WriteData(ctx, s.By, s.kept.ID, &file))
+	for _, part := range []string{`"Annie"`, `"points_moved":25`, `"kind":"earn"`, `"kind":"merge"`, s.twin.Phone} {
+		if !strings.Contains(strings.ReplaceAll(file.String(), ": ", ":"), part) {
+			t.Errorf("the download lacks %s: %s", part, file.String())
+		}
+	}
+	s.Must(service.Erase(ctx, s.By, s.kept.ID))
+	if n := s.Count("audit_entry where concat(old, new, customer_name, subject_name) ~ 'Annie|" + strings.ReplaceAll(s.twin.Phone, " ", ".") + "|annie@example.com'"); n != 0 {
+		t.Errorf("%d entries of the log still name the duplicate", n)
+	}
+	if n := s.Count("customer_merge where first_name = 'Annie'"); n != 0 {
+		t.Error("the merge still names the duplicate")
+	}
+	s.Verify()
+}

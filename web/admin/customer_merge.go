@@ -1,0 +1,215 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/merging"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+func (a *Admin) customerMergeRoutes() []route {
+	const one = customersPath + "/:ulid"
+	return []route{
+		{method: get, path: one + "/merge", least: core.Manager, handle: a.askMerge},
+		{method: post, path: one + "/merge", least: core.Manager, handle: a.mergeCustomer, slow: true},
+		{method: get, path: one + "/merged", least: core.Cashier, handle: a.showMerged},
+	}
+}
+
+// askMerge shows one of two steps: choose the duplicate, then the preview.
+func (a *Admin) askMerge(c echo.Context) error {
+	kept, err := a.editableCustomer(c)
+	if err != nil {
+		return err
+	}
+	duplicate := page.Query(c.QueryParams()).Filled("customer_ulid")
+	if duplicate == nil {
+		return a.pickDuplicate(c, kept)
+	}
+	return a.mergePreview(c, http.StatusOK, kept, duplicate, nil)
+}
+
+// pickDuplicate lets the person search for the duplicate. Before a search it offers likely ones.
+func (a *Admin) pickDuplicate(c echo.Context, kept customer.Customer) error {
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	v := views.CustomerPicker{
+		Frame: a.customerFrame(c, kept, "Merge duplicate"), Path: customerPath(kept.ID) + "/merge",
+		Question: "Choose the duplicate of " + customerName(kept), Heading: "Likely duplicates",
+		Nothing: "No customer has the same name or the same last digits. Search for the duplicate.",
+		Search:  q.Field("search", "Name, phone or e-mail"),
+	}
+	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
+	var found []customer.Customer
+	var err error
+	if search := q.Filled("search"); search != nil {
+		var list core.List[customer.Customer]
+		list, err = a.Customers.List(ctx, by, customer.Filter{Search: search}, core.Page{Size: 8})
+		found = list.Items
+	} else {
+		found, err = a.Customers.Duplicates(ctx, by, kept.ID)
+	}
+	if err != nil {
+		return err
+	}
+	for _, one := range found {
+		if one.ID != kept.ID && !one.Erased {
+			v.Found = append(v.Found, foundCustomer(one, page.WithQuery(v.Path, "customer_ulid", one.ID.String())))
+		}
+	}
+	return a.Render(c, http.StatusOK, views.CustomerPickerPage(v), views.FoundCustomers(v))
+}
+
+// mergePreview shows what a merge would do, or why it is refused.
+func (a *Admin) mergePreview(c echo.Context, status int, kept customer.Customer, duplicate *string, problem *ui.Problem) error {
+	p, err := a.Merging.Preview(c.Request().Context(), page.Actor(c), kept.ID, duplicate)
+	switch {
+	case errors.Is(err, merging.ErrTooLarge):
+		problem, status = &ui.Problem{Sentence: merging.ErrTooLarge.Message}, http.StatusUnprocessableEntity
+	case err != nil:
+		return err
+	}
+	path := customerPath(kept.ID)
+	v := views.MergePreview{
+		Frame: a.customerFrame(c, kept, "Merge duplicate"), Action: path + "/merge", Cancel: path,
+		Swap:    page.WithQuery(customerPath(p.Merged.ID)+"/merge", "customer_ulid", kept.ID.String()),
+		FormKey: a.NewFormKey(), Merged: p.Merged.ID.String(),
+		Names: [2]string{customerName(p.Kept.Customer), customerName(p.Merged.Customer)},
+		Rows:  mergeRows(p), Moved: a.movedFigures(page.Actor(c).Tenant, p.Merged),
+	}
+	v.Problem = problem
+	return a.Render(c, status, views.MergePage(v), nil)
+}
+
+// mergeRows compares two customers. Of most fields, the kept customer's value remains.
+func mergeRows(p merging.Preview) []views.MergeRow {
+	none := func(text *string) string { return cmp.Or(orZero(text), "–") }
+	mails := func(of customer.Profile) string {
+		if of.UnsubscribedAt != nil {
+			return "Unsubscribed"
+		}
+		return "Subscribed"
+	}
+	subscribed := mails(p.Kept)
+	if p.Merged.UnsubscribedAt != nil {
+		subscribed = mails(p.Merged)
+	}
+	tags := mergedTags(p.Kept.Tags, p.Merged.Tags)
+	rows := []views.MergeRow{
+		{Label: "Points", Kept: page.Number(p.Kept.PointsBalance), Merged: page.Number(p.Merged.PointsBalance), Result: page.Number(p.Points)},
+		{Label: "Stamps", Kept: page.Number(p.Kept.StampsBalance), Merged: page.Number(p.Merged.StampsBalance), Result: page.Number(p.Stamps)},
+		{Label: "Name", Kept: customerName(p.Kept.Customer), Merged: customerName(p.Merged.Customer), Result: customerName(p.Kept.Customer)},
+		{Label: "Phone", Kept: p.Kept.Phone, Merged: p.Merged.Phone, Result: p.Kept.Phone},
+		{Label: "E-mail", Kept: none(p.Kept.Email), Merged: none(p.Merged.Email), Result: none(cmp.Or(p.Kept.Email, p.Merged.Email))},
+		{Label: "Coupon e-mails", Kept: mails(p.Kept), Merged: mails(p.Merged), Result: subscribed},
+		{Label: "Status", Kept: customerStatus(p.Kept.Customer).Label, Merged: customerStatus(p.Merged.Customer).Label, Result: customerStatus(p.Kept.Customer).Label},
+		{Label: "Note", Kept: none(p.Kept.Note), Merged: none(p.Merged.Note), Result: none(cmp.Or(p.Kept.Note, p.Merged.Note))},
+		{Label: "Tags", Kept: joined(p.Kept.Tags), Merged: joined(p.Merged.Tags), Result: joined(tags)},
+	}
+	return rows
+}
+
+func joined(tags []string) string { return cmp.Or(strings.Join(tags, ", "), "–") }
+
+// mergedTags are the tags of both, up to the limit.
+func mergedTags(kept, merged []string) []string {
+	tags := append([]string{}, kept...)
+	for _, tag := range merged {
+		known := false
+		for _, k := range kept {
+			known = known || strings.EqualFold(k, tag)
+		}
+		if !known && len(tags) < customer.MaxTags {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+func (a *Admin) movedFigures(t core.Tenant, of customer.Profile) []ui.Pair {
+	count := func(n int64) string { return cappedCount(n, customer.ProfileCount) }
+	return []ui.Pair{
+		{Name: "Sales", Value: count(of.Sales)},
+		{Name: "Lifetime spend", Value: page.Money(of.SpentCents, t.Currency)},
+		{Name: "Redemptions", Value: count(of.Redemptions)},
+		{Name: "Vouchers", Value: count(of.Vouchers)},
+	}
+}
+
+func (a *Admin) mergeCustomer(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	return page.Submit(a.Kit, c, page.Submission[customer.Customer]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (customer.Customer, error) {
+			return a.Merging.Merge(ctx, by, id, form.Text("customer_ulid"))
+		},
+		Refused: func(status int, form *page.Form) error {
+			kept, err := a.editableCustomer(c)
+			if err != nil {
+				return err
+			}
+			return a.mergePreview(c, status, kept, form.Text("customer_ulid"), form.Problem())
+		},
+		Once: true,
+		To:   page.To[customer.Customer](customerPath(id)),
+		Done: func(kept customer.Customer) string {
+			return "The duplicate was merged into " + customerName(kept) + "."
+		},
+	})
+}
+
+// showMerged shows the timeline of a customer from before they were merged into the one in the path.
+func (a *Admin) showMerged(c echo.Context) error {
+	kept, err := a.customerOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	all, err := a.Customers.Merged(ctx, by, kept.ID)
+	if err != nil {
+		return err
+	}
+	v := views.MergedLedger{Frame: a.customerFrame(c, kept, "Merged customers")}
+	chosen := q.Filled("merged")
+	if len(all) == 0 && chosen == nil {
+		return a.Render(c, http.StatusOK, views.MergedLedgerPage(v), nil)
+	}
+	var which core.ID
+	path := customerPath(kept.ID) + "/merged"
+	if chosen == nil {
+		which = all[0].ID
+	} else {
+		if which, err = core.ParseID(*chosen); err != nil {
+			return core.ErrNotFound
+		}
+	}
+	m, list, err := a.Customers.MergedTimeline(ctx, by, kept.ID, which, q.Position())
+	if err != nil {
+		return err
+	}
+	v.Name = mergedName(m)
+	v.Words = "Merged on " + page.Time(m.MergedAt, by.Tenant.TimeZone) + " by " + actorLabel(m.ActorKind, m.ActorName) + "."
+	for _, one := range all {
+		v.Others = append(v.Others, ui.Pair{Name: mergedName(one), Value: page.WithQuery(path, "merged", one.ID.String())})
+	}
+	v.Days = timelineDays(by, kept.ID, list.Items, nil, a.Now())
+	v.Pager = page.Pager(list, c.Request().URL, "event", "events", "#history")
+	if page.IsFragment(c) {
+		v.Continued = true
+		return a.Render(c, http.StatusOK, nil, views.TimelineEntries(v.History))
+	}
+	return a.Render(c, http.StatusOK, views.MergedLedgerPage(v), nil)
+}
+
+func mergedName(m customer.MergedCustomer) string { return fullName(m.FirstName, m.LastName) }
