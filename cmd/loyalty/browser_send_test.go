@@ -277,7 +277,9 @@ func sendStates(t *testing.T, c cafe, p *browsertest.Page, d database, coupon st
 	look(t, p, "coupon-history", func() { p.Open(coupon) })
 
 	// A coupon that can't be sent says why.
-	p.Click(submitOf("/active"))
+	p.Click("main " + linkTo("/deactivate"))
+	p.Click("#dialog " + submitOf("/active"))
+	p.WaitFor(done)
 	look(t, p, "send-inactive", func() { p.Open(coupon + "/send") })
 	p.Click(submitOf("/active"))
 	p.WaitFor(".send-receive") // back on the page that offered to activate it

@@ -346,6 +346,7 @@ func testRedeemVoucher(t *testing.T, c cafe) {
 	manager.Click(submitOf("/redeem"))
 	manager.WaitFor(done)
 	look(t, manager, "voucher-reward", nil)
+	manager.Click(linkTo("/fulfil"))
 	manager.Click(submitOf("/fulfil"))
 	manager.WaitFor(done)
 

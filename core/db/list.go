@@ -136,7 +136,7 @@ func (l *List) place(ctx context.Context, d *DB, by core.Actor, given Args, prev
 	}
 	sql, args := l.CountStatement(given, prev)
 	var count struct{ Before, Total int64 }
-	err := ReadTogether(ctx, d, by, OneInto(&struct{ Set string }{}, countTimeSQL, Args{"timeout": d.count}), OneInto(&count, sql, args))
+	err := d.readTogether(ctx, by.Tenant.ID, []Reading{OneInto(&struct{ Set string }{}, countTimeSQL, Args{"timeout": d.count}), OneInto(&count, sql, args)})
 	if errorCode(err) == queryCanceled && ctx.Err() == nil {
 		return nil, nil //nolint:nilnil // took too long
 	}

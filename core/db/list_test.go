@@ -107,6 +107,11 @@ func TestPlaceOfAPage(t *testing.T) {
 			t.Errorf("%s, second page (-want +got):\n%s", name, diff)
 		}
 	}
+	everywhere := db.NewList("select n from generate_series(1, 17) n where true {position} {page}", db.Ascending("n", "@number"), nil)
+	platform, err := db.ListPage(t.Context(), b.db, core.Actor{}, everywhere, nil, core.Page{Size: 10, Counted: true}, position)
+	if diff := gocmp.Diff(&core.Place{First: 1, Total: 17}, platform.Place); err != nil || diff != "" {
+		t.Errorf("a list of the platform: %v (-want +got):\n%s", err, diff)
+	}
 	beyond := core.NumberCursor(time.UnixMilli(1), 2500)
 	if p := list("generate_series(1, 3000) n", core.Page{Size: 10, Cursor: &beyond}).Place; p != nil {
 		t.Errorf("a page after 2,500 records is at %v, want not counted", p)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -17,34 +18,46 @@ func (a *Admin) pickCustomer(c echo.Context, v views.CustomerPicker, suggest cus
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	v.Search = q.Field("search", "Name, phone or e-mail")
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
-	v.Heading, v.Nothing = "Here last", "No recent sales. Search for the customer."
-	if suggest.CanRedeem {
-		v.Heading, v.Nothing = "Here last, with enough for a reward", "No recent customer has enough for a reward. Search for the customer."
+	found, err := a.searchedOrSuggested(ctx, by, q, &v, suggest)
+	if err != nil {
+		return err
 	}
-	const size = 8
-	if q.Filled("search") == nil {
-		recent, err := a.Customers.Recent(ctx, by, suggest, size)
-		if err != nil {
-			return err
-		}
-		for _, r := range recent {
-			v.Found = append(v.Found, foundCustomer(r.Customer, page.WithQuery(v.Path, "customer_ulid", r.ID.String())))
-		}
-	} else {
-		f := customer.Filter{Search: q.Filled("search"), Status: new(string(customer.Active))}
-		list, err := a.Customers.List(ctx, by, f, core.Page{Size: size})
-		if err != nil {
-			return err
-		}
-		for _, found := range list.Items {
-			v.Found = append(v.Found, foundCustomer(found, page.WithQuery(v.Path, "customer_ulid", found.ID.String())))
-		}
+	for _, one := range found {
+		v.Found = append(v.Found, foundCustomer(one, page.WithQuery(v.Path, "customer_ulid", one.ID.String())))
 	}
 	// Enter takes the only match: the submitted form, not each letter typed.
 	if len(v.Found) == 1 && q.Filled("search") != nil && q.Value("enter") != "" {
 		return a.Redirect(c, v.Found[0].Path)
 	}
 	return a.Render(c, http.StatusOK, views.CustomerPickerPage(v), views.FoundCustomers(v))
+}
+
+// searchedOrSuggested returns the customers of a picker and sets its heading: those who match the search, else
+// those who were here last, and before the first sale the newest.
+func (a *Admin) searchedOrSuggested(
+	ctx context.Context, by core.Actor, q *page.Form, v *views.CustomerPicker, suggest customer.Suggestion,
+) (found []customer.Customer, err error) {
+	const size = 8
+	search := q.Filled("search")
+	if search == nil {
+		recent, err := a.Customers.Recent(ctx, by, suggest, size)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range recent {
+			found = append(found, r.Customer)
+		}
+		v.Heading = "Here last"
+		if suggest.CanRedeem {
+			v.Heading, v.Nothing = "Here last, with enough for a reward", "No recent customer has enough for a reward. Search for the customer."
+		}
+		if len(found) > 0 || suggest.CanRedeem {
+			return found, nil
+		}
+		v.Heading = "Newest customers"
+	}
+	list, err := a.Customers.List(ctx, by, customer.Filter{Search: search, Status: new(string(customer.Active))}, core.Page{Size: size})
+	return list.Items, err
 }
 
 func foundCustomer(found customer.Customer, path string) views.Found {

@@ -57,6 +57,9 @@ func TestCustomerPicker(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	cashier := s.signedIn(core.Cashier)
+	if before := cashier.Get("/admin/transactions/new"); before.Text("#found .fw-medium") != "Elsa Berg <b>" || before.Text("#found h2") != "Newest customers" {
+		t.Errorf("before the first sale: %q", before.Text("#found"))
+	}
 	s.Reward(10, nil)
 	poor := s.add("Bo", "Ek", "070 174 06 09")
 	s.Sale(poor.ID, s.Points(100), 900)
