@@ -263,7 +263,7 @@ func TestRoundTripsOfCustomers(t *testing.T) {
 	trips("/admin/search", 2)
 	trips("/admin/search?search=berg", 2)
 	trips("/admin/transactions/new", 3) // without sales, the newest customers
-	trips(s.path(), 5) // without entries, the customer is looked for
+	trips(s.path(), 5)                  // without entries, the customer is looked for
 	for range 40 {
 		s.adjusted("points", 1, "One")
 	}
