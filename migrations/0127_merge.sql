@@ -6,7 +6,6 @@
 -- name and no key, so that no search and no form finds it.
 alter table loyalty.customer add column merged_into uuid;
 alter table loyalty.customer add constraint customer_merged_into foreign key (tenant_id, merged_into) references loyalty.customer not valid;
-create index customer_merged_into on loyalty.customer (tenant_id, merged_into) where merged_into is not null;
 
 create table loyalty.customer_merge (
 	tenant_id bigint not null,
@@ -33,14 +32,14 @@ select loyalty.wall('loyalty.customer_merge');
 revoke delete on loyalty.customer_merge from loyalty_app;
 
 alter table loyalty.ledger_entry add column merge_id uuid; -- of an entry that a merge made
-alter table loyalty.ledger_entry
-	drop constraint ledger_entry_kind_check,
-	add constraint ledger_entry_kind_check
-		check (kind in ('earn', 'reversal', 'redemption', 'redemption_refund', 'voucher', 'adjustment', 'merge')) not valid,
-	drop constraint ledger_entry_cause,
-	add constraint ledger_entry_cause check ((cause is null) = (kind in ('adjustment', 'merge'))) not valid,
-	add constraint ledger_entry_merge check ((merge_id is not null) = (kind = 'merge')) not valid,
-	add constraint ledger_entry_of_merge foreign key (tenant_id, merge_id) references loyalty.customer_merge not valid;
+alter table loyalty.ledger_entry drop constraint ledger_entry_kind_check;
+alter table loyalty.ledger_entry add constraint ledger_entry_kind_check
+	check (kind in ('earn', 'reversal', 'redemption', 'redemption_refund', 'voucher', 'adjustment', 'merge')) not valid;
+alter table loyalty.ledger_entry drop constraint ledger_entry_cause;
+alter table loyalty.ledger_entry add constraint ledger_entry_cause check ((cause is null) = (kind in ('adjustment', 'merge'))) not valid;
+alter table loyalty.ledger_entry add constraint ledger_entry_merge check ((merge_id is not null) = (kind = 'merge')) not valid;
+alter table loyalty.ledger_entry add constraint ledger_entry_of_merge
+	foreign key (tenant_id, merge_id) references loyalty.customer_merge not valid;
 
 -- A voucher's link is signed with the customer's link version and this. It keeps mailed links valid when
 -- the voucher moves to a customer with another version.
