@@ -258,46 +258,7 @@ const compareSQL = `
 		) as active_before
 	from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[],
 		@starts::timestamptz[], @ends::timestamptz[], @first_ids::uuid[], @next_ids::uuid[])
-		as span (part, period, bucket, starts, ends, first_id, next_id)
-	cross join lateral (
-		select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and id >= span.first_id
-			and id < span.next_id
-			and status = 'completed'
-	) sold
-	cross join lateral (
-		select count(*) as transactions, sum(points_awarded) as points
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and id >= span.first_id
-			and id < span.next_id
-			and status = 'voided'
-	) voided
-	cross join lateral (
-		select count(*) as redemptions, sum(points_spent) as points
-		from loyalty.redemption
-		where tenant_id = @tenant_id
-			and id >= span.first_id
-			and id < span.next_id
-			and status <> 'voided'
-	) redeemed
-	cross join lateral (
-		select count(*) as vouchers
-		from loyalty.voucher
-		where tenant_id = @tenant_id
-			and redeemed_at >= span.starts
-			and redeemed_at < span.ends
-			and status = 'redeemed'
-	) used
-	cross join lateral (
-		select count(*) as customers
-		from loyalty.customer
-		where tenant_id = @tenant_id
-			and created_at >= span.starts
-			and created_at < span.ends
-	) joined
+		as span (part, period, bucket, starts, ends, first_id, next_id)` + figuresOfSpan + `
 	group by grouping sets ((span.part), (span.period, span.bucket))`
 
 // The same for one location, from its own index of sales.

@@ -6,6 +6,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
@@ -34,6 +35,22 @@ func (s shop) soldAt(place int64, to core.ID, kind transaction.Type, cents int64
 	})
 	s.Check(err)
 	return made
+}
+
+// A customer who was merged into another is not a new customer, in any report.
+func TestMergedCustomersAreNotNew(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	kept, twin := s.Customer(), s.Customer()
+	s.Must(merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, new(twin.ID.String())))
+	s.Sale(kept.ID, s.Points(100), 100)
+	feed := s.recent(10, "")
+	if n := s.compare(report.Selection{}).Current.NewCustomers; n != 1 {
+		t.Errorf("%d new customers, want 1", n)
+	}
+	if len(feed.Days) != 1 || feed.Days[0].NewCustomers != 1 {
+		t.Errorf("the latest days are %+v, want one with one new customer", feed.Days)
+	}
 }
 
 func total(s report.Summary) report.Total {

@@ -269,16 +269,16 @@ const recentSQL = `
 
 // Only the latest two days with sales are counted, each between two IDs.
 const recentDaysSQL = `
-	with day as (
+	with span as (
 		select *
 		from unnest(@first_ids::uuid[], @next_ids::uuid[], @starts::timestamptz[], @ends::timestamptz[])
-			with ordinality as day (first_id, next_id, starts, ends, number)
+			with ordinality as span (first_id, next_id, starts, ends, number)
 		where (
 			select id
 			from loyalty.transaction
 			where tenant_id = @tenant_id
-				and id >= day.first_id
-				and id < day.next_id
+				and id >= span.first_id
+				and id < span.next_id
 				and status = 'completed'
 			order by id
 			limit 1
@@ -286,26 +286,26 @@ const recentDaysSQL = `
 		order by number
 		limit 2
 	)
-	select day.number, sold.transactions as transactions_count,
+	select span.number, sold.transactions as transactions_count,
 		least(sold.spend, 9223372036854775807)::bigint as spend_total_cents,
 		least(sold.points, 9223372036854775807)::bigint as points_awarded,
 		least(sold.stamps, 9223372036854775807)::bigint as stamps_awarded,
 		earliest.created_at as first_sale_at, latest.created_at as last_sale_at, joined.customers as new_customers
-	from day
+	from span
 	cross join lateral (
 		select count(*) as transactions, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points, coalesce(sum(stamps_awarded), 0) as stamps
 		from loyalty.transaction
 		where tenant_id = @tenant_id
-			and id >= day.first_id
-			and id < day.next_id
+			and id >= span.first_id
+			and id < span.next_id
 			and status = 'completed'
 	) sold
 	cross join lateral (
 		select created_at
 		from loyalty.transaction
 		where tenant_id = @tenant_id
-			and id >= day.first_id
-			and id < day.next_id
+			and id >= span.first_id
+			and id < span.next_id
 			and status = 'completed'
 		order by id
 		limit 1
@@ -314,17 +314,10 @@ const recentDaysSQL = `
 		select created_at
 		from loyalty.transaction
 		where tenant_id = @tenant_id
-			and id >= day.first_id
-			and id < day.next_id
+			and id >= span.first_id
+			and id < span.next_id
 			and status = 'completed'
 		order by id desc
 		limit 1
-	) latest
-	cross join lateral (
-		select count(*) as customers
-		from loyalty.customer
-		where tenant_id = @tenant_id
-			and created_at >= day.starts
-			and created_at < day.ends
-	) joined
-	order by day.number`
+	) latest` + joinedInSpan + `
+	order by span.number`

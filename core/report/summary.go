@@ -90,52 +90,59 @@ const summarySQL = `
 				and status = 'completed'
 		) as active_customers
 	from unnest(@starts::timestamptz[], @ends::timestamptz[], @first_ids::uuid[], @next_ids::uuid[])
-		with ordinality as day (starts, ends, first_id, next_id, number)
+		with ordinality as span (starts, ends, first_id, next_id, number)` + figuresOfSpan + `
+	group by rollup (span.number)
+	order by span.number nulls first`
+
+// figuresOfSpan counts the figures of a span of time, which has starts, ends, first_id and next_id.
+const figuresOfSpan = `
 	cross join lateral (
 		select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
 		from loyalty.transaction
 		where tenant_id = @tenant_id
-			and id >= day.first_id
-			and id < day.next_id
+			and id >= span.first_id
+			and id < span.next_id
 			and status = 'completed'
 	) sold
 	cross join lateral (
 		select count(*) as transactions, sum(points_awarded) as points
 		from loyalty.transaction
 		where tenant_id = @tenant_id
-			and id >= day.first_id
-			and id < day.next_id
+			and id >= span.first_id
+			and id < span.next_id
 			and status = 'voided'
 	) voided
 	cross join lateral (
 		select count(*) as redemptions, sum(points_spent) as points
 		from loyalty.redemption
 		where tenant_id = @tenant_id
-			and id >= day.first_id
-			and id < day.next_id
+			and id >= span.first_id
+			and id < span.next_id
 			and status <> 'voided'
 	) redeemed
 	cross join lateral (
 		select count(*) as vouchers
 		from loyalty.voucher
 		where tenant_id = @tenant_id
-			and redeemed_at >= day.starts
-			and redeemed_at < day.ends
+			and redeemed_at >= span.starts
+			and redeemed_at < span.ends
 			and status = 'redeemed'
-	) used
+	) used` + joinedInSpan
+
+// joinedInSpan counts the new customers of a span. Customers who were merged into another aren't new ones; there
+// are few of them, in an index of their own.
+const joinedInSpan = `
 	cross join lateral (
 		select count(*) - (
 				select count(*)
 				from loyalty.customer
 				where tenant_id = @tenant_id
 					and merged_into is not null
-					and created_at >= day.starts
-					and created_at < day.ends
+					and created_at >= span.starts
+					and created_at < span.ends
 			) as customers
 		from loyalty.customer
 		where tenant_id = @tenant_id
-			and created_at >= day.starts
-			and created_at < day.ends
-	) joined
-	group by rollup (day.number)
-	order by day.number nulls first`
+			and created_at >= span.starts
+			and created_at < span.ends
+	) joined`
