@@ -28,37 +28,37 @@ select sum(sold.transactions)::bigint as transactions_count,
 			and status = 'completed'
 	) as active_customers
 from unnest(:starts::timestamptz[], :ends::timestamptz[], :first_ids::uuid[], :next_ids::uuid[])
-	with ordinality as day (starts, ends, first_id, next_id, number)
+	with ordinality as span (starts, ends, first_id, next_id, number)
 cross join lateral (
 	select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
 	from loyalty.transaction
 	where tenant_id = :tenant
-		and id >= day.first_id
-		and id < day.next_id
+		and id >= span.first_id
+		and id < span.next_id
 		and status = 'completed'
 ) sold
 cross join lateral (
 	select count(*) as transactions, sum(points_awarded) as points
 	from loyalty.transaction
 	where tenant_id = :tenant
-		and id >= day.first_id
-		and id < day.next_id
+		and id >= span.first_id
+		and id < span.next_id
 		and status = 'voided'
 ) voided
 cross join lateral (
 	select count(*) as redemptions, sum(points_spent) as points
 	from loyalty.redemption
 	where tenant_id = :tenant
-		and id >= day.first_id
-		and id < day.next_id
+		and id >= span.first_id
+		and id < span.next_id
 		and status <> 'voided'
 ) redeemed
 cross join lateral (
 	select count(*) as vouchers
 	from loyalty.voucher
 	where tenant_id = :tenant
-		and redeemed_at >= day.starts
-		and redeemed_at < day.ends
+		and redeemed_at >= span.starts
+		and redeemed_at < span.ends
 		and status = 'redeemed'
 ) used
 cross join lateral (
@@ -67,14 +67,14 @@ cross join lateral (
 			from loyalty.customer
 			where tenant_id = :tenant
 				and merged_into is not null
-				and created_at >= day.starts
-				and created_at < day.ends
+				and created_at >= span.starts
+				and created_at < span.ends
 		) as customers
 	from loyalty.customer
 	where tenant_id = :tenant
-		and created_at >= day.starts
-		and created_at < day.ends
+		and created_at >= span.starts
+		and created_at < span.ends
 ) joined
-group by rollup (day.number)
-order by day.number nulls first;
+group by rollup (span.number)
+order by span.number nulls first;
 \endpipeline
