@@ -2,9 +2,11 @@ package transaction
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -19,7 +21,16 @@ type Filter struct {
 	From              *time.Time // the first day in the tenant's time zone, as its midnight in UTC
 	To                *time.Time // the last day, likewise
 	ExternalReference *string    // matches exactly
+	Search            *string    // part of the customer's name, phone number or e-mail address, or a whole receipt number
+	SearchCents       *int64     // with Search: or this amount
 }
+
+// Limits of a search: it looks at the sales of the newest customers that match, and for an amount at the
+// newest sales, because no index has the amounts.
+const (
+	SearchedCustomers = 200
+	SearchedSales     = 20_000
+)
 
 // Named is a sale with the names of what it refers to.
 type Named struct {
@@ -39,6 +50,9 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 		return core.List[Named]{}, err
 	}
 	addVoidArgs(by, s.db.Now(), args)
+	if args["search"] != nil {
+		return db.ListPage(ctx, s.db, by, foundSaleList, args, p, Named.position)
+	}
 	return db.ListPage(ctx, s.db, by, saleList, args, p, Named.position)
 }
 
@@ -58,6 +72,10 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 			check.Add("customer_ulid", core.InvalidChoice)
 		}
 		args["customer"] = id
+	}
+	if search := check.OptionalText("search", f.Search, maxSearch); search != nil {
+		maps.Copy(args, customer.SearchArgs(*search, t))
+		args["search"], args["cents"], args["found"], args["near"] = *search, f.SearchCents, SearchedCustomers, SearchedSales
 	}
 	args["reference"] = check.OptionalText("external_reference", f.ExternalReference, maxExternalReference)
 	// An ID contains its created_at.

@@ -88,6 +88,43 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
+// A search finds sales by their customer's name, in any order of the words, by receipt and by amount.
+func TestSearchSales(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ida, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Ida"), LastName: new("Sjöberg"), Phone: new("070 222 33 44")})
+	s.Check(err)
+	other := s.record(s.By, s.of(4200))
+	toIda := func(cents int64, receipt *string) core.ID {
+		n := s.of(cents)
+		n.CustomerID, n.ExternalReference = new(ida.ID.String()), receipt
+		return s.record(s.By, n)
+	}
+	first, second, third := toIda(100, nil), toIda(4200, new("R-9")), toIda(300, nil)
+	s.void(first)
+	for _, c := range []struct {
+		name string
+		f    transaction.Filter
+		want []core.ID
+	}{
+		{"name, last name first", transaction.Filter{Search: new("sjöberg id")}, []core.ID{third, second, first}},
+		{"phone number", transaction.Filter{Search: new("0702223344")}, []core.ID{third, second, first}},
+		{"receipt", transaction.Filter{Search: new("R-9")}, []core.ID{second}},
+		{"amount", transaction.Filter{Search: new("42.00"), SearchCents: new(int64(4200))}, []core.ID{second, other}},
+		{"name and status", transaction.Filter{Search: new("ida"), Status: new("voided")}, []core.ID{first}},
+		{"amount and customer", transaction.Filter{Search: new("42"), SearchCents: new(int64(4200)), CustomerID: new(ida.ID.String())}, []core.ID{second}},
+		{"nothing", transaction.Filter{Search: new("zzz")}, nil},
+		{"blank", transaction.Filter{Search: new(" ")}, []core.ID{third, second, first, other}},
+	} {
+		if diff := cmp.Diff(c.want, s.listed(c.f)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	if found, err := s.Sales.List(t.Context(), newShop(t).By, transaction.Filter{Search: new("ida")}, core.Page{Size: 5}); err != nil || len(found.Items) != 0 {
+		t.Errorf("another tenant's search finds %d sales, %v", len(found.Items), err)
+	}
+}
+
 // "A range from/to means whole days, both included, in the tenant's time zone."
 func TestListOfDays(t *testing.T) {
 	t.Parallel()
