@@ -20,9 +20,14 @@ type Filter struct {
 	LocationID        *int64
 	From              *time.Time // the first day in the tenant's time zone, as its midnight in UTC
 	To                *time.Time // the last day, likewise
-	ExternalReference *string    // matches exactly
 	Search            *string    // part of the customer's name, phone number or e-mail address, or a whole receipt number
 	SearchCents       *int64     // with Search: or this amount
+}
+
+// SearchLimits says where a search left sales out.
+type SearchLimits struct {
+	Customers bool // more than SearchedCustomers match
+	Sales     bool // an amount was looked for, in the newest SearchedSales only
 }
 
 // Limits of a search: it looks at the sales of the newest customers that match, and for an amount at the
@@ -77,7 +82,6 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 		maps.Copy(args, customer.SearchArgs(*search, t))
 		args["search"], args["cents"], args["found"], args["near"] = *search, f.SearchCents, SearchedCustomers, SearchedSales
 	}
-	args["reference"] = check.OptionalText("external_reference", f.ExternalReference, maxExternalReference)
 	// An ID contains its created_at.
 	if f.From != nil {
 		args["from"] = core.FirstID(core.StartOfDate(*f.From, t.TimeZone))
@@ -89,6 +93,26 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 		}
 	}
 	return args, check.Err()
+}
+
+const searchLimitsSQL = `
+	select (select count(*) from (` + customer.Found + `) found) > @customers as customers,
+		@cents::bigint is not null and exists (
+			select
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+			order by id
+			offset @sales
+		) as sales`
+
+// SearchLimits returns where the search of the filter leaves sales out. Without a search it leaves out none.
+func (s *Service) SearchLimits(ctx context.Context, by core.Actor, f Filter) (SearchLimits, error) {
+	if f.Search == nil {
+		return SearchLimits{}, nil
+	}
+	args := customer.SearchArgs(*f.Search, by.Tenant)
+	args["found"], args["customers"], args["cents"], args["sales"] = SearchedCustomers+1, SearchedCustomers, f.SearchCents, SearchedSales
+	return db.ReadOne[SearchLimits](ctx, s.db, by, searchLimitsSQL, args)
 }
 
 // Detail is a sale with who voided it and its ledger entries.

@@ -71,8 +71,8 @@ func TestListFilters(t *testing.T) {
 		{"source", transaction.Filter{Source: new("api")}, []core.ID{atSoder, coffees, bos, voided, plain}},
 		{"customer", transaction.Filter{CustomerID: new(strings.ToLower(bo.String()))}, []core.ID{bos}},
 		{"location", transaction.Filter{LocationID: &branch.ID}, []core.ID{hand, atSoder}},
-		{"receipt", transaction.Filter{ExternalReference: new(" R-7 ")}, []core.ID{till}},
-		{"part of a receipt", transaction.Filter{ExternalReference: new("R-")}, nil},
+		{"receipt", transaction.Filter{Search: new(" R-7 ")}, []core.ID{till}},
+		{"part of a receipt", transaction.Filter{Search: new("R-")}, nil},
 		{"type and source", transaction.Filter{TypeID: &coffee.ID, Source: new("panel")}, []core.ID{hand}},
 		{"customer and status", transaction.Filter{CustomerID: new(s.customer.String()), Status: new("voided")}, []core.ID{voided}},
 		{"all at once", transaction.Filter{
@@ -80,7 +80,7 @@ func TestListFilters(t *testing.T) {
 			From: new(s.DB.Now().AddDate(0, 0, -2)), To: new(s.DB.Now().AddDate(0, 0, 2)),
 		}, []core.ID{hand}},
 		{"unknown customer", transaction.Filter{CustomerID: new(core.NewID(s.DB.Now()).String())}, nil},
-		{"another receipt", transaction.Filter{ExternalReference: new("R-7"), Source: new("api")}, nil},
+		{"another receipt", transaction.Filter{Search: new("R-7"), Source: new("api")}, nil},
 	} {
 		if diff := cmp.Diff(c.want, s.listed(c.f)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
@@ -165,16 +165,16 @@ func TestListRefusesWhatNoSaleCanBe(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, err := s.Sales.List(t.Context(), s.By, transaction.Filter{
-		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), ExternalReference: new(strings.Repeat("å", 101)),
+		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), Search: new(strings.Repeat("å", 256)),
 		From: new(s.DB.Now()), To: new(s.DB.Now().AddDate(0, 0, -1)),
 	}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 	want := core.Fields{
-		"status":             {core.InvalidChoice},
-		"source":             {core.InvalidChoice},
-		"customer_ulid":      {core.InvalidChoice},
-		"external_reference": {core.MaxLength(100)},
-		"to":                 {core.AfterOrEqual("from")},
-		"cursor":             {core.InvalidChoice},
+		"status":        {core.InvalidChoice},
+		"source":        {core.InvalidChoice},
+		"customer_ulid": {core.InvalidChoice},
+		"search":        {core.MaxLength(255)},
+		"to":            {core.AfterOrEqual("from")},
+		"cursor":        {core.InvalidChoice},
 	}
 	shoptest.WantFields(t, err, want)
 }
@@ -269,7 +269,7 @@ func TestAnotherTenantsSalesAreNotListed(t *testing.T) {
 	sold := s.record(s.By, n)
 	for name, f := range map[string]transaction.Filter{
 		"all": {}, "customer": {CustomerID: new(s.customer.String())}, "type": {TypeID: &s.kind.ID}, "location": {LocationID: &branch.ID},
-		"receipt": {ExternalReference: new("R-1")},
+		"receipt": {Search: new("R-1")},
 	} {
 		if got := stranger.listed(f); len(got) != 0 {
 			t.Errorf("by %s a stranger sees %v", name, got)

@@ -38,7 +38,6 @@ var saleFilters = db.Filters{
 	"source":    "t.source = @source",
 	"customer":  "t.customer_id = @customer",
 	"location":  "t.location_id = @location",
-	"reference": "t.external_reference = @reference",
 	"from":      "t.id >= @from",
 	"before":    "t.id < @before",
 }

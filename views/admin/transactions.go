@@ -10,7 +10,8 @@ type TransactionList struct {
 	Source   ui.Field
 	Location *ui.Field // nil: the business has no locations
 	From, To ui.Field
-	Receipt  ui.Field
+	Search   ui.Field
+	Notes    []string // where the search left sales out
 	Customer string // name of the filtered customer; "" for all
 	Problem  *ui.Problem
 	Hidden   []ui.Pair
