@@ -13,15 +13,15 @@ import (
 
 // Filter selects sales. A nil field matches all.
 type Filter struct {
-	Status            *string // completed or voided
-	TypeID            *int64
-	Source            *string // api, pos or panel
-	CustomerID        *string // a ULID
-	LocationID        *int64
-	From              *time.Time // the first day in the tenant's time zone, as its midnight in UTC
-	To                *time.Time // the last day, likewise
-	Search            *string    // part of the customer's name, phone number or e-mail address, or a whole receipt number
-	SearchCents       *int64     // with Search: or this amount
+	Status      *string // completed or voided
+	TypeID      *int64
+	Source      *string // api, pos or panel
+	CustomerID  *string // a ULID
+	LocationID  *int64
+	From        *time.Time // the first day in the tenant's time zone, as its midnight in UTC
+	To          *time.Time // the last day, likewise
+	Search      *string    // part of the customer's name, phone number or e-mail address, or a whole receipt number
+	SearchCents *int64     // with Search: or this amount
 }
 
 // SearchLimits says where a search left sales out.

@@ -15,8 +15,8 @@ type Dashboard struct {
 	Top         []TopCustomer
 	TopPath     string // the full report
 	Outstanding []Amount
-	CostNote    string // says what the costs are
-	NoCosts     bool   // no reward has a cost
+	CostNote    string       // says what the costs are
+	NoCosts     bool         // no reward has a cost
 	NoReward    bool         // there are no rewards yet
 	Setup       *SetupBanner // nil: setup is finished
 }

@@ -12,7 +12,7 @@ type TransactionList struct {
 	From, To ui.Field
 	Search   ui.Field
 	Notes    []string // where the search left sales out
-	Customer string // name of the filtered customer; "" for all
+	Customer string   // name of the filtered customer; "" for all
 	Problem  *ui.Problem
 	Hidden   []ui.Pair
 	Rows     []TransactionRow

@@ -122,7 +122,7 @@ type Use struct {
 	Worth        string // "80 points", "−€ 5.00"
 	Voucher      bool
 	Picture      string // its path; "": an icon
-	Points       int64 // what it costs
+	Points       int64  // what it costs
 	Stamps       int64
 	Hint         string // what the cashier must do
 	Checked      bool
