@@ -154,6 +154,7 @@ func (p *Portal) joinPage(c echo.Context, f front, status int, form *page.Form) 
 	v.Offers.Optional = true
 	v.Problem = form.Problem()
 	v.Privacy = orEmpty(i.PrivacyURL)
+	p.addScripts(c, &v.Frame, "form")
 	return render(c, status, views.JoinPage(v))
 }
 
@@ -250,7 +251,7 @@ func (p *Portal) showJoinResult(c echo.Context, f front, result string) error {
 		if err != nil {
 			return err
 		}
-		return c.Redirect(http.StatusSeeOther, "/card/"+token)
+		return page.Redirect(c, "/card/"+token)
 	}
 	return render(c, http.StatusOK, views.AnswerPage(v))
 }
@@ -264,6 +265,7 @@ func (p *Portal) findPage(c echo.Context, f front, status int, form *page.Form) 
 	v.Body = "wide"
 	v.Contact.Autocomplete, v.Contact.MaxLength, v.Contact.Autofocus = "email", 255, status == http.StatusOK
 	v.Problem = form.Problem()
+	p.addScripts(c, &v.Frame, "form")
 	return render(c, status, views.FindPage(v))
 }
 
