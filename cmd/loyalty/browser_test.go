@@ -40,6 +40,8 @@ func TestBrowser(t *testing.T) {
 		"Search":            testSearch,
 		"Import":            testImport,
 		"Amounts":           testAmounts,
+		"RefusedForm":       testRefusedForm,
+		"UnsentForm":        testUnsentForm,
 		"Keyboard":          testKeyboard,
 		"WideNames":         testWideNames,
 		"HugeRecords":       testHugeRecords,

@@ -125,21 +125,33 @@
     window.htmx?.process(main);
     document.dispatchEvent(new CustomEvent("content:replaced", { detail: main }));
     scrollTo(0, 0);
-    (main.querySelector("[data-focus]") ?? main.querySelector("[autofocus]"))?.focus();
+    main.querySelector("[autofocus]")?.focus(); // as the browser does for a new page
+    arrive();
   }
+
+  // arrive sets the focus on a new page: on its errors, or on the text to type over.
+  function arrive() {
+    document.querySelector("[data-focus]")?.focus();
+    document.querySelector("[data-select]")?.select();
+  }
+  arrive();
 
   // --- Refused forms.
 
   const controlOf = (target) => target?.matches("input, select, textarea") ? target : target?.querySelector("input, select, textarea");
 
-  // The summary links to the fields.
-  document.addEventListener("click", (event) => {
+  // The summary links to the fields. With Enter, the field gets the focus when the key is released:
+  // pressed in a field, it would send the form.
+  const follow = (event) => {
     const link = event.target instanceof Element && event.target.closest("[data-refusal] a[href^='#']");
     const control = link && controlOf(document.getElementById(link.hash.slice(1)));
     if (!control) return;
     event.preventDefault();
-    control.focus();
-  });
+    if (event.type === "keydown") document.addEventListener("keyup", () => control.focus(), { once: true });
+    else control.focus();
+  };
+  document.addEventListener("click", follow);
+  document.addEventListener("keydown", (event) => { if (event.key === "Enter") follow(event); });
 
   // An error is cleared while it is corrected, also in the summary.
   const correct = (event) => {
@@ -167,7 +179,6 @@
   };
   document.addEventListener("input", correct);
   document.addEventListener("change", correct);
-  document.querySelector("[data-focus]")?.focus();
 
   // --- Requests of htmx.
 

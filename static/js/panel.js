@@ -124,7 +124,6 @@
   dialog?.addEventListener("close", () => { dialog.replaceChildren(); });
 
   const focusIn = (root) => (root.querySelector("[data-focus]") ?? root.querySelector("[autofocus]"))?.focus();
-  document.querySelector("[data-select]")?.select();
 
   // Polling runs only while the page is visible, and at once when it becomes visible. After a
   // failure, the old content stays and is marked as out of date.
