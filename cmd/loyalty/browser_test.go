@@ -41,6 +41,8 @@ func TestBrowser(t *testing.T) {
 		"Lists":             testLists,
 		"Import":            testImport,
 		"Amounts":           testAmounts,
+		"RefusedForm":       testRefusedForm,
+		"UnsentForm":        testUnsentForm,
 		"Keyboard":          testKeyboard,
 		"WideNames":         testWideNames,
 		"HugeRecords":       testHugeRecords,

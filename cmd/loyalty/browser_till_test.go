@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -353,30 +352,7 @@ func offline(p *browsertest.Page, off bool) {
 // recordAndLoseAnswer has the server record a sale, and the page see a broken connection.
 func recordAndLoseAnswer(t *testing.T, p *browsertest.Page) {
 	t.Helper()
-	lost := make(chan error, 1)
-	browsertest.Run(p, chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		answers := chromedp.Events(ctx, fetch.RequestPaused)
-		go func() {
-			for answer, err := range answers {
-				if err == nil {
-					_, err = cdp.Call(ctx, tab, fetch.FailRequest, fetch.FailRequestParams{RequestID: answer.RequestID, ErrorReason: network.ErrorReasonConnectionReset})
-				}
-				lost <- err
-				return
-			}
-		}()
-		_, err := cdp.Call(ctx, tab, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/till/sale", RequestStage: fetch.RequestStageResponse}}})
-		if err == nil {
-			_, err = chromedp.Click(browsertest.Find(recordSale, ""))(ctx, tab)
-		}
-		if err == nil {
-			err = <-lost
-		}
-		if err == nil {
-			_, err = cdp.Call(ctx, tab, fetch.Disable, cdp.Empty{})
-		}
-		return err
-	}))
+	loseResponse(t, p, "*/till/sale", recordSale)
 	p.WaitFor("#offline")
 	p.Faults() // the browser's own, of that request
 }

@@ -1,5 +1,4 @@
-// Dialogs, closing menus, double-click protection, copy buttons and the theme switch. Every page
-// works without this script.
+// Dialogs, closing menus, copy buttons and the theme switch. Every page works without this script.
 (() => {
   "use strict";
   const page = document.documentElement;
@@ -18,34 +17,6 @@
   // hidden until it is reloaded.
   addEventListener("pagehide", () => { page.hidden = true; });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-
-  // A form that was sent can't be sent again by a second click, neither by the browser nor by htmx,
-  // which would send it after the first response. If the response keeps the page, the form can be
-  // sent again.
-  document.addEventListener("submit", (event) => {
-    const form = event.target;
-    if (form.method !== "post" || form.matches("[data-theme-form]")) return;
-    if (form.dataset.sent) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      return;
-    }
-    if (!navigator.onLine && !form.matches("[hx-post]")) { // the browser would put a page of its own in place of the form
-      event.preventDefault();
-      trouble("You're offline. Your input is still here. Try again when you're connected.");
-      return;
-    }
-    form.dataset.sent = "1";
-    setTimeout(() => form.querySelectorAll("button[type=submit]").forEach((b) => { b.disabled = true; }));
-  }, true);
-  const reopen = (form) => {
-    delete form.dataset.sent;
-    form.querySelectorAll("button[type=submit]").forEach((b) => { b.disabled = false; });
-  };
-  document.addEventListener("htmx:afterRequest", (event) => {
-    const form = event.detail.elt;
-    if (form.matches("form[data-sent]") && !event.detail.xhr.getResponseHeader("HX-Redirect")) reopen(form);
-  });
 
   // A menu closes when it loses focus or on a click elsewhere. On phones, the sidebar is a menu.
   const closeMenus = (target) => document.querySelectorAll("details.menu[open]").forEach((menu) => {
@@ -117,7 +88,7 @@
   }));
 
   // A colour can be typed or picked.
-  document.querySelectorAll("input[data-colour]").forEach((text) => {
+  const pickColours = (root) => root.querySelectorAll("input[data-colour]").forEach((text) => {
     const picker = document.createElement("input");
     const group = document.createElement("div");
     const show = () => { picker.value = /^#[0-9a-f]{6}$/i.test(text.value) ? text.value : text.dataset.colour; };
@@ -131,6 +102,8 @@
     group.append(picker, text);
     show();
   });
+  pickColours(document);
+  document.addEventListener("content:replaced", (event) => pickColours(event.detail));
 
   // Open the dialog when htmx has loaded its content.
   const dialog = document.getElementById("dialog");
@@ -151,8 +124,6 @@
   dialog?.addEventListener("close", () => { dialog.replaceChildren(); });
 
   const focusIn = (root) => (root.querySelector("[data-focus]") ?? root.querySelector("[autofocus]"))?.focus();
-  document.querySelector("[data-focus]")?.focus();
-  document.querySelector("[data-select]")?.select();
 
   // Polling runs only while the page is visible, and at once when it becomes visible. After a
   // failure, the old content stays and is marked as out of date.
@@ -170,37 +141,6 @@
     const words = document.querySelector("[data-say]")?.dataset.say;
     const said = document.getElementById("said");
     if (words && said && said.textContent !== words) said.textContent = words;
-  });
-
-  // Show request errors. The form keeps what was entered.
-  const trouble = (words) => {
-    const place = document.getElementById("trouble");
-    if (!place) return;
-    const box = document.createElement("div");
-    box.className = "alert alert-important alert-danger mb-0";
-    box.textContent = words;
-    place.replaceChildren(box);
-    if (dialog?.open) { // nothing else is seen or heard then
-      box.setAttribute("role", "alert");
-      dialog.querySelector(":scope > .alert")?.remove();
-      dialog.prepend(box);
-    }
-    setTimeout(() => box.remove(), 8000);
-  };
-  document.addEventListener("htmx:sendError", (event) => polled(event) || trouble("Can't reach the server. Your input is still here. Try again in a moment."));
-  document.addEventListener("htmx:timeout", (event) => polled(event) || trouble("The server took too long. Try again in a moment."));
-  // An error response is a sentence or empty, never HTML.
-  const plain = (xhr) => (xhr.getResponseHeader("Content-Type") ?? "").startsWith("text/plain");
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    if (!plain(event.detail.xhr)) return;
-    event.detail.shouldSwap = false;
-    event.detail.isError = true;
-  });
-  document.addEventListener("htmx:responseError", (event) => {
-    if (polled(event)) return;
-    const { xhr } = event.detail;
-    trouble(xhr.status === 404 ? "This no longer exists. Reload the page." :
-      plain(xhr) ? xhr.responseText : "Something went wrong. Try again in a moment.");
   });
 
   // On phones, tabs scroll sideways: show the current one.

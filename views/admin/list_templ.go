@@ -145,7 +145,7 @@ func listProblem(p *ui.Problem) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Refusal(p).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.RefusedFilters(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

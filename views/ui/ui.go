@@ -28,6 +28,7 @@ type Field struct {
 	Optional     bool
 	ReadOnly     bool
 	Autofocus    bool
+	Filter       bool     // its error is in the summary alone
 	Checked      bool     // of a checkbox
 	Rows         int      // of a text area
 	Suggestions  []string // of a text input
@@ -71,10 +72,10 @@ const ChoiceSuffix = "_choice"
 // ReadID is the id of the element that shows how the amount was read.
 func (f Field) ReadID() string { return f.ID() + "-read" }
 
-// notedErrors are the errors below the input. A question about the amount is shown where its reading
-// is, not twice.
+// notedErrors are the errors below the input. Nothing is shown twice: a question about the amount is where
+// its reading is.
 func (f Field) notedErrors() []string {
-	if f.Echo && f.Question != "" {
+	if f.Filter || f.Echo && f.Question != "" {
 		return nil
 	}
 	return f.Errors
@@ -113,7 +114,8 @@ func (f Field) inputType() string {
 // Pair is a name and a value: a hidden field, or a fact on a page.
 type Pair struct{ Name, Value string }
 
-// Problem is the summary of errors above a form.
+// Problem is the summary of errors above a form. It links to each field by its label; the field has the
+// message.
 type Problem struct {
 	Sentence string // of a rule; "" if fields are wrong
 	Fields   []FieldProblem
@@ -123,20 +125,39 @@ type Problem struct {
 type FieldProblem struct {
 	Field   string // core's name
 	ID      string // of its input; "" if the page doesn't show it
+	Label   string // of its input
 	Message string
 }
 
 // None reports whether nothing was refused.
 func (p *Problem) None() bool { return p == nil || p.Sentence == "" && len(p.Fields) == 0 }
 
+// linked are the fields that the page shows.
+func (p *Problem) linked() (linked []FieldProblem) {
+	for _, f := range p.Fields {
+		if f.ID != "" {
+			linked = append(linked, f)
+		}
+	}
+	return linked
+}
+
+// heading is "2 fields need attention".
+func (p *Problem) heading() string {
+	if n := len(p.linked()); n != 1 {
+		return number(int64(n)) + " fields need attention"
+	}
+	return "1 field needs attention"
+}
+
 // Place puts a field's error before those that the page doesn't show, in the order of the page.
-func (p *Problem) Place(field, id, message string) {
+func (p *Problem) Place(field, id, label, message string) {
 	p.Fields = slices.DeleteFunc(p.Fields, func(f FieldProblem) bool { return f.Field == field })
 	shown := slices.IndexFunc(p.Fields, func(f FieldProblem) bool { return f.ID == "" })
 	if shown < 0 {
 		shown = len(p.Fields)
 	}
-	p.Fields = slices.Insert(p.Fields, shown, FieldProblem{field, id, message})
+	p.Fields = slices.Insert(p.Fields, shown, FieldProblem{field, id, label, message})
 }
 
 // Flash is a message on the next page that says what was done.

@@ -117,9 +117,9 @@ func (a *Admin) showError(err error, c echo.Context) {
 			n.Icon, n.Back = "lock", ""
 		}
 		switch {
-		case page.IsFragment(c) && (f.Request != "" || f.Status == http.StatusNotFound):
+		case page.FromScript(c) && (f.Request != "" || f.Status == http.StatusNotFound):
 			return c.NoContent(f.Status) // the page shows a message of its own
-		case page.IsFragment(c):
+		case page.FromScript(c):
 			return c.String(f.Status, f.Message)
 		case page.Person(c) != nil:
 			return a.Render(c, f.Status, views.NoticePage(a.frame(c, f.Title, ""), n), nil)
@@ -135,7 +135,7 @@ var assets = ui.Assets{
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
 	Branding:     page.BrandingPath,
 	Theme:        static.Path("js/theme.js"),
-	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js"), static.Path("js/search.js")},
+	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/form.js"), static.Path("js/panel.js"), static.Path("js/search.js")},
 	ChartStyle:   static.Path("vendor/uplot/uplot.css"),
 	ChartScripts: []string{static.Path("vendor/uplot/uplot.js"), static.Path("js/chart.js")},
 }

@@ -192,7 +192,7 @@ func TestAuditFilters(t *testing.T) {
 		wrong.Value("#field-from") != "2026-06-10" || !wrong.Find("#field-to").HasClass("is-invalid") {
 		t.Errorf("from after to = %d %s", wrong.Code, wrong.Text("#audit"))
 	}
-	if a := owner.Ask(http.MethodGet, "/admin/audit?subject=weather&actor=wind&cursor=x", "Hx-Request", "true"); a.Code != http.StatusUnprocessableEntity || len(a.Texts(".alert li")) != 3 {
+	if a := owner.Ask(http.MethodGet, "/admin/audit?subject=weather&actor=wind&cursor=x", "Hx-Request", "true"); a.Code != http.StatusUnprocessableEntity || len(a.Texts(".alert p")) != 3 {
 		t.Errorf("nonsense = %d %s", a.Code, a.Text("#audit"))
 	}
 }

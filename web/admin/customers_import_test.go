@@ -240,7 +240,7 @@ func TestRefusedUploads(t *testing.T) {
 		"too large":  {"x.csv", strings.Repeat(strings.Repeat("x", 1023)+"\n", 25<<10), webtest.Message("File", core.Violation{Rule: "max_megabytes", Limit: 20})},
 	} {
 		a := b.sendFile("key-"+name, c.file, c.content)
-		if a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != c.want || a.Text(".alert a") != c.want {
+		if a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != c.want || a.Find(".alert a").Length() != 1 {
 			t.Errorf("%s: %d %q", name, a.Code, a.Text(".invalid-feedback"))
 		}
 		if key := a.Value("input[name=form_key]"); key != "key-"+name {

@@ -164,7 +164,7 @@ func TestCustomerListAsFragment(t *testing.T) {
 		t.Error("a cashier is offered exports")
 	}
 	wrong := manager.Ask(http.MethodGet, "/admin/customers?sort=points&status=new&search="+strings.Repeat("x", 300))
-	if wrong.Code != http.StatusUnprocessableEntity || wrong.Find("#customers [role=alert] li").Length() != 3 {
+	if wrong.Code != http.StatusUnprocessableEntity || wrong.Find("#customers [role=alert] p").Length() != 3 {
 		t.Errorf("an invalid filter: %d %q", wrong.Code, wrong.Text("#customers"))
 	}
 }

@@ -99,7 +99,7 @@ func TestRedeemReward(t *testing.T) {
 	sent.Set("reward_ulid", idOf(t, inactive).String())
 	if gone := s.cashier.Post(start, sent); gone.Code != http.StatusUnprocessableEntity || !strings.Contains(gone.Text(".alert"), "Waffle") ||
 		gone.Attr("main .card a.btn-primary", "href") != choose ||
-		gone.Find("main form button, main form p").Length() != 0 {
+		gone.Find("main form button, main form p:not(.refusal-words)").Length() != 0 {
 		t.Errorf("an inactive reward: %d %q", gone.Code, gone.Text("main"))
 	}
 	if _, err := s.Customers.Edit(t.Context(), s.By, s.elsa.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {

@@ -279,7 +279,7 @@ func (f *Form) FieldOf(known, name, label string) ui.Field {
 		typed.show(&field)
 	}
 	if len(field.Errors) > 0 {
-		f.Problem().Place(known, field.ID(), field.Errors[0])
+		f.Problem().Place(known, field.ID(), label, field.Errors[0])
 	}
 	return field
 }

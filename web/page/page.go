@@ -211,10 +211,16 @@ func (k *Kit) saveSession(c echo.Context) error {
 
 func noStore(h http.Header) { h.Set(echo.HeaderCacheControl, "no-store") }
 
-// IsFragment reports whether htmx or a script asks for a part of the page.
-func IsFragment(c echo.Context) bool {
+// FromScript reports whether htmx or a script sent the request, and shows the response in the page.
+func FromScript(c echo.Context) bool {
 	h := c.Request().Header
 	return h.Get("Hx-Request") == "true" && h.Get("Hx-History-Restore-Request") != "true"
+}
+
+// IsFragment reports whether htmx or a script asks for a part of the page. form.js sends plain forms as
+// boosted: they are answered with a whole page.
+func IsFragment(c echo.Context) bool {
+	return FromScript(c) && c.Request().Header.Get("Hx-Boosted") != "true"
 }
 
 // Render answers with a page, or with its fragment if htmx asks for one. A nil fragment: the page
@@ -238,8 +244,13 @@ func (k *Kit) Redirect(c echo.Context, path string) error {
 	if err := k.saveSession(c); err != nil {
 		return err
 	}
-	if IsFragment(c) {
-		// htmx would follow a 303 by itself and put the whole page into the fragment's place.
+	return Redirect(c, path)
+}
+
+// Redirect leads to another page, where there is no session to save.
+func Redirect(c echo.Context, path string) error {
+	if FromScript(c) {
+		// A script's request would follow a 303 by itself and take the other page for its answer.
 		c.Response().Header().Set("Hx-Redirect", path)
 		return c.NoContent(http.StatusNoContent)
 	}

@@ -29,7 +29,7 @@ func (k *Kit) ToSignIn(c echo.Context) error {
 	}
 	r, q := c.Request(), url.Values{}
 	to := r.URL.RequestURI()
-	if r.Method != http.MethodGet || IsFragment(c) {
+	if r.Method != http.MethodGet || FromScript(c) {
 		to = Back(c, "")
 	}
 	if to != "" {

@@ -111,7 +111,7 @@ func (p *Platform) requireAdmin(r route) echo.HandlerFunc {
 // showError answers an error with a page.
 func (p *Platform) showError(err error, c echo.Context) {
 	p.ShowError(c, err, path.Dir(c.Request().URL.Path), func(f page.Failure) error {
-		if page.IsFragment(c) && f.Request == "" && f.Status != http.StatusNotFound {
+		if page.FromScript(c) && f.Request == "" && f.Status != http.StatusNotFound {
 			return c.String(f.Status, f.Message) // a script shows it on the current page
 		}
 		n := views.Notice{Words: f.Message, Request: f.Request}
@@ -127,5 +127,5 @@ var assets = ui.Assets{
 	Font:        static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets: []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css"), static.Path("css/platform.css")},
 	Theme:       static.Path("js/theme.js"),
-	Scripts:     []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
+	Scripts:     []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/form.js"), static.Path("js/panel.js")},
 }

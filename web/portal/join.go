@@ -134,6 +134,13 @@ func nameInput(form *page.Form) ui.Field {
 	return f
 }
 
+// agreedInput is the checkbox of the consent. Its text may be long, so the summary of errors names it.
+func agreedInput(form *page.Form, i invitation) ui.Field {
+	f := form.Field(agreedField, "Consent")
+	f.Label = i.Text
+	return f
+}
+
 func (p *Portal) showJoin(c echo.Context, f front) error {
 	return p.joinPage(c, f, http.StatusOK, page.Blank(nil))
 }
@@ -149,11 +156,12 @@ func (p *Portal) joinPage(c echo.Context, f front, status int, form *page.Form) 
 	v.Name.Autofocus = status == http.StatusOK
 	v.Email.Type, v.Email.Mode, v.Email.Autocomplete, v.Email.Optional, v.Email.MaxLength = "email", "email", "email", true, 255
 	v.Email.Help = "For the link to your card"
-	v.Agreed = form.Field(agreedField, i.Text)
+	v.Agreed = agreedInput(form, i)
 	v.Offers = form.Field(offersField, offersText)
 	v.Offers.Optional = true
 	v.Problem = form.Problem()
 	v.Privacy = orEmpty(i.PrivacyURL)
+	p.addScripts(c, &v.Frame, "form")
 	return render(c, status, views.JoinPage(v))
 }
 
@@ -250,7 +258,7 @@ func (p *Portal) showJoinResult(c echo.Context, f front, result string) error {
 		if err != nil {
 			return err
 		}
-		return c.Redirect(http.StatusSeeOther, "/card/"+token)
+		return page.Redirect(c, "/card/"+token)
 	}
 	return render(c, http.StatusOK, views.AnswerPage(v))
 }
@@ -264,6 +272,7 @@ func (p *Portal) findPage(c echo.Context, f front, status int, form *page.Form) 
 	v.Body = "wide"
 	v.Contact.Autocomplete, v.Contact.MaxLength, v.Contact.Autofocus = "email", 255, status == http.StatusOK
 	v.Problem = form.Problem()
+	p.addScripts(c, &v.Frame, "form")
 	return render(c, status, views.FindPage(v))
 }
 

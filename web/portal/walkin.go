@@ -47,6 +47,7 @@ func (p *Portal) typePINPage(c echo.Context, f front, status int, form *page.For
 	v.PIN.Mode, v.PIN.Autocomplete, v.PIN.MaxLength, v.PIN.Autofocus = "numeric", "one-time-code", 20, true
 	v.PIN.Attributes = map[string]any{"class": "digits"}
 	v.Problem = form.Problem()
+	p.addScripts(c, &v.Frame, "form")
 	return render(c, status, views.TypePINPage(v))
 }
 
@@ -69,7 +70,7 @@ func (p *Portal) takeTyped(c echo.Context, f front) error {
 	case err != nil:
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, claimPath)
+	return page.Redirect(c, claimPath)
 }
 
 // take binds a PIN to the browser by a cookie.
@@ -93,7 +94,7 @@ func (p *Portal) showScanned(c echo.Context, f front) error {
 	found, err := p.Walkins.PeekSale(c.Request().Context(), f.Tenant, c.Param("code"))
 	if errors.Is(err, walkin.ErrPIN) {
 		if _, claimErr := p.openClaim(c, f); claimErr == nil { // this browser already accepted it
-			return c.Redirect(http.StatusSeeOther, claimPath)
+			return page.Redirect(c, claimPath)
 		}
 		return p.expired(c, f)
 	}
@@ -102,6 +103,7 @@ func (p *Portal) showScanned(c echo.Context, f front) error {
 	}
 	v := views.Scanned{Frame: p.frame(f, "Collect your points"), Amount: amountView(f, found), Action: "/w/" + c.Param("code")}
 	v.Body = "wide"
+	p.addScripts(c, &v.Frame, "form")
 	return render(c, http.StatusOK, views.ScannedPage(v))
 }
 
@@ -114,7 +116,7 @@ func (p *Portal) takeScanned(c echo.Context, f front) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, claimPath)
+	return page.Redirect(c, claimPath)
 }
 
 // openClaim is the sale whose PIN this browser accepted, or core.ErrNotFound.
@@ -162,7 +164,7 @@ func (p *Portal) claimPage(c echo.Context, f front, status int, form *page.Form)
 	}
 	v := views.Claim{
 		Frame: p.frame(f, "Collect your points"), Amount: amountView(f, found), FormKey: p.newFormKey(),
-		Phone: phoneInput(form, f.Country), Name: nameInput(form), Agreed: form.Field(agreedField, i.Text),
+		Phone: phoneInput(form, f.Country), Name: nameInput(form), Agreed: agreedInput(form, i),
 		Privacy: orEmpty(i.PrivacyURL), Terms: fingerprint(i.Text),
 	}
 	v.Body = "wide"
@@ -170,6 +172,7 @@ func (p *Portal) claimPage(c echo.Context, f front, status int, form *page.Form)
 	v.Phone.Help = "If you have a card, points are added to it"
 	v.Phone.Autofocus = status == http.StatusOK
 	v.Problem = form.Problem()
+	p.addScripts(c, &v.Frame, "form")
 	return render(c, status, views.ClaimPage(v))
 }
 
@@ -187,7 +190,7 @@ func (p *Portal) claim(c echo.Context, f front) error {
 	_, err = p.Walkins.Claim(c.Request().Context(), by, browserID(c), readDetails(form, i))
 	switch _, again := page.ReplayedPath(by, err); {
 	case err == nil, again:
-		return c.Redirect(http.StatusSeeOther, claimedPath)
+		return page.Redirect(c, claimedPath)
 	case errors.Is(err, walkin.ErrPIN):
 		return p.expired(c, f)
 	case form.Refused(joinNameErrors(err)):

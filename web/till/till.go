@@ -160,7 +160,7 @@ func session(c echo.Context) string { return page.Person(c).Session }
 // showError answers an error with a page or, to a script, with its message alone.
 func (t *Till) showError(err error, c echo.Context) {
 	t.ShowError(c, err, page.TillPath, func(f page.Failure) error {
-		if page.IsFragment(c) {
+		if page.FromScript(c) {
 			message := f.Message
 			if f.Request != "" {
 				message = page.FailedMessage
