@@ -108,7 +108,7 @@ func TestMalformedForms(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
-	if got := owner.Submit(account+"/name", webtest.Form("name", "Bo\xff Ek")).Text(".topbar .d-md-block"); got != "Bo\uFFFD Ek Owner" {
+	if got := owner.Submit(account+"/name", webtest.Form("name", "Bo\xff Ek")).Text(".topbar .d-lg-block"); got != "Bo\uFFFD Ek Owner" {
 		t.Errorf("a name with invalid UTF-8 is %q", got)
 	}
 	made := owner.Post("/admin/types/new", webtest.Form("name", "Caf\xe9", "rule_type", "points", "points_per_unit", "1", "unit_cents", "1"))
