@@ -2,11 +2,8 @@ package admin
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -89,7 +86,7 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 	v.Logo.Type, v.Logo.Optional, v.Logo.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
 	v.Logo.Help = "Square PNG, JPEG or WebP, up to 256 kB"
 	if s.LogoHash != nil {
-		v.LogoPath, v.Logo.Label = logoPath(*s.LogoHash), "New logo"
+		v.LogoPath, v.Logo.Label = page.LogoPath(*s.LogoHash), "New logo"
 		v.Remove = branding.Field("remove_logo", "Remove logo")
 	}
 	return a.Render(c, status, views.BusinessPage(v), nil)
@@ -169,45 +166,21 @@ func (a *Admin) editBranding(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	// A new URL, so that this browser doesn't show the cached branding.
-	a.BrandingChanged(c, strconv.FormatInt(a.Now().UnixMilli(), 36))
 	a.Flash(c, ui.Done, "Branding saved.")
 	return a.Redirect(c, businessPath)
 }
 
-// brandingCSS serves the business's colour and logo as a stylesheet, without sign-in. Browsers cache
-// it for five minutes.
+// brandingCSS serves the business's colour and logo as a stylesheet, without sign-in.
 func (a *Admin) brandingCSS(c echo.Context) error {
 	t, err := a.Tenant(c)
 	if err != nil {
 		return err
 	}
-	theme, err := a.Tenants.Theme(c.Request().Context(), core.System(t, "pages"))
+	sheet, err := page.Branding(t.Theme)
 	if err != nil {
 		return err
 	}
-	css, err := stylesheet(theme)
-	if err != nil {
-		return err
-	}
-	setCacheControl(c, "private, max-age=300")
-	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(css))
-}
-
-// stylesheet writes a theme as CSS. Logos are shown on white, which most are designed for.
-func stylesheet(theme tenant.Theme) (string, error) {
-	var css strings.Builder
-	if theme.Colour != nil {
-		p, err := tenant.PaletteOf(*theme.Colour)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&css, ":root { --brand: %s; --brand-ink: %s; }\n", p.Fill, p.OnFill)
-	}
-	if theme.LogoHash != nil {
-		fmt.Fprintf(&css, ".brand-mark { background: #fff url(%s) center / contain no-repeat; }\n.brand-mark .icon { display: none; }\n", logoPath(*theme.LogoHash))
-	}
-	return css.String(), nil
+	return sheet.Serve(c, "private")
 }
 
 // setCacheControl lets browsers cache an answer, which doesn't depend on the session.
@@ -216,8 +189,6 @@ func setCacheControl(c echo.Context, control string) {
 	h.Set(echo.HeaderCacheControl, control)
 	h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
 }
-
-func logoPath(hash string) string { return "/admin/logo/" + hash }
 
 // logo serves the logo. Its path contains its hash, so it can be cached forever.
 func (a *Admin) logo(c echo.Context) error {
