@@ -9,8 +9,8 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
@@ -26,6 +26,7 @@ func (a *Admin) businessRoutes() []route {
 		{method: post, path: businessPath, least: core.Owner, handle: a.editBusiness, slow: true},
 		{method: post, path: businessPath + "/joining", least: core.Owner, handle: a.editJoining},
 		{method: post, path: businessPath + "/look", least: core.Owner, handle: a.editBranding, slow: true},
+		{method: get, path: businessPath + "/look/preview", least: core.Owner, handle: a.previewBranding},
 		{method: get, path: page.BrandingPath, handle: a.brandingCSS},
 		{method: get, path: "/admin/logo/:hash", handle: a.logo},
 	}
@@ -80,15 +81,20 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 	v.Currency.ReadOnly, v.Currency.Help = s.HasSales, "Can't be changed after your first sale"
 	v.Ceiling.Before, v.Ceiling.Mode, v.Ceiling.Autocomplete, v.Ceiling.Optional = page.Symbol(s.Currency), "decimal", "off", true
 	v.Ceiling.Help = "Leave empty to turn confirmation off"
-	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, "#5746d6", 7
-	v.Colour.Help = "Logo background colour"
-	v.Colour.Attributes = map[string]any{"data-colour": "#5746d6", "spellcheck": "false", "autocapitalize": "none"}
+	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, tenant.ProductColour, 7
+	v.Colour.Help = "Of buttons, links, charts, e-mails and customers’ pages"
+	v.Colour.Attributes = map[string]any{"data-colour": tenant.ProductColour, "spellcheck": "false", "autocapitalize": "none"}
 	v.Logo.Type, v.Logo.Optional, v.Logo.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
-	v.Logo.Help = "Square PNG, JPEG or WebP, up to 256 kB"
+	v.Logo.Help = "Square, or with your name up to 4 times as wide as high. PNG, JPEG or WebP, up to 256 kB."
 	if s.LogoHash != nil {
 		v.LogoPath, v.Logo.Label = page.LogoPath(*s.LogoHash), "New logo"
 		v.Remove = branding.Field("remove_logo", "Remove logo")
 	}
+	if v.Preview, err = brandingPreview(s.Name, s.Colour); err != nil {
+		return err
+	}
+	v.Assets.Stylesheets = append(slices.Clone(v.Assets.Stylesheets), static.Path("css/branding.css"))
+	v.Assets.Scripts = append(slices.Clone(v.Assets.Scripts), static.Path("js/branding.js"))
 	return a.Render(c, status, views.BusinessPage(v), nil)
 }
 
@@ -143,63 +149,4 @@ func (a *Admin) editJoining(c echo.Context) error {
 		To:   page.To[tenant.Settings](businessPath),
 		Done: func(tenant.Settings) string { return "Consent text saved." },
 	})
-}
-
-// maxLogo is larger than core allows, so that core's own message is shown.
-const maxLogo = 1 << 20
-
-func (a *Admin) editBranding(c echo.Context) error {
-	form, file, err := page.ReadWithFile(c, "logo", maxLogo)
-	if err != nil {
-		return err
-	}
-	edit := tenant.SettingsEdit{Colour: sentText(form, "colour")}
-	if file != nil {
-		edit.Logo = core.Set(file)
-	} else if form.Checked("remove_logo") {
-		edit.Logo.Set = true
-	}
-	_, err = a.Tenants.EditSettings(c.Request().Context(), page.Actor(c), edit)
-	if form.Refused(err) {
-		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{branding: form})
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "Branding saved.")
-	return a.Redirect(c, businessPath)
-}
-
-// brandingCSS serves the business's colour and logo as a stylesheet, without sign-in.
-func (a *Admin) brandingCSS(c echo.Context) error {
-	t, err := a.Tenant(c)
-	if err != nil {
-		return err
-	}
-	sheet, err := page.Branding(t.Theme)
-	if err != nil {
-		return err
-	}
-	return sheet.Serve(c, "private")
-}
-
-// setCacheControl lets browsers cache an answer, which doesn't depend on the session.
-func setCacheControl(c echo.Context, control string) {
-	h := c.Response().Header()
-	h.Set(echo.HeaderCacheControl, control)
-	h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
-}
-
-// logo serves the logo. Its path contains its hash, so it can be cached forever.
-func (a *Admin) logo(c echo.Context) error {
-	t, err := a.Tenant(c)
-	if err != nil {
-		return err
-	}
-	picture, err := a.Tenants.Logo(c.Request().Context(), core.System(t, "pages"), c.Param("hash"))
-	if err != nil {
-		return err
-	}
-	setCacheControl(c, "private, max-age=31536000, immutable")
-	return page.Picture(c, picture)
 }
