@@ -35,7 +35,8 @@ type theme struct {
 	farthest []rgb // other backgrounds, those of the least contrast among them
 	ink      rgb
 	darker   bool    // text is darker than the surface
-	tinted   float64 // opacity of the strongest tint
+	tinted   float64 // opacity of Tint
+	heaviest float64 // opacity of the strongest tint that text is on
 
 	line, link float64 // the contrast of each that is aimed at
 }
@@ -43,10 +44,10 @@ type theme struct {
 // The surfaces of css/panel.css, css/till.css and css/portal.css.
 var (
 	lightTheme = theme{
-		surface: white, farthest: []rgb{{0xf3, 0xf2, 0xf7}}, ink: rgb{0x1b, 0x1b, 0x21}, darker: true, tinted: .12, line: lineContrast, link: 5,
+		surface: white, farthest: []rgb{{0xf3, 0xf2, 0xf7}}, ink: rgb{0x1b, 0x1b, 0x21}, darker: true, tinted: .12, heaviest: .16, line: lineContrast, link: 5,
 	}
 	darkTheme = theme{
-		surface: rgb{0x18, 0x18, 0x1d}, farthest: []rgb{{0x23, 0x23, 0x29}, {0x10, 0x10, 0x14}}, ink: rgb{0xed, 0xed, 0xf2}, tinted: .16, line: 4, link: 6.5,
+		surface: rgb{0x18, 0x18, 0x1d}, farthest: []rgb{{0x23, 0x23, 0x29}, {0x10, 0x10, 0x14}}, ink: rgb{0xed, 0xed, 0xf2}, tinted: .16, heaviest: .24, line: 4, link: 6.5,
 	}
 	black, white = rgb{}, rgb{0xff, 0xff, 0xff}
 )
@@ -54,7 +55,8 @@ var (
 const (
 	textContrast = 4.5
 	lineContrast = 3.2 // 3, and something for rounding
-	greyContrast = 8   // of lines and links without a hue, which must not look switched off
+	greyLine     = 8   // the contrast of lines and links without a hue, which must not look switched off
+	greyLink     = 13
 	greyChroma   = .05 // and below: a colour looks grey
 	edgeContrast = 2   // of a button on the surface, below which it isn't one at first sight
 )
@@ -93,13 +95,12 @@ func (t theme) shades(c rgb) Shades {
 	grey := c.oklch().c < greyChroma
 	lines, links := t.line, t.link
 	if grey {
-		lines, links = greyContrast, greyContrast
+		lines, links = greyLine, greyLink
 	}
 	surfaces := append([]rgb{t.surface}, t.farthest...)
 	mark := t.readable(c, lines, surfaces)
 	tint := mix(mark, t.surface, t.tinted)
-	// Text may also be on a tint of the farthest surface.
-	link := t.readable(c, textContrast, append(surfaces, tint, mix(mark, t.farthest[0], t.tinted)))
+	link := t.readable(c, textContrast, append(surfaces, mix(mark, t.surface, t.heaviest), mix(mark, t.farthest[0], t.heaviest)))
 	link = t.readable(link, links, []rgb{t.surface})
 	button := t.button(c, grey)
 	edge := button

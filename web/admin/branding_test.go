@@ -134,9 +134,9 @@ func TestBrandingPreview(t *testing.T) {
 	}
 	adjusted := func(a webtest.Page) string {
 		var themes []string
-		a.Find("[data-bs-theme]").Each(func(_ int, sample *goquery.Selection) {
+		a.Find("[data-sample]").Each(func(_ int, sample *goquery.Selection) {
 			if sample.Find(".sample-note svg").Length() > 0 {
-				themes = append(themes, sample.AttrOr("data-bs-theme", ""))
+				themes = append(themes, sample.AttrOr("data-sample", ""))
 			}
 		})
 		return strings.Join(themes, " ")

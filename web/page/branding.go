@@ -101,8 +101,8 @@ func Branding(t core.Theme) (Stylesheet, error) {
 // PaletteCSS writes a palette as the variables that css/panel.css and css/till.css have, for the elements
 // of each theme.
 func PaletteCSS(p tenant.Palette, light, dark string) string {
-	return light + " { --brand: " + p.Fill + "; --brand-ink: " + p.OnFill + "; --mark-on-white: " + p.Light.Mark + "; " + shadesCSS(p.Light) + " }\n" +
-		dark + " { " + shadesCSS(p.Dark) + " }\n"
+	own := "--brand: " + p.Fill + "; --brand-ink: " + p.OnFill + "; --mark-on-white: " + p.Light.Mark + "; "
+	return light + " { " + own + shadesCSS(p.Light) + " }\n" + dark + " { " + own + shadesCSS(p.Dark) + " }\n"
 }
 
 func shadesCSS(s tenant.Shades) string {
