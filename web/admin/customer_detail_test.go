@@ -260,6 +260,8 @@ func TestRoundTripsOfCustomers(t *testing.T) {
 	trips("/admin/customers?search=berg", 3)
 	trips("/admin/customers?search=berg+29", 3)
 	trips("/admin/customers?search=unknown", 3)
+	trips("/admin/transactions", 4)
+	trips("/admin/transactions?search=berg", 5)
 	trips("/admin/search", 2)
 	trips("/admin/search?search=berg", 2)
 	trips("/admin/transactions/new", 3) // without sales, the newest customers

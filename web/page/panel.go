@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
 )
 
 // Paths that other areas link to.
@@ -70,4 +72,13 @@ func Theme(c echo.Context) string {
 		return cookie.Value
 	}
 	return ""
+}
+
+// RewardPicture returns the path of a reward's picture for people who are signed in, or "" without a hash. A
+// new picture has a new path.
+func RewardPicture(reward core.ID, hash *string) string {
+	if hash == nil {
+		return ""
+	}
+	return PanelPath + "/rewards/" + reward.String() + "/picture/" + *hash
 }
