@@ -101,14 +101,16 @@ func (c oklch) rgb() rgb {
 // onScreen returns the colour in sRGB, and whether it is within sRGB.
 func (c oklch) onScreen() (rgb, bool) {
 	x, y := c.c*math.Cos(c.h), c.c*math.Sin(c.h)
-	l := math.Pow(c.l+.3963377774*x+.2158037573*y, 3)
-	m := math.Pow(c.l-.1055613458*x-.0638541728*y, 3)
-	s := math.Pow(c.l-.0894841775*x-1.2914855480*y, 3)
+	l := cube(c.l + .3963377774*x + .2158037573*y)
+	m := cube(c.l - .1055613458*x - .0638541728*y)
+	s := cube(c.l - .0894841775*x - 1.2914855480*y)
 	r, redFits := encoded(4.0767416621*l - 3.3077115913*m + .2309699292*s)
 	g, greenFits := encoded(-1.2684380046*l + 2.6097574011*m - .3413193965*s)
 	b, blueFits := encoded(-.0041960863*l - .7034186147*m + 1.7076147010*s)
 	return rgb{r, g, b}, redFits && greenFits && blueFits
 }
+
+func cube(v float64) float64 { return v * v * v }
 
 // encoded is the reverse of linear. It reports whether the channel was within its range.
 func encoded(v float64) (uint8, bool) {

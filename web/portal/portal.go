@@ -191,8 +191,8 @@ func (p *Portal) frame(f front, title string) views.Frame {
 		v.Assets.Stylesheets = append(v.Assets.Stylesheets, stylePath(*f.Colour))
 	}
 	if f.LogoHash != nil {
-		v.LogoPath, v.WideLogo = logoPath(*f.LogoHash), f.Theme.Logo().HasName()
-		v.LogoWidth = int(36 * f.Theme.Logo())
+		v.LogoPath, v.WideLogo = logoPath(*f.LogoHash), f.Logo().HasName()
+		v.LogoWidth = int(36 * f.Logo())
 	}
 	return v
 }

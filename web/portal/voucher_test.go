@@ -383,7 +383,7 @@ func TestRoundTrips(t *testing.T) {
 	s.pages = open(s.Shop).pages
 	before := count()
 	s.browser().Get("/v/" + v.token)
-	if trips := count() - before; trips > 3 {
-		t.Errorf("the first voucher of a business: %d round trips, want 3", trips)
+	if trips := count() - before; trips > 2 {
+		t.Errorf("the first voucher of a business: %d round trips, want 2", trips)
 	}
 }
