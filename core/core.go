@@ -24,6 +24,9 @@ type Tenant struct {
 	// ConfirmAboveCents is the amount above which people must confirm a sale; 0: none. Programs need
 	// not confirm.
 	ConfirmAboveCents int64
+
+	// Theme is read only with a request for a page.
+	Theme
 }
 
 // Confirms reports whether people must confirm a sale of an amount.

@@ -17,10 +17,16 @@ import (
 // hired adds a member of staff whose sessions and two-step verification no other test uses.
 func (c cafe) hired(t *testing.T, role core.Role, name, email string) {
 	t.Helper()
+	c.hiredAt(t, 0, role, name, email)
+}
+
+// hiredAt adds a member of staff of any business with the café's password; 0: the café.
+func (c cafe) hiredAt(t *testing.T, business core.TenantID, role core.Role, name, email string) {
+	t.Helper()
 	_, err := connect(t, c.in.url()).Exec(t.Context(), `
 		with added as (
 			insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
-			select tenant_id, role, $2, $3, $3, created_at
+			select coalesce(nullif($4::bigint, 0), tenant_id), role, $2, $3, $3, created_at
 			from loyalty.staff
 			where email = $1
 			returning id, tenant_id
@@ -29,7 +35,7 @@ func (c cafe) hired(t *testing.T, role core.Role, name, email string) {
 		select a.id, a.tenant_id, c.password_hash
 		from added a, loyalty.credential c
 		join loyalty.staff p on p.id = c.staff_id
-		where p.email = $1`, people[role], name, email)
+		where p.email = $1`, people[role], name, email, int64(business))
 	if err != nil {
 		t.Fatal(err)
 	}

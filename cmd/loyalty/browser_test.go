@@ -60,6 +60,7 @@ func TestBrowser(t *testing.T) {
 		"VoucherMail":       testVoucherMail,
 		"RedeemVoucher":     testRedeemVoucher,
 		"Card":              testCard,
+		"Branding":          testBranding,
 		"Join":              testJoin,
 		"Claim":             testClaim,
 		"Jobs":              testJobs,

@@ -11,6 +11,7 @@ import (
 // they are active. On the platform's host there is no tenant.
 type foundSession struct {
 	db.TenantRow
+	core.Theme
 	Data       []byte
 	LastSeenAt *time.Time // nil: no session
 	StaffID    *int64     // nil: not signed in
@@ -21,7 +22,7 @@ type foundSession struct {
 	TwoFactor  bool
 }
 
-const foundColumns = db.TenantColumns + `, s.data, s.last_seen_at, s.staff_id,
+const foundColumns = db.TenantColumns + `, ` + db.ThemeColumns + `, s.data, s.last_seen_at, s.staff_id,
 		p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
 		coalesce(p.role, '') as role, c.totp_secret is not null as two_factor`
 
@@ -29,6 +30,7 @@ const foundColumns = db.TenantColumns + `, s.data, s.last_seen_at, s.staff_id,
 const findSessionSQL = `
 	select ` + foundColumns + `
 	from loyalty.tenant n
+	` + db.ThemeOf + `
 	left join loyalty.session s on s.hash = @hash
 		and s.tenant_id = n.id
 		and s.ended_at is null
@@ -45,6 +47,7 @@ const findAdminSessionSQL = `
 	select ` + foundColumns + `
 	from loyalty.session s
 	left join loyalty.tenant n on false
+	` + db.ThemeOf + `
 	left join loyalty.staff p on p.id = s.staff_id
 		and p.tenant_id is null
 		and p.role = 'super_admin'

@@ -86,6 +86,7 @@ func (s *Store) Load(ctx context.Context, v Visit, token string) (*Visit, error)
 		if v.Tenant, err = f.Tenant(); err != nil {
 			return nil, err
 		}
+		v.Tenant.Theme = f.Theme
 	}
 	if !f.isLive() {
 		return &v, nil
@@ -214,6 +215,7 @@ func (f foundSession) actor() (core.Actor, error) {
 	by := core.Actor{Kind: core.ByStaff, ID: idText(*f.PersonID), Name: f.PersonName, StaffID: *f.PersonID, Role: f.Role}
 	if f.TenantID != 0 {
 		t, err := f.Tenant()
+		t.Theme = f.Theme
 		by.Tenant = t
 		return by, err
 	}

@@ -7,6 +7,13 @@ const TenantColumns = `coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as t
 		coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
 		coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended`
 
+// ThemeColumns selects a core.Theme from ThemeOf.
+const ThemeColumns = `look.colour, look.logo_hash, look.logo_width, look.logo_height`
+
+// ThemeOf joins the theme of a tenant n, in a transaction of the platform: the table has row-level
+// security.
+const ThemeOf = `left join lateral loyalty.theme(n.id) look on true`
+
 // TenantRow is a tenant as TenantColumns selects it; zero for the platform.
 type TenantRow struct {
 	TenantID          core.TenantID

@@ -435,6 +435,10 @@ func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
 			return migrations.Table
 		case "TenantColumns":
 			return db.TenantColumns
+		case "ThemeColumns":
+			return db.ThemeColumns
+		case "ThemeOf":
+			return db.ThemeOf
 		}
 	}
 	t.Fatalf("a statement is put together from a %T", e)

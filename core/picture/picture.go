@@ -67,6 +67,18 @@ func (p *Picture) HexHash() *string {
 	return new(hex.EncodeToString(p.Hash()))
 }
 
+// Size returns the picture's width and height in pixels; nil for no picture.
+func (p *Picture) Size() (width, height *int) {
+	if p == nil {
+		return nil, nil
+	}
+	config, _, err := image.DecodeConfig(bytes.NewReader(p.Bytes))
+	if err != nil {
+		return nil, nil
+	}
+	return &config.Width, &config.Height
+}
+
 // Fit returns the picture with no side longer than side pixels: as JPEG, or as PNG if it has transparent
 // parts. A customer's card shows dozens of pictures, on a phone.
 func (p *Picture) Fit(side int) (*Picture, error) {

@@ -13,12 +13,6 @@ import (
 	"example.com/loyalty/core/picture"
 )
 
-// Theme is the branding of a business's pages. Nil: the product's own.
-type Theme struct {
-	Colour   *string // "#5746d6"
-	LogoHash *string // SHA-256 in hex, part of the logo's address
-}
-
 // Branding is a business's colour and logo, for its e-mails. Nil: the product's own.
 type Branding struct {
 	Colour *string
@@ -42,13 +36,13 @@ func BrandingOf(ctx context.Context, d *db.DB, by core.Actor) (Branding, error) 
 }
 
 // Theme returns the theme of the actor's tenant, for everyone: it is on customers' pages, too.
-func (s *Service) Theme(ctx context.Context, by core.Actor) (Theme, error) {
-	return db.ReadOne[Theme](ctx, s.db, by, themeSQL, nil)
+func (s *Service) Theme(ctx context.Context, by core.Actor) (core.Theme, error) {
+	return db.ReadOne[core.Theme](ctx, s.db, by, themeSQL, nil)
 }
 
 // ThemeIn is Theme in the caller's transaction.
-func ThemeIn(ctx context.Context, tx *db.Tx) (Theme, error) {
-	return db.One[Theme](ctx, tx, themeSQL, nil)
+func ThemeIn(ctx context.Context, tx *db.Tx) (core.Theme, error) {
+	return db.One[core.Theme](ctx, tx, themeSQL, nil)
 }
 
 // Logo returns the logo with a hash, or core.ErrNotFound.

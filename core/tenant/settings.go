@@ -23,7 +23,7 @@ type Settings struct {
 	PrivacyURL  *string // of the business's privacy policy
 
 	ConfirmAboveCents *int64 // the panel and the till ask before recording a larger sale; nil: never
-	Theme
+	core.Theme
 }
 
 // SettingsEdit describes a change of settings: fields that are not set stay as they are.
@@ -73,11 +73,12 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 			return Settings{}, err
 		}
 		was, is := audit.Changed(old.facts(), edited.facts())
-		if len(is) == 0 {
+		measured := edited.Logo() != old.Logo() // also of a logo from before its size was stored
+		if len(is) == 0 && !measured {
 			return edited, nil
 		}
-		if err := edited.write(tx, is, logo); err != nil {
-			return Settings{}, err
+		if err := edited.write(tx, is, measured, logo); err != nil || len(is) == 0 {
+			return edited, err
 		}
 		err = audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: idText(by.Tenant.ID), Name: edited.Name, Old: was, New: is})
 		if err != nil || countryCode(edited.Country) == countryCode(old.Country) {
@@ -98,7 +99,7 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *picture.Pictur
 	ifSet(e.ConsentText, func(v *string) { s.ConsentText = check.OptionalText("consent_text", v, maxConsent) })
 	ifSet(e.PrivacyURL, func(v *string) { s.PrivacyURL = readWebAddress(check, "privacy_url", v) })
 	ifSet(e.Colour, func(v *string) { s.Colour = readColour(check, v) })
-	ifSet(e.Logo, func(*[]byte) { s.LogoHash = logo.HexHash() })
+	ifSet(e.Logo, func(*[]byte) { s.LogoHash = logo.HexHash(); s.LogoWidth, s.LogoHeight = logo.Size() })
 	if s.HasSales && s.Currency != old.Currency && check.OK("currency") {
 		check.Add("currency", currencyInUse(old.Currency))
 	}
@@ -106,11 +107,11 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *picture.Pictur
 }
 
 // write queues the settings, and the theme if it changed. A logo stays unless the edit sets it.
-func (s Settings) write(tx *db.Tx, changed map[string]any, logo *picture.Picture) error {
+func (s Settings) write(tx *db.Tx, changed map[string]any, measured bool, logo *picture.Picture) error {
 	_, newColour := changed["colour"]
 	_, newLogo := changed["logo"]
-	if newColour || newLogo {
-		args := db.Args{"colour": s.Colour, "keep": !newLogo, "logo": nil, "type": nil, "hash": nil, "now": tx.Now}
+	if newColour || newLogo || measured {
+		args := db.Args{"colour": s.Colour, "keep": !newLogo, "logo": nil, "type": nil, "hash": nil, "width": s.LogoWidth, "height": s.LogoHeight, "now": tx.Now}
 		if newLogo && logo != nil {
 			args["logo"], args["type"], args["hash"] = logo.Bytes, logo.Type, logo.Hash()
 		}

@@ -11,8 +11,6 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
-	"math"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"sync"
@@ -127,14 +125,14 @@ func TestSettings(t *testing.T) {
 	})
 	want = tenant.Settings{
 		Name: "Bar", Slug: before.Slug, TimeZone: "Asia/Kathmandu", Currency: "NPR", Country: new("NP"), ConfirmAboveCents: new(int64(250_000)),
-		Theme: tenant.Theme{Colour: new("#5746d6"), LogoHash: edited.LogoHash},
+		Theme: core.Theme{Colour: new("#5746d6"), LogoHash: edited.LogoHash, LogoWidth: new(20), LogoHeight: new(10)},
 	}
 	if diff := cmp.Diff(want, edited); diff != "" || edited.LogoHash == nil {
 		t.Errorf("edited (-want +got):\n%s", diff)
 	}
 	recoloured := s.change(tenant.SettingsEdit{Colour: core.Set("#000000")}) // the logo stays
-	if *recoloured.LogoHash != *edited.LogoHash {
-		t.Errorf("the logo is %s, was %s", *recoloured.LogoHash, *edited.LogoHash)
+	if *recoloured.LogoHash != *edited.LogoHash || recoloured.Logo() != 2 {
+		t.Errorf("the logo is %s with the shape %v, was %s", *recoloured.LogoHash, recoloured.Logo(), *edited.LogoHash)
 	}
 	plain := s.change(tenant.SettingsEdit{
 		Country: core.Optional[string]{Set: true}, Colour: core.Optional[string]{Set: true}, Logo: core.Optional[[]byte]{Set: true},
@@ -282,7 +280,7 @@ func TestLogos(t *testing.T) {
 			t.Errorf("the logo %q: %v, want ErrNotFound", hash, err)
 		}
 	}
-	if look, err := s.Theme(t.Context(), stranger.owner); err != nil || look != (tenant.Theme{}) {
+	if look, err := s.Theme(t.Context(), stranger.owner); err != nil || look != (core.Theme{}) {
 		t.Errorf("of a business that chose nothing: %+v, %v", look, err)
 	}
 }
@@ -434,59 +432,4 @@ func TestSettingsInRoundTrips(t *testing.T) {
 			t.Errorf("%s makes %d round trips, want %d", name, got, c.trips)
 		}
 	}
-}
-
-// Text on every colour has a contrast of at least 4.5 as WCAG defines it.
-func TestPalettesHaveContrast(t *testing.T) {
-	t.Parallel()
-	for colour, want := range map[string]tenant.Palette{
-		"#5746d6": {Fill: "#5746d6", OnFill: "#ffffff"},
-		"#ffff00": {Fill: "#ffff00", OnFill: "#000000"},
-		"#000000": {Fill: "#000000", OnFill: "#ffffff"},
-		"#ffffff": {Fill: "#ffffff", OnFill: "#000000"},
-	} {
-		got, err := tenant.PaletteOf(colour)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("%s (-want +got):\n%s%v", colour, diff, err)
-		}
-	}
-	for range 2_000 {
-		colour := fmt.Sprintf("#%06x", rand.IntN(1<<24))
-		p, err := tenant.PaletteOf(colour)
-		if err != nil || p.Fill != colour {
-			t.Fatalf("%s: %+v, %v", colour, p, err)
-		}
-		if got := wcag(t, p.OnFill, p.Fill); got < 4.5 {
-			t.Errorf("%s on %s has a contrast of %.2f", p.OnFill, p.Fill, got)
-		}
-	}
-	for _, bad := range []string{"", "blue", "#12345", "#gggggg", "#5746D6", "5746d6"} {
-		if p, err := tenant.PaletteOf(bad); err == nil {
-			t.Errorf("%q makes %+v", bad, p)
-		}
-	}
-}
-
-// wcag returns the contrast of two colours, implemented independently from the recommendation.
-func wcag(t *testing.T, a, b string) float64 {
-	t.Helper()
-	luminance := func(colour string) float64 {
-		var n [3]int
-		if _, err := fmt.Sscanf(colour, "#%02x%02x%02x", &n[0], &n[1], &n[2]); err != nil {
-			t.Fatal(err)
-		}
-		sum := 0.0
-		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-			s := float64(n[i]) / 255
-			if s <= 0.04045 {
-				s /= 12.92
-			} else {
-				s = math.Pow((s+0.055)/1.055, 2.4)
-			}
-			sum += weight * s
-		}
-		return sum
-	}
-	la, lb := luminance(a), luminance(b)
-	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
 }

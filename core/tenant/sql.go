@@ -19,8 +19,11 @@ const selectTenant = `
 	select ` + columns + `
 	from loyalty.tenant`
 
-const bySlugSQL = selectTenant + `
-	where slug = @slug`
+const servedBySlugSQL = `
+	select ` + columns + `, ` + db.ThemeColumns + `
+	from loyalty.tenant n
+	` + db.ThemeOf + `
+	where n.slug = @slug`
 
 const byIDSQL = selectTenant + `
 	where id = @id`
@@ -68,7 +71,7 @@ const hasSalesSQL = `
 
 const settingsSQL = `
 	select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, t.consent_text, t.privacy_url, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
-		` + anySale + ` as has_sales
+		l.logo_width, l.logo_height, ` + anySale + ` as has_sales
 	from loyalty.tenant t
 	left join loyalty.tenant_look l on l.tenant_id = t.id
 	where t.id = @tenant_id`
@@ -88,17 +91,19 @@ const updateSettingsSQL = `
 	where id = @tenant_id`
 
 const writeThemeSQL = `
-	insert into loyalty.tenant_look as l (tenant_id, colour, logo, logo_type, logo_hash, updated_at)
-	values (@tenant_id, @colour, @logo, @type, @hash, @now)
+	insert into loyalty.tenant_look as l (tenant_id, colour, logo, logo_type, logo_hash, logo_width, logo_height, updated_at)
+	values (@tenant_id, @colour, @logo, @type, @hash, @width, @height, @now)
 	on conflict (tenant_id) do update
 	set colour = @colour,
 		logo = case when @keep then l.logo else @logo end,
 		logo_type = case when @keep then l.logo_type else @type end,
 		logo_hash = case when @keep then l.logo_hash else @hash end,
+		logo_width = @width,
+		logo_height = @height,
 		updated_at = @now`
 
 const themeSQL = `
-	select l.colour, encode(l.logo_hash, 'hex') as logo_hash
+	select l.colour, encode(l.logo_hash, 'hex') as logo_hash, l.logo_width, l.logo_height
 	from loyalty.tenant t
 	left join loyalty.tenant_look l on l.tenant_id = t.id
 	where t.id = @tenant_id`

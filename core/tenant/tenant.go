@@ -271,9 +271,18 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 
 func (t Tenant) position() core.Cursor { return core.NumberCursor(t.CreatedAt, int64(t.ID)) }
 
-// BySlug finds a tenant by the label in front of the host.
+// BySlug finds a tenant with its theme by the label in front of the host.
 func BySlug(ctx context.Context, d *db.DB, slug string) (core.Tenant, error) {
-	return findServed(ctx, d, bySlugSQL, db.Args{"slug": slug})
+	found, err := db.PlatformOne[struct {
+		Tenant
+		core.Theme
+	}](ctx, d, servedBySlugSQL, db.Args{"slug": slug})
+	if err != nil {
+		return core.Tenant{}, err
+	}
+	t, err := found.forServing()
+	t.Theme = found.Theme
+	return t, err
 }
 
 // OpenDirectly finds the tenant whose data an operator opens in the database, or core.ErrNotFound, and
@@ -294,11 +303,7 @@ func OpenDirectly(ctx context.Context, d *db.DB, slug, operator string, writes b
 
 // ByID finds a tenant, for jobs.
 func ByID(ctx context.Context, d *db.DB, id core.TenantID) (core.Tenant, error) {
-	return findServed(ctx, d, byIDSQL, db.Args{"id": int64(id)})
-}
-
-func findServed(ctx context.Context, d *db.DB, statement string, args db.Args) (core.Tenant, error) {
-	t, err := db.PlatformOne[Tenant](ctx, d, statement, args)
+	t, err := db.PlatformOne[Tenant](ctx, d, byIDSQL, db.Args{"id": int64(id)})
 	if err != nil {
 		return core.Tenant{}, err
 	}

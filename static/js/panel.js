@@ -87,24 +87,6 @@
     secret.textContent = "This was shown once.";
   }));
 
-  // A colour can be typed or picked.
-  const pickColours = (root) => root.querySelectorAll("input[data-colour]").forEach((text) => {
-    const picker = document.createElement("input");
-    const group = document.createElement("div");
-    const show = () => { picker.value = /^#[0-9a-f]{6}$/i.test(text.value) ? text.value : text.dataset.colour; };
-    picker.type = "color";
-    picker.className = "form-control form-control-color";
-    picker.setAttribute("aria-label", "Pick a colour");
-    picker.addEventListener("input", () => { text.value = picker.value; });
-    text.addEventListener("input", show);
-    group.className = "picked";
-    text.replaceWith(group);
-    group.append(picker, text);
-    show();
-  });
-  pickColours(document);
-  document.addEventListener("content:replaced", (event) => pickColours(event.detail));
-
   // Open the dialog when htmx has loaded its content.
   const dialog = document.getElementById("dialog");
   document.addEventListener("htmx:afterSwap", (event) => {

@@ -26,4 +26,20 @@ type Business struct {
 	Logo            ui.Field
 	LogoPath        string   // "": no logo
 	Remove          ui.Field // shown if there is a logo
+	Preview         BrandingPreview
+}
+
+// BrandingPreview shows parts of pages and of an e-mail in the business's colour.
+type BrandingPreview struct {
+	Business string
+	Colour   string // "" for the product's
+	CSS      string // of another colour than the saved one; "" for that
+	Samples  []BrandingSample
+}
+
+// BrandingSample is the preview in one theme.
+type BrandingSample struct {
+	Theme    string // light or dark
+	Title    string
+	Adjusted bool // for contrast
 }

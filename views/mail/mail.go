@@ -37,7 +37,14 @@ type Business struct {
 	Name   string
 	Fill   string // its colour
 	OnFill string // black or white, whichever is readable on Fill
-	Logo   bool   // it has one, in the picture LogoName
+	Edge   string // of its border
+
+	Button   string // of buttons, on white
+	OnButton string // of text on them
+	Mark     string // of lines, on white
+
+	LogoWidth   int  // of the picture LogoName, in pixels on the screen; 0: no logo
+	LogoHasName bool // so the name is not repeated
 }
 
 // Voucher brings a customer their voucher.
@@ -62,6 +69,9 @@ const (
 	QRName   = "qr.png"
 	LogoName = "logo.png"
 )
+
+// LogoHeight is the height of a logo, in pixels on the screen.
+const LogoHeight = 40
 
 // Card brings a customer the link to their card.
 type Card struct {

@@ -6,14 +6,24 @@ import "example.com/loyalty/views/ui"
 
 // Frame is the frame around every page.
 type Frame struct {
-	Title    string
-	Business string // "" on an unknown host
-	LogoPath string // "" for none
-	Assets   Assets
-	Staff    *Staff // nil if no staff are signed in
-	Body     string // the class of the body; "" for none
-	Colour   string // of the browser's bars; "" for none
-	Manifest string // the web app manifest; "" for none
+	Title     string
+	Business  string // "" on an unknown host
+	LogoPath  string // "" for none
+	LogoWidth int    // of the logo where it is 36 pixels high
+	WideLogo  bool   // the name is in the logo
+	Assets    Assets
+	Staff     *Staff // nil if no staff are signed in
+	Body      string // the class of the body; "" for none
+	Colour    string // of the browser's bars; "" for none
+	Manifest  string // the web app manifest; "" for none
+}
+
+// nameClass hides the business's name beside a logo that has it.
+func (f Frame) nameClass() string {
+	if f.WideLogo {
+		return "visually-hidden"
+	}
+	return ""
 }
 
 // Assets are the addresses of styles and the icon.

@@ -151,7 +151,7 @@ func (a *Admin) showLogos(c echo.Context, rows []ui.Entry) error {
 		case hash == "":
 			return "", ""
 		case theme.LogoHash != nil && *theme.LogoHash == hash:
-			return "Logo", logoPath(hash)
+			return "Logo", page.LogoPath(hash)
 		}
 		return "Earlier logo", ""
 	}

@@ -2,18 +2,15 @@ package admin
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
@@ -29,6 +26,7 @@ func (a *Admin) businessRoutes() []route {
 		{method: post, path: businessPath, least: core.Owner, handle: a.editBusiness, slow: true},
 		{method: post, path: businessPath + "/joining", least: core.Owner, handle: a.editJoining},
 		{method: post, path: businessPath + "/look", least: core.Owner, handle: a.editBranding, slow: true},
+		{method: get, path: businessPath + "/look/preview", least: core.Owner, handle: a.previewBranding},
 		{method: get, path: page.BrandingPath, handle: a.brandingCSS},
 		{method: get, path: "/admin/logo/:hash", handle: a.logo},
 	}
@@ -83,15 +81,20 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 	v.Currency.ReadOnly, v.Currency.Help = s.HasSales, "Can't be changed after your first sale"
 	v.Ceiling.Before, v.Ceiling.Mode, v.Ceiling.Autocomplete, v.Ceiling.Optional = page.Symbol(s.Currency), "decimal", "off", true
 	v.Ceiling.Help = "Leave empty to turn confirmation off"
-	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, "#5746d6", 7
-	v.Colour.Help = "Logo background colour"
-	v.Colour.Attributes = map[string]any{"data-colour": "#5746d6", "spellcheck": "false", "autocapitalize": "none"}
+	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, tenant.ProductColour, 7
+	v.Colour.Help = "Of buttons, links, charts, e-mails and customers’ pages"
+	v.Colour.Attributes = map[string]any{"data-colour": tenant.ProductColour, "spellcheck": "false", "autocapitalize": "none"}
 	v.Logo.Type, v.Logo.Optional, v.Logo.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
-	v.Logo.Help = "Square PNG, JPEG or WebP, up to 256 kB"
+	v.Logo.Help = "Square, or with your name up to 4 times as wide as high. PNG, JPEG or WebP, up to 256 kB."
 	if s.LogoHash != nil {
-		v.LogoPath, v.Logo.Label = logoPath(*s.LogoHash), "New logo"
+		v.LogoPath, v.Logo.Label = page.LogoPath(*s.LogoHash), "New logo"
 		v.Remove = branding.Field("remove_logo", "Remove logo")
 	}
+	if v.Preview, err = brandingPreview(s.Name, s.Colour); err != nil {
+		return err
+	}
+	v.Assets.Stylesheets = append(slices.Clone(v.Assets.Stylesheets), static.Path("css/branding.css"))
+	v.Assets.Scripts = append(slices.Clone(v.Assets.Scripts), static.Path("js/branding.js"))
 	return a.Render(c, status, views.BusinessPage(v), nil)
 }
 
@@ -146,89 +149,4 @@ func (a *Admin) editJoining(c echo.Context) error {
 		To:   page.To[tenant.Settings](businessPath),
 		Done: func(tenant.Settings) string { return "Consent text saved." },
 	})
-}
-
-// maxLogo is larger than core allows, so that core's own message is shown.
-const maxLogo = 1 << 20
-
-func (a *Admin) editBranding(c echo.Context) error {
-	form, file, err := page.ReadWithFile(c, "logo", maxLogo)
-	if err != nil {
-		return err
-	}
-	edit := tenant.SettingsEdit{Colour: sentText(form, "colour")}
-	if file != nil {
-		edit.Logo = core.Set(file)
-	} else if form.Checked("remove_logo") {
-		edit.Logo.Set = true
-	}
-	_, err = a.Tenants.EditSettings(c.Request().Context(), page.Actor(c), edit)
-	if form.Refused(err) {
-		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{branding: form})
-	}
-	if err != nil {
-		return err
-	}
-	// A new URL, so that this browser doesn't show the cached branding.
-	a.BrandingChanged(c, strconv.FormatInt(a.Now().UnixMilli(), 36))
-	a.Flash(c, ui.Done, "Branding saved.")
-	return a.Redirect(c, businessPath)
-}
-
-// brandingCSS serves the business's colour and logo as a stylesheet, without sign-in. Browsers cache
-// it for five minutes.
-func (a *Admin) brandingCSS(c echo.Context) error {
-	t, err := a.Tenant(c)
-	if err != nil {
-		return err
-	}
-	theme, err := a.Tenants.Theme(c.Request().Context(), core.System(t, "pages"))
-	if err != nil {
-		return err
-	}
-	css, err := stylesheet(theme)
-	if err != nil {
-		return err
-	}
-	setCacheControl(c, "private, max-age=300")
-	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(css))
-}
-
-// stylesheet writes a theme as CSS. Logos are shown on white, which most are designed for.
-func stylesheet(theme tenant.Theme) (string, error) {
-	var css strings.Builder
-	if theme.Colour != nil {
-		p, err := tenant.PaletteOf(*theme.Colour)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&css, ":root { --brand: %s; --brand-ink: %s; }\n", p.Fill, p.OnFill)
-	}
-	if theme.LogoHash != nil {
-		fmt.Fprintf(&css, ".brand-mark { background: #fff url(%s) center / contain no-repeat; }\n.brand-mark .icon { display: none; }\n", logoPath(*theme.LogoHash))
-	}
-	return css.String(), nil
-}
-
-// setCacheControl lets browsers cache an answer, which doesn't depend on the session.
-func setCacheControl(c echo.Context, control string) {
-	h := c.Response().Header()
-	h.Set(echo.HeaderCacheControl, control)
-	h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
-}
-
-func logoPath(hash string) string { return "/admin/logo/" + hash }
-
-// logo serves the logo. Its path contains its hash, so it can be cached forever.
-func (a *Admin) logo(c echo.Context) error {
-	t, err := a.Tenant(c)
-	if err != nil {
-		return err
-	}
-	picture, err := a.Tenants.Logo(c.Request().Context(), core.System(t, "pages"), c.Param("hash"))
-	if err != nil {
-		return err
-	}
-	setCacheControl(c, "private, max-age=31536000, immutable")
-	return page.Picture(c, picture)
 }

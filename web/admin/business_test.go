@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -55,12 +55,12 @@ func (b *browser) uploadLogo(fields url.Values, content string) webtest.Page {
 }
 
 // square returns a PNG of one colour.
-func square(t *testing.T, c color.Color) string {
+func square(t *testing.T, c color.Color) string { return rectangle(t, 16, 16, c) }
+
+func rectangle(t *testing.T, width, height int, c color.Color) string {
 	t.Helper()
-	img := image.NewRGBA(image.Rect(0, 0, 16, 16))
-	for i := range 16 * 16 {
-		img.Set(i%16, i/16, c)
-	}
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	draw.Draw(img, img.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
 	var file bytes.Buffer
 	if err := png.Encode(&file, img); err != nil {
 		t.Fatal(err)
@@ -118,113 +118,6 @@ func TestCurrencyCannotChangeAfterSales(t *testing.T) {
 	kept.Set("currency", "SEK")
 	if a := owner.Post(business, kept); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != webtest.Message("Currency", core.Violation{Rule: "currency_in_use"}) {
 		t.Errorf("answered %d %q", a.Code, a.Text(".invalid-feedback"))
-	}
-}
-
-var logoAddress = regexp.MustCompile(`/admin/logo/[0-9a-f]{64}`)
-
-// branding is the business's stylesheet, which a page links to.
-func (b *browser) branding(a webtest.Page) string {
-	b.T.Helper()
-	address := a.Attr(`link[href^="/admin/look.css"]`, "href")
-	css := b.Get(address)
-	if got := css.Header().Get("Content-Type"); got != "text/css; charset=utf-8" {
-		b.T.Errorf("the stylesheet is %q", got)
-	}
-	return css.Body.String()
-}
-
-// "Logo, colour": the person who changes them sees them at once, and so do people who are not signed in, but not
-// on another business's host.
-func TestBranding(t *testing.T) {
-	t.Parallel()
-	s, other := newShop(t), newShop(t)
-	owner := s.signedIn(core.Owner)
-	if css := owner.branding(owner.Get(business)); css != "" {
-		t.Errorf("the stylesheet is %q at first, want it empty", css)
-	}
-
-	before := owner.Get(business).Attr(`link[href^="/admin/look.css"]`, "href")
-	if a := owner.uploadLogo(webtest.Form("colour", " #FFEE00 "), ""); a.Code != http.StatusSeeOther {
-		t.Fatalf("the colour alone = %d %q", a.Code, a.Text(".alert"))
-	}
-	page := owner.Get(business)
-	if after := page.Attr(`link[href^="/admin/look.css"]`, "href"); after == before {
-		t.Error("the stylesheet's URL is unchanged, so browsers show the cached one")
-	}
-	if css := owner.branding(page); css != ":root { --brand: #ffee00; --brand-ink: #000000; }\n" {
-		t.Errorf("the stylesheet is %q", css)
-	}
-	if typed := page.Value("#field-colour"); typed != "#ffee00" || page.Find("img").Length() != 0 {
-		t.Errorf("the colour field shows %q", typed)
-	}
-
-	red := square(t, color.RGBA{200, 0, 0, 255})
-	if a := owner.uploadLogo(webtest.Form("colour", "#ffee00"), red); a.Code != http.StatusSeeOther {
-		t.Fatalf("the logo = %d %q", a.Code, a.Text(".alert"))
-	}
-	stranger := s.stranger()
-	address := logoAddress.FindString(stranger.branding(stranger.Get("/admin/sign-in")))
-	shown := owner.Get(business).Attr("img.logo-preview", "src")
-	logo := stranger.Get(address)
-	h := logo.Header()
-	if address != shown || logo.Body.String() != red || h.Get("Content-Type") != "image/png" || h.Get("X-Content-Type-Options") != "nosniff" ||
-		h.Get("Cache-Control") != "private, max-age=31536000, immutable" || !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'; sandbox") {
-		t.Errorf("the logo: %d bytes, %v", logo.Body.Len(), h)
-	}
-	if a := other.stranger().Ask(http.MethodGet, address); a.Code != http.StatusNotFound {
-		t.Errorf("on another host: %d", a.Code)
-	}
-	if a := stranger.Ask(http.MethodGet, "/admin/logo/nonsense"); a.Code != http.StatusNotFound {
-		t.Errorf("nonsense: %d", a.Code)
-	}
-
-	// The logo stays when only the colour changes, and is removed by its checkbox.
-	owner.uploadLogo(webtest.Form("colour", ""), "")
-	if css := stranger.branding(stranger.Get("/admin/sign-in")); strings.Contains(css, "--brand") || !strings.Contains(css, address) {
-		t.Errorf("without a colour: %q", css)
-	}
-	owner.uploadLogo(webtest.Form("colour", "", "remove_logo", "1"), "")
-	if css := stranger.branding(stranger.Get("/admin/sign-in")); css != "" {
-		t.Errorf("without a logo: %q", css)
-	}
-	if a := stranger.Ask(http.MethodGet, address); a.Code != http.StatusNotFound {
-		t.Errorf("the old logo: %d", a.Code)
-	}
-}
-
-// "Uploads (logo, CSV) limited and checked"; the colour in the same form is kept.
-func TestRefusedLogos(t *testing.T) {
-	t.Parallel()
-	s := newShop(t)
-	owner := s.signedIn(core.Owner)
-	for name, c := range map[string]struct{ file, want string }{
-		"a program":   {`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`, webtest.Message("Logo", core.Violation{Rule: "picture_type"})},
-		"too much":    {square(t, color.White) + strings.Repeat("\x00", 300<<10), webtest.Message("Logo", core.Violation{Rule: "max_kilobytes", Limit: 256})},
-		"much more":   {strings.Repeat("\x00", 5<<20), webtest.Message("Logo", core.Violation{Rule: "max_kilobytes", Limit: 256})},
-		"not a photo": {"GIF89a", webtest.Message("Logo", core.Violation{Rule: "picture_type"})},
-	} {
-		a := owner.uploadLogo(webtest.Form("colour", "#112233"), c.file)
-		if typed := a.Value("#field-colour"); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != c.want || typed != "#112233" {
-			t.Errorf("%s: %d %q, colour %q", name, a.Code, a.Text(".invalid-feedback"), typed)
-		}
-	}
-	if a := owner.uploadLogo(webtest.Form("colour", "red; } body { display: none"), ""); a.Code != http.StatusUnprocessableEntity ||
-		a.Text(".invalid-feedback") != webtest.Message("Colour", core.Violation{Rule: "colour"}) {
-		t.Errorf("a stylesheet: %d %q", a.Code, a.Text(".invalid-feedback"))
-	}
-	if a := owner.uploadLogo(nil, strings.Repeat("\x00", 17<<20)); a.Code != http.StatusRequestEntityTooLarge ||
-		a.Text(".empty-subtitle") == "" {
-		t.Errorf("17 MB: %d %q", a.Code, a.Text("main"))
-	}
-	if a := owner.uploadLogo(webtest.Form("colour", strings.Repeat("f", 2<<20)), ""); a.Code != http.StatusRequestEntityTooLarge {
-		t.Errorf("a long colour: %d", a.Code)
-	}
-	if a := owner.Post(business+"/look", webtest.Form("colour", "#112233")); a.Code != http.StatusBadRequest {
-		t.Errorf("a form of another kind: %d %q", a.Code, a.Text("h1"))
-	}
-	if css := owner.branding(owner.Get(business)); css != "" {
-		t.Errorf("the stylesheet is %q", css)
 	}
 }
 

@@ -57,7 +57,7 @@ func (a *Admin) frame(c echo.Context, title, current string, crumbs ...ui.Crumb)
 		Person: views.Person{Name: who.Name, Role: roleNames[who.Role]},
 		Theme:  page.Theme(c), Assets: assets, Flashes: a.Flashes(c),
 	}
-	f.Assets.Branding = a.BrandingURL(c)
+	f.Assets.Branding = page.BrandingURL(c)
 	for _, group := range navigation {
 		if items := navItems(group.entries, who.Role, current); len(items) > 0 {
 			f.Nav = append(f.Nav, views.NavGroup{Title: group.title, Items: items})

@@ -139,6 +139,8 @@ func (p *Pages) Bare(c echo.Context, title, business string) views.Frame {
 	f := views.Frame{Title: title, Brand: business, Icon: "heart-star", Theme: page.Theme(c), Assets: p.Assets, Flashes: p.Flashes(c)}
 	if p.platform() {
 		f.Brand, f.Icon, f.Class = p.Brand, "layout-dashboard", "platform"
+	} else {
+		f.Assets.Branding = page.BrandingURL(c)
 	}
 	if p.MustSetUp(c) {
 		f.SignOut = p.signOutPath()

@@ -26,19 +26,13 @@ const (
 	sampleCode = "SAMPLE"
 )
 
-// defaultPalette has the colours for a business without its own.
-var defaultPalette = tenant.Palette{Fill: "#5746d6", OnFill: "#ffffff"}
-
 // headOf returns the head of an e-mail from a business; colour may be nil.
 func headOf(name string, colour *string) (views.Business, error) {
-	palette := defaultPalette
-	if colour != nil {
-		var err error
-		if palette, err = tenant.PaletteOf(*colour); err != nil {
-			return views.Business{}, err
-		}
-	}
-	return views.Business{Name: line(name), Fill: palette.Fill, OnFill: palette.OnFill}, nil
+	p, err := tenant.PaletteFor(colour)
+	return views.Business{
+		Name: line(name), Fill: p.Fill, OnFill: p.OnFill, Edge: p.Edge,
+		Button: p.Light.Button, OnButton: p.Light.OnButton, Mark: p.Light.Mark,
+	}, err
 }
 
 // voucher sends a customer their voucher. A sample has no voucher, so its links lead to
@@ -99,8 +93,8 @@ func (p renderer) pictures(v *views.Voucher, logo *picture.Picture) ([]mail.Inli
 		if err != nil {
 			return nil, err
 		}
-		v.Logo = true
-		list = append(list, mail.Inline{Name: views.LogoName, Type: "image/png", Bytes: small})
+		v.LogoWidth, v.LogoHasName = int(views.LogoHeight*small.shape), small.shape.HasName()
+		list = append(list, mail.Inline{Name: views.LogoName, Type: "image/png", Bytes: small.png})
 	}
 	return list, nil
 }

@@ -14,8 +14,7 @@ import (
 const (
 	PanelPath    = "/admin"
 	TillPath     = "/till"
-	PlatformPath = "/platform"             // on the base host
-	BrandingPath = PanelPath + "/look.css" // the colour and logo of the business
+	PlatformPath = "/platform" // on the base host
 )
 
 // Unsent is in the query of the sign-in page when a session had ended before its form was sent.
@@ -73,19 +72,6 @@ func Theme(c echo.Context) string {
 		return cookie.Value
 	}
 	return ""
-}
-
-const brandingKey = "look" // the session's key of the version
-
-// BrandingURL is the address of the stylesheet with the colour and logo of the business.
-func (k *Kit) BrandingURL(c echo.Context) string {
-	return WithQuery(BrandingPath, "v", k.SessionText(c, brandingKey))
-}
-
-// BrandingChanged gives this browser a new address for the stylesheet, so that the person who
-// changed it sees the change at once.
-func (k *Kit) BrandingChanged(c echo.Context, version string) {
-	k.SetSessionText(c, brandingKey, version)
 }
 
 // RewardPicture returns the path of a reward's picture for people who are signed in, or "" without a hash. A

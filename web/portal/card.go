@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/portal"
@@ -295,7 +296,11 @@ func (p *Portal) cardPicture(c echo.Context, d card) error {
 	if err != nil {
 		return err
 	}
-	picture, err := drawCard(link, d.Name, d.palette())
+	palette, err := tenant.PaletteOf(d.colour())
+	if err != nil {
+		return err
+	}
+	picture, err := drawCard(link, d.Name, palette)
 	if err != nil {
 		return err
 	}
@@ -306,6 +311,6 @@ func (p *Portal) cardPicture(c echo.Context, d card) error {
 // cardManifest lets people put the card on their home screen.
 func (p *Portal) cardManifest(c echo.Context, d card) error {
 	return page.WriteManifest(c, page.Manifest{
-		ID: "/card/" + d.Card.ID.String(), Name: d.Name, ShortName: d.Name, StartURL: d.path, Scope: "/", Background: "#f5f5f8", Theme: d.palette().Fill,
+		ID: "/card/" + d.Card.ID.String(), Name: d.Name, ShortName: d.Name, StartURL: d.path, Scope: "/", Background: "#f5f5f8", Theme: d.colour(),
 	}, d.iconPath)
 }

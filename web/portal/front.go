@@ -2,7 +2,6 @@ package portal
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -17,18 +16,14 @@ import (
 )
 
 // front is the part of a business that all its pages show.
-type front struct {
-	core.Tenant
-	tenant.Theme
-}
+type front struct{ core.Tenant }
 
-func (f front) palette() tenant.Palette {
+// colour returns the business's colour, or the product's.
+func (f front) colour() string {
 	if f.Colour != nil {
-		if p, err := tenant.PaletteOf(*f.Colour); err == nil {
-			return p
-		}
+		return *f.Colour
 	}
-	return tenant.Palette{Fill: "#5746d6", OnFill: "#ffffff"} // as css/portal.css has them
+	return tenant.ProductColour
 }
 
 const (
@@ -75,26 +70,40 @@ func (p *Portal) findFront(c echo.Context) (front, error) {
 	ctx := c.Request().Context()
 	return p.fronts.get(slug, p.Now(), func() (front, error) {
 		t, err := p.Tenant(ctx, slug)
-		if err != nil {
-			return front{}, err
-		}
-		theme, err := p.Tenants.Theme(ctx, core.System(t, "customer pages"))
-		return front{Tenant: t, Theme: theme}, err
+		return front{t}, err
+	})
+}
+
+var styles page.Stylesheets
+
+// styleOf returns the stylesheet of a colour. Codes and balances are on white in both themes, so Mark is
+// the light one's.
+func styleOf(colour string) (page.Stylesheet, error) {
+	return styles.Get(colour, func() (string, error) {
+		p, err := tenant.PaletteOf(colour)
+		return fmt.Sprintf(`:root { --brand: %s; --brand-ink: %s; --tint: %s; --mark: %s; }
+@media screen and (prefers-color-scheme: dark) { :root { --tint: %s; } }
+@media print { :root { --tint: #000; } }
+`, p.Fill, p.OnFill, p.Light.Link, p.Light.Mark, p.Dark.Link), err
 	})
 }
 
 // stylePath is the address of the stylesheet of a colour. Serving it doesn't read the database.
-func stylePath(colour string) string { return "/brand/" + strings.TrimPrefix(colour, "#") + ".css" }
+func stylePath(colour string) string {
+	sheet, err := styleOf(colour)
+	if err != nil {
+		return ""
+	}
+	return page.WithQuery("/brand/"+strings.TrimPrefix(colour, "#")+".css", "v", sheet.Version)
+}
 
 func (p *Portal) style(c echo.Context) error {
 	hex, found := strings.CutSuffix(c.Param("colour"), ".css")
-	palette, err := tenant.PaletteOf("#" + hex)
+	sheet, err := styleOf("#" + hex)
 	if err != nil || !found {
 		return core.ErrNotFound
 	}
-	cacheForever(c)
-	css := fmt.Sprintf(":root { --brand: %s; --brand-ink: %s; }\n", palette.Fill, palette.OnFill)
-	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(css))
+	return sheet.Serve(c, "public")
 }
 
 func logoPath(hash string) string { return "/brand/logo/" + hash }
@@ -139,20 +148,20 @@ func (p *Portal) icon(c echo.Context, f front) error {
 	if !isPNG || !known {
 		return core.ErrNotFound
 	}
-	palette := f.palette()
+	colour := f.colour()
 	var logo *picture.Picture
 	if len(key) == len("165c47") {
-		chosen, err := tenant.PaletteOf("#" + key)
-		if err != nil {
-			return core.ErrNotFound
-		}
-		palette = chosen
+		colour = "#" + key
 	} else {
 		found, err := p.Tenants.Logo(c.Request().Context(), core.System(f.Tenant, "customer pages"), key)
 		if err != nil {
 			return err
 		}
 		logo = &found
+	}
+	palette, err := tenant.PaletteOf(colour)
+	if err != nil {
+		return core.ErrNotFound
 	}
 	drawn, err := drawIcon(side, palette, logo)
 	if err != nil {
@@ -165,7 +174,7 @@ func (p *Portal) icon(c echo.Context, f front) error {
 var iconSides = map[string]int{"180": 180, "192": 192, "512": 512}
 
 func (f front) iconPath(side string) string {
-	return page.IconPath(f.palette().Fill, f.LogoHash, side)
+	return page.IconPath(f.colour(), f.LogoHash, side)
 }
 
 // cacheForever lets browsers cache a response whose address changes with its content.

@@ -184,14 +184,15 @@ func (p *Portal) frame(f front, title string) views.Frame {
 		Stylesheets: []string{static.Path("css/portal.css")},
 	}}
 	if f.Name != "" {
-		v.Colour = f.palette().Fill
+		v.Colour = f.colour()
 		v.Assets.TouchIcon = f.iconPath("180")
 	}
 	if f.Colour != nil {
 		v.Assets.Stylesheets = append(v.Assets.Stylesheets, stylePath(*f.Colour))
 	}
 	if f.LogoHash != nil {
-		v.LogoPath = logoPath(*f.LogoHash)
+		v.LogoPath, v.WideLogo = logoPath(*f.LogoHash), f.Logo().HasName()
+		v.LogoWidth = int(36 * f.Logo())
 	}
 	return v
 }

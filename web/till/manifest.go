@@ -5,14 +5,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"example.com/loyalty/core"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/web/page"
 )
 
-const (
-	manifestPath  = page.TillPath + "/manifest.webmanifest"
-	productColour = "#5746d6" // of a business without a colour
-)
+const manifestPath = page.TillPath + "/manifest.webmanifest"
 
 // manifest lets people put the point of sale on a device's home screen.
 func (t *Till) manifest(c echo.Context) error {
@@ -20,17 +17,13 @@ func (t *Till) manifest(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	theme, err := t.Tenants.Theme(c.Request().Context(), core.System(business, "point of sale"))
-	if err != nil {
-		return err
-	}
-	colour := productColour
-	if theme.Colour != nil {
-		colour = *theme.Colour
+	colour := tenant.ProductColour
+	if business.Colour != nil {
+		colour = *business.Colour
 	}
 	c.Response().Header().Set(echo.HeaderCacheControl, "private, max-age=3600")
 	return page.WriteManifest(c, page.Manifest{
 		ID: page.TillPath, Name: cmp.Or(business.Name, "Point of sale") + " · Point of sale", ShortName: "Point of sale",
 		StartURL: page.TillPath, Scope: page.TillPath, Background: "#f7f7f9", Theme: "#ffffff",
-	}, func(side string) string { return page.IconPath(colour, theme.LogoHash, side) })
+	}, func(side string) string { return page.IconPath(colour, business.LogoHash, side) })
 }

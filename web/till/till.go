@@ -185,7 +185,7 @@ func (t *Till) assets(c echo.Context) views.Assets {
 		Font:        static.Path("vendor/inter/inter-latin.woff2"),
 		Stylesheets: []string{static.Path("css/pin.css"), static.Path("css/till.css")},
 		Plain:       static.Path("css/till-plain.css"),
-		Branding:    t.BrandingURL(c),
+		Branding:    page.BrandingURL(c),
 		Theme:       static.Path("js/theme.js"),
 		Scripts:     []string{static.Path("js/pin.js"), static.Path("js/scan.js"), static.Path("js/till.js")},
 		Manifest:    manifestPath,
