@@ -49,8 +49,8 @@ type Notification struct {
 	StaffID   *int64
 	Day       *time.Time // of a person's activity: a midnight in UTC
 	Name      string     // of the reward, the coupon or the person
-	Figure    int64      // units in stock; redemptions; pending redemptions; failed e-mails; voids and adjustments
-	Total     int64      // of a coupon: the limit; of a send: its e-mails
+	Figure    int64      // units in stock; redemptions; pending redemptions, PendingLimit + 1 at most; failed e-mails; voids and adjustments
+	Total     int64      // of a coupon: the limit; of a send: its e-mails; of redemptions: days after which they are told
 	Since     *time.Time // when the oldest pending redemption was made
 	CreatedAt time.Time
 	Unread    bool // this person hasn't seen it before
@@ -64,6 +64,9 @@ type Counts struct {
 
 // CountLimit is how far Counts counts.
 const CountLimit = 99
+
+// PendingLimit is how far pending redemptions are counted.
+const PendingLimit = 1000
 
 // maxListed is how many notifications a list shows.
 const maxListed = 200

@@ -134,7 +134,7 @@ func TestRedemptionsPending(t *testing.T) {
 	late.check()
 	late.check()
 	late.wantCounts(s.By, 2, 1)
-	late.wantList("eight days", "redemptions_pending  2")
+	late.wantList("eight days", "redemptions_pending  2/7")
 	if list, err := late.List(t.Context(), s.By); err != nil || !list[0].Since.Equal(first.CreatedAt) {
 		t.Errorf("the oldest of %+v, %v, want %s", list, err, first.CreatedAt)
 	}
@@ -143,7 +143,7 @@ func TestRedemptionsPending(t *testing.T) {
 	late.wantList("dismissed")
 	later := of(s.Later(15 * 24 * time.Hour))
 	later.check()
-	later.wantList("the next week", "redemptions_pending  2")
+	later.wantList("the next week", "redemptions_pending  2/7")
 	pending := shoptest.QueryAll[core.ID](s.Shop, "select id from loyalty.redemption where tenant_id = $1", s.By.Tenant.ID)
 	for _, id := range pending {
 		s.Must(s.Rewards.Fulfil(t.Context(), s.By, id))

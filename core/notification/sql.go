@@ -107,7 +107,12 @@ const listSQL = `
 			when n.kind = 'send_failed' then n.failed
 			else n.figure
 		end as figure,
-		case when n.kind = 'coupon_limit' then n.max_redemptions when n.kind = 'send_failed' then n.mails else 0 end as total,
+		case
+			when n.kind = 'coupon_limit' then n.max_redemptions
+			when n.kind = 'send_failed' then n.mails
+			when n.kind = 'redemptions_pending' then n.pending_days
+			else 0
+		end as total,
 		case when n.kind = 'redemptions_pending' then late.oldest end as since
 	from open n
 	left join loyalty.notification_read u on u.tenant_id = @tenant_id and u.staff_id = @staff and u.notification_id = n.id
@@ -121,7 +126,7 @@ const listSQL = `
 				and d.id < ` + pendingBefore + `
 			where n.kind = 'redemptions_pending'
 			order by d.id
-			limit 1000
+			limit 1001
 		) waiting
 	) late
 	where u.dismissed_at is null
