@@ -170,7 +170,9 @@ func (b *bench) largePages(ctx context.Context, d *business) (pages []scenario) 
 		d.ID, byAge.ID).Scan(&first, &last, &phone))
 	for _, p := range [][2]string{
 		{"a whole name", first + " " + last},
+		{"a name, last name first", last + " " + first},
 		{"a last name", last},
+		{"two parts of many names", "an er"},
 		{"a part of many names", "an"},
 		{"a letter", "a"},
 		{"a rare letter", "é"},
@@ -184,6 +186,10 @@ func (b *bench) largePages(ctx context.Context, d *business) (pages []scenario) 
 	} {
 		path := "/admin/customers?search=" + url.QueryEscape(p[1])
 		pages = append(pages, visit("search: "+p[0], searchLimit, func() vegeta.Target { return fragment(owner.get(path)) }))
+	}
+	for _, p := range [][2]string{{"a whole name", last + " " + first}, {"a part of many names", "an"}, {"an amount", "12.50"}, {"no match", "nothing at all"}} {
+		path := "/admin/transactions?search=" + url.QueryEscape(p[1])
+		pages = append(pages, visit("transactions: "+p[0], searchLimit, func() vegeta.Target { return fragment(owner.get(path)) }))
 	}
 	return append(pages, visit("search at the till", searchLimit, func() vegeta.Target {
 		return fragment(owner.get("/admin/transactions/new?search=an"))

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -117,12 +118,15 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 		q.args["tag"] = tagKey(*tag)
 	}
 	if search := check.OptionalText("search", f.Search, maxEmail); search != nil {
-		needles, dialled := searchTerms(*search, t.Country)
+		terms := searchTerms(*search, t.Country)
 		q.searching = true
-		if f.Tag == nil {
-			q.args["needles"], q.args["dialled"] = needles, dialled
-		} else {
-			q.args["patterns"], q.args["dialled"] = patterns(needles), dialledPattern(dialled)
+		switch {
+		case f.Tag == nil:
+			maps.Copy(q.args, terms.args())
+		case terms.every:
+			q.args["all_patterns"] = patterns(terms.needles)
+		default:
+			q.args["patterns"], q.args["dialled"] = patterns(terms.needles), dialledPattern(terms.dialled)
 		}
 	}
 	if f.Status != nil {
@@ -159,26 +163,38 @@ func dialledPattern(dialled *string) *string {
 	return new(*dialled + "%")
 }
 
-// searchTerms returns what a search looks for, any of it: the typed text and, where it can be part of a
-// phone number, its digits; and the beginning of a number that begins like this, as dialled from abroad.
-// So "070-112" finds +46 70 112 00 00.
-func searchTerms(search, country string) (terms []string, dialled *string) {
-	terms = []string{search}
+// terms is what a search looks for.
+type terms struct {
+	needles []string
+	every   bool    // every needle must be found, else one of them
+	dialled *string // or a number that begins like this, as dialled from abroad
+}
+
+func (t terms) args() db.Args {
+	return db.Args{"needles": t.needles, "every": t.every, "dialled": t.dialled}
+}
+
+// SearchArgs returns the arguments of Found for the text of a search in a tenant, but for @found.
+func SearchArgs(text string, t core.Tenant) db.Args { return searchTerms(text, t.Country).args() }
+
+// searchTerms reads the text of a search: the words of a name in any order, so that "Sjöberg Ida" finds Ida
+// Sjöberg; or part of a phone number, also by its digits alone, so that "070-112" finds +46 70 112 00 00.
+func searchTerms(search, country string) terms {
 	digits := notDigits.ReplaceAllString(search, "")
 	if !phoneLike.MatchString(search) || len(digits) < minDigits {
-		return terms, nil
+		return terms{needles: strings.Fields(search), every: true}
 	}
 	if strings.HasPrefix(search, "+") {
-		return terms, new("+" + digits)
+		return terms{needles: []string{search}, dialled: new("+" + digits)}
 	}
+	t := terms{needles: []string{search}}
 	if digits != search {
-		terms = append(terms, digits)
+		t.needles = append(t.needles, digits)
 	}
 	if rest, abroad := strings.CutPrefix(digits, "00"); abroad {
-		return terms, new("+" + rest)
+		t.dialled = new("+" + rest)
+	} else if code, trunk := dialling(country); trunk != "" && strings.HasPrefix(digits, trunk) {
+		t.dialled = new("+" + code + strings.TrimPrefix(digits, trunk))
 	}
-	if code, trunk := dialling(country); trunk != "" && strings.HasPrefix(digits, trunk) {
-		return terms, new("+" + code + strings.TrimPrefix(digits, trunk))
-	}
-	return terms, nil
+	return t
 }

@@ -176,7 +176,14 @@ var taggedRowList = db.NewList(`
 	"from":      "g.created_at >= @from",
 	"before":    "g.created_at < @before",
 	"patterns":  "(c.search_key like any (@patterns::text[]) or c.phone_key like @dialled)",
+
+	"all_patterns": "c.search_key like all (@all_patterns::text[])",
 })
+
+// Found selects the IDs of the newest @found customers that a search finds.
+const Found = `
+	select s.id
+	from loyalty.find_customers(@needles, @every, @dialled, null, null, null, null, null, null, null, false, @found) s`
 
 // A search uses the one function that may use its index, with the filters as arguments.
 var (
@@ -192,7 +199,7 @@ var (
 const whereFound = whereTenant + `
 		and c.id in (
 			select s.id
-			from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, {position}, @limit) s
+			from loyalty.find_customers(@needles, @every, @dialled, @phone_key, @email_key, @status, @from, @before, {position}, @limit) s
 		)
 	{page}`
 
@@ -200,7 +207,7 @@ const whereFound = whereTenant + `
 const browseFoundSQL = `
 	with found as materialized (
 		select s.id, s.place
-		from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, null, null, false, @limit)
+		from loyalty.find_customers(@needles, @every, @dialled, @phone_key, @email_key, @status, @from, @before, null, null, false, @limit)
 			with ordinality s (id, place)
 	)
 	select ` + rowColumns + `,

@@ -18,6 +18,7 @@ import (
 //	{filters}  by the conditions of the given filters, each after an "and"
 //	{position} by the condition that starts the page after or before a record
 //	{page}     by the page's order and limit
+//	{order}    by the page's order
 type List struct {
 	SQL     string
 	Order   Order
@@ -100,7 +101,7 @@ func (l *List) Statement(p core.Page, given Args) (string, Args) {
 		args["limit"] = p.Limit()
 	}
 	page := order + "\n\tlimit @limit"
-	return strings.NewReplacer("{filters}", filters.String(), "{position}", position, "{page}", page).Replace(l.SQL), args
+	return strings.NewReplacer("{filters}", filters.String(), "{position}", position, "{page}", page, "{order}", order).Replace(l.SQL), args
 }
 
 func isNil(argument any) bool {

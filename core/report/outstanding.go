@@ -103,4 +103,13 @@ const owed = `, erased as (
 		from opening
 		cross join since
 		cross join erased
+	), worth as (
+		select (min(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as least_points,
+			(max(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as most_points,
+			(min(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as least_stamps,
+			(max(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as most_stamps
+		from owed
+		left join loyalty.reward r on r.tenant_id = @tenant_id
+			and r.active
+			and r.cost_cents is not null
 	)`

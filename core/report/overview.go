@@ -38,8 +38,24 @@ type PointsFlow struct {
 // Outstanding is the points and stamps that customers can still spend. Balances below zero and those of
 // erased customers count as zero.
 type Outstanding struct {
-	Points int64
-	Stamps int64
+	Points     int64
+	Stamps     int64
+	PointsCost *Cost // nil: no active reward for points has a cost
+	StampsCost *Cost // likewise
+}
+
+// Cost is what rewards for the outstanding points or stamps would cost the business, in cents: Least if all
+// were spent on the active reward that costs least per point, Most on the one that costs most.
+type Cost struct {
+	Least int64
+	Most  int64
+}
+
+func newCost(least, most *int64) *Cost {
+	if least == nil || most == nil {
+		return nil
+	}
+	return &Cost{Least: *least, Most: *most}
 }
 
 // FirstSteps says what a new tenant has created already.
@@ -92,7 +108,10 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	}
 	o.Buckets = buckets
 	first := rows[0]
-	o.Outstanding = Outstanding{Points: first.OutstandingPoints, Stamps: first.OutstandingStamps}
+	o.Outstanding = Outstanding{
+		Points: first.OutstandingPoints, Stamps: first.OutstandingStamps,
+		PointsCost: newCost(first.LeastPoints, first.MostPoints), StampsCost: newCost(first.LeastStamps, first.MostStamps),
+	}
 	o.Has = FirstSteps{first.HasType, first.HasCustomer, first.HasSale, first.HasReward}
 	if !known {
 		s.cacheOpening(by.Tenant.ID, first.HeldBy, openingBalances{
@@ -116,6 +135,10 @@ type overviewRow struct {
 	ActiveBefore      int64
 	OutstandingPoints int64
 	OutstandingStamps int64
+	LeastPoints       *int64
+	MostPoints        *int64
+	LeastStamps       *int64
+	MostStamps        *int64
 	OpeningPoints     int64
 	OpeningStamps     int64
 	HeldBy            int64
@@ -165,6 +188,10 @@ const figures = `
 		) as active_before,
 		(select points from owed) as outstanding_points,
 		(select stamps from owed) as outstanding_stamps,
+		(select least_points from worth) as least_points,
+		(select most_points from worth) as most_points,
+		(select least_stamps from worth) as least_stamps,
+		(select most_stamps from worth) as most_stamps,
 		(select greatest(least(points, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_points,
 		(select greatest(least(stamps, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_stamps,
 		(select accounts from opening) as held_by,

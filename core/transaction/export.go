@@ -35,8 +35,8 @@ func (s *Service) logExport(ctx context.Context, by core.Actor, f Filter, count 
 	})
 }
 
-// facts returns what the audit log says about a filter. Of a customer and a receipt it says only that they
-// were given: the log outlives an erased customer.
+// facts returns what the audit log says about a filter. Of a customer and a search it says only
+// that they were given: the log outlives an erased customer.
 func (f Filter) facts() map[string]any {
 	facts := map[string]any{}
 	for name, text := range map[string]*string{"status": f.Status, "source": f.Source} {
@@ -49,7 +49,7 @@ func (f Filter) facts() map[string]any {
 			facts[name] = *id
 		}
 	}
-	for name, text := range map[string]*string{"customer_ulid": f.CustomerID, "external_reference": f.ExternalReference} {
+	for name, text := range map[string]*string{"customer_ulid": f.CustomerID, "search": f.Search} {
 		if text != nil {
 			facts[name] = true
 		}

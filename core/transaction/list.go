@@ -2,24 +2,40 @@ package transaction
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
 
 // Filter selects sales. A nil field matches all.
 type Filter struct {
-	Status            *string // completed or voided
-	TypeID            *int64
-	Source            *string // api, pos or panel
-	CustomerID        *string // a ULID
-	LocationID        *int64
-	From              *time.Time // the first day in the tenant's time zone, as its midnight in UTC
-	To                *time.Time // the last day, likewise
-	ExternalReference *string    // matches exactly
+	Status      *string // completed or voided
+	TypeID      *int64
+	Source      *string // api, pos or panel
+	CustomerID  *string // a ULID
+	LocationID  *int64
+	From        *time.Time // the first day in the tenant's time zone, as its midnight in UTC
+	To          *time.Time // the last day, likewise
+	Search      *string    // part of the customer's name, phone number or e-mail address, or a whole receipt number
+	SearchCents *int64     // with Search: or this amount
 }
+
+// SearchLimits says where a search left sales out.
+type SearchLimits struct {
+	Customers bool // more than SearchedCustomers match
+	Sales     bool // an amount was looked for, in the newest SearchedSales only
+}
+
+// Limits of a search: it looks at the sales of the newest customers that match, and for an amount at the
+// newest sales, because no index has the amounts.
+const (
+	SearchedCustomers = 200
+	SearchedSales     = 20_000
+)
 
 // Named is a sale with the names of what it refers to.
 type Named struct {
@@ -39,6 +55,9 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 		return core.List[Named]{}, err
 	}
 	addVoidArgs(by, s.db.Now(), args)
+	if args["search"] != nil {
+		return db.ListPage(ctx, s.db, by, foundSaleList, args, p, Named.position)
+	}
 	return db.ListPage(ctx, s.db, by, saleList, args, p, Named.position)
 }
 
@@ -59,7 +78,10 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 		}
 		args["customer"] = id
 	}
-	args["reference"] = check.OptionalText("external_reference", f.ExternalReference, maxExternalReference)
+	if search := check.OptionalText("search", f.Search, maxSearch); search != nil {
+		maps.Copy(args, customer.SearchArgs(*search, t))
+		args["search"], args["cents"], args["found"], args["near"] = *search, f.SearchCents, SearchedCustomers, SearchedSales
+	}
 	// An ID contains its created_at.
 	if f.From != nil {
 		args["from"] = core.FirstID(core.StartOfDate(*f.From, t.TimeZone))
@@ -71,6 +93,26 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 		}
 	}
 	return args, check.Err()
+}
+
+const searchLimitsSQL = `
+	select (select count(*) from (` + customer.Found + `) found) > @customers as customers,
+		@cents::bigint is not null and exists (
+			select
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+			order by id
+			offset @sales
+		) as sales`
+
+// SearchLimits returns where the search of the filter leaves sales out. Without a search it leaves out none.
+func (s *Service) SearchLimits(ctx context.Context, by core.Actor, f Filter) (SearchLimits, error) {
+	if f.Search == nil {
+		return SearchLimits{}, nil
+	}
+	args := customer.SearchArgs(*f.Search, by.Tenant)
+	args["found"], args["customers"], args["cents"], args["sales"] = SearchedCustomers+1, SearchedCustomers, f.SearchCents, SearchedSales
+	return db.ReadOne[SearchLimits](ctx, s.db, by, searchLimitsSQL, args)
 }
 
 // Detail is a sale with who voided it and its ledger entries.

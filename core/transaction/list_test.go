@@ -71,8 +71,8 @@ func TestListFilters(t *testing.T) {
 		{"source", transaction.Filter{Source: new("api")}, []core.ID{atSoder, coffees, bos, voided, plain}},
 		{"customer", transaction.Filter{CustomerID: new(strings.ToLower(bo.String()))}, []core.ID{bos}},
 		{"location", transaction.Filter{LocationID: &branch.ID}, []core.ID{hand, atSoder}},
-		{"receipt", transaction.Filter{ExternalReference: new(" R-7 ")}, []core.ID{till}},
-		{"part of a receipt", transaction.Filter{ExternalReference: new("R-")}, nil},
+		{"receipt", transaction.Filter{Search: new(" R-7 ")}, []core.ID{till}},
+		{"part of a receipt", transaction.Filter{Search: new("R-")}, nil},
 		{"type and source", transaction.Filter{TypeID: &coffee.ID, Source: new("panel")}, []core.ID{hand}},
 		{"customer and status", transaction.Filter{CustomerID: new(s.customer.String()), Status: new("voided")}, []core.ID{voided}},
 		{"all at once", transaction.Filter{
@@ -80,11 +80,48 @@ func TestListFilters(t *testing.T) {
 			From: new(s.DB.Now().AddDate(0, 0, -2)), To: new(s.DB.Now().AddDate(0, 0, 2)),
 		}, []core.ID{hand}},
 		{"unknown customer", transaction.Filter{CustomerID: new(core.NewID(s.DB.Now()).String())}, nil},
-		{"another receipt", transaction.Filter{ExternalReference: new("R-7"), Source: new("api")}, nil},
+		{"another receipt", transaction.Filter{Search: new("R-7"), Source: new("api")}, nil},
 	} {
 		if diff := cmp.Diff(c.want, s.listed(c.f)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
+	}
+}
+
+// A search finds sales by their customer's name, in any order of the words, by receipt and by amount.
+func TestSearchSales(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ida, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Ida"), LastName: new("Sjöberg"), Phone: new("070 222 33 44")})
+	s.Check(err)
+	other := s.record(s.By, s.of(4200))
+	toIda := func(cents int64, receipt *string) core.ID {
+		n := s.of(cents)
+		n.CustomerID, n.ExternalReference = new(ida.ID.String()), receipt
+		return s.record(s.By, n)
+	}
+	first, second, third := toIda(100, nil), toIda(4200, new("R-9")), toIda(300, nil)
+	s.void(first)
+	for _, c := range []struct {
+		name string
+		f    transaction.Filter
+		want []core.ID
+	}{
+		{"name, last name first", transaction.Filter{Search: new("sjöberg id")}, []core.ID{third, second, first}},
+		{"phone number", transaction.Filter{Search: new("0702223344")}, []core.ID{third, second, first}},
+		{"receipt", transaction.Filter{Search: new("R-9")}, []core.ID{second}},
+		{"amount", transaction.Filter{Search: new("42.00"), SearchCents: new(int64(4200))}, []core.ID{second, other}},
+		{"name and status", transaction.Filter{Search: new("ida"), Status: new("voided")}, []core.ID{first}},
+		{"amount and customer", transaction.Filter{Search: new("42"), SearchCents: new(int64(4200)), CustomerID: new(ida.ID.String())}, []core.ID{second}},
+		{"nothing", transaction.Filter{Search: new("zzz")}, nil},
+		{"blank", transaction.Filter{Search: new(" ")}, []core.ID{third, second, first, other}},
+	} {
+		if diff := cmp.Diff(c.want, s.listed(c.f)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	if found, err := s.Sales.List(t.Context(), newShop(t).By, transaction.Filter{Search: new("ida")}, core.Page{Size: 5}); err != nil || len(found.Items) != 0 {
+		t.Errorf("another tenant's search finds %d sales, %v", len(found.Items), err)
 	}
 }
 
@@ -128,16 +165,16 @@ func TestListRefusesWhatNoSaleCanBe(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, err := s.Sales.List(t.Context(), s.By, transaction.Filter{
-		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), ExternalReference: new(strings.Repeat("å", 101)),
+		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), Search: new(strings.Repeat("å", 256)),
 		From: new(s.DB.Now()), To: new(s.DB.Now().AddDate(0, 0, -1)),
 	}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 	want := core.Fields{
-		"status":             {core.InvalidChoice},
-		"source":             {core.InvalidChoice},
-		"customer_ulid":      {core.InvalidChoice},
-		"external_reference": {core.MaxLength(100)},
-		"to":                 {core.AfterOrEqual("from")},
-		"cursor":             {core.InvalidChoice},
+		"status":        {core.InvalidChoice},
+		"source":        {core.InvalidChoice},
+		"customer_ulid": {core.InvalidChoice},
+		"search":        {core.MaxLength(255)},
+		"to":            {core.AfterOrEqual("from")},
+		"cursor":        {core.InvalidChoice},
 	}
 	shoptest.WantFields(t, err, want)
 }
@@ -232,7 +269,7 @@ func TestAnotherTenantsSalesAreNotListed(t *testing.T) {
 	sold := s.record(s.By, n)
 	for name, f := range map[string]transaction.Filter{
 		"all": {}, "customer": {CustomerID: new(s.customer.String())}, "type": {TypeID: &s.kind.ID}, "location": {LocationID: &branch.ID},
-		"receipt": {ExternalReference: new("R-1")},
+		"receipt": {Search: new("R-1")},
 	} {
 		if got := stranger.listed(f); len(got) != 0 {
 			t.Errorf("by %s a stranger sees %v", name, got)

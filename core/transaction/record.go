@@ -13,6 +13,7 @@ import (
 const (
 	MaxSpendCents        = 1_000_000_000_000
 	maxExternalReference = 100
+	maxSearch            = 255
 )
 
 // New describes a sale to be recorded.

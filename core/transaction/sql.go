@@ -28,7 +28,9 @@ var customerSaleList = db.NewList(`
 var saleList = db.NewList(`
 	select `+namedColumns+withNames+`
 	where t.tenant_id = @tenant_id {filters} {position}
-	{page}`, newestFirst, db.Filters{
+	{page}`, newestFirst, saleFilters)
+
+var saleFilters = db.Filters{
 	// Constants, so that the index of voided sales is used.
 	"completed": "t.status = 'completed'",
 	"voided":    "t.status = 'voided'",
@@ -36,10 +38,46 @@ var saleList = db.NewList(`
 	"source":    "t.source = @source",
 	"customer":  "t.customer_id = @customer",
 	"location":  "t.location_id = @location",
-	"reference": "t.external_reference = @reference",
 	"from":      "t.id >= @from",
 	"before":    "t.id < @before",
-})
+}
+
+// Each of the three ways to find a sale gives at most a page, from an index or from the newest sales.
+var foundSaleList = db.NewList(`
+	select `+namedColumns+withNames+`
+	join (
+		select t.id
+		from (
+			select t.id
+			from loyalty.transaction t
+			where t.tenant_id = @tenant_id
+				and t.external_reference = @search {filters} {position}
+			union
+			select sold.id
+			from (`+customer.Found+`) found
+			cross join lateral (
+				select t.id
+				from loyalty.transaction t
+				where t.tenant_id = @tenant_id
+					and t.customer_id = found.id {filters} {position}
+				{page}
+			) sold
+			union
+			select near.id
+			from (
+				select t.id, t.spend_amount_cents
+				from loyalty.transaction t
+				where t.tenant_id = @tenant_id
+					and @cents::bigint is not null {filters} {position}
+				{order}
+				limit @near
+			) near
+			where near.spend_amount_cents = @cents
+		) t
+		{page}
+	) match on match.id = t.id
+	where t.tenant_id = @tenant_id
+	{page}`, newestFirst, saleFilters)
 
 const (
 	namedColumns = `t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,

@@ -1,13 +1,19 @@
 package admin
 
-import "example.com/loyalty/views/ui"
+import (
+	"github.com/a-h/templ"
+
+	"example.com/loyalty/views/ui"
+)
 
 // CustomerList is a page of the filtered customers.
 type CustomerList struct {
 	Frame
 	Search  ui.Field
 	Status  ui.Field
-	Sort    ui.Field
+	Sort    string // kept while filtering; "" for the default
+	ByName  ui.Heading
+	ByAge   ui.Heading
 	Tag     ui.Field
 	From    ui.Field
 	To      ui.Field
@@ -30,6 +36,7 @@ type CustomerRow struct {
 	Phone     string
 	Points    string
 	Stamps    string
+	Added     string
 	LastVisit string
 	Status    *ui.Badge // nil: active
 	Tags      []string
@@ -49,4 +56,12 @@ type CustomerForm struct {
 	Last    ui.Field
 	Phone   ui.Field
 	Email   ui.Field
+}
+
+// sorted is the aria-sort of a heading's cell.
+func sorted(h ui.Heading) templ.Attributes {
+	if h.Sorted == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-sort": h.Sorted}
 }

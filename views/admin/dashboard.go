@@ -15,6 +15,8 @@ type Dashboard struct {
 	Top         []TopCustomer
 	TopPath     string // the full report
 	Outstanding []Amount
+	CostNote    string       // says what the costs are
+	NoCosts     bool         // no reward has a cost
 	NoReward    bool         // there are no rewards yet
 	Setup       *SetupBanner // nil: setup is finished
 }
@@ -27,7 +29,7 @@ type Choice struct {
 }
 
 // Amount is a number with its unit: "1,240", "points".
-type Amount struct{ Number, Unit string }
+type Amount struct{ Number, Unit, Cost string }
 
 // Activity lists the latest events by day. It refreshes itself.
 type Activity struct {

@@ -10,8 +10,9 @@ type TransactionList struct {
 	Source   ui.Field
 	Location *ui.Field // nil: the business has no locations
 	From, To ui.Field
-	Receipt  ui.Field
-	Customer string // name of the filtered customer; "" for all
+	Search   ui.Field
+	Notes    []string // where the search left sales out
+	Customer string   // name of the filtered customer; "" for all
 	Problem  *ui.Problem
 	Hidden   []ui.Pair
 	Rows     []TransactionRow

@@ -121,7 +121,8 @@ type Use struct {
 	Name, Kind   string // "Filter coffee", "Reward"
 	Worth        string // "80 points", "−€ 5.00"
 	Voucher      bool
-	Points       int64 // what it costs
+	Picture      string // its path; "": an icon
+	Points       int64  // what it costs
 	Stamps       int64
 	Hint         string // what the cashier must do
 	Checked      bool

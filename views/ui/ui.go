@@ -146,6 +146,13 @@ type Flash struct {
 	Undo    *Undo // nil: it can't be undone
 }
 
+// Heading is a table's heading that sorts the table.
+type Heading struct {
+	Label  string
+	Path   string // of the table sorted by it; "": it can't be sorted now
+	Sorted string // ascending, descending or ""
+}
+
 // Undo is the form that undoes what a flash says: it posts one value to a path.
 type Undo struct{ Path, Name, Value string }
 

@@ -63,8 +63,8 @@ func (a *Admin) editCustomer(c echo.Context) error {
 }
 
 // changeCustomer returns the handler of a button that changes the customer in the path. message
-// follows the customer's name on the next page.
-func (a *Admin) changeCustomer(change func(context.Context, core.Actor, core.ID) (customer.Customer, error), message string) echo.HandlerFunc {
+// follows the customer's name on the next page, with a button that posts to the path of undo, if there is one.
+func (a *Admin) changeCustomer(change func(context.Context, core.Actor, core.ID) (customer.Customer, error), message, undo string) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id, err := pathID(c)
 		if err != nil {
@@ -77,7 +77,11 @@ func (a *Admin) changeCustomer(change func(context.Context, core.Actor, core.ID)
 		if err != nil {
 			return err
 		}
-		a.Flash(c, ui.Done, customerName(changed)+message)
+		var back *ui.Undo
+		if undo != "" {
+			back = &ui.Undo{Path: customerPath(id) + undo}
+		}
+		a.FlashUndo(c, ui.Done, customerName(changed)+message, back)
 		return a.Redirect(c, customerPath(id))
 	}
 }

@@ -30,11 +30,11 @@ func (a *Admin) customerRoutes() []route {
 		{method: get, path: one + "/edit", least: core.Manager, handle: a.customerToEdit},
 		{method: post, path: one + "/edit", least: core.Manager, handle: a.editCustomer},
 		{method: get, path: one + "/deactivate", least: core.Manager, handle: a.askDeactivateCustomer},
-		{method: post, path: one + "/deactivate", least: core.Manager, handle: a.changeCustomer(a.deactivateCustomer, " was deactivated.")},
-		{method: post, path: one + "/activate", least: core.Manager, handle: a.changeCustomer(a.activateCustomer, " is active again.")},
+		{method: post, path: one + "/deactivate", least: core.Manager, handle: a.changeCustomer(a.deactivateCustomer, " was deactivated.", "/activate")},
+		{method: post, path: one + "/activate", least: core.Manager, handle: a.changeCustomer(a.activateCustomer, " is active again.", "/deactivate")},
 		{method: get, path: one + "/subscribe", least: core.Manager, handle: a.askSubscribeCustomer},
-		{method: post, path: one + "/subscribe", least: core.Manager, handle: a.changeCustomer(a.Customers.Subscribe, " gets coupon e-mails again.")},
-		{method: post, path: one + "/unsubscribe", least: core.Manager, handle: a.changeCustomer(a.Customers.Unsubscribe, " gets no more coupon e-mails. Their vouchers stay valid.")},
+		{method: post, path: one + "/subscribe", least: core.Manager, handle: a.changeCustomer(a.Customers.Subscribe, " gets coupon e-mails again.", "")},
+		{method: post, path: one + "/unsubscribe", least: core.Manager, handle: a.changeCustomer(a.Customers.Unsubscribe, " gets no more coupon e-mails. Their vouchers stay valid.", "")},
 		{method: get, path: one + "/adjust", least: core.Manager, handle: a.askAdjustment},
 		{method: post, path: one + "/adjust", least: core.Manager, handle: a.adjustBalance},
 		{method: get, path: one + "/adjust/after", least: core.Manager, handle: a.previewAdjustment},
@@ -81,7 +81,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		Filtered: filter != customer.Filter{},
 		CanEdit:  by.Role.Includes(core.Manager),
 		Exports:  exportsOf(c, customersExportPath),
-		Search:   q.Field("search", "Search"), Status: q.Field("status", "Status"), Sort: q.Field("sort", "Sort by"),
+		Search:   q.Field("search", "Search"), Status: q.Field("status", "Status"),
 	}
 	var tags []string
 	if !page.IsFragment(c) {
@@ -95,8 +95,18 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	v.Search.Placeholder = "Name, phone or e-mail"
 	v.Status.Options = q.Options("status",
 		ui.Option{Label: "All customers"}, ui.Option{Value: string(customer.Active), Label: "Active"}, ui.Option{Value: string(customer.Inactive), Label: "Inactive"})
-	v.Sort.Options = q.Options("sort",
-		ui.Option{Value: string(customer.Newest), Label: "Newest"}, ui.Option{Value: string(customer.ByName), Label: "Last name"})
+	v.ByName, v.ByAge = ui.Heading{Label: "Customer"}, ui.Heading{Label: "Added"}
+	switch {
+	case filter.Search != nil || filter.Tag != nil:
+		v.ByAge.Sorted = "descending"
+	case sort == customer.ByName:
+		v.Sort, v.ByName.Sorted = string(sort), "ascending"
+	default:
+		v.ByAge.Sorted = "descending"
+	}
+	if filter.Search == nil && filter.Tag == nil {
+		v.ByName.Path, v.ByAge.Path = sortedBy(c.Request().URL, customer.ByName), sortedBy(c.Request().URL, customer.Newest)
+	}
 	v.Tag = q.Field("tag", "Tag")
 	v.Tag.Options = q.Options("tag", tagOptions(tags, q.Value("tag"))...)
 	v.From, v.To = q.Field("created_from", "Created from"), q.Field("created_to", "Created to")
@@ -118,6 +128,15 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		v.Searched, v.AddPath = newCustomerFrom(*filter.Search)
 	}
 	return a.Render(c, status, views.CustomerListPage(v), views.CustomerTable(v))
+}
+
+// sortedBy returns the address of the first page of a list in another order.
+func sortedBy(list *url.URL, order customer.Sort) string {
+	first := url.URL{Path: list.Path, RawQuery: list.RawQuery}
+	q := first.Query()
+	q.Del("cursor")
+	first.RawQuery = q.Encode()
+	return page.With(&first, "sort", string(order))
 }
 
 // tagOptions are the tags in use, and the selected one.
@@ -154,7 +173,7 @@ func customerRow(r customer.Row, now time.Time, zone *time.Location) views.Custo
 	if r.Status == customer.Inactive {
 		row.Status = new(customerStatus(r.Customer))
 	}
-	row.Tags = r.Tags
+	row.Tags, row.Added = r.Tags, page.Date(r.CreatedAt, zone)
 	return row
 }
 

@@ -107,8 +107,14 @@ func TestCustomerList(t *testing.T) {
 		}
 	}
 	list := manager.Get("/admin/customers?sort=name")
-	if got := list.Text("tbody tr:nth-child(2)"); got != "EB Elsa Berg <b> 08-465 004 12 08-465 004 12 5 0 just now" {
+	if got := list.Text("tbody tr:nth-child(2)"); got != "EB Elsa Berg <b> 08-465 004 12 08-465 004 12 5 0 just now 31 Jan 2020" {
 		t.Errorf("Elsa's line is %q", got)
+	}
+	if got := list.Links("th:not([aria-sort]) a"); len(got) != 1 || got[0] != "/admin/customers?sort=newest" || list.Text("th[aria-sort=ascending]") != "Customer" {
+		t.Errorf("sorted by name, the other order leads to %q", got)
+	}
+	if got := manager.Get("/admin/customers?search=erg"); got.Find("th a").Length() != 0 || got.Text("th[aria-sort=descending]") != "Added" {
+		t.Error("a search offers orders that it doesn't have")
 	}
 	if got := list.Text("tbody tr:nth-child(3)"); !strings.Contains(got, "Inactive") {
 		t.Errorf("Zoe's line is %q", got)

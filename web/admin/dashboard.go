@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,7 +73,7 @@ func (a *Admin) dashboard(c echo.Context) error {
 		Figures:  overviewFigures(o, by.Tenant.Currency), Chart: overviewChart(o, today), Activity: a.activityView(by, feed),
 		Top:         a.topWithVisits(by, top),
 		TopPath:     reportOf(topReportPath, url.Values{}, report.Range{From: &o.From, To: &o.To}),
-		Outstanding: []views.Amount{outstanding(o.Outstanding.Points, "point", "points")},
+		Outstanding: []views.Amount{outstanding(o.Outstanding.Points, "point", "points", o.Outstanding.PointsCost, by.Tenant.Currency)},
 		NoReward:    !o.Has.Reward,
 		Setup:       setup,
 	}
@@ -83,16 +84,28 @@ func (a *Admin) dashboard(c echo.Context) error {
 		})
 	}
 	if o.Outstanding.Stamps > 0 {
-		v.Outstanding = append(v.Outstanding, outstanding(o.Outstanding.Stamps, "stamp", "stamps"))
+		v.Outstanding = append(v.Outstanding, outstanding(o.Outstanding.Stamps, "stamp", "stamps", o.Outstanding.StampsCost, by.Tenant.Currency))
+	}
+	v.NoCosts = o.Has.Reward && o.Outstanding.PointsCost == nil && o.Outstanding.StampsCost == nil
+	if slices.ContainsFunc(v.Outstanding, func(a views.Amount) bool { return a.Cost != "" }) {
+		v.CostNote = ", and what these would cost you"
 	}
 	return a.Render(c, http.StatusOK, views.DashboardPage(v), nil)
 }
 
-func outstanding(n int64, one, many string) views.Amount {
+func outstanding(n int64, one, many string, cost *report.Cost, currency string) views.Amount {
+	a := views.Amount{Number: page.Number(n), Unit: many}
 	if n == 1 {
-		return views.Amount{Number: "1", Unit: one}
+		a.Unit = one
 	}
-	return views.Amount{Number: page.Number(n), Unit: many}
+	if cost == nil || n <= 0 {
+		return a
+	}
+	a.Cost = page.Money(cost.Least, currency)
+	if cost.Most != cost.Least {
+		a.Cost += "–" + page.Money(cost.Most, currency)
+	}
+	return a
 }
 
 // topWithVisits are the top customers with the day of their last visit.

@@ -121,7 +121,7 @@ func (a *Admin) exportCustomers(c echo.Context) (exportFile, error) {
 
 func (a *Admin) exportTransactions(c echo.Context) (exportFile, error) {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
-	filter, zone, currency := transactionFilter(q), by.Tenant.TimeZone, by.Tenant.Currency
+	filter, zone, currency := transactionFilter(q, by.Tenant.Currency), by.Tenant.TimeZone, by.Tenant.Currency
 	if len(q.Malformed) > 0 {
 		return exportFile{}, core.Invalid(q.Malformed)
 	}

@@ -404,7 +404,7 @@ func shortfall(r reward.Reward, who customer.Customer) float64 {
 // rewardChoice says whether a customer can redeem a reward. A balance that is too small is
 // reported before an empty stock, as core does.
 func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
-	v := views.RewardChoice{Name: r.Name, Picture: rewardPicture(r), Description: orZero(r.Description), Cost: rewardCost(r)}
+	v := views.RewardChoice{Name: r.Name, Picture: page.RewardPicture(r.ID, r.PictureHash), Description: orZero(r.Description), Cost: rewardCost(r)}
 	unit, price := r.Price()
 	missing := price - who.PointsBalance
 	if unit == ledger.Stamps {

@@ -57,21 +57,13 @@ func (a *Admin) listRewards(c echo.Context) error {
 
 func rewardRow(r reward.WithCounts) views.RewardRow {
 	row := views.RewardRow{
-		Path: rewardPath(r.ID), Name: r.Name, Description: orZero(r.Description), Picture: rewardPicture(r.Reward), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Stock),
+		Path: rewardPath(r.ID), Name: r.Name, Description: orZero(r.Description), Picture: page.RewardPicture(r.ID, r.PictureHash), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Stock),
 		Pending: page.Number(r.Pending), Redeemed: page.Number(r.Redeemed), Active: r.Active,
 	}
 	if r.Pending > 0 {
 		row.PendingPath = redemptionsOf("pending", "", r.ID.String())
 	}
 	return row
-}
-
-// rewardPicture is the address of a reward's picture, or "". A new picture has a new address.
-func rewardPicture(r reward.Reward) string {
-	if r.PictureHash == nil {
-		return ""
-	}
-	return rewardPath(r.ID) + "/picture/" + *r.PictureHash
 }
 
 func (a *Admin) showRewardPicture(c echo.Context) error {
@@ -138,7 +130,7 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 	v.Picture.Type, v.Picture.Optional, v.Picture.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
 	v.Picture.Help = "PNG, JPEG or WebP, up to 256 kB"
 	if old != nil && old.PictureHash != nil {
-		v.PicturePath, v.Picture.Label = rewardPicture(*old), "New picture"
+		v.PicturePath, v.Picture.Label = page.RewardPicture(old.ID, old.PictureHash), "New picture"
 		v.Remove = form.Field("remove_picture", "Remove picture")
 		v.Remove.Checked = form.Checked("remove_picture")
 	}

@@ -208,6 +208,7 @@ func (a *Admin) setRole(c echo.Context) error {
 type personAction struct {
 	path                       string
 	title, words, button, done string // {name} and {email} are replaced with the person's
+	undo                       string // the path of the action that undoes it; "": it can't be undone
 	danger                     bool
 	run                        func(ctx context.Context, by core.Actor, person int64) error
 }
@@ -227,12 +228,12 @@ func (a *Admin) personActions() []personAction {
 		{
 			path: "deactivate", title: "Deactivate {name}?", button: "Deactivate", danger: true, run: a.Staff.Deactivate,
 			words: "They're signed out everywhere and can't sign in. Their API tokens stop working. You can activate them again.",
-			done:  "{name} was deactivated.",
+			done:  "{name} was deactivated.", undo: "activate",
 		},
 		{
 			path: "activate", title: "Activate {name}?", button: "Activate", run: a.Staff.Activate,
 			words: "They can sign in again with the same password and role. Their API tokens work again.",
-			done:  "{name} is active again.",
+			done:  "{name} is active again.", undo: "deactivate",
 		},
 		{
 			path: allTokens, title: "Revoke all API tokens of {name}?", button: "Revoke tokens", danger: true, run: a.Tokens.RevokeAllForPerson,
@@ -287,6 +288,12 @@ func (a *Admin) runPersonAction(x personAction) echo.HandlerFunc {
 			Refused: func(status int, form *page.Form) error { return a.confirmPersonAction(c, status, x, p, form) },
 			To:      page.To[staff.Member](personPath(p.ID)),
 			Done:    func(p staff.Member) string { return personText(p, x.done) },
+			Undo: func(p staff.Member) *ui.Undo {
+				if x.undo == "" {
+					return nil
+				}
+				return &ui.Undo{Path: personPath(p.ID) + "/" + x.undo}
+			},
 		})
 	}
 }

@@ -43,17 +43,26 @@ func pathID(c echo.Context) (core.ID, error) {
 }
 
 // transactionFilter reads the filters of the list and of its exports.
-func transactionFilter(q *page.Form) transaction.Filter {
+func transactionFilter(q *page.Form, currency string) transaction.Filter {
 	return transaction.Filter{
 		Status: q.Filled("status"), TypeID: q.Integer("transaction_type_id"), Source: q.Filled("source"),
 		CustomerID: q.Filled("customer_ulid"), LocationID: q.Integer("location_id"),
-		From: q.Date("from"), To: q.Date("to"), ExternalReference: q.Filled("external_reference"),
+		From: q.Date("from"), To: q.Date("to"),
+		Search: q.Filled("search"), SearchCents: searchedAmount(q.Value("search"), currency),
 	}
+}
+
+// searchedAmount reads the text of a search as an amount, in cents; nil: it is none.
+func searchedAmount(text, currency string) *int64 {
+	if typed := page.ParseAmount(text, currency); typed.State == page.AmountRead {
+		return &typed.Cents
+	}
+	return nil
 }
 
 func (a *Admin) listTransactions(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
-	filter := transactionFilter(q)
+	filter := transactionFilter(q, by.Tenant.Currency)
 	list, err := a.Transactions.List(ctx, by, filter, q.Position())
 	status, err := q.Status(err)
 	if err != nil {
@@ -69,6 +78,11 @@ func (a *Admin) listTransactions(c echo.Context) error {
 		v.Rows = append(v.Rows, a.transactionRow(by, sale))
 		v.Located = v.Located || sale.LocationID != nil
 	}
+	limits, err := a.Transactions.SearchLimits(ctx, by, filter)
+	if err != nil {
+		return err
+	}
+	v.Notes = searchNotes(limits)
 	if filter.CustomerID != nil {
 		v.Hidden = []ui.Pair{{Name: "customer_ulid", Value: *filter.CustomerID}}
 		v.Customer = "this customer"
@@ -85,6 +99,17 @@ func (a *Admin) listTransactions(c echo.Context) error {
 	return a.Render(c, status, views.TransactionListPage(v), views.TransactionTable(v))
 }
 
+// searchNotes says where a search left sales out.
+func searchNotes(l transaction.SearchLimits) (notes []string) {
+	if l.Customers {
+		notes = append(notes, "More than "+page.Number(transaction.SearchedCustomers)+" customers match. Sales of the newest are shown: type more of the name.")
+	}
+	if l.Sales {
+		notes = append(notes, "Amounts are searched in the newest "+page.Number(transaction.SearchedSales)+" sales. Choose dates to search older ones.")
+	}
+	return notes
+}
+
 func (a *Admin) transactionFilters(c echo.Context, q *page.Form, v *views.TransactionList) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	types, err := a.Transactions.Types(ctx, by)
@@ -95,8 +120,8 @@ func (a *Admin) transactionFilters(c echo.Context, q *page.Form, v *views.Transa
 	if err != nil {
 		return err
 	}
-	v.Receipt = q.Field("external_reference", "Receipt number")
-	v.Receipt.Placeholder = "Receipt number"
+	v.Search = q.Field("search", "Customer, amount or receipt number")
+	v.Search.Placeholder = "Customer, amount or receipt"
 	v.Status = q.Field("status", "Status")
 	v.Status.Options = q.Options("status", ui.Option{Label: "Any status"}, ui.Option{Value: "completed", Label: "Completed"}, ui.Option{Value: "voided", Label: "Voided"})
 	v.Source = q.Field("source", "Source")

@@ -178,7 +178,8 @@ func TestFilterSales(t *testing.T) {
 	s.sold(manager, "7")
 	for query, want := range map[string]int{
 		"": 2, "status=voided": 1, "status=completed": 1, "transaction_type_id=" + s.typeID: 2, "transaction_type_id=999999": 0,
-		"source=panel": 2, "source=api": 0, "from=2020-01-01&to=2020-12-31": 0, "customer_ulid=" + s.elsa.ID.String(): 2, "external_reference=nothing": 0,
+		"source=panel": 2, "source=api": 0, "from=2020-01-01&to=2020-12-31": 0, "customer_ulid=" + s.elsa.ID.String(): 2, "search=nothing": 0,
+		"search=7.00": 1, "search=" + url.QueryEscape("berg elsa"): 2,
 	} {
 		list := manager.Get("/admin/transactions?"+query, "Hx-Request", "true")
 		if got := list.Find("tbody tr").Length(); got != want {

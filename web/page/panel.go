@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
 )
 
 // Paths that other areas link to.
@@ -84,4 +86,13 @@ func (k *Kit) BrandingURL(c echo.Context) string {
 // changed it sees the change at once.
 func (k *Kit) BrandingChanged(c echo.Context, version string) {
 	k.SetSessionText(c, brandingKey, version)
+}
+
+// RewardPicture returns the path of a reward's picture for people who are signed in, or "" without a hash. A
+// new picture has a new path.
+func RewardPicture(reward core.ID, hash *string) string {
+	if hash == nil {
+		return ""
+	}
+	return PanelPath + "/rewards/" + reward.String() + "/picture/" + *hash
 }

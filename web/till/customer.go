@@ -329,7 +329,7 @@ func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 			continue
 		}
 		unit, cost := r.Price()
-		u := views.Use{Field: rewardsField, Value: r.ID.String(), Name: r.Name, Kind: "Reward", Worth: page.Units(cost, unit)}
+		u := views.Use{Field: rewardsField, Value: r.ID.String(), Name: r.Name, Kind: "Reward", Worth: page.Units(cost, unit), Picture: page.RewardPicture(r.ID, r.Picture)}
 		if unit == ledger.Stamps {
 			u.Stamps = cost
 		} else {

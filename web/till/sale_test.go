@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/till"
@@ -247,6 +248,21 @@ func TestAConfirmPressedAgainIsOneSale(t *testing.T) {
 	}
 	if got := s.balance(anna); got != 12 {
 		t.Errorf("balance = %d, want 12", got)
+	}
+}
+
+// A reward with a picture is shown with it, and the cashier may see it.
+func TestRewardPicture(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer("Anna", 100)
+	picture := shoptest.Picture()
+	s.AddReward(reward.New{Name: new("Filter coffee"), PointsCost: new(int64(80)), Picture: &picture})
+	s.reward("Tea", 10)
+	shown := s.signedIn(core.Cashier).serve(anna)
+	src := shown.Attr(".uses img", "src")
+	if shown.Find(".uses img").Length() != 1 || !strings.HasPrefix(src, "/admin/rewards/") || !strings.Contains(src, "/picture/") {
+		t.Errorf("the rewards: %q, with the picture %q", shown.Text(".uses li"), src)
 	}
 }
 

@@ -478,8 +478,9 @@ class Loyalty:
         - phone: This exact number, in any format: `070-174 06 05` and `+46701740605` are the
           same.
         - email: This exact address, case-insensitive.
-        - search: Part of a name, phone number or e-mail, such as `lindq`. Phone numbers match
-          in any format: `070-112` finds `+46 70 112 00 00`.
+        - search: Part of a name, phone number or e-mail, such as `lindq`. Of several words,
+          each must match, in any order. Phone numbers match in any format: `070-112` finds
+          `+46 70 112 00 00`.
         - status: Filter by status.
         - created_from: Added on this day or later, in the business’s time zone.
         - created_to: Added on this day or earlier.

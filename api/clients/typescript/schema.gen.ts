@@ -2145,7 +2145,7 @@ export interface operations {
                 phone?: string;
                 /** @description This exact address, case-insensitive. */
                 email?: string;
-                /** @description Part of a name, phone number or e-mail, such as `lindq`. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`. */
+                /** @description Part of a name, phone number or e-mail, such as `lindq`. Of several words, each must match, in any order. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`. */
                 search?: string;
                 /** @description Filter by status. */
                 status?: "active" | "inactive";

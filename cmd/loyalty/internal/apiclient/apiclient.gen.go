@@ -1056,7 +1056,7 @@ type ListCustomersParams struct {
 	// Email This exact address, case-insensitive.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 
-	// Search Part of a name, phone number or e-mail, such as `lindq`. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`.
+	// Search Part of a name, phone number or e-mail, such as `lindq`. Of several words, each must match, in any order. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
 
 	// Status Filter by status.
