@@ -22,8 +22,10 @@ func NotificationOf(n notification.Notification, zone *time.Location) Notificati
 	case notification.StockLow:
 		return Notification{"package", "Only " + Number(n.Figure) + " left of “" + n.Name + "”", "Refill the stock soon.", rewardsPath + n.RewardID.String()}
 	case notification.CouponLimit:
-		told := Notification{"ticket", "“" + n.Name + "” is near its limit: " + Number(n.Figure) + " of " + Count(n.Total, "redemption", "redemptions") + " used",
-			"Raise the limit, or let the coupon end.", couponsPath + n.CouponID.String()}
+		told := Notification{
+			Icon: "ticket", Path: couponsPath + n.CouponID.String(), Advice: "Raise the limit, or let the coupon end.",
+			Title: "“" + n.Name + "” is near its limit: " + Number(n.Figure) + " of " + Count(n.Total, "redemption", "redemptions") + " used",
+		}
 		if n.Figure >= n.Total {
 			told.Title = "“" + n.Name + "” has reached its limit of " + Count(n.Total, "redemption", "redemptions")
 			told.Advice = "Its other vouchers can't be redeemed. Raise the limit, or deactivate the coupon."
@@ -32,15 +34,19 @@ func NotificationOf(n notification.Notification, zone *time.Location) Notificati
 	case notification.RedemptionsPending:
 		return pendingNotification(n, zone)
 	case notification.SendFailed:
-		told := Notification{"send", Number(n.Figure) + " of " + Count(n.Total, "e-mail", "e-mails") + " of “" + n.Name + "” failed",
-			"Open the send to see why, and to retry.", couponsPath + n.CouponID.String() + "/sends/" + n.SendID.String()}
+		told := Notification{
+			Icon: "send", Path: couponsPath + n.CouponID.String() + "/sends/" + n.SendID.String(), Advice: "Open the send to see why, and to retry.",
+			Title: Number(n.Figure) + " of " + Count(n.Total, "e-mail", "e-mails") + " of “" + n.Name + "” failed",
+		}
 		if n.Figure == 0 {
 			told.Title, told.Advice = "Sending “"+n.Name+"” failed", "Open the send to see why. No vouchers were created."
 		}
 		return told
 	case notification.StaffActivity:
-		return Notification{"user", Count(n.Figure, "void or adjustment", "voids and adjustments") + " by " + n.Name + " on " + Date(*n.Day, time.UTC),
-			"More than usual. View the reasons.", PanelPath + "/notifications/" + n.ID.String()}
+		return Notification{
+			Icon: "user", Path: PanelPath + "/notifications/" + n.ID.String(), Advice: "More than usual. View the reasons.",
+			Title: Count(n.Figure, "void or adjustment", "voids and adjustments") + " by " + n.Name + " on " + Date(*n.Day, time.UTC),
+		}
 	}
 	return Notification{Icon: "bell", Title: n.Name, Path: PanelPath + "/notifications"} // of a newer version
 }
