@@ -197,5 +197,10 @@ begin
 	insert into loyalty.invitation (tenant_id, id, staff_id, hash, expires_at, created_at)
 	select tenant, loyalty.new_ulid(now()), id, sha256('bench'), now() + interval '1 day', now()
 	from person;
+
+	insert into loyalty.notification (tenant_id, id, kind, cause, staff_id, day, name, figure, created_at)
+	select tenant, loyalty.new_ulid(now()), 'staff_activity', 'bench', min(id), current_date, min(name), 6, now()
+	from loyalty.staff
+	where tenant_id = tenant;
 end
 $$;

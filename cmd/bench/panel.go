@@ -36,6 +36,7 @@ var records = map[string]string{
 	"redemptions/:ulid":       "select id from loyalty.redemption where tenant_id = $1 and status = 'pending' order by id desc",
 	"coupons/:ulid":           "select coupon_id from loyalty.coupon_send where tenant_id = $1 order by sent desc, id",
 	"sends/:send":             "select id from loyalty.coupon_send where tenant_id = $1 order by sent desc, id",
+	"notifications/:ulid":     "select id from loyalty.notification where tenant_id = $1 and kind = 'staff_activity'",
 	"vouchers/:ulid":          "select id from loyalty.voucher where tenant_id = $1 and status = 'pending' order by id desc",
 	"locations/:id":           "select id from loyalty.location where tenant_id = $1",
 	"staff/:id":               "select staff_id from loyalty.token where tenant_id = $1 and revoked_at is null order by id",

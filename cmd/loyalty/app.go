@@ -23,6 +23,7 @@ import (
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
@@ -57,26 +58,27 @@ type app struct {
 	direct *db.DB // for the job queue and live updates, without a transaction pooler
 	jobs   *job.Queue
 
-	readiness    *readinessCheck
-	keys         vault.Keys
-	auth         *auth.Service
-	staff        *staff.Service
-	mails        *mail.Service
-	tokens       *token.Service
-	customers    *customer.Service
-	imports      *importing.Service
-	transactions *transaction.Service
-	rewards      *reward.Service
-	coupons      *coupon.Service
-	locations    *location.Service
-	walkins      *walkin.Service
-	live         *live.Hub
-	reports      *report.Service
-	tenants      *tenant.Service
-	invoices     *billing.Service
-	deprecations *deprecation.Service
-	checks       *checks.Service
-	operations   *operation.Service
+	readiness     *readinessCheck
+	keys          vault.Keys
+	auth          *auth.Service
+	staff         *staff.Service
+	mails         *mail.Service
+	tokens        *token.Service
+	customers     *customer.Service
+	imports       *importing.Service
+	transactions  *transaction.Service
+	rewards       *reward.Service
+	coupons       *coupon.Service
+	locations     *location.Service
+	walkins       *walkin.Service
+	notifications *notification.Service
+	live          *live.Hub
+	reports       *report.Service
+	tenants       *tenant.Service
+	invoices      *billing.Service
+	deprecations  *deprecation.Service
+	checks        *checks.Service
+	operations    *operation.Service
 }
 
 // databaseURLs are the URLs of the database, each with its login.
@@ -163,6 +165,8 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.walkins = walkin.NewService(a.db, a.jobs, a.mails, a.keys, a.transactions, host.LimitKey)
 	a.live = live.NewHub(a.log)
 	a.reports = report.NewService(a.db)
+	a.notifications = notification.NewService(a.db)
+	a.notifications.CheckEvery(a.jobs)
 	a.tenants = tenant.NewService(a.db, a.mails)
 	a.tenants.CountEvery(a.jobs)
 	a.invoices = billing.NewService(a.db, a.jobs, a.mails, a.log)

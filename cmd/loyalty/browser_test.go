@@ -65,6 +65,7 @@ func TestBrowser(t *testing.T) {
 		"Claim":             testClaim,
 		"Jobs":              testJobs,
 		"Charts":            testCharts,
+		"Notifications":     testNotifications,
 		"PlatformSignIn":    testPlatformSignIn,
 		"Tenants":           testTenants,
 		"PlatformInvoices":  testPlatformInvoices,
@@ -386,6 +387,8 @@ var views = []view{
 	panel("audit-entry", "/admin/audit?subject=redemption").after(click(".audit-row summary")),
 	panel("audit-none", "/admin/audit?from=2020-01-01&to=2020-01-01"),
 
+	panel("notifications", "/admin/notifications"),
+	panel("notification-settings", "/admin/settings/notifications"),
 	panel("business", "/admin/settings/business"),
 	panel("billing", "/admin/settings/billing"),
 	panel("setup-1", "/admin/setup/business"),

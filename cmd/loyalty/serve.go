@@ -246,7 +246,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			admin.Services{
 				Staff: a.staff, Auth: a.auth, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Privacy: privacy.NewService(a.db), Merging: merging.NewService(a.db), Imports: a.imports,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
-				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db), Billing: a.invoices, Usage: usage.NewMeter(a.db),
+				Locations: a.locations, Notifications: a.notifications, Reports: a.reports, Audit: audit.NewService(a.db), Billing: a.invoices, Usage: usage.NewMeter(a.db),
 				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
 			},
 		),

@@ -58,7 +58,7 @@ func ExtremeOn(t testing.TB, conn interface {
 				stamps_spent = case when stamps_spent > 0 then 1000000000000 else 0 end, actor_name = $2 where tenant_id = $1`, []any{arabic}},
 		{`update loyalty.account set points = 9223372036854775807, stamps = 9223372036854775807 where tenant_id = $1`, nil},
 		{
-			`update loyalty.ledger_entry set amount = sign(amount) * case when kind = 'adjustment' then 9223372036854775807 else 1000000000000 end,
+			`update loyalty.ledger_entry set amount = sign(amount::numeric) * case when kind = 'adjustment' then 9223372036854775807 else 1000000000000 end,
 				balance_after = 9223372036854775807, actor_name = $2, reason = case when reason is not null then $3 end where tenant_id = $1`,
 			[]any{emoji, word(255)},
 		},

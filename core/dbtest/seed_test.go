@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/merging"
+	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
@@ -40,8 +41,18 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	seedPIN(shop, c)
 	_, err = location.NewService(d).Add(t.Context(), by, location.New{Name: new("Södermalm")})
 	shop.Check(err)
+	seedNotifications(shop)
 	_, err = tenant.NewService(d, nil).EditSettings(t.Context(), by, tenant.SettingsEdit{Colour: core.Set("#5746d6")})
 	shop.Check(err)
+}
+
+// seedNotifications tells the actor about a reward that is low, with a threshold of their own.
+func seedNotifications(shop shoptest.Shop) {
+	shop.T.Helper()
+	ctx, by, s := shop.T.Context(), shop.By, notification.NewService(shop.DB)
+	shop.Must(s.EditSettings(ctx, by, notification.SettingsEdit{StockLow: core.Set(int64(10))}))
+	shop.Check(s.Check(ctx, by.Tenant))
+	shop.Must(s.List(ctx, by))
 }
 
 // seedImport checks a file with a problem.

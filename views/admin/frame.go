@@ -16,6 +16,7 @@ type Frame struct {
 	Business string
 	Person   Person
 	Nav      []NavGroup
+	Bell     *Bell // nil: the person gets no notifications
 	Flashes  []ui.Flash
 	Notices  []PlanNotice
 	Theme    string // "light", "dark"; "": the device's
@@ -36,6 +37,20 @@ type NavGroup struct {
 type NavItem struct {
 	Label, Path, Icon string
 	Current           bool
+	Badge             *Badge // nil: nothing waits
+}
+
+// Badge is a figure beside a navigation item or on the bell.
+type Badge struct {
+	Shown string // "12", "99+"
+	Label string // for screen readers: "12 pending"
+}
+
+// Bell links to the notifications.
+type Bell struct {
+	Label   string // "Notifications", "Notifications, 3 new"
+	Badge   *Badge // nil: none are new
+	Current bool
 }
 
 func (f Frame) heading() string { return cmp.Or(f.Heading, f.Title) }

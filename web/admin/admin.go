@@ -20,6 +20,7 @@ import (
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/merging"
+	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
@@ -37,22 +38,23 @@ import (
 
 // Services provides the use cases that the panel calls.
 type Services struct {
-	Staff        *staff.Service
-	Auth         *auth.Service
-	Tokens       *token.Service
-	Tenants      *tenant.Service
-	Privacy      *privacy.Service
-	Merging      *merging.Service
-	Customers    *customer.Service
-	Imports      *importing.Service
-	Transactions *transaction.Service
-	Rewards      *reward.Service
-	Coupons      *coupon.Service
-	Locations    *location.Service
-	Reports      *report.Service
-	Billing      *billing.Service
-	Usage        *usage.Meter
-	Audit        *audit.Service
+	Staff         *staff.Service
+	Auth          *auth.Service
+	Tokens        *token.Service
+	Tenants       *tenant.Service
+	Privacy       *privacy.Service
+	Merging       *merging.Service
+	Customers     *customer.Service
+	Imports       *importing.Service
+	Transactions  *transaction.Service
+	Rewards       *reward.Service
+	Coupons       *coupon.Service
+	Locations     *location.Service
+	Notifications *notification.Service
+	Reports       *report.Service
+	Billing       *billing.Service
+	Usage         *usage.Meter
+	Audit         *audit.Service
 
 	API API
 }

@@ -332,17 +332,17 @@ func TestRoundTripsOfInsight(t *testing.T) {
 		header []string
 		want   int
 	}{
-		{path: "/admin", want: 5},
+		{path: "/admin", want: 6},
 		{path: "/admin/activity", header: []string{"Hx-Request", "true"}, want: 2},
-		{path: "/admin/reports", want: 3},
-		{path: "/admin/reports/customers", want: 3},
-		{path: "/admin/reports/locations", want: 2},
-		{path: "/admin/reports/staff", want: 3},
-		{path: "/admin/reports/hours", want: 3},
-		{path: "/admin/reports/rewards", want: 2},
-		{path: "/admin/reports/coupons", want: 2},
-		{path: "/admin/reports/coupons?from=2026-06-01", want: 2},
-		{path: "/admin/audit", want: 3},
+		{path: "/admin/reports", want: 4},
+		{path: "/admin/reports/customers", want: 4},
+		{path: "/admin/reports/locations", want: 3},
+		{path: "/admin/reports/staff", want: 4},
+		{path: "/admin/reports/hours", want: 4},
+		{path: "/admin/reports/rewards", want: 3},
+		{path: "/admin/reports/coupons", want: 3},
+		{path: "/admin/reports/coupons?from=2026-06-01", want: 3},
+		{path: "/admin/audit", want: 4},
 		{path: "/admin/audit", header: []string{"Hx-Request", "true"}, want: 2},
 	} {
 		owner.Get(c.path, c.header...) // prepares

@@ -1,11 +1,13 @@
 package admin
 
 import (
+	"log/slog"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/notification"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -58,12 +60,55 @@ func (a *Admin) frame(c echo.Context, title, current string, crumbs ...ui.Crumb)
 		Theme:  page.Theme(c), Assets: assets, Flashes: a.Flashes(c),
 	}
 	f.Assets.Branding = page.BrandingURL(c)
+	counts := a.counts(c, who)
+	if who.Role.Includes(core.Manager) {
+		f.Bell = bell(counts.Unread, current)
+	}
 	for _, group := range navigation {
 		if items := navItems(group.entries, who.Role, current); len(items) > 0 {
+			for i := range items {
+				if items[i].Path == redemptionsPath {
+					items[i].Badge = badge(counts.Pending, "pending")
+				}
+			}
 			f.Nav = append(f.Nav, views.NavGroup{Title: group.title, Items: items})
 		}
 	}
 	return f
+}
+
+// counts returns the figures beside the navigation. A page is shown without them rather than not at all. Parts
+// of a page have no frame.
+func (a *Admin) counts(c echo.Context, who core.Actor) notification.Counts {
+	if page.IsFragment(c) || page.Person(c) == nil {
+		return notification.Counts{}
+	}
+	counts, err := a.Notifications.Counts(c.Request().Context(), who)
+	if err != nil && c.Request().Context().Err() == nil {
+		a.Log.WarnContext(c.Request().Context(), "counting notifications failed", slog.Any("error", err))
+	}
+	return counts
+}
+
+// badge is a figure with what it counts, or nil for none. It is exact up to notification.CountLimit.
+func badge(n int64, what string) *views.Badge {
+	if n == 0 {
+		return nil
+	}
+	shown := page.Number(min(n, notification.CountLimit))
+	if n > notification.CountLimit {
+		return &views.Badge{Shown: shown + "+", Label: "more than " + shown + " " + what}
+	}
+	return &views.Badge{Shown: shown, Label: shown + " " + what}
+}
+
+// bell links to the notifications. On their own page none are new any more.
+func bell(unread int64, current string) *views.Bell {
+	b := &views.Bell{Label: "Notifications", Current: current == notificationsPath}
+	if b.Badge = badge(unread, "new"); b.Badge != nil {
+		b.Label += ", " + b.Badge.Label
+	}
+	return b
 }
 
 // navItems returns the sections that a role may see.

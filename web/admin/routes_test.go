@@ -92,6 +92,11 @@ func (s *counter) records(owner *browser) map[string]string {
 	}
 	mug := s.offer("Mug", 30, 2)
 	owner.Post(tokens+"/new", owner.tokenForm("Web shop", "customers:read"))
+	for range 6 {
+		s.adjusted("points", 1, "Sorry")
+	}
+	s.Check(s.services.Notifications.Check(s.T.Context(), s.By.Tenant))
+	unusual := shoptest.Query[core.ID](s.Shop, "select id from loyalty.notification where tenant_id = $1 and kind = 'staff_activity'", s.By.Tenant.ID)
 	spring := s.made(percentOff("Spring", "10"))
 	s.send(spring, "one")
 	records := map[string]string{
@@ -100,7 +105,7 @@ func (s *counter) records(owner *browser) map[string]string {
 	}
 	for _, path := range []string{
 		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(mug), spring,
-		"/admin/vouchers/" + s.voucher("Summer", 5).String(),
+		"/admin/notifications/" + unusual.String(), "/admin/vouchers/" + s.voucher("Summer", 5).String(),
 		s.manager.uploaded(someCustomers), strings.TrimSuffix(owner.Get(tokens).Links("tbody a")[0], "/revoke"),
 	} {
 		records[path[:strings.LastIndex(path, "/")+1]] = path[strings.LastIndex(path, "/")+1:]

@@ -147,9 +147,9 @@ func TestRoundTripsOfSends(t *testing.T) {
 		header []string
 		want   int
 	}{
-		{s.form(""), nil, 2},
-		{s.path, nil, 3},
-		{progress, nil, 4},
+		{s.form(""), nil, 3},
+		{s.path, nil, 4},
+		{progress, nil, 5},
 		{poll, []string{"Hx-Request", "true", "Hx-Target", "send-progress"}, 2},
 		{s.form("/audiences"), []string{"Hx-Request", "true"}, 3},
 	} {

@@ -16,6 +16,7 @@ var settingsSections = []section{
 	{"Business", businessPath, "building-store", core.Owner},
 	{"People", staffPath, "users", core.Owner},
 	{"Billing", billingPath, "receipt", core.Owner},
+	{"Notifications", notificationSettingsPath, "bell", core.Owner},
 	{"API tokens", tokensPath, "key", core.Owner},
 	{auth.AccountTitle, accountPath, "shield-lock", core.Cashier},
 }

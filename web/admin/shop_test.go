@@ -21,6 +21,7 @@ import (
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/merging"
+	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/shoptest"
@@ -67,7 +68,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	s.services = admin.Services{
 		Staff: staff.NewService(d, mails, signIns), Auth: signIns,
 		Customers: s.Customers, Privacy: privacy.NewService(d), Merging: merging.NewService(d), Imports: importing.NewService(d, jobs), Transactions: s.Sales, Rewards: s.Rewards,
-		Coupons: s.Coupons, Locations: location.NewService(d), Reports: report.NewService(d), Billing: billing.NewService(d, jobs, mails, log), Usage: usage.NewMeter(d), Audit: audit.NewService(d),
+		Coupons: s.Coupons, Locations: location.NewService(d), Notifications: notification.NewService(d), Reports: report.NewService(d), Billing: billing.NewService(d, jobs, mails, log), Usage: usage.NewMeter(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, jobs, mails),
 		API: admin.API{Base: webtest.Base, Authority: "/var/lib/loyalty's/ca.pem", RecordScope: token.TransactionsWrite},
 	}

@@ -68,8 +68,8 @@ func TestRoundTripsWithSuspension(t *testing.T) {
 	owner.Get("/admin/locations")
 	before := count()
 	owner.Get("/admin/locations")
-	if got := count() - before; got != 2 {
-		t.Errorf("%d round trips, want 2: the session and the locations", got)
+	if got := count() - before; got != 3 {
+		t.Errorf("%d round trips, want 3: the session, the locations and the figures of the navigation", got)
 	}
 	s.suspend()
 	owner.Ask(http.MethodGet, "/admin/locations")

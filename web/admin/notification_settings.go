@@ -1,0 +1,69 @@
+package admin
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/notification"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/web/page"
+)
+
+const notificationSettingsPath = settingsPath + "/notifications"
+
+// notificationSettings shows the thresholds. A form without values is filled with the stored ones.
+func (a *Admin) notificationSettings(c echo.Context, status int, form *page.Form) error {
+	stored, err := a.Notifications.Settings(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	if len(form.Values) == 0 {
+		form = page.Blank(map[string]string{
+			"stock_low": number(stored.StockLow), "coupon_percent": number(stored.CouponPercent), "pending_days": number(stored.PendingDays),
+			"staff_daily": number(stored.StaffDaily), "staff_factor": number(stored.StaffFactor),
+		})
+	}
+	v := views.NotificationSettings{
+		Settings: a.settings(c, "Notifications", notificationSettingsPath), Action: notificationSettingsPath, Began: form.Original(),
+		StockLow: form.Field("stock_low", "Low stock"), CouponPercent: form.Field("coupon_percent", "Coupon limit"),
+		PendingDays: form.Field("pending_days", "Pending redemptions"),
+		StaffDaily:  form.Field("staff_daily", "Voids and adjustments in a day"), StaffFactor: form.Field("staff_factor", "Compared with a person's average"),
+	}
+	v.Problem = form.Problem()
+	v.StockLow.After, v.StockLow.Help = "units or fewer", "Per reward"
+	v.CouponPercent.After, v.CouponPercent.Help = "% or more used", "Of a coupon's total redemptions"
+	v.PendingDays.After, v.PendingDays.Help = "days or longer", "Time until a redemption is fulfilled"
+	v.StaffDaily.Before, v.StaffDaily.Help = "More than", "By one person"
+	v.StaffFactor.Before, v.StaffFactor.After, v.StaffFactor.Help = "More than", "times", "Over the 30 days before, from 3 in a day"
+	for _, f := range v.Fields() {
+		f.Mode, f.Autocomplete = "numeric", "off"
+	}
+	return a.Render(c, status, views.NotificationSettingsPage(v), nil)
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+func (a *Admin) editNotificationSettings(c echo.Context) error {
+	return page.Submit(a.Kit, c, page.Submission[notification.Settings]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (notification.Settings, error) {
+			sent := func(name string) core.Optional[int64] {
+				if !form.Values.Has(name) || !form.Changed(name) {
+					return core.Optional[int64]{}
+				}
+				return core.Optional[int64]{Set: true, Value: form.Integer(name)}
+			}
+			e := notification.SettingsEdit{
+				StockLow: sent("stock_low"), CouponPercent: sent("coupon_percent"), PendingDays: sent("pending_days"),
+				StaffDaily: sent("staff_daily"), StaffFactor: sent("staff_factor"),
+			}
+			e.Malformed = form.Malformed // after the fields were read
+			return a.Notifications.EditSettings(ctx, by, e)
+		},
+		Refused: func(status int, form *page.Form) error { return a.notificationSettings(c, status, form) },
+		To:      page.To[notification.Settings](notificationSettingsPath),
+		Done:    func(notification.Settings) string { return "Notification settings saved." },
+	})
+}
