@@ -437,6 +437,8 @@ func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
 			return db.TenantColumns
 		case "ThemeColumns":
 			return db.ThemeColumns
+		case "Found":
+			return customer.Found
 		case "ThemeOf":
 			return db.ThemeOf
 		}
