@@ -35,12 +35,7 @@ func BrandingOf(ctx context.Context, d *db.DB, by core.Actor) (Branding, error) 
 	return b, err
 }
 
-// Theme returns the theme of the actor's tenant, for everyone: it is on customers' pages, too.
-func (s *Service) Theme(ctx context.Context, by core.Actor) (core.Theme, error) {
-	return db.ReadOne[core.Theme](ctx, s.db, by, themeSQL, nil)
-}
-
-// ThemeIn is Theme in the caller's transaction.
+// ThemeIn returns the theme of the transaction's tenant.
 func ThemeIn(ctx context.Context, tx *db.Tx) (core.Theme, error) {
 	return db.One[core.Theme](ctx, tx, themeSQL, nil)
 }

@@ -41,9 +41,7 @@ func (a *Admin) auditLog(c echo.Context) error {
 	for _, l := range list.Items {
 		v.Rows = append(v.Rows, auditRow(by, l, a.Now()))
 	}
-	if err := a.showLogos(c, v.Rows); err != nil {
-		return err
-	}
+	showLogos(c, v.Rows)
 	if filter.SubjectID != nil {
 		v.Hidden = []ui.Pair{{Name: "subject_id", Value: *filter.SubjectID}}
 		v.Record = "this record"
@@ -130,7 +128,7 @@ func auditRow(by core.Actor, l audit.Line, now time.Time) ui.Entry {
 }
 
 // showLogos shows the present logo as a picture instead of its hash. Earlier ones are not kept.
-func (a *Admin) showLogos(c echo.Context, rows []ui.Entry) error {
+func showLogos(c echo.Context, rows []ui.Entry) {
 	var changes []*ui.EntryChange
 	for _, r := range rows {
 		for i := range r.Changes {
@@ -139,18 +137,12 @@ func (a *Admin) showLogos(c echo.Context, rows []ui.Entry) error {
 			}
 		}
 	}
-	if len(changes) == 0 {
-		return nil
-	}
-	theme, err := a.Tenants.Theme(c.Request().Context(), page.Actor(c))
-	if err != nil {
-		return err
-	}
+	current := page.Actor(c).Tenant.LogoHash
 	show := func(hash string) (text, picture string) {
 		switch {
 		case hash == "":
 			return "", ""
-		case theme.LogoHash != nil && *theme.LogoHash == hash:
+		case current != nil && *current == hash:
 			return "Logo", page.LogoPath(hash)
 		}
 		return "Earlier logo", ""
@@ -159,7 +151,6 @@ func (a *Admin) showLogos(c echo.Context, rows []ui.Entry) error {
 		ch.Old, ch.OldPicture = show(ch.Old)
 		ch.New, ch.NewPicture = show(ch.New)
 	}
-	return nil
 }
 
 // auditBlank fills a placeholder of an entry's sentence, with a link if the record has a page.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/viewtest"
 )
@@ -43,5 +44,26 @@ func TestNamesInACardEmailAddNoLines(t *testing.T) {
 	got := render(t, l)
 	if strings.ContainsAny(got.Subject+got.From, "\r\n") || strings.Contains(got.Text, "\nSend money") || strings.Contains(got.HTML, "<b>now</b>") {
 		t.Errorf("%q from %q:\n%s", got.Subject, got.From, got.Text)
+	}
+}
+
+// "Mails in the brand colour with corrected contrast": the palette's own tests measure it.
+func TestCardEmailInDifficultColours(t *testing.T) {
+	t.Parallel()
+	for _, colour := range []string{"#ffee00", "#ffffff", "#000000", "#808080", "#00ff00"} {
+		l := cardEmail()
+		l.Colour = &colour
+		p, err := tenant.PaletteOf(colour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := parsed(t, render(t, l).HTML)
+		button, head := doc.Find("a").AttrOr("style", ""), doc.Find("h1").Parent().Prev().AttrOr("style", "")
+		if want := "background:" + p.Light.Button + "; color:" + p.Light.OnButton; !strings.Contains(button, want) {
+			t.Errorf("%s: the button is %q, want %q", colour, button, want)
+		}
+		if want := "background:" + p.Fill + "; color:" + p.OnFill; !strings.Contains(head, want) {
+			t.Errorf("%s: the head is %q, want %q", colour, head, want)
+		}
 	}
 }
