@@ -24,6 +24,7 @@ import (
 	"example.com/loyalty/core"
 	_ "example.com/loyalty/core/audit" // for its lists, as are the others without a name
 	_ "example.com/loyalty/core/billing"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	_ "example.com/loyalty/core/token"
