@@ -85,7 +85,9 @@ func (a *Admin) previewSetupBusiness(c echo.Context) error {
 func (a *Admin) saveSetupBusiness(c echo.Context) error {
 	return page.Submit(a.Kit, c, page.Submission[tenant.Setup]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Setup, error) {
+			form.Require("country")
 			_, err := a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
+				Malformed: form.Malformed,
 				Country: sentText(form, "country"), TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
 			})
 			if err != nil {
