@@ -38,6 +38,7 @@ func TestBrowser(t *testing.T) {
 		"Setup":             testSetup,
 		"SetupNoScript":     testSetupWithoutJavaScript,
 		"Search":            testSearch,
+		"Lists":             testLists,
 		"Import":            testImport,
 		"Amounts":           testAmounts,
 		"RefusedForm":       testRefusedForm,

@@ -114,7 +114,8 @@
           ...axis,
           size: 30,
           grid: { show: false },
-          splits: (u) => labelled(data, u.over.clientWidth || place.clientWidth),
+          // The element still has its former width while the chart is resized.
+          splits: (u) => labelled(data, u.width - axisWidth),
           values: (_, splits) => splits.map((i) => data.axis[i]),
         },
         { ...axis, size: axisWidth, grid: { stroke: colour("--grid"), width: 1 }, splits: () => lines, values: (_, splits) => splits.map(brief(data.unit)) },

@@ -1,6 +1,10 @@
 package admin
 
-import "example.com/loyalty/views/ui"
+import (
+	"strings"
+
+	"example.com/loyalty/views/ui"
+)
 
 // CustomerDetail is a customer's page.
 type CustomerDetail struct {
@@ -174,3 +178,6 @@ type Erasure struct {
 	Problem    *ui.Problem
 	Understood ui.Field
 }
+
+// domain is where the domain of an e-mail address begins. A long address is wrapped there.
+func domain(email string) int { return strings.LastIndex(email, "@") + 1 }

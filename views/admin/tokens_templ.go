@@ -51,7 +51,7 @@ func TokenListPage(v TokenList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</div><p class=\"text-secondary mb-0\">Tokens connect your web shop, cash register or accounting to your loyalty programme. See the <a class=\"text-decoration-underline\" href=\"/docs\">API reference</a>.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</div><p class=\"text-secondary mb-0\">Tokens connect your web shop, cash register or accounting to your loyalty programme. Begin with the <a class=\"text-decoration-underline\" href=\"/docs/quickstart\">quick start</a>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -484,7 +484,7 @@ func TokenCreatedPage(v TokenCreated) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "</code></pre></div></div><div class=\"btn-list\"><a class=\"btn\" href=\"/admin/settings/tokens\">I've copied it</a> <a class=\"btn btn-ghost-secondary\" href=\"/docs\">API reference</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "</code></pre></div></div><div class=\"btn-list\"><a class=\"btn\" href=\"/admin/settings/tokens\">I've copied it</a> <a class=\"btn btn-ghost-secondary\" href=\"/docs/quickstart\">Quick start</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

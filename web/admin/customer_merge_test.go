@@ -24,6 +24,9 @@ func TestMergeDuplicate(t *testing.T) {
 	s.adjusted("points", 6, "Six")
 	manager := s.signedIn(core.Manager)
 
+	if got := manager.Get("/admin/customers/" + other.ID.String() + "/merge").Text("#found"); !strings.HasPrefix(got, "No customer has the same name") {
+		t.Errorf("without likely duplicates: %q", got)
+	}
 	pick := manager.Get(s.path() + "/merge")
 	if got := pick.Links("#found a"); len(got) != 1 || got[0] != s.path()+"/merge?customer_ulid="+twin.ID.String() {
 		t.Errorf("likely duplicates: %q", got)
