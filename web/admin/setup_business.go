@@ -87,8 +87,8 @@ func (a *Admin) saveSetupBusiness(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Setup, error) {
 			form.Require("country")
 			_, err := a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
-				Malformed: form.Malformed,
 				Country: sentText(form, "country"), TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
+				Malformed: form.Malformed,
 			})
 			if err != nil {
 				return tenant.Setup{}, err
