@@ -88,6 +88,12 @@ func testNewBusiness(t *testing.T, c cafe) {
 		}
 	}
 
+	look(t, p, "country-needed", func() { p.Open("/admin/customers/new") })
+	p.Click("main .empty a")
+	p.Fill("country", "SE")
+	p.Click(submitOf("/settings/business"))
+	p.WaitFor(done)
+
 	p.Open("/admin")
 	p.Click(".first-steps " + linkTo("/types/new"))
 	p.Fill("name", "Books")

@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	tenantIs = `{"id":{tenant},"name":"Sandbox A","slug":"{slug}","email":"owner@{slug}.example","plan_id":1,"billing_cycle":"monthly","payment_method":"manual",` +
-		`"status":"active","timezone":"UTC","currency":"EUR","country":null,"created_at":"<time>"}`
+		`"status":"active","timezone":"UTC","currency":"EUR","country":"SE","created_at":"<time>"}`
 	newTenant = `{"name":"Café Åro","slug":"{new_slug}","email":"owner@{new_slug}.example","plan_id":1,"billing_cycle":"monthly","payment_method":"manual"}`
 	madeIs    = `{"id":<id>,"name":"Café Åro","slug":"{new_slug}","email":"owner@{new_slug}.example","plan_id":1,"billing_cycle":"monthly","payment_method":"manual",` +
 		`"status":"active","timezone":"UTC","currency":"EUR","country":null,"created_at":"<time>"}`

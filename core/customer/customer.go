@@ -65,7 +65,7 @@ var ErrErased = core.Refuse("customer-erased", "This customer was erased and can
 // Upsert returns the customer with a phone number, or else with an e-mail address, unchanged; if there
 // is none, it creates one (specification §4). Of concurrent upserts with the same phone number, one
 // creates the customer and all return it. A new customer beyond the plan's limit is refused with
-// usage.ErrLimit.
+// usage.ErrLimit, and one that staff add before the business has a country with ErrNoCountry.
 func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Upserted, error) {
 		in, err := n.Validate(by.Tenant.Country)
@@ -109,6 +109,9 @@ func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, admit fun
 			return Upserted{Customer: found}, nil
 		}
 		if !errors.Is(err, core.ErrNotFound) {
+			return Upserted{}, err
+		}
+		if err := RequireCountry(by); err != nil {
 			return Upserted{}, err
 		}
 		if admit != nil {

@@ -30,10 +30,13 @@ func newShop(t *testing.T) shop { return shop{shoptest.New(t)} }
 
 func shopIn(t *testing.T, d *db.DB) shop { return shop{shoptest.In(t, d)} }
 
-// in returns the shop in another country; "": none.
+// in returns the shop in another country; "": none, where only the API adds customers.
 func (s shop) in(country string) shop {
 	s.T.Helper()
 	s.By.Tenant.Country = country
+	if country == "" {
+		s.By.Kind = core.ByToken
+	}
 	s.Exec("update loyalty.tenant set country = nullif($2, '') where id = $1", s.By.Tenant.ID, country)
 	return s
 }

@@ -14,6 +14,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/usage"
@@ -107,6 +108,9 @@ func (s *Service) List(ctx context.Context, by core.Actor) ([]Import, error) {
 // file may be checked again until it is imported.
 func (s *Service) Check(ctx context.Context, by core.Actor, id core.ID, m Mapping) (Import, error) {
 	return s.change(ctx, by, id, func(tx *db.Tx, file sheet) (Import, error) {
+		if err := customer.RequireCountry(by); err != nil {
+			return Import{}, err
+		}
 		switch file.Status {
 		case Uploaded, Checking, Checked:
 		default:
@@ -129,6 +133,9 @@ func (s *Service) Run(ctx context.Context, by core.Actor, id core.ID) (Import, e
 		case Checked:
 		default:
 			return Import{}, ErrStep
+		}
+		if err := customer.RequireCountry(by); err != nil {
+			return Import{}, err
 		}
 		if err := usage.Check(ctx, tx, usage.Customers, file.Created); err != nil {
 			return Import{}, err

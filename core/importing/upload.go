@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 )
 
@@ -58,6 +59,9 @@ type File struct {
 // a whole. It creates no customers.
 func (s *Service) Upload(ctx context.Context, by core.Actor, f File) (Import, error) {
 	if err := by.Require(core.Manager); err != nil {
+		return Import{}, err
+	}
+	if err := customer.RequireCountry(by); err != nil {
 		return Import{}, err
 	}
 	check := core.NewCheck(nil)

@@ -129,7 +129,7 @@ func (m Maker) makeTenant(ctx context.Context, letter string) Tenant {
 	}
 	made := fixture.AddTenant(ctx, m.DB, maker, tenant.New{
 		Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + slug + ".example"), PlanID: new(int64(1)),
-		BillingCycle: new("monthly"), PaymentMethod: new("manual"),
+		BillingCycle: new("monthly"), PaymentMethod: new("manual"), Country: new("SE"),
 	})
 	t.ID = made.ID
 	b := &business{Maker: m, Tenant: &t}

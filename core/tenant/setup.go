@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 )
 
@@ -102,10 +103,14 @@ func (s *Service) ConfirmBusiness(ctx context.Context, by core.Actor) (Setup, er
 	})
 }
 
-// SkipSetupStep skips a step, for owners. It can still be done later.
+// SkipSetupStep skips a step, for owners. It can still be done later. The step of the country can't be
+// skipped without one (customer.ErrNoCountry).
 func (s *Service) SkipSetupStep(ctx context.Context, by core.Actor, step Step) (Setup, error) {
 	if !slices.Contains(Steps, step) {
 		return Setup{}, core.ErrNotFound
+	}
+	if step == BusinessStep && by.Tenant.Country == "" {
+		return Setup{}, customer.ErrNoCountry
 	}
 	return s.moveSetup(ctx, by, func(at *Setup, _ time.Time) {
 		if !slices.Contains(at.Skipped, string(step)) {

@@ -134,6 +134,9 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 		return Claimed{}, err
 	}
 	who, err := customer.Enrol(ctx, tx, by, d.customer(), d.missing(), nil) // a plan's limit never refuses a sale
+	if errors.Is(err, customer.ErrNoCountry) {
+		return Claimed{}, ErrFull
+	}
 	if err != nil {
 		return Claimed{}, err
 	}

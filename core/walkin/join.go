@@ -12,8 +12,8 @@ import (
 	"example.com/loyalty/core/usage"
 )
 
-// ErrFull refuses a new customer beyond the limit of the business's plan. It doesn't mention the plan, which
-// is no concern of customers.
+// ErrFull refuses a new customer beyond the limit of the business's plan, or of a business without a country.
+// It doesn't say which: that is no concern of customers.
 var ErrFull = core.Refuse("joining-closed", "New customers can't join right now. Ask at the till.")
 
 // Joined is the result of joining.
@@ -25,12 +25,12 @@ type Joined struct {
 
 // Join adds a customer with the details they entered, and mails them the link to their card. If the phone
 // number or e-mail address is known, it reveals nothing and mails the link to the stored address, if there is
-// one. It fails with ErrFull at the limit of the plan.
+// one. It fails with ErrFull at the limit of the plan, and without a country.
 func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {
 	by = withAuditName(by)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Joined, error) {
 		who, err := customer.Enrol(ctx, tx, by, d.customer(), d.missing(), func() error { return s.meter.Admit(ctx, tx, usage.Customers, 1) })
-		if errors.Is(err, usage.ErrLimit) {
+		if errors.Is(err, usage.ErrLimit) || errors.Is(err, customer.ErrNoCountry) {
 			return Joined{}, ErrFull
 		}
 		if err != nil {

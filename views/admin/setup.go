@@ -87,6 +87,7 @@ type SetupPerson struct{ Name, Phone, Path string }
 // SetupCustomer is the step of the first customer.
 type SetupCustomer struct {
 	Setup
+	Missing                   []SetupLink  // the step that a customer needs first
 	Customer                  *SetupPerson // nil: there is none yet
 	First, Last, Phone, Email ui.Field
 	JoinAddress               string

@@ -123,6 +123,9 @@ func (a *Admin) editBusiness(c echo.Context) error {
 				currency = by.Tenant.Currency
 			}
 			ceiling := sentAmount(form, ceilingField, currency) // before Malformed, which it may set
+			if form.Values.Has("country") {
+				form.Require("country")
+			}
 			return a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
 				Name: sentText(form, "name"), Country: sentText(form, "country"),
 				TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),

@@ -86,9 +86,12 @@ func TestBusinessSettings(t *testing.T) {
 	if got := refused.Text(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != want || chosen(refused, "currency") != "SEK" {
 		t.Errorf("answered %d %q, with %s", refused.Code, got, chosen(refused, "currency"))
 	}
-	saved := owner.Submit(business, webtest.Form("name", "Café <b>Berg</b>", "country", "", "timezone", "Pacific/Auckland", "currency", "SEK"))
+	if none := owner.Refused(business, webtest.Form("country", "")); none.Text("#field-country-error") != webtest.MessageOf("country", "Country", core.Required) {
+		t.Errorf("without a country: %q", none.Text(".invalid-feedback"))
+	}
+	saved := owner.Submit(business, webtest.Form("name", "Café <b>Berg</b>", "country", "NZ", "timezone", "Pacific/Auckland", "currency", "SEK"))
 	if !saved.Flashed(ui.Done, "") || saved.Text(".navbar-brand") != "Café <b>Berg</b>" ||
-		chosen(saved, "timezone") != "Pacific/Auckland" || chosen(saved, "country") != "" || chosen(saved, "currency") != "SEK" {
+		chosen(saved, "timezone") != "Pacific/Auckland" || chosen(saved, "country") != "NZ" || chosen(saved, "currency") != "SEK" {
 		t.Errorf("saved %q", saved.Text("body"))
 	}
 	// An older name of a time zone is kept.

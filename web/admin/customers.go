@@ -237,11 +237,24 @@ func (a *Admin) customerForm(c echo.Context, status int, form *page.Form) error 
 		Frame:  a.frame(c, "Add customer", customersPath, ui.Crumb{Label: "Customers", Path: customersPath}),
 		Action: customersPath + "/new", Button: "Add customer", Cancel: customersPath,
 	}
+	if page.Actor(c).Tenant.Country == "" {
+		return a.askCountry(c, status, v.Frame)
+	}
 	if form.Value("to") == toTill {
 		v.BackTo, v.Cancel = toTill, page.TillPath
 	}
 	customerFields(&v, form)
 	return a.Render(c, status, views.CustomerFormPage(v), nil)
+}
+
+// askCountry is shown in place of a form that adds customers, until the business has a country. Only
+// owners can choose it.
+func (a *Admin) askCountry(c echo.Context, status int, f views.Frame) error {
+	path := ""
+	if page.Actor(c).Role.Includes(core.Owner) {
+		path = businessPath + "#field-country"
+	}
+	return a.Render(c, status, views.CountryNeededPage(f, path), nil)
 }
 
 // customerFields sets the fields that adding and editing a customer share.

@@ -73,8 +73,12 @@ func (a *Admin) importForm(c echo.Context, status int, form *page.Form) error {
 	if err != nil {
 		return err
 	}
+	frame := a.frame(c, "Import customers", customersPath, ui.Crumb{Label: "Customers", Path: customersPath})
+	if by.Tenant.Country == "" {
+		return a.askCountry(c, status, frame)
+	}
 	v := views.ImportStart{
-		Frame:   a.frame(c, "Import customers", customersPath, ui.Crumb{Label: "Customers", Path: customersPath}),
+		Frame:   frame,
 		FormKey: form.Value(page.FormKey), File: form.Field("file", "File"),
 	}
 	v.Problem = form.Problem()

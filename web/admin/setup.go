@@ -94,7 +94,7 @@ func (a *Admin) setupFrame(c echo.Context, s tenant.Setup, step tenant.Step) vie
 	if s.Done(tenant.BusinessStep) {
 		v.Steps[0].About = businessInWords(page.Actor(c).Tenant)
 	}
-	v.CanSkip = step != "" && !s.DoneOrSkipped(step)
+	v.CanSkip = step != "" && !s.DoneOrSkipped(step) && (step != tenant.BusinessStep || page.Actor(c).Tenant.Country != "")
 	v.NextPath = stepPath(s.NextAfter(step))
 	return v
 }

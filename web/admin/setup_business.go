@@ -85,8 +85,10 @@ func (a *Admin) previewSetupBusiness(c echo.Context) error {
 func (a *Admin) saveSetupBusiness(c echo.Context) error {
 	return page.Submit(a.Kit, c, page.Submission[tenant.Setup]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Setup, error) {
+			form.Require("country")
 			_, err := a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
 				Country: sentText(form, "country"), TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
+				Malformed: form.Malformed,
 			})
 			if err != nil {
 				return tenant.Setup{}, err

@@ -40,6 +40,10 @@ func (a *Admin) setupCustomer(c echo.Context, status int, s tenant.Setup, form *
 		v.Customer = &views.SetupPerson{Name: customerName(found), Phone: found.Phone, Path: customerPath(found.ID)}
 		return a.Render(c, status, views.SetupCustomerPage(v), nil)
 	}
+	if page.Actor(c).Tenant.Country == "" {
+		v.Missing = []views.SetupLink{{Path: stepPath(tenant.BusinessStep), Label: "Choose your country"}}
+		return a.Render(c, status, views.SetupCustomerPage(v), nil)
+	}
 	var fields views.CustomerForm
 	customerFields(&fields, form)
 	v.First, v.Last, v.Phone, v.Email, v.Problem = fields.First, fields.Last, fields.Phone, fields.Email, fields.Problem

@@ -9,6 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -210,4 +211,42 @@ func TestSetupRefusals(t *testing.T) {
 	owner.filled("customer", "first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12")
 	refused("sale", "spend_amount_cents", "spend_amount_cents", "twelve")
 	owner.at("business")
+}
+
+// "A tenant without a country is asked for it before the first customer": every page that adds customers asks
+// for it, and the first step of the guide can't be skipped.
+func TestCountryIsAskedBeforeTheFirstCustomer(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner, cashier := s.signedIn(core.Owner), s.signedIn(core.Cashier)
+	s.Exec("update loyalty.tenant set country = null where id = $1", s.By.Tenant.ID)
+	for _, path := range []string{"/admin/customers/new", "/admin/customers/import", guide + "/customer"} {
+		if asked := owner.Get(path); asked.Find("main [name=phone], main [name=file]").Length() != 0 || asked.Find("main a.btn-primary").Length() != 1 {
+			t.Errorf("%s adds customers without a country", path)
+		}
+	}
+	if asked := cashier.Get("/admin/customers/new"); asked.Find("main form, main a.btn").Length() != 0 || asked.Find("main .empty").Length() != 1 {
+		t.Error("a cashier is asked for what only an owner can choose")
+	}
+	kari := webtest.Form("first_name", "Kari", "last_name", "Dahl", "phone", "912 34 567")
+	if a := owner.Post("/admin/customers/new", kari); a.Code != http.StatusUnprocessableEntity {
+		t.Errorf("added without a country: %d", a.Code)
+	}
+	if first := owner.Get(guide + "/business"); first.Find("[form=setup-skip]").Length() != 0 {
+		t.Error("the step of the country can be skipped")
+	}
+	if a := owner.Post(guide+"/skip", webtest.Form("step", "business")); a.Code != http.StatusUnprocessableEntity {
+		t.Errorf("skipped without a country: %d", a.Code)
+	}
+	if a := owner.Refused(guide+"/business", webtest.Form("country", "", "currency", "EUR", "timezone", "Europe/Oslo")); a.Find("#field-country-error").Length() != 1 {
+		t.Error("saved without a country")
+	}
+
+	owner.filled("business", "country", "NO")
+	owner.filled("customer", "first_name", "Kari", "last_name", "Dahl", "phone", "912 34 567")
+	kari.Set("phone", "+47 912 34 567")
+	owner.Submit("/admin/customers/new", kari)
+	if n := shoptest.Query[int](s.Shop, "select count(*) from loyalty.customer where tenant_id = $1", s.By.Tenant.ID); n != 1 {
+		t.Errorf("one number is %d customers", n)
+	}
 }

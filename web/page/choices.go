@@ -15,7 +15,7 @@ import (
 
 // Countries are the choices of a country, by English name, "None" first.
 func Countries() []ui.Option {
-	list := []ui.Option{{Label: "None"}}
+	list := []ui.Option{{Label: "Choose a country"}}
 	names := display.English.Regions()
 	for _, code := range tenant.Countries() {
 		list = append(list, ui.Option{Value: code, Label: names.Name(language.MustParseRegion(code))})

@@ -106,6 +106,7 @@ func (p *Platform) addTenant(c echo.Context) error {
 				BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"),
 				TimeZone: form.Text("timezone"), Currency: form.Text("currency"), Country: form.Filled("country"),
 			}
+			form.Require("country")
 			n.Malformed = form.Malformed
 			return p.Tenants.Create(ctx, by, n)
 		},
