@@ -167,6 +167,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.reports = report.NewService(a.db)
 	a.notifications = notification.NewService(a.db)
 	a.notifications.CheckEvery(a.jobs)
+	notification.NewWeekly(a.db, a.jobs, a.mails, link.New(a.keys), a.reports)
 	a.tenants = tenant.NewService(a.db, a.mails)
 	a.tenants.CountEvery(a.jobs)
 	a.invoices = billing.NewService(a.db, a.jobs, a.mails, a.log)

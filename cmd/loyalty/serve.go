@@ -252,7 +252,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		),
 		Portal: portal.New(portal.Config{
 			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Auth: a.auth, Links: link.New(a.keys),
-			Walkins: a.walkins, Sales: a.transactions, Rewards: a.rewards, Live: a.live,
+			Walkins: a.walkins, Sales: a.transactions, Rewards: a.rewards, Notifications: a.notifications, Live: a.live,
 			PerAddress: limit.NewWindow(joinsPerAddress, joinWindow, limitClock), AddressKey: host.LimitKey,
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),

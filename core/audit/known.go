@@ -29,7 +29,7 @@ var nouns = []noun{
 	{"staff", core.Owner, []string{
 		"create", "invite", "join", "rename", "set_role", "deactivate", "activate",
 		"sign_in", "sign_in_refused", "sign_out", "forgot_password", "reset_password", "change_password",
-		"enrol_totp", "renew_recovery_codes", "drop_totp",
+		"enrol_totp", "renew_recovery_codes", "drop_totp", "weekly_mail",
 	}},
 	{"session", core.Owner, []string{"end", "end_others"}},
 	{"token", core.Owner, []string{"create", "revoke"}},

@@ -48,6 +48,7 @@ var globalTables = map[string]string{
 	"attempt":              "nothing",
 	"idempotency":          "its own rows",
 	"mail":                 "its own rows",
+	"weekly_mail":          "its own rows",
 	"invoice":              "its own rows",
 	"invoice_counter":      "nothing",
 	"billing_account":      "its own rows",

@@ -53,6 +53,7 @@ func seedNotifications(shop shoptest.Shop) {
 	shop.Must(s.EditSettings(ctx, by, notification.SettingsEdit{StockLow: core.Set(int64(10))}))
 	shop.Check(s.Check(ctx, by.Tenant))
 	shop.Must(s.List(ctx, by))
+	shop.Check(s.Subscribe(ctx, by, false))
 }
 
 // seedImport checks a file with a problem.

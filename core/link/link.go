@@ -1,5 +1,5 @@
-// Package link makes and checks the tokens of links for customers: to a voucher, to their card, to
-// unsubscribe. A token is the record's ULID and a signature; nothing is stored, so the same link can be
+// Package link makes and checks the tokens of links: for customers to a voucher, to their card and to
+// unsubscribe, for staff to turn the weekly e-mail off. A token is the record's ULID and a signature; nothing is stored, so the same link can be
 // mailed again (decisions §1).
 //
 // A token is valid for one purpose, one tenant and one version of its record. Raising the version
@@ -24,6 +24,7 @@ const (
 	Voucher     Purpose = "voucher"
 	Card        Purpose = "card"
 	Unsubscribe Purpose = "unsubscribe"
+	WeeklyMail  Purpose = "weekly_mail" // turns it off for a person of the staff
 )
 
 // Maker makes and checks tokens with the installation's secrets.

@@ -93,10 +93,11 @@ type Mail struct {
 	SenderName    string // of the platform's settings; "": the installation's
 	SenderAddress string // likewise
 
+	Unsubscribe string // the URL that unsubscribes with one click; "": none
+
 	// Not stored, because only mails that are sent at once have these.
-	From        string   `db:"-"`
-	Unsubscribe string   `db:"-"`
-	Inline      []Inline `db:"-"`
+	From   string   `db:"-"`
+	Inline []Inline `db:"-"`
 }
 
 // Service writes and delivers mails.
@@ -131,7 +132,7 @@ func (s *Service) Queue(ctx context.Context, tx *db.Tx, to string, email Email) 
 	id := core.NewID(tx.Now)
 	err = db.Queue(tx, insertSQL, db.Args{
 		"tenant": int64(tx.Tenant), "id": id, "recipient": to,
-		"subject": rendered.Subject, "text": rendered.Text, "html": rendered.HTML, "attachment_name": name, "attachment": file, "now": tx.Now,
+		"subject": rendered.Subject, "text": rendered.Text, "html": rendered.HTML, "attachment_name": name, "attachment": file, "unsubscribe": rendered.Unsubscribe, "now": tx.Now,
 	})
 	if err != nil {
 		return err

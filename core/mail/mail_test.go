@@ -96,6 +96,9 @@ func newPost(t *testing.T, sender mail.Sender) post {
 		if text == "Invoice" {
 			r.Attachment = &mail.Attachment{Name: "invoice.pdf", Bytes: []byte("%PDF-1.3 \x00\xff")}
 		}
+		if text == "Your week" {
+			r.Unsubscribe = "https://shop.example/unsubscribe/weekly/TOKEN"
+		}
 		return r, nil
 	}
 	return post{mail.New(d, jobs, render, sender, slog.New(slog.NewTextHandler(log, nil))), d, jobs, dbtest.Tenant(t, d), log}

@@ -444,3 +444,24 @@ func deliver(t *testing.T, server *ours.SMTP, m ours.Mail) error {
 	defer func() { _ = conn.Close() }()
 	return conn.Send(t.Context(), m)
 }
+
+// A stored mail keeps the address that turns it off with one click (RFC 8058) until it is delivered.
+func TestUnsubscribeBySMTP(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, never)
+	p := newPost(t, s.client(t, ""))
+	if err := p.write(t.Context(), "Your week", nil); err != nil {
+		t.Fatal(err)
+	}
+	p.work(t)
+	p.awaitDone(t)
+	got := s.has()
+	if len(got) != 1 || got[0].Header.Get("List-Unsubscribe") != "<https://shop.example/unsubscribe/weekly/TOKEN>" ||
+		got[0].Header.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" {
+		t.Errorf("delivered %+v", got)
+	}
+	var kept int
+	if err := dbtest.Owner(p.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where unsubscribe is not null").Scan(&kept); err != nil || kept != 0 {
+		t.Errorf("%d addresses are kept after the delivery, %v", kept, err)
+	}
+}

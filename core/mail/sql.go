@@ -3,11 +3,11 @@ package mail
 import "example.com/loyalty/core/db"
 
 const insertSQL = `
-	insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, attachment_name, attachment, created_at)
-	values (nullif(@tenant::bigint, 0), @id, @recipient, @subject, @text, @html, @attachment_name, @attachment, @now)`
+	insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, attachment_name, attachment, unsubscribe, created_at)
+	values (nullif(@tenant::bigint, 0), @id, @recipient, @subject, @text, @html, @attachment_name, @attachment, nullif(@unsubscribe, ''), @now)`
 
 const selectMail = `
-	select m.id, m.recipient, m.subject, m.text, m.html, m.attachment_name, m.attachment, m.created_at,
+	select m.id, m.recipient, m.subject, m.text, m.html, m.attachment_name, m.attachment, coalesce(m.unsubscribe, '') as unsubscribe, m.created_at,
 		s.mail_name as sender_name, s.mail_address as sender_address
 	from loyalty.mail m
 	cross join loyalty.platform_setting s
@@ -37,6 +37,7 @@ const endSQL = `
 		text = '',
 		html = '',
 		attachment = null,
+		unsubscribe = null,
 		done_at = @now
 	where id = @id`
 
@@ -47,6 +48,7 @@ const giveUpAbandonedSQL = `
 		text = '',
 		html = '',
 		attachment = null,
+		unsubscribe = null,
 		done_at = @now
 	where id in (
 		select id
@@ -62,7 +64,8 @@ const blankKeptSQL = `
 	update loyalty.mail
 	set text = '',
 		html = '',
-		attachment = null
+		attachment = null,
+		unsubscribe = null
 	where id in (
 		select id
 		from loyalty.mail

@@ -228,7 +228,9 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 			return Settings{}, err
 		}
 		return changed, audit.Write(tx, by, audit.Entry{
-			Action: "tenant.edit", Subject: "tenant", ID: strconv.FormatInt(int64(by.Tenant.ID), 10), Name: by.Tenant.Name, Old: old.values(), New: changed.values(),
+			Action: "tenant.edit", Subject: "tenant", ID: idText(int64(by.Tenant.ID)), Name: by.Tenant.Name, Old: old.values(), New: changed.values(),
 		})
 	})
 }
+
+func idText(id int64) string { return strconv.FormatInt(id, 10) }

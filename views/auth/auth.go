@@ -2,7 +2,11 @@
 // view models.
 package auth
 
-import "example.com/loyalty/views/ui"
+import (
+	"github.com/a-h/templ"
+
+	"example.com/loyalty/views/ui"
+)
 
 // Frame is the frame of a page for people who aren't signed in: a card in the middle.
 type Frame struct {
@@ -77,6 +81,7 @@ type Account struct {
 	Current         ui.Field
 	Password        ui.Field
 	TwoFactor       TwoFactor
+	Card            templ.Component // of the panel; nil: none
 	Sessions        []SessionRow
 }
 

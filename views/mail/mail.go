@@ -83,3 +83,26 @@ type Card struct {
 	Fine     string
 	Reason   string // why they get it
 }
+
+// Weekly tells owners and managers about last week.
+type Weekly struct {
+	Subject     string
+	Preview     string // shown beside the subject in an inbox
+	Business    string
+	Greeting    string
+	Intro       string
+	Week        string // "16–22 Nov"
+	Figures     []WeeklyFigure
+	Items       []WeeklyItem // what needs attention
+	More        string       // says how many items are left out; "" for none
+	Action      string
+	Address     string // of the button
+	Reason      string // why they get it
+	Unsubscribe string // the URL
+}
+
+// WeeklyFigure is a figure of last week and of the week before.
+type WeeklyFigure struct{ Name, Week, Before string }
+
+// WeeklyItem needs attention.
+type WeeklyItem struct{ Title, URL string }

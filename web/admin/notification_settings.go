@@ -35,9 +35,9 @@ func (a *Admin) notificationSettings(c echo.Context, status int, form *page.Form
 	v.Problem = form.Problem()
 	v.StockLow.After, v.StockLow.Help = "units or fewer", "Per reward"
 	v.CouponPercent.After, v.CouponPercent.Help = "% or more used", "Of a coupon's total redemptions"
-	v.PendingDays.After, v.PendingDays.Help = "days or longer", "Time until a redemption is fulfilled"
+	v.PendingDays.Before, v.PendingDays.After, v.PendingDays.Help = "More than", "days", "Since the reward was redeemed"
 	v.StaffDaily.Before, v.StaffDaily.Help = "More than", "By one person"
-	v.StaffFactor.Before, v.StaffFactor.After, v.StaffFactor.Help = "More than", "times", "Over the 30 days before, from 3 in a day"
+	v.StaffFactor.Before, v.StaffFactor.After, v.StaffFactor.Help = "More than", "times", "Average of the last 30 days; from 3 in a day"
 	for _, f := range v.Fields() {
 		f.Mode, f.Autocomplete = "numeric", "off"
 	}

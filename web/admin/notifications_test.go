@@ -151,3 +151,27 @@ func TestRoundTripsOfNotifications(t *testing.T) {
 		t.Errorf("the notifications make %d round trips, want 4", got)
 	}
 }
+
+// A manager turns the weekly e-mail off and on in their account. Cashiers get none, so they have no choice.
+func TestWeeklyEmailInAccount(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	manager, cashier := s.signedIn(core.Manager), s.signedIn(core.Cashier)
+	for _, c := range []struct{ status, button, done string }{
+		{"On", "Turn off weekly e-mail", "Weekly e-mail turned off."}, {"Off", "Turn on weekly e-mail", "Weekly e-mail turned on."}, {"On", "Turn off weekly e-mail", ""},
+	} {
+		page := manager.Get(account)
+		if got := page.Text("#weekly .badge"); got != c.status || page.Text("#weekly button") != c.button {
+			t.Errorf("the account says %q, %q; want %q, %q", got, page.Text("#weekly button"), c.status, c.button)
+		}
+		if c.done == "" {
+			break
+		}
+		if got := manager.Submit(account+"/weekly", webtest.Form("on", page.Attr("#weekly [name=on]", "value"))).Text("#flashes"); got != c.done {
+			t.Errorf("done: %q, want %q", got, c.done)
+		}
+	}
+	if cashier.Get(account).Find("#weekly").Length() != 0 {
+		t.Error("a cashier is offered the weekly e-mail")
+	}
+}

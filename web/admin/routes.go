@@ -31,7 +31,7 @@ func (a *Admin) routes() []route {
 		a.reportRoutes(),
 		a.auditRoutes(),
 		a.searchRoutes(),
-		a.notificationRoutes(),
+		a.notificationRoutes(), a.weeklyRoutes(),
 		a.settingsRoutes(),
 		a.businessRoutes(),
 		a.staffRoutes(),

@@ -18,7 +18,7 @@ const accountPath = settingsPath + "/security"
 
 // signInPages returns the panel's pages for signing in and for people's own accounts.
 func (a *Admin) signInPages() *auth.Pages {
-	area := auth.Area{Path: page.PanelPath, Account: accountPath, Assets: assets, Frame: a.accountFrame, FirstPage: firstPage, Welcome: welcome}
+	area := auth.Area{Path: page.PanelPath, Account: accountPath, Assets: assets, Frame: a.accountFrame, Card: a.weeklyCard, FirstPage: firstPage, Welcome: welcome}
 	return &auth.Pages{Kit: a.Kit, Area: area, Auth: a.Auth, Staff: a.Staff}
 }
 

@@ -50,6 +50,11 @@ func (p *Pages) accountPage(c echo.Context, status int, name, password *page.For
 	v.Current.Type, v.Current.Autocomplete, v.Current.Value = "password", "current-password", ""
 	v.Password.Type, v.Password.Autocomplete, v.Password.Value = "password", "new-password", ""
 	v.Password.Help = newPasswordHelp
+	if p.Card != nil {
+		if v.Card, err = p.Card(c); err != nil {
+			return err
+		}
+	}
 	for _, s := range list {
 		v.Sessions = append(v.Sessions, p.sessionRow(s, person.Actor))
 	}

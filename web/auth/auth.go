@@ -31,6 +31,8 @@ type Area struct {
 	Assets ui.Assets
 	// Frame puts content into the panel's own frame.
 	Frame func(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component
+	// Card is a card of the panel's own on the account page. Nil: none; it may also return nil.
+	Card func(c echo.Context) (templ.Component, error)
 	// FirstPage is the first page for a role. Nil: Path.
 	FirstPage func(core.Role) string
 	// Welcome is the first page after accepting an invitation. Nil: FirstPage.

@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/walkin"
@@ -87,6 +88,8 @@ func (p renderer) message(to string, e mail.Email) (message, error) {
 		return p.deprecation(to, l), nil
 	case tenant.SetupEmail:
 		return p.setup(to, l), nil
+	case notification.WeeklyEmail:
+		return p.weekly(l), nil
 	case tenant.SuspensionEmail:
 		return p.suspension(to, l), nil
 	default:

@@ -106,6 +106,7 @@ var AuditSentences = map[string]string{
 	"staff.enrol_totp":           "{who} turned on two-step verification.",
 	"staff.renew_recovery_codes": "{who} created new recovery codes.",
 	"staff.drop_totp":            "{who} turned off two-step verification for {name}.",
+	"staff.weekly_mail":          "{who} changed whether they get the weekly e-mail.",
 	"session.end":                "{who} ended a session.",
 	"session.end_others":         "{who} ended all other sessions.",
 	"token.create":               "{who} created the API token {name}.",

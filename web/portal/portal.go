@@ -24,6 +24,7 @@ import (
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
+	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
@@ -36,15 +37,16 @@ import (
 
 // Config configures the portal.
 type Config struct {
-	Tenants   *tenant.Service
-	Customers *customer.Service
-	Coupons   *coupon.Service
-	Auth      *auth.Service
-	Walkins   *walkin.Service
-	Sales     *transaction.Service
-	Rewards   *reward.Service
-	Links     link.Maker
-	Live      *live.Hub
+	Tenants       *tenant.Service
+	Customers     *customer.Service
+	Coupons       *coupon.Service
+	Auth          *auth.Service
+	Walkins       *walkin.Service
+	Sales         *transaction.Service
+	Rewards       *reward.Service
+	Links         link.Maker
+	Notifications *notification.Service
+	Live          *live.Hub
 
 	// PerAddress limits how often an address may join, or ask for the link to a card.
 	PerAddress *limit.Window
@@ -86,6 +88,7 @@ func New(c Config) http.Handler {
 	for path, show := range map[string]echo.HandlerFunc{
 		"/v/:token":                         withFront(p.showVoucher),
 		"/unsubscribe/:token":               page.WithRecord(p.findSubscriber, p.askUnsubscribe),
+		"/unsubscribe/weekly/:token":        page.WithRecord(p.findReader, p.askWeekly),
 		"/brand/:colour":                    p.style,
 		"/brand/logo/:hash":                 withFront(p.logo),
 		"/brand/icon/:name":                 withFront(p.icon),
@@ -118,6 +121,7 @@ func New(c Config) http.Handler {
 	}
 	// From any site: mail programs post here without opening the page (RFC 8058).
 	e.POST("/unsubscribe/:token", page.WithRecord(p.findSubscriber, p.unsubscribe))
+	e.POST("/unsubscribe/weekly/:token", page.WithRecord(p.findReader, p.turnWeekly))
 	return e
 }
 

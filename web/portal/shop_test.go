@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
+	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
@@ -53,7 +54,7 @@ func open(of shoptest.Shop) *shop {
 	s := &shop{Shop: of, config: portal.Config{
 		Walkins: walkin.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Keys(), of.Sales, host.LimitKey), Sales: of.Sales, Rewards: of.Rewards, Live: live.NewHub(log),
 		PerAddress: limit.NewWindow(manyJoins, 10*time.Minute, d.Now), AddressKey: host.LimitKey,
-		Tenants: tenant.NewService(d, nil), Customers: of.Customers, Auth: dbtest.Auth(d, jobs, nil), Coupons: of.Coupons, Links: dbtest.Links(),
+		Tenants: tenant.NewService(d, nil), Customers: of.Customers, Auth: dbtest.Auth(d, jobs, nil), Coupons: of.Coupons, Links: dbtest.Links(), Notifications: notification.NewService(d),
 		Names: webtest.Names(of.T), Tenant: panel.Tenant, Address: panel.Address, Now: d.Now, Log: log,
 	}}
 	s.pages = portal.New(s.config)

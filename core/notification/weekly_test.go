@@ -1,0 +1,239 @@
+package notification_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/notification"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/shoptest"
+)
+
+// weekly is the sender of weekly e-mails, in a process of its own.
+func (s shop) weekly() *notification.Weekly {
+	s.T.Helper()
+	s = of(s.At(s.DB.Now()))
+	return notification.NewWeekly(s.DB, s.Jobs, s.Mails, dbtest.Links(), report.NewService(s.DB))
+}
+
+// due returns the Monday of the e-mail that the job queues for the shop, or "".
+func (s shop) due(w *notification.Weekly) string {
+	s.T.Helper()
+	queued, err := w.Queue(s.T.Context())
+	s.Shop.Check(err)
+	for _, m := range queued {
+		if m.Tenant == s.By.Tenant.ID {
+			return m.Week.Format(time.DateOnly)
+		}
+	}
+	return ""
+}
+
+// emails returns the weekly e-mails to a person.
+func (s shop) emails(to core.Actor) (list []notification.WeeklyEmail) {
+	s.T.Helper()
+	for _, e := range s.Inbox.To(s.Email(to)) {
+		if w, is := e.(notification.WeeklyEmail); is {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// zoned is a shop in a time zone, in a database of its own, because the job looks at all businesses.
+func zoned(t *testing.T, zone string) shop {
+	t.Helper()
+	s := of(shoptest.In(t, dbtest.OwnDB(t)).InZone(zone))
+	s.Exec("update loyalty.tenant set timezone = $2 where id = $1", s.By.Tenant.ID, zone)
+	s.GivePassword(s.By)
+	return s
+}
+
+// The e-mail is due on Monday at 08:00 in the business's zone, in summer and in winter, and for a day.
+func TestWeeklyEmailIsDue(t *testing.T) {
+	t.Parallel()
+	for zone, mondays := range map[string][]string{
+		// The Mondays after the clocks changed, and before.
+		"Europe/Stockholm": {"2026-03-23T07:00:00Z", "2026-03-30T06:00:00Z", "2026-10-19T06:00:00Z", "2026-10-26T07:00:00Z"},
+		"America/New_York": {"2026-03-02T13:00:00Z", "2026-03-09T12:00:00Z", "2026-10-26T12:00:00Z", "2026-11-02T13:00:00Z"},
+		"Asia/Kathmandu":   {"2026-03-30T02:15:00Z"},
+	} {
+		t.Run(zone, func(t *testing.T) {
+			t.Parallel()
+			s := zoned(t, zone)
+			for _, text := range mondays {
+				at, err := time.Parse(time.RFC3339, text)
+				s.Shop.Check(err)
+				week := at.In(s.By.Tenant.TimeZone).Format(time.DateOnly)
+				before, now, after := of(s.At(at.Add(-time.Second))), of(s.At(at)), of(s.At(at.Add(24*time.Hour)))
+				for _, x := range []struct {
+					when string
+					at   shop
+					want string
+				}{{"a second before", before, ""}, {"a day later", after, ""}, {"at 08:00", now, week}, {"again", now, ""}} {
+					if got := s.due(x.at.weekly()); got != x.want {
+						t.Errorf("%s %s, the e-mail of %q is due, want %q", week, x.when, got, x.want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Owners and managers get last week's figures with the week before and what needs attention, once. Cashiers,
+// people without a password and people who turned it off get none.
+func TestWeeklyEmail(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.GivePassword(s.By)
+	monday := time.Date(2030, 6, 3, 6, 0, 0, 0, time.UTC) // 08:00 in Stockholm
+	s = of(s.InZone("Europe/Stockholm"))
+	s.Exec("update loyalty.tenant set timezone = 'Europe/Stockholm' where id = $1", s.By.Tenant.ID)
+	last, before := of(s.At(monday.AddDate(0, 0, -3))), of(s.At(monday.AddDate(0, 0, -10)))
+	anna := before.Customer().ID
+	kind := before.Points(100)
+	before.Sale(anna, kind, 1000)
+	last.Sale(anna, kind, 1250)
+	last.Sale(anna, kind, 750)
+	s.Reward(5, new(int64(0)))
+	manager, off, invited, cashier := s.Person(core.Manager), s.Person(core.Manager), s.As(core.Manager).By, s.Person(core.Cashier)
+	s.Shop.Check(s.Subscribe(t.Context(), off, false))
+	now := of(s.At(monday))
+	now.check()
+	list, err := now.List(t.Context(), manager)
+	s.Shop.Check(err)
+	s.Shop.Check(now.Dismiss(t.Context(), manager, list[0].ID))
+
+	if got := now.due(now.weekly()); got != "2030-06-03" {
+		t.Fatalf("due: %q", got)
+	}
+	m := notification.WeeklyMail{Tenant: s.By.Tenant.ID, Week: time.Date(2030, 6, 3, 0, 0, 0, 0, time.UTC)}
+	w := now.weekly()
+	for range 2 { // a job may run twice
+		s.Shop.Check(w.Mail(t.Context(), m))
+	}
+	got := s.emails(s.By)
+	if len(got) != 1 {
+		t.Fatalf("the owner got %d e-mails", len(got))
+	}
+	e := got[0]
+	if e.Week.TransactionsCount != 2 || e.Week.SpendTotalCents != 2000 || e.Week.PointsAwarded != 19 || e.Week.NewCustomers != 0 ||
+		e.Before.TransactionsCount != 1 || e.Before.SpendTotalCents != 1000 || e.Before.NewCustomers != 1 ||
+		e.From.Format(time.DateOnly) != "2030-05-27" || e.To.Format(time.DateOnly) != "2030-06-02" {
+		t.Errorf("the e-mail says %+v", e)
+	}
+	if len(e.Notifications) != 1 || e.Notifications[0].Kind != notification.StockEmpty {
+		t.Errorf("what needs attention: %+v", e.Notifications)
+	}
+	if got := s.emails(manager); len(got) != 1 || len(got[0].Notifications) != 0 {
+		t.Errorf("the manager who dismissed it got %+v", got)
+	}
+	for who, person := range map[string]core.Actor{"who turned it off": off, "who was invited": invited, "of a cashier": cashier} {
+		if got := s.emails(person); len(got) != 0 {
+			t.Errorf("a person %s got %d e-mails", who, len(got))
+		}
+	}
+}
+
+// Nothing is sent about a week without anything to tell, nor by a suspended business.
+func TestNoWeeklyEmail(t *testing.T) {
+	t.Parallel()
+	quiet, suspended := newShop(t), newShop(t)
+	week := time.Date(2030, 6, 3, 0, 0, 0, 0, time.UTC)
+	for _, s := range []shop{quiet, suspended} {
+		s.GivePassword(s.By)
+		s.Exec("insert into loyalty.weekly_mail (tenant_id, week, queued_at) values ($1, $2, now())", s.By.Tenant.ID, week)
+	}
+	suspended.Reward(5, new(int64(0)))
+	suspended.check()
+	suspended.Exec("update loyalty.tenant set status = 'suspended', suspended_at = now() where id = $1", suspended.By.Tenant.ID)
+	for name, s := range map[string]shop{"quiet": quiet, "suspended": suspended} {
+		now := of(s.At(week.Add(8 * time.Hour)))
+		s.Shop.Check(now.weekly().Mail(t.Context(), notification.WeeklyMail{Tenant: s.By.Tenant.ID, Week: week}))
+		if got := s.emails(s.By); len(got) != 0 {
+			t.Errorf("a %s business got %+v", name, got)
+		}
+		if got := s.due(now.weekly()); got != "" {
+			t.Errorf("a %s business's week is due again: %s", name, got)
+		}
+	}
+}
+
+// Two processes send each e-mail once.
+func TestWeeklyEmailByTwoProcesses(t *testing.T) {
+	t.Parallel()
+	s := zoned(t, "Europe/Stockholm")
+	s.Reward(5, new(int64(0)))
+	monday := time.Date(2030, 6, 3, 6, 0, 0, 0, time.UTC)
+	of(s.At(monday)).check()
+	var mu sync.Mutex
+	var queued []notification.WeeklyMail
+	both := func(work func(ctx context.Context, w *notification.Weekly) error) {
+		t.Helper()
+		var all sync.WaitGroup
+		for range 4 {
+			w := of(s.At(monday)).weekly()
+			all.Go(func() {
+				if err := work(t.Context(), w); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	both(func(ctx context.Context, w *notification.Weekly) error {
+		found, err := w.Queue(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		queued = append(queued, found...)
+		return err
+	})
+	if len(queued) != 1 {
+		t.Fatalf("%d e-mails were queued, want 1", len(queued))
+	}
+	both(func(ctx context.Context, w *notification.Weekly) error { return w.Mail(ctx, queued[0]) })
+	if got := s.Count("mail"); got != 1 {
+		t.Errorf("%d e-mails were sent, want 1", got)
+	}
+}
+
+// A person turns the weekly e-mail off and on, in the panel or by the link. Changes are logged once.
+func TestSubscribe(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	want := func(when string, subscribed bool) {
+		t.Helper()
+		if got, err := s.Subscribed(t.Context(), s.By); err != nil || got != subscribed {
+			t.Errorf("%s: %t, %v", when, got, err)
+		}
+	}
+	want("at first", true)
+	s.Shop.Check(s.Subscribe(t.Context(), s.By, true))
+	for range 2 {
+		s.Shop.Check(s.Subscribe(t.Context(), s.By, false))
+	}
+	want("turned off", false)
+	id := shoptest.Query[core.ID](s.Shop, "select id from loyalty.weekly_preference where tenant_id = $1", s.By.Tenant.ID)
+	visitor := core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant}
+	found, err := s.FindSubscriber(t.Context(), visitor, id)
+	if err != nil || found.StaffID != s.By.StaffID || found.Subscribed {
+		t.Errorf("the link's person = %+v, %v", found, err)
+	}
+	s.Shop.Check(s.SubscribeByLink(t.Context(), visitor, found, true))
+	want("turned on by the link", true)
+	log := s.PeopleLog("staff.weekly_mail")
+	if wanted := []string{
+		`staff.weekly_mail {"weekly_mail": true} {"weekly_mail": false}`, `staff.weekly_mail {"weekly_mail": false} {"weekly_mail": true}`,
+	}; s.By.Name != "test" && !slices.Equal(log, wanted) {
+		t.Errorf("the audit log has %q", log)
+	}
+	other := newShop(t)
+	if _, err := other.FindSubscriber(t.Context(), core.Actor{Kind: core.ByCustomer, Tenant: other.By.Tenant}, id); err == nil {
+		t.Error("another business finds the link's person")
+	}
+}
