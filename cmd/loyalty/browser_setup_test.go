@@ -62,7 +62,8 @@ func testSetup(t *testing.T, c cafe) {
 	p.Fill("name", "Tulips")
 	p.Fill("points_cost", "75")
 	p.Fill("usual_sale", "9")
-	p.WaitForText("#setup-example", "5 ")
+	p.Fill("cost_cents", "1.50")
+	p.WaitForText("#setup-example", "3.3%")
 	save("reward")
 
 	p.Fill("phone", "074-333 44 55")

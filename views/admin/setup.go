@@ -77,6 +77,7 @@ type SetupRule struct {
 type SetupReward struct {
 	Setup
 	Name, Cost ui.Field
+	UnitCost   ui.Field  // what a reward costs the business
 	Usual      *ui.Field // amount of a typical sale; nil for stamps
 	Example    SetupExample
 }

@@ -64,6 +64,9 @@ func (a *Admin) showSetupReward(c echo.Context) error {
 	if r.old != nil {
 		_, price := r.old.Price()
 		form = page.Blank(map[string]string{"name": r.old.Name, r.costField(): strconv.FormatInt(price, 10)})
+		if r.old.CostCents != nil {
+			form.SetAmount("cost_cents", *r.old.CostCents, page.Actor(c).Tenant.Currency)
+		}
 	}
 	return a.setupRewardForm(c, http.StatusOK, r, form)
 }
@@ -72,8 +75,10 @@ func (a *Admin) setupRewardForm(c echo.Context, status int, r setupReward, form 
 	currency := page.Actor(c).Tenant.Currency
 	v := views.SetupReward{
 		Setup: a.setupFrame(c, r.setup, tenant.RewardStep), Name: form.Field("name", "Reward"), Cost: form.Field(r.costField(), "Cost"),
-		Example: rewardExample(form, r, currency),
+		UnitCost: form.Field("cost_cents", "Cost to you"), Example: rewardExample(form, r, currency),
 	}
+	v.UnitCost.Before, v.UnitCost.Mode, v.UnitCost.Optional, v.UnitCost.Autocomplete = page.Symbol(currency), "decimal", true, "off"
+	v.UnitCost.Help = "Not shown to customers"
 	v.Name.Placeholder, v.Name.MaxLength = "Free coffee", 100
 	v.Cost.Mode, v.Cost.After, v.Cost.Autocomplete = "numeric", string(r.unit()), "off"
 	if r.unit() == "points" && r.rule != nil {
@@ -125,7 +130,7 @@ func rewardExample(form *page.Form, r setupReward, currency string) views.SetupE
 	v.Title = "Sales needed for " + page.Units(*cost, r.unit())
 	if r.unit() == "points" {
 		v.Figure = "About " + page.Count(sales, "sale", "sales")
-		v.Note = "of " + page.Money(*spend, currency) + ", earning " + page.Units(award, r.unit()) + " each"
+		v.Note = "of " + page.Money(*spend, currency) + ", earning " + page.Units(award, r.unit()) + " each" + sharePaidBack(draft, sales, *spend, currency)
 	} else {
 		v.Figure = page.Count(sales, "visit", "visits")
 		v.Note = "Each earns " + page.Units(award, r.unit())
@@ -134,6 +139,16 @@ func rewardExample(form *page.Form, r setupReward, currency string) views.SetupE
 		v.Pieces = int(sales)
 	}
 	return v
+}
+
+// sharePaidBack says which share of the sales the reward gives back, if its cost to the business was typed.
+func sharePaidBack(draft *page.Form, sales, spend int64, currency string) string {
+	cost := draft.Amount("cost_cents", currency)
+	if cost == nil || *cost < 1 || spend < 1 {
+		return ""
+	}
+	percent := float64(*cost) * 100 / (float64(sales) * float64(spend))
+	return ". It costs you " + page.Money(*cost, currency) + ", which is " + strconv.FormatFloat(percent, 'f', 1, 64) + "% of these sales."
 }
 
 func (a *Admin) previewSetupReward(c echo.Context) error {
@@ -164,12 +179,13 @@ func (a *Admin) saveSetupReward(c echo.Context) error {
 			if r.unit() == "stamps" {
 				points, stamps = nil, points
 			}
+			unitCost := sentAmount(form, "cost_cents", by.Tenant.Currency) // before Malformed, which it may set
 			if r.old == nil {
-				return a.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, Malformed: form.Malformed})
+				return a.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, CostCents: unitCost.Value, Malformed: form.Malformed})
 			}
 			return a.Rewards.Edit(ctx, by, r.old.ID, reward.Edit{
 				Name: ifChanged(form, form.Text("name"), "name"), PointsCost: ifChanged(form, points, r.costField()),
-				StampsCost: ifChanged(form, stamps, r.costField()), Malformed: form.Malformed,
+				StampsCost: ifChanged(form, stamps, r.costField()), CostCents: unitCost, Malformed: form.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.setupRewardForm(c, status, r, form) },

@@ -124,6 +124,15 @@ func TestSetupExamples(t *testing.T) {
 			t.Errorf("cost %q, typical sale %q: %q, want the figures %q", c.cost, c.usual, got, c.want)
 		}
 	}
+	// "The reward's cost gives the share of sales given back": 1.50 of nine sales of 9.00.
+	bun := webtest.Form("name", "Bun", "points_cost", "75", "usual_sale", "9", "cost_cents", "1.50")
+	if got := owner.Post(guide+"/reward/preview", bun, live...).Text("#setup-example"); !strings.Contains(got, "1.9% of these sales") {
+		t.Errorf("with a cost: %q", got)
+	}
+	owner.filled("reward", "name", "Bun", "points_cost", "75", "cost_cents", "1.50")
+	if again := owner.Get(guide + "/reward"); again.Value("[name=cost_cents]") != "1.50" {
+		t.Errorf("the cost is kept as %q", again.Value("[name=cost_cents]"))
+	}
 }
 
 // Two tabs or two clicks create one of each.
