@@ -74,6 +74,10 @@ func TestSignInAgain(t *testing.T) {
 			t.Errorf("led to %s, want %s", got, want)
 		}
 	}
+	// The script keeps the form, and signs in elsewhere.
+	if kept := away.Post("/admin/customers/new", webtest.Form("first_name", "Ida"), "Referer", here, "Hx-Request", "true", "Hx-Boosted", "true"); kept.Code != http.StatusUnauthorized || kept.Body.String() != page.SignedOut {
+		t.Errorf("a form sent by the script: %d %s", kept.Code, kept.Body)
+	}
 	if a := away.Get(sent.Header().Get("Location")); !a.Flashed(ui.Warning, "") {
 		t.Errorf("after an unsaved form, the message is %q", a.Text("#flashes"))
 	}

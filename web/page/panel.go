@@ -20,6 +20,9 @@ const (
 // Unsent is in the query of the sign-in page when a session had ended before its form was sent.
 const Unsent = "unsent"
 
+// SignedOut is the answer to a form that the page keeps (form.js) when the session had ended.
+const SignedOut = "You were signed out. Your input is still here. Sign in in another tab, then try again."
+
 // ToSignIn leads to the sign-in page, and from there back to the page that was asked for. A person
 // who sent a form is told that it wasn't saved. It returns ErrSuspended if the business is suspended.
 func (k *Kit) ToSignIn(c echo.Context) error {
@@ -27,6 +30,9 @@ func (k *Kit) ToSignIn(c echo.Context) error {
 		return ErrSuspended
 	}
 	r, q := c.Request(), url.Values{}
+	if r.Method != http.MethodGet && FromScript(c) && !IsFragment(c) {
+		return c.String(http.StatusUnauthorized, SignedOut)
+	}
 	to := r.URL.RequestURI()
 	if r.Method != http.MethodGet || FromScript(c) {
 		to = Back(c, "")
