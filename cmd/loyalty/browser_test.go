@@ -555,6 +555,7 @@ func newLinkage(t *testing.T) *linkage {
 	w.pages.Store("/admin/settings", nil)                     // leads to the first of them
 	w.pages.Store("/admin/customers/import/{}", nil)          // testImport sees it at every step
 	w.pages.Store("/admin/settings/billing/invoices/{}", nil) // a file
+	w.pages.Store("/admin/notifications/{}", nil)             // testNotifications sees it
 	w.pages.Store("/till/last", nil)                          // leads to a receipt, which testTillPages sees
 	t.Cleanup(func() {
 		w.links.Range(func(path, page any) bool {
