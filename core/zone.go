@@ -27,11 +27,28 @@ func Zone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// The time zones of all countries: the third column of zone.tab in the IANA time zone database, which is
-// in the public domain.
+// The time zones of all countries, from zone.tab in the IANA time zone database, which is in the public domain:
+// a name, its country, and an asterisk at the one where most people of the country live.
 //
 //go:embed zones.txt
-var zoneNames string
+var zoneList string
 
 // ZoneNames returns the time zones to choose from, sorted. Zone also knows older names of them.
-func ZoneNames() []string { return strings.Fields(zoneNames) }
+func ZoneNames() (names []string) {
+	for line := range strings.Lines(zoneList) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		names = append(names, name)
+	}
+	return names
+}
+
+// MainZones returns the main time zone of each country, by its ISO 3166 code.
+func MainZones() map[string]string {
+	main := map[string]string{}
+	for line := range strings.Lines(zoneList) {
+		if f := strings.Fields(line); len(f) == 3 {
+			main[f[1]] = f[0]
+		}
+	}
+	return main
+}

@@ -34,6 +34,9 @@ func TestZoneNames(t *testing.T) {
 	if !slices.IsSorted(names) || !slices.Contains(names, "UTC") || !slices.Contains(names, "Europe/Stockholm") || len(names) < 400 {
 		t.Errorf("%d names, %v", len(names), names)
 	}
+	if got := core.MainZones(); len(got) < 240 || got["SE"] != "Europe/Stockholm" || got["AU"] != "Australia/Sydney" || got["US"] != "America/New_York" {
+		t.Errorf("%d main zones, of Sweden %q", len(got), got["SE"])
+	}
 	for _, name := range names {
 		if _, err := core.Zone(name); err != nil {
 			t.Errorf("%s: %v", name, err)

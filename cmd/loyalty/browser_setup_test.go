@@ -53,6 +53,9 @@ func testSetup(t *testing.T, c cafe) {
 	p.Click("#setup-form .btn-primary")
 	p.WaitFor("#field-country-error") // phone numbers are read by it
 	p.Fill("country", "SE")
+	if got := evaluate[string](p, `["currency", "timezone"].map((name) => document.getElementsByName(name)[0].value).join(" ")`); got != "SEK Europe/Stockholm" {
+		t.Errorf("Sweden proposes %s", got)
+	}
 	save("business")
 
 	p.Fill("points_per_unit", "2")

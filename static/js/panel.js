@@ -66,6 +66,18 @@
     setTimeout(() => { label.textContent = was; }, 2500);
   }
 
+  // A choice proposes those of other fields, unless the person has chosen them.
+  document.addEventListener("change", ({ target, isTrusted }) => {
+    if (!(target instanceof HTMLSelectElement)) return;
+    if (isTrusted) target.dataset.chosen = "1";
+    const proposals = target.selectedOptions[0]?.dataset ?? {};
+    target.form?.querySelectorAll("select").forEach((field) => {
+      const value = proposals[`propose${field.name.charAt(0).toUpperCase()}${field.name.slice(1)}`];
+      if (!value || field.dataset.chosen || ![...field.options].some((o) => o.value === value)) return;
+      field.value = value;
+    });
+  }, true); // before htmx reads the form
+
   // For an ambiguous amount, choosing a reading fills in the field and updates the amount shown
   // below it.
   document.addEventListener("change", (event) => {

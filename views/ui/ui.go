@@ -55,6 +55,18 @@ type Reading struct {
 type Option struct {
 	Value, Label, Help string
 	Selected           bool
+
+	// Proposes are values of other fields, by name, that panel.js chooses with this option if the person
+	// has not chosen them.
+	Proposes map[string]string
+}
+
+func (o Option) proposals() templ.Attributes {
+	attributes := templ.Attributes{}
+	for field, value := range o.Proposes {
+		attributes["data-propose-"+field] = value
+	}
+	return attributes
 }
 
 // Group is a labelled group of choices of a select.

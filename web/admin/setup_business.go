@@ -40,6 +40,9 @@ func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error
 	}
 	v.Problem, v.Began = form.Problem(), form.Original()
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
+	if settings.Country == nil {
+		page.ProposeByCountry(v.Country.Options)
+	}
 	v.Country.Help = "For phone numbers without a country code"
 	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
 	v.Currency.Help = "Can't be changed after your first sale"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"golang.org/x/text/collate"
+	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 
@@ -23,6 +24,21 @@ func Countries() []ui.Option {
 	order := collate.New(language.English)
 	slices.SortFunc(list[1:], func(a, b ui.Option) int { return order.CompareString(a.Label, b.Label) })
 	return list
+}
+
+// ProposeByCountry adds the currency and the main time zone of each country to its choice.
+func ProposeByCountry(options []ui.Option) {
+	zones, known := core.MainZones(), tenant.Currencies()
+	for i, o := range options {
+		region, err := language.ParseRegion(o.Value)
+		if err != nil {
+			continue // "Choose a country"
+		}
+		options[i].Proposes = map[string]string{"timezone": zones[o.Value]}
+		if unit, ok := currency.FromRegion(region); ok && slices.Contains(known, unit.String()) {
+			options[i].Proposes["currency"] = unit.String()
+		}
+	}
 }
 
 // Currencies are the choices of a currency, each with its symbol.
