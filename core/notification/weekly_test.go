@@ -89,11 +89,8 @@ func TestWeeklyEmailIsDue(t *testing.T) {
 // people without a password and people who turned it off get none.
 func TestWeeklyEmail(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
-	s.GivePassword(s.By)
+	s := zoned(t, "Europe/Stockholm")
 	monday := time.Date(2030, 6, 3, 6, 0, 0, 0, time.UTC) // 08:00 in Stockholm
-	s = of(s.InZone("Europe/Stockholm"))
-	s.Exec("update loyalty.tenant set timezone = 'Europe/Stockholm' where id = $1", s.By.Tenant.ID)
 	last, before := of(s.At(monday.AddDate(0, 0, -3))), of(s.At(monday.AddDate(0, 0, -10)))
 	anna := before.Customer().ID
 	kind := before.Points(100)
@@ -143,7 +140,8 @@ func TestWeeklyEmail(t *testing.T) {
 // Nothing is sent about a week without anything to tell, nor by a suspended business.
 func TestNoWeeklyEmail(t *testing.T) {
 	t.Parallel()
-	quiet, suspended := newShop(t), newShop(t)
+	d := dbtest.OwnDB(t)
+	quiet, suspended := of(shoptest.In(t, d)), of(shoptest.In(t, d))
 	week := time.Date(2030, 6, 3, 0, 0, 0, 0, time.UTC)
 	for _, s := range []shop{quiet, suspended} {
 		s.GivePassword(s.By)
