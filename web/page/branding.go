@@ -107,7 +107,6 @@ func PaletteCSS(p tenant.Palette, light, dark string) string {
 
 func shadesCSS(s tenant.Shades) string {
 	return "--primary: " + s.Button + "; --primary-ink: " + s.OnButton + "; --primary-hover: " + s.ButtonHover + "; --primary-edge: " + s.ButtonEdge +
-
 		"; --link: " + s.Link + "; --mark: " + s.Mark + "; --tint: " + s.Tint + ";"
 }
 
