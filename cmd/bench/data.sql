@@ -106,8 +106,8 @@ begin
 			|| (array['@example.com', '@example.org', '@example.net', '@example.com'])[1 + n % 4] end as email
 	) address;
 
-	insert into loyalty.account (tenant_id, customer_id, points, entries)
-	select tenant, bench.customer(n), coalesce(points, 0), coalesce(entries, 0)
+	insert into loyalty.account (tenant_id, customer_id, points, entries, visits, spent_cents)
+	select tenant, bench.customer(n), coalesce(points, 0), coalesce(entries, 0), coalesce(entries, 0), coalesce(points, 0) * 100
 	from generate_series(1, customers) n
 	left join (
 		select customer_id, sum(points) as points, count(*) as entries
