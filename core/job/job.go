@@ -227,6 +227,29 @@ func (q *Queue) AddAt(ctx context.Context, tx *db.Tx, args river.JobArgs, at tim
 	return nil
 }
 
+// AddAll is Add for many jobs, in one round trip.
+func (q *Queue) AddAll(ctx context.Context, tx *db.Tx, all []river.JobArgs) error {
+	if len(all) == 0 {
+		return nil
+	}
+	jobs := make([]river.InsertManyParams, len(all))
+	for i, args := range all {
+		opts, err := q.options(args, tx.Tenant)
+		if err != nil {
+			return err
+		}
+		jobs[i] = river.InsertManyParams{Args: args, InsertOpts: opts}
+	}
+	raw, err := tx.Raw(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := q.client.InsertManyTx(ctx, raw, jobs); err != nil {
+		return fmt.Errorf("queue %d jobs: %w", len(jobs), err)
+	}
+	return nil
+}
+
 var errNoHandler = errors.New("no handler for jobs of this kind")
 
 // options returns the lane and the tenant of a job.

@@ -105,12 +105,7 @@ func (r *record) lines(text string) (found []string) {
 func (f floor) queue(t *testing.T, jobs ...river.JobArgs) {
 	t.Helper()
 	_, err := db.Platform(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
-		for _, args := range jobs {
-			if err := f.Add(t.Context(), tx, args); err != nil {
-				return 0, err
-			}
-		}
-		return 0, nil
+		return 0, f.AddAll(t.Context(), tx, jobs)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/riverqueue/river"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
@@ -274,5 +275,22 @@ func TestListRoundTrips(t *testing.T) {
 		if got := count() - before; got != 2 && round > 0 {
 			t.Errorf("%d round trips, want 2", got)
 		}
+	}
+}
+
+// Many jobs are queued in as many round trips as one.
+func TestAddAllRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	f := floor{db: d, by: core.System(core.Tenant{}, "test")}.with(t, job.New)
+	job.Handle(f.Queue, job.Upkeep, func(context.Context, greeting) error { return nil })
+	trips := func(jobs int) int {
+		before := count()
+		f.queue(t, slices.Repeat([]river.JobArgs{greeting{"Anna"}}, jobs)...)
+		return count() - before
+	}
+	trips(1) // prepares the statements
+	if one, many := trips(1), trips(50); one != many {
+		t.Errorf("one job takes %d round trips, fifty take %d", one, many)
 	}
 }

@@ -75,12 +75,11 @@ func (w *Weekly) Queue(ctx context.Context) ([]WeeklyMail, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range due {
-			if err := w.jobs.Add(ctx, tx, m); err != nil {
-				return nil, err
-			}
+		jobs := make([]river.JobArgs, len(due))
+		for i, m := range due {
+			jobs[i] = m
 		}
-		return due, nil
+		return due, w.jobs.AddAll(ctx, tx, jobs)
 	})
 }
 
