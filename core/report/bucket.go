@@ -20,9 +20,12 @@ const (
 	maxWeeklyDays = 731 // two years
 )
 
+// isLong reports whether a range is too long for daily steps.
+func (d days) isLong() bool { return len(d.dates()) > maxDailyDays }
+
 func (d days) step() Step {
 	switch n := len(d.dates()); {
-	case n <= maxDailyDays:
+	case !d.isLong():
 		return Daily
 	case n <= maxWeeklyDays:
 		return Weekly

@@ -101,9 +101,13 @@ func (s *Service) Compare(ctx context.Context, by core.Actor, sel Selection) (Co
 	}
 	t := picked.timetable(picked.step, picked.against, s.db.Now())
 	sql, args := compareSQL, t.args()
-	if picked.location != nil {
+	switch {
+	case picked.location != nil:
 		sql, args["location"] = compareAtSQL, *picked.location
-	} else {
+	case picked.isLong():
+		sql = compareLongSQL
+	}
+	if picked.location == nil {
 		args["starts"], args["ends"] = t.instants()
 	}
 	rows, err := count[comparedRow](ctx, s, by, sql, args)
@@ -226,9 +230,15 @@ func (t timetable) instants() (starts, ends []time.Time) {
 	return starts, ends
 }
 
+const (
+	compareSQL     = comparedFigures + activeCustomers + comparedSpans
+	compareLongSQL = comparedFigures + activeAmongCustomers + comparedSpans
+)
+
 // A row is a part in all, or a bucket of the range or of the earlier period. Sums saturate as in the
 // summary, and each span is counted between two IDs for the same reason.
-const compareSQL = `
+const (
+	comparedFigures = `
 	select span.part, span.period, span.bucket,
 		sum(sold.transactions)::bigint as transactions_count,
 		sum(voided.transactions)::bigint as voided_count,
@@ -239,7 +249,9 @@ const compareSQL = `
 		least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
 		sum(redeemed.redemptions)::bigint as redemptions_count,
 		sum(used.vouchers)::bigint as vouchers_redeemed,
-		sum(joined.customers)::bigint as new_customers,
+		sum(joined.customers)::bigint as new_customers,`
+
+	activeCustomers = `
 		(
 			select count(distinct customer_id)
 			from loyalty.transaction
@@ -255,11 +267,48 @@ const compareSQL = `
 				and id >= @before_id
 				and id < @until_id
 				and status = 'completed'
-		) as active_before
+		) as active_before`
+
+	// Of a year with 2.5 million sales, this takes half the time: the sales are compared with the customers
+	// instead of being sorted. A month takes longer, because all customers are read.
+	activeAmongCustomers = `
+		(
+			select count(*)
+			from loyalty.account a
+			where a.tenant_id = @tenant_id
+				and a.visits is distinct from 0
+				and exists (
+					select
+					from loyalty.transaction t
+					where t.tenant_id = @tenant_id
+						and t.customer_id = a.customer_id
+						and t.id >= @first_id
+						and t.id < @next_id
+						and t.status = 'completed'
+				)
+		) as active_customers,
+		(
+			select count(*)
+			from loyalty.account a
+			where a.tenant_id = @tenant_id
+				and a.visits is distinct from 0
+				and exists (
+					select
+					from loyalty.transaction t
+					where t.tenant_id = @tenant_id
+						and t.customer_id = a.customer_id
+						and t.id >= @before_id
+						and t.id < @until_id
+						and t.status = 'completed'
+				)
+		) as active_before`
+
+	comparedSpans = `
 	from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[],
 		@starts::timestamptz[], @ends::timestamptz[], @first_ids::uuid[], @next_ids::uuid[])
 		as span (part, period, bucket, starts, ends, first_id, next_id)` + figuresOfSpan + `
 	group by grouping sets ((span.part), (span.period, span.bucket))`
+)
 
 // The same for one location, from its own index of sales.
 const compareAtSQL = `
