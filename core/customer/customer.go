@@ -52,12 +52,15 @@ type Upserted struct {
 
 // Service finds, creates and changes customers.
 type Service struct {
-	db    *db.DB
-	meter *usage.Meter
+	db     *db.DB
+	meter  *usage.Meter
+	finder *db.Finder[Customer]
 }
 
 // NewService makes the service.
-func NewService(d *db.DB) *Service { return &Service{db: d, meter: usage.NewMeter(d)} }
+func NewService(d *db.DB) *Service {
+	return &Service{db: d, meter: usage.NewMeter(d), finder: db.NewFinder(d, findAllSQL, func(c Customer) core.ID { return c.ID })}
+}
 
 // ErrErased refuses to change an erased customer.
 var ErrErased = core.Refuse("customer-erased", "This customer was erased and cannot be changed.")
@@ -160,7 +163,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details) (Customer
 
 // Find returns a customer, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
-	return db.ReadOne[Customer](ctx, s.db, by, findSQL, db.Args{"id": id})
+	return s.finder.Find(ctx, by, id)
 }
 
 // FindIn is Find in the caller's transaction.

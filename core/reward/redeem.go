@@ -173,7 +173,7 @@ func insert(tx *db.Tx, by core.Actor, r Redemption) (Redemption, error) {
 
 // FindRedemption returns a redemption, or core.ErrNotFound.
 func (s *Service) FindRedemption(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
-	return db.ReadOne[Redemption](ctx, s.db, by, findRedemptionSQL, db.Args{"id": id})
+	return s.finder.Find(ctx, by, id)
 }
 
 // Fulfil marks a pending redemption as fulfilled: the customer got the reward.

@@ -101,10 +101,15 @@ func (n New) read(check *core.Check) Reward {
 }
 
 // Service keeps rewards and redeems them.
-type Service struct{ db *db.DB }
+type Service struct {
+	db     *db.DB
+	finder *db.Finder[Redemption]
+}
 
 // NewService makes the service.
-func NewService(d *db.DB) *Service { return &Service{db: d} }
+func NewService(d *db.DB) *Service {
+	return &Service{db: d, finder: db.NewFinder(d, findRedemptionsSQL, func(r Redemption) core.ID { return r.ID })}
+}
 
 // Add creates a reward.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error) {

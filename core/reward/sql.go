@@ -250,6 +250,12 @@ const findRedemptionSQL = `
 	where tenant_id = @tenant_id
 		and id = @id`
 
+const findRedemptionsSQL = `
+	select ` + redemptionColumns + `
+	from loyalty.redemption
+	where tenant_id = @tenant_id
+		and id = any (@ids::uuid[])`
+
 const fulfilSQL = `
 	update loyalty.redemption
 	set status = 'fulfilled',

@@ -25,6 +25,7 @@ func (c Caller) May(a Ability) bool { return slices.Contains(c.Abilities, a) }
 func (c Caller) IsPlatform() bool { return c.Role == core.SuperAdmin }
 
 type credential struct {
+	ID          int64
 	Hash        []byte
 	Name        string
 	Abilities   []Ability
@@ -46,7 +47,7 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 	if !ok {
 		return Caller{}, core.ErrUnauthenticated
 	}
-	c, err := db.PlatformOne[credential](ctx, s.db, credentialSQL, db.Args{"id": id})
+	c, err := s.credentials.Do(ctx, 0, id)
 	if errors.Is(err, core.ErrNotFound) {
 		return Caller{}, core.ErrUnauthenticated
 	}
@@ -60,7 +61,7 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 		return Caller{}, core.ErrUnauthenticated
 	}
 	if c.LastUsedAt == nil || now.Sub(*c.LastUsedAt) >= time.Minute {
-		if err := s.markUsed(ctx, id); err != nil {
+		if _, err := s.uses.Do(ctx, 0, id); err != nil {
 			return Caller{}, err
 		}
 	}
@@ -86,10 +87,23 @@ func mayHave(role core.Role, tenant core.TenantID) bool {
 	return role == core.Owner
 }
 
-// markUsed stores that a token was used. If several requests do so at once, one writes and the others
-// skip it.
-func (s *Service) markUsed(ctx context.Context, id int64) error {
-	return db.RunPlatform(ctx, s.db, core.System(core.Tenant{}, "token use"), func(tx *db.Tx) error {
-		return db.Queue(tx, usedSQL, db.Args{"id": id, "now": tx.Now})
+// readCredentials reads the tokens of requests that arrived together, of all tenants.
+func (s *Service) readCredentials(ctx context.Context, _ core.TenantID, ids []int64) (map[int64]credential, error) {
+	rows, err := db.PlatformAll[credential](ctx, s.db, credentialsSQL, db.Args{"ids": ids})
+	found := make(map[int64]credential, len(rows))
+	for _, c := range rows {
+		found[c.ID] = c
+	}
+	return found, err
+}
+
+// markUsed stores that tokens were used.
+func (s *Service) markUsed(ctx context.Context, _ core.TenantID, ids []int64) (map[int64]bool, error) {
+	marked := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		marked[id] = true
+	}
+	return marked, db.RunPlatform(ctx, s.db, core.System(core.Tenant{}, "token use"), func(tx *db.Tx) error {
+		return db.Queue(tx, usedSQL, db.Args{"ids": ids, "now": tx.Now})
 	})
 }

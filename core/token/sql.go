@@ -68,22 +68,23 @@ const tellSQL = `
 	from told
 	order by created_at, id`
 
-const credentialSQL = `
-	select t.hash, t.name, t.abilities, t.last_used_at, t.expires_at, t.revoked_at, t.staff_id,
+const credentialsSQL = `
+	select t.id, t.hash, t.name, t.abilities, t.last_used_at, t.expires_at, t.revoked_at, t.staff_id,
 		s.role, s.status = 'active' as staff_active,
 		` + db.TenantColumns + `
 	from loyalty.token t
 	join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
 	left join loyalty.tenant n on n.id = t.tenant_id
-	where t.id = @id`
+	where t.id = any (@ids::bigint[])`
 
+// If several processes do this at once, one writes and the others skip it.
 const usedSQL = `
 	update loyalty.token
 	set last_used_at = @now
-	where id = (
+	where id in (
 		select id
 		from loyalty.token
-		where id = @id
+		where id = any (@ids::bigint[])
 			and (last_used_at is null or last_used_at <= @now::timestamptz - interval '1 minute')
 		for no key update skip locked
 	)`

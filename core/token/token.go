@@ -68,16 +68,25 @@ const MaxLive = 100
 // ErrLimit refuses a token beyond MaxLive.
 var ErrLimit = core.Refuse("token-limit-reached", "The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used.")
 
+// maxTogether is the number of tokens that one statement reads. Requests with the same token count once, so a
+// business with many requests doesn't delay others: it would need as many tokens.
+const maxTogether = 1000
+
 // Service creates, lists, revokes and authenticates tokens.
 type Service struct {
 	db   *db.DB
 	jobs *job.Queue
 	mail *mail.Service
+
+	credentials *db.Combiner[int64, credential] // by the token's ID, of all tenants
+	uses        *db.Combiner[int64, bool]       // likewise
 }
 
 // NewService makes the service and registers its job.
 func NewService(d *db.DB, jobs *job.Queue, m *mail.Service) *Service {
 	s := &Service{db: d, jobs: jobs, mail: m}
+	s.credentials = db.NewCombiner(maxTogether, 1, s.readCredentials)
+	s.uses = db.NewCombiner(maxTogether, 1, s.markUsed)
 	job.Handle(jobs, job.Upkeep, s.announce)
 	job.Handle(jobs, job.Upkeep, s.cleanUp)
 	job.Every(jobs, river.PeriodicInterval(time.Hour), cleanup{})

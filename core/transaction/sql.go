@@ -14,6 +14,12 @@ const findSQL = `
 	where tenant_id = @tenant_id
 		and id = @id`
 
+const findAllSQL = `
+	select ` + columns + `
+	from loyalty.transaction
+	where tenant_id = @tenant_id
+		and id = any (@ids::uuid[])`
+
 // An ID contains its created_at, so IDs are in the order of time.
 var newestFirst = db.Descending("t.id", "@id")
 

@@ -56,14 +56,19 @@ func (t Transaction) Award() int64 {
 }
 
 // Service records, voids and finds sales.
-type Service struct{ db *db.DB }
+type Service struct {
+	db     *db.DB
+	finder *db.Finder[Transaction]
+}
 
 // NewService makes the service.
-func NewService(d *db.DB) *Service { return &Service{db: d} }
+func NewService(d *db.DB) *Service {
+	return &Service{db: d, finder: db.NewFinder(d, findAllSQL, func(t Transaction) core.ID { return t.ID })}
+}
 
 // Find returns a sale, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {
-	return db.ReadOne[Transaction](ctx, s.db, by, findSQL, db.Args{"id": id})
+	return s.finder.Find(ctx, by, id)
 }
 
 // ListByCustomer returns a page of a customer's sales, newest first, or core.ErrNotFound if the customer

@@ -1,0 +1,218 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"example.com/loyalty/core"
+)
+
+// Combiner does work of one kind together: what arrives while a batch is under way travels in the next
+// one, as one statement for many callers. When nothing is under way, nothing waits. A batch starts after
+// its callers arrived, so what it reads is not stale for any of them.
+//
+// Each tenant has its own batches, so tenants don't wait for each other. Callers with the same key share
+// a place. A caller who is cancelled leaves at once if their batch has not begun; after that they get its
+// result. A batch that fails because of one of its keys is done again key by key.
+type Combiner[K comparable, V any] struct {
+	run    Batch[K, V]
+	most   int // keys of a batch
+	atOnce int // batches of a tenant
+
+	mu     sync.Mutex
+	queues map[core.TenantID]*queue[K, V] // of tenants with a batch under way
+}
+
+// Finder finds records of a tenant by ID. Those asked for at the same time are read by one statement.
+type Finder[T any] struct{ together *Combiner[core.ID, T] }
+
+// NewFinder returns a finder. The statement selects the records with @ids; id returns a record's.
+func NewFinder[T any](d *DB, sql string, id func(T) core.ID) *Finder[T] {
+	return &Finder[T]{NewCombiner(maxTogether, 1, func(ctx context.Context, tenant core.TenantID, ids []core.ID) (map[core.ID]T, error) {
+		rows, err := collect(ctx, d, tenant, sql, Args{"ids": ids}, allRows[T])
+		found := make(map[core.ID]T, len(rows))
+		for _, row := range rows {
+			found[id(row)] = row
+		}
+		return found, err
+	})}
+}
+
+// Find returns a record of the actor's tenant, or core.ErrNotFound.
+func (f *Finder[T]) Find(ctx context.Context, by core.Actor, id core.ID) (T, error) {
+	if err := requireTenant(by); err != nil {
+		var none T
+		return none, err
+	}
+	return f.together.Do(ctx, by.Tenant.ID, id)
+}
+
+// maxTogether is the number of records that a statement reads or writes for as many callers.
+const maxTogether = 64
+
+// Batch does the work for keys of a tenant. A key without a result has core.ErrNotFound.
+type Batch[K comparable, V any] func(ctx context.Context, tenant core.TenantID, keys []K) (map[K]V, error)
+
+const (
+	// maxWaiting limits the keys of a tenant that wait.
+	maxWaiting = 10_000
+	// batchTimeout ends a batch that hangs, so that no caller waits longer. The database gives up earlier.
+	batchTimeout = 30 * time.Second
+
+	tooMany = "Your business sends more requests than can be processed. Try again in a second."
+)
+
+// queue is the keys of a tenant that wait for their batch.
+type queue[K comparable, V any] struct {
+	running int // batches
+	waiting []*place[K, V]
+	places  map[K]*place[K, V] // those in waiting, except those left by all callers
+}
+
+// place is a key with those who wait for its result.
+type place[K comparable, V any] struct {
+	key     K
+	callers int
+	done    chan struct{} // closed when the fields below are set
+	value   V
+	err     error
+}
+
+// NewCombiner returns a combiner whose batches have up to most keys, with up to atOnce batches of a tenant
+// under way.
+func NewCombiner[K comparable, V any](most, atOnce int, run Batch[K, V]) *Combiner[K, V] {
+	return &Combiner[K, V]{run: run, most: most, atOnce: atOnce, queues: map[core.TenantID]*queue[K, V]{}}
+}
+
+// Do returns the result for a key. Tenant 0 is the platform.
+func (c *Combiner[K, V]) Do(ctx context.Context, tenant core.TenantID, key K) (V, error) {
+	p, err := c.join(ctx, tenant, key)
+	if err != nil {
+		var none V
+		return none, err
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		if c.leave(tenant, p) {
+			var none V
+			return none, ctx.Err()
+		}
+		<-p.done
+	}
+	return p.value, p.err
+}
+
+// join adds a caller to the queue, and starts a batch unless enough are under way.
+func (c *Combiner[K, V]) join(ctx context.Context, tenant core.TenantID, key K) (*place[K, V], error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := c.queues[tenant]
+	if q == nil {
+		q = &queue[K, V]{places: map[K]*place[K, V]{}}
+		c.queues[tenant] = q
+	}
+	p := q.places[key]
+	if p == nil {
+		if len(q.waiting) >= maxWaiting {
+			return nil, core.Busy(tooMany, time.Second)
+		}
+		p = &place[K, V]{key: key, done: make(chan struct{})}
+		q.waiting, q.places[key] = append(q.waiting, p), p
+	}
+	p.callers++
+	if q.running < c.atOnce {
+		q.running++
+		go c.work(context.WithoutCancel(ctx), tenant, q)
+	}
+	return p, nil
+}
+
+// leave takes a caller out of the queue, and reports whether their batch had not begun.
+func (c *Combiner[K, V]) leave(tenant core.TenantID, p *place[K, V]) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := c.queues[tenant]
+	if q == nil || q.places[p.key] != p {
+		return false
+	}
+	if p.callers--; p.callers == 0 {
+		delete(q.places, p.key)
+	}
+	return true
+}
+
+// work does batches until nobody waits.
+func (c *Combiner[K, V]) work(ctx context.Context, tenant core.TenantID, q *queue[K, V]) {
+	for batch := c.take(tenant, q); len(batch) > 0; batch = c.take(tenant, q) {
+		c.do(ctx, tenant, batch)
+	}
+}
+
+// take begins a batch with those who have waited longest. Without any, it ends the work.
+func (c *Combiner[K, V]) take(tenant core.TenantID, q *queue[K, V]) (batch []*place[K, V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(q.waiting) > 0 && len(batch) < c.most {
+		p := q.waiting[0]
+		q.waiting[0], q.waiting = nil, q.waiting[1:]
+		if p.callers > 0 {
+			batch = append(batch, p)
+			delete(q.places, p.key)
+		}
+	}
+	if len(batch) == 0 {
+		if q.running--; q.running == 0 {
+			delete(c.queues, tenant)
+		}
+	}
+	return batch
+}
+
+// do sets the results of a batch.
+func (c *Combiner[K, V]) do(ctx context.Context, tenant core.TenantID, batch []*place[K, V]) {
+	keys := make([]K, len(batch))
+	for i, p := range batch {
+		keys[i] = p.key
+	}
+	values, err := c.runSafely(ctx, tenant, keys)
+	if len(batch) > 1 && isOfOneKey(err) {
+		for i := range batch {
+			c.do(ctx, tenant, batch[i:i+1])
+		}
+		return
+	}
+	for _, p := range batch {
+		value, found := values[p.key]
+		p.value, p.err = value, err
+		if err == nil && !found {
+			p.err = core.ErrNotFound
+		}
+		close(p.done)
+	}
+}
+
+// runSafely runs a batch. A panic is an error: it must not end the process, nor leave callers waiting.
+func (c *Combiner[K, V]) runSafely(ctx context.Context, tenant core.TenantID, keys []K) (values map[K]V, err error) {
+	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
+	defer cancel()
+	defer func() {
+		if broken := recover(); broken != nil {
+			values, err = nil, fmt.Errorf("db: a batch panicked: %v\n%s", broken, debug.Stack())
+		}
+	}()
+	return c.run(ctx, tenant, keys)
+}
+
+// isOfOneKey reports whether an error may be the fault of one key, and not of the database.
+func isOfOneKey(err error) bool {
+	var refusal *core.Error
+	return err != nil && !errors.As(err, &refusal) && !errors.Is(err, context.DeadlineExceeded)
+}
