@@ -32,7 +32,7 @@ type Finder[T any] struct{ together *Combiner[core.ID, T] }
 
 // NewFinder returns a finder. The statement selects the records with @ids; id returns a record's.
 func NewFinder[T any](d *DB, sql string, id func(T) core.ID) *Finder[T] {
-	return &Finder[T]{NewCombiner(maxTogether, 1, func(ctx context.Context, tenant core.TenantID, ids []core.ID) (map[core.ID]T, error) {
+	return &Finder[T]{NewCombiner(MaxTogether, 1, func(ctx context.Context, tenant core.TenantID, ids []core.ID) (map[core.ID]T, error) {
 		rows, err := collect(ctx, d, tenant, sql, Args{"ids": ids}, allRows[T])
 		found := make(map[core.ID]T, len(rows))
 		for _, row := range rows {
@@ -51,8 +51,8 @@ func (f *Finder[T]) Find(ctx context.Context, by core.Actor, id core.ID) (T, err
 	return f.together.Do(ctx, by.Tenant.ID, id)
 }
 
-// maxTogether is the number of records that a statement reads or writes for as many callers.
-const maxTogether = 64
+// MaxTogether is the usual size of a batch.
+const MaxTogether = 64
 
 // Batch does the work for keys of a tenant. A key without a result has core.ErrNotFound.
 type Batch[K comparable, V any] func(ctx context.Context, tenant core.TenantID, keys []K) (map[K]V, error)

@@ -120,8 +120,10 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 		}
 	}
 	// By default pgx pings a connection that was idle for a second, which costs a round trip.
-	// onLiveConn notices a dead one when it is used.
-	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	// onLiveConn notices a dead one when it is used; sendOnce can't.
+	config.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
+		return ctx.Value(tried{}) != nil && p.IdleDuration > time.Second
+	}
 	role := Role
 	if o.Listens {
 		role = queueRole

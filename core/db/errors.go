@@ -43,6 +43,12 @@ func Violates(err error, constraint string) bool {
 	return serverError(err).ConstraintName == constraint
 }
 
+// RefusesData reports whether err is the refusal of a value or of a constraint, so that nothing was written.
+func RefusesData(err error) bool {
+	class := serverError(err).Code
+	return strings.HasPrefix(class, "22") || strings.HasPrefix(class, "23")
+}
+
 // Overflows reports whether err says that a number exceeds 64 bits.
 func Overflows(err error) bool { return errorCode(err) == numericOutOfRange }
 

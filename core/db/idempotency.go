@@ -109,6 +109,48 @@ func (tx *Tx) storeResponse(by core.Actor, result any) error {
 	})
 }
 
+// Reply is the response to a request that is carried out together with others, in the form of a statement's
+// arguments. Without an idempotency key, all fields are nil.
+type Reply struct {
+	Caller, Key       *string
+	Fingerprint, Body []byte
+	Status            *int
+}
+
+// NewReply renders the response to a request, before it is carried out.
+func NewReply(by core.Actor, result any) (Reply, error) {
+	request := by.Idempotency
+	if request == nil {
+		return Reply{}, nil
+	}
+	rendered, err := request.Render(result)
+	return Reply{new(callerOf(by)), &request.Key, request.Fingerprint[:], rendered.Body, &rendered.Status}, err
+}
+
+// Give sets the response of the request after it was carried out.
+func (r Reply) Give(by core.Actor) {
+	if r.Key != nil {
+		by.Idempotency.Response = core.Response{Status: *r.Status, Body: r.Body}
+	}
+}
+
+const (
+	// KeyIsFree is the condition that a row of "given" has no key, or one that is new and that this transaction has
+	// locked. A response that is stored after the statement began violates the primary key.
+	KeyIsFree = `(given.key is null
+				or pg_try_advisory_xact_lock(hashtextextended(given.caller || ' ' || given.key, 7))
+				and not exists (select from loyalty.idempotency where caller = given.caller and key = given.key))`
+
+	// StoreReplies stores the replies of the rows in "accepted".
+	StoreReplies = `
+	reply as (
+		insert into loyalty.idempotency (tenant_id, caller, key, fingerprint, status, body, created_at)
+		select @tenant_id, caller, key, fingerprint, status, body, created_at
+		from accepted
+		where key is not null
+	)`
+)
+
 // DeleteOldResponses deletes responses that are older than a day, the oldest first and at most
 // upTo, in a transaction of the platform. It returns their number.
 func DeleteOldResponses(ctx context.Context, tx *Tx, upTo int64) (int64, error) {

@@ -180,6 +180,48 @@ func PlatformTogether(ctx context.Context, d *DB, readings ...Reading) error {
 	return d.readTogether(ctx, 0, readings)
 }
 
+// WriteTogether runs statements in one transaction of a tenant, in one round trip. Each sees what the ones
+// before wrote. An error means that nothing was written, unless the connection was lost while committing.
+func WriteTogether(ctx context.Context, d *DB, tenant core.TenantID, readings ...Reading) error {
+	calls, reads, err := bindAll(readings, tenant)
+	if err != nil {
+		return err
+	}
+	calls = append([]call{enter(tenant)}, calls...)
+	if d.whole != nil {
+		return d.whole.send(ctx, calls, reads...)
+	}
+	for attempt := 1; ; attempt++ {
+		err := d.sendOnce(ctx, calls, reads)
+		if err == nil || attempt == attempts || !canRetry(ctx, err) {
+			return translate(ctx, err)
+		}
+	}
+}
+
+// sendOnce sends calls as one implicit transaction. If the connection is lost, they are not sent again, because
+// they may have been committed. So a connection that was idle is tried first.
+func (d *DB) sendOnce(ctx context.Context, calls []call, reads []func(pgx.Rows) error) error {
+	conn, err := d.pool.Acquire(context.WithValue(ctx, tried{}, true))
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return roundTrip(ctx, conn, calls, reads)
+}
+
+// tried marks the context of a caller who needs a connection that works.
+type tried struct{}
+
+// Column returns a column of a table that is an argument of a statement (unnest).
+func Column[R, V any](rows []R, of func(R) V) []V {
+	values := make([]V, len(rows))
+	for i, row := range rows {
+		values[i] = of(row)
+	}
+	return values
+}
+
 func bindAll(readings []Reading, tenant core.TenantID) ([]call, []func(pgx.Rows) error, error) {
 	calls, reads := make([]call, len(readings)), make([]func(pgx.Rows) error, len(readings))
 	for i, r := range readings {

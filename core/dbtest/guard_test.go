@@ -27,6 +27,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
 	_ "example.com/loyalty/core/token"
 	"example.com/loyalty/migrations"
 )
@@ -294,13 +295,24 @@ func TestEachTableHasOneWriter(t *testing.T) {
 	t.Parallel()
 	write := regexp.MustCompile(`(?i)\b(?:insert into|update|delete from)\s+loyalty\.(\w+)`)
 	writers := map[string]string{}
-	for _, s := range statements(t) {
-		for _, m := range write.FindAllStringSubmatch(s.sql, -1) {
-			if known := writers[m[1]]; known != "" && known != s.pkg {
-				t.Errorf("%s is written by %s and by %s", m[1], known, s.pkg)
+	note := func(pkg, sql string) {
+		for _, m := range write.FindAllStringSubmatch(sql, -1) {
+			if known := writers[m[1]]; known != "" && known != pkg {
+				t.Errorf("%s is written by %s and by %s", m[1], known, pkg)
 			}
-			writers[m[1]] = s.pkg
+			writers[m[1]] = pkg
 		}
+	}
+	// Parts that another package puts into its own statement.
+	parts := map[string]string{"db": db.StoreReplies, "ledger": ledger.AwardAll}
+	for _, s := range statements(t) {
+		for pkg, part := range parts {
+			if strings.Contains(s.sql, part) {
+				note(pkg, part)
+				s.sql = strings.ReplaceAll(s.sql, part, "")
+			}
+		}
+		note(s.pkg, s.sql)
 	}
 	if writers["account"] != "ledger" {
 		t.Errorf("account is written by %q, want ledger alone", writers["account"])
@@ -443,6 +455,12 @@ func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
 			return customer.Found
 		case "ThemeOf":
 			return db.ThemeOf
+		case "KeyIsFree":
+			return db.KeyIsFree
+		case "StoreReplies":
+			return db.StoreReplies
+		case "AwardAll":
+			return ledger.AwardAll
 		}
 	}
 	t.Fatalf("a statement is put together from a %T", e)

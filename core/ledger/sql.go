@@ -47,3 +47,51 @@ const queueSQL = moveBalance + `, entry as (
 		` + insertEntry + `(select entries from moved), (select balance from moved)
 	)
 	select`
+
+// AwardAll awards the sales in "accepted": it moves each customer's account once, in the order of the customers'
+// IDs, counts their visits and spend, and writes an entry for each award. A missing account leaves an entry
+// without a number, which its column refuses.
+const AwardAll = `
+	gained as (
+		select customer_id, coalesce(sum(award) filter (where unit = 'points'), 0) as points,
+			coalesce(sum(award) filter (where unit = 'stamps'), 0) as stamps,
+			count(*) filter (where award > 0) as entries, count(*) as visits, sum(spend) as spent_cents
+		from accepted
+		group by customer_id
+	),
+	held as materialized (
+		select customer_id
+		from loyalty.account
+		where tenant_id = @tenant_id
+			and customer_id = any (@customers::uuid[])
+			and customer_id in (select customer_id from gained)
+		order by customer_id
+		for no key update
+	),
+	moved as (
+		update loyalty.account a
+		set points = a.points + g.points,
+			stamps = a.stamps + g.stamps,
+			entries = a.entries + g.entries,
+			visits = a.visits + g.visits,
+			spent_cents = a.spent_cents + g.spent_cents
+		from gained g
+		join held h on h.customer_id = g.customer_id
+		where a.tenant_id = @tenant_id
+			and a.customer_id = g.customer_id
+		returning a.customer_id, a.points - g.points as points, a.stamps - g.stamps as stamps, a.entries - g.entries as entries
+	),
+	entry as (
+		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
+			actor_kind, actor_id, actor_name, created_at,
+			seq,
+			balance_after)
+		select @tenant_id, s.entry, s.customer_id, s.unit, s.award, 'earn', s.id,
+			s.actor_kind, s.actor_id, s.actor_name, s.created_at,
+			m.entries + row_number() over (partition by s.customer_id order by s.place),
+			case when s.unit = 'points' then m.points else m.stamps end
+				+ sum(s.award) over (partition by s.customer_id, s.unit order by s.place)
+		from accepted s
+		left join moved m on m.customer_id = s.customer_id
+		where s.award > 0
+	)`

@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
@@ -59,11 +60,16 @@ const (
 )
 
 // Record records a sale and awards what its type earns. The award is stored with the sale, so a later
-// change of the type doesn't affect it. Only the award, at the end, locks the customer's account.
+// change of the type doesn't affect it. Sales that arrive together are recorded by one statement; one that
+// this leaves out is recorded or refused alone.
 func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction, error) {
-	t, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Transaction, error) {
-		return s.RecordIn(ctx, tx, by, n)
-	})
+	if err := by.Require(core.Cashier); err != nil {
+		return Transaction{}, err
+	}
+	if t, recorded, err := s.recordTogether(ctx, by, n); recorded || err != nil {
+		return t, err
+	}
+	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) { return s.RecordIn(ctx, tx, by, n) })
 	return t, Refusal(err)
 }
 
@@ -77,22 +83,16 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 		return Transaction{}, err
 	}
 	kind, award := found.earn(check, in)
+	if found.ID != nil {
+		s.kinds.remember(tx.Tenant, kind)
+	}
 	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
 		check.Add("customer_ulid", core.InvalidChoice)
 	}
 	if err := check.Err(); err != nil {
 		return Transaction{}, err
 	}
-	t := Transaction{
-		ID: core.NewID(tx.Now), RuleType: kind.RuleType, SpendAmountCents: in.spend, Status: Completed,
-		CustomerID: in.customer, TransactionTypeID: kind.ID, Source: n.Source, LocationID: in.location,
-		ExternalReference: in.reference, CreatedAt: tx.Now,
-	}
-	if kind.RuleType == ledger.Points {
-		t.PointsAwarded = &award
-	} else {
-		t.StampsAwarded = &award
-	}
+	t := in.sale(kind, award, n.Source, tx.Now)
 	if err := insert(tx, by, t); err != nil {
 		return Transaction{}, err
 	}
@@ -102,6 +102,21 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 		})
 	}
 	return t, err
+}
+
+// sale returns the sale of a type.
+func (in input) sale(kind Type, award int64, source Source, now time.Time) Transaction {
+	t := Transaction{
+		ID: core.NewID(now), RuleType: kind.RuleType, SpendAmountCents: in.spend, Status: Completed,
+		CustomerID: in.customer, TransactionTypeID: kind.ID, Source: source, LocationID: in.location,
+		ExternalReference: in.reference, CreatedAt: now,
+	}
+	if kind.RuleType == ledger.Points {
+		t.PointsAwarded = &award
+	} else {
+		t.StampsAwarded = &award
+	}
+	return t
 }
 
 // Refusal turns the database's errors about a sale into refusals, and returns every other error as it is.

@@ -134,7 +134,7 @@ const referencesSQL = `
 		select status
 		from loyalty.customer
 		where tenant_id = @tenant_id
-			and id = coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000')
+			and id = (select coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000'))
 			and merged_into is null
 		for key share
 	)

@@ -57,14 +57,21 @@ func (t Transaction) Award() int64 {
 
 // Service records, voids and finds sales.
 type Service struct {
-	db     *db.DB
-	finder *db.Finder[Transaction]
+	db       *db.DB
+	finder   *db.Finder[Transaction]
+	together *db.Combiner[*ready, bool]
+	kinds    *kinds
 }
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
-	return &Service{db: d, finder: db.NewFinder(d, findAllSQL, func(t Transaction) core.ID { return t.ID })}
+	s := &Service{db: d, finder: db.NewFinder(d, findAllSQL, func(t Transaction) core.ID { return t.ID }), kinds: &kinds{}}
+	s.together = db.NewCombiner(db.MaxTogether, batchesAtOnce, s.recordAll)
+	return s
 }
+
+// batchesAtOnce is the number of a tenant's batches of sales under way: one is prepared while the other commits.
+const batchesAtOnce = 2
 
 // Find returns a sale, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {

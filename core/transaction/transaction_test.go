@@ -660,16 +660,16 @@ func TestRoundTrips(t *testing.T) {
 		want int
 		do   func() error
 	}{
-		{"record", 2, record(s.of(1000))},
-		{"record nothing earned", 2, record(s.of(0))},
-		{"record at a location", 2, record(s.at(s.open("Söder").ID))},
-		{"record with a receipt number", 2, func() error {
+		{"record", 1, record(s.of(1000))},
+		{"record nothing earned", 1, record(s.of(0))},
+		{"record at a location", 1, record(s.at(s.open("Söder").ID))},
+		{"record with a receipt number", 1, func() error {
 			n := s.of(1000)
 			receipts++
 			n.ExternalReference = new(fmt.Sprint(receipts))
 			return record(n)()
 		}},
-		{"record and void", 4, func() error {
+		{"record and void", 3, func() error {
 			if err := record(s.of(1000))(); err != nil {
 				return err
 			}
@@ -688,7 +688,7 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		}},
 		{"detail", 1, func() error { return second(s.Sales.Detail(ctx, s.By, sold)) }},
-		{"a cashier's void", 4, func() error {
+		{"a cashier's void", 3, func() error {
 			made, err := s.Sales.Record(ctx, cashier, s.of(1000))
 			if err != nil {
 				return err
@@ -700,7 +700,7 @@ func TestRoundTrips(t *testing.T) {
 		}},
 	} {
 		var trips int
-		for range 2 { // the first run prepares the statements
+		for range 3 { // the first run of a type looks it up, and the next one prepares the statements
 			before := count()
 			if err := c.do(); err != nil {
 				t.Fatalf("%s: %v", c.name, err)

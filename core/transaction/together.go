@@ -1,0 +1,242 @@
+package transaction
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// ready is a sale that only the database can refuse.
+type ready struct {
+	Transaction
+	kind  Type    // whose rule gave the award; the statement checks that it is still the type's
+	entry core.ID // of the ledger
+	by    core.Actor
+	reply db.Reply
+}
+
+// prepare returns a sale that can be recorded together with others, or nil: if it must be refused, or its
+// type isn't known yet.
+func (s *Service) prepare(by core.Actor, n New) (*ready, error) {
+	check := core.NewCheck(n.Malformed)
+	in := n.read(check)
+	kind, known := s.kinds.find(by.Tenant.ID, in.typeID)
+	if !known {
+		return nil, nil //nolint:nilnil // recorded alone
+	}
+	award := kind.award(check, in.spend)
+	if check.Err() != nil {
+		return nil, nil //nolint:nilnil // refused alone, with what the database finds
+	}
+	now := s.db.Now()
+	r := &ready{Transaction: in.sale(kind, award, n.Source, now), kind: kind, entry: core.NewID(now), by: by}
+	var err error
+	r.reply, err = db.NewReply(by, r.Transaction)
+	return r, err
+}
+
+// recordTogether records a sale with those that arrive at the same time, in one statement. It returns false
+// if the sale must be recorded or refused alone; then nothing of it was recorded.
+func (s *Service) recordTogether(ctx context.Context, by core.Actor, n New) (t Transaction, recorded bool, err error) {
+	r, err := s.prepare(by, n)
+	if r == nil || err != nil {
+		return Transaction{}, false, err
+	}
+	_, err = s.together.Do(ctx, by.Tenant.ID, r)
+	switch {
+	case errors.Is(err, core.ErrNotFound) || db.RefusesData(err):
+		return Transaction{}, false, nil
+	case err != nil:
+		return Transaction{}, false, err
+	}
+	r.reply.Give(by)
+	return r.Transaction, true, nil
+}
+
+// Of the sales, it records those whose type has the same rule as when the award was computed, whose
+// customer, location and receipt number can be used, and whose idempotency key is new.
+//
+// Customers and accounts are locked in the order of their IDs. A customer is locked as for a single sale
+// (referencesSQL).
+const recordAllSQL = `
+	with given as (
+		select *
+		from unnest(@ids::uuid[], @customers::uuid[], @types::bigint[], @spends::bigint[], @awards::bigint[], @sources::text[],
+			@locations::bigint[], @references::text[], @actor_kinds::text[], @actor_ids::text[], @actor_names::text[],
+			@times::timestamptz[], @entries::uuid[], @callers::text[], @keys::text[], @fingerprints::bytea[], @statuses::int[], @bodies::bytea[])
+			with ordinality
+			as sale (id, customer_id, type, spend, award, source,
+			location_id, reference, actor_kind, actor_id, actor_name,
+			created_at, entry, caller, key, fingerprint, status, body, place)
+	),
+	kind as (
+		select t.id, t.rule_type
+		from unnest(@kinds::bigint[], @rule_types::text[], @points::bigint[], @units::bigint[], @stamps::bigint[], @least::bigint[], @most::bigint[])
+			as k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
+		join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = k.id
+		where t.active
+			and (t.rule_type, t.points_per_unit, t.unit_cents, t.stamps_per_transaction, t.min_spend_cents)
+				= (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
+			and t.max_award is not distinct from k.max_award
+	),
+	buyer as (
+		select id
+		from loyalty.customer
+		where tenant_id = @tenant_id
+			and id = any (@customers::uuid[])
+			and status = 'active'
+			and merged_into is null
+		order by id
+		for key share
+	),
+	accepted as materialized (
+		select given.*, kind.rule_type as unit
+		from given
+		join kind on kind.id = given.type
+		join buyer on buyer.id = given.customer_id
+		where (given.location_id is null
+				or (select active from loyalty.location where tenant_id = @tenant_id and id = given.location_id))
+			and (given.reference is null
+				or not exists (select from loyalty.transaction where tenant_id = @tenant_id and external_reference = given.reference))
+			and ` + db.KeyIsFree + `
+	),
+	sold as (
+		insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
+			points_awarded, stamps_awarded,
+			source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+		select @tenant_id, id, customer_id, type, unit, spend,
+			case when unit = 'points' then award end, case when unit = 'stamps' then award end,
+			source, location_id, reference, actor_kind, actor_id, actor_name, created_at
+		from accepted
+		order by place
+	),` + db.StoreReplies + `,` + ledger.AwardAll + `
+	select id
+	from accepted`
+
+// The statement counts visits and spend itself. Without this setting, a trigger does, as for a single sale.
+const countedSQL = `
+	select set_config('app.visits_counted', 'yes', true) as set`
+
+// recordAll records sales of a tenant in one transaction, except those that can't be recorded as they are.
+func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*ready) (map[*ready]bool, error) {
+	var set []struct{ Set string }
+	var rows []struct{ ID core.ID }
+	err := db.WriteTogether(ctx, s.db, tenant, db.AllInto(&set, countedSQL, nil), db.AllInto(&rows, recordAllSQL, recordAllArgs(sales)))
+	ids := make(map[core.ID]bool, len(rows))
+	for _, row := range rows {
+		ids[row.ID] = true
+	}
+	recorded := make(map[*ready]bool, len(rows))
+	for _, r := range sales {
+		if ids[r.ID] {
+			recorded[r] = true
+		}
+	}
+	return recorded, err
+}
+
+// recordAllArgs returns the columns of the sales and of their types.
+func recordAllArgs(sales []*ready) db.Args {
+	sales, kinds := compatible(sales)
+	return db.Args{
+		"ids":          db.Column(sales, func(r *ready) core.ID { return r.ID }),
+		"customers":    db.Column(sales, func(r *ready) core.ID { return r.CustomerID }),
+		"types":        db.Column(sales, func(r *ready) int64 { return r.TransactionTypeID }),
+		"spends":       db.Column(sales, func(r *ready) int64 { return r.SpendAmountCents }),
+		"awards":       db.Column(sales, func(r *ready) int64 { return r.Award() }),
+		"sources":      db.Column(sales, func(r *ready) string { return string(r.Source) }),
+		"locations":    db.Column(sales, func(r *ready) *int64 { return r.LocationID }),
+		"references":   db.Column(sales, func(r *ready) *string { return r.ExternalReference }),
+		"actor_kinds":  db.Column(sales, func(r *ready) string { return string(r.by.Kind) }),
+		"actor_ids":    db.Column(sales, func(r *ready) string { return r.by.ID }),
+		"actor_names":  db.Column(sales, func(r *ready) string { return r.by.Name }),
+		"times":        db.Column(sales, func(r *ready) time.Time { return r.CreatedAt }),
+		"entries":      db.Column(sales, func(r *ready) core.ID { return r.entry }),
+		"callers":      db.Column(sales, func(r *ready) *string { return r.reply.Caller }),
+		"keys":         db.Column(sales, func(r *ready) *string { return r.reply.Key }),
+		"fingerprints": db.Column(sales, func(r *ready) []byte { return r.reply.Fingerprint }),
+		"statuses":     db.Column(sales, func(r *ready) *int { return r.reply.Status }),
+		"bodies":       db.Column(sales, func(r *ready) []byte { return r.reply.Body }),
+
+		"kinds":      db.Column(kinds, func(t Type) int64 { return t.ID }),
+		"rule_types": db.Column(kinds, func(t Type) string { return string(t.RuleType) }),
+		"points":     db.Column(kinds, func(t Type) int64 { return t.PointsPerUnit }),
+		"units":      db.Column(kinds, func(t Type) int64 { return t.UnitCents }),
+		"stamps":     db.Column(kinds, func(t Type) int64 { return t.StampsPerTransaction }),
+		"least":      db.Column(kinds, func(t Type) int64 { return t.MinSpendCents }),
+		"most":       db.Column(kinds, func(t Type) *int64 { return t.MaxAward }),
+	}
+}
+
+// compatible returns the sales that one statement can record, and their types. Left out are those that repeat
+// another one's idempotency key or receipt number, and those whose type had another rule.
+func compatible(sales []*ready) (together []*ready, kinds []Type) {
+	type claim struct{ of, value string }
+	claimed, byID := map[claim]bool{}, map[int64]Type{}
+	for _, r := range sales {
+		var claims []claim
+		if r.reply.Key != nil {
+			claims = append(claims, claim{*r.reply.Caller, *r.reply.Key})
+		}
+		if r.ExternalReference != nil {
+			claims = append(claims, claim{"", *r.ExternalReference})
+		}
+		kind, known := byID[r.kind.ID]
+		if known && !kind.hasRuleOf(r.kind) || slices.ContainsFunc(claims, func(c claim) bool { return claimed[c] }) {
+			continue
+		}
+		if !known {
+			byID[r.kind.ID], kinds = r.kind, append(kinds, r.kind)
+		}
+		for _, c := range claims {
+			claimed[c] = true
+		}
+		together = append(together, r)
+	}
+	return together, kinds
+}
+
+// hasRuleOf reports whether two types earn the same.
+func (t Type) hasRuleOf(other Type) bool {
+	one, two := t.Rule, other.Rule
+	most := one.MaxAward == two.MaxAward || one.MaxAward != nil && two.MaxAward != nil && *one.MaxAward == *two.MaxAward
+	one.MaxAward, two.MaxAward = nil, nil
+	return t.RuleType == other.RuleType && most && one == two
+}
+
+// kinds remembers the types of recent sales, so that an award can be computed before the database is asked. It
+// may be out of date: the statement compares.
+type kinds struct {
+	mu    sync.RWMutex
+	known map[kindKey]Type
+}
+
+type kindKey struct {
+	tenant core.TenantID
+	id     int64
+}
+
+// maxKinds limits what is remembered.
+const maxKinds = 20_000
+
+func (k *kinds) find(tenant core.TenantID, id int64) (Type, bool) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	kind, known := k.known[kindKey{tenant, id}]
+	return kind, known
+}
+
+func (k *kinds) remember(tenant core.TenantID, kind Type) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.known == nil || len(k.known) >= maxKinds {
+		k.known = map[kindKey]Type{}
+	}
+	k.known[kindKey{tenant, kind.ID}] = kind
+}
