@@ -23,6 +23,7 @@ import (
 
 // cafe is the café during its year.
 type cafe struct {
+	facts
 	db      *db.DB
 	jobs    *job.Queue
 	service *coupon.Service
@@ -30,32 +31,22 @@ type cafe struct {
 	until   time.Time // now, in the café's zone
 	tenant  core.Tenant
 
-	people    []core.Actor // in the order of team
+	people    []core.Actor // in the order of the team
 	locations map[int]int64
-	types     []int64 // in the order of types
-	rewards   []cafeReward
-	coupons   []cafeCoupon
+	types     []int64 // in the order of the facts
 	guests    []*guest
 	receipts  int
 }
 
-const timeZone = "Europe/Stockholm"
-
 // open creates the tenant.
 func open(ctx context.Context, d *db.DB) *cafe {
 	jobs := fixture.Must(job.New(d, slog.New(slog.DiscardHandler)))
-	c := &cafe{
-		db: d, jobs: jobs, until: d.Now().In(fixture.Must(core.Zone(timeZone))), locations: map[int]int64{},
-		rewards: slices.Clone(rewards), coupons: slices.Clone(coupons),
-	}
+	c := &cafe{facts: readFacts(), db: d, jobs: jobs, locations: map[int]int64{}}
+	c.until = d.Now().In(fixture.Must(core.Zone(*c.Tenant.TimeZone)))
 	c.service = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	year, month, day := c.until.Date()
 	c.r = rand.New(rand.NewPCG(uint64(year*10_000+int(month)*100+day), 1))
-	c.tenant = fixture.AddTenant(ctx, d.At(c.opened()), system(core.Tenant{}), tenant.New{
-		Name: new("Café Åro"), Slug: new(Slug), Email: &team[owner].Email, PlanID: new(int64(1)),
-		BillingCycle: new("monthly"), PaymentMethod: new("manual"),
-		TimeZone: new(timeZone), Currency: new("EUR"), Country: new("SE"),
-	})
+	c.tenant = fixture.AddTenant(ctx, d.At(c.opened()), system(core.Tenant{}), c.Tenant)
 	return c
 }
 
@@ -76,17 +67,16 @@ func clock(day time.Time, minute float64) time.Time {
 // hire adds the team and the locations.
 func (c *cafe) hire(ctx context.Context, password string) (people []staff.Person) {
 	opened := c.db.At(c.opened())
-	for _, n := range team {
+	for i, n := range c.Team {
 		n.Password = password
-		p := fixture.AddPerson(ctx, opened, system(c.tenant), n)
+		p := fixture.AddPerson(ctx, opened, system(c.tenant), n.New)
 		people = append(people, p)
 		c.people = append(c.people, fixture.Actor(c.tenant, p))
+		if n.Location != "" {
+			c.locations[i] = fixture.Must(location.NewService(opened).Add(ctx, c.people[owner], location.New{Name: &n.Location})).ID
+		}
 	}
 	c.people = append(c.people, core.Actor{Kind: core.ByToken, Name: "Ordering app", Tenant: c.tenant})
-	for _, cashier := range []int{firstCashier, secondCashier} {
-		name := locations[cashier]
-		c.locations[cashier] = fixture.Must(location.NewService(opened).Add(ctx, c.people[owner], location.New{Name: &name})).ID
-	}
 	return people
 }
 
@@ -95,56 +85,42 @@ func (c *cafe) sales(at time.Time) *transaction.Service { return transaction.New
 func (c *cafe) redemptions(at time.Time) *reward.Service { return reward.NewService(c.db.At(at)) }
 
 func (c *cafe) addTypes(ctx context.Context) {
-	for _, n := range types {
+	for _, n := range c.Types {
 		c.types = append(c.types, fixture.Must(c.sales(c.opened()).AddType(ctx, c.people[owner], n)).ID)
 	}
 }
 
 func (c *cafe) addRewards(ctx context.Context) {
-	for i := range c.rewards {
-		r := &c.rewards[i]
-		r.from, r.to, r.left = c.opened().Add(time.Duration(i)*time.Minute), c.until, r.stock
-		if r.since > 0 {
-			r.from = c.ago(r.since, forenoon)
+	for i, r := range c.Rewards {
+		r.from, r.to = c.opened().Add(time.Duration(i)*time.Minute), c.until
+		if r.Since > 0 {
+			r.from = c.ago(r.Since, forenoon)
 		}
-		if r.withdrawn > 0 {
-			r.to = c.ago(r.withdrawn, evening)
+		if r.Withdrawn > 0 {
+			r.to = c.ago(r.Withdrawn, evening)
 		}
-		var picture *[]byte
-		if r.picture != nil {
-			picture = new(drawn(r.picture))
+		if r.Stock != nil {
+			r.left = *r.Stock
 		}
-		r.Reward = fixture.Must(c.redemptions(r.from).Add(ctx, c.people[owner], reward.New{
-			Picture: picture,
-			Name:    &r.name, Description: &r.description, PointsCost: optional(r.points), StampsCost: optional(r.stamps), Stock: optional(r.stock), CostCents: &r.cost,
-		}))
+		if r.Image != "" {
+			r.Picture = new(readFile(r.Image))
+		}
+		r.made = fixture.Must(c.redemptions(r.from).Add(ctx, c.people[owner], r.New))
 	}
-}
-
-// optional returns nil for 0.
-func optional(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
 }
 
 func (c *cafe) addCoupons(ctx context.Context) {
-	for i, n := range c.coupons {
-		in := coupon.New{
-			Name: &n.name, Description: &n.description, BenefitType: new(string(n.benefit)), BenefitValue: optional(n.value),
-			VoucherValidDays: optional(n.validDays),
+	for _, n := range c.Coupons {
+		if i := slices.IndexFunc(c.Rewards, func(r *cafeReward) bool { return *r.Name == n.Reward }); i >= 0 {
+			n.BenefitRewardID = new(c.Rewards[i].made.ID.String())
 		}
-		if n.benefit == coupon.Reward {
-			in.BenefitRewardID = new(c.rewards[bunReward].ID.String())
+		if n.Starts != 0 {
+			n.StartsAt = new(c.ago(n.Starts, 0))
 		}
-		if n.starts != 0 {
-			in.StartsAt = new(c.ago(n.starts, 0))
+		if n.Expires != 0 {
+			n.ExpiresAt = new(c.ago(n.Expires, 0))
 		}
-		if n.expires != 0 {
-			in.ExpiresAt = new(c.ago(n.expires, 0))
-		}
-		c.coupons[i].id = fixture.Must(c.service.At(c.ago(n.created, forenoon)).Add(ctx, c.people[owner], in)).ID
+		n.id = fixture.Must(c.service.At(c.ago(n.Created, forenoon)).Add(ctx, c.people[owner], n.New)).ID
 	}
 }
 
@@ -153,19 +129,22 @@ func (c *cafe) addCoupons(ctx context.Context) {
 func (c *cafe) tidyUp(ctx context.Context) {
 	by, yesterday := c.people[manager], c.ago(1, evening)
 	fixture.Must(c.sales(c.ago(openingWeeksEnd, evening)).SetTypeActive(ctx, by, c.types[openingWeeks], false))
-	for _, r := range c.rewards {
-		if r.withdrawn > 0 {
-			fixture.Must(c.redemptions(r.to).SetActive(ctx, by, r.ID, false))
+	for _, r := range c.Rewards {
+		if r.Withdrawn > 0 {
+			fixture.Must(c.redemptions(r.to).SetActive(ctx, by, r.made.ID, false))
+		}
+		if r.NearlyGone {
+			fixture.Must(c.redemptions(yesterday).SetStock(ctx, by, r.made.ID, reward.StockCount{Stock: new(int64(3)), Seen: &r.left}))
 		}
 	}
-	for _, n := range c.coupons {
-		if n.off > 0 {
-			fixture.Must(c.service.At(c.ago(n.off, forenoon)).SetActive(ctx, by, n.id, false))
+	for _, n := range c.Coupons {
+		if n.Off > 0 {
+			fixture.Must(c.service.At(c.ago(n.Off, forenoon)).SetActive(ctx, by, n.id, false))
+		}
+		if n.NearlyUsedUp {
+			fixture.Must(c.service.At(yesterday).Edit(ctx, by, n.id, coupon.Edit{MaxRedemptions: core.Set(n.redeemed/10*10 + 10)}))
 		}
 	}
-	bun, beans := c.coupons[seasonBun], c.rewards[beanReward]
-	fixture.Must(c.service.At(yesterday).Edit(ctx, by, bun.id, coupon.Edit{MaxRedemptions: core.Set(bun.redeemed/10*10 + 10)}))
-	fixture.Must(c.redemptions(yesterday).SetStock(ctx, by, beans.ID, reward.StockCount{Stock: new(int64(3)), Seen: &beans.left}))
 }
 
 const (
@@ -177,12 +156,9 @@ const (
 // paid.
 func (c *cafe) addInvoices(ctx context.Context) {
 	by, b := system(core.Tenant{}), billing.NewService(c.db, c.jobs, nil, slog.New(slog.DiscardHandler))
-	issuer := billing.Party{
-		Name: "Loyalty Platform AB", Address: "Kungsgatan 12\n111 35 Stockholm", TaxNumber: "SE559900112201", Email: "billing@platform.example",
-	}
-	fixture.Must(0, b.NameIssuer(ctx, by, issuer, "Pay to SE45 5000 0000 0583 9825 7466. Please quote the invoice number."))
+	fixture.Must(0, b.NameIssuer(ctx, by, c.Issuer, "Pay to SE45 5000 0000 0583 9825 7466. Please quote the invoice number."))
 	moved := c.until.Add(-paidPlanFor)
-	fixture.Must(tenant.NewService(c.db.At(moved), nil).Edit(ctx, by, c.tenant.ID, tenant.Edit{PlanID: core.Set(findOrAddPlan(ctx, b))}))
+	fixture.Must(tenant.NewService(c.db.At(moved), nil).Edit(ctx, by, c.tenant.ID, tenant.Edit{PlanID: core.Set(c.findOrAddPlan(ctx, b))}))
 	invoices := fixture.Must(b.BillSince(ctx, by, c.tenant.ID, moved))
 	for n, i := range invoices {
 		fixture.Must(b.At(i.CreatedAt).Issue(ctx, by, i.ID))
@@ -195,15 +171,11 @@ func (c *cafe) addInvoices(ctx context.Context) {
 	}
 }
 
-func findOrAddPlan(ctx context.Context, b *billing.Service) int64 {
+func (c *cafe) findOrAddPlan(ctx context.Context, b *billing.Service) int64 {
 	by := system(core.Tenant{})
-	const name = "Growth"
 	plans := fixture.Must(b.Plans(ctx, by))
-	if i := slices.IndexFunc(plans, func(p billing.Plan) bool { return p.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(plans, func(p billing.Plan) bool { return p.Name == *c.Plan.Name }); i >= 0 {
 		return plans[i].ID
 	}
-	return fixture.Must(b.CreatePlan(ctx, by, billing.PlanInput{
-		Name: new(name), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
-		CustomersLimit: new(int64(2000)), StaffLimit: new(int64(10)), SendsLimit: new(int64(20)),
-	})).ID
+	return fixture.Must(b.CreatePlan(ctx, by, c.Plan)).ID
 }

@@ -113,9 +113,9 @@ const findPeopleSQL = `
 	order by id`
 
 func findPeople(ctx context.Context, d *db.DB, t core.Tenant) ([]staff.Person, error) {
-	emails := make([]string, len(team))
-	for i, p := range team {
-		emails[i] = p.Email
+	var emails []string
+	for _, p := range readFacts().Team {
+		emails = append(emails, p.Email)
 	}
 	return db.ReadAll[staff.Person](ctx, d, system(t), findPeopleSQL, db.Args{"emails": emails})
 }

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // The demo is made during a day, before opening, and when clocks change.
 func TestTheDemoIsACafe(t *testing.T) {
 	t.Parallel()
-	zone, err := time.LoadLocation(timeZone)
+	zone, err := time.LoadLocation(*readFacts().Tenant.TimeZone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,7 @@ func TestTheDemoIsACafe(t *testing.T) {
 			shoptest.Of(t, d, core.Actor{}).Verify()
 			wantPlausible(t, d, until)
 			wantConsistent(t, d, until)
+			team := readFacts().Team
 			for i, p := range made.People {
 				if p.Email != team[i].Email || p.Role != team[i].Role {
 					t.Errorf("person %d is %+v", i, p)

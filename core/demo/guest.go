@@ -32,20 +32,23 @@ type guest struct {
 
 // voucher is a guest's copy of a coupon.
 type voucher struct {
-	coupon  int // of coupons
+	*cafeCoupon
 	id      core.ID
 	expires time.Time
 	wanted  bool // the guest wants to use it
 }
 
+// guestCount is how many people become customers in the year.
+const guestCount = 260
+
 // addGuests adds the regulars and the other guests. Habits and first days are spread evenly over the guests, so that
 // the café is as busy in every demo.
 func (c *cafe) addGuests() {
 	for i := range guestCount {
-		from := origins[weighted(c.r.IntN(100), origins, func(o origin) int { return o.share })]
+		from := c.Origins[weighted(c.r.IntN(100), c.Origins, func(o origin) int { return o.Share })]
 		g := &guest{
-			first: pick(c.r, from.first), last: pick(c.r, from.last), phone: phoneNumber(c.r, i),
-			habit: habits[weighted(i*37%100, habits, func(h habit) int { return h.share })],
+			first: pick(c.r, from.First), last: pick(c.r, from.Last), phone: phoneNumber(c.r, i),
+			habit: c.Habits[weighted(i*37%100, c.Habits, func(h habit) int { return h.Share })],
 			keen:  math.Exp(.45 * c.r.NormFloat64()), hasCard: c.r.IntN(4) > 0,
 			birthday: time.Month(1 + c.r.IntN(12)), has: map[ledger.Unit]int64{},
 			// Many join in the first weeks, then about as many each week.
@@ -54,11 +57,11 @@ func (c *cafe) addGuests() {
 		if c.r.IntN(4) == 0 {
 			g.until = max(0, g.from-20-c.r.IntN(180))
 		}
-		if i < len(regulars) {
-			g.first, g.last, _ = strings.Cut(regulars[i], " ")
-			g.habit, g.from, g.until = habits[0], daysOpen, 0
+		if i < len(c.Regulars) {
+			g.first, g.last, _ = strings.Cut(c.Regulars[i].Name, " ")
+			g.habit, g.from, g.until = c.Habits[0], daysOpen, 0
 		}
-		if i < len(regulars) || c.r.IntN(10) < 7 {
+		if i < len(c.Regulars) || c.r.IntN(10) < 7 {
 			address := plainLetters.Replace(strings.ToLower(g.first + " " + g.last))
 			g.email = new(fmt.Sprintf("%s%d@example.%s", address, i+11, pick(c.r, []string{"com", "org", "net"})))
 		}
@@ -90,3 +93,7 @@ func weighted[T any](n int, from []T, share func(T) int) int {
 	}
 	return 0
 }
+
+// plainLetters replaces the letters of a name for an e-mail address.
+var plainLetters = strings.NewReplacer("å", "a", "ä", "a", "ö", "o", "é", "e", "è", "e", "í", "i", "ı", "i", "i̇", "i", "ç", "c", "ğ", "g",
+	"ş", "s", "ü", "u", "ú", "u", "ó", "o", "ñ", "n", "ł", "l", "ą", "a", "ś", "s", "ń", "n", " ", ".")

@@ -41,12 +41,12 @@ func (c *cafe) simulate(ctx context.Context, progress func(done, total int)) {
 // looks alive.
 func (c *cafe) visits(days int) []visit {
 	day := c.ago(days, 0)
-	business := months[day.Month()-1] * (.74 + .28*c.r.Float64())
+	business := c.Months[day.Month()-1] * (.74 + .28*c.r.Float64())
 	var all []visit
 	for _, g := range c.guests {
-		chance := g.habit.workday
+		chance := g.habit.Workday
 		if day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
-			chance = g.habit.weekend
+			chance = g.habit.Weekend
 		}
 		isFirst := days == g.from
 		comes := c.r.Float64() < min(chance*g.keen*business, .95)
@@ -55,7 +55,7 @@ func (c *cafe) visits(days int) []visit {
 		}
 	}
 	if justNow := c.until.Add(-3 * time.Minute); days == 0 && !justNow.Before(clock(day, opens)) && justNow.Before(clock(day, lastOrders)) {
-		all = append(all, visit{c.guests[c.r.IntN(len(regulars))], justNow})
+		all = append(all, visit{c.guests[c.r.IntN(len(c.Regulars))], justNow})
 	}
 	all = slices.DeleteFunc(all, func(v visit) bool { return !v.at.Before(c.until) })
 	slices.SortFunc(all, func(a, b visit) int { return a.at.Compare(b.at) })
@@ -65,7 +65,7 @@ func (c *cafe) visits(days int) []visit {
 // visitTime returns when a guest with a habit comes on a day.
 func (c *cafe) visitTime(day time.Time, h habit) time.Time {
 	for {
-		if minute := h.around + h.spread*c.r.NormFloat64(); minute >= opens && minute < lastOrders {
+		if minute := h.Around + h.Spread*c.r.NormFloat64(); minute >= opens && minute < lastOrders {
 			return clock(day, minute)
 		}
 	}
@@ -95,7 +95,7 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 	}
 	if s.source != transaction.API && c.r.IntN(60) == 0 {
 		if voided := c.after(v.at, 90, 540); voided.Before(c.until) {
-			wrong := c.sell(ctx, v, sale{by: s.by, kind: c.purchase(v.at), cents: pick(c.r, menu['l']), source: s.source})
+			wrong := c.sell(ctx, v, sale{by: s.by, kind: c.purchase(v.at), cents: pick(c.r, c.Menu["l"]), source: s.source})
 			// The manager voids it, because the cashier may have recorded other sales since.
 			fixture.Must(c.sales(voided).Void(ctx, c.people[manager], wrong.ID, new("Wrong amount")))
 			v.at = c.after(voided, 15, 60)
@@ -122,17 +122,17 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 
 // order returns a guest's order as a sale.
 func (c *cafe) order(v visit) sale {
-	ordered := pick(c.r, v.habit.orders)
+	ordered := pick(c.r, v.habit.Orders)
 	s := sale{kind: c.purchase(v.at), source: transaction.POS, by: firstCashier + c.r.IntN(2)}
 	for _, course := range ordered {
-		s.cents += pick(c.r, menu[course])
+		s.cents += pick(c.r, c.Menu[string(course)])
 	}
 	if ordered == "c" && v.hasCard {
 		s.kind = coffeeCard
 	}
 	switch n := c.r.Float64(); {
 	case v.id.IsZero(): // customers join at the till
-	case n < v.habit.byApp:
+	case n < v.habit.ByApp:
 		s.source, s.by = transaction.API, orderingApp
 	case n > .96:
 		s.source, s.by = transaction.Panel, owner+c.r.IntN(2) // entered later
@@ -164,16 +164,15 @@ func (c *cafe) sell(ctx context.Context, v visit, s sale) transaction.Transactio
 func (c *cafe) voucherFor(v visit, s *sale) *voucher {
 	at := v.at.Add(20 * time.Second)
 	for _, held := range v.vouchers {
-		n := c.coupons[held.coupon]
-		off := n.off > 0 && !at.Before(c.ago(n.off, forenoon))
-		if off || !held.wanted || !at.Before(held.expires) || !at.Before(c.until) || s.cents < n.minSpend || c.r.IntN(2) == 0 {
+		off := held.Off > 0 && !at.Before(c.ago(held.Off, forenoon))
+		if off || !held.wanted || !at.Before(held.expires) || !at.Before(c.until) || s.cents < held.MinSpend || c.r.IntN(2) == 0 {
 			continue
 		}
-		switch n.benefit {
+		switch coupon.BenefitType(*held.BenefitType) {
 		case coupon.Percent:
-			s.cents -= s.cents * n.value / 100
+			s.cents -= s.cents * *held.BenefitValue / 100
 		case coupon.Amount:
-			s.cents -= n.value
+			s.cents -= *held.BenefitValue
 		case coupon.Points, coupon.Stamps, coupon.Reward:
 		}
 		return held
@@ -186,7 +185,7 @@ func (c *cafe) redeem(ctx context.Context, v visit, s sale, use *voucher) {
 	at := c.after(v.at, 5, 20)
 	redeemed := fixture.Must(c.service.At(at).Redeem(ctx, c.people[s.by], use.id))
 	use.wanted = false
-	c.coupons[use.coupon].redeemed++
+	use.redeemed++
 	if redeemed.RedemptionID != nil {
 		c.fulfil(ctx, s, *redeemed.RedemptionID, c.after(at, 40, 200))
 	}
@@ -195,23 +194,23 @@ func (c *cafe) redeem(ctx context.Context, v visit, s sale, use *voucher) {
 // exchange redeems a random reward if the guest can afford it.
 func (c *cafe) exchange(ctx context.Context, v visit, s sale) {
 	at := c.after(v.at, 25, 45)
-	wanted := &c.rewards[weighted(c.r.IntN(100), c.rewards, func(r cafeReward) int { return r.share })]
-	unit, cost := wanted.Price()
-	if v.has[unit] < cost || wanted.stock > 0 && wanted.left == 0 || at.Before(wanted.from) || !at.Before(wanted.to) {
+	wanted := c.Rewards[weighted(c.r.IntN(100), c.Rewards, func(r *cafeReward) int { return r.Share })]
+	unit, cost := wanted.made.Price()
+	if v.has[unit] < cost || wanted.Stock != nil && wanted.left == 0 || at.Before(wanted.from) || !at.Before(wanted.to) {
 		return
 	}
 	r := fixture.Must(c.redemptions(at).Redeem(ctx, c.people[s.by], reward.RedeemRequest{
-		CustomerID: new(v.id.String()), RewardID: new(wanted.ID.String()),
+		CustomerID: new(v.id.String()), RewardID: new(wanted.made.ID.String()),
 	}))
-	if voided := c.after(at, 60, 200); wanted.stock == 0 && c.r.IntN(40) == 0 && voided.Before(c.until) {
+	if voided := c.after(at, 60, 200); wanted.Stock == nil && c.r.IntN(40) == 0 && voided.Before(c.until) {
 		fixture.Must(c.redemptions(voided).Void(ctx, c.people[manager], r.ID, new("Changed their mind")))
 		return
 	}
 	wanted.left--
 	v.has[unit] -= cost
 	done := c.after(at, 40, 200)
-	if wanted.takes > 0 {
-		done = clock(at.AddDate(0, 0, wanted.takes), forenoon+c.r.Float64()*300)
+	if wanted.Takes > 0 {
+		done = clock(at.AddDate(0, 0, wanted.Takes), forenoon+c.r.Float64()*300)
 	}
 	c.fulfil(ctx, s, r.ID, done)
 }
@@ -227,13 +226,12 @@ func (c *cafe) fulfil(ctx context.Context, s sale, id core.ID, at time.Time) {
 // closeDay is the evening: coupons are sent, some customers unsubscribe or become inactive, and sometimes the manager
 // adds points after a mishap.
 func (c *cafe) closeDay(ctx context.Context, days int, at time.Time) {
-	for _, x := range sends {
-		if x.day == days {
-			c.send(ctx, x, at)
+	for _, n := range c.Coupons {
+		for _, x := range n.Sends {
+			if x.Monthly && at.Day() == 1 || !x.Monthly && x.Day == days {
+				c.send(ctx, n, x, at)
+			}
 		}
-	}
-	if at.Day() == 1 {
-		c.send(ctx, send{days, manager, birthday, coupon.Manual}, at)
 	}
 	by, later := c.people[manager], customer.NewService(c.db.At(at.Add(5*time.Minute)))
 	if days == daysDescribed {
@@ -249,39 +247,48 @@ func (c *cafe) closeDay(ctx context.Context, days int, at time.Time) {
 			fixture.Must(later.Unsubscribe(ctx, by, g.id))
 		case c.r.IntN(6_000) == 0:
 			fixture.Must(later.Adjust(ctx, by, g.id, customer.Adjustment{
-				Unit: new(string(ledger.Points)), Amount: new(int64(20)), Reason: new(pick(c.r, mishaps)),
+				Unit: new(string(ledger.Points)), Amount: new(int64(20)), Reason: new(pick(c.r, c.Mishaps)),
 			}))
 		}
 	}
 }
 
+// daysDescribed is how many days before the last the manager writes down who the regulars are.
+const daysDescribed = 40
+
 // describe notes what the staff know about the regulars.
 func (c *cafe) describe(ctx context.Context, customers *customer.Service, by core.Actor) {
-	for i, known := range acquaintance {
+	for i, known := range c.Regulars {
 		id := c.guests[i].id
-		if known.note != "" {
-			fixture.Must(0, customers.SetNote(ctx, by, id, &known.note))
+		if known.Note != "" {
+			fixture.Must(0, customers.SetNote(ctx, by, id, &known.Note))
 		}
-		for _, tag := range append([]string{"Regular"}, known.tags...) {
+		for _, tag := range known.Tags {
 			fixture.Must(0, customers.AddTag(ctx, by, id, &tag))
 		}
 	}
 }
 
 // send sends a coupon and creates its vouchers.
-func (c *cafe) send(ctx context.Context, x send, at time.Time) {
-	s := coupon.Send{Segment: x.segment, FormKey: fmt.Sprintf("demo %d %s", x.coupon, at.Format(time.DateOnly))}
-	for _, g := range c.guests {
-		lapsed := x.coupon == missedYou && g.bought.Before(at.AddDate(0, 0, -30))
-		if celebrates := x.coupon == birthday && g.birthday == at.Month(); !g.id.IsZero() && (lapsed || celebrates) {
-			s.Customers = append(s.Customers, g.id.String())
+func (c *cafe) send(ctx context.Context, n *cafeCoupon, x send, at time.Time) {
+	s := coupon.Send{Segment: coupon.Segment(x.To), FormKey: fmt.Sprintf("demo %s %s", n.id, at.Format(time.DateOnly))}
+	if x.To == lapsed || x.To == celebrating {
+		s.Segment = coupon.Manual
+		for _, g := range c.guests {
+			isLapsed, celebrates := g.bought.Before(at.AddDate(0, 0, -30)), g.birthday == at.Month()
+			if !g.id.IsZero() && (x.To == lapsed && isLapsed || x.To == celebrating && celebrates) {
+				s.Customers = append(s.Customers, g.id.String())
+			}
+		}
+		if len(s.Customers) == 0 {
+			return
 		}
 	}
-	if x.segment == coupon.Manual && len(s.Customers) == 0 {
-		return
+	by := c.people[owner]
+	if x.ByManager {
+		by = c.people[manager]
 	}
-	by := c.people[x.by]
-	sent := fixture.Must(c.service.At(at).Send(ctx, by, c.coupons[x.coupon].id, s))
+	sent := fixture.Must(c.service.At(at).Send(ctx, by, n.id, s))
 	fixture.CreateVouchers(ctx, c.service.At(at.Add(2*time.Second)), by, sent.ID) // after the usual delay of a job
 	vouchers := map[core.ID]coupon.SentVoucher{}
 	for _, v := range fixture.Must(c.service.ListSent(ctx, by, sent.ID, core.Page{Size: guestCount})).Items {
@@ -289,7 +296,7 @@ func (c *cafe) send(ctx context.Context, x send, at time.Time) {
 	}
 	for _, g := range c.guests {
 		if got, ok := vouchers[g.id]; ok {
-			v := &voucher{coupon: x.coupon, id: got.ID, expires: c.until, wanted: c.r.Float64() < c.coupons[x.coupon].keen}
+			v := &voucher{cafeCoupon: n, id: got.ID, expires: c.until, wanted: c.r.Float64() < n.Keen}
 			if got.ExpiresAt != nil {
 				v.expires = *got.ExpiresAt
 			}
