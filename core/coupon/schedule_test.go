@@ -344,6 +344,31 @@ func TestSendsFollowTheirJobs(t *testing.T) {
 	}
 }
 
+// Many sends get their lost jobs back in as many round trips as a few.
+func TestLostJobsRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shop{shoptest.In(t, d)}
+	c := s.Coupon(fivePoints())
+	trips := func(sends int) int {
+		for range sends {
+			s.confirmed(c, toAll())
+		}
+		s.Exec("delete from river.river_job where kind = 'coupon_evaluation'")
+		later := s.at(s.DB.Now().Add(2 * time.Minute))
+		before := count()
+		later.Check(later.Coupons.Tend(t.Context()))
+		return count() - before
+	}
+	trips(1)                                            // prepares the statements
+	if few, many := trips(1), trips(20); many > few+1 { // one more may wake the workers
+		t.Errorf("two lost jobs take %d round trips, 22 take %d", few, many)
+	}
+	if jobs := shoptest.Query[int](s.Shop, "select count(*) from river.river_job where kind = 'coupon_evaluation' and state = 'available'"); jobs != 22 {
+		t.Errorf("%d jobs are queued, want 22", jobs)
+	}
+}
+
 // A process killed during the evaluation leaves a waiting send without vouchers.
 func TestAKilledEvaluationLeavesNothingHalfDone(t *testing.T) {
 	t.Parallel()

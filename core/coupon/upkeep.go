@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/riverqueue/river"
+
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -45,6 +47,7 @@ func (s *Service) tendSends(ctx context.Context, _ sendUpkeep) error {
 			return nil, err
 		}
 		var halted []unfinished
+		var missing []river.JobArgs
 		for _, u := range due {
 			evaluate, deliver := Evaluation{Tenant: u.TenantID, Send: u.ID}, Delivery{Tenant: u.TenantID, Send: u.ID}
 			switch {
@@ -52,12 +55,12 @@ func (s *Service) tendSends(ctx context.Context, _ sendUpkeep) error {
 			case u.Status == Waiting && slices.Contains(noEvaluations, evaluate), u.Status == Mailing && slices.Contains(noDeliveries, deliver):
 				halted = append(halted, u)
 			case u.Status == Waiting:
-				err = errors.Join(err, s.jobs.Add(ctx, tx, evaluate))
+				missing = append(missing, evaluate)
 			default:
-				err = errors.Join(err, s.jobs.Add(ctx, tx, deliver))
+				missing = append(missing, deliver)
 			}
 		}
-		return halted, err
+		return halted, s.jobs.AddAll(ctx, tx, missing)
 	})
 	for _, u := range halted {
 		err = errors.Join(err, s.followJobState(ctx, u))
