@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/loyalty/web/browsertest"
 )
@@ -53,6 +54,8 @@ var pages = map[string]string{
 	"/faults":      `<h1>Faults</h1><img alt="" src="/missing.png"><img alt="" src="https://elsewhere.example/a.png"><p style="color: red">red</p><script src="/faults.js"></script>`,
 	"/faults.js":   `console.error("a complaint of", 1, "script"); console.warn("no error"); missing.function();`,
 	"/favicon.ico": ``,
+	"/covered":     `<h1>Covered</h1><button id="off" disabled>Off</button><button id="under">Under</button><p id="over" class="top">over all</p>`,
+	"/covered.css": `button { width: 90px; height: 30px } .top { position: fixed; inset: 0; margin: 0 }`,
 	"/plain":       `<h1>Plain</h1><noscript id="without">no scripts</noscript><p><a href="/sent">Sent</a></p><script src="/plain.js"></script>`,
 	"/plain.js":    `document.querySelector("h1").textContent = "Scripted";`,
 	"/wide":        `<h1>Wide</h1><div class="clip"><p class="wide">fine</p></div><p class="wide" id="wide">too wide</p>`,
@@ -173,19 +176,65 @@ func testFaults(t *testing.T, p *browsertest.Page) {
 
 // TestFaultyPage fails. Only TestFaultsFailTheTest runs it.
 func TestFaultyPage(t *testing.T) {
-	if os.Getenv("FAULTY_PAGE") == "" {
-		t.Skip("only another test runs it")
-	}
-	browsertest.Start(t).NewPage(t, serve(t)).Open("/faults")
+	pageOfFailingTest(t).Open("/faults")
 }
 
 func TestFaultsFailTheTest(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestFaultyPage$", "-test.v")
-	cmd.Env = append(os.Environ(), "FAULTY_PAGE=1")
+	wantFailure(t, "TestFaultyPage", "in the browser: console: a complaint of 1 script")
+}
+
+// These fail. Only TestClicksThatFailSayWhy runs them.
+func TestClickCovered(t *testing.T) {
+	p := pageOfFailingTest(t)
+	p.Open("/covered")
+	p.Click("#under")
+}
+
+func TestClickDisabled(t *testing.T) {
+	p := pageOfFailingTest(t)
+	p.Open("/covered")
+	p.Click("#off")
+}
+
+func TestClickMissing(t *testing.T) {
+	p := pageOfFailingTest(t)
+	p.Open("/covered")
+	p.Click("#nothing")
+}
+
+func TestClicksThatFailSayWhy(t *testing.T) {
+	t.Parallel()
+	for test, why := range map[string]string{
+		"TestClickCovered":  "p#over.top covers button#under, 90 × 30 px",
+		"TestClickDisabled": "none can be used of 1: button#off, 90 × 30 px, disabled",
+		"TestClickMissing":  "none can be used of 0",
+	} {
+		wantFailure(t, test, why)
+	}
+}
+
+// pageOfFailingTest is a page of a test that another one runs in a process of its own.
+func pageOfFailingTest(t *testing.T) *browsertest.Page {
+	t.Helper()
+	if os.Getenv("FAILING_TEST") == "" {
+		t.Skip("only another test runs it")
+	}
+	browsertest.SetPatience(5 * time.Second)
+	return browsertest.Start(t).NewPage(t, serve(t))
+}
+
+// wantFailure runs a test that must fail with this message.
+func wantFailure(t *testing.T, test, message string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^"+test+"$", "-test.v")
+	cmd.Env = append(os.Environ(), "FAILING_TEST=1")
 	out, err := cmd.CombinedOutput()
-	if err == nil && !strings.Contains(string(out), "SKIP") {
-		t.Errorf("a test with faults succeeds:\n%s", out)
+	if strings.Contains(string(out), "SKIP") {
+		t.Skip("no browser")
+	}
+	if err == nil || !strings.Contains(string(out), message) {
+		t.Errorf("%s doesn't fail with %q:\n%s", test, message, out)
 	}
 }
 

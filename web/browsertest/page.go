@@ -23,7 +23,7 @@ import (
 )
 
 // patience limits every wait: only a fault takes so long.
-const patience = 2 * time.Minute
+var patience = 2 * time.Minute
 
 // Page is a tab of the browser, used by one test.
 type Page struct {
@@ -108,11 +108,18 @@ func Run[T any](p *Page, action chromedp.Action[T]) T {
 	defer cancel()
 	got, err := chromedp.Run(ctx, action)
 	if err != nil {
-		path, _ := chromedp.Run(p.ctx, chromedp.Location())
-		text, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string]("document.body.innerText"))
-		p.t.Fatalf("%v\nat %s, which reads: %.1500s\nfaults: %q", err, path, text, p.Faults())
+		p.t.Fatalf("%v\n%s", err, p.state())
 	}
 	return got
+}
+
+// state describes the page in the message of a failure.
+func (p *Page) state() string {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	path, _ := chromedp.Run(ctx, chromedp.Location())
+	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
+	return fmt.Sprintf("at %s, which reads: %.1500s\nfaults: %q", path, text, p.Faults())
 }
 
 // Do runs actions of chromedp one after the other and waits until the page has come to rest.
@@ -177,12 +184,27 @@ const findScript = `[...document.querySelectorAll(%q)].find((el) =>
 	&& el.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !el.matches(":disabled")
 	&& el.innerText.replace(/\s+/g, " ").includes(%q))`
 
-// uncoveredScript is null while another element covers the middle of the one that was found.
-const uncoveredScript = `((el) => {
-	el?.scrollIntoView({ block: "center", behavior: "instant" });
-	const box = el?.getClientRects()[0];
-	return box && el.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)) ? el : null;
-})(%s)`
+// target is where an element can be clicked, or why it can't be.
+type target struct {
+	X        float64 `json:"x"`
+	Y        float64 `json:"y"`
+	Obstacle string  `json:"obstacle"`
+}
+
+// targetScript returns the target of the element that was found, or of all that match the selector.
+const targetScript = `((el, all) => {
+	const name = (el) => el ? el.localName + (el.id && "#" + el.id) + [...el.classList].map((c) => "." + c).join("") : "nothing";
+	const state = (el) => {
+		const box = el.getBoundingClientRect();
+		return name(el) + ", " + Math.round(box.width) + " × " + Math.round(box.height) + " px" + (el.matches(":disabled") ? ", disabled" : "");
+	};
+	if (!el) return { obstacle: "none can be used of " + all.length + ": " + all.slice(0, 5).map(state).join("; ") };
+	el.scrollIntoView({ block: "center", behavior: "instant" });
+	const box = el.getClientRects()[0];
+	const x = box.x + box.width / 2, y = box.y + box.height / 2;
+	const top = document.elementFromPoint(x, y);
+	return { x, y, obstacle: el.contains(top) ? "" : name(top) + " covers " + state(el) };
+})(%s, [...document.querySelectorAll(%q)])`
 
 // Open goes to a path of the base address, or to a whole address.
 func (p *Page) Open(path string) {
@@ -225,10 +247,36 @@ func (p *Page) Click(selector string) {
 	p.ClickText(selector, "")
 }
 
-// ClickText clicks an element that contains the text.
+// ClickText clicks an element that contains the text. The page itself says where: on a busy machine
+// DevTools, which chromedp.Click asks, may know the layout before, and the press lands beside the element.
 func (p *Page) ClickText(selector, text string) {
 	p.t.Helper()
-	p.Do(chromedp.Click(chromedp.JSPath(fmt.Sprintf(uncoveredScript, Find(selector, text)))))
+	p.rest()
+	at := p.target(selector, text)
+	Run(p, chromedp.MouseClickXY(at.X, at.Y))
+	p.frame()
+	p.rest()
+}
+
+// target waits until an element can be clicked and has the same place in two frames: what loads or
+// is replaced meanwhile may move it.
+func (p *Page) target(selector, text string) target {
+	p.t.Helper()
+	script := fmt.Sprintf(targetScript, Find(selector, text), selector)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	var at, before target
+	for ; ctx.Err() == nil; p.frame() {
+		found, err := chromedp.Run(ctx, chromedp.Evaluate[target](script))
+		if err != nil {
+			continue // the page is replaced
+		}
+		if before, at = at, found; at == before && at.Obstacle == "" {
+			return at
+		}
+	}
+	p.t.Fatalf("%s %q can't be clicked: %s\n%s", selector, text, cmp.Or(at.Obstacle, "it moves"), p.state())
+	return at
 }
 
 // Fill types a value into the field of that name or id, in the place of what is there, or chooses
