@@ -33,7 +33,7 @@ type cafe struct {
 
 	people    []core.Actor // in the order of the team
 	locations map[int]int64
-	types     []int64 // in the order of the facts
+	typeIDs   []int64 // in the order of the facts
 	guests    []*guest
 	receipts  int
 }
@@ -42,11 +42,11 @@ type cafe struct {
 func open(ctx context.Context, d *db.DB) *cafe {
 	jobs := fixture.Must(job.New(d, slog.New(slog.DiscardHandler)))
 	c := &cafe{facts: readFacts(), db: d, jobs: jobs, locations: map[int]int64{}}
-	c.until = d.Now().In(fixture.Must(core.Zone(*c.Tenant.TimeZone)))
+	c.until = d.Now().In(fixture.Must(core.Zone(*c.Business.TimeZone)))
 	c.service = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	year, month, day := c.until.Date()
 	c.r = rand.New(rand.NewPCG(uint64(year*10_000+int(month)*100+day), 1))
-	c.tenant = fixture.AddTenant(ctx, d.At(c.opened()), system(core.Tenant{}), c.Tenant)
+	c.tenant = fixture.AddTenant(ctx, d.At(c.opened()), system(core.Tenant{}), c.Business)
 	return c
 }
 
@@ -86,7 +86,7 @@ func (c *cafe) redemptions(at time.Time) *reward.Service { return reward.NewServ
 
 func (c *cafe) addTypes(ctx context.Context) {
 	for _, n := range c.Types {
-		c.types = append(c.types, fixture.Must(c.sales(c.opened()).AddType(ctx, c.people[owner], n)).ID)
+		c.typeIDs = append(c.typeIDs, fixture.Must(c.sales(c.opened()).AddType(ctx, c.people[owner], n)).ID)
 	}
 }
 
@@ -128,7 +128,7 @@ func (c *cafe) addCoupons(ctx context.Context) {
 // voucher of an inactive coupon can't be redeemed, whatever the clock.
 func (c *cafe) tidyUp(ctx context.Context) {
 	by, yesterday := c.people[manager], c.ago(1, evening)
-	fixture.Must(c.sales(c.ago(openingWeeksEnd, evening)).SetTypeActive(ctx, by, c.types[openingWeeks], false))
+	fixture.Must(c.sales(c.ago(openingWeeksEnd, evening)).SetTypeActive(ctx, by, c.typeIDs[openingWeeks], false))
 	for _, r := range c.Rewards {
 		if r.Withdrawn > 0 {
 			fixture.Must(c.redemptions(r.to).SetActive(ctx, by, r.made.ID, false))

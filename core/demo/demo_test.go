@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // The demo is made during a day, before opening, and when clocks change.
 func TestTheDemoIsACafe(t *testing.T) {
 	t.Parallel()
-	zone, err := time.LoadLocation(*readFacts().Tenant.TimeZone)
+	zone, err := time.LoadLocation(*readFacts().Business.TimeZone)
 	if err != nil {
 		t.Fatal(err)
 	}

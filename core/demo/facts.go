@@ -45,7 +45,7 @@ const openingWeeksEnd = daysOpen - 30
 
 // facts is what cafe.json says about the café. Days count back from the day on which the demo is made.
 type facts struct {
-	Tenant   tenant.New
+	Business tenant.New
 	Team     []colleague
 	Types    []transaction.NewType
 	Menu     map[string][]int64 // prices of coffees, drinks, pastries and lunches in cents, frequent ones repeatedly

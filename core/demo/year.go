@@ -78,8 +78,8 @@ func (c *cafe) after(at time.Time, least, most int) time.Time {
 
 // sale is what a guest buys.
 type sale struct {
-	by     int // of people
-	kind   int // of types
+	by     int // of the people
+	kind   int // of the types
 	cents  int64
 	source transaction.Source
 }
@@ -151,7 +151,7 @@ func (c *cafe) purchase(at time.Time) int {
 func (c *cafe) sell(ctx context.Context, v visit, s sale) transaction.Transaction {
 	c.receipts++
 	n := transaction.New{
-		CustomerID: new(v.id.String()), TransactionTypeID: &c.types[s.kind], SpendAmountCents: &s.cents,
+		CustomerID: new(v.id.String()), TransactionTypeID: &c.typeIDs[s.kind], SpendAmountCents: &s.cents,
 		ExternalReference: new(fmt.Sprintf("R-%06d", c.receipts)), Source: s.source,
 	}
 	if at, ok := c.locations[s.by]; ok {
