@@ -161,10 +161,12 @@ func loseResponse(t *testing.T, p *browsertest.Page, url, selector string) {
 		}()
 		_, err := cdp.Call(ctx, tab, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: url, RequestStage: fetch.RequestStageResponse}}})
 		if err == nil {
-			_, err = chromedp.Click(browsertest.Find(selector, ""))(ctx, tab)
-		}
-		if err == nil {
-			err = <-lost
+			p.Click(selector)
+			select {
+			case err = <-lost:
+			case <-ctx.Done(): // nothing was sent
+				err = ctx.Err()
+			}
 		}
 		if err == nil {
 			_, err = cdp.Call(ctx, tab, fetch.Disable, cdp.Empty{})
