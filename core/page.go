@@ -34,6 +34,15 @@ func (p Page) Limit() int { return p.Size + 1 }
 // Back reports whether the page is before its cursor. Then records are fetched oldest first.
 func (p Page) Back() bool { return p.Cursor != nil && p.Cursor.Back }
 
+// Sort is the order of a list, where people may choose it.
+type Sort string
+
+// The orders by time.
+const (
+	Newest Sort = "newest"
+	Oldest Sort = "oldest"
+)
+
 // Cursor is a position in a list and the direction of the page. The page excludes the record at the
 // position.
 type Cursor struct {

@@ -18,7 +18,7 @@ import (
 )
 
 // browse reads the whole list, page by page, and back.
-func (s shop) browse(f customer.Filter, sort customer.Sort, size int) []customer.Row {
+func (s shop) browse(f customer.Filter, sort core.Sort, size int) []customer.Row {
 	s.T.Helper()
 	return shoptest.Walk(s.T, size, func(p core.Page) (core.List[customer.Row], error) {
 		return s.Customers.Browse(s.T.Context(), s.By, f, sort, p)
@@ -54,7 +54,7 @@ func TestBrowseByName(t *testing.T) {
 			t.Errorf("by %d (-want +got):\n%s", size, diff)
 		}
 	}
-	newest := s.browse(customer.Filter{}, customer.Newest, 3)
+	newest := s.browse(customer.Filter{}, core.Newest, 3)
 	for i := range newest[1:] {
 		if newest[i].CreatedAt.Before(newest[i+1].CreatedAt) {
 			t.Errorf("newest first has %s before %s", newest[i].CreatedAt, newest[i+1].CreatedAt)
@@ -62,7 +62,7 @@ func TestBrowseByName(t *testing.T) {
 	}
 	// A search has its own order.
 	found := lastNames(s.browse(customer.Filter{Search: new("anders")}, customer.ByName, 2))
-	if diff := cmp.Diff(lastNames(s.browse(customer.Filter{Search: new("anders")}, customer.Newest, 3)), found); diff != "" || len(found) != 4 {
+	if diff := cmp.Diff(lastNames(s.browse(customer.Filter{Search: new("anders")}, core.Newest, 3)), found); diff != "" || len(found) != 4 {
 		t.Errorf("a search by name (-newest first +got):\n%s", diff)
 	}
 }
@@ -95,7 +95,7 @@ func TestBrowseTellsTheLastVisit(t *testing.T) {
 	want := map[core.ID]*time.Time{never.ID: nil, once.ID: &first.CreatedAt, often.ID: &second.CreatedAt}
 	for name, f := range map[string]customer.Filter{"list": {}, "search": {Search: new("anna")}} {
 		got := map[core.ID]*time.Time{}
-		for _, r := range s.browse(f, customer.Newest, 2) {
+		for _, r := range s.browse(f, core.Newest, 2) {
 			got[r.ID] = r.LastVisit
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -142,7 +142,7 @@ func TestPlace(t *testing.T) {
 // sizes and in each order.
 func (s shop) counted(name string, f customer.Filter, total int64, more bool) {
 	s.T.Helper()
-	for _, sort := range []customer.Sort{customer.Newest, customer.ByName} {
+	for _, sort := range []core.Sort{core.Newest, customer.ByName} {
 		for _, size := range []int{1, 2, 5, 100} {
 			page, first := core.Page{Size: size}, int64(1)
 			for n := range 3 {
@@ -263,7 +263,7 @@ func TestBrowseIsOfOneTenant(t *testing.T) {
 	s, stranger := newShop(t), newShop(t)
 	s.made("070 174 06 05", new("anna@example.com"))
 	for _, f := range []customer.Filter{{}, {Search: new("anna")}, {Search: new("qv")}, {Search: new("070-174")}, {Phone: new("070 174 06 05")}} {
-		for _, sort := range []customer.Sort{customer.Newest, customer.ByName} {
+		for _, sort := range []core.Sort{core.Newest, customer.ByName} {
 			if got := stranger.browse(f, sort, 2); got != nil {
 				t.Errorf("a stranger finds %v", got)
 			}
@@ -271,7 +271,7 @@ func TestBrowseIsOfOneTenant(t *testing.T) {
 				t.Errorf("a cashier finds %v", got)
 			}
 		}
-		if l, err := stranger.Customers.Browse(t.Context(), stranger.By, f, customer.Newest, core.Page{Size: 2, Counted: true}); err != nil || l.Place != nil || len(l.Items) != 0 {
+		if l, err := stranger.Customers.Browse(t.Context(), stranger.By, f, core.Newest, core.Page{Size: 2, Counted: true}); err != nil || l.Place != nil || len(l.Items) != 0 {
 			t.Errorf("a stranger finds %v of %v, %v", l.Items, l.Place, err)
 		}
 	}

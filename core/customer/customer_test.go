@@ -498,7 +498,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 	counted := func(f customer.Filter, size int) func() error {
 		return func() error {
-			_, err := s.Customers.Browse(t.Context(), s.By, f, customer.Newest, core.Page{Size: size, Counted: true})
+			_, err := s.Customers.Browse(t.Context(), s.By, f, core.Newest, core.Page{Size: size, Counted: true})
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ func (s *Service) Export(ctx context.Context, by core.Actor, f Filter, each func
 	if _, err := f.query(core.NewCheck(nil), by.Tenant); err != nil {
 		return err
 	}
-	list := func(p core.Page) (core.List[Row], error) { return s.Browse(ctx, by, f, Newest, p) }
+	list := func(p core.Page) (core.List[Row], error) { return s.Browse(ctx, by, f, core.Newest, p) }
 	count, err := db.Each(core.Cursor{At: s.db.Now(), ID: highestID}, list, each)
 	// Logged also if the client is gone: it has what was passed so far.
 	return cmp.Or(err, s.logExport(context.WithoutCancel(ctx), by, f, count, err == nil))

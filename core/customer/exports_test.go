@@ -54,7 +54,7 @@ func TestExport(t *testing.T) {
 	s.edit(first.ID, customer.Edit{Status: core.Set("inactive")})
 
 	all := s.exported(customer.Filter{})
-	if diff := cmp.Diff(s.browse(customer.Filter{}, customer.Newest, 700), all); diff != "" || len(all) != 2_101 {
+	if diff := cmp.Diff(s.browse(customer.Filter{}, core.Newest, 700), all); diff != "" || len(all) != 2_101 {
 		t.Errorf("%d were exported (-list +export):\n%.500s", len(all), diff)
 	}
 	crowd := s.exported(customer.Filter{Search: new("crowd"), Status: new("active")})

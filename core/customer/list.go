@@ -21,15 +21,9 @@ type Filter struct {
 	Tag         *string    // only in the panel
 }
 
-// Sort is the order of a list.
-type Sort string
-
-// The orders. ByName is by last name, then first name. There is none by points, because every sale would
+// ByName is the order by last name, then first name. There is none by points, because every sale would
 // have to change its index.
-const (
-	Newest Sort = "newest"
-	ByName Sort = "name"
-)
+const ByName core.Sort = "name"
 
 // Row is a customer in the panel's list.
 type Row struct {
@@ -53,9 +47,9 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 // Browse is List for the panel, with the last visit, the tags and a choice of orders. Search results and
 // the customers of a tag are always newest first: to sort a million of them by name, all would have to be
 // read.
-func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort, p core.Page) (core.List[Row], error) {
+func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort core.Sort, p core.Page) (core.List[Row], error) {
 	check := core.NewCheck(p.Malformed)
-	core.OneOf(check, "sort", sort, Newest, ByName)
+	core.OneOf(check, "sort", sort, core.Newest, ByName)
 	q, err := f.query(check, by.Tenant)
 	if err != nil {
 		return core.List[Row]{}, err

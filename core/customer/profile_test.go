@@ -173,7 +173,7 @@ func TestCustomersOfATag(t *testing.T) {
 		"before they joined": {customer.Filter{Tag: new("Regular"), CreatedTo: new(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))}, nil},
 	} {
 		rows := shoptest.Walk(t, 1, func(p core.Page) (core.List[customer.Row], error) {
-			return s.Customers.Browse(t.Context(), s.By, c.filter, customer.Newest, p)
+			return s.Customers.Browse(t.Context(), s.By, c.filter, core.Newest, p)
 		})
 		if got := shoptest.Keys(rows, func(r customer.Row) core.ID { return r.ID }); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -429,7 +429,7 @@ func TestAnotherTenantsRewardsDoNotExist(t *testing.T) {
 	for name, f := range map[string]reward.RedemptionFilter{
 		"all": {}, "customer": {CustomerID: new(anna.String())}, "reward": {RewardID: new(id.String())}, "status": {Status: new("pending")},
 	} {
-		if l, err := stranger.Rewards.ListRedemptions(ctx, stranger.By, f, core.Page{Size: 5}); err != nil || len(l.Items) != 0 {
+		if l, err := stranger.Rewards.ListRedemptions(ctx, stranger.By, f, core.Newest, core.Page{Size: 5}); err != nil || len(l.Items) != 0 {
 			t.Errorf("a stranger's redemptions by %s: %+v, %v", name, l.Items, err)
 		}
 	}

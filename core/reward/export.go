@@ -17,12 +17,12 @@ func (s *Service) ExportRedemptions(ctx context.Context, by core.Actor, f Redemp
 	if err := by.Require(core.Manager); err != nil {
 		return err
 	}
-	args, err := f.args(core.Page{})
+	args, err := f.args(core.NewCheck(nil))
 	if err != nil {
 		return err
 	}
 	list := func(p core.Page) (core.List[NamedRedemption], error) {
-		return db.ListPage(ctx, s.db, by, redemptionList, args, p, NamedRedemption.position)
+		return db.ListPage(ctx, s.db, by, redemptionLists[core.Newest], args, p, NamedRedemption.position)
 	}
 	// IDs are in the order of time.
 	count, err := db.Each(core.Cursor{ID: core.FirstID(s.db.Now().Add(time.Millisecond))}, list, each)

@@ -102,7 +102,7 @@ func TestThePendingQueue(t *testing.T) {
 	s.Must(s.Rewards.Fulfil(t.Context(), s.By, made[0]))
 	s.Must(s.Rewards.Void(t.Context(), s.By, made[3], new("Wrong reward")))
 	got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
-		return s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("pending")}, p)
+		return s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("pending")}, core.Oldest, p)
 	})
 	want := []core.ID{made[1], made[2], made[4], made[5], made[6]}
 	if diff := cmp.Diff(want, shoptest.Keys(got, named)); diff != "" {
@@ -115,7 +115,7 @@ func TestThePendingQueue(t *testing.T) {
 	}
 }
 
-// "Or filter by status, customer, reward", newest first except for pending ones.
+// "Or filter by status, customer, reward", newest or oldest first.
 func TestListRedemptions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -134,8 +134,8 @@ func TestListRedemptions(t *testing.T) {
 		want []int
 	}{
 		{"all", reward.RedemptionFilter{}, []int{4, 3, 2, 1, 0}},
-		{"pending", reward.RedemptionFilter{Status: new("pending")}, []int{0, 2, 3}},
-		{"pending of a customer", reward.RedemptionFilter{Status: new("pending"), CustomerID: new(anna.String())}, []int{0, 2}},
+		{"pending", reward.RedemptionFilter{Status: new("pending")}, []int{3, 2, 0}},
+		{"pending of a customer", reward.RedemptionFilter{Status: new("pending"), CustomerID: new(anna.String())}, []int{2, 0}},
 		{"fulfilled", reward.RedemptionFilter{Status: new("fulfilled")}, []int{1}},
 		{"voided", reward.RedemptionFilter{Status: new("voided")}, []int{4}},
 		{"customer", reward.RedemptionFilter{CustomerID: new(bo.String())}, []int{3, 1}},
@@ -147,17 +147,20 @@ func TestListRedemptions(t *testing.T) {
 		for _, i := range c.want {
 			want = append(want, made[i])
 		}
-		got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
-			return s.Rewards.ListRedemptions(t.Context(), s.By, c.f, p)
-		})
-		if diff := cmp.Diff(want, shoptest.Keys(got, named)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		for _, sort := range []core.Sort{core.Newest, core.Oldest} {
+			got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
+				return s.Rewards.ListRedemptions(t.Context(), s.By, c.f, sort, p)
+			})
+			if diff := cmp.Diff(want, shoptest.Keys(got, named)); diff != "" {
+				t.Errorf("%s, %s first (-want +got):\n%s", c.name, sort, diff)
+			}
+			slices.Reverse(want)
 		}
 	}
-	_, err := s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("lost"), CustomerID: new("x"), RewardID: new("y")},
+	_, err := s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("lost"), CustomerID: new("x"), RewardID: new("y")}, "name",
 		core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}})
 	shoptest.WantFields(t, err, core.Fields{
-		"status": {core.InvalidChoice}, "customer_ulid": {core.InvalidChoice},
+		"sort": {core.InvalidChoice}, "status": {core.InvalidChoice}, "customer_ulid": {core.InvalidChoice},
 		"reward_ulid": {core.InvalidChoice}, "cursor": {core.MustBeString},
 	})
 }
@@ -275,7 +278,7 @@ func TestRoundTrips(t *testing.T) {
 		}},
 		{"names", 1, func() error { return second(s.Rewards.Choices(ctx, s.By)) }},
 		{"redemptions", 1, func() error {
-			return second(s.Rewards.ListRedemptions(ctx, s.By, reward.RedemptionFilter{CustomerID: new(anna.String())}, core.Page{Size: 3}))
+			return second(s.Rewards.ListRedemptions(ctx, s.By, reward.RedemptionFilter{CustomerID: new(anna.String())}, core.Newest, core.Page{Size: 3}))
 		}},
 		{"redemption", 1, func() error { return second(s.Rewards.RedemptionDetail(ctx, s.By, last)) }},
 	} {

@@ -26,22 +26,18 @@ type RedemptionFilter struct {
 	RewardID   *string // a ULID
 }
 
-// ListRedemptions returns a page of the redemptions that match the filter, newest first. Pending ones come
-// oldest first, in the order to fulfil them.
-func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f RedemptionFilter, p core.Page) (core.List[NamedRedemption], error) {
-	args, err := f.args(p)
+// ListRedemptions returns a page of the redemptions that match the filter, newest or oldest first.
+func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f RedemptionFilter, sort core.Sort, p core.Page) (core.List[NamedRedemption], error) {
+	check := core.NewCheck(p.Malformed)
+	core.OneOf(check, "sort", sort, core.Newest, core.Oldest)
+	args, err := f.args(check)
 	if err != nil {
 		return core.List[NamedRedemption]{}, err
 	}
-	list := redemptionList
-	if f.Status != nil && *f.Status == string(Pending) {
-		list = redemptionQueue
-	}
-	return db.ListPage(ctx, s.db, by, list, args, p, NamedRedemption.position)
+	return db.ListPage(ctx, s.db, by, redemptionLists[sort], args, p, NamedRedemption.position)
 }
 
-func (f RedemptionFilter) args(p core.Page) (db.Args, error) {
-	check := core.NewCheck(p.Malformed)
+func (f RedemptionFilter) args(check *core.Check) (db.Args, error) {
 	args := db.Args{"status": f.Status}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Pending, Fulfilled, Voided)

@@ -296,8 +296,10 @@ const (
 )
 
 var (
-	redemptionList  = db.NewList(selectRedemptions, db.Descending("d.id", "@id"), redemptionFilters)
-	redemptionQueue = db.NewList(selectRedemptions, db.Ascending("d.id", "@id"), redemptionFilters)
+	redemptionLists = map[core.Sort]*db.List{
+		core.Newest: db.NewList(selectRedemptions, db.Descending("d.id", "@id"), redemptionFilters),
+		core.Oldest: db.NewList(selectRedemptions, db.Ascending("d.id", "@id"), redemptionFilters),
+	}
 
 	redemptionFilters = db.Filters{
 		"status":   "d.status = @status",

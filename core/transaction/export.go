@@ -17,10 +17,10 @@ func (s *Service) Export(ctx context.Context, by core.Actor, f Filter, each func
 	if err := by.Require(core.Manager); err != nil {
 		return err
 	}
-	if _, err := f.args(by.Tenant, core.Page{}); err != nil {
+	if _, err := f.args(core.NewCheck(nil), by.Tenant); err != nil {
 		return err
 	}
-	list := func(p core.Page) (core.List[Named], error) { return s.List(ctx, by, f, p) }
+	list := func(p core.Page) (core.List[Named], error) { return s.List(ctx, by, f, core.Newest, p) }
 	// IDs are in the order of time.
 	count, err := db.Each(core.Cursor{ID: core.FirstID(s.db.Now().Add(time.Millisecond))}, list, each)
 	return cmp.Or(err, s.logExport(context.WithoutCancel(ctx), by, f, count, err == nil))

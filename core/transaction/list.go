@@ -27,11 +27,11 @@ type Filter struct {
 // SearchLimits says where a search left sales out.
 type SearchLimits struct {
 	Customers bool // more than SearchedCustomers match
-	Sales     bool // an amount was looked for, in the newest SearchedSales only
+	Sales     bool // an amount was looked for, in the first SearchedSales of the list's order only
 }
 
 // Limits of a search: it looks at the sales of the newest customers that match, and for an amount at the
-// newest sales, because no index has the amounts.
+// first sales in the list's order, because no index has the amounts.
 const (
 	SearchedCustomers = 200
 	SearchedSales     = 20_000
@@ -48,21 +48,23 @@ type Named struct {
 	Voidable     bool // by the caller
 }
 
-// List returns a page of the sales that match the filter, newest first.
-func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Named], error) {
-	args, err := f.args(by.Tenant, p)
+// List returns a page of the sales that match the filter, newest or oldest first.
+func (s *Service) List(ctx context.Context, by core.Actor, f Filter, sort core.Sort, p core.Page) (core.List[Named], error) {
+	check := core.NewCheck(p.Malformed)
+	core.OneOf(check, "sort", sort, core.Newest, core.Oldest)
+	args, err := f.args(check, by.Tenant)
 	if err != nil {
 		return core.List[Named]{}, err
 	}
 	addVoidArgs(by, s.db.Now(), args)
+	list := saleLists[sort]
 	if args["search"] != nil {
-		return db.ListPage(ctx, s.db, by, foundSaleList, args, p, Named.position)
+		list = foundSaleLists[sort]
 	}
-	return db.ListPage(ctx, s.db, by, saleList, args, p, Named.position)
+	return db.ListPage(ctx, s.db, by, list, args, p, Named.position)
 }
 
-func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
-	check := core.NewCheck(p.Malformed)
+func (f Filter) args(check *core.Check, t core.Tenant) (db.Args, error) {
 	args := db.Args{"type": f.TypeID, "source": f.Source, "location": f.LocationID}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Completed, Voided)

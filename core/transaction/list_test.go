@@ -27,13 +27,20 @@ func (s shop) record(by core.Actor, n transaction.New) core.ID {
 	return made.ID
 }
 
-// listed returns the IDs of a whole list.
+// listed returns the IDs of a whole list, newest first. Oldest first must have the same sales.
 func (s shop) listed(f transaction.Filter) []core.ID {
 	s.T.Helper()
-	all := shoptest.Walk(s.T, 2, func(p core.Page) (core.List[transaction.Named], error) {
-		return s.Sales.List(s.T.Context(), s.By, f, p)
-	})
-	return shoptest.Keys(all, func(l transaction.Named) core.ID { return l.ID })
+	all := func(sort core.Sort) []core.ID {
+		return shoptest.Keys(shoptest.Walk(s.T, 2, func(p core.Page) (core.List[transaction.Named], error) {
+			return s.Sales.List(s.T.Context(), s.By, f, sort, p)
+		}), func(l transaction.Named) core.ID { return l.ID })
+	}
+	newest, oldest := all(core.Newest), all(core.Oldest)
+	slices.Reverse(oldest)
+	if diff := cmp.Diff(newest, oldest); diff != "" {
+		s.T.Errorf("oldest first differs (-newest +oldest):\n%s", diff)
+	}
+	return newest
 }
 
 // "Transactions (list, filters, …)", newest first, with each filter alone and with all of them.
@@ -120,7 +127,7 @@ func TestSearchSales(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	if found, err := s.Sales.List(t.Context(), newShop(t).By, transaction.Filter{Search: new("ida")}, core.Page{Size: 5}); err != nil || len(found.Items) != 0 {
+	if found, err := s.Sales.List(t.Context(), newShop(t).By, transaction.Filter{Search: new("ida")}, core.Newest, core.Page{Size: 5}); err != nil || len(found.Items) != 0 {
 		t.Errorf("another tenant's search finds %d sales, %v", len(found.Items), err)
 	}
 }
@@ -167,8 +174,9 @@ func TestListRefusesWhatNoSaleCanBe(t *testing.T) {
 	_, err := s.Sales.List(t.Context(), s.By, transaction.Filter{
 		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), Search: new(strings.Repeat("å", 256)),
 		From: new(s.DB.Now()), To: new(s.DB.Now().AddDate(0, 0, -1)),
-	}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
+	}, "name", core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 	want := core.Fields{
+		"sort":          {core.InvalidChoice},
 		"status":        {core.InvalidChoice},
 		"source":        {core.InvalidChoice},
 		"customer_ulid": {core.InvalidChoice},
@@ -193,7 +201,7 @@ func TestListNamesWhatASaleRefersTo(t *testing.T) {
 		s.Check(err)
 		return one
 	}
-	l, err := s.Sales.List(t.Context(), s.By, transaction.Filter{}, core.Page{Size: 5})
+	l, err := s.Sales.List(t.Context(), s.By, transaction.Filter{}, core.Newest, core.Page{Size: 5})
 	s.Check(err)
 	want := []transaction.Named{
 		{

@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 )
@@ -21,7 +22,10 @@ const findAllSQL = `
 		and id = any (@ids::uuid[])`
 
 // An ID contains its created_at, so IDs are in the order of time.
-var newestFirst = db.Descending("t.id", "@id")
+var (
+	newestFirst = db.Descending("t.id", "@id")
+	oldestFirst = db.Ascending("t.id", "@id")
+)
 
 var customerSaleList = db.NewList(`
 	select `+columns+`
@@ -30,11 +34,16 @@ var customerSaleList = db.NewList(`
 		and t.customer_id = @customer {position}
 	{page}`, newestFirst, nil)
 
-// An index in the order of the list finds the page, and only its sales are joined.
-var saleList = db.NewList(`
-	select `+namedColumns+withNames+`
-	where t.tenant_id = @tenant_id {filters} {position}
-	{page}`, newestFirst, saleFilters)
+var (
+	saleLists = map[core.Sort]*db.List{
+		core.Newest: db.NewList(selectSales, newestFirst, saleFilters),
+		core.Oldest: db.NewList(selectSales, oldestFirst, saleFilters),
+	}
+	foundSaleLists = map[core.Sort]*db.List{
+		core.Newest: db.NewList(selectFoundSales, newestFirst, saleFilters),
+		core.Oldest: db.NewList(selectFoundSales, oldestFirst, saleFilters),
+	}
+)
 
 var saleFilters = db.Filters{
 	// Constants, so that the index of voided sales is used.
@@ -48,9 +57,16 @@ var saleFilters = db.Filters{
 	"before":    "t.id < @before",
 }
 
-// Each of the three ways to find a sale gives at most a page, from an index or from the newest sales.
-var foundSaleList = db.NewList(`
-	select `+namedColumns+withNames+`
+// An index, read from either end, finds the page, and only its sales are joined.
+const selectSales = `
+	select ` + namedColumns + withNames + `
+	where t.tenant_id = @tenant_id {filters} {position}
+	{page}`
+
+// Each of the three ways to find a sale gives at most a page, from an index or from the first sales in the
+// list's order.
+const selectFoundSales = `
+	select ` + namedColumns + withNames + `
 	join (
 		select t.id
 		from (
@@ -60,7 +76,7 @@ var foundSaleList = db.NewList(`
 				and t.external_reference = @search {filters} {position}
 			union
 			select sold.id
-			from (`+customer.Found+`) found
+			from (` + customer.Found + `) found
 			cross join lateral (
 				select t.id
 				from loyalty.transaction t
@@ -83,7 +99,7 @@ var foundSaleList = db.NewList(`
 		{page}
 	) match on match.id = t.id
 	where t.tenant_id = @tenant_id
-	{page}`, newestFirst, saleFilters)
+	{page}`
 
 const (
 	namedColumns = `t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,

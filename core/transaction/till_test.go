@@ -88,7 +88,7 @@ func TestRoles(t *testing.T) {
 // checkVoidable voids a sale, and checks that lists and details agree on who may.
 func (s shop) checkVoidable(by core.Actor, id core.ID, want error) {
 	s.T.Helper()
-	l, err := s.Sales.List(s.T.Context(), by, transaction.Filter{}, core.Page{Size: core.MaxPageSize})
+	l, err := s.Sales.List(s.T.Context(), by, transaction.Filter{}, core.Newest, core.Page{Size: core.MaxPageSize})
 	s.Check(err)
 	for _, one := range l.Items {
 		d, err := s.Sales.Detail(s.T.Context(), by, one.ID)
@@ -219,7 +219,7 @@ func TestADoubleClickRecordsOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	l, err := s.Sales.List(t.Context(), s.By, transaction.Filter{}, core.Page{Size: 5})
+	l, err := s.Sales.List(t.Context(), s.By, transaction.Filter{}, core.Newest, core.Page{Size: 5})
 	if err != nil || len(l.Items) != 1 || s.Account(s.customer).Points != 10 {
 		t.Fatalf("%d sales, balance %d, %v, want one of 10", len(l.Items), s.Account(s.customer).Points, err)
 	}

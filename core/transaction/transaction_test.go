@@ -684,7 +684,7 @@ func TestRoundTrips(t *testing.T) {
 		}},
 		{"open an open type", 3, func() error { return second(s.Sales.SetTypeActive(ctx, s.By, s.kind.ID, true)) }},
 		{"list filtered", 1, func() error {
-			_, err := s.Sales.List(ctx, s.By, transaction.Filter{Status: new("completed"), TypeID: &s.kind.ID}, core.Page{Size: 3})
+			_, err := s.Sales.List(ctx, s.By, transaction.Filter{Status: new("completed"), TypeID: &s.kind.ID}, core.Newest, core.Page{Size: 3})
 			return err
 		}},
 		{"detail", 1, func() error { return second(s.Sales.Detail(ctx, s.By, sold)) }},

@@ -616,7 +616,7 @@ func (p *play) compareCounts(t *rapid.T) {
 	}
 	var queue []reward.Redemption
 	for _, r := range listed(t, 2, func(page core.Page) (core.List[reward.NamedRedemption], error) {
-		return p.Rewards.ListRedemptions(ctx, p.By, reward.RedemptionFilter{Status: new("pending")}, page)
+		return p.Rewards.ListRedemptions(ctx, p.By, reward.RedemptionFilter{Status: new("pending")}, core.Oldest, page)
 	}) {
 		queue = append(queue, r.Redemption)
 	}

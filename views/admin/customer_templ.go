@@ -1957,7 +1957,7 @@ func historyRedemptions(h History) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = RedemptionRows(h.Redemptions, false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = RedemptionRows(h.Redemptions, ui.Heading{Label: "Redeemed"}, false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

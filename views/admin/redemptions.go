@@ -6,7 +6,8 @@ import "example.com/loyalty/views/ui"
 type RedemptionList struct {
 	Frame
 	Tabs     []Tab
-	Queue    bool // only pending ones, the oldest first
+	Queue    bool // only pending ones
+	Time     ui.Heading
 	Reward   ui.Field
 	Hidden   []ui.Pair // further filters
 	Customer *ui.Pair  // name and path of the filtered customer; nil: all

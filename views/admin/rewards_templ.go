@@ -898,7 +898,7 @@ func RewardDetailPage(v RewardDetail) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = RedemptionRows(v.Latest, false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = RedemptionRows(v.Latest, ui.Heading{Label: "Redeemed"}, false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

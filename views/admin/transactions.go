@@ -10,6 +10,7 @@ type TransactionList struct {
 	Source   ui.Field
 	Location *ui.Field // nil: the business has no locations
 	From, To ui.Field
+	Date     ui.Heading
 	Search   ui.Field
 	Notes    []string // where the search left sales out
 	Customer string   // name of the filtered customer; "" for all

@@ -225,11 +225,11 @@ func (a *Admin) history(c echo.Context, of customer.Profile) (views.History, err
 		err = a.timeline(c, of.ID, &h)
 	case salesView:
 		var list core.List[transaction.Named]
-		list, err = a.Transactions.List(ctx, by, transaction.Filter{CustomerID: &ulid}, at)
+		list, err = a.Transactions.List(ctx, by, transaction.Filter{CustomerID: &ulid}, core.Newest, at)
 		h.Sales, h.Pager = historyPage(c, list, "sale", "sales", a.transactionRow)
 	case redemptionsView:
 		var list core.List[reward.NamedRedemption]
-		list, err = a.Rewards.ListRedemptions(ctx, by, reward.RedemptionFilter{CustomerID: &ulid}, at)
+		list, err = a.Rewards.ListRedemptions(ctx, by, reward.RedemptionFilter{CustomerID: &ulid}, core.Newest, at)
 		h.Redemptions, h.Pager = historyPage(c, list, "redemption", "redemptions", a.redemptionRow)
 	case vouchersView:
 		var list core.List[coupon.NamedVoucher]

@@ -67,10 +67,7 @@ func customerStatus(c customer.Customer) ui.Badge {
 func (a *Admin) listCustomers(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	filter := customerFilter(q)
-	sort := customer.Newest
-	if q.Filled("sort") != nil {
-		sort = customer.Sort(q.Value("sort"))
-	}
+	sort := sortOf(q, core.Newest)
 	list, err := a.Customers.Browse(ctx, by, filter, sort, q.Position())
 	status, err := q.Status(err)
 	if err != nil {
@@ -105,7 +102,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		v.ByAge.Sorted = "descending"
 	}
 	if filter.Search == nil && filter.Tag == nil {
-		v.ByName.Path, v.ByAge.Path = sortedBy(c.Request().URL, customer.ByName), sortedBy(c.Request().URL, customer.Newest)
+		v.ByName.Path, v.ByAge.Path = sortedBy(c.Request().URL, customer.ByName), sortedBy(c.Request().URL, core.Newest)
 	}
 	v.Tag = q.Field("tag", "Tag")
 	v.Tag.Options = q.Options("tag", tagOptions(tags, q.Value("tag"))...)
@@ -128,15 +125,6 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		v.Searched, v.AddPath = newCustomerFrom(*filter.Search)
 	}
 	return a.Render(c, status, views.CustomerListPage(v), views.CustomerTable(v))
-}
-
-// sortedBy returns the address of the first page of a list in another order.
-func sortedBy(list *url.URL, order customer.Sort) string {
-	first := url.URL{Path: list.Path, RawQuery: list.RawQuery}
-	q := first.Query()
-	q.Del("cursor")
-	first.RawQuery = q.Encode()
-	return page.With(&first, "sort", string(order))
 }
 
 // tagOptions are the tags in use, and the selected one.

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/labstack/echo/v4"
 
@@ -15,6 +16,31 @@ import (
 // withEmptyForm is the handler of a page that a refused form shows again.
 func withEmptyForm(show func(c echo.Context, status int, form *page.Form) error) echo.HandlerFunc {
 	return func(c echo.Context) error { return show(c, http.StatusOK, &page.Form{}) }
+}
+
+// sortOf is the order that a list is asked for, or else its usual one. Core refuses an unknown one.
+func sortOf(q *page.Form, usual core.Sort) core.Sort {
+	if q.Filled("sort") == nil {
+		return usual
+	}
+	return core.Sort(q.Value("sort"))
+}
+
+// sortedBy returns the address of the first page of a list in another order.
+func sortedBy(list *url.URL, order core.Sort) string {
+	first := url.URL{Path: list.Path, RawQuery: list.RawQuery}
+	q := first.Query()
+	q.Del("cursor")
+	first.RawQuery = q.Encode()
+	return page.With(&first, "sort", string(order))
+}
+
+// byTime is the heading of a list's times, which leads to the opposite order.
+func byTime(label string, list *url.URL, sort core.Sort) ui.Heading {
+	if sort == core.Oldest {
+		return ui.Heading{Label: label, Sorted: "ascending", Path: sortedBy(list, core.Newest)}
+	}
+	return ui.Heading{Label: label, Sorted: "descending", Path: sortedBy(list, core.Oldest)}
 }
 
 // setActive activates or deactivates a record and leads to a page that shows it, with a message that offers

@@ -74,7 +74,12 @@ func redemptionFilter(q *page.Form) (filter reward.RedemptionFilter, tab string)
 func (a *Admin) listRedemptions(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	filter, shown := redemptionFilter(q)
-	list, err := a.Rewards.ListRedemptions(ctx, by, filter, q.Position())
+	usual, since := core.Newest, "Redeemed"
+	if shown == string(reward.Pending) {
+		usual, since = core.Oldest, "Waiting since" // the order to fulfil them
+	}
+	sort := sortOf(q, usual)
+	list, err := a.Rewards.ListRedemptions(ctx, by, filter, sort, q.Position())
 	status, err := q.Status(err)
 	if err != nil {
 		return err
@@ -85,7 +90,10 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 		Queue:    shown == string(reward.Pending),
 		Filtered: filter.CustomerID != nil || filter.RewardID != nil || shown == string(reward.Fulfilled) || shown == string(reward.Voided) || status != http.StatusOK,
 		Hidden:   []ui.Pair{{Name: "status", Value: shown}}, NewPath: redemptionsPath + "/new",
-		Exports: exportsOf(c, redemptionsExportPath),
+		Exports: exportsOf(c, redemptionsExportPath), Time: byTime(since, c.Request().URL, sort),
+	}
+	if sort != usual {
+		v.Hidden = append(v.Hidden, ui.Pair{Name: "sort", Value: string(sort)})
 	}
 	for _, tab := range redemptionTabs {
 		v.Tabs = append(v.Tabs, views.Tab{

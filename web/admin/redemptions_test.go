@@ -245,6 +245,24 @@ func TestFilterRedemptions(t *testing.T) {
 	}
 }
 
+// Pending redemptions come oldest first, the others newest first; the heading of the time leads to the opposite.
+func TestRedemptionsByTime(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	bun := s.offer("Bun", 10, -1)
+	first, second := s.redeem(bun), s.redeem(bun)
+	for query, want := range map[string][]string{
+		"": {first, second}, "sort=newest": {second, first}, "status=all": {second, first}, "status=all&sort=oldest": {first, second},
+	} {
+		list := s.cashier.Get("/admin/redemptions?" + query)
+		wants(t, query, list.Links("tbody .row-link"), want)
+		wants(t, query+", opposite", s.cashier.Get(list.Attr("th[aria-sort] a", "href")).Links("tbody .row-link"), []string{want[1], want[0]})
+	}
+	if got := s.cashier.Get("/admin/redemptions?sort=newest"); got.Value("form[role=search] input[name=sort]") != "newest" {
+		t.Error("the filter forgets the order")
+	}
+}
+
 func TestRedemptionOfAnotherBusinessIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)

@@ -90,14 +90,14 @@ const lowStock = 5
 
 func stockInWords(stock *int64) views.Stock {
 	switch {
-	case stock == nil:
+	case r.Stock == nil:
 		return views.Stock{Text: "Unlimited"}
-	case *stock == 0:
+	case *r.Stock == 0:
 		return views.Stock{Text: "0", Warning: &ui.Badge{Label: "Empty", Tone: ui.Bad}}
 	case *stock <= lowStock:
 		return views.Stock{Text: page.Number(*stock), Warning: &ui.Badge{Label: "Low", Tone: ui.Notice}}
 	}
-	return views.Stock{Text: page.Number(*stock)}
+	return views.Stock{Text: page.Number(*r.Stock)}
 }
 
 func (a *Admin) newReward(c echo.Context) error {
@@ -274,7 +274,7 @@ const latestRedemptions = 8
 
 func (a *Admin) rewardDetail(c echo.Context, status int, r reward.WithCounts, form *page.Form) error {
 	by := page.Actor(c)
-	latest, err := a.Rewards.ListRedemptions(c.Request().Context(), by, reward.RedemptionFilter{RewardID: new(r.ID.String())}, core.Page{Size: latestRedemptions})
+	latest, err := a.Rewards.ListRedemptions(c.Request().Context(), by, reward.RedemptionFilter{RewardID: new(r.ID.String())}, core.Newest, core.Page{Size: latestRedemptions})
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (a *Admin) search(c echo.Context) error {
 		}
 		v.Heading = "Here last"
 	} else {
-		list, err := a.Customers.Browse(ctx, by, customer.Filter{Search: q.Filled("search")}, customer.Newest, core.Page{Size: searchSize, Counted: true})
+		list, err := a.Customers.Browse(ctx, by, customer.Filter{Search: q.Filled("search")}, core.Newest, core.Page{Size: searchSize, Counted: true})
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,8 @@ func searchedAmount(text, currency string) *int64 {
 func (a *Admin) listTransactions(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	filter := transactionFilter(q, by.Tenant.Currency)
-	list, err := a.Transactions.List(ctx, by, filter, q.Position())
+	sort := sortOf(q, core.Newest)
+	list, err := a.Transactions.List(ctx, by, filter, sort, q.Position())
 	status, err := q.Status(err)
 	if err != nil {
 		return err
@@ -73,6 +74,10 @@ func (a *Admin) listTransactions(c echo.Context) error {
 		Pager:    page.Pager(list, c.Request().URL, "sale", "sales", "#transactions"),
 		Filtered: filter != transaction.Filter{} || status != http.StatusOK,
 		Exports:  exportsOf(c, transactionsExportPath),
+		Date:     byTime("Date", c.Request().URL, sort),
+	}
+	if sort != core.Newest {
+		v.Hidden = append(v.Hidden, ui.Pair{Name: "sort", Value: string(sort)})
 	}
 	for _, sale := range list.Items {
 		v.Rows = append(v.Rows, a.transactionRow(by, sale))
@@ -82,9 +87,9 @@ func (a *Admin) listTransactions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v.Notes = searchNotes(limits)
+	v.Notes = searchNotes(limits, sort)
 	if filter.CustomerID != nil {
-		v.Hidden = []ui.Pair{{Name: "customer_ulid", Value: *filter.CustomerID}}
+		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: *filter.CustomerID})
 		v.Customer = "this customer"
 		if len(list.Items) > 0 {
 			v.Customer = customerLabel(list.Items[0].CustomerName)
@@ -100,12 +105,16 @@ func (a *Admin) listTransactions(c echo.Context) error {
 }
 
 // searchNotes says where a search left sales out.
-func searchNotes(l transaction.SearchLimits) (notes []string) {
+func searchNotes(l transaction.SearchLimits, sort core.Sort) (notes []string) {
 	if l.Customers {
 		notes = append(notes, "More than "+page.Number(transaction.SearchedCustomers)+" customers match. Sales of the newest are shown: type more of the name.")
 	}
 	if l.Sales {
-		notes = append(notes, "Amounts are searched in the newest "+page.Number(transaction.SearchedSales)+" sales. Choose dates to search older ones.")
+		others := "older"
+		if sort == core.Oldest {
+			others = "newer"
+		}
+		notes = append(notes, "Amounts are searched in the "+string(sort)+" "+page.Number(transaction.SearchedSales)+" sales. Choose dates to search "+others+" ones.")
 	}
 	return notes
 }

@@ -198,6 +198,45 @@ func TestFilterSales(t *testing.T) {
 	}
 }
 
+// The heading of the date leads to the opposite order, which the filters and the pages keep.
+func TestSalesByDate(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(core.Manager)
+	for i := range 30 {
+		dbtest.Tick(s.DB)
+		s.sold(manager, strconv.Itoa(i+1))
+	}
+	shown := func(list webtest.Page) (earned []string) {
+		for _, points := range list.Texts("tbody tr td:nth-child(4)") {
+			earned = append(earned, figures(points))
+		}
+		return earned
+	}
+	for query, want := range map[string][]string{
+		"": {"30", "29"}, "sort=newest": {"30", "29"}, "sort=oldest": {"1", "2"}, "sort=oldest&search=elsa": {"1", "2"}, "sort=oldest&source=panel": {"1", "2"},
+	} {
+		wants(t, query, shown(manager.Get("/admin/transactions?" + query))[:2], want)
+	}
+	first := manager.Get("/admin/transactions?source=panel")
+	to := first.Attr("th[aria-sort=descending] a", "href")
+	if to != "/admin/transactions?sort=oldest&source=panel" {
+		t.Fatalf("the heading leads to %q", to)
+	}
+	oldest := manager.Get(to)
+	if back := oldest.Attr("th[aria-sort=ascending] a", "href"); back != "/admin/transactions?sort=newest&source=panel" || oldest.Value("form[role=search] input[name=sort]") != "oldest" {
+		t.Errorf("oldest first, the heading leads to %q and the filters forget the order", back)
+	}
+	next := manager.Get(oldest.Attr("#page-next", "href"))
+	wants(t, "the last page", shown(next), []string{"26", "27", "28", "29", "30"})
+	if to := next.Attr("th[aria-sort=ascending] a", "href"); to != "/admin/transactions?sort=newest&source=panel" {
+		t.Errorf("from the last page, the heading leads to %q", to)
+	}
+	if wrong := manager.Ask(http.MethodGet, "/admin/transactions?sort=spend"); wrong.Code != http.StatusUnprocessableEntity {
+		t.Errorf("an unknown order = %d", wrong.Code)
+	}
+}
+
 func TestSaleOfAnotherBusinessIsNotFound(t *testing.T) {
 	t.Parallel()
 	s, other := newTill(t), newShop(t)

@@ -46,7 +46,7 @@ func (s counter) state(shown walkin.Shown) walkin.State {
 // sales are the customers of the sales, each once a sale.
 func (s counter) sales() (customers []core.ID) {
 	s.T.Helper()
-	l, err := s.Sales.List(s.T.Context(), s.By, transaction.Filter{}, core.Page{Size: 100})
+	l, err := s.Sales.List(s.T.Context(), s.By, transaction.Filter{}, core.Newest, core.Page{Size: 100})
 	if err != nil {
 		s.T.Fatal(err)
 	}
