@@ -68,6 +68,15 @@ func (s shop) wantCounts(by core.Actor, pending, unread int64) {
 	}
 }
 
+// wantLow checks whether a reward's stock is low where rewards are shown, by the same threshold.
+func (s shop) wantLow(id core.ID, want bool) {
+	s.T.Helper()
+	found, err := s.Rewards.Find(s.T.Context(), s.By, id)
+	if err != nil || found.LowStock != want {
+		s.T.Errorf("low stock with %d units = %t, %v, want %t", *found.Stock, found.LowStock, err, want)
+	}
+}
+
 func (s shop) restock(id core.ID, units int64) {
 	s.T.Helper()
 	seen := shoptest.Query[*int64](s.Shop, "select stock from loyalty.reward where tenant_id = $1 and id = $2", s.By.Tenant.ID, id)
@@ -82,15 +91,18 @@ func TestStock(t *testing.T) {
 	s.Reward(5, nil)
 	s.check()
 	s.wantList("six units")
+	s.wantLow(mug, false)
 	s.restock(mug, 5)
 	s.wantList("before the job")
 	s.check()
 	s.wantList("five units", "stock_low Espresso 5")
+	s.wantLow(mug, true)
 	s.restock(mug, 2)
 	s.wantList("as the stock is now", "stock_low Espresso 2")
 	s.restock(mug, 0)
 	s.check()
 	s.wantList("out of stock", "stock_empty Espresso 0")
+	s.wantLow(mug, false)
 	s.restock(mug, 50)
 	s.wantList("refilled, before the job")
 	s.wantCounts(s.By, 0, 0)
@@ -294,9 +306,11 @@ func TestSettings(t *testing.T) {
 	if got, err := s.EditSettings(t.Context(), s.By, notification.SettingsEdit{StockLow: core.Set(int64(20))}); err != nil || got != want {
 		t.Errorf("edited = %+v, %v", got, err)
 	}
-	s.Reward(5, new(int64(20)))
+	mug := s.Reward(5, new(int64(20)))
 	s.check()
 	s.wantList("20 units", "stock_low Espresso 20")
+	s.wantLow(mug, true)
+	s.wantLow(s.Reward(5, new(int64(21))), false)
 	shoptest.WantFields(t, second(s.EditSettings(t.Context(), s.By, notification.SettingsEdit{
 		StockLow: core.Set(int64(-1)), CouponPercent: core.Set(int64(101)), PendingDays: core.Set(int64(0)), StaffFactor: core.Set(int64(1)), StaffDaily: core.Optional[int64]{Set: true},
 	})), core.Fields{
@@ -341,6 +355,7 @@ func TestKeptAndCounted(t *testing.T) {
 		t.Errorf("the counts make %d round trips, want 1", got)
 	}
 	s.wantList("out of stock", "stock_empty Espresso 0")
+	s.wantLow(mug, false)
 	s.restock(mug, 9)
 	s.check()
 	for _, after := range []struct{ days, want int64 }{{89, 1}, {91, 0}} {

@@ -28,6 +28,7 @@ type Reward struct {
 	PictureHash *string
 	Active      bool
 	CreatedAt   time.Time
+	LowStock    bool // some left, but no more than the business's notifications call low
 }
 
 // Price returns the unit and the cost.

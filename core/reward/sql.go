@@ -6,7 +6,11 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-const columns = `id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at`
+const columns = `id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+		` + lowStock + ` as low_stock`
+
+// The threshold of the business's notifications, with the default that core/notification has.
+const lowStock = `coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = @tenant_id), 5), false)`
 
 const insertSQL = `
 	insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, picture_hash, created_at)
@@ -102,7 +106,7 @@ const limitStockSQL = `
 
 // Counts the redemptions only of the rewards on the page, from an index.
 const (
-	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.picture_hash, r.active, r.created_at, n.pending, n.redeemed`
+	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed`
 
 	withCounts = `
 	cross join lateral (

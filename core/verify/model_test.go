@@ -397,8 +397,13 @@ func take(r *reward.Reward) bool {
 	if *r.Stock == 0 {
 		return false
 	}
-	r.Stock = new(*r.Stock - 1)
+	restock(r, new(*r.Stock-1))
 	return true
+}
+
+// restock sets a reward's stock. The play doesn't change the threshold of low stock, so it is the default.
+func restock(r *reward.Reward, units *int64) {
+	r.Stock, r.LowStock = units, units != nil && *units > 0 && *units <= 5
 }
 
 // changeStock adds or removes units.
@@ -414,12 +419,12 @@ func (m *model) changeStock(id core.ID, change int64) (reward.Reward, error) {
 	case *r.Stock+change < 0:
 		return reward.Reward{}, core.Invalid(core.Fields{"units": {core.Violation{Rule: "max_removed", Limit: *r.Stock}}})
 	}
-	r.Stock = new(*r.Stock + change)
+	restock(r, new(*r.Stock+change))
 	return *r, nil
 }
 
 // setStock replaces the displayed stock.
-func (m *model) setStock(id core.ID, seen, stock *int64) (reward.Reward, error) {
+func (m *model) setStock(id core.ID, seen, units *int64) (reward.Reward, error) {
 	r := m.rewards.byID[id]
 	switch {
 	case r == nil:
@@ -427,7 +432,7 @@ func (m *model) setStock(id core.ID, seen, stock *int64) (reward.Reward, error) 
 	case (seen == nil) != (r.Stock == nil), seen != nil && *seen != *r.Stock:
 		return reward.Reward{}, reward.ErrStockChanged
 	}
-	r.Stock = stock
+	restock(r, units)
 	return *r, nil
 }
 
@@ -472,7 +477,7 @@ func (m *model) takeBack(id core.ID, now time.Time, at *time.Time) (reward.Redem
 		return reward.Redemption{}, err
 	}
 	if what := m.rewards.byID[r.RewardID]; r.TookStock && what.Stock != nil {
-		what.Stock = new(*what.Stock + 1)
+		restock(what, new(*what.Stock+1))
 	}
 	r.Status, r.VoidedAt = reward.Voided, at
 	return *r, nil

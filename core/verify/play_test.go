@@ -350,8 +350,9 @@ func (p *play) addReward(t *rapid.T) {
 	}
 	got, err := p.Rewards.Add(t.Context(), p.By, n)
 	want := reward.Reward{
-		ID: got.ID, Name: *n.Name, PointsCost: n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock, Active: true, CreatedAt: got.CreatedAt,
+		ID: got.ID, Name: *n.Name, PointsCost: n.PointsCost, StampsCost: n.StampsCost, Active: true, CreatedAt: got.CreatedAt,
 	}
+	restock(&want, n.Stock)
 	p.model.rewards.put(got.ID, want)
 	agree(t, p, "add a reward", got, err, want, nil)
 }

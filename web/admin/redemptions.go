@@ -425,7 +425,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
 		v.Reason = "Out of stock"
 	default:
 		v.Path = redemptionsPath + "/new?" + url.Values{"customer_ulid": {who.ID.String()}, "reward_ulid": {r.ID.String()}}.Encode()
-		v.Stock = stockInWords(r.Stock).Warning
+		v.Stock = stockInWords(r).Warning
 	}
 	return v
 }

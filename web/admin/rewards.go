@@ -57,7 +57,7 @@ func (a *Admin) listRewards(c echo.Context) error {
 
 func rewardRow(r reward.WithCounts) views.RewardRow {
 	row := views.RewardRow{
-		Path: rewardPath(r.ID), Name: r.Name, Description: orZero(r.Description), Picture: page.RewardPicture(r.ID, r.PictureHash), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Stock),
+		Path: rewardPath(r.ID), Name: r.Name, Description: orZero(r.Description), Picture: page.RewardPicture(r.ID, r.PictureHash), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Reward),
 		Pending: page.Number(r.Pending), Redeemed: page.Number(r.Redeemed), Active: r.Active,
 	}
 	if r.Pending > 0 {
@@ -85,17 +85,14 @@ func rewardCost(r reward.Reward) string {
 	return page.Units(price, unit)
 }
 
-// lowStock is the highest stock that gets a warning.
-const lowStock = 5
-
-func stockInWords(stock *int64) views.Stock {
+func stockInWords(r reward.Reward) views.Stock {
 	switch {
 	case r.Stock == nil:
 		return views.Stock{Text: "Unlimited"}
 	case *r.Stock == 0:
 		return views.Stock{Text: "0", Warning: &ui.Badge{Label: "Empty", Tone: ui.Bad}}
-	case *stock <= lowStock:
-		return views.Stock{Text: page.Number(*stock), Warning: &ui.Badge{Label: "Low", Tone: ui.Notice}}
+	case r.LowStock:
+		return views.Stock{Text: page.Number(*r.Stock), Warning: &ui.Badge{Label: "Low", Tone: ui.Notice}}
 	}
 	return views.Stock{Text: page.Number(*r.Stock)}
 }
@@ -301,7 +298,7 @@ func (a *Admin) rewardDetail(c echo.Context, status int, r reward.WithCounts, fo
 
 func (a *Admin) stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
 	v := views.StockCard{
-		Stock: stockInWords(r.Stock), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: rewardPath(r.ID), FormKey: a.NewFormKey(),
+		Stock: stockInWords(r), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: rewardPath(r.ID), FormKey: a.NewFormKey(),
 		Seen: digits(r.Stock), How: form.Field("how", "Change"), Units: form.Field("units", "Units"),
 	}
 	how := form.Value("how")
