@@ -13,9 +13,10 @@ import (
 // Violation is a rule that a field breaks, with the rule's parameters. It has no words: api writes
 // Laravel's sentences (decisions §3), web what helps the person at the form.
 type Violation struct {
-	Rule  string
-	Limit int64  // the minimum or maximum
-	Other string // another field, or a value, to compare with
+	Rule    string
+	Limit   int64  // the minimum or maximum
+	Other   string // another field, or a value, to compare with
+	Records [2]ID  // the records that the rule is about; zero: none
 }
 
 // Rules of several packages. Each package declares its own beside the code that checks them.

@@ -58,21 +58,24 @@ func Rekey(ctx context.Context, tx *db.Tx, country string) error {
 // newKeys returns the numbers with a new key; those that must give up their old key first, because
 // another number gets it; and the violations of the country.
 func newKeys(phones []keyed, country string) (moved []keyed, vacated []core.ID, refusals []core.Violation) {
-	holders := make(map[string]string, len(phones)) // the number behind each new key
-	var old []string                                // keys of those that move
-	for _, p := range phones {
+	holders := make(map[string]int, len(phones)) // the number behind each new key
+	var old []string                             // keys of those that move
+	for i, p := range phones {
 		key, ok := phoneKey(p.Phone, country)
 		other, taken := holders[key]
 		switch {
 		case !ok:
-			refusals = append(refusals, core.Violation{Rule: "phone_in_country", Other: p.Phone})
+			refusals = append(refusals, core.Violation{Rule: "phone_in_country", Other: p.Phone, Records: [2]core.ID{p.ID}})
 		case taken:
-			refusals = append(refusals, core.Violation{Rule: "same_phones_in_country", Other: other + " and " + p.Phone})
+			first := phones[other]
+			refusals = append(refusals, core.Violation{
+				Rule: "same_phones_in_country", Other: first.Phone + " and " + p.Phone, Records: [2]core.ID{first.ID, p.ID},
+			})
 		}
 		if len(refusals) == maxRefusals {
 			return nil, nil, refusals
 		}
-		holders[key] = p.Phone
+		holders[key] = i
 		if key != p.PhoneKey {
 			old = append(old, p.PhoneKey)
 			moved = append(moved, keyed{p.ID, p.Phone, key})

@@ -2,6 +2,16 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
+// PhoneConflict is why the country can't be changed: customers who would have the same phone number, or one
+// whose number can't be read.
+type PhoneConflict struct {
+	Customers []PhoneCustomer
+	Merge     string // path to merge the two; "" for one
+}
+
+// PhoneCustomer is a customer with their phone number.
+type PhoneCustomer struct{ Name, Phone, Path string }
+
 // Business is the settings page with three forms: details, consent and branding.
 type Business struct {
 	Settings
@@ -11,6 +21,7 @@ type Business struct {
 	Began    string
 	Name     ui.Field
 	Country  ui.Field
+	Phones   []PhoneConflict
 	TimeZone ui.Field
 	Currency ui.Field
 	Ceiling  ui.Field // amount above which sales are confirmed

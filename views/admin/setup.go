@@ -62,6 +62,7 @@ type SetupExample struct {
 type SetupBusiness struct {
 	Setup
 	Country, Currency, TimeZone ui.Field
+	Phones                      []PhoneConflict
 	Example                     SetupExample
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
@@ -75,6 +76,9 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 	v.Name.Help = "Shown to your customers"
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
 	v.Country.Help = "Used for phone numbers without a country code"
+	if v.Phones, err = a.phoneConflicts(c, form); err != nil {
+		return err
+	}
 	v.TimeZone.Groups = zoneGroups(v.TimeZone.Value)
 	v.TimeZone.Help = "Now " + a.Now().In(by.Tenant.TimeZone).Format("15:04") + " there"
 	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
@@ -96,6 +100,38 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 	v.Assets.Stylesheets = append(slices.Clone(v.Assets.Stylesheets), static.Path("css/branding.css"))
 	v.Assets.Scripts = append(slices.Clone(v.Assets.Scripts), static.Path("js/branding.js"))
 	return a.Render(c, status, views.BusinessPage(v), nil)
+}
+
+// phoneConflicts names the customers whose phone numbers refused another country, to correct or merge them.
+func (a *Admin) phoneConflicts(c echo.Context, form *page.Form) (conflicts []views.PhoneConflict, err error) {
+	var ids []core.ID
+	for _, v := range form.Violations("country") {
+		ids = append(ids, v.Records[:]...)
+	}
+	list, err := a.Customers.FindAll(c.Request().Context(), page.Actor(c), ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[core.ID]customer.Customer{}
+	for _, one := range list {
+		byID[one.ID] = one
+	}
+	for _, v := range form.Violations("country") {
+		var conflict views.PhoneConflict
+		for _, id := range v.Records {
+			if who, found := byID[id]; found {
+				conflict.Customers = append(conflict.Customers, views.PhoneCustomer{Name: customerName(who), Phone: who.Phone, Path: customerPath(id)})
+			}
+		}
+		switch len(conflict.Customers) {
+		case 0:
+			continue
+		case 2: // the customer who was added first is kept
+			conflict.Merge = page.WithQuery(customerPath(v.Records[0])+"/merge", "customer_ulid", v.Records[1].String())
+		}
+		conflicts = append(conflicts, conflict)
+	}
+	return conflicts, nil
 }
 
 var countries, currencies, zoneGroups = page.Countries(), page.Currencies(), page.ZoneGroups

@@ -72,6 +72,38 @@ func chosen(a webtest.Page, field string) string {
 	return a.Find("#field-"+field+" option[selected]").AttrOr("value", "nothing")
 }
 
+// A country in which two customers would have the same number is refused with both of them, to merge, in the
+// settings and in the setup guide. Merged, the country can be chosen.
+func TestCountryWithEqualNumbers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.Exec("update loyalty.tenant set country = null where id = $1", s.By.Tenant.ID)
+	s.By = core.System(s.By.Tenant, "test") // only people are asked for the country first
+	s.By.Tenant.Country = ""
+	elsa, twin, nina := s.add("Elsa", "Berg <b>", "070-174 06 05"), s.add("Else", "Berg", "+46 70 174 06 05"), s.add("Nina", "Ek", "070-174 06 06")
+	owner := s.signedIn(core.Owner)
+	sweden := webtest.Form("name", "Café", "country", "SE", "timezone", "Europe/Stockholm", "currency", "EUR")
+	merge := "/admin/customers/" + elsa.ID.String() + "/merge?customer_ulid=" + twin.ID.String()
+	for _, path := range []string{business, guide + "/business"} {
+		refused := owner.Refused(path, sweden)
+		if refused.Find("#field-country-error").Length() != 1 {
+			t.Errorf("%s: %q", path, refused.Text("main .alert"))
+		}
+		wants(t, path, refused.Links("#phone-conflicts a"), []string{"/admin/customers/" + elsa.ID.String(), "/admin/customers/" + twin.ID.String(), merge})
+		if got := refused.Text("#phone-conflicts"); !strings.Contains(got, "Elsa Berg <b> 070-174 06 05") || strings.Contains(got, nina.Phone) {
+			t.Errorf("%s names %q", path, got)
+		}
+	}
+	if first := owner.Get(business); first.Find("#phone-conflicts").Length() != 0 {
+		t.Error("conflicts are shown before a country is refused")
+	}
+	ask := owner.Get(merge)
+	owner.Submit(ask.Attr("main form[method=post]", "action"), ask.Fields("main form[method=post]"))
+	if saved := owner.Submit(business, sweden); chosen(saved, "country") != "SE" {
+		t.Errorf("after the merge: %q", saved.Text("main .alert"))
+	}
+}
+
 // "Settings: business (name, time zone, currency, country, logo, colour)".
 func TestBusinessSettings(t *testing.T) {
 	t.Parallel()

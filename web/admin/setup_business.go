@@ -43,6 +43,9 @@ func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error
 	if settings.Country == nil {
 		page.ProposeByCountry(v.Country.Options)
 	}
+	if v.Phones, err = a.phoneConflicts(c, form); err != nil {
+		return err
+	}
 	v.Country.Help = "For phone numbers without a country code"
 	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
 	v.Currency.Help = "Can't be changed after your first sale"

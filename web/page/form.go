@@ -284,6 +284,9 @@ func (f *Form) FieldOf(known, name, label string) ui.Field {
 	return field
 }
 
+// Violations are the violations of a field, by core's name.
+func (f *Form) Violations(name string) []core.Violation { return f.violations[name] }
+
 // message is the message for a violation of a field.
 func (f *Form) message(name, label string, v core.Violation) string {
 	typed, amount := f.amounts[name]
