@@ -180,6 +180,21 @@
   document.addEventListener("input", correct);
   document.addEventListener("change", correct);
 
+  // With a list come the errors of its filters, whose fields stay.
+  document.addEventListener("htmx:oobAfterSwap", ({ target }) => {
+    const field = document.getElementById(target.dataset.errorsOf);
+    if (!field) return;
+    const error = target.querySelector(".invalid-feedback");
+    field.classList.toggle("is-invalid", !!error);
+    if (error) {
+      field.setAttribute("aria-invalid", "true");
+      field.setAttribute("aria-describedby", error.id);
+    } else {
+      field.removeAttribute("aria-invalid");
+      field.removeAttribute("aria-describedby");
+    }
+  });
+
   // --- Requests of htmx.
 
   const polled = (event) => event.target instanceof Element && event.target.matches("[data-poll]");

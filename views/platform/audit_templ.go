@@ -79,7 +79,7 @@ func AuditLogPage(v AuditLog) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.RefusedFilters(v.Problem).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Refusal(v.Problem.At(v.Business, v.Person, v.From, v.To)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

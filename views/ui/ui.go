@@ -28,7 +28,6 @@ type Field struct {
 	Optional     bool
 	ReadOnly     bool
 	Autofocus    bool
-	Filter       bool     // its error is in the summary alone
 	Checked      bool     // of a checkbox
 	Rows         int      // of a text area
 	Suggestions  []string // of a text input
@@ -87,7 +86,7 @@ func (f Field) ReadID() string { return f.ID() + "-read" }
 // notedErrors are the errors below the input. Nothing is shown twice: a question about the amount is where
 // its reading is.
 func (f Field) notedErrors() []string {
-	if f.Filter || f.Echo && f.Question != "" {
+	if f.Echo && f.Question != "" {
 		return nil
 	}
 	return f.Errors
@@ -143,6 +142,21 @@ type FieldProblem struct {
 
 // None reports whether nothing was refused.
 func (p *Problem) None() bool { return p == nil || p.Sentence == "" && len(p.Fields) == 0 }
+
+// At is the summary of a page that has a place for the messages of these fields alone. It has the other
+// messages itself.
+func (p *Problem) At(fields ...Field) *Problem {
+	if p == nil {
+		return nil
+	}
+	at := &Problem{Sentence: p.Sentence, Fields: slices.Clone(p.Fields)}
+	for i, wrong := range at.Fields {
+		if !slices.ContainsFunc(fields, func(f Field) bool { return f.ID() == wrong.ID }) {
+			at.Fields[i].ID = ""
+		}
+	}
+	return at
+}
 
 // linked are the fields that the page shows.
 func (p *Problem) linked() (linked []FieldProblem) {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func (a *Admin) auditLog(c echo.Context) error {
 	v := views.AuditLog{
 		Frame:    a.frame(c, "Audit log", auditPath),
 		Pager:    page.Pager(list, c.Request().URL, "entry", "entries", "#audit"),
-		Filtered: filter != audit.Filter{} || p.Cursor != nil,
+		Filtered: filter != audit.Filter{} || p.Cursor != nil || status != http.StatusOK,
 	}
 	for _, l := range list.Items {
 		v.Rows = append(v.Rows, auditRow(by, l, a.Now()))
@@ -58,7 +59,7 @@ func (a *Admin) auditLog(c echo.Context) error {
 	}
 	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
 	v.Problem = q.Problem()
-	return a.Render(c, status, views.AuditLogPage(v), views.AuditTable(v))
+	return a.Render(c, status, views.AuditLogPage(v), views.AuditPart(v))
 }
 
 // auditSubjects lists the types of record whose entries the person may read.

@@ -188,7 +188,7 @@ func TestAuditFilters(t *testing.T) {
 		t.Errorf("an empty result links to %v", got)
 	}
 	wrong := owner.Ask(http.MethodGet, "/admin/audit?from=2026-06-10&to=2026-06-01")
-	if wrong.Code != http.StatusUnprocessableEntity || wrong.Text("#audit .alert") != webtest.Message("To", core.AfterOrEqual("from")) ||
+	if wrong.Code != http.StatusUnprocessableEntity || wrong.Text("#field-to-error") != webtest.Message("To", core.AfterOrEqual("from")) || wrong.Attr("#audit .alert a", "href") != "#field-to" ||
 		wrong.Value("#field-from") != "2026-06-10" || !wrong.Find("#field-to").HasClass("is-invalid") {
 		t.Errorf("from after to = %d %s", wrong.Code, wrong.Text("#audit"))
 	}

@@ -75,7 +75,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	}
 	v := views.CustomerList{
 		Frame:    a.frame(c, "Customers", customersPath),
-		Filtered: filter != customer.Filter{},
+		Filtered: filter != customer.Filter{} || status != http.StatusOK,
 		CanEdit:  by.Role.Includes(core.Manager),
 		Exports:  exportsOf(c, customersExportPath),
 		Search:   q.Field("search", "Search"), Status: q.Field("status", "Status"),
@@ -124,7 +124,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	if filter.Search != nil {
 		v.Searched, v.AddPath = newCustomerFrom(*filter.Search)
 	}
-	return a.Render(c, status, views.CustomerListPage(v), views.CustomerTable(v))
+	return a.Render(c, status, views.CustomerListPage(v), views.CustomerPart(v))
 }
 
 // tagOptions are the tags in use, and the selected one.

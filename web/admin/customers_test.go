@@ -136,8 +136,8 @@ func TestFilterCustomersByDate(t *testing.T) {
 		"created_from=soon&created_to=2026-02-01":       webtest.Message("Created from", core.MustBeDate),
 	} {
 		a := b.Ask(http.MethodGet, "/admin/customers?"+query)
-		if a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Text(".alert"), want) || a.Value("[name=created_to]") != "2026-02-01" {
-			t.Errorf("%s: %d %q", query, a.Code, a.Text(".alert"))
+		if a.Code != http.StatusUnprocessableEntity || a.Text(".days .invalid-feedback") != want || a.Find(".alert a").Length() != 1 || a.Value("[name=created_to]") != "2026-02-01" {
+			t.Errorf("%s: %d %q %q", query, a.Code, a.Text(".days .invalid-feedback"), a.Text(".alert"))
 		}
 	}
 }

@@ -95,13 +95,14 @@ func (a *Admin) listTransactions(c echo.Context) error {
 			v.Customer = customerLabel(list.Items[0].CustomerName)
 		}
 	}
+	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
 	if !page.IsFragment(c) {
 		if err := a.transactionFilters(c, q, &v); err != nil {
 			return err
 		}
 	}
 	v.Problem = q.Problem()
-	return a.Render(c, status, views.TransactionListPage(v), views.TransactionTable(v))
+	return a.Render(c, status, views.TransactionListPage(v), views.TransactionPart(v))
 }
 
 // searchNotes says where a search left sales out.
@@ -142,7 +143,6 @@ func (a *Admin) transactionFilters(c echo.Context, q *page.Form, v *views.Transa
 		place.Options = q.Options("location_id", append([]ui.Option{{Label: "Any location"}}, placeOptions(places, false)...)...)
 		v.Location = &place
 	}
-	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
 	return nil
 }
 

@@ -193,8 +193,23 @@ func TestFilterSales(t *testing.T) {
 		}
 	}
 	wrong := manager.Ask(http.MethodGet, "/admin/transactions?from=yesterday")
-	if wrong.Code != http.StatusUnprocessableEntity || !strings.Contains(wrong.Text("[role=alert]"), webtest.Message("From", core.MustBeDate)) {
-		t.Errorf("a wrong day: %d %q", wrong.Code, wrong.Text("[role=alert]"))
+	if wrong.Code != http.StatusUnprocessableEntity || wrong.Text("#field-from-error") != webtest.Message("From", core.MustBeDate) {
+		t.Errorf("a wrong day: %d %q", wrong.Code, wrong.Text("#field-from-errors"))
+	}
+	if link := wrong.Links("[role=alert] a"); len(link) != 1 || wrong.Find("details.filters[open] "+link[0]+"[aria-invalid]").Length() != 1 {
+		t.Errorf("the summary leads to %q", link)
+	}
+	// A part of the page brings the message of a filter, or takes it away.
+	part := manager.Ask(http.MethodGet, "/admin/transactions?from=2026-02-02&to=2026-02-01", "Hx-Request", "true")
+	if got := part.Text("[hx-swap-oob]#field-to-errors"); part.Code != http.StatusUnprocessableEntity || got != webtest.Message("To", core.AfterOrEqual("from")) || part.Find("input").Length() != 0 {
+		t.Errorf("the part of a wrong range: %d %q", part.Code, got)
+	}
+	if part = manager.Get("/admin/transactions", "Hx-Request", "true"); part.Find("[hx-swap-oob]#field-to-errors").Length() != 1 || part.Text("#field-to-errors") != "" {
+		t.Error("the message of an earlier filter stays")
+	}
+	// A filter without a place for its message has it in the summary.
+	if forged := manager.Ask(http.MethodGet, "/admin/transactions?status=lost"); forged.Text("[role=alert]") != webtest.Message("Status", core.InvalidChoice) {
+		t.Errorf("a forged status: %q", forged.Text("[role=alert]"))
 	}
 }
 

@@ -49,7 +49,6 @@ func (p *Platform) auditLog(c echo.Context) error {
 	}
 	v.Subject, v.Business, v.Person = q.Field("subject", "What"), q.Field("business", "Business"), q.Field("person", "Person")
 	v.Subject.Options = q.Options("subject", auditSubjects()...)
-	v.Business.Filter, v.Person.Filter = true, true
 	v.Business.Placeholder, v.Business.MaxLength = "Subdomain", 255
 	v.Person.Placeholder, v.Person.MaxLength = "E-mail of a person", 255
 	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")

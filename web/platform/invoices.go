@@ -81,7 +81,7 @@ func (p *Platform) listInvoices(c echo.Context) error {
 		}
 	}
 	v.Tabs, v.Totals = invoiceTabs(c, counts, q.Value("status")), invoiceTotals(counts)
-	return p.Render(c, status, views.InvoiceListPage(v), views.InvoiceTable(v))
+	return p.Render(c, status, views.InvoiceListPage(v), views.InvoicePart(v))
 }
 
 // invoiceTabs filter by status and keep the other filters.

@@ -226,6 +226,9 @@ func TestInvoiceList(t *testing.T) {
 	if got := k.Get("/platform/invoices").Text(".invoice-totals"); got != "Unpaid € 61.25 Overdue None Paid None" {
 		t.Errorf("totals: %q", got)
 	}
+	if wrong := k.Ask(http.MethodGet, "/platform/invoices?from=soon"); wrong.Text("#field-from-error") == "" || wrong.Attr(".alert a", "href") != "#field-from" {
+		t.Errorf("a wrong day: %q, %q", wrong.Text("#field-from-errors"), wrong.Text(".alert"))
+	}
 	for _, query := range []string{"?status=open", "?from=soon", "?from=2026-05-02&to=2026-05-01", "?cursor=x", "?tenant=x"} {
 		if page := k.Ask(http.MethodGet, "/platform/invoices"+query); page.Code != http.StatusUnprocessableEntity || page.Find("main [role=alert]").Length() != 1 {
 			t.Errorf("%s = %d %q", query, page.Code, page.Text("main"))
