@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/portal"
 	"example.com/loyalty/web/webtest"
 )
@@ -255,5 +256,54 @@ func TestTheConsentOfABusiness(t *testing.T) {
 	s.browser().Post("/join", filled(page, "name", "Elsa Berg", "phone", number, "agreed", "1"))
 	if text := shoptest.Query[string](s.Shop, "select text from loyalty.consent where tenant_id = $1 and kind = 'terms'", s.By.Tenant.ID); text != "I agree to the <b>rules</b>." {
 		t.Errorf("she agreed to %q", text)
+	}
+}
+
+// Before a business has chosen its country, phone numbers are compared as they are written: customers whose number has
+// its country code are found, and new ones are refused, whatever their number, with nothing written.
+func TestWithoutACountry(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	const email = "ida@country.example"
+	ida := s.AddCustomer(customer.New{FirstName: new("Ida"), LastName: new("Lund"), Phone: new("+46 70 174 06 05"), Email: new(email)})
+	s.Exec("update loyalty.tenant set country = null where id = $1", s.By.Tenant.ID)
+	const national, international, unknown = "070-174 06 05", "+46 (0)70 174 06 05", "+47 912 34 567"
+	written := func() int {
+		return shoptest.Query[int](s.Shop, `
+			select (select count(*) from loyalty.customer where tenant_id = $1) + (select count(*) from loyalty.consent where tenant_id = $1)
+				+ (select count(*) from loyalty.transaction where tenant_id = $1) + (select count(*) from loyalty.mail where tenant_id = $1)
+				+ (select count(*) from loyalty.audit_entry where tenant_id = $1 and action <> 'pin.take')`, s.By.Tenant.ID)
+	}
+
+	shown := s.offers(2450)
+	phone := s.took(shown)
+	before := written()
+	for _, number := range []string{national, unknown} {
+		for path, browser := range map[string]*webtest.Browser{"/join": s.browser(), "/w/claim": phone} {
+			got := browser.Post(path, filled(browser.Get(path), "name", "Ida Lund", "phone", number, "agreed", "1"))
+			if got.Code != http.StatusUnprocessableEntity || got.Text(".problem") != walkin.ErrFull.Message || got.Value("#field-phone") != number {
+				t.Errorf("%s of %s: %d %q", path, number, got.Code, got.Text("main"))
+			}
+		}
+	}
+	if n := written(); n != before || s.state(shown) != walkin.Taken {
+		t.Errorf("the refused ones wrote %d records; the sale is %s", n-before, s.state(shown))
+	}
+
+	if got := phone.Post("/w/claim", filled(phone.Get("/w/claim"), "phone", international)); got.Header().Get("Location") != "/w/claimed" {
+		t.Errorf("a known number claims: %d %s", got.Code, got.Text("main"))
+	}
+	if sold := s.sales(); len(sold) != 1 || sold[0] != ida.ID {
+		t.Errorf("sales of %v", sold)
+	}
+	again := s.browser()
+	if got := again.Post("/join", filled(again.Get("/join"), "name", "Ida Lund", "phone", international, "agreed", "1")); got.Text(".card h1") != "You already have a card" {
+		t.Errorf("a known number joins: %d %s", got.Code, got.Text("main"))
+	}
+	if sent := s.mailed(email); len(sent) != 1 {
+		t.Errorf("mailed: %q", sent)
+	}
+	if card := s.browser().Get(s.card(ida)); !strings.Contains(card.Text("main"), "24") {
+		t.Errorf("the card shows %q", card.Text("main"))
 	}
 }
