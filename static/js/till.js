@@ -110,8 +110,11 @@
     offlineBar.hidden = !words;
     if (words) one("[data-words]", offlineBar).textContent = words;
   }
-  const isOffline = "You’re offline. The amount is kept.";
-  const noAnswer = "No response from the server. The amount is kept. Try again.";
+  // As in form.js, which the till doesn't use: the till replaces parts of its page, and these words stay
+  // above them.
+  const isOffline = "You're offline. Your input is still here. Try again when you're connected.";
+  const noAnswer = "Can't reach the server. Your input is still here. Try again in a moment.";
+  const failed = "Something went wrong. Your input is still here. Try again in a moment.";
 
   let toastTimer;
   function toast(words) {
@@ -160,7 +163,8 @@
       place(answer.text_);
       return true;
     }
-    if (answer.status !== 204) toast(answer.text_ && answer.status < 500 ? answer.text_ : "Something went wrong. Try again in a moment.");
+    if (answer.status < 500 && answer.text_) toast(answer.text_);
+    else if (answer.status !== 204) offline(failed);
     return false;
   }
 
