@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image/color"
+	"net/http"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -77,6 +78,9 @@ func testRefusedForm(t *testing.T, c cafe) {
 // "A page that could not be sent keeps what was typed even when the server is down": the process is
 // killed before forms are sent to it. Sent again to the next one, they arrive once.
 func testUnsentForm(t *testing.T, c cafe) {
+	made := decode[single[customerRecord]](t, c.expect(t, http.StatusCreated, "POST", "/api/v1/customers", c.token,
+		`{"first_name":"Unsent","last_name":"Guest","phone":"+46 8 465 004 93"}`).body).Data
+	guide := c.invited(t, "unsent", "Unsent Flowers")
 	in := c.in.onItsOwnPort(t)
 	in.t = t
 	killed := in.served()
@@ -104,17 +108,50 @@ func testUnsentForm(t *testing.T, c cafe) {
 	uploading.Do(chromedp.SetUploadFiles(chromedp.CSS("[name=picture]"), []string{picture}))
 	joining := tabs("", "/join")
 	joining.Fill("name", "Unsent Joiner")
+	offering := tabs(core.Manager, "/admin/coupons/new")
+	offering.Fill("name", "Unsent coupon")
+	offering.Click(choice("benefit_type", "percent"))
+	offering.Fill("percent", "25")
+	const business, step = "/admin/settings/business", "/admin/setup/reward"
+	settings := guide.NewTab(t)
+	settings.Open(second.address("unsent") + business)
+	settings.Fill("name", "Unsent Tulips")
+	settings.Fill("country", "NO")
+	guide.Open(second.address("unsent") + step)
+	guide.Fill("name", "Unsent bouquet")
+	guide.Fill("points_cost", "90")
+	selling := tabs(core.Manager, "/till")
+	selling.Press("4712")
+	selling.Fill("phone", "00493")
+	selling.Click("[data-find]")
+	selling.WaitForText(customerName, "Unsent Guest")
 
 	killed.signal(syscall.SIGKILL)
 	<-killed.exited
-	for p, path := range map[*browsertest.Page]string{adding: "/admin/customers/new", uploading: "/admin/rewards/new", joining: "/join"} {
-		p.Click(submitOf(path))
+	forms := map[*browsertest.Page]string{
+		adding: submitOf("/admin/customers/new"), uploading: submitOf("/admin/rewards/new"), joining: submitOf("/join"),
+		offering: submitOf("/admin/coupons/new"), settings: submitOf(business), guide: "#setup-form .btn-primary",
+	}
+	for p, submit := range forms {
+		p.Click(submit)
 		p.WaitForText("#trouble", "Your input is still here")
 		p.Faults() // the browser's own, of the request that failed
 	}
 	look(t, adding, "unsent", nil)
-	if got := evaluate[string](joining, "document.querySelector('[name=name]').value"); got != "Unsent Joiner" {
-		t.Errorf("the form of a customer has the name %q", got)
+	selling.Click(recordSale)
+	selling.WaitForText("#offline", "Your input is still here")
+	selling.Faults() // likewise
+	look(t, selling, "till-unsent", nil)
+	for p, want := range map[*browsertest.Page]map[string]string{
+		joining: {"name": "Unsent Joiner"}, offering: {"name": "Unsent coupon", "percent": "25"},
+		settings: {"name": "Unsent Tulips", "country": "NO"}, guide: {"name": "Unsent bouquet", "points_cost": "90"},
+		selling: {"spend_amount_cents": "4712", "customer_ulid": made.ULID},
+	} {
+		for name, value := range want {
+			if got := evaluate[string](p, fmt.Sprintf("document.querySelector('form [name=%s]:not([type=radio])').value", name)); got != value {
+				t.Errorf("the form that wasn't sent has the %s %q, want %q", name, got, value)
+			}
+		}
 	}
 
 	in.served()
@@ -124,12 +161,32 @@ func testUnsentForm(t *testing.T, c cafe) {
 	uploading.WaitForText(done, "Unsent mug")
 	uploading.WaitFor("main img[src*='/admin/rewards/']")
 
+	offering.Click(forms[offering])
+	offering.WaitForText(done, "Unsent coupon")
+	settings.Click(forms[settings])
+	settings.WaitFor(done)
+	guide.Click(forms[guide])
+	guide.WaitFor("[name=first_name]") // the next step
+	selling.Click(recordSale)
+	selling.WaitFor(receipt)
+	d := connect(t, c.in.url())
+	for what, sql := range map[string]string{
+		"customers": "select count(*) from loyalty.customer where first_name = 'Unsent' and last_name = 'Customer'",
+		"coupons":   "select count(*) from loyalty.coupon where name = 'Unsent coupon'",
+		"settings":  "select count(*) from loyalty.audit_entry where action = 'tenant.edit' and new ->> 'name' = 'Unsent Tulips'",
+		"rewards":   "select count(*) from loyalty.reward where name = 'Unsent bouquet'",
+		"sales":     "select count(*) from loyalty.transaction where spend_amount_cents = 4712 and customer_id = (select id from loyalty.customer where last_name = 'Guest' and first_name = 'Unsent')",
+	} {
+		if got := ask[int](d, sql); got != 1 {
+			t.Errorf("%d %s arrived, want 1", got, what)
+		}
+	}
+
 	// Recorded, but the response is lost: sent again with the same key, it is one sale.
 	adding.Click("main a[href*='/transactions/new']")
 	typeAmount("47.11", amountRead)(adding)
-	d := connect(t, c.in.url())
 	sales := func() int {
-		return ask[int](d, "select count(*) from loyalty.transaction t join loyalty.customer c on c.id = t.customer_id where c.first_name = 'Unsent'")
+		return ask[int](d, "select count(*) from loyalty.transaction t join loyalty.customer c on c.id = t.customer_id where c.first_name = 'Unsent' and c.last_name = 'Customer'")
 	}
 	loseResponse(t, adding, "*/admin/transactions/new", submitOf("/admin/transactions/new"))
 	adding.WaitForText("#trouble", "Your input is still here")

@@ -56,6 +56,29 @@ func testLists(t *testing.T, c cafe) {
 	}`))
 	p.WaitFor("main " + linkTo("/void"))
 
+	// A refused filter is marked beside its field, which stays, and the summary leads to it.
+	p.Open("/admin/transactions")
+	p.Click("th[aria-sort=descending] a")
+	p.WaitFor("th[aria-sort=ascending]")
+	if at := p.Path(); at != "/admin/transactions?sort=oldest" {
+		t.Errorf("the heading of the date leads to %s", at)
+	}
+	p.Fill("from", "2026-02-02")
+	p.Fill("to", "2026-02-01")
+	p.WaitFor("#field-to.is-invalid[aria-invalid][aria-describedby=field-to-error]")
+	p.Faults() // the browser's own, of a request that was refused
+	p.Click("[data-refusal] a")
+	if got := evaluate[string](p, "document.activeElement.id"); got != "field-to" {
+		t.Errorf("the summary of a refused filter leads to %q", got)
+	}
+	look(t, p, "filter-refused", nil)
+	p.Emulate(1280, 900, false)
+	p.Fill("to", "2026-02-03")
+	p.Do(chromedp.WaitNotPresent(chromedp.CSS("[data-refusal], #field-to-error, #field-to[aria-invalid]")))
+	if at := p.Path(); !strings.Contains(at, "sort=oldest") || !strings.Contains(at, "to=2026-02-03") {
+		t.Errorf("the filters forget the order: %s", at)
+	}
+
 	p.Open("/admin/customers/" + made.ULID)
 	p.Click("main .menu-end summary")
 	p.Click(linkTo("/deactivate"))
