@@ -67,6 +67,8 @@ func testLists(t *testing.T, c cafe) {
 	p.Fill("to", "2026-02-01")
 	p.WaitFor("#field-to.is-invalid[aria-invalid][aria-describedby=field-to-error]")
 	p.Faults() // the browser's own, of a request that was refused
+	p.Emulate(390, 900, true)
+	p.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector("details.filters").open = false`))
 	p.Click("[data-refusal] a")
 	if got := evaluate[string](p, "document.activeElement.id"); got != "field-to" {
 		t.Errorf("the summary of a refused filter leads to %q", got)

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"testing"
 
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/web/browsertest"
 )
 
@@ -101,4 +105,33 @@ func testSetupWithoutJavaScript(t *testing.T, c cafe) {
 	p.WaitFor(`main a.btn-primary[href="/admin/setup/business"]`) // a customer needs the country
 	p.Open("/admin")
 	p.WaitFor(".setup-banner " + linkTo("/admin/setup/business"))
+}
+
+// A country in which two customers would have the same number leads to both of them, and to merging them.
+func testCountryConflict(t *testing.T, c cafe) {
+	p := c.invited(t, "dahlia", "Dahlia")
+	s := c.sender(t, func(d *db.DB) core.Actor {
+		business, err := tenant.BySlug(t.Context(), d, "dahlia")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return core.System(business, "test")
+	})
+	kept := s.customer(t, "Gustavo", "070-174 06 05")
+	s.customer(t, "Gustav", "+46 70 174 06 05")
+	for name, path := range map[string]string{"country-conflict": "/admin/settings/business", "setup-country-conflict": "/admin/setup/business"} {
+		p.Open(path)
+		p.Fill("country", "SE")
+		p.Click(cmp.Or(map[string]string{"/admin/setup/business": "#setup-form .btn-primary"}[path], submitOf(path)))
+		p.WaitFor("#phone-conflicts")
+		p.Faults() // the browser's own, of a request that was refused
+		look(t, p, name, nil)
+	}
+	p.Click("#phone-conflicts .btn")
+	p.Click(submitOf("/" + kept.ID.String() + "/merge"))
+	p.WaitFor(done)
+	p.Open("/admin/settings/business")
+	p.Fill("country", "SE")
+	p.Click(submitOf("/admin/settings/business"))
+	p.WaitFor(done)
 }

@@ -147,6 +147,8 @@
     const control = link && controlOf(document.getElementById(link.hash.slice(1)));
     if (!control) return;
     event.preventDefault();
+    const folded = control.closest("details:not([open])"); // filters, on a phone
+    if (folded) folded.open = true;
     if (event.type === "keydown") document.addEventListener("keyup", () => control.focus(), { once: true });
     else control.focus();
   };
