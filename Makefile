@@ -84,7 +84,7 @@ fuzz: ## run the fuzz tests, a minute each
 .PHONY: bench
 bench: build ## run the load tests, compared with pgbench; one part: make bench only=panel
 	@.ci/need postgresql
-	go run ./cmd/bench -only '$(only)'
+	go run ./cmd/bench -only '$(only)' -against '$(against)'
 
 .PHONY: restore-test
 restore-test: build ## test the backup scripts: back up, restore to a moment, verify

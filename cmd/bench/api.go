@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"github.com/valyala/fasthttp"
 )
 
 // measureAPI measures requests of the API, compared with pgbench.
@@ -18,10 +18,10 @@ func (b *bench) measureAPI(ctx context.Context) {
 	var upserts, redeemed atomic.Int64
 	b.measure(ctx, fmt.Sprintf("API, %d connections", b.connections), []scenario{
 		// First, because the others leave more background work.
-		{name: "steady", script: "record", rate: steadyRate, request: b.record},
-		{name: "record", script: "record", request: b.record},
-		{name: "read", script: "read", request: b.read},
-		{name: "upsert", script: "upsert", request: func() vegeta.Target {
+		{name: "steady", script: "record", rate: steadyRate, request: func() *fasthttp.Request { return b.record(d) }},
+		{name: "record", script: "record", request: func() *fasthttp.Request { return b.record(d) }},
+		{name: "read", script: "read", request: func() *fasthttp.Request { return b.read(d) }},
+		{name: "upsert", script: "upsert", request: func() *fasthttp.Request {
 			// Alternates between a known phone number and a new one.
 			phone := fmt.Sprintf("+467%08d", (1+rand.IntN(d.customers))*6364137%100_000_000)
 			if n := upserts.Add(1); n%2 == 0 {
@@ -29,35 +29,34 @@ func (b *bench) measureAPI(ctx context.Context) {
 			}
 			return b.api(d, "POST", "/customers", fmt.Sprintf(`{"first_name":"Bo","last_name":"Ek","phone":%q}`, phone))
 		}},
-		{name: "redeem", script: "redeem", request: func() vegeta.Target {
+		{name: "redeem", script: "redeem", request: func() *fasthttp.Request {
 			return b.api(d, "POST", "/redemptions", fmt.Sprintf(`{"customer_ulid":%q,"reward_ulid":%q}`, d.anyBuyer(), numbered(rewardIDs, 1)))
 		}},
 		// All of one coupon: each updates its row.
-		{name: "voucher", script: "voucher", request: func() vegeta.Target {
+		{name: "voucher", script: "voucher", request: func() *fasthttp.Request {
 			return b.api(d, "POST", "/coupons/"+numbered(voucherIDs, int(redeemed.Add(1))).String()+"/redeem", "")
 		}},
-		{name: "page 1", script: "page-1", request: func() vegeta.Target { return b.api(d, "GET", "/customers", "") }},
-		{name: "page 5000", script: "page-far", request: func() vegeta.Target { return b.api(d, "GET", "/customers?cursor="+far.String(), "") }},
+		{name: "page 1", script: "page-1", request: func() *fasthttp.Request { return b.api(d, "GET", "/customers", "") }},
+		{name: "page 5000", script: "page-far", request: func() *fasthttp.Request { return b.api(d, "GET", "/customers?cursor="+far.String(), "") }},
 	})
 }
 
 // record returns a request that records a sale.
-func (b *bench) record() vegeta.Target {
-	d := b.business
+func (b *bench) record(d *business) *fasthttp.Request {
 	return b.api(d, "POST", "/transactions", fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":%d}`,
 		d.anyBuyer(), d.TransactionTypeID, 200+rand.IntN(3000)))
 }
 
 // read returns a request that reads a customer.
-func (b *bench) read() vegeta.Target {
-	return b.api(b.business, "GET", "/customers/"+b.business.anyBuyer().String(), "")
+func (b *bench) read(d *business) *fasthttp.Request {
+	return b.api(d, "GET", "/customers/"+d.anyBuyer().String(), "")
 }
 
 // measureMonth measures the summary of a past month of the large business.
 func (b *bench) measureMonth(ctx context.Context) {
 	d, now := b.createLargeBusiness(ctx), time.Now()
 	b.measure(ctx, fmt.Sprintf("a month among %d sales", b.sales), []scenario{{
-		name: "summary", business: d, workers: 1, script: "month", request: func() vegeta.Target {
+		name: "summary", business: d, workers: 1, script: "month", request: func() *fasthttp.Request {
 			from := time.Date(now.Year(), now.Month()-time.Month(1+rand.IntN(23)), 1, 0, 0, 0, 0, time.UTC)
 			return b.api(d, "GET", "/reports/summary?from="+from.Format(time.DateOnly)+"&to="+from.AddDate(0, 1, -1).Format(time.DateOnly), "")
 		},

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"net/url"
 	"strings"
 
-	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/fixture"
@@ -20,7 +18,7 @@ const compressed = "gzip, deflate, br"
 
 // browser makes the requests of a person's browser at the host of a business.
 type browser struct {
-	client *http.Client
+	client *fasthttp.HostClient
 	origin string
 	cookie string // of the session
 }
@@ -33,9 +31,10 @@ func (b *bench) visitor(slug string) browser {
 // signIn returns a browser with a person's session.
 func (b *bench) signIn(ctx context.Context, slug, email, password string) browser {
 	v := b.visitor(slug)
-	got := fixture.Must(v.ask(ctx, v.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), http.StatusSeeOther))
-	for _, cookie := range got.Cookies() {
-		v.cookie += cookie.Name + "=" + cookie.Value + "; "
+	got := fixture.Must(v.ask(ctx, v.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), fasthttp.StatusSeeOther))
+	for _, set := range got.Header.Cookies() {
+		value, _, _ := strings.Cut(string(set), ";") // without its attributes
+		v.cookie += value + "; "
 	}
 	return v
 }
@@ -45,51 +44,52 @@ func (b *bench) signInAs(ctx context.Context, d *business, role core.Role) brows
 	return b.signIn(ctx, d.Slug, d.Staff[role].Email, d.Staff[role].Password)
 }
 
+// newRequest returns a request.
+func newRequest(method, url string) *fasthttp.Request {
+	r := fasthttp.AcquireRequest()
+	r.Header.SetMethod(method)
+	r.SetRequestURI(url)
+	return r
+}
+
 // get returns the request of a page. Visitors are limited by address, so each has its own.
-func (v browser) get(path string) vegeta.Target {
-	header := http.Header{"Accept-Encoding": {compressed}, "Sec-Fetch-Site": {"same-origin"}}
+func (v browser) get(path string) *fasthttp.Request {
+	r := newRequest(fasthttp.MethodGet, v.origin+path)
+	r.Header.Set("Accept-Encoding", compressed)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	if v.cookie != "" {
-		header.Set("Cookie", v.cookie)
+		r.Header.Set("Cookie", v.cookie)
 	} else {
-		header.Set("X-Forwarded-For", fmt.Sprintf("10.%d.%d.%d", rand.IntN(256), rand.IntN(256), rand.IntN(256)))
+		r.Header.Set("X-Forwarded-For", fmt.Sprintf("10.%d.%d.%d", rand.IntN(256), rand.IntN(256), rand.IntN(256)))
 	}
-	return vegeta.Target{Method: http.MethodGet, URL: v.origin + path, Header: header}
+	return r
 }
 
 // form returns the request that sends a form.
-func (v browser) form(path string, values url.Values) vegeta.Target {
-	t := v.get(path)
-	t.Method, t.Body = http.MethodPost, []byte(values.Encode())
-	t.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return t
+func (v browser) form(path string, values url.Values) *fasthttp.Request {
+	r := v.get(path)
+	r.Header.SetMethod(fasthttp.MethodPost)
+	r.Header.SetContentType("application/x-www-form-urlencoded")
+	r.SetBodyString(values.Encode())
+	return r
 }
 
 // fragment makes a request as htmx does, which gets a part of a page.
-func fragment(t vegeta.Target) vegeta.Target {
-	t.Header.Set("Hx-Request", "true")
-	return t
-}
-
-// response is a response with its body.
-type response struct {
-	*http.Response
-	body []byte
+func fragment(r *fasthttp.Request) *fasthttp.Request {
+	r.Header.Set("Hx-Request", "true")
+	return r
 }
 
 // ask makes a request and checks the status of its response.
-func (v browser) ask(ctx context.Context, t vegeta.Target, status int) (response, error) {
-	request, err := t.Request()
-	if err != nil {
-		return response{}, err
+func (v browser) ask(ctx context.Context, r *fasthttp.Request, status int) (*fasthttp.Response, error) {
+	defer fasthttp.ReleaseRequest(r)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	got, err := v.client.Do(request.WithContext(ctx))
-	if err != nil {
-		return response{}, err
+	got := &fasthttp.Response{}
+	err := v.client.Do(r, got)
+	if err == nil && got.StatusCode() != status {
+		err = fmt.Errorf("%s: status %d, want %d", r.URI(), got.StatusCode(), status)
 	}
-	defer got.Body.Close()
-	body, err := io.ReadAll(got.Body)
-	if err == nil && got.StatusCode != status {
-		err = fmt.Errorf("%s: status %d, want %d", t.URL, got.StatusCode, status)
-	}
-	return response{got, body}, err
+	return got, err
 }

@@ -5,13 +5,12 @@ import (
 	_ "embed"
 	"encoding/json"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/fixture"
@@ -46,7 +45,7 @@ type business struct {
 func (b *bench) createBusiness(ctx context.Context, customers, sales int) *business {
 	progress("creating %d customers and %d sales", customers, sales)
 	out := filepath.Join(b.dir, "sandbox.json")
-	b.product.command(ctx, "sandbox", "--out", out)
+	b.product.run(ctx, "sandbox", "--out", out)
 	var file sandbox.File
 	fixture.Must(0, json.Unmarshal(fixture.Must(os.ReadFile(out)), &file))
 	step := 2 * max(1, customers/200_000)
@@ -118,8 +117,10 @@ func (d *business) buyer(n int) core.ID { return numbered(customerIDs, 1+n%d.buy
 func (d *business) anyBuyer() core.ID { return d.buyer(rand.IntN(d.buyers)) }
 
 // api returns a request to the API.
-func (b *bench) api(d *business, method, path, body string) vegeta.Target {
-	return vegeta.Target{Method: method, URL: b.product.base + "/api/v1" + path, Body: []byte(body), Header: http.Header{
-		"Authorization": {"Bearer " + d.Tokens["all"]}, "Content-Type": {"application/json"},
-	}}
+func (b *bench) api(d *business, method, path, body string) *fasthttp.Request {
+	r := newRequest(method, b.product.base+"/api/v1"+path)
+	r.Header.Set("Authorization", "Bearer "+d.Tokens["all"])
+	r.Header.SetContentType("application/json")
+	r.SetBodyString(body)
+	return r
 }

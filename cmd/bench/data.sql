@@ -169,6 +169,49 @@ begin
 end
 $$;
 
+-- Creates small businesses, each with an owner, a transaction type, some customers and a token with the
+-- secret of a given one.
+create function bench.fill_small(businesses bigint, customers bigint, of_token bigint)
+	returns table (tenant_id bigint, transaction_type_id bigint, token_id bigint)
+	language sql as $$
+	with business as (
+		insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, created_at)
+		select 'Small ' || n, 'small-' || n, 'small@example.com', (select min(id) from loyalty.plan), 'monthly', 'manual', now()
+		from generate_series(1, businesses) n
+		returning id
+	), owner as (
+		insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
+		select id, 'owner', 'Bo Ek', 'small@example.com', 'small@example.com', now()
+		from business
+		returning id, staff.tenant_id
+	), type as (
+		insert into loyalty.transaction_type (tenant_id, name, rule_type, points_per_unit, created_at)
+		select id, 'Purchase', 'points', 1, now()
+		from business
+		returning id, transaction_type.tenant_id
+	), token as (
+		insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
+		select owner.tenant_id, owner.id, 'all', given.hash, given.abilities, now()
+		from owner
+		cross join loyalty.token given
+		where given.id = of_token
+		returning id, token.tenant_id
+	), customer as (
+		insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
+		select business.id, bench.customer(n), 'Bo', 'Ek', bench.phone(n), bench.phone(n), now(), now()
+		from business
+		cross join generate_series(1, customers) n
+		returning customer.tenant_id, customer.id
+	), account as (
+		insert into loyalty.account (tenant_id, customer_id)
+		select customer.tenant_id, customer.id
+		from customer
+	)
+	select type.tenant_id, type.id, token.id
+	from type
+	join token using (tenant_id)
+$$;
+
 -- Gives the demo a record for pages that it has none for.
 create function bench.furnish(tenant bigint) returns void
 	language plpgsql as $$

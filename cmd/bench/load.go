@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"github.com/valyala/fasthttp"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/loyalty/core/fixture"
@@ -19,9 +19,10 @@ import (
 // scenario is a load to measure: a row of a table.
 type scenario struct {
 	name    string
-	request func() vegeta.Target                         // returns each request; or
-	steps   func(context.Context) (vegeta.Target, error) // makes dependent requests and returns the last one: measured together
+	request func() *fasthttp.Request                         // returns each request; or
+	steps   func(context.Context) (*fasthttp.Request, error) // makes dependent requests and returns the last one: measured together
 
+	on      *server       // nil: the product
 	rate    int           // requests a second; 0: each worker sends the next after a response
 	workers int           // without a rate; 0: one for each connection
 	times   int           // number of requests; 0: as many as the time allows
@@ -33,22 +34,45 @@ type scenario struct {
 	business *business // for the script; nil: that for API requests
 }
 
-// result is the result of a scenario: a row of a table.
+// figure is a column of a table. Times are in milliseconds.
+type figure int
+
+const (
+	rate figure = iota
+	mean
+	p50
+	p95
+	p99
+	slowest
+	ratio        // if it is the same work as another result's, in another way: that one's rate, divided by this
+	serverTime   // of the processor, a request
+	databaseTime // of the processor, a request
+	clientTime   // of the processor, a request
+	received     // bytes
+	memory       // peak of the server in MB
+	figures
+)
+
+var columns = [figures]struct{ title, format string }{
+	rate: {"requests/s", "%.4g"}, ratio: {"ratio", "%.2f"}, received: {"bytes", "%.0f"}, memory: {"memory", "%.0f MB"},
+	mean: {"mean", "%.1f ms"}, p50: {"p50", "%.1f ms"}, p95: {"p95", "%.1f ms"}, p99: {"p99", "%.1f ms"}, slowest: {"slowest", "%.1f ms"},
+	serverTime: {"server", "%.3f ms"}, databaseTime: {"database", "%.3f ms"}, clientTime: {"client", "%.3f ms"},
+}
+
+// result is the result of a scenario: a row of a table. What was not measured is 0.
 type result struct {
 	scenario
-	vegeta.Metrics
-	perSecond float64
-	memory    int     // peak of the product in MB
-	ratio     float64 // if it is the same work as another result's, in another way: that one's rate, divided by this
+	figures  [figures]float64
+	statuses map[int]int
 }
 
 // over reports whether a result exceeds its scenario's limit.
-func (r result) over() bool { return r.limit > 0 && r.Latencies.P95 > r.limit }
+func (r result) over() bool { return r.limit > 0 && r.figures[p95] > milliseconds(r.limit) }
 
 // comparedTo returns a result with the ratio of another one's rate to its own.
 func (r result) comparedTo(other result) result {
 	if other.rate == 0 {
-		r.ratio = other.perSecond / r.perSecond
+		r.figures[ratio] = other.figures[rate] / r.figures[rate]
 	}
 	return r
 }
@@ -79,6 +103,9 @@ func (b *bench) together(ctx context.Context, list ...scenario) []result {
 	for i, s := range list {
 		loads.Go(func() (err error) {
 			results[i], err = b.load(ctx, s)
+			for _, shared := range []figure{serverTime, databaseTime, clientTime} {
+				results[i].figures[shared] = 0
+			}
 			return err
 		})
 	}
@@ -86,87 +113,166 @@ func (b *bench) together(ctx context.Context, list ...scenario) []result {
 	return results
 }
 
-// load runs a scenario with vegeta, until it is done or the context is cancelled.
+// tally is what a worker has measured.
+type tally struct {
+	latencies []time.Duration
+	bytes     int
+	statuses  map[int]int
+}
+
+// load runs a scenario until it is done, a response is refused or the context is cancelled.
 func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 	progress("%s", s.name)
-	attacker := vegeta.NewAttacker(vegeta.Client(b.product.client))
-	if s.rate == 0 {
-		workers := uint64(cmp.Or(s.workers, b.connections))
-		vegeta.Workers(workers)(attacker)
-		vegeta.MaxWorkers(workers)(attacker)
-	}
+	on := cmp.Or(s.on, b.product)
 	lasts := time.Duration(b.seconds) * time.Second / time.Duration(max(1, s.share))
 	if s.times > 0 {
 		lasts = 0
 	}
-	var sent atomic.Int64
-	next := func(t *vegeta.Target) (err error) {
-		switch {
-		case s.times > 0 && sent.Add(1) > int64(s.times):
-			err = vegeta.ErrNoTargets
-		case s.steps != nil:
-			*t, err = s.steps(ctx)
-		default:
-			*t = s.request()
-		}
-		return err
+	workers := cmp.Or(s.workers, b.connections)
+	if s.rate > 0 {
+		workers = 256 // more than are busy, unless the server can't keep up
 	}
-	b.product.resetPeak()
-	defer context.AfterFunc(ctx, func() { attacker.Stop() })()
+	on.resetPeak()
+	used, start := b.processorTime(on), time.Now()
 	// At first, connections are opened, statements prepared and plans chosen.
-	warm := time.Now().Add(lasts / 10)
-	r := result{scenario: s}
-	var failed error
-	for hit := range attacker.Attack(next, vegeta.Rate{Freq: s.rate, Per: time.Second}, lasts, "") {
-		switch {
-		case ctx.Err() != nil, hit.Error == vegeta.ErrNoTargets.Error(): // stopped, or done
-		case !s.accepts(int(hit.Code)):
-			failed = fmt.Errorf("%s: status %d %s %s", s.name, hit.Code, hit.Error, hit.URL)
-			attacker.Stop()
-		case hit.Timestamp.After(warm):
-			r.Add(hit)
+	warm := start.Add(lasts / 10)
+	var sent atomic.Int64
+	// next returns when the next request is due, after waiting for it. A request that no worker
+	// could send in time is measured from when it was due.
+	next := func(ctx context.Context) (due time.Time, ok bool) {
+		n := sent.Add(1) - 1
+		due = time.Now()
+		if s.rate > 0 {
+			due = start.Add(time.Duration(n) * time.Second / time.Duration(s.rate))
 		}
+		if s.times > 0 && n >= int64(s.times) || s.times == 0 && due.Sub(start) >= lasts {
+			sent.Add(-1)
+			return due, false
+		}
+		if wait := time.Until(due); wait > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(wait):
+				due = time.Now()
+			}
+		}
+		return due, ctx.Err() == nil
 	}
-	r.Close()
-	r.perSecond = float64(r.Requests) / r.End.Sub(r.Earliest).Seconds()
-	r.memory = b.product.peakMemory()
-	return r, cmp.Or(failed, ctx.Err())
+	tallies := make([]tally, workers)
+	group, inner := errgroup.WithContext(ctx)
+	for i := range tallies {
+		group.Go(func() error {
+			t := tally{statuses: map[int]int{}}
+			defer func() { tallies[i] = t }()
+			var response fasthttp.Response
+			for {
+				due, ok := next(inner)
+				if !ok {
+					return nil
+				}
+				if err := s.send(inner, on, &response); err != nil {
+					return err
+				}
+				if !due.Before(warm) {
+					t.latencies = append(t.latencies, time.Since(due))
+					t.bytes += len(response.Body())
+					t.statuses[response.StatusCode()]++
+				}
+			}
+		})
+	}
+	err := group.Wait()
+	r := result{scenario: s, statuses: map[int]int{}}
+	r.summarise(tallies, time.Since(warm))
+	now, requests := b.processorTime(on), float64(max(1, sent.Load()))
+	r.figures[serverTime] = milliseconds(now.server-used.server) / requests
+	r.figures[databaseTime] = milliseconds(now.database-used.database) / requests
+	r.figures[clientTime] = milliseconds(now.client-used.client) / requests
+	r.figures[memory] = float64(on.peakMemory())
+	return r, cmp.Or(err, ctx.Err())
+}
+
+// send makes one request.
+func (s scenario) send(ctx context.Context, on *server, response *fasthttp.Response) (err error) {
+	var request *fasthttp.Request
+	if s.steps != nil {
+		if request, err = s.steps(ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	} else {
+		request = s.request()
+	}
+	defer fasthttp.ReleaseRequest(request)
+	err = on.client.Do(request, response)
+	if status := response.StatusCode(); err == nil && !s.accepts(status) {
+		err = fmt.Errorf("status %d", status)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", s.name, request.URI(), err)
+	}
+	return nil
 }
 
 func (s scenario) accepts(status int) bool {
 	if s.status == nil {
-		return status > 0 && status < 400
+		return status < 400
 	}
 	return slices.Contains(s.status, status)
+}
+
+// summarise sets the figures of what all workers have measured.
+func (r *result) summarise(tallies []tally, took time.Duration) {
+	var latencies []time.Duration
+	var sum time.Duration
+	for _, t := range tallies {
+		latencies = append(latencies, t.latencies...)
+		r.figures[received] += float64(t.bytes)
+		for status, n := range t.statuses {
+			r.statuses[status] += n
+		}
+	}
+	if len(latencies) == 0 {
+		return
+	}
+	for _, l := range latencies {
+		sum += l
+	}
+	slices.Sort(latencies)
+	count := float64(len(latencies))
+	r.figures[rate], r.figures[received] = count/took.Seconds(), r.figures[received]/count
+	r.figures[mean] = milliseconds(sum) / count
+	for f, part := range map[figure]float64{p50: 0.50, p95: 0.95, p99: 0.99, slowest: 1} {
+		r.figures[f] = milliseconds(latencies[int(part*(count-1))])
+	}
 }
 
 // printTable prints results, with a note beside those over their limits.
 func printTable(title string, results []result) {
 	fmt.Fprintln(os.Stderr, "done")
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "\n%s\trequests/s\tmean\tp50\tp95\tp99\tslowest\tratio\tbytes\tmemory\tstatus\t\n", title)
+	fmt.Fprintf(table, "\n%s\t", title)
+	for _, c := range columns {
+		fmt.Fprint(table, c.title, "\t")
+	}
+	fmt.Fprintln(table, "status\t")
 	for _, r := range results {
-		ratio, received, note := "", "\t\t", ""
-		if r.ratio > 0 {
-			ratio = fmt.Sprintf("%.2f", r.ratio)
+		fmt.Fprint(table, r.name, "\t")
+		for f, c := range columns {
+			if r.figures[f] > 0 {
+				fmt.Fprintf(table, c.format, r.figures[f])
+			}
+			fmt.Fprint(table, "\t")
 		}
-		if r.Requests > 0 {
-			received = fmt.Sprintf("%.0f\t%d MB\t%v", r.BytesIn.Mean, r.memory, r.StatusCodes)
+		if r.statuses != nil {
+			fmt.Fprint(table, r.statuses)
 		}
+		fmt.Fprint(table, "\t")
 		if r.over() {
-			note = "  over " + milliseconds(r.limit)
+			fmt.Fprintf(table, "  over %s", r.limit)
 		}
-		l := r.Latencies
-		fmt.Fprintf(table, "%s\t%.4g\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.perSecond, milliseconds(l.Mean),
-			milliseconds(l.P50), milliseconds(l.P95), milliseconds(l.P99), milliseconds(l.Max), ratio, received, note)
+		fmt.Fprintln(table)
 	}
 	fixture.Must(0, table.Flush())
 }
 
-// milliseconds formats a latency. pgbench knows only the mean.
-func milliseconds(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
-}
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,4 +1,4 @@
-// Command bench measures the product in its own process, loaded over TLS by vegeta. pgbench then
+// Command bench measures the product in its own process, loaded over TLS by fasthttp. pgbench then
 // sends the same statements to the same cluster: the ratio of the two is the cost of the product on
 // top of the database, independent of the machine. docs/performance.md explains the tables.
 //
@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -30,12 +31,14 @@ type bench struct {
 	sales       int
 	connections int
 	seconds     int
+	against     string // an earlier build; "": none
 	row         string // the only one to measure in a part's tables
 
 	dir           string
 	cluster       *localpg.Cluster
 	admin         *pgxpool.Pool // as a superuser
-	product       *product
+	product       *server
+	servers       []*server // all, to be stopped
 	business      *business // for API requests
 	largeBusiness *business // nil until createLargeBusiness
 	runs          int       // of pgbench
@@ -51,6 +54,7 @@ type part struct {
 var parts = []part{
 	{"api", (*bench).measureAPI},
 	{"walkin", (*bench).measureWalkIn},
+	{"throughput", (*bench).measureThroughput},
 	{"neighbours", (*bench).measureNeighbours},
 	{"panel", (*bench).measurePanel},
 	{"month", (*bench).measureMonth},
@@ -64,10 +68,16 @@ func main() {
 	flag.IntVar(&b.sales, "sales", 5_000_000, "sales of the large business, over two years")
 	flag.IntVar(&b.connections, "connections", 32, "connections of the load and of pgbench")
 	flag.IntVar(&b.seconds, "seconds", 10, "duration of each measurement")
-	only := flag.String("only", "", "a part (api, walkin, neighbours, panel, month, send) or a row of its table (api/record)")
+	flag.StringVar(&b.against, "against", "", "an earlier build of the product, for throughput")
+	only := flag.String("only", "", "a part (api, walkin, throughput, neighbours, panel, month, send) or a row of its table (api/record)")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := b.run(ctx, *only)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	var err error
+	if flag.Arg(0) == bareCommand {
+		err = serveBare(ctx)
+	} else {
+		err = b.run(ctx, *only)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -94,14 +104,17 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.cluster.Stop(context.WithoutCancel(ctx))) }()
-	b.product = &product{dir: b.dir}
-	defer b.product.stop()
+	b.product = b.newServer(ctx, b.cluster.URL(), builtProduct, "serve")
+	defer func() {
+		for _, s := range b.servers {
+			s.stop()
+		}
+	}()
 	return fixture.Run(func() { b.measureParts(ctx, only) })
 }
 
 func (b *bench) measureParts(ctx context.Context, only string) {
-	b.product.configure(ctx, b.cluster.URL())
-	b.product.command(ctx, "migrate", "up")
+	b.product.run(ctx, "migrate", "up")
 	b.admin = fixture.Must(pgxpool.New(ctx, b.cluster.AdminURL("loyalty")))
 	defer b.admin.Close()
 	b.prepare(ctx)
@@ -112,7 +125,7 @@ func (b *bench) measureParts(ctx context.Context, only string) {
 		}
 	}
 	fmt.Printf("peak memory of the product: %d MB\n", b.product.most)
-	verified := b.product.command(ctx, "verify")
+	verified := b.product.run(ctx, "verify")
 	fmt.Println("loyalty verify:", verified[strings.LastIndex(verified, "\n")+1:])
 }
 

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"mime/multipart"
-	"net/http"
 	"net/url"
 	"sync/atomic"
 	"time"
 
-	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/fixture"
@@ -30,9 +29,9 @@ func (b *bench) measureNeighbours(ctx context.Context) {
 	heavy := b.heavyWork(ctx, b.createBusiness(ctx, 100_000, 300_000))
 	var resets atomic.Int64
 	measured := []scenario{
-		{name: "sales", rate: 50, request: b.record, limit: neighbourLimit},
-		{name: "reads", rate: 100, request: b.read, limit: neighbourLimit},
-		{name: "resets", rate: 1, limit: resetLimit, steps: func(ctx context.Context) (vegeta.Target, error) {
+		{name: "sales", rate: 50, request: func() *fasthttp.Request { return b.record(b.business) }, limit: neighbourLimit},
+		{name: "reads", rate: 100, request: func() *fasthttp.Request { return b.read(b.business) }, limit: neighbourLimit},
+		{name: "resets", rate: 1, limit: resetLimit, steps: func(ctx context.Context) (*fasthttp.Request, error) {
 			return b.reset(ctx, fmt.Sprintf("reset%d@%d.example", resets.Add(1), b.business.ID))
 		}},
 	}
@@ -44,8 +43,8 @@ func (b *bench) measureNeighbours(ctx context.Context) {
 		if r.over() {
 			err = errors.Join(err, fmt.Errorf("%s exceed their limit", r.name))
 		}
-		if r.memory > memoryLimit {
-			err = errors.Join(err, fmt.Errorf("the product uses %d MB, limit %d", r.memory, memoryLimit))
+		if r.figures[memory] > memoryLimit {
+			err = errors.Join(err, fmt.Errorf("the product uses %d MB, limit %d", int(r.figures[memory]), memoryLimit))
 		}
 	}
 	fixture.Must(0, err)
@@ -62,19 +61,19 @@ func (b *bench) heavyWork(ctx context.Context, busy *business) []scenario {
 	years := "?from=" + now.AddDate(-10, 0, 1).Format(time.DateOnly) + "&to=" + now.Format(time.DateOnly)
 	columns := url.Values{"column_0": {"first_name"}, "column_1": {"last_name"}, "column_2": {"phone"}, "heading": {"1"}}
 	var checks, visits atomic.Int64
-	served := []int{http.StatusOK, http.StatusServiceUnavailable}
+	served := []int{fasthttp.StatusOK, fasthttp.StatusServiceUnavailable}
 	return []scenario{
-		{name: "reports of ten years", workers: 60, status: served, request: func() vegeta.Target { return owner.get("/admin/reports" + years) }},
-		{name: "exports to Excel", workers: 6, status: served, request: func() vegeta.Target { return owner.get("/admin/customers/export.xlsx") }},
+		{name: "reports of ten years", workers: 60, status: served, request: func() *fasthttp.Request { return owner.get("/admin/reports" + years) }},
+		{name: "exports to Excel", workers: 6, status: served, request: func() *fasthttp.Request { return owner.get("/admin/customers/export.xlsx") }},
 		{
-			name: "checks of 100,000 rows", rate: 2, times: 6, status: []int{http.StatusSeeOther, http.StatusUnprocessableEntity},
-			request: func() vegeta.Target {
+			name: "checks of 100,000 rows", rate: 2, times: 6, status: []int{fasthttp.StatusSeeOther, fasthttp.StatusUnprocessableEntity},
+			request: func() *fasthttp.Request {
 				return owner.form(imports[checks.Add(1)%int64(len(imports))]+"/check", columns)
 			},
 		},
 		{
-			name: "wrong passwords", workers: 150, status: []int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
-			request: func() vegeta.Target {
+			name: "wrong passwords", workers: 150, status: []int{fasthttp.StatusUnprocessableEntity, fasthttp.StatusServiceUnavailable},
+			request: func() *fasthttp.Request {
 				email := fmt.Sprintf("visitor%d@example.com", visits.Add(1))
 				return b.visitor(busy.Slug).form("/admin/sign-in", url.Values{"email": {email}, "password": {"a wrong password"}})
 			},
@@ -94,16 +93,16 @@ func upload(ctx context.Context, by browser, number, rows int) string {
 	}
 	fixture.Must(0, form.Close())
 	request := by.form("/admin/customers/import", nil)
-	request.Body = body.Bytes()
-	request.Header.Set("Content-Type", form.FormDataContentType())
-	return fixture.Must(by.ask(ctx, request, http.StatusSeeOther)).Header.Get("Location")
+	request.SetBody(body.Bytes())
+	request.Header.SetContentType(form.FormDataContentType())
+	return string(fixture.Must(by.ask(ctx, request, fasthttp.StatusSeeOther)).Header.Peek("Location"))
 }
 
 // reset requests a password reset, waits until its e-mail is sent, and returns the request of the
 // sign-in page.
-func (b *bench) reset(ctx context.Context, email string) (t vegeta.Target, err error) {
+func (b *bench) reset(ctx context.Context, email string) (t *fasthttp.Request, err error) {
 	v := b.visitor(b.business.Slug)
-	if _, err := v.ask(ctx, v.form("/admin/forgot", url.Values{"email": {email}}), http.StatusSeeOther); err != nil {
+	if _, err := v.ask(ctx, v.form("/admin/forgot", url.Values{"email": {email}}), fasthttp.StatusSeeOther); err != nil {
 		return t, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

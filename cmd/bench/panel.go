@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
 
-	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/fixture"
@@ -67,7 +66,7 @@ var routes = append(admin.Pages(), []admin.Page{
 const fragmentOnly = "/admin/activity" // htmx loads it
 
 // visit returns a scenario that makes a request again and again.
-func visit(name string, limit time.Duration, request func() vegeta.Target) scenario {
+func visit(name string, limit time.Duration, request func() *fasthttp.Request) scenario {
 	return scenario{name: name, workers: 1, share: 5, limit: limit, request: request}
 }
 
@@ -86,7 +85,7 @@ func (b *bench) measurePanel(ctx context.Context) {
 		if route.Slow {
 			limit = 0
 		}
-		pages = append(pages, visit(route.Path, limit, func() vegeta.Target {
+		pages = append(pages, visit(route.Path, limit, func() *fasthttp.Request {
 			if path == fragmentOnly {
 				return fragment(by.get(path))
 			}
@@ -104,7 +103,7 @@ var demoSignIn = regexp.MustCompile(`(?s)as (\S+) \(owner\).*password, shown onc
 // started to set up two-step verification, because that has a page, too.
 func (b *bench) createDemo(ctx context.Context) (tenant core.TenantID, owner browser) {
 	progress("creating the demo")
-	out := b.product.command(ctx, "demo")
+	out := b.product.run(ctx, "demo")
 	printed := demoSignIn.FindStringSubmatch(out)
 	if printed == nil {
 		fixture.Must(0, fmt.Errorf("the demo prints no sign-in: %s", out))
@@ -112,7 +111,7 @@ func (b *bench) createDemo(ctx context.Context) (tenant core.TenantID, owner bro
 	owner = b.signIn(ctx, "demo", printed[1], printed[2])
 	fixture.Must(0, b.admin.QueryRow(ctx, "select id, bench.furnish(id) from loyalty.tenant where slug = 'demo'").Scan(&tenant, nil))
 	upload(ctx, owner, 0, 10)
-	fixture.Must(owner.ask(ctx, owner.form("/admin/settings/security/two-step/begin", url.Values{"confirmation": {printed[2]}}), http.StatusSeeOther))
+	fixture.Must(owner.ask(ctx, owner.form("/admin/settings/security/two-step/begin", url.Values{"confirmation": {printed[2]}}), fasthttp.StatusSeeOther))
 	b.settle(ctx)
 	return tenant, owner
 }
@@ -163,7 +162,7 @@ func (b *bench) largePages(ctx context.Context, d *business) (pages []scenario) 
 		{"transactions of that customer", "/admin/transactions?customer_ulid=" + frequent},
 		{"transactions of three days", "/admin/transactions?from=" + day + "&to=" + later},
 	} {
-		pages = append(pages, visit(p[0], pageLimit, func() vegeta.Target { return owner.get(p[1]) }))
+		pages = append(pages, visit(p[0], pageLimit, func() *fasthttp.Request { return owner.get(p[1]) }))
 	}
 	var first, last, phone string
 	fixture.Must(0, b.admin.QueryRow(ctx, "select first_name, last_name, substr(phone_key, 4) from loyalty.customer where tenant_id = $1 and id = $2",
@@ -185,13 +184,13 @@ func (b *bench) largePages(ctx context.Context, d *business) (pages []scenario) 
 		{"two letters without a match", "xq"},
 	} {
 		path := "/admin/customers?search=" + url.QueryEscape(p[1])
-		pages = append(pages, visit("search: "+p[0], searchLimit, func() vegeta.Target { return fragment(owner.get(path)) }))
+		pages = append(pages, visit("search: "+p[0], searchLimit, func() *fasthttp.Request { return fragment(owner.get(path)) }))
 	}
 	for _, p := range [][2]string{{"a whole name", last + " " + first}, {"a part of many names", "an"}, {"an amount", "12.50"}, {"no match", "nothing at all"}} {
 		path := "/admin/transactions?search=" + url.QueryEscape(p[1])
-		pages = append(pages, visit("transactions: "+p[0], searchLimit, func() vegeta.Target { return fragment(owner.get(path)) }))
+		pages = append(pages, visit("transactions: "+p[0], searchLimit, func() *fasthttp.Request { return fragment(owner.get(path)) }))
 	}
-	return append(pages, visit("search at the till", searchLimit, func() vegeta.Target {
+	return append(pages, visit("search at the till", searchLimit, func() *fasthttp.Request {
 		return fragment(owner.get("/admin/transactions/new?search=an"))
 	}))
 }
@@ -206,7 +205,7 @@ func (b *bench) firstLoad(ctx context.Context, visitor, owner browser) {
 	fetch := func(by browser, path, encoding string) []byte {
 		request := by.get(path)
 		request.Header.Set("Accept-Encoding", encoding)
-		return fixture.Must(by.ask(ctx, request, http.StatusOK)).body
+		return fixture.Must(by.ask(ctx, request, fasthttp.StatusOK)).Body()
 	}
 	loaded, sum := map[string]bool{}, 0
 	visitPage := func(by browser, path string) {

@@ -15,19 +15,25 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"example.com/loyalty/core/fixture"
 )
 
-// scripts have the product's statements in the same round trips. Each starts with head.sql. If a
-// scenario has several files, they run equally often.
+// scripts have the product's statements in the same round trips. Each starts with head.sql, except those
+// on the lean tables. If a scenario has several files, they run equally often.
 //
 //go:embed pgbench/*.sql
 var scripts embed.FS
 
+// A program has a pool of connections, which doesn't grow with those of its clients. The cluster permits
+// 100 for all of a run.
+const maxClients = 32
+
+// batchSize limits the sales of a batch.
+const batchSize = 64
+
 // summary finds the average latency and the rate in what pgbench prints.
-var summary = regexp.MustCompile(`(?s)latency average = ([0-9.]+) ms.*?tps = ([0-9.]+)`)
+var summary = regexp.MustCompile(`(?s)actually processed: ([0-9]+).*?latency average = ([0-9.]+) ms.*?tps = ([0-9.]+)`)
 
 // pgbench runs the scripts of a name with the scenario's load.
 func (b *bench) pgbench(ctx context.Context, s scenario, name string) result {
@@ -40,28 +46,39 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) result {
 	}
 	socket := fixture.Must(url.Parse(b.cluster.URL()))
 	token, _, _ := strings.Cut(d.Tokens["all"], "|")
+	// With batches, the sales of all connections are in flight, as they are without.
+	clients, size := cmp.Or(s.workers, b.connections), 1
+	if name == leanBatch {
+		size = min(clients, batchSize)
+		clients /= size
+	}
 	args := []string{
-		"-n", "-M", "prepared", "-c", strconv.Itoa(cmp.Or(s.workers, b.connections)), "-j", "2",
+		"-n", "-M", "prepared", "-c", strconv.Itoa(min(clients, maxClients)), "-j", "2",
 		"-h", socket.Query().Get("host"), "-p", socket.Query().Get("port"), "-U", socket.User.Username(),
 		"-D", fmt.Sprint("tenant=", d.ID), "-D", "token=" + token, "-D", fmt.Sprint("type=", d.TransactionTypeID),
 		"-D", fmt.Sprint("buyers=", d.buyers), "-D", fmt.Sprint("step=", d.step),
-		"-D", "number=0", "-D", fmt.Sprint("first=", b.runs*20_000_000), // so that runs use different ids
+		"-D", fmt.Sprint("size=", size), "-D", "number=0", "-D", fmt.Sprint("first=", b.runs*2_000_000), // so that runs use different ids
 	}
 	if s.times > 0 {
 		args = append(args, "-t", strconv.Itoa(s.times))
 	} else {
-		args = append(args, "-T", strconv.Itoa(b.seconds))
+		args = append(args, "-T", strconv.Itoa(max(1, b.seconds/max(1, s.share))))
 	}
 	if s.rate > 0 {
 		args = append(args, "-R", strconv.Itoa(s.rate))
 	}
-	head := fixture.Must(scripts.ReadFile("pgbench/head.sql"))
+	var head []byte
+	if !strings.HasPrefix(name, "lean") {
+		head = fixture.Must(scripts.ReadFile("pgbench/head.sql"))
+	}
 	for _, file := range fixture.Must(fs.Glob(scripts, "pgbench/"+name+"*.sql")) {
 		copied := filepath.Join(b.dir, filepath.Base(file))
 		fixture.Must(0, os.WriteFile(copied, append(head, fixture.Must(scripts.ReadFile(file))...), 0o600))
 		args = append(args, "-f", copied)
 	}
-	out, err := exec.CommandContext(ctx, "pgbench", append(args, database)...).CombinedOutput()
+	used := b.processorTime(nil)
+	cmd := exec.CommandContext(ctx, "pgbench", append(args, database)...)
+	out, err := cmd.CombinedOutput()
 	found := summary.FindSubmatch(out)
 	if err == nil && (found == nil || bytes.Contains(out, []byte("ERROR"))) {
 		err = errors.New("a statement failed")
@@ -69,8 +86,11 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) result {
 	if err != nil {
 		fixture.Must(0, fmt.Errorf("pgbench: %w\n%s", err, out)) // it comes with PostgreSQL
 	}
-	var average float64
-	fixture.Must(fmt.Sscan(string(found[1])+" "+string(found[2]), &average, &r.perSecond))
-	r.Latencies.Mean = time.Duration(average * float64(time.Millisecond))
+	var count, scripts float64 // in all, and a second
+	fixture.Must(fmt.Sscan(string(found[1])+" "+string(found[2])+" "+string(found[3]), &count, &r.figures[mean], &scripts))
+	r.figures[rate] = scripts * float64(size)
+	count *= float64(size)
+	r.figures[databaseTime] = milliseconds(b.processorTime(nil).database-used.database) / count
+	r.figures[clientTime] = milliseconds(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()) / count
 	return r
 }

@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"path"
 	"time"
 
-	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/fixture"
@@ -22,11 +21,11 @@ func (b *bench) measureSend(ctx context.Context) {
 	owner := b.signInAs(ctx, d, core.Owner)
 	coupon := 2 // the first already has vouchers
 	couponPath := func() string { return "/admin/coupons/" + numbered(couponIDs, coupon).String() + "/send" }
-	list := []scenario{{name: "segment sizes", workers: 1, times: 3, request: func() vegeta.Target {
+	list := []scenario{{name: "segment sizes", workers: 1, times: 3, request: func() *fasthttp.Request {
 		return fragment(owner.get(couponPath() + "/audiences"))
 	}}}
 	for _, segment := range []string{"all", "long_standing", "recent_purchase"} {
-		list = append(list, scenario{name: "preview, " + segment, workers: 1, times: 3, request: func() vegeta.Target {
+		list = append(list, scenario{name: "preview, " + segment, workers: 1, times: 3, request: func() *fasthttp.Request {
 			return fragment(owner.form(couponPath()+"/preview", url.Values{"segment": {segment}}))
 		}})
 	}
@@ -34,7 +33,7 @@ func (b *bench) measureSend(ctx context.Context) {
 	b.measure(ctx, title, list)
 
 	b.settle(ctx)
-	send := scenario{name: "send", workers: 1, times: 2, business: d, steps: func(ctx context.Context) (vegeta.Target, error) {
+	send := scenario{name: "send", workers: 1, times: 2, business: d, steps: func(ctx context.Context) (*fasthttp.Request, error) {
 		coupon++
 		return b.send(ctx, owner, couponPath())
 	}}
@@ -42,7 +41,7 @@ func (b *bench) measureSend(ctx context.Context) {
 	same, bare := b.pgbench(ctx, send, "send"), b.pgbench(ctx, send, "bare")
 	printTable(title, []result{sent, same.comparedTo(sent), bare.comparedTo(sent)})
 
-	sales := scenario{name: "sales of another business", rate: 100, request: b.record}
+	sales := scenario{name: "sales of another business", rate: 100, request: func() *fasthttp.Request { return b.record(b.business) }}
 	alone := fixture.Must(b.load(ctx, sales))
 	sales.name, send.times = "sales during a send", 1
 	printTable("sales beside a send", append([]result{alone}, b.together(ctx, send, sales)...))
@@ -50,14 +49,14 @@ func (b *bench) measureSend(ctx context.Context) {
 
 // send sends a coupon to all customers, waits for their vouchers, and returns the request that stops
 // the e-mails, which would affect the next measurement.
-func (b *bench) send(ctx context.Context, owner browser, couponPath string) (t vegeta.Target, err error) {
+func (b *bench) send(ctx context.Context, owner browser, couponPath string) (t *fasthttp.Request, err error) {
 	sent, err := owner.ask(ctx, owner.form(couponPath, url.Values{
 		"segment": {"all"}, "when": {"now"}, "subject": {"Thank you"}, "form_key": {core.NewID(time.Now()).String()},
-	}), http.StatusSeeOther)
+	}), fasthttp.StatusSeeOther)
 	if err != nil {
 		return t, err
 	}
-	sendPath := sent.Header.Get("Location")
+	sendPath := string(sent.Header.Peek("Location"))
 	id, err := core.ParseID(path.Base(sendPath))
 	if err != nil {
 		return t, err

@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
 	"sync/atomic"
 	"time"
 
-	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/fixture"
@@ -34,7 +33,7 @@ func (b *bench) measureWalkIn(ctx context.Context) {
 	links := link.New(fixture.Must(vault.New([]string{productSecret})))
 	var sales atomic.Int64
 	// The card of the next customer shows a PIN, a till takes it and records the sale.
-	sell := func(ctx context.Context) (t vegeta.Target, err error) {
+	sell := func(ctx context.Context) (t *fasthttp.Request, err error) {
 		n := int(sales.Add(1))
 		till := tills[n%len(tills)]
 		card, err := links.Token(link.Card, d.ID, d.buyer(n), 0)
@@ -51,8 +50,8 @@ func (b *bench) measureWalkIn(ctx context.Context) {
 			"form_key": {core.NewID(time.Now()).String()},
 		})), err
 	}
-	walkIn := fixture.Must(b.load(ctx, scenario{name: "walkin", steps: sell, status: []int{http.StatusOK}}))
-	withAPI := fixture.Must(b.load(ctx, scenario{name: "record with the API", request: b.record}))
+	walkIn := fixture.Must(b.load(ctx, scenario{name: "walkin", steps: sell, status: []int{fasthttp.StatusOK}}))
+	withAPI := fixture.Must(b.load(ctx, scenario{name: "record with the API", request: func() *fasthttp.Request { return b.record(b.business) }}))
 	printTable(fmt.Sprintf("walk-in sales, %d tills", b.connections), []result{walkIn, withAPI.comparedTo(walkIn)})
 }
 
@@ -60,13 +59,13 @@ func (b *bench) measureWalkIn(ctx context.Context) {
 func (v browser) find(ctx context.Context, path string, form url.Values, wanted *regexp.Regexp) (string, error) {
 	request := fragment(v.form(path, form))
 	request.Header.Set("Accept-Encoding", "identity")
-	got, err := v.ask(ctx, request, http.StatusOK)
+	got, err := v.ask(ctx, request, fasthttp.StatusOK)
 	if err != nil {
 		return "", err
 	}
-	found := wanted.FindSubmatch(got.body)
+	found := wanted.FindSubmatch(got.Body())
 	if found == nil {
-		return "", fmt.Errorf("%s: %d bytes without %s", path, len(got.body), wanted)
+		return "", fmt.Errorf("%s: %d bytes without %s", path, len(got.Body()), wanted)
 	}
 	return string(found[1]), nil
 }
