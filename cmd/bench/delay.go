@@ -12,31 +12,28 @@ import (
 	"example.com/loyalty/core/fixture"
 )
 
-// oneWay is how long a message to the delayed database takes, and one from it.
+// oneWay is the time of a message to the delayed database, and of one from it.
 const oneWay = 2500 * time.Microsecond
 
-// delayedURL returns the database's URL by way of a proxy that passes every byte on after oneWay, as a
-// network would.
+// delayedURL returns the database's URL by way of a proxy that adds the time of a network.
 func (b *bench) delayedURL(ctx context.Context) string {
-	direct := fixture.Must(url.Parse(b.cluster.URL()))
-	query := direct.Query()
-	socket := ".s.PGSQL." + query.Get("port")
-	target := filepath.Join(query.Get("host"), socket)
-	dir := fixture.Must(os.MkdirTemp(b.dir, "delay"))
+	u := fixture.Must(url.Parse(b.cluster.URL()))
+	query := u.Query()
+	socket, dir := ".s.PGSQL."+query.Get("port"), fixture.Must(os.MkdirTemp(b.dir, "delay"))
 	l := fixture.Must(new(net.ListenConfig).Listen(ctx, "unix", filepath.Join(dir, socket)))
 	context.AfterFunc(ctx, func() { _ = l.Close() })
-	go delay(l, target)
+	go delay(l, filepath.Join(query.Get("host"), socket))
 	query.Set("host", dir)
-	direct.RawQuery = query.Encode()
-	return direct.String()
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
-// delay passes connections on to a socket.
+// delay passes connections on to a socket, until the listener is closed.
 func delay(l net.Listener, target string) {
 	for {
 		from, err := l.Accept()
 		if err != nil {
-			return // closed
+			return
 		}
 		to, err := net.Dial("unix", target) //nolint:noctx // it ends with its connection
 		if err != nil {
@@ -48,36 +45,28 @@ func delay(l net.Listener, target string) {
 	}
 }
 
-// chunk is what one read returned.
-type chunk struct {
-	data []byte
-	due  time.Time
-}
-
-// passOn writes what it reads, each chunk after oneWay. It keeps reading meanwhile, so that messages wait
-// for time alone.
+// passOn writes what it reads, oneWay later. It reads on meanwhile, so that messages don't wait for each
+// other.
 func passOn(to io.WriteCloser, from io.Reader) {
-	chunks := make(chan chunk, 1000)
+	type message struct {
+		text []byte
+		due  time.Time
+	}
+	messages := make(chan message, 1000)
 	go func() {
-		defer close(chunks)
+		defer close(messages)
 		for {
-			buffer := make([]byte, 16<<10)
-			n, err := from.Read(buffer)
-			if n > 0 {
-				chunks <- chunk{buffer[:n], time.Now().Add(oneWay)}
-			}
+			text := make([]byte, 16<<10)
+			n, err := from.Read(text)
+			messages <- message{text[:n], time.Now().Add(oneWay)}
 			if err != nil {
 				return
 			}
 		}
 	}()
-	defer to.Close() //nolint:errcheck // the other end closes, too
-	for c := range chunks {
-		time.Sleep(time.Until(c.due))
-		if _, err := to.Write(c.data); err != nil {
-			break
-		}
+	for m := range messages {
+		time.Sleep(time.Until(m.due))
+		_, _ = to.Write(m.text) // an error ends the reader, too
 	}
-	for range chunks { // until the other end closes, too
-	}
+	_ = to.Close()
 }

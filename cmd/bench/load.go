@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
@@ -113,13 +114,6 @@ func (b *bench) together(ctx context.Context, list ...scenario) []result {
 	return results
 }
 
-// tally is what a worker has measured.
-type tally struct {
-	latencies []time.Duration
-	bytes     int
-	statuses  map[int]int
-}
-
 // load runs a scenario until it is done, a response is refused or the context is cancelled.
 func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 	progress("%s", s.name)
@@ -158,12 +152,12 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 		}
 		return due, ctx.Err() == nil
 	}
-	tallies := make([]tally, workers)
+	r := result{scenario: s, statuses: map[int]int{}}
+	var latencies []time.Duration
+	var mu sync.Mutex // of these two
 	group, inner := errgroup.WithContext(ctx)
-	for i := range tallies {
+	for range workers {
 		group.Go(func() error {
-			t := tally{statuses: map[int]int{}}
-			defer func() { tallies[i] = t }()
 			var response fasthttp.Response
 			for {
 				due, ok := next(inner)
@@ -173,17 +167,18 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 				if err := s.send(inner, on, &response); err != nil {
 					return err
 				}
-				if !due.Before(warm) {
-					t.latencies = append(t.latencies, time.Since(due))
-					t.bytes += len(response.Body())
-					t.statuses[response.StatusCode()]++
+				if took := time.Since(due); !due.Before(warm) {
+					mu.Lock()
+					latencies = append(latencies, took)
+					r.figures[received] += float64(len(response.Body()))
+					r.statuses[response.StatusCode()]++
+					mu.Unlock()
 				}
 			}
 		})
 	}
 	err := group.Wait()
-	r := result{scenario: s, statuses: map[int]int{}}
-	r.summarise(tallies, time.Since(warm))
+	r.summarise(latencies, time.Since(warm))
 	now, requests := b.processorTime(on), float64(max(1, sent.Load()))
 	r.figures[serverTime] = milliseconds(now.server-used.server) / requests
 	r.figures[databaseTime] = milliseconds(now.database-used.database) / requests
@@ -220,27 +215,19 @@ func (s scenario) accepts(status int) bool {
 	return slices.Contains(s.status, status)
 }
 
-// summarise sets the figures of what all workers have measured.
-func (r *result) summarise(tallies []tally, took time.Duration) {
-	var latencies []time.Duration
-	var sum time.Duration
-	for _, t := range tallies {
-		latencies = append(latencies, t.latencies...)
-		r.figures[received] += float64(t.bytes)
-		for status, n := range t.statuses {
-			r.statuses[status] += n
-		}
-	}
+// summarise sets the figures of latencies.
+func (r *result) summarise(latencies []time.Duration, took time.Duration) {
 	if len(latencies) == 0 {
 		return
 	}
 	for _, l := range latencies {
-		sum += l
+		r.figures[mean] += milliseconds(l)
 	}
 	slices.Sort(latencies)
 	count := float64(len(latencies))
-	r.figures[rate], r.figures[received] = count/took.Seconds(), r.figures[received]/count
-	r.figures[mean] = milliseconds(sum) / count
+	r.figures[rate] = count / took.Seconds()
+	r.figures[received] /= count
+	r.figures[mean] /= count
 	for f, part := range map[figure]float64{p50: 0.50, p95: 0.95, p99: 0.99, slowest: 1} {
 		r.figures[f] = milliseconds(latencies[int(part*(count-1))])
 	}

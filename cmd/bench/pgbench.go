@@ -32,7 +32,7 @@ const maxClients = 32
 // batchSize limits the sales of a batch.
 const batchSize = 64
 
-// summary finds the average latency and the rate in what pgbench prints.
+// summary finds the number of runs, their average latency and their rate in what pgbench prints.
 var summary = regexp.MustCompile(`(?s)actually processed: ([0-9]+).*?latency average = ([0-9.]+) ms.*?tps = ([0-9.]+)`)
 
 // pgbench runs the scripts of a name with the scenario's load.

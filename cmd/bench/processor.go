@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,23 +11,21 @@ import (
 	"example.com/loyalty/core/fixture"
 )
 
-// processorTime is the processor time that processes have used.
+// processorTime is the processor time that a server, the cluster and this process have used.
 type processorTime struct{ server, database, client time.Duration }
 
-// processorTime returns what a server, the cluster and this process have used.
+// processorTime returns the times until now; of a server, if there is one.
 func (b *bench) processorTime(of *server) (t processorTime) {
 	if of != nil {
-		t.server = readProcess(of.cmd.Process.Pid).used
+		_, t.server = readProcess(strconv.Itoa(of.cmd.Process.Pid))
 	}
-	// The first line is the number of the server's first process, the parent of all others.
-	text := string(fixture.Must(os.ReadFile(filepath.Join(b.cluster.Dir(), "data", "postmaster.pid"))))
-	first, _, _ := strings.Cut(text, "\n")
-	postmaster := fixture.Must(strconv.Atoi(first))
-	p := readProcess(postmaster)
-	t.database = p.used + p.byEnded
+	// The first line is the process that starts all others of the cluster.
+	text := fixture.Must(os.ReadFile(filepath.Join(b.cluster.Dir(), "data", "postmaster.pid")))
+	postmaster, _, _ := strings.Cut(string(text), "\n")
+	_, t.database = readProcess(postmaster)
 	for _, dir := range fixture.Must(filepath.Glob("/proc/[0-9]*")) {
-		if child := readProcess(fixture.Must(strconv.Atoi(filepath.Base(dir)))); child.parent == postmaster {
-			t.database += child.used
+		if parent, used := readProcess(filepath.Base(dir)); parent == postmaster {
+			t.database += used
 		}
 	}
 	var own syscall.Rusage
@@ -37,28 +34,18 @@ func (b *bench) processorTime(of *server) (t processorTime) {
 	return t
 }
 
-// process is what the kernel says about a process.
-type process struct {
-	parent  int
-	used    time.Duration
-	byEnded time.Duration // used by its children that have ended
-}
-
-// readProcess returns the zero process if it has ended.
-func readProcess(pid int) (p process) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	// The program's name, in brackets, may contain spaces.
-	_, rest, _ := strings.Cut(string(text), ") ")
+// readProcess returns the parent of a process, and the processor time that it and its ended children have
+// used; nothing if it has ended.
+func readProcess(pid string) (parent string, used time.Duration) {
+	text, _ := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	_, rest, _ := strings.Cut(string(text), ") ") // after the program's name, which may contain spaces
 	fields := strings.Fields(rest)
 	if len(fields) < 15 {
-		return p
+		return "", 0
 	}
-	const tick = 10 * time.Millisecond // USER_HZ of Linux
-	ticks := func(field int) time.Duration {
-		n, _ := strconv.Atoi(fields[field])
-		return time.Duration(n) * tick
+	for _, ticks := range fields[11:15] {
+		n, _ := strconv.Atoi(ticks)
+		used += time.Duration(n) * 10 * time.Millisecond // USER_HZ of Linux
 	}
-	p.parent, _ = strconv.Atoi(fields[1])
-	p.used, p.byEnded = ticks(11)+ticks(12), ticks(13)+ticks(14)
-	return p
+	return fields[1], used
 }

@@ -2,18 +2,20 @@ package main
 
 import (
 	"os"
+	"strconv"
 	"testing"
 	"time"
 )
 
 func TestProcessorTimeOfAProcess(t *testing.T) {
 	t.Parallel()
-	before := readProcess(os.Getpid())
-	if before.parent != os.Getppid() {
-		t.Errorf("parent %d, want %d", before.parent, os.Getppid())
+	pid := strconv.Itoa(os.Getpid())
+	parent, earlier := readProcess(pid)
+	if parent != strconv.Itoa(os.Getppid()) {
+		t.Errorf("parent %s, want %d", parent, os.Getppid())
 	}
 	for start := time.Now(); time.Since(start) < 2*time.Second; { // at least a tick, on a busy machine too
-		if readProcess(os.Getpid()).used > before.used {
+		if _, used := readProcess(pid); used > earlier {
 			return
 		}
 	}

@@ -29,9 +29,9 @@ type workload struct {
 
 // Variants of a workload.
 const (
-	steady  = ", 500/s"
-	small   = ", 1000 businesses"
-	delayed = ", 5 ms to the database"
+	steady  = " at 500/s"
+	small   = " for 1000 businesses"
+	delayed = " with 5 ms to the database"
 )
 
 func (w workload) name() string { return fmt.Sprintf("%s %d%s", w.kind, w.connections, w.variant) }
@@ -101,7 +101,7 @@ var goals = []struct {
 func (b *bench) measureThroughput(ctx context.Context) {
 	rows := workloads
 	if b.row != "" {
-		rows = slices.DeleteFunc(slices.Concat(workloads, moreWorkloads), func(w workload) bool { return !strings.HasPrefix(w.name(), b.row) })
+		rows = slices.DeleteFunc(slices.Concat(workloads, moreWorkloads), func(w workload) bool { return w.kind != b.row && w.name() != b.row })
 	}
 	connections, lean := b.connections, b.createLean(ctx)
 	b.product.stop()

@@ -1,6 +1,6 @@
 -- As many rows of the same columns as a send creates, without keys, indexes, references, policies.
 begin;
-create table loyalty.bare (like loyalty.voucher);
+create table loyalty.bare (like loyalty.voucher including defaults);
 grant insert on loyalty.bare to loyalty_app;
 select loyalty.enter(:tenant);
 insert into loyalty.bare (tenant_id, id, coupon_id, send_id, customer_id, status, created_at)
