@@ -179,6 +179,11 @@ create function bench.fill_small(businesses bigint, customers bigint, of_token b
 		select 'Small ' || n, 'small-' || n, 'small@example.com', (select min(id) from loyalty.plan), 'monthly', 'manual', now()
 		from generate_series(1, businesses) n
 		returning id
+	), mailed as (
+		-- On Mondays each would get an e-mail.
+		insert into loyalty.weekly_mail (tenant_id, week, queued_at, mailed_at)
+		select id, date_trunc('week', now()), now(), now()
+		from business
 	), owner as (
 		insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
 		select id, 'owner', 'Bo Ek', 'small@example.com', 'small@example.com', now()
