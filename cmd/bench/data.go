@@ -24,6 +24,7 @@ var dataSQL string
 // inserts would fail loyalty verify.
 func (b *bench) prepare(ctx context.Context) {
 	b.exec(ctx, dataSQL)
+	b.exec(ctx, b.alter)
 	b.business = b.createBusiness(ctx, b.customers, 2*b.customers)
 	// Only a database without connections can be copied.
 	b.admin.Reset()

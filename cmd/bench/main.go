@@ -32,6 +32,7 @@ type bench struct {
 	connections int
 	seconds     int
 	against     string // an earlier build; "": none
+	alter       string // a statement that changes the schema
 	row         string // the only one to measure in a part's tables
 
 	dir           string
@@ -68,6 +69,7 @@ func main() {
 	flag.IntVar(&b.sales, "sales", 5_000_000, "sales of the large business, over two years")
 	flag.IntVar(&b.connections, "connections", 32, "connections of the load and of pgbench")
 	flag.IntVar(&b.seconds, "seconds", 10, "duration of each measurement")
+	flag.StringVar(&b.alter, "alter", "", "a statement to run first: to measure without an index, for example")
 	flag.StringVar(&b.against, "against", "", "an earlier build of the product, for throughput")
 	only := flag.String("only", "", "a part (api, walkin, throughput, neighbours, panel, month, send) or a row of its table (api/record)")
 	flag.Parse()

@@ -15,13 +15,12 @@ import (
 // one, as one statement for many callers. When nothing is under way, nothing waits. A batch starts after
 // its callers arrived, so what it reads is not stale for any of them.
 //
-// Each tenant has its own batches, so tenants don't wait for each other. Callers with the same key share
+// Each tenant has its own batches, one at a time, so tenants don't wait for each other. Callers with the same key share
 // a place. A caller who is cancelled leaves at once if their batch has not begun; after that they get its
 // result. A batch that fails because of one of its keys is done again key by key.
 type Combiner[K comparable, V any] struct {
-	run    Batch[K, V]
-	most   int // keys of a batch
-	atOnce int // batches of a tenant
+	run  Batch[K, V]
+	most int // keys of a batch
 
 	mu     sync.Mutex
 	queues map[core.TenantID]*queue[K, V] // of tenants with a batch under way
@@ -32,7 +31,7 @@ type Finder[T any] struct{ together *Combiner[core.ID, T] }
 
 // NewFinder returns a finder. The statement selects the records with @ids; id returns a record's.
 func NewFinder[T any](d *DB, sql string, id func(T) core.ID) *Finder[T] {
-	return &Finder[T]{NewCombiner(MaxTogether, 1, func(ctx context.Context, tenant core.TenantID, ids []core.ID) (map[core.ID]T, error) {
+	return &Finder[T]{NewCombiner(MaxTogether, func(ctx context.Context, tenant core.TenantID, ids []core.ID) (map[core.ID]T, error) {
 		rows, err := collect(ctx, d, tenant, sql, Args{"ids": ids}, allRows[T])
 		found := make(map[core.ID]T, len(rows))
 		for _, row := range rows {
@@ -68,7 +67,6 @@ const (
 
 // queue is the keys of a tenant that wait for their batch.
 type queue[K comparable, V any] struct {
-	running int // batches
 	waiting []*place[K, V]
 	places  map[K]*place[K, V] // those in waiting, except those left by all callers
 }
@@ -82,10 +80,9 @@ type place[K comparable, V any] struct {
 	err     error
 }
 
-// NewCombiner returns a combiner whose batches have up to most keys, with up to atOnce batches of a tenant
-// under way.
-func NewCombiner[K comparable, V any](most, atOnce int, run Batch[K, V]) *Combiner[K, V] {
-	return &Combiner[K, V]{run: run, most: most, atOnce: atOnce, queues: map[core.TenantID]*queue[K, V]{}}
+// NewCombiner returns a combiner whose batches have up to most keys.
+func NewCombiner[K comparable, V any](most int, run Batch[K, V]) *Combiner[K, V] {
+	return &Combiner[K, V]{run: run, most: most, queues: map[core.TenantID]*queue[K, V]{}}
 }
 
 // Do returns the result for a key. Tenant 0 is the platform.
@@ -107,15 +104,15 @@ func (c *Combiner[K, V]) Do(ctx context.Context, tenant core.TenantID, key K) (V
 	return p.value, p.err
 }
 
-// join adds a caller to the queue, and starts a batch unless enough are under way.
+// join adds a caller to the queue, and starts a batch unless one is under way.
 func (c *Combiner[K, V]) join(ctx context.Context, tenant core.TenantID, key K) (*place[K, V], error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q := c.queues[tenant]
-	if q == nil {
+	q, working := c.queues[tenant]
+	if !working {
 		q = &queue[K, V]{places: map[K]*place[K, V]{}}
 		c.queues[tenant] = q
 	}
@@ -128,8 +125,7 @@ func (c *Combiner[K, V]) join(ctx context.Context, tenant core.TenantID, key K) 
 		q.waiting, q.places[key] = append(q.waiting, p), p
 	}
 	p.callers++
-	if q.running < c.atOnce {
-		q.running++
+	if !working {
 		go c.work(context.WithoutCancel(ctx), tenant, q)
 	}
 	return p, nil
@@ -149,7 +145,7 @@ func (c *Combiner[K, V]) leave(tenant core.TenantID, p *place[K, V]) bool {
 	return true
 }
 
-// work does batches until nobody waits.
+// work does batches until no caller waits.
 func (c *Combiner[K, V]) work(ctx context.Context, tenant core.TenantID, q *queue[K, V]) {
 	for batch := c.take(tenant, q); len(batch) > 0; batch = c.take(tenant, q) {
 		c.do(ctx, tenant, batch)
@@ -169,9 +165,7 @@ func (c *Combiner[K, V]) take(tenant core.TenantID, q *queue[K, V]) (batch []*pl
 		}
 	}
 	if len(batch) == 0 {
-		if q.running--; q.running == 0 {
-			delete(c.queues, tenant)
-		}
+		delete(c.queues, tenant)
 	}
 	return batch
 }

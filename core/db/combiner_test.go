@@ -48,9 +48,9 @@ type caller struct {
 	outcomes  chan outcome
 }
 
-func newWorkbench(most, atOnce int) *workbench {
+func newWorkbench(most int) *workbench {
 	w := &workbench{}
-	w.combiner = db.NewCombiner(most, atOnce, func(_ context.Context, tenant core.TenantID, keys []int) (map[int]string, error) {
+	w.combiner = db.NewCombiner(most, func(_ context.Context, tenant core.TenantID, keys []int) (map[int]string, error) {
 		b := &batch{tenant: tenant, keys: keys, finish: make(chan error)}
 		w.mu.Lock()
 		w.begun = append(w.begun, b)
@@ -104,7 +104,7 @@ func (w *workbench) finish(b *batch, err error) {
 func TestCombinerMatchesAModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		most, atOnce := rapid.IntRange(1, 4).Draw(rt, "most"), rapid.IntRange(1, 2).Draw(rt, "at once")
+		most := rapid.IntRange(1, 4).Draw(rt, "most")
 		type step struct{ action, tenant, key, which int }
 		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) step {
 			return step{
@@ -115,7 +115,7 @@ func TestCombinerMatchesAModel(t *testing.T) {
 		var wrong []string
 		synctest.Test(t, func(*testing.T) {
 			complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-			w := newWorkbench(most, atOnce)
+			w := newWorkbench(most)
 			var callers []*caller
 			for _, s := range steps {
 				running := w.running()
@@ -131,7 +131,7 @@ func TestCombinerMatchesAModel(t *testing.T) {
 				case s.action == 2 && len(running) > 0:
 					w.finish(running[s.which%len(running)], nil)
 				}
-				w.check(most, atOnce, complain)
+				w.check(most, complain)
 			}
 			for running := w.running(); len(running) > 0; running = w.running() {
 				w.finish(running[0], nil)
@@ -150,13 +150,13 @@ func TestCombinerMatchesAModel(t *testing.T) {
 }
 
 // check compares the batches under way with the rules.
-func (w *workbench) check(most, atOnce int, complain func(string, ...any)) {
+func (w *workbench) check(most int, complain func(string, ...any)) {
 	perTenant := map[core.TenantID]int{}
 	for _, b := range w.running() {
 		perTenant[b.tenant]++
 	}
 	for tenant, n := range perTenant {
-		if n > atOnce {
+		if n > 1 {
 			complain("%d batches of tenant %d at once", n, tenant)
 		}
 	}
@@ -205,7 +205,7 @@ func (w *workbench) checkOutcome(c *caller, complain func(string, ...any)) {
 func TestAnIdleCombinerDoesNotWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkbench(64, 1)
+		w := newWorkbench(64)
 		start := time.Now()
 		for key := range 3 {
 			c := w.call(1, key)
@@ -221,7 +221,7 @@ func TestAnIdleCombinerDoesNotWait(t *testing.T) {
 func TestAFloodDelaysNoOtherTenant(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkbench(64, 1)
+		w := newWorkbench(64)
 		var flood []*caller
 		for key := range 1000 {
 			flood = append(flood, w.call(1, 100+key))
@@ -254,7 +254,7 @@ func TestAFloodDelaysNoOtherTenant(t *testing.T) {
 func TestABadKeyDoesNotSpoilOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkbench(64, 1)
+		w := newWorkbench(64)
 		first := w.call(1, 1)
 		var others []*caller
 		for key := 2; key <= 4; key++ {
@@ -301,7 +301,7 @@ func TestABadKeyDoesNotSpoilOthers(t *testing.T) {
 func TestAPanicFailsItsBatchOnly(t *testing.T) {
 	t.Parallel()
 	broken := true
-	c := db.NewCombiner(64, 1, func(_ context.Context, _ core.TenantID, keys []int) (map[int]string, error) {
+	c := db.NewCombiner(64, func(_ context.Context, _ core.TenantID, keys []int) (map[int]string, error) {
 		if broken {
 			panic("broken")
 		}
@@ -320,7 +320,7 @@ func TestAPanicFailsItsBatchOnly(t *testing.T) {
 func TestWaitingKeysAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkbench(64, 1)
+		w := newWorkbench(64)
 		var callers []*caller
 		for key := range 10_001 { // the first one's batch is under way
 			callers = append(callers, w.call(1, 100+key))

@@ -85,8 +85,8 @@ type Service struct {
 // NewService makes the service and registers its job.
 func NewService(d *db.DB, jobs *job.Queue, m *mail.Service) *Service {
 	s := &Service{db: d, jobs: jobs, mail: m}
-	s.credentials = db.NewCombiner(maxTogether, 1, s.readCredentials)
-	s.uses = db.NewCombiner(maxTogether, 1, s.markUsed)
+	s.credentials = db.NewCombiner(maxTogether, s.readCredentials)
+	s.uses = db.NewCombiner(maxTogether, s.markUsed)
 	job.Handle(jobs, job.Upkeep, s.announce)
 	job.Handle(jobs, job.Upkeep, s.cleanUp)
 	job.Every(jobs, river.PeriodicInterval(time.Hour), cleanup{})

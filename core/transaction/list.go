@@ -34,7 +34,7 @@ type SearchLimits struct {
 // first sales in the list's order, because no index has the amounts.
 const (
 	SearchedCustomers = 200
-	SearchedSales     = 20_000
+	SearchedSales     = 10_000
 )
 
 // Named is a sale with the names of what it refers to.

@@ -32,7 +32,7 @@ func (s *Service) prepare(by core.Actor, n New) (*ready, error) {
 	}
 	award := kind.award(check, in.spend)
 	if check.Err() != nil {
-		return nil, nil //nolint:nilnil // refused alone, with what the database finds
+		return nil, nil //nolint:nilnil,nilerr // refused alone, with what the database finds
 	}
 	now := s.db.Now()
 	r := &ready{Transaction: in.sale(kind, award, n.Source, now), kind: kind, entry: core.NewID(now), by: by}

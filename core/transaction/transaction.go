@@ -66,12 +66,10 @@ type Service struct {
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	s := &Service{db: d, finder: db.NewFinder(d, findAllSQL, func(t Transaction) core.ID { return t.ID }), kinds: &kinds{}}
-	s.together = db.NewCombiner(db.MaxTogether, batchesAtOnce, s.recordAll)
+	s.together = db.NewCombiner(db.MaxTogether, s.recordAll)
 	return s
 }
 
-// batchesAtOnce is the number of a tenant's batches of sales under way: one is prepared while the other commits.
-const batchesAtOnce = 2
 
 // Find returns a sale, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {

@@ -195,8 +195,7 @@ func TestAnEmptyDatabaseIsClean(t *testing.T) {
 }
 
 const noConstraints = `
-	alter table loyalty.ledger_entry drop constraint ledger_entry_account, drop constraint ledger_entry_seq,
-		drop constraint ledger_entry_amount_check, drop constraint ledger_entry_of_merge;
+	alter table loyalty.ledger_entry drop constraint ledger_entry_seq, drop constraint ledger_entry_amount_check, drop constraint ledger_entry_of_merge;
 	drop index loyalty.ledger_entry_once, loyalty.transaction_external_reference;
 	alter table loyalty.account drop constraint account_customer;
 	alter table loyalty.customer drop constraint customer_email;
@@ -204,7 +203,6 @@ const noConstraints = `
 	alter table loyalty.redemption drop constraint redemption_customer, drop constraint redemption_reward,
 		drop constraint redemption_voided;
 	alter table loyalty.transaction drop constraint transaction_award, drop constraint transaction_voided,
-		drop constraint transaction_customer, drop constraint transaction_type, drop constraint transaction_location,
 		drop constraint transaction_points_awarded_check;
 	alter table loyalty.coupon drop constraint coupon_cap;
 	alter table loyalty.coupon_send drop constraint coupon_send_counts, drop constraint coupon_send_coupon, drop constraint coupon_send_redeemed,
