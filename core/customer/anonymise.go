@@ -7,10 +7,10 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Lock locks and returns a customer, or core.ErrNotFound. It also locks the tenant's country
+// Lock locks and returns a customer to be erased, or core.ErrNotFound. It also locks the tenant's country
 // (LockCountry).
 func Lock(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
-	locked, err := lockCustomer(ctx, tx, id)
+	locked, err := lockCustomer(ctx, tx, lockAloneSQL, id)
 	return locked.Customer, err
 }
 

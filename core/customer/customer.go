@@ -231,7 +231,7 @@ func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Customer, error) {
 		// Locked: the audit log must have the values that this edit replaces.
-		old, err := lockCustomer(ctx, tx, id)
+		old, err := lockCustomer(ctx, tx, lockSQL, id)
 		if err != nil {
 			return Customer{}, err
 		}
@@ -271,7 +271,7 @@ type lockedCustomer struct {
 	Country string
 }
 
-func lockCustomer(ctx context.Context, tx *db.Tx, id core.ID) (lockedCustomer, error) {
+func lockCustomer(ctx context.Context, tx *db.Tx, lockSQL string, id core.ID) (lockedCustomer, error) {
 	if err := LockCountry(tx); err != nil {
 		return lockedCustomer{}, err
 	}

@@ -239,6 +239,41 @@ func TestConcurrentErasures(t *testing.T) {
 	}
 }
 
+// "Erasing locks the customer's row, so it waits for uncommitted entries that name them", and they don't wait for it in
+// turn: an adjustment holds the customer before it names them in the audit log.
+func TestEraseWaitsForAnAdjustment(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t))
+	c := s.made("070 174 06 05", nil)
+	held, err := dbtest.Owner(s.DB).Begin(t.Context())
+	s.Check(err)
+	s.Must(held.Exec(t.Context(), "select from loyalty.account where customer_id = $1 for update", c.ID))
+	waiting := func(calls int) {
+		t.Helper()
+		s.Wait("the calls wait", "select count(*) = $1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'", calls)
+	}
+	adjusted, erased := make(chan error), make(chan error)
+	go func() {
+		_, err := s.Customers.Adjust(t.Context(), s.By, c.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(5)), Reason: new("Sorry")})
+		adjusted <- err
+	}()
+	waiting(1)
+	go func() {
+		_, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, c.ID)
+		erased <- err
+	}()
+	waiting(2)
+	s.Check(held.Rollback(t.Context()))
+	s.Check(<-adjusted)
+	s.Check(<-erased)
+	if names := shoptest.QueryAll[string](s.Shop, "select customer_name from loyalty.audit_entry where action = 'customer.adjust'"); len(names) != 1 || names[0] != "Erased" {
+		t.Errorf("the adjustment names %q, want Erased", names)
+	}
+	if n := shoptest.Query[int](s.Shop, "select deadlocks from pg_stat_database where datname = current_database()"); n > 0 {
+		t.Errorf("%d deadlocks", n)
+	}
+}
+
 // Erasing and a change of the country wait for each other, so that no key comes back.
 func TestEraseWaitsForAnotherCountry(t *testing.T) {
 	t.Parallel()

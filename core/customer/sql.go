@@ -39,13 +39,22 @@ const lockCountrySQL = `
 const changeCountrySQL = `
 	select pg_advisory_xact_lock(hashtextextended('country ' || @tenant_id::bigint::text, 9))`
 
-const lockSQL = `
+const (
+	selectLocked = `
 	select ` + columns + `,
 		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country` + fromCustomer + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
-		and c.merged_into is null
+		and c.merged_into is null`
+
+	lockSQL = selectLocked + `
 	for no key update of c`
+
+	// Removing the keys needs this lock. If it were taken only then, an adjustment, which holds the customer before it
+	// reads their name for the audit log, would wait for it in a circle.
+	lockAloneSQL = selectLocked + `
+	for update of c`
+)
 
 // Phone first, then e-mail. The id comes from a subquery: under the policy, PostgreSQL uses no index for
 // an expression and would read all customers.
