@@ -163,6 +163,12 @@ func TestARestartedDatabaseIsNotNoticed(t *testing.T) {
 			_, err := o.try(t.Context(), o.asking("After", "body"))
 			return err
 		},
+		// It is not sent again, so "a connection that was idle for a second is tried first".
+		"written together": func(t *testing.T, o outage) error {
+			t.Helper()
+			time.Sleep(1100 * time.Millisecond) // pgx's clock can't be moved
+			return o.openTogether(t, o.db, "After")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,6 +187,13 @@ func TestARestartedDatabaseIsNotNoticed(t *testing.T) {
 			o.wantNames(t, "After") // a read
 		})
 	}
+}
+
+// openTogether adds a branch by a single message, as recording does.
+func (o outage) openTogether(t *testing.T, d *db.DB, name string) error {
+	t.Helper()
+	var ids []struct{ ID int64 }
+	return db.WriteTogether(t.Context(), d, o.by.Tenant.ID, db.AllInto(&ids, openBranchSQL, db.Args{"name": name}))
 }
 
 // A server that is killed during a transaction makes the call unavailable. Nothing is half done, and the use
@@ -272,7 +285,7 @@ func (o outage) cancelSleeper(t *testing.T) {
 func TestACommitIsNeverSentTwice(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{})
-	cutURL, cut := cutAtCommit(t, o.url)
+	cutURL, cut := cutAt(t, o.url, "COMMIT\x00")
 	d, err := db.Open(t.Context(), cutURL, db.Options{MaxConns: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -310,8 +323,34 @@ func TestACommitIsNeverSentTwice(t *testing.T) {
 	}
 }
 
-// cutAtCommit is a proxy that, when armed, drops the server's answer to a commit.
-func cutAtCommit(t *testing.T, address string) (cutURL string, armed *atomic.Bool) {
+// "An error means that nothing was written, unless the connection was lost while committing": statements that are
+// a transaction of their own aren't sent twice either, when the server commits and its answer is lost.
+func TestAWriteIsNeverSentTwice(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t, db.Options{})
+	// The server answers the whole message after it has committed.
+	cutURL, cut := cutAt(t, o.url, "INSERT 0 1\x00")
+	d, err := db.Open(t.Context(), cutURL, db.Options{MaxConns: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	write := func(name string) error { return o.openTogether(t, d, name) }
+	if err := write("Before"); err != nil {
+		t.Fatal(err)
+	}
+	cut.Store(true)
+	if err := write("Lost"); !core.IsKind(err, core.KindUnavailable) || cut.Load() {
+		t.Errorf("the answer was lost (still armed: %t): %v, want Unavailable", cut.Load(), err)
+	}
+	if err := write("After"); err != nil {
+		t.Error(err)
+	}
+	o.wantNames(t, "Before", "Lost", "After")
+}
+
+// cutAt is a proxy that, when armed, drops the answer in which the server says something.
+func cutAt(t *testing.T, address, says string) (cutURL string, armed *atomic.Bool) {
 	t.Helper()
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
@@ -350,7 +389,7 @@ func cutAtCommit(t *testing.T, address string) (cutURL string, armed *atomic.Boo
 				said := make([]byte, 1<<16)
 				for {
 					n, err := server.Read(said)
-					if bytes.Contains(said[:n], []byte("COMMIT\x00")) && armed.CompareAndSwap(true, false) {
+					if bytes.Contains(said[:n], []byte(says)) && armed.CompareAndSwap(true, false) {
 						return
 					}
 					if _, err := client.Write(said[:n]); err != nil {
