@@ -52,11 +52,24 @@ func idempotency(key string, n transaction.New) *core.Idempotency {
 	}}
 }
 
+// ownShop has a database of its own, which other tests don't make wrong.
+func ownShop(t *testing.T) shop {
+	t.Helper()
+	return shopIn(t, dbtest.OwnDB(t))
+}
+
+func (s shop) wantPoints(want int64) {
+	s.T.Helper()
+	if got := s.Account(s.customer).Points; got != want {
+		s.T.Errorf("the customer has %d points, want %d", got, want)
+	}
+}
+
 // "Each request keeps its own refusal", and what can be recorded is: customers, amounts, receipt numbers,
 // types and locations that are refused travel with sales that are not.
 func TestSalesTogetherKeepTheirRefusals(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := ownShop(t)
 	inactive, closed := s.Customer(), s.open("Closed")
 	s.Exec("update loyalty.customer set status = 'inactive' where id = $1", inactive.ID)
 	s.Exec("update loyalty.location set active = false where id = $1", closed.ID)
@@ -94,14 +107,14 @@ func TestSalesTogetherKeepTheirRefusals(t *testing.T) {
 			t.Errorf("%s: %v", field, a.err)
 		}
 	}
-	s.holds(1 + 1 + 20*10) // with the sales before
+	s.wantPoints(1 + 1 + 20*10) // with the sales before
 	s.Verify()
 }
 
 // "Two sales of one customer in one batch get consecutive entries and right balances", in both units.
 func TestSalesOfOneCustomerTogether(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := ownShop(t)
 	stamps, other := s.Stamps(), s.Customer()
 	s.Sale(other.ID, stamps, 100) // this type is known, too
 	var attempts []*attempt
@@ -146,7 +159,7 @@ func sum(n int, counts func(int) bool) (total int64) {
 // are told that it runs or get its response. The same key with another body is refused.
 func TestKeysTogether(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := ownShop(t)
 	var attempts []*attempt
 	for i := range 40 {
 		for range 3 {
@@ -175,7 +188,7 @@ func TestKeysTogether(t *testing.T) {
 	if len(made) != 40 {
 		t.Errorf("%d sales, want 40", len(made))
 	}
-	s.holds(1 + 40*10)
+	s.wantPoints(1 + 40*10)
 
 	again, other := &attempt{New: s.of(1000), key: "key 1"}, &attempt{New: s.of(2000), key: "key 2"}
 	s.recordAtOnce([]*attempt{again, other, {New: s.of(100)}, {New: s.of(100)}})
@@ -191,7 +204,7 @@ func TestKeysTogether(t *testing.T) {
 // A receipt number is used once, also if several sales with it arrive together.
 func TestReceiptNumbersTogether(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := ownShop(t)
 	var attempts []*attempt
 	for i := range 90 {
 		a := &attempt{New: s.of(1000)}
@@ -222,7 +235,7 @@ func TestReceiptNumbersTogether(t *testing.T) {
 // "What fails by a constraint … is run again alone": an account that would overflow refuses its sale only.
 func TestAnOverflowSpoilsNoOtherSale(t *testing.T) {
 	t.Parallel()
-	s := shopIn(t, dbtest.OwnDB(t)) // its balance is not the sum of its entries
+	s := ownShop(t) // its balance is not the sum of its entries
 	rich := s.Customer()
 	s.Exec("update loyalty.account set points = $2 where customer_id = $1", rich.ID, int64(math.MaxInt64-5))
 	var attempts []*attempt
@@ -239,14 +252,14 @@ func TestAnOverflowSpoilsNoOtherSale(t *testing.T) {
 			t.Errorf("sale %d: %v", i, a.err)
 		}
 	}
-	s.holds(1 + 56*10)
+	s.wantPoints(1 + 56*10)
 }
 
 // An earning rule applies from the moment it is changed: no sale that begins afterwards earns by the old one,
 // though the process remembers it.
 func TestAChangedRuleAppliesAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := ownShop(t)
 	s.sale(100)
 	for points := int64(2); points < 12; points++ {
 		s.Must(s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{PointsPerUnit: core.Set(points)}))
@@ -266,7 +279,7 @@ func TestAChangedRuleAppliesAtOnce(t *testing.T) {
 // another in a circle, and every balance is right.
 func TestBatchesOfTwoProcesses(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := ownShop(t)
 	customers := s.AddCustomers(10)
 	other := transaction.NewService(s.DB)
 	s.Must(other.Record(t.Context(), s.By, s.of(100)))
