@@ -322,6 +322,72 @@ func TestAMergeBesideEverythingElse(t *testing.T) {
 	s.Verify()
 }
 
+// While a customer is merged, tills record sales to both, several in one statement. Every answered sale is the kept
+// customer's afterwards. The others were refused because of the customer.
+func TestAMergeBesideSalesTogether(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	stamps := s.Stamps()
+	for range 20 {
+		kept, twin := s.add("Kept", nil), s.add("Twin", nil)
+		s.Sale(kept.ID, s.kind, 100)
+		s.Sale(twin.ID, stamps, 100) // both types are known from now on
+		var mu sync.Mutex
+		want, answered, refused := ledger.Account{Points: 1, Stamps: 1}, []core.ID{}, 0
+		var all, begun sync.WaitGroup
+		begun.Add(20)
+		for till := range 20 {
+			all.Go(func() {
+				for i := range 6 {
+					n := transaction.New{CustomerID: new(kept.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(300)), Source: transaction.API}
+					if till%2 == 0 {
+						n.CustomerID = new(twin.ID.String())
+					}
+					if i%3 == 0 {
+						n.TransactionTypeID = &stamps.ID
+					}
+					made, err := s.Sales.Record(t.Context(), s.By, n)
+					if i == 0 {
+						begun.Done()
+					}
+					mu.Lock()
+					var refusal *core.Error
+					switch {
+					case err == nil:
+						answered = append(answered, made.ID)
+						if made.PointsAwarded != nil {
+							want.Points += *made.PointsAwarded
+						} else {
+							want.Stamps += *made.StampsAwarded
+						}
+					case till%2 == 0 && errors.As(err, &refusal) && len(refusal.Fields) == 1 && len(refusal.Fields["customer_ulid"]) == 1:
+						refused++
+					default:
+						t.Errorf("a sale to %s: %v", *n.CustomerID, err)
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		begun.Wait()
+		s.Check(s.merge(kept, twin))
+		all.Wait()
+		if len(answered)+refused != 120 {
+			t.Errorf("%d sales were answered and %d refused, want 120 in all", len(answered), refused)
+		}
+		if n := shoptest.Query[int](s.Shop, "select count(*) from loyalty.transaction where customer_id = $1 and id = any ($2)", kept.ID, answered); n != len(answered) {
+			t.Errorf("the kept customer has %d of %d answered sales", n, len(answered))
+		}
+		if n := shoptest.Query[int](s.Shop, "select count(*) from loyalty.transaction where customer_id in ($1, $2)", kept.ID, twin.ID); n != 2+len(answered) {
+			t.Errorf("%d sales, want those answered and the first two, which are %d", n, 2+len(answered))
+		}
+		s.wantAccount(kept, want)
+		t.Logf("%d answered, %d refused", len(answered), refused)
+	}
+	s.Verify()
+	s.WantSalesTogether()
+}
+
 // A send beside merges creates no voucher for a duplicate; a scheduled one reaches the customer who was kept.
 func TestAMergeBesideASend(t *testing.T) {
 	t.Parallel()

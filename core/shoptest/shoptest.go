@@ -326,6 +326,28 @@ func (s Shop) Verify() {
 	}
 }
 
+// WantSalesTogether fails the test unless sales of one customer, and of several, were recorded in one database
+// transaction. It looks at the entries of the ledger, which are written once; the database must be the test's own.
+func (s Shop) WantSalesTogether() {
+	s.T.Helper()
+	for what, counted := range map[string]string{
+		"of one customer":      "count(*) - count(distinct customer_id)",
+		"of several customers": "count(distinct customer_id) - 1",
+	} {
+		most := Query[int](s, `
+			select coalesce(max(n), 0)
+			from (
+				select `+counted+` as n
+				from loyalty.ledger_entry
+				where kind = 'earn'
+				group by xmin::text
+			) batch`)
+		if most == 0 {
+			s.T.Errorf("no sales %s were recorded together", what)
+		}
+	}
+}
+
 var phones atomic.Int64
 
 // Phone returns a Swedish phone number that no other test uses.
