@@ -320,3 +320,15 @@ func awaitWaiter(t *testing.T, url string) {
 				where datname = current_database() and application_name = 'loyalty' and wait_event_type = 'Lock')`)
 	})
 }
+
+// awaitNoTransaction waits until nothing of a killed product is under way: its transactions end with its connections.
+func awaitNoTransaction(t *testing.T, url string) {
+	t.Helper()
+	d := connect(t, url)
+	await(t, "the killed process's transactions end", func() bool {
+		return ask[bool](d, `
+			select not exists (
+				select from pg_stat_activity
+				where datname = current_database() and application_name = 'loyalty' and xact_start is not null)`)
+	})
+}

@@ -257,10 +257,7 @@ func TestATillIsKilledDuringSales(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// What the killed process had under way is over when its connections are.
-	await(t, "the killed process's transactions end", func() bool {
-		return counted("select count(*) from pg_stat_activity where datname = current_database() and xact_start is not null and pid <> pg_backend_pid() and application_name = 'loyalty' and $1 > 0") == 0
-	})
+	awaitNoTransaction(t, database)
 	const ofTheTill = "select count(*) from loyalty.transaction where tenant_id = $1 and source = 'pos' and spend_amount_cents between 10000 and 10059"
 	recorded := counted(ofTheTill)
 	if used := counted("select count(*) from loyalty.pin where tenant_id = $1 and status = 'used' and transaction_id is not null"); used != recorded {
