@@ -70,7 +70,6 @@ func NewService(d *db.DB) *Service {
 	return s
 }
 
-
 // Find returns a sale, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {
 	return s.finder.Find(ctx, by, id)
