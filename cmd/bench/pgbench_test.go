@@ -126,8 +126,9 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A process records its first sale of a type alone.
 	sell := func() error {
-		_, err := u.transactions.Record(ctx, u.by, transaction.New{
+		_, err := transaction.NewService(u.db).Record(ctx, u.by, transaction.New{
 			CustomerID: new(who.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(1250)), Source: transaction.API,
 		})
 		return err

@@ -37,7 +37,7 @@ const insertSQL = `
 			from loyalty.customer
 			where tenant_id = @tenant_id
 				and id = @customer
-			for share
+			for key share
 		), ''),
 		@old, @new, @actor_kind, @actor_id, @actor_name, @address, @request_id, @now)`
 

@@ -26,7 +26,7 @@ const holdSQL = findSQL + `
 
 const findAllSQL = selectCustomer + `
 	where c.tenant_id = @tenant_id
-		and c.id = any (@ids::uuid[])
+		and c.id = any (array(select unnest(@ids::uuid[])))
 		and c.merged_into is null
 	order by c.id`
 

@@ -258,7 +258,7 @@ const findRedemptionsSQL = `
 	select ` + redemptionColumns + `
 	from loyalty.redemption
 	where tenant_id = @tenant_id
-		and id = any (@ids::uuid[])`
+		and id = any (array(select unnest(@ids::uuid[])))`
 
 const fulfilSQL = `
 	update loyalty.redemption

@@ -19,7 +19,7 @@ const findAllSQL = `
 	select ` + columns + `
 	from loyalty.transaction
 	where tenant_id = @tenant_id
-		and id = any (@ids::uuid[])`
+		and id = any (array(select unnest(@ids::uuid[])))`
 
 // An ID contains its created_at, so IDs are in the order of time.
 var (

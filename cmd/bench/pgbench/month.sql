@@ -9,6 +9,7 @@ cross join generate_series(month, month + interval '1 month - 1 day', interval '
 \endif
 \startpipeline
 select loyalty.enter(:tenant);
+select set_config('statement_timeout', '40s', true) as set;
 select sum(sold.transactions)::bigint as transactions_count,
 	sum(voided.transactions)::bigint as voided_count,
 	least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,

@@ -5,7 +5,7 @@ with buyer as (
 	select status
 	from loyalty.customer
 	where tenant_id = :tenant
-		and id = coalesce(bench.customer(:n)::uuid, '00000000-0000-0000-0000-000000000000')
+		and id = (select coalesce(bench.customer(:n)::uuid, '00000000-0000-0000-0000-000000000000'))
 		and merged_into is null
 	for key share
 )

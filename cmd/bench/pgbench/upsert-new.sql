@@ -36,7 +36,7 @@ values (:tenant, bench.new_id(2, :id, :client_id), 'customer.create', 'customer'
 		from loyalty.customer
 		where tenant_id = :tenant
 			and id = bench.new_id(1, :id, :client_id)
-		for share
+		for key share
 	), ''),
 	null,
 	'{"email": null, "first_name": "Bo", "last_name": "Ek", "phone": "+46739999999", "status": "active"}', 'token', :token, 'all',

@@ -72,7 +72,7 @@ values (:tenant, bench.new_id(2, :id, :client_id), 'voucher.redeem', 'voucher', 
 		from loyalty.customer
 		where tenant_id = :tenant
 			and id = bench.customer(:n)
-		for share
+		for key share
 	), ''),
 	'{"status": "pending"}',
 	'{"status": "redeemed"}', 'token', :token, 'all', '127.0.0.1', '01M82PP1EZ4TVMCWT1GY5KZX5D', now());
