@@ -54,7 +54,7 @@ func serveBare(ctx context.Context) error {
 	defer pool.Close()
 	e := echo.New()
 	e.GET("/readyz", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
-	e.GET("/api/v1/customers/:ulid", func(c echo.Context) error { //nolint:contextcheck // the request has its own
+	e.GET("/api/v1/customers/:ulid", func(c echo.Context) error {
 		id, err := core.ParseID(c.Param("ulid"))
 		if err != nil {
 			return err

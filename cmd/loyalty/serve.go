@@ -79,7 +79,7 @@ func (serve) Run(ctx context.Context) error {
 	}
 	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks()}, log)
 	figures.serve(ctx, c.metricsAccess(), log)
-	server, err := a.server(figures) //nolint:contextcheck // requests have their own
+	server, err := a.server(figures)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (serve) Run(ctx context.Context) error {
 	}()
 
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }() //nolint:contextcheck // it stops with Shutdown, not with ctx, so that requests finish
+	go func() { failed <- server.Serve(listener) }() // it stops with Shutdown, not with ctx, so that requests finish
 	select {
 	case err = <-failed:
 		stop()

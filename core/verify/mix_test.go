@@ -154,7 +154,7 @@ func (m *market) send(ctx context.Context) error {
 	if sent, err = m.Coupons.Evaluate(ctx, m.By, sent.ID); err != nil {
 		return err
 	}
-	owner := dbtest.Owner(m.DB) //nolint:contextcheck // making a pool asks nothing of the database
+	owner := dbtest.Owner(m.DB) // making a pool asks nothing of the database
 	rows, err := owner.Query(ctx, "select id from loyalty.voucher where send_id = $1", sent.ID)
 	if err != nil {
 		return err
