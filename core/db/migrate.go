@@ -45,7 +45,7 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 			for _, r := range results {
 				steps = append(steps, Step{Version: r.Source.Version, Name: migrationName(r.Source)})
 			}
-			if errorCode(err) != lockNotAvailable || attempt == lockAttempts {
+			if c := errorCode(err); c != lockNotAvailable && c != deadlockDetected || attempt == lockAttempts {
 				return err
 			}
 			if err := sleep(ctx, lockTimeout); err != nil {
@@ -57,7 +57,7 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 }
 
 // Requests queue behind a migration that waits for a lock, so it gives up after two seconds, lets
-// them through, and tries again.
+// them through, and tries again; also if a request and the migration wait for each other.
 const (
 	lockTimeout  = 2 * time.Second
 	lockAttempts = 30
