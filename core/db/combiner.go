@@ -15,41 +15,15 @@ import (
 // one, as one statement for many callers. When nothing is under way, nothing waits. A batch starts after
 // its callers arrived, so what it reads is not stale for any of them.
 //
-// Each tenant has its own batches, one at a time, so tenants don't wait for each other. Callers with the same key share
-// a place. A caller who is cancelled leaves at once if their batch has not begun; after that they get its
-// result. A batch that fails because of one of its keys is done again key by key.
+// Each tenant has its own batches, one at a time, so tenants don't wait for each other. Callers with the
+// same key share a place. A caller who is cancelled leaves at once if their batch has not begun; after
+// that they get its result. A batch that fails because of one of its keys is done again key by key.
 type Combiner[K comparable, V any] struct {
 	run  Batch[K, V]
 	most int // keys of a batch
 
 	mu     sync.Mutex
 	queues map[core.TenantID]*queue[K, V] // of tenants with a batch under way
-}
-
-// Finder finds records of a tenant by ID. Those asked for at the same time are read by one statement.
-type Finder[T any] struct{ together *Combiner[core.ID, T] }
-
-// NewFinder returns a finder. The statement selects the records with @ids; id returns a record's. It compares with
-// array(select unnest(@ids::uuid[])): knowing the array, PostgreSQL would make a new plan for each, which takes
-// longer than a read.
-func NewFinder[T any](d *DB, sql string, id func(T) core.ID) *Finder[T] {
-	return &Finder[T]{NewCombiner(MaxTogether, func(ctx context.Context, tenant core.TenantID, ids []core.ID) (map[core.ID]T, error) {
-		rows, err := collect(ctx, d, tenant, sql, Args{"ids": ids}, allRows[T])
-		found := make(map[core.ID]T, len(rows))
-		for _, row := range rows {
-			found[id(row)] = row
-		}
-		return found, err
-	})}
-}
-
-// Find returns a record of the actor's tenant, or core.ErrNotFound.
-func (f *Finder[T]) Find(ctx context.Context, by core.Actor, id core.ID) (T, error) {
-	if err := requireTenant(by); err != nil {
-		var none T
-		return none, err
-	}
-	return f.together.Do(ctx, by.Tenant.ID, id)
 }
 
 // MaxTogether is the usual size of a batch.
