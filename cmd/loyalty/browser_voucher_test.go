@@ -263,7 +263,7 @@ func testVoucherMail(t *testing.T, c cafe) {
 	c.mail(t, p.Open)
 	look(t, p, "mail-voucher", func() { p.Open("/mail/" + v.ID.String()) })
 	if got := p.Text(".plain"); !strings.Contains(got, link) || !strings.Contains(got, "Aino") {
-		t.Errorf("the plain text says %q", got)
+		t.Errorf("the plain text says %q, without the link %s or the name", got, link)
 	}
 	// Its own page lets no script run, axe included.
 	html := ask[string](d, "select html from loyalty.mail where id = $1", v.ID)

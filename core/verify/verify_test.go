@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"net/url"
@@ -158,14 +159,19 @@ func (s *shop) verified() map[string]verify.Result {
 	s.T.Helper()
 	results, err := verify.Run(s.T.Context(), s.DB)
 	s.Check(err)
-	byCheck := map[string]verify.Result{}
+	return byCheck(s.T, results)
+}
+
+func byCheck(t testing.TB, results []verify.Result) map[string]verify.Result {
+	t.Helper()
+	found := map[string]verify.Result{}
 	for _, r := range results {
-		byCheck[r.Check] = r
+		found[r.Check] = r
 	}
-	if len(byCheck) != len(results) {
-		s.T.Errorf("two checks have one name: %v", results)
+	if len(found) != len(results) {
+		t.Errorf("two checks have one name: %v", results)
 	}
-	return byCheck
+	return found
 }
 
 func TestNothingIsWrongWithWhatTheProductDid(t *testing.T) {
@@ -224,8 +230,8 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 	t.Parallel()
 	s := trading(t)
 	claims := s.verified()
+	s.Exec(noConstraints) // a constraint would refuse most damage
 
-	// A constraint would refuse most damage, so it is dropped first.
 	entry := func(kind string) string {
 		return fmt.Sprintf("(select id from loyalty.ledger_entry where kind = '%s' and unit = 'points' order by seq limit 1)", kind)
 	}
@@ -423,10 +429,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		}
 		delete(undamaged, claim)
 		t.Run(d.check+"/"+d.name, func(t *testing.T) {
-			t.Parallel()
-			s := trading(t)
-			s.Exec(noConstraints + d.sql)
-			r := s.verified()[claim]
+			r := damaged(t, s.DB, d.sql)[claim]
 			if r.Wrong == 0 || r.Wrong > r.Counted {
 				t.Fatalf("%q: %d wrong of %d", claim, r.Wrong, r.Counted)
 			}
@@ -438,6 +441,24 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 	for claim := range undamaged {
 		t.Errorf("nothing tries %q", claim)
 	}
+}
+
+// damaged returns what the checks find after the damage, which is undone.
+func damaged(t *testing.T, d *db.DB, sql string) map[string]verify.Result {
+	t.Helper()
+	tx, err := dbtest.Owner(d).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context())) //nolint:errcheck // the database goes with the test
+	if _, err := tx.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+	results, err := verify.RunIn(t.Context(), tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return byCheck(t, results)
 }
 
 func TestExamplesNameTenantAndRecord(t *testing.T) {
