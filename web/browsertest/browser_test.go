@@ -210,7 +210,10 @@ func TestClicksThatFailSayWhy(t *testing.T) {
 		"TestClickDisabled": "none can be used of 1: button#off, 90 × 30 px, disabled",
 		"TestClickMissing":  "none can be used of 0",
 	} {
-		wantFailure(t, test, why)
+		t.Run(test, func(t *testing.T) {
+			t.Parallel()
+			wantFailure(t, test, why)
+		})
 	}
 }
 

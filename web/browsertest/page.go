@@ -348,6 +348,9 @@ func (p *Page) Emulate(width, height int64, dark bool) {
 // Resize sets the size of the window.
 func (p *Page) Resize(width, height int64) {
 	p.t.Helper()
+	if d := p.device; d.width == width && d.height == height {
+		return
+	}
 	p.device.width, p.device.height = width, height
 	p.Do(chromedp.EmulateViewport(width, height))
 }
