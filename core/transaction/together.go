@@ -59,32 +59,62 @@ func (s *Service) recordTogether(ctx context.Context, by core.Actor, n New) (t T
 	return r.Transaction, true, nil
 }
 
-// Of the sales, it records those whose type has the same rule as when the award was computed, whose
+// Of the sales, the statements record those whose type has the same rule as when the award was computed, whose
 // customer, location and receipt number can be used, and whose idempotency key is new.
 //
 // Customers and accounts are locked in the order of their IDs. A customer is locked as for a single sale
 // (referencesSQL).
-const recordAllSQL = `
+const (
+	recordAllSQL = `
 	with given as (
 		select *
 		from unnest(@ids::uuid[], @customers::uuid[], @types::bigint[], @spends::bigint[], @awards::bigint[], @sources::text[],
 			@locations::bigint[], @references::text[], @actor_kinds::text[], @actor_ids::text[], @actor_names::text[],
 			@times::timestamptz[], @entries::uuid[], @callers::text[], @keys::text[], @fingerprints::bytea[], @statuses::int[], @bodies::bytea[])
 			with ordinality
-			as sale (id, customer_id, type, spend, award, source,
-			location_id, reference, actor_kind, actor_id, actor_name,
-			created_at, entry, caller, key, fingerprint, status, body, place)
+			as ` + givenSale + `
 	),
 	kind as (
 		select t.id, t.rule_type
 		from unnest(@kinds::bigint[], @rule_types::text[], @points::bigint[], @units::bigint[], @stamps::bigint[], @least::bigint[], @most::bigint[])
-			as k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
+			as ` + unchangedKind + `
+	),` + acceptAndInsert + `,` + ledger.AwardAll + `
+	select place
+	from accepted`
+
+	// For a batch of one, PostgreSQL needs a third less time without sets.
+	recordOneSQL = `
+	with given as (
+		select *
+		from (values ((@ids::uuid[])[1], (@customers::uuid[])[1], (@types::bigint[])[1], (@spends::bigint[])[1], (@awards::bigint[])[1], (@sources::text[])[1],
+			(@locations::bigint[])[1], (@references::text[])[1], (@actor_kinds::text[])[1], (@actor_ids::text[])[1], (@actor_names::text[])[1],
+			(@times::timestamptz[])[1], (@entries::uuid[])[1], (@callers::text[])[1], (@keys::text[])[1], (@fingerprints::bytea[])[1], (@statuses::int[])[1], (@bodies::bytea[])[1],
+			1))
+			as ` + givenSale + `
+	),
+	kind as (
+		select t.id, t.rule_type
+		from (values ((@kinds::bigint[])[1], (@rule_types::text[])[1], (@points::bigint[])[1], (@units::bigint[])[1], (@stamps::bigint[])[1], (@least::bigint[])[1], (@most::bigint[])[1]))
+			as ` + unchangedKind + `
+	),` + acceptAndInsert + `,` + ledger.AwardOne + `
+	select place
+	from accepted`
+)
+
+const (
+	givenSale = `sale (id, customer_id, type, spend, award, source,
+			location_id, reference, actor_kind, actor_id, actor_name,
+			created_at, entry, caller, key, fingerprint, status, body,
+			place)`
+
+	unchangedKind = `k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
 		join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = k.id
 		where t.active
 			and (t.rule_type, t.points_per_unit, t.unit_cents, t.stamps_per_transaction, t.min_spend_cents)
 				= (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
-			and t.max_award is not distinct from k.max_award
-	),
+			and t.max_award is not distinct from k.max_award`
+
+	acceptAndInsert = `
 	buyer as (
 		select id
 		from loyalty.customer
@@ -115,9 +145,8 @@ const recordAllSQL = `
 			source, location_id, reference, actor_kind, actor_id, actor_name, created_at
 		from accepted
 		order by place
-	),` + db.StoreReplies + `,` + ledger.AwardAll + `
-	select id
-	from accepted`
+	),` + db.StoreReplies
+)
 
 // The statement counts visits and spend itself. Without this setting, a trigger does, as for a single sale.
 const countedSQL = `
@@ -125,25 +154,24 @@ const countedSQL = `
 
 // recordAll records sales of a tenant in one transaction, except those that can't be recorded as they are.
 func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*ready) (map[*ready]bool, error) {
-	var set []struct{ Set string }
-	var rows []struct{ ID core.ID }
-	err := db.WriteTogether(ctx, s.db, tenant, db.AllInto(&set, countedSQL, nil), db.AllInto(&rows, recordAllSQL, recordAllArgs(sales)))
-	ids := make(map[core.ID]bool, len(rows))
-	for _, row := range rows {
-		ids[row.ID] = true
+	sales, kinds := compatible(sales)
+	statement := recordAllSQL
+	if len(sales) == 1 {
+		statement = recordOneSQL
 	}
+	var set []struct{ Set string }
+	var rows []struct{ Place int }
+	err := db.WriteTogether(ctx, s.db, tenant,
+		db.AllInto(&set, countedSQL, nil), db.AllInto(&rows, statement, recordArgs(sales, kinds)))
 	recorded := make(map[*ready]bool, len(rows))
-	for _, r := range sales {
-		if ids[r.ID] {
-			recorded[r] = true
-		}
+	for _, row := range rows {
+		recorded[sales[row.Place-1]] = true
 	}
 	return recorded, err
 }
 
-// recordAllArgs returns the columns of the sales and of their types.
-func recordAllArgs(sales []*ready) db.Args {
-	sales, kinds := compatible(sales)
+// recordArgs returns the columns of the sales and of their types.
+func recordArgs(sales []*ready, kinds []Type) db.Args {
 	return db.Args{
 		"ids":          db.Column(sales, func(r *ready) core.ID { return r.ID }),
 		"customers":    db.Column(sales, func(r *ready) core.ID { return r.CustomerID }),
