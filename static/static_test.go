@@ -235,3 +235,21 @@ func TestPathOfNothingPanics(t *testing.T) {
 	}()
 	Path("css/nothing.css")
 }
+
+// "WCAG 2.1, 1.3.4": pages look the same however a device is held. The browser tests leave this rule out.
+func TestNoStyleDependsOnTheOrientation(t *testing.T) {
+	t.Parallel()
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".css" {
+			return err
+		}
+		style, err := os.ReadFile(name)
+		if bytes.Contains(style, []byte("orientation:")) {
+			t.Errorf("%s depends on the orientation", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
