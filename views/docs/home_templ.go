@@ -101,14 +101,14 @@ func HomePage(v Home) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<button class=\"button\" type=\"submit\">Go to sign-in</button></form><p class=\"other\">It is in your invitation e-mail. Customers open the link to their card.</p></section><section class=\"card\" aria-labelledby=\"integrate\"><h2 id=\"integrate\">Connect a till or online shop</h2><ul class=\"ways\"><li><a href=\"/docs/quickstart\">Quick start</a> <span>record a first sale in five languages</span></li><li><a href=\"/docs\">API documentation</a> <span>every request, with examples</span></li><li><a href=\"/docs/clients\">Clients</a> <span>in Python and TypeScript</span></li></ul><p class=\"label\" id=\"base\">Base URL</p><pre data-copy aria-labelledby=\"base\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<button class=\"button\" type=\"submit\">Go to sign-in</button></form><p class=\"other\">You’ll find it in your invitation e-mail.</p><p class=\"other\">Customers: use the link to your card.</p></section><section class=\"card\" aria-labelledby=\"integrate\"><h2 id=\"integrate\">Connect a till or online shop</h2><ul class=\"ways\"><li><a href=\"/docs/quickstart\">Quick start</a> <span>record a first sale in five languages</span></li><li><a href=\"/docs\">API documentation</a> <span>every request, with examples</span></li><li><a href=\"/docs/clients\">Clients</a> <span>in Python and TypeScript</span></li></ul><p class=\"label\" id=\"base\">Base URL</p><pre data-copy aria-labelledby=\"base\"><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var6 string
 			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(v.API)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 49, Col: 55}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 50, Col: 55}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 			if templ_7745c5c3_Err != nil {

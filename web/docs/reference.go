@@ -157,7 +157,7 @@ func (s site) example(d description.Document, op description.Operation) string {
 	}
 	if op.Body != nil {
 		body, _ := d.Schemas.Find(op.Body.Name())
-		b.WriteString(" \\\n  --data '" + indented(body.Examples[0]) + "'")
+		b.WriteString(" \\\n  --data '" + strings.ReplaceAll(indented(body.Examples[0]), "\n", "\n  ") + "'")
 	}
 	return b.String()
 }
