@@ -16,6 +16,16 @@ type Alarm struct {
 	Bad  bool // an error, not a warning
 }
 
+// warnings are shown together; errors have a bar each.
+func (v Health) warnings() (list []Alarm) {
+	for _, a := range v.Alarms {
+		if !a.Bad {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
 // HealthCard is a part of the installation.
 type HealthCard struct {
 	Title   string

@@ -71,7 +71,7 @@ func Page(f Frame, actions templ.Component) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"page-wrapper\"><main id=\"content\" tabindex=\"-1\"><div class=\"page-header d-print-none\"><div class=\"container-xl\"><div class=\"row g-2 align-items-end\"><div class=\"col\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"page-wrapper\"><main id=\"content\" tabindex=\"-1\"><div class=\"page-header d-print-none\"><div class=\"container-xl\"><div class=\"row g-2 align-items-center\"><div class=\"col\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -32,6 +32,7 @@ type TenantRow struct {
 	Plan                      string
 	Customers, Sales          string
 	Activity                  *Moment // nil: none yet
+	Added                     string  // "2 h ago"
 	Status                    ui.Badge
 	Panel                     string // the address of its panel
 	Edit, Suspend, Reactivate string // the paths of the actions; "" if not possible

@@ -45,10 +45,7 @@ func (p *Platform) health(c echo.Context) error {
 	if trouble := p.MailTrouble(); trouble != "" {
 		v.Alarms = append([]views.Alarm{{Text: "E-mails can't be sent: " + trouble, Bad: true}}, v.Alarms...)
 	}
-	v.Cards = []views.HealthCard{
-		{Title: "Version", Facts: []ui.Pair{{Name: "Build", Value: p.Version}, {Name: "Go", Value: strings.TrimPrefix(runtime.Version(), "go")}}},
-		databaseCard(h), migrationsCard(h), queuesCard(h, now), mailsCard(h),
-	}
+	v.Cards = []views.HealthCard{p.versionCard(h), databaseCard(h), queuesCard(h, now), mailsCard(h)}
 	return p.Render(c, http.StatusOK, views.HealthPage(v), nil)
 }
 
@@ -81,8 +78,9 @@ func databaseCard(h operation.Health) views.HealthCard {
 		return card
 	}
 	d := h.Database.Value
+	number, _, _ := strings.Cut(d.Version, " ") // without the distribution's own number
 	card.Facts = []ui.Pair{
-		{Name: "PostgreSQL", Value: d.Version},
+		{Name: "PostgreSQL", Value: number},
 		{Name: "Size", Value: formatBytes(d.Bytes)},
 		{Name: "Connections", Value: fmt.Sprintf("%s of %s", page.Number(d.Connections), page.Number(d.MaxConns))},
 	}
@@ -97,16 +95,20 @@ func formatBytes(bytes int64) string {
 	return strconv.FormatFloat(float64(bytes)/(1024*mb), 'f', 1, 64) + " GB"
 }
 
-func migrationsCard(h operation.Health) views.HealthCard {
-	card := views.HealthCard{Title: "Migrations"}
+func (p *Platform) versionCard(h operation.Health) views.HealthCard {
+	card := views.HealthCard{Title: "Version", Facts: []ui.Pair{
+		{Name: "Build", Value: p.Version}, {Name: "Go", Value: strings.TrimPrefix(runtime.Version(), "go")},
+	}}
 	if h.Steps.Err != nil {
 		card.Unknown = causeOf(h.Steps.Err)
 		return card
 	}
 	s := h.Steps.Value
-	card.Facts = []ui.Pair{
-		{Name: "Applied", Value: page.Number(int64(len(s.Applied)))}, {Name: "Missing", Value: formatVersions(s.Missing)}, {Name: "From a newer build", Value: formatVersions(s.Unknown)},
-	}
+	card.Facts = append(card.Facts,
+		ui.Pair{Name: "Migrations applied", Value: page.Number(int64(len(s.Applied)))},
+		ui.Pair{Name: "Missing", Value: formatVersions(s.Missing)},
+		ui.Pair{Name: "From a newer build", Value: formatVersions(s.Unknown)},
+	)
 	return card
 }
 

@@ -255,7 +255,7 @@ func (p *Platform) tenantRow(t tenant.Summary, now time.Time) views.TenantRow {
 	r := views.TenantRow{
 		ID: strconv.FormatInt(int64(t.ID), 10), Name: t.Name, Path: path, Host: p.tenantHost(t.Slug), Colour: markColour(t.ID), Plan: t.PlanName,
 		Customers: page.Number(t.Customers), Sales: page.Number(t.SalesLately), Status: tenantStatus(t),
-		Panel: p.tenantPanel(t.Slug), Edit: path + "/edit",
+		Panel: p.tenantPanel(t.Slug), Edit: path + "/edit", Added: page.Ago(t.CreatedAt, now, zone),
 	}
 	if t.LastActivityAt != nil {
 		r.Activity = new(moment(page.Ago(*t.LastActivityAt, now, zone), *t.LastActivityAt))
