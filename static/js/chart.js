@@ -112,7 +112,8 @@
       axes: [
         {
           ...axis,
-          size: 30,
+          size: 34,
+          gap: 8,
           grid: { show: false },
           // The element still has its former width while the chart is resized.
           splits: (u) => labelled(data, u.width - axisWidth),

@@ -23,7 +23,7 @@ type Report struct {
 // Menu is a filter with few choices, each of them a link.
 type Menu struct {
 	Name    string // for screen readers
-	Prefix  string // before the choice: "Compare with"
+	Prefix  string // before the choice: "vs"
 	Label   string // the present choice
 	Choices []Choice
 }

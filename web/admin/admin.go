@@ -126,6 +126,10 @@ func (a *Admin) showError(err error, c echo.Context) {
 		case page.Person(c) != nil:
 			return a.Render(c, f.Status, views.NoticePage(a.frame(c, f.Title, ""), n), nil)
 		}
+		n.BackLabel = "Go to sign-in"
+		if errors.Is(err, auth.ErrLink) {
+			f.Title = "Link expired"
+		}
 		return a.Render(c, f.Status, authviews.NoticePage(a.signInPages().Bare(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
 	})
 }

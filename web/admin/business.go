@@ -86,7 +86,7 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 	v.Ceiling.Before, v.Ceiling.Mode, v.Ceiling.Autocomplete, v.Ceiling.Optional = page.Symbol(s.Currency), "decimal", "off", true
 	v.Ceiling.Help = "Leave empty to turn confirmation off"
 	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, tenant.ProductColour, 7
-	v.Colour.Help = "Of buttons, links, charts, e-mails and customers’ pages"
+	v.Colour.Help = "Used in the panel, e-mails and customers’ pages"
 	v.Colour.Attributes = map[string]any{"data-colour": tenant.ProductColour, "spellcheck": "false", "autocapitalize": "none"}
 	v.Logo.Type, v.Logo.Optional, v.Logo.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
 	v.Logo.Help = "Square, or with your name up to 4 times as wide as high. PNG, JPEG or WebP, up to 256 kB."

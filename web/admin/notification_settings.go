@@ -30,14 +30,14 @@ func (a *Admin) notificationSettings(c echo.Context, status int, form *page.Form
 		Settings: a.settings(c, "Notifications", notificationSettingsPath), Action: notificationSettingsPath, Began: form.Original(),
 		StockLow: form.Field("stock_low", "Low stock"), CouponPercent: form.Field("coupon_percent", "Coupon limit"),
 		PendingDays: form.Field("pending_days", "Pending redemptions"),
-		StaffDaily:  form.Field("staff_daily", "Voids and adjustments in a day"), StaffFactor: form.Field("staff_factor", "Compared with a person's average"),
+		StaffDaily:  form.Field("staff_daily", "Voids and adjustments"), StaffFactor: form.Field("staff_factor", "Above a person's average"),
 	}
 	v.Problem = form.Problem()
 	v.StockLow.After, v.StockLow.Help = "units or fewer", "Per reward"
 	v.CouponPercent.After, v.CouponPercent.Help = "% or more used", "Of a coupon's total redemptions"
 	v.PendingDays.Before, v.PendingDays.After, v.PendingDays.Help = "More than", "days", "Since the reward was redeemed"
-	v.StaffDaily.Before, v.StaffDaily.Help = "More than", "By one person"
-	v.StaffFactor.Before, v.StaffFactor.After, v.StaffFactor.Help = "More than", "times", "Average of the last 30 days; from 3 in a day"
+	v.StaffDaily.Before, v.StaffDaily.After, v.StaffDaily.Help = "More than", "a day", "By one person"
+	v.StaffFactor.Before, v.StaffFactor.After, v.StaffFactor.Help = "Also more than", "times their daily average", "Over the last 30 days, from 3 a day"
 	for _, f := range v.Fields() {
 		f.Mode, f.Autocomplete = "numeric", "off"
 	}

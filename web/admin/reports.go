@@ -282,11 +282,15 @@ func compareMenu(path string, options url.Values, q reportQuery, picked report.P
 	if q.Against != nil {
 		chosen = report.Against(*q.Against)
 	}
-	m := views.Menu{Name: "Compare with", Prefix: "Compare with"}
+	m := views.Menu{Name: "Compare with", Prefix: "vs"}
 	for _, o := range []struct {
-		against report.Against
-		label   string
-	}{{report.PreviousPeriod, "Previous period"}, {report.LastYear, "Same period last year"}, {report.Nothing, "No comparison"}} {
+		against      report.Against
+		label, short string
+	}{
+		{report.PreviousPeriod, "Previous period", "previous period"},
+		{report.LastYear, "Same period last year", "last year"},
+		{report.Nothing, "No comparison", "nothing"},
+	} {
 		value, dates := string(o.against), ""
 		if o.against == report.PreviousPeriod {
 			value = ""
@@ -296,11 +300,8 @@ func compareMenu(path string, options url.Values, q reportQuery, picked report.P
 		}
 		m.Choices = append(m.Choices, views.Choice{Label: o.label, Note: dates, Path: optionLink(path, options, "compare", value), Current: o.against == chosen})
 		if o.against == chosen {
-			m.Label = dates
+			m.Label = o.short
 		}
-	}
-	if m.Label == "" {
-		m.Label = "nothing"
 	}
 	return m
 }

@@ -67,7 +67,7 @@ func (p *Pages) resetForm(c echo.Context, status int, form *page.Form) error {
 	}
 	choice := views.NewPassword{
 		Frame: p.Bare(c, "Reset your password", v.Tenant.Name),
-		Intro: "For " + link.Email + ". You will be signed out everywhere.", Email: link.Email, Button: "Set password",
+		Intro: "For " + link.Email + ". Signs you out everywhere.", Email: link.Email, Button: "Set password",
 	}
 	if link.LiveTokens > 0 {
 		revoke := form.Field(revokeTokens, "Also revoke my API tokens")
