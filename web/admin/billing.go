@@ -157,7 +157,7 @@ var invoiceStates = map[billing.Status]ui.Badge{
 
 func invoiceRow(i billing.Invoice) views.InvoiceRow {
 	row := views.InvoiceRow{
-		Name: i.Name(), Period: i.Period(), Total: page.Money(i.TotalCents, i.Currency), Status: invoiceStates[i.Status],
+		Name: i.Name(), Period: page.Days(i.PeriodStart, i.PeriodEnd), Total: page.Money(i.TotalCents, i.Currency), Status: invoiceStates[i.Status],
 		Path: billingPath + "/invoices/" + strconv.FormatInt(i.ID, 10),
 	}
 	if i.IssuedAt != nil {

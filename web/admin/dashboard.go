@@ -68,7 +68,7 @@ func (a *Admin) dashboard(c echo.Context) error {
 		return err
 	}
 	v := views.Dashboard{
-		Frame: a.insightFrame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: daysInWords(o.From, o.To),
+		Frame: a.insightFrame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: page.Days(o.From, o.To),
 		Compared: comparedWith(o.Against, o.To, today),
 		Figures:  overviewFigures(o, by.Tenant.Currency), Chart: overviewChart(o, today), Activity: a.activityView(by, feed),
 		Top:         a.topWithVisits(by, top),

@@ -126,23 +126,9 @@ func daysOf(q *page.Form) report.Range {
 
 func isoDate(day time.Time) string { return day.Format(time.DateOnly) }
 
-// daysInWords writes a range of days: 1–30 Sep 2026.
-func daysInWords(from, to time.Time) string {
-	const whole = "2 Jan 2006"
-	switch {
-	case from.Equal(to):
-		return to.Format(whole)
-	case from.Year() != to.Year():
-		return from.Format(whole) + " – " + to.Format(whole)
-	case from.Month() != to.Month():
-		return from.Format("2 Jan") + " – " + to.Format(whole)
-	}
-	return strconv.Itoa(from.Day()) + "–" + to.Format(whole)
-}
-
 // shortDays writes a range of days without the year, unless it is another one: 1–30 Sep.
 func shortDays(p report.Period, year int) string {
-	return strings.TrimSuffix(daysInWords(p.From, p.To), " "+strconv.Itoa(year))
+	return strings.TrimSuffix(page.Days(p.From, p.To), " "+strconv.Itoa(year))
 }
 
 // reportQuery is what was asked of a report.
@@ -218,7 +204,7 @@ func (a *Admin) report(c echo.Context, title, path string, q reportQuery, days r
 		})
 	}
 	if days.From != nil {
-		v.From.Value, v.To.Value, v.Days = isoDate(*days.From), isoDate(*days.To), daysInWords(*days.From, *days.To)
+		v.From.Value, v.To.Value, v.Days = isoDate(*days.From), isoDate(*days.To), page.Days(*days.From, *days.To)
 	}
 	v.DaysOpen = len(v.From.Errors)+len(v.To.Errors) > 0
 	if tab.byPlace && len(q.places) > 0 {

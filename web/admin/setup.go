@@ -79,7 +79,10 @@ func (a *Admin) setupFrame(c echo.Context, s tenant.Setup, step tenant.Step) vie
 	}
 	v.Assets.Stylesheets = append(slices.Clone(v.Assets.Stylesheets), static.Path("css/setup.css"))
 	for i, known := range tenant.Steps {
-		number := i + 1
+		number, about := i+1, setupWords[known].about
+		if s.Done(known) && known != step {
+			about = "Done" // instead of advice
+		}
 		if known == step {
 			v.Number = number
 			if i > 0 {
@@ -87,7 +90,7 @@ func (a *Admin) setupFrame(c echo.Context, s tenant.Setup, step tenant.Step) vie
 			}
 		}
 		v.Steps = append(v.Steps, views.SetupStep{
-			Number: strconv.Itoa(number), Label: setupWords[known].label, About: setupWords[known].about, Path: stepPath(known),
+			Number: strconv.Itoa(number), Label: setupWords[known].label, About: about, Path: stepPath(known),
 			Current: known == step, Done: s.Done(known), Skipped: s.DoneOrSkipped(known) && !s.Done(known),
 		})
 	}

@@ -127,6 +127,20 @@ func (t currencyFormat) decimal(cents int64, group bool) string {
 // Time formats an instant in a time zone: 21 Nov 2026, 14:05.
 func Time(t time.Time, zone *time.Location) string { return t.In(zone).Format("2 Jan 2006, 15:04") }
 
+// Days writes a range of days: 1–30 Sep 2026.
+func Days(from, to time.Time) string {
+	const whole = "2 Jan 2006"
+	switch {
+	case from.Equal(to):
+		return to.Format(whole)
+	case from.Year() != to.Year():
+		return from.Format(whole) + " – " + to.Format(whole)
+	case from.Month() != to.Month():
+		return from.Format("2 Jan") + " – " + to.Format(whole)
+	}
+	return strconv.Itoa(from.Day()) + "–" + to.Format(whole)
+}
+
 // Date formats the day of an instant in a time zone: 21 Nov 2026.
 func Date(t time.Time, zone *time.Location) string { return t.In(zone).Format("2 Jan 2006") }
 

@@ -126,7 +126,7 @@ func invoiceTotals(counts []billing.Count) []views.InvoiceTotal {
 
 func invoiceRow(i billing.Invoice, now time.Time) views.InvoiceRow {
 	row := views.InvoiceRow{
-		ID: strconv.FormatInt(i.ID, 10), Name: i.Name(), Path: invoicePath(i.ID), Tenant: i.TenantName, TenantPath: tenantPath(i.TenantID), Period: i.Period(),
+		ID: strconv.FormatInt(i.ID, 10), Name: i.Name(), Path: invoicePath(i.ID), Tenant: i.TenantName, TenantPath: tenantPath(i.TenantID), Period: page.Days(i.PeriodStart, i.PeriodEnd),
 		Total: page.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now), Void: i.Status == billing.Void,
 	}
 	if i.IssuedAt != nil && i.DueAt != nil {

@@ -128,7 +128,7 @@ func tenantPerson(person tenant.Person, now time.Time) views.TenantPerson {
 func tenantInvoices(newest []billing.Invoice, now time.Time) (rows []views.TenantInvoice) {
 	for _, i := range newest {
 		rows = append(rows, views.TenantInvoice{
-			Name: i.Name(), Path: invoicePath(i.ID), Period: i.Period(), Total: page.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now),
+			Name: i.Name(), Path: invoicePath(i.ID), Period: page.Days(i.PeriodStart, i.PeriodEnd), Total: page.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now),
 		})
 	}
 	return rows
