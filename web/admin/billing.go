@@ -88,7 +88,7 @@ func planPrice(account billing.Account) (cents int64, per string) {
 func priceText(account billing.Account) string {
 	price, per := planPrice(account)
 	if price == 0 {
-		return "Free"
+		return "No charge"
 	}
 	text := page.Money(price, account.Currency) + per
 	if account.TaxRate > 0 {
