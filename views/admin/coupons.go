@@ -33,6 +33,18 @@ type VoucherCounts struct {
 	Bar                              ui.Bar
 }
 
+// words leaves out pending and expired vouchers where there are none.
+func (c VoucherCounts) words() string {
+	words := c.Sent + "\u00a0sent · " + c.Redeemed + "\u00a0redeemed"
+	if c.Pending != "0" {
+		words += " · " + c.Pending + "\u00a0pending"
+	}
+	if c.Expired != "0" {
+		words += " · " + c.Expired + "\u00a0expired"
+	}
+	return words
+}
+
 // CouponForm creates or edits a coupon.
 type CouponForm struct {
 	Frame

@@ -67,6 +67,14 @@ type History struct {
 	Vouchers    []HeldVoucher
 }
 
+// reached says how far the timeline reaches: "50 of 58". Each part that is loaded replaces it.
+func (h History) reached() string {
+	if _, end, ok := strings.Cut(h.Pager.Shown, "–"); ok {
+		return end
+	}
+	return h.Pager.Shown
+}
+
 // TimelineDay is the entries of a day.
 type TimelineDay struct {
 	Label   string // "Today, 22 Nov"; "": the day continues

@@ -52,6 +52,14 @@ type RewardForm struct {
 	Remove      ui.Field // removes the picture
 }
 
+// column is the width of a field about numbers: a new reward has three of them.
+func (v RewardForm) column() string {
+	if v.Stock != nil {
+		return "col-sm-4"
+	}
+	return "col-sm-6"
+}
+
 // RewardDetail is the page of a reward.
 type RewardDetail struct {
 	Frame

@@ -8,6 +8,7 @@ type SearchResults struct {
 	Search    ui.Field
 	Heading   string // "Customers", or why they are suggested
 	Count     string // "4 customers"; "" for suggestions
+	AllPath   string // lists them; "": all are here
 	Customers []SearchedCustomer
 	Voucher   *SearchedVoucher // with the typed code; nil: none
 	Add       string           // what was typed, to add a customer by it; "" for suggestions

@@ -161,7 +161,7 @@ func (a *Admin) couponForm(c echo.Context, status int, old *coupon.WithCounts, f
 		Name: form.Field("name", "Name"), Description: form.Field("description", "Description"),
 	}
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", couponPath(old.ID)+"/edit", "Save", couponPath(old.ID), form.Original()
+		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit coupon", couponPath(old.ID)+"/edit", "Save", couponPath(old.ID), form.Original()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	sent := old != nil && old.Sends > 0
@@ -378,7 +378,7 @@ func (a *Admin) confirmDeactivateCoupon(c echo.Context, status int, form *page.F
 		Frame: a.frame(c, "Deactivate “"+found.Name+"”?", couponsPath,
 			ui.Crumb{Label: "Coupons", Path: couponsPath}, ui.Crumb{Label: found.Name, Path: path}),
 		Confirm: ui.Confirm{
-			Action: path + "/active", Button: "Deactivate coupon", Cancel: path, Problem: form.Problem(),
+			Action: path + "/active", Button: "Deactivate coupon", Danger: true, Cancel: path, Problem: form.Problem(),
 			Words:  []string{holdersInWords(holders), "You can activate it again. Vouchers still expire on their date."},
 			Hidden: []ui.Pair{{Name: "active", Value: "0"}, hiddenReturn(c, form, path)},
 		},
@@ -425,7 +425,7 @@ func (a *Admin) showCoupon(c echo.Context) error {
 		}
 		vouchers.Pager = page.Pager(redeemed, c.Request().URL, "voucher", "vouchers", "#vouchers")
 		for _, r := range redeemed.Items {
-			vouchers.Rows = append(vouchers.Rows, redeemedVoucher(r, by.Tenant.TimeZone))
+			vouchers.Rows = append(vouchers.Rows, redeemedVoucher(r, a.Now(), by.Tenant.TimeZone))
 		}
 	}
 	if page.IsFragment(c) {
@@ -454,9 +454,9 @@ func (a *Admin) showCoupon(c echo.Context) error {
 	return a.Render(c, http.StatusOK, views.CouponDetailPage(v), nil)
 }
 
-func redeemedVoucher(r coupon.RedeemedVoucher, zone *time.Location) views.RedeemedVoucher {
+func redeemedVoucher(r coupon.RedeemedVoucher, now time.Time, zone *time.Location) views.RedeemedVoucher {
 	v := views.RedeemedVoucher{
-		Customer: customerLabel(r.CustomerName), CustomerPath: customerPath(r.CustomerID), When: page.Time(*r.RedeemedAt, zone), Sent: page.Date(r.CreatedAt, zone),
+		Customer: customerLabel(r.CustomerName), CustomerPath: customerPath(r.CustomerID), When: page.Moment(*r.RedeemedAt, now, zone), Sent: page.Date(r.CreatedAt, zone),
 	}
 	if r.RedemptionID != nil {
 		v.RedemptionPath = redemptionPath(*r.RedemptionID)

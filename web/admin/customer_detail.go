@@ -151,7 +151,7 @@ func profileBalance(of customer.Customer, next reward.Outlook) views.ProfileBala
 	} else if other != 0 {
 		v.Second, v.SecondOf = page.Number(other), page.UnitName(other, second)
 	}
-	if cost != nil {
+	if cost != nil && !of.Erased {
 		reached := max(amount, 0)
 		v.Way = &ui.Bar{Parts: []ui.BarPart{{Length: 100 * float64(reached) / float64(*cost), Tone: ui.First}}}
 		v.Missing, v.Next = missing(*cost, amount, main), "to "+*name+" ("+page.Number(*cost)+")"
@@ -234,7 +234,7 @@ func (a *Admin) history(c echo.Context, of customer.Profile) (views.History, err
 	case vouchersView:
 		var list core.List[coupon.NamedVoucher]
 		list, err = a.Coupons.ListByCustomer(ctx, by, of.ID, at)
-		h.Vouchers, h.Pager = historyPage(c, list, "voucher", "vouchers", heldVoucher)
+		h.Vouchers, h.Pager = historyPage(c, list, "voucher", "vouchers", a.heldVoucher)
 	default:
 		err = core.ErrNotFound
 	}
@@ -263,7 +263,7 @@ var voucherStatuses = map[coupon.VoucherStatus]ui.Badge{
 	coupon.VoucherExpired:  {Label: "Expired", Tone: ui.Neutral},
 }
 
-func heldVoucher(by core.Actor, held coupon.NamedVoucher) views.HeldVoucher {
+func (a *Admin) heldVoucher(by core.Actor, held coupon.NamedVoucher) views.HeldVoucher {
 	zone := by.Tenant.TimeZone
 	row := views.HeldVoucher{
 		Coupon: held.CouponName, CouponPath: couponPath(held.CouponID), Path: voucherPath(held.ID), Redeemable: held.Redeemable,
@@ -271,7 +271,7 @@ func heldVoucher(by core.Actor, held coupon.NamedVoucher) views.HeldVoucher {
 		Until: "Doesn't expire",
 	}
 	if held.RedeemedAt != nil {
-		row.Until = "Redeemed " + page.Time(*held.RedeemedAt, zone)
+		row.Until = page.Moment(*held.RedeemedAt, a.Now(), zone)
 	} else if held.ExpiresAt != nil {
 		row.Until = "Until " + lastDay(*held.ExpiresAt, zone)
 	}

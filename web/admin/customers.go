@@ -107,7 +107,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	v.Tag = q.Field("tag", "Tag")
 	v.Tag.Options = q.Options("tag", tagOptions(tags, q.Value("tag"))...)
 	v.From, v.To = q.Field("created_from", "Created from"), q.Field("created_to", "Created to")
-	v.From.Label, v.To.Label = "Created", "to"
+	v.From.Label, v.To.Label = "Added", "to"
 	v.Problem = q.Problem()
 	for _, r := range list.Items {
 		v.Rows = append(v.Rows, customerRow(r, a.Now(), by.Tenant.TimeZone))

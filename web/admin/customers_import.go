@@ -311,7 +311,7 @@ func checkResult(i importing.Import) *views.ImportResult {
 			{Label: "New", Icon: "user-plus", Value: page.Number(i.Created), Against: "will be added"},
 			{Label: "Existing", Icon: "users", Value: page.Number(i.Found), Against: "won't change"},
 			{Label: "Duplicates", Icon: "copy", Value: page.Number(i.Repeated), Against: "in this file"},
-			{Label: "Errors", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: "rows will be skipped"},
+			{Label: "Errors", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: page.Noun(i.Failed, "row", "rows") + " will be skipped"},
 		},
 	}
 	if i.Created > 0 {
@@ -330,9 +330,9 @@ func finalResult(i importing.Import) *views.ImportResult {
 	v := &views.ImportResult{
 		Title: customerCount(i.Created) + " added", Actions: []views.Action{another, {Label: "View customers", Path: customersPath, Class: "btn-primary"}},
 		Figures: []ui.Figure{
-			{Label: "Added", Icon: "user-plus", Value: page.Number(i.Created), Against: "new customers"},
+			{Label: "Added", Icon: "user-plus", Value: page.Number(i.Created), Against: page.Noun(i.Created, "new customer", "new customers")},
 			{Label: "Existing", Icon: "users", Value: page.Number(i.Found), Against: "unchanged, or duplicates"},
-			{Label: "Errors", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: "rows skipped"},
+			{Label: "Errors", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: page.Noun(i.Failed, "row", "rows") + " skipped"},
 		},
 	}
 	if i.Status == importing.Cancelled {

@@ -207,9 +207,9 @@ func (a *Admin) showRedemption(c echo.Context) error {
 	by := page.Actor(c)
 	row := a.redemptionRow(by, d.NamedRedemption)
 	v := views.RedemptionDetail{
-		Frame: a.frame(c, "Redemption, "+row.When, redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath}),
+		Frame: a.frame(c, "Redemption "+page.On(d.CreatedAt, a.Now(), by.Tenant.TimeZone), redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath}),
 		Row:   row, RewardPath: rewardPath(d.RewardID),
-		Facts: []ui.Pair{{Name: "Redeemed", Value: page.Time(d.CreatedAt, by.Tenant.TimeZone)}, {Name: "By", Value: d.ActorName}},
+		Facts: []ui.Pair{{Name: "Redeemed", Value: page.Time(d.CreatedAt, by.Tenant.TimeZone)}, {Name: "Redeemed by", Value: d.ActorName}},
 	}
 	if d.EndedByName != nil {
 		ended := "Fulfilled"
@@ -242,7 +242,7 @@ func (a *Admin) confirmFulfilRedemption(c echo.Context, status int, form *page.F
 	}
 	row := a.redemptionRow(page.Actor(c), d.NamedRedemption)
 	v := views.Confirm{
-		Frame: a.redemptionFrame(c, "Fulfil this redemption?", row),
+		Frame: a.redemptionFrame(c, "Fulfil this redemption?", d.NamedRedemption),
 		Confirm: ui.Confirm{
 			Action: row.Path + "/fulfil", Button: "Fulfil", Cancel: row.Path, Problem: form.Problem(),
 			Words:  []string{row.Customer + " gets “" + row.Reward + "”, redeemed " + row.Ago + "."},
@@ -255,9 +255,9 @@ func (a *Admin) confirmFulfilRedemption(c echo.Context, status int, form *page.F
 	return a.confirm(c, status, v)
 }
 
-func (a *Admin) redemptionFrame(c echo.Context, title string, row views.RedemptionRow) views.Frame {
+func (a *Admin) redemptionFrame(c echo.Context, title string, of reward.NamedRedemption) views.Frame {
 	return a.frame(c, title, redemptionsPath,
-		ui.Crumb{Label: "Redemptions", Path: redemptionsPath}, ui.Crumb{Label: "Redemption, " + row.When, Path: row.Path})
+		ui.Crumb{Label: "Redemptions", Path: redemptionsPath}, ui.Crumb{Label: "Redemption " + page.On(of.CreatedAt, a.Now(), page.Actor(c).Tenant.TimeZone), Path: redemptionPath(of.ID)})
 }
 
 func (a *Admin) fulfilRedemption(c echo.Context) error {
@@ -292,7 +292,7 @@ func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.For
 		words = append(words, "1 unit returns to stock.")
 	}
 	v := views.Confirm{
-		Frame: a.redemptionFrame(c, "Void this redemption?", row),
+		Frame: a.redemptionFrame(c, "Void this redemption?", d.NamedRedemption),
 		Confirm: ui.Confirm{
 			Action: row.Path + "/void", Button: "Void redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
 			Words:  append(words, cannotUndo),

@@ -108,12 +108,14 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 		Action: rewardsPath + "/new", Button: "Create reward", Cancel: rewardsPath, FormKey: a.NewFormKey(),
 	}
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID), form.Original()
+		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit reward", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID), form.Original()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
 	v.Unit = form.Field("cost_unit", "Cost in")
-	v.Unit.Options = form.Options("cost_unit", unitOptions...)
+	v.Unit.Options = form.Options("cost_unit",
+		ui.Option{Value: "points", Label: "Points", Help: "Earned by amount spent"},
+		ui.Option{Value: "stamps", Label: "Stamps", Help: "Earned per visit, like a stamp card"})
 	v.Points, v.Stamps = form.Field("points_cost", "Points"), form.Field("stamps_cost", "Stamps")
 	if old == nil {
 		stock := form.Field("stock", "Stock")

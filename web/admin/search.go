@@ -50,6 +50,9 @@ func (a *Admin) search(c echo.Context) error {
 			if list.Place.More {
 				v.Count = "More than " + v.Count
 			}
+			if list.Next != nil {
+				v.AllPath = page.WithQuery(customersPath, "search", q.Value("search"))
+			}
 		}
 		v.Add, v.AddPath = newCustomerFrom(q.Value("search"))
 		if v.Voucher, err = a.searchVoucher(c, q.Value("search")); err != nil {
@@ -83,7 +86,8 @@ func searchedCustomer(r customer.Row, search string, now time.Time, zone *time.L
 		facts = *r.Email
 	}
 	if r.LastVisit != nil {
-		facts += " · Last visit " + page.Ago(*r.LastVisit, now, zone)
+		// Only the dot breaks the line.
+		facts += " · " + strings.ReplaceAll("Last visit "+page.Ago(*r.LastVisit, now, zone), " ", "\u00a0")
 	}
 	v := views.SearchedCustomer{
 		Name: mark(customerName(r.Customer), search), Facts: mark(facts, search), Label: customerName(r.Customer),

@@ -96,6 +96,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 		}
 	}
 	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
+	v.From.Label, v.To.Label = "Date", "to"
 	if !page.IsFragment(c) {
 		if err := a.transactionFilters(c, q, &v); err != nil {
 			return err
@@ -197,8 +198,8 @@ func (a *Admin) showTransaction(c echo.Context) error {
 	zone := by.Tenant.TimeZone
 	row := a.transactionRow(by, d.Named)
 	v := views.TransactionDetail{
-		Frame: a.frame(c, "Sale, "+row.When, transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath}),
-		Sale:  row, Facts: []ui.Pair{{Name: "Type", Value: d.TypeName}, {Name: "Recorded", Value: page.Time(d.CreatedAt, zone)}, {Name: "By", Value: row.Where}},
+		Frame: a.frame(c, "Sale "+page.On(d.CreatedAt, a.Now(), zone), transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath}),
+		Sale:  row, Facts: []ui.Pair{{Name: "Type", Value: d.TypeName}, {Name: "Recorded", Value: page.Time(d.CreatedAt, zone)}, {Name: "Recorded by", Value: row.Where}},
 	}
 	fact := func(name string, value *string) {
 		if value != nil {
@@ -239,13 +240,14 @@ func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Fo
 	if err != nil {
 		return err
 	}
-	row := a.transactionRow(page.Actor(c), d.Named)
+	by := page.Actor(c)
+	row, on := a.transactionRow(by, d.Named), page.On(d.CreatedAt, a.Now(), by.Tenant.TimeZone)
 	v := views.Confirm{
 		Frame: a.frame(c, "Void this sale?", transactionsPath,
-			ui.Crumb{Label: "Transactions", Path: transactionsPath}, ui.Crumb{Label: "Sale, " + row.When, Path: row.Path}),
+			ui.Crumb{Label: "Transactions", Path: transactionsPath}, ui.Crumb{Label: "Sale " + on, Path: row.Path}),
 		Confirm: ui.Confirm{
 			Action: row.Path + "/void", Button: "Void sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
-			Words:  []string{"Sale of " + row.Spend + " to " + row.Customer + ", " + row.When + ".", cannotUndo},
+			Words:  []string{"Sale of " + row.Spend + " to " + row.Customer + " " + on + ".", cannotUndo},
 			Reason: reasonField(form, "Wrong amount", "Wrong customer", "Recorded twice", "Goods returned"),
 			Hidden: []ui.Pair{hiddenReturn(c, form, row.Path)},
 		},

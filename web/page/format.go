@@ -51,6 +51,14 @@ func Count(n int64, one, many string) string {
 	return Number(n) + " " + many
 }
 
+// Noun is the form of a noun for a number that is shown apart from it.
+func Noun(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // Percent formats a share or a change in percent, with one decimal: 12.5%.
 func Percent(of, whole int64) string {
 	if whole == 0 {
@@ -158,6 +166,15 @@ func Moment(t, now time.Time, zone *time.Location) string {
 		day = "2 Jan 2006, "
 	}
 	return t.Format(day + clock)
+}
+
+// On is a moment inside a sentence: today, 14:05; yesterday, 08:00; on 21 Nov, 14:05.
+func On(t, now time.Time, zone *time.Location) string {
+	moment := Moment(t, now, zone)
+	if moment[0] <= '9' { // a date
+		return "on " + moment
+	}
+	return strings.ToLower(moment)
 }
 
 // Day names the day of an instant: Today, 21 Nov; Yesterday, 20 Nov; Thu 19 Nov; with the year if it isn't
