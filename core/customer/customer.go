@@ -59,7 +59,7 @@ type Service struct {
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
-	return &Service{db: d, meter: usage.NewMeter(d), finder: db.NewFinder(d, findAllSQL, func(c Customer) core.ID { return c.ID })}
+	return &Service{db: d, meter: usage.NewMeter(d), finder: db.NewFinder(d, findSQL, findAllSQL, func(c Customer) core.ID { return c.ID })}
 }
 
 // ErrErased refuses to change an erased customer.

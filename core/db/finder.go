@@ -9,12 +9,16 @@ import (
 // Finder finds records of a tenant by ID. Those asked for at the same time are read by one statement.
 type Finder[T any] struct{ together *Combiner[core.ID, T] }
 
-// NewFinder returns a finder. The statement selects the records with @ids; id returns a record's. It
-// compares with array(select unnest(@ids::uuid[])): knowing the array, PostgreSQL would make a new plan
-// for each, which takes longer than a read.
-func NewFinder[T any](d *DB, sql string, id func(T) core.ID) *Finder[T] {
+// NewFinder returns a finder. One statement selects the record with @id, the other those with @ids; id returns a
+// record's. The other compares with array(select unnest(@ids::uuid[])): knowing the array, PostgreSQL would make
+// a new plan for each, which takes longer than a read.
+func NewFinder[T any](d *DB, one, all string, id func(T) core.ID) *Finder[T] {
 	return &Finder[T]{NewCombiner(MaxTogether, func(ctx context.Context, tenant core.TenantID, ids []core.ID) (map[core.ID]T, error) {
-		rows, err := collect(ctx, d, tenant, sql, Args{"ids": ids}, allRows[T])
+		sql, args := all, Args{"ids": ids}
+		if len(ids) == 1 {
+			sql, args = one, Args{"id": ids[0]}
+		}
+		rows, err := collect(ctx, d, tenant, sql, args, allRows[T])
 		found := make(map[core.ID]T, len(rows))
 		for _, row := range rows {
 			found[id(row)] = row

@@ -109,7 +109,7 @@ type Service struct {
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
-	return &Service{db: d, finder: db.NewFinder(d, findRedemptionsSQL, func(r Redemption) core.ID { return r.ID })}
+	return &Service{db: d, finder: db.NewFinder(d, findRedemptionSQL, findRedemptionsSQL, func(r Redemption) core.ID { return r.ID })}
 }
 
 // Add creates a reward.

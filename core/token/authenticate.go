@@ -89,7 +89,11 @@ func mayHave(role core.Role, tenant core.TenantID) bool {
 
 // readCredentials reads the tokens of requests that arrived together, of all tenants.
 func (s *Service) readCredentials(ctx context.Context, _ core.TenantID, ids []int64) (map[int64]credential, error) {
-	rows, err := db.PlatformAll[credential](ctx, s.db, credentialsSQL, db.Args{"ids": ids})
+	sql, args := credentialsSQL, db.Args{"ids": ids}
+	if len(ids) == 1 {
+		sql, args = credentialSQL, db.Args{"id": ids[0]}
+	}
+	rows, err := db.PlatformAll[credential](ctx, s.db, sql, args)
 	found := make(map[int64]credential, len(rows))
 	for _, c := range rows {
 		found[c.ID] = c

@@ -69,14 +69,21 @@ const tellSQL = `
 	order by created_at, id`
 
 // For an array of unknown length PostgreSQL keeps one plan (db.NewFinder).
-const credentialsSQL = `
+const (
+	credentialSQL = selectCredentials + `
+	where t.id = @id`
+
+	credentialsSQL = selectCredentials + `
+	where t.id = any (array(select unnest(@ids::bigint[])))`
+)
+
+const selectCredentials = `
 	select t.id, t.hash, t.name, t.abilities, t.last_used_at, t.expires_at, t.revoked_at, t.staff_id,
 		s.role, s.status = 'active' as staff_active,
 		` + db.TenantColumns + `
 	from loyalty.token t
 	join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
-	left join loyalty.tenant n on n.id = t.tenant_id
-	where t.id = any (array(select unnest(@ids::bigint[])))`
+	left join loyalty.tenant n on n.id = t.tenant_id`
 
 // If several processes do this at once, one writes and the others skip it.
 const usedSQL = `

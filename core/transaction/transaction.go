@@ -65,7 +65,7 @@ type Service struct {
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
-	s := &Service{db: d, finder: db.NewFinder(d, findAllSQL, func(t Transaction) core.ID { return t.ID }), kinds: &kinds{}}
+	s := &Service{db: d, finder: db.NewFinder(d, findSQL, findAllSQL, func(t Transaction) core.ID { return t.ID }), kinds: &kinds{}}
 	s.together = db.NewCombiner(db.MaxTogether, s.recordAll)
 	return s
 }

@@ -12,5 +12,5 @@ select t.id, t.hash, t.name, t.abilities, t.last_used_at, t.expires_at, t.revoke
 from loyalty.token t
 join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
 left join loyalty.tenant n on n.id = t.tenant_id
-where t.id = any (array(select unnest(array[:token]::bigint[])));
+where t.id = :token;
 \endpipeline

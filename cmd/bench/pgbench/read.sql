@@ -5,7 +5,6 @@ select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as 
 from loyalty.customer c
 join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
 where c.tenant_id = :tenant
-	and c.id = any (array(select unnest(array[bench.customer(:n)]::uuid[])))
-	and c.merged_into is null
-order by c.id;
+	and c.id = bench.customer(:n)
+	and c.merged_into is null;
 \endpipeline
