@@ -36,8 +36,12 @@ func (v *visit) page(path string) string {
 	if got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
 		v.t.Fatalf("%s: %d %s", path, got.status, got.header.Get("Content-Type"))
 	}
-	text := tag.ReplaceAllString(endOfBlock.ReplaceAllString(got.body, " "), "")
-	return docs.Plain(html.UnescapeString(text))
+	return textOf(got.body)
+}
+
+// textOf returns the text of a page.
+func textOf(page string) string {
+	return docs.Plain(html.UnescapeString(tag.ReplaceAllString(endOfBlock.ReplaceAllString(page, " "), "")))
 }
 
 // tells is a story of a page that has all of these texts.
