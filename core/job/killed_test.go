@@ -372,6 +372,9 @@ func TestAMailIsKilledAtEveryStep(t *testing.T) {
 
 // A send with its vouchers and mails.
 func TestASendIsKilledAtEveryStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test-long runs it")
+	}
 	t.Parallel()
 	s := newScene(t)
 	const members = 2
@@ -489,6 +492,9 @@ func TestAnImportIsKilledAtEveryStep(t *testing.T) {
 
 // An invoice: the job that drafts and issues it, and its mail.
 func TestAnInvoiceIsKilledAtEveryStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test-long runs it")
+	}
 	t.Parallel()
 	s := newScene(t)
 	root := dbtest.Admin(t, s.db)
