@@ -373,7 +373,7 @@ func TestAMailIsKilledAtEveryStep(t *testing.T) {
 // A send with its vouchers and mails.
 func TestASendIsKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
-		t.Skip("make test-long runs it")
+		t.Skip("takes long: make test-long")
 	}
 	t.Parallel()
 	s := newScene(t)
@@ -493,7 +493,7 @@ func TestAnImportIsKilledAtEveryStep(t *testing.T) {
 // An invoice: the job that drafts and issues it, and its mail.
 func TestAnInvoiceIsKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
-		t.Skip("make test-long runs it")
+		t.Skip("takes long: make test-long")
 	}
 	t.Parallel()
 	s := newScene(t)
