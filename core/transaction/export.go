@@ -20,7 +20,10 @@ func (s *Service) Export(ctx context.Context, by core.Actor, f Filter, each func
 	if _, err := f.args(core.NewCheck(nil), by.Tenant); err != nil {
 		return err
 	}
-	list := func(p core.Page) (core.List[Named], error) { return s.List(ctx, by, f, core.Newest, p) }
+	list := func(p core.Page) (core.List[Named], error) {
+		found, err := s.List(ctx, by, f, core.Newest, p)
+		return found.List, err
+	}
 	// IDs are in the order of time.
 	count, err := db.Each(core.Cursor{ID: core.FirstID(s.db.Now().Add(time.Millisecond))}, list, each)
 	return cmp.Or(err, s.logExport(context.WithoutCancel(ctx), by, f, count, err == nil))

@@ -2,7 +2,6 @@ package transaction
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"example.com/loyalty/core"
@@ -48,20 +47,53 @@ type Named struct {
 	Voidable     bool // by the caller
 }
 
+// Found is a page of sales and, of a search, where it left sales out.
+type Found struct {
+	core.List[Named]
+	Limits SearchLimits
+}
+
 // List returns a page of the sales that match the filter, newest or oldest first.
-func (s *Service) List(ctx context.Context, by core.Actor, f Filter, sort core.Sort, p core.Page) (core.List[Named], error) {
+func (s *Service) List(ctx context.Context, by core.Actor, f Filter, sort core.Sort, p core.Page) (Found, error) {
 	check := core.NewCheck(p.Malformed)
 	core.OneOf(check, "sort", sort, core.Newest, core.Oldest)
 	args, err := f.args(check, by.Tenant)
 	if err != nil {
-		return core.List[Named]{}, err
+		return Found{}, err
 	}
 	addVoidArgs(by, s.db.Now(), args)
-	list := saleLists[sort]
-	if args["search"] != nil {
+	list, limits := saleLists[sort], SearchLimits{}
+	if text, searching := args["search"].(string); searching {
 		list = foundSaleLists[sort]
+		if args["buyers"], limits, err = s.search(ctx, by, text, f.SearchCents); err != nil {
+			return Found{}, err
+		}
 	}
-	return db.ListPage(ctx, s.db, by, list, args, p, Named.position)
+	page, err := db.ListPage(ctx, s.db, by, list, args, p, Named.position)
+	return Found{List: page, Limits: limits}, err
+}
+
+// The customers that a search finds, once for its page and its count.
+const searchSQL = `
+	select array(` + customer.Found + `) as buyers,
+		@cents::bigint is not null and exists (
+			select
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+			order by id
+			offset @near
+		) as further`
+
+// search returns the newest customers that a search finds, and where it leaves sales out.
+func (s *Service) search(ctx context.Context, by core.Actor, text string, cents *int64) ([]core.ID, SearchLimits, error) {
+	args := customer.SearchArgs(text, by.Tenant)
+	args["found"], args["cents"], args["near"] = SearchedCustomers+1, cents, SearchedSales
+	found, err := db.ReadOne[struct {
+		Buyers  []core.ID
+		Further bool
+	}](ctx, s.db, by, searchSQL, args)
+	limits := SearchLimits{Customers: len(found.Buyers) > SearchedCustomers, Sales: found.Further}
+	return found.Buyers[:min(len(found.Buyers), SearchedCustomers)], limits, err
 }
 
 func (f Filter) args(check *core.Check, t core.Tenant) (db.Args, error) {
@@ -81,8 +113,7 @@ func (f Filter) args(check *core.Check, t core.Tenant) (db.Args, error) {
 		args["customer"] = id
 	}
 	if search := check.OptionalText("search", f.Search, maxSearch); search != nil {
-		maps.Copy(args, customer.SearchArgs(*search, t))
-		args["search"], args["cents"], args["found"], args["near"] = *search, f.SearchCents, SearchedCustomers, SearchedSales
+		args["search"], args["cents"], args["near"] = *search, f.SearchCents, SearchedSales
 	}
 	// An ID contains its created_at.
 	if f.From != nil {
@@ -95,26 +126,6 @@ func (f Filter) args(check *core.Check, t core.Tenant) (db.Args, error) {
 		}
 	}
 	return args, check.Err()
-}
-
-const searchLimitsSQL = `
-	select (select count(*) from (` + customer.Found + `) found) > @customers as customers,
-		@cents::bigint is not null and exists (
-			select
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-			order by id
-			offset @sales
-		) as sales`
-
-// SearchLimits returns where the search of the filter leaves sales out. Without a search it leaves out none.
-func (s *Service) SearchLimits(ctx context.Context, by core.Actor, f Filter) (SearchLimits, error) {
-	if f.Search == nil {
-		return SearchLimits{}, nil
-	}
-	args := customer.SearchArgs(*f.Search, by.Tenant)
-	args["found"], args["customers"], args["cents"], args["sales"] = SearchedCustomers+1, SearchedCustomers, f.SearchCents, SearchedSales
-	return db.ReadOne[SearchLimits](ctx, s.db, by, searchLimitsSQL, args)
 }
 
 // Detail is a sale with who voided it and its ledger entries.

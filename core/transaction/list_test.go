@@ -32,7 +32,8 @@ func (s shop) listed(f transaction.Filter) []core.ID {
 	s.T.Helper()
 	all := func(sort core.Sort) []core.ID {
 		return shoptest.Keys(shoptest.Walk(s.T, 2, func(p core.Page) (core.List[transaction.Named], error) {
-			return s.Sales.List(s.T.Context(), s.By, f, sort, p)
+			found, err := s.Sales.List(s.T.Context(), s.By, f, sort, p)
+			return found.List, err
 		}), func(l transaction.Named) core.ID { return l.ID })
 	}
 	newest, oldest := all(core.Newest), all(core.Oldest)
@@ -130,6 +131,40 @@ func TestSearchSales(t *testing.T) {
 	if found, err := s.Sales.List(t.Context(), newShop(t).By, transaction.Filter{Search: new("ida")}, core.Newest, core.Page{Size: 5}); err != nil || len(found.Items) != 0 {
 		t.Errorf("another tenant's search finds %d sales, %v", len(found.Items), err)
 	}
+}
+
+// A search that leaves sales out says so: those of older customers, and those before the newest ones of an
+// amount.
+func TestSearchSaysItsLimits(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	sale := s.record(s.By, s.of(4200))
+	want := func(what string, f transaction.Filter, sort core.Sort, found bool, limits transaction.SearchLimits) {
+		t.Helper()
+		got, err := s.Sales.List(t.Context(), s.By, f, sort, core.Page{Size: 5})
+		s.Check(err)
+		shown := slices.ContainsFunc(got.Items, func(n transaction.Named) bool { return n.ID == sale })
+		if shown != found || got.Limits != limits {
+			t.Errorf("%s: found %t with limits %+v, want %t with %+v", what, shown, got.Limits, found, limits)
+		}
+	}
+	name, amount := transaction.Filter{Search: new("anna")}, transaction.Filter{Search: new("42.00"), SearchCents: new(int64(4200))}
+
+	s.AddCustomers(transaction.SearchedCustomers - 1)
+	want("as many customers as are searched", name, core.Newest, true, transaction.SearchLimits{})
+	s.AddCustomers(1)
+	want("one more", name, core.Newest, false, transaction.SearchLimits{Customers: true})
+
+	s.Exec(`
+		insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, points_awarded, source,
+			actor_kind, actor_id, actor_name, created_at)
+		select tenant_id, loyalty.new_ulid(now()), customer_id, transaction_type_id, rule_type, 100, 0, source, actor_kind, actor_id, actor_name, now()
+		from loyalty.transaction, generate_series(2, $2::int)
+		where id = $1`, sale, transaction.SearchedSales)
+	want("as many sales as are searched", amount, core.Newest, true, transaction.SearchLimits{})
+	s.record(s.By, s.of(100))
+	want("one more", amount, core.Newest, false, transaction.SearchLimits{Sales: true})
+	want("from the oldest on", amount, core.Oldest, true, transaction.SearchLimits{Sales: true})
 }
 
 // "A range from/to means whole days, both included, in the tenant's time zone."

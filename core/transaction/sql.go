@@ -76,12 +76,12 @@ const selectFoundSales = `
 				and t.external_reference = @search {filters} {position}
 			union
 			select sold.id
-			from (` + customer.Found + `) found
+			from unnest(@buyers::uuid[]) buyer (id)
 			cross join lateral (
 				select t.id
 				from loyalty.transaction t
 				where t.tenant_id = @tenant_id
-					and t.customer_id = found.id {filters} {position}
+					and t.customer_id = buyer.id {filters} {position}
 				{page}
 			) sold
 			union

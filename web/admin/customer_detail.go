@@ -224,9 +224,9 @@ func (a *Admin) history(c echo.Context, of customer.Profile) (views.History, err
 	case timelineView:
 		err = a.timeline(c, of.ID, &h)
 	case salesView:
-		var list core.List[transaction.Named]
+		var list transaction.Found
 		list, err = a.Transactions.List(ctx, by, transaction.Filter{CustomerID: &ulid}, core.Newest, at)
-		h.Sales, h.Pager = historyPage(c, list, "sale", "sales", a.transactionRow)
+		h.Sales, h.Pager = historyPage(c, list.List, "sale", "sales", a.transactionRow)
 	case redemptionsView:
 		var list core.List[reward.NamedRedemption]
 		list, err = a.Rewards.ListRedemptions(ctx, by, reward.RedemptionFilter{CustomerID: &ulid}, core.Newest, at)

@@ -71,7 +71,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 	}
 	v := views.TransactionList{
 		Frame:    a.frame(c, "Transactions", transactionsPath),
-		Pager:    page.Pager(list, c.Request().URL, "sale", "sales", "#transactions"),
+		Pager:    page.Pager(list.List, c.Request().URL, "sale", "sales", "#transactions"),
 		Filtered: filter != transaction.Filter{} || status != http.StatusOK,
 		Exports:  exportsOf(c, transactionsExportPath),
 		Date:     byTime("Date", c.Request().URL, sort),
@@ -83,11 +83,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 		v.Rows = append(v.Rows, a.transactionRow(by, sale))
 		v.Located = v.Located || sale.LocationID != nil
 	}
-	limits, err := a.Transactions.SearchLimits(ctx, by, filter)
-	if err != nil {
-		return err
-	}
-	v.Notes = searchNotes(limits, sort)
+	v.Notes = searchNotes(list.Limits, sort)
 	if filter.CustomerID != nil {
 		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: *filter.CustomerID})
 		v.Customer = "this customer"
