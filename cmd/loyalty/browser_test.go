@@ -504,7 +504,7 @@ func testPages(t *testing.T, c cafe) {
 			t.Cleanup(func() { tabs[v.as] <- tab })
 			p := tab.For(t)
 			p.Expect(cmp.Or(v.status, http.StatusOK))
-			look(t, p, v.name, func() {
+			lookBeforeLeaving(t, p, v.name, func() {
 				p.Open(v.path)
 				if v.then != nil {
 					v.then(p)
@@ -587,6 +587,13 @@ func look(t *testing.T, p *browsertest.Page, name string, open func()) {
 	if open == nil {
 		open = func() {}
 	}
+	lookBeforeLeaving(t, p, name, open)
+	p.Emulate(1440, 900, false)
+}
+
+// lookBeforeLeaving leaves the window as it was last examined: wide, but in either colour scheme.
+func lookBeforeLeaving(t *testing.T, p *browsertest.Page, name string, open func()) {
+	t.Helper()
 	if *screenshots != "" {
 		photograph(p, name, open)
 		return
@@ -595,22 +602,24 @@ func look(t *testing.T, p *browsertest.Page, name string, open func()) {
 }
 
 // "axe-core finds no violation on any page in light and dark" and "phone layout down to
-// 360 px"; no page has errors in the console either. The page is loaded once and seen wide in
-// one colour scheme and narrow in the other. Which is which changes from page to page, so that
-// the parts that pages share are seen in all four combinations.
+// 360 px"; no page has errors in the console either. The page is loaded once and seen in both widths. Because axe
+// takes most of the time, it examines each page in one combination of width and colour scheme, which changes from
+// page to page, so that the parts that pages share are seen in all four; the long tests examine all pages in all.
 func examine(t *testing.T, p *browsertest.Page, name string, open func()) {
 	t.Helper()
 	open()
-	dark := len(name)%2 == 1
-	for _, width := range []int64{1440, 360} {
-		p.Emulate(width, 900, dark)
-		for _, violation := range p.Axe("") {
-			t.Errorf("%d px, dark %t: %s", width, dark, violation)
+	for i, width := range []int64{360, 1440} {
+		for j, dark := range []bool{false, true} {
+			if testing.Short() && len(name)%4 != 2*i+j {
+				continue
+			}
+			p.Emulate(width, 900, dark)
+			for _, violation := range p.Axe("") {
+				t.Errorf("%d px, dark %t: %s", width, dark, violation)
+			}
 		}
 		testOverflow(t, p, width)
-		dark = !dark
 	}
-	p.Emulate(1440, 900, false)
 }
 
 var themes = map[string]bool{"light": false, "dark": true}

@@ -331,28 +331,31 @@ func (p *Page) press(keys string, pause float64) {
 	}))
 }
 
-// Emulate sets the size of the window and the colour scheme of the device.
+// Emulate sets the size of the window and the colour scheme of the device, at once: each change has the
+// whole page computed and drawn again.
 func (p *Page) Emulate(width, height int64, dark bool) {
 	p.t.Helper()
-	if d := p.device; d.width == width && d.height == height && d.dark == dark {
-		return
+	d := p.device
+	var steps []chromedp.Action[chromedp.Void]
+	if d.width == 0 || d.dark != dark {
+		scheme := map[bool]string{false: "light", true: "dark"}[dark]
+		steps = append(steps, call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}}))
 	}
-	scheme := map[bool]string{false: "light", true: "dark"}[dark]
-	p.Do(call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}}))
-	p.device.dark = dark
-	p.Resize(width, height) // meanwhile, a script changes the colours
+	if d.width != width || d.height != height {
+		steps = append(steps, chromedp.EmulateViewport(width, height))
+	}
+	if len(steps) > 0 {
+		d.width, d.height, d.dark = width, height, dark
+		p.Do(steps...)
+	}
 }
 
 // Resize sets the size of the window.
 func (p *Page) Resize(width, height int64) {
 	p.t.Helper()
-	if d := p.device; d.width == width && d.height == height {
-		return
-	}
-	p.device.width, p.device.height = width, height
-	p.Do(chromedp.EmulateViewport(width, height))
+	p.Emulate(width, height, p.device.dark)
 }
 
 // DisableScripts keeps the scripts of the pages that are opened from now on from running.
