@@ -15,13 +15,13 @@ run: build ## run the demo, from a bare clone
 
 .PHONY: test
 test: ## run the tests, from a bare clone
-	@.ci/need postgresql chromium
+	@.ci/need postgresql chromium redis-server
 	@.ci/need curl nodejs npm python3 php && .ci/clients/run install || test -z "$$CI" # else tests of clients are skipped
 	go run ./cmd/testdb -- .ci/tests
 
 .PHONY: test-long
 test-long: ## run the long tests: races, an upgrade, 100,000 rows
-	@.ci/need gcc postgresql
+	@.ci/need gcc postgresql chromium redis-server
 	go run ./cmd/testdb -- .ci/tests long
 
 .PHONY: screenshots

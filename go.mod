@@ -42,6 +42,7 @@ require (
 	codeberg.org/go-pdf/fpdf v0.12.0
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/klauspost/compress v1.20.1
+	github.com/redis/go-redis/v9 v9.23.0
 	github.com/valyala/fasthttp v1.74.0
 	go.yaml.in/yaml/v3 v3.0.5
 )
@@ -49,6 +50,7 @@ require (
 require (
 	github.com/molecule-man/go-brrr v1.0.1 // indirect
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
 )
 
 require (

@@ -18,6 +18,7 @@ import (
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/localpg"
@@ -53,6 +54,7 @@ type app struct {
 	mailbox *mailbox.Pages // nil if e-mails are sent
 	scratch *page.Scratch  // temporary files of exports
 
+	redis  *limit.Redis // nil: each process limits requests for itself
 	db     *db.DB
 	probe  *db.DB // one connection, for /readyz
 	direct *db.DB // for the job queue and live updates, without a transaction pooler
@@ -129,6 +131,11 @@ func (a *app) connect(ctx context.Context) (err error) {
 	if a.keys, err = vault.New(a.Secret); err != nil {
 		return err
 	}
+	if a.RedisURL != "" {
+		if a.redis, err = limit.OpenRedis(ctx, a.RedisURL, a.log); err != nil {
+			return err
+		}
+	}
 	if a.db, err = db.Open(ctx, a.urls.serve, db.Options{Pooler: a.DatabaseDirectURL != "", OwnerURL: a.urls.owner}); err != nil {
 		return err
 	}
@@ -161,8 +168,10 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
 	a.coupons = coupon.NewService(a.db, a.jobs, a.mails, link.New(a.keys), a.log)
+	a.coupons.ShareLimits(a.redis)
 	a.locations = location.NewService(a.db)
 	a.walkins = walkin.NewService(a.db, a.jobs, a.mails, a.keys, a.transactions, host.LimitKey)
+	a.walkins.ShareLimits(a.redis)
 	a.live = live.NewHub(a.log)
 	a.reports = report.NewService(a.db)
 	a.notifications = notification.NewService(a.db)
@@ -191,6 +200,9 @@ func (a *app) deleteOldResponses(ctx context.Context, _ deleteOldResponses) erro
 
 // close releases everything that open opened. It works with a cancelled context, too.
 func (a *app) close(ctx context.Context) {
+	if a.redis != nil {
+		a.redis.Close() //nolint:errcheck // nothing to save
+	}
 	if a.direct != nil {
 		a.direct.Close()
 	}

@@ -14,6 +14,7 @@ import (
 
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/vault"
@@ -38,6 +39,7 @@ type config struct {
 	Pprof             bool          `env:"LOYALTY_PPROF"`
 	RateToken         int           `env:"LOYALTY_RATE_TOKEN" envDefault:"60"`
 	RateIP            int           `env:"LOYALTY_RATE_IP" envDefault:"10"`
+	RedisURL          string        `env:"LOYALTY_REDIS_URL"`
 	SMTPURL           string        `env:"LOYALTY_SMTP_URL"`
 	MailFrom          string        `env:"LOYALTY_MAIL_FROM"`
 	CreateScope       string        `env:"LOYALTY_TRANSACTION_CREATE_SCOPE" envDefault:"transactions:write"`
@@ -163,6 +165,13 @@ func (c *config) validate() (mistakes []error) {
 	for name, n := range map[string]int{"LOYALTY_RATE_TOKEN": c.RateToken, "LOYALTY_RATE_IP": c.RateIP} {
 		if n < 0 {
 			wrong("%s must be 0 (no limit) or more", name)
+		}
+	}
+	if c.RedisURL != "" {
+		if host, err := limit.UnencryptedHost(c.RedisURL); err != nil {
+			wrong("LOYALTY_REDIS_URL must be like rediss://user:password@host:6379/0") // the value may contain a password
+		} else if host != "" && !db.IsThisMachine(host) {
+			wrong("LOYALTY_REDIS_URL: the connection to %s is not encrypted: write rediss:// instead of redis://", host)
 		}
 	}
 	for _, name := range c.MetricsHosts {

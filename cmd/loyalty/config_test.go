@@ -87,6 +87,14 @@ func TestInvalidSettings(t *testing.T) {
 			set:  map[string]string{"LOYALTY_TLS": "proxy", "LOYALTY_TRUSTED_PROXIES": "10.0.0.0/8,gate"},
 			want: []string{`LOYALTY_TRUSTED_PROXIES: trusted proxy "gate" is neither an address nor a CIDR range`},
 		},
+		"a Redis server": {
+			set:  map[string]string{"LOYALTY_REDIS_URL": "http://u:hush@localhost"},
+			want: []string{"LOYALTY_REDIS_URL must be like rediss://user:password@host:6379/0"},
+		},
+		"an unencrypted Redis server on another machine": {
+			set:  map[string]string{"LOYALTY_REDIS_URL": "redis://:hush@redis.example"},
+			want: []string{"LOYALTY_REDIS_URL: the connection to redis.example is not encrypted: write rediss:// instead of redis://"},
+		},
 		"a mail server": {
 			set:  map[string]string{"LOYALTY_SMTP_URL": "http://u:hush@localhost", "LOYALTY_MAIL_FROM": "a@example.com"},
 			want: []string{"LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: a mail server is written"},

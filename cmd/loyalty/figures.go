@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/operation"
 	checks "example.com/loyalty/core/verify"
@@ -237,12 +238,14 @@ type localFigures struct {
 	undescribed
 	ready func(context.Context) (notice string, err error)
 	disks map[string]string // directories, by their use
+	redis *limit.Redis      // nil: none
 }
 
 var (
-	readyNow = describe("loyalty_ready", "1 if /readyz is 200: the database is reachable and writable, and has every migration.")
-	diskFree = describe("loyalty_disk_free_bytes", "Free space on the disk of a directory of this process.", "directory")
-	diskSize = describe("loyalty_disk_size_bytes", "Size of that disk.", "directory")
+	readyNow       = describe("loyalty_ready", "1 if /readyz is 200: the database is reachable and writable, and has every migration.")
+	redisReachable = describe("loyalty_redis_reachable", "0 if LOYALTY_REDIS_URL is set and Redis can't be reached, so that this process counts limits for itself.")
+	diskFree       = describe("loyalty_disk_free_bytes", "Free space on the disk of a directory of this process.", "directory")
+	diskSize       = describe("loyalty_disk_size_bytes", "Size of that disk.", "directory")
 )
 
 // Collect reads them, except of disks that can't be read.
@@ -251,6 +254,7 @@ func (f localFigures) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	_, err := f.ready(ctx)
 	to <- gaugeMetric(readyNow, boolGauge(err == nil))
+	to <- gaugeMetric(redisReachable, boolGauge(f.redis.Trouble() == ""))
 	for what, dir := range f.disks {
 		if size, free, err := diskOf(dir); err == nil {
 			to <- gaugeMetric(diskFree, float64(free), what)

@@ -77,7 +77,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks()}, log)
+	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks(), redis: a.redis}, log)
 	figures.serve(ctx, c.metricsAccess(), log)
 	server, err := a.server(figures)
 	if err != nil {
@@ -89,6 +89,9 @@ func (serve) Run(ctx context.Context) error {
 	a.screen(os.Stdout, demo, time.Since(started))
 	if a.smtp != nil {
 		go a.checkMailServer(ctx)
+	}
+	if a.redis != nil {
+		go a.redis.Check()
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -211,7 +214,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
-	signInViews := limit.NewWindow(signInViewsPerAddress, time.Minute, limitClock)
+	signInViews := limit.NewWindow(signInViewsPerAddress, time.Minute, limitClock).Shared(a.redis, "sign-in")
 	kitOf := func(panel string) *page.Kit {
 		return page.New(page.Config{
 			Panel:    panel,
@@ -227,9 +230,9 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		BaseURL: a.names.Base(),
 		Slug:    a.names.Slug,
 		Address: address, AddressKey: host.LimitKey,
-		PerToken:               limit.NewWindow(a.RateToken, time.Minute, limitClock),
-		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, limitClock),
-		Failures:               limit.NewWindow(failuresPerRequest*a.RateIP, time.Minute, limitClock),
+		PerToken:               limit.NewWindow(a.RateToken, time.Minute, limitClock).Shared(a.redis, "token"),
+		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, limitClock).Shared(a.redis, "address"),
+		Failures:               limit.NewWindow(failuresPerRequest*a.RateIP, time.Minute, limitClock).Shared(a.redis, "failure"),
 		TransactionCreateScope: token.Ability(a.CreateScope),
 		Timeout:                requestTime,
 		Log:                    a.log,
@@ -253,7 +256,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Portal: portal.New(portal.Config{
 			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Auth: a.auth, Links: link.New(a.keys),
 			Walkins: a.walkins, Sales: a.transactions, Rewards: a.rewards, Notifications: a.notifications, Live: a.live,
-			PerAddress: limit.NewWindow(joinsPerAddress, joinWindow, limitClock), AddressKey: host.LimitKey,
+			PerAddress: limit.NewWindow(joinsPerAddress, joinWindow, limitClock).Shared(a.redis, "join"), AddressKey: host.LimitKey,
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),
 		API:     programs,
@@ -273,7 +276,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	pages.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
 		Auth: a.auth, Staff: a.staff, Tokens: a.tokens, Jobs: a.jobs, Operations: a.operations, Tenants: a.tenants, Invoices: a.invoices,
 		Checks: a.checks, Audit: audit.NewService(a.db), Deprecations: a.deprecations,
-		Requests: programs.Requests(), Version: buildVersion(), MailTrouble: a.mailTrouble, Names: a.names,
+		Requests: programs.Requests(), Version: buildVersion(), MailTrouble: a.mailTrouble, LimitTrouble: a.redis.Trouble, Names: a.names,
 	})
 	product := web.New(pages)
 	plain := web.Plain(pages, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))

@@ -150,6 +150,10 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker
 	return s
 }
 
+// ShareLimits lets the limit of test mails count in Redis, if r isn't nil. It must be called before the service
+// is used.
+func (s *Service) ShareLimits(r *limit.Redis) { s.tests.Shared(r, "test-mail") }
+
 // At returns the service at another instant, for the demo, the sandbox and tests.
 func (s *Service) At(instant time.Time) *Service {
 	return &Service{db: s.db.At(instant), jobs: s.jobs, mails: s.mails, links: s.links, log: s.log, tests: s.tests}

@@ -19,7 +19,7 @@ func CheckEncryption(url string) error {
 	}
 	targets := []*pgconn.FallbackConfig{{Host: c.Host, TLSConfig: c.TLSConfig}}
 	for _, t := range append(targets, c.Fallbacks...) {
-		if t.TLSConfig == nil && !isThisMachine(t.Host) {
+		if t.TLSConfig == nil && !IsThisMachine(t.Host) {
 			return fmt.Errorf("the connection to %s might not be encrypted: add sslmode=require to it "+
 				"(verify-full also checks the server's certificate), or set PGSSLMODE", t.Host)
 		}
@@ -27,7 +27,8 @@ func CheckEncryption(url string) error {
 	return nil
 }
 
-func isThisMachine(host string) bool {
+// IsThisMachine reports whether connections to a host, or a directory of Unix sockets, stay on this machine.
+func IsThisMachine(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return filepath.IsAbs(host) || strings.HasPrefix(host, "@") || // a directory of Unix sockets, or an abstract one
 		strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()

@@ -1,5 +1,6 @@
-// Package limit limits what callers may do: how many requests within a period (Window), how much heavy
-// work at once (Gate), and how long a computation may hold a core (Turn).
+// Package limit limits what callers may do: how many requests within a period (Window), in one process or in
+// several that share a Redis server, how much heavy work at once (Gate), and how long a computation may hold a
+// core (Turn).
 //
 // A Window counts exactly: it opens with the caller's first request, allows a number of requests, and
 // closes at the end of its period. Token buckets were rejected: they allow more than the limit within a
@@ -12,8 +13,10 @@ import (
 	"time"
 )
 
-// Window counts requests by caller, in memory.
+// Window counts requests by caller: in memory, or with Shared in Redis.
 type Window struct {
+	name   string // in Redis
+	redis  *Redis // nil: in memory
 	limit  int
 	length time.Duration
 	now    func() time.Time
@@ -50,6 +53,13 @@ func NewWindow(limit int, length time.Duration, now func() time.Time) *Window {
 	return w
 }
 
+// Shared lets the window count in Redis, together with the windows of the same name in other processes. A nil
+// r leaves it as it is. It returns w, and must be called before its first use.
+func (w *Window) Shared(r *Redis, name string) *Window {
+	w.redis, w.name = r, name
+	return w
+}
+
 // lock locks and returns the shard of a caller.
 func (w *Window) lock(caller string) *shard {
 	s := &w.shards[maphash.String(w.seed, caller)%uint64(len(w.shards))]
@@ -58,14 +68,20 @@ func (w *Window) lock(caller string) *shard {
 }
 
 // Take counts a request of the caller. Refused ones don't count.
-func (w *Window) Take(caller string) Verdict { return w.verdict(caller, true) }
+func (w *Window) Take(caller string) Verdict { return w.verdict(caller, 1) }
 
 // Peek returns whether a request would be allowed, without counting it.
-func (w *Window) Peek(caller string) Verdict { return w.verdict(caller, false) }
+func (w *Window) Peek(caller string) Verdict { return w.verdict(caller, 0) }
 
-func (w *Window) verdict(caller string, take bool) Verdict {
+// verdict counts 1 or 0 requests.
+func (w *Window) verdict(caller string, by int) Verdict {
 	if w.limit == 0 {
 		return Verdict{Allowed: true}
+	}
+	if w.redis != nil {
+		if v, ok := w.redis.count(w, caller, by); ok {
+			return v
+		}
 	}
 	s := w.lock(caller)
 	defer s.Unlock()
@@ -76,8 +92,8 @@ func (w *Window) verdict(caller string, take bool) Verdict {
 		c = &count{ends: now.Add(w.length)}
 	}
 	v := Verdict{Allowed: c.used < w.limit, Limit: w.limit, Reset: c.ends, Wait: c.ends.Sub(now)}
-	if v.Allowed && take {
-		c.used++
+	if v.Allowed && by > 0 {
+		c.used += by
 		s.open[caller] = c
 	}
 	v.Remaining = w.limit - c.used
@@ -88,6 +104,11 @@ func (w *Window) verdict(caller string, take bool) Verdict {
 func (w *Window) Refund(caller string) {
 	if w.limit == 0 {
 		return
+	}
+	if w.redis != nil {
+		if _, ok := w.redis.count(w, caller, -1); ok {
+			return
+		}
 	}
 	s := w.lock(caller)
 	defer s.Unlock()

@@ -74,6 +74,17 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, keys vault.Keys,
 	return s
 }
 
+// ShareLimits lets wrong PINs and mails of cards count in Redis, if r isn't nil. It must be called before the
+// service is used.
+func (s *Service) ShareLimits(r *limit.Redis) {
+	s.cardMails.Shared(r, "card-mail")
+	for name, w := range map[string]*limit.Window{
+		"till": s.tills, "counter": s.counters, "browser": s.browsers, "client": s.addresses, "tenant": s.tenants, "code": s.codes,
+	} {
+		w.Shared(r, "pin-"+name)
+	}
+}
+
 // direction says who shows a PIN.
 type direction string
 
@@ -340,7 +351,7 @@ func (s *Service) cleanUp(ctx context.Context, _ cleanup) error {
 	})
 }
 
-// guesses count wrong PINs in this process.
+// guesses count wrong PINs.
 type guesses struct {
 	addressKey func(string) string
 

@@ -37,6 +37,7 @@ type desk struct {
 	pages   *echo.Echo
 	shop    shoptest.Shop // a tenant
 	trouble *string       // of the mail server
+	redis   *string       // its trouble
 }
 
 func newDesk(t *testing.T) desk {
@@ -54,13 +55,14 @@ func newDeskOn(t *testing.T, d *db.DB) desk {
 	config := webtest.Config(t, d)
 	config.Panel = page.PlatformPath
 	config.Tenant = func(context.Context, string) (core.Tenant, error) { return core.Tenant{}, core.ErrNotFound }
-	mails, trouble := dbtest.Mails(d, jobs), new("")
+	mails, trouble, redis := dbtest.Mails(d, jobs), new(""), new("")
 	signIns := dbtest.Auth(d, jobs, mails)
-	k := desk{shop: shoptest.In(t, d), trouble: trouble, Services: platform.Services{
+	k := desk{shop: shoptest.In(t, d), trouble: trouble, redis: redis, Services: platform.Services{
 		Auth: signIns, Staff: staff.NewService(d, mails, signIns), Tokens: token.NewService(d, jobs, mails),
 		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: webtest.Names(t), Invoices: billing.NewService(d, jobs, mails, log),
 		Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d), Deprecations: deprecation.NewService(d, jobs, mails, log),
-		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test", MailTrouble: func() string { return *trouble }, Tenants: tenant.NewService(d, mails),
+		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test", MailTrouble: func() string { return *trouble },
+		LimitTrouble: func() string { return *redis }, Tenants: tenant.NewService(d, mails),
 	}}
 	k.pages = platform.New(page.New(config), k.Services)
 	k.Browser = webtest.New(t, k.private(), core.Tenant{})

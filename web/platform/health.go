@@ -45,6 +45,9 @@ func (p *Platform) health(c echo.Context) error {
 	if trouble := p.MailTrouble(); trouble != "" {
 		v.Alarms = append([]views.Alarm{{Text: "E-mails can't be sent: " + trouble, Bad: true}}, v.Alarms...)
 	}
+	if trouble := p.LimitTrouble(); trouble != "" {
+		v.Alarms = append(v.Alarms, views.Alarm{Text: "Each process limits requests, sign-ins and PINs for itself, because Redis can't be reached: " + trouble})
+	}
 	v.Cards = []views.HealthCard{p.versionCard(h), databaseCard(h), queuesCard(h, now), mailsCard(h)}
 	return p.Render(c, http.StatusOK, views.HealthPage(v), nil)
 }

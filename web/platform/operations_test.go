@@ -202,6 +202,17 @@ func TestAnnounceADeprecation(t *testing.T) {
 	}
 }
 
+// Limits that aren't shared are an alarm, but not the first thing that the page of health says.
+func TestHealthTellsThatRedisIsGone(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	*k.redis = "connection refused"
+	want := "Each process limits requests, sign-ins and PINs for itself, because Redis can't be reached: connection refused"
+	if got := webtest.Text(k.Get("/platform/health").Find(".alert").Last()); !strings.Contains(got, want) {
+		t.Errorf("the alarm is %q, want %q", got, want)
+	}
+}
+
 // A mail server that can't be used is the first thing that the page of health says.
 func TestHealthTellsOfAMailServerThatFails(t *testing.T) {
 	t.Parallel()

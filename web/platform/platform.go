@@ -43,6 +43,7 @@ type Services struct {
 	Requests     []string         // that can be deprecated: "GET /api/v1/customers"
 	Version      string           // of the build
 	MailTrouble  func() string    // the last error of the mail server, or ""
+	LimitTrouble func() string    // the last error of Redis, or ""
 	Invoices     *billing.Service // also plans and settings
 
 	Names host.Names
