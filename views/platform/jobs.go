@@ -33,16 +33,16 @@ type Figure struct{ Text, Path string }
 
 // Job is a line of the list.
 type Job struct {
-	ID       string
-	Kind     string
-	Queue    string
-	Tenant   string // "" for the platform
-	Status   ui.Badge
-	Attempts string
-	Moment   Moment // the last or next event
-	Created  Moment
-	Error    string // shortened
-	Rest     string // the whole error if Error is shortened; else ""
-	Retry    string // the actions; "" if not possible
-	Cancel   string
+	ID      string
+	Kind    string
+	Queue   string
+	Tenant  string // "" for the platform
+	Status  ui.Badge
+	Attempt string // "7 of 150"; "" before the first
+	Moment  Moment // the last or next event
+	Created Moment
+	Error   string // shortened
+	Rest    string // the whole error if Error is shortened; else ""
+	Retry   string // the actions; "" if not possible
+	Cancel  string
 }

@@ -43,7 +43,7 @@ func SettingsPage(v Settings) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<form class=\"form-card stacked\" method=\"post\" action=\"/platform/settings\" novalidate>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<form class=\"form-card settings-columns\" method=\"post\" action=\"/platform/settings\" novalidate>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -133,7 +133,7 @@ func SettingsPage(v Settings) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</div></fieldset><fieldset class=\"card settings-part\"><legend class=\"card-header card-title\">E-mail sender</legend><div class=\"card-body\"><p class=\"text-secondary\">Leave both empty to use the installation's sender.</p><div class=\"row\"><div class=\"col-sm-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</div></fieldset><fieldset class=\"card settings-part settings-wide\"><legend class=\"card-header card-title\">E-mail sender</legend><div class=\"card-body\"><p class=\"text-secondary\">Leave both empty to use the installation's sender.</p><div class=\"row\"><div class=\"col-sm-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -9,12 +9,16 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
-const auditPath = home + "/audit"
+const (
+	auditPath         = home + "/audit"
+	offeredBusinesses = 50
+)
 
 func (p *Platform) auditRoutes() []route {
 	return []route{{method: get, path: auditPath, handle: p.auditLog}}
@@ -50,10 +54,22 @@ func (p *Platform) auditLog(c echo.Context) error {
 	v.Subject, v.Business, v.Person = q.Field("subject", "What"), q.Field("business", "Business"), q.Field("person", "Person")
 	v.Subject.Options = q.Options("subject", auditSubjects()...)
 	v.Business.Placeholder, v.Business.MaxLength = "Subdomain", 255
+	if v.Business.Suggestions, err = p.newestSlugs(c); err != nil {
+		return err
+	}
 	v.Person.Placeholder, v.Person.MaxLength = "E-mail of a person", 255
 	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
 	v.Problem = q.Problem()
 	return p.Render(c, status, views.AuditLogPage(v), nil)
+}
+
+// newestSlugs are offered while a business is typed. There may be more businesses than a list of choices holds.
+func (p *Platform) newestSlugs(c echo.Context) (slugs []string, err error) {
+	newest, err := p.Tenants.List(c.Request().Context(), page.Actor(c), tenant.Filter{}, core.Page{Size: offeredBusinesses})
+	for _, t := range newest.Items {
+		slugs = append(slugs, t.Slug)
+	}
+	return slugs, err
 }
 
 func auditSubjects() []ui.Option {

@@ -211,7 +211,7 @@ func jobRow(j job.Job, query jobQuery, now time.Time) views.Job {
 		ID: id, Kind: kindName(j.Kind), Queue: laneNames[j.Lane], Tenant: j.TenantName, Created: moment(page.Ago(j.CreatedAt, now, zone), j.CreatedAt),
 	}
 	if j.Attempt > 0 {
-		r.Attempts = "Attempt " + strconv.FormatInt(j.Attempt, 10) + " of " + strconv.FormatInt(j.MaxAttempts, 10)
+		r.Attempt = strconv.FormatInt(j.Attempt, 10) + " of " + strconv.FormatInt(j.MaxAttempts, 10)
 	}
 	if r.Error = j.LastError; len([]rune(r.Error)) > shortError {
 		r.Error, r.Rest = string([]rune(r.Error)[:shortError-10])+"…", r.Error

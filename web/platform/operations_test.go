@@ -131,6 +131,9 @@ func TestAuditAcrossTenants(t *testing.T) {
 	if got := webtest.Text(page.Find(".audit-row").Eq(1).Find("tr").Last()); got != "Min spend € 5.00 € 1,234.50" {
 		t.Errorf("what changed: %q", got)
 	}
+	if got := page.Find("#field-business-suggestions option[value='" + k.shop.By.Tenant.Slug + "']"); got.Length() != 1 {
+		t.Error("the new business isn't offered")
+	}
 	own := k.Get("/platform/audit?" + url.Values{"business": {k.shop.By.Tenant.Slug}, "subject": {"transaction_type"}}.Encode())
 	if own.Find(".audit-row").Length() != 1 || own.Value("option[selected]") != "transaction_type" {
 		t.Errorf("filtered: %s", own.Text("#audit"))

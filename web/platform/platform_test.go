@@ -65,7 +65,7 @@ func TestJobs(t *testing.T) {
 		words   []string
 		buttons string
 	}{
-		waiting:   {[]string{"Mail delivery", "Mail · " + waiting, k.shop.By.Tenant.Name, "Waiting", "Due 5 min ago", "Attempt 2 of 150"}, "Cancel"},
+		waiting:   {[]string{"Mail delivery", "Mail delivery " + waiting + " Mail", k.shop.By.Tenant.Name, "Waiting", "Due 5 min ago", "Attempt 2 of 150"}, "Cancel"},
 		planned:   {[]string{"Waiting", "Starts in 2 h"}, "Cancel"},
 		retrying:  {[]string{"Retrying", "Next attempt in 1", "connection refused"}, "Retry Cancel"},
 		running:   {[]string{"Running", "Last active just now"}, "Cancel"},
