@@ -73,8 +73,14 @@ type Field struct {
 // Search is the page of search results.
 type Search struct {
 	Frame
+	Groups []ResultGroup
+	More   bool // there are further ones
+}
+
+// ResultGroup has the results of a kind.
+type ResultGroup struct {
+	Kind    string // "Guides"
 	Results []Result
-	More    bool // there are further ones
 }
 
 // Result is a place in the documentation.

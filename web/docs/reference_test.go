@@ -96,6 +96,18 @@ func TestSearchFinds(t *testing.T) {
 	}
 }
 
+// The results have a heading for each kind, the kind of the best result first.
+func TestSearchGroupsByKind(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for term, want := range map[string]string{"retries": "Guides, Reference", "phone": "Reference, Problems", "out-of-stock": "Problems"} {
+		got := strings.Join(s.Get("/docs/search?q="+term).Texts("#found h2"), ", ")
+		if got != want {
+			t.Errorf("%s has the headings %s, want %s", term, got, want)
+		}
+	}
+}
+
 // The quick start shows the programs that it serves, which tests run, with the installation's
 // address.
 func TestQuickStartShowsWhatItServes(t *testing.T) {

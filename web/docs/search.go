@@ -2,6 +2,7 @@ package docs
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -18,32 +19,40 @@ const (
 // entry is a place that a search can find.
 type entry struct {
 	views.Result
+	kind         string // the heading of its group
 	title, words string // in lower case; words also has the title
 }
+
+// Kinds of results.
+const (
+	guideKind     = "Guides"
+	referenceKind = "Reference"
+	problemKind   = "Problems"
+)
 
 // index is every place in the documentation, in the order of the navigation. It is small: a few
 // hundred entries, searched in well under a millisecond.
 type index []entry
 
-func (x *index) add(path, title, place string, texts ...string) {
+func (x *index) add(kind, path, title, place string, texts ...string) {
 	all := strings.Join(texts, " ")
 	*x = append(*x, entry{
 		Result: views.Result{Path: path, Title: title, Place: place, Text: texts[0]},
-		title:  strings.ToLower(title), words: strings.ToLower(title + " " + place + " " + all),
+		kind:   kind, title: strings.ToLower(title), words: strings.ToLower(title + " " + place + " " + all),
 	})
 }
 
 func newIndex(p *Pages) (x index) {
 	for _, f := range []views.Frame{p.quickStart.Frame, p.clients.Frame, p.retries.Frame, p.list.Frame, p.versioning.Frame, p.changelog.Frame} {
 		title, _, _ := strings.Cut(f.Title, " · ")
-		x.add(f.Path, title, "Guide", f.Description)
+		x.add(guideKind, f.Path, title, "Guide", f.Description)
 	}
 	for _, s := range p.reference.overview.Sections {
 		var texts []string
 		for _, t := range s.Prose {
 			texts = append(texts, plain(t))
 		}
-		x.add("/docs#"+s.ID, s.Title, "API documentation", strings.Join(texts, " "))
+		x.add(referenceKind, "/docs#"+s.ID, s.Title, "API documentation", strings.Join(texts, " "))
 	}
 	for _, g := range p.reference.overview.Groups {
 		for _, o := range g.Operations {
@@ -54,17 +63,17 @@ func newIndex(p *Pages) (x index) {
 			for _, f := range append(o.Parameters, o.Body...) {
 				texts = append(texts, f.Name)
 			}
-			x.add(o.Link, o.Summary, o.Method+" "+o.Path, texts...)
+			x.add(referenceKind, o.Link, o.Summary, o.Method+" "+o.Path, texts...)
 		}
 		for _, r := range g.Records {
 			for _, f := range r.Fields {
-				x.add(g.Path+"#"+r.ID, f.Name, "Field of "+r.Name, plain(f.Text))
+				x.add(referenceKind, g.Path+"#"+r.ID, f.Name, "Field of "+r.Name, plain(f.Text))
 			}
 		}
 	}
 	for _, g := range p.list.Groups {
 		for _, l := range g.Problems {
-			x.add("/problems/"+l.Slug, l.Slug, "Problem", l.Detail)
+			x.add(problemKind, "/problems/"+l.Slug, l.Slug, "Problem", l.Detail)
 		}
 	}
 	return x
@@ -78,29 +87,37 @@ func plain(t views.Text) string {
 	return b.String()
 }
 
-// find returns the places that have every word of a term, those with all in their titles first.
-func (x index) find(term string) (results []views.Result, more bool) {
+// find returns the places that have every word of a term, by kind. Those with all words in their titles are first,
+// and so is the kind of the first.
+func (x index) find(term string) (groups []views.ResultGroup, more bool) {
 	words := strings.Fields(strings.ToLower(term))
 	if len(words) == 0 {
 		return nil, false
 	}
-	var others []views.Result
+	var results, others []entry
 	seen := map[string]bool{} // a field is in several records
 	for _, e := range x {
 		key := e.title + e.Place
 		switch {
 		case seen[key]:
 		case hasAll(e.title, words):
-			results, seen[key] = append(results, e.Result), true
+			results, seen[key] = append(results, e), true
 		case hasAll(e.words, words):
-			others, seen[key] = append(others, e.Result), true
+			others, seen[key] = append(others, e), true
 		}
 	}
 	results = append(results, others...)
-	if len(results) > maxResults {
-		return results[:maxResults], true
+	if more = len(results) > maxResults; more {
+		results = results[:maxResults]
 	}
-	return results, false
+	for _, r := range results {
+		at := slices.IndexFunc(groups, func(g views.ResultGroup) bool { return g.Kind == r.kind })
+		if at < 0 {
+			at, groups = len(groups), append(groups, views.ResultGroup{Kind: r.kind})
+		}
+		groups[at].Results = append(groups[at].Results, r.Result)
+	}
+	return groups, more
 }
 
 func hasAll(s string, words []string) bool {
@@ -118,6 +135,6 @@ func (p *Pages) showSearch(c echo.Context) error {
 	if runes := []rune(v.Term); len(runes) > maxTerm {
 		v.Term = string(runes[:maxTerm])
 	}
-	v.Results, v.More = p.index.find(v.Term)
+	v.Groups, v.More = p.index.find(v.Term)
 	return render(c, http.StatusOK, views.SearchPage(v))
 }
