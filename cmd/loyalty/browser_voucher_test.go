@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"example.com/loyalty/core"
@@ -262,6 +263,13 @@ func testVoucherMail(t *testing.T, c cafe) {
 	look(t, p, "mail-without-key", func() { p.Open("/mail") })
 	c.mail(t, p.Open)
 	look(t, p, "mail-voucher", func() { p.Open("/mail/" + v.ID.String()) })
+	for _, width := range []int64{1440, 390} {
+		p.Emulate(width, 900, false)
+		p.Do(chromedp.Poll[chromedp.Void](`(() => {
+			const frame = document.querySelector(".drawn"), mail = frame.contentDocument.documentElement;
+			return mail.offsetHeight > 300 && frame.clientHeight === mail.offsetHeight;
+		})()`))
+	}
 	if got := p.Text(".plain"); !strings.Contains(got, link) || !strings.Contains(got, "Aino") {
 		t.Errorf("the plain text says %q, without the link %s or the name", got, link)
 	}

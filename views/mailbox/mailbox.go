@@ -7,6 +7,7 @@ type Frame struct {
 	Title       string // of the tab
 	Stylesheets []string
 	Icon        string
+	Script      string // "": none
 }
 
 // List is a page of mails, newest first.

@@ -91,8 +91,8 @@ func pageLink(to *core.Cursor) string {
 	return "/mail?cursor=" + url.QueryEscape(to.String())
 }
 
-// showPolicy is that of every page, and lets this one have a frame.
-const showPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+// showPolicy is that of every page, and lets this one have a frame and the script that fits it to the mail.
+const showPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 func (p *Pages) show(c echo.Context) error {
 	m, err := p.find(c)
@@ -104,6 +104,7 @@ func (p *Pages) show(c echo.Context) error {
 		Frame: frame(m.Subject), Subject: m.Subject, To: m.Recipient, Written: p.moment(m.CreatedAt),
 		HTML: "/mail/" + m.ID.String() + "/html", Text: linkSpans(m.Text),
 	}
+	v.Script = static.Path("js/mailbox.js")
 	if m.AttachmentName != nil {
 		v.File, v.FileName = "/mail/"+m.ID.String()+"/file", *m.AttachmentName
 	}
@@ -123,9 +124,9 @@ func (p *Pages) file(c echo.Context) error {
 	return c.Blob(http.StatusOK, echo.MIMEOctetStream, m.Attachment)
 }
 
-// htmlPolicy lets the mail be drawn and do nothing: no script, no form, nothing loaded,
-// an origin of its own. Its links open in a new tab, so that people can follow them.
-const htmlPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+// htmlPolicy lets the mail be drawn and do nothing: no script, no form, nothing loaded. It has the origin of
+// the page, which reads its height. Its links open in a new tab, so that people can follow them.
+const htmlPolicy = "sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
 func (p *Pages) html(c echo.Context) error {
 	m, err := p.find(c)
