@@ -81,6 +81,22 @@ func testLists(t *testing.T, c cafe) {
 		t.Errorf("the filters forget the order: %s", at)
 	}
 
+	// "More filters" hides what isn't chosen, and only that.
+	p.Open("/admin/transactions")
+	pickers := func() string {
+		return evaluate[string](p, `[...document.querySelectorAll(".rare-filters select")].filter((s) => s.checkVisibility()).map((s) => s.name).join(" ")`)
+	}
+	if got := pickers(); got != "" {
+		t.Errorf("before a choice, %s show", got)
+	}
+	p.Click(".rare-filters summary")
+	p.Fill("source", "api")
+	p.Click(".rare-filters summary")
+	p.WaitForText("#transactions tbody tr:first-child", "API")
+	if got := pickers(); got != "source" || !strings.Contains(p.Path(), "source=api") {
+		t.Errorf("after the choice of a source, %q show at %s", got, p.Path())
+	}
+
 	p.Open("/admin/customers/" + made.ULID)
 	p.Click("main .menu-end summary")
 	p.Click(linkTo("/deactivate"))

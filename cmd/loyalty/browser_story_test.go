@@ -79,7 +79,7 @@ func testNewBusiness(t *testing.T, c cafe) {
 	p.WaitFor(".setup-banner " + linkTo("/admin/setup/business"))
 	look(t, p, "dashboard-setup", nil)
 	p.Click(submitOf("/admin/setup/dismiss"))
-	p.WaitFor(".first-steps")
+	p.WaitFor(".first-steps " + linkTo("/types/new"))
 	look(t, p, "first-steps", nil)
 	for _, page := range []string{"customers", "transactions", "rewards", "redemptions", "coupons", "types", "locations", "reports", "audit", "settings/tokens"} {
 		look(t, p, "empty-"+strings.ReplaceAll(page, "/", "-"), func() { p.Open("/admin/" + page) })

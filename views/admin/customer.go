@@ -121,6 +121,7 @@ type MergedLedger struct {
 	Others []ui.Pair // the merged customers, each with the path of their timeline
 	Name   string
 	Words  string
+	Merge  string // leads to a merge while there is none; "" where the role can't
 	History
 }
 

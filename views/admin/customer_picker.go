@@ -9,6 +9,7 @@ type CustomerPicker struct {
 	Path     string // the page that needs the customer
 	Search   ui.Field
 	Heading  string // of the suggestions
+	Note     string // above them; "": none
 	Found    []Found
 	Nothing  string // before a search, if nothing is found; "": there are no customers yet
 }

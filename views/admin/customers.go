@@ -31,15 +31,18 @@ type CustomerList struct {
 // CustomerRow is a row of the list.
 type CustomerRow struct {
 	Path      string
-	Name      string
-	Email     string
-	Phone     string
+	Label     string // the name
+	Name      []Marked
+	Email     []Marked
+	Phone     []Marked
 	Points    string
 	Stamps    string
 	Added     string
 	LastVisit string
 	Status    *ui.Badge // nil: active
 	Tags      []string
+	Sell      string // path, in a search; "" for an inactive customer
+	Redeem    string // likewise
 }
 
 // CustomerForm adds or edits a customer.

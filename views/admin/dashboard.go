@@ -78,8 +78,9 @@ type TopCustomer struct {
 // FirstSteps is shown to a new business instead of empty charts.
 type FirstSteps struct {
 	Frame
-	Setup *SetupBanner // nil: show the steps
-	Steps []Step
+	Setup *SetupBanner // nil: the guide is finished or dismissed, or not for this role
+	Steps []Step       // those of the guide, or the first three
+	Links []SetupLink  // what comes after them
 }
 
 // Step is one of the first things to do.
@@ -88,7 +89,7 @@ type Step struct {
 	Title  string
 	Words  string
 	Path   string
-	Button string
+	Button string // "": the title is the link
 	Done   bool
 	Next   bool // the first one that isn't done
 }

@@ -17,6 +17,7 @@ type LocationRow struct {
 	Path   string
 	Name   string
 	Open   bool
+	Sales  string    // the path of its sales
 	Rename *ui.Field // the form in place of the name; nil: not being renamed
 	Done   string    // the change that was just made
 }

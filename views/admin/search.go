@@ -2,10 +2,21 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// SearchResults are the results of the search from every page.
-type SearchResults struct {
+// SearchList is the page of the search without scripts.
+type SearchList struct {
 	Frame
-	Search    ui.Field
+	Search  ui.Field
+	Heading string // why the customers are suggested; "" for results
+	Problem *ui.Problem
+	Voucher *SearchedVoucher // with the typed code; nil: none
+	Rows    []CustomerRow
+	Pager   ui.Pager
+	Add     string // what was typed, to add a customer by it; "" for suggestions
+	AddPath string
+}
+
+// SearchResults are the results of the search from every page, in its dialog.
+type SearchResults struct {
 	Heading   string // "Customers", or why they are suggested
 	Count     string // "4 customers"; "" for suggestions
 	AllPath   string // lists them; "": all are here

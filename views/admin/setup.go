@@ -117,4 +117,5 @@ type SetupBanner struct {
 	Where string // "step 3 of 5"
 	Label string // of that step
 	Path  string
+	Steps []Step
 }

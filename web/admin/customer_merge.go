@@ -39,14 +39,14 @@ func (a *Admin) askMerge(c echo.Context) error {
 	return a.mergePreview(c, http.StatusOK, kept, duplicate, nil)
 }
 
-// pickDuplicate lets the person search for the duplicate. Before a search it offers likely ones.
+// pickDuplicate lets the person search for the duplicate. Before a search it offers likely ones, or else
+// those whom every picker suggests.
 func (a *Admin) pickDuplicate(c echo.Context, kept customer.Customer) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	v := views.CustomerPicker{
 		Frame: a.customerFrame(c, kept, "Merge duplicate"), Path: customerPath(kept.ID) + "/merge",
 		Question: "Choose the duplicate of " + customerName(kept), Heading: "Likely duplicates",
-		Nothing: "No customer has the same name or the same last digits. Search for the duplicate.",
-		Search:  q.Field("search", "Name, phone or e-mail"),
+		Search: q.Field("search", "Name, phone or e-mail"),
 	}
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
 	var found []customer.Customer
@@ -57,6 +57,11 @@ func (a *Admin) pickDuplicate(c echo.Context, kept customer.Customer) error {
 		found = list.Items
 	} else {
 		found, err = a.Customers.Duplicates(ctx, by, kept.ID)
+		if err == nil && len(found) == 0 {
+			v.Note = "No customer has the same name or the same last digits."
+			v.Nothing = v.Note + " Search for the duplicate."
+			found, err = a.searchedOrSuggested(ctx, by, q, &v, customer.Suggestion{})
+		}
 	}
 	if err != nil {
 		return err
@@ -183,6 +188,9 @@ func (a *Admin) showMerged(c echo.Context) error {
 	v := views.MergedLedger{Frame: a.customerFrame(c, kept, "Merged customers")}
 	chosen := q.Filled("merged")
 	if len(all) == 0 && chosen == nil {
+		if by.Role.Includes(core.Manager) && !kept.Erased {
+			v.Merge = customerPath(kept.ID) + "/merge"
+		}
 		return a.Render(c, http.StatusOK, views.MergedLedgerPage(v), nil)
 	}
 	var which core.ID

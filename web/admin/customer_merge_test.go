@@ -24,9 +24,12 @@ func TestMergeDuplicate(t *testing.T) {
 	s.adjusted("points", 6, "Six")
 	manager := s.signedIn(core.Manager)
 
-	if got := manager.Get("/admin/customers/" + other.ID.String() + "/merge").Text("#found"); !strings.HasPrefix(got, "No customer has the same name") {
+	unlike := "/admin/customers/" + other.ID.String() + "/merge"
+	none := manager.Get(unlike)
+	if got := none.Text("#found"); !strings.HasPrefix(got, "No customer has the same name") || none.Text("#found h2") != "Newest customers" {
 		t.Errorf("without likely duplicates: %q", got)
 	}
+	wants(t, "suggested instead", none.Links("#found a"), []string{unlike + "?customer_ulid=" + twin.ID.String(), unlike + "?customer_ulid=" + s.elsa.ID.String()})
 	pick := manager.Get(s.path() + "/merge")
 	if got := pick.Links("#found a"); len(got) != 1 || got[0] != s.path()+"/merge?customer_ulid="+twin.ID.String() {
 		t.Errorf("likely duplicates: %q", got)

@@ -110,7 +110,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	v.From.Label, v.To.Label = "Added", "to"
 	v.Problem = q.Problem()
 	for _, r := range list.Items {
-		v.Rows = append(v.Rows, customerRow(r, a.Now(), by.Tenant.TimeZone))
+		v.Rows = append(v.Rows, customerRow(r, q.Value("search"), a.Now(), by.Tenant.TimeZone))
 	}
 	v.Pager = page.Pager(list, c.Request().URL, "customer", "customers", "#customers")
 	if sort == customer.ByName && len(list.Items) > 1 {
@@ -150,10 +150,11 @@ func customerFilter(q *page.Form) customer.Filter {
 	}
 }
 
-func customerRow(r customer.Row, now time.Time, zone *time.Location) views.CustomerRow {
+func customerRow(r customer.Row, search string, now time.Time, zone *time.Location) views.CustomerRow {
+	name := customerName(r.Customer)
 	row := views.CustomerRow{
-		Path: customerPath(r.ID), Name: customerName(r.Customer), Phone: r.Phone,
-		Email: orZero(r.Email), Points: page.Number(r.PointsBalance), Stamps: page.Number(r.StampsBalance), LastVisit: "Never",
+		Path: customerPath(r.ID), Label: name, Name: mark(name, search), Phone: mark(r.Phone, search),
+		Email: mark(orZero(r.Email), search), Points: page.Number(r.PointsBalance), Stamps: page.Number(r.StampsBalance), LastVisit: "Never",
 	}
 	if r.LastVisit != nil {
 		row.LastVisit = page.Ago(*r.LastVisit, now, zone)

@@ -44,7 +44,7 @@ func TestAddCustomer(t *testing.T) {
 	if !list.Flashed(ui.Done, "Elsa Berg") {
 		t.Errorf("flash = %q", list.Text("#flashes"))
 	}
-	if got := list.Text("tbody"); !strings.Contains(got, "Elsa Berg") {
+	if got := list.Text("tbody .row-link"); got != "Elsa B erg" || list.Text("tbody .row-link mark") != "erg" {
 		t.Errorf("list = %q", got)
 	}
 }

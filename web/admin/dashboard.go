@@ -160,9 +160,14 @@ func (a *Admin) activity(c echo.Context) error {
 	return a.Render(c, http.StatusOK, list, list)
 }
 
-// firstSteps replaces the dashboard until the first sale.
+// firstSteps replaces the dashboard until the first sale: the steps of the guide, or the first three.
 func (a *Admin) firstSteps(c echo.Context, has report.FirstSteps, setup *views.SetupBanner) error {
-	v := views.FirstSteps{Frame: a.frame(c, "Dashboard", dashboardPath), Setup: setup, Steps: []views.Step{
+	v := views.FirstSteps{Frame: a.frame(c, "Dashboard", dashboardPath), Setup: setup, Links: afterSetup(page.Actor(c).Role)}
+	if setup != nil {
+		v.Steps = setup.Steps
+		return a.Render(c, http.StatusOK, views.FirstStepsPage(v), nil)
+	}
+	v.Steps = []views.Step{
 		{
 			Title: "Set your earning rule", Words: "Choose what a sale earns: points for the amount spent, or a stamp.",
 			Path: typesPath + "/new", Button: "Create transaction type", Done: has.TransactionType,
@@ -175,7 +180,7 @@ func (a *Admin) firstSteps(c echo.Context, has report.FirstSteps, setup *views.S
 			Title: "Record your first sale", Words: "The customer gets their points or stamps right away.",
 			Path: transactionsPath + "/new", Button: "Record sale", Done: has.Sale,
 		},
-	}}
+	}
 	next := true
 	for i := range v.Steps {
 		s := &v.Steps[i]

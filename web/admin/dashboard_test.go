@@ -233,6 +233,10 @@ func TestFirstSteps(t *testing.T) {
 		return steps
 	}
 	wants(t, "at first", steps(), []string{"next", "open", "open"})
+	wants(t, "a manager's next", manager.Get("/admin").Links(".list-group-item-action"), []string{"/till", "/admin/poster", "/admin/customers/import"})
+	guide := s.signedIn(core.Owner).Get("/admin")
+	wants(t, "an owner's steps", guide.Links(".step a"), []string{"/admin/setup/business", "/admin/setup/rule", "/admin/setup/reward", "/admin/setup/customer", "/admin/setup/sale"})
+	wants(t, "an owner's next", guide.Links(".list-group-item-action"), []string{"/till", "/admin/poster", "/admin/customers/import", "/admin/settings/staff"})
 	made := s.AddCustomer(customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("070 112 23 34")})
 	wants(t, "with a customer", steps(), []string{"next", "done", "open"})
 	kind := s.Points(100)

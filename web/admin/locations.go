@@ -29,7 +29,9 @@ func (a *Admin) locationRoutes() []route {
 
 func locationRow(l location.Location) views.LocationRow {
 	id := strconv.FormatInt(l.ID, 10)
-	return views.LocationRow{ID: id, Path: locationsPath + "/" + id, Name: l.Name, Open: l.Active}
+	return views.LocationRow{
+		ID: id, Path: locationsPath + "/" + id, Name: l.Name, Open: l.Active, Sales: page.WithQuery(transactionsPath, "location_id", id),
+	}
 }
 
 func (a *Admin) listLocations(c echo.Context) error {

@@ -36,7 +36,8 @@ func TestLocations(t *testing.T) {
 		t.Errorf("a name twice: %d %q", taken.Code, taken.Text(".invalid-feedback"))
 	}
 
-	harbour := list.Attr("tbody a", "href")
+	wants(t, "sales of the first", manager.Get(list.Attr("tbody a", "href")).Texts("[name=location_id] option[selected]"), []string{"Harbour <b>"})
+	harbour := list.Attr("tbody a[hx-get]", "href")
 	line := manager.Get(harbour, "Hx-Request", "true")
 	if line.Value("input[name=name]") != "Harbour <b>" || line.Find("header, #field-name").Length() > 0 {
 		t.Errorf("in its place: %q", line.Text("body"))

@@ -27,18 +27,27 @@ const searchSize = 7
 // search finds customers by any part of name, phone number and e-mail address, and a voucher by its code.
 // Before anything is typed it suggests who was here last.
 func (a *Admin) search(c echo.Context) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
-	v := views.SearchResults{Search: q.Field("search", "Name, phone, e-mail or voucher code")}
-	if !page.IsFragment(c) {
-		v.Frame = a.frame(c, "Search", customersPath)
+	q := page.Query(c.QueryParams())
+	if page.IsFragment(c) {
+		return a.searchResults(c, q)
 	}
+	return a.searchPage(c, q)
+}
+
+// hereLast is the heading of the customers that are suggested.
+const hereLast = "Here last"
+
+// searchResults are shown in the dialog.
+func (a *Admin) searchResults(c echo.Context, q *page.Form) error {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	var v views.SearchResults
 	var found []customer.Row
 	if q.Filled("search") == nil {
 		var err error
 		if found, err = a.Customers.Recent(ctx, by, customer.Suggestion{}, searchSize); err != nil {
 			return err
 		}
-		v.Heading = "Here last"
+		v.Heading = hereLast
 	} else {
 		list, err := a.Customers.Browse(ctx, by, customer.Filter{Search: q.Filled("search")}, core.Newest, core.Page{Size: searchSize, Counted: true})
 		if err != nil {
@@ -62,7 +71,51 @@ func (a *Admin) search(c echo.Context) error {
 	for _, r := range found {
 		v.Customers = append(v.Customers, searchedCustomer(r, q.Value("search"), a.Now(), by.Tenant.TimeZone))
 	}
-	return a.Render(c, http.StatusOK, views.SearchPage(v), views.SearchFragment(v))
+	return a.Render(c, http.StatusOK, views.SearchFragment(v), nil)
+}
+
+// searchPage shows the results in pages, as the list of customers does.
+func (a *Admin) searchPage(c echo.Context, q *page.Form) error {
+	ctx, by, search, position := c.Request().Context(), page.Actor(c), q.Filled("search"), q.Position()
+	v := views.SearchList{Frame: a.frame(c, "Search", customersPath)}
+	var list core.List[customer.Row]
+	var err error
+	if search == nil {
+		v.Heading = hereLast
+		list.Items, err = a.Customers.Recent(ctx, by, customer.Suggestion{}, position.Size)
+	} else {
+		list, err = a.Customers.Browse(ctx, by, customer.Filter{Search: search}, core.Newest, position)
+	}
+	status, err := q.Status(err)
+	if err != nil {
+		return err
+	}
+	v.Search = q.Field("search", "Name, phone, e-mail or voucher code")
+	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, search == nil
+	v.Problem = q.Problem()
+	if search != nil && v.Problem.None() {
+		v.Add, v.AddPath = newCustomerFrom(*search)
+		if v.Voucher, err = a.searchVoucher(c, *search); err != nil {
+			return err
+		}
+	}
+	v.Pager = page.Pager(list, c.Request().URL, "customer", "customers", "")
+	for _, r := range list.Items {
+		row := customerRow(r, q.Value("search"), a.Now(), by.Tenant.TimeZone)
+		if r.Status == customer.Active {
+			row.Sell, row.Redeem = sellPath(r.ID), redeemPath(r.ID)
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return a.Render(c, status, views.SearchPage(v), nil)
+}
+
+func sellPath(id core.ID) string {
+	return page.WithQuery(transactionsPath+"/new", "customer_ulid", id.String())
+}
+
+func redeemPath(id core.ID) string {
+	return page.WithQuery(redemptionsPath+"/new", "customer_ulid", id.String())
 }
 
 // searchVoucher finds the voucher of a typed code or link; nil: there is none.
@@ -97,8 +150,7 @@ func searchedCustomer(r customer.Row, search string, now time.Time, zone *time.L
 		v.Balance, v.Unit = page.Number(r.StampsBalance), "stamps"
 	}
 	if r.Status == customer.Active {
-		v.Sell = page.WithQuery(transactionsPath+"/new", "customer_ulid", r.ID.String())
-		v.Redeem = page.WithQuery(redemptionsPath+"/new", "customer_ulid", r.ID.String())
+		v.Sell, v.Redeem = sellPath(r.ID), redeemPath(r.ID)
 	} else {
 		v.Status = new(customerStatus(r.Customer))
 	}

@@ -46,8 +46,21 @@ func TestSearchFromEveryPage(t *testing.T) {
 	if other := newTill(t).signedIn(core.Owner).Get("/admin/search?search="+voucher.String(), "Hx-Request", "true"); other.Find("a[href*=vouchers]").Length() != 0 {
 		t.Errorf("another business finds %q", other.Text("body"))
 	}
-	if plain := cashier.Get("/admin/search?search=ber"); plain.Find("main form [name=search]").Length() != 1 || plain.Text("main .search-row .row-link") == "" {
+	if plain := cashier.Get("/admin/search?search=ber"); plain.Find("main form [name=search]").Length() != 1 || plain.Text("tbody .row-link") != "Elsa Ber g <b>" || plain.Text("tbody .row-link mark") != "Ber" ||
+		plain.Find("tbody .row-menu a[href='/admin/transactions/new?customer_ulid="+s.elsa.ID.String()+"']").Length() != 1 || plain.Text(".card-footer") != "1 customer" {
 		t.Errorf("without scripts: %q", plain.Text("main"))
+	}
+	if plain := cashier.Get("/admin/search"); plain.Text("main h2") != "Here last" || plain.Text("tbody .row-link") != "Elsa Berg <b>" {
+		t.Errorf("suggested without scripts: %q", plain.Text("main"))
+	}
+	if plain := cashier.Get("/admin/search?search=" + voucher.String()); plain.Attr("main .search-row a", "href") != "/admin/vouchers/"+voucher.String() {
+		t.Errorf("a voucher's code without scripts: %q", plain.Text("main"))
+	}
+	if plain := cashier.Get("/admin/search?search=zzz"); plain.Attr(".empty a", "href") != "/admin/customers/new?first_name=zzz" {
+		t.Errorf("no match without scripts: %q", plain.Text("main"))
+	}
+	if long := cashier.Ask(http.MethodGet, "/admin/search?search="+strings.Repeat("a", 300)); long.Code != http.StatusUnprocessableEntity || long.Text("[role=alert]") == "" {
+		t.Errorf("a long search = %d %q", long.Code, long.Text("main"))
 	}
 }
 

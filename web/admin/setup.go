@@ -190,13 +190,21 @@ func (a *Admin) setupDone(c echo.Context) error {
 	if next := s.Next(); next != "" {
 		return a.Redirect(c, stepPath(next))
 	}
-	v.Links = []views.SetupLink{
+	v.Links = afterSetup(core.Owner)
+	return a.Render(c, http.StatusOK, views.SetupDonePage(v), nil)
+}
+
+// afterSetup is what comes next, for a role.
+func afterSetup(role core.Role) []views.SetupLink {
+	links := []views.SetupLink{
 		{Path: page.TillPath, Icon: "cash-register", Label: "Open the point of sale", About: "Record sales and redeem rewards"},
 		{Path: posterPath, Icon: "qrcode", Label: "Print the poster", About: "Customers scan it to join"},
-		{Path: staffPath, Icon: "user-plus", Label: "Invite your team", About: "Managers and cashiers get their own sign-in"},
 		{Path: customersPath + "/import", Icon: "file-import", Label: "Import customers", About: "From a spreadsheet"},
 	}
-	return a.Render(c, http.StatusOK, views.SetupDonePage(v), nil)
+	if role.Includes(core.Owner) {
+		links = append(links, views.SetupLink{Path: staffPath, Icon: "user-plus", Label: "Invite your team", About: "Managers and cashiers get their own sign-in"})
+	}
+	return links
 }
 
 // setupBanner leads an owner back to the guide. It is nil for other roles and once the guide is
@@ -211,5 +219,12 @@ func (a *Admin) setupBanner(c echo.Context) (banner *views.SetupBanner, err erro
 	}
 	next := s.Next()
 	where := "step " + strconv.Itoa(slices.Index(tenant.Steps, next)+1) + " of " + strconv.Itoa(len(tenant.Steps))
-	return &views.SetupBanner{Where: where, Label: setupWords[next].label, Path: stepPath(next)}, nil
+	banner = &views.SetupBanner{Where: where, Label: setupWords[next].label, Path: stepPath(next)}
+	for i, step := range tenant.Steps {
+		banner.Steps = append(banner.Steps, views.Step{
+			Number: strconv.Itoa(i + 1), Title: setupWords[step].label, Words: setupWords[step].about, Path: stepPath(step),
+			Done: s.Done(step), Next: step == next,
+		})
+	}
+	return banner, nil
 }

@@ -40,7 +40,7 @@ func TestSetupGuide(t *testing.T) {
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
 	owner.at("business")
-	if got := owner.Get("/admin").Text("section[aria-label=Setup] h2"); figures(got) != "1 5" {
+	if got := owner.Get("/admin").Text("#steps-title"); figures(got) != "1 5" {
 		t.Errorf("the dashboard says %q", got)
 	}
 
@@ -69,7 +69,7 @@ func TestSetupGuide(t *testing.T) {
 	if owner.Get(guide+"/done").Find(".setup-links a").Length() == 0 {
 		t.Error("the end of the guide leads nowhere")
 	}
-	if owner.Get("/admin").Find("section[aria-label=Setup]").Length() != 0 {
+	if owner.Get("/admin").Find(".setup-banner").Length() != 0 {
 		t.Error("the dashboard still shows the guide")
 	}
 
@@ -194,7 +194,7 @@ func TestSkipSetupSteps(t *testing.T) {
 	owner.at("sale")
 	owner.Submit("/admin/setup/dismiss", nil)
 	owner.at("")
-	if owner.Get("/admin").Find("section[aria-label=Setup]").Length() != 0 {
+	if owner.Get("/admin").Find(".setup-banner").Length() != 0 {
 		t.Error("the dashboard still shows the guide")
 	}
 }
