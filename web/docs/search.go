@@ -35,11 +35,12 @@ const (
 type index []entry
 
 func (x *index) add(kind, path, title, place string, texts ...string) {
-	all := strings.Join(texts, " ")
-	*x = append(*x, entry{
-		Result: views.Result{Path: path, Title: title, Place: place, Text: texts[0]},
-		kind:   kind, title: strings.ToLower(title), words: strings.ToLower(title + " " + place + " " + all),
-	})
+	e := entry{kind: kind, title: strings.ToLower(title), words: strings.ToLower(title + " " + place + " " + strings.Join(texts, " "))}
+	e.Result = views.Result{Path: path, Title: title, Text: texts[0]}
+	if kind == referenceKind {
+		e.Place = place // the heading says it of the others
+	}
+	*x = append(*x, e)
 }
 
 func newIndex(p *Pages) (x index) {
