@@ -41,16 +41,25 @@ require (
 require (
 	codeberg.org/go-pdf/fpdf v0.12.0
 	github.com/KimMachineGun/automemlimit v1.0.1
+	github.com/caddyserver/certmagic v0.25.6
 	github.com/klauspost/compress v1.20.1
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/valyala/fasthttp v1.74.0
+	go.uber.org/zap v1.28.0
 	go.yaml.in/yaml/v3 v3.0.5
 )
 
 require (
+	github.com/caddyserver/zerossl v0.1.6 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
+	github.com/libdns/libdns v1.1.1 // indirect
+	github.com/mholt/acmez/v3 v3.1.7 // indirect
+	github.com/miekg/dns v1.1.73 // indirect
 	github.com/molecule-man/go-brrr v1.0.1 // indirect
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
+	github.com/zeebo/blake3 v0.2.4 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
+	go.uber.org/zap/exp v0.3.0 // indirect
 )
 
 require (

@@ -53,6 +53,7 @@ type app struct {
 
 	mailbox *mailbox.Pages // nil if e-mails are sent
 	scratch *page.Scratch  // temporary files of exports
+	acme    *host.ACME     // nil in other TLS modes
 
 	redis  *limit.Redis // nil: each process limits requests for itself
 	db     *db.DB
@@ -202,6 +203,9 @@ func (a *app) deleteOldResponses(ctx context.Context, _ deleteOldResponses) erro
 func (a *app) close(ctx context.Context) {
 	if a.redis != nil {
 		a.redis.Close() //nolint:errcheck // nothing to save
+	}
+	if a.acme != nil {
+		a.acme.Close()
 	}
 	if a.direct != nil {
 		a.direct.Close()

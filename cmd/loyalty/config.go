@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	netmail "net/mail"
 	"net/netip"
 	"net/url"
 	"reflect"
@@ -33,6 +34,9 @@ type config struct {
 	TLS               string        `env:"LOYALTY_TLS" envDefault:"local"`
 	TLSCert           string        `env:"LOYALTY_TLS_CERT"`
 	TLSKey            string        `env:"LOYALTY_TLS_KEY"`
+	ACMEEmail         string        `env:"LOYALTY_ACME_EMAIL"`
+	ACMEURL           string        `env:"LOYALTY_ACME_URL" envDefault:"https://acme-v02.api.letsencrypt.org/directory"`
+	ACMECA            string        `env:"LOYALTY_ACME_CA"`
 	TrustedProxies    string        `env:"LOYALTY_TRUSTED_PROXIES"`
 	MetricsAddr       string        `env:"LOYALTY_METRICS_ADDR" envDefault:"127.0.0.1:9464"`
 	MetricsHosts      []string      `env:"LOYALTY_METRICS_HOSTS"`
@@ -156,8 +160,18 @@ func (c *config) validate() (mistakes []error) {
 		if c.TrustedProxies == "" {
 			wrong("LOYALTY_TLS=proxy needs LOYALTY_TRUSTED_PROXIES: the addresses of your proxies")
 		}
+	case "acme":
+		if c.names.IsLocal() {
+			wrong("LOYALTY_TLS=acme needs LOYALTY_BASE_URL with a host name that the certificate authority can reach")
+		}
+		if u, err := url.Parse(c.ACMEURL); err != nil || u.Scheme != "https" || u.Host == "" {
+			wrong("LOYALTY_ACME_URL must be the https:// address of a directory")
+		}
+		if address, err := netmail.ParseAddress(c.ACMEEmail); c.ACMEEmail != "" && (err != nil || address.Address != c.ACMEEmail) {
+			wrong("LOYALTY_ACME_EMAIL: %q is not an e-mail address", c.ACMEEmail)
+		}
 	default:
-		wrong("LOYALTY_TLS must be local, files or proxy, not %q", c.TLS)
+		wrong("LOYALTY_TLS must be local, files, proxy or acme, not %q", c.TLS)
 	}
 	if c.proxies, err = host.ParseProxies(c.TrustedProxies); err != nil {
 		wrong("LOYALTY_TRUSTED_PROXIES: %w", err)

@@ -72,8 +72,26 @@ func TestInvalidSettings(t *testing.T) {
 			want: []string{`LOYALTY_SANDBOX: strconv.ParseBool: parsing "please"`},
 		},
 		"a TLS mode": {
+			set:  map[string]string{"LOYALTY_TLS": "auto"},
+			want: []string{`LOYALTY_TLS must be local, files, proxy or acme, not "auto"`},
+		},
+		"certificates by ACME": {
+			set: map[string]string{"LOYALTY_TLS": "acme", "LOYALTY_BASE_URL": "https://loyalty.example", "LOYALTY_ACME_EMAIL": "ops@loyalty.example"},
+		},
+		"certificates by ACME for this machine": {
 			set:  map[string]string{"LOYALTY_TLS": "acme"},
-			want: []string{`LOYALTY_TLS must be local, files or proxy, not "acme"`},
+			want: []string{"LOYALTY_TLS=acme needs LOYALTY_BASE_URL with a host name that the certificate authority can reach"},
+		},
+		"certificates by ACME for an address": {
+			set:  map[string]string{"LOYALTY_TLS": "acme", "LOYALTY_BASE_URL": "https://203.0.113.7"},
+			want: []string{"LOYALTY_TLS=acme needs LOYALTY_BASE_URL with a host name that the certificate authority can reach"},
+		},
+		"certificates by ACME from nowhere": {
+			set: map[string]string{
+				"LOYALTY_TLS": "acme", "LOYALTY_BASE_URL": "https://loyalty.example",
+				"LOYALTY_ACME_URL": "http://ca.example/directory", "LOYALTY_ACME_EMAIL": "ops",
+			},
+			want: []string{"LOYALTY_ACME_URL must be the https:// address of a directory", `LOYALTY_ACME_EMAIL: "ops" is not an e-mail address`},
 		},
 		"files without a key": {
 			set:  map[string]string{"LOYALTY_TLS": "files", "LOYALTY_TLS_CERT": "cert.pem"},

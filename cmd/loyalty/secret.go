@@ -14,6 +14,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/certificate"
 	"example.com/loyalty/core/vault"
 )
 
@@ -132,14 +133,22 @@ func (cmd secretRotate) Run(ctx context.Context) error {
 		return err
 	}
 	defer a.close(ctx)
-	done, err := auth.Reseal(ctx, a.db, core.System(core.Tenant{}, "loyalty secret rotate"), a.keys, cmd.Lost)
+	rotation := core.System(core.Tenant{}, "loyalty secret rotate")
+	done, err := auth.Reseal(ctx, a.db, rotation, a.keys, cmd.Lost)
 	if errors.Is(err, auth.ErrWrongSecret) {
 		return fmt.Errorf("%w, and neither is any other in LOYALTY_SECRET: add it after the new one (new,old), or, if it is lost, add --lost", err)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Printf("encrypted again: %d; already current: %d\n", done.Sealed, done.Current)
+	files, err := certificate.Reseal(ctx, a.db, rotation, a.keys)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("encrypted again: %d; already current: %d\n", done.Sealed+files.Sealed, done.Current+files.Current)
+	if files.Lost > 0 {
+		fmt.Println("certificates of LOYALTY_TLS=acme are lost: restart every process, which then requests new ones")
+	}
 	for _, person := range done.Lost {
 		tenant := ""
 		if person.Slug != "" {

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/loyalty/core/certificate"
+	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/vault"
 )
 
 // "Write to a temporary file, sync, rename; refuse under 32 characters": after an interrupted
@@ -96,6 +99,14 @@ func TestSecretCommands(t *testing.T) {
 	in.hidden = append(in.hidden, other)
 	in.sandbox(t) // has people with two-step verification
 	conn := connect(t, own)
+	d, err := db.Open(t.Context(), dbtest.Serving(own), db.Options{OwnerURL: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	if err := certificate.NewStore(d, sealedWith(t, testSecret)).Store(t.Context(), "host.key", []byte("a key")); err != nil {
+		t.Fatal(err)
+	}
 	const sealed = "select string_agg(encode(totp_secret, 'hex'), ' ' order by staff_id) from loyalty.credential"
 	before := ask[string](conn, sealed)
 
@@ -109,7 +120,7 @@ func TestSecretCommands(t *testing.T) {
 	}
 
 	both := in.with("LOYALTY_SECRET=" + other + "," + testSecret)
-	for _, want := range []string{"encrypted again: 1; already current: 0\n", "encrypted again: 0; already current: 1\n"} {
+	for _, want := range []string{"encrypted again: 2; already current: 0\n", "encrypted again: 0; already current: 2\n"} {
 		p := both.start("", "secret", "rotate")
 		if p.exit() != 0 || !p.out.has(want) || !p.out.has("No stored value needs the old secret") {
 			t.Errorf("exit %d: %s%s, want %q", p.exit(), p.out.String(), p.log.String(), want)
@@ -121,16 +132,29 @@ func TestSecretCommands(t *testing.T) {
 	if p := wrong.start("", "verify"); p.exit() != 0 {
 		t.Errorf("the new secret alone: %s%s", p.out.String(), p.log.String())
 	}
+	if key, err := certificate.NewStore(d, sealedWith(t, other)).Load(t.Context(), "host.key"); err != nil || string(key) != "a key" {
+		t.Errorf("the new secret alone opens the key of a certificate as %q, %v", key, err)
+	}
 	in.run("verify").says(t, "restore the previous secret")
 
 	// The previous secret is lost.
 	third := in.with("LOYALTY_SECRET=" + strings.ToUpper(other))
 	p := third.start("", "secret", "rotate", "--lost")
-	if p.exit() != 0 || strings.Count(p.out.String(), "is lost; reset it: loyalty admin reset-factor --email=") != 1 {
+	if p.exit() != 0 || strings.Count(p.out.String(), "is lost; reset it: loyalty admin reset-factor --email=") != 1 ||
+		!p.out.has("certificates of LOYALTY_TLS=acme are lost") {
 		t.Errorf("lost: exit %d: %s%s", p.exit(), p.out.String(), p.log.String())
 	}
 	const logged = "select string_agg(new::text, ' ' order by created_at, id) from loyalty.platform_audit_entry where action = 'platform.rotate_secret'"
 	if got := ask[string](conn, logged); got != `{"lost": 0, "resealed": 1} {"lost": 0, "resealed": 0} {"lost": 1, "resealed": 0}` {
 		t.Errorf("the audit log says %s", got)
 	}
+}
+
+func sealedWith(t *testing.T, secret string) vault.Keys {
+	t.Helper()
+	keys, err := vault.New([]string{secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
 }

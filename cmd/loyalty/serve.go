@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -79,7 +77,7 @@ func (serve) Run(ctx context.Context) error {
 	}
 	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks(), redis: a.redis}, log)
 	figures.serve(ctx, c.metricsAccess(), log)
-	server, err := a.server(figures)
+	server, err := a.server(ctx, figures, listener.Addr())
 	if err != nil {
 		return err
 	}
@@ -210,7 +208,7 @@ const (
 var limitClock = time.Now
 
 // server combines the front ends behind TLS.
-func (a *app) server(figures *metrics) (*host.Server, error) {
+func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
@@ -283,7 +281,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	if a.TLS == "proxy" {
 		return host.NewServer(host.BehindProxy(a.proxies, product, plain), nil, nil, a.log), nil
 	}
-	certificates, err := a.tls()
+	certificates, err := a.tls(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -300,25 +298,6 @@ func (a *app) isTenant(ctx context.Context, slug string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-func (a *app) tls() (*tls.Config, error) {
-	if a.TLS == "files" {
-		return host.Files(a.TLSCert, a.TLSKey, time.Now, a.log)
-	}
-	return host.LocalAuthority(a.DataDir, a.names, time.Now, a.log)
-}
-
-// authorityFile returns the path of the local certificate authority; "" in other TLS modes.
-func (c *config) authorityFile() string {
-	if c.TLS != "local" {
-		return ""
-	}
-	file := filepath.Join(c.DataDir, host.AuthorityFile)
-	if absolute, err := filepath.Abs(file); err == nil {
-		return absolute
-	}
-	return file
 }
 
 // progress returns a function that shows the progress of a long operation on the terminal; nil

@@ -62,6 +62,8 @@ var globalTables = map[string]string{
 	"queue_pause":          "nothing",
 	"verify_run":           "nothing",
 	"secret_check":         "nothing",
+	"tls_file":             "nothing",
+	"tls_lock":             "nothing",
 	"write_check":          "nothing",
 }
 
