@@ -16,9 +16,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/caddyserver/certmagic"
 	"golang.org/x/net/dns/dnsmessage"
 
+	"example.com/loyalty/core/certificate"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 )
@@ -234,10 +237,27 @@ func TestCertificatesByACME(t *testing.T) {
 	}
 	second.stop()
 
+	// A business whose certificate expired, because no process served its host for a while, gets a new one.
+	closed := tenant()
+	cert, key := selfSigned(t, time.Now().Add(-time.Hour), closed)
+	issuer := (&certmagic.ACMEIssuer{CA: a.directory}).IssuerKey()
+	for file, text := range map[string][]byte{
+		certmagic.StorageKeys.SiteCert(issuer, closed): cert, certmagic.StorageKeys.SitePrivateKey(issuer, closed): key,
+		certmagic.StorageKeys.SiteMeta(issuer, closed): []byte(`{"sans":["` + closed + `"]}`),
+	} {
+		if err := certificate.NewStore(d, sealedWith(t, testSecret)).Store(t.Context(), file, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.serves(t, in, closed)
+	if first.log.line(`msg="certificate obtained" host=`+closed+" renewal=true") == "" {
+		t.Error("the log lacks the renewal")
+	}
+
 	// What the database has, and so its backups, is encrypted.
 	conn := connect(t, own)
-	if keys := ask[int](conn, "select count(*) from loyalty.tls_file where key like '%.key'"); keys != 5 {
-		t.Errorf("%d private keys are stored, want those of the account and four hosts", keys)
+	if keys := ask[int](conn, "select count(*) from loyalty.tls_file where key like '%.key'"); keys != 6 {
+		t.Errorf("%d private keys are stored, want those of the account and five hosts", keys)
 	}
 	if open := ask[int](conn, "select count(*) from loyalty.tls_file where position('BEGIN'::bytea in sealed) > 0 or position('PRIVATE'::bytea in sealed) > 0"); open != 0 {
 		t.Errorf("%d files are readable", open)

@@ -148,13 +148,26 @@ func testPlainHTTP(t *testing.T, s *server) {
 // selfMade writes a certificate and key for the base host and its subdomains.
 func selfMade(t *testing.T, in *installation) (cert, key string) {
 	t.Helper()
+	certPEM, keyPEM := selfSigned(t, time.Now().Add(time.Hour), "localhost", "demo.localhost")
+	write := func(name string, text []byte) string {
+		file := filepath.Join(in.top, name)
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	return write("cert.pem", certPEM), write("key.pem", keyPEM)
+}
+
+func selfSigned(t *testing.T, expires time.Time, hosts ...string) (cert, key []byte) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		DNSNames: []string{"localhost", "demo.localhost"}, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), NotBefore: expires.Add(-2 * time.Hour), NotAfter: expires,
+		DNSNames: hosts, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
@@ -164,14 +177,7 @@ func selfMade(t *testing.T, in *installation) (cert, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write := func(name, kind string, der []byte) string {
-		file := filepath.Join(in.top, name)
-		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return file
-	}
-	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", keyDER)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
 }
 
 // "`files`: a certificate"
