@@ -186,6 +186,16 @@ func TestCertificatesByACME(t *testing.T) {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
+	for _, protocol := range []string{"h2", "http/1.1"} {
+		conn, err := tls.Dial("tcp", in.addr, &tls.Config{RootCAs: a.roots, ServerName: base, NextProtos: []string{protocol}})
+		if err != nil {
+			t.Fatalf("%s: %v", protocol, err)
+		}
+		if got := conn.ConnectionState().NegotiatedProtocol; got != protocol {
+			t.Errorf("%s is negotiated, want %s", got, protocol)
+		}
+		_ = conn.Close()
+	}
 	first.http = client(t, in.addr, &tls.Config{RootCAs: a.roots})
 	first.expect(t, http.StatusOK, "GET", "/readyz", "", "").carries(t, aYear+"; includeSubDomains")
 	first.expect(t, http.StatusPermanentRedirect, "GET", "http://"+base+":"+port+"/problems", "", "")
