@@ -306,7 +306,7 @@ func TestEachTableHasOneWriter(t *testing.T) {
 		}
 	}
 	// Parts that another package puts into its own statement.
-	parts := map[string]string{db.StoreReplies: "db", ledger.AwardAll: "ledger", ledger.AwardOne: "ledger"}
+	parts := map[string]string{db.StoreReplies: "db", ledger.AwardAll: "ledger", ledger.AwardEach: "ledger"}
 	for _, s := range statements(t) {
 		for part, pkg := range parts {
 			if strings.Contains(s.sql, part) {
@@ -463,8 +463,8 @@ func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
 			return db.StoreReplies
 		case "AwardAll":
 			return ledger.AwardAll
-		case "AwardOne":
-			return ledger.AwardOne
+		case "AwardEach":
+			return ledger.AwardEach
 		}
 	}
 	t.Fatalf("a statement is put together from a %T", e)

@@ -48,9 +48,8 @@ const queueSQL = moveBalance + `, entry as (
 	)
 	select`
 
-// AwardAll awards the sales in "accepted": it moves each customer's account once, in the order of the customers'
-// IDs, counts their visits and spend, and writes an entry for each award. A missing account leaves an entry
-// without a number, which its column refuses.
+// AwardAll awards the sales in "accepted": it changes each customer's account once, counts their visits and spend, and
+// writes an entry for each award. The accounts are locked, and "accepted" has their points, stamps and entries.
 const AwardAll = `
 	gained as (
 		select customer_id, coalesce(sum(award) filter (where unit = 'points'), 0) as points,
@@ -58,15 +57,6 @@ const AwardAll = `
 			count(*) filter (where award > 0) as entries, count(*) as visits, sum(spend) as spent_cents
 		from accepted
 		group by customer_id
-	),
-	held as materialized (
-		select customer_id
-		from loyalty.account
-		where tenant_id = @tenant_id
-			and customer_id = any (@customers::uuid[])
-			and customer_id in (select customer_id from gained)
-		order by customer_id
-		for no key update
 	),
 	moved as (
 		update loyalty.account a
@@ -76,28 +66,25 @@ const AwardAll = `
 			visits = a.visits + g.visits,
 			spent_cents = a.spent_cents + g.spent_cents
 		from gained g
-		join held h on h.customer_id = g.customer_id
 		where a.tenant_id = @tenant_id
 			and a.customer_id = g.customer_id
-		returning a.customer_id, a.points - g.points as points, a.stamps - g.stamps as stamps, a.entries - g.entries as entries
 	),
 	entry as (
 		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
 			actor_kind, actor_id, actor_name, created_at,
 			seq,
 			balance_after)
-		select @tenant_id, s.entry, s.customer_id, s.unit, s.award, 'earn', s.id,
-			s.actor_kind, s.actor_id, s.actor_name, s.created_at,
-			m.entries + row_number() over (partition by s.customer_id order by s.place),
-			case when s.unit = 'points' then m.points else m.stamps end
-				+ sum(s.award) over (partition by s.customer_id, s.unit order by s.place)
-		from accepted s
-		left join moved m on m.customer_id = s.customer_id
-		where s.award > 0
+		select @tenant_id, entry, customer_id, unit, award, 'earn', id,
+			actor_kind, actor_id, actor_name, created_at,
+			entries + row_number() over (partition by customer_id order by place),
+			case when unit = 'points' then points else stamps end
+				+ sum(award) over (partition by customer_id, unit order by place)
+		from accepted
+		where award > 0
 	)`
 
-// AwardOne is AwardAll for a single sale.
-const AwardOne = `
+// AwardEach is AwardAll for sales of different customers.
+const AwardEach = `
 	moved as (
 		update loyalty.account a
 		set points = a.points + case when s.unit = 'points' then s.award else 0 end,
@@ -108,14 +95,13 @@ const AwardOne = `
 		from accepted s
 		where a.tenant_id = @tenant_id
 			and a.customer_id = s.customer_id
-		returning a.entries, case when s.unit = 'points' then a.points else a.stamps end as balance
 	),
 	entry as (
 		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
 			actor_kind, actor_id, actor_name, created_at, seq, balance_after)
-		select @tenant_id, s.entry, s.customer_id, s.unit, s.award, 'earn', s.id,
-			s.actor_kind, s.actor_id, s.actor_name, s.created_at, m.entries, m.balance
-		from accepted s
-		left join moved m on true
-		where s.award > 0
+		select @tenant_id, entry, customer_id, unit, award, 'earn', id,
+			actor_kind, actor_id, actor_name, created_at, entries + 1,
+			case when unit = 'points' then points else stamps end + award
+		from accepted
+		where award > 0
 	)`

@@ -1,6 +1,7 @@
 package merging_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -386,6 +387,86 @@ func TestAMergeBesideSalesTogether(t *testing.T) {
 	}
 	s.Verify()
 	s.WantSalesTogether()
+}
+
+// A sale that waits for its account keeps its customer from being merged until it is recorded, and then moves. A sale
+// that waits while its customer is merged is refused, and those that travel with it are recorded.
+func TestAMergeBesideSalesThatWait(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	other := s.add("Other", nil)
+	s.Sale(s.kept.ID, s.kind, 100) // the type is known from now on
+	owner := dbtest.Owner(s.DB)
+	hold := func(id core.ID) (pid uint32, release func()) {
+		tx, err := owner.Begin(t.Context())
+		s.Check(err)
+		t.Cleanup(func() { tx.Rollback(context.Background()) }) //nolint:errcheck // if the test fails
+		s.Must(tx.Exec(t.Context(), "select from loyalty.account where customer_id = $1 for update", id))
+		return tx.Conn().PgConn().PID(), func() { s.Check(tx.Commit(t.Context())) }
+	}
+	const isBlocking = "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))"
+	sell := func(to ...core.ID) (results []chan error) {
+		for _, id := range to {
+			result := make(chan error, 1)
+			results = append(results, result)
+			go func() {
+				_, err := s.Sales.Record(t.Context(), s.By, transaction.New{
+					CustomerID: new(id.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(300)), Source: transaction.API,
+				})
+				result <- err
+			}()
+		}
+		return results
+	}
+	merged := make(chan error, 1)
+	merge := func() { merged <- s.merge(s.kept, s.twin) }
+
+	// While the first sale waits, the next two arrive, and travel together.
+	first, releaseFirst := hold(s.kept.ID)
+	ahead := sell(s.kept.ID)
+	s.Wait("a sale waits", isBlocking, first)
+	account, releaseAccount := hold(s.twin.ID)
+	together := sell(s.twin.ID, other.ID)
+	releaseFirst()
+	s.Wait("the sales wait", isBlocking, account)
+	go merge()
+	s.Wait("the merge waits for them", `
+		select exists (
+			select
+			from pg_stat_activity sale
+			join pg_stat_activity merge on sale.pid = any (pg_blocking_pids(merge.pid))
+			where $1 = any (pg_blocking_pids(sale.pid))
+		)`, account)
+	releaseAccount()
+	for _, result := range append(ahead, append(together, merged)...) {
+		s.Check(<-result)
+	}
+	s.wantAccount(s.kept, ledger.Account{Points: 1 + 3 + 3})
+	s.wantAccount(other, ledger.Account{Points: 3})
+
+	// The merge holds its customers and waits for the account of the one who is kept.
+	s.twin = s.add("Twin", nil)
+	account, releaseAccount = hold(s.kept.ID)
+	go merge()
+	s.Wait("the merge waits", isBlocking, account)
+	refused := sell(s.twin.ID, other.ID)
+	s.Wait("a sale waits for the merge", `
+		select exists (
+			select
+			from pg_stat_activity merge
+			join pg_stat_activity sale on merge.pid = any (pg_blocking_pids(sale.pid))
+			where $1 = any (pg_blocking_pids(merge.pid))
+		)`, account)
+	releaseAccount()
+	s.Check(<-merged)
+	var refusal *core.Error
+	if err := <-refused[0]; !errors.As(err, &refusal) || len(refusal.Fields["customer_ulid"]) != 1 {
+		t.Errorf("a sale to a customer who was merged: %v", err)
+	}
+	s.Check(<-refused[1])
+	s.wantAccount(s.kept, ledger.Account{Points: 1 + 3 + 3})
+	s.wantAccount(other, ledger.Account{Points: 3 + 3})
+	s.Verify()
 }
 
 // A send beside merges creates no voucher for a duplicate; a scheduled one reaches the customer who was kept.

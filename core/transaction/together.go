@@ -62,23 +62,15 @@ func (s *Service) recordTogether(ctx context.Context, by core.Actor, n New) (t T
 // Of the sales, the statements record those whose type has the same rule as when the award was computed, whose
 // customer, location and receipt number can be used, and whose idempotency key is new.
 //
-// Customers and accounts are locked in the order of their IDs. A customer is locked as for a single sale
-// (referencesSQL).
+// All customers are locked, then all accounts, each in the order of the customers' IDs. A customer is locked as for a
+// single sale (referencesSQL).
 const (
-	recordAllSQL = `
-	with given as (
-		select *
-		from unnest(@ids::uuid[], @customers::uuid[], @types::bigint[], @spends::bigint[], @awards::bigint[], @sources::text[],
-			@locations::bigint[], @references::text[], @actor_kinds::text[], @actor_ids::text[], @actor_names::text[],
-			@times::timestamptz[], @entries::uuid[], @callers::text[], @keys::text[], @fingerprints::bytea[], @statuses::int[], @bodies::bytea[])
-			with ordinality
-			as ` + givenSale + `
-	),
-	kind as (
-		select t.id, t.rule_type
-		from unnest(@kinds::bigint[], @rule_types::text[], @points::bigint[], @units::bigint[], @stamps::bigint[], @least::bigint[], @most::bigint[])
-			as ` + unchangedKind + `
-	),` + acceptAndInsert + `,` + ledger.AwardAll + `
+	recordAllSQL = withGiven + acceptAndInsert + `,` + ledger.AwardAll + `
+	select place
+	from accepted`
+
+	// For sales of different customers: nothing is added up.
+	recordEachSQL = withGiven + acceptAndInsert + `,` + ledger.AwardEach + `
 	select place
 	from accepted`
 
@@ -96,12 +88,27 @@ const (
 		select t.id, t.rule_type
 		from (values ((@kinds::bigint[])[1], (@rule_types::text[])[1], (@points::bigint[])[1], (@units::bigint[])[1], (@stamps::bigint[])[1], (@least::bigint[])[1], (@most::bigint[])[1]))
 			as ` + unchangedKind + `
-	),` + acceptAndInsert + `,` + ledger.AwardOne + `
+	),` + acceptAndInsert + `,` + ledger.AwardEach + `
 	select place
 	from accepted`
 )
 
 const (
+	withGiven = `
+	with given as (
+		select *
+		from unnest(@ids::uuid[], @customers::uuid[], @types::bigint[], @spends::bigint[], @awards::bigint[], @sources::text[],
+			@locations::bigint[], @references::text[], @actor_kinds::text[], @actor_ids::text[], @actor_names::text[],
+			@times::timestamptz[], @entries::uuid[], @callers::text[], @keys::text[], @fingerprints::bytea[], @statuses::int[], @bodies::bytea[])
+			with ordinality
+			as ` + givenSale + `
+	),
+	kind as (
+		select t.id, t.rule_type
+		from unnest(@kinds::bigint[], @rule_types::text[], @points::bigint[], @units::bigint[], @stamps::bigint[], @least::bigint[], @most::bigint[])
+			as ` + unchangedKind + `
+	),`
+
 	givenSale = `sale (id, customer_id, type, spend, award, source,
 			location_id, reference, actor_kind, actor_id, actor_name,
 			created_at, entry, caller, key, fingerprint, status, body,
@@ -114,27 +121,30 @@ const (
 				= (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
 			and t.max_award is not distinct from k.max_award`
 
+	// The conditions come before the account, and customers are joined to the sales: for "id = any (…)", PostgreSQL reads
+	// all customers of a large business if most businesses have few.
 	acceptAndInsert = `
-	buyer as (
-		select id
-		from loyalty.customer
-		where tenant_id = @tenant_id
-			and id = any (@customers::uuid[])
-			and status = 'active'
-			and merged_into is null
-		order by id
-		for key share
-	),
-	accepted as materialized (
+	usable as materialized (
 		select given.*, kind.rule_type as unit
 		from given
 		join kind on kind.id = given.type
-		join buyer on buyer.id = given.customer_id
-		where (given.location_id is null
+		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.customer_id
+		where c.status = 'active'
+			and c.merged_into is null
+			and (given.location_id is null
 				or (select active from loyalty.location where tenant_id = @tenant_id and id = given.location_id))
 			and (given.reference is null
 				or not exists (select from loyalty.transaction where tenant_id = @tenant_id and external_reference = given.reference))
 			and ` + db.KeyIsFree + `
+		order by given.customer_id
+		for key share of c
+	),
+	accepted as materialized (
+		select u.*, a.points, a.stamps, a.entries
+		from usable u
+		join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = u.customer_id
+		order by u.customer_id
+		for no key update of a
 	),
 	sold as (
 		insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
@@ -156,8 +166,11 @@ const countedSQL = `
 func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*ready) (map[*ready]bool, error) {
 	sales, kinds := compatible(sales)
 	statement := recordAllSQL
-	if len(sales) == 1 {
+	switch {
+	case len(sales) == 1:
 		statement = recordOneSQL
+	case ofDifferentCustomers(sales):
+		statement = recordEachSQL
 	}
 	var set []struct{ Set string }
 	var rows []struct{ Place int }
@@ -228,6 +241,15 @@ func compatible(sales []*ready) (together []*ready, kinds []Type) {
 		together = append(together, r)
 	}
 	return together, kinds
+}
+
+// ofDifferentCustomers reports whether no customer occurs twice.
+func ofDifferentCustomers(sales []*ready) bool {
+	seen := make(map[core.ID]bool, len(sales))
+	for _, r := range sales {
+		seen[r.CustomerID] = true
+	}
+	return len(seen) == len(sales)
 }
 
 // hasRuleOf reports whether two types earn the same.
