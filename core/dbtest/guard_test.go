@@ -306,7 +306,7 @@ func TestEachTableHasOneWriter(t *testing.T) {
 		}
 	}
 	// Parts that another package puts into its own statement.
-	parts := map[string]string{db.StoreReplies: "db", ledger.AwardAll: "ledger", ledger.AwardEach: "ledger"}
+	parts := map[string]string{db.StoreReplies: "db", ledger.AwardAll: "ledger", ledger.AwardEach: "ledger", ledger.AwardOne: "ledger"}
 	for _, s := range statements(t) {
 		for part, pkg := range parts {
 			if strings.Contains(s.sql, part) {
@@ -465,6 +465,8 @@ func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
 			return ledger.AwardAll
 		case "AwardEach":
 			return ledger.AwardEach
+		case "AwardOne":
+			return ledger.AwardOne
 		}
 	}
 	t.Fatalf("a statement is put together from a %T", e)

@@ -105,3 +105,28 @@ const AwardEach = `
 		from accepted
 		where award > 0
 	)`
+
+// AwardOne is AwardAll for a single sale, whose account isn't locked before. A missing account leaves an entry without a
+// number, which its column refuses.
+const AwardOne = `
+	moved as (
+		update loyalty.account a
+		set points = a.points + case when s.unit = 'points' then s.award else 0 end,
+			stamps = a.stamps + case when s.unit = 'stamps' then s.award else 0 end,
+			entries = a.entries + case when s.award > 0 then 1 else 0 end,
+			visits = a.visits + 1,
+			spent_cents = a.spent_cents + s.spend
+		from accepted s
+		where a.tenant_id = @tenant_id
+			and a.customer_id = s.customer_id
+		returning a.entries, case when s.unit = 'points' then a.points else a.stamps end as balance
+	),
+	entry as (
+		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
+			actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+		select @tenant_id, s.entry, s.customer_id, s.unit, s.award, 'earn', s.id,
+			s.actor_kind, s.actor_id, s.actor_name, s.created_at, m.entries, m.balance
+		from accepted s
+		left join moved m on true
+		where s.award > 0
+	)`

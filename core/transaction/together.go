@@ -63,14 +63,14 @@ func (s *Service) recordTogether(ctx context.Context, by core.Actor, n New) (t T
 // customer, location and receipt number can be used, and whose idempotency key is new.
 //
 // All customers are locked, then all accounts, each in the order of the customers' IDs. A customer is locked as for a
-// single sale (referencesSQL).
+// sale that is recorded alone (referencesSQL).
 const (
-	recordAllSQL = withGiven + acceptAndInsert + `,` + ledger.AwardAll + `
+	recordAllSQL = withGiven + acceptAll + insertAccepted + `,` + ledger.AwardAll + `
 	select place
 	from accepted`
 
 	// For sales of different customers: nothing is added up.
-	recordEachSQL = withGiven + acceptAndInsert + `,` + ledger.AwardEach + `
+	recordEachSQL = withGiven + acceptAll + insertAccepted + `,` + ledger.AwardEach + `
 	select place
 	from accepted`
 
@@ -88,7 +88,8 @@ const (
 		select t.id, t.rule_type
 		from (values ((@kinds::bigint[])[1], (@rule_types::text[])[1], (@points::bigint[])[1], (@units::bigint[])[1], (@stamps::bigint[])[1], (@least::bigint[])[1], (@most::bigint[])[1]))
 			as ` + unchangedKind + `
-	),` + acceptAndInsert + `,` + ledger.AwardEach + `
+	),
+	accepted` + usableSales + insertAccepted + `,` + ledger.AwardOne + `
 	select place
 	from accepted`
 )
@@ -123,8 +124,7 @@ const (
 
 	// The conditions come before the account, and customers are joined to the sales: for "id = any (…)", PostgreSQL reads
 	// all customers of a large business if most businesses have few.
-	acceptAndInsert = `
-	usable as materialized (
+	usableSales = ` as materialized (
 		select given.*, kind.rule_type as unit
 		from given
 		join kind on kind.id = given.type
@@ -138,14 +138,19 @@ const (
 			and ` + db.KeyIsFree + `
 		order by given.customer_id
 		for key share of c
-	),
+	),`
+
+	acceptAll = `
+	usable` + usableSales + `
 	accepted as materialized (
 		select u.*, a.points, a.stamps, a.entries
 		from usable u
 		join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = u.customer_id
 		order by u.customer_id
 		for no key update of a
-	),
+	),`
+
+	insertAccepted = `
 	sold as (
 		insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
 			points_awarded, stamps_awarded,
