@@ -212,7 +212,13 @@ func (p *Page) Open(path string) {
 	if strings.HasPrefix(path, "/") {
 		path = p.base + path
 	}
-	p.Do(call(page.Navigate, page.NavigateParams{URL: path}))
+	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		got, err := cdp.Call(ctx, tab, page.Navigate, page.NavigateParams{URL: path})
+		if err == nil && got.ErrorText != "" && got.ErrorText != "net::ERR_ABORTED" { // a file or another page instead
+			err = fmt.Errorf("%s: %s", path, got.ErrorText)
+		}
+		return err
+	}))
 }
 
 // Path returns the path and the query of the page.
