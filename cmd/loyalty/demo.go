@@ -34,7 +34,7 @@ func (demoCmd) Run(ctx context.Context) error {
 			fmt.Println("as", signIns(made.People))
 			fmt.Println("with the password, shown once:", password)
 		}
-		secret, err := demo.Token(ctx, a.db, a.tokens, made.Tenant)
+		secret, err := demo.Token(ctx, a.tokens, made)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	if facts.admin, err = a.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}
-	facts.token, err = a.stored("demo-token", func() (string, error) { return demo.Token(ctx, a.db, a.tokens, made.Tenant) })
+	facts.token, err = a.stored("demo-token", func() (string, error) { return demo.Token(ctx, a.tokens, made) })
 	if err != nil {
 		return nil, err
 	}

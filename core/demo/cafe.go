@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/job"
@@ -19,6 +20,14 @@ import (
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
+)
+
+const (
+	firstDay   = 365 // of the year, in days before today
+	opens      = 7*60 + 30
+	forenoon   = 10*60 + 20
+	lastOrders = 17*60 + 45 // leaves time for corrections until 18:00
+	evening    = 18*60 + 40
 )
 
 // cafe is the café during its year.
@@ -32,21 +41,20 @@ type cafe struct {
 	tenant  core.Tenant
 
 	people    []core.Actor // in the order of the team
-	locations map[int]int64
-	typeIDs   []int64 // in the order of the facts
-	guests    []*guest
+	locations []*int64     // of the people; nil: none
+	types     []transaction.Type
 	receipts  int
 }
 
 // open creates the tenant.
 func open(ctx context.Context, d *db.DB) *cafe {
 	jobs := fixture.Must(job.New(d, slog.New(slog.DiscardHandler)))
-	c := &cafe{facts: readFacts(), db: d, jobs: jobs, locations: map[int]int64{}}
-	c.until = d.Now().In(fixture.Must(core.Zone(*c.Business.TimeZone)))
+	c := &cafe{facts: readFacts(), db: d, jobs: jobs}
 	c.service = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
+	c.until = d.Now().In(fixture.Must(core.Zone(*c.Business.TimeZone)))
 	year, month, day := c.until.Date()
 	c.r = rand.New(rand.NewPCG(uint64(year*10_000+int(month)*100+day), 1))
-	c.tenant = fixture.AddTenant(ctx, d.At(c.opened()), system(core.Tenant{}), c.Business)
+	c.tenant = fixture.AddTenant(ctx, d.At(c.ago(firstDay+1, evening)), system(core.Tenant{}), c.Business)
 	return c
 }
 
@@ -55,96 +63,84 @@ func (c *cafe) ago(days, minute int) time.Time {
 	return clock(c.until.AddDate(0, 0, -days), float64(minute))
 }
 
-// opened returns when the café became a tenant: the evening before its first day.
-func (c *cafe) opened() time.Time { return c.ago(daysOpen+1, evening) }
-
 // clock returns a minute of a day in local time, because some days don't have 24 hours.
 func clock(day time.Time, minute float64) time.Time {
 	year, month, date := day.Date()
 	return time.Date(year, month, date, 0, 0, 0, int(minute*60_000)*1e6, day.Location())
 }
 
-// hire adds the team and the locations.
-func (c *cafe) hire(ctx context.Context, password string) (people []staff.Person) {
-	opened := c.db.At(c.opened())
-	for i, n := range c.Team {
-		n.Password = password
-		p := fixture.AddPerson(ctx, opened, system(c.tenant), n.New)
-		people = append(people, p)
-		c.people = append(c.people, fixture.Actor(c.tenant, p))
-		if n.Location != "" {
-			c.locations[i] = fixture.Must(location.NewService(opened).Add(ctx, c.people[owner], location.New{Name: &n.Location})).ID
-		}
-	}
-	c.people = append(c.people, core.Actor{Kind: core.ByToken, Name: "Ordering app", Tenant: c.tenant})
-	return people
-}
-
 func (c *cafe) sales(at time.Time) *transaction.Service { return transaction.NewService(c.db.At(at)) }
 
 func (c *cafe) redemptions(at time.Time) *reward.Service { return reward.NewService(c.db.At(at)) }
 
-func (c *cafe) addTypes(ctx context.Context) {
+func (c *cafe) customers(at time.Time) *customer.Service { return customer.NewService(c.db.At(at)) }
+
+// hire adds the team, their locations, and what they can record.
+func (c *cafe) hire(ctx context.Context, password string) (people []staff.Person) {
+	opened := c.ago(firstDay+1, evening)
+	for _, n := range c.Team {
+		n.Password = password
+		p := fixture.AddPerson(ctx, c.db.At(opened), system(c.tenant), n.New)
+		people, c.people = append(people, p), append(c.people, fixture.Actor(c.tenant, p))
+		var place *int64
+		if n.Location != "" {
+			locations := location.NewService(c.db.At(opened))
+			place = new(fixture.Must(locations.Add(ctx, c.people[owner], location.New{Name: &n.Location})).ID)
+		}
+		c.locations = append(c.locations, place)
+	}
+	c.people = append(c.people, core.Actor{Kind: core.ByToken, Name: "Ordering app", Tenant: c.tenant})
+	c.locations = append(c.locations, nil)
 	for _, n := range c.Types {
-		c.typeIDs = append(c.typeIDs, fixture.Must(c.sales(c.opened()).AddType(ctx, c.people[owner], n)).ID)
+		c.types = append(c.types, fixture.Must(c.sales(opened).AddType(ctx, c.people[owner], n.NewType)))
 	}
+	return people
 }
 
-func (c *cafe) addRewards(ctx context.Context) {
+// changeOffer creates and deactivates what is due on the evening of a day.
+func (c *cafe) changeOffer(ctx context.Context, days int, at time.Time) {
+	due := func(day int) bool { return day == days && day > 0 }
+	adds, ends := c.people[owner], c.people[manager]
+	for i, n := range c.Types {
+		if due(n.Off) {
+			c.types[i] = fixture.Must(c.sales(at).SetTypeActive(ctx, ends, c.types[i].ID, false))
+		}
+	}
 	for i, r := range c.Rewards {
-		r.from, r.to = c.opened().Add(time.Duration(i)*time.Minute), c.until
-		if r.Since > 0 {
-			r.from = c.ago(r.Since, forenoon)
+		rewards := c.redemptions(at.Add(time.Duration(i) * time.Minute)) // lists have them in this order
+		if due(r.Created) {
+			if r.Image != "" {
+				r.Picture = new(readFile(r.Image))
+			}
+			r.made = fixture.Must(rewards.Add(ctx, adds, r.New))
 		}
-		if r.Withdrawn > 0 {
-			r.to = c.ago(r.Withdrawn, evening)
-		}
-		if r.Stock != nil {
-			r.left = *r.Stock
-		}
-		if r.Image != "" {
-			r.Picture = new(readFile(r.Image))
-		}
-		r.made = fixture.Must(c.redemptions(r.from).Add(ctx, c.people[owner], r.New))
-	}
-}
-
-func (c *cafe) addCoupons(ctx context.Context) {
-	for _, n := range c.Coupons {
-		if i := slices.IndexFunc(c.Rewards, func(r *cafeReward) bool { return *r.Name == n.Reward }); i >= 0 {
-			n.BenefitRewardID = new(c.Rewards[i].made.ID.String())
-		}
-		if n.Starts != 0 {
-			n.StartsAt = new(c.ago(n.Starts, 0))
-		}
-		if n.Expires != 0 {
-			n.ExpiresAt = new(c.ago(n.Expires, 0))
-		}
-		n.id = fixture.Must(c.service.At(c.ago(n.Created, forenoon)).Add(ctx, c.people[owner], n.New)).ID
-	}
-}
-
-// tidyUp deactivates what is no longer offered, and lets a reward and a coupon run low. It comes last because a
-// voucher of an inactive coupon can't be redeemed, whatever the clock.
-func (c *cafe) tidyUp(ctx context.Context) {
-	by, yesterday := c.people[manager], c.ago(1, evening)
-	fixture.Must(c.sales(c.ago(openingWeeksEnd, evening)).SetTypeActive(ctx, by, c.typeIDs[openingWeeks], false))
-	for _, r := range c.Rewards {
-		if r.Withdrawn > 0 {
-			fixture.Must(c.redemptions(r.to).SetActive(ctx, by, r.made.ID, false))
-		}
-		if r.NearlyGone {
-			fixture.Must(c.redemptions(yesterday).SetStock(ctx, by, r.made.ID, reward.StockCount{Stock: new(int64(3)), Seen: &r.left}))
+		if due(r.Off) {
+			r.made = fixture.Must(rewards.SetActive(ctx, ends, r.made.ID, false))
 		}
 	}
 	for _, n := range c.Coupons {
-		if n.Off > 0 {
-			fixture.Must(c.service.At(c.ago(n.Off, forenoon)).SetActive(ctx, by, n.id, false))
+		if due(n.Created) {
+			n.made = fixture.Must(c.service.At(at).Add(ctx, adds, c.complete(n)))
 		}
-		if n.NearlyUsedUp {
-			fixture.Must(c.service.At(yesterday).Edit(ctx, by, n.id, coupon.Edit{MaxRedemptions: core.Set(n.redeemed/10*10 + 10)}))
+		if due(n.Off) {
+			n.made = fixture.Must(c.service.At(at).SetActive(ctx, ends, n.made.ID, false))
 		}
 	}
+}
+
+// complete adds to a coupon what depends on the demo: its reward, and its days.
+func (c *cafe) complete(n *cafeCoupon) coupon.New {
+	completed := n.New
+	if i := slices.IndexFunc(c.Rewards, func(r *cafeReward) bool { return *r.Name == n.Reward }); i >= 0 {
+		completed.BenefitRewardID = new(c.Rewards[i].made.ID.String())
+	}
+	if n.Starts != 0 {
+		completed.StartsAt = new(c.ago(n.Starts, 0))
+	}
+	if n.Expires != 0 {
+		completed.ExpiresAt = new(c.ago(n.Expires, 0))
+	}
+	return completed
 }
 
 const (

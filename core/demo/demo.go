@@ -38,26 +38,16 @@ type Options struct {
 
 // Fill makes the demo tenant, or returns it unchanged if it exists. Of two concurrent calls, either may fail.
 func Fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
-	t, err := find(ctx, d)
-	if err == nil {
-		people, err := findPeople(ctx, d, t)
-		return Made{Tenant: t, People: people, Existed: true}, err
-	}
+	made, err := find(ctx, d)
 	if !errors.Is(err, core.ErrNotFound) {
-		return Made{}, err
+		return made, err
 	}
-	var made Made
 	err = db.Atomic(ctx, d, func(d *db.DB) error {
 		return fixture.Run(func() {
 			c := open(ctx, d)
-			people := c.hire(ctx, o.Password)
-			c.addTypes(ctx)
-			c.addRewards(ctx)
-			c.addCoupons(ctx)
+			made = Made{Tenant: c.tenant, People: c.hire(ctx, o.Password)}
 			c.simulate(ctx, o.Progress)
-			c.tidyUp(ctx)
 			c.addInvoices(ctx)
-			made = Made{Tenant: c.tenant, People: people}
 		})
 	})
 	if err != nil {
@@ -66,45 +56,7 @@ func Fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
 	return made, nil
 }
 
-// Token creates a token with every ability for the demo's owner, and returns its secret. The owner gets the usual
-// mail.
-func Token(ctx context.Context, d *db.DB, tokens *token.Service, t core.Tenant) (string, error) {
-	people, err := findPeople(ctx, d, t)
-	if err != nil {
-		return "", err
-	}
-	if len(people) == 0 {
-		return "", ErrNotDemo
-	}
-	name, scopes := "Demo", make([]string, len(token.Abilities))
-	for i, ability := range token.Abilities {
-		scopes[i] = string(ability)
-	}
-	created, err := tokens.Create(ctx, fixture.Actor(t, people[0]), token.New{Name: &name, Scopes: &scopes})
-	return created.Secret, err
-}
-
-func system(t core.Tenant) core.Actor { return core.System(t, "demo") }
-
-// isDemoSQL recognises the demo by its sends, which are never deleted and have keys that no form has.
-const isDemoSQL = `
-	select count(*) > 0 as demo
-	from loyalty.coupon_send
-	where tenant_id = @tenant_id
-		and starts_with(form_key, 'demo ')`
-
-func find(ctx context.Context, d *db.DB) (core.Tenant, error) {
-	t, err := tenant.BySlug(ctx, d, Slug)
-	if err != nil {
-		return t, err
-	}
-	is, err := db.ReadOne[struct{ Demo bool }](ctx, d, system(t), isDemoSQL, nil)
-	if err == nil && !is.Demo {
-		err = ErrNotDemo
-	}
-	return t, err
-}
-
+// findPeopleSQL also recognises the demo: its e-mail addresses are reserved for examples, and can't be changed.
 const findPeopleSQL = `
 	select id, role, name, email
 	from loyalty.staff
@@ -112,10 +64,31 @@ const findPeopleSQL = `
 		and email_key = any(@emails::text[])
 	order by id`
 
-func findPeople(ctx context.Context, d *db.DB, t core.Tenant) ([]staff.Person, error) {
+func find(ctx context.Context, d *db.DB) (Made, error) {
+	t, err := tenant.BySlug(ctx, d, Slug)
+	if err != nil {
+		return Made{}, err
+	}
 	var emails []string
 	for _, p := range readFacts().Team {
 		emails = append(emails, p.Email)
 	}
-	return db.ReadAll[staff.Person](ctx, d, system(t), findPeopleSQL, db.Args{"emails": emails})
+	people, err := db.ReadAll[staff.Person](ctx, d, system(t), findPeopleSQL, db.Args{"emails": emails})
+	if err == nil && len(people) == 0 {
+		err = ErrNotDemo
+	}
+	return Made{Tenant: t, People: people, Existed: true}, err
 }
+
+// Token creates a token with every ability for the demo's owner, and returns its secret. The owner gets the usual
+// mail.
+func Token(ctx context.Context, tokens *token.Service, made Made) (string, error) {
+	scopes := make([]string, len(token.Abilities))
+	for i, ability := range token.Abilities {
+		scopes[i] = string(ability)
+	}
+	created, err := tokens.Create(ctx, fixture.Actor(made.Tenant, made.People[0]), token.New{Name: new("Demo"), Scopes: &scopes})
+	return created.Secret, err
+}
+
+func system(t core.Tenant) core.Actor { return core.System(t, "demo") }

@@ -4,24 +4,16 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
-)
-
-const (
-	daysOpen   = 365
-	opens      = 7*60 + 30  // minutes of the day
-	lastOrders = 17*60 + 45 // leaves time for corrections until 18:00
-	forenoon   = 10*60 + 20 // when the owner creates rewards and coupons
-	evening    = 18*60 + 40 // when coupons are sent
 )
 
 // The people of the café, as indexes of the team. The ordering app is a former integration with sales and no token.
@@ -40,103 +32,98 @@ const (
 	openingWeeks
 )
 
-// openingWeeksEnd is when the type of that name was deactivated.
-const openingWeeksEnd = daysOpen - 30
-
-// facts is what cafe.json says about the café. Days count back from the day on which the demo is made.
+// facts is what cafe.json says about the café. Days count back from the day on which the demo is made; on their
+// evening something is created, sent or deactivated. Day 0 is never.
 type facts struct {
 	Business tenant.New
-	Team     []colleague
-	Types    []transaction.NewType
-	Menu     map[string][]int64 // prices of coffees, drinks, pastries and lunches in cents, frequent ones repeatedly
-	Habits   []habit
-	Months   []float64 // seasonal factors from January on: in July, Stockholm is on holiday
-	Rewards  []*cafeReward
-	Coupons  []*cafeCoupon
-	Regulars []regular // the first and most frequent guests
-	Origins  []origin
-	Mishaps  []string // reasons of adjustments
-	Issuer   billing.Party
-	Plan     billing.PlanInput // the one that the café moves to
-}
-
-// colleague is a person of the team. Cashiers have a location.
-type colleague struct {
-	staff.New
-	Location string
+	Team     []struct {
+		staff.New
+		Location string // of a cashier
+	}
+	Types []struct {
+		transaction.NewType
+		Off int
+	}
+	Menu    map[string][]int64 // prices of coffees, drinks, pastries and lunches in cents, frequent ones repeatedly
+	Habits  []habit
+	Months  []float64 // seasonal factors from January on: in July, Stockholm is on holiday
+	Rewards []*cafeReward
+	Coupons []*cafeCoupon
+	Mishaps []string // reasons of adjustments
+	Issuer  billing.Party
+	Plan    billing.PlanInput // the one that the café moves to
+	Guests  []*guest          // who become customers in the year
 }
 
 // habit is how a group of guests uses the café.
 type habit struct {
-	Share            int      // percentage of the guests
-	Workday, Weekend float64  // probability of a visit
-	Around, Spread   float64  // minutes of the day
-	ByApp            float64  // share of the sales by the ordering app
-	Orders           wordList // keys of the menu: "cp" is a coffee and a pastry
-}
-
-// regular is a guest whom the staff know.
-type regular struct {
-	Name, Note string
-	Tags       []string
-}
-
-// origin is a set of names that go together, and the percentage of guests who have them.
-type origin struct {
-	Share       int
-	First, Last wordList
+	Workday, Weekend float64 // probability of a visit
+	Around, Spread   float64 // minutes of the day
+	ByApp            float64 // share of the sales by the ordering app
+	Orders           string  // keys of the menu: "cp" is a coffee and a pastry
 }
 
 // cafeReward is a reward of the café, and how guests use it.
 type cafeReward struct {
 	reward.New
-	Image      string // a file of this package, or ""
-	Since      int    // days; 0: since the opening
-	Withdrawn  int    // days; 0: active
-	Share      int    // percentage of sales at which guests want it
-	Takes      int    // days from redemption to fulfilment
-	NearlyGone bool   // in the end
+	Image        string // a file of this package, or ""
+	Created, Off int
+	Share        int   // percentage of sales at which guests want it
+	Takes        int   // days from redemption to fulfilment
+	Kept         int64 // of its stock: guests leave these
 
-	made     reward.Reward
-	from, to time.Time // when guests can redeem it
-	left     int64     // of its stock, if that is limited
+	made reward.Reward
 }
 
 // cafeCoupon is a coupon of the café, and how guests use it.
 type cafeCoupon struct {
 	coupon.New
-	Reward          string  // the name of its benefit
-	Created, Off    int     // days; Off is when it was deactivated, 0: active
-	Starts, Expires int     // days; 0: at once, never
+	Reward          string // the name of its benefit
+	Created, Off    int
+	Starts, Expires int
 	Keen            float64 // share of its vouchers that guests want to use
 	MinSpend        int64   // of a sale with which guests use it, in cents
-	NearlyUsedUp    bool    // in the end
-	Sends           []send
+	Kept            int64   // of its redemptions: guests leave these
+	Sends           []struct {
+		Day     int
+		Monthly bool   // on the first of each month instead
+		By      int    // of the team
+		To      string // a segment, or one of chosen
+	}
 
-	id       core.ID
-	redeemed int64 // vouchers
+	made coupon.Coupon
 }
 
-// The manual segments. Other sends are to the segment that they name.
-const (
-	lapsed      = "lapsed"      // guests who bought nothing in the last 30 days
-	celebrating = "celebrating" // guests whose birthday is in this month
-)
+// regulars is how many guests, the first ones, come most often.
+const regulars = 10
 
-// send is a coupon sent on the evening of a day, by the owner or the manager.
-type send struct {
-	Day       int
-	Monthly   bool // on the first of each month instead
-	ByManager bool
-	To        string
+// guest is a customer of the café.
+type guest struct {
+	First, Last string
+	Phone       string // belongs to no one: 070-174 06 05 to 99 are reserved for fiction, and 074-1 is not in use
+	Email       *string
+	Birthday    time.Month
+	Habit       int     // index of habits
+	Keen        float64 // their frequency, compared with others of that habit
+	HasCard     bool    // collects stamps
+	From, Until int     // the days between which they come
+	Note        string  // what the staff know
+	Tags        []string
+
+	id     core.ID // of the customer; zero before they join
+	gone   bool    // inactive
+	bought time.Time
+	// points and stamps without the benefits of vouchers, so that every redemption is affordable
+	has      map[ledger.Unit]int64
+	vouchers []*voucher
 }
 
-// wordList is written as words with spaces between them.
-type wordList []string
-
-func (w *wordList) UnmarshalText(text []byte) error {
-	*w = strings.Fields(string(text))
-	return nil
+// voucher is a guest's copy of a coupon.
+type voucher struct {
+	*cafeCoupon
+	id      core.ID
+	expires time.Time
+	wanted  bool // the guest wants to use it
 }
 
 //go:embed cafe.json *.png
