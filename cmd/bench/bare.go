@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/fixture"
 )
 
 // bareCommand is the argument that makes this program the bare handler.
@@ -40,17 +41,11 @@ const leanCustomerSQL = `
 
 // serveBare serves what Echo and pgx can do at most: a customer by primary key, without tokens, limits,
 // tenants and a log. Addresses, connections, heap growth and the response's fields are the product's.
-func serveBare(ctx context.Context) error {
+func serveBare(ctx context.Context) {
 	debug.SetGCPercent(400)
-	config, err := pgxpool.ParseConfig(os.Getenv("DATABASE_URL"))
-	if err != nil {
-		return err
-	}
+	config := fixture.Must(pgxpool.ParseConfig(os.Getenv("DATABASE_URL")))
 	config.MaxConns = 20
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return err
-	}
+	pool := fixture.Must(pgxpool.NewWithConfig(ctx, config))
 	defer pool.Close()
 	e := echo.New()
 	e.GET("/readyz", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
@@ -70,15 +65,10 @@ func serveBare(ctx context.Context) error {
 		return c.JSON(http.StatusOK, map[string]any{"data": found})
 	})
 	s := httptest.NewUnstartedServer(e) // with a certificate
-	if err := s.Listener.Close(); err != nil {
-		return err
-	}
-	if s.Listener, err = new(net.ListenConfig).Listen(ctx, "tcp", os.Getenv("LOYALTY_ADDR")); err != nil {
-		return err
-	}
+	fixture.Must(0, s.Listener.Close())
+	s.Listener = fixture.Must(new(net.ListenConfig).Listen(ctx, "tcp", os.Getenv("LOYALTY_ADDR")))
 	s.StartTLS()
 	<-ctx.Done()
 	s.CloseClientConnections()
 	s.Close()
-	return nil
 }

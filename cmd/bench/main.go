@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -30,19 +31,19 @@ type bench struct {
 	large       int
 	sales       int
 	connections int
-	seconds     int
-	against     string // an earlier build; "": none
-	alter       string // a statement that changes the schema
-	row         string // the only one to measure in a part's tables
+	lasts       time.Duration // of each measurement
+	against     string        // an earlier build; "": none
+	alter       string        // a statement that changes the schema
+	row         string        // the only one to measure in a part's tables
 
-	dir           string
-	cluster       *localpg.Cluster
-	admin         *pgxpool.Pool // as a superuser
-	product       *server
-	servers       []*server // all, to be stopped
-	business      *business // for API requests
-	largeBusiness *business // nil until createLargeBusiness
-	runs          int       // of pgbench
+	dir             string
+	cluster         *localpg.Cluster
+	admin           *pgxpool.Pool // as a superuser
+	product         *server
+	business        *business   // for API requests
+	largeBusiness   *business   // nil until createLargeBusiness
+	smallBusinesses []*business // none until createSmallBusinesses
+	runs            int         // of pgbench
 }
 
 // part is a part of the run that can be measured alone.
@@ -68,15 +69,16 @@ func main() {
 	flag.IntVar(&b.large, "large", 1_000_000, "customers of the large business, for panel, month and send")
 	flag.IntVar(&b.sales, "sales", 5_000_000, "sales of the large business, over two years")
 	flag.IntVar(&b.connections, "connections", 32, "connections of the load and of pgbench")
-	flag.IntVar(&b.seconds, "seconds", 10, "duration of each measurement")
+	seconds := flag.Int("seconds", 10, "duration of each measurement")
 	flag.StringVar(&b.alter, "alter", "", "a statement to run first: to measure without an index, for example")
 	flag.StringVar(&b.against, "against", "", "an earlier build of the product, for throughput")
 	only := flag.String("only", "", "a part (api, walkin, throughput, neighbours, panel, month, send) or a row of its table (api/record)")
 	flag.Parse()
+	b.lasts = time.Duration(*seconds) * time.Second
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var err error
 	if flag.Arg(0) == bareCommand {
-		err = serveBare(ctx)
+		err = fixture.Run(func() { serveBare(ctx) })
 	} else {
 		err = b.run(ctx, *only)
 	}
@@ -107,11 +109,7 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.cluster.Stop(context.WithoutCancel(ctx))) }()
 	b.product = b.newServer(ctx, b.cluster.URL(), builtProduct, "serve")
-	defer func() {
-		for _, s := range b.servers {
-			s.stop()
-		}
-	}()
+	defer b.product.stop()
 	return fixture.Run(func() { b.measureParts(ctx, only) })
 }
 
@@ -126,7 +124,6 @@ func (b *bench) measureParts(ctx context.Context, only string) {
 			p.measure(b, ctx)
 		}
 	}
-	fmt.Printf("peak memory of the product: %d MB\n", b.product.most)
 	verified := b.product.run(ctx, "verify")
 	fmt.Println("loyalty verify:", verified[strings.LastIndex(verified, "\n")+1:])
 }

@@ -35,10 +35,10 @@ const batchSize = 64
 // summary finds the number of runs, their average latency and their rate in what pgbench prints.
 var summary = regexp.MustCompile(`(?s)actually processed: ([0-9]+).*?latency average = ([0-9.]+) ms.*?tps = ([0-9.]+)`)
 
-// pgbench runs the scripts of a name with the scenario's load.
-func (b *bench) pgbench(ctx context.Context, s scenario, name string) result {
-	r := result{scenario: scenario{name: name + " with pgbench"}}
-	progress("%s", r.name)
+// pgbench runs the scripts of a scenario with its load.
+func (b *bench) pgbench(ctx context.Context, s scenario) result {
+	r := result{scenario: s}
+	progress("%s", s.name)
 	b.runs++
 	database, d := "loyalty", s.business
 	if d == nil {
@@ -48,7 +48,7 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) result {
 	token, _, _ := strings.Cut(d.Tokens["all"], "|")
 	// With batches, the sales of all connections are in flight, as they are without.
 	clients, size := cmp.Or(s.workers, b.connections), 1
-	if name == leanBatch {
+	if s.script == leanBatch {
 		size = min(clients, batchSize)
 		clients /= size
 	}
@@ -62,16 +62,16 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) result {
 	if s.times > 0 {
 		args = append(args, "-t", strconv.Itoa(s.times))
 	} else {
-		args = append(args, "-T", strconv.Itoa(max(1, b.seconds/max(1, s.share))))
+		args = append(args, "-T", strconv.Itoa(max(1, int(cmp.Or(s.lasts, b.lasts).Seconds()))))
 	}
 	if s.rate > 0 {
 		args = append(args, "-R", strconv.Itoa(s.rate))
 	}
 	var head []byte
-	if !strings.HasPrefix(name, "lean") {
+	if !strings.HasPrefix(s.script, "lean") {
 		head = fixture.Must(scripts.ReadFile("pgbench/head.sql"))
 	}
-	for _, file := range fixture.Must(fs.Glob(scripts, "pgbench/"+name+"*.sql")) {
+	for _, file := range fixture.Must(fs.Glob(scripts, "pgbench/"+s.script+"*.sql")) {
 		copied := filepath.Join(b.dir, filepath.Base(file))
 		fixture.Must(0, os.WriteFile(copied, append(head, fixture.Must(scripts.ReadFile(file))...), 0o600))
 		args = append(args, "-f", copied)
@@ -89,8 +89,6 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) result {
 	var count, scripts float64 // in all, and a second
 	fixture.Must(fmt.Sscan(string(found[1])+" "+string(found[2])+" "+string(found[3]), &count, &r.figures[mean], &scripts))
 	r.figures[rate] = scripts * float64(size)
-	count *= float64(size)
-	r.figures[databaseTime] = milliseconds(b.processorTime(nil).database-used.database) / count
-	r.figures[clientTime] = milliseconds(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()) / count
+	r.setProcessorTime(used, b.processorTime(nil), count*float64(size)) // pgbench's counts as this process's
 	return r
 }

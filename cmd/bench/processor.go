@@ -5,33 +5,38 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"example.com/loyalty/core/fixture"
 )
 
-// processorTime is the processor time that a server, the cluster and this process have used.
-type processorTime struct{ server, database, client time.Duration }
+// processorTime has the processor time that a server, the cluster and this process have used, as figures.
+type processorTime map[figure]time.Duration
 
 // processorTime returns the times until now; of a server, if there is one.
-func (b *bench) processorTime(of *server) (t processorTime) {
+func (b *bench) processorTime(of *server) processorTime {
+	t := processorTime{}
 	if of != nil {
-		_, t.server = readProcess(strconv.Itoa(of.cmd.Process.Pid))
+		_, t[serverTime] = readProcess(strconv.Itoa(of.cmd.Process.Pid))
 	}
 	// The first line is the process that starts all others of the cluster.
 	text := fixture.Must(os.ReadFile(filepath.Join(b.cluster.Dir(), "data", "postmaster.pid")))
 	postmaster, _, _ := strings.Cut(string(text), "\n")
-	_, t.database = readProcess(postmaster)
+	_, t[databaseTime] = readProcess(postmaster)
 	for _, dir := range fixture.Must(filepath.Glob("/proc/[0-9]*")) {
 		if parent, used := readProcess(filepath.Base(dir)); parent == postmaster {
-			t.database += used
+			t[databaseTime] += used
 		}
 	}
-	var own syscall.Rusage
-	fixture.Must(0, syscall.Getrusage(syscall.RUSAGE_SELF, &own))
-	t.client = time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	_, t[clientTime] = readProcess("self")
 	return t
+}
+
+// setProcessorTime sets the figures of the time used since an earlier one, by a number of requests.
+func (r *result) setProcessorTime(earlier, now processorTime, requests float64) {
+	for f := range now {
+		r.figures[f] = milliseconds(now[f]-earlier[f]) / max(1, requests)
+	}
 }
 
 // readProcess returns the parent of a process, and the processor time that it and its ended children have

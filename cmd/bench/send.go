@@ -10,7 +10,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
 )
 
 // measureSend measures a send to all customers of the large business: its preview; its vouchers,
@@ -21,28 +20,23 @@ func (b *bench) measureSend(ctx context.Context) {
 	owner := b.signInAs(ctx, d, core.Owner)
 	coupon := 2 // the first already has vouchers
 	couponPath := func() string { return "/admin/coupons/" + numbered(couponIDs, coupon).String() + "/send" }
-	list := []scenario{{name: "segment sizes", workers: 1, times: 3, request: func() *fasthttp.Request {
-		return fragment(owner.get(couponPath() + "/audiences"))
-	}}}
-	for _, segment := range []string{"all", "long_standing", "recent_purchase"} {
-		list = append(list, scenario{name: "preview, " + segment, workers: 1, times: 3, request: func() *fasthttp.Request {
-			return fragment(owner.form(couponPath()+"/preview", url.Values{"segment": {segment}}))
-		}})
+	preview := func(name string, request func() *fasthttp.Request) []scenario {
+		return []scenario{{name: "preview, " + name, workers: 1, times: 3, request: func() *fasthttp.Request { return fragment(request()) }}}
 	}
-	title := fmt.Sprintf("sending to %d customers", d.customers)
-	b.measure(ctx, title, list)
-
-	b.settle(ctx)
+	segment := func(name string) []scenario {
+		return preview(name, func() *fasthttp.Request { return owner.form(couponPath()+"/preview", url.Values{"segment": {name}}) })
+	}
 	send := scenario{name: "send", workers: 1, times: 2, business: d, steps: func(ctx context.Context) (*fasthttp.Request, error) {
 		coupon++
 		return b.send(ctx, owner, couponPath())
 	}}
-	sent := fixture.Must(b.load(ctx, send))
-	same, bare := b.pgbench(ctx, send, "send"), b.pgbench(ctx, send, "bare")
-	printTable(title, []result{sent, same.comparedTo(sent), bare.comparedTo(sent)})
+	b.measure(ctx, fmt.Sprintf("sending to %d customers", d.customers),
+		preview("segment sizes", func() *fasthttp.Request { return owner.get(couponPath() + "/audiences") }),
+		segment("all"), segment("long_standing"), segment("recent_purchase"),
+		[]scenario{send, send.with("send"), send.with("bare")})
 
 	sales := scenario{name: "sales of another business", rate: 100, request: func() *fasthttp.Request { return b.record(b.business) }}
-	alone := fixture.Must(b.load(ctx, sales))
+	alone := b.once(ctx, sales)
 	sales.name, send.times = "sales during a send", 1
 	printTable("sales beside a send", append([]result{alone}, b.together(ctx, send, sales)...))
 }

@@ -30,18 +30,16 @@ type server struct {
 	base    string // base URL, the same for all
 	cmd     *exec.Cmd
 	client  *fasthttp.HostClient // connects all hosts to the server
-	most    int                  // highest value of peakMemory
 }
 
-// newServer chooses an address. All servers have the base URL of the first, so that they understand the same
+// newServer chooses an address. All servers have the base URL of the product, so that they understand the same
 // requests.
 func (b *bench) newServer(ctx context.Context, databaseURL string, command ...string) *server {
 	addr, metrics := freeAddress(ctx), freeAddress(ctx)
 	p := &server{command: command, base: "https://localhost" + strings.TrimPrefix(addr, "127.0.0.1")}
-	if len(b.servers) > 0 {
-		p.base = b.servers[0].base
+	if b.product != nil {
+		p.base = b.product.base
 	}
-	b.servers = append(b.servers, p)
 	fmt.Fprintf(os.Stderr, "profiles of %s: http://%s/debug/pprof/\n", command[0], metrics)
 	p.env = append(os.Environ(),
 		"DATABASE_URL="+databaseURL, "LOYALTY_SECRET="+productSecret, "LOYALTY_DATA_DIR="+filepath.Join(b.dir, "data"),
@@ -112,11 +110,10 @@ func (p *server) resetPeak() {
 }
 
 // peakMemory returns the peak of the process's memory since resetPeak, in MB.
-func (p *server) peakMemory() int {
+func (p *server) peakMemory() float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
-	var kilobytes int
+	var kilobytes float64
 	_, _ = fmt.Sscan(rest, &kilobytes)
-	p.most = max(p.most, kilobytes>>10)
-	return kilobytes >> 10
+	return kilobytes / 1024
 }
