@@ -433,7 +433,7 @@ var customerList = db.NewList(`
 	{page}`, newestVoucherFirst, nil)
 
 var sentList = db.NewList(`
-	select `+voucherColumns+`, k.first_name || ' ' || k.last_name as customer_name, m.status as mail_status, m.done_at as mailed_at
+	select `+voucherColumns+`, k.first_name || ' ' || k.last_name as customer_name, m.status as mail_status
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id

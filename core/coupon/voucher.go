@@ -191,8 +191,7 @@ func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer co
 type SentVoucher struct {
 	Voucher
 	CustomerName string
-	MailStatus   *string    // queued, delivered or failed; nil: no e-mail
-	MailedAt     *time.Time // delivered or failed
+	MailStatus   *string // queued, delivered or failed; nil: no e-mail
 }
 
 // ListSent returns a page of a send's vouchers, by id, highest first.

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"slices"
-	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
@@ -16,11 +15,10 @@ import (
 type Paused struct {
 	Lane      Lane
 	ActorName string // who paused it
-	PausedAt  time.Time
 }
 
 const pausedSQL = `
-	select lane, actor_name, paused_at
+	select lane, actor_name
 	from loyalty.queue_pause`
 
 const pauseSQL = `

@@ -61,8 +61,7 @@ func (f RedemptionFilter) args(check *core.Check) (db.Args, error) {
 type RedemptionDetail struct {
 	NamedRedemption
 	VoidReason  *string
-	EndedByKind *core.ActorKind // who fulfilled or voided it; nil: pending
-	EndedByName *string
+	EndedByName *string         // who fulfilled or voided it; nil: pending
 	Entries     []ledger.Posted `db:"-"` // none for a redemption from a voucher
 }
 

@@ -315,7 +315,7 @@ var (
 // Only the audit log contains who fulfilled or voided a redemption.
 const redemptionDetailSQL = `
 	select ` + namedColumns + `,
-		d.void_reason, l.actor_kind as ended_by_kind, l.actor_name as ended_by_name` + withNames + `
+		d.void_reason, l.actor_name as ended_by_name` + withNames + `
 	left join loyalty.audit_entry l on l.tenant_id = d.tenant_id
 		and l.subject_kind = 'redemption'
 		and l.subject_id = @subject_id

@@ -132,8 +132,7 @@ func (f Filter) args(check *core.Check, t core.Tenant) (db.Args, error) {
 type Detail struct {
 	Named
 	VoidReason   *string
-	VoidedByKind *core.ActorKind // nil: not voided
-	VoidedByName *string
+	VoidedByName *string         // nil: not voided
 	Entries      []ledger.Posted `db:"-"` // none for a sale that earned nothing
 }
 

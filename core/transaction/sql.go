@@ -118,7 +118,7 @@ const (
 // Only the audit log contains who voided a sale.
 const detailSQL = `
 	select ` + namedColumns + `,
-		t.void_reason, v.actor_kind as voided_by_kind, v.actor_name as voided_by_name` + withNames + `
+		t.void_reason, v.actor_name as voided_by_name` + withNames + `
 	left join loyalty.audit_entry v on v.tenant_id = t.tenant_id
 		and v.subject_kind = 'transaction'
 		and v.subject_id = @subject_id

@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"bytes"
 	"context"
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -192,12 +190,7 @@ func (a *Admin) downloadInvoice(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var file bytes.Buffer
-	if err := invoice.PDF(found, &file); err != nil {
-		return err
-	}
-	c.Response().Header().Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": "invoice-" + found.Name() + ".pdf"}))
-	return c.Blob(http.StatusOK, "application/pdf", file.Bytes())
+	return invoice.Download(c, found)
 }
 
 // planNotices warns owners and managers about plan limits that are almost or fully used.

@@ -81,7 +81,7 @@ func TestBilling(t *testing.T) {
 	wants(t, "totals", a.Texts("#invoices td.text-end"), []string{"€ 51.00", "€ 49.00"})
 
 	pdf := owner.Ask(http.MethodGet, invoices+strconv.FormatInt(paid, 10))
-	if pdf.Code != http.StatusOK || !strings.HasPrefix(pdf.Body.String(), "%PDF-") || !strings.HasPrefix(pdf.Header().Get("Content-Disposition"), "attachment; filename=invoice-") {
+	if pdf.Code != http.StatusOK || !strings.HasPrefix(pdf.Body.String(), "%PDF-") || !strings.HasPrefix(pdf.Header().Get("Content-Disposition"), "attachment; filename=\"invoice-") {
 		t.Errorf("the PDF = %d %v", pdf.Code, pdf.Header())
 	}
 	if a := owner.Ask(http.MethodGet, invoices+strconv.FormatInt(foreign, 10)); a.Code != http.StatusNotFound {

@@ -120,7 +120,7 @@ func (a *Admin) phoneConflicts(c echo.Context, form *page.Form) (conflicts []vie
 		var conflict views.PhoneConflict
 		for _, id := range v.Records {
 			if who, found := byID[id]; found {
-				conflict.Customers = append(conflict.Customers, views.PhoneCustomer{Name: customerName(who), Phone: who.Phone, Path: customerPath(id)})
+				conflict.Customers = append(conflict.Customers, views.PhoneCustomer{Name: page.CustomerName(who), Phone: who.Phone, Path: customerPath(id)})
 			}
 		}
 		switch len(conflict.Customers) {

@@ -36,7 +36,7 @@ func (a *Admin) askEraseCustomer(c echo.Context) error {
 func (a *Admin) eraseForm(c echo.Context, status int, of customer.Customer, form *page.Form) error {
 	path := customerPath(of.ID)
 	v := views.Erasure{
-		Frame: a.customerFrame(c, of, "Erase "+customerName(of)+"?"), Action: path + "/erase", Cancel: path, DataPath: path + "/data",
+		Frame: a.customerFrame(c, of, "Erase "+page.CustomerName(of)+"?"), Action: path + "/erase", Cancel: path, DataPath: path + "/data",
 		Balance:    page.Units(of.PointsBalance, "points") + " and " + page.Units(of.StampsBalance, "stamps"),
 		Understood: form.Field("understood", "I understand that this can't be undone"),
 	}

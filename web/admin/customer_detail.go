@@ -96,9 +96,9 @@ func (a *Admin) customerOf(c echo.Context) (customer.Customer, error) {
 func (a *Admin) customerFrame(c echo.Context, of customer.Customer, title string) views.Frame {
 	crumbs := []ui.Crumb{{Label: "Customers", Path: customersPath}}
 	if title == "" {
-		title = customerName(of)
+		title = page.CustomerName(of)
 	} else {
-		crumbs = append(crumbs, ui.Crumb{Label: customerName(of), Path: customerPath(of.ID)})
+		crumbs = append(crumbs, ui.Crumb{Label: page.CustomerName(of), Path: customerPath(of.ID)})
 	}
 	return a.frame(c, title, customersPath, crumbs...)
 }
@@ -112,7 +112,7 @@ func (a *Admin) customerDetail(c echo.Context, of customer.Profile) (views.Custo
 	active, zone := of.Status == customer.Active, by.Tenant.TimeZone
 	v := views.CustomerDetail{
 		Frame: a.customerFrame(c, of.Customer, ""),
-		Path:  customerPath(of.ID), Name: customerName(of.Customer), Status: customerStatus(of.Customer),
+		Path:  customerPath(of.ID), Name: page.CustomerName(of.Customer), Status: customerStatus(of.Customer),
 		Phone: of.Phone, Email: orZero(of.Email), Since: page.Date(of.CreatedAt, zone), ID: of.ID.String(),
 		Note: orZero(of.Note), Balance: profileBalance(of.Customer, outlook), Figures: a.profileFigures(by.Tenant, of), Consent: consentLines(of, zone),
 		Erased: of.Erased, Inactive: !active && !of.Erased,

@@ -58,7 +58,7 @@ func (a *Admin) editCustomer(c echo.Context) error {
 		},
 		Refused: func(status int, form *page.Form) error { return a.customerEditForm(c, status, old, form) },
 		To:      page.To[customer.Customer](customerPath(old.ID)),
-		Done:    func(edited customer.Customer) string { return customerName(edited) + " was saved." },
+		Done:    func(edited customer.Customer) string { return page.CustomerName(edited) + " was saved." },
 	})
 }
 
@@ -81,7 +81,7 @@ func (a *Admin) changeCustomer(change func(context.Context, core.Actor, core.ID)
 		if undo != "" {
 			back = &ui.Undo{Path: customerPath(id) + undo}
 		}
-		a.FlashUndo(c, ui.Done, customerName(changed)+message, back)
+		a.FlashUndo(c, ui.Done, page.CustomerName(changed)+message, back)
 		return a.Redirect(c, customerPath(id))
 	}
 }
@@ -101,7 +101,7 @@ func (a *Admin) askDeactivateCustomer(c echo.Context) error {
 	}
 	path := customerPath(found.ID)
 	return a.confirm(c, http.StatusOK, views.Confirm{
-		Frame: a.customerFrame(c, found, "Deactivate "+customerName(found)+"?"),
+		Frame: a.customerFrame(c, found, "Deactivate "+page.CustomerName(found)+"?"),
 		Confirm: ui.Confirm{
 			Action: path + "/deactivate", Button: "Deactivate customer", Danger: true, Cancel: path,
 			Words: []string{"They can't earn or redeem and get no new vouchers until you activate them again. Their balance, history and vouchers are kept."},
@@ -115,7 +115,7 @@ func (a *Admin) askSubscribeCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	path, name := customerPath(found.ID), customerName(found)
+	path, name := customerPath(found.ID), page.CustomerName(found)
 	v := views.Confirm{
 		Frame: a.customerFrame(c, found, "Subscribe "+name+" to e-mails?"),
 		Confirm: ui.Confirm{

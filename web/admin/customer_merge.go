@@ -45,7 +45,7 @@ func (a *Admin) pickDuplicate(c echo.Context, kept customer.Customer) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	v := views.CustomerPicker{
 		Frame: a.customerFrame(c, kept, "Merge duplicate"), Path: customerPath(kept.ID) + "/merge",
-		Question: "Choose the duplicate of " + customerName(kept), Heading: "Likely duplicates",
+		Question: "Choose the duplicate of " + page.CustomerName(kept), Heading: "Likely duplicates",
 		Search: q.Field("search", "Name, phone or e-mail"),
 	}
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
@@ -88,7 +88,7 @@ func (a *Admin) mergePreview(c echo.Context, status int, kept customer.Customer,
 		Frame: a.customerFrame(c, kept, "Merge duplicate"), Action: path + "/merge", Cancel: path,
 		Swap:    page.WithQuery(customerPath(p.Merged.ID)+"/merge", "customer_ulid", kept.ID.String()),
 		FormKey: a.NewFormKey(), Merged: p.Merged.ID.String(),
-		Names: [2]string{customerName(p.Kept.Customer), customerName(p.Merged.Customer)},
+		Names: [2]string{page.CustomerName(p.Kept.Customer), page.CustomerName(p.Merged.Customer)},
 		Rows:  mergeRows(p), Moved: a.movedFigures(page.Actor(c).Tenant, p.Merged),
 	}
 	v.Problem = problem
@@ -112,7 +112,7 @@ func mergeRows(p merging.Preview) []views.MergeRow {
 	rows := []views.MergeRow{
 		{Label: "Points", Kept: page.Number(p.Kept.PointsBalance), Merged: page.Number(p.Merged.PointsBalance), Result: page.Number(p.Points)},
 		{Label: "Stamps", Kept: page.Number(p.Kept.StampsBalance), Merged: page.Number(p.Merged.StampsBalance), Result: page.Number(p.Stamps)},
-		{Label: "Name", Kept: customerName(p.Kept.Customer), Merged: customerName(p.Merged.Customer), Result: customerName(p.Kept.Customer)},
+		{Label: "Name", Kept: page.CustomerName(p.Kept.Customer), Merged: page.CustomerName(p.Merged.Customer), Result: page.CustomerName(p.Kept.Customer)},
 		{Label: "Phone", Kept: p.Kept.Phone, Merged: p.Merged.Phone, Result: p.Kept.Phone},
 		{Label: "E-mail", Kept: none(p.Kept.Email), Merged: none(p.Merged.Email), Result: none(cmp.Or(p.Kept.Email, p.Merged.Email))},
 		{Label: "Coupon e-mails", Kept: mails(p.Kept), Merged: mails(p.Merged), Result: subscribed},
@@ -169,7 +169,7 @@ func (a *Admin) mergeCustomer(c echo.Context) error {
 		Once: true,
 		To:   page.To[customer.Customer](customerPath(id)),
 		Done: func(kept customer.Customer) string {
-			return "The duplicate was merged into " + customerName(kept) + "."
+			return "The duplicate was merged into " + page.CustomerName(kept) + "."
 		},
 	})
 }

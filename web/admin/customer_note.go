@@ -48,7 +48,7 @@ func (a *Admin) askNote(c echo.Context) error {
 func (a *Admin) noteForm(c echo.Context, status int, of customer.Profile, form *page.Form) error {
 	path := customerPath(of.ID)
 	v := views.NoteForm{
-		Frame: a.customerFrame(c, of.Customer, "Note about "+customerName(of.Customer)), Action: path + "/note", Cancel: path,
+		Frame: a.customerFrame(c, of.Customer, "Note about "+page.CustomerName(of.Customer)), Action: path + "/note", Cancel: path,
 		Began: form.Original(), Note: form.Field("note", "Note"),
 	}
 	v.Problem = form.Problem()
@@ -90,7 +90,7 @@ func (a *Admin) tagForm(c echo.Context, status int, of customer.Profile, form *p
 	}
 	path := customerPath(of.ID)
 	v := views.TagForm{
-		Frame: a.customerFrame(c, of.Customer, "Tags of "+customerName(of.Customer)), Action: path + "/tags", Cancel: path,
+		Frame: a.customerFrame(c, of.Customer, "Tags of "+page.CustomerName(of.Customer)), Action: path + "/tags", Cancel: path,
 		Tag: form.Field("tag", "New tag"), Tags: of.Tags, Suggested: known,
 	}
 	v.Problem = form.Problem()

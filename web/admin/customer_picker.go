@@ -62,7 +62,7 @@ func (a *Admin) searchedOrSuggested(
 
 func foundCustomer(found customer.Customer, path string) views.Found {
 	f := views.Found{
-		ID: found.ID.String(), Name: customerName(found), Phone: found.Phone, Balance: page.Units(found.PointsBalance, "points"),
+		ID: found.ID.String(), Name: page.CustomerName(found), Phone: found.Phone, Balance: page.Units(found.PointsBalance, "points"),
 		Path: path,
 	}
 	if found.StampsBalance != 0 {

@@ -46,14 +46,6 @@ func (a *Admin) customerRoutes() []route {
 
 func customerPath(id core.ID) string { return customersPath + "/" + id.String() }
 
-// customerName is a customer's full name, or "Erased customer".
-func customerName(c customer.Customer) string {
-	if c.Erased {
-		return "Erased customer"
-	}
-	return c.FirstName + " " + c.LastName
-}
-
 func customerStatus(c customer.Customer) ui.Badge {
 	switch {
 	case c.Erased:
@@ -151,7 +143,7 @@ func customerFilter(q *page.Form) customer.Filter {
 }
 
 func customerRow(r customer.Row, search string, now time.Time, zone *time.Location) views.CustomerRow {
-	name := customerName(r.Customer)
+	name := page.CustomerName(r.Customer)
 	row := views.CustomerRow{
 		Path: customerPath(r.ID), Label: name, Name: mark(name, search), Phone: mark(r.Phone, search),
 		Email: mark(orZero(r.Email), search), Points: page.Number(r.PointsBalance), Stamps: page.Number(r.StampsBalance), LastVisit: "Never",
@@ -210,9 +202,9 @@ func (a *Admin) addCustomer(c echo.Context) error {
 		return a.Redirect(c, page.TillPath+"/customers/"+made.ID.String())
 	}
 	if made.Created {
-		a.Flash(c, ui.Done, customerName(made.Customer)+" was added.")
+		a.Flash(c, ui.Done, page.CustomerName(made.Customer)+" was added.")
 	} else {
-		a.Flash(c, ui.Warning, "Not added: "+customerName(made.Customer)+" already uses this phone number or e-mail address.")
+		a.Flash(c, ui.Warning, "Not added: "+page.CustomerName(made.Customer)+" already uses this phone number or e-mail address.")
 	}
 	return a.Redirect(c, customerPath(made.ID))
 }

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"log/slog"
-	"net/http"
 
 	"github.com/labstack/echo/v4"
 
@@ -46,7 +45,7 @@ var navigation = []struct {
 
 func (a *Admin) frameRoutes() []route {
 	return []route{
-		{method: post, path: "/admin/theme", handle: a.switchTheme},
+		{method: post, path: "/admin/theme", handle: a.SwitchTheme(page.PanelPath)},
 	}
 }
 
@@ -119,14 +118,4 @@ func navItems(sections []section, role core.Role, current string) (items []views
 		}
 	}
 	return items
-}
-
-// switchTheme toggles light and dark in browsers without scripts.
-func (a *Admin) switchTheme(c echo.Context) error {
-	next := "dark"
-	if page.Theme(c) == "dark" {
-		next = "light"
-	}
-	c.SetCookie(&http.Cookie{Name: "theme", Value: next, Path: "/", MaxAge: 365 * 24 * 3600, Secure: true, SameSite: http.SameSiteLaxMode})
-	return a.Redirect(c, page.Back(c, page.PanelPath))
 }

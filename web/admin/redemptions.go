@@ -112,7 +112,7 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 			return err
 		}
 		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: who.ID.String()})
-		v.Customer = &ui.Pair{Name: customerName(who), Value: customerPath(who.ID)}
+		v.Customer = &ui.Pair{Name: page.CustomerName(who), Value: customerPath(who.ID)}
 		v.NewPath = page.WithQuery(v.NewPath, "customer_ulid", who.ID.String())
 	}
 	v.Problem = q.Problem()
@@ -449,7 +449,7 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 	if unit == ledger.Stamps {
 		before = who.StampsBalance
 	}
-	name, back := customerName(who), page.WithQuery(redemptionsPath+"/new", "customer_ulid", who.ID.String())
+	name, back := page.CustomerName(who), page.WithQuery(redemptionsPath+"/new", "customer_ulid", who.ID.String())
 	words := []string{name + " gets “" + r.Name + "” for " + rewardCost(r.Reward) + "."}
 	if before >= price {
 		words = append(words, "Their balance goes from "+page.Units(before, unit)+" to "+page.Units(before-price, unit)+".")

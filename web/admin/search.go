@@ -143,7 +143,7 @@ func searchedCustomer(r customer.Row, search string, now time.Time, zone *time.L
 		facts += " · " + strings.ReplaceAll("Last visit "+page.Ago(*r.LastVisit, now, zone), " ", "\u00a0")
 	}
 	v := views.SearchedCustomer{
-		Name: mark(customerName(r.Customer), search), Facts: mark(facts, search), Label: customerName(r.Customer),
+		Name: mark(page.CustomerName(r.Customer), search), Facts: mark(facts, search), Label: page.CustomerName(r.Customer),
 		Balance: page.Number(r.PointsBalance), Unit: "points", Open: customerPath(r.ID),
 	}
 	if r.PointsBalance == 0 && r.StampsBalance != 0 {

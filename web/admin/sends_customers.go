@@ -199,7 +199,7 @@ func (a *Admin) chooser(c echo.Context, of core.ID, form *page.Form, picked *sel
 	}
 	addCandidates(&v, picked, step, known)
 	if removed, ok := known[orZero(step.removed)]; ok {
-		v.Said = customerName(removed) + " removed"
+		v.Said = page.CustomerName(removed) + " removed"
 	}
 	v.Customers, v.Number = picked.String(), page.Number(int64(len(picked.ids)))
 	v.Count = page.Count(int64(len(picked.ids)), "customer chosen", "customers chosen")
@@ -248,7 +248,7 @@ func addCandidates(v *views.Chooser, picked *selection, step choosing, known map
 	}
 	switch {
 	case len(step.candidates) == 1 && added == 1:
-		v.Said = customerName(last) + " added"
+		v.Said = page.CustomerName(last) + " added"
 	case len(step.candidates) > 0:
 		v.Said = page.Count(added, "customer added", "customers added")
 		if before > 0 {
@@ -276,7 +276,7 @@ func shortened(s string, limit int) string {
 }
 
 func chosenRow(k customer.Customer, chosen bool) views.ChosenRow {
-	r := views.ChosenRow{ID: k.ID.String(), Name: customerName(k), Contact: "No e-mail", Chosen: chosen}
+	r := views.ChosenRow{ID: k.ID.String(), Name: page.CustomerName(k), Contact: "No e-mail", Chosen: chosen}
 	if k.Email != nil {
 		r.Contact = *k.Email
 	}

@@ -37,7 +37,7 @@ func (a *Admin) setupCustomer(c echo.Context, status int, s tenant.Setup, form *
 		if err != nil {
 			return err
 		}
-		v.Customer = &views.SetupPerson{Name: customerName(found), Phone: found.Phone, Path: customerPath(found.ID)}
+		v.Customer = &views.SetupPerson{Name: page.CustomerName(found), Phone: found.Phone, Path: customerPath(found.ID)}
 		return a.Render(c, status, views.SetupCustomerPage(v), nil)
 	}
 	if page.Actor(c).Tenant.Country == "" {

@@ -59,7 +59,7 @@ func (a *Admin) setupSale(c echo.Context, status int, s tenant.Setup, form *page
 	if err != nil {
 		return err
 	}
-	v.Customer = &views.SetupPerson{Name: customerName(buyer), Phone: buyer.Phone}
+	v.Customer = &views.SetupPerson{Name: page.CustomerName(buyer), Phone: buyer.Phone}
 	v.Spend = spendField(form, by.Tenant.Currency)
 	v.Spend.Echo = false
 	v.Spend.Help = "Paid by " + buyer.FirstName

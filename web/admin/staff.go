@@ -302,21 +302,12 @@ func personTokenPath(person, id int64) string {
 	return personPath(person) + "/tokens/" + strconv.FormatInt(id, 10) + "/revoke"
 }
 
-// tokenNumber returns the token's id in the path of a person's token.
-func tokenNumber(c echo.Context) (int64, error) {
-	n, err := strconv.ParseInt(c.Param("token"), 10, 64)
-	if err != nil {
-		return 0, core.ErrNotFound
-	}
-	return n, nil
-}
-
 func (a *Admin) askRevokeOf(c echo.Context) error {
 	p, err := a.personOf(c)
 	if err != nil {
 		return err
 	}
-	id, err := tokenNumber(c)
+	id, err := page.PathNumber(c, "token")
 	if err != nil {
 		return err
 	}
@@ -332,7 +323,7 @@ func (a *Admin) revokeTokenOf(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := tokenNumber(c)
+	id, err := page.PathNumber(c, "token")
 	if err != nil {
 		return err
 	}

@@ -34,13 +34,7 @@ func (a *Admin) transactionRoutes() []route {
 func transactionPath(id core.ID) string { return transactionsPath + "/" + id.String() }
 
 // pathID reads the ULID of a path. Anything else is not found.
-func pathID(c echo.Context) (core.ID, error) {
-	id, err := core.ParseID(c.Param("ulid"))
-	if err != nil {
-		return core.ID{}, core.ErrNotFound
-	}
-	return id, nil
-}
+func pathID(c echo.Context) (core.ID, error) { return core.ParseID(c.Param("ulid")) }
 
 // transactionFilter reads the filters of the list and of its exports.
 func transactionFilter(q *page.Form, currency string) transaction.Filter {
@@ -338,7 +332,7 @@ func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) err
 	form.Field("customer_ulid", "Customer")
 	v.Problem = form.Problem()
 	if chosen.Status != customer.Active {
-		v.Problem = &ui.Problem{Sentence: customerName(chosen) + " is inactive and can't earn."}
+		v.Problem = &ui.Problem{Sentence: page.CustomerName(chosen) + " is inactive and can't earn."}
 		if chosen.Erased {
 			v.Problem.Sentence = "This customer was erased and can't earn."
 		}

@@ -31,14 +31,7 @@ func (a *Admin) typeRoutes() []route {
 	}
 }
 
-// pathNumber reads the integer id of a path. Anything else is not found.
-func pathNumber(c echo.Context) (int64, error) {
-	n, err := strconv.ParseInt(c.Param("id"), 10, 64)
-	if err != nil {
-		return 0, core.ErrNotFound
-	}
-	return n, nil
-}
+func pathNumber(c echo.Context) (int64, error) { return page.PathNumber(c, "id") }
 
 func typePath(id int64) string { return typesPath + "/" + strconv.FormatInt(id, 10) }
 

@@ -92,7 +92,7 @@ func (p *Pages) changePassword(c echo.Context) error {
 	}
 	proof, err := p.Auth.ChangePassword(c.Request().Context(), page.Actor(c), form.Value("current_password"), form.Value("password"))
 	if form.Refused(err) {
-		return p.accountPage(c, refusedStatus(c, err), nil, form)
+		return p.accountPage(c, page.RefusedStatus(c, err), nil, form)
 	}
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func (p *Pages) forgot(c echo.Context) error {
 	}
 	err = p.Auth.RequestReset(c.Request().Context(), v, form.Value("email"))
 	if form.Refused(err) {
-		return p.forgotForm(c, refusedStatus(c, err), form)
+		return p.forgotForm(c, page.RefusedStatus(c, err), form)
 	}
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (p *Pages) reset(c echo.Context) error {
 	n := auth.NewPassword{Password: form.Value("password"), RevokeTokens: form.Checked(revokeTokens)}
 	err = p.Auth.Reset(c.Request().Context(), v, c.Param("secret"), n)
 	if form.Refused(err) {
-		return p.resetForm(c, refusedStatus(c, err), form)
+		return p.resetForm(c, page.RefusedStatus(c, err), form)
 	}
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (p *Pages) acceptInvitation(c echo.Context) error {
 		Name: form.Value("name"), Password: form.Value("password"),
 	})
 	if form.Refused(err) {
-		return p.invitationForm(c, refusedStatus(c, err), form)
+		return p.invitationForm(c, page.RefusedStatus(c, err), form)
 	}
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func (p *Pages) signIn(c echo.Context) error {
 	}
 	in, err := p.Auth.SignIn(c.Request().Context(), v, auth.Credentials{Email: form.Value("email"), Password: form.Value("password")})
 	if form.Refused(err) {
-		return p.signInForm(c, refusedStatus(c, err), form)
+		return p.signInForm(c, page.RefusedStatus(c, err), form)
 	}
 	if err != nil {
 		return err
@@ -72,16 +72,6 @@ func (p *Pages) signIn(c echo.Context) error {
 		return p.Redirect(c, page.WithQuery(p.codePath(), "to", form.Value("to")))
 	}
 	return p.enter(c, in, form.Value("to"))
-}
-
-// refusedStatus is the status of a refused form: 429 with Retry-After after too many attempts, else 422.
-func refusedStatus(c echo.Context, err error) int {
-	var refusal *core.Error
-	if errors.As(err, &refusal) && refusal.Kind == core.KindThrottled {
-		page.RetryAfter(c, refusal.Wait)
-		return http.StatusTooManyRequests
-	}
-	return http.StatusUnprocessableEntity
 }
 
 // enter signs the person in and leads to the page they wanted, or first to the setup of two-step
@@ -212,7 +202,7 @@ func (p *Pages) giveCode(c echo.Context) error {
 		p.Flash(c, ui.Warning, auth.ErrSignInAgain.Message)
 		return p.Redirect(c, page.WithQuery(p.signInPath(), "to", form.Value("to")))
 	case form.Refused(err):
-		return p.codeForm(c, refusedStatus(c, err), form, len(form.Value("code")) > 7)
+		return p.codeForm(c, page.RefusedStatus(c, err), form, len(form.Value("code")) > 7)
 	case err != nil:
 		return err
 	}

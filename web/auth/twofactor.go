@@ -88,7 +88,7 @@ func (p *Pages) confirmTwoFactor(c echo.Context) error {
 	enrolment, err := p.Auth.ConfirmTwoFactor(c.Request().Context(), page.Actor(c), form.Value("code"))
 	switch {
 	case form.Refused(err):
-		return p.setupForm(c, refusedStatus(c, err), form)
+		return p.setupForm(c, page.RefusedStatus(c, err), form)
 	case errors.Is(err, core.ErrNotFound): // sent twice, or cancelled meanwhile
 		p.Flash(c, ui.Warning, "Already confirmed or cancelled. If you didn't save your recovery codes, create new ones.")
 		return p.Redirect(c, p.Account)
@@ -145,7 +145,7 @@ func (p *Pages) answered(c echo.Context, q question, run func(password string) e
 		p.Flash(c, ui.Refused, said)
 		return false, p.Redirect(c, p.Account)
 	case form.Refused(err):
-		return false, p.ask(c, refusedStatus(c, err), q, form)
+		return false, p.ask(c, page.RefusedStatus(c, err), q, form)
 	case errors.Is(err, core.ErrNotFound):
 		return false, p.Redirect(c, p.Account) // it is already off
 	}

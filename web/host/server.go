@@ -82,10 +82,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return errors.Join(s.secure.Shutdown(ctx), <-plain)
 }
 
-// OnShutdown registers a function that ends endless requests, such as event streams. It is called once,
-// when Shutdown starts.
-func (s *Server) OnShutdown(f func()) { s.secure.RegisterOnShutdown(sync.OnceFunc(f)) }
-
 // accept starts a goroutine for each connection until l is closed, so that a silent client doesn't block
 // others.
 func (s *Server) accept(l net.Listener, handle func(net.Conn)) {

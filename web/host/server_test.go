@@ -234,8 +234,6 @@ func TestShutdownLetsRequestsInFlightFinish(t *testing.T) {
 			_, _ = fmt.Fprint(w, "done")
 		}))
 		silent := s.dial(t)
-		told := make(chan struct{})
-		s.OnShutdown(func() { close(told) })
 		client, answered := s.client(t, http2), make(chan string, 1)
 		go func() {
 			a, err := try(client, "https://localhost:8443/")
@@ -245,7 +243,6 @@ func TestShutdownLetsRequestsInFlightFinish(t *testing.T) {
 		down := make(chan error, 1)
 		go func() { down <- s.Shutdown(t.Context()) }()
 
-		<-told
 		if err := <-s.ended; !errors.Is(err, http.ErrServerClosed) {
 			t.Errorf("Serve = %v, want ErrServerClosed", err)
 		}

@@ -10,12 +10,14 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
+	"github.com/labstack/echo/v4"
 	"golang.org/x/image/font/sfnt"
 
 	"example.com/loyalty/core/billing"
@@ -25,6 +27,16 @@ import (
 // FileName returns the name of an invoice's PDF file.
 func FileName(i billing.Invoice) string {
 	return "invoice-" + strings.ToLower(strings.ReplaceAll(i.Name(), " ", "-")) + ".pdf"
+}
+
+// Download answers with an invoice's PDF file.
+func Download(c echo.Context, i billing.Invoice) error {
+	var file bytes.Buffer
+	if err := PDF(i, &file); err != nil {
+		return fmt.Errorf("draw invoice %d: %w", i.ID, err)
+	}
+	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="`+FileName(i)+`"`)
+	return c.Blob(http.StatusOK, "application/pdf", file.Bytes())
 }
 
 // Rate formats a tax rate in hundredths of a percent: 25.5 %.

@@ -132,6 +132,16 @@ func RetryAfter(c echo.Context, wait time.Duration) {
 	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(seconds, 10))
 }
 
+// RefusedStatus is the status of a refused form: 429 with Retry-After after too many attempts, else 422.
+func RefusedStatus(c echo.Context, err error) int {
+	var refusal *core.Error
+	if errors.As(err, &refusal) && refusal.Kind == core.KindThrottled {
+		RetryAfter(c, refusal.Wait)
+		return http.StatusTooManyRequests
+	}
+	return http.StatusUnprocessableEntity
+}
+
 // FirstMessage words the first violation, by the order of the fields' names; "" for none.
 func FirstMessage(f core.Fields) string {
 	for _, name := range f.Names() {

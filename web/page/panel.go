@@ -3,11 +3,13 @@ package page
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 )
 
 // Paths that other areas link to.
@@ -72,12 +74,33 @@ func signedIn(path string) bool {
 
 func within(path, area string) bool { return path == area || strings.HasPrefix(path, area+"/") }
 
+// PathNumber reads a number in the path. Anything else is core.ErrNotFound.
+func PathNumber(c echo.Context, name string) (int64, error) {
+	n, err := strconv.ParseInt(c.Param(name), 10, 64)
+	if err != nil {
+		return 0, core.ErrNotFound
+	}
+	return n, nil
+}
+
 // Theme is the chosen theme, or "" for the device's.
 func Theme(c echo.Context) string {
 	if cookie, err := c.Cookie("theme"); err == nil && (cookie.Value == "dark" || cookie.Value == "light") {
 		return cookie.Value
 	}
 	return ""
+}
+
+// SwitchTheme returns a handler that toggles light and dark in browsers without scripts, and goes back, or to home.
+func (k *Kit) SwitchTheme(home string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		next := "dark"
+		if Theme(c) == "dark" {
+			next = "light"
+		}
+		c.SetCookie(&http.Cookie{Name: "theme", Value: next, Path: "/", MaxAge: 365 * 24 * 3600, Secure: true, SameSite: http.SameSiteLaxMode})
+		return k.Redirect(c, Back(c, home))
+	}
 }
 
 // RewardPicture returns the path of a reward's picture for people who are signed in, or "" without a hash. A
@@ -87,4 +110,12 @@ func RewardPicture(reward core.ID, hash *string) string {
 		return ""
 	}
 	return PanelPath + "/rewards/" + reward.String() + "/picture/" + *hash
+}
+
+// CustomerName is a customer's full name, or "Erased customer".
+func CustomerName(c customer.Customer) string {
+	if c.Erased {
+		return "Erased customer"
+	}
+	return strings.TrimSpace(c.FirstName + " " + c.LastName)
 }

@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"net/http"
 	"slices"
 	"time"
 
@@ -45,7 +44,7 @@ var (
 func (p *Platform) frameRoutes() []route {
 	return []route{
 		{method: get, path: home, handle: func(c echo.Context) error { return p.Redirect(c, firstPage) }},
-		{method: post, path: themePath, public: true, handle: p.switchTheme},
+		{method: post, path: themePath, public: true, handle: p.SwitchTheme(home)},
 	}
 }
 
@@ -68,16 +67,6 @@ func markCurrent(all []views.NavItem, section string) []views.NavItem {
 		list[i].Current = list[i].Path == section
 	}
 	return list
-}
-
-// switchTheme toggles light and dark for browsers without scripts.
-func (p *Platform) switchTheme(c echo.Context) error {
-	next := "dark"
-	if page.Theme(c) == "dark" {
-		next = "light"
-	}
-	c.SetCookie(&http.Cookie{Name: "theme", Value: next, Path: "/", MaxAge: 365 * 24 * 3600, Secure: true, SameSite: http.SameSiteLaxMode})
-	return p.Redirect(c, page.Back(c, home))
 }
 
 // moment is the view of an instant that text describes.

@@ -1,8 +1,6 @@
 package platform
 
 import (
-	"bytes"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -153,10 +151,5 @@ func invoiceSteps(i billing.Invoice, now time.Time) (steps []views.InvoiceStep) 
 
 // downloadInvoice answers with the PDF. A draft looks as if it were issued today.
 func (p *Platform) downloadInvoice(c echo.Context, i billing.Invoice) error {
-	var file bytes.Buffer
-	if err := invoice.PDF(i, &file); err != nil {
-		return fmt.Errorf("draw invoice %d: %w", i.ID, err)
-	}
-	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="`+invoice.FileName(i)+`"`)
-	return c.Blob(http.StatusOK, "application/pdf", file.Bytes())
+	return invoice.Download(c, i)
 }

@@ -3,11 +3,10 @@ package platform
 import (
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
-	"example.com/loyalty/core"
+	"example.com/loyalty/web/page"
 )
 
 const (
@@ -42,28 +41,4 @@ func (p *Platform) routes() []route {
 	)
 }
 
-// Page is a page, a part of one, or a file.
-type Page struct {
-	Path   string // with :id for a record's id
-	Public bool   // needs no sign-in
-	Slow   bool   // without a time limit
-}
-
-// Pages lists the pages of the panel.
-func Pages() (list []Page) {
-	for _, r := range (&Platform{}).routes() {
-		if r.method == get {
-			list = append(list, Page{Path: r.path, Public: r.public, Slow: r.slow})
-		}
-	}
-	return list
-}
-
-// pathID returns the id in the path, or core.ErrNotFound.
-func pathID(c echo.Context) (int64, error) {
-	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
-	if err != nil {
-		return 0, core.ErrNotFound
-	}
-	return id, nil
-}
+func pathID(c echo.Context) (int64, error) { return page.PathNumber(c, "id") }

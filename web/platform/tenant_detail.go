@@ -57,7 +57,7 @@ func (p *Platform) showTenant(c echo.Context, d tenant.Detail) error {
 	}
 	v.Badge = new(tenantStatus(d.Summary))
 	if d.Condition == tenant.IsSuspended {
-		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: orEmpty(d.SuspendReason)}
+		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: page.OrEmpty(d.SuspendReason)}
 		if d.SuspendedAt != nil {
 			v.Suspended.Since = moment(page.Ago(*d.SuspendedAt, now, zone), *d.SuspendedAt)
 		}

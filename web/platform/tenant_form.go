@@ -121,7 +121,7 @@ func (p *Platform) addTenant(c echo.Context) error {
 func (p *Platform) showTenantForm(c echo.Context, d tenant.Detail) error {
 	return p.tenantEditForm(c, http.StatusOK, d, page.Blank(map[string]string{
 		"name": d.Name, "email": d.Email, "plan_id": strconv.FormatInt(d.PlanID, 10), "billing_cycle": string(d.BillingCycle),
-		"payment_method": string(d.PaymentMethod), "country": orEmpty(d.Country), "currency": d.Currency, "timezone": d.TimeZone,
+		"payment_method": string(d.PaymentMethod), "country": page.OrEmpty(d.Country), "currency": d.Currency, "timezone": d.TimeZone,
 	}))
 }
 

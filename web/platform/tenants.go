@@ -284,7 +284,7 @@ func (p *Platform) exportTenants(c echo.Context) error {
 	return p.CSV(c, "tenants.csv", header, func(row func(cells ...any) error) error {
 		for _, t := range found.Tenants {
 			err := row(
-				int64(t.ID), t.Name, p.tenantHost(t.Slug), t.Email, t.PlanName, string(t.BillingCycle), string(t.PaymentMethod), string(t.Condition), orEmpty(t.Country),
+				int64(t.ID), t.Name, p.tenantHost(t.Slug), t.Email, t.PlanName, string(t.BillingCycle), string(t.PaymentMethod), string(t.Condition), page.OrEmpty(t.Country),
 				t.Currency, t.TimeZone, formatTimestamp(&t.CreatedAt), t.Customers, t.SalesLately, t.Staff, t.SendsThisMonth, formatTimestamp(t.LastActivityAt), formatTimestamp(found.CountedAt),
 			)
 			if err != nil {
@@ -300,13 +300,6 @@ func formatTimestamp(at *time.Time) string {
 		return ""
 	}
 	return at.UTC().Format(time.RFC3339)
-}
-
-func orEmpty(v *string) string {
-	if v == nil {
-		return ""
-	}
-	return *v
 }
 
 // labelOf is the label of a choice.

@@ -160,16 +160,9 @@ func (p *Portal) joinPage(c echo.Context, f front, status int, form *page.Form) 
 	v.Offers = form.Field(offersField, offersText)
 	v.Offers.Optional = true
 	v.Problem = form.Problem()
-	v.Privacy = orEmpty(i.PrivacyURL)
+	v.Privacy = page.OrEmpty(i.PrivacyURL)
 	p.addScripts(c, &v.Frame, "form")
 	return render(c, status, views.JoinPage(v))
-}
-
-func orEmpty(v *string) string {
-	if v == nil {
-		return ""
-	}
-	return *v
 }
 
 func (p *Portal) newFormKey() string { return core.NewID(p.Now()).String() }

@@ -165,7 +165,7 @@ func (p *Portal) claimPage(c echo.Context, f front, status int, form *page.Form)
 	v := views.Claim{
 		Frame: p.frame(f, "Collect your points"), Amount: amountView(f, found), FormKey: p.newFormKey(),
 		Phone: phoneInput(form, f.Country), Name: nameInput(form), Agreed: agreedInput(form, i),
-		Privacy: orEmpty(i.PrivacyURL), Terms: fingerprint(i.Text),
+		Privacy: page.OrEmpty(i.PrivacyURL), Terms: fingerprint(i.Text),
 	}
 	v.Body = "wide"
 	v.Button = "Collect " + v.Amount.Value + " " + v.Amount.Unit

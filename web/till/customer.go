@@ -78,14 +78,7 @@ func (t *Till) take(c echo.Context, d draft) error {
 
 // notFound shows why no customer was found.
 func (t *Till) notFound(c echo.Context, d draft, refusal error, focus string) error {
-	return t.desk(c, refusedStatus(refusal), d.withoutCustomer(), sideColumn{Side: views.Side{Phone: d.Value("phone"), Focus: focus}})
-}
-
-func refusedStatus(refusal error) int {
-	if core.IsKind(refusal, core.KindThrottled) {
-		return http.StatusTooManyRequests
-	}
-	return http.StatusUnprocessableEntity
+	return t.desk(c, page.RefusedStatus(c, refusal), d.withoutCustomer(), sideColumn{Side: views.Side{Phone: d.Value("phone"), Focus: focus}})
 }
 
 // scanned finds the customer of a code or PIN.
@@ -265,17 +258,10 @@ func shortName(first, last string) string {
 	return first
 }
 
-func customerName(c customer.Customer) string {
-	if c.Erased {
-		return "Erased customer"
-	}
-	return strings.TrimSpace(c.FirstName + " " + c.LastName)
-}
-
 // customerView is the customer of the sale, with what they can use and what the sale earns.
 func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Type) *views.Customer {
 	v := &views.Customer{
-		ID: w.ID.String(), Name: customerName(w.Customer), Phone: w.Phone, Balances: balances(w.PointsBalance, w.StampsBalance),
+		ID: w.ID.String(), Name: page.CustomerName(w.Customer), Phone: w.Phone, Balances: balances(w.PointsBalance, w.StampsBalance),
 		Points: w.PointsBalance, Stamps: w.StampsBalance,
 	}
 	if d.pin != nil {

@@ -218,7 +218,7 @@ func (t *Till) refused(c echo.Context, d draft, refusal error) error {
 	if err != nil {
 		return err
 	}
-	return t.render(c, refusedStatus(refusal), d, sideColumn{card: card}, true)
+	return t.render(c, page.RefusedStatus(c, refusal), d, sideColumn{card: card}, true)
 }
 
 // chosenCustomer is the customer of the draft, or nil.

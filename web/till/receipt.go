@@ -125,7 +125,7 @@ func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, info rec
 	}
 	v.Customer = matchView(w.ID, w.FirstName, w.LastName)
 	if w.Erased {
-		v.Customer.Name = customerName(w.Customer)
+		v.Customer.Name = page.CustomerName(w.Customer)
 	}
 	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), currentProgress(w, unit), info.problem
 	v.Used, err = t.usedViews(c, id, info)

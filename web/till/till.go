@@ -121,22 +121,6 @@ func (t *Till) routes() []route {
 	}
 }
 
-// Page is a page or a part of one.
-type Page struct {
-	Path   string // with :ulid for a record's id
-	Public bool
-}
-
-// Pages lists the pages of the point of sale.
-func Pages() (list []Page) {
-	for _, r := range (&Till{}).routes() {
-		if r.method == get {
-			list = append(list, Page{Path: r.path, Public: r.public})
-		}
-	}
-	return list
-}
-
 // requireCashier returns the handler of a route, which requires a sign-in unless the route is public.
 func (t *Till) requireCashier(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -204,10 +188,4 @@ func (t *Till) frame(c echo.Context, title string) (views.Frame, error) {
 }
 
 // pathID returns the id in the path, or core.ErrNotFound.
-func pathID(c echo.Context) (core.ID, error) {
-	id, err := core.ParseID(c.Param("ulid"))
-	if err != nil {
-		return core.ID{}, core.ErrNotFound
-	}
-	return id, nil
-}
+func pathID(c echo.Context) (core.ID, error) { return core.ParseID(c.Param("ulid")) }
