@@ -43,7 +43,14 @@ func (migrateUp) Run(ctx context.Context) error {
 		for _, s := range steps {
 			fmt.Println("applied:", s.Name)
 		}
-		if err == nil && len(steps) == 0 {
+		if err != nil {
+			return err
+		}
+		distributed, err := db.Distribute(ctx, url)
+		for _, table := range distributed {
+			fmt.Println("distributed:", table)
+		}
+		if err == nil && len(steps)+len(distributed) == 0 {
 			fmt.Println("the database is up to date")
 		}
 		return err

@@ -7,7 +7,7 @@ import (
 	"example.com/loyalty/core"
 )
 
-// Idempotent requests (decisions §5). The lock lasts as long as the transaction, so the same
+// Idempotent requests (decisions §5). Those of the platform have the tenant 0. The lock lasts as long as the transaction, so the same
 // request never runs twice at once. The response is stored by the transaction that has the
 // effect, so neither exists without the other.
 
@@ -20,23 +20,21 @@ const awaitKeySQL = `
 
 // A statement of its own, after the lock: its snapshot includes what the last holder committed.
 const findResponseSQL = `
-	select fingerprint, status, body
+	select fingerprint, status, body, created_at <= @now::timestamptz - interval '24 hours' as expired
 	from loyalty.idempotency
-	where caller = @caller
-		and key = @key
-		and created_at > @now::timestamptz - interval '24 hours'`
+	where tenant_id = @tenant
+		and caller = @caller
+		and key = @key`
 
-// Only a response older than a day is replaced: a younger one was stored after findResponseSQL.
 const storeResponseSQL = `
-	insert into loyalty.idempotency as i (tenant_id, caller, key, fingerprint, status, body, created_at)
-	values (nullif(@tenant::bigint, 0), @caller, @key, @fingerprint, @status, @body, @now)
-	on conflict (caller, key) do update
-	set tenant_id = excluded.tenant_id,
-		fingerprint = excluded.fingerprint,
-		status = excluded.status,
-		body = excluded.body,
-		created_at = excluded.created_at
-	where i.created_at <= @now::timestamptz - interval '24 hours'`
+	insert into loyalty.idempotency (tenant_id, caller, key, fingerprint, status, body, created_at)
+	values (@tenant, @caller, @key, @fingerprint, @status, @body, @now)`
+
+const deleteExpiredSQL = `
+	delete from loyalty.idempotency
+	where tenant_id = @tenant
+		and caller = @caller
+		and key = @key`
 
 const deleteOldResponsesSQL = `
 	delete from loyalty.idempotency
@@ -59,6 +57,7 @@ type storedResponse struct {
 	Fingerprint []byte
 	Status      int
 	Body        []byte
+	Expired     bool // older than a day
 }
 
 func callerOf(by core.Actor) string { return fmt.Sprintf("%s %s", by.Kind, by.ID) }
@@ -74,7 +73,7 @@ func (tx *Tx) replay(ctx context.Context, by core.Actor) error {
 	var stored []storedResponse
 	err := Together(ctx, tx,
 		into(&mine, lockSQL, Args{"caller": callerOf(by), "key": request.Key}, oneValue[bool]),
-		AllInto(&stored, findResponseSQL, Args{"caller": callerOf(by), "key": request.Key, "now": tx.Now}))
+		AllInto(&stored, findResponseSQL, Args{"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key, "now": tx.Now}))
 	switch {
 	case err != nil:
 		return err
@@ -82,6 +81,8 @@ func (tx *Tx) replay(ctx context.Context, by core.Actor) error {
 		return core.ErrKeyRunning
 	case len(stored) == 0:
 		return nil
+	case stored[0].Expired:
+		return Queue(tx, deleteExpiredSQL, Args{"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key})
 	case string(stored[0].Fingerprint) != string(request.Fingerprint[:]):
 		return core.ErrKeyReused
 	}
@@ -104,7 +105,7 @@ func (tx *Tx) storeResponse(by core.Actor, result any) error {
 		}
 	}
 	return Queue(tx, storeResponseSQL, Args{
-		"tenant": int64(tx.Tenant), "caller": callerOf(by), "key": request.Key, "fingerprint": request.Fingerprint[:],
+		"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key, "fingerprint": request.Fingerprint[:],
 		"status": rendered.Status, "body": rendered.Body, "now": tx.Now,
 	})
 }
@@ -139,7 +140,7 @@ const (
 	// locked. A response that is stored after the statement began violates the primary key.
 	KeyIsFree = `(given.key is null
 				or pg_try_advisory_xact_lock(hashtextextended(given.caller || ' ' || given.key, 7))
-				and not exists (select from loyalty.idempotency where caller = given.caller and key = given.key))`
+				and not exists (select from loyalty.idempotency where tenant_id = @tenant_id and caller = given.caller and key = given.key))`
 
 	// StoreReplies stores the replies of the rows in "accepted".
 	StoreReplies = `

@@ -168,7 +168,7 @@ func TestAnAnswerStaysThePlatforms(t *testing.T) {
 	b.wantNames(t, "order-1")
 	var own, platform int
 	err := dbtest.Owner(b.db).QueryRow(t.Context(), `
-		select count(tenant_id), count(*) - count(tenant_id)
+		select count(*) filter (where tenant_id > 0), count(*) filter (where tenant_id = 0)
 		from loyalty.idempotency
 		where caller = $1`, "staff "+by.ID).Scan(&own, &platform)
 	if err != nil || own != 0 || platform != 1 {

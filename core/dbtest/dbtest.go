@@ -17,29 +17,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/vault"
-	"example.com/loyalty/migrations"
 )
-
-// clusterVariable contains the URL of the test run's cluster, with a login that may create databases.
-const clusterVariable = "LOYALTY_TEST_DATABASE_URL"
 
 var shared struct {
 	sync.Mutex
-	cluster *localpg.Cluster // nil if the test run has a shared one
-	url     string           // of the cluster's first database
-	main    *db.DB           // of this binary
+	cluster *cluster
+	main    *db.DB // of this binary
 	drop    []func(context.Context)
 }
 
@@ -50,8 +43,8 @@ func Main(m *testing.M) {
 	for _, drop := range shared.drop {
 		drop(ctx)
 	}
-	if shared.cluster != nil {
-		_ = shared.cluster.Stop(ctx)
+	if shared.cluster != nil && shared.cluster.own != nil {
+		_ = shared.cluster.own.Stop(ctx)
 	}
 	os.Exit(code)
 }
@@ -148,80 +141,21 @@ func Person(t testing.TB, d *db.DB, by core.Actor, role core.Role) core.Actor {
 
 // create copies the template into a new database.
 func create(ctx context.Context) (dbURL string, drop func(context.Context), err error) {
-	if err := findCluster(ctx); err != nil {
-		return "", nil, err
-	}
-	conn, err := pgx.Connect(ctx, shared.url)
+	c, err := findCluster(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	defer conn.Close(ctx)
-	template, err := findOrCreateTemplate(ctx, conn)
+	template, err := c.findOrCreateTemplate(ctx)
 	if err != nil {
 		return "", nil, err
 	}
 	name := "test_" + strings.ToLower(rand.Text())
-	if _, err := conn.Exec(ctx, "create database "+name+" template "+template+" strategy file_copy"); err != nil {
+	if err := c.exec(ctx, "create database "+name+" template "+template+" strategy file_copy"); err != nil {
 		return "", nil, err
 	}
-	return clusterURL(name), func(ctx context.Context) {
-		if conn, err := pgx.Connect(ctx, shared.url); err == nil {
-			defer conn.Close(ctx)
-			_, _ = conn.Exec(ctx, "drop database "+name+" with (force)")
-		}
+	return c.url(name), func(ctx context.Context) {
+		_ = c.exec(ctx, "drop database "+name+" with (force)")
 	}, nil
-}
-
-func findCluster(ctx context.Context) error {
-	if shared.url != "" {
-		return nil
-	}
-	if shared.url = os.Getenv(clusterVariable); shared.url != "" {
-		return nil
-	}
-	cluster, err := localpg.Throwaway(ctx)
-	if err != nil {
-		return err
-	}
-	shared.cluster, shared.url = cluster, cluster.URL()
-	return nil
-}
-
-// findOrCreateTemplate returns the migrated database from which all others are copied. It gets its name when it is
-// complete.
-func findOrCreateTemplate(ctx context.Context, conn *pgx.Conn) (string, error) {
-	name := fmt.Sprintf("loyalty_template_%04d", migrations.Newest())
-	const oneAtATime = 4711
-	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", oneAtATime); err != nil {
-		return "", err
-	}
-	defer conn.Exec(ctx, "select pg_advisory_unlock($1)", oneAtATime) //nolint:errcheck // the connection closes anyway
-	var ready bool
-	err := conn.QueryRow(ctx, "select exists (select from pg_database where datname = $1)", name).Scan(&ready)
-	if err != nil || ready {
-		return name, err
-	}
-	draft := name + "_draft"
-	for _, sql := range []string{"drop database if exists " + draft + " with (force)", "create database " + draft} {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return "", err
-		}
-	}
-	if _, err := db.Migrate(ctx, clusterURL(draft)); err != nil {
-		return "", err
-	}
-	_, err = conn.Exec(ctx, "alter database "+draft+" rename to "+name)
-	return name, err
-}
-
-// clusterURL returns the URL of a database of the cluster.
-func clusterURL(database string) string {
-	u, err := url.Parse(shared.url)
-	if err != nil {
-		panic(err) // the cluster was reached by it
-	}
-	u.Path = "/" + database
-	return u.String()
 }
 
 // Tick waits for the clock's next millisecond, so that records created before and after it have a defined order.

@@ -92,6 +92,12 @@ func Queue(tx *db.Tx, by core.Actor, e Entry) error {
 	return db.Queue(tx, queueSQL, e.args(tx, by))
 }
 
+// CountVisit queues the count of a sale in its customer's account or, with a minus, of a voided one: its
+// visit and its spend in cents. The caller has sent VisitsCountedSQL before the sale was written.
+func CountVisit(tx *db.Tx, customer core.ID, visits, spend int64) error {
+	return db.Queue(tx, countVisitSQL, db.Args{"customer": customer, "visits": visits, "spend": spend})
+}
+
 // isTooLarge reports whether an entry exceeds MaxAward. Reversals, redemptions and refunds repeat a
 // recorded amount, so they have no limit.
 func (e Entry) isTooLarge() bool {

@@ -48,6 +48,18 @@ const queueSQL = moveBalance + `, entry as (
 	)
 	select`
 
+// VisitsCountedSQL has the transaction count visits and spend itself. Without it, triggers do, for an earlier build that
+// serves during an upgrade.
+const VisitsCountedSQL = `
+	select set_config('app.visits_counted', 'yes', true) as set`
+
+const countVisitSQL = `
+	update loyalty.account
+	set visits = visits + @visits,
+		spent_cents = spent_cents + @spend::bigint
+	where tenant_id = @tenant_id
+		and customer_id = @customer`
+
 // AwardAll awards the sales in "accepted": it changes each customer's account once, counts their visits and spend, and
 // writes an entry for each award. The accounts are locked, and "accepted" has their points, stamps and entries.
 const AwardAll = `

@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"example.com/loyalty/core"
@@ -163,12 +164,15 @@ func (found referred) earn(check *core.Check, in input) (kind Type, award int64)
 	return kind, award
 }
 
-// insert queues the sale.
+// insert queues the sale and its count.
 func insert(tx *db.Tx, by core.Actor, t Transaction) error {
-	return db.Queue(tx, insertSQL, db.Args{
-		"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
-		"spend": t.SpendAmountCents, "points": t.PointsAwarded, "stamps": t.StampsAwarded,
-		"source": t.Source, "location": t.LocationID, "reference": t.ExternalReference,
-		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
-	})
+	return errors.Join(
+		db.Queue(tx, ledger.VisitsCountedSQL, nil),
+		db.Queue(tx, insertSQL, db.Args{
+			"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
+			"spend": t.SpendAmountCents, "points": t.PointsAwarded, "stamps": t.StampsAwarded,
+			"source": t.Source, "location": t.LocationID, "reference": t.ExternalReference,
+			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
+		}),
+		ledger.CountVisit(tx, t.CustomerID, 1, t.SpendAmountCents))
 }

@@ -163,10 +163,6 @@ const (
 	),` + db.StoreReplies
 )
 
-// The statement counts visits and spend itself. Without this setting, a trigger does, as for a single sale.
-const countedSQL = `
-	select set_config('app.visits_counted', 'yes', true) as set`
-
 // recordAll records sales of a tenant in one transaction, except those that can't be recorded as they are.
 func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*ready) (map[*ready]bool, error) {
 	sales, kinds := compatible(sales)
@@ -180,7 +176,7 @@ func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*
 	var set []struct{ Set string }
 	var rows []struct{ Place int }
 	err := db.WriteTogether(ctx, s.db, tenant,
-		db.AllInto(&set, countedSQL, nil), db.AllInto(&rows, statement, recordArgs(sales, kinds)))
+		db.AllInto(&set, ledger.VisitsCountedSQL, nil), db.AllInto(&rows, statement, recordArgs(sales, kinds)))
 	recorded := make(map[*ready]bool, len(rows))
 	for _, row := range rows {
 		recorded[sales[row.Place-1]] = true

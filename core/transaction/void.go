@@ -38,9 +38,15 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *s
 			statement = voidLastSQL
 			addRecentArgs(by, tx.Now, args)
 		}
+		if err := db.Queue(tx, ledger.VisitsCountedSQL, nil); err != nil {
+			return Transaction{}, err
+		}
 		t, err := db.One[Transaction](ctx, tx, statement, args)
 		if err != nil {
 			return Transaction{}, notVoided(ctx, tx, id, err)
+		}
+		if err := ledger.CountVisit(tx, t.CustomerID, -1, -t.SpendAmountCents); err != nil {
+			return Transaction{}, err
 		}
 		err = audit.Write(tx, by, audit.Entry{
 			Action: "transaction.void", Subject: "transaction", ID: id.String(), Customer: &t.CustomerID,
