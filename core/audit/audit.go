@@ -32,14 +32,15 @@ func Metric(action, reason string) db.Metric { return db.Metric{Thing: action, K
 const insertSQL = `
 	insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
 		old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
-	values (@tenant_id, @id, @action, @subject_kind, @subject_id, @subject_name, @customer::uuid, coalesce((
+	select @tenant_id, @id, @action, @subject_kind, @subject_id, @subject_name, @customer::uuid, coalesce((
 			select case when phone_key is null then first_name else first_name || ' ' || last_name end
 			from loyalty.customer
 			where tenant_id = @tenant_id
 				and id = @customer
 			for key share
 		), ''),
-		@old, @new, @actor_kind, @actor_id, @actor_name, @address, @request_id, @now)`
+		@old, @new, @actor_kind, @actor_id, @actor_name, @address, @request_id, @now
+	returning 1`
 
 const insertPlatformSQL = `
 	insert into loyalty.platform_audit_entry (id, action, subject_kind, subject_id, subject_name,

@@ -291,11 +291,13 @@ const (
 		insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
 		select @tenant_id, voucher_id, @coupon, @send, customer_id, @expires_at, @now
 		from recipient
+		returning 1
 	), queued as (
 		insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
 		select @tenant_id, voucher_id, @send, @now
 		from recipient
 		where mailed
+		returning 1
 	)` + countJudged
 
 	previewAllSQL            = withMembers + ofAll + judged + countJudged

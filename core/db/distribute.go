@@ -2,44 +2,48 @@ package db
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // Distribution by tenant: in a database with the Citus extension, the rows of a tenant table are
-// on the node of their tenant, all tables' together, so that a sale needs one node. Reference
-// tables are on every node. All others stay on the coordinator, the node that processes connect to.
+// on the node of their tenant, those of all tables together, so that a sale needs one node. All
+// other tables stay on the coordinator, the node that processes connect to.
 
 // isCitusSQL asks for the extension and not for nodes: a coordinator alone can be distributed, too.
 const isCitusSQL = `
 	select exists (select from pg_extension where extname = 'citus') as citus`
 
-// The tables that are not distributed yet, those first that others go by.
-//
-// Tenant tables are told by their policy (migrations/0101). Three of them belong to people, who are
-// on the coordinator, and one to the tenant's pages, which are looked up before the tenant is known.
+// The tables that are not distributed yet, the one first that the others go by. Tenant tables are
+// told by their policy (migrations/0101). Three of them belong to people, who are on the coordinator,
+// and one to the tenant's pages, which are looked up before the tenant is known.
 const undistributedSQL = `
-	select c.oid::regclass::text as name, c.relname in ('plan', 'tenant') as is_reference
+	select 'loyalty.' || c.relname as name
 	from pg_class c
 	where c.relnamespace = 'loyalty'::regnamespace
 		and c.relkind = 'r'
-		and (c.relname in ('plan', 'tenant', 'idempotency')
+		and (c.relname = 'idempotency'
 			or exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant'))
 		and c.relname not in ('invitation', 'password_reset', 'weekly_preference', 'tenant_look')
-		and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid and (d.partmethod = 'h' or d.repmodel = 't'))
-	order by c.relname = 'plan' desc, c.relname = 'tenant' desc, c.relname = 'customer' desc, c.relname`
+		and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)
+	order by c.relname <> 'customer', c.relname`
 
-// The foreign keys of some tables and to them, and whether they can be kept: a node can't look at
+// The foreign keys of these tables and to them, and whether they can be kept: a node can't look at
 // the coordinator's tables.
 const foreignKeysSQL = `
-	select k.conrelid::regclass::text as on_table, k.conname as name, pg_get_constraintdef(k.oid) as definition,
-		not (k.conrelid::regclass::text = any (@tables) and k.confrelid = 'loyalty.staff'::regclass) as kept
+	select 'loyalty.' || c.relname as on_table, k.conname as name, pg_get_constraintdef(k.oid) as definition,
+		k.confrelid = any (@tables::regclass[])
+			or exists (select from pg_dist_partition d where d.logicalrelid = k.confrelid) as kept
 	from pg_constraint k
+	join pg_class c on c.oid = k.conrelid
 	where k.contype = 'f'
-		and (k.conrelid::regclass::text = any (@tables) or k.confrelid::regclass::text = any (@tables))
-	order by k.conrelid::regclass::text, k.conname`
+		and (k.conrelid = any (@tables::regclass[]) or k.confrelid = any (@tables::regclass[]))
+	order by c.relname, k.conname`
 
 type foreignKey struct {
 	OnTable    string
@@ -50,13 +54,7 @@ type foreignKey struct {
 
 // What a distributed database needs beside its tables. Each can be said again.
 var distributedSQL = []string{
-	// Only a set statement reaches the nodes, and only with this setting.
-	`do $$
-	begin
-		execute format('alter database %I set citus.propagate_set_commands = ''local''', current_database());
-		execute format('alter database %I set app.tenant_id = ''-1''', current_database());
-	end
-	$$`,
+	// Only a set statement reaches the nodes.
 	`create or replace function loyalty.enter(tenant bigint) returns void
 		language plpgsql volatile
 	as $enter$
@@ -75,6 +73,39 @@ var distributedSQL = []string{
 var idempotencySQL = []string{
 	`alter table loyalty.idempotency drop constraint idempotency_pkey`,
 	`alter table loyalty.idempotency add primary key (tenant_id, caller, key)`,
+}
+
+// Settings of the database that only a superuser can make, on every node.
+const distributedSettingsSQL = `
+	select coalesce(current_setting('citus.propagate_set_commands', true) = 'local', false)
+		and coalesce(current_setting('app.tenant_id', true) = '-1', false) as set`
+
+var errDistributedSettings = errors.New("a database with the citus extension needs two settings, made by a superuser on every node: " +
+	"alter database … set citus.propagate_set_commands = 'local'; alter database … set app.tenant_id = '-1'")
+
+// extensionsSQL creates the extensions of migration 0101, which in a transaction only a superuser can send to the nodes.
+const extensionsSQL = `
+	create extension if not exists pg_trgm;
+	create extension if not exists btree_gin`
+
+// prepareCitus prepares a database with the Citus extension for the migrations.
+func prepareCitus(ctx context.Context, pool *sql.DB) error {
+	var isCitus, set bool
+	if err := pool.QueryRowContext(ctx, isCitusSQL).Scan(&isCitus); err != nil || !isCitus {
+		return err
+	}
+	if err := pool.QueryRowContext(ctx, distributedSettingsSQL).Scan(&set); err != nil {
+		return err
+	}
+	if !set {
+		return errDistributedSettings
+	}
+	for sql := range strings.SplitSeq(extensionsSQL, ";") {
+		if _, err := pool.ExecContext(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Distribute distributes the tenant tables of a database with the Citus extension by tenant, in one
@@ -106,18 +137,9 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 		return nil, err
 	}
 	rows, _ := tx.Query(ctx, undistributedSQL) // collecting returns its error
-	tables, err := pgx.CollectRows(rows, pgx.RowToStructByName[struct {
-		Name        string
-		IsReference bool
-	}])
-	if err != nil || len(tables) == 0 {
+	names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(names) == 0 {
 		return nil, err
-	}
-	var creations []string
-	for _, t := range tables {
-		names = append(names, t.Name)
-		creations = append(creations, createDistributed(t.Name, t.IsReference),
-			fmt.Sprintf("select truncate_local_data_after_distributing_table('%s')", t.Name))
 	}
 	rows, _ = tx.Query(ctx, foreignKeysSQL, pgx.NamedArgs{"tables": names})
 	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[foreignKey])
@@ -125,15 +147,16 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 		return nil, err
 	}
 	// A table can be distributed only without foreign keys to tables that are not distributed yet.
-	// One connection to each node, as foreign keys to reference tables require it.
-	steps := append([]string{"set local citus.multi_shard_modify_mode = 'sequential'"}, distributedSQL...)
+	steps := slices.Clone(distributedSQL)
 	for _, k := range keys {
 		steps = append(steps, fmt.Sprintf("alter table %s drop constraint %s", k.OnTable, pgx.Identifier{k.Name}.Sanitize()))
 	}
 	if slices.Contains(names, "loyalty.idempotency") {
 		steps = append(steps, idempotencySQL...)
 	}
-	steps = append(steps, creations...)
+	for _, table := range names {
+		steps = append(steps, createDistributed(table), fmt.Sprintf("select truncate_local_data_after_distributing_table('%s')", table))
+	}
 	for _, k := range keys {
 		if k.Kept {
 			steps = append(steps, fmt.Sprintf("alter table %s add constraint %s %s", k.OnTable, pgx.Identifier{k.Name}.Sanitize(), k.Definition))
@@ -147,11 +170,8 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 	return names, nil
 }
 
-func createDistributed(table string, isReference bool) string {
-	switch {
-	case isReference:
-		return fmt.Sprintf("select create_reference_table('%s')", table)
-	case table == "loyalty.customer":
+func createDistributed(table string) string {
+	if table == "loyalty.customer" {
 		return fmt.Sprintf("select create_distributed_table('%s', 'tenant_id')", table)
 	}
 	return fmt.Sprintf("select create_distributed_table('%s', 'tenant_id', colocate_with := 'loyalty.customer')", table)

@@ -38,9 +38,11 @@ func serverError(err error) *pgconn.PgError {
 
 func errorCode(err error) string { return serverError(err).Code }
 
-// Violates reports whether err is the refusal of that constraint or unique index.
+// Violates reports whether err is the refusal of that constraint or unique index. In a distributed
+// table, its name ends with the number of a shard.
 func Violates(err error, constraint string) bool {
-	return serverError(err).ConstraintName == constraint
+	shard, found := strings.CutPrefix(serverError(err).ConstraintName, constraint)
+	return found && (shard == "" || shard[0] == '_' && strings.Trim(shard[1:], "0123456789") == "")
 }
 
 // RefusesData reports whether err is the refusal of a value or of a constraint, so that nothing was written.

@@ -149,6 +149,7 @@ const (
 		select @tenant_id, caller, key, fingerprint, status, body, created_at
 		from accepted
 		where key is not null
+		returning 1
 	)`
 )
 

@@ -119,6 +119,9 @@ func withMigrations(ctx context.Context, url string, fn func(*goose.Provider) er
 	if isPrerelease {
 		return errPrerelease
 	}
+	if err := prepareCitus(ctx, pool); err != nil {
+		return err
+	}
 	provider, err := newProvider(pool)
 	if err != nil {
 		return err

@@ -172,6 +172,7 @@ func (c *cluster) createDistributed(ctx context.Context, name string) error {
 		"do $$ begin create role "+owner+" login createdb createrole; exception when duplicate_object then end $$",
 		"do $$ begin create role "+db.Role+" login; create role loyalty_queue; exception when duplicate_object then end $$",
 		"drop database if exists "+name+" with (force)", "create database "+name+" owner "+owner)
+	err = errors.Join(err, c.configure(ctx, name))
 	if err != nil {
 		return err
 	}
@@ -188,6 +189,16 @@ func (c *cluster) createDistributed(ctx context.Context, name string) error {
 		join = append(join, fmt.Sprintf("select %s('%s', %s)", add, address.Hostname(), address.Port()))
 	}
 	return execAt(ctx, c.at(c.nodes[0], name).String(), join...)
+}
+
+// configure makes the settings that a distributed database needs (docs/scale.md).
+func (c *cluster) configure(ctx context.Context, name string) error {
+	if !c.isCitus() {
+		return nil
+	}
+	return c.exec(ctx, "alter database "+name+" set citus.propagate_set_commands = 'local'",
+		"alter database "+name+" set app.tenant_id = '-1'",
+		"alter database "+name+" set citus.shard_count = 4")
 }
 
 // finish gives the template its name. Nobody can connect to it then: a database in use can't be copied, and Citus keeps

@@ -7,6 +7,7 @@ package dbtest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -150,7 +151,8 @@ func create(ctx context.Context) (dbURL string, drop func(context.Context), err 
 		return "", nil, err
 	}
 	name := "test_" + strings.ToLower(rand.Text())
-	if err := c.exec(ctx, "create database "+name+" template "+template+" strategy file_copy"); err != nil {
+	err = c.exec(ctx, "create database "+name+" template "+template+" strategy file_copy")
+	if err := errors.Join(err, c.configure(ctx, name)); err != nil {
 		return "", nil, err
 	}
 	return c.url(name), func(ctx context.Context) {

@@ -24,7 +24,8 @@ const insertIncompleteSQL = `
 			where tenant_id = @tenant_id
 				and status not in ('done', 'cancelled')
 				and id <> @id
-		) < @most`
+		) < @most
+	returning 1`
 
 const storePieceSQL = `
 	insert into loyalty.customer_import_chunk (tenant_id, import_id, seq, content)
@@ -248,7 +249,8 @@ const saveProgressSQL = `
 const insertProblemsSQL = `
 	insert into loyalty.customer_import_problem (tenant_id, import_id, file_row, field, value, message)
 	select @tenant_id, @id, file_row, field, value, message
-	from unnest(@rows::bigint[], @fields::text[], @values::text[], @messages::text[]) given (file_row, field, value, message)`
+	from unnest(@rows::bigint[], @fields::text[], @values::text[], @messages::text[]) given (file_row, field, value, message)
+	returning 1`
 
 const stalledImportsSQL = `
 	select tenant_id as tenant, id as import, attempt

@@ -73,6 +73,7 @@ const mergeSQL = `
 			('stamps', a.stamps_moved, a.entries, a.stamps)
 		) e (unit, amount, seq, balance)
 		where e.amount <> 0
+		returning 1
 	)
 	select`
 

@@ -22,6 +22,7 @@ const openAllSQL = `
 		insert into loyalty.account (tenant_id, customer_id, points, stamps, entries)
 		select @tenant_id, customer_id, points, stamps, (points <> 0)::int + (stamps <> 0)::int
 		from opening
+		returning 1
 	), entry as (
 		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
 			kind, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
@@ -33,6 +34,7 @@ const openAllSQL = `
 			('stamps', o.stamps, 1 + (o.points <> 0)::int)
 		) e (unit, amount, seq)
 		where e.amount <> 0
+		returning 1
 	)
 	select`
 

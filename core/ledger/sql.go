@@ -37,6 +37,7 @@ const (
 const postSQL = moveBalance + `, entry as (
 		` + insertEntry + `entries, balance
 		from moved
+		returning 1
 	)
 	select points, stamps
 	from moved`
@@ -45,6 +46,7 @@ const postSQL = moveBalance + `, entry as (
 // then seq is null, which its column refuses.
 const queueSQL = moveBalance + `, entry as (
 		` + insertEntry + `(select entries from moved), (select balance from moved)
+		returning 1
 	)
 	select`
 
@@ -93,6 +95,7 @@ const AwardAll = `
 				+ sum(award) over (partition by customer_id, unit order by place)
 		from accepted
 		where award > 0
+		returning 1
 	)`
 
 // AwardEach is AwardAll for sales of different customers.
@@ -116,6 +119,7 @@ const AwardEach = `
 			case when unit = 'points' then points else stamps end + award
 		from accepted
 		where award > 0
+		returning 1
 	)`
 
 // AwardOne is AwardAll for a single sale, whose account isn't locked before. A missing account leaves an entry without a
@@ -141,4 +145,5 @@ const AwardOne = `
 		from accepted s
 		left join moved m on true
 		where s.award > 0
+		returning 1
 	)`

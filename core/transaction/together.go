@@ -160,6 +160,7 @@ const (
 			source, location_id, reference, actor_kind, actor_id, actor_name, created_at
 		from accepted
 		order by place
+		returning 1
 	),` + db.StoreReplies
 )
 
