@@ -71,7 +71,7 @@ const findByPhoneSQL = selectCustomer + `
 	left join lateral (
 		select t.id
 		from loyalty.transaction t
-		where t.tenant_id = c.tenant_id
+		where t.tenant_id = @tenant_id
 			and t.customer_id = c.id
 			and t.status = 'completed'
 		order by t.id desc
@@ -148,7 +148,7 @@ const (
 	select ` + rowColumns + fromRow
 
 	rowColumns = columns + `, visit.created_at as last_visit,
-		array(select g.tag from loyalty.customer_tag g where g.tenant_id = c.tenant_id and g.customer_id = c.id order by g.key) as tags`
+		array(select g.tag from loyalty.customer_tag g where g.tenant_id = @tenant_id and g.customer_id = c.id order by g.key) as tags`
 
 	fromRow = fromCustomer + lastVisit
 
@@ -156,7 +156,7 @@ const (
 	left join lateral (
 		select t.created_at
 		from loyalty.transaction t
-		where t.tenant_id = c.tenant_id
+		where t.tenant_id = @tenant_id
 			and t.customer_id = c.id
 			and t.status = 'completed'
 		order by t.id desc

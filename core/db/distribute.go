@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,33 +11,34 @@ import (
 )
 
 // Distribution by tenant: in a database with the Citus extension, the rows of a tenant table are
-// on the node of their tenant, those of all tables together, so that a sale needs one node. All
-// other tables stay on the coordinator, the node that processes connect to.
+// on the node of their tenant, those of all tables together, so that a sale needs one node. Tenants
+// and plans are copied to every node. All other tables stay on the coordinator, the node that
+// processes connect to.
 
 // isCitusSQL asks for the extension and not for nodes: a coordinator alone can be distributed, too.
 const isCitusSQL = `
 	select exists (select from pg_extension where extname = 'citus') as citus`
 
-// The tables that are not distributed yet, the one first that the others go by. Tenant tables are
-// told by their policy (migrations/0101). Three of them belong to people, who are on the coordinator,
-// and one to the tenant's pages, which are looked up before the tenant is known.
+// The tables that are not distributed yet, in an order in which they can be. Tenant tables are told by
+// their policy (migrations/0101). Three of them belong to people, who are on the coordinator, and one to
+// the tenant's pages, which are looked up before the tenant is known.
 const undistributedSQL = `
 	select 'loyalty.' || c.relname as name
 	from pg_class c
 	where c.relnamespace = 'loyalty'::regnamespace
 		and c.relkind = 'r'
-		and (c.relname = 'idempotency'
+		and (c.relname in ('plan', 'tenant', 'idempotency')
 			or exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant'))
 		and c.relname not in ('invitation', 'password_reset', 'weekly_preference', 'tenant_look')
 		and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)
-	order by c.relname <> 'customer', c.relname`
+	order by array_position(array['plan', 'tenant', 'customer'], c.relname::text), c.relname`
 
-// The foreign keys of these tables and to them, and whether they can be kept: a node can't look at
-// the coordinator's tables.
+// The foreign keys of these tables and to them, and whether they can be kept: the coordinator's own
+// tables can't be referred to from a node, nor refer to one.
 const foreignKeysSQL = `
 	select 'loyalty.' || c.relname as on_table, k.conname as name, pg_get_constraintdef(k.oid) as definition,
-		k.confrelid = any (@tables::regclass[])
-			or exists (select from pg_dist_partition d where d.logicalrelid = k.confrelid) as kept
+		(k.conrelid = any (@tables::regclass[]) or exists (select from pg_dist_partition d where d.logicalrelid = k.conrelid))
+		and (k.confrelid = any (@tables::regclass[]) or exists (select from pg_dist_partition d where d.logicalrelid = k.confrelid)) as kept
 	from pg_constraint k
 	join pg_class c on c.oid = k.conrelid
 	where k.contype = 'f'
@@ -54,7 +54,8 @@ type foreignKey struct {
 
 // What a distributed database needs beside its tables. Each can be said again.
 var distributedSQL = []string{
-	// Only a set statement reaches the nodes.
+	// Only a set statement reaches the nodes, and only with this setting.
+	`do $$ begin execute format('alter database %I set citus.propagate_set_commands = local', current_database()); end $$`,
 	`create or replace function loyalty.enter(tenant bigint) returns void
 		language plpgsql volatile
 	as $enter$
@@ -69,19 +70,30 @@ var distributedSQL = []string{
 	`drop trigger if exists give_platform on loyalty.idempotency`,
 }
 
+// policySQL rewrites a policy. Compared as numbers, the tenant of the setting and the tenant of a
+// statement would make a condition that Citus refuses together with an outer join. And on a node, the
+// setting is empty between transactions.
+const policySQL = `
+	do $$
+	declare
+		walled regclass := '%s';
+		named text;
+		others text;
+	begin
+		select polname, case polname when 'tenant_or_platform' then 'current_setting(''app.tenant_id'', true) = ''0'' or ' else '' end
+		into named, others
+		from pg_policy
+		where polrelid = walled;
+		execute format('drop policy %%I on %%s', named, walled);
+		execute format('create policy %%I on %%s using (%%s tenant_id::text = current_setting(''app.tenant_id'', true))', named, walled, others);
+	end
+	$$`
+
 // idempotencySQL begins the key of stored responses with their tenant.
 var idempotencySQL = []string{
 	`alter table loyalty.idempotency drop constraint idempotency_pkey`,
 	`alter table loyalty.idempotency add primary key (tenant_id, caller, key)`,
 }
-
-// Settings of the database that only a superuser can make, on every node.
-const distributedSettingsSQL = `
-	select coalesce(current_setting('citus.propagate_set_commands', true) = 'local', false)
-		and coalesce(current_setting('app.tenant_id', true) = '-1', false) as set`
-
-var errDistributedSettings = errors.New("a database with the citus extension needs two settings, made by a superuser on every node: " +
-	"alter database … set citus.propagate_set_commands = 'local'; alter database … set app.tenant_id = '-1'")
 
 // extensionsSQL creates the extensions of migration 0101, which in a transaction only a superuser can send to the nodes.
 const extensionsSQL = `
@@ -90,15 +102,9 @@ const extensionsSQL = `
 
 // prepareCitus prepares a database with the Citus extension for the migrations.
 func prepareCitus(ctx context.Context, pool *sql.DB) error {
-	var isCitus, set bool
+	var isCitus bool
 	if err := pool.QueryRowContext(ctx, isCitusSQL).Scan(&isCitus); err != nil || !isCitus {
 		return err
-	}
-	if err := pool.QueryRowContext(ctx, distributedSettingsSQL).Scan(&set); err != nil {
-		return err
-	}
-	if !set {
-		return errDistributedSettings
 	}
 	for sql := range strings.SplitSeq(extensionsSQL, ";") {
 		if _, err := pool.ExecContext(ctx, sql); err != nil {
@@ -146,8 +152,9 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// A table can be distributed only without foreign keys to tables that are not distributed yet.
-	steps := slices.Clone(distributedSQL)
+	// A table can be distributed only without foreign keys to tables that are not distributed yet. Those to a
+	// reference table need one connection to each node.
+	steps := append([]string{"set local citus.multi_shard_modify_mode = 'sequential'"}, distributedSQL...)
 	for _, k := range keys {
 		steps = append(steps, fmt.Sprintf("alter table %s drop constraint %s", k.OnTable, pgx.Identifier{k.Name}.Sanitize()))
 	}
@@ -155,6 +162,9 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 		steps = append(steps, idempotencySQL...)
 	}
 	for _, table := range names {
+		if table != "loyalty.plan" && table != "loyalty.tenant" {
+			steps = append(steps, fmt.Sprintf(policySQL, table))
+		}
 		steps = append(steps, createDistributed(table), fmt.Sprintf("select truncate_local_data_after_distributing_table('%s')", table))
 	}
 	for _, k := range keys {
@@ -171,7 +181,10 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 }
 
 func createDistributed(table string) string {
-	if table == "loyalty.customer" {
+	switch table {
+	case "loyalty.plan", "loyalty.tenant":
+		return fmt.Sprintf("select create_reference_table('%s')", table)
+	case "loyalty.customer":
 		return fmt.Sprintf("select create_distributed_table('%s', 'tenant_id')", table)
 	}
 	return fmt.Sprintf("select create_distributed_table('%s', 'tenant_id', colocate_with := 'loyalty.customer')", table)

@@ -191,13 +191,12 @@ func (c *cluster) createDistributed(ctx context.Context, name string) error {
 	return execAt(ctx, c.at(c.nodes[0], name).String(), join...)
 }
 
-// configure makes the settings that a distributed database needs (docs/scale.md).
+// configure makes the settings that a copy doesn't take over from its template.
 func (c *cluster) configure(ctx context.Context, name string) error {
 	if !c.isCitus() {
 		return nil
 	}
-	return c.exec(ctx, "alter database "+name+" set citus.propagate_set_commands = 'local'",
-		"alter database "+name+" set app.tenant_id = '-1'",
+	return execAt(ctx, c.nodes[0], "alter database "+name+" set citus.propagate_set_commands = 'local'",
 		"alter database "+name+" set citus.shard_count = 4")
 }
 

@@ -13,9 +13,13 @@ const columns = `id, name, description, points_cost, stamps_cost, stock, cost_ce
 const lowStock = `coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = @tenant_id), 5), false)`
 
 const insertSQL = `
-	insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, picture_hash, created_at)
-	values (@tenant_id, @id, @name, @description, @points_cost, @stamps_cost, @stock, @cost_cents, decode(@picture, 'hex'), @now)
-	returning ` + columns
+	with added as (
+		insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, picture_hash, created_at)
+		values (@tenant_id, @id, @name, @description, @points_cost, @stamps_cost, @stock, @cost_cents, decode(@picture, 'hex'), @now)
+		returning *
+	)
+	select ` + columns + `
+	from added`
 
 const findSQL = `
 	select ` + columns + `
