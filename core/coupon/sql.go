@@ -143,12 +143,16 @@ const sendColumns = `s.id, s.coupon_id, (select c.name from loyalty.coupon c whe
 		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure`
 
 const insertSendSQL = `
-	insert into loyalty.coupon_send as s (tenant_id, id, coupon_id, segment, customer_ids, form_key, send_at, subject, message,
-		actor_kind, actor_id, actor_name, created_at)
-	values (@tenant_id, @id, @coupon, @segment, @customers, @form_key, @send_at, @subject, @message,
-		@actor_kind, @actor_id, @actor_name, @now)
-	on conflict (tenant_id, form_key) do nothing
-	returning ` + sendColumns
+	with s as (
+		insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, customer_ids, form_key, send_at, subject, message,
+			actor_kind, actor_id, actor_name, created_at)
+		values (@tenant_id, @id, @coupon, @segment, @customers, @form_key, @send_at, @subject, @message,
+			@actor_kind, @actor_id, @actor_name, @now)
+		on conflict (tenant_id, form_key) do nothing
+		returning *
+	)
+	select ` + sendColumns + `
+	from s`
 
 const selectSend = `
 	select ` + sendColumns + `

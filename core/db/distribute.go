@@ -3,9 +3,9 @@ package db
 import (
 	"context"
 	"database/sql"
+	_ "embed" // the statements of a distributed database
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -52,23 +52,8 @@ type foreignKey struct {
 	Kept       bool
 }
 
-// What a distributed database needs beside its tables. Each can be said again.
-var distributedSQL = []string{
-	// Only a set statement reaches the nodes, and only with this setting.
-	`do $$ begin execute format('alter database %I set citus.propagate_set_commands = local', current_database()); end $$`,
-	`create or replace function loyalty.enter(tenant bigint) returns void
-		language plpgsql volatile
-	as $enter$
-	begin
-		execute format('set local app.tenant_id = %L', tenant);
-		set local role loyalty_app;
-	end;
-	$enter$`,
-	// Triggers can't be used there. They are for builds from before distribution.
-	`drop trigger if exists count_sale on loyalty.transaction`,
-	`drop trigger if exists discount_sale on loyalty.transaction`,
-	`drop trigger if exists give_platform on loyalty.idempotency`,
-}
+//go:embed distributed.sql
+var distributedSQL string
 
 // policySQL rewrites a policy. Compared as numbers, the tenant of the setting and the tenant of a
 // statement would make a condition that Citus refuses together with an outer join. And on a node, the
@@ -89,25 +74,25 @@ const policySQL = `
 	end
 	$$`
 
-// idempotencySQL begins the key of stored responses with their tenant.
-var idempotencySQL = []string{
+// tablesSQL changes what a distributed table can't have: a primary key without its tenant, and triggers. The triggers are
+// for builds from before distribution.
+var tablesSQL = []string{
+	`drop trigger count_sale on loyalty.transaction`,
+	`drop trigger discount_sale on loyalty.transaction`,
+	`drop trigger give_platform on loyalty.idempotency`,
 	`alter table loyalty.idempotency drop constraint idempotency_pkey`,
 	`alter table loyalty.idempotency add primary key (tenant_id, caller, key)`,
 }
 
-// extensionsSQL creates the extensions of migration 0101, which in a transaction only a superuser can send to the nodes.
-const extensionsSQL = `
-	create extension if not exists pg_trgm;
-	create extension if not exists btree_gin`
-
-// prepareCitus prepares a database with the Citus extension for the migrations.
+// prepareCitus prepares a database with the Citus extension for the migrations: the extensions of migration 0101 reach
+// the nodes here, since in a transaction only a superuser could send them.
 func prepareCitus(ctx context.Context, pool *sql.DB) error {
 	var isCitus bool
 	if err := pool.QueryRowContext(ctx, isCitusSQL).Scan(&isCitus); err != nil || !isCitus {
 		return err
 	}
-	for sql := range strings.SplitSeq(extensionsSQL, ";") {
-		if _, err := pool.ExecContext(ctx, sql); err != nil {
+	for _, extension := range []string{"pg_trgm", "btree_gin"} {
+		if _, err := pool.ExecContext(ctx, "create extension if not exists "+extension); err != nil {
 			return err
 		}
 	}
@@ -144,7 +129,7 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 	}
 	rows, _ := tx.Query(ctx, undistributedSQL) // collecting returns its error
 	names, err = pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(names) == 0 {
+	if err != nil {
 		return nil, err
 	}
 	rows, _ = tx.Query(ctx, foreignKeysSQL, pgx.NamedArgs{"tables": names})
@@ -154,12 +139,12 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 	}
 	// A table can be distributed only without foreign keys to tables that are not distributed yet. Those to a
 	// reference table need one connection to each node.
-	steps := append([]string{"set local citus.multi_shard_modify_mode = 'sequential'"}, distributedSQL...)
+	steps := []string{"set local citus.multi_shard_modify_mode = 'sequential'", distributedSQL}
 	for _, k := range keys {
 		steps = append(steps, fmt.Sprintf("alter table %s drop constraint %s", k.OnTable, pgx.Identifier{k.Name}.Sanitize()))
 	}
 	if slices.Contains(names, "loyalty.idempotency") {
-		steps = append(steps, idempotencySQL...)
+		steps = append(steps, tablesSQL...)
 	}
 	for _, table := range names {
 		if table != "loyalty.plan" && table != "loyalty.tenant" {

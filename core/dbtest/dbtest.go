@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"

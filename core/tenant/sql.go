@@ -235,27 +235,29 @@ const detailSQL = summaries + `
 	left join loyalty.tenant_usage u on u.tenant_id = c.id
 	where c.id = @id`
 
-// Accepting an invitation also signs in.
 const peopleSQL = `
-	select p.id, p.name, p.email, p.role, p.status = 'active' as active, c.password_hash is null as invited,
-		(
-			select max(last.created_at)
-			from (values ('staff.sign_in'), ('staff.join')) as how (action)
-			cross join lateral (
-				select e.created_at
-				from loyalty.audit_entry e
-				where e.tenant_id = @tenant_id
-					and e.actor_kind = 'staff'
-					and e.actor_id = p.id::text
-					and e.action = how.action
-				order by e.id desc
-				limit 1
-			) last
-		) as signed_in_at
+	select p.id, p.name, p.email, p.role, p.status = 'active' as active, c.password_hash is null as invited
 	from loyalty.staff p
 	join loyalty.credential c on c.staff_id = p.id
 	where p.tenant_id = @tenant_id
 	order by p.status, array_position(array['owner', 'manager', 'cashier'], p.role), lower(p.name), p.id`
+
+// Accepting an invitation also signs in.
+const signInsSQL = `
+	select p.id, max(last.created_at) as at
+	from unnest(@people::bigint[]) p (id)
+	cross join (values ('staff.sign_in'), ('staff.join')) as how (action)
+	cross join lateral (
+		select e.created_at
+		from loyalty.audit_entry e
+		where e.tenant_id = @tenant_id
+			and e.actor_kind = 'staff'
+			and e.actor_id = p.id::text
+			and e.action = how.action
+		order by e.id desc
+		limit 1
+	) last
+	group by p.id`
 
 const suspensionSQL = `
 	select coalesce(t.suspend_reason, '') <> '' as mailed, p.issuer_email as contact
