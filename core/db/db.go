@@ -51,6 +51,8 @@ type DB struct {
 	shift time.Duration // of the clock (At)
 	whole *Tx           // the transaction that all others are parts of (Atomic); nil: none
 
+	distributed bool // by tenant (Distribute)
+
 	outbox *outbox
 	counts *counts
 }
@@ -70,7 +72,12 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	return &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, count: countTimeout(o), clock: c, outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}}}, nil
+	d := &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, count: countTimeout(o), clock: c, outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}}}
+	if err := pool.QueryRow(ctx, isCitusSQL).Scan(&d.distributed); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	return d, nil
 }
 
 func countTimeout(o Options) string {

@@ -1,14 +1,15 @@
 -- What a database that is distributed by tenant has instead of the migrations' own. They are run again
 -- after later migrations, which may have replaced them.
 
--- Only a set statement reaches the nodes, and only with this setting.
+-- Only a set statement reaches the nodes, and only with this setting. The role must not: Citus reaches a node by the
+-- role's own login, and by the owner's in functions that see all tenants.
 do $$ begin execute format('alter database %I set citus.propagate_set_commands = local', current_database()); end $$;
 create or replace function loyalty.enter(tenant bigint) returns void
 	language plpgsql volatile
 as $$
 begin
 	execute format('set local app.tenant_id = %L', tenant);
-	set local role loyalty_app;
+	perform set_config('role', 'loyalty_app', true);
 end;
 $$;
 

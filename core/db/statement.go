@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -187,10 +188,10 @@ func WriteTogether(ctx context.Context, d *DB, tenant core.TenantID, readings ..
 	if err != nil {
 		return err
 	}
-	calls = append([]call{enter(tenant)}, calls...)
 	if d.whole != nil {
-		return d.whole.send(ctx, calls, reads...)
+		return d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...)
 	}
+	calls, reads = d.transaction(tenant, calls, reads)
 	for attempt := 1; ; attempt++ {
 		err := d.sendOnce(ctx, calls, reads)
 		if err == nil || attempt == attempts || !canRetry(ctx, err) {
@@ -199,15 +200,25 @@ func WriteTogether(ctx context.Context, d *DB, tenant core.TenantID, readings ..
 	}
 }
 
-// sendOnce sends calls as one implicit transaction. If the connection is lost, they are not sent again, because
+// sendOnce sends the calls of a transaction. If the connection is lost, they are not sent again, because
 // they may have been committed. So a connection that was idle is tried first.
 func (d *DB) sendOnce(ctx context.Context, calls []call, reads []func(pgx.Rows) error) error {
 	conn, err := d.pool.Acquire(context.WithValue(ctx, tried{}, true))
 	if err != nil {
 		return err
 	}
-	defer conn.Release()
+	defer release(ctx, conn)
 	return roundTrip(ctx, conn, calls, reads)
+}
+
+// transaction makes calls a transaction of a tenant (0: the platform). Sent together, calls are an implicit one. If the
+// database is distributed it has to be explicit, because the nodes learn the tenant only in a transaction block.
+func (d *DB) transaction(tenant core.TenantID, calls []call, reads []func(pgx.Rows) error) ([]call, []func(pgx.Rows) error) {
+	calls = append([]call{enter(tenant)}, calls...)
+	if !d.distributed {
+		return calls, reads
+	}
+	return slices.Concat([]call{{sql: beginSQL}}, calls, []call{{sql: commitSQL}}), slices.Concat(reads, []func(pgx.Rows) error{readCommit})
 }
 
 // tried marks the context of a caller who needs a connection that works.
@@ -275,22 +286,22 @@ func collect[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string
 	return result, err
 }
 
-// readTogether sends statements that only read as one implicit transaction.
+// readTogether sends statements that only read as one transaction.
 func (d *DB) readTogether(ctx context.Context, tenant core.TenantID, readings []Reading) error {
 	calls, reads, err := bindAll(readings, tenant)
 	if err != nil {
 		return err
 	}
-	calls = append([]call{enter(tenant)}, calls...)
 	if d.whole != nil {
-		return translate(ctx, d.whole.send(ctx, calls, reads...))
+		return translate(ctx, d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...))
 	}
+	calls, reads = d.transaction(tenant, calls, reads)
 	return translate(ctx, d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
 		err = roundTrip(ctx, conn, calls, reads)
 		if isDead(conn, err) || isStrayCancel(ctx, err) {
 			return false, err
 		}
-		conn.Release()
+		release(ctx, conn)
 		return true, err
 	}))
 }

@@ -184,13 +184,15 @@ func (tx *Tx) sendCommit(ctx context.Context) error {
 	if tx.conn == nil && len(tx.queue) == 0 {
 		return nil // no statement was made
 	}
-	return tx.send(ctx, []call{{sql: commitSQL}}, func(rows pgx.Rows) error {
-		rows.Close()
-		if rows.Err() == nil && rows.CommandTag().String() != "COMMIT" {
-			return errRolledBack
-		}
-		return rows.Err()
-	})
+	return tx.send(ctx, []call{{sql: commitSQL}}, readCommit)
+}
+
+func readCommit(rows pgx.Rows) error {
+	rows.Close()
+	if rows.Err() == nil && rows.CommandTag().String() != "COMMIT" {
+		return errRolledBack
+	}
+	return rows.Err()
 }
 
 // release rolls back what was not committed and returns the connection to the pool. A part
@@ -203,15 +205,20 @@ func (tx *Tx) release(ctx context.Context, err error) {
 	if tx.conn == nil {
 		return
 	}
-	if tx.conn.Conn().PgConn().TxStatus() != 'I' && !tx.conn.Conn().IsClosed() {
+	release(ctx, tx.conn)
+	tx.conn = nil
+}
+
+// release rolls back a transaction that is open and returns its connection to the pool.
+func release(ctx context.Context, conn *pgxpool.Conn) {
+	if conn.Conn().PgConn().TxStatus() != 'I' && !conn.Conn().IsClosed() {
 		// The caller may be gone, but the connection can be saved. If this fails, the pool
 		// sees an open transaction and drops the connection.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_, _ = tx.conn.Exec(ctx, rollbackSQL)
+		_, _ = conn.Exec(ctx, rollbackSQL)
 	}
-	tx.conn.Release()
-	tx.conn = nil
+	conn.Release()
 }
 
 // Raw returns the transaction as a library takes it (the job queue does). The library can't end
