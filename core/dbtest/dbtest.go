@@ -49,6 +49,33 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
+// NeedsCitus skips a test whose subject is a distributed database, unless the test run's server has one.
+func NeedsCitus(t testing.TB) {
+	t.Helper()
+	if !isCitus(t) {
+		t.Skip("needs a server with Citus (" + clusterVariable + ")")
+	}
+}
+
+// NeedsPlain skips a test that a distributed database can't run, and says why.
+func NeedsPlain(t testing.TB, why string) {
+	t.Helper()
+	if isCitus(t) {
+		t.Skip("needs a server without Citus: " + why)
+	}
+}
+
+func isCitus(t testing.TB) bool {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	c, err := findCluster(context.Background()) // it outlives the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.isCitus()
+}
+
 // DB returns the database of this test binary.
 func DB(t testing.TB) *db.DB {
 	t.Helper()
