@@ -140,8 +140,8 @@ func (f Filter) days(check *core.Check, zone *time.Location) (from, before *core
 const (
 	// A customer's name is stored once in an entry, so that erasing them changes one column.
 	lineColumns = `e.id, e.created_at as at, e.action, e.subject_kind as subject, e.subject_id,
-		case e.subject_kind when 'customer' then e.customer_name else e.subject_name end as subject_name, e.customer_id, e.customer_name,
-		case e.action when 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
+		case when e.subject_kind = 'customer' then e.customer_name else e.subject_name end as subject_name, e.customer_id, e.customer_name,
+		case when e.action = 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
 		jsonb_build_array(e.old, e.new) as changes,
 		e.actor_kind || ':' || e.actor_id as actor, e.actor_name, e.address, e.request_id`
 

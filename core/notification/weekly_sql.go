@@ -41,17 +41,17 @@ const preferencesSQL = `
 	on conflict do nothing`
 
 const readersSQL = `
-	select p.id as staff_id, p.name, p.email, w.id,
-		array(
-			select u.notification_id
-			from loyalty.notification_read u
-			where u.tenant_id = @tenant_id
-				and u.staff_id = p.id
-				and u.dismissed_at is not null
-		) as dismissed
+	select p.id as staff_id, p.name, p.email, w.id, coalesce(u.dismissed, '{}') as dismissed
 	from loyalty.staff p
 	join loyalty.credential c on c.staff_id = p.id
 	join loyalty.weekly_preference w on w.tenant_id = @tenant_id and w.staff_id = p.id
+	left join (
+		select staff_id, array_agg(notification_id) as dismissed
+		from loyalty.notification_read
+		where tenant_id = @tenant_id
+			and dismissed_at is not null
+		group by staff_id
+	) u on u.staff_id = p.id
 	where p.tenant_id = @tenant_id
 		and p.status = 'active'
 		and p.role in ('owner', 'manager')

@@ -138,7 +138,7 @@ const (
 
 	// A person who was renamed has one row, under the present name.
 	staffSales = `
-	with acted as (
+	with acted as materialized (
 		select span.current, sale.*, 0::bigint as redemptions` + spans + `
 		cross join lateral (
 			select actor_kind, actor_id, max(actor_name) as actor_name,

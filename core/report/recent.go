@@ -232,7 +232,7 @@ const recentSQL = `
 			limit @ordinary
 		) union all (
 			select kind, id, created_at, customer_id,
-				case unit when 'points' then amount else 0 end, case unit when 'stamps' then amount else 0 end, null,
+				case when unit = 'points' then amount else 0 end, case when unit = 'stamps' then amount else 0 end, null,
 				null, null, null, actor_kind, actor_name, false
 			from (
 				select *
@@ -251,8 +251,8 @@ const recentSQL = `
 		limit @limit
 	)
 	select e.kind, e.id, e.at, e.customer_id, c.first_name, c.last_name, e.spend_cents, e.voided,
-		case e.kind when 'voucher' then case when l.unit = 'points' then l.amount else 0 end else e.points end as points,
-		case e.kind when 'voucher' then case when l.unit = 'stamps' then l.amount else 0 end else e.stamps end as stamps,
+		case when e.kind = 'voucher' then case when l.unit = 'points' then l.amount else 0 end else e.points end as points,
+		case when e.kind = 'voucher' then case when l.unit = 'stamps' then l.amount else 0 end else e.stamps end as stamps,
 		coalesce(t.name, r.name, k.name) as about,
 		coalesce(e.actor_kind, l.actor_kind, g.actor_kind) as actor_kind,
 		coalesce(e.actor_name, l.actor_name, g.actor_name) as actor_name
@@ -262,7 +262,7 @@ const recentSQL = `
 	left join loyalty.reward r on r.tenant_id = @tenant_id and r.id = e.reward_id
 	left join loyalty.coupon k on k.tenant_id = @tenant_id and k.id = e.coupon_id
 	left join loyalty.ledger_entry l on l.tenant_id = @tenant_id and l.cause = e.id
-		and l.kind = case e.kind when 'sale_voided' then 'reversal' when 'redemption_voided' then 'redemption_refund' when 'voucher' then 'voucher' end
+		and l.kind = case when e.kind = 'sale_voided' then 'reversal' when e.kind = 'redemption_voided' then 'redemption_refund' when e.kind = 'voucher' then 'voucher' end
 	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = @tenant_id and v.id = e.id
 	left join loyalty.redemption g on g.tenant_id = @tenant_id and g.id = v.redemption_id
 	order by e.at desc, e.id desc, e.kind`

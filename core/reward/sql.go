@@ -323,6 +323,6 @@ const redemptionDetailSQL = `
 	left join loyalty.audit_entry l on l.tenant_id = d.tenant_id
 		and l.subject_kind = 'redemption'
 		and l.subject_id = @subject_id
-		and l.action = case d.status when 'fulfilled' then 'redemption.fulfil' else 'redemption.void' end
+		and l.action = case when d.status = 'fulfilled' then 'redemption.fulfil' else 'redemption.void' end
 	where d.tenant_id = @tenant_id
 		and d.id = @id`

@@ -64,7 +64,8 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 	logo := picture.Read(check, "logo", e.Logo.Value)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Settings, error) {
 		// Locked: the audit log must have the values that this edit replaces.
-		old, err := db.One[Settings](ctx, tx, lockSettingsSQL, nil)
+		var old Settings
+		err := db.Together(ctx, tx, db.OneInto(&struct{}{}, lockSettingsSQL, nil), db.OneInto(&old, settingsSQL, nil))
 		if err != nil {
 			return Settings{}, err
 		}

@@ -76,8 +76,12 @@ const settingsSQL = `
 	left join loyalty.tenant_look l on l.tenant_id = t.id
 	where t.id = @tenant_id`
 
-const lockSettingsSQL = settingsSQL + `
-	for no key update of t`
+// Locked on its own: a distributed database locks no row of a join.
+const lockSettingsSQL = `
+	select
+	from loyalty.tenant
+	where id = @tenant_id
+	for no key update`
 
 const updateSettingsSQL = `
 	update loyalty.tenant

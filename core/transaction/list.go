@@ -75,8 +75,10 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, sort core.S
 
 // The customers that a search finds, once for its page and its count.
 const searchSQL = `
-	select array(` + customer.Found + `) as buyers,
-		@cents::bigint is not null and exists (
+	select array(` + customer.Found + `) as buyers`
+
+const furtherSQL = `
+	select @cents::bigint is not null and exists (
 			select
 			from loyalty.transaction
 			where tenant_id = @tenant_id
@@ -88,11 +90,12 @@ const searchSQL = `
 func (s *Service) search(ctx context.Context, by core.Actor, text string, cents *int64) ([]core.ID, SearchLimits, error) {
 	args := customer.SearchArgs(text, by.Tenant)
 	args["found"], args["cents"], args["near"] = SearchedCustomers+1, cents, SearchedSales
-	found, err := db.ReadOne[struct {
-		Buyers  []core.ID
-		Further bool
-	}](ctx, s.db, by, searchSQL, args)
-	limits := SearchLimits{Customers: len(found.Buyers) > SearchedCustomers, Sales: found.Further}
+	var (
+		found struct{ Buyers []core.ID }
+		sales struct{ Further bool }
+	)
+	err := db.ReadTogether(ctx, s.db, by, db.OneInto(&found, searchSQL, args), db.OneInto(&sales, furtherSQL, args))
+	limits := SearchLimits{Customers: len(found.Buyers) > SearchedCustomers, Sales: sales.Further}
 	return found.Buyers[:min(len(found.Buyers), SearchedCustomers)], limits, err
 }
 

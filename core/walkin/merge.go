@@ -12,7 +12,7 @@ import (
 // PINs are deleted within an hour, so there are few.
 const movePINsSQL = `
 	update loyalty.pin
-	set customer_id = case status when 'used' then @kept::uuid else customer_id end,
+	set customer_id = case when status = 'used' then @kept::uuid else customer_id end,
 		status = case when status in ('open', 'taken') then 'cancelled' else status end,
 		ended_at = coalesce(ended_at, @now)
 	where tenant_id = @tenant_id
