@@ -101,7 +101,7 @@ func prepareCitus(ctx context.Context, pool *sql.DB) error {
 
 // Distribute distributes the tenant tables of a database with the Citus extension by tenant, in one
 // transaction, and returns the tables that were not distributed before. In any other database it
-// does nothing. Rows move with their tables, and nobody can write while they do.
+// does nothing. Rows move with their tables, and writes wait until they have.
 func Distribute(ctx context.Context, url string) (tables []string, err error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -200,7 +200,7 @@ func (c *cluster) configure(ctx context.Context, name string) error {
 		"alter database "+name+" set citus.shard_count = 4")
 }
 
-// finish gives the template its name. Nobody can connect to it then: a database in use can't be copied, and Citus keeps
+// finish gives the template its name. It takes no connections then: a database in use can't be copied, and Citus keeps
 // a connection to each of its databases.
 func (c *cluster) finish(ctx context.Context, draft, name string) error {
 	rename := "alter database " + draft + " rename to " + name

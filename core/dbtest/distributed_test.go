@@ -52,7 +52,7 @@ func try(ctx context.Context, conn *pgx.Conn, tenant int64, sql string) (plan st
 	if err != nil {
 		return "", err
 	}
-	defer tx.Rollback(ctx)
+	defer func() { _ = tx.Rollback(ctx) }()
 	names := pgx.NamedArgs{}
 	for _, found := range regexp.MustCompile(`@(\w+)`).FindAllStringSubmatch(sql, -1) {
 		names[found[1]] = found[1]

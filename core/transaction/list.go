@@ -89,12 +89,14 @@ const furtherSQL = `
 // search returns the newest customers that a search finds, and where it leaves sales out.
 func (s *Service) search(ctx context.Context, by core.Actor, text string, cents *int64) ([]core.ID, SearchLimits, error) {
 	args := customer.SearchArgs(text, by.Tenant)
-	args["found"], args["cents"], args["near"] = SearchedCustomers+1, cents, SearchedSales
+	args["found"] = SearchedCustomers + 1
 	var (
 		found struct{ Buyers []core.ID }
 		sales struct{ Further bool }
 	)
-	err := db.ReadTogether(ctx, s.db, by, db.OneInto(&found, searchSQL, args), db.OneInto(&sales, furtherSQL, args))
+	err := db.ReadTogether(ctx, s.db, by,
+		db.OneInto(&found, searchSQL, args),
+		db.OneInto(&sales, furtherSQL, db.Args{"cents": cents, "near": SearchedSales}))
 	limits := SearchLimits{Customers: len(found.Buyers) > SearchedCustomers, Sales: sales.Further}
 	return found.Buyers[:min(len(found.Buyers), SearchedCustomers)], limits, err
 }
