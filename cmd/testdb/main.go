@@ -4,7 +4,8 @@
 //	testdb -- go test ./...
 //
 // LOYALTY_TEST_DATABASE_URL has the cluster's URL, with a login that can create roles and
-// databases but is not a superuser. testdb exits with the command's exit code.
+// databases but is not a superuser. If it is set already, the tests run on that server, and
+// testdb starts none. testdb exits with the command's exit code.
 package main
 
 import (
@@ -36,19 +37,25 @@ func main() {
 	os.Exit(code)
 }
 
-func run(ctx context.Context, args []string) (code int, err error) {
+const variable = "LOYALTY_TEST_DATABASE_URL"
+
+func run(ctx context.Context, args []string) (code int, failed error) {
 	// Signals are caught from the start, so that the cluster is always removed.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 
-	cluster, err := localpg.Throwaway(ctx)
-	if err != nil {
-		return 0, err
+	url := os.Getenv(variable)
+	if url == "" {
+		cluster, err := localpg.Throwaway(ctx)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { failed = errors.Join(failed, cluster.Stop(ctx)) }()
+		url = cluster.URL()
 	}
-	defer func() { err = errors.Join(err, cluster.Stop(ctx)) }()
 
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), "LOYALTY_TEST_DATABASE_URL="+cluster.URL())
+	cmd.Env = append(os.Environ(), variable+"="+url)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
 		return 0, err

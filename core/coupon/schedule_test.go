@@ -379,7 +379,7 @@ func TestAKilledEvaluationLeavesNothingHalfDone(t *testing.T) {
 	c := s.Coupon(fivePoints())
 	send := s.confirmed(c, toAll())
 	holder := s.begin()
-	s.Must(holder.Exec(t.Context(), "select from loyalty.coupon_send where id = $1 for no key update", send.ID))
+	s.Must(holder.Exec(t.Context(), "select from loyalty.coupon_send where tenant_id = $1 and id = $2 for no key update", s.By.Tenant.ID, send.ID))
 	ended := make(chan error, 1)
 	go func() {
 		_, err := s.Coupons.Evaluate(t.Context(), s.By, send.ID)

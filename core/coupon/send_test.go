@@ -369,7 +369,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	hold, err := dbtest.Owner(s.DB).Begin(t.Context())
 	s.Check(err)
 	defer hold.Rollback(context.Background()) //nolint:errcheck // if the test fails
-	s.Must(hold.Exec(t.Context(), "select from loyalty.customer where id = $1 for update", bilal))
+	s.Must(hold.Exec(t.Context(), "select from loyalty.customer where tenant_id = $1 and id = $2 for update", s.By.Tenant.ID, bilal))
 	send := s.confirmed(c, toAll())
 	evaluated := make(chan error)
 	go func() { evaluated <- second(s.Coupons.Evaluate(t.Context(), s.By, send.ID)) }()

@@ -247,10 +247,10 @@ func TestEraseWaitsForAnAdjustment(t *testing.T) {
 	c := s.made("070 174 06 05", nil)
 	held, err := dbtest.Owner(s.DB).Begin(t.Context())
 	s.Check(err)
-	s.Must(held.Exec(t.Context(), "select from loyalty.account where customer_id = $1 for update", c.ID))
+	s.Must(held.Exec(t.Context(), "select from loyalty.account where tenant_id = $1 and customer_id = $2 for update", s.By.Tenant.ID, c.ID))
 	waiting := func(calls int) {
 		t.Helper()
-		s.Wait("the calls wait", "select count(*) = $1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'", calls)
+		s.Wait("the calls wait", "select count(*) = $1 from "+dbtest.Activity(t)+" where datname = current_database() and wait_event_type = 'Lock'", calls)
 	}
 	adjusted, erased := make(chan error), make(chan error)
 	go func() {

@@ -70,7 +70,7 @@ const policySQL = `
 		from pg_policy
 		where polrelid = walled;
 		execute format('drop policy %%I on %%s', named, walled);
-		execute format('create policy %%I on %%s using (%%s tenant_id::text = current_setting(''app.tenant_id'', true))', named, walled, others);
+		execute format('create policy %%I on %%s using (%%s %s::text = current_setting(''app.tenant_id'', true))', named, walled, others);
 	end
 	$$`
 
@@ -147,8 +147,12 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 		steps = append(steps, tablesSQL...)
 	}
 	for _, table := range names {
-		if table != "loyalty.plan" && table != "loyalty.tenant" {
-			steps = append(steps, fmt.Sprintf(policySQL, table))
+		switch table {
+		case "loyalty.plan":
+		case "loyalty.tenant":
+			steps = append(steps, fmt.Sprintf(policySQL, table, "id"))
+		default:
+			steps = append(steps, fmt.Sprintf(policySQL, table, "tenant_id"))
 		}
 		steps = append(steps, createDistributed(table), fmt.Sprintf("select truncate_local_data_after_distributing_table('%s')", table))
 	}

@@ -65,6 +65,15 @@ func NeedsPlain(t testing.TB, why string) {
 	}
 }
 
+// Activity returns the view of the connections to the test run's databases, on all of their nodes.
+func Activity(t testing.TB) string {
+	t.Helper()
+	if isCitus(t) {
+		return "citus_stat_activity"
+	}
+	return "pg_stat_activity"
+}
+
 func isCitus(t testing.TB) bool {
 	t.Helper()
 	shared.Lock()

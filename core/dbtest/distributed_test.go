@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 )
 
@@ -25,16 +28,21 @@ func TestEveryStatementHasADistributedPlan(t *testing.T) {
 	dbtest.NeedsCitus(t)
 	d := dbtest.OwnDB(t)
 	by := dbtest.Tenant(t, d)
-	conn, err := pgx.Connect(t.Context(), dbtest.Serving(d.OwnerURL()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.WithoutCancel(t.Context()))
+	conn := serving(t, d.OwnerURL())
 	for _, s := range append(statements(t), pages(t)...) {
 		if s.checksEverything() || !regexp.MustCompile(`(?i)^\s*(with|select|insert|update|delete)\b`).MatchString(s.sql) {
 			continue
 		}
-		switch plan, err := try(t.Context(), conn, int64(by.Tenant.ID), s.sql); {
+		plan := ""
+		err := inTenant(t.Context(), conn, int64(by.Tenant.ID), s.sql, func(x execution) (err error) {
+			if locksRows.MatchString(s.sql) {
+				if plan, err = x.explain(t.Context()); err != nil {
+					return err
+				}
+			}
+			return x.run(t.Context())
+		})
+		switch {
 		case conn.IsClosed():
 			t.Fatalf("%s.%s ended the connection: %v", s.pkg, s.name, err)
 		case err != nil:
@@ -45,12 +53,113 @@ func TestEveryStatementHasADistributedPlan(t *testing.T) {
 	}
 }
 
-// try executes a statement in a transaction of a tenant or, if it doesn't name @tenant_id, of the platform, and
-// undoes it. A statement that the rows refuse has a plan, too. If it locks rows, its plan is returned.
-func try(ctx context.Context, conn *pgx.Conn, tenant int64, sql string) (plan string, err error) {
+var taskOnRows = regexp.MustCompile(`Query: .*loyalty\.\w+_\d{6}.*\n\s+(Node: .*)`)
+
+// A sale stays on one node, its tenant's: each task that reads or writes rows is sent there.
+func TestASaleStaysOnOneNode(t *testing.T) {
+	t.Parallel()
+	dbtest.NeedsCitus(t)
+	d := dbtest.OwnDB(t)
+	by := dbtest.Tenant(t, d)
+	conn := serving(t, d.OwnerURL())
+	explained := 0
+	for _, s := range statements(t) {
+		if s.pkg != "transaction" || !slices.Contains([]string{"recordOneSQL", "recordEachSQL", "recordAllSQL"}, s.name) {
+			continue
+		}
+		explained++
+		err := inTenant(t.Context(), conn, int64(by.Tenant.ID), s.sql, func(x execution) error {
+			plan, err := x.explain(t.Context())
+			nodes := map[string]bool{}
+			for _, task := range taskOnRows.FindAllStringSubmatch(plan, -1) {
+				nodes[task[1]] = true
+			}
+			if len(nodes) != 1 || regexp.MustCompile(`Task Count: (?:[2-9]|1\d)`).MatchString(plan) {
+				t.Errorf("%s runs on %d nodes:\n%s", s.name, len(nodes), plan)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+	if explained != 3 {
+		t.Errorf("%d statements that record sales were found", explained)
+	}
+}
+
+// "A statement outside any transaction sees no row of any tenant table", on any node, nor of a table's part
+// that a node has; and in a transaction of another tenant, neither.
+func TestNoNodeShowsATenantsRows(t *testing.T) {
+	t.Parallel()
+	dbtest.NeedsCitus(t)
+	d := dbtest.OwnDB(t)
+	by, other := dbtest.Tenant(t, d), dbtest.Tenant(t, d)
+	seedEveryTable(t, d, by)
+	rows := 0
+	for _, node := range strs(t, connect(t, d.OwnerURL()), "select nodename || ':' || nodeport from pg_dist_node where noderole = 'primary'") {
+		address, err := url.Parse(dbtest.Serving(d.OwnerURL()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		address.Host = node
+		conn := connect(t, address.String())
+		if _, err := conn.Exec(t.Context(), "set citus.override_table_visibility = off"); err != nil {
+			t.Fatal(err)
+		}
+		parts := strs(t, conn, `
+			select c.relname
+			from pg_class c
+			join pg_policy p on p.polrelid = c.oid
+			where c.relnamespace = 'loyalty'::regnamespace and c.relname ~ '_[0-9]{6,}$' and p.polname in ('tenant', 'tenant_or_platform')
+			order by 1`)
+		if len(parts) == 0 {
+			t.Errorf("%s has no part of a table", node)
+		}
+		for _, part := range parts {
+			// seen counts this tenant's rows in a transaction of a tenant, or of none.
+			seen := func(in core.TenantID) (n int) {
+				err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+					if in != 0 {
+						if _, err := tx.Exec(t.Context(), fmt.Sprintf("set local app.tenant_id = '%d'", in)); err != nil {
+							return err
+						}
+					}
+					return tx.QueryRow(t.Context(), "select count(*) from loyalty."+part+" p where coalesce(to_jsonb(p) ->> 'tenant_id', to_jsonb(p) ->> 'id') = $1",
+						fmt.Sprint(by.Tenant.ID)).Scan(&n)
+				})
+				if err != nil {
+					t.Errorf("%s, %s: %v", node, part, err)
+				}
+				return n
+			}
+			rows += seen(by.Tenant.ID)
+			if n := seen(0); n != 0 {
+				t.Errorf("%s shows %d rows of %s", node, n, part)
+			}
+			if n := seen(other.Tenant.ID); n != 0 {
+				t.Errorf("%s shows another tenant %d rows of %s", node, n, part)
+			}
+		}
+	}
+	if rows < 20 {
+		t.Errorf("the tenant's own rows are not there: %d", rows)
+	}
+}
+
+// execution is a statement in a transaction that is undone, with example values.
+type execution struct {
+	tx     pgx.Tx
+	text   string
+	oids   []uint32
+	values []string
+}
+
+// inTenant calls f with a statement in a transaction of a tenant or, if it doesn't name @tenant_id, of the platform.
+func inTenant(ctx context.Context, conn *pgx.Conn, tenant int64, sql string, f func(execution) error) error {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
 	names := pgx.NamedArgs{}
@@ -59,48 +168,54 @@ func try(ctx context.Context, conn *pgx.Conn, tenant int64, sql string) (plan st
 	}
 	text, ordered, err := names.RewriteQuery(ctx, nil, sql, nil)
 	if err != nil {
-		return "", err
+		return err
 	}
 	home := tenant
 	if names["tenant_id"] == nil {
 		home = 0
 	}
 	if _, err := tx.Exec(ctx, "select loyalty.enter($1)", home); err != nil {
-		return "", err
+		return err
 	}
 	prepared, err := tx.Prepare(ctx, "", text)
 	if err != nil {
-		return "", err
+		return err
 	}
 	values := make([]string, len(prepared.ParamOIDs))
-	arguments := make([][]byte, len(values))
 	for i, oid := range prepared.ParamOIDs {
 		name := ""
 		if i < len(ordered) {
 			name = ordered[i].(string)
 		}
 		values[i] = example(oid, name, tenant)
-		arguments[i] = []byte(values[i])
 	}
-	if locksRows.MatchString(sql) {
-		literal := regexp.MustCompile(`\$\d+`).ReplaceAllStringFunc(text, func(place string) string {
-			i, _ := strconv.Atoi(place[1:])
-			kind, _ := conn.TypeMap().TypeForOID(prepared.ParamOIDs[i-1])
-			return "'" + values[i-1] + "'::" + kind.Name
-		})
-		rows, _ := tx.Query(ctx, "explain (verbose, costs off) "+literal, pgx.QueryExecModeSimpleProtocol)
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return "", err
-		}
-		plan = strings.Join(lines, "\n")
+	return f(execution{tx, text, prepared.ParamOIDs, values})
+}
+
+// explain returns the plan, with the values in the statement: Citus explains no insert with parameters.
+func (x execution) explain(ctx context.Context) (plan string, err error) {
+	literal := regexp.MustCompile(`\$\d+`).ReplaceAllStringFunc(x.text, func(place string) string {
+		i, _ := strconv.Atoi(place[1:])
+		kind, _ := x.tx.Conn().TypeMap().TypeForOID(x.oids[i-1])
+		return "'" + x.values[i-1] + "'::" + kind.Name
+	})
+	rows, _ := x.tx.Query(ctx, "explain (verbose, costs off) "+literal, pgx.QueryExecModeSimpleProtocol) // collecting returns its error
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return strings.Join(lines, "\n"), err
+}
+
+// run executes the statement. One that the rows refuse has a plan, too.
+func (x execution) run(ctx context.Context) error {
+	arguments := make([][]byte, len(x.values))
+	for i, v := range x.values {
+		arguments[i] = []byte(v)
 	}
-	err = tx.Conn().PgConn().ExecParams(ctx, text, arguments, prepared.ParamOIDs, nil, nil).Read().Err
+	err := x.tx.Conn().PgConn().ExecParams(ctx, x.text, arguments, x.oids, nil, nil).Read().Err
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && (strings.HasPrefix(refused.Code, "23") || strings.HasPrefix(refused.Code, "22") || refused.Code == "P0001") {
-		return plan, nil
+		return nil
 	}
-	return plan, err
+	return err
 }
 
 // example returns a value of a parameter, as text.

@@ -71,12 +71,7 @@ const root = "../.."
 
 func owner(t *testing.T) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dbtest.OwnURL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
+	return connect(t, dbtest.OwnURL(t))
 }
 
 func strs(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {

@@ -12,9 +12,9 @@ import (
 )
 
 // Race makes concurrent calls in a database that only this test uses, and returns how many succeeded. The others must be
-// refused by one of the rules. A row that all calls need is locked by a statement (with its ID as the argument) until
+// refused by one of the rules. A row that all calls need is locked by a statement (with its tenant and ID as arguments) until
 // every connection waits for it; otherwise the first call would end before the others start.
-func Race(t *testing.T, d *db.DB, lockSQL string, id core.ID, calls int, call func(i int) error, rules ...error) (succeeded int) {
+func Race(t *testing.T, d *db.DB, tenant core.TenantID, lockSQL string, id core.ID, calls int, call func(i int) error, rules ...error) (succeeded int) {
 	t.Helper()
 	ctx, most := t.Context(), int(d.Stat().MaxConns())
 	connect(t, d)
@@ -22,7 +22,7 @@ func Race(t *testing.T, d *db.DB, lockSQL string, id core.ID, calls int, call fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	if locked, err := tx.Exec(ctx, lockSQL, id); err != nil || locked.RowsAffected() != 1 {
+	if locked, err := tx.Exec(ctx, lockSQL, tenant, id); err != nil || locked.RowsAffected() != 1 {
 		t.Fatalf("%s: %d rows, %v", lockSQL, locked.RowsAffected(), err)
 	}
 	var successes, ended atomic.Int64
@@ -41,7 +41,7 @@ func Race(t *testing.T, d *db.DB, lockSQL string, id core.ID, calls int, call fu
 	}
 	for waiting := 0; waiting < min(calls, most) && ended.Load() == 0; {
 		err := tx.QueryRow(ctx, `
-			select count(*) from pg_stat_activity
+			select count(*) from `+Activity(t)+`
 			where wait_event_type = 'Lock' and datname = current_database()`).Scan(&waiting)
 		if err != nil {
 			t.Error(err)

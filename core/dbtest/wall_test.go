@@ -16,7 +16,12 @@ import (
 // serving connects with the login that serves, like a pool.
 func serving(t *testing.T, owner string) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dbtest.Serving(owner))
+	return connect(t, dbtest.Serving(owner))
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

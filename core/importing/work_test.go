@@ -403,7 +403,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Rollback(context.Background()) //nolint:errcheck // it holds rows, and changes none
-	if _, err := held.Exec(t.Context(), "select from loyalty.customer_import for update"); err != nil {
+	if _, err := held.Exec(t.Context(), "select from loyalty.customer_import where tenant_id = $1 for update", q.By.Tenant.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := queue.Start(context.WithoutCancel(t.Context())); err != nil {

@@ -401,7 +401,7 @@ func TestAMergeBesideSalesThatWait(t *testing.T) {
 		tx, err := owner.Begin(t.Context())
 		s.Check(err)
 		t.Cleanup(func() { tx.Rollback(context.Background()) }) //nolint:errcheck // if the test fails
-		s.Must(tx.Exec(t.Context(), "select from loyalty.account where customer_id = $1 for update", id))
+		s.Must(tx.Exec(t.Context(), "select from loyalty.account where tenant_id = $1 and customer_id = $2 for update", s.By.Tenant.ID, id))
 		return tx.Conn().PgConn().PID(), func() { s.Check(tx.Commit(t.Context())) }
 	}
 	const isBlocking = "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))"

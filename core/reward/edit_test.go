@@ -317,7 +317,7 @@ func (s shop) awaitWaiting(want int, done <-chan error) {
 	s.T.Helper()
 	for waiting := 0; waiting < want && len(done) == 0; {
 		err := dbtest.Owner(s.DB).QueryRow(s.T.Context(), `
-			select count(*) from pg_stat_activity
+			select count(*) from `+dbtest.Activity(s.T)+`
 			where wait_event_type = 'Lock' and datname = current_database()`).Scan(&waiting)
 		s.Check(err)
 	}

@@ -235,9 +235,9 @@ func TestARefundThatDoesNotFit(t *testing.T) {
 }
 
 const (
-	holdReward     = "select from loyalty.reward where id = $1 for update"
-	holdAccount    = "select from loyalty.account where customer_id = $1 for update"
-	holdRedemption = "select from loyalty.redemption where id = $1 for update"
+	holdReward     = "select from loyalty.reward where tenant_id = $1 and id = $2 for update"
+	holdAccount    = "select from loyalty.account where tenant_id = $1 and customer_id = $2 for update"
+	holdRedemption = "select from loyalty.redemption where tenant_id = $1 and id = $2 for update"
 )
 
 // Of 200 buyers of five units, exactly five succeed.
@@ -249,7 +249,7 @@ func TestTheLastPiecesGoOnce(t *testing.T) {
 	for i := range buyers {
 		buyers[i] = s.buyer(1000, 0)
 	}
-	won := dbtest.Race(t, s.DB, holdReward, offered, 200, func(i int) error {
+	won := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdReward, offered, 200, func(i int) error {
 		return second(s.Rewards.Redeem(t.Context(), s.By, order(buyers[i%len(buyers)], offered)))
 	}, reward.ErrOutOfStock)
 	if won != 5 {
@@ -263,7 +263,7 @@ func TestABalanceIsSpentOnce(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
 	anna, offered := s.buyer(19, 0), s.Reward(10, nil)
-	won := dbtest.Race(t, s.DB, holdAccount, anna, 200, func(int) error {
+	won := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdAccount, anna, 200, func(int) error {
 		return second(s.Rewards.Redeem(t.Context(), s.By, order(anna, offered)))
 	}, ledger.ErrInsufficientPoints)
 	if won != 1 {
@@ -280,7 +280,7 @@ func TestARedemptionEndsOnce(t *testing.T) {
 	anna, offered := s.buyer(10, 0), s.Reward(10, new(int64(1)))
 	r := s.Redeem(anna, offered)
 	var voids, fulfilments atomic.Int64
-	dbtest.Race(t, s.DB, holdRedemption, r.ID, 200, func(i int) error {
+	dbtest.Race(t, s.DB, s.By.Tenant.ID, holdRedemption, r.ID, 200, func(i int) error {
 		if i%2 == 0 {
 			err := second(s.Rewards.Fulfil(t.Context(), s.By, r.ID))
 			if err == nil {

@@ -456,7 +456,7 @@ func TestManyVoidsAtOnceReverseOnce(t *testing.T) {
 			t.Parallel()
 			s := shopIn(t, dbtest.OwnDB(t))
 			sold := s.sale(spend)
-			voided := dbtest.Race(t, s.DB, "select from loyalty.transaction where id = $1 for update", sold.ID, 200, func(int) error {
+			voided := dbtest.Race(t, s.DB, s.By.Tenant.ID, "select from loyalty.transaction where tenant_id = $1 and id = $2 for update", sold.ID, 200, func(int) error {
 				return second(s.Sales.Void(t.Context(), s.By, sold.ID, nil))
 			}, transaction.ErrAlreadyVoided)
 			n, sum := s.entries()

@@ -148,7 +148,7 @@ func TestTillsThatUseTheSameRewards(t *testing.T) {
 		buyers[i] = s.Customer()
 		s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(buyers[i], 25_00)))
 	}
-	won := dbtest.Race(t, s.DB, "select from loyalty.reward where id = $1 for update", rewards[0], 80, func(i int) error {
+	won := dbtest.Race(t, s.DB, s.By.Tenant.ID, "select from loyalty.reward where tenant_id = $1 and id = $2 for update", rewards[0], 80, func(i int) error {
 		sale := s.to(buyers[i/2], 1_00)
 		sale.Rewards = []core.ID{rewards[i%2], rewards[(i+1)%2]}
 		_, err := s.Walkins.Complete(t.Context(), s.cashier, fmt.Sprint("till ", i), sale)

@@ -233,7 +233,7 @@ func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 	c := s.Customer()
 	shown := s.card(c)
 	var takers, sales atomic.Int64
-	dbtest.Race(t, s.DB, holdPIN, shown.ID, 200, func(i int) error {
+	dbtest.Race(t, s.DB, s.By.Tenant.ID, holdPIN, shown.ID, 200, func(i int) error {
 		till, by := fmt.Sprintf("till %d", i), s.cashier
 		by.Address = fmt.Sprintf("198.51.100.%d", i)
 		held, err := s.Walkins.TakeCard(t.Context(), by, till, walkin.Key{Digits: shown.Digits})
@@ -270,7 +270,7 @@ func TestManyPressesCompleteOneSale(t *testing.T) {
 	s := shopIn(t, dbtest.OwnDB(t))
 	c := s.Customer()
 	held := s.take("till", s.card(c))
-	sales := dbtest.Race(t, s.DB, holdPIN, held.PIN, 200, func(int) error {
+	sales := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdPIN, held.PIN, 200, func(int) error {
 		_, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 1000))
 		return err
 	}, walkin.ErrPIN)
@@ -286,7 +286,7 @@ func TestOneOfManyPhonesClaimsASale(t *testing.T) {
 	s := shopIn(t, dbtest.OwnDB(t))
 	shown := s.shows("till", 1000)
 	var claims atomic.Int64
-	dbtest.Race(t, s.DB, holdPIN, shown.ID, 200, func(i int) error {
+	dbtest.Race(t, s.DB, s.By.Tenant.ID, holdPIN, shown.ID, 200, func(i int) error {
 		browser, by := walkin.NewBrowser(), s.visitor()
 		by.Address = fmt.Sprintf("198.51.100.%d", i)
 		if err := s.Walkins.TakeSale(t.Context(), by, browser, walkin.Key{Code: shown.Code}); err != nil {
@@ -350,7 +350,7 @@ func TestANewPINReplacesTheOldOne(t *testing.T) {
 	s.take("till", second)
 
 	shown := s.shows("one till", 100)
-	dbtest.Race(t, s.DB, holdPIN, shown.ID, 50, func(int) error {
+	dbtest.Race(t, s.DB, s.By.Tenant.ID, holdPIN, shown.ID, 50, func(int) error {
 		_, err := s.Walkins.ShowSale(t.Context(), s.cashier, "one till", walkin.Offer{TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(100))})
 		if core.IsKind(err, core.KindUnavailable) {
 			return nil // others kept replacing it
@@ -608,7 +608,7 @@ func TestForgetPINs(t *testing.T) {
 }
 
 // holdPIN locks a PIN until all calls wait for it.
-const holdPIN = `select from loyalty.pin where id = $1 for update`
+const holdPIN = `select from loyalty.pin where tenant_id = $1 and id = $2 for update`
 
 // clean runs verify on a test's own database.
 func clean(t *testing.T, s shop) {

@@ -19,10 +19,16 @@ left join buyer c on true
 left join loyalty.location l on l.tenant_id = :tenant and l.id = coalesce(null::bigint, 0);
 \endpipeline
 \startpipeline
+select set_config('app.visits_counted', 'yes', true) as set;
 insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
 	points_awarded, stamps_awarded, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
 values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 12, null, 'api', null, null,
 	'token', :token, 'all', now());
+update loyalty.account
+set visits = visits + 1,
+	spent_cents = spent_cents + 1250::bigint
+where tenant_id = :tenant
+	and customer_id = bench.customer(:n);
 with moved as (
 	update loyalty.account
 	set points = points + case when 'points'::text = 'points' then 12::bigint else 0 end,
@@ -37,6 +43,7 @@ with moved as (
 		created_at, seq, balance_after)
 	select :tenant, bench.new_id(2, :id, :client_id), bench.customer(:n), 'points', 12, 'earn', bench.new_id(1, :id, :client_id), null,
 		'token', :token, 'all', now(), (select entries from moved), (select balance from moved)
+	returning 1
 )
 select;
 commit;

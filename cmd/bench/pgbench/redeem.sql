@@ -41,6 +41,7 @@ with moved as (
 	select :tenant, bench.new_id(2, :id, :client_id), bench.customer(:n), 'points', -1, 'redemption', bench.new_id(1, :id, :client_id),
 		null, 'token', :token, 'all', now(), entries, balance
 	from moved
+	returning 1
 )
 select points, stamps
 from moved;

@@ -26,11 +26,13 @@ with member as (
 	insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
 	select :tenant, voucher_id, bench.coupon(8), bench.new_id(1, :id, :client_id), customer_id, null, now()
 	from recipient
+	returning 1
 ), queued as (
 	insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
 	select :tenant, voucher_id, bench.new_id(1, :id, :client_id), now()
 	from recipient
 	where mailed
+	returning 1
 )
 select count(*) as matched,
 	count(*) filter (where active and not limit_reached) as sent,

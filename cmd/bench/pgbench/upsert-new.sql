@@ -29,7 +29,7 @@ insert into loyalty.account (tenant_id, customer_id)
 values (:tenant, bench.new_id(1, :id, :client_id));
 insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
 	old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
-values (:tenant, bench.new_id(2, :id, :client_id), 'customer.create', 'customer', '01M82PP1EZ4TVMCWT1GY5KZX5C', '',
+select :tenant, bench.new_id(2, :id, :client_id), 'customer.create', 'customer', '01M82PP1EZ4TVMCWT1GY5KZX5C', '',
 	bench.new_id(1, :id, :client_id)::uuid,
 	coalesce((
 		select case when phone_key is null then first_name else first_name || ' ' || last_name end
@@ -40,6 +40,7 @@ values (:tenant, bench.new_id(2, :id, :client_id), 'customer.create', 'customer'
 	), ''),
 	null,
 	'{"email": null, "first_name": "Bo", "last_name": "Ek", "phone": "+46739999999", "status": "active"}', 'token', :token, 'all',
-	'127.0.0.1', '01M82PP1EZ4TVMCWT1GY5KZX5D', now());
+	'127.0.0.1', '01M82PP1EZ4TVMCWT1GY5KZX5D', now()
+returning 1;
 commit;
 \endpipeline

@@ -61,11 +61,12 @@ with moved as (
 		created_at, seq, balance_after)
 	select :tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), 'points', 1, 'voucher', bench.voucher(:voucher), null,
 		'token', :token, 'all', now(), (select entries from moved), (select balance from moved)
+	returning 1
 )
 select;
 insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
 	old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
-values (:tenant, bench.new_id(2, :id, :client_id), 'voucher.redeem', 'voucher', '00000000008009000000000001', 'Thank you',
+select :tenant, bench.new_id(2, :id, :client_id), 'voucher.redeem', 'voucher', '00000000008009000000000001', 'Thank you',
 	bench.customer(:n)::uuid,
 	coalesce((
 		select case when phone_key is null then first_name else first_name || ' ' || last_name end
@@ -75,6 +76,7 @@ values (:tenant, bench.new_id(2, :id, :client_id), 'voucher.redeem', 'voucher', 
 		for key share
 	), ''),
 	'{"status": "pending"}',
-	'{"status": "redeemed"}', 'token', :token, 'all', '127.0.0.1', '01M82PP1EZ4TVMCWT1GY5KZX5D', now());
+	'{"status": "redeemed"}', 'token', :token, 'all', '127.0.0.1', '01M82PP1EZ4TVMCWT1GY5KZX5D', now()
+returning 1;
 commit;
 \endpipeline
