@@ -233,6 +233,7 @@ func (o *output) has(text string) bool { return strings.Contains(o.String(), tex
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
+	began  time.Time
 	out    output // standard output
 	log    output // standard error
 	exited chan struct{}
@@ -246,7 +247,7 @@ func (in *installation) start(stdin string, args ...string) *process {
 	if err != nil {
 		in.t.Fatal(err)
 	}
-	p := &process{t: in.t, cmd: exec.Command(in.program, args...), exited: make(chan struct{})}
+	p := &process{t: in.t, cmd: exec.Command(in.program, args...), began: time.Now(), exited: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdin = in.top, in.env, strings.NewReader(stdin)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.log
 	p.cmd.ExtraFiles = []*os.File{alive}

@@ -21,22 +21,24 @@ type cluster struct {
 	servers []*server
 	redis   *limittest.Redis
 	shop    sandbox.Tenant
+	url     string // of the database
 	d       database
 }
 
-func newCluster(t *testing.T, size int) cluster {
+func newCluster(t *testing.T, size int, settings ...string) cluster {
 	t.Helper()
 	c := cluster{redis: limittest.StartRedis(t)}
 	where := dbtest.OwnURL(t)
-	first := newInstallationOn(t, where, "LOYALTY_SANDBOX=1", "LOYALTY_REDIS_URL="+c.redis.URL)
+	settings = append(settings, "LOYALTY_REDIS_URL="+c.redis.URL)
+	first := newInstallationOn(t, where, append(settings, "LOYALTY_SANDBOX=1")...)
 	c.servers = append(c.servers, first.serve())
 	c.shop = first.sandbox(t).Tenants[0]
 	for len(c.servers) < size {
-		next := newInstallationOn(t, where, "LOYALTY_REDIS_URL="+c.redis.URL, "LOYALTY_BASE_URL="+first.base)
+		next := newInstallationOn(t, where, append(settings, "LOYALTY_BASE_URL="+first.base)...)
 		next.base = first.base
 		c.servers = append(c.servers, next.serve())
 	}
-	c.d = connect(t, where)
+	c.url, c.d = where, connect(t, where)
 	return c
 }
 

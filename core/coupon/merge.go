@@ -26,6 +26,10 @@ func MoveVouchers(ctx context.Context, tx *db.Tx, merged, kept core.ID) (int64, 
 	return db.Exec(ctx, tx, moveVouchersSQL, db.Args{"merged": merged, "kept": kept})
 }
 
+// Keeps customers from being merged between the choice of a send's members and the creation of their vouchers.
+const keepMergesFromSendSQL = `
+	select pg_advisory_xact_lock_shared(hashtextextended('merge beside a send ' || @tenant_id::bigint::text, 10))`
+
 const keepSendsFromMergeSQL = `
 	select pg_try_advisory_xact_lock(hashtextextended('merge beside a send ' || @tenant_id::bigint::text, 10))`
 

@@ -387,9 +387,9 @@ func TestAKilledEvaluationLeavesNothingHalfDone(t *testing.T) {
 	}()
 	for killed := false; !killed; time.Sleep(5 * time.Millisecond) {
 		err := dbtest.Owner(s.DB).QueryRow(t.Context(), `
-			select coalesce(bool_or(pg_terminate_backend(pid)), false)
-			from pg_stat_activity
-			where datname = current_database() and wait_event_type = 'Lock'`).Scan(&killed)
+			select coalesce(bool_or(pg_terminate_backend(waiting)), false)
+			from `+dbtest.Waits(t)+` w
+			where blocking = $1`, holder.Conn().PgConn().PID()).Scan(&killed)
 		s.Check(err)
 	}
 	if err := <-ended; err == nil {

@@ -316,6 +316,9 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 		if err := db.Queue(tx, lockSendsSQL, db.Args{"send": send}); err != nil {
 			return Sending{}, err
 		}
+		if err := db.Queue(tx, keepMergesFromSendSQL, nil); err != nil {
+			return Sending{}, err
+		}
 		state, err := db.One[evaluation](ctx, tx, evaluationSQL, db.Args{"send": send})
 		if err != nil {
 			return Sending{}, err

@@ -373,7 +373,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	send := s.confirmed(c, toAll())
 	evaluated := make(chan error)
 	go func() { evaluated <- second(s.Coupons.Evaluate(t.Context(), s.By, send.ID)) }()
-	s.Wait("the evaluation waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
+	s.Wait("the evaluation waits there", dbtest.IsBlocking(t),
 		hold.Conn().PgConn().PID())
 
 	// At the same time at the till.

@@ -206,11 +206,9 @@ const unknownCustomersSQL = `
 	where c.id is null
 	order by given.id`
 
-// An advisory lock, and not one of the coupon's row, which tills need to redeem. The second one keeps
-// customers from being merged between the choice of the members and the creation of their vouchers.
+// An advisory lock, and not one of the coupon's row, which tills need to redeem.
 const lockSendsSQL = `
-	select pg_advisory_xact_lock(hashtextextended('send ' || coupon_id::text, 8)),
-		pg_advisory_xact_lock_shared(hashtextextended('merge beside a send ' || @tenant_id::bigint::text, 10))
+	select pg_advisory_xact_lock(hashtextextended('send ' || coupon_id::text, 8))
 	from loyalty.coupon_send
 	where tenant_id = @tenant_id
 		and id = @send`

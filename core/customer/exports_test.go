@@ -43,7 +43,7 @@ func TestExport(t *testing.T) {
 	s.crowd(2_100)
 	shift := func(by string) {
 		t.Helper()
-		s.Exec("update loyalty.customer set created_at = created_at + $2::interval where tenant_id = $1", s.By.Tenant.ID, by)
+		s.Exec("update loyalty.customer set created_at = (created_at at time zone 'UTC' + $2::interval) at time zone 'UTC' where tenant_id = $1", s.By.Tenant.ID, by)
 	}
 	shift("1 hour") // to the future: not in an export that starts now
 	if got := s.exported(customer.Filter{}); len(got) != 0 {

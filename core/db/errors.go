@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -38,10 +39,18 @@ func serverError(err error) *pgconn.PgError {
 
 func errorCode(err error) string { return serverError(err).Code }
 
+// quoted is a name in a message.
+var quoted = regexp.MustCompile(`"([^"]+)"`)
+
 // Violates reports whether err is the refusal of that constraint or unique index. In a distributed
-// table, its name ends with the number of a shard.
+// table, its name ends with the number of a shard, and if another node refused, only the message has it, last.
 func Violates(err error, constraint string) bool {
-	shard, found := strings.CutPrefix(serverError(err).ConstraintName, constraint)
+	refused := serverError(err)
+	name := refused.ConstraintName
+	if names := quoted.FindAllStringSubmatch(refused.Message, -1); name == "" && strings.HasPrefix(refused.Code, "23") && names != nil {
+		name = names[len(names)-1][1]
+	}
+	shard, found := strings.CutPrefix(name, constraint)
 	return found && (shard == "" || shard[0] == '_' && strings.Trim(shard[1:], "0123456789") == "")
 }
 

@@ -11,12 +11,25 @@ import (
 // request never runs twice at once. The response is stored by the transaction that has the
 // effect, so neither exists without the other.
 
-const lockKeySQL = `
-	select pg_try_advisory_xact_lock(hashtextextended(@caller || ' ' || @key, 7)) as mine`
+const (
+	lockKeySQL = `
+	select pg_try_advisory_xact_lock(hashtextextended(@caller || ' ' || @key, 7)) as mine
+	from (values (1)) as always` + onItsNode
 
-const awaitKeySQL = `
+	awaitKeySQL = `
 	select true as mine
-	from pg_advisory_xact_lock(hashtextextended(@caller || ' ' || @key, 7))`
+	from pg_advisory_xact_lock(hashtextextended(@caller || ' ' || @key, 7))` + onItsNode
+
+	// In a distributed database a statement runs where its tables are, and an advisory lock holds on its own node alone.
+	// Sales that are recorded together lock their keys beside the responses (KeyIsFree).
+	onItsNode = `
+	left join (
+		select
+		from loyalty.idempotency
+		where tenant_id = @tenant
+		limit 0
+	) response on true`
+)
 
 // A statement of its own, after the lock: its snapshot includes what the last holder committed.
 const findResponseSQL = `
@@ -72,7 +85,7 @@ func (tx *Tx) replay(ctx context.Context, by core.Actor) error {
 	var mine bool
 	var stored []storedResponse
 	err := Together(ctx, tx,
-		into(&mine, lockSQL, Args{"caller": callerOf(by), "key": request.Key}, oneValue[bool]),
+		into(&mine, lockSQL, Args{"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key}, oneValue[bool]),
 		AllInto(&stored, findResponseSQL, Args{"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key, "now": tx.Now}))
 	switch {
 	case err != nil:

@@ -52,7 +52,7 @@ func Main(m *testing.M) {
 // NeedsCitus skips a test whose subject is a distributed database, unless the test run's server has one.
 func NeedsCitus(t testing.TB) {
 	t.Helper()
-	if !isCitus(t) {
+	if !IsCitus(t) {
 		t.Skip("needs a server with Citus (" + clusterVariable + ")")
 	}
 }
@@ -60,7 +60,7 @@ func NeedsCitus(t testing.TB) {
 // NeedsPlain skips a test that a distributed database can't run, and says why.
 func NeedsPlain(t testing.TB, why string) {
 	t.Helper()
-	if isCitus(t) {
+	if IsCitus(t) {
 		t.Skip("needs a server without Citus: " + why)
 	}
 }
@@ -68,13 +68,30 @@ func NeedsPlain(t testing.TB, why string) {
 // Activity returns the view of the connections to the test run's databases, on all of their nodes.
 func Activity(t testing.TB) string {
 	t.Helper()
-	if isCitus(t) {
+	if IsCitus(t) {
 		return "citus_stat_activity"
 	}
 	return "pg_stat_activity"
 }
 
-func isCitus(t testing.TB) bool {
+// Waits returns a table of who waits for a lock of whom, as a subquery with the columns "waiting" and "blocking": the
+// processes of connections to the test run's server, whatever node the lock is on.
+func Waits(t testing.TB) string {
+	t.Helper()
+	if IsCitus(t) {
+		return "(select citus_pid_for_gpid(waiting_gpid) as waiting, citus_pid_for_gpid(blocking_gpid) as blocking from citus_lock_waits)"
+	}
+	return "(select pid as waiting, unnest(pg_blocking_pids(pid)) as blocking from pg_stat_activity)"
+}
+
+// IsBlocking returns a question: whether the connection with the process $1 lets another one wait.
+func IsBlocking(t testing.TB) string {
+	t.Helper()
+	return "select exists (select from " + Waits(t) + " w where blocking = $1)"
+}
+
+// IsCitus reports whether the test run's databases are distributed.
+func IsCitus(t testing.TB) bool {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
@@ -186,7 +203,7 @@ func create(ctx context.Context) (dbURL string, drop func(context.Context), err 
 		return "", nil, err
 	}
 	name := "test_" + strings.ToLower(rand.Text())
-	err = c.exec(ctx, "create database "+name+" template "+template+" strategy file_copy")
+	err = c.exec(ctx, "create database "+name+" owner "+c.owner.Username()+" template "+template+" strategy file_copy")
 	if err := errors.Join(err, c.configure(ctx, name)); err != nil {
 		return "", nil, err
 	}

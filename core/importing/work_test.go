@@ -61,7 +61,7 @@ func TestAWorkerThatIsLost(t *testing.T) {
 			_, err := o.imports.Work(ctx, o.By, i.ID, i.Attempt)
 			lost <- err
 		}()
-		o.Wait("the worker waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
+		o.Wait("the worker waits there", dbtest.IsBlocking(t),
 			hold.Conn().PgConn().PID())
 		kill()
 		if err := <-lost; err == nil {

@@ -404,7 +404,7 @@ func TestAMergeBesideSalesThatWait(t *testing.T) {
 		s.Must(tx.Exec(t.Context(), "select from loyalty.account where tenant_id = $1 and customer_id = $2 for update", s.By.Tenant.ID, id))
 		return tx.Conn().PgConn().PID(), func() { s.Check(tx.Commit(t.Context())) }
 	}
-	const isBlocking = "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))"
+	isBlocking := dbtest.IsBlocking(t)
 	sell := func(to ...core.ID) (results []chan error) {
 		for _, id := range to {
 			result := make(chan error, 1)
@@ -433,9 +433,9 @@ func TestAMergeBesideSalesThatWait(t *testing.T) {
 	s.Wait("the merge waits for them", `
 		select exists (
 			select
-			from pg_stat_activity sale
-			join pg_stat_activity merge on sale.pid = any (pg_blocking_pids(merge.pid))
-			where $1 = any (pg_blocking_pids(sale.pid))
+			from `+dbtest.Waits(t)+` sale
+			join `+dbtest.Waits(t)+` merge on merge.blocking = sale.waiting
+			where sale.blocking = $1
 		)`, account)
 	releaseAccount()
 	for _, result := range append(ahead, append(together, merged)...) {
@@ -453,9 +453,9 @@ func TestAMergeBesideSalesThatWait(t *testing.T) {
 	s.Wait("a sale waits for the merge", `
 		select exists (
 			select
-			from pg_stat_activity merge
-			join pg_stat_activity sale on merge.pid = any (pg_blocking_pids(sale.pid))
-			where $1 = any (pg_blocking_pids(merge.pid))
+			from `+dbtest.Waits(t)+` merge
+			join `+dbtest.Waits(t)+` sale on sale.blocking = merge.waiting
+			where merge.blocking = $1
 		)`, account)
 	releaseAccount()
 	s.Check(<-merged)

@@ -19,9 +19,11 @@ type Service struct{ db *db.DB }
 // NewService makes the service.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
+// The customers' rows take the calls to their node, in a distributed database.
 const forgetSQL = `
-	select loyalty.forget_customer(given.id, given.ulid), loyalty.forget_voucher_mails(given.id)
-	from unnest(@ids::uuid[], @ulids::text[]) given (id, ulid)`
+	select loyalty.forget_customer(c.id, given.ulid), loyalty.forget_voucher_mails(c.id)
+	from unnest(@ids::uuid[], @ulids::text[]) given (id, ulid)
+	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.id`
 
 // The e-mail addresses that a customer has or had, except those that another customer has now. The
 // keys come from a subquery, so that the index is used.

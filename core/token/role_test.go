@@ -159,7 +159,7 @@ func TestACreationWaitsForADemotion(t *testing.T) {
 	}()
 	holder := demotion.Conn().PgConn().PID()
 	for waits := false; !waits && len(outcome) == 0; {
-		err := dbtest.Owner(o.DB).QueryRow(t.Context(), "select exists (select from pg_stat_activity where $1::int = any(pg_blocking_pids(pid)))", holder).Scan(&waits)
+		err := dbtest.Owner(o.DB).QueryRow(t.Context(), dbtest.IsBlocking(t), holder).Scan(&waits)
 		o.Check(err)
 	}
 	o.Check(demotion.Commit(t.Context()))

@@ -89,7 +89,7 @@ func TestADatabaseThatGoesDuringABatch(t *testing.T) {
 	first := o.sale(100) // its type is known from now on
 	held, err := dbtest.Owner(o.DB).Begin(t.Context())
 	o.Check(err)
-	o.Must(held.Exec(t.Context(), "select from loyalty.account where customer_id = $1 for update", o.customer))
+	o.Must(held.Exec(t.Context(), "select from loyalty.account where tenant_id = $1 and customer_id = $2 for update", o.By.Tenant.ID, o.customer))
 
 	const sales = 150
 	send := func(results chan<- *attempt, i int) {
@@ -108,8 +108,8 @@ func TestADatabaseThatGoesDuringABatch(t *testing.T) {
 		go send(results, i)
 	}
 	o.Wait("a batch waits for the account", `
-		select count(*) = 1 from pg_stat_activity
-		where datname = current_database() and application_name = 'loyalty' and wait_event_type = 'Lock'`)
+		select count(*) = 1 from `+dbtest.Activity(t)+`
+		where datname = current_database() and wait_event_type = 'Lock'`)
 	o.open(false)
 	o.end()
 	for range sales {

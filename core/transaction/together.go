@@ -63,7 +63,8 @@ func (s *Service) recordTogether(ctx context.Context, by core.Actor, n New) (t T
 // customer, location and receipt number can be used, and whose idempotency key is new.
 //
 // All customers are locked, then all accounts, each in the order of the customers' IDs. A customer is locked as for a
-// sale that is recorded alone (referencesSQL).
+// sale that is recorded alone (referencesSQL). The locking selects are subqueries: Citus can't read the result of a
+// common table expression that itself locks some of the tables it joins.
 const (
 	recordAllSQL = withGiven + acceptAll + insertAccepted + `,` + ledger.AwardAll + `
 	select place
@@ -125,29 +126,35 @@ const (
 	// The conditions come before the account, and customers are joined to the sales: for "id = any (…)", PostgreSQL reads
 	// all customers of a large business if most businesses have few.
 	usableSales = ` as materialized (
-		select given.*, kind.rule_type as unit
-		from given
-		join kind on kind.id = given.type
-		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.customer_id
-		where c.status = 'active'
-			and c.merged_into is null
-			and (given.location_id is null
-				or (select active from loyalty.location where tenant_id = @tenant_id and id = given.location_id))
-			and (given.reference is null
-				or not exists (select from loyalty.transaction where tenant_id = @tenant_id and external_reference = given.reference))
-			and ` + db.KeyIsFree + `
-		order by given.customer_id
-		for key share of c
+		select *
+		from (
+			select given.*, kind.rule_type as unit
+			from given
+			join kind on kind.id = given.type
+			join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.customer_id
+			where c.status = 'active'
+				and c.merged_into is null
+				and (given.location_id is null
+					or (select active from loyalty.location where tenant_id = @tenant_id and id = given.location_id))
+				and (given.reference is null
+					or not exists (select from loyalty.transaction where tenant_id = @tenant_id and external_reference = given.reference))
+				and ` + db.KeyIsFree + `
+			order by given.customer_id
+			for key share of c
+		) locked
 	),`
 
 	acceptAll = `
 	usable` + usableSales + `
 	accepted as materialized (
-		select u.*, a.points, a.stamps, a.entries
-		from usable u
-		join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = u.customer_id
-		order by u.customer_id
-		for no key update of a
+		select *
+		from (
+			select u.*, a.points, a.stamps, a.entries
+			from usable u
+			join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = u.customer_id
+			order by u.customer_id
+			for no key update of a
+		) locked
 	),`
 
 	insertAccepted = `

@@ -28,28 +28,19 @@ const mergeSQL = `
 	)` + tally
 
 const mergedSQL = `
-	with kept as (
-		select tenant_id, customer_id
-		from loyalty.transaction
-		union
-		select tenant_id, customer_id
-		from loyalty.redemption
-		union
-		select tenant_id, customer_id
-		from loyalty.voucher
-		union
-		select tenant_id, customer_id
-		from loyalty.account
-		where points <> 0
-			or stamps <> 0
-	), judged as (
+	with judged as (
 		select c.tenant_id, c.id,
 			c.phone_key is not null or c.email_key is not null or c.status <> 'inactive'
-				or m.id is null or o.id is null or o.merged_into is not null or k.customer_id is not null as wrong
+				or m.id is null or o.id is null or o.merged_into is not null
+				or t.customer_id is not null or r.customer_id is not null or v.customer_id is not null
+				or coalesce(a.points <> 0 or a.stamps <> 0, false) as wrong
 		from loyalty.customer c
 		left join loyalty.customer_merge m on m.merged_id = c.id and m.tenant_id = c.tenant_id
 		left join loyalty.customer o on o.id = c.merged_into and o.tenant_id = c.tenant_id
-		left join kept k on k.customer_id = c.id and k.tenant_id = c.tenant_id
+		left join (select distinct tenant_id, customer_id from loyalty.transaction) t on t.customer_id = c.id and t.tenant_id = c.tenant_id
+		left join (select distinct tenant_id, customer_id from loyalty.redemption) r on r.customer_id = c.id and r.tenant_id = c.tenant_id
+		left join (select distinct tenant_id, customer_id from loyalty.voucher) v on v.customer_id = c.id and v.tenant_id = c.tenant_id
+		left join loyalty.account a on a.customer_id = c.id and a.tenant_id = c.tenant_id
 		where c.merged_into is not null
 	)` + tally
 

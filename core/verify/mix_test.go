@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/verify"
 )
 
 // market is a shop in which everything happens at once.
@@ -232,4 +234,70 @@ func TestEverythingAtOnce(t *testing.T) {
 		t.Errorf("%d deadlocks: locks are not taken in one order", deadlocks)
 	}
 	m.Verify()
+}
+
+// A run reads one snapshot: sales, voids and redemptions that go on beside it leave no half of themselves in its results.
+func TestVerifyBesideSales(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	// A distributed database reads large tables by several connections to each node.
+	d := withOption(t, m.DB.OwnerURL(), "citus.force_max_query_parallelization=on")
+	m.known.sales.add(m.Sale(m.anna.ID, m.points, 1000).ID)
+	done := make(chan struct{})
+	var tills sync.WaitGroup
+	for range 8 {
+		tills.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				for _, err := range []error{m.sell(t.Context()), m.void(t.Context()), m.redeem(t.Context())} {
+					var refusal *core.Error
+					if err != nil && !errors.As(err, &refusal) {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	sold := 0
+	for range 5 {
+		results, err := verify.Run(t.Context(), d)
+		m.Check(err)
+		for _, r := range results {
+			if r.Wrong != 0 {
+				t.Errorf("%+v", r)
+			}
+			if r.Check == "Every sale belongs to a customer, a type and a location of its tenant." {
+				if r.Counted <= int64(sold) {
+					t.Errorf("%d sales were counted after %d", r.Counted, sold)
+				}
+				sold = int(r.Counted)
+			}
+		}
+	}
+	close(done)
+	tills.Wait()
+}
+
+// A distributed database has one snapshot for each statement on a tenant's node, so a check is one statement there.
+func TestEveryCheckIsOneStatementOfANode(t *testing.T) {
+	t.Parallel()
+	dbtest.NeedsCitus(t)
+	d := dbtest.OwnDB(t)
+	for claim, sql := range verify.Statements() {
+		rows, err := dbtest.Owner(d).Query(t.Context(), "explain (costs off) "+sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(strings.Join(plan, "\n"), "Distributed Subplan") {
+			t.Errorf("%q reads in several steps:\n%s", claim, strings.Join(plan, "\n"))
+		}
+	}
 }
