@@ -38,9 +38,11 @@ type authority struct {
 
 func startAuthority(t *testing.T, in *installation) *authority {
 	t.Helper()
-	program, err := exec.Command("go", "tool", "-modfile=../../go.tool.mod", "-n", "pebble").CombinedOutput()
+	build := exec.Command("go", "tool", "-modfile=../../go.tool.mod", "-n", "pebble")
+	build.Stderr = os.Stderr // also what the go command downloads
+	program, err := build.Output()
 	if err != nil {
-		t.Fatalf("build pebble: %v\n%s", err, program)
+		t.Fatalf("build pebble: %v", err)
 	}
 	_, tlsPort, _ := strings.Cut(in.addr, ":")
 	verified, _ := strconv.Atoi(tlsPort)
