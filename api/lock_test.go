@@ -13,8 +13,9 @@ import (
 
 // lock is a database lock on rows of a tenant, for which requests wait.
 type lock struct {
-	s  *shop
-	tx pgx.Tx
+	s     *shop
+	table string
+	tx    pgx.Tx
 }
 
 // hold locks the tenant's rows of a table until release. Adding a customer waits only for the
@@ -30,7 +31,7 @@ func (s *shop) hold(table string) lock {
 		column = "id"
 	}
 	s.must(tx.Exec(context.Background(), "select from loyalty."+table+" where "+column+" = $1 for update", s.By.Tenant.ID))
-	return lock{s, tx}
+	return lock{s, table, tx}
 }
 
 func (l lock) release() { _ = l.tx.Rollback(context.Background()) }
@@ -38,7 +39,7 @@ func (l lock) release() { _ = l.tx.Rollback(context.Background()) }
 // waitFor waits until that number of requests waits for the lock.
 func (l lock) waitFor(t *testing.T, requests int) {
 	t.Helper()
-	const sql = "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))"
+	sql := "select count(*) from " + dbtest.Waits(t) + " w where blocking = $1"
 	for range 500 {
 		var waiting int
 		if err := dbtest.Owner(l.s.db).QueryRow(t.Context(), sql, l.tx.Conn().PgConn().PID()).Scan(&waiting); err != nil {
@@ -49,7 +50,7 @@ func (l lock) waitFor(t *testing.T, requests int) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("never %d requests waiting", requests)
+	t.Fatalf("never %d requests waiting for %s", requests, l.table)
 }
 
 // later is an answer that is still to come.
@@ -94,6 +95,9 @@ func TestDisconnectedClientsLeaveNoPartialChanges(t *testing.T) {
 		{"account", "POST", "/api/v1/transactions/{sale}/void", "", 200},
 		{"tenant", "POST", "/api/v1/customers", `{"first_name":"A","last_name":"B","phone":"112"}`, 201},
 	} {
+		if request.table == "tenant" && dbtest.IsCitus(t) {
+			continue // each node has its own copy of the row, which isn't locked
+		}
 		before := s.state()
 		held := s.hold(request.table)
 		ctx, leave := context.WithCancel(t.Context())

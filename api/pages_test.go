@@ -119,7 +119,7 @@ func TestPagesForwardAndBack(t *testing.T) {
 			t.Parallel()
 			const count, size = 23, 5
 			const inOneInstant = "created_at = '2026-05-01T10:00:00Z'"
-			const half = "mod(extract(milliseconds from created_at)::bigint, 2) = 0"
+			const half = "mod(extract(milliseconds from created_at at time zone 'UTC')::bigint, 2) = 0"
 			s := newShop(t)
 			if strings.HasPrefix(path, "/platform") {
 				platform, admin := newPlatform(t)

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
@@ -161,15 +158,7 @@ func TestUnavailable(t *testing.T) {
 	s.call("POST", "/api/v1/transactions/{sale}/void", s.token, "").is(t, 200, s.fill(one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))))
 
 	// The database becomes unavailable.
-	name := dbtest.Owner(d).Config().ConnConfig.Database
-	admin, err := pgx.Connect(t.Context(), strings.Replace(url, "/"+name, "/postgres", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer admin.Close(context.Background())
-	if _, err := admin.Exec(t.Context(), "drop database "+name+" with (force)"); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Drop(t, url)
 	s.gone(s.server.call(t, "GET", "/api/v1/customers", s.token, ""))
 	if journal := o.log.String(); !strings.Contains(journal, "database not available") {
 		t.Errorf("the log says %s", journal)

@@ -111,6 +111,7 @@ func (u *useCases) trips(t *testing.T, fn func() error) [][]string {
 // ratio is the cost of the product.
 func TestScriptsSendWhatTheProductSends(t *testing.T) {
 	t.Parallel()
+	dbtest.NeedsPlain(t, "pgbench is compared on one, where a read is no transaction block")
 	u, ctx := newUseCases(t), t.Context()
 	kind, err := u.transactions.AddType(ctx, u.by, transaction.NewType{
 		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core/dbtest"
 )
 
 // server is the running product, and a client that trusts it.
@@ -305,7 +307,7 @@ func hold(t *testing.T, url string) (release func()) {
 	t.Helper()
 	d := connect(t, url)
 	d.exec("begin")
-	d.exec("select 1 from loyalty.account for update")
+	d.exec("update loyalty.account set points = points")
 	return func() { d.exec("rollback") }
 }
 
@@ -316,8 +318,8 @@ func awaitWaiter(t *testing.T, url string) {
 	await(t, "a request waits for the lock", func() bool {
 		return ask[bool](d, `
 			select exists (
-				select from pg_stat_activity
-				where datname = current_database() and application_name = 'loyalty' and wait_event_type = 'Lock')`)
+				select from `+dbtest.Activity(t)+`
+				where datname = current_database() and wait_event_type = 'Lock')`)
 	})
 }
 

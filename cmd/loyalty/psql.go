@@ -42,6 +42,14 @@ func (cmd psql) Run(ctx context.Context) error {
 			login.User = url.User(login.User.Username())
 			environment = append(environment, "PGPASSWORD="+password)
 		}
+		if a.db.IsDistributed() {
+			start, err := writeStart(t.ID)
+			if err != nil {
+				return err
+			}
+			defer os.Remove(start) //nolint:errcheck // a temporary file
+			environment = append(environment, "PSQLRC="+start)
+		}
 		// In psql, Ctrl-C cancels a statement.
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 		shell := exec.CommandContext(context.WithoutCancel(ctx), "psql", login.String())
@@ -49,6 +57,26 @@ func (cmd psql) Run(ctx context.Context) error {
 		shell.Stdin, shell.Stdout, shell.Stderr = os.Stdin, os.Stdout, os.Stderr
 		return shell.Run()
 	})
+}
+
+// inDistributed is what psql runs first in a distributed database, whose nodes learn the tenant only in a transaction.
+const inDistributed = `
+\set QUIET on
+\set enter 'begin \\; set local app.tenant_id = %d;'
+\set ON_ERROR_ROLLBACK on
+:enter
+\echo 'This database is distributed: rows are seen in a transaction. It has begun. Enter "commit;" to keep changes, ":enter" to begin another.'
+\unset QUIET
+`
+
+// writeStart writes inDistributed to a temporary file.
+func writeStart(id core.TenantID) (file string, err error) {
+	f, err := os.CreateTemp("", "loyalty-psql-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = fmt.Fprintf(f, inDistributed, id)
+	return f.Name(), errors.Join(err, f.Close())
 }
 
 // operator returns the user name of the person who runs the command.

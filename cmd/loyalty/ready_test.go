@@ -95,7 +95,7 @@ func TestReadinessOfAReadOnlyDatabase(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), `do $$ begin execute format('alter database %I set default_transaction_read_only = `+on+`', current_database()); end $$`); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"); err != nil {
+		if _, err := conn.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'loyalty'"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -248,7 +248,7 @@ func TestATillIsKilledDuringSales(t *testing.T) {
 		})
 	}
 	await(t, "sales wait for the account", func() bool {
-		return counted("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and $1 > 0") >= 10
+		return counted("select count(*) from "+dbtest.Activity(t)+" where datname = current_database() and wait_event_type = 'Lock' and $1 > 0") >= 10
 	})
 	b.signal(syscall.SIGKILL)
 	all.Wait()

@@ -51,7 +51,7 @@ type DB struct {
 	shift time.Duration // of the clock (At)
 	whole *Tx           // the transaction that all others are parts of (Atomic); nil: none
 
-	distributed bool // by tenant (Distribute)
+	distributed bool
 
 	outbox *outbox
 	counts *counts
@@ -169,6 +169,9 @@ const becomeSQL = `
 
 // River returns the driver of the job queue.
 func (d *DB) River() *riverpgxv5.Driver { return riverpgxv5.New(d.pool) }
+
+// IsDistributed reports whether the database is distributed by tenant (Distribute).
+func (d *DB) IsDistributed() bool { return d.distributed }
 
 // Stat returns the pool's statistics.
 func (d *DB) Stat() *pgxpool.Stat { return d.pool.Stat() }

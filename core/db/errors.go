@@ -39,16 +39,16 @@ func serverError(err error) *pgconn.PgError {
 
 func errorCode(err error) string { return serverError(err).Code }
 
-// quoted is a name in a message.
-var quoted = regexp.MustCompile(`"([^"]+)"`)
+// constraintName finds the name of a constraint in a message.
+var constraintName = regexp.MustCompile(`constraint "([^"]+)"`)
 
 // Violates reports whether err is the refusal of that constraint or unique index. In a distributed
-// table, its name ends with the number of a shard, and if another node refused, only the message has it, last.
+// table, its name ends with the number of a shard, and if another node refused, only the message has it.
 func Violates(err error, constraint string) bool {
 	refused := serverError(err)
 	name := refused.ConstraintName
-	if names := quoted.FindAllStringSubmatch(refused.Message, -1); name == "" && strings.HasPrefix(refused.Code, "23") && names != nil {
-		name = names[len(names)-1][1]
+	if found := constraintName.FindStringSubmatch(refused.Message); name == "" && strings.HasPrefix(refused.Code, "23") && found != nil {
+		name = found[1]
 	}
 	shard, found := strings.CutPrefix(name, constraint)
 	return found && (shard == "" || shard[0] == '_' && strings.Trim(shard[1:], "0123456789") == "")

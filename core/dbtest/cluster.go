@@ -115,6 +115,10 @@ func (c *cluster) exec(ctx context.Context, statements ...string) error {
 	return nil
 }
 
+func (c *cluster) drop(ctx context.Context, name string) error {
+	return c.exec(ctx, "drop database if exists "+name+" with (force)")
+}
+
 func execAt(ctx context.Context, address string, statements ...string) error {
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {

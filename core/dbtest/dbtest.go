@@ -136,6 +136,18 @@ func OwnURL(t testing.TB) string {
 	return url
 }
 
+// Drop drops a database of OwnURL at once, with connections to it.
+func Drop(t testing.TB, owner string) {
+	t.Helper()
+	u, err := url.Parse(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shared.cluster.drop(context.Background(), strings.TrimPrefix(u.Path, "/")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // OwnDB opens a database for one test.
 func OwnDB(t testing.TB) *db.DB {
 	t.Helper()
@@ -207,9 +219,7 @@ func create(ctx context.Context) (dbURL string, drop func(context.Context), err 
 	if err := errors.Join(err, c.configure(ctx, name)); err != nil {
 		return "", nil, err
 	}
-	return c.url(name), func(ctx context.Context) {
-		_ = c.exec(ctx, "drop database "+name+" with (force)")
-	}, nil
+	return c.url(name), func(ctx context.Context) { _ = c.drop(ctx, name) }, nil
 }
 
 // Tick waits for the clock's next millisecond, so that records created before and after it have a defined order.

@@ -192,7 +192,7 @@ func wantPlausible(t *testing.T, d *db.DB, until time.Time) {
 		"pending":                 {2, 25, "from loyalty.redemption where status = 'pending'"},
 		"voided redemptions":      {3, 50, "from loyalty.redemption where status = 'voided'"},
 		"rewards":                 {8, 8, "from loyalty.reward"},
-		"rewards not redeemed":    {0, 0, "from loyalty.reward r where not exists (select from loyalty.redemption where reward_id = r.id)"},
+		"rewards not redeemed":    {0, 0, "from loyalty.reward r where not exists (select from loyalty.redemption where tenant_id = r.tenant_id and reward_id = r.id)"},
 		"rewards that are gone":   {1, 1, "from loyalty.reward where stock = 0"},
 		"rewards nearly gone":     {1, 1, "from loyalty.reward where stock between 1 and 5"},
 		"withdrawn rewards":       {1, 1, "from loyalty.reward where not active"},

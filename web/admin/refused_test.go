@@ -198,7 +198,7 @@ func TestVoidInTwoWindows(t *testing.T) {
 	s.manager.Submit(fulfilled+"/fulfil", nil)
 	s.manager.Submit(voided+"/void", because)
 	refused(s.manager, fulfilled+"/fulfil", "This redemption has already been fulfilled.")
-	s.Exec("update loyalty.redemption set fulfilled_at = fulfilled_at - interval '1 day' where status = 'fulfilled'")
+	s.Exec("update loyalty.redemption set fulfilled_at = (fulfilled_at at time zone 'UTC' - interval '1 day') at time zone 'UTC' where status = 'fulfilled'")
 	refused(s.manager, fulfilled+"/void", "This redemption was fulfilled more than 24 hours ago, so it can't be voided. To return the cost, adjust the customer's balance.")
 	refused(s.manager, voided+"/void", "This redemption has been voided.")
 }

@@ -188,7 +188,7 @@ func TestSendSummaryAddsUp(t *testing.T) {
 	}
 	s.Voucher(idOf(t, s.path), full.ID)
 	s.change("update loyalty.customer set status = 'inactive' where tenant_id = $1 and id = $2", gone.ID)
-	s.change("update loyalty.customer set created_at = created_at - interval '100 days' where tenant_id = $1 and id <> $2", off.ID)
+	s.change("update loyalty.customer set created_at = (created_at at time zone 'UTC' - interval '100 days') at time zone 'UTC' where tenant_id = $1 and id <> $2", off.ID)
 
 	counted := s.manager.Get(s.form("/audiences"), "Hx-Request", "true")
 	if got := counted.Texts("[hx-swap-oob]"); len(got) != 4 || strings.Join(got[:3], " ") != "4 4 1" || figures(got[3]) == "" {

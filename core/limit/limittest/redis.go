@@ -64,7 +64,7 @@ func (r *Redis) Start() {
 
 // Stop kills the server.
 func (r *Redis) Stop() {
-	if r.cmd != nil {
+	if r.cmd != nil && r.cmd.Process != nil {
 		_ = r.cmd.Process.Kill()
 		_ = r.cmd.Wait()
 		r.cmd = nil
