@@ -285,19 +285,22 @@ const (
 		count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
 	from judged`
 
+	// With the coupon, a distributed database inserts where the tenant's rows are, and tells no other node.
 	createVouchers = judged + `, recipient as materialized (
 		select loyalty.new_ulid(@now) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
 		from judged
 		where active and not limit_reached
 	), created as (
 		insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
-		select @tenant_id, voucher_id, @coupon, @send, customer_id, @expires_at, @now
+		select c.tenant_id, voucher_id, c.id, @send, customer_id, @expires_at, @now
 		from recipient
+		join loyalty.coupon c on c.tenant_id = @tenant_id and c.id = @coupon
 		returning 1
 	), queued as (
 		insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
-		select @tenant_id, voucher_id, @send, @now
+		select c.tenant_id, voucher_id, @send, @now
 		from recipient
+		join loyalty.coupon c on c.tenant_id = @tenant_id and c.id = @coupon
 		where mailed
 		returning 1
 	)` + countJudged

@@ -159,7 +159,7 @@ const (
 	StoreReplies = `
 	reply as (
 		insert into loyalty.idempotency (tenant_id, caller, key, fingerprint, status, body, created_at)
-		select @tenant_id, caller, key, fingerprint, status, body, created_at
+		select tenant_id, caller, key, fingerprint, status, body, created_at
 		from accepted
 		where key is not null
 		returning 1

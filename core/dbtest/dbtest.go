@@ -136,6 +136,17 @@ func OwnURL(t testing.TB) string {
 	return url
 }
 
+// Superuser returns the URL of a superuser for an owner's URL of a distributed database.
+func Superuser(t testing.TB, owner string) string {
+	t.Helper()
+	NeedsCitus(t)
+	u, err := url.Parse(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shared.cluster.at(shared.cluster.nodes[0], strings.TrimPrefix(u.Path, "/")).String()
+}
+
 // Drop drops a database of OwnURL at once, with connections to it.
 func Drop(t testing.TB, owner string) {
 	t.Helper()

@@ -62,17 +62,21 @@ const mergeSQL = `
 		where tenant_id = @tenant_id
 			and customer_id = @kept
 		returning customer_id, points, stamps, account.entries, @points::bigint as points_moved, @stamps::bigint as stamps_moved
-	), entry as (
-		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
-			kind, merge_id, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
-		select @tenant_id, loyalty.new_ulid(@now), a.customer_id, e.unit, e.amount,
-			'merge', @merge, @actor_kind, @actor_id, @actor_name, @now, e.seq, e.balance
+	), change as materialized (
+		select loyalty.new_ulid(@now) as id, a.customer_id, e.unit, e.amount, e.seq, e.balance
 		from (select * from emptied union all select * from filled) a
 		cross join lateral (values
 			('points', a.points_moved, a.entries - (a.stamps_moved <> 0)::int, a.points),
 			('stamps', a.stamps_moved, a.entries, a.stamps)
 		) e (unit, amount, seq, balance)
 		where e.amount <> 0
+	), entry as (
+		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
+			kind, merge_id, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+		select c.tenant_id, e.id, c.id, e.unit, e.amount,
+			'merge', @merge, @actor_kind, @actor_id, @actor_name, @now, e.seq, e.balance
+		from change e
+		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = e.customer_id
 		returning 1
 	)
 	select`

@@ -14,29 +14,36 @@ type Opening struct {
 	Stamps   int64
 }
 
+// If a customer is missing, this divides by zero.
 const openAllSQL = `
 	with opening as (
 		select customer_id, points, stamps
 		from unnest(@customers::uuid[], @points::bigint[], @stamps::bigint[]) given (customer_id, points, stamps)
 	), opened as (
 		insert into loyalty.account (tenant_id, customer_id, points, stamps, entries)
-		select @tenant_id, customer_id, points, stamps, (points <> 0)::int + (stamps <> 0)::int
-		from opening
+		select c.tenant_id, c.id, points, stamps, (points <> 0)::int + (stamps <> 0)::int
+		from opening o
+		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = o.customer_id
 		returning 1
-	), entry as (
-		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
-			kind, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
-		select @tenant_id, loyalty.new_ulid(@now), o.customer_id, e.unit, e.amount,
-			'adjustment', @reason, @actor_kind, @actor_id, @actor_name, @now, e.seq, e.amount
+	), adjustment as materialized (
+		select loyalty.new_ulid(@now) as id, o.customer_id, e.unit, e.amount, e.seq
 		from opening o
 		cross join lateral (values
 			('points', o.points, 1),
 			('stamps', o.stamps, 1 + (o.points <> 0)::int)
 		) e (unit, amount, seq)
 		where e.amount <> 0
+	), entry as (
+		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
+			kind, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+		select c.tenant_id, a.id, c.id, a.unit, a.amount,
+			'adjustment', @reason, @actor_kind, @actor_id, @actor_name, @now, a.seq, a.amount
+		from adjustment a
+		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = a.customer_id
 		returning 1
 	)
-	select`
+	select 1 / (count(*) = cardinality(@customers::uuid[]))::int
+	from opened`
 
 var (
 	errOpensBelowZero = errors.New("ledger: an opening balance is below zero")

@@ -27,28 +27,30 @@ const (
 		returning points, stamps, entries, case when @unit = 'points' then points else stamps end as balance
 	)`
 
-	insertEntry = `insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
+	// The entry is inserted only if the balance was changed. With a table of the tenant, a distributed database inserts
+	// where the tenant's rows are, and tells no other node.
+	insertEntry = `, entry as (
+		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
 			kind, cause, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
-		select @tenant_id, @id, @customer, @unit, @amount,
-			@kind, @cause, @reason, @actor_kind, @actor_id, @actor_name, @now, `
-)
-
-// The entry is inserted only if the balance was changed.
-const postSQL = moveBalance + `, entry as (
-		` + insertEntry + `entries, balance
-		from moved
+		select c.tenant_id, @id, c.id, @unit, @amount,
+			@kind, @cause, @reason, @actor_kind, @actor_id, @actor_name, @now, moved.entries, moved.balance
+		from loyalty.customer c
+		cross join moved
+		where c.tenant_id = @tenant_id
+			and c.id = @customer
 		returning 1
-	)
+	)`
+
+	postSQL = moveBalance + insertEntry + `
 	select points, stamps
 	from moved`
 
-// A queued statement returns no result, so a balance that was not changed must fail the transaction:
-// then seq is null, which its column refuses.
-const queueSQL = moveBalance + `, entry as (
-		` + insertEntry + `(select entries from moved), (select balance from moved)
-		returning 1
-	)
-	select`
+	// A queued statement returns no result, so a balance that was not changed must fail the transaction: then this
+	// divides by zero.
+	queueSQL = moveBalance + insertEntry + `
+	select 1 / count(*)
+	from moved`
+)
 
 // VisitsCountedSQL has the transaction count visits and spend itself. Without it, triggers do, for an earlier build that
 // serves during an upgrade.
@@ -88,7 +90,7 @@ const AwardAll = `
 			actor_kind, actor_id, actor_name, created_at,
 			seq,
 			balance_after)
-		select @tenant_id, entry, customer_id, unit, award, 'earn', id,
+		select tenant_id, entry, customer_id, unit, award, 'earn', id,
 			actor_kind, actor_id, actor_name, created_at,
 			entries + row_number() over (partition by customer_id order by place),
 			case when unit = 'points' then points else stamps end
@@ -114,7 +116,7 @@ const AwardEach = `
 	entry as (
 		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
 			actor_kind, actor_id, actor_name, created_at, seq, balance_after)
-		select @tenant_id, entry, customer_id, unit, award, 'earn', id,
+		select tenant_id, entry, customer_id, unit, award, 'earn', id,
 			actor_kind, actor_id, actor_name, created_at, entries + 1,
 			case when unit = 'points' then points else stamps end + award
 		from accepted
@@ -140,7 +142,7 @@ const AwardOne = `
 	entry as (
 		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
 			actor_kind, actor_id, actor_name, created_at, seq, balance_after)
-		select @tenant_id, s.entry, s.customer_id, s.unit, s.award, 'earn', s.id,
+		select s.tenant_id, s.entry, s.customer_id, s.unit, s.award, 'earn', s.id,
 			s.actor_kind, s.actor_id, s.actor_name, s.created_at, m.entries, m.balance
 		from accepted s
 		left join moved m on true

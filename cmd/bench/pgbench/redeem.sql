@@ -38,9 +38,12 @@ with moved as (
 ), entry as (
 	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
 		created_at, seq, balance_after)
-	select :tenant, bench.new_id(2, :id, :client_id), bench.customer(:n), 'points', -1, 'redemption', bench.new_id(1, :id, :client_id),
-		null, 'token', :token, 'all', now(), entries, balance
-	from moved
+	select c.tenant_id, bench.new_id(2, :id, :client_id), c.id, 'points', -1, 'redemption', bench.new_id(1, :id, :client_id),
+		null, 'token', :token, 'all', now(), moved.entries, moved.balance
+	from loyalty.customer c
+	cross join moved
+	where c.tenant_id = :tenant
+		and c.id = bench.customer(:n)
 	returning 1
 )
 select points, stamps

@@ -24,13 +24,15 @@ with member as (
 	where active and not limit_reached
 ), created as (
 	insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
-	select :tenant, voucher_id, bench.coupon(8), bench.new_id(1, :id, :client_id), customer_id, null, now()
+	select c.tenant_id, voucher_id, c.id, bench.new_id(1, :id, :client_id), customer_id, null, now()
 	from recipient
+	join loyalty.coupon c on c.tenant_id = :tenant and c.id = bench.coupon(8)
 	returning 1
 ), queued as (
 	insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
-	select :tenant, voucher_id, bench.new_id(1, :id, :client_id), now()
+	select c.tenant_id, voucher_id, bench.new_id(1, :id, :client_id), now()
 	from recipient
+	join loyalty.coupon c on c.tenant_id = :tenant and c.id = bench.coupon(8)
 	where mailed
 	returning 1
 )

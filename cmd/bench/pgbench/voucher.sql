@@ -59,11 +59,16 @@ with moved as (
 ), entry as (
 	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
 		created_at, seq, balance_after)
-	select :tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), 'points', 1, 'voucher', bench.voucher(:voucher), null,
-		'token', :token, 'all', now(), (select entries from moved), (select balance from moved)
+	select c.tenant_id, bench.new_id(1, :id, :client_id), c.id, 'points', 1, 'voucher', bench.voucher(:voucher), null,
+		'token', :token, 'all', now(), moved.entries, moved.balance
+	from loyalty.customer c
+	cross join moved
+	where c.tenant_id = :tenant
+		and c.id = bench.customer(:n)
 	returning 1
 )
-select;
+select 1 / count(*)
+from moved;
 insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
 	old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
 select :tenant, bench.new_id(2, :id, :client_id), 'voucher.redeem', 'voucher', '00000000008009000000000001', 'Thank you',
