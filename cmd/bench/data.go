@@ -67,6 +67,9 @@ func (b *bench) createLargeBusiness(ctx context.Context) *business {
 // settle finishes the database's background work before the next measurement.
 func (b *bench) settle(ctx context.Context) {
 	b.exec(ctx, "vacuum analyze")
+	if b.isDistributed {
+		b.exec(ctx, "select run_command_on_workers('vacuum analyze')")
+	}
 	b.exec(ctx, "checkpoint")
 }
 

@@ -116,14 +116,12 @@ begin
 	) earned on earned.customer_id = bench.customer(n);
 
 	-- One sale in four has no location, and eight people record them.
-	with place as (
-		insert into loyalty.location (tenant_id, name)
-		select tenant, 'Branch ' || n
-		from generate_series(1, 3) n
-		returning id
-	)
-	select array_agg(id) into places
-	from place;
+	insert into loyalty.location (tenant_id, name)
+	select tenant, 'Branch ' || n
+	from generate_series(1, 3) n;
+	select array_agg(id order by id) into places
+	from loyalty.location
+	where tenant_id = tenant;
 
 	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, points_awarded,
 		source, location_id, actor_kind, actor_id, actor_name, created_at)
@@ -173,48 +171,58 @@ $$;
 -- secret of a given one.
 create function bench.fill_small(businesses bigint, customers bigint, of_token bigint)
 	returns table (tenant_id bigint, transaction_type_id bigint, token_id bigint)
-	language sql as $$
-	with business as (
-		insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, created_at)
-		select 'Small ' || n, 'small-' || n, 'small@example.com', (select min(id) from loyalty.plan), 'monthly', 'manual', now()
-		from generate_series(1, businesses) n
-		returning id
-	), mailed as (
-		-- On Mondays each would get an e-mail.
-		insert into loyalty.weekly_mail (tenant_id, week, queued_at, mailed_at)
-		select id, date_trunc('week', now()), now(), now()
-		from business
-	), owner as (
-		insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
-		select id, 'owner', 'Bo Ek', 'small@example.com', 'small@example.com', now()
-		from business
-		returning id, staff.tenant_id
-	), type as (
-		insert into loyalty.transaction_type (tenant_id, name, rule_type, points_per_unit, created_at)
-		select id, 'Purchase', 'points', 1, now()
-		from business
-		returning id, transaction_type.tenant_id
-	), token as (
-		insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
-		select owner.tenant_id, owner.id, 'all', given.hash, given.abilities, now()
-		from owner
-		cross join loyalty.token given
-		where given.id = of_token
-		returning id, token.tenant_id
-	), customer as (
-		insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
-		select business.id, bench.customer(n), 'Bo', 'Ek', bench.phone(n), bench.phone(n), now(), now()
-		from business
-		cross join generate_series(1, customers) n
-		returning customer.tenant_id, customer.id
-	), account as (
-		insert into loyalty.account (tenant_id, customer_id)
-		select customer.tenant_id, customer.id
-		from customer
-	)
-	select type.tenant_id, type.id, token.id
-	from type
-	join token using (tenant_id)
+	language plpgsql as $$
+#variable_conflict use_column
+begin
+	insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, created_at)
+	select 'Small ' || n, 'small-' || n, 'small@example.com', (select min(id) from loyalty.plan), 'monthly', 'manual', now()
+	from generate_series(1, businesses) n;
+
+	create temporary table business as
+	select id
+	from loyalty.tenant
+	where slug like 'small-%';
+
+	-- On Mondays each would get an e-mail.
+	insert into loyalty.weekly_mail (tenant_id, week, queued_at, mailed_at)
+	select id, date_trunc('week', now()), now(), now()
+	from business;
+
+	insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
+	select id, 'owner', 'Bo Ek', 'small@example.com', 'small@example.com', now()
+	from business;
+
+	insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
+	select owner.tenant_id, owner.id, 'all', given.hash, given.abilities, now()
+	from loyalty.staff owner
+	join business on business.id = owner.tenant_id
+	cross join loyalty.token given
+	where given.id = of_token;
+
+	insert into loyalty.transaction_type (tenant_id, name, rule_type, points_per_unit, created_at)
+	select id, 'Purchase', 'points', 1, now()
+	from business;
+
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
+	select id, bench.customer(n), 'Bo', 'Ek', bench.phone(n), bench.phone(n), now(), now()
+	from business
+	cross join generate_series(1, customers) n;
+
+	insert into loyalty.account (tenant_id, customer_id)
+	select id, bench.customer(n)
+	from business
+	cross join generate_series(1, customers) n;
+
+	create temporary table small_type as
+	select id, tenant_id
+	from loyalty.transaction_type;
+
+	return query
+	select token.tenant_id, small_type.id, token.id
+	from loyalty.token
+	join business on business.id = token.tenant_id
+	join small_type on small_type.tenant_id = token.tenant_id;
+end
 $$;
 
 -- Gives the demo a record for pages that it has none for.

@@ -35,10 +35,14 @@ type bench struct {
 	against     string        // an earlier build; "": none
 	alter       string        // a statement that changes the schema
 	row         string        // the only one to measure in a part's tables
+	distributed string        // URL of a coordinator, for nodes
 
 	dir             string
 	cluster         *localpg.Cluster
 	admin           *pgxpool.Pool // as a superuser
+	databaseURL     string        // of the product
+	isDistributed   bool
+	postmasters     []string // process ids of the database's servers
 	product         *server
 	business        *business   // for API requests
 	largeBusiness   *business   // nil until createLargeBusiness
@@ -57,6 +61,7 @@ var parts = []part{
 	{"api", (*bench).measureAPI},
 	{"walkin", (*bench).measureWalkIn},
 	{"throughput", (*bench).measureThroughput},
+	{"nodes", (*bench).measureNodes},
 	{"neighbours", (*bench).measureNeighbours},
 	{"panel", (*bench).measurePanel},
 	{"month", (*bench).measureMonth},
@@ -72,7 +77,8 @@ func main() {
 	seconds := flag.Int("seconds", 10, "duration of each measurement")
 	flag.StringVar(&b.alter, "alter", "", "a statement to run first: to measure without an index, for example")
 	flag.StringVar(&b.against, "against", "", "an earlier build of the product, for throughput")
-	only := flag.String("only", "", "a part (api, walkin, throughput, neighbours, panel, month, send) or a row of its table (api/record)")
+	flag.StringVar(&b.distributed, "distributed", "", "a superuser's URL of a coordinator of Citus without businesses, on this machine, for nodes")
+	only := flag.String("only", "", "a part (api, walkin, throughput, nodes, neighbours, panel, month, send) or a row of its table (api/record)")
 	flag.Parse()
 	b.lasts = time.Duration(*seconds) * time.Second
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -108,7 +114,8 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.cluster.Stop(context.WithoutCancel(ctx))) }()
-	b.product = b.newServer(ctx, b.cluster.URL(), builtProduct, "serve")
+	b.databaseURL = b.cluster.URL()
+	b.product = b.newServer(ctx, b.databaseURL, builtProduct, "serve")
 	defer b.product.stop()
 	return fixture.Run(func() { b.measureParts(ctx, only) })
 }
@@ -117,6 +124,9 @@ func (b *bench) measureParts(ctx context.Context, only string) {
 	b.product.run(ctx, "migrate", "up")
 	b.admin = fixture.Must(pgxpool.New(ctx, b.cluster.AdminURL("loyalty")))
 	defer b.admin.Close()
+	var postmaster string
+	fixture.Must(0, b.admin.QueryRow(ctx, postmasterSQL).Scan(&postmaster))
+	b.postmasters = []string{postmaster}
 	b.prepare(ctx)
 	b.product.start(ctx)
 	for _, p := range parts {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,18 +20,18 @@ func (b *bench) processorTime(of *server) processorTime {
 	if of != nil {
 		_, t[serverTime] = readProcess(strconv.Itoa(of.cmd.Process.Pid))
 	}
-	// The first line is the process that starts all others of the cluster.
-	text := fixture.Must(os.ReadFile(filepath.Join(b.cluster.Dir(), "data", "postmaster.pid")))
-	postmaster, _, _ := strings.Cut(string(text), "\n")
-	_, t[databaseTime] = readProcess(postmaster)
 	for _, dir := range fixture.Must(filepath.Glob("/proc/[0-9]*")) {
-		if parent, used := readProcess(filepath.Base(dir)); parent == postmaster {
+		pid := filepath.Base(dir)
+		if parent, used := readProcess(pid); slices.Contains(b.postmasters, pid) || slices.Contains(b.postmasters, parent) {
 			t[databaseTime] += used
 		}
 	}
 	_, t[clientTime] = readProcess("self")
 	return t
 }
+
+// postmasterSQL asks for the process that starts all others of a database server.
+const postmasterSQL = `select split_part(pg_read_file('postmaster.pid'), E'\n', 1)`
 
 // setProcessorTime sets the figures of the time used since an earlier one, by a number of requests.
 func (r *result) setProcessorTime(earlier, now processorTime, requests float64) {

@@ -90,7 +90,7 @@ func (b *bench) measureThroughput(ctx context.Context) {
 func (b *bench) throughput(ctx context.Context, name, lean string) (row []scenario) {
 	kind, rest, _ := strings.Cut(name, " ")
 	connections, variant, _ := strings.Cut(rest, " ")
-	url, businesses := b.cluster.URL(), []*business{b.business}
+	url, businesses := b.databaseURL, []*business{b.business}
 	switch variant {
 	case delayed:
 		url = b.delayedURL(ctx)

@@ -1,5 +1,5 @@
 // Package ledger keeps points and stamps. An account has a customer's balances. Post, Queue and OpenAll
-// change it and write the entry that explains the change in the same statement, so a balance is always
+// change it and write the entry that explains the change in the same transaction, so a balance is always
 // the sum of its entries. They work only inside the caller's transaction.
 package ledger
 
@@ -89,7 +89,10 @@ func Queue(tx *db.Tx, by core.Actor, e Entry) error {
 	if e.isTooLarge() {
 		return ErrTooLarge
 	}
-	return db.Queue(tx, queueSQL, e.args(tx, by))
+	if err := db.Queue(tx, moveOrFailSQL, e.moveArgs()); err != nil {
+		return err
+	}
+	return e.queueEntry(tx, by)
 }
 
 // CountVisit queues the count of a sale in its customer's account or, with a minus, of a voided one: its
@@ -118,18 +121,20 @@ func Refusal(err error) error {
 	return err
 }
 
-// Post writes an entry and changes the balance in one statement. Two tills that serve one customer at
-// once wait for each other only here: the same conditional update checks and changes the balance. Only
-// a reversal may take it below zero.
+// Post changes the balance and queues the entry. Two tills that serve one customer at once wait for each other
+// only here: the same conditional update checks and changes the balance. Only a reversal may take it below zero.
 func Post(ctx context.Context, tx *db.Tx, by core.Actor, e Entry) (Account, error) {
 	if e.isTooLarge() {
 		return Account{}, ErrTooLarge
 	}
-	account, err := db.One[Account](ctx, tx, postSQL, e.args(tx, by))
-	if errors.Is(err, core.ErrNotFound) {
+	account, err := db.One[Account](ctx, tx, moveSQL, e.moveArgs())
+	switch {
+	case errors.Is(err, core.ErrNotFound):
 		return Account{}, Insufficient(e.Unit)
+	case err != nil:
+		return Account{}, Refusal(err)
 	}
-	return account, Refusal(err)
+	return account, e.queueEntry(tx, by)
 }
 
 // Insufficient returns the refusal of a balance that is too small.
@@ -140,10 +145,14 @@ func Insufficient(unit Unit) *core.Error {
 	return ErrInsufficientPoints
 }
 
-func (e Entry) args(tx *db.Tx, by core.Actor) db.Args {
-	return db.Args{
+func (e Entry) moveArgs() db.Args {
+	return db.Args{"customer": e.Customer, "unit": e.Unit, "amount": e.Amount, "kind": e.Kind}
+}
+
+func (e Entry) queueEntry(tx *db.Tx, by core.Actor) error {
+	return db.Queue(tx, insertEntrySQL, db.Args{
 		"id": core.NewID(tx.Now), "customer": e.Customer,
 		"unit": e.Unit, "amount": e.Amount, "kind": e.Kind, "cause": e.Cause, "reason": e.Reason,
 		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
-	}
+	})
 }

@@ -13,43 +13,38 @@ const openSQL = `
 
 const (
 	// The update locks the account, checks the balance and numbers the entry.
-	moveBalance = `
-	with moved as (
-		update loyalty.account
-		set points = points + case when @unit::text = 'points' then @amount::bigint else 0 end,
-			stamps = stamps + case when @unit = 'stamps' then @amount else 0 end,
-			entries = entries + 1
-		where tenant_id = @tenant_id
-			and customer_id = @customer
-			and (@amount::bigint > 0
-				or @kind::text = 'reversal'
-				or case when @unit = 'points' then points else stamps end + @amount >= 0)
-		returning points, stamps, entries, case when @unit = 'points' then points else stamps end as balance
-	)`
+	move = `
+	update loyalty.account
+	set points = points + case when @unit::text = 'points' then @amount::bigint else 0 end,
+		stamps = stamps + case when @unit = 'stamps' then @amount else 0 end,
+		entries = entries + 1
+	where tenant_id = @tenant_id
+		and customer_id = @customer
+		and (@amount::bigint > 0
+			or @kind::text = 'reversal'
+			or case when @unit = 'points' then points else stamps end + @amount >= 0)`
 
-	// The entry is inserted only if the balance was changed. With a table of the tenant, a distributed database inserts
-	// where the tenant's rows are, and tells no other node.
-	insertEntry = `, entry as (
-		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
-			kind, cause, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
-		select c.tenant_id, @id, c.id, @unit, @amount,
-			@kind, @cause, @reason, @actor_kind, @actor_id, @actor_name, @now, moved.entries, moved.balance
-		from loyalty.customer c
-		cross join moved
-		where c.tenant_id = @tenant_id
-			and c.id = @customer
-		returning 1
-	)`
-
-	postSQL = moveBalance + insertEntry + `
-	select points, stamps
-	from moved`
+	moveSQL = move + `
+	returning points, stamps`
 
 	// A queued statement returns no result, so a balance that was not changed must fail the transaction: then this
 	// divides by zero.
-	queueSQL = moveBalance + insertEntry + `
+	moveOrFailSQL = `
+	with moved as (` + move + `
+		returning 1
+	)
 	select 1 / count(*)
 	from moved`
+
+	// After the balance was changed, and in the same transaction.
+	insertEntrySQL = `
+	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
+		kind, cause, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+	select a.tenant_id, @id, a.customer_id, @unit, @amount,
+		@kind, @cause, @reason, @actor_kind, @actor_id, @actor_name, @now, a.entries, case when @unit = 'points' then a.points else a.stamps end
+	from loyalty.account a
+	where a.tenant_id = @tenant_id
+		and a.customer_id = @customer`
 )
 
 // VisitsCountedSQL has the transaction count visits and spend itself. Without it, triggers do, for an earlier build that

@@ -37,19 +37,16 @@ with moved as (
 	where tenant_id = :tenant
 		and customer_id = bench.customer(:n)
 		and (12::bigint > 0 or 'earn'::text = 'reversal' or case when 'points' = 'points' then points else stamps end + 12 >= 0)
-	returning points, stamps, entries, case when 'points' = 'points' then points else stamps end as balance
-), entry as (
-	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
-		created_at, seq, balance_after)
-	select c.tenant_id, bench.new_id(2, :id, :client_id), c.id, 'points', 12, 'earn', bench.new_id(1, :id, :client_id), null,
-		'token', :token, 'all', now(), moved.entries, moved.balance
-	from loyalty.customer c
-	cross join moved
-	where c.tenant_id = :tenant
-		and c.id = bench.customer(:n)
 	returning 1
 )
 select 1 / count(*)
 from moved;
+insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
+	created_at, seq, balance_after)
+select a.tenant_id, bench.new_id(2, :id, :client_id), a.customer_id, 'points', 12, 'earn', bench.new_id(1, :id, :client_id), null,
+	'token', :token, 'all', now(), a.entries, case when 'points' = 'points' then a.points else a.stamps end
+from loyalty.account a
+where a.tenant_id = :tenant
+	and a.customer_id = bench.customer(:n);
 commit;
 \endpipeline

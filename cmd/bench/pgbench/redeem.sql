@@ -26,29 +26,22 @@ left join loyalty.account a on a.tenant_id = :tenant and a.customer_id = c.id;
 insert into loyalty.redemption (tenant_id, id, customer_id, reward_id, points_spent, stamps_spent, took_stock,
 	actor_kind, actor_id, actor_name, created_at)
 values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), bench.reward(), 1, 0, false, 'token', :token, 'all', now());
-with moved as (
-	update loyalty.account
-	set points = points + case when 'points'::text = 'points' then -1::bigint else 0 end,
-		stamps = stamps + case when 'points' = 'stamps' then -1 else 0 end,
-		entries = entries + 1
-	where tenant_id = :tenant
-		and customer_id = bench.customer(:n)
-		and (-1::bigint > 0 or 'redemption'::text = 'reversal' or case when 'points' = 'points' then points else stamps end + -1 >= 0)
-	returning points, stamps, entries, case when 'points' = 'points' then points else stamps end as balance
-), entry as (
-	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
-		created_at, seq, balance_after)
-	select c.tenant_id, bench.new_id(2, :id, :client_id), c.id, 'points', -1, 'redemption', bench.new_id(1, :id, :client_id),
-		null, 'token', :token, 'all', now(), moved.entries, moved.balance
-	from loyalty.customer c
-	cross join moved
-	where c.tenant_id = :tenant
-		and c.id = bench.customer(:n)
-	returning 1
-)
-select points, stamps
-from moved;
+update loyalty.account
+set points = points + case when 'points'::text = 'points' then -1::bigint else 0 end,
+	stamps = stamps + case when 'points' = 'stamps' then -1 else 0 end,
+	entries = entries + 1
+where tenant_id = :tenant
+	and customer_id = bench.customer(:n)
+	and (-1::bigint > 0 or 'redemption'::text = 'reversal' or case when 'points' = 'points' then points else stamps end + -1 >= 0)
+returning points, stamps;
 \endpipeline
 \startpipeline
+insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
+	created_at, seq, balance_after)
+select a.tenant_id, bench.new_id(2, :id, :client_id), a.customer_id, 'points', -1, 'redemption', bench.new_id(1, :id, :client_id), null,
+	'token', :token, 'all', now(), a.entries, case when 'points' = 'points' then a.points else a.stamps end
+from loyalty.account a
+where a.tenant_id = :tenant
+	and a.customer_id = bench.customer(:n);
 commit;
 \endpipeline
