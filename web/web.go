@@ -155,13 +155,16 @@ func (c Config) logged(next http.Handler) http.Handler {
 					http.Error(seen, page.FailedMessage, http.StatusInternalServerError)
 				}
 			}
-			took, path := c.Now().Sub(began), r.URL.Path
+			ended, path := c.Now(), r.URL.Path
+			took := ended.Sub(began)
 			if area(path) != "api" {
 				path = "/" + area(path)
 			}
 			c.Observe(answered(r, seen, entry.Route, took))
 			c.logRefusal(ctx, r, seen.status, id, path, entry)
-			c.Log.LogAttrs(ctx, slog.LevelInfo, "request", append([]slog.Attr{
+			// Not by the logger's own functions: they look up the calling line, which isn't logged.
+			line := slog.NewRecord(ended, slog.LevelInfo, "request", 0)
+			line.AddAttrs(
 				slog.String("request", id),
 				slog.String("method", r.Method),
 				slog.String("host", r.Host),
@@ -170,7 +173,11 @@ func (c Config) logged(next http.Handler) http.Handler {
 				slog.Int64("bytes", seen.bytes),
 				slog.Float64("ms", float64(took.Microseconds())/1000),
 				slog.String("address", c.Address(r)),
-			}, entry.Attrs...)...)
+			)
+			line.AddAttrs(entry.Attrs...)
+			if c.Log.Enabled(ctx, line.Level) {
+				_ = c.Log.Handler().Handle(ctx, line)
+			}
 			if aborted {
 				panic(panicked) // or the client would take the response for complete
 			}

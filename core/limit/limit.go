@@ -26,7 +26,7 @@ type Window struct {
 
 type shard struct {
 	sync.Mutex
-	open  map[string]*count
+	open  map[string]count
 	swept time.Time
 }
 
@@ -48,7 +48,7 @@ type Verdict struct {
 func NewWindow(limit int, length time.Duration, now func() time.Time) *Window {
 	w := &Window{limit: limit, length: length, now: now, seed: maphash.MakeSeed()}
 	for i := range w.shards {
-		w.shards[i].open = map[string]*count{}
+		w.shards[i].open = map[string]count{}
 	}
 	return w
 }
@@ -87,9 +87,9 @@ func (w *Window) verdict(caller string, by int) Verdict {
 	defer s.Unlock()
 	now := w.now()
 	s.sweep(now, w.length)
-	c := s.open[caller]
-	if c == nil || !now.Before(c.ends) {
-		c = &count{ends: now.Add(w.length)}
+	c, opened := s.open[caller]
+	if !opened || !now.Before(c.ends) {
+		c = count{ends: now.Add(w.length)}
 	}
 	v := Verdict{Allowed: c.used < w.limit, Limit: w.limit, Reset: c.ends, Wait: c.ends.Sub(now)}
 	if v.Allowed && by > 0 {
@@ -112,8 +112,9 @@ func (w *Window) Refund(caller string) {
 	}
 	s := w.lock(caller)
 	defer s.Unlock()
-	if c := s.open[caller]; c != nil && c.used > 0 {
+	if c := s.open[caller]; c.used > 0 {
 		c.used--
+		s.open[caller] = c
 	}
 }
 

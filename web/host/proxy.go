@@ -78,15 +78,14 @@ func ClientAddress(trusted []netip.Prefix) func(*http.Request) string {
 		if !ok {
 			return r.RemoteAddr
 		}
-		for _, hop := range slices.Backward(forwarded(r.Header, "X-Forwarded-For")) {
-			if !isTrusted(trusted, client) {
-				break
-			}
-			addr, ok := parseAddress(hop)
+		hops := forwarded(r.Header, "X-Forwarded-For")
+		for len(hops) > 0 && isTrusted(trusted, client) {
+			last := len(hops) - 1
+			addr, ok := parseAddress(hops[last])
 			if !ok {
 				break
 			}
-			client = addr
+			client, hops = addr, hops[:last]
 		}
 		return client.String()
 	}
