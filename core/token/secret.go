@@ -4,7 +4,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"fmt"
+	"encoding/binary"
+	"encoding/hex"
 	"hash/crc32"
 	"strconv"
 	"strings"
@@ -36,7 +37,8 @@ func newSecret() secret {
 }
 
 func withChecksum(random string) secret {
-	return secret(fmt.Sprintf("%s%08x", random, crc32.ChecksumIEEE([]byte(random))))
+	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(random)))
+	return secret(random + hex.EncodeToString(sum))
 }
 
 // format returns the whole token with an id.
