@@ -103,7 +103,7 @@ func newWire(t *testing.T, to string) *wire {
 
 // join connects both sides until one ends.
 func (n *wire) join(from net.Conn) {
-	to, err := net.Dial("tcp", n.to) //nolint:noctx // it ends with the other side
+	to, err := net.Dial("tcp", n.to)
 	n.mu.Lock()
 	if err != nil || n.isCut {
 		n.mu.Unlock()

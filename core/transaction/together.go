@@ -199,7 +199,7 @@ func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*
 	statement := recordAllSQL
 	switch {
 	case s.db.IsDistributed() && len(sales) < fewOnANode:
-		return nil, nil // each is recorded alone
+		return map[*ready]bool{}, nil // each is recorded alone
 	case s.db.IsDistributed():
 		statement = recordOnItsNodeSQL
 	case len(sales) == 1:
