@@ -653,23 +653,26 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		}
 	}
-	receipts := 0
+	receipts, recording := 0, 1
+	if dbtest.IsCitus(t) {
+		recording = 2 // few sales are recorded alone there
+	}
 	cashier := s.As(core.Cashier).By
 	for _, c := range []struct {
 		name string
 		want int
 		do   func() error
 	}{
-		{"record", 1, record(s.of(1000))},
-		{"record nothing earned", 1, record(s.of(0))},
-		{"record at a location", 1, record(s.at(s.open("Söder").ID))},
-		{"record with a receipt number", 1, func() error {
+		{"record", recording, record(s.of(1000))},
+		{"record nothing earned", recording, record(s.of(0))},
+		{"record at a location", recording, record(s.at(s.open("Söder").ID))},
+		{"record with a receipt number", recording, func() error {
 			n := s.of(1000)
 			receipts++
 			n.ExternalReference = new(fmt.Sprint(receipts))
 			return record(n)()
 		}},
-		{"record and void", 3, func() error {
+		{"record and void", recording + 2, func() error {
 			if err := record(s.of(1000))(); err != nil {
 				return err
 			}
@@ -688,7 +691,7 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		}},
 		{"detail", 1, func() error { return second(s.Sales.Detail(ctx, s.By, sold)) }},
-		{"a cashier's void", 3, func() error {
+		{"a cashier's void", recording + 2, func() error {
 			made, err := s.Sales.Record(ctx, cashier, s.of(1000))
 			if err != nil {
 				return err
