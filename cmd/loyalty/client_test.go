@@ -315,10 +315,14 @@ func hold(t *testing.T, url string) (release func()) {
 func awaitWaiter(t *testing.T, url string) {
 	t.Helper()
 	d := connect(t, url)
+	activity := "pg_stat_activity" // of a private database, too
+	if ask[bool](d, "select exists (select from pg_extension where extname = 'citus')") {
+		activity = dbtest.Activity(t)
+	}
 	await(t, "a request waits for the lock", func() bool {
 		return ask[bool](d, `
 			select exists (
-				select from `+dbtest.Activity(t)+`
+				select from `+activity+`
 				where datname = current_database() and wait_event_type = 'Lock')`)
 	})
 }
