@@ -187,8 +187,7 @@ func (a busyShop) checkSales(d database, want map[int64]string) {
 		d.t.Errorf("%d sales are recorded under %d keys", len(sales), len(want))
 	}
 	transactions := ask[int](d, "select count(distinct xmin::text) from loyalty.transaction where customer_id = any ($1)", ids)
-	// In a distributed database, one or two are recorded alone, and others meanwhile.
-	if transactions > len(sales)/2 && !dbtest.IsCitus(d.t) {
+	if transactions > len(sales)/2 {
 		d.t.Errorf("%d sales were recorded in %d database transactions: too few of them together", len(sales), transactions)
 	}
 	d.t.Logf("%d sales in %d database transactions", len(sales), transactions)

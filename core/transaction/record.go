@@ -70,6 +70,11 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 	if t, recorded, err := s.recordTogether(ctx, by, n); recorded || err != nil {
 		return t, err
 	}
+	return s.recordAlone(ctx, by, n)
+}
+
+// recordAlone records or refuses a sale in a transaction of its own.
+func (s *Service) recordAlone(ctx context.Context, by core.Actor, n New) (Transaction, error) {
 	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) { return s.RecordIn(ctx, tx, by, n) })
 	return t, Refusal(err)
 }

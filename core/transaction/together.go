@@ -15,10 +15,17 @@ import (
 // ready is a sale that only the database can refuse.
 type ready struct {
 	Transaction
-	kind  Type    // whose rule gave the award; the statement checks that it is still the type's
-	entry core.ID // of the ledger
-	by    core.Actor
-	reply db.Reply
+	kind    Type    // whose rule gave the award; the statement checks that it is still the type's
+	entry   core.ID // of the ledger
+	by      core.Actor
+	request New
+	reply   db.Reply
+}
+
+// outcome is what became of a sale: it was recorded, or refused.
+type outcome struct {
+	Transaction
+	refusal error
 }
 
 // prepare returns a sale that can be recorded together with others, or nil: if it must be refused, or its
@@ -35,7 +42,7 @@ func (s *Service) prepare(by core.Actor, n New) (*ready, error) {
 		return nil, nil //nolint:nilnil,nilerr // refused alone, with what the database finds
 	}
 	now := s.db.Now()
-	r := &ready{Transaction: in.sale(kind, award, n.Source, now), kind: kind, entry: core.NewID(now), by: by}
+	r := &ready{Transaction: in.sale(kind, award, n.Source, now), kind: kind, entry: core.NewID(now), by: by, request: n}
 	var err error
 	r.reply, err = db.NewReply(by, r.Transaction)
 	return r, err
@@ -48,15 +55,14 @@ func (s *Service) recordTogether(ctx context.Context, by core.Actor, n New) (t T
 	if r == nil || err != nil {
 		return Transaction{}, false, err
 	}
-	_, err = s.together.Do(ctx, by.Tenant.ID, r)
+	made, err := s.together.Do(ctx, by.Tenant.ID, r)
 	switch {
 	case errors.Is(err, core.ErrNotFound) || db.RefusesData(err):
 		return Transaction{}, false, nil
 	case err != nil:
 		return Transaction{}, false, err
 	}
-	r.reply.Give(by)
-	return r.Transaction, true, nil
+	return made.Transaction, true, made.refusal
 }
 
 // Of the sales, the statements record those whose type has the same rule as when the award was computed, whose
@@ -194,12 +200,12 @@ const (
 const fewOnANode = 3
 
 // recordAll records sales of a tenant in one transaction, except those that can't be recorded as they are.
-func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*ready) (map[*ready]bool, error) {
+func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*ready) (map[*ready]outcome, error) {
 	sales, kinds := compatible(sales)
 	statement := recordAllSQL
 	switch {
 	case s.db.IsDistributed() && len(sales) < fewOnANode:
-		return map[*ready]bool{}, nil // each is recorded alone
+		return s.recordEachAlone(ctx, sales), nil
 	case s.db.IsDistributed():
 		statement = recordOnItsNodeSQL
 	case len(sales) == 1:
@@ -211,11 +217,26 @@ func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*
 	var rows []struct{ Place int }
 	err := db.WriteTogether(ctx, s.db, tenant,
 		db.AllInto(&set, ledger.VisitsCountedSQL, nil), db.AllInto(&rows, statement, recordArgs(sales, kinds)))
-	recorded := make(map[*ready]bool, len(rows))
-	for _, row := range rows {
-		recorded[sales[row.Place-1]] = true
+	if err != nil {
+		return nil, err
 	}
-	return recorded, err
+	recorded := make(map[*ready]outcome, len(rows))
+	for _, row := range rows {
+		r := sales[row.Place-1]
+		r.reply.Give(r.by)
+		recorded[r] = outcome{Transaction: r.Transaction}
+	}
+	return recorded, nil
+}
+
+// recordEachAlone records few sales, each in a transaction of its own. Others gather meanwhile for the next batch.
+func (s *Service) recordEachAlone(ctx context.Context, sales []*ready) map[*ready]outcome {
+	outcomes := make(map[*ready]outcome, len(sales))
+	for _, r := range sales {
+		made, err := s.recordAlone(ctx, r.by, r.request)
+		outcomes[r] = outcome{made, err}
+	}
+	return outcomes
 }
 
 // recordArgs returns the columns of the sales and of their types.

@@ -59,7 +59,7 @@ func (t Transaction) Award() int64 {
 type Service struct {
 	db       *db.DB
 	finder   *db.Finder[Transaction]
-	together *db.Combiner[*ready, bool]
+	together *db.Combiner[*ready, outcome]
 	kinds    *kinds
 }
 
