@@ -22,7 +22,7 @@ type ready struct {
 	reply   db.Reply
 }
 
-// outcome is what became of a sale: it was recorded, or refused.
+// outcome is the result of a sale that was recorded or refused.
 type outcome struct {
 	Transaction
 	refusal error
