@@ -205,7 +205,7 @@ func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*
 	statement := recordAllSQL
 	switch {
 	case s.db.IsDistributed() && len(sales) < fewOnANode:
-		return s.recordEachAlone(ctx, sales), nil
+		return s.recordInTurn(ctx, sales)
 	case s.db.IsDistributed():
 		statement = recordOnItsNodeSQL
 	case len(sales) == 1:
@@ -229,14 +229,16 @@ func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*
 	return recorded, nil
 }
 
-// recordEachAlone records few sales, each in a transaction of its own. Others gather meanwhile for the next batch.
-func (s *Service) recordEachAlone(ctx context.Context, sales []*ready) map[*ready]outcome {
-	outcomes := make(map[*ready]outcome, len(sales))
-	for _, r := range sales {
-		made, err := s.recordAlone(ctx, r.by, r.request)
-		outcomes[r] = outcome{made, err}
+// errInTurn has the combiner pass sales one by one, so that none is recorded again if another one fails.
+var errInTurn = errors.New("transaction: few sales are recorded one by one")
+
+// recordInTurn records few sales, each in a transaction of its own. Others gather meanwhile for the next batch.
+func (s *Service) recordInTurn(ctx context.Context, sales []*ready) (map[*ready]outcome, error) {
+	if len(sales) > 1 {
+		return nil, errInTurn
 	}
-	return outcomes
+	made, err := s.recordAlone(ctx, sales[0].by, sales[0].request)
+	return map[*ready]outcome{sales[0]: {made, err}}, nil
 }
 
 // recordArgs returns the columns of the sales and of their types.
