@@ -294,7 +294,11 @@ func (p *process) lookThrough(hidden []string) {
 	}
 	if p.t.Failed() {
 		lines := slices.Collect(strings.Lines(text))
-		p.t.Logf("%v: %v; the end of its log:\n%s", p.cmd.Args[1:], p.cmd.ProcessState, strings.Join(lines[max(0, len(lines)-40):], ""))
+		end := max(0, len(lines)-40)
+		troubles := slices.DeleteFunc(lines[:end:end], func(line string) bool {
+			return !strings.Contains(line, "level=WARN") && !strings.Contains(line, "level=ERROR") && !strings.Contains(line, "status=5")
+		})
+		p.t.Logf("%v: %v; the troubles in its log:\n%sits end:\n%s", p.cmd.Args[1:], p.cmd.ProcessState, strings.Join(troubles, ""), strings.Join(lines[end:], ""))
 	}
 }
 

@@ -293,13 +293,22 @@ func Atomic(ctx context.Context, d *DB, fn func(parts *DB) error) error {
 	return err
 }
 
+func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (result T, err error) {
+	err = repeat(ctx, func() (err error) {
+		result, err = runOnce(ctx, d, by, fn)
+		return err
+	})
+	return result, err
+}
+
 const attempts = 5
 
-func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
+// repeat runs a transaction, and again after a deadlock or a serialization failure.
+func repeat(ctx context.Context, transaction func() error) error {
 	for attempt := 1; ; attempt++ {
-		result, err := runOnce(ctx, d, by, fn)
+		err := transaction()
 		if err == nil || attempt == attempts || !canRetry(ctx, err) {
-			return result, translate(ctx, err)
+			return translate(ctx, err)
 		}
 	}
 }

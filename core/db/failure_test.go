@@ -448,6 +448,34 @@ func TestADeadlockIsRunAgain(t *testing.T) {
 	b.wantNames(t, "Renamed", "Renamed", "Done", "Done")
 }
 
+// "Retry 40001 and 40P01", also statements that only read: a migration has locked what they read second, and then wants
+// what they read first.
+func TestADeadlockIsReadAgain(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t, db.Options{})
+	migration, err := pgx.Connect(t.Context(), o.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { migration.Close(context.Background()) })
+	if _, err := migration.Exec(t.Context(), "begin; lock table loyalty.plan"); err != nil {
+		t.Fatal(err)
+	}
+	var entries, plans []struct{ N int64 }
+	read := make(chan error)
+	go func() {
+		read <- db.PlatformTogether(t.Context(), o.db,
+			db.AllInto(&entries, "select count(*) as n from loyalty.platform_audit_entry", nil),
+			db.AllInto(&plans, "select count(*) as n from loyalty.plan", nil))
+	}()
+	o.untilWaiting(t)
+	// Who began to wait first is cancelled, which is the reader unless the machine is very slow.
+	_, err = migration.Exec(t.Context(), "lock table loyalty.platform_audit_entry; commit")
+	if err := errors.Join(err, <-read); err != nil || len(entries) != 1 || len(plans) != 1 {
+		t.Errorf("in each other's way: %v, read %v and %v", err, entries, plans)
+	}
+}
+
 // Retries end after some attempts.
 func TestRunningAgainEnds(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,12 +31,13 @@ type Step struct {
 // may call it at once: one works, the others wait.
 func Migrate(ctx context.Context, url string) ([]Step, error) {
 	var steps []Step
-	err := withMigrations(ctx, url, func(p *goose.Provider) error {
+	err := withMigrations(ctx, url, func(p *goose.Provider, pool *sql.DB) error {
 		// Without this check, a start with nothing to do would wait for the lock.
 		pending, err := p.HasPending(ctx)
 		if err != nil || !pending {
 			return err
 		}
+		defer giveWay(ctx, pool)()
 		for attempt := 1; ; attempt++ {
 			results, err := p.Up(ctx)
 			var stopped *goose.PartialError
@@ -45,7 +47,7 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 			for _, r := range results {
 				steps = append(steps, Step{Version: r.Source.Version, Name: migrationName(r.Source)})
 			}
-			if c := errorCode(err); c != lockNotAvailable && c != deadlockDetected || attempt == lockAttempts {
+			if attempt == lockAttempts || errorCode(err) != lockNotAvailable && !canRetry(ctx, err) {
 				return err
 			}
 			if err := sleep(ctx, lockTimeout); err != nil {
@@ -61,7 +63,45 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 const (
 	lockTimeout  = 2 * time.Second
 	lockAttempts = 30
+
+	migrator     = "loyalty migrate" // its name in pg_stat_activity
+	giveWayEvery = 50 * time.Millisecond
 )
+
+// giveWaySQL cancels a migration that waits, through any number of others, for itself. After a second of this, PostgreSQL
+// would cancel one of them, often the request, which earlier builds don't all repeat.
+const giveWaySQL = `
+	with recursive waiting (migration, for_pid) as (
+		select a.pid, blocker
+		from pg_stat_activity a
+		cross join unnest(pg_blocking_pids(a.pid)) blocker
+		where a.datname = current_database()
+			and a.application_name = $1
+			and a.wait_event_type = 'Lock'
+		union
+		select w.migration, blocker
+		from waiting w
+		cross join unnest(pg_blocking_pids(w.for_pid)) blocker
+		where w.for_pid <> w.migration
+	)
+	select pg_cancel_backend(migration)
+	from waiting
+	where for_pid = migration`
+
+// giveWay lets requests win deadlocks with a migration, until the returned function is called.
+func giveWay(ctx context.Context, pool *sql.DB) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for sleep(ctx, giveWayEvery) == nil {
+			_, _ = pool.ExecContext(ctx, giveWaySQL, migrator) // if it fails, PostgreSQL ends deadlocks
+		}
+	})
+	return func() {
+		cancel()
+		watch.Wait()
+	}
+}
 
 // sleep waits until d has passed or ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
@@ -76,7 +116,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // MigrationStatus returns every migration, in order.
 func MigrationStatus(ctx context.Context, url string) ([]Step, error) {
 	var steps []Step
-	err := withMigrations(ctx, url, func(p *goose.Provider) error {
+	err := withMigrations(ctx, url, func(p *goose.Provider, _ *sql.DB) error {
 		states, err := p.Status(ctx)
 		for _, s := range states {
 			steps = append(steps, Step{Version: s.Source.Version, Name: migrationName(s.Source), Applied: s.AppliedAt})
@@ -104,11 +144,12 @@ const prereleaseSQL = `
 		where version_id between 1 and 100
 	)`
 
-func withMigrations(ctx context.Context, url string, fn func(*goose.Provider) error) error {
+func withMigrations(ctx context.Context, url string, fn func(*goose.Provider, *sql.DB) error) error {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return err
 	}
+	config.RuntimeParams["application_name"] = migrator
 	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
 	pool := stdlib.OpenDB(*config)
 	defer pool.Close()
@@ -126,7 +167,7 @@ func withMigrations(ctx context.Context, url string, fn func(*goose.Provider) er
 	if err != nil {
 		return err
 	}
-	return fn(provider)
+	return fn(provider, pool)
 }
 
 func newProvider(pool *sql.DB) (*goose.Provider, error) {

@@ -76,6 +76,56 @@ func TestMigrateByTwoAtOnce(t *testing.T) {
 	}
 }
 
+// A request and a migration that wait for each other: the migration gives way before PostgreSQL chooses one of them,
+// and is done when the request has ended.
+func TestAMigrationGivesWay(t *testing.T) {
+	t.Parallel()
+	address := emptyURL(t)
+	if _, err := db.Migrate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	request, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { request.Close(context.Background()) })
+	do := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := request.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const replacesFunctions = 138
+	do("delete from goose_db_version where version_id = $1", replacesFunctions)
+	do("begin")
+	do("lock table goose_db_version in exclusive mode")
+	type result struct {
+		steps []db.Step
+		err   error
+	}
+	migrated := make(chan result)
+	go func() {
+		steps, err := db.Migrate(t.Context(), address)
+		migrated <- result{steps, err}
+	}()
+	for waiting := false; !waiting; {
+		err := request.QueryRow(t.Context(), "select exists (select from pg_locks where relation = 'goose_db_version'::regclass and not granted)").Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("alter function loyalty.forget_pins(timestamptz, bigint) cost 100") // waits for the migration, which waits for us
+	do("commit")
+	got := <-migrated
+	if got.err != nil || len(got.steps) != 1 || got.steps[0].Version != replacesFunctions {
+		t.Errorf("Migrate = %v, %v", got.steps, got.err)
+	}
+	var deadlocks int
+	if err := request.QueryRow(t.Context(), "select deadlocks from pg_stat_database where datname = current_database()").Scan(&deadlocks); err != nil || deadlocks > 0 {
+		t.Errorf("PostgreSQL ended %d deadlocks (%v), want none", deadlocks, err)
+	}
+}
+
 // "/readyz (database reachable, migrations current)", and what to do otherwise.
 func TestReady(t *testing.T) {
 	t.Parallel()

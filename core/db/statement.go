@@ -192,12 +192,7 @@ func WriteTogether(ctx context.Context, d *DB, tenant core.TenantID, readings ..
 		return d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...)
 	}
 	calls, reads = d.transaction(tenant, calls, reads)
-	for attempt := 1; ; attempt++ {
-		err := d.sendOnce(ctx, calls, reads)
-		if err == nil || attempt == attempts || !canRetry(ctx, err) {
-			return translate(ctx, err)
-		}
-	}
+	return repeat(ctx, func() error { return d.sendOnce(ctx, calls, reads) })
 }
 
 // sendOnce sends the calls of a transaction. If the connection is lost, they are not sent again, because
@@ -286,7 +281,8 @@ func collect[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string
 	return result, err
 }
 
-// readTogether sends statements that only read as one transaction.
+// readTogether sends statements that only read as one transaction. A migration may want the locks of one of them while
+// another one waits for the migration's.
 func (d *DB) readTogether(ctx context.Context, tenant core.TenantID, readings []Reading) error {
 	calls, reads, err := bindAll(readings, tenant)
 	if err != nil {
@@ -296,12 +292,14 @@ func (d *DB) readTogether(ctx context.Context, tenant core.TenantID, readings []
 		return translate(ctx, d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...))
 	}
 	calls, reads = d.transaction(tenant, calls, reads)
-	return translate(ctx, d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
-		err = roundTrip(ctx, conn, calls, reads)
-		if isDead(conn, err) || isStrayCancel(ctx, err) {
-			return false, err
-		}
-		release(ctx, conn)
-		return true, err
-	}))
+	return repeat(ctx, func() error {
+		return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
+			err = roundTrip(ctx, conn, calls, reads)
+			if isDead(conn, err) {
+				return false, err
+			}
+			release(ctx, conn)
+			return true, err
+		})
+	})
 }
