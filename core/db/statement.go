@@ -281,8 +281,8 @@ func collect[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string
 	return result, err
 }
 
-// readTogether sends statements that only read as one transaction. A migration may want the locks of one of them while
-// another one waits for the migration's.
+// readTogether sends statements that only read as one transaction, which can still deadlock: with a migration that has
+// locked the table of the second and wants that of the first.
 func (d *DB) readTogether(ctx context.Context, tenant core.TenantID, readings []Reading) error {
 	calls, reads, err := bindAll(readings, tenant)
 	if err != nil {
