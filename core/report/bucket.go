@@ -37,9 +37,10 @@ func (d days) step() Step {
 type Bucket[T any] struct {
 	Period
 	Current  T
-	Previous *T   // of the days that it is compared with; nil: none
-	SoFar    bool // it contains today, so its figures still grow
-	Partial  bool // the range has only some of its days
+	Beside   Period // the days that it is compared with, if Previous is given
+	Previous *T     // their figures; nil: none
+	SoFar    bool   // it contains today, so its figures still grow
+	Partial  bool   // the range has only some of its days
 }
 
 // cut is a bucket without its figures.
@@ -50,8 +51,7 @@ type cut struct {
 
 // cuts divides the days into steps, which are whole except for the first and the last one.
 func (d days) cuts(step Step, now time.Time) (cuts []cut) {
-	y, m, day := now.In(d.zone).Date()
-	today := time.Date(y, m, day, 0, 0, 0, 0, time.UTC)
+	today := d.dayOf(now)
 	for from := d.from; !from.After(d.to); {
 		start := step.start(from)
 		next := step.next(start)
@@ -97,9 +97,12 @@ func (s Step) next(start time.Time) time.Time {
 type buckets[T any] []Bucket[T]
 
 func newBuckets[T any](t timetable) buckets[T] {
-	made := make(buckets[T], len(t.cuts))
+	made := make(buckets[T], max(len(t.cuts), len(t.beside)))
 	for i, c := range t.cuts {
 		made[i] = Bucket[T]{Period: Period{c.from, c.to}, SoFar: c.soFar, Partial: c.partial}
+	}
+	for i, b := range t.beside {
+		made[i].Beside = b
 	}
 	for _, s := range t.spans {
 		if s.part != inRange && made[s.bucket].Previous == nil {

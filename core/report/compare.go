@@ -14,7 +14,7 @@ type Against string
 
 // The choices of a comparison.
 const (
-	PreviousPeriod Against = "previous"  // as many days, right before
+	PreviousPeriod Against = "previous"  // the days before, as Period.Earlier chooses them
 	LastYear       Against = "last-year" // the same dates a year earlier
 	Nothing        Against = "none"
 )
@@ -30,20 +30,59 @@ type Selection struct {
 // Period is a range of days, each as its midnight in UTC.
 type Period struct{ From, To time.Time }
 
-// Earlier returns the period that a period is compared with.
-func (p Period) Earlier(against Against) Period {
-	shift := p.shift(against)
-	return Period{shift(p.From), shift(p.To.AddDate(0, 0, 1)).AddDate(0, 0, -1)}
+// Earlier returns the period that a period is compared with, as of today. The previous one is as many calendar
+// months for whole months, and for a month or more up to today their same days; the same dates a year earlier
+// for a year up to today; the same weekdays for weeks from a Monday up to today; otherwise as many days right
+// before.
+func (p Period) Earlier(against Against, today time.Time) Period {
+	return p.before(p.distance(against, today))
 }
 
-// shift returns the day of the earlier period that a day is compared with. 29 February is compared with
-// 1 March of the year before.
-func (p Period) shift(against Against) func(time.Time) time.Time {
+// distance is how far an earlier period lies back: a year, months or days.
+type distance struct{ years, months, days int }
+
+func (p Period) distance(against Against, today time.Time) distance {
 	if against == LastYear {
-		return func(date time.Time) time.Time { return date.AddDate(-1, 0, 0) }
+		return distance{years: 1}
 	}
-	length := int(p.To.Sub(p.From)/(24*time.Hour)) + 1
-	return func(date time.Time) time.Time { return date.AddDate(0, 0, -length) }
+	length, months := p.length(), p.months()
+	isToDate, isFromFirst := !p.To.Before(today), p.From.Day() == 1
+	switch {
+	case isToDate && isFromFirst && p.From.Month() == time.January && 1 < months && months <= 12:
+		return distance{years: 1}
+	case isFromFirst && (isToDate || p.endsMonth()):
+		return distance{months: months}
+	case isToDate && p.From.Weekday() == time.Monday && length > 1:
+		return distance{days: (length + 6) / 7 * 7}
+	}
+	return distance{days: length}
+}
+
+func (p Period) length() int { return int(p.To.Sub(p.From)/(24*time.Hour)) + 1 }
+
+// months counts the calendar months that have days of the period.
+func (p Period) months() int {
+	return 12*(p.To.Year()-p.From.Year()) + int(p.To.Month()-p.From.Month()) + 1
+}
+
+func (p Period) endsMonth() bool { return p.To.AddDate(0, 0, 1).Day() == 1 }
+
+// before returns the period at a distance from another one. Whole months stay whole.
+func (p Period) before(d distance) Period {
+	if d.months > 0 && !p.endsMonth() {
+		return Period{d.back(p.From), d.back(p.To)}
+	}
+	return Period{d.back(p.From), d.back(p.To.AddDate(0, 0, 1)).AddDate(0, 0, -1)}
+}
+
+// back returns the day at a distance before another one. 29 February is a year after 1 March; a month before a
+// day that the month doesn't have is the month's last day.
+func (d distance) back(day time.Time) time.Time {
+	earlier := day.AddDate(-d.years, -d.months, -d.days)
+	if d.months > 0 && earlier.Day() != day.Day() {
+		return earlier.AddDate(0, 0, -earlier.Day())
+	}
+	return earlier
 }
 
 // Comparison is the figures of a range of days beside those of an earlier period.
@@ -60,6 +99,7 @@ type Comparison struct {
 	Current  Total
 	Previous Total
 	Buckets  []Bucket[Figures]
+	Longer   []Bucket[Figures] // days that only a longer earlier period has, such as 31 August beside September
 	Step     Step
 }
 
@@ -126,7 +166,7 @@ func (s *Service) Compare(ctx context.Context, by core.Actor, sel Selection) (Co
 			buckets.set(*row.Period, *row.Bucket, row.Figures)
 		}
 	}
-	c.Buckets = buckets
+	c.Buckets, c.Longer = buckets[:len(t.cuts)], buckets[len(t.cuts):]
 	return c, nil
 }
 
@@ -158,7 +198,8 @@ type span struct {
 // timetable is the spans of a range and of the earlier period.
 type timetable struct {
 	step    Step
-	cuts    []cut // the buckets of the range
+	cuts    []cut    // the buckets of the range
+	beside  []Period // of each cut, the days that it is compared with; then days of the earlier period beside no cut
 	against *Period
 	spans   []span
 	// The beginning and the end of the range and of the earlier period as far as it is compared.
@@ -174,17 +215,19 @@ func (d days) timetable(step Step, against Against, now time.Time) timetable {
 	if against == Nothing {
 		return t
 	}
-	picked := Period{d.from, d.to}
-	shift, earlier := picked.shift(against), picked.Earlier(against)
+	picked, today := Period{d.from, d.to}, d.dayOf(now)
+	far := picked.distance(against, today)
+	earlier := picked.before(far)
 	t.against = &earlier
-	t.before, t.until = d.startOf(t.against.From), d.startOf(t.against.To.AddDate(0, 0, 1))
+	t.before, t.until = d.startOf(earlier.From), d.startOf(earlier.To.AddDate(0, 0, 1))
 	if !now.Before(t.first) && now.Before(t.next) {
-		if sameTime := d.sameTime(now, shift); sameTime.Before(t.until) {
+		if sameTime := d.sameTime(now, far.back(today)); sameTime.Before(t.until) {
 			t.until = sameTime
 		}
 	}
-	for i, c := range t.cuts {
-		start, end := d.startOf(shift(c.from)), d.startOf(shift(c.to.AddDate(0, 0, 1)))
+	t.beside = picked.beside(earlier, far, step, t.cuts)
+	for i, b := range t.beside {
+		start, end := d.startOf(b.From), d.startOf(b.To.AddDate(0, 0, 1))
 		compared := slices.MinFunc([]time.Time{end, t.until}, time.Time.Compare)
 		if start.Before(compared) {
 			t.spans = append(t.spans, span{before, i, start, compared})
@@ -197,11 +240,38 @@ func (d days) timetable(step Step, against Against, now time.Time) timetable {
 	return t
 }
 
-// sameTime returns when a clock showed the present time on the day that today is compared with.
-func (d days) sameTime(now time.Time, shift func(time.Time) time.Time) time.Time {
+// beside returns the days of the earlier period that each cut is compared with, none where the earlier period is
+// too short, and after them each day that is left where it is longer. Months stand beside months; days and weeks
+// count from the first day, so that the 3rd is beside the 3rd.
+func (p Period) beside(earlier Period, far distance, step Step, cuts []cut) []Period {
+	back := func(day time.Time) time.Time { return day.Add(earlier.From.Sub(p.From)) }
+	if far.years > 0 || step == Monthly && far.months > 0 {
+		back = far.back
+	}
+	next := earlier.To.AddDate(0, 0, 1)
+	day := func(of time.Time) time.Time { return slices.MinFunc([]time.Time{back(of), next}, time.Time.Compare) }
+	end := next
+	var list []Period
+	for _, c := range cuts {
+		end = day(c.to.AddDate(0, 0, 1))
+		list = append(list, Period{day(c.from), end.AddDate(0, 0, -1)})
+	}
+	for ; end.Before(next); end = end.AddDate(0, 0, 1) {
+		list = append(list, Period{end, end})
+	}
+	return list
+}
+
+// dayOf returns the local day of an instant, as a midnight in UTC.
+func (d days) dayOf(at time.Time) time.Time {
+	year, month, day := at.In(d.zone).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+// sameTime returns when a clock showed the present time on another day.
+func (d days) sameTime(now, date time.Time) time.Time {
+	year, month, day := date.Date()
 	local := now.In(d.zone)
-	year, month, day := local.Date()
-	year, month, day = shift(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)).Date()
 	hour, minute, second := local.Clock()
 	return time.Date(year, month, day, hour, minute, second, local.Nanosecond(), d.zone)
 }

@@ -53,6 +53,89 @@ func TestMergedCustomersAreNotNew(t *testing.T) {
 	}
 }
 
+// Calendar months are compared with calendar months, up to today with their same days, and weeks with the same
+// weekdays.
+func TestTheEarlierPeriod(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ from, to, against, want, wantTo string }{
+		// Whole months, today is 25 November 2026.
+		{"2026-10-01", "2026-10-31", "previous", "2026-09-01", "2026-09-30"},
+		{"2026-09-01", "2026-09-30", "previous", "2026-08-01", "2026-08-31"},
+		{"2026-02-01", "2026-02-28", "previous", "2026-01-01", "2026-01-31"},
+		{"2026-03-01", "2026-03-31", "previous", "2026-02-01", "2026-02-28"},
+		{"2024-03-01", "2024-03-31", "previous", "2024-02-01", "2024-02-29"},
+		{"2026-01-01", "2026-01-31", "previous", "2025-12-01", "2025-12-31"},
+		{"2026-01-01", "2026-03-31", "previous", "2025-10-01", "2025-12-31"},
+		{"2025-01-01", "2025-12-31", "previous", "2024-01-01", "2024-12-31"},
+		{"2026-11-01", "2026-11-30", "previous", "2026-10-01", "2026-10-31"},
+		// Up to today.
+		{"2026-11-01", "2026-11-25", "previous", "2026-10-01", "2026-10-25"},
+		{"2026-10-01", "2026-11-25", "previous", "2026-08-01", "2026-09-25"},
+		{"2026-01-01", "2026-11-25", "previous", "2025-01-01", "2025-11-25"},
+		{"2026-01-01", "2026-12-31", "previous", "2025-01-01", "2025-12-31"},
+		// Weeks.
+		{"2026-11-16", "2026-11-22", "previous", "2026-11-09", "2026-11-15"},
+		{"2026-11-23", "2026-11-25", "previous", "2026-11-16", "2026-11-18"},
+		{"2026-11-16", "2026-11-25", "previous", "2026-11-02", "2026-11-11"},
+		{"2026-11-16", "2026-11-20", "previous", "2026-11-11", "2026-11-15"},
+		{"2026-11-19", "2026-11-25", "previous", "2026-11-12", "2026-11-18"},
+		// Other days.
+		{"2026-11-25", "2026-11-25", "previous", "2026-11-24", "2026-11-24"},
+		{"2026-10-27", "2026-11-25", "previous", "2026-09-27", "2026-10-26"},
+		{"2026-10-01", "2026-10-15", "previous", "2026-09-16", "2026-09-30"},
+		// A year earlier.
+		{"2026-10-01", "2026-10-31", "last-year", "2025-10-01", "2025-10-31"},
+		{"2024-02-01", "2024-02-29", "last-year", "2023-02-01", "2023-02-28"},
+		{"2025-02-01", "2025-02-28", "last-year", "2024-02-01", "2024-02-29"},
+		{"2026-11-23", "2026-11-25", "last-year", "2025-11-23", "2025-11-25"},
+	} {
+		p := report.Period{From: *date(t, c.from), To: *date(t, c.to)}
+		want := report.Period{From: *date(t, c.want), To: *date(t, c.wantTo)}
+		if got := p.Earlier(report.Against(c.against), *date(t, "2026-11-25")); got != want {
+			t.Errorf("%s to %s, %s: %s to %s, want %s to %s", c.from, c.to, c.against,
+				got.From.Format(time.DateOnly), got.To.Format(time.DateOnly), c.want, c.wantTo)
+		}
+	}
+	// The days of a month that today's has, and the month before doesn't.
+	marchSoFar := report.Period{From: *date(t, "2026-03-01"), To: *date(t, "2026-03-30")}
+	if got := marchSoFar.Earlier(report.PreviousPeriod, marchSoFar.To); !got.To.Equal(*date(t, "2026-02-28")) {
+		t.Errorf("March up to the 30th is compared up to %s", got.To)
+	}
+}
+
+// Each day is beside the same day of the earlier month: none where that month is shorter, and the days that only it
+// has are beside none.
+func TestDaysOfMonthsOfUnequalLength(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	anna := s.on("2026-01-01 12:00:00").Customer()
+	for shown, cents := range map[string]int64{
+		"2026-01-28 12:00:00": 1, "2026-01-29 12:00:00": 20, "2026-01-31 12:00:00": 300,
+		"2026-02-28 12:00:00": 4_000, "2026-03-28 12:00:00": 50_000, "2026-03-31 12:00:00": 600_000,
+	} {
+		s.on(shown).Sale(anna.ID, s.purchase, cents)
+	}
+	s = s.on("2026-04-10 12:00:00")
+	february := s.compare(report.Selection{Range: days(t, "2026-02-01", "2026-02-28")})
+	same(t, "January", february.Previous.SpendTotalCents, 321)
+	same(t, "28 January", february.Buckets[27].Previous.SpendTotalCents, 1)
+	var longer []int64
+	for _, b := range february.Longer {
+		longer = append(longer, b.Previous.SpendTotalCents)
+	}
+	same(t, "29 to 31 January", longer, []int64{20, 0, 300})
+	march := s.compare(report.Selection{Range: days(t, "2026-03-01", "2026-03-31")})
+	same(t, "February", march.Previous.SpendTotalCents, 4_000)
+	same(t, "28 February", march.Buckets[27].Previous.SpendTotalCents, 4_000)
+	if march.Buckets[28].Previous != nil || march.Buckets[30].Previous != nil || len(march.Longer) != 0 {
+		t.Errorf("29 March is beside %v, 31 March beside %v", march.Buckets[28].Beside, march.Buckets[30].Beside)
+	}
+	quarter := s.compare(report.Selection{Range: days(t, "2026-01-01", "2026-03-31"), Step: report.Monthly})
+	if got := quarter.Buckets[2].Beside; !got.From.Equal(*date(t, "2025-12-01")) || !got.To.Equal(*date(t, "2025-12-31")) {
+		t.Errorf("March is beside %v", got)
+	}
+}
+
 func total(s report.Summary) report.Total {
 	return report.Total{Figures: s.Figures, ActiveCustomers: s.ActiveCustomers}
 }

@@ -6,8 +6,8 @@ import (
 	"example.com/loyalty/core"
 )
 
-// Overview is the figures of the dashboard for a range of days, compared like those of Compare with as
-// many days before.
+// Overview is the figures of the dashboard for a range of days, compared like those of Compare with the
+// previous period.
 type Overview struct {
 	Period
 	Against  Period
@@ -106,7 +106,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 			buckets.set(*row.Period, *row.Bucket, PointsFlow{row.PointsAwarded, row.PointsRedeemed})
 		}
 	}
-	o.Buckets = buckets
+	o.Buckets = buckets[:len(t.cuts)]
 	first := rows[0]
 	o.Outstanding = Outstanding{
 		Points: first.OutstandingPoints, Stamps: first.OutstandingStamps,

@@ -60,17 +60,18 @@ func TestTheDashboardAgreesWithTheReports(t *testing.T) {
 			for from := *whole.From; !from.After(*whole.To); from = from.AddDate(0, 0, 1) {
 				for to := from; !to.After(*whole.To); to = to.AddDate(0, 0, 1) {
 					sum := s.summary(report.Range{From: &from, To: &to})
-					eve := from.AddDate(0, 0, -1)
-					first := from.AddDate(0, 0, -len(sum.Days))
-					earlier := s.summary(report.Range{From: &first, To: &eve})
+					period := report.Period{From: from, To: to}
+					before := period.Earlier(report.PreviousPeriod, time.Now())
+					earlier := s.summary(report.Range{From: &before.From, To: &before.To})
 					want := report.Overview{
-						Period: report.Period{From: from, To: to}, Against: report.Period{From: first, To: eve}, Step: report.Daily,
+						Period: period, Against: before, Step: report.Daily,
 						Current: activity(sum), Previous: activity(earlier),
 						Has: report.FirstSteps{TransactionType: true, Customer: true, Sale: true, Reward: true},
 					}
 					for i, d := range sum.Days {
 						want.Buckets = append(want.Buckets, report.Bucket[report.PointsFlow]{
 							Period: report.Period{From: d.Date, To: d.Date}, Current: flow(d), Previous: new(flow(earlier.Days[i])),
+							Beside: report.Period{From: earlier.Days[i].Date, To: earlier.Days[i].Date},
 						})
 					}
 					got := s.overview(report.Range{From: &from, To: &to})
@@ -89,6 +90,7 @@ func TestARunningDayIsComparedUpToTheSameTime(t *testing.T) {
 	s := newShop(t, "Europe/Stockholm")
 	anna := s.on("2026-10-01 12:00:00").Customer()
 	for shown, cents := range map[string]int64{
+		"2026-10-19 11:59:00": 80_000_000, "2026-10-19 12:01:00": 900_000_000, "2026-10-20 12:01:00": 10_000_000_000,
 		"2026-10-24 11:59:00": 1, "2026-10-24 12:01:00": 20, // Saturday, in summer time
 		"2026-10-25 11:59:00": 300, "2026-10-25 12:01:00": 4_000, // Sunday, when the clocks go back
 		"2026-10-26 11:59:00": 50_000, "2026-10-26 12:01:00": 600_000,
@@ -102,8 +104,9 @@ func TestARunningDayIsComparedUpToTheSameTime(t *testing.T) {
 	}{
 		{"2026-10-25 12:00:00", "2026-10-25", "2026-10-25", 4_300, 1}, // what comes later that day is in the range
 		{"2026-10-26 12:00:00", "2026-10-26", "2026-10-26", 650_000, 300},
-		{"2026-10-27 12:00:00", "2026-10-26", "2026-10-27", 7_650_000, 321},
-		{"2026-10-26 12:00:00", "2026-10-26", "2026-10-27", 7_650_000, 1}, // the first of two days
+		{"2026-10-26 12:00:00", "2026-10-25", "2026-10-26", 654_300, 1},
+		{"2026-10-27 12:00:00", "2026-10-26", "2026-10-27", 7_650_000, 980_000_000}, // a week up to today: the same weekdays
+		{"2026-10-26 12:00:00", "2026-10-26", "2026-10-27", 7_650_000, 80_000_000},  // its first day
 		{"2026-10-27 12:00:00", "2026-10-26", "2026-10-26", 650_000, 4_300},
 		{"2026-10-27 00:00:00", "2026-10-26", "2026-10-26", 650_000, 4_300},
 		{"2026-10-25 12:00:00", "2026-10-26", "2026-10-26", 650_000, 4_300}, // a day to come
@@ -271,7 +274,7 @@ func TestWhatTheDashboardRefuses(t *testing.T) {
 		_, err := report.NewService(s.DB).Overview(t.Context(), s.By, days(t, c.from, c.to))
 		same(t, c.from+" to "+c.to, shoptest.Fields(t, err), c.want)
 	}
-	if got := s.overview(days(t, "2024-01-01", "2024-12-31")); got.Against.From != *date(t, "2022-12-31") {
+	if got := s.overview(days(t, "2024-01-01", "2024-12-31")); got.Against.From != *date(t, "2023-01-01") {
 		t.Errorf("a leap year is compared from %s", got.Against.From)
 	}
 }

@@ -86,9 +86,9 @@ type days struct {
 }
 
 func (r Range) days(check *core.Check, now time.Time, zone *time.Location) days {
-	y, m, d := now.In(zone).Date()
-	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	picked := days{from: today, to: today, zone: zone}
+	picked := days{zone: zone}
+	today := picked.dayOf(now)
+	picked.from, picked.to = today, today
 	switch {
 	case r.To != nil:
 		picked.to = *r.To

@@ -48,7 +48,7 @@ func average(f report.Figures) int64 {
 
 // comparedWith says with which days a page compares its figures, and how fairly.
 func comparedWith(against report.Period, to, today time.Time) string {
-	words := "Compared with " + page.Days(against.From, against.To)
+	words := "Compared with " + page.Period(against.From, against.To)
 	if to.Before(today) {
 		return words
 	}

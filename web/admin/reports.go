@@ -126,9 +126,9 @@ func daysOf(q *page.Form) report.Range {
 
 func isoDate(day time.Time) string { return day.Format(time.DateOnly) }
 
-// shortDays writes a range of days without the year, unless it is another one: 1–30 Sep.
+// shortDays writes a range of days without the year, unless it is another one: 1–29 Sep, September.
 func shortDays(p report.Period, year int) string {
-	return strings.TrimSuffix(page.Days(p.From, p.To), " "+strconv.Itoa(year))
+	return strings.TrimSuffix(page.Period(p.From, p.To), " "+strconv.Itoa(year))
 }
 
 // reportQuery is what was asked of a report.
@@ -211,7 +211,7 @@ func (a *Admin) report(c echo.Context, title, path string, q reportQuery, days r
 		v.Menus = append(v.Menus, placeMenu(path, options, q))
 	}
 	if tab.compared && days.From != nil {
-		v.Menus = append(v.Menus, compareMenu(path, options, q, report.Period{From: *days.From, To: *days.To}))
+		v.Menus = append(v.Menus, compareMenu(path, options, q, report.Period{From: *days.From, To: *days.To}, today))
 	}
 	// These come from links, so the page has no field to lead to.
 	for name, label := range map[string]string{"location": "Location", "compare": "Comparison", "by": "Ranking", "limit": "Number of customers"} {
@@ -263,7 +263,7 @@ func placeMenu(path string, options url.Values, q reportQuery) views.Menu {
 	return m
 }
 
-func compareMenu(path string, options url.Values, q reportQuery, picked report.Period) views.Menu {
+func compareMenu(path string, options url.Values, q reportQuery, picked report.Period, today time.Time) views.Menu {
 	chosen := report.PreviousPeriod
 	if q.Against != nil {
 		chosen = report.Against(*q.Against)
@@ -282,7 +282,7 @@ func compareMenu(path string, options url.Values, q reportQuery, picked report.P
 			value = ""
 		}
 		if o.against != report.Nothing {
-			dates = shortDays(picked.Earlier(o.against), picked.To.Year())
+			dates = shortDays(picked.Earlier(o.against, today), picked.To.Year())
 		}
 		m.Choices = append(m.Choices, views.Choice{Label: o.label, Note: dates, Path: optionLink(path, options, "compare", value), Current: o.against == chosen})
 		if o.against == chosen {

@@ -25,12 +25,28 @@ func breakdownPage[T any](a *Admin, c echo.Context, q reportQuery, title, path s
 	v := views.BreakdownReport{Report: a.report(c, title, path, q, days), Title: title, Compared: r.Against != nil}
 	if v.Problem.None() {
 		v.CSV = reportOf(path+".csv", c.QueryParams(), days)
-		if today := a.localToday(page.Actor(c)); r.Against != nil && !r.To.Before(today) {
-			v.Report.Compared = comparedWith(*r.Against, r.To, today)
+		if r.Against != nil {
+			v.Report.Compared = comparedWith(*r.Against, r.To, a.localToday(page.Actor(c)))
 		}
 		fill(&v)
 	}
 	return a.Render(c, reportStatus(v.Report), views.BreakdownReportPage(v), nil)
+}
+
+// comparedHeader adds the columns of the earlier period to the header of a file, if there is one.
+func comparedHeader(against *report.Period, header []string, earlier string) []string {
+	if against == nil {
+		return header
+	}
+	return append(header, earlier, "Compared with")
+}
+
+// comparedCells are the cells of a row below comparedHeader.
+func comparedCells(against *report.Period, cells []any, earlier any) []any {
+	if against == nil {
+		return cells
+	}
+	return append(cells, earlier, page.Period(against.From, against.To))
 }
 
 // changeOf is the change of a row against the earlier period.
@@ -103,15 +119,15 @@ func (a *Admin) locationCSV(c echo.Context) error {
 		return err
 	}
 	currency := page.Actor(c).Tenant.Currency
-	header := []string{"Location", "Sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Earlier spend (" + currency + ")"}
+	header := comparedHeader(r.Against, []string{"Location", "Sales", "Spend (" + currency + ")", "Points issued", "Stamps issued"}, "Earlier spend ("+currency+")")
 	return a.CSV(c, fileName("locations", fromTo(r.From, r.To)), header, func(row func(...any) error) error {
 		for _, l := range r.Rows {
 			name := noLocation
 			if l.ID != nil {
 				name = orZero(l.Name)
 			}
-			err := row(name, l.TransactionsCount, page.Amount(l.SpendTotalCents, currency), l.PointsAwarded, l.StampsAwarded, page.Amount(l.PreviousSpendCents, currency))
-			if err != nil {
+			cells := []any{name, l.TransactionsCount, page.Amount(l.SpendTotalCents, currency), l.PointsAwarded, l.StampsAwarded}
+			if err := row(comparedCells(r.Against, cells, page.Amount(l.PreviousSpendCents, currency))...); err != nil {
 				return err
 			}
 		}
@@ -165,17 +181,19 @@ func (a *Admin) staffCSV(c echo.Context) error {
 		return err
 	}
 	currency := page.Actor(c).Tenant.Currency
-	header := []string{"Recorded by", "Kind", "Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Earlier spend (" + currency + ")"}
+	header := []string{"Recorded by", "Kind", "Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued"}
 	if q.Location == nil {
 		header = append(header, "Redemptions")
 	}
+	figures := len(header)
+	header = comparedHeader(r.Against, header, "Earlier spend ("+currency+")")
 	return a.CSV(c, fileName("staff", fromTo(r.From, r.To)), header, func(row func(...any) error) error {
 		for _, p := range r.Rows {
 			cells := []any{
 				p.Name, string(p.ActorKind), p.TransactionsCount, p.VoidedCount, page.Amount(p.SpendTotalCents, currency), p.PointsAwarded, p.StampsAwarded,
-				page.Amount(p.PreviousSpendCents, currency), p.RedemptionsCount,
-			}
-			if err := row(cells[:len(header)]...); err != nil {
+				p.RedemptionsCount,
+			}[:figures]
+			if err := row(comparedCells(r.Against, cells, page.Amount(p.PreviousSpendCents, currency))...); err != nil {
 				return err
 			}
 		}
@@ -229,10 +247,11 @@ func (a *Admin) rewardCSV(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	header := []string{"ULID", "Reward", "Redemptions", "Points spent", "Stamps spent", "Voided", "Earlier redemptions"}
+	header := comparedHeader(r.Against, []string{"ULID", "Reward", "Redemptions", "Points spent", "Stamps spent", "Voided"}, "Earlier redemptions")
 	return a.CSV(c, fileName("rewards", fromTo(r.From, r.To)), header, func(row func(...any) error) error {
 		for _, u := range r.Rows {
-			if err := row(u.ID.String(), u.Name, u.RedemptionsCount, u.PointsSpent, u.StampsSpent, u.VoidedCount, u.PreviousRedemptionsCount); err != nil {
+			cells := []any{u.ID.String(), u.Name, u.RedemptionsCount, u.PointsSpent, u.StampsSpent, u.VoidedCount}
+			if err := row(comparedCells(r.Against, cells, u.PreviousRedemptionsCount)...); err != nil {
 				return err
 			}
 		}

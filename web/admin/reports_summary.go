@@ -2,7 +2,9 @@ package admin
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -37,7 +39,7 @@ func (a *Admin) summaryReport(c echo.Context) error {
 			v.Note = "Redemptions, vouchers and new customers aren't recorded by location."
 			v.Charts[1] = onlyIssued(v.Charts[1], soFar(page.Count(r.Current.PointsAwarded, "point", "points")+" issued", r.To, today))
 		}
-		if r.Against != nil && !r.To.Before(today) {
+		if r.Against != nil {
 			v.Compared = comparedWith(*r.Against, r.To, today)
 		}
 	}
@@ -136,35 +138,54 @@ func spendChart(r report.Comparison, currency string, today time.Time) ui.Chart 
 	}, today)
 }
 
-// summaryCSV is the summary as a file, with a row for each day. With a location it has the columns that
-// are recorded by location.
+// summaryCSV is the summary as a file, with a row for each day beside the day that it is compared with. A longer
+// earlier period has rows of its own. With a location it has the columns that are recorded by location.
 func (a *Admin) summaryCSV(c echo.Context) error {
 	q, err := a.reportQuery(c, reportsPath)
 	if err != nil {
 		return err
 	}
-	none := string(report.Nothing)
-	q.Against, q.Step = &none, report.Daily
+	q.Step = report.Daily
 	r, err := a.Reports.Compare(c.Request().Context(), page.Actor(c), q.Selection)
 	if err != nil {
 		return err
 	}
 	currency := page.Actor(c).Tenant.Currency
-	header := []string{"Date", "Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Points reversed"}
+	figures := []string{"Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Points reversed"}
 	if q.Location == nil {
-		header = append(header, "Points redeemed", "Redemptions", "Vouchers redeemed", "New customers")
+		figures = append(figures, "Points redeemed", "Redemptions", "Vouchers redeemed", "New customers")
+	}
+	header := append([]string{"Date"}, figures...)
+	if r.Against != nil {
+		header = append(header, "Compared with")
+		for _, f := range figures {
+			header = append(header, earlierColumn(f))
+		}
+	}
+	cells := func(day time.Time, d *report.Figures) []any {
+		if d == nil {
+			return slices.Repeat([]any{""}, 1+len(figures))
+		}
+		return []any{
+			isoDate(day), d.TransactionsCount, d.VoidedCount, page.Amount(d.SpendTotalCents, currency), d.PointsAwarded, d.StampsAwarded,
+			d.PointsReversed, d.PointsRedeemed, d.RedemptionsCount, d.VouchersRedeemed, d.NewCustomers,
+		}[:1+len(figures)]
 	}
 	return a.CSV(c, fileName("summary", fromTo(r.From, r.To)), header, func(row func(...any) error) error {
-		for _, b := range r.Buckets {
-			d := b.Current
-			cells := []any{
-				isoDate(b.From), d.TransactionsCount, d.VoidedCount, page.Amount(d.SpendTotalCents, currency), d.PointsAwarded, d.StampsAwarded,
-				d.PointsReversed, d.PointsRedeemed, d.RedemptionsCount, d.VouchersRedeemed, d.NewCustomers,
+		for i, b := range slices.Concat(r.Buckets, r.Longer) {
+			now := cells(b.From, &b.Current)
+			if i >= len(r.Buckets) {
+				now = cells(b.From, nil)
 			}
-			if err := row(cells[:len(header)]...); err != nil {
+			if err := row(append(now, cells(b.Beside.From, b.Previous)...)[:len(header)]...); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// earlierColumn is the heading of a figure of the earlier period: "Earlier sales".
+func earlierColumn(figure string) string {
+	return "Earlier " + strings.ToLower(figure[:1]) + figure[1:]
 }

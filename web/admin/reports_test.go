@@ -3,6 +3,7 @@ package admin_test
 import (
 	"encoding/csv"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,16 +95,72 @@ func TestSummaryReport(t *testing.T) {
 	if name != "attachment; filename=summary-2026-06-01-to-2026-06-03.csv" {
 		t.Errorf("file: %s", name)
 	}
-	if len(rows[0]) != 11 || rows[0][3] != "Spend (EUR)" {
+	if len(rows[0]) != 22 || rows[0][3] != "Spend (EUR)" || rows[0][11] != "Compared with" || rows[0][14] != "Earlier spend (EUR)" {
 		t.Errorf("header row: %q", rows[0])
 	}
 	var lines []string
 	for _, row := range rows[1:] {
-		lines = append(lines, strings.Join(row, ";"))
+		lines = append(lines, strings.Join(row[:11], ";"))
 	}
 	wants(t, "lines", lines, []string{
 		"2026-06-01;1;0;12.50;1250;0;0;0;0;0;1", "2026-06-02;0;0;0.00;0;0;0;10;1;0;0", "2026-06-03;2;1;24.20;2000;1;5000;0;0;0;0",
 	})
+	wants(t, "compared with", columns(rows, "Compared with", "Earlier sales"), []string{"2026-05-29 | 0", "2026-05-30 | 0", "2026-05-31 | 1"})
+	if _, rows := owner.file(export[0] + "&compare=none"); len(rows[0]) != 11 {
+		t.Errorf("header row without a comparison: %q", rows[0])
+	}
+}
+
+// A finished month is compared with the month before, on every page and in every file, which say so. Days that the
+// month before doesn't have are compared with nothing, and days that only it has are rows of their own.
+func TestMonthsAreComparedWithMonths(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer("2026-03-01 12:00", "Anna", "Lindqvist")
+	m.sale("2026-03-31 12:00", anna, m.purchase, 1_000)
+	m.sale("2026-04-01 12:00", anna, m.purchase, 4_000)
+	m.sale("2026-05-31 12:00", anna, m.purchase, 5_000)
+	owner := m.signedIn(core.Owner)
+	const april, may = "?from=2026-04-01&to=2026-04-30", "?from=2026-05-01&to=2026-05-31"
+	for _, path := range []string{"", "/locations", "/staff", "/rewards"} {
+		if got := owner.Get("/admin/reports" + path + may).Text(".report-note span:first-child"); got != "Compared with April 2026" {
+			t.Errorf("%s says %q", path, got)
+		}
+		if got := owner.Get("/admin/reports" + path + may + "&compare=last-year").Text(".report-note span:first-child"); got != "Compared with May 2025" {
+			t.Errorf("%s with last year says %q", path, got)
+		}
+		if got := owner.Get("/admin/reports" + path + may + "&compare=none").Text(".report-note"); strings.Contains(got, "Compared") {
+			t.Errorf("%s without a comparison says %q", path, got)
+		}
+	}
+	menu := owner.Get("/admin/reports" + may).Texts(".filter-menu a")
+	if !slices.ContainsFunc(menu, func(choice string) bool {
+		return strings.Contains(choice, "Previous period") && strings.Contains(choice, "April")
+	}) {
+		t.Errorf("the menu says %q", menu)
+	}
+	spend := owner.Get("/admin/reports" + may).Find(".figure-strip .figure").Eq(1).Text()
+	if !strings.Contains(spend, "+25.0%") || !strings.Contains(spend, "€ 40.00") {
+		t.Errorf("spend: %s", spend)
+	}
+
+	_, rows := owner.file("/admin/reports/summary.csv" + may)
+	beside := columns(rows, "Date", "Spend (EUR)", "Compared with", "Earlier spend (EUR)")
+	wants(t, "May beside April", []string{beside[0], beside[29], beside[30]}, []string{
+		"2026-05-01 | 0.00 | 2026-04-01 | 40.00", "2026-05-30 | 0.00 | 2026-04-30 | 0.00", "2026-05-31 | 50.00 |  | ",
+	})
+	_, rows = owner.file("/admin/reports/summary.csv" + april)
+	beside = columns(rows, "Date", "Spend (EUR)", "Compared with", "Earlier spend (EUR)")
+	wants(t, "April beside March", beside[29:], []string{"2026-04-30 | 0.00 | 2026-03-30 | 0.00", " |  | 2026-03-31 | 10.00"})
+	for path, want := range map[string]string{"locations": "50.00 | 40.00 | April 2026", "staff": "50.00 | 40.00 | April 2026"} {
+		_, rows := owner.file("/admin/reports/" + path + ".csv" + may)
+		if got := columns(rows, "Spend (EUR)", "Earlier spend (EUR)", "Compared with"); got[0] != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+		if _, rows := owner.file("/admin/reports/" + path + ".csv" + may + "&compare=none"); slices.Contains(rows[0], "Compared with") || slices.Contains(rows[0], "Earlier spend (EUR)") {
+			t.Errorf("%s without a comparison: %q", path, rows[0])
+		}
+	}
 }
 
 // Reports are of the last 30 days by default, and link to other common ranges.

@@ -149,6 +149,20 @@ func Days(from, to time.Time) string {
 	return strconv.Itoa(from.Day()) + "–" + to.Format(whole)
 }
 
+// Period writes a range of days by its calendar months or year, if it is whole: September 2026, July–September
+// 2026, 2025; otherwise as Days.
+func Period(from, to time.Time) string {
+	switch {
+	case from.Day() != 1 || to.AddDate(0, 0, 1).Day() != 1 || from.Year() != to.Year():
+		return Days(from, to)
+	case from.Month() == time.January && to.Month() == time.December:
+		return to.Format("2006")
+	case from.Month() == to.Month():
+		return to.Format("January 2006")
+	}
+	return from.Format("January") + "–" + to.Format("January 2006")
+}
+
 // Date formats the day of an instant in a time zone: 21 Nov 2026.
 func Date(t time.Time, zone *time.Location) string { return t.In(zone).Format("2 Jan 2006") }
 
