@@ -42,13 +42,17 @@ func ZoneNames() (names []string) {
 	return names
 }
 
-// MainZones returns the main time zone of each country, by its ISO 3166 code.
-func MainZones() map[string]string {
-	main := map[string]string{}
+// ZonesOf returns the main time zone of a country, by its ISO 3166 code, and all of them. An unknown country has none.
+func ZonesOf(country string) (main string, all []string) {
 	for line := range strings.Lines(zoneList) {
-		if f := strings.Fields(line); len(f) == 3 {
-			main[f[1]] = f[0]
+		f := strings.Fields(line)
+		if len(f) < 2 || f[1] != country {
+			continue
+		}
+		all = append(all, f[0])
+		if len(f) == 3 {
+			main = f[0]
 		}
 	}
-	return main
+	return main, all
 }

@@ -3,7 +3,6 @@ package tenant
 import (
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 // Limits of texts, in characters, and of amounts (decisions §2 and §6).
 const (
 	maxName    = 100
-	maxSlug    = 40
 	maxText    = 255
 	maxCeiling = 1_000_000_000_000 // cents; the largest sale
 )
@@ -92,22 +90,6 @@ func orElse(v *string, otherwise string) *string {
 		return &otherwise
 	}
 	return v
-}
-
-// reserved slugs are kept for the platform's own host names.
-var reserved = []string{
-	"admin", "api", "app", "assets", "auth", "billing", "blog", "cdn", "docs", "help", "login", "mail", "platform",
-	"static", "status", "support", "test", "www",
-}
-
-var slugPattern = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])+$`)
-
-func readSlug(check *core.Check, v *string) string {
-	s := check.Text("slug", v, maxSlug)
-	if check.OK("slug") && (len(s) < 3 || !slugPattern.MatchString(s) || slices.Contains(reserved, s)) {
-		check.Add("slug", core.InvalidChoice)
-	}
-	return s
 }
 
 func readEmail(check *core.Check, v *string) string {

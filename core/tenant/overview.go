@@ -24,6 +24,14 @@ const (
 	IsActive    Condition = "active"
 )
 
+// Status returns the status of a tenant in a condition, which the API calls by these names.
+func (c Condition) Status() Status {
+	if c == IsSuspended {
+		return Suspended
+	}
+	return Active
+}
+
 // SortOrder is the order of an overview.
 type SortOrder string
 

@@ -70,7 +70,9 @@
   document.addEventListener("change", ({ target, isTrusted }) => {
     if (!(target instanceof HTMLSelectElement)) return;
     if (isTrusted) target.dataset.chosen = "1";
-    const proposals = target.selectedOptions[0]?.dataset ?? {};
+    const proposals = { ...target.selectedOptions[0]?.dataset };
+    const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (proposals.proposeTimezones?.split(" ").includes(here)) proposals.proposeTimezone = here;
     target.form?.querySelectorAll("select").forEach((field) => {
       const value = proposals[`propose${field.name.charAt(0).toUpperCase()}${field.name.slice(1)}`];
       if (!value || field.dataset.chosen || ![...field.options].some((o) => o.value === value)) return;

@@ -43,6 +43,7 @@ type TenantForm struct {
 	Frame
 	Action, Cancel, Button      string
 	Name, Slug, Email           ui.Field
+	Proposed                    string // the slug that was proposed; "" for none
 	Host                        string // of an existing one: the slug can't be changed
 	Plan, Cycle, Payment        ui.Field
 	Country, Currency, TimeZone ui.Field

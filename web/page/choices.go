@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"golang.org/x/text/collate"
-	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 
@@ -26,17 +25,20 @@ func Countries() []ui.Option {
 	return list
 }
 
-// ProposeByCountry adds the currency and the main time zone of each country to its choice.
+// ProposeByCountry adds the currency and the main time zone of each country to its choice. Where a country has
+// several time zones, panel.js prefers the browser's.
 func ProposeByCountry(options []ui.Option) {
-	zones, known := core.MainZones(), tenant.Currencies()
 	for i, o := range options {
-		region, err := language.ParseRegion(o.Value)
-		if err != nil {
+		region := tenant.RegionOf(o.Value)
+		if region.TimeZone == "" {
 			continue // "Choose a country"
 		}
-		options[i].Proposes = map[string]string{"timezone": zones[o.Value]}
-		if unit, ok := currency.FromRegion(region); ok && slices.Contains(known, unit.String()) {
-			options[i].Proposes["currency"] = unit.String()
+		options[i].Proposes = map[string]string{"timezone": region.TimeZone}
+		if region.Currency != "" {
+			options[i].Proposes["currency"] = region.Currency
+		}
+		if len(region.TimeZones) > 1 {
+			options[i].Proposes["timezones"] = strings.Join(region.TimeZones, " ")
 		}
 	}
 }
@@ -57,7 +59,7 @@ func Currencies() (list []ui.Option) {
 // even if it has an older name.
 func ZoneGroups(selected string) []ui.Group {
 	names := core.ZoneNames()
-	if !slices.Contains(names, selected) {
+	if selected != "" && !slices.Contains(names, selected) {
 		names = append(names, selected)
 	}
 	var groups []ui.Group

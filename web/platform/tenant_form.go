@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -30,7 +31,7 @@ var (
 )
 
 func (p *Platform) newTenant(c echo.Context) error {
-	form := page.Blank(map[string]string{"billing_cycle": string(tenant.Monthly), "payment_method": string(tenant.Manual), "currency": "EUR", "timezone": "UTC"})
+	form := page.Blank(map[string]string{"billing_cycle": string(tenant.Monthly), "payment_method": string(tenant.Manual)})
 	return p.tenantAddForm(c, http.StatusOK, form)
 }
 
@@ -50,12 +51,12 @@ func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v vie
 	v.Name = form.Field("name", "Name")
 	v.Name.Autocomplete, v.Name.MaxLength, v.Name.Help = "off", 100, "As customers know the business"
 	if v.Host == "" {
-		v.Slug = form.Field("slug", "Host")
-		v.Slug.Autocomplete, v.Slug.MaxLength = "off", 40
-		host := p.tenantHost("name")
-		v.Slug.After, v.Slug.Placeholder = host[len("name"):], "cafe-aro"
-		v.Slug.Help = "3–40 of a–z, 0–9 and hyphens. Can't be changed later"
-		v.Slug.Attributes = map[string]any{"autocapitalize": "none", "spellcheck": "false"}
+		if v.Slug, v.Proposed, err = p.slugField(c, form); err != nil {
+			return err
+		}
+		v.Name.Attributes = map[string]any{
+			"hx-get": addressPath, "hx-trigger": "input changed delay:300ms", "hx-include": "#address input", "hx-target": "#address", "hx-swap": "outerHTML",
+		}
 	}
 	v.Email = form.Field("email", "Owner’s e-mail")
 	v.Email.Type, v.Email.Autocomplete, v.Email.MaxLength = "email", "off", 255
@@ -65,6 +66,8 @@ func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v vie
 	if currentPlan == 0 {
 		v.Email.Help = "Gets the invitation and the invoices"
 		v.Plan.Options = []ui.Option{{Label: "Choose a plan"}}
+		v.Currency.Options = []ui.Option{{Label: "As in the country"}}
+		v.TimeZone.Options = form.Options("timezone", ui.Option{Label: "As in the country"})
 	} else {
 		v.Email.Help = "Gets the invoices. The owner's sign-in doesn't change"
 		v.Plan.Help = "Changes are prorated; unused days are credited"
@@ -80,10 +83,56 @@ func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v vie
 	v.Payment.Options = form.Options("payment_method", slices.Clone(paymentMethods)...)
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
 	v.Country.Help = "For phone numbers without a country code"
-	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
+	if currentPlan == 0 {
+		page.ProposeByCountry(v.Country.Options)
+	}
+	v.Currency.Options = form.Options("currency", append(v.Currency.Options, currencies...)...)
 	v.Currency.Help = "For its sales. The plan has its own"
 	v.TimeZone.Groups = page.ZoneGroups(v.TimeZone.Value)
 	return p.Render(c, status, views.TenantFormPage(v), nil)
+}
+
+const (
+	addressPath   = tenantsPath + "/address"
+	proposedField = "proposed"
+)
+
+// slugField is the field of a new tenant's address. Unless the person has entered one, it has a proposal made of the
+// name.
+func (p *Platform) slugField(c echo.Context, form *page.Form) (slug ui.Field, proposed string, err error) {
+	proposed = form.Value(proposedField)
+	if name := form.Value("name"); name != "" && (form.Value("slug") == "" || form.Value("slug") == proposed) {
+		if proposed, err = p.Tenants.ProposeSlug(c.Request().Context(), page.Actor(c), name); err != nil {
+			return slug, proposed, err
+		}
+		form.Values.Set("slug", proposed)
+	}
+	slug = form.Field("slug", "Address")
+	slug.Autocomplete, slug.MaxLength = "off", 40
+	host := p.tenantHost("name")
+	slug.After, slug.Placeholder = host[len("name"):], "cafe-aro"
+	slug.Help = "3–40 of a–z, 0–9 and hyphens. Can't be changed later"
+	slug.Attributes = map[string]any{"autocapitalize": "none", "spellcheck": "false"}
+	return slug, proposed, nil
+}
+
+// proposeAddress answers with the field of the address while the name is typed, or with 204 if the person has
+// entered one.
+func (p *Platform) proposeAddress(c echo.Context) error {
+	if !page.IsFragment(c) {
+		return p.Redirect(c, tenantsPath+"/new")
+	}
+	form := page.Query(c.QueryParams())
+	if entered := form.Value("slug"); entered != "" && entered != form.Value(proposedField) {
+		return c.NoContent(http.StatusNoContent)
+	}
+	form.Values.Del("slug")
+	slug, proposed, err := p.slugField(c, form)
+	if err != nil {
+		return err
+	}
+	field := views.TenantAddress(slug, proposed)
+	return p.Render(c, http.StatusOK, field, field)
 }
 
 // planLabel is a plan with its prices.
@@ -103,10 +152,11 @@ func (p *Platform) addTenant(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Tenant, error) {
 			n := tenant.New{
 				Name: form.Text("name"), Slug: form.Text("slug"), Email: form.Text("email"), PlanID: form.Integer("plan_id"),
-				BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"),
-				TimeZone: form.Text("timezone"), Currency: form.Text("currency"), Country: form.Filled("country"),
+				BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"), Country: form.Filled("country"),
 			}
 			form.Require("country")
+			region := tenant.RegionOf(form.Value("country"))
+			n.Currency, n.TimeZone = cmp.Or(form.Filled("currency"), &region.Currency), cmp.Or(form.Filled("timezone"), &region.TimeZone)
 			n.Malformed = form.Malformed
 			return p.Tenants.Create(ctx, by, n)
 		},

@@ -33,6 +33,7 @@ func (p *Platform) tenantRoutes() []route {
 		{method: get, path: tenantsPath + "/export.csv", handle: p.exportTenants, slow: true},
 		{method: get, path: tenantsPath + "/new", handle: p.newTenant},
 		{method: post, path: tenantsPath + "/new", handle: p.addTenant},
+		{method: get, path: addressPath, handle: p.proposeAddress},
 		{method: get, path: tenantsPath + "/:id", handle: tenantRoute(p.showTenant)},
 		{method: get, path: tenantsPath + "/:id/edit", handle: tenantRoute(p.showTenantForm)},
 		{method: post, path: tenantsPath + "/:id/edit", handle: tenantRoute(p.editTenant), slow: true}, // a new country parses every phone number again
@@ -278,14 +279,14 @@ func (p *Platform) exportTenants(c echo.Context) error {
 		return err
 	}
 	header := []string{
-		"ID", "Name", "Host", "Owner e-mail", "Plan", "Billing cycle", "Payment method", "Status", "Country", "Currency", "Time zone", "Created",
+		"ID", "Name", "Host", "Owner e-mail", "Plan", "Billing cycle", "Payment method", "Status", "API status", "Country", "Currency", "Time zone", "Created",
 		"Customers", "Sales, 30 days", "Staff", "Sends this month", "Last activity", "Counted",
 	}
 	return p.CSV(c, "tenants.csv", header, func(row func(cells ...any) error) error {
 		for _, t := range found.Tenants {
 			err := row(
-				int64(t.ID), t.Name, p.tenantHost(t.Slug), t.Email, t.PlanName, string(t.BillingCycle), string(t.PaymentMethod), string(t.Condition), page.OrEmpty(t.Country),
-				t.Currency, t.TimeZone, formatTimestamp(&t.CreatedAt), t.Customers, t.SalesLately, t.Staff, t.SendsThisMonth, formatTimestamp(t.LastActivityAt), formatTimestamp(found.CountedAt),
+				int64(t.ID), t.Name, p.tenantHost(t.Slug), t.Email, t.PlanName, string(t.BillingCycle), string(t.PaymentMethod), string(t.Condition), string(t.Condition.Status()),
+				page.OrEmpty(t.Country), t.Currency, t.TimeZone, formatTimestamp(&t.CreatedAt), t.Customers, t.SalesLately, t.Staff, t.SendsThisMonth, formatTimestamp(t.LastActivityAt), formatTimestamp(found.CountedAt),
 			)
 			if err != nil {
 				return err

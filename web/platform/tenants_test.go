@@ -131,7 +131,7 @@ func TestTenantsAsAFile(t *testing.T) {
 	k.business("bike", nil)
 	w := k.Ask(http.MethodGet, "/platform/tenants/export.csv?search=.example&sort=name&page=7")
 	lines := strings.Split(strings.TrimSpace(strings.TrimPrefix(w.Body.String(), "\ufeff")), "\n")
-	if w.Code != http.StatusOK || len(lines) != 3 || !strings.HasPrefix(lines[0], "ID,Name,Host,") || !strings.Contains(lines[1], "'=1+1,aro.loyalty.example,owner@aro.example,Free,monthly,manual,setting_up,SE,EUR,UTC,") {
+	if w.Code != http.StatusOK || len(lines) != 3 || !strings.HasPrefix(lines[0], "ID,Name,Host,") || !strings.Contains(lines[1], "'=1+1,aro.loyalty.example,owner@aro.example,Free,monthly,manual,setting_up,active,SE,SEK,Europe/Stockholm,") {
 		t.Errorf("%d: %q", w.Code, lines)
 	}
 	if !strings.Contains(w.Header().Get("Content-Disposition"), "tenants.csv") {
@@ -145,7 +145,7 @@ func TestAddTenant(t *testing.T) {
 	k := newDesk(t)
 	page := k.Get("/platform/tenants/new")
 	form := page.Fields("form.form-card")
-	if form.Get("billing_cycle") != "monthly" || form.Get("currency") != "EUR" || form.Get("timezone") != "UTC" || form.Get("country") != "" {
+	if form.Get("billing_cycle") != "monthly" || form.Get("currency") != "" || form.Get("timezone") != "" || form.Get("country") != "" {
 		t.Errorf("the form begins with %v", form)
 	}
 	if said := page.Text("form.form-card"); !strings.Contains(said, ".loyalty.example") {
@@ -210,6 +210,52 @@ func TestAddTenant(t *testing.T) {
 	if k.Post(invite, nil).Code != http.StatusNotFound {
 		t.Error("the owner of a suspended tenant is mailed the link")
 	}
+}
+
+// The country sets currency and time zone unless others are chosen, and the address is proposed from the name unless
+// another is entered.
+func TestCountryAndNamePropose(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	settings := func(slug string) string {
+		return shoptest.Query[string](k.shop, "select concat_ws(' ', country, currency, timezone) from loyalty.tenant where slug = $1", slug)
+	}
+	k.business("svea", nil)
+	if got := settings("svea"); got != "SE SEK Europe/Stockholm" {
+		t.Errorf("in Sweden, the settings are %s", got)
+	}
+	k.business("euro", url.Values{"currency": {"EUR"}, "timezone": {"Europe/Helsinki"}})
+	if got := settings("euro"); got != "SE EUR Europe/Helsinki" {
+		t.Errorf("chosen settings became %s", got)
+	}
+	page := k.Get("/platform/tenants/new")
+	america := page.Find(`#field-country option[value=US]`)
+	if got := america.AttrOr("data-propose-currency", "") + " " + america.AttrOr("data-propose-timezone", ""); got != "USD America/New_York" {
+		t.Errorf("the United States propose %s", got)
+	}
+	if zones := america.AttrOr("data-propose-timezones", ""); !strings.Contains(zones, "America/Chicago") || !strings.Contains(zones, "America/New_York") {
+		t.Errorf("the zones of the United States are %q", zones)
+	}
+
+	for name, want := range map[string]string{
+		"Café Åro": "cafe-aro", "Svea": "svea-2", "Кафе Пушкин": "kafe-pushkin", "東京ラーメン": "dong-jing-ramen", "Admin": "admin-2", "!!": "", "Ö": "",
+		strings.Repeat("Long name ", 9): "long-name-long-name-long-name-long-name",
+	} {
+		asked := k.Ask(http.MethodGet, "/platform/tenants/address?"+url.Values{"name": {name}, "slug": {"x"}, "proposed": {"x"}}.Encode(), "Hx-Request", "true")
+		if got := asked.Value("#field-slug"); asked.Code != http.StatusOK || got != want || asked.Value("[name=proposed]") != want {
+			t.Errorf("of %q, %q is proposed, want %q", name, got, want)
+		}
+	}
+	if asked := k.Ask(http.MethodGet, "/platform/tenants/address?name=Svea&slug=mine&proposed=svea", "Hx-Request", "true"); asked.Code != http.StatusNoContent {
+		t.Errorf("an entered address is replaced: %d %s", asked.Code, asked.Body)
+	}
+	// Without scripts, the form comes back with the proposal.
+	form := webtest.With(page.Fields("form.form-card"), "name", "Café Åro", "email", "maja@aro.example", "plan_id", "1", "country", "SE")
+	refused := k.Refused("/platform/tenants/new", form)
+	if got := refused.Value("#field-slug"); got != "cafe-aro" || refused.Find(".is-invalid").Length() != 1 {
+		t.Errorf("without an address: %q, %s", got, refused.Text(".invalid-feedback"))
+	}
+	k.Submitted("/platform/tenants/new", refused.Fields("form.form-card"))
 }
 
 // "edit": what was changed is written, and another plan is billed as billing does.
