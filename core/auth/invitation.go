@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -23,10 +24,28 @@ var ErrJoined = core.Refuse("already-joined", "This person has already chosen a 
 type InvitationEmail struct {
 	Tenant    string // name of the business
 	Slug      string // of its host
-	Person    string
+	Person    string // "": not known yet
 	Role      core.Role
 	Secret    string
 	ExpiresAt time.Time
+}
+
+const ownerOf = "Owner of "
+
+// OwnerOf returns the name of a business's owner until they enter their own.
+func OwnerOf(tenant string) string {
+	const maxName = 100
+	name := []rune(ownerOf + tenant)
+	return string(name[:min(len(name), maxName)])
+}
+
+// EnteredName returns the name that a person of the staff entered or was added with, or "" if they have only the one
+// that OwnerOf gave them.
+func (p Person) EnteredName() string {
+	if p.Role == core.Owner && strings.HasPrefix(p.Name, ownerOf) {
+		return ""
+	}
+	return p.Name
 }
 
 // Invite mails an invitation to a person of the transaction's tenant and writes it into the audit
@@ -49,7 +68,7 @@ func Invite(ctx context.Context, tx *db.Tx, by core.Actor, mails *mail.Service, 
 		return err
 	}
 	return mails.Queue(ctx, tx, p.Email, InvitationEmail{
-		Tenant: t.Name, Slug: t.Slug, Person: p.Name, Role: p.Role, Secret: secret, ExpiresAt: expires,
+		Tenant: t.Name, Slug: t.Slug, Person: p.EnteredName(), Role: p.Role, Secret: secret, ExpiresAt: expires,
 	})
 }
 

@@ -78,6 +78,11 @@ func (s Setup) CountDone() (n int) {
 	return n
 }
 
+// Left returns the steps that aren't done, also those that were skipped.
+func (s Setup) Left() []Step {
+	return slices.DeleteFunc(slices.Clone(Steps), s.Done)
+}
+
 // Finished reports whether the guide was completed or dismissed.
 func (s Setup) Finished() bool { return s.FinishedAt != nil }
 
@@ -88,7 +93,7 @@ func (s *Service) Setup(ctx context.Context, by core.Actor) (Setup, error) {
 		return Setup{}, err
 	}
 	found, err := db.ReadOne[Setup](ctx, s.db, by, setupSQL, nil)
-	if err != nil || found.StepsDone == found.CountDone() && (found.Finished() || found.Next() != "") {
+	if err != nil || found.StepsDone == found.CountDone() && (found.Finished() || len(found.Left()) > 0) {
 		return found, err
 	}
 	return s.moveSetup(ctx, by, func(*Setup, time.Time) {})
@@ -128,7 +133,7 @@ func (s *Service) DismissSetup(ctx context.Context, by core.Actor) (Setup, error
 	})
 }
 
-// moveSetup changes the stored progress, and finishes the guide when no step is left.
+// moveSetup changes the stored progress, and finishes the guide when every step is done.
 func (s *Service) moveSetup(ctx context.Context, by core.Actor, change func(at *Setup, now time.Time)) (Setup, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Owner, func(tx *db.Tx) (Setup, error) {
 		// Locks the row, so that two tabs finish the guide only once.
@@ -147,7 +152,7 @@ func (s *Service) moveSetup(ctx context.Context, by core.Actor, change func(at *
 
 // store writes the progress, and an audit entry if the guide was just finished.
 func (s *Setup) store(tx *db.Tx, by core.Actor, finished bool) error {
-	if s.FinishedAt == nil && s.Next() == "" {
+	if s.FinishedAt == nil && len(s.Left()) == 0 {
 		s.FinishedAt = &tx.Now
 	}
 	s.StepsDone = s.CountDone()

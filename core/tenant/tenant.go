@@ -89,18 +89,12 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, err
 		if err := tx.Enter(t.ID); err != nil {
 			return Tenant{}, err
 		}
-		owner, err := staff.Add(ctx, tx, by, staff.New{Role: core.Owner, Name: ownerName(t.Name), Email: t.Email})
+		owner, err := staff.Add(ctx, tx, by, staff.New{Role: core.Owner, Name: auth.OwnerOf(t.Name), Email: t.Email})
 		if err != nil {
 			return Tenant{}, err
 		}
 		return t, auth.Invite(ctx, tx, by, s.mail, served, owner)
 	})
-}
-
-// ownerName returns the owner's name until they enter their own.
-func ownerName(tenant string) string {
-	name := []rune("Owner of " + tenant)
-	return string(name[:min(len(name), maxName)])
 }
 
 // Add creates a tenant without people, in the caller's transaction of the platform.

@@ -25,12 +25,12 @@ const (
 )
 
 // setupWords name and explain the steps of the guide.
-var setupWords = map[tenant.Step]struct{ label, about, intro string }{
-	tenant.BusinessStep: {"Country and currency", "Where you are", "Used for amounts, dates and phone numbers."},
-	tenant.RuleStep:     {"Earning rule", "Points or stamps", "You can change this later. Earned points and stamps stay."},
-	tenant.RewardStep:   {"First reward", "For example a free coffee", "You can add more rewards at any time."},
-	tenant.CustomerStep: {"First customer", "Try it with yourself", "Add yourself to see what your customers see."},
-	tenant.SaleStep:     {"First sale", "See the points arrive", "This is a real sale. You can void it afterwards."},
+var setupWords = map[tenant.Step]struct{ icon, label, about, intro string }{
+	tenant.BusinessStep: {"map-pin", "Country and currency", "Where you are", "Used for amounts, dates and phone numbers."},
+	tenant.RuleStep:     {"coins", "Earning rule", "Points or stamps", "You can change this later. Earned points and stamps stay."},
+	tenant.RewardStep:   {"gift", "First reward", "For example a free coffee", "You can add more rewards at any time."},
+	tenant.CustomerStep: {"user-plus", "First customer", "Try it with yourself", "Add yourself to see what your customers see."},
+	tenant.SaleStep:     {"cash-register", "First sale", "See the points arrive", "This is a real sale. You can void it afterwards."},
 }
 
 func (a *Admin) setupRoutes() []route {
@@ -185,13 +185,22 @@ func (a *Admin) setupDone(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := a.setupFrame(c, s, "")
-	v.Heading, v.Intro = "Your programme is ready", "You can change everything at any time."
 	if next := s.Next(); next != "" {
 		return a.Redirect(c, stepPath(next))
 	}
-	v.Links = afterSetup(core.Owner)
+	v := a.setupFrame(c, s, "")
+	v.Heading, v.Intro, v.Links, v.NextPath = "Your programme is ready", "You can change everything at any time.", afterSetup(core.Owner), ""
+	if left := s.Left(); len(left) > 0 {
+		v.Heading, v.Intro, v.Links, v.NextPath = stepsLeft(left), "You skipped these. Do them now, or come back from the dashboard.", nil, stepPath(left[0])
+		for _, step := range left {
+			v.Links = append(v.Links, views.SetupLink{Path: stepPath(step), Icon: setupWords[step].icon, Label: setupWords[step].label, About: setupWords[step].about})
+		}
+	}
 	return a.Render(c, http.StatusOK, views.SetupDonePage(v), nil)
+}
+
+func stepsLeft(left []tenant.Step) string {
+	return page.Count(int64(len(left)), "step", "steps") + " left"
 }
 
 // afterSetup is what comes next, for a role.
@@ -219,6 +228,9 @@ func (a *Admin) setupBanner(c echo.Context) (banner *views.SetupBanner, err erro
 	}
 	next := s.Next()
 	where := "step " + strconv.Itoa(slices.Index(tenant.Steps, next)+1) + " of " + strconv.Itoa(len(tenant.Steps))
+	if next == "" { // only skipped ones are left
+		next, where = s.Left()[0], stepsLeft(s.Left())
+	}
 	banner = &views.SetupBanner{Where: where, Label: setupWords[next].label, Path: stepPath(next)}
 	for i, step := range tenant.Steps {
 		banner.Steps = append(banner.Steps, views.Step{

@@ -40,7 +40,7 @@ func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error
 	}
 	v.Problem, v.Began = form.Problem(), form.Original()
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
-	if settings.Country == nil {
+	if !s.Done(tenant.BusinessStep) {
 		page.ProposeByCountry(v.Country.Options)
 	}
 	if v.Phones, err = a.phoneConflicts(c, form); err != nil {

@@ -199,6 +199,36 @@ func TestSkipSetupSteps(t *testing.T) {
 	}
 }
 
+// Skipped steps are left: the guide ends with a list of them, and the dashboard still leads there.
+func TestSkippedStepsAreLeft(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(core.Owner)
+	owner.filled("business")
+	owner.filled("rule", "points_per_unit", "1")
+	owner.Submit(guide+"/skip", webtest.Form("step", "reward"))
+	owner.filled("customer", "first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12")
+	owner.Submit(guide+"/skip", webtest.Form("step", "sale"))
+	done := owner.Get(guide + "/done")
+	if got := done.Text("h1"); !strings.Contains(done.Text(".setup-main"), "2 steps left") || strings.Contains(done.Text(".setup-main"), "ready") {
+		t.Errorf("the end of the guide says %q: %s", got, done.Text(".setup-main"))
+	}
+	wants(t, "the steps left", done.Links(".setup-links a"), []string{guide + "/reward", guide + "/sale"})
+	if got := owner.Get("/admin").Text(".setup-banner"); !strings.Contains(got, "2 steps left") {
+		t.Errorf("the dashboard says %q", got)
+	}
+	owner.at("done")
+	owner.filled("reward", "name", "Coffee", "points_cost", "10")
+	if got := owner.Get(guide + "/done").Text(".setup-main"); !strings.Contains(got, "1 step left") {
+		t.Errorf("with one step left: %s", got)
+	}
+	owner.filled("sale", "spend_amount_cents", "5")
+	if got := owner.Get(guide + "/done").Text(".setup-main"); !strings.Contains(got, "Your programme is ready") || strings.Contains(got, "left") {
+		t.Errorf("when all is done: %s", got)
+	}
+	owner.at("")
+}
+
 // A violation is shown beside its field.
 func TestSetupRefusals(t *testing.T) {
 	t.Parallel()

@@ -275,6 +275,27 @@ func TestAcceptInvitation(t *testing.T) {
 	}
 }
 
+// An owner who was added with the business has no name yet: their e-mail and the form's field have none.
+func TestAnInvitedOwnerEntersTheirName(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	unnamed := auth.OwnerOf(s.By.Tenant.Name)
+	for name, want := range map[string]string{unnamed: "", "Bo Ek": "Bo Ek"} {
+		email := strings.ToLower(strings.ReplaceAll(name, " ", "-")) + "@example.com"
+		if _, err := s.services.Staff.Invite(t.Context(), s.signedIn(core.Owner).Person, staff.New{Role: core.Owner, Name: name, Email: email}); err != nil {
+			t.Fatal(err)
+		}
+		mail := s.latestMail(email)
+		if strings.Contains(mail, "Hello "+unnamed) {
+			t.Errorf("the invitation greets %s", unnamed)
+		}
+		link := "/admin/invitation/" + secretOf.FindStringSubmatch(mail)[1]
+		if got := s.stranger().Get(link).Value("[name=name]"); got != want {
+			t.Errorf("the name of %s begins as %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestHostWithoutBusiness(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

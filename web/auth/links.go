@@ -122,7 +122,7 @@ func (p *Pages) invitationForm(c echo.Context, status int, form *page.Form) erro
 		return err
 	}
 	if form == nil {
-		form = page.Blank(map[string]string{"name": link.Name})
+		form = page.Blank(map[string]string{"name": link.EnteredName()})
 	}
 	name := form.Field("name", "Your name")
 	name.Autocomplete, name.Autofocus = "name", true

@@ -13,8 +13,8 @@ func (p renderer) invitation(to string, l auth.InvitationEmail) message {
 	business, until := line(l.Tenant), minute(l.ExpiresAt)
 	panel := p.names.Tenant(l.Slug) + "/admin"
 	return p.notice(to, views.Notice{
-		Subject:  "Choose a password for " + business,
-		Preview:  "The link works once, until " + until + ".",
+		Subject:  "You're invited to " + business + " on Loyalty",
+		Preview:  "Choose a password until " + until + ".",
 		Reason:   "You get this e-mail because an account was created for this address.",
 		Greeting: greeting(line(l.Person)),
 		Intro:    "You were added as " + roles[l.Role] + " of " + business + ". Choose a password to sign in.",

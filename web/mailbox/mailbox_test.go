@@ -165,7 +165,7 @@ func TestAnInvitationIsFollowed(t *testing.T) {
 	viewtest.WellFormed(t, list.Body.String())
 	row := list.Find(".mails li")
 	link, _ := row.Find("a").Attr("href")
-	subject := "Choose a password for " + s.shop.By.Tenant.Name
+	subject := "You're invited to " + s.shop.By.Tenant.Name + " on Loyalty"
 	if row.Length() != 1 || row.Find("a").Text() != subject || row.Find(".to").Text() != "bo@example.com" {
 		t.Fatalf("the list shows %q", row.Text())
 	}
