@@ -169,7 +169,7 @@ func TestCustomersPages(t *testing.T) {
 		"https://demo.loyalty.example/brand/165c47.css":        {"a customer's page", "/brand"},
 		"https://demo.loyalty.example/vhush":                   {"the panel", "/other"},
 		"https://demo.loyalty.example/admin/vouchers/hush":     {"the panel", "/admin"},
-		"https://demo.loyalty.example/":                        {"the panel", "/"},
+		"https://demo.loyalty.example/":                        {"a customer's page", "/"},
 		"https://loyalty.example/v/hush":                       {"", "/v"},
 		"https://loyalty.example/unsubscribe/hush":             {"", "/unsubscribe"},
 		"https://demo.elsewhere.example/unsubscribe/hush":      {"", "/unsubscribe"},

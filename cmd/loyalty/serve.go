@@ -218,7 +218,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 			Panel:    panel,
 			Sessions: auth.NewStore(a.db),
 			Tenant:   bySlug, Suspension: a.tenants.FindSuspension,
-			Slug: slug, Address: address, SignInViews: signInViews, AddressKey: host.LimitKey, Now: a.db.Now, Log: a.log, Scratch: a.scratch,
+			Start: a.names.Base(), Slug: slug, Address: address, SignInViews: signInViews, AddressKey: host.LimitKey, Now: a.db.Now, Log: a.log, Scratch: a.scratch,
 		})
 	}
 	kit := kitOf(page.PanelPath)

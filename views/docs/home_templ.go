@@ -101,7 +101,7 @@ func HomePage(v Home) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<button class=\"button\" type=\"submit\">Go to sign-in</button></form><p class=\"other\">You’ll find it in your invitation e-mail.</p><p class=\"other\">Customers: use the link to your card.</p></section><section class=\"card\" aria-labelledby=\"integrate\"><h2 id=\"integrate\">Connect a till or online shop</h2><ul class=\"ways\"><li><a href=\"/docs/quickstart\">Quick start</a> <span>record a first sale in five languages</span></li><li><a href=\"/docs\">API documentation</a> <span>every request, with examples</span></li><li><a href=\"/docs/clients\">Clients</a> <span>in Python and TypeScript</span></li></ul><p class=\"label\" id=\"base\">Base URL</p><pre data-copy aria-labelledby=\"base\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<button class=\"button\" type=\"submit\">Go to sign-in</button></form><p class=\"other\">You’ll find it in your invitation e-mail.</p><p class=\"other\">Customers: use the link to your card, or open your business’s address.</p></section><section class=\"card\" aria-labelledby=\"integrate\"><h2 id=\"integrate\">Connect a till or online shop</h2><ul class=\"ways\"><li><a href=\"/docs/quickstart\">Quick start</a> <span>record a first sale in five languages</span></li><li><a href=\"/docs\">API documentation</a> <span>every request, with examples</span></li><li><a href=\"/docs/clients\">Clients</a> <span>in Python and TypeScript</span></li></ul><p class=\"label\" id=\"base\">Base URL</p><pre data-copy aria-labelledby=\"base\"><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -18,6 +18,13 @@ type Join struct {
 	Offers  ui.Field
 }
 
+// Start is the page at a business's address.
+type Start struct {
+	Frame
+	Heading string
+	Offer   []string
+}
+
 // Find is the form that e-mails the link to a card.
 type Find struct {
 	Frame

@@ -105,5 +105,7 @@ type Subscription struct {
 type Notice struct {
 	Frame
 	Words   string
+	Path    string // of a link; "" for none
+	Link    string
 	Request string // the id to quote; "" for none
 }

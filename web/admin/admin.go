@@ -74,7 +74,6 @@ func New(kit *page.Kit, services Services) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = a.showError
 	e.Use(page.Security{Policy: page.PanelPolicy}.Headers, page.Private, page.Compressed(), page.SameOrigin(), a.Session)
-	e.GET("/", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, firstPage(page.Actor(c).Role)) })
 	for _, r := range a.routes() {
 		e.Add(r.method, r.path, a.guarded(r))
 	}
@@ -115,8 +114,14 @@ func (a *Admin) guarded(r route) echo.HandlerFunc {
 func (a *Admin) showError(err error, c echo.Context) {
 	a.ShowError(c, err, path.Dir(c.Request().URL.Path), func(f page.Failure) error {
 		n := authviews.Notice{Icon: "alert-triangle", Words: f.Message, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
-		if errors.Is(err, page.ErrSuspended) {
+		if page.Person(c) == nil {
+			n.BackLabel = "Go to sign-in"
+		}
+		switch {
+		case errors.Is(err, page.ErrSuspended):
 			n.Icon, n.Back = "lock", ""
+		case errors.Is(err, page.ErrNoBusiness):
+			n.Back, n.BackLabel = a.Start, "Go to start page"
 		}
 		switch {
 		case page.FromScript(c) && (f.Request != "" || f.Status == http.StatusNotFound):
@@ -126,7 +131,6 @@ func (a *Admin) showError(err error, c echo.Context) {
 		case page.Person(c) != nil:
 			return a.Render(c, f.Status, views.NoticePage(a.frame(c, f.Title, ""), n), nil)
 		}
-		n.BackLabel = "Go to sign-in"
 		if errors.Is(err, auth.ErrLink) {
 			f.Title = "Link expired"
 		}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -300,8 +301,9 @@ func TestHostWithoutBusiness(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.By.Tenant.Slug = "no-such-business"
-	if a := s.stranger().Ask(http.MethodGet, "/admin/sign-in"); a.Code != http.StatusNotFound || a.Text("h1") == "" {
-		t.Errorf("answered %d %q", a.Code, a.Text("h1"))
+	a := s.stranger().Ask(http.MethodGet, "/admin/sign-in")
+	if a.Code != http.StatusNotFound || a.Text("h1") != "Business not found" || !slices.Contains(a.Links("main a"), webtest.Base) {
+		t.Errorf("answered %d %q, with links to %q", a.Code, a.Text("h1"), a.Links("a"))
 	}
 }
 

@@ -91,6 +91,8 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 	var fault *echo.HTTPError
 	refusal := refusalOf(err)
 	switch {
+	case errors.Is(err, ErrNoBusiness):
+		return Failure{http.StatusNotFound, "Business not found", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindNotFound && !errors.Is(err, core.ErrNotFound):
 		return Failure{http.StatusNotFound, "Not found", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindNotFound, errors.As(err, &fault) && fault.Code == http.StatusNotFound:

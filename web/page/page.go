@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
+	"errors"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -35,6 +36,8 @@ type Config struct {
 	Tenant func(ctx context.Context, slug string) (core.Tenant, error)
 	// Suspension returns details for the page of a suspended business. Nil: no details.
 	Suspension func(ctx context.Context, slug string) (tenant.Suspension, error)
+	// Start is the URL of the platform's start page, for visitors of a host without a business.
+	Start string
 	// Slug returns the slug of the business at a host.
 	Slug    func(host string) string
 	Address func(*http.Request) string
@@ -117,13 +120,19 @@ func Visit(c echo.Context) *auth.Visit {
 	return visit
 }
 
-// Tenant is the business of the requested host, or core.ErrNotFound. It needs no sign-in.
+// ErrNoBusiness refuses a request to a host that could be a business's, but is none's.
+var ErrNoBusiness = &core.Error{Kind: core.KindNotFound, Message: "No business has this address. Check how it is spelled."}
+
+// Tenant is the business of the requested host, or ErrNoBusiness. It needs no sign-in.
 func (k *Kit) Tenant(c echo.Context) (core.Tenant, error) {
 	visit := Visit(c)
 	if visit.Tenant.ID != 0 {
 		return visit.Tenant, nil
 	}
 	t, err := k.Config.Tenant(c.Request().Context(), visit.Slug)
+	if errors.Is(err, core.ErrNotFound) {
+		return t, ErrNoBusiness
+	}
 	visit.Tenant = t
 	return t, err
 }

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -64,12 +65,15 @@ func (b *cache[T]) get(slug string, now time.Time, load func() (T, error)) (T, e
 	return value, nil
 }
 
-// findFront returns the business of the host, even a suspended one, or core.ErrNotFound.
+// findFront returns the business of the host, even a suspended one, or page.ErrNoBusiness.
 func (p *Portal) findFront(c echo.Context) (front, error) {
 	slug, _ := p.Names.Slug(c.Request().Host)
 	ctx := c.Request().Context()
 	return p.fronts.get(slug, p.Now(), func() (front, error) {
 		t, err := p.Tenant(ctx, slug)
+		if errors.Is(err, core.ErrNotFound) {
+			err = page.ErrNoBusiness
+		}
 		return front{t}, err
 	})
 }

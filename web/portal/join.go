@@ -46,6 +46,25 @@ func (p *Portal) findInvitation(c echo.Context, f front) (invitation, error) {
 	})
 }
 
+// showStart is the page at a business's address. It leads customers on, and staff who are signed in to the panel.
+func (p *Portal) showStart(c echo.Context, f front) error {
+	switch person, signedIn, err := p.person(c, f.Slug); {
+	case err != nil:
+		return err
+	case signedIn && person.Role == core.Cashier:
+		return page.Redirect(c, page.TillPath)
+	case signedIn:
+		return page.Redirect(c, page.PanelPath)
+	}
+	i, err := p.findInvitation(c, f)
+	if err != nil {
+		return err
+	}
+	v := views.Start{Frame: p.frame(f, "Welcome"), Heading: i.Heading, Offer: i.Lines}
+	v.Body = "wide"
+	return render(c, http.StatusOK, views.StartPage(v))
+}
+
 // The names of fields. termsField identifies the terms that the customer was shown: if the business
 // has changed them since, the customer is asked again.
 const (

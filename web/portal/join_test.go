@@ -3,6 +3,7 @@ package portal_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,29 @@ func (s *shop) mailed(to string) []string {
 func (s *shop) customers() int {
 	s.T.Helper()
 	return shoptest.Query[int](s.Shop, "select count(*) from loyalty.customer where tenant_id = $1", s.By.Tenant.ID)
+}
+
+// A business's address leads customers to joining and to their card, and staff to their pages.
+func TestStartPage(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	page := s.browser().Get("/")
+	wellFormed(t, page)
+	if !strings.Contains(page.Text(".hero"), s.By.Tenant.Name) || page.Text(".hero-words") != "1 point for every € 1.00." {
+		t.Errorf("it says %q", page.Text(".hero"))
+	}
+	if got, want := page.Links("main a"), []string{"/join", "/join/find", "/w", "/admin"}; !slices.Equal(got, want) {
+		t.Errorf("it leads to %q, want %q", got, want)
+	}
+	for role, want := range map[core.Role]string{core.Owner: "/admin", core.Manager: "/admin", core.Cashier: "/till"} {
+		if got := s.signedIn(role).Ask(http.MethodGet, "/"); got.Header().Get("Location") != want {
+			t.Errorf("a signed-in %s is led to %q, want %q", role, got.Header().Get("Location"), want)
+		}
+	}
+	s.By.Tenant.Slug = "no-such-business"
+	if got := s.browser().Ask(http.MethodGet, "/"); got.Code != http.StatusNotFound || got.Attr("main a", "href") != webtest.Base {
+		t.Errorf("at no business: %d, %s", got.Code, got.Text("main"))
+	}
 }
 
 // "`/join` …: name, phone, e-mail, consent; lands on the card page"; "two fields, no box

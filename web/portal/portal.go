@@ -86,6 +86,7 @@ func New(c Config) http.Handler {
 		return page.WithRecord(p.findCard, handle)
 	}
 	for path, show := range map[string]echo.HandlerFunc{
+		"/":                                 withOpen(p.showStart),
 		"/v/:token":                         withFront(p.showVoucher),
 		"/unsubscribe/:token":               page.WithRecord(p.findSubscriber, p.askUnsubscribe),
 		"/unsubscribe/weekly/:token":        page.WithRecord(p.findReader, p.askWeekly),
@@ -162,8 +163,8 @@ func exceptStream(m echo.MiddlewareFunc) echo.MiddlewareFunc {
 	}
 }
 
-// Areas are the first segments of the paths of the pages.
-var Areas = []string{"brand", "card", "join", "unsubscribe", "v", "w"}
+// Areas are the first segments of the paths of the pages; "" is the start page.
+var Areas = []string{"", "brand", "card", "join", "unsubscribe", "v", "w"}
 
 // What a page may load. Most pages may run no script.
 const (
@@ -233,6 +234,10 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	var fault *echo.HTTPError
 	var refusal *core.Error
 	switch {
+	case errors.Is(err, page.ErrNoBusiness):
+		n.Title, n.Words = "Business not found", page.ErrNoBusiness.Message
+		n.Path, n.Link = p.Names.Base(), "Go to start page"
+		return http.StatusNotFound, n
 	case errors.Is(err, core.ErrNotFound), errors.As(err, &fault) && fault.Code == http.StatusNotFound:
 		n.Title = "This link doesn't work"
 		n.Words = "It is incomplete or no longer valid. Open the link in your e-mail again, or ask at the till."

@@ -97,16 +97,22 @@ func daysLeft(now, end time.Time, zone *time.Location) string {
 // staff links to the panel for staff who scanned a customer's code with their phone. It reads the
 // session without extending it.
 func (p *Portal) staff(c echo.Context, slug, path, label string) (*views.Staff, error) {
-	cookie, err := c.Cookie(auth.SessionCookie)
-	if err != nil {
-		return nil, nil //nolint:nilnil,nilerr // not signed in
-	}
-	person, err := p.Auth.Actor(c.Request().Context(), cookie.Value, slug)
-	if errors.Is(err, core.ErrUnauthenticated) {
-		return nil, nil //nolint:nilnil // the session has ended
-	}
-	if err != nil {
+	person, signedIn, err := p.person(c, slug)
+	if err != nil || !signedIn {
 		return nil, err
 	}
 	return &views.Staff{Name: person.Name, Path: path, Link: label}, nil
+}
+
+// person is the person of the staff who is signed in.
+func (p *Portal) person(c echo.Context, slug string) (person core.Actor, signedIn bool, err error) {
+	cookie, err := c.Cookie(auth.SessionCookie)
+	if err != nil {
+		return person, false, nil //nolint:nilerr // not signed in
+	}
+	person, err = p.Auth.Actor(c.Request().Context(), cookie.Value, slug)
+	if errors.Is(err, core.ErrUnauthenticated) {
+		return person, false, nil // the session has ended
+	}
+	return person, err == nil, err
 }

@@ -189,7 +189,7 @@ func TestALinkThatIsNone(t *testing.T) {
 		t.Errorf("DELETE = %d", got.Code)
 	}
 	s.By.Tenant.Slug = "no-such-business"
-	if got := s.browser().Ask(http.MethodGet, "/v/"+v.token); got.Code != http.StatusNotFound || got.Find(".card-business").Length() != 0 {
+	if got := s.browser().Ask(http.MethodGet, "/v/"+v.token); got.Code != http.StatusNotFound || got.Find(".card-business").Length() != 0 || got.Attr(".card-link a", "href") != webtest.Base {
 		t.Errorf("at the host of no business: %d %q", got.Code, got.Text("main"))
 	}
 }

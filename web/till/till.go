@@ -156,8 +156,11 @@ func (t *Till) showError(err error, c echo.Context) {
 			frame.Person = person.Name
 		}
 		n := views.Notice{Frame: frame, Message: f.Message, Request: f.Request, Back: page.TillPath, BackLabel: "Back to point of sale"}
-		if errors.Is(err, page.ErrSuspended) {
+		switch {
+		case errors.Is(err, page.ErrSuspended):
 			n.Back = ""
+		case errors.Is(err, page.ErrNoBusiness):
+			n.Back, n.BackLabel = t.Start, "Go to start page"
 		}
 		return t.Render(c, f.Status, views.NoticePage(n), nil)
 	})

@@ -47,6 +47,7 @@ func Config(t testing.TB, d *db.DB) page.Config {
 		Panel:    page.PanelPath,
 		Sessions: auth.NewStore(d),
 		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
+		Start:    Base,
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
 		Address:  host.ClientAddress(nil),
 		Now:      d.Now,
