@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -204,10 +205,7 @@ func (s *Service) Issue(ctx context.Context, by core.Actor, id int64) (Invoice, 
 		if err != nil {
 			return err
 		}
-		return audit.Write(tx, by, audit.Entry{
-			Action: "invoice.issue", Subject: "invoice", ID: idText(id), Name: i.Name(),
-			New: map[string]any{"number": i.Name(), "total_cents": i.TotalCents, "currency": i.Currency},
-		})
+		return i.log(tx, by, "issue", nil)
 	})
 }
 
@@ -236,9 +234,7 @@ func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time
 			paid = core.StartOfDate(on, i.Zone()).UTC()
 		}
 		i.Status, i.PaidAt = Paid, &paid
-		return errors.Join(db.Queue(tx, paySQL, db.Args{"id": id, "paid": paid}), audit.Write(tx, by, audit.Entry{
-			Action: "invoice.pay", Subject: "invoice", ID: idText(id), Name: i.Name(), New: map[string]any{"number": i.Name(), "paid_on": on.Format(time.DateOnly)},
-		}))
+		return errors.Join(db.Queue(tx, paySQL, db.Args{"id": id, "paid": paid}), i.log(tx, by, "pay", map[string]any{"paid_on": on.Format(time.DateOnly)}))
 	})
 }
 
@@ -254,11 +250,8 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *str
 		if i.Status == Paid || i.Status == Void {
 			return ErrNoVoid
 		}
-		name := i.Name()
 		i.Status, i.VoidedAt, i.VoidReason = Void, &tx.Now, why
-		return errors.Join(db.Queue(tx, voidSQL, db.Args{"id": id, "now": tx.Now, "reason": why}), audit.Write(tx, by, audit.Entry{
-			Action: "invoice.void", Subject: "invoice", ID: idText(id), Name: name, New: map[string]any{"number": name, "reason": why},
-		}))
+		return errors.Join(db.Queue(tx, voidSQL, db.Args{"id": id, "now": tx.Now, "reason": why}), i.log(tx, by, "void", map[string]any{"reason": why}))
 	})
 }
 
@@ -270,12 +263,16 @@ func (s *Service) Send(ctx context.Context, by core.Actor, id int64) (Invoice, e
 		}
 		return errors.Join(
 			s.jobs.Add(ctx, tx, Delivery{Tenant: i.TenantID, Invoice: id, AskedAt: tx.Now}),
-			audit.Write(tx, by, audit.Entry{
-				Action: "invoice.send", Subject: "invoice", ID: idText(id), Name: i.Name(),
-				New: map[string]any{"number": i.Name(), "email": i.TenantEmail},
-			}),
+			i.log(tx, by, "send", map[string]any{"email": i.TenantEmail}),
 		)
 	})
+}
+
+// log writes an action on an invoice to the audit log, with its business, its total and further facts.
+func (i Invoice) log(tx *db.Tx, by core.Actor, action string, facts map[string]any) error {
+	all := map[string]any{"business": i.TenantName, "total_cents": i.TotalCents, "currency": i.Currency}
+	maps.Copy(all, facts)
+	return audit.Write(tx, by, audit.Entry{Action: "invoice." + action, Subject: "invoice", ID: idText(i.ID), Name: i.Name(), New: all})
 }
 
 // changeInvoice runs fn on a locked invoice: of two people who press at once, the second sees

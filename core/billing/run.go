@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 )
 
@@ -75,6 +74,7 @@ func (s *Service) BillTenant(ctx context.Context, tenant core.TenantID) error {
 // account is how far a tenant has been billed, and what its next period costs.
 type account struct {
 	TenantID      core.TenantID
+	TenantName    string
 	Status        string
 	Timezone      string
 	BillingCycle  Cycle
@@ -186,10 +186,8 @@ func (a *account) invoice(ctx context.Context, tx *db.Tx, by core.Actor, lines [
 		if err != nil {
 			return nil, nil, err
 		}
-		err = errors.Join(settle(tx, a.TenantID, settled, &id), audit.Write(tx, by, audit.Entry{
-			Action: "invoice.draft", Subject: "invoice", ID: idText(id),
-			New: map[string]any{"tenant": a.TenantID, "period_start": start.Format(time.DateOnly), "total_cents": amount + tax, "currency": a.Currency},
-		}))
+		err = errors.Join(settle(tx, a.TenantID, settled, &id), Invoice{ID: id, TenantName: a.TenantName, Currency: a.Currency, TotalCents: amount + tax}.
+			log(tx, by, "draft", map[string]any{"period_start": start.Format(time.DateOnly)}))
 		return &id, others, err
 	}
 	if err := settle(tx, a.TenantID, settled, nil); err != nil || amount == 0 {
@@ -313,20 +311,36 @@ func (s *Service) issueDrafts(ctx context.Context) error {
 	})
 }
 
+// lateInvoice is the part of an invoice that the audit log names.
+type lateInvoice struct {
+	ID         int64
+	Number     *int64
+	TenantID   core.TenantID
+	TenantName string
+	Timezone   string
+	Currency   string
+	TotalCents int64
+	IssuedAt   *time.Time
+}
+
+func (l lateInvoice) invoice() Invoice {
+	return Invoice{
+		ID: l.ID, Number: l.Number, TenantID: l.TenantID, TenantName: l.TenantName, Timezone: l.Timezone, Currency: l.Currency,
+		TotalCents: l.TotalCents, IssuedAt: l.IssuedAt,
+	}
+}
+
 // markOverdue marks unpaid invoices whose due date has passed, and reminds their owners once.
 func (s *Service) markOverdue(ctx context.Context) error {
 	for {
 		marked, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {
-			late, err := db.All[struct {
-				ID       int64
-				TenantID core.TenantID
-			}](ctx, tx, markOverdueSQL, db.Args{"now": tx.Now, "up_to": runBatch})
+			late, err := db.All[lateInvoice](ctx, tx, markOverdueSQL, db.Args{"now": tx.Now, "up_to": runBatch})
 			if err != nil {
 				return 0, err
 			}
 			for _, i := range late {
 				err := errors.Join(
-					audit.Write(tx, system, audit.Entry{Action: "invoice.overdue", Subject: "invoice", ID: idText(i.ID)}),
+					i.invoice().log(tx, system, "overdue", nil),
 					s.jobs.Add(ctx, tx, Delivery{Tenant: i.TenantID, Invoice: i.ID, AskedAt: tx.Now, Reminder: true}),
 				)
 				if err != nil {

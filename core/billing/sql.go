@@ -104,7 +104,7 @@ const lockAccountSQL = `
 	for no key update`
 
 const accountSQL = `
-	select a.tenant_id, t.status, t.timezone, t.billing_cycle, t.plan_id, p.name as plan_name, ` + price + ` as price_cents, p.currency,
+	select a.tenant_id, t.name as tenant_name, t.status, t.timezone, t.billing_cycle, t.plan_id, p.name as plan_name, ` + price + ` as price_cents, p.currency,
 		a.anchor_day, a.billed_through, s.tax_name, s.tax_rate
 	from loyalty.billing_account a
 	join loyalty.tenant t on t.id = a.tenant_id
@@ -177,18 +177,20 @@ const draftsSQL = `
 	limit @up_to`
 
 const markOverdueSQL = `
-	update loyalty.invoice
+	update loyalty.invoice i
 	set status = 'overdue'
-	where id in (
-		select id
-		from loyalty.invoice
-		where status = 'issued'
-			and due_at < @now
-		order by due_at
-		limit @up_to
-		for no key update skip locked
-	)
-	returning id, tenant_id`
+	from loyalty.tenant t
+	where t.id = i.tenant_id
+		and i.id in (
+			select id
+			from loyalty.invoice
+			where status = 'issued'
+				and due_at < @now
+			order by due_at
+			limit @up_to
+			for no key update skip locked
+		)
+	returning i.id, i.number, i.tenant_id, t.name as tenant_name, t.timezone, i.currency, i.total_cents, i.issued_at`
 
 // An invoice is overdue as soon as its due date has passed; the job stores it later.
 const statusNow = `case when i.status = 'issued' and i.due_at < @now then 'overdue' else i.status end`

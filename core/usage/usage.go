@@ -53,7 +53,7 @@ func (u Use) refusal() *core.Error {
 	limit := strconv.FormatInt(*u.Limit, 10)
 	sentence := map[Kind]string{
 		Customers: "The plan allows " + limit + " active customers, and no more can be added. Deactivate customers who no longer come, or move to a larger plan.",
-		Staff:     "The plan allows " + limit + " people. Deactivate someone, or move to a larger plan.",
+		Staff:     "The plan allows " + limit + " staff. Deactivate someone, or move to a larger plan.",
 		Sends:     "The plan allows " + limit + " coupon sends a month. Send again next month, or move to a larger plan.",
 	}[u.Kind]
 	return &core.Error{Kind: ErrLimit.Kind, Code: ErrLimit.Code, Message: sentence, Cause: ErrLimit}

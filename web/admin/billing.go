@@ -124,7 +124,7 @@ var planLimits = map[usage.Kind]struct{ label, one, many, advice, reached string
 		"Active customers", "active customer", "active customers", "Deactivate customers who no longer visit, or upgrade your plan.",
 		"You can't add customers. Sales still work.",
 	},
-	usage.Staff: {"People", "person", "people", "Deactivate someone or upgrade your plan.", "You can't invite more people."},
+	usage.Staff: {"Staff", "staff", "staff", "Deactivate someone or upgrade your plan.", "You can't invite more staff."},
 	usage.Sends: {
 		"Coupon sends this month", "coupon send a month", "coupon sends a month", "Wait until next month or upgrade your plan.",
 		"You can't send coupons until next month.",

@@ -43,7 +43,7 @@ func (a *Admin) confirmCancelSend(c echo.Context, status int, form *page.Form) e
 	v := views.Confirm{
 		Frame: a.sendDetailFrame(c, found, "Cancel this send?"),
 		Confirm: ui.Confirm{
-			Action: path + "/cancel", Button: "Cancel send", Danger: true, Cancel: path, Problem: form.Problem(),
+			Action: path + "/cancel", Button: "Cancel send", Keep: "Keep send", Danger: true, Cancel: path, Problem: form.Problem(),
 			Words: []string{"No vouchers or e-mails will be sent. You can send the coupon again at any time."},
 		},
 	}

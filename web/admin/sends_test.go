@@ -3,6 +3,7 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -405,8 +406,9 @@ func TestScheduleSend(t *testing.T) {
 	}
 
 	// Cancelling asks first.
-	if got := s.manager.Get(path+"/cancel", "Hx-Request", "true").Text("form p"); got == "" {
-		t.Errorf("asked %q", got)
+	asked := s.manager.Get(path+"/cancel", "Hx-Request", "true")
+	if got := asked.Texts(".card-footer .btn"); asked.Text("form p") == "" || !slices.Equal(got, []string{"Keep send", "Cancel send"}) {
+		t.Errorf("asked %q, with %q", asked.Text("form p"), got)
 	}
 	cancelled := s.manager.Submit(path+"/cancel", nil)
 	if got := cancelled.Links(".send-notice a"); len(got) != 1 || got[0] != s.form("") || cancelled.Find("#send-progress[hx-get], #cancel-send").Length() != 0 {

@@ -14,7 +14,7 @@ const settingsPath = "/admin/settings"
 
 var settingsSections = []section{
 	{"Business", businessPath, "building-store", core.Owner},
-	{"People", staffPath, "users", core.Owner},
+	{"Staff", staffPath, "users", core.Owner},
 	{"Billing", billingPath, "receipt", core.Owner},
 	{"Notifications", notificationSettingsPath, "bell", core.Owner},
 	{"API tokens", tokensPath, "key", core.Owner},

@@ -211,7 +211,7 @@ func afterSetup(role core.Role) []views.SetupLink {
 		{Path: customersPath + "/import", Icon: "file-import", Label: "Import customers", About: "From a spreadsheet"},
 	}
 	if role.Includes(core.Owner) {
-		links = append(links, views.SetupLink{Path: staffPath, Icon: "user-plus", Label: "Invite your team", About: "Managers and cashiers get their own sign-in"})
+		links = append(links, views.SetupLink{Path: staffPath, Icon: "user-plus", Label: "Invite your staff", About: "Managers and cashiers get their own sign-in"})
 	}
 	return links
 }

@@ -50,7 +50,7 @@ func (a *Admin) listStaff(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := views.StaffList{Settings: a.settings(c, "People", staffPath), Roles: roleOptions()}
+	v := views.StaffList{Settings: a.settings(c, "Staff", staffPath), Roles: roleOptions()}
 	if v.Notices, err = a.planNotices(c, usage.Staff); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func roleOptions() (options []ui.Option) {
 		help string
 	}{
 		{core.Owner, "Everything, including settings and billing"},
-		{core.Manager, "Everything except people, billing, API tokens and business settings"},
+		{core.Manager, "Everything except staff, billing, API tokens and business settings"},
 		{core.Cashier, "Customers, sales, rewards and vouchers. Can undo their last sale for ten minutes"},
 	} {
 		options = append(options, ui.Option{Value: string(r.role), Label: roleNames[r.role], Help: r.help})
@@ -101,7 +101,7 @@ func (a *Admin) newInvitation(c echo.Context) error {
 
 func (a *Admin) inviteForm(c echo.Context, status int, form *page.Form) error {
 	v := views.Invitation{
-		Settings: a.settings(c, "Invite person", staffPath, ui.Crumb{Label: "People", Path: staffPath}),
+		Settings: a.settings(c, "Invite staff", staffPath, ui.Crumb{Label: "Staff", Path: staffPath}),
 		Key:      a.NewFormKey(),
 		Email:    form.Field("email", "E-mail"), Name: form.Field("name", "Name"), Role: form.Field("role", "Role"),
 	}
@@ -136,7 +136,7 @@ func (a *Admin) personOf(c echo.Context) (staff.Member, error) {
 }
 
 func personCrumbs(p staff.Member) []ui.Crumb {
-	return []ui.Crumb{{Label: "People", Path: staffPath}, {Label: p.Name, Path: personPath(p.ID)}}
+	return []ui.Crumb{{Label: "Staff", Path: staffPath}, {Label: p.Name, Path: personPath(p.ID)}}
 }
 
 func (a *Admin) showStaff(c echo.Context) error {
@@ -164,7 +164,7 @@ func (a *Admin) staffDetail(c echo.Context, status int, p staff.Member, form *pa
 		actions = append(actions, views.Action{Label: "Activate", Icon: "user-plus", Path: path + "/activate", Asks: true})
 	}
 	v := views.StaffDetail{
-		Settings: a.settings(c, p.Name, staffPath, ui.Crumb{Label: "People", Path: staffPath}),
+		Settings: a.settings(c, p.Name, staffPath, ui.Crumb{Label: "Staff", Path: staffPath}),
 		Facts:    []ui.Pair{{Name: "E-mail", Value: p.Email}, {Name: "Added", Value: page.Date(p.CreatedAt, zone)}, {Name: "Two-step verification", Value: twoFactor}},
 		Status:   personStatus(p, zone), Actions: actions, Action: path, Role: form.Field("role", "Role"), You: p.ID == by.StaffID,
 	}

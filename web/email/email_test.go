@@ -180,7 +180,7 @@ func TestTextAndHTMLHaveTheSameFacts(t *testing.T) {
 	flat := strings.Join(strings.Fields(got.Text), " ")
 	for _, part := range []string{
 		"Maja Sund", "Web shop", "Café Åro", "customers:read, customers:write, transactions:write", "Online shop", "203.0.113.7",
-		"3 November 2026, 08:05:07 UTC", "https://loyalty.example/api/v1/tokens/{id}", "Settings → People", "maja@aro.example",
+		"3 November 2026, 08:05:07 UTC", "https://loyalty.example/api/v1/tokens/{id}", "Settings → Staff", "maja@aro.example",
 	} {
 		if !strings.Contains(got.HTML, part) || !strings.Contains(flat, part) {
 			t.Errorf("HTML and text should both say %q", part)

@@ -16,7 +16,7 @@ const notExpected = "If you didn't expect this"
 // tokens tells a person that one API token, or several within an hour, were created for them.
 func (p renderer) tokens(to string, l token.CreatedEmail) message {
 	business, panel, contact := line(l.Tenant), "the panel of "+line(l.Tenant), "the operator of "+p.service
-	all, owner := "Settings → People → your own name", "you"
+	all, owner := "Settings → Staff → your own name", "you"
 	if l.Tenant == "" {
 		business, panel, contact = "the platform", "the platform panel", "the other super-admins"
 		all, owner = "Settings → API Tokens", "you, a super-admin,"

@@ -48,7 +48,7 @@ var AuditNouns = map[string]AuditNoun{
 }
 
 // AuditSentences describe actions. {who} is the actor and {name} the record; {sale} is a sale with
-// its amount, {customer} the customer of a sale, redemption or voucher.
+// its amount, {customer} the customer of a sale, redemption or voucher, {for} the business of an invoice.
 var AuditSentences = map[string]string{
 	"customer.create":            "{who} added the customer {name}.",
 	"customer.edit":              "{who} changed the customer {name}.",
@@ -127,12 +127,12 @@ var AuditSentences = map[string]string{
 	"job.retry":              "{who} retried a job.",
 	"job.cancel":             "{who} cancelled a job.",
 	"verify.run":             "{who} started a check of all records.",
-	"invoice.draft":          "{who} created a draft invoice.",
-	"invoice.issue":          "{who} issued the invoice {name}.",
-	"invoice.pay":            "{who} marked the invoice {name} as paid.",
-	"invoice.void":           "{who} voided the invoice {name}.",
-	"invoice.send":           "{who} e-mailed the invoice {name}.",
-	"invoice.overdue":        "An invoice became overdue.",
+	"invoice.draft":          "{who} created the invoice {name}{for}.",
+	"invoice.issue":          "{who} issued the invoice {name}{for}.",
+	"invoice.pay":            "{who} marked the invoice {name}{for} as paid.",
+	"invoice.void":           "{who} voided the invoice {name}{for}.",
+	"invoice.send":           "{who} e-mailed the invoice {name}{for}.",
+	"invoice.overdue":        "The invoice {name}{for} became overdue.",
 	"plan.create":            "{who} created the plan {name}.",
 	"plan.edit":              "{who} changed the plan {name}.",
 	"plan.retire":            "{who} retired the plan {name}.",
@@ -149,6 +149,9 @@ const AuditSystem = "The system"
 // the platform's times in UTC. fill returns the word for a placeholder of the sentence.
 func AuditEntry(l audit.Line, t core.Tenant, now time.Time, fill func(blank string) ui.Word) ui.Entry {
 	zone := auditZone(t)
+	if t.Currency == "" { // the platform's amounts name theirs
+		t.Currency = auditFact(l, "currency")
+	}
 	e := ui.Entry{
 		Icon: "history", Words: auditWords(l, fill), Day: Day(l.At, now, zone), When: Clock(l.At, zone), At: l.At.UTC().Format(time.RFC3339),
 		Address: l.Address, Request: l.RequestID, Made: true, Actor: AuditActor(l).Text,
@@ -162,6 +165,9 @@ func AuditEntry(l audit.Line, t core.Tenant, now time.Time, fill func(blank stri
 		e.By = "by the platform"
 	}
 	for _, ch := range l.Changes {
+		if ch.Old != nil && ch.New != nil && *ch.Old == *ch.New {
+			continue // it says in what the others are
+		}
 		e.Made = e.Made && ch.Old == nil
 		e.Changes = append(e.Changes, ui.EntryChange{
 			Field: auditField(ch.Field), Old: auditValue(t, ch.Field, ch.Old), New: auditValue(t, ch.Field, ch.New),
@@ -175,6 +181,16 @@ func auditZone(t core.Tenant) *time.Location {
 		return time.UTC
 	}
 	return t.TimeZone
+}
+
+// auditFact returns a fact of an entry, as it became, or "".
+func auditFact(l audit.Line, name string) string {
+	for _, ch := range l.Changes {
+		if ch.Field == name {
+			return cmp.Or(OrEmpty(ch.New), OrEmpty(ch.Old))
+		}
+	}
+	return ""
 }
 
 // auditWords returns the sentence of an entry, its placeholders filled.
@@ -212,6 +228,11 @@ func AuditBlank(l audit.Line, t core.Tenant, blank string) ui.Word {
 		return AuditActor(l)
 	case blank == "customer":
 		return ui.Word{Text: cmp.Or(l.CustomerName, "a customer")}
+	case blank == "for":
+		if business := auditFact(l, "business"); business != "" {
+			return ui.Word{Text: " for " + business}
+		}
+		return ui.Word{}
 	case blank == "sale" && l.SpendCents == nil:
 		return ui.Word{Text: "sale"}
 	case blank == "sale":

@@ -27,7 +27,7 @@ func TestEveryActionHasItsSentence(t *testing.T) {
 			t.Errorf("the log has no words for %s: web/page/audit.go", action)
 		}
 		for _, b := range blank.FindAllString(sentence, -1) {
-			if !slices.Contains([]string{"{who}", "{name}", "{customer}", "{sale}"}, b) {
+			if !slices.Contains([]string{"{who}", "{name}", "{customer}", "{sale}", "{for}"}, b) {
 				t.Errorf("%s: nothing fills %s", action, b)
 			}
 		}

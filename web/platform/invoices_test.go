@@ -141,6 +141,18 @@ func TestAnInvoiceFromDraftToPaid(t *testing.T) {
 		}
 	}
 
+	// The audit log names the invoice and its business, with amounts as money.
+	log, business := k.Get("/platform/audit?subject=invoice"), k.shop.By.Tenant.Name
+	if got, want := log.Texts(".audit-words")[:3], []string{
+		"Root marked the invoice " + number + " for " + business + " as paid.", "Root e-mailed the invoice " + number + " for " + business + ".",
+		"Root issued the invoice " + number + " for " + business + ".",
+	}; !slices.Equal(got, want) {
+		t.Errorf("the audit log says %q, want %q", got, want)
+	}
+	if said := log.Text("#audit"); !strings.Contains(said, "€ 61.25") || strings.Contains(said, "6125") {
+		t.Errorf("its amounts: %s", said)
+	}
+
 	w := k.Ask(http.MethodGet, path+"/pdf")
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/pdf" || !strings.HasPrefix(w.Body.String(), "%PDF-") ||
 		w.Header().Get("Content-Disposition") != `attachment; filename="invoice-`+number+`.pdf"` {
