@@ -3,6 +3,7 @@ package main
 import (
 	"image/color"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -211,6 +212,9 @@ func testJoin(t *testing.T, c cafe) {
 	p.Click(submitOf("/join"))
 	p.WaitFor("#field-name-error")
 	script := w.browser.NewPage(t, w.home())
+	look(t, script, "start", func() { script.Open("/") })
+	lost := c.browser.NewPage(t, c.address("nosuch"))
+	look(t, lost, "start-of-no-business", func() { lost.Expect(http.StatusNotFound); lost.Open("/") })
 	look(t, script, "join-branded", func() { script.Open("/join") })
 	look(t, script, "join-refused", func() { script.Open("/join"); script.Click(submitOf("/join")) })
 	fill := func() {

@@ -108,6 +108,30 @@ func testSetupWithoutJavaScript(t *testing.T, c cafe) {
 	p.WaitFor(".setup-banner " + linkTo("/admin/setup/business"))
 }
 
+// Skipped steps are listed at the end of the guide.
+func testSetupSkipped(t *testing.T, c cafe) {
+	p := c.invited(t, "nord", "Nord Bageri")
+	p.Fill("country", "SE")
+	p.Click("#setup-form .btn-primary")
+	for _, step := range []string{"rule", "reward"} {
+		p.WaitFor("#setup-form[action$='" + step + "']")
+		if step == "rule" {
+			p.Click("#setup-form .btn-primary")
+			continue
+		}
+		p.Click("[form=setup-skip]")
+	}
+	p.WaitFor("#setup-form[action$='customer']")
+	p.Fill("phone", "074-333 44 55")
+	p.Click("#setup-form .btn-primary")
+	p.WaitFor("#setup-form[action$='sale']")
+	p.Click("[form=setup-skip]")
+	p.WaitForText(".setup-main", "2 steps left")
+	look(t, p, "setup-left", nil)
+	p.Click(".setup-links " + linkTo("/admin/setup/reward"))
+	p.WaitFor("[name=points_cost]")
+}
+
 // A country in which two customers would have the same number leads to both of them, and to merging them.
 func testCountryConflict(t *testing.T, c cafe) {
 	p := c.invited(t, "dahlia", "Dahlia")

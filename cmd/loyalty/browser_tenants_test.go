@@ -10,6 +10,9 @@ import (
 	"example.com/loyalty/web/browsertest"
 )
 
+// chosen is the currency and the time zone that a form of a tenant has.
+const chosen = "document.querySelector('#field-currency').value + ' ' + document.querySelector('#field-timezone').value"
+
 // A super-admin adds a tenant, suspends it and reactivates it; every page on the way is fit to
 // be read by everyone.
 func testTenants(t *testing.T, c cafe) {
@@ -19,16 +22,29 @@ func testTenants(t *testing.T, c cafe) {
 	// The pages of the list and of the form are among the views.
 	p.Open("/platform/tenants")
 	p.Click(linkTo("/tenants/new"))
-	// "The errors beside the fields."
-	p.Fill("name", "Kahvila Meri")
-	p.Click(submitOf("/tenants/new"))
-	p.WaitFor("#field-slug-error")
-	look(t, p, "tenant-refused", nil)
+	// The name proposes the address while it is typed, until another is entered.
+	p.Fill("name", "Kahvila Meri & Pojat")
+	p.WaitFor("#field-slug[value=kahvila-meri-and-pojat]")
 	p.Fill("slug", "kahvila-meri")
+	p.Fill("name", "Kahvila Meri")
+	// The country sets currency and time zone.
+	p.Fill("country", "SE")
+	if got := browsertest.Run(p, chromedp.Evaluate[string](chosen)); got != "SEK Europe/Stockholm" {
+		t.Errorf("Sweden chooses %s", got)
+	}
+	// "The errors beside the fields."
+	p.Click(submitOf("/tenants/new"))
+	p.WaitFor("#field-email-error")
+	if slug := browsertest.Run(p, chromedp.Evaluate[string]("document.querySelector('#field-slug').value")); slug != "kahvila-meri" {
+		t.Errorf("the entered address became %s", slug)
+	}
+	look(t, p, "tenant-refused", nil)
 	p.Fill("email", "meri@kahvila.example")
 	p.Fill("plan_id", ask[string](connect(t, c.in.url()), "select id::text from loyalty.plan where name = 'Free'"))
 	p.Fill("country", "FI")
-	p.Fill("timezone", "Europe/Helsinki")
+	if got := browsertest.Run(p, chromedp.Evaluate[string](chosen)); got != "EUR Europe/Helsinki" {
+		t.Errorf("Finland chooses %s", got)
+	}
 	p.Click(submitOf("/tenants/new"))
 	p.WaitForText(done, "meri@kahvila.example")
 	path := p.Path()

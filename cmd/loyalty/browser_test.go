@@ -37,6 +37,7 @@ func TestBrowser(t *testing.T) {
 		"NewBusiness":       testNewBusiness,
 		"Setup":             testSetup,
 		"SetupNoScript":     testSetupWithoutJavaScript,
+		"SetupSkipped":      testSetupSkipped,
 		"CountryConflict":   testCountryConflict,
 		"Search":            testSearch,
 		"Lists":             testLists,

@@ -84,6 +84,9 @@ func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v vie
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
 	v.Country.Help = "For phone numbers without a country code"
 	if currentPlan == 0 {
+		v.Country.Help = "Sets currency and time zone, and how phone numbers are read"
+	}
+	if currentPlan == 0 {
 		page.ProposeByCountry(v.Country.Options)
 	}
 	v.Currency.Options = form.Options("currency", append(v.Currency.Options, currencies...)...)
