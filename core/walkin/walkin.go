@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +47,9 @@ const (
 
 // ErrPIN refuses a wrong, used or expired PIN with the same message (decisions §8).
 var ErrPIN = core.Refuse("pin-invalid", "This PIN is wrong, used or expired. Ask for a new one.")
+
+// ErrNotPIN refuses what can't be a PIN. It is no guess.
+var ErrNotPIN = core.Refuse("", "A PIN has 6 digits. Check it and try again.")
 
 // cardMailsAnHour limits the mails with the link to their card that a customer gets.
 const cardMailsAnHour = 3
@@ -95,8 +99,39 @@ const (
 
 // Key identifies a PIN by its typed digits or by the code in its QR code.
 type Key struct {
-	Digits string // six, possibly with spaces
-	Code   string // 26 letters
+	Digits string // six, of any script and possibly with spaces
+	Code   string // 26 letters and digits; if it isn't empty, Digits don't matter
+}
+
+// normal returns the key as it was issued, or ErrNotPIN if it can't have been.
+func (k Key) normal() (Key, error) {
+	if k.Code != "" {
+		k = Key{Code: normaliseCode(k.Code)}
+		if !IsCode(k.Code) {
+			return Key{}, ErrNotPIN
+		}
+		return k, nil
+	}
+	k.Digits = plainDigits(k.Digits)
+	if !sixDigits.MatchString(k.Digits) {
+		return Key{}, ErrNotPIN
+	}
+	return k, nil
+}
+
+var (
+	sixDigits = regexp.MustCompile(`^[0-9]{6}$`)
+	code26    = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{26}$`)
+)
+
+// IsDigits reports whether a text can be the digits of a PIN.
+func IsDigits(text string) bool { return sixDigits.MatchString(plainDigits(text)) }
+
+// IsCode reports whether a text can be the code in a PIN's QR code. Letters can be of either case.
+func IsCode(text string) bool { return code26.MatchString(normaliseCode(text)) }
+
+func plainDigits(text string) string {
+	return strings.Join(strings.Fields(core.ASCIIDigits(text)), "")
 }
 
 // Shown is a PIN to display. The database has only keyed hashes of Digits and Code.
@@ -143,7 +178,7 @@ const tries = 8
 // issue replaces the issuer's open PIN with a new one.
 func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p newPIN) (Shown, error) {
 	shown := Shown{ID: core.NewID(tx.Now), Code: randomText(), ExpiresAt: tx.Now.Add(Lifetime)}
-	code, err := s.hash("code", tx.Tenant, shown.Code)
+	codeHash, err := s.hash("code", tx.Tenant, shown.Code)
 	if err != nil {
 		return Shown{}, err
 	}
@@ -162,7 +197,7 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p newPIN)
 		var replaced []struct{ ID core.ID }
 		var issued struct{ PINHash []byte } // of the number that was used
 		err := db.Together(ctx, tx, db.AllInto(&replaced, replaceSQL, db.Args{"issuer": p.issuer, "now": tx.Now}), db.OneInto(&issued, issueSQL, db.Args{
-			"id": shown.ID, "direction": p.direction, "issuer": p.issuer, "hashes": hashes, "code_hash": code,
+			"id": shown.ID, "direction": p.direction, "issuer": p.issuer, "hashes": hashes, "code_hash": codeHash,
 			"customer": p.customer, "type": p.offer.typeID, "spend": p.offer.spend, "location": p.offer.location,
 			"actor_id": by.ID, "actor_name": p.offer.cashier, "now": tx.Now, "expires_at": shown.ExpiresAt,
 		}))
@@ -191,15 +226,20 @@ type takenPIN struct {
 }
 
 // take binds a PIN to its taker by a conditional update, so one of several takers gets it. The same taker
-// may take it again, so that a form can be submitted twice. A refusal is in the audit log.
+// may take it again, so that a form can be submitted twice. A refusal is in the audit log. What can't be a
+// PIN, such as the code of a product, is refused before it counts as a guess.
 func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker string, k Key) (takenPIN, error) {
 	by = withAuditName(by)
+	k, err := k.normal()
+	if err != nil {
+		return takenPIN{}, err
+	}
 	if err := s.admit(by, d, taker, k); err != nil {
 		return takenPIN{}, err
 	}
-	statement, what, text := takeCodeSQL, "code", strings.ToUpper(k.Code)
+	statement, what, text := takeCodeSQL, "code", k.Code
 	if k.Code == "" {
-		statement, what, text = takeDigitsSQL, "pin", strings.Join(strings.Fields(k.Digits), "")
+		statement, what, text = takeDigitsSQL, "pin", k.Digits
 	}
 	hashes, err := s.hashes(what, by.Tenant.ID, text)
 	if err != nil {

@@ -459,7 +459,7 @@ func TestACashiersGuessesAreLimited(t *testing.T) {
 		s.take("busy till", s.card(s.Customer()))
 	}
 	for range 20 {
-		_, err := s.Walkins.TakeCard(t.Context(), s.cashier, "till", walkin.Key{Digits: "wrong"})
+		_, err := s.Walkins.TakeCard(t.Context(), s.cashier, "till", walkin.Key{Digits: "000000"})
 		wantPIN(t, "wrong", err)
 	}
 	_, err := s.Walkins.TakeCard(t.Context(), s.cashier, "till", walkin.Key{Digits: s.card(s.Customer()).Digits})
@@ -469,11 +469,57 @@ func TestACashiersGuessesAreLimited(t *testing.T) {
 	}
 	s.take("other till", s.card(s.Customer()))
 	for i := range 80 { // by other sessions from one address
-		_, err := s.Walkins.TakeCard(t.Context(), s.cashier, fmt.Sprint("till ", i), walkin.Key{Digits: "wrong"})
+		_, err := s.Walkins.TakeCard(t.Context(), s.cashier, fmt.Sprint("till ", i), walkin.Key{Digits: "000000"})
 		wantPIN(t, "wrong", err)
 	}
-	if _, err := s.Walkins.TakeCard(t.Context(), s.cashier, "new till", walkin.Key{Digits: "wrong"}); !core.IsKind(err, core.KindThrottled) {
+	if _, err := s.Walkins.TakeCard(t.Context(), s.cashier, "new till", walkin.Key{Digits: "000000"}); !core.IsKind(err, core.KindThrottled) {
 		t.Errorf("the 101st from one address: %v", err)
+	}
+}
+
+// What can't be a PIN is no guess: not at the till, and not on a customer's phone.
+func TestWhatIsNoPINIsNoGuess(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	browser := walkin.NewBrowser()
+	for _, k := range []walkin.Key{
+		{Digits: "7350053850019"}, {Digits: "4711"}, {Digits: "12345a"}, {Digits: "12 34 567"}, {Digits: ""}, {Code: "NOT-A-CODE"}, {Code: "4711"},
+		{Code: strings.Repeat("U", 26)}, {Code: strings.Repeat("0", 27)},
+	} {
+		for range 25 { // more than the guesses of a till and of a phone
+			if _, err := s.Walkins.TakeCard(t.Context(), s.cashier, "till", k); !errors.Is(err, walkin.ErrNotPIN) {
+				t.Fatalf("%+v at the till: %v", k, err)
+			}
+			if err := s.Walkins.TakeSale(t.Context(), s.visitor(), browser, k); !errors.Is(err, walkin.ErrNotPIN) {
+				t.Fatalf("%+v on a phone: %v", k, err)
+			}
+		}
+	}
+	if n := s.Count("audit_entry where action = 'pin.refuse'"); n != 0 {
+		t.Errorf("%d refusals are in the audit log", n)
+	}
+	s.take("till", s.card(s.Customer()))
+	s.Check(s.Walkins.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Digits: s.shows("till", 100).Digits}))
+}
+
+// A PIN is six digits, however they are written.
+func TestAPINIsReadAsMeant(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	fullWidth := strings.NewReplacer("0", "０", "1", "１", "2", "２", "3", "３", "4", "４", "5", "５", "6", "６", "7", "７", "8", "８", "9", "９")
+	for _, written := range []func(string) string{
+		func(d string) string { return d[:3] + " " + d[3:] },
+		func(d string) string { return " " + d[:3] + "\u00a0" + d[3:] + "\u2009" },
+		fullWidth.Replace,
+	} {
+		digits := written(s.card(s.Customer()).Digits)
+		if _, err := s.Walkins.TakeCard(t.Context(), s.cashier, "till", walkin.Key{Digits: digits}); err != nil {
+			t.Errorf("%q: %v", digits, err)
+		}
+		digits = written(s.shows("till", 100).Digits)
+		if err := s.Walkins.TakeSale(t.Context(), s.visitor(), walkin.NewBrowser(), walkin.Key{Digits: digits}); err != nil {
+			t.Errorf("%q on a phone: %v", digits, err)
+		}
 	}
 }
 

@@ -10,8 +10,6 @@
   const dialog = one("#scanner");
 
   const maxDigits = 12;
-  const fastKeys = 40; // ms between two keys of a scanner; people are slower
-  const shortestScan = 6;
 
   // --- The amount. Digits are added from the right, in the currency's smallest unit.
 
@@ -144,8 +142,14 @@
   }
 
   // send sends a form's data and shows the response.
-  async function send(path, body) {
-    if (busy) return false;
+  let sending = null; // until the last request has its response
+  function send(path, body) {
+    if (busy) return Promise.resolve(false);
+    sending = exchange(path, body);
+    return sending;
+  }
+
+  async function exchange(path, body) {
     busy = true;
     const main = one("#till");
     main.dataset.busy = "";
@@ -260,16 +264,40 @@
     await send("/till");
   }
 
+  // scanned looks a scan up. What was entered stays, unless it is a customer's code.
+  let scans = 0;
   async function scanned(text) {
     if (dialog.open) dialog.close();
+    const turn = ++scans;
+    while (busy) await sending;
+    if (turn !== scans) return; // the next scan is here already
     if (!sale()) {
-      await next();
-      if (!sale()) return;
+      await scannedElsewhere(text);
+      return;
     }
     const data = new FormData(sale());
-    ["pin", "phone", "pin_ulid", "customer_ulid", "enter", "pending", "rewards", "vouchers"].forEach((name) => data.delete(name));
+    ["pin", "phone", "enter"].forEach((name) => data.delete(name));
     data.set("scan", text.trim());
     await send("/till/take", encoded(data));
+  }
+
+  // On a receipt, and beside a code that the till shows, a customer's code begins the next sale. Another
+  // scan doesn't.
+  async function scannedElsewhere(text) {
+    const answer = await ask("/till/take", new URLSearchParams({ scan: text.trim() }));
+    if (!answer) return;
+    if (answer.ok && answer.headers.get("Hx-Redirect") === null) {
+      await next();
+      if (sale()) place(answer.text_);
+      return;
+    }
+    const refusal = document.createElement("template");
+    refusal.innerHTML = answer.text_;
+    const words = one("[data-problem]", refusal.content)?.textContent.trim();
+    if (words) toast(words);
+    else if (answer.headers.get("Hx-Redirect")) location.assign(answer.headers.get("Hx-Redirect"));
+    else if (answer.status < 500 && answer.text_) toast(answer.text_);
+    else offline(failed);
   }
 
   const removeCustomer = () => one("[data-leave]")?.click();
@@ -286,63 +314,51 @@
     });
   }
 
+  // pinTyped submits a PIN with its last digit, unless a scanner may be in the middle of a longer code.
   function pinTyped() {
     boxes();
     const field = one("[data-pin-field]");
-    if (field.value.length < 6) return;
-    const go = () => {
-      if (field.isConnected && field.value.length === 6) submit(field.closest(".row").querySelector("button"));
-    };
-    // Typed so fast that it may be a scanner in the middle of a longer code.
-    if (burst.text.length >= shortestScan) setTimeout(go, 150);
-    else go();
+    if (field?.value.length === 6 && !keys.suspects()) submit(field.closest(".row").querySelector("button"));
   }
 
   // --- Keys.
 
-  // A handheld scanner types the code faster than people can, then presses Enter. The field that got
-  // its keystrokes is restored.
-  let burst = { text: "", last: -Infinity, undo() {} };
+  // snapshot returns a function that restores the amount, the field and the focus as they are now.
   function snapshot(target) {
     const cents = digits();
+    const focused = document.activeElement;
     const field = target instanceof HTMLInputElement && target.type !== "radio" && target.type !== "checkbox" ? target : null;
-    const value = field?.value;
+    const fields = [...new Set([field, one("[data-phone]")])].filter(Boolean).map((input) => [input, input.value]);
     return () => {
       if (digits() !== cents) setAmount(cents);
-      if (field && field.value !== value) {
-        field.value = value;
-        boxes();
-      }
+      fields.forEach(([input, value]) => { if (input.value !== value) input.value = value; });
+      boxes();
+      if (document.activeElement !== focused && focused?.isConnected) focused.focus({ preventScroll: true });
     };
   }
 
-  function ofScanner(event) {
-    const { key, timeStamp } = event;
-    if (key.length === 1) {
-      if (timeStamp - burst.last > fastKeys) burst = { text: "", last: 0, undo: snapshot(event.target) };
-      burst.text += key;
-      burst.last = timeStamp;
-      return false;
-    }
-    if (key === "Shift" || key === "CapsLock") return false;
-    const { text, last, undo } = burst;
-    burst = { text: "", last: -Infinity, undo() {} };
-    if (key !== "Enter" || text.length < shortestScan || timeStamp - last > 100) return false;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    undo();
-    scanned(text);
-    return true;
-  }
+  const keys = new window.handheld.Handheld({
+    snapshot,
+    isAmount: (target) => !isField(target) && sale() !== null,
+    scanned,
+    typed() {
+      if (document.activeElement?.matches("[data-pin-field]")) pinTyped();
+    },
+  });
 
   const isField = (element) => element instanceof Element && element.matches("input:not([type=radio], [type=checkbox]), textarea, select");
 
   document.addEventListener("keydown", (event) => {
-    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (ofScanner(event) || dialog.open) return;
+    if (event.isComposing) return;
+    const inScan = keys.inside(event.timeStamp);
+    if (keys.key(event) || inScan && event.key === " " && !isField(event.target)) { // a space would press a button
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
     const { key, target } = event;
     const inField = isField(target);
-    const inBurst = burst.text.length > 1;
     if (key === "Escape") escape(event, inField);
     else if (key === "Enter") enter(event, inField);
     else if (inField) return;
@@ -353,7 +369,7 @@
       event.preventDefault();
       press("back");
     } else if (key === "Delete" && sale()) setAmount("");
-    else if (key === "/" && !inBurst && one("[data-phone]")) {
+    else if (key === "/" && !inScan && one("[data-phone]")) {
       event.preventDefault();
       one("[data-phone]").focus();
     }

@@ -77,15 +77,14 @@ func (a *Admin) typedVoucher(c echo.Context, input string) (coupon.ShownVoucher,
 	if text == "" {
 		return coupon.ShownVoucher{}, errNoCode
 	}
-	if at := strings.LastIndex(text, "/v/"); at >= 0 {
-		token := text[at+len("/v/"):]
-		if end := strings.IndexAny(token, "/?#"); end >= 0 {
-			token = token[:end]
-		}
+	if token, found := page.ScanSegment(text, "/v/"); found {
 		return a.Coupons.OpenVoucher(ctx, by.Tenant, token)
 	}
 	if id, err := core.ParseID(plainCode.Replace(strings.ToUpper(text))); err == nil {
 		return a.Coupons.FindVoucher(ctx, by, id)
+	}
+	if page.Garbled(text) {
+		return coupon.ShownVoucher{}, page.ErrGarbled
 	}
 	return a.Coupons.OpenVoucher(ctx, by.Tenant, text)
 }

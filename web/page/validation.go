@@ -103,6 +103,7 @@ var ruleMessages = map[string]string{
 	"selected":               "Choose {a label}",
 	"send_after_end":         "The coupon ends on {other}. Choose an earlier time",
 	"send_before_start":      "The coupon starts on {other}. Choose a later time",
+	"six_digits":             "Enter the 6 digits of the PIN",
 	"stray_quote":            "Unexpected quotation mark. Remove it or double it",
 	"taken":                  "This {label} is already in use",
 	"too_many_values":        "{other} values for {limit} columns. Put values that contain the separator in quotation marks",

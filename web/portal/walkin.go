@@ -60,6 +60,9 @@ func (p *Portal) takeTyped(c echo.Context, f front) error {
 	err = p.take(c, f, walkin.Key{Digits: form.Value("pin")})
 	var refusal *core.Error
 	switch {
+	case errors.Is(err, walkin.ErrNotPIN):
+		form.Refused(core.Invalid(core.Fields{"pin": {{Rule: "six_digits"}}}))
+		return p.typePINPage(c, f, http.StatusUnprocessableEntity, form)
 	case errors.Is(err, walkin.ErrPIN):
 		form.Refused(core.Invalid(core.Fields{"pin": {{Rule: "wrong_pin"}}}))
 		return p.typePINPage(c, f, http.StatusUnprocessableEntity, form)
@@ -110,7 +113,7 @@ func (p *Portal) showScanned(c echo.Context, f front) error {
 // takeScanned accepts the PIN of a scanned QR code.
 func (p *Portal) takeScanned(c echo.Context, f front) error {
 	err := p.take(c, f, walkin.Key{Code: c.Param("code")})
-	if errors.Is(err, walkin.ErrPIN) {
+	if errors.Is(err, walkin.ErrPIN) || errors.Is(err, walkin.ErrNotPIN) {
 		return p.expired(c, f)
 	}
 	if err != nil {

@@ -28,6 +28,7 @@ const (
 
 var (
 	errNoScan    = core.Refuse("", "Scan a code or enter the 6-digit PIN.")
+	errNoCode    = core.Refuse("", "This isn't a customer's code. Scan the code on their card or voucher.")
 	errNoVoucher = core.Refuse("", "Voucher not found. Check the code and try again.")
 	errNoCard    = core.Refuse("", "This card’s link doesn’t work. Ask the customer to open their card again.")
 	errNoPhone   = core.Refuse("", "Enter a phone number or its last 4 digits.")
@@ -51,7 +52,7 @@ type scannedCode struct {
 	problem  string // why the voucher can't be used
 }
 
-// take opens the customer of a PIN, card or voucher.
+// take opens the customer of a PIN, card or voucher. If none is found, everything stays as it was.
 func (t *Till) take(c echo.Context, d draft) error {
 	f, err := t.scanned(c, d.Value("scan"), d.Value("pin"))
 	if d.Refused(err) {
@@ -59,7 +60,7 @@ func (t *Till) take(c echo.Context, d draft) error {
 		if d.Filled("scan") != nil {
 			focus = ""
 		}
-		return t.notFound(c, d, err, focus)
+		return t.notTaken(c, d, err, focus)
 	}
 	if err != nil {
 		return err
@@ -76,45 +77,67 @@ func (t *Till) take(c echo.Context, d draft) error {
 	return t.showChosen(c, d, f.problem)
 }
 
+// notTaken shows why a scan or a PIN found no customer, beside the one who was chosen before.
+func (t *Till) notTaken(c echo.Context, d draft, refusal error, focus string) error {
+	chosen, err := t.chosenCustomer(c, d)
+	if err != nil {
+		return err
+	}
+	if chosen == nil {
+		return t.notFound(c, d, refusal, focus)
+	}
+	return t.desk(c, page.RefusedStatus(c, refusal), d, sideColumn{card: chosen})
+}
+
 // notFound shows why no customer was found.
 func (t *Till) notFound(c echo.Context, d draft, refusal error, focus string) error {
 	return t.desk(c, page.RefusedStatus(c, refusal), d.withoutCustomer(), sideColumn{Side: views.Side{Phone: d.Value("phone"), Focus: focus}})
 }
 
-// scanned finds the customer of a code or PIN.
+// scanned finds the customer of a code or PIN. Anything else, such as a product's code, is refused here: it
+// is no guess of a PIN.
 func (t *Till) scanned(c echo.Context, scan, digits string) (scannedCode, error) {
 	ctx, by := c.Request().Context(), page.Actor(c)
-	text := strings.Join(strings.Fields(scan), "")
-	key := walkin.Key{Digits: digits}
-	if text != "" {
-		if token, ok := pathAfter(text, "/v/"); ok {
-			v, err := t.Coupons.OpenVoucher(ctx, by.Tenant, token)
+	text := core.ASCIIDigits(strings.Join(strings.Fields(scan), ""))
+	if text == "" {
+		if strings.TrimSpace(digits) == "" {
+			return scannedCode{}, errNoScan
+		}
+		return t.taken(c, walkin.Key{Digits: digits})
+	}
+	if token, ok := page.ScanSegment(text, "/v/"); ok {
+		v, err := t.Coupons.OpenVoucher(ctx, by.Tenant, token)
+		return scannedVoucher(v, err)
+	}
+	if token, ok := page.ScanSegment(text, "/card/"); ok {
+		w, err := t.Walkins.CustomerOfCard(ctx, by, token)
+		if errors.Is(err, core.ErrNotFound) {
+			err = errNoCard
+		}
+		return scannedCode{customer: w.ID}, err
+	}
+	if code, ok := page.ScanSegment(text, page.TillPath+"/c/"); ok {
+		text = code
+	} else if id, err := core.ParseID(text); err == nil { // maybe a voucher's code, typed
+		v, err := t.Coupons.FindVoucher(ctx, by, id)
+		if !errors.Is(err, core.ErrNotFound) {
 			return scannedVoucher(v, err)
 		}
-		if token, ok := pathAfter(text, "/card/"); ok {
-			w, err := t.Walkins.CustomerOfCard(ctx, by, token)
-			if errors.Is(err, core.ErrNotFound) {
-				err = errNoCard
-			}
-			return scannedCode{customer: w.ID}, err
-		}
-		if code, ok := pathAfter(text, page.TillPath+"/c/"); ok {
-			text = code
-		} else if id, err := core.ParseID(text); err == nil { // maybe a voucher's code, typed
-			v, err := t.Coupons.FindVoucher(ctx, by, id)
-			if !errors.Is(err, core.ErrNotFound) {
-				return scannedVoucher(v, err)
-			}
-		}
-		key = walkin.Key{Code: text}
-		if onlyDigits(text) {
-			key = walkin.Key{Digits: text}
-		}
 	}
-	if strings.TrimSpace(key.Code+key.Digits) == "" {
-		return scannedCode{}, errNoScan
+	switch {
+	case walkin.IsDigits(text):
+		return t.taken(c, walkin.Key{Digits: text})
+	case walkin.IsCode(text):
+		return t.taken(c, walkin.Key{Code: text})
+	case page.Garbled(text):
+		return scannedCode{}, page.ErrGarbled
 	}
-	p, err := t.Walkins.TakeCard(ctx, by, session(c), key)
+	return scannedCode{}, errNoCode
+}
+
+// taken takes a PIN.
+func (t *Till) taken(c echo.Context, key walkin.Key) (scannedCode, error) {
+	p, err := t.Walkins.TakeCard(c.Request().Context(), page.Actor(c), session(c), key)
 	if err != nil {
 		return scannedCode{}, err
 	}
@@ -135,19 +158,6 @@ func scannedVoucher(v coupon.ShownVoucher, err error) (scannedCode, error) {
 		f.voucher = &v.ID
 	}
 	return f, nil
-}
-
-// pathAfter is the segment of an address that follows part.
-func pathAfter(text, part string) (rest string, found bool) {
-	_, rest, found = strings.Cut(text, part)
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		rest = rest[:end]
-	}
-	return rest, found
-}
-
-func onlyDigits(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }) < 0
 }
 
 // find searches by phone number. A single match is opened.

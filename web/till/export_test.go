@@ -3,6 +3,7 @@ package till
 // Messages that tests expect.
 var (
 	NoScan     = errNoScan.Error()
+	NoCode     = errNoCode.Error()
 	NoVoucher  = errNoVoucher.Error()
 	NoCard     = errNoCard.Error()
 	NoPhone    = errNoPhone.Error()

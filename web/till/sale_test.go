@@ -1,6 +1,7 @@
 package till_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/till"
 	"example.com/loyalty/web/webtest"
 )
@@ -152,6 +154,11 @@ func TestWhatAScannerReads(t *testing.T) {
 		origin + "/card/" + card:                "",
 		origin + "/v/" + voucher + "?from=mail": id.String(),
 		strings.ToLower(id.String()):            id.String(),
+
+		// Caps Lock was on.
+		strings.ToUpper(origin+"/till/c/") + strings.ToLower(s.card(s.customer("Anna", 0)).Code): "",
+		strings.ToUpper(origin+"/card/") + strings.ToLower(card):                               "",
+		strings.ToUpper(origin+"/v/") + strings.ToLower(voucher):                               id.String(),
 	} {
 		a := cashier.script("/till/take", webtest.Form("scan", scan, "spend_amount_cents", "1000"))
 		if a.Code != http.StatusOK || a.Text("#who-name") != "Anna Lindqvist" || a.Value("[name=vouchers][checked]") != ticked {
@@ -159,15 +166,58 @@ func TestWhatAScannerReads(t *testing.T) {
 		}
 	}
 	for scan, want := range map[string]string{
-		origin + "/v/" + voucher[:50]: till.NoVoucher,
-		origin + "/card/nonsense":     till.NoCard,
-		origin + "/till/c/nonsense":   walkin.ErrPIN.Message,
-		"000 000":                     walkin.ErrPIN.Message,
-		" ":                           till.NoScan,
+		origin + "/v/" + voucher[:50]:      till.NoVoucher,
+		origin + "/card/nonsense":          till.NoCard,
+		origin + "/till/c/nonsense":        till.NoCode,
+		origin + "/w/" + s.card(anna).Code: till.NoCode,
+		"000 000":                          walkin.ErrPIN.Message,
+		"4711":                             till.NoCode,
+		"7350053850019":                    till.NoCode,
+		"NOT-A-CODE":                       till.NoCode,
+		"https://example.com":              till.NoCode,
+		strings.NewReplacer(":", "Ö", "/", "-", "-", "+").Replace(origin + "/card/" + card): page.ErrGarbled.Message,
+		" ": till.NoScan,
 	} {
 		if a := cashier.script("/till/take", webtest.Form("scan", scan)); a.Code != http.StatusUnprocessableEntity || a.Text(".problem") != want {
 			t.Errorf("%s: %d %q, want %q", scan, a.Code, a.Text(".problem"), want)
 		}
+	}
+}
+
+// "Stray scans": 30 products change nothing, and the right PIN still works. Nor does a wrong PIN take the
+// chosen customer away.
+func TestStrayScansChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna, bo := s.customer("Anna", 500), s.customer("Bo", 0)
+	bun := s.reward("Cinnamon bun", 200)
+	cashier := s.signedIn(core.Cashier)
+	entered := saleForm(cashier.serve(anna), "spend_amount_cents", "1250", "rewards", bun.String())
+	scan := func(text string) webtest.Page {
+		form := maps.Clone(entered)
+		form.Set("scan", text)
+		return cashier.script("/till/take", form)
+	}
+	for range 30 {
+		a := scan("7350053850019")
+		if !strings.HasPrefix(a.Text(".problem"), "This isn't a customer's code") || a.Text("#who-name") != "Anna Lindqvist" || a.Value("[name=rewards][checked]") != bun.String() ||
+			!strings.Contains(a.Text("#earns"), "+12 ") {
+			t.Fatalf("a product: %d %s", a.Code, a.Text("#side"))
+		}
+	}
+	if a := scan("000000"); a.Text(".problem") != walkin.ErrPIN.Message || a.Text("#who-name") != "Anna Lindqvist" {
+		t.Errorf("a wrong PIN: %d %s", a.Code, a.Text("#side"))
+	}
+	if a := scan(s.card(bo).Digits); a.Text("#who-name") != "Bo Lindqvist" || a.Value("[name=rewards][checked]") != "" {
+		t.Errorf("another customer's PIN: %d %s", a.Code, a.Text("#side"))
+	}
+	plain := cashier.Post("/till/take", func() url.Values { // without JavaScript
+		form := maps.Clone(entered)
+		form.Set("scan", "4711")
+		return form
+	}())
+	if plain.Text("#who-name") != "Anna Lindqvist" || plain.Value("[name=amount]") != "12.50" || !strings.HasPrefix(plain.Text(".problem"), "This isn't a customer's code") {
+		t.Errorf("without JavaScript: %d %s", plain.Code, plain.Text("main"))
 	}
 }
 

@@ -174,7 +174,7 @@ func (t *Till) assets(c echo.Context) views.Assets {
 		Plain:       static.Path("css/till-plain.css"),
 		Branding:    page.BrandingURL(c),
 		Theme:       static.Path("js/theme.js"),
-		Scripts:     []string{static.Path("js/pin.js"), static.Path("js/scan.js"), static.Path("js/till.js")},
+		Scripts:     []string{static.Path("js/pin.js"), static.Path("js/scan.js"), static.Path("js/handheld.js"), static.Path("js/till.js")},
 		Manifest:    manifestPath,
 		Detector:    static.Path("vendor/barcode-detector/barcode-detector.js"),
 		Engine:      static.Path("vendor/barcode-detector/zxing_reader.wasm"),
