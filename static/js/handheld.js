@@ -88,9 +88,10 @@
       return this.run !== null && (at - this.last <= uneven || at - this.last <= apart && /\D/.test(this.run.text));
     }
 
-    // suspects reports whether the run so far may be a scan that goes on.
-    suspects() {
-      return this.run !== null && !this.run.ended && find(this.run, null, this.run.amount) >= 0;
+    // goesOn reports whether the last two characters came so fast that they may be within a scan.
+    goesOn() {
+      const times = this.run === null || this.run.ended ? [] : this.run.times;
+      return times.length > 1 && times.at(-1) - times.at(-2) <= uneven;
     }
 
     // key takes a keydown event, and returns true if it belongs to a scan and must have no effect of its own.
@@ -99,7 +100,7 @@
       let { key } = event;
       if (["Shift", "CapsLock", "Control", "Alt", "AltGraph", "Meta"].includes(key)) return false;
       if ((ctrlKey || metaKey) && !altKey) { // scanners send control characters so: Ctrl+J is a line feed
-        if (!this.suspects() || at - this.last > apart) return false;
+        if (!this.goesOn() || at - this.last > uneven) return false;
         if (!/^[jm]$/i.test(key)) return true;
         key = "Enter";
       }

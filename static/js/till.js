@@ -278,7 +278,15 @@
     const data = new FormData(sale());
     ["pin", "phone", "enter"].forEach((name) => data.delete(name));
     data.set("scan", text.trim());
-    await send("/till/take", encoded(data));
+    const focused = document.activeElement?.id;
+    const typed = ["phone", "pin"].map((id) => [id, one(`#${id}`)?.value]);
+    if (!await send("/till/take", encoded(data)) || !one("[data-problem]")) return;
+    typed.forEach(([id, value]) => {
+      const field = one(`#${id}`);
+      if (field && value) field.value = value;
+    });
+    if (["amount", "phone", "pin"].includes(focused)) one(`#${focused}`)?.focus({ preventScroll: true });
+    boxes();
   }
 
   // On a receipt, and beside a code that the till shows, a customer's code begins the next sale. Another
@@ -318,7 +326,7 @@
   function pinTyped() {
     boxes();
     const field = one("[data-pin-field]");
-    if (field?.value.length === 6 && !keys.suspects()) submit(field.closest(".row").querySelector("button"));
+    if (field?.value.length === 6 && !keys.goesOn()) submit(field.closest(".row").querySelector("button"));
   }
 
   // --- Keys.

@@ -322,19 +322,58 @@ func (p *Page) Press(keys string) {
 func (p *Page) Scan(text string) {
 	p.t.Helper()
 	p.press(text+kb.Enter, .005)
+	p.device.lastKey += .25 // people take a moment to look at what was scanned
 }
 
 // press presses keys with a pause between them, in seconds. The pauses are only in the times
 // that the page is told: the test does not wait for them.
 func (p *Page) press(keys string, pause float64) {
 	p.t.Helper()
-	next := max(p.device.lastKey+.12, float64(time.Now().UnixMilli())/1000) //nolint:forbidigo // the clock that the browser uses
+	next := p.nextKey(.12)
 	p.Do(chromedp.KeyEvent(keys, func(k *input.DispatchKeyEventParams) {
-		if k.Type == kb.KeyDown || k.Type == kb.KeyRawDown {
+		if isDown(k) {
 			p.device.lastKey, next = next, next+pause
 		}
 		k.Timestamp = input.TimeSinceEpoch(p.device.lastKey)
 	}))
+}
+
+// Stroke is keys of which each is pressed some time after the one before.
+type Stroke struct {
+	Keys  string
+	After time.Duration
+}
+
+// Type presses keys in real time, for pages that also notice when no key comes. The page is told exact times,
+// whatever else the machine is doing. The first key is pressed at once, half a second after earlier ones.
+func (p *Page) Type(strokes ...Stroke) {
+	p.t.Helper()
+	p.rest()
+	at, first := p.nextKey(.5), true
+	var steps []chromedp.Action[chromedp.Void]
+	for _, s := range strokes {
+		steps = append(steps, chromedp.KeyEvent(s.Keys, func(k *input.DispatchKeyEventParams) {
+			if isDown(k) {
+				if !first {
+					at += s.After.Seconds()
+				}
+				first = false
+				time.Sleep(time.Until(time.UnixMicro(int64(at * 1e6))))
+				p.device.lastKey = at
+			}
+			k.Timestamp = input.TimeSinceEpoch(at)
+		}))
+	}
+	p.Do(steps...)
+}
+
+// nextKey is when the next key is pressed, at least so many seconds after the last.
+func (p *Page) nextKey(pause float64) float64 {
+	return max(p.device.lastKey+pause, float64(time.Now().UnixMilli())/1000) //nolint:forbidigo // the clock that the browser uses
+}
+
+func isDown(k *input.DispatchKeyEventParams) bool {
+	return k.Type == kb.KeyDown || k.Type == kb.KeyRawDown
 }
 
 // Emulate sets the size of the window and the colour scheme of the device, at once: each change has the
