@@ -625,6 +625,17 @@ func examine(t *testing.T, p *browsertest.Page, name string, open func()) {
 			}
 		}
 		testOverflow(t, p, width)
+		if width < 400 {
+			testFieldSize(t, p)
+		}
+	}
+}
+
+// "16 px for every field" on a phone.
+func testFieldSize(t *testing.T, p *browsertest.Page) {
+	t.Helper()
+	for _, field := range p.SmallFields() {
+		t.Errorf("%s: %s", p.Path(), field)
 	}
 }
 

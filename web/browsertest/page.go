@@ -424,6 +424,17 @@ const overflowScript = `(() => {
 		.map((el) => el.outerHTML.slice(0, 120) + " ends at " + Math.round(el.getBoundingClientRect().right) + " of " + width);
 })()`
 
+// SmallFields returns the fields with text of less than 16 px, into which iPhones zoom at every tap.
+func (p *Page) SmallFields() []string {
+	p.t.Helper()
+	return Run(p, chromedp.Evaluate[[]string](smallFieldsScript))
+}
+
+const smallFieldsScript = `[...document.querySelectorAll("input, select, textarea, [contenteditable=true]")]
+	.filter((el) => !["hidden", "checkbox", "radio", "file", "color", "range", "submit", "button"].includes(el.type))
+	.filter((el) => parseFloat(getComputedStyle(el).fontSize) < 16)
+	.map((el) => el.outerHTML.slice(0, 120) + " has " + getComputedStyle(el).fontSize)`
+
 // Screenshot writes a picture of the whole page. The window is made as high as the page, so
 // that what sticks to the window's edges is at the edges of the picture.
 func (p *Page) Screenshot(file string) {

@@ -157,8 +157,8 @@ func TestWhatAScannerReads(t *testing.T) {
 
 		// Caps Lock was on.
 		strings.ToUpper(origin+"/till/c/") + strings.ToLower(s.card(s.customer("Anna", 0)).Code): "",
-		strings.ToUpper(origin+"/card/") + strings.ToLower(card):                               "",
-		strings.ToUpper(origin+"/v/") + strings.ToLower(voucher):                               id.String(),
+		strings.ToUpper(origin+"/card/") + strings.ToLower(card):                                 "",
+		strings.ToUpper(origin+"/v/") + strings.ToLower(voucher):                                 id.String(),
 	} {
 		a := cashier.script("/till/take", webtest.Form("scan", scan, "spend_amount_cents", "1000"))
 		if a.Code != http.StatusOK || a.Text("#who-name") != "Anna Lindqvist" || a.Value("[name=vouchers][checked]") != ticked {
