@@ -168,7 +168,20 @@ func testTillFastTyping(t *testing.T, c cafe) {
 	p.Do(chromedp.Focus(browsertest.Find("#pin", "")))
 	p.Type(strokes(s.card(t).Digits, 75))
 	p.WaitForText(customerName, "Hanna Lindqvist")
+
+	// Digits of another width or script are digits, in an amount and in a PIN.
+	p.Press(kb.Escape)
+	p.WaitFor(finding)
+	p.Press(kb.Escape)
+	p.Press("１２٥0")
+	if got := p.Text(amount); got != "12.50" {
+		t.Errorf("other digits: the amount is %s", got)
+	}
+	p.Fill("pin", fullWidth.Replace(s.card(t).Digits))
+	p.WaitForText(customerName, "Hanna Lindqvist")
 }
+
+var fullWidth = strings.NewReplacer("0", "０", "1", "１", "2", "２", "3", "３", "4", "４", "5", "５", "6", "６", "7", "７", "8", "８", "9", "９")
 
 // The decision between a scanner and a person, by the times of the keys alone.
 func testTillPaces(t *testing.T, c cafe) {

@@ -36,7 +36,7 @@
   // paced reports whether a text typed with these gaps has a scanner's pace. lead is the time before the
   // first character, last the time between the last and the Enter or Tab; null for any other end.
   function paced(text, gaps, lead, last) {
-    const hurry = /\d/.test(text) ? 1 : .5; // words are typed faster than numbers
+    const hurry = /\p{Nd}/u.test(text) ? 1 : .5; // words are typed faster than numbers
     const within = (kind, all) => {
       const rows = paces[kind][lead >= alone ? "alone" : "typing"];
       const row = rows.findLast(([least]) => text.length >= least);
@@ -57,7 +57,7 @@
       const earlier = i > 0 ? find({ text: text.slice(0, i), times: times.slice(0, i), before }, null, false) : -1;
       return earlier < 0 ? i : earlier;
     }
-    if (!forAmount || !/^\d+$/.test(text)) return -1;
+    if (!forAmount || !/^\p{Nd}+$/u.test(text)) return -1;
     for (const [digits, pace, longest] of noAmount) {
       for (let i = 0; i <= gaps.length - digits; i++) {
         if (fits(gaps.slice(i + 1), pace, longest)) return i;

@@ -312,10 +312,20 @@
 
   // --- The PIN: one field, drawn as six boxes.
 
+  // asciiDigits replaces the digits of every script and width, as core.ASCIIDigits does: Unicode has each ten
+  // in a row.
+  const isDigit = (code) => /\p{Nd}/u.test(String.fromCodePoint(code));
+  const asciiDigits = (text) => text.normalize("NFKC").replace(/\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0);
+    let value = 0;
+    while (value < 9 && isDigit(code - value - 1)) value++;
+    return value;
+  });
+
   function boxes() {
     const field = one("[data-pin-field]");
     if (!field) return;
-    field.value = field.value.replace(/\D/g, "").slice(0, 6);
+    field.value = asciiDigits(field.value).replace(/\D/g, "").slice(0, 6);
     all("[data-boxes] > span").forEach((box, i) => {
       box.textContent = field.value[i] ?? "";
       box.toggleAttribute("data-next", i === Math.min(field.value.length, 5));
@@ -370,9 +380,9 @@
     if (key === "Escape") escape(event, inField);
     else if (key === "Enter") enter(event, inField);
     else if (inField) return;
-    else if (/^[0-9]$/.test(key) && sale()) {
+    else if (/^\p{Nd}$/u.test(key) && sale()) {
       event.preventDefault();
-      press(key);
+      press(asciiDigits(key));
     } else if (key === "Backspace" && sale()) {
       event.preventDefault();
       press("back");
@@ -438,6 +448,9 @@
     if (event.target.closest?.("[data-key], [data-clear]")) event.preventDefault();
   });
   document.addEventListener("input", (event) => {
+    if (event.target.matches?.("[data-pin-field]") && !event.isComposing) pinTyped();
+  });
+  document.addEventListener("compositionend", (event) => {
     if (event.target.matches?.("[data-pin-field]")) pinTyped();
   });
   document.addEventListener("focusin", (event) => {

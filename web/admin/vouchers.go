@@ -47,6 +47,7 @@ func (a *Admin) voucherSearch(c echo.Context, status int, form *page.Form) error
 var (
 	errNoCode    = core.Invalid(core.Fields{"code": {core.Required}})
 	errNoVoucher = core.Invalid(core.Fields{"code": {{Rule: "unknown_voucher"}}})
+	errGarbled   = core.Invalid(core.Fields{"code": {{Rule: "garbled"}}})
 )
 
 // findVoucher redirects to the voucher that was typed or scanned. It is a POST because links are
@@ -84,7 +85,7 @@ func (a *Admin) typedVoucher(c echo.Context, input string) (coupon.ShownVoucher,
 		return a.Coupons.FindVoucher(ctx, by, id)
 	}
 	if page.Garbled(text) {
-		return coupon.ShownVoucher{}, page.ErrGarbled
+		return coupon.ShownVoucher{}, errGarbled
 	}
 	return a.Coupons.OpenVoucher(ctx, by.Tenant, text)
 }

@@ -124,6 +124,10 @@ func TestUnknownVoucher(t *testing.T) {
 			t.Errorf("%s: the field doesn't have the focus", name)
 		}
 	}
+	garbled := strings.NewReplacer(":", "Ö", "/", "-", "-", "ß").Replace(s.origin() + "/v/" + core.NewID(s.DB.Now()).String())
+	if a := s.cashier.Post(vouchers, webtest.Form("code", garbled)); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Text(".invalid-feedback, .alert"), "keyboard layout") {
+		t.Errorf("typed by a scanner with another keyboard layout: %d %q", a.Code, a.Text("main"))
+	}
 	if a := s.cashier.Post(vouchers, webtest.Form("code", " ")); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") == "" {
 		t.Errorf("nothing: %d %q", a.Code, a.Text(".invalid-feedback"))
 	}

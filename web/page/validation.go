@@ -64,6 +64,7 @@ var ruleMessages = map[string]string{
 	"fixed_after_sending":    "Can't be changed after sending. Create a new coupon instead",
 	"full_name":              "Enter your first and last name",
 	"future":                 "Choose a date in the future",
+	"garbled":                "This code arrived garbled. Set the scanner to the keyboard layout of this device, then scan again",
 	"https_url":              "Enter an address that starts with https://",
 	"integer":                "Enter a whole number",
 	"line_endings":           "Unsupported line endings (CR). Save the file as “CSV UTF-8”",

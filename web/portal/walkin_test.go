@@ -236,10 +236,18 @@ func TestPINsThatCanNotBeClaimed(t *testing.T) {
 	expired := s.offers(200)
 	late := s.later(91 * time.Second)
 	for name, got := range map[string]webtest.Page{
-		"wrong": s.browser().Post("/w", webtest.Form("pin", "12")), "used": s.browser().Post("/w", webtest.Form("pin", used.Digits)), "expired": late.browser().Post("/w", webtest.Form("pin", expired.Digits)), "nothing": s.browser().Post("/w", nil),
+		"wrong": s.browser().Post("/w", webtest.Form("pin", "000000")), "used": s.browser().Post("/w", webtest.Form("pin", used.Digits)), "expired": late.browser().Post("/w", webtest.Form("pin", expired.Digits)),
 	} {
 		if got.Code != http.StatusUnprocessableEntity || got.Text("#field-pin-error") != "Incorrect or expired PIN" || len(got.Header().Values("Set-Cookie")) != 0 {
 			t.Errorf("%s: %d %q", name, got.Code, got.Text(".wrong"))
+		}
+	}
+	for _, typed := range []string{"", "12", "1234567", "7350053850019"} {
+		for range 12 { // more than the guesses of an address
+			got := s.browser().Post("/w", webtest.Form("pin", typed))
+			if got.Code != http.StatusUnprocessableEntity || got.Text("#field-pin-error") != "Enter the 6 digits of the PIN" {
+				t.Fatalf("%q: %d %q", typed, got.Code, got.Text("main"))
+			}
 		}
 	}
 	late = s.later(5*time.Minute + time.Second)
@@ -269,7 +277,7 @@ func TestGuessingIsLimited(t *testing.T) {
 	shown := s.offers(2450)
 	var got webtest.Page
 	for range 30 {
-		if got = s.browser().Post("/w", webtest.Form("pin", "0")); got.Code == http.StatusTooManyRequests {
+		if got = s.browser().Post("/w", webtest.Form("pin", "000000")); got.Code == http.StatusTooManyRequests {
 			break
 		}
 	}
