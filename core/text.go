@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/width"
 )
 
 // Composed returns a text as it is stored: letters with marks are one character each (Unicode's NFC), however
@@ -45,4 +46,28 @@ func digitValue(r rune) rune {
 		}
 	}
 	return 0
+}
+
+// TypedNumber returns a number that a person typed or pasted in the characters of a plain keyboard, without
+// changing what it means: "２，４５０" becomes "2,450", "−٥" becomes "-5", and every kind of space is a space. Only
+// the Arabic decimal mark "٫" stays, because it can't be confused with one between thousands.
+func TypedNumber(s string) string {
+	return strings.TrimSpace(ASCIIDigits(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Zs, r):
+			return ' '
+		case unicode.Is(unicode.Cf, r): // direction marks, and spaces of no width
+			return -1
+		}
+		if plain, known := typedMarks[r]; known {
+			return plain
+		}
+		return r
+	}, width.Fold.String(s))))
+}
+
+var typedMarks = map[rune]rune{
+	'−': '-', '﹣': '-', '‐': '-', '‑': '-', '‒': '-', '–': '-', '—': '-', '﹢': '+',
+	'’': '\'', '‘': '\'', 'ʼ': '\'', '′': '\'', '٬': '\'',
+	'،': ',', '、': ',', '﹐': ',', '。': '.', '﹒': '.', '٪': '%', '﹪': '%', '﹕': ':',
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"golang.org/x/text/currency"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -41,7 +39,8 @@ type PlanInput struct {
 // ErrPlanInUse refuses to delete a plan that tenants are on or were billed for.
 var ErrPlanInUse = core.Refuse("plan-in-use", "Businesses are on this plan or were billed for it. Retire it instead: businesses on it keep it, and no others can choose it.")
 
-func (in PlanInput) read() (Plan, *core.Check) {
+// read returns the plan. It keeps the stored currency, also when it is withdrawn.
+func (in PlanInput) read(stored string) (Plan, *core.Check) {
 	check := core.NewCheck(in.Malformed)
 	p := Plan{
 		Name:         check.Text("name", in.Name, maxName),
@@ -49,7 +48,7 @@ func (in PlanInput) read() (Plan, *core.Check) {
 		YearlyCents:  check.Integer("yearly_cents", in.YearlyCents, 0, maxCents),
 		Currency:     check.Text("currency", in.Currency, 3),
 	}
-	if _, err := currency.ParseISO(p.Currency); err != nil && check.OK("currency") {
+	if check.OK("currency") && p.Currency != stored && !core.IsCurrency(p.Currency) {
 		check.Add("currency", core.InvalidChoice)
 	}
 	limit := func(field string, v *int64) *int64 {
@@ -85,7 +84,7 @@ func (s *Service) CreatePlan(ctx context.Context, by core.Actor, in PlanInput) (
 	if err := by.RequireAdmin(); err != nil {
 		return Plan{}, err
 	}
-	p, check := in.read()
+	p, check := in.read("")
 	if err := check.Err(); err != nil {
 		return Plan{}, err
 	}
@@ -105,12 +104,12 @@ func (s *Service) EditPlan(ctx context.Context, by core.Actor, plan int64, in Pl
 	if err := by.RequireAdmin(); err != nil {
 		return Plan{}, err
 	}
-	edited, check := in.read()
 	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Plan, error) {
 		old, err := db.One[Plan](ctx, tx, lockPlanSQL, db.Args{"id": plan})
 		if err != nil {
 			return Plan{}, err
 		}
+		edited, check := in.read(old.Currency)
 		edited.ID, edited.Retired, edited.Tenants = old.ID, old.Retired, old.Tenants
 		if edited.Currency != old.Currency && old.Tenants > 0 && check.OK("currency") {
 			check.Add("currency", core.Violation{Rule: "plan_in_use"})

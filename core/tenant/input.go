@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
-	"golang.org/x/text/currency"
 
 	"example.com/loyalty/core"
 )
@@ -59,7 +58,7 @@ func (n New) read() (Tenant, *core.Check) {
 		BillingCycle:  readBillingCycle(check, n.BillingCycle),
 		PaymentMethod: readPaymentMethod(check, n.PaymentMethod),
 		TimeZone:      readTimeZone(check, orElse(n.TimeZone, "UTC")),
-		Currency:      readCurrency(check, orElse(n.Currency, "EUR")),
+		Currency:      readCurrency(check, orElse(n.Currency, "EUR"), ""),
 		Country:       readCountry(check, n.Country),
 	}, check
 }
@@ -74,7 +73,7 @@ func (e Edit) read(old Tenant) (Tenant, *core.Check) {
 	ifSet(e.PaymentMethod, func(v *string) { t.PaymentMethod = readPaymentMethod(check, v) })
 	ifSet(e.Status, func(v *string) { t.Status = readChoice(check, "status", v, Active, Suspended) })
 	ifSet(e.TimeZone, func(v *string) { t.TimeZone = readTimeZone(check, v) })
-	ifSet(e.Currency, func(v *string) { t.Currency = readCurrency(check, v) })
+	ifSet(e.Currency, func(v *string) { t.Currency = readCurrency(check, v, old.Currency) })
 	ifSet(e.Country, func(v *string) { t.Country = readCountry(check, v) })
 	return t, check
 }
@@ -137,22 +136,11 @@ func readTimeZone(check *core.Check, v *string) string {
 	return name
 }
 
-// currencies are the currencies in use. The library also knows former ones and metals (XAU), and
-// lacks those introduced after 2017.
-var currencies = func() map[string]bool {
-	known := map[string]bool{"MRU": true, "SLE": true, "VED": true, "VES": true, "XCG": true, "ZWG": true}
-	for in := currency.Query(); in.Next(); {
-		known[in.Unit().String()] = true
-	}
-	return known
-}()
-
-// Currencies returns the codes of the currencies that a tenant can have, sorted.
-func Currencies() []string { return slices.Sorted(maps.Keys(currencies)) }
-
-func readCurrency(check *core.Check, v *string) string {
+// readCurrency reads a currency that people pay with today. A tenant keeps the one that it has, also when it is
+// withdrawn.
+func readCurrency(check *core.Check, v *string, stored string) string {
 	code := check.Text("currency", v, maxText)
-	if check.OK("currency") && !currencies[code] {
+	if check.OK("currency") && code != stored && !core.IsCurrency(code) {
 		check.Add("currency", core.InvalidChoice)
 	}
 	return code

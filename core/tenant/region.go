@@ -1,9 +1,6 @@
 package tenant
 
 import (
-	"golang.org/x/text/currency"
-	"golang.org/x/text/language"
-
 	"example.com/loyalty/core"
 )
 
@@ -17,12 +14,8 @@ type Region struct {
 // RegionOf returns the region of a country, by its ISO 3166 code.
 func RegionOf(country string) (r Region) {
 	r.TimeZone, r.TimeZones = core.ZonesOf(country)
-	region, err := language.ParseRegion(country)
-	if err != nil {
-		return r
-	}
-	if unit, ok := currency.FromRegion(region); ok && currencies[unit.String()] {
-		r.Currency = unit.String()
+	if code := core.CurrencyOf(country); core.IsCurrency(code) {
+		r.Currency = code
 	}
 	return r
 }

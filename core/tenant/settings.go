@@ -94,7 +94,7 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *picture.Pictur
 	s := old
 	ifSet(e.Name, func(v *string) { s.Name = check.Text("name", v, maxName) })
 	ifSet(e.TimeZone, func(v *string) { s.TimeZone = readTimeZone(check, v) })
-	ifSet(e.Currency, func(v *string) { s.Currency = readCurrency(check, v) })
+	ifSet(e.Currency, func(v *string) { s.Currency = readCurrency(check, v, old.Currency) })
 	ifSet(e.Country, func(v *string) { s.Country = readCountry(check, v) })
 	ifSet(e.ConfirmAboveCents, func(v *int64) { s.ConfirmAboveCents = readCeiling(check, v) })
 	ifSet(e.ConsentText, func(v *string) { s.ConsentText = check.OptionalText("consent_text", v, maxConsent) })

@@ -81,7 +81,7 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 	}
 	v.TimeZone.Groups = zoneGroups(v.TimeZone.Value)
 	v.TimeZone.Help = "Now " + a.Now().In(by.Tenant.TimeZone).Format("15:04") + " there"
-	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
+	v.Currency.Options = form.Options("currency", page.Currencies(s.Currency)...)
 	v.Currency.ReadOnly, v.Currency.Help = s.HasSales, "Can't be changed after your first sale"
 	v.Ceiling.Before, v.Ceiling.Mode, v.Ceiling.Autocomplete, v.Ceiling.Optional = page.Symbol(s.Currency), "decimal", "off", true
 	v.Ceiling.Help = "Leave empty to turn confirmation off"
@@ -134,7 +134,7 @@ func (a *Admin) phoneConflicts(c echo.Context, form *page.Form) (conflicts []vie
 	return conflicts, nil
 }
 
-var countries, currencies, zoneGroups = page.Countries(), page.Currencies(), page.ZoneGroups
+var countries, zoneGroups = page.Countries(), page.ZoneGroups
 
 // sentText returns a text field of an edit. A field that is missing or unchanged isn't set, an empty
 // one is cleared.
@@ -155,7 +155,7 @@ func (a *Admin) editBusiness(c echo.Context) error {
 	return page.Submit(a.Kit, c, page.Submission[tenant.Settings]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Settings, error) {
 			currency := form.Value("currency")
-			if !slices.Contains(tenant.Currencies(), currency) {
+			if !core.IsCurrency(currency) {
 				currency = by.Tenant.Currency
 			}
 			ceiling := sentAmount(form, ceilingField, currency) // before Malformed, which it may set

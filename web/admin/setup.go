@@ -104,7 +104,7 @@ func (a *Admin) setupFrame(c echo.Context, s tenant.Setup, step tenant.Step) vie
 
 // businessInWords is "Sweden, EUR (€)".
 func businessInWords(t core.Tenant) string {
-	currency := optionLabel(currencies, t.Currency)
+	currency := optionLabel(page.Currencies(t.Currency), t.Currency)
 	if t.Country == "" {
 		return currency
 	}

@@ -47,7 +47,7 @@ func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error
 		return err
 	}
 	v.Country.Help = "For phone numbers without a country code"
-	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
+	v.Currency.Options = form.Options("currency", page.Currencies(settings.Currency)...)
 	v.Currency.Help = "Can't be changed after your first sale"
 	if settings.HasSales {
 		v.Currency.ReadOnly, v.Currency.Value = true, settings.Currency
@@ -62,7 +62,7 @@ func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error
 func (a *Admin) businessExample(c echo.Context, form *page.Form) views.SetupExample {
 	v := views.SetupExample{Title: "With these settings"}
 	by := page.Actor(c)
-	if currency := form.Value("currency"); slices.Contains(tenant.Currencies(), currency) {
+	if currency := form.Value("currency"); core.IsCurrency(currency) {
 		v.Rows = append(v.Rows, ui.Pair{Name: "Amount", Value: page.Money(defaultUnit(currency)*249/10, currency)})
 	}
 	zone, err := core.Zone(form.Value("timezone"))

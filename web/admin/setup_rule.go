@@ -19,12 +19,13 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// defaultUnit is the amount of a new rule: 1.00, or 100 in currencies without decimals.
+// defaultUnit is the amount of a new rule: 1.00, or 100 in currencies whose amounts are whole.
 func defaultUnit(currency string) int64 {
-	if n := page.Decimals(currency); n > 0 {
-		return int64(math.Pow10(n))
+	unit := int64(math.Pow10(page.Decimals(currency)))
+	if unit == 1 || core.SpentWhole(currency) {
+		unit *= 100
 	}
-	return 100
+	return unit
 }
 
 // ownRule is the first transaction type, or nil for none.

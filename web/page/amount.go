@@ -1,9 +1,12 @@
 package page
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/views/ui"
 )
 
@@ -36,51 +39,112 @@ type AmountReading struct {
 // maxAmount is above every limit in core, and safe to multiply.
 const maxAmount = 1 << 52
 
-// ParseAmount reads an amount as people type it: 24.50, 24,5, 1 234.50, 1.234,50, €24.
+// ParseAmount reads an amount as people type it: 24.50, 24,5, 1 234.50, 1.234,50, 1,23,456.50, €24, 49 kr, 49:-,
+// ２４．５０. The currency's own mark may be before it or after it; another currency's isn't read.
 //
 // A single point or comma before exactly three digits, as in 12,505 or 12.505, is ambiguous in
 // every currency with decimals: it can separate thousands or decimals, and a guess could be wrong
 // by a factor of a thousand. In a currency with two decimals, the second reading means that one
-// digit too many was typed. In a currency without decimals, the mark separates thousands. A space or
-// an apostrophe is never a decimal mark.
+// digit too many was typed. There are three exceptions. In a currency without decimals, and in one whose decimals
+// nobody uses, the mark separates thousands. In a currency with three decimals, a point is the decimal mark. A space
+// or an apostrophe is never a decimal mark.
 func ParseAmount(text, currency string) TypedAmount {
 	t := currencyFormatOf(currency)
-	text = strings.TrimSpace(text)
-	for _, mark := range []string{t.symbol, currency} {
-		text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(text, mark), mark))
+	plain, whole, ok := unmarked(core.TypedNumber(text), currency)
+	typed := TypedAmount{typed: plain, currency: currency}
+	if !ok {
+		return typed
 	}
-	typed := TypedAmount{typed: text, currency: currency}
-	plain := plainMarks.Replace(text)
+	if whole {
+		return typed.read(t.cents(ungrouped(plain, "., '"), ""))
+	}
+	if units, decimals, only := strings.Cut(plain, arabicDecimalMark); only {
+		return typed.read(t.cents(ungrouped(units, "., '"), decimals))
+	}
 	at := strings.LastIndexAny(plain, ".,")
 	if at < 0 {
 		return typed.read(t.cents(ungrouped(plain, " '"), ""))
 	}
-	whole, decimals, mark := plain[:at], plain[at+1:], plain[at:at+1]
+	units, decimals, mark := plain[:at], plain[at+1:], plain[at:at+1]
 	digits := ungrouped(plain, "., '")
+	single := !strings.Contains(units, mark)
 	switch {
-	case digits != "" && !strings.Contains(whole, mark) && t.scale > 0:
-		return typed.ambiguous(t, digits, whole, decimals)
-	case digits != "":
-		return typed.read(t.cents(digits, ""))
-	case strings.Contains(whole, mark):
+	case digits == "" && !single:
 		return typed
+	case digits == "", single && mark == "." && t.scale > 2:
+		return typed.read(t.cents(ungrouped(units, "., '"), decimals))
+	case single && t.scale > 0 && !core.SpentWhole(currency):
+		return typed.ambiguous(t, digits, units, decimals)
 	}
-	return typed.read(t.cents(ungrouped(whole, "., '"), decimals))
+	return typed.read(t.cents(digits, ""))
 }
 
-// plainMarks unifies the separators of thousands other than points and commas.
-var plainMarks = strings.NewReplacer(nbsp, " ", "\u202f", " ", "\u2009", " ", "’", "'")
+const arabicDecimalMark = "٫"
+
+// wholeMarks are written in place of decimals: 49:- and 49,- are 49.
+var wholeMarks = []string{":-", ",-", ".-", "/-", "/="}
+
+// colonDecimals are decimals after a colon, as on Swedish price tags: 49:50.
+var colonDecimals = regexp.MustCompile(`:(\d\d)$`)
+
+// unmarked returns a typed amount without the marks of its currency, and whether a mark says that it has no decimals.
+// It is not ok if anything else is before or after the amount, such as a minus or the mark of another currency.
+func unmarked(text, currency string) (plain string, whole, ok bool) {
+	const digits = "0123456789"
+	first, last := strings.IndexAny(text, digits), strings.LastIndexAny(text, digits)
+	if first < 0 {
+		return text, false, false
+	}
+	before, after := text[:first], strings.TrimLeft(text[last+1:], " ")
+	plain = text[first : last+1]
+	for _, mark := range wholeMarks {
+		if rest, found := strings.CutPrefix(after, mark); found {
+			after, whole = rest, true
+		}
+	}
+	if !whole && after != "" && strings.Contains(".,", after[:1]) { // 24. is 24
+		plain, after = plain+after[:1], after[1:]
+	}
+	if currency == "SEK" {
+		plain = colonDecimals.ReplaceAllString(plain, arabicDecimalMark+"$1")
+	}
+	return plain, whole, isMark(before, currency) && isMark(after, currency)
+}
+
+// isMark reports whether a text is blank, or one or more marks of a currency.
+func isMark(text, currency string) bool {
+	rest := core.CurrencyMark(text)
+	if rest == "" {
+		return strings.TrimSpace(text) == ""
+	}
+	for rest != "" {
+		at := slices.IndexFunc(core.CurrencyMarks(currency), func(mark string) bool { return strings.HasPrefix(rest, mark) })
+		if at < 0 {
+			return false
+		}
+		rest = strings.TrimPrefix(rest[len(core.CurrencyMarks(currency)[at]):], ".")
+	}
+	return true
+}
 
 // ungrouped removes the separators of thousands, or returns "" if the marks separate anything else:
-// 0,500 can only be a half.
+// 0,500 can only be a half. Commas may also group by hundreds above the thousands, as in India: 1,23,456.
 func ungrouped(whole, marks string) string {
-	mark := strings.IndexAny(whole, marks)
-	if mark < 0 {
+	at := strings.IndexAny(whole, marks)
+	if at < 0 {
 		return whole
 	}
-	parts := strings.Split(whole, whole[mark:mark+1])
+	mark := whole[at : at+1]
+	parts := strings.Split(whole, mark)
+	last, size := len(parts)-1, 3
+	if mark == "," && last > 1 && len(parts[1]) == 2 {
+		size = 2
+	}
 	for i, part := range parts {
-		if (i > 0 && len(part) != 3) || len(part) == 0 || len(part) > 3 || (i == 0 && part[0] == '0') {
+		switch {
+		case i == 0 && (part == "" || len(part) > size || part[0] == '0'),
+			i > 0 && i < last && len(part) != size,
+			i > 0 && i == last && len(part) != 3:
 			return ""
 		}
 	}

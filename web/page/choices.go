@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -16,13 +17,24 @@ import (
 // Countries are the choices of a country, by English name, "None" first.
 func Countries() []ui.Option {
 	list := []ui.Option{{Label: "Choose a country"}}
-	names := display.English.Regions()
 	for _, code := range tenant.Countries() {
-		list = append(list, ui.Option{Value: code, Label: names.Name(language.MustParseRegion(code))})
+		list = append(list, ui.Option{Value: code, Label: CountryName(code)})
 	}
 	order := collate.New(language.English)
 	slices.SortFunc(list[1:], func(a, b ui.Option) int { return order.CompareString(a.Label, b.Label) })
 	return list
+}
+
+// countryNames are those that changed since the library's.
+var countryNames = map[string]string{"CV": "Cabo Verde", "MK": "North Macedonia", "MO": "Macao SAR China", "SZ": "Eswatini", "TR": "Türkiye"}
+
+// CountryName is the English name of a country.
+func CountryName(code string) string {
+	region, err := language.ParseRegion(code)
+	if err != nil {
+		return code
+	}
+	return cmp.Or(countryNames[code], display.English.Regions().Name(region))
 }
 
 // ProposeByCountry adds the currency and the main time zone of each country to its choice. Where a country has
@@ -43,9 +55,14 @@ func ProposeByCountry(options []ui.Option) {
 	}
 }
 
-// Currencies are the choices of a currency, each with its symbol.
-func Currencies() (list []ui.Option) {
-	for _, code := range tenant.Currencies() {
+// Currencies are the choices of a currency, each with its symbol. The stored one is among them even if it was
+// withdrawn.
+func Currencies(stored string) (list []ui.Option) {
+	codes := core.Currencies()
+	if stored != "" && !core.IsCurrency(stored) {
+		codes = append([]string{stored}, codes...)
+	}
+	for _, code := range codes {
 		o := ui.Option{Value: code, Label: code}
 		if sign := Symbol(code); sign != code {
 			o.Label += " (" + sign + ")"

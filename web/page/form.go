@@ -71,13 +71,12 @@ func (f *Form) Filled(name string) *string {
 }
 
 // Integer is the whole number in a field, or nil if it is blank. A comma or a space is read between
-// thousands only: 12,505 is clear, since there are no decimals. 12,50 and 12.505 are refused.
+// thousands only, in any script's digits: 12,505 is clear, since there are no decimals. 12,50 and 12.505 are refused.
 func (f *Form) Integer(name string) *int64 {
-	text := plainMarks.Replace(strings.TrimSpace(f.Value(name)))
+	text := core.TypedNumber(f.Value(name))
 	if text == "" {
 		return nil
 	}
-	text = strings.Replace(text, "−", "-", 1)
 	sign := text[:len(text)-len(strings.TrimLeft(text, "+-"))]
 	n, err := strconv.ParseInt(sign+ungrouped(strings.TrimSpace(text[len(sign):]), ", "), 10, 64)
 	if err != nil {
@@ -117,11 +116,11 @@ func (f *Form) AmountOf(known, name, currency string) *int64 {
 }
 
 // rate matches a percentage as people type it: 25, 25.5, 25,5 %.
-var rate = regexp.MustCompile(`^(\d{1,3})(?:[.,](\d{1,2}))?\s*%?$`)
+var rate = regexp.MustCompile(`^%?\s*(\d{1,3})(?:[.,](\d{1,2}))?\s*%?$`)
 
 // Rate is the percentage in a field, in hundredths of a percent (25.5 is 2550), or nil if it is blank.
 func (f *Form) Rate(name string) *int64 {
-	text := strings.TrimSpace(f.Value(name))
+	text := core.TypedNumber(f.Value(name))
 	if text == "" {
 		return nil
 	}
@@ -153,7 +152,7 @@ func (f *Form) SetAmount(name string, cents int64, currency string) {
 
 // Date is the day in a field, as its midnight in UTC, or nil if it is blank.
 func (f *Form) Date(name string) *time.Time {
-	text := strings.TrimSpace(f.Value(name))
+	text := core.TypedNumber(f.Value(name))
 	if text == "" {
 		return nil
 	}
@@ -168,7 +167,7 @@ func (f *Form) Date(name string) *time.Time {
 // Moment is the instant of a date and a time of day in a zone. If one is missing or can't be read,
 // it is nil, and the field that core calls known has the violation.
 func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time {
-	day, text := f.Date(date), strings.TrimSpace(f.Value(clock))
+	day, text := f.Date(date), core.TypedNumber(f.Value(clock))
 	at, err := time.Parse("15:04", text)
 	switch {
 	case f.Malformed[date] != nil || text != "" && err != nil:

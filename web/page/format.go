@@ -3,12 +3,9 @@ package page
 import (
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"golang.org/x/text/currency"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"example.com/loyalty/core"
 )
 
 // nbsp keeps a number and its unit on one line.
@@ -73,26 +70,15 @@ type currencyFormat struct {
 	scale  int // number of decimals
 }
 
-var currencyFormats sync.Map // by code
-
 func currencyFormatOf(code string) currencyFormat {
-	if known, ok := currencyFormats.Load(code); ok {
-		return known.(currencyFormat)
-	}
-	t := currencyFormat{symbol: code, scale: 2}
-	if unit, err := currency.ParseISO(code); err == nil {
-		t.symbol = message.NewPrinter(language.English).Sprint(currency.Symbol(unit))
-		t.scale, _ = currency.Standard.Rounding(unit)
-	}
-	currencyFormats.Store(code, t)
-	return t
+	return currencyFormat{symbol: core.CurrencySymbol(code), scale: core.CurrencyDecimals(code)}
 }
 
 // Symbol is the sign before amounts of a currency.
-func Symbol(code string) string { return currencyFormatOf(code).symbol }
+func Symbol(code string) string { return core.CurrencySymbol(code) }
 
 // Decimals is the number of decimals of a currency.
-func Decimals(code string) int { return currencyFormatOf(code).scale }
+func Decimals(code string) int { return core.CurrencyDecimals(code) }
 
 // Money formats an amount, given in the currency's smallest unit: € 1,234.50.
 func Money(cents int64, code string) string {

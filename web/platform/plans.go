@@ -125,7 +125,7 @@ func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form 
 	v.Customers, v.Staff, v.Sends = form.Field("customers_limit", "Customers"), form.Field("staff_limit", "Staff"), form.Field("sends_limit", "Sends a month")
 	v.Problem = form.Problem()
 	v.Name.MaxLength, v.Name.Autocomplete = 100, "off"
-	v.Currency.Options = form.Options("currency", page.Currencies()...)
+	v.Currency.Options = form.Options("currency", page.Currencies(plan.Currency)...)
 	v.Currency.ReadOnly = plan.Tenants > 0
 	for _, f := range []*ui.Field{&v.Monthly, &v.Yearly} {
 		f.Mode, f.Autocomplete = "decimal", "off"

@@ -19,9 +19,9 @@ import (
 
 // The choices of the form.
 var (
-	countries, currencies = page.Countries(), page.Currencies()
-	cycles                = []ui.Option{{Value: string(tenant.Monthly), Label: "Monthly"}, {Value: string(tenant.Yearly), Label: "Yearly"}}
-	paymentMethods        = []ui.Option{
+	countries      = page.Countries()
+	cycles         = []ui.Option{{Value: string(tenant.Monthly), Label: "Monthly"}, {Value: string(tenant.Yearly), Label: "Yearly"}}
+	paymentMethods = []ui.Option{
 		{Value: string(tenant.Manual), Label: "Manual"},
 		{Value: string(tenant.BankTransfer), Label: "Bank transfer"},
 		{Value: string(tenant.Card), Label: "Card"},
@@ -39,11 +39,12 @@ func (p *Platform) tenantAddForm(c echo.Context, status int, form *page.Form) er
 	v := views.TenantForm{
 		Frame: p.frame(c, "Add tenant", tenantsPath, tenantCrumb()), Action: tenantsPath + "/new", Cancel: tenantsPath, Button: "Add tenant", FormKey: p.NewFormKey(),
 	}
-	return p.tenantForm(c, status, form, v, 0)
+	return p.tenantForm(c, status, form, v, 0, "")
 }
 
-// tenantForm shows the form of a tenant. An existing one may keep its plan, even a retired one.
-func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v views.TenantForm, currentPlan int64) error {
+// tenantForm shows the form of a tenant. An existing one may keep its plan and its currency, even a
+// retired or withdrawn one.
+func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v views.TenantForm, currentPlan int64, storedCurrency string) error {
 	plans, err := p.Invoices.Plans(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v vie
 	if currentPlan == 0 {
 		page.ProposeByCountry(v.Country.Options)
 	}
-	v.Currency.Options = form.Options("currency", append(v.Currency.Options, currencies...)...)
+	v.Currency.Options = form.Options("currency", append(v.Currency.Options, page.Currencies(storedCurrency)...)...)
 	v.Currency.Help = "For its sales. The plan has its own"
 	v.TimeZone.Groups = page.ZoneGroups(v.TimeZone.Value)
 	return p.Render(c, status, views.TenantFormPage(v), nil)
@@ -184,7 +185,7 @@ func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, f
 		Frame:  p.frame(c, "Edit "+d.Name, tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
 		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: p.tenantHost(d.Slug), Original: form.Original(),
 	}
-	return p.tenantForm(c, status, form, v, d.PlanID)
+	return p.tenantForm(c, status, form, v, d.PlanID, d.Currency)
 }
 
 func (p *Platform) editTenant(c echo.Context, d tenant.Detail) error {

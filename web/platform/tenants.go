@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"golang.org/x/text/language"
-	"golang.org/x/text/language/display"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
@@ -207,11 +205,7 @@ func countryName(code *string) string {
 	if code == nil {
 		return "None"
 	}
-	region, err := language.ParseRegion(*code)
-	if err != nil {
-		return *code
-	}
-	return display.English.Regions().Name(region)
+	return page.CountryName(*code)
 }
 
 // sortHead links to the list sorted by a column, or to the reverse order if it already is.
