@@ -73,6 +73,7 @@ func TestBrowser(t *testing.T) {
 		"PlatformInvoices":  testPlatformInvoices,
 		"SendWithoutScript": testSendWithoutJavaScript,
 		"TillPages":         testTillPages,
+		"TillDigits":        testTillDigits,
 		"TillSale":          testTillSale,
 		"TillScanner":       testTillScanner,
 		"TillStrayScans":    testTillStrayScans,

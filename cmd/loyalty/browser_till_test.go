@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/skip2/go-qrcode"
+	"golang.org/x/text/width"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
@@ -168,6 +169,21 @@ func testTillSale(t *testing.T, c cafe) {
 	if got := s.sales(t); got != 2 {
 		t.Errorf("%d sales were recorded, want 2", got)
 	}
+}
+
+// Digits of another width or script, as a Japanese or Arabic keyboard types them, are digits: in the amount and in
+// a PIN.
+func testTillDigits(t *testing.T, c cafe) {
+	s := c.counter(t, "Aiko", "+46 8 465 004 79")
+	p := s.till(t, c.browser)
+	p.Press("２４5٠")
+	if got := p.Text(amount); got != "24.50" {
+		t.Errorf("typed %q", got)
+	}
+	p.Fill("pin", width.Widen.String(s.card(t).Digits))
+	p.WaitForText(customerName, "Aiko Lindqvist")
+	p.Press(kb.Enter)
+	p.WaitForText(receipt, "24 ")
 }
 
 // "A scan to the customer wherever the focus is" and never into the amount or a field.

@@ -318,9 +318,9 @@ func (a account) awaitsCode(p Proof) bool {
 // errWrongCode refuses a code that is wrong or used: a guesser must not learn which.
 var errWrongCode = core.Invalid(core.Fields{"code": {core.Violation{Rule: "wrong_code"}}})
 
-// withoutSeparators removes the spaces and dashes with which people write codes.
+// withoutSeparators removes the spaces and dashes with which people write codes, in whatever script's digits.
 func withoutSeparators(code string) string {
-	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSpace(code)))
+	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(core.TypedNumber(code)))
 }
 
 // useCode uses up a person's code in a transaction of the platform and returns its kind, or "" if it

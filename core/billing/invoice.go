@@ -134,7 +134,8 @@ func (f Filter) args(now time.Time) db.Args {
 }
 
 // typedNumber reads an invoice number: 118 or 2026-0118.
-func typedNumber(digits string) *int64 {
+func typedNumber(search string) *int64 {
+	digits := core.TypedNumber(search)
 	if len(digits) > 5 && digits[4] == '-' {
 		digits = digits[5:]
 	}

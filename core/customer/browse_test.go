@@ -223,6 +223,7 @@ func TestASearchComparesDigits(t *testing.T) {
 	s.born("Cees", "Dutch", "0031 6 1234 5678", nil, at.Add(2*time.Hour))
 	for needle, want := range map[string][]string{
 		"070-112":         {"Anna"},
+		"０７０１１２":          {"Anna"},
 		"070112":          {"Anna"},
 		"0 70 11 23":      {"Anna"},
 		"(070) 112 34 56": {"Anna"},

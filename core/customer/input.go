@@ -113,7 +113,7 @@ func phoneKey(phone, country string) (key string, ok bool) {
 	if number, err := phonenumbers.Parse(phone, region); err == nil && phonenumbers.IsPossibleNumber(number) {
 		return phonenumbers.Format(number, phonenumbers.E164), true
 	}
-	digits := notDigits.ReplaceAllString(phone, "")
+	digits := notDigits.ReplaceAllString(core.ASCIIDigits(phone), "")
 	return digits, len(digits) >= minDigits
 }
 
@@ -123,7 +123,7 @@ func phoneSearch(typed, country string) (key, ending string, err error) {
 	check := core.NewCheck(nil)
 	text := check.Text("phone", &typed, maxPhone)
 	key, _ = phoneKey(text, country)
-	ending = notDigits.ReplaceAllString(text, "")
+	ending = notDigits.ReplaceAllString(core.ASCIIDigits(text), "")
 	if check.OK("phone") && len(ending) < fewestLastDigits {
 		check.Add("phone", core.Violation{Rule: "phone_or_last_digits", Limit: 4})
 	}

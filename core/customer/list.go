@@ -174,6 +174,7 @@ func SearchArgs(text string, t core.Tenant) db.Args { return searchTerms(text, t
 // searchTerms reads the text of a search: the words of a name in any order, so that "Sjöberg Ida" finds Ida
 // Sjöberg; or part of a phone number, also by its digits alone, so that "070-112" finds +46 70 112 00 00.
 func searchTerms(search, country string) terms {
+	search = core.ASCIIDigits(search)
 	digits := notDigits.ReplaceAllString(search, "")
 	if !phoneLike.MatchString(search) || len(digits) < minDigits {
 		return terms{needles: strings.Fields(search), every: true}

@@ -841,3 +841,20 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// Numbers and dates of a spreadsheet are read in every width and script.
+func TestDigitsOfEveryScript(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := o.imported(lines("Name,Phone,Points,Stamps,Customer since",
+		"Aiko Mori,+81 90 1234 5601,２４５０,３,２０２６－０３－０４",
+		"Omar Ali,+46 70 174 06 02,٢٥٠,,2026-03-04",
+		"Bo Ek,+46 70 174 06 03,2\u00a0500,,2026-03-04"))
+	if problems := o.problems(i.ID); len(problems) > 0 {
+		t.Errorf("problems: %+v", problems)
+	}
+	want := []string{"Aiko Mori +81 90 1234 5601 - 2450 3", "Omar Ali +46 70 174 06 02 - 250 0", "Bo Ek +46 70 174 06 03 - 2500 0"}
+	if got := o.everybody(); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("customers: %q", got)
+	}
+}

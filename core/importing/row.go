@@ -272,7 +272,7 @@ func parseInstant(text string, zone *time.Location) (time.Time, bool) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.UTC().Truncate(time.Millisecond), true
 	}
-	text = strings.Replace(text, "T", " ", 1)
+	text = strings.Replace(core.TypedNumber(text), "T", " ", 1)
 	for _, day := range days {
 		for _, clock := range times {
 			read, err := time.Parse(day+clock, text)
@@ -297,7 +297,7 @@ func balance(check *core.Check, field Field, text string) int64 {
 	if text == "" {
 		return 0
 	}
-	n, err := strconv.ParseInt(ungrouped.Replace(text), 10, 64)
+	n, err := strconv.ParseInt(ungrouped.Replace(core.TypedNumber(text)), 10, 64)
 	if err != nil {
 		check.Add(string(field), core.MustBeInteger)
 		return 0

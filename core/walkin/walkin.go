@@ -99,7 +99,7 @@ const (
 
 // Key identifies a PIN by its typed digits or by the code in its QR code.
 type Key struct {
-	Digits string // six, of any script and possibly with spaces
+	Digits string // six, of any script and possibly in groups
 	Code   string // 26 letters and digits; if it isn't empty, Digits don't matter
 }
 
@@ -131,7 +131,7 @@ func IsDigits(text string) bool { return sixDigits.MatchString(plainDigits(text)
 func IsCode(text string) bool { return code26.MatchString(normaliseCode(text)) }
 
 func plainDigits(text string) string {
-	return strings.Join(strings.Fields(core.ASCIIDigits(text)), "")
+	return strings.NewReplacer(" ", "", "-", "").Replace(core.TypedNumber(text))
 }
 
 // Shown is a PIN to display. The database has only keyed hashes of Digits and Code.

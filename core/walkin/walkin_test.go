@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/text/width"
+
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -107,6 +109,8 @@ func TestTheTillTakesACardsPIN(t *testing.T) {
 	c := s.Customer()
 	for _, key := range []func(walkin.Shown) walkin.Key{
 		func(p walkin.Shown) walkin.Key { return walkin.Key{Digits: p.Digits[:3] + " " + p.Digits[3:]} },
+		func(p walkin.Shown) walkin.Key { return walkin.Key{Digits: p.Digits[:3] + "\u00a0" + p.Digits[3:]} },
+		func(p walkin.Shown) walkin.Key { return walkin.Key{Digits: width.Widen.String(p.Digits)} }, // of a Japanese keyboard
 		func(p walkin.Shown) walkin.Key { return walkin.Key{Code: strings.ToLower(p.Code)} },
 	} {
 		before := s.Account(c.ID).Points

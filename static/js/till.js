@@ -22,6 +22,13 @@
     return decimals ? `${whole}.${padded.slice(cut)}` : whole;
   }
 
+  // ascii replaces the digits of every script and width by 0 to 9, as the server does. Each script has them in a row.
+  const ascii = (text) => text.replace(/\p{Nd}/gu, (digit) => {
+    let zero = digit.codePointAt(0);
+    while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+    return String((digit.codePointAt(0) - zero) % 10);
+  });
+
   const written = () => decimal(digits(), Number(sale().dataset.decimals));
 
   function setAmount(cents) {
@@ -312,20 +319,11 @@
 
   // --- The PIN: one field, drawn as six boxes.
 
-  // asciiDigits replaces the digits of every script and width, as core.ASCIIDigits does: Unicode has each ten
-  // in a row.
-  const isDigit = (code) => /\p{Nd}/u.test(String.fromCodePoint(code));
-  const asciiDigits = (text) => text.normalize("NFKC").replace(/\p{Nd}/gu, (digit) => {
-    const code = digit.codePointAt(0);
-    let value = 0;
-    while (value < 9 && isDigit(code - value - 1)) value++;
-    return value;
-  });
-
   function boxes() {
     const field = one("[data-pin-field]");
     if (!field) return;
-    field.value = asciiDigits(field.value).replace(/\D/g, "").slice(0, 6);
+    const pin = ascii(field.value).replace(/\D/g, "").slice(0, 6);
+    if (field.value !== pin) field.value = pin;
     all("[data-boxes] > span").forEach((box, i) => {
       box.textContent = field.value[i] ?? "";
       box.toggleAttribute("data-next", i === Math.min(field.value.length, 5));
@@ -382,7 +380,7 @@
     else if (inField) return;
     else if (/^\p{Nd}$/u.test(key) && sale()) {
       event.preventDefault();
-      press(asciiDigits(key));
+      press(ascii(key));
     } else if (key === "Backspace" && sale()) {
       event.preventDefault();
       press("back");
@@ -450,6 +448,7 @@
   document.addEventListener("input", (event) => {
     if (event.target.matches?.("[data-pin-field]") && !event.isComposing) pinTyped();
   });
+  // An input method, as for Japanese, first composes its digits: changed meanwhile, they would be typed twice.
   document.addEventListener("compositionend", (event) => {
     if (event.target.matches?.("[data-pin-field]")) pinTyped();
   });

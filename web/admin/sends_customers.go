@@ -142,7 +142,7 @@ func (a *Admin) choosingStep(c echo.Context, form *page.Form) (step choosing, er
 		}
 		step.candidates = []core.ID{id}
 	case do == "top":
-		limit, err := strconv.ParseInt(form.Value(topField), 10, 64)
+		limit, err := strconv.ParseInt(core.TypedNumber(form.Value(topField)), 10, 64)
 		if err != nil {
 			limit = 10
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/views/ui"
@@ -17,6 +18,7 @@ type TypedAmount struct {
 	Readings []AmountReading // of an ambiguous amount: the two
 	typed    string
 	currency string
+	foreign  bool // an unreadable amount has the mark of something else than its currency
 }
 
 // AmountState says whether a typed amount could be read.
@@ -53,6 +55,7 @@ func ParseAmount(text, currency string) TypedAmount {
 	plain, whole, ok := unmarked(core.TypedNumber(text), currency)
 	typed := TypedAmount{typed: plain, currency: currency}
 	if !ok {
+		typed.foreign = strings.ContainsFunc(plain, isDigit) && strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.Is(unicode.Sc, r) })
 		return typed
 	}
 	if whole {
@@ -90,8 +93,7 @@ var colonDecimals = regexp.MustCompile(`:(\d\d)$`)
 // unmarked returns a typed amount without the marks of its currency, and whether a mark says that it has no decimals.
 // It is not ok if anything else is before or after the amount, such as a minus or the mark of another currency.
 func unmarked(text, currency string) (plain string, whole, ok bool) {
-	const digits = "0123456789"
-	first, last := strings.IndexAny(text, digits), strings.LastIndexAny(text, digits)
+	first, last := strings.IndexFunc(text, isDigit), strings.LastIndexFunc(text, isDigit)
 	if first < 0 {
 		return text, false, false
 	}
@@ -110,6 +112,8 @@ func unmarked(text, currency string) (plain string, whole, ok bool) {
 	}
 	return plain, whole, isMark(before, currency) && isMark(after, currency)
 }
+
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
 // isMark reports whether a text is blank, or one or more marks of a currency.
 func isMark(text, currency string) bool {

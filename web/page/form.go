@@ -109,7 +109,11 @@ func (f *Form) AmountOf(known, name, currency string) *int64 {
 		f.addMalformed(known, core.Violation{Rule: "ambiguous_amount"})
 		return nil
 	case typed.State == AmountUnreadable:
-		f.addMalformed(known, core.Violation{Rule: "amount", Other: AmountExample(currency)})
+		example := AmountExample(currency)
+		if typed.foreign {
+			example = currency + " " + example
+		}
+		f.addMalformed(known, core.Violation{Rule: "amount", Other: example})
 		return nil
 	}
 	return &typed.Cents
