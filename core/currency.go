@@ -57,6 +57,32 @@ func CurrencyDecimals(code string) int {
 // SpentWhole reports whether amounts of a currency have no decimals in practice, though it has some.
 func SpentWhole(code string) bool { return slices.Contains(spentWhole, code) }
 
+// ConvertCents returns the same number of another currency, in its smallest unit: 1.00 of a currency with two decimals
+// is 1.000 of one with three. It is rounded, but never to nothing.
+func ConvertCents(cents int64, from, to string) int64 {
+	shift := CurrencyDecimals(to) - CurrencyDecimals(from)
+	for range shift {
+		cents *= 10
+	}
+	if cents == 0 || shift >= 0 {
+		return cents
+	}
+	unit := int64(1)
+	for range -shift {
+		unit *= 10
+	}
+	return max(1, (cents+unit/2)/unit)
+}
+
+// DefaultCeiling is the amount above which sales are confirmed, until the owner of a business changes it: 1,000.00, or
+// 100,000 where amounts are whole.
+func DefaultCeiling(code string) int64 {
+	if decimals := CurrencyDecimals(code); decimals > 0 && !SpentWhole(code) {
+		return ConvertCents(100_000, "EUR", code)
+	}
+	return ConvertCents(100_000, "JPY", code)
+}
+
 // CurrencySymbol returns the sign of a currency in English, or its code if it has none.
 func CurrencySymbol(code string) string {
 	symbol, _ := currency.GetSymbol(code, english)

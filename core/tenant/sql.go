@@ -7,8 +7,8 @@ const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, 
 
 // Returns no row if the plan is retired or the slug is taken.
 const insertSQL = `
-	insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, timezone, currency, country, created_at)
-	select @name, @slug, @email, p.id, @billing_cycle, @payment_method, @timezone, @currency, @country, @now
+	insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, timezone, currency, country, confirm_above_cents, created_at)
+	select @name, @slug, @email, p.id, @billing_cycle, @payment_method, @timezone, @currency, @country, @confirm_above_cents, @now
 	from loyalty.plan p
 	where p.id = @plan
 		and not p.retired
@@ -44,6 +44,7 @@ const updateSQL = `
 		suspend_reason = case when @status = 'suspended' then coalesce(@reason, suspend_reason) end,
 		timezone = @timezone,
 		currency = @currency,
+		confirm_above_cents = @confirm_above_cents,
 		country = @country
 	where id = @id
 		and (plan_id = @plan or exists (select from loyalty.plan where id = @plan and not retired))
@@ -68,6 +69,11 @@ const anySale = `(select id from loyalty.transaction where tenant_id = @tenant_i
 
 const hasSalesSQL = `
 	select ` + anySale + ` as sold`
+
+// The transaction must have entered the tenant.
+const convertAmountsSQL = `
+	select kind, name, quantity, old, new
+	from loyalty.convert_amounts(@shift)`
 
 const settingsSQL = `
 	select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, t.consent_text, t.privacy_url, l.colour, encode(l.logo_hash, 'hex') as logo_hash,

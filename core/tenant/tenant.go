@@ -111,6 +111,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Tenant, error
 	if check.Err() != nil {
 		return Tenant{}, refusal(ctx, tx, check, in)
 	}
+	in.ConfirmAboveCents = new(core.DefaultCeiling(in.Currency))
 	args := in.args(tx.Now)
 	args["slug"] = in.Slug
 	t, err := db.One[Tenant](ctx, tx, insertSQL, args)
@@ -126,7 +127,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Tenant, error
 func (t Tenant) args(now time.Time) db.Args {
 	return db.Args{
 		"name": t.Name, "email": t.Email, "plan": t.PlanID, "billing_cycle": t.BillingCycle, "payment_method": t.PaymentMethod,
-		"timezone": t.TimeZone, "currency": t.Currency, "country": t.Country, "now": now,
+		"timezone": t.TimeZone, "currency": t.Currency, "country": t.Country, "confirm_above_cents": t.ConfirmAboveCents, "now": now,
 	}
 }
 
@@ -153,7 +154,7 @@ func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error
 
 // Edit changes the fields that are set, for super-admins. A new country reads all phone numbers again,
 // and is refused if two of them would become the same. A new currency is refused once there are
-// sales.
+// sales, and converts the amounts that there are (CurrencyChange).
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e Edit) (Tenant, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Tenant{}, err
@@ -219,6 +220,12 @@ func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) 
 	if check.Err() != nil {
 		return Tenant{}, refusal(ctx, tx, check, in)
 	}
+	if in.Currency != old.Currency {
+		var err error
+		if in.ConfirmAboveCents, err = changeCurrencyOf(ctx, tx, old, in.Currency, e.Confirmed); err != nil {
+			return Tenant{}, err
+		}
+	}
 	args := in.args(tx.Now)
 	args["id"], args["status"], args["reason"] = in.ID, in.Status, reason
 	edited, err := db.One[Tenant](ctx, tx, updateSQL, args)
@@ -241,6 +248,15 @@ func hasSales(ctx context.Context, tx *db.Tx, id core.TenantID) (bool, error) {
 	}
 	sold, err := db.Value[bool](ctx, tx, hasSalesSQL, nil)
 	return sold, errors.Join(err, tx.Enter(0))
+}
+
+// changeCurrencyOf is changeCurrency in a transaction of the platform.
+func changeCurrencyOf(ctx context.Context, tx *db.Tx, old Tenant, currency string, confirmed *string) (*int64, error) {
+	if err := tx.Enter(old.ID); err != nil {
+		return nil, err
+	}
+	ceiling, err := changeCurrency(ctx, tx, old.Currency, currency, old.ConfirmAboveCents, confirmed)
+	return ceiling, errors.Join(err, tx.Enter(0))
 }
 
 // Filter selects tenants. A nil field selects all.

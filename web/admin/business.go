@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
@@ -151,7 +152,16 @@ func sentAmount(form *page.Form, name, currency string) core.Optional[int64] {
 	return core.Optional[int64]{Set: true, Value: form.Amount(name, currency)}
 }
 
+// confirmCurrency asks before the business's amounts get another currency.
+func (a *Admin) confirmCurrency(c echo.Context, change *tenant.CurrencyChange, form *page.Form, path string, crumb ui.Crumb) error {
+	return a.Render(c, http.StatusOK, views.CurrencyConfirmPage(views.CurrencyConfirm{
+		Frame:           a.frame(c, "Change currency to "+change.To+"?", settingsPath, crumb),
+		ConfirmCurrency: page.ConfirmCurrency(change, form, path, path),
+	}), nil)
+}
+
 func (a *Admin) editBusiness(c echo.Context) error {
+	var change *tenant.CurrencyChange
 	return page.Submit(a.Kit, c, page.Submission[tenant.Settings]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Settings, error) {
 			currency := form.Value("currency")
@@ -162,13 +172,17 @@ func (a *Admin) editBusiness(c echo.Context) error {
 			if form.Values.Has("country") {
 				form.Require("country")
 			}
-			return a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
+			s, err := a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
 				Name: sentText(form, "name"), Country: sentText(form, "country"),
 				TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
-				ConfirmAboveCents: ceiling, Malformed: form.Malformed,
+				ConfirmAboveCents: ceiling, Confirmed: form.Value(page.ConfirmedCurrency), Malformed: form.Malformed,
 			})
+			return s, page.CurrencyChange(err, &change)
 		},
 		Refused: func(status int, form *page.Form) error {
+			if change != nil {
+				return a.confirmCurrency(c, change, form, businessPath, ui.Crumb{Label: "Business", Path: businessPath})
+			}
 			return a.businessPage(c, status, businessForms{business: form})
 		},
 		To:   page.To[tenant.Settings](businessPath),

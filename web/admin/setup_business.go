@@ -89,20 +89,27 @@ func (a *Admin) previewSetupBusiness(c echo.Context) error {
 }
 
 func (a *Admin) saveSetupBusiness(c echo.Context) error {
+	var change *tenant.CurrencyChange
 	return page.Submit(a.Kit, c, page.Submission[tenant.Setup]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Setup, error) {
 			form.Require("country")
 			_, err := a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
 				Country: sentText(form, "country"), TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
-				Malformed: form.Malformed,
+				Confirmed: form.Value(page.ConfirmedCurrency), Malformed: form.Malformed,
 			})
 			if err != nil {
-				return tenant.Setup{}, err
+				return tenant.Setup{}, page.CurrencyChange(err, &change)
 			}
 			return a.Tenants.ConfirmBusiness(ctx, by)
 		},
-		Refused: func(status int, form *page.Form) error { return a.setupBusiness(c, status, form) },
-		To:      func(s tenant.Setup) string { return stepPath(s.NextAfter(tenant.BusinessStep)) },
-		Done:    func(tenant.Setup) string { return "Saved" },
+		Refused: func(status int, form *page.Form) error {
+			if change != nil {
+				path := stepPath(tenant.BusinessStep)
+				return a.confirmCurrency(c, change, form, path, ui.Crumb{Label: "Setup", Path: path})
+			}
+			return a.setupBusiness(c, status, form)
+		},
+		To:   func(s tenant.Setup) string { return stepPath(s.NextAfter(tenant.BusinessStep)) },
+		Done: func(tenant.Setup) string { return "Saved" },
 	})
 }

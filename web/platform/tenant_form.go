@@ -189,6 +189,7 @@ func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, f
 }
 
 func (p *Platform) editTenant(c echo.Context, d tenant.Detail) error {
+	var change *tenant.CurrencyChange
 	return page.Submit(p.Kit, c, page.Submission[tenant.Tenant]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Tenant, error) {
 			changed := func(name string) core.Optional[string] {
@@ -204,10 +205,21 @@ func (p *Platform) editTenant(c echo.Context, d tenant.Detail) error {
 			e.Malformed = form.Malformed
 			// A new country parses every phone number again, which takes a while. It completes even if
 			// the browser leaves.
-			return p.Tenants.Edit(context.WithoutCancel(ctx), by, d.ID, e)
+			e.Confirmed = new(form.Value(page.ConfirmedCurrency))
+			edited, err := p.Tenants.Edit(context.WithoutCancel(ctx), by, d.ID, e)
+			return edited, page.CurrencyChange(err, &change)
 		},
-		Refused: func(status int, form *page.Form) error { return p.tenantEditForm(c, status, d, form) },
-		To:      page.To[tenant.Tenant](tenantPath(d.ID)),
-		Done:    func(t tenant.Tenant) string { return t.Name + " was saved." },
+		Refused: func(status int, form *page.Form) error {
+			if change != nil {
+				path := tenantPath(d.ID)
+				return p.Render(c, http.StatusOK, views.CurrencyConfirmPage(views.CurrencyConfirm{
+					Frame:           p.frame(c, "Change currency to "+change.To+"?", tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
+					ConfirmCurrency: page.ConfirmCurrency(change, form, path+"/edit", path+"/edit"),
+				}), nil)
+			}
+			return p.tenantEditForm(c, status, d, form)
+		},
+		To:   page.To[tenant.Tenant](tenantPath(d.ID)),
+		Done: func(t tenant.Tenant) string { return t.Name + " was saved." },
 	})
 }
