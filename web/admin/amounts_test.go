@@ -131,18 +131,19 @@ func TestAmbiguousAmountInEveryForm(t *testing.T) {
 	}
 }
 
-// In a currency of three decimals, the panel reads its own amounts without asking.
+// In a currency of three decimals, a point is the decimal mark and a comma is asked about. The panel reads its own
+// amounts without asking.
 func TestAmountsOfThreeDecimals(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
 	owner.Submit(business, webtest.Form("currency", "KWD"))
-	draft := webtest.With(owner.Get("/admin/types/new").Fields("main form.row"), "name", "Lunch", "unit_cents", "12.505")
+	draft := webtest.With(owner.Get("/admin/types/new").Fields("main form.row"), "name", "Lunch", "unit_cents", "12,505")
 	refused := owner.Post("/admin/types/new", draft)
-	if got := refused.Text("#field-unit_cents-error"); got != question("12.505", "KWD") {
+	if got := refused.Text("#field-unit_cents-error"); got != question("12,505", "KWD") {
 		t.Errorf("refused: %q", got)
 	}
-	webtest.With(draft, "unit_cents_choice", "12.505=12505", "example", "25.01")
+	webtest.With(draft, "unit_cents_choice", "12,505=12505", "example", "25.010")
 	if got := owner.Post("/admin/types/earns", draft, "Hx-Request", "true").Text("#earns"); !strings.Contains(got, "2 points") {
 		t.Errorf("the preview says %q", got)
 	}

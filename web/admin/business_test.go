@@ -14,6 +14,10 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/webtest"
 )
@@ -153,6 +157,77 @@ func TestCurrencyCannotChangeAfterSales(t *testing.T) {
 	kept.Set("currency", "SEK")
 	if a := owner.Post(business, kept); a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != webtest.Message("Currency", core.Violation{Rule: "currency_in_use"}) {
 		t.Errorf("answered %d %q", a.Code, a.Text(".invalid-feedback"))
+	}
+}
+
+// A new currency before the first sale lists what the owner entered, before and after, and saves nothing until it is
+// confirmed; "1 point for every € 1.00" doesn't silently become "every KWD 0.100".
+func TestNewCurrencyListsAmounts(t *testing.T) {
+	t.Parallel()
+	for what, path := range map[string]string{"the settings": business, "the guide": guide + "/business"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t)
+			s.Exec("update loyalty.tenant set confirm_above_cents = 25050 where id = $1", s.By.Tenant.ID)
+			s.Type("Food", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 550})
+			s.Coupon(coupon.New{Name: new("Welcome"), BenefitType: new("amount"), BenefitValue: new(int64(1999))})
+			s.AddReward(reward.New{Name: new("Cake"), PointsCost: new(int64(10)), CostCents: new(int64(275))})
+			owner := s.signedIn(core.Owner)
+			form := webtest.With(owner.Get(path).Fields("form:has([name=currency])"), "country", "JP", "currency", "JPY")
+			asked := owner.Post(path, form)
+			wants(t, "listed", asked.Texts("#currency-change li"), []string{
+				"Food Now: 1 point for every € 1.00 → Then: 1 point for every ¥ 1",
+				"Food Now: € 5.50 minimum spend → Then: ¥ 6 minimum spend (rounded)",
+				"Cake Now: Costs you € 2.75 → Then: Costs you ¥ 3 (rounded)",
+				"Welcome Now: € 19.99 off → Then: ¥ 20 off (rounded)",
+				"All sales Now: Confirmed above € 250.50 → Then: Confirmed above ¥ 251 (rounded)",
+			})
+			if now := owner.Get(business); asked.Code != http.StatusOK || chosen(now, "currency") != "EUR" || now.Value("#field-confirm_above_cents") != "250.50" {
+				t.Errorf("asked with %d; the currency is %s, the ceiling %s", asked.Code, chosen(now, "currency"), now.Value("#field-confirm_above_cents"))
+			}
+			confirmed := asked.Fields("#currency-change")
+			button := asked.Find("#currency-change button.btn-primary")
+			confirmed.Set(button.AttrOr("name", ""), button.AttrOr("value", ""))
+			s.Type("Late", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 200})
+			again := owner.Post(path, confirmed)
+			if got := len(again.Texts("#currency-change li")); got != 6 {
+				t.Fatalf("a rule that was created meanwhile isn't listed: %d", got)
+			}
+			button = again.Find("#currency-change button.btn-primary")
+			confirmed.Set(button.AttrOr("name", ""), button.AttrOr("value", ""))
+			owner.Submit(path, confirmed)
+			if now := owner.Get(business); chosen(now, "currency") != "JPY" || chosen(now, "country") != "JP" || now.Value("#field-confirm_above_cents") != "251" {
+				t.Errorf("the currency is %s, the ceiling %s", chosen(now, "currency"), now.Value("#field-confirm_above_cents"))
+			}
+		})
+	}
+}
+
+// Withdrawn currencies and former names of countries aren't offered. A business that has such a currency keeps it.
+func TestChoicesOfToday(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(core.Owner)
+	offered := func(field string) string { return strings.Join(owner.Get(business).Texts("#field-"+field+" option"), "\n") }
+	for _, old := range []string{"HRK", "BGN", "ANG", "CUC", "SLL", "ZWL", "MRO", "VEF"} {
+		if strings.Contains(offered("currency"), old) {
+			t.Errorf("%s is offered", old)
+		}
+	}
+	for _, name := range []string{"Eswatini", "North Macedonia", "Türkiye", "Czechia", "Cabo Verde"} {
+		if !strings.Contains(offered("country"), name) {
+			t.Errorf("%s isn't offered", name)
+		}
+	}
+	for _, name := range []string{"Swaziland", "Turkey", "Czech Republic", "Cape Verde", "\nMacedonia", "Burma\n", "Netherlands Antilles"} {
+		if strings.Contains(offered("country"), name) {
+			t.Errorf("%s is offered", name)
+		}
+	}
+	s.Exec("update loyalty.tenant set currency = 'HRK' where id = $1", s.By.Tenant.ID)
+	form := webtest.With(owner.Get(business).Fields("form:has([name=currency])"), "name", "Split")
+	if saved := owner.Submit(business, form); chosen(saved, "currency") != "HRK" || saved.Value("#field-name") != "Split" {
+		t.Errorf("saved: %s %s", chosen(saved, "currency"), saved.Value("#field-name"))
 	}
 }
 

@@ -611,7 +611,7 @@ func TestAmountsOfOtherCurrencies(t *testing.T) {
 	t.Parallel()
 	for currency, want := range map[string]string{"JPY": "0 2,450", "KWD": "3 2.450", "EUR": "2 24.50"} {
 		s := newShop(t)
-		if _, err := s.services.Tenants.EditSettings(t.Context(), s.By, tenant.SettingsEdit{Currency: core.Set(currency)}); err != nil {
+		if _, err := s.services.Tenants.EditSettings(t.Context(), s.By, tenant.SettingsEdit{Currency: core.Set(currency), Confirmed: "EUR-" + currency + " rule:100"}); err != nil {
 			t.Fatal(err)
 		}
 		a := s.signedIn(core.Cashier).Get("/till?spend_amount_cents=2450")
