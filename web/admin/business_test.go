@@ -196,6 +196,9 @@ func TestNewCurrencyListsAmounts(t *testing.T) {
 			button = again.Find("#currency-change button.btn-primary")
 			confirmed.Set(button.AttrOr("name", ""), button.AttrOr("value", ""))
 			owner.Submit(path, confirmed)
+			if log := owner.Get("/admin/audit").Text("main"); !strings.Contains(log, "€ 250.50") || !strings.Contains(log, "¥ 251") {
+				t.Errorf("the audit log says %s", log)
+			}
 			if now := owner.Get(business); chosen(now, "currency") != "JPY" || chosen(now, "country") != "JP" || now.Value("#field-confirm_above_cents") != "251" {
 				t.Errorf("the currency is %s, the ceiling %s", chosen(now, "currency"), now.Value("#field-confirm_above_cents"))
 			}

@@ -164,13 +164,14 @@ func AuditEntry(l audit.Line, t core.Tenant, now time.Time, fill func(blank stri
 	} else if kind == string(core.ByAdmin) {
 		e.By = "by the platform"
 	}
+	before, after := inItsCurrency(t, l)
 	for _, ch := range l.Changes {
 		if ch.Old != nil && ch.New != nil && *ch.Old == *ch.New {
 			continue // it says in what the others are
 		}
 		e.Made = e.Made && ch.Old == nil
 		e.Changes = append(e.Changes, ui.EntryChange{
-			Field: auditField(ch.Field), Old: auditValue(t, ch.Field, ch.Old), New: auditValue(t, ch.Field, ch.New),
+			Field: auditField(ch.Field), Old: auditValue(before, ch.Field, ch.Old), New: auditValue(after, ch.Field, ch.New),
 		})
 	}
 	return e
@@ -254,6 +255,21 @@ func auditField(name string) string {
 	}
 	words := strings.ReplaceAll(name, "_", " ")
 	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// inItsCurrency returns the business with the currencies of the old and the new values, which differ where the currency
+// was changed.
+func inItsCurrency(t core.Tenant, l audit.Line) (before, after core.Tenant) {
+	before, after = t, t
+	for _, ch := range l.Changes {
+		if ch.Field == "currency" && ch.Old != nil {
+			before.Currency = *ch.Old
+		}
+		if ch.Field == "currency" && ch.New != nil {
+			after.Currency = *ch.New
+		}
+	}
+	return before, after
 }
 
 // auditValue formats a value: money with its currency, times in the time zone of the business.

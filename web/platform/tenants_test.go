@@ -11,8 +11,10 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/webtest"
 )
@@ -256,6 +258,31 @@ func TestCountryAndNamePropose(t *testing.T) {
 		t.Errorf("without an address: %q, %s", got, refused.Text(".invalid-feedback"))
 	}
 	k.Submitted("/platform/tenants/new", refused.Fields("form.form-card"))
+}
+
+// A person of the platform is asked, too, before the amounts of a business get another currency.
+func TestNewCurrencyListsAmounts(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	s := shoptest.In(t, k.shop.DB)
+	s.Type("Food", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100})
+	path := fmt.Sprint("/platform/tenants/", s.By.Tenant.ID)
+	form := k.Get(path + "/edit").Fields("main form")
+	form.Set("currency", "KWD")
+	asked := k.Post(path+"/edit", form)
+	if got := asked.Texts("#currency-change li"); !slices.Equal(got, []string{"Food Now: 1 point for every € 1.00 → Then: 1 point for every KWD 1.000"}) {
+		t.Fatalf("answered %d, listed %q", asked.Code, got)
+	}
+	confirmed := asked.Fields("#currency-change")
+	button := asked.Find("#currency-change button.btn-primary")
+	confirmed.Set(button.AttrOr("name", ""), button.AttrOr("value", ""))
+	if to := k.Submitted(path+"/edit", confirmed); to != path {
+		t.Errorf("it leads to %s", to)
+	}
+	types, err := s.Sales.Types(t.Context(), s.By)
+	if err != nil || types[0].UnitCents != 1000 {
+		t.Errorf("the rule is %+v, %v", types, err)
+	}
 }
 
 // "edit": what was changed is written, and another plan is billed as billing does.
