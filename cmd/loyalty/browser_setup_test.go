@@ -160,3 +160,34 @@ func testCountryConflict(t *testing.T, c cafe) {
 	p.Click(submitOf("/admin/settings/business"))
 	p.WaitFor(done)
 }
+
+// A new currency lists the amounts that the owner entered before it is saved, and converts them.
+func testCurrencyChange(t *testing.T, c cafe) {
+	p := c.invited(t, "nour", "Nour Café")
+	p.Fill("country", "KW")
+	p.Fill("currency", "USD")
+	p.Click("#setup-form .btn-primary")
+	p.WaitFor("[name=points_per_unit]")
+	p.Fill("points_per_unit", "1")
+	p.Click("#setup-form .btn-primary")
+	p.WaitFor("[name=points_cost]")
+	p.Fill("name", "Cardamom coffee and a date cake of the day")
+	p.Fill("points_cost", "75")
+	p.Fill("cost_cents", "1.50")
+	p.Click("#setup-form .btn-primary")
+	p.WaitFor("[name=phone]")
+	const settings = "/admin/settings/business"
+	p.Open(settings)
+	p.Fill("confirm_above_cents", "250")
+	p.Click(submitOf(settings))
+	p.WaitFor(done)
+	p.Fill("currency", "KWD")
+	p.Click(submitOf(settings))
+	p.WaitForText("#currency-change", "1 point for every KWD 1.000")
+	look(t, p, "currency-change", nil)
+	p.Click("#currency-change .btn-primary")
+	p.WaitFor(done)
+	if got := evaluate[string](p, `["currency", "confirm_above_cents"].map((name) => document.getElementsByName(name)[0].value).join(" ")`); got != "KWD 250.000" {
+		t.Errorf("saved: %s", got)
+	}
+}

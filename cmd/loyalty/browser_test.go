@@ -73,6 +73,7 @@ func TestBrowser(t *testing.T) {
 		"PlatformInvoices":  testPlatformInvoices,
 		"SendWithoutScript": testSendWithoutJavaScript,
 		"TillPages":         testTillPages,
+		"CurrencyChange":    testCurrencyChange,
 		"TillDigits":        testTillDigits,
 		"TillSale":          testTillSale,
 		"TillScanner":       testTillScanner,
