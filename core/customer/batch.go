@@ -17,8 +17,8 @@ type Imported struct {
 
 // In the given order: of two customers with the same key, the first is created.
 const insertAllSQL = `
-	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
-	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, coalesce(created_at, @now), @now
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at, imported_at)
+	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, coalesce(created_at, @now), @now, @now
 	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @phones::text[], @phone_keys::text[],
 		@emails::text[], @email_keys::text[], @created_at::timestamptz[]) with ordinality
 		given (id, first_name, last_name, phone, phone_key, email, email_key, created_at, place)
@@ -56,47 +56,45 @@ func keysOf(all []Imported) (phones []string, emails []*string) {
 	return phones, emails
 }
 
-// Keys is a set of phone numbers and e-mail addresses, by the keys that find customers.
-type Keys struct{ phones, emails map[string]bool }
+// Taken has the customers of phone numbers and e-mail addresses, by the keys that find them.
+type Taken struct{ phones, emails map[string]core.ID }
 
-// NewKeys returns an empty set.
-func NewKeys() Keys { return Keys{map[string]bool{}, map[string]bool{}} }
-
-// Has reports whether one of the customer's keys is in the set.
-func (k Keys) Has(d Details) bool {
-	return k.phones[d.PhoneKey] || (d.EmailKey != nil && k.emails[*d.EmailKey])
-}
-
-// Add adds a customer's keys.
-func (k Keys) Add(d Details) {
-	k.phones[d.PhoneKey] = true
-	if d.EmailKey != nil {
-		k.emails[*d.EmailKey] = true
+// Find returns the customer who has one of these details' keys, and by which field, as an upsert finds them.
+func (t Taken) Find(d Details) (who core.ID, field string, found bool) {
+	if who, found = t.phones[d.PhoneKey]; found {
+		return who, "phone", true
 	}
+	if d.EmailKey != nil {
+		who, found = t.emails[*d.EmailKey]
+	}
+	return who, "email", found
 }
 
 const takenKeysSQL = `
-	select phone_key, null::text as email_key
+	select id, phone_key, null::text as email_key
 	from loyalty.customer
 	where tenant_id = @tenant_id
 		and phone_key = any(@phone_keys::text[])
 	union all
-	select null, email_key
+	select id, null, email_key
 	from loyalty.customer
 	where tenant_id = @tenant_id
 		and email_key = any(@email_keys::text[])`
 
-// TakenKeys returns the keys that existing customers have.
-func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Keys, error) {
+// TakenKeys returns which of the keys existing customers have.
+func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Taken, error) {
 	phones, emails := keysOf(all)
-	rows, err := db.All[struct{ PhoneKey, EmailKey *string }](ctx, tx, takenKeysSQL, db.Args{"phone_keys": phones, "email_keys": emails})
-	taken := NewKeys()
+	rows, err := db.All[struct {
+		ID                 core.ID
+		PhoneKey, EmailKey *string
+	}](ctx, tx, takenKeysSQL, db.Args{"phone_keys": phones, "email_keys": emails})
+	taken := Taken{map[string]core.ID{}, map[string]core.ID{}}
 	for _, r := range rows {
 		if r.PhoneKey != nil {
-			taken.phones[*r.PhoneKey] = true
+			taken.phones[*r.PhoneKey] = r.ID
 		}
 		if r.EmailKey != nil {
-			taken.emails[*r.EmailKey] = true
+			taken.emails[*r.EmailKey] = r.ID
 		}
 	}
 	return taken, err

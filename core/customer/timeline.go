@@ -18,7 +18,7 @@ type Entry struct {
 	Amount       int64 // signed
 	BalanceAfter int64
 	Cause        *core.ID // the sale, redemption or voucher
-	Reason       *string  // of an adjustment
+	Reason       *string  // of an adjustment or an opening balance
 
 	Voided        bool   // the sale or redemption was voided later
 	BalanceVoided *int64 // the balance after the void, if nothing happened in between: it has no entry of its own
@@ -91,7 +91,7 @@ var timelineList = db.NewList(selectEntry+` {filters} {position}
 	"sales":       "e.kind in ('earn', 'reversal')",
 	"redemptions": "e.kind in ('redemption', 'redemption_refund')",
 	"vouchers":    "e.kind = 'voucher'",
-	"adjustments": "e.kind in ('adjustment', 'merge')",
+	"adjustments": "e.kind in ('adjustment', 'merge', 'opening')",
 	"since":       "e.created_at >= @since",
 })
 

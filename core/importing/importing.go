@@ -4,10 +4,8 @@
 package importing
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
+	"strconv"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -34,6 +32,8 @@ type Import struct {
 	Repeated int64 // in a check: rows of customers whom an earlier row creates
 	Failed   int64 // rows with problems
 	Problems int64 // stored problems of the failed rows
+	Points   int64 // opening balances of the new customers
+	Stamps   int64 // likewise
 	Attempt  int64 // counts the checks and the import of the file
 
 	ActorName string // who uploaded the file or, once it is imported, who started that
@@ -107,7 +107,7 @@ func (s *Service) List(ctx context.Context, by core.Actor) ([]Import, error) {
 // Check queues a check of every row with these columns, which counts what an import would do. A
 // file may be checked again until it is imported.
 func (s *Service) Check(ctx context.Context, by core.Actor, id core.ID, m Mapping) (Import, error) {
-	return s.change(ctx, by, id, func(tx *db.Tx, file sheet) (Import, error) {
+	return change(ctx, s, by, id, lockFirstPieceSQL, func(tx *db.Tx, file firstPiece) (Import, error) {
 		if err := customer.RequireCountry(by); err != nil {
 			return Import{}, err
 		}
@@ -116,17 +116,27 @@ func (s *Service) Check(ctx context.Context, by core.Actor, id core.ID, m Mappin
 		default:
 			return Import{}, ErrStep
 		}
-		if err := m.validate(int(file.Columns)); err != nil {
+		if m.Encoding == "" {
+			m.Encoding = file.Encoding
+		}
+		l, err := file.layout(m.Encoding)
+		if err != nil {
 			return Import{}, err
 		}
-		return s.start(ctx, tx, by, checkSQL, db.Args{"id": id, "mapping": m.Columns, "has_header": m.HasHeader, "now": tx.Now})
+		if err := m.validate(l, file.Encoding); err != nil {
+			return Import{}, err
+		}
+		return s.start(ctx, tx, by, checkSQL, db.Args{
+			"id": id, "encoding": m.Encoding, "header_record": m.Header, "columns": len(m.Columns), "mapping": m.Columns,
+			"date_order": m.DateOrder, "now": tx.Now,
+		})
 	})
 }
 
 // Run queues the import of a file that was checked, once. A tenant has one running import. A file
 // whose new customers exceed the plan is refused as a whole with usage.ErrLimit.
 func (s *Service) Run(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
-	return s.change(ctx, by, id, func(tx *db.Tx, file sheet) (Import, error) {
+	return change(ctx, s, by, id, lockImportSQL, func(tx *db.Tx, file sheet) (Import, error) {
 		switch file.Status {
 		case Running, Done:
 			return file.Import, nil
@@ -137,8 +147,12 @@ func (s *Service) Run(ctx context.Context, by core.Actor, id core.ID) (Import, e
 		if err := customer.RequireCountry(by); err != nil {
 			return Import{}, err
 		}
-		if err := usage.Check(ctx, tx, usage.Customers, file.Created); err != nil {
+		room, limited, err := usage.Room(ctx, tx, usage.Customers)
+		if err != nil {
 			return Import{}, err
+		}
+		if limited && file.Created > room {
+			return Import{}, refuseAboveLimit(file.Created, room)
 		}
 		if err := file.log(tx, by, "import.run", map[string]any{"rows": file.Rows, "new_customers": file.Created}); err != nil {
 			return Import{}, err
@@ -168,7 +182,7 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, by core.Actor, statement
 // Cancel stops a running import: the customers it has created stay. A file that is not being
 // imported is discarded.
 func (s *Service) Cancel(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
-	return s.change(ctx, by, id, func(tx *db.Tx, file sheet) (Import, error) {
+	return change(ctx, s, by, id, lockImportSQL, func(tx *db.Tx, file sheet) (Import, error) {
 		if err := db.Queue(tx, deleteFileSQL, db.Args{"id": id}); err != nil {
 			return Import{}, err
 		}
@@ -197,15 +211,43 @@ func (i Import) log(tx *db.Tx, by core.Actor, action string, facts map[string]an
 	return audit.Write(tx, by, audit.Entry{Action: action, Subject: "import", ID: i.ID.String(), Name: i.FileName, New: facts})
 }
 
-// change runs fn with an import that is locked until the commit.
-func (s *Service) change(ctx context.Context, by core.Actor, id core.ID, fn func(tx *db.Tx, file sheet) (Import, error)) (Import, error) {
+// change runs fn with an import that a statement locks until the commit.
+func change[File any](
+	ctx context.Context, s *Service, by core.Actor, id core.ID, lock string, fn func(tx *db.Tx, file File) (Import, error),
+) (Import, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Import, error) {
-		file, err := db.One[sheet](ctx, tx, lockImportSQL, db.Args{"id": id})
+		file, err := db.One[File](ctx, tx, lock, db.Args{"id": id})
 		if err != nil {
 			return Import{}, err
 		}
 		return fn(tx, file)
 	})
+}
+
+// refuseAboveLimit says how many of an import's new customers fit the plan.
+func refuseAboveLimit(customers, room int64) *core.Error {
+	message := FitsPlan(customers, room) + ". Upgrade, or shorten the file."
+	return &core.Error{Kind: usage.ErrLimit.Kind, Code: usage.ErrLimit.Code, Message: message, Cause: usage.ErrLimit}
+}
+
+// FitsPlan says how many new customers fit a plan that has room for some: "412 of 500 fit your plan".
+func FitsPlan(customers, room int64) string {
+	if room <= 0 {
+		return "No more customers fit your plan"
+	}
+	fit := " fit your plan"
+	if room == 1 {
+		fit = " fits your plan"
+	}
+	return strconv.FormatInt(room, 10) + " of " + strconv.FormatInt(customers, 10) + fit
+}
+
+// Room returns how many more customers the actor's plan allows. false: it has no limit.
+func (s *Service) Room(ctx context.Context, by core.Actor) (room int64, limited bool, err error) {
+	if err := by.Require(core.Manager); err != nil {
+		return 0, false, err
+	}
+	return usage.ReadRoom(ctx, s.db, by, usage.Customers)
 }
 
 // DiscardWaiting discards the tenant's files that were not imported: a customer who is erased may
@@ -229,14 +271,20 @@ const problemsRead = 1_000
 // ListProblems returns at most limit problems of an import, in the order of the file, or
 // core.ErrNotFound.
 func (s *Service) ListProblems(ctx context.Context, by core.Actor, id core.ID, limit int) ([]Problem, error) {
-	return s.problemsAfter(ctx, by, id, Problem{}, limit)
+	return s.problemsAfter(ctx, by, id, listProblemsSQL, Problem{}, limit)
 }
 
-func (s *Service) problemsAfter(ctx context.Context, by core.Actor, id core.ID, last Problem, limit int) ([]Problem, error) {
+// ListDuplicates returns at most limit rows that aren't imported because they repeat another row or an existing
+// customer, in the order of the file, or core.ErrNotFound.
+func (s *Service) ListDuplicates(ctx context.Context, by core.Actor, id core.ID, limit int) ([]Problem, error) {
+	return s.problemsAfter(ctx, by, id, listDuplicatesSQL, Problem{}, limit)
+}
+
+func (s *Service) problemsAfter(ctx context.Context, by core.Actor, id core.ID, statement string, last Problem, limit int) ([]Problem, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	rows, err := db.ReadAll[problemRow](ctx, s.db, by, listProblemsSQL, db.Args{
+	rows, err := db.ReadAll[problemRow](ctx, s.db, by, statement, db.Args{
 		"id": id, "row": last.FileRow, "field": last.Field, "limit": limit,
 	})
 	if err == nil && len(rows) == 0 {
@@ -245,15 +293,18 @@ func (s *Service) problemsAfter(ctx context.Context, by core.Actor, id core.ID, 
 	list := make([]Problem, len(rows))
 	for i, r := range rows {
 		list[i] = Problem{FileRow: r.FileRow, Field: r.Field, Value: r.Value, Violation: core.ParseViolation(r.Message)}
+		if r.Duplicate {
+			list[i].Repeats = &Repeated{Name: r.Name, Row: list[i].Limit, Customer: r.CustomerID, CustomerName: r.CustomerName}
+		}
 	}
 	return list, err
 }
 
-// EachProblem calls each for every problem of an import, in the order of the file, or returns
+// EachProblem calls each for every problem and duplicate of an import, in the order of the file, or returns
 // core.ErrNotFound. It reads them in parts, so that few are in memory.
 func (s *Service) EachProblem(ctx context.Context, by core.Actor, id core.ID, each func(Problem) error) error {
 	for last, more := (Problem{}), true; more; {
-		list, err := s.problemsAfter(ctx, by, id, last, problemsRead)
+		list, err := s.problemsAfter(ctx, by, id, listAllProblemsSQL, last, problemsRead)
 		if err != nil {
 			return err
 		}
@@ -268,52 +319,24 @@ func (s *Service) EachProblem(ctx context.Context, by core.Actor, id core.ID, ea
 	return nil
 }
 
-// Preview is the beginning of a file, and how it would be read.
-type Preview struct {
-	Import
-	Mapping
-	Beginning []PreviewRow
+// Shared is a phone number or an e-mail address that several rows have.
+type Shared struct {
+	Field        Field
+	Value        string // as the first of the rows has it
+	Rows         int64  // that have it, also the row that is imported
+	Row          int64  // that is imported; 0: an existing customer has it
+	Customer     *core.ID
+	CustomerName string
 }
 
-// PreviewRow is an unconverted row of a file, with a cell for each column.
-type PreviewRow struct {
-	FileRow int64
-	Cells   []string
-	Broken  *core.Violation // why it can't be read; nil: it can
-}
+// maxShared is how many shared values are listed: those of the most rows.
+const maxShared = 10
 
-// previewRows is how many rows a preview shows.
-const previewRows = 10
-
-// Preview returns the first rows of a file that has not been imported yet, and its columns as they
-// were chosen or, before that, guessed from the header row.
-func (s *Service) Preview(ctx context.Context, by core.Actor, id core.ID) (Preview, error) {
+// ListShared returns the phone numbers and e-mail addresses that at least three rows share, those of the most rows
+// first: numbers that stand for none, and addresses of families.
+func (s *Service) ListShared(ctx context.Context, by core.Actor, id core.ID) ([]Shared, error) {
 	if err := by.Require(core.Manager); err != nil {
-		return Preview{}, err
+		return nil, err
 	}
-	file, err := db.ReadOne[firstPiece](ctx, s.db, by, firstPieceSQL, db.Args{"id": id})
-	if err != nil {
-		return Preview{}, err
-	}
-	rows, err := readRecords(bytes.NewReader(file.Content), file.Delimiter, file.Encoding, 0, 0)
-	if err != nil {
-		return Preview{}, err
-	}
-	p := Preview{Import: file.Import, Mapping: Mapping{file.Mapping, file.HasHeader}}
-	for len(p.Beginning) < previewRows {
-		rec, err := rows.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return Preview{}, err
-		}
-		row := PreviewRow{FileRow: rec.row, Cells: make([]string, file.Columns), Broken: rec.broken}
-		copy(row.Cells, rec.cells)
-		if len(p.Beginning) == 0 && p.Columns == nil {
-			p.Mapping = guess(row.Cells)
-		}
-		p.Beginning = append(p.Beginning, row)
-	}
-	return p, nil
+	return db.ReadAll[Shared](ctx, s.db, by, listSharedSQL, db.Args{"id": id, "fewest": 3, "limit": maxShared})
 }

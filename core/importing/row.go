@@ -38,13 +38,24 @@ var Fields = []Field{
 
 // Mapping says how a file is read.
 type Mapping struct {
+	Encoding  Encoding // "": as recognised
+	Header    int64    // which row is the header row, of those that aren't empty: 1, 2 …; 0: none
 	Columns   []Field
-	HasHeader bool // the first row is a header row
+	DateOrder DateOrder // "": as the column says, else as the country does
 }
 
 // validate refuses a mapping with which no row could become a customer.
-func (m Mapping) validate(columns int) error {
+func (m Mapping) validate(l layout, recognised Encoding) error {
 	check := core.NewCheck(nil)
+	if !slices.Contains(Encodings, m.Encoding) {
+		check.Add("encoding", core.InvalidChoice)
+	} else if !m.Encoding.fits(recognised) {
+		check.Add("encoding", otherEncoding(recognised))
+	}
+	if !l.mayBeHeader(m.Header) {
+		check.Add("heading", core.InvalidChoice)
+	}
+	core.OneOf(check, "dates", m.DateOrder, "", DayFirst, MonthFirst)
 	seen := map[Field]bool{}
 	for _, f := range m.Columns {
 		switch {
@@ -56,7 +67,7 @@ func (m Mapping) validate(columns int) error {
 		}
 		seen[f] = true
 	}
-	if len(m.Columns) != columns {
+	if len(m.Columns) != l.columns(m.Header) {
 		check.Add("columns", core.InvalidChoice)
 	}
 	if !seen[PhoneField] {
@@ -69,25 +80,11 @@ func (m Mapping) validate(columns int) error {
 	return check.Err()
 }
 
-// guess maps the columns of a file by their names. A first row that looks like a customer is no
-// header row.
-func guess(first []string) Mapping {
-	m := Mapping{Columns: make([]Field, len(first))}
-	known, isCustomer := false, false
-	for i, cell := range first {
-		if f, ok := headers[simplify(cell)]; ok && !slices.Contains(m.Columns, f) {
-			m.Columns[i], known = f, true
-		}
-		isCustomer = isCustomer || core.IsEmail(cell) || len(digitsOf(cell)) > 6
+func otherEncoding(recognised Encoding) core.Violation {
+	if recognised.isUTF16() {
+		return core.Violation{Rule: "only_utf16"}
 	}
-	m.HasHeader = known || !isCustomer
-	// With "Förnamn" and "Efternamn", a column "Namn" isn't needed.
-	if slices.Contains(m.Columns, FirstNameField) && slices.Contains(m.Columns, LastNameField) {
-		if i := slices.Index(m.Columns, FullNameField); i >= 0 {
-			m.Columns[i] = NoField
-		}
-	}
-	return m
+	return core.Violation{Rule: "not_utf16"}
 }
 
 // simplify returns the letters of a column's name, in lower case and without accents.
@@ -138,6 +135,7 @@ var headers = func() map[string]Field {
 
 // validRow is a row without problems.
 type validRow struct {
+	row int64
 	customer.Details
 	createdAt      *time.Time // nil: now
 	points, stamps int64
@@ -149,15 +147,26 @@ type Problem struct {
 	Field   string // "": the row as a whole
 	Value   string // the beginning of the cell
 	core.Violation
+	Repeats *Repeated // of a row that isn't imported because it repeats something; else nil
+}
+
+// Repeated is what a row repeats: another row or an existing customer with the same phone number or e-mail address,
+// which is the problem's field.
+type Repeated struct {
+	Name         string   // of the customer in the row
+	Row          int64    // the row that is repeated; 0: a customer
+	Customer     *core.ID // nil: a row
+	CustomerName string   // as they are called now
 }
 
 // rowReader turns records into customers.
 type rowReader struct {
-	fields  []Field
-	columns int64
-	country string
-	zone    *time.Location
-	now     time.Time
+	fields    []Field
+	columns   int64
+	country   string
+	dateOrder DateOrder
+	zone      *time.Location
+	now       time.Time
 }
 
 // read returns the customer of a record, or every problem with it.
@@ -169,9 +178,14 @@ func (rr rowReader) read(rec record) (validRow, []Problem) {
 		return validRow{}, []Problem{{FileRow: rec.row, Violation: core.Violation{Rule: "too_many_values", Limit: rr.columns, Other: strconv.Itoa(len(rec.cells))}}}
 	}
 	values := map[Field]string{}
+	damaged := core.Fields{}
 	for i, field := range rr.fields {
-		if i < len(rec.cells) {
-			values[field] = rec.cells[i]
+		if i >= len(rec.cells) || field == NoField {
+			continue
+		}
+		values[field] = field.clean(rec.cells[i])
+		if v := field.damage(values[field]); v != nil {
+			damaged.Add(string(field), *v)
 		}
 	}
 	first, last := values[FirstNameField], values[LastNameField]
@@ -180,8 +194,18 @@ func (rr rowReader) read(rec record) (validRow, []Problem) {
 	}
 	phone, email := values[PhoneField], values[EmailField]
 	details, err := customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: &email}.Validate(rr.country)
-	check := core.NewCheck(violations(err))
+	if v := damaged[string(FullNameField)]; v != nil {
+		damaged[string(FirstNameField)] = v // as its other violations are told
+		delete(damaged, string(FullNameField))
+	}
+	check := core.NewCheck(damaged)
+	for field, broken := range violations(err) {
+		for _, v := range broken {
+			check.Add(field, v)
+		}
+	}
 	r := validRow{
+		row:       rec.row,
 		Details:   details,
 		createdAt: rr.createdAt(check, values[CreatedAtField]),
 		points:    balance(check, PointsField, values[PointsField]),
@@ -211,7 +235,7 @@ func violations(err error) core.Fields {
 const maxShown = 100
 
 func shortened(value string) string {
-	letters := []rune(strings.ReplaceAll(value, "\n", " "))
+	letters := []rune(strings.ToValidUTF8(strings.NewReplacer("\n", " ", "\x00", "").Replace(value), "\uFFFD"))
 	if len(letters) <= maxShown {
 		return string(letters)
 	}
@@ -244,20 +268,14 @@ func isCapital(word string) bool {
 	return false
 }
 
-// The formats of days, and of times after them. A date with slashes begins with the day, as it
-// does outside the United States.
-var (
-	days  = []string{"2006-1-2", "2.1.2006", "2/1/2006", "2-1-2006", "2006/1/2", "20060102"}
-	times = []string{"", " 15:04", " 15:04:05"}
-)
-
-// createdAt reads a day or a time in the tenant's zone.
 func (rr rowReader) createdAt(check *core.Check, text string) *time.Time {
 	if text == "" {
 		return nil
 	}
-	at, ok := parseInstant(text, rr.zone)
+	at, ok := parseInstant(text, rr.dateOrder, rr.zone)
 	switch {
+	case !ok && isDateSerial(text):
+		check.Add("created_at", core.Violation{Rule: "date_serial"})
 	case !ok:
 		check.Add("created_at", core.Violation{Rule: "day"})
 	case at.Before(time.Unix(0, 0)): // no list goes further back
@@ -268,37 +286,13 @@ func (rr rowReader) createdAt(check *core.Check, text string) *time.Time {
 	return &at
 }
 
-func parseInstant(text string, zone *time.Location) (time.Time, bool) {
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at.UTC().Truncate(time.Millisecond), true
-	}
-	text = strings.Replace(core.TypedNumber(text), "T", " ", 1)
-	for _, day := range days {
-		for _, clock := range times {
-			read, err := time.Parse(day+clock, text)
-			if err != nil {
-				continue
-			}
-			if clock == "" {
-				return core.StartOfDate(read, zone).UTC(), true
-			}
-			return time.Date(read.Year(), read.Month(), read.Day(), read.Hour(), read.Minute(), read.Second(), 0, zone).UTC(), true
-		}
-	}
-	return time.Time{}, false
-}
-
-var ungrouped = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "'", "", "’", "")
-
-// balance reads a whole number, with at most spaces or apostrophes between its thousands. A comma
-// or a point could separate thousands or fractions, and a wrong guess would be wrong by a factor
-// of a thousand.
+// balance reads a whole number.
 func balance(check *core.Check, field Field, text string) int64 {
 	if text == "" {
 		return 0
 	}
-	n, err := strconv.ParseInt(ungrouped.Replace(core.TypedNumber(text)), 10, 64)
-	if err != nil {
+	n, ok := wholeNumber(text)
+	if !ok {
 		check.Add(string(field), core.MustBeInteger)
 		return 0
 	}

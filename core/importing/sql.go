@@ -6,9 +6,12 @@ import (
 	"example.com/loyalty/core"
 )
 
-const importColumns = `i.id, i.status, i.file_name, i.size, i.records - i.heading::int as rows, i.done_count as done,
+const importColumns = `i.id, i.status, i.file_name, i.size, greatest(i.records - ` + headerRecord + `, 0) as rows, i.done_count as done,
 		i.created_count as created, i.found_count as found, i.repeated_count as repeated, i.failed_count as failed,
-		i.problem_count as problems, i.attempt, i.actor_name, i.created_at, i.ended_at`
+		i.problem_count as problems, i.opening_points as points, i.opening_stamps as stamps, i.attempt, i.actor_name, i.created_at, i.ended_at`
+
+// An earlier build stored whether the first row is the header row.
+const headerRecord = `coalesce(i.header_record, i.heading::int)`
 
 // Files that begin to arrive at once are counted one after the other.
 const lockUploadsSQL = `
@@ -40,7 +43,9 @@ const arrivedSQL = `
 		encoding = @encoding,
 		columns = @columns,
 		records = @records,
-		heading = @has_header,
+		heading = @header_record::bigint > 0,
+		header_record = @header_record::bigint,
+		dates = @dates::jsonb,
 		moved_at = @now
 	where tenant_id = @tenant_id
 		and id = @id
@@ -77,35 +82,45 @@ const listImportsSQL = `
 type sheet struct {
 	Import
 	Delimiter string
-	Encoding  string
+	Encoding  Encoding
 	Columns   int64
-	HasHeader bool
+	Header    int64   // of the rows that aren't empty; 0: none
 	Mapping   []Field // nil: not chosen yet
+	DateOrder DateOrder
+	Dates     []DateColumn
 }
 
-const sheetColumns = importColumns + `, i.delimiter, i.encoding, i.columns, i.heading as has_header, i.mapping`
+const sheetColumns = importColumns + `, i.delimiter, i.encoding, i.columns, ` + headerRecord + ` as header, i.mapping, i.date_order, i.dates`
 
 type firstPiece struct {
 	sheet
 	Content []byte
 }
 
-// The rows of a preview always fit into the first piece of the file.
-const firstPieceSQL = `
+const (
+	// The rows of a preview always fit into the first piece of the file.
+	firstPieceSQL = `
 	select ` + sheetColumns + `, c.content
 	from loyalty.customer_import i
-	join loyalty.customer_import_chunk c on c.tenant_id = i.tenant_id and c.import_id = i.id and c.seq = 0
+	join loyalty.customer_import_chunk c on c.tenant_id = i.tenant_id and c.import_id = i.id and c.seq = 0` + arrived
+
+	// The piece of a file that was imported is gone.
+	lockFirstPieceSQL = `
+	select ` + sheetColumns + `, coalesce(c.content, '') as content
+	from loyalty.customer_import i
+	left join loyalty.customer_import_chunk c on c.tenant_id = i.tenant_id and c.import_id = i.id and c.seq = 0` + arrived + `
+	for no key update of i`
+
+	lockImportSQL = `
+	select ` + sheetColumns + `
+	from loyalty.customer_import i` + arrived + `
+	for no key update`
+
+	arrived = `
 	where i.tenant_id = @tenant_id
 		and i.id = @id
 		and i.status <> 'arriving'`
-
-const lockImportSQL = `
-	select ` + sheetColumns + `
-	from loyalty.customer_import i
-	where i.tenant_id = @tenant_id
-		and i.id = @id
-		and i.status <> 'arriving'
-	for no key update`
+)
 
 const (
 	fromTheStart = rewind + `,
@@ -121,6 +136,8 @@ const (
 		repeated_count = 0,
 		failed_count = 0,
 		problem_count = 0,
+		opening_points = 0,
+		opening_stamps = 0,
 		moved_at = @now`
 
 	thisImport = `
@@ -130,8 +147,12 @@ const (
 
 	checkSQL = fromTheStart + `,
 		status = 'checking',
+		encoding = @encoding,
+		header_record = @header_record::bigint,
+		heading = @header_record::bigint > 0,
+		columns = @columns,
 		mapping = @mapping,
-		heading = @has_header` + thisImport
+		date_order = @date_order` + thisImport
 
 	runSQL = fromTheStart + `,
 		status = 'running',
@@ -167,16 +188,60 @@ const deleteFileSQL = `
 type problemRow struct {
 	FileRow               int64
 	Field, Value, Message string
+	Duplicate             bool
+	Name                  string
+	CustomerID            *core.ID
+	CustomerName          string
 }
 
-const listProblemsSQL = `
-	select file_row, field, value, message
-	from loyalty.customer_import_problem
-	where tenant_id = @tenant_id
-		and import_id = @id
-		and (file_row, field) > (@row, @field)
-	order by file_row, field
+const (
+	listProblemsSQL = selectProblems + `
+		and not p.duplicate` + problemsInOrder
+
+	listDuplicatesSQL = selectProblems + `
+		and p.duplicate` + problemsInOrder
+
+	listAllProblemsSQL = selectProblems + problemsInOrder
+
+	// A customer who was merged since is called as the one who was kept.
+	selectProblems = `
+	select p.file_row, p.field, p.value, p.message, p.duplicate, p.name, coalesce(k.id, c.id) as customer_id,
+		coalesce(k.first_name || ' ' || k.last_name, c.first_name || ' ' || c.last_name, '') as customer_name
+	from loyalty.customer_import_problem p
+	left join loyalty.customer c on c.tenant_id = p.tenant_id and c.id = p.customer_id
+	left join loyalty.customer k on k.tenant_id = c.tenant_id and k.id = c.merged_into
+	where p.tenant_id = @tenant_id
+		and p.import_id = @id
+		and (p.file_row, p.field) > (@row, @field)`
+
+	problemsInOrder = `
+	order by p.file_row, p.field
 	limit @limit`
+)
+
+// A row that repeats another has its number in the message.
+const listSharedSQL = `
+	with shared as (
+		select p.field, (array_agg(p.value order by p.file_row))[1] as value, count(*) + (p.customer_id is null)::int as rows,
+			case when p.customer_id is null then substr(p.message, length('` + repeatsRow + ` ') + 1)::bigint else 0 end as row, p.customer_id
+		from loyalty.customer_import_problem p
+		where p.tenant_id = @tenant_id
+			and p.import_id = @id
+			and p.duplicate
+		group by p.field, p.message, p.customer_id
+	)
+	select s.field, s.value, s.rows, s.row, c.id as customer, coalesce(c.first_name || ' ' || c.last_name, '') as customer_name
+	from shared s
+	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = s.customer_id
+	where s.rows >= @fewest
+	order by s.rows desc, s.row, s.field
+	limit @limit`
+
+// The rules of duplicates: the row that is repeated is the first one's number.
+const (
+	repeatsRow      = "repeats_row"
+	repeatsCustomer = "repeats_customer"
+)
 
 // progress is an import that a worker continues.
 type progress struct {
@@ -241,15 +306,18 @@ const saveProgressSQL = `
 		repeated_count = repeated_count + @repeated,
 		failed_count = failed_count + @failed,
 		problem_count = problem_count + @problems,
+		opening_points = opening_points + @points,
+		opening_stamps = opening_stamps + @stamps,
 		moved_at = @now,
 		ended_at = @ended_at
 	where tenant_id = @tenant_id
 		and id = @id`
 
 const insertProblemsSQL = `
-	insert into loyalty.customer_import_problem (tenant_id, import_id, file_row, field, value, message)
-	select @tenant_id, @id, file_row, field, value, message
-	from unnest(@rows::bigint[], @fields::text[], @values::text[], @messages::text[]) given (file_row, field, value, message)
+	insert into loyalty.customer_import_problem (tenant_id, import_id, file_row, field, value, message, duplicate, name, customer_id)
+	select @tenant_id, @id, file_row, field, value, message, duplicate, name, customer_id
+	from unnest(@rows::bigint[], @fields::text[], @values::text[], @messages::text[], @duplicates::boolean[], @names::text[], @customers::uuid[])
+		given (file_row, field, value, message, duplicate, name, customer_id)
 	returning 1`
 
 const stalledImportsSQL = `
@@ -286,9 +354,10 @@ const (
 
 	blankProblemsSQL = `
 	update loyalty.customer_import_problem
-	set value = ''
+	set value = '',
+		name = ''
 	where tenant_id = @tenant_id
-		and value <> ''`
+		and (value <> '' or name <> '')`
 
 	deleteArrivingSQL = `
 	delete from loyalty.customer_import

@@ -3,9 +3,11 @@ package importing
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"example.com/loyalty/core"
@@ -30,18 +32,16 @@ const (
 
 // What is wrong with a file as a whole.
 var (
-	errNoFile     = core.Invalid(core.Fields{"file": {core.Required}})
-	errEmptyFile  = refuseFile("empty_file", 0)
-	errNoRows     = refuseFile("no_rows", 0)
-	errTooBig     = refuseFile("max_megabytes", MaxSize>>20)
-	errTooMany    = refuseFile("max_rows", MaxRows)
-	errTooWide    = refuseFile("max_columns", maxColumns)
-	errWorkbook   = refuseFile("workbook", 0)
-	errUTF16      = refuseFile("utf16", 0)
-	errNotText    = refuseFile("not_csv", 0)
-	errReturnOnly = refuseFile("line_endings", 0)
-	errWaiting    = refuseFile("max_waiting", maxWaiting) // waiting files are deleted after a day (uploadKept)
-	errErased     = refuseFile("erased_meanwhile", 0)     // DiscardWaiting deleted it while it arrived
+	errNoFile    = core.Invalid(core.Fields{"file": {core.Required}})
+	errEmptyFile = refuseFile("empty_file", 0)
+	errNoRows    = refuseFile("no_rows", 0)
+	errTooBig    = refuseFile("max_megabytes", MaxSize>>20)
+	errTooMany   = refuseFile("max_rows", MaxRows)
+	errTooWide   = refuseFile("max_columns", maxColumns)
+	errWorkbook  = refuseFile("workbook", 0)
+	errNotText   = refuseFile("not_csv", 0)
+	errWaiting   = refuseFile("max_waiting", maxWaiting) // waiting files are deleted after a day (uploadKept)
+	errErased    = refuseFile("erased_meanwhile", 0)     // DiscardWaiting deleted it while it arrived
 )
 
 func refuseFile(rule string, limit int64) *core.Error {
@@ -126,13 +126,19 @@ func (s *Service) receive(ctx context.Context, by core.Actor, id core.ID, f File
 	if err != nil {
 		return nil, err
 	}
-	delimiter, encoding := guessDelimiter(first), utf8Text
-	rows, err := readRecords(&pieces{next: in.next, rest: first}, delimiter, encoding, 0, 0)
+	text := format{Encoding: UTF8}
+	if in.utf16 != "" {
+		text.Encoding = in.utf16
+	}
+	if text.Delimiter, err = text.guessDelimiter(first); err != nil {
+		return nil, err
+	}
+	rows, err := readRecords(&pieces{next: in.next, rest: first}, text, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	var hasHeader bool
-	var columns, total int64
+	var beginning layout
+	dates, total := dateColumns{}, int64(0)
 	for {
 		rec, err := rows.next()
 		if errors.Is(err, io.EOF) {
@@ -141,33 +147,44 @@ func (s *Service) receive(ctx context.Context, by core.Actor, id core.ID, f File
 		if err != nil {
 			return nil, err
 		}
-		if total++; total == 1 {
-			if rec.broken != nil {
-				return nil, core.Invalid(core.Fields{"file": {*rec.broken}})
-			}
-			hasHeader, columns = guess(rec.cells).HasHeader, int64(len(rec.cells))
+		if total++; total <= previewRows {
+			beginning = append(beginning, rec.kept())
 		}
-		if !isUTF8(rec.cells) {
-			encoding = windowsText
-		}
-		if total > MaxRows+1 {
+		dates.add(rec)
+		if total > MaxRows+previewRows {
 			return nil, errTooMany
 		}
 	}
+	header := beginning.header()
+	columns := beginning.columns(header)
 	switch {
 	case total == 0:
 		return nil, errEmptyFile
-	case total == 1 && hasHeader:
+	case total == 1 && beginning[0].Broken != nil:
+		return nil, core.Invalid(core.Fields{"file": {*beginning[0].Broken}})
+	case total == header:
 		return nil, errNoRows
-	case total > MaxRows && !hasHeader:
+	case total-header > MaxRows:
 		return nil, errTooMany
 	case columns > maxColumns:
 		return nil, errTooWide
 	}
+	if in.utf16 == "" {
+		text.Encoding = in.letters.encoding(by.Tenant.Country)
+	}
+	settled, err := json.Marshal(dates)
 	return db.Args{
-		"id": id, "size": in.size, "delimiter": delimiter, "encoding": encoding,
-		"columns": columns, "records": total, "has_header": hasHeader,
-	}, nil
+		"id": id, "size": in.size, "delimiter": text.Delimiter, "encoding": text.Encoding,
+		"columns": columns, "records": total, "header_record": header, "dates": string(settled),
+	}, err
+}
+
+// guessDelimiter guesses the separator from the beginning of a file.
+func (f format) guessDelimiter(first []byte) (string, error) {
+	const enough = 64 << 10
+	beginning := first[:min(len(first), enough)]
+	decoded, err := io.ReadAll(f.Encoding.decode(bytes.NewReader(bytes.TrimPrefix(beginning, []byte(f.Encoding.mark())))))
+	return guessDelimiter(string(decoded)), err
 }
 
 // addIncomplete queues the import of a file that begins to arrive, unless too many are waiting: then
@@ -198,6 +215,9 @@ type arriving struct {
 	buffer []byte
 	store  func(seq int64, piece []byte) error
 	size   int64
+
+	utf16   Encoding // "": something else
+	letters letters
 }
 
 // next stores the next piece and returns it, until the following call.
@@ -210,13 +230,18 @@ func (a *arriving) next() ([]byte, error) {
 	if a.size+int64(n) > MaxSize {
 		return nil, errTooBig
 	}
-	if err := refuseOtherFormats(piece, a.size == 0); err != nil {
+	isFirst := a.size == 0
+	if isFirst {
+		a.utf16 = guessUTF16(piece)
+	}
+	if err := a.refuseOtherFormats(piece, isFirst); err != nil {
 		return nil, err
 	}
 	if err := a.store(a.size/pieceSize, piece); err != nil {
 		return nil, err
 	}
 	a.size += int64(n)
+	a.letters.add(piece, isFirst)
 	return piece, nil
 }
 
@@ -232,42 +257,18 @@ func fill(piece []byte, from io.Reader) (n int, err error) {
 }
 
 // refuseOtherFormats refuses a file that is no CSV file, whatever its name.
-func refuseOtherFormats(piece []byte, isFirst bool) error {
-	begins := func(mark string) bool { return isFirst && bytes.HasPrefix(piece, []byte(mark)) }
+func (a *arriving) refuseOtherFormats(piece []byte, isFirst bool) error {
+	begins := func(marks ...string) bool {
+		start := strings.ToLower(strings.TrimSpace(string(piece[:min(len(piece), 64)])))
+		return isFirst && slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(start, mark) })
+	}
 	switch {
-	case begins("PK\x03\x04"), begins("\xD0\xCF\x11\xE0"):
+	case isFirst && (bytes.HasPrefix(piece, []byte("PK\x03\x04")) || bytes.HasPrefix(piece, []byte("\xD0\xCF\x11\xE0"))):
 		return errWorkbook
-	case begins("\xFF\xFE"), begins("\xFE\xFF"):
-		return errUTF16
-	case bytes.IndexByte(piece, 0) >= 0:
+	case a.utf16 != "":
+		return nil
+	case bytes.IndexByte(piece, 0) >= 0, begins("%pdf", "{\\rtf", "<!doctype", "<html", "<?xml", "<table"):
 		return errNotText
-	case isFirst && bytes.IndexByte(piece, '\r') >= 0 && bytes.IndexByte(piece, '\n') < 0:
-		return errReturnOnly
 	}
 	return nil
-}
-
-// guessDelimiter returns the delimiter that occurs most often in the first line: comma, semicolon or
-// tab.
-func guessDelimiter(beginning []byte) string {
-	counts := map[byte]int{}
-	quoted := false
-	for _, b := range bytes.TrimLeft(beginning, "\r\n") {
-		if b == '"' {
-			quoted = !quoted
-		}
-		if b == '\n' && !quoted {
-			break
-		}
-		if !quoted {
-			counts[b]++
-		}
-	}
-	best := byte(',')
-	for _, d := range []byte{';', '\t'} {
-		if counts[d] > counts[best] {
-			best = d
-		}
-	}
-	return string(best)
 }

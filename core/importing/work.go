@@ -51,19 +51,24 @@ func (s *Service) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 	}
 	var turn limit.Turn
 	defer turn.End()
-	rows, err := readRecords(s.file(ctx, by, id, p.Position, turn.End), p.Delimiter, p.Encoding, p.Position, p.FileRow)
+	rows, err := readRecords(s.file(ctx, by, id, p.Position, turn.End), format{p.Delimiter, p.Encoding}, p.Position, p.FileRow)
 	if err != nil {
 		return Import{}, err
 	}
-	if p.HasHeader && p.FileRow == 0 {
-		if _, err := rows.next(); err != nil {
-			return Import{}, err
+	if p.FileRow == 0 {
+		for range p.Header { // and the titles above it
+			if _, err := rows.next(); err != nil {
+				return Import{}, err
+			}
 		}
 	}
 	w := worker{
 		Service: s, by: by, progress: p, records: rows, turn: &turn,
-		rows:     rowReader{fields: p.Mapping, columns: p.Columns, country: p.Country, zone: zone, now: s.db.Now()},
-		expected: customer.NewKeys(),
+		rows: rowReader{
+			fields: p.Mapping, columns: p.Columns, country: p.Country, zone: zone, now: s.db.Now(),
+			dateOrder: p.orderOf(Mapping{Columns: p.Mapping, DateOrder: p.DateOrder}, p.Country),
+		},
+		expected: newFirstRows(),
 	}
 	for n := 1; ; n++ {
 		over, err := w.batchDone(ctx, p.Status == Running && n == s.slice)
@@ -109,8 +114,8 @@ type worker struct {
 	progress
 	records  *records
 	rows     rowReader
-	turn     *limit.Turn   // to compute, while rows are read
-	expected customer.Keys // in a check: of customers whom earlier batches would create
+	turn     *limit.Turn // to compute, while rows are read
+	expected firstRows   // in a check: of customers whom earlier batches would create
 }
 
 // batch is the rows of one transaction, and what comes of them.
@@ -152,14 +157,58 @@ func (w *worker) next(ctx context.Context) (batch, error) {
 		}
 		b.problems = append(b.problems, problems...)
 	}
-	b.position, b.fileRow = w.records.position(), w.records.row
+	b.position, b.fileRow = w.records.position, w.records.row
 	return b, nil
 }
 
-// outcome counts the customers of a batch.
+// outcome counts the customers of a batch, and names the rows that repeat something.
 type outcome struct {
 	created, found, repeated int64
-	expected                 []customer.Details // in a check: customers to be created
+	points, stamps           int64 // opening balances
+	duplicates               []Problem
+	expected                 []validRow // in a check: customers to be created
+}
+
+func (o *outcome) create(r validRow) {
+	o.created, o.points, o.stamps = o.created+1, o.points+r.points, o.stamps+r.stamps
+}
+
+// repeat adds a row that repeats another or, if that is 0, a customer.
+func (o *outcome) repeat(r validRow, field Field, row int64, who *core.ID) {
+	v, value := core.Violation{Rule: repeatsRow, Limit: row}, r.Phone
+	if row == 0 {
+		v.Rule = repeatsCustomer
+	}
+	if field == EmailField {
+		value = *r.Email
+	}
+	o.duplicates = append(o.duplicates, Problem{
+		FileRow: r.row, Field: string(field), Value: shortened(value), Violation: v,
+		Repeats: &Repeated{Name: shortened(r.FirstName + " " + r.LastName), Row: row, Customer: who},
+	})
+}
+
+// firstRows has the phone numbers and e-mail addresses of a file, each with the first row that has it.
+type firstRows struct{ phones, emails map[string]int64 }
+
+func newFirstRows() firstRows { return firstRows{map[string]int64{}, map[string]int64{}} }
+
+func (f firstRows) add(r validRow) {
+	f.phones[r.PhoneKey] = r.row
+	if r.EmailKey != nil {
+		f.emails[*r.EmailKey] = r.row
+	}
+}
+
+// find returns the row that a row repeats, and by which field; 0: none.
+func (f firstRows) find(r validRow) (row int64, field Field) {
+	if row := f.phones[r.PhoneKey]; row > 0 {
+		return row, PhoneField
+	}
+	if r.EmailKey != nil {
+		return f.emails[*r.EmailKey], EmailField
+	}
+	return 0, NoField
 }
 
 // batchDone does a batch and reports whether the job is over: after the last batch, after one that
@@ -206,12 +255,13 @@ func (w *worker) batchDone(ctx context.Context, queueRest bool) (over bool, err 
 	if err != nil {
 		return false, err
 	}
-	for _, details := range o.expected {
-		w.expected.Add(details)
+	for _, r := range o.expected {
+		w.expected.add(r)
 	}
 	w.Done += b.done()
 	w.Created, w.Found, w.Repeated, w.Failed = w.Created+o.created, w.Found+o.found, w.Repeated+o.repeated, w.Failed+b.failed
 	w.Problems += int64(len(b.problems))
+	w.Points, w.Stamps = w.Points+o.points, w.Stamps+o.stamps
 	w.Position, w.FileRow, w.Status, w.EndedAt = b.position, b.fileRow, status, ended
 	return b.last || queueRest, nil
 }
@@ -248,60 +298,89 @@ func withIDs(rows []validRow, now time.Time) []customer.Imported {
 }
 
 // insert creates new customers with the balances of the file. Existing ones stay as they are.
-func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []validRow) (outcome, error) {
+func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []validRow) (o outcome, err error) {
 	all := withIDs(rows, tx.Now)
 	created, err := customer.InsertAll(ctx, tx, all)
 	if err != nil {
 		return outcome{}, err
 	}
 	openings := make([]ledger.Opening, 0, len(created))
+	var others []validRow
 	for i, r := range rows {
-		if created[all[i].ID] {
-			openings = append(openings, ledger.Opening{Customer: all[i].ID, Points: r.points, Stamps: r.stamps})
+		if !created[all[i].ID] {
+			others = append(others, r)
+			continue
+		}
+		o.create(r)
+		openings = append(openings, ledger.Opening{Customer: all[i].ID, Points: r.points, Stamps: r.stamps})
+	}
+	if o.found = int64(len(others)); o.found > 0 {
+		taken, err := customer.TakenKeys(ctx, tx, withIDs(others, tx.Now))
+		if err != nil {
+			return outcome{}, err
+		}
+		for _, r := range others {
+			if who, field, ok := taken.Find(r.Details); ok {
+				o.repeat(r, Field(field), 0, &who)
+			}
 		}
 	}
-	n := int64(len(created))
 	starter := core.Actor{Kind: w.ActorKind, ID: w.ActorID, Name: w.ActorName, Tenant: w.by.Tenant}
-	return outcome{created: n, found: int64(len(rows)) - n}, ledger.OpenAll(tx, starter, "Import of "+w.FileName, openings)
+	return o, ledger.OpenAll(tx, starter, "Import of "+w.FileName, openings)
 }
 
 // predict counts what insert would do, after the batches before.
-func (w *worker) predict(ctx context.Context, tx *db.Tx, rows []validRow) (outcome, error) {
+func (w *worker) predict(ctx context.Context, tx *db.Tx, rows []validRow) (o outcome, err error) {
 	taken, err := customer.TakenKeys(ctx, tx, withIDs(rows, tx.Now))
 	if err != nil {
 		return outcome{}, err
 	}
-	var o outcome
-	earlier := customer.NewKeys()
+	batch := newFirstRows()
 	for _, r := range rows {
-		switch {
-		case taken.Has(r.Details):
+		if who, field, ok := taken.Find(r.Details); ok {
 			o.found++
-		case w.expected.Has(r.Details), earlier.Has(r.Details):
-			o.repeated++
-		default:
-			o.created++
-			o.expected = append(o.expected, r.Details)
-			earlier.Add(r.Details)
+			o.repeat(r, Field(field), 0, &who)
+			continue
 		}
+		row, field := w.expected.find(r)
+		if row == 0 {
+			row, field = batch.find(r)
+		}
+		if row > 0 {
+			o.repeated++
+			o.repeat(r, field, row, nil)
+			continue
+		}
+		o.create(r)
+		o.expected = append(o.expected, r)
+		batch.add(r)
 	}
 	return o, nil
 }
 
-// save stores the problems of a batch and the progress of the import.
+// save stores the problems and duplicates of a batch and the progress of the import.
 func (w *worker) save(tx *db.Tx, b batch, o outcome, status Status, ended *time.Time) error {
-	if n := len(b.problems); n > 0 {
+	if problems := slices.Concat(b.problems, o.duplicates); len(problems) > 0 {
+		n := len(problems)
 		rows, fields, values, messages := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
-		for i, p := range b.problems {
+		duplicates, names, customers := make([]bool, n), make([]string, n), make([]*core.ID, n)
+		for i, p := range problems {
 			rows[i], fields[i], values[i], messages[i] = p.FileRow, p.Field, p.Value, p.String()
+			if p.Repeats != nil {
+				duplicates[i], names[i], customers[i] = true, p.Repeats.Name, p.Repeats.Customer
+			}
 		}
-		err := db.Queue(tx, insertProblemsSQL, db.Args{"id": w.ID, "rows": rows, "fields": fields, "values": values, "messages": messages})
+		err := db.Queue(tx, insertProblemsSQL, db.Args{
+			"id": w.ID, "rows": rows, "fields": fields, "values": values, "messages": messages,
+			"duplicates": duplicates, "names": names, "customers": customers,
+		})
 		if err != nil {
 			return err
 		}
 	}
 	return db.Queue(tx, saveProgressSQL, db.Args{
 		"id": w.ID, "status": status, "position": b.position, "file_row": b.fileRow,
+		"points": o.points, "stamps": o.stamps,
 		"done": b.done(), "created": o.created, "found": o.found, "repeated": o.repeated, "failed": b.failed,
 		"problems": len(b.problems), "now": tx.Now, "ended_at": ended,
 	})

@@ -533,7 +533,7 @@ func TestImportRoundTrips(t *testing.T) {
 			i, err = o.imports.Upload(t.Context(), o.By, importing.File{Name: "x.csv", Content: strings.NewReader(people(from, 30)), FormKey: key})
 			must(i, err)
 		})
-		trips("Preview", 1, func() { p, err = o.imports.Preview(t.Context(), o.By, i.ID); must(p, err) })
+		trips("Preview", 1, func() { p, err = o.imports.Preview(t.Context(), o.By, i.ID, importing.Choice{}); must(p, err) })
 		trips("Find", 1, func() { must(o.imports.Find(t.Context(), o.By, i.ID)) })
 		trips("List", 1, func() { must(o.imports.List(t.Context(), o.By)) })
 		trips("ListProblems", 2, func() { must(o.imports.ListProblems(t.Context(), o.By, i.ID, 10)) })

@@ -443,7 +443,7 @@ func (s *scene) uploaded(t *testing.T, by core.Actor) importing.Import {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.imports.Preview(t.Context(), by, i.ID)
+	p, err := s.imports.Preview(t.Context(), by, i.ID, importing.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}

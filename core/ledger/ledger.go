@@ -33,6 +33,7 @@ const (
 	VoucherAward     Kind = "voucher"           // a voucher's benefit
 	Adjustment       Kind = "adjustment"        // by hand, with a reason
 	Merged           Kind = "merge"             // moved from or to a customer who was merged
+	Opened           Kind = "opening"           // the balance with which an import adds a customer
 )
 
 // Entry is one change of a balance.
@@ -105,7 +106,7 @@ func CountVisit(tx *db.Tx, customer core.ID, visits, spend int64) error {
 // recorded amount, so they have no limit.
 func (e Entry) isTooLarge() bool {
 	switch e.Kind {
-	case Earn, VoucherAward, Adjustment:
+	case Earn, VoucherAward, Adjustment, Opened:
 		return e.Amount > MaxAward || e.Amount < -MaxAward
 	case Reversal, Redemption, RedemptionRefund, Merged:
 	}

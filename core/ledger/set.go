@@ -25,7 +25,7 @@ const openAllSQL = `
 		from opening o
 		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = o.customer_id
 		returning 1
-	), adjustment as materialized (
+	), balance as materialized (
 		select loyalty.new_ulid(@now) as id, o.customer_id, e.unit, e.amount, e.seq
 		from opening o
 		cross join lateral (values
@@ -37,8 +37,8 @@ const openAllSQL = `
 		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
 			kind, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
 		select c.tenant_id, a.id, c.id, a.unit, a.amount,
-			'adjustment', @reason, @actor_kind, @actor_id, @actor_name, @now, a.seq, a.amount
-		from adjustment a
+			'opening', @reason, @actor_kind, @actor_id, @actor_name, @now, a.seq, a.amount
+		from balance a
 		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = a.customer_id
 		returning 1
 	)
@@ -51,7 +51,7 @@ var (
 )
 
 // OpenAll queues the accounts of many new customers, in one statement. An opening balance is the
-// account's first entry, an adjustment with the reason. A customer who already has an account fails the
+// account's first entry, of the kind Opened, with the reason. A customer who already has an account fails the
 // whole transaction.
 func OpenAll(tx *db.Tx, by core.Actor, reason string, openings []Opening) error {
 	customers := make([]core.ID, len(openings))

@@ -24,20 +24,22 @@ const (
 	VoucherRedeemed  EventKind = "voucher"
 	Joined           EventKind = "customer"
 	Adjusted         EventKind = "adjustment"
+	Imported         EventKind = "import" // a file of customers
 )
 
 // Event is something that happened, with the data to describe it.
 type Event struct {
 	Kind       EventKind
-	ID         core.ID // of the sale, the redemption, the voucher, the customer, or the ledger entry
+	ID         core.ID // of the sale, the redemption, the voucher, the customer, the ledger entry, or the import
 	At         time.Time
-	CustomerID core.ID
+	CustomerID core.ID // zero of an import
 	FirstName  string
 	LastName   string
-	Points     int64   // the change of the customer's balance
+	Customers  int64   // whom an import added
+	Points     int64   // the change of the customer's balance, or of all those of an import
 	Stamps     int64   // likewise
 	SpendCents *int64  // of a sale
-	About      *string // the name of the transaction type, reward or coupon; nil: none
+	About      *string // the name of the transaction type, reward, coupon or file; nil: none
 	ActorKind  *core.ActorKind
 	ActorName  *string // nil for a new customer
 	Voided     bool    // a sale that was voided since
@@ -181,9 +183,8 @@ func markOf(f Feed) (string, error) {
 }
 
 // The latest events of all kinds are among the latest of each kind, which are read from the end of an
-// index. Ledger entries other than adjustments belong to a sale, a redemption or a voucher of the same
-// instant, so they don't displace an adjustment that is among the latest. A redemption without a cost is
-// part of its voucher's event.
+// index. Ledger entries other than adjustments belong to a sale, a redemption, a voucher or an import. A redemption
+// without a cost is part of its voucher's event.
 const recentSQL = `
 	with event as (
 		(
@@ -228,36 +229,50 @@ const recentSQL = `
 			from loyalty.customer
 			where tenant_id = @tenant_id
 				and merged_into is null
+				and imported_at is null
 			order by created_at desc, id desc
 			limit @ordinary
 		) union all (
 			select kind, id, created_at, customer_id,
 				case when unit = 'points' then amount else 0 end, case when unit = 'stamps' then amount else 0 end, null,
 				null, null, null, actor_kind, actor_name, false
-			from (
-				select *
-				from loyalty.ledger_entry
-				where tenant_id = @tenant_id
-				order by id desc
-				limit @limit
-			) entry
-			where kind = 'adjustment'
+			from loyalty.ledger_entry
+			where tenant_id = @tenant_id
+				and kind = 'adjustment'
+			order by id desc
+			limit @limit
 		)
+	), imported as (
+		select id, ended_at, created_count, opening_points, opening_stamps, file_name, actor_kind, actor_name
+		from loyalty.customer_import
+		where tenant_id = @tenant_id
+			and status in ('done', 'cancelled')
+			and created_count > 0
+		order by ended_at desc, id desc
+		limit @limit
 	), latest as (
 		select *
-		from event
+		from (
+			select event.*, 0::bigint as customers, null::text as file_name
+			from event
+			union all
+			select 'import', id, ended_at, null, opening_points, opening_stamps, null, null, null, null, actor_kind, actor_name, false,
+				created_count, file_name
+			from imported
+		) event
 		where not (kind = 'redemption' and points = 0 and stamps = 0)
 		order by at desc, id desc, kind
 		limit @limit
 	)
-	select e.kind, e.id, e.at, e.customer_id, c.first_name, c.last_name, e.spend_cents, e.voided,
+	select e.kind, e.id, e.at, coalesce(e.customer_id, '00000000-0000-0000-0000-000000000000') as customer_id,
+		coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, e.customers, e.spend_cents, e.voided,
 		case when e.kind = 'voucher' then case when l.unit = 'points' then l.amount else 0 end else e.points end as points,
 		case when e.kind = 'voucher' then case when l.unit = 'stamps' then l.amount else 0 end else e.stamps end as stamps,
-		coalesce(t.name, r.name, k.name) as about,
+		coalesce(t.name, r.name, k.name, e.file_name) as about,
 		coalesce(e.actor_kind, l.actor_kind, g.actor_kind) as actor_kind,
 		coalesce(e.actor_name, l.actor_name, g.actor_name) as actor_name
 	from latest e
-	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = e.customer_id
+	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = e.customer_id
 	left join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = e.transaction_type_id
 	left join loyalty.reward r on r.tenant_id = @tenant_id and r.id = e.reward_id
 	left join loyalty.coupon k on k.tenant_id = @tenant_id and k.id = e.coupon_id

@@ -129,20 +129,15 @@ const figuresOfSpan = `
 			and status = 'redeemed'
 	) used` + joinedInSpan
 
-// joinedInSpan counts the new customers of a span. Customers who were merged into another aren't new ones; there
-// are few of them, in an index of their own.
+// joinedInSpan counts the new customers of a span, by an index that has them alone. Customers who were merged into
+// another and imported ones aren't new.
 const joinedInSpan = `
 	cross join lateral (
-		select count(*) - (
-				select count(*)
-				from loyalty.customer
-				where tenant_id = @tenant_id
-					and merged_into is not null
-					and created_at >= span.starts
-					and created_at < span.ends
-			) as customers
+		select count(*) as customers
 		from loyalty.customer
 		where tenant_id = @tenant_id
 			and created_at >= span.starts
 			and created_at < span.ends
+			and merged_into is null
+			and imported_at is null
 	) joined`

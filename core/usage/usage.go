@@ -95,6 +95,28 @@ func Check(ctx context.Context, tx *db.Tx, kind Kind, more int64) error {
 	return err
 }
 
+// Room counts how many more of a kind the plan of the transaction's tenant allows. false: it has no limit.
+func Room(ctx context.Context, tx *db.Tx, kind Kind) (room int64, limited bool, err error) {
+	u, err := db.One[Use](ctx, tx, usesSQL, db.Args{"kind": kind, "unlimited": false, "now": tx.Now})
+	return u.room(err)
+}
+
+// ReadRoom is Room for pages.
+func ReadRoom(ctx context.Context, d *db.DB, by core.Actor, kind Kind) (room int64, limited bool, err error) {
+	u, err := db.ReadOne[Use](ctx, d, by, usesSQL, db.Args{"kind": kind, "unlimited": false, "now": d.Now()})
+	return u.room(err)
+}
+
+func (u Use) room(err error) (room int64, limited bool, _ error) {
+	if errors.Is(err, core.ErrNotFound) {
+		return 0, false, nil
+	}
+	if err != nil || u.Limit == nil {
+		return 0, false, err
+	}
+	return max(*u.Limit-u.Used, 0), true, nil
+}
+
 func countAndCheck(ctx context.Context, tx *db.Tx, kind Kind, more int64) (Use, error) {
 	u, err := db.One[Use](ctx, tx, usesSQL, db.Args{"kind": kind, "unlimited": false, "now": tx.Now})
 	switch {

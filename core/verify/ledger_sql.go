@@ -79,7 +79,7 @@ const signSQL = `
 	with judged as (
 		select tenant_id, id,
 			case
-				when kind in ('earn', 'redemption_refund', 'voucher') then amount <= 0
+				when kind in ('earn', 'redemption_refund', 'voucher', 'opening') then amount <= 0
 				when kind in ('reversal', 'redemption') then amount >= 0
 				else amount = 0
 			end as wrong
