@@ -43,7 +43,7 @@ func testImport(t *testing.T, c cafe) {
 			p.Fill("column_2", "")
 			p.Click(submitOf("/check"))
 			c.waitForImport(p, linkTo("/run"))
-			if rows := p.Text("main tbody"); !strings.HasPrefix(rows, "4 ") {
+			if rows := p.Text("#import-problems tbody"); !strings.HasPrefix(rows, "4 ") {
 				t.Errorf("the bad rows are %q", rows)
 			}
 			see("checked")
@@ -52,7 +52,7 @@ func testImport(t *testing.T, c cafe) {
 			p.Fill("column_2", "points")
 			p.Click(submitOf("/check"))
 			c.waitForImport(p, linkTo("/run"))
-			if rows := p.Text("main tbody"); !strings.Contains(rows, "many") {
+			if rows := p.Text("#import-problems tbody"); !strings.Contains(rows, "many") {
 				t.Errorf("the bad rows are %q", rows)
 			}
 

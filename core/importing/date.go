@@ -21,7 +21,8 @@ const (
 // monthFirst lists the countries in which the month is written first.
 const monthFirst = " US AS FM GU MH MP PH PR PW UM VI "
 
-func orderOfCountry(country string) DateOrder {
+// OrderOfCountry returns the order in which dates are written in a country.
+func OrderOfCountry(country string) DateOrder {
 	if country != "" && strings.Contains(monthFirst, " "+country+" ") {
 		return MonthFirst
 	}
@@ -66,7 +67,7 @@ func (s sheet) datesOf(m Mapping, country string) (Dates, bool) {
 		}
 		automatic, row := d.settles(), max(d.DayRow, d.MonthRow)
 		if automatic == "" {
-			automatic, row = orderOfCountry(country), 0
+			automatic, row = OrderOfCountry(country), 0
 		}
 		dates := Dates{Order: m.DateOrder, Automatic: automatic, Row: row, Unclear: d.Unclear}
 		if dates.Order == "" {
@@ -88,7 +89,7 @@ func (s sheet) orderOf(m Mapping, country string) DateOrder {
 	if m.DateOrder != "" {
 		return m.DateOrder
 	}
-	return orderOfCountry(country)
+	return OrderOfCountry(country)
 }
 
 // dateColumns collects what the columns of a file tell of the order of their dates.

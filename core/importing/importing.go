@@ -226,12 +226,14 @@ func change[File any](
 
 // refuseAboveLimit says how many of an import's new customers fit the plan.
 func refuseAboveLimit(customers, room int64) *core.Error {
-	message := FitsPlan(customers, room) + ". Upgrade, or shorten the file."
+	plain := func(n int64) string { return strconv.FormatInt(n, 10) }
+	message := FitsPlan(customers, room, plain) + ". Upgrade, or shorten the file."
 	return &core.Error{Kind: usage.ErrLimit.Kind, Code: usage.ErrLimit.Code, Message: message, Cause: usage.ErrLimit}
 }
 
-// FitsPlan says how many new customers fit a plan that has room for some: "412 of 500 fit your plan".
-func FitsPlan(customers, room int64) string {
+// FitsPlan says how many new customers fit a plan that has room for some: "412 of 500 fit your plan". number formats
+// numbers.
+func FitsPlan(customers, room int64, number func(int64) string) string {
 	if room <= 0 {
 		return "No more customers fit your plan"
 	}
@@ -239,7 +241,7 @@ func FitsPlan(customers, room int64) string {
 	if room == 1 {
 		fit = " fits your plan"
 	}
-	return strconv.FormatInt(room, 10) + " of " + strconv.FormatInt(customers, 10) + fit
+	return number(room) + " of " + number(customers) + fit
 }
 
 // Room returns how many more customers the actor's plan allows. false: it has no limit.

@@ -276,6 +276,8 @@ func (rr rowReader) createdAt(check *core.Check, text string) *time.Time {
 	switch {
 	case !ok && isDateSerial(text):
 		check.Add("created_at", core.Violation{Rule: "date_serial"})
+	case !ok && rr.dateOrder == MonthFirst:
+		check.Add("created_at", core.Violation{Rule: "day_month_first"})
 	case !ok:
 		check.Add("created_at", core.Violation{Rule: "day"})
 	case at.Before(time.Unix(0, 0)): // no list goes further back

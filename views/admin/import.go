@@ -13,6 +13,8 @@ type ImportStart struct {
 	FormKey string
 	File    ui.Field
 	Rows    []ImportRow
+
+	DateHint string // the formats of dates
 }
 
 // ImportRow is a row of the list of imports.
@@ -38,15 +40,20 @@ type ImportPage struct {
 
 var importSteps = []string{"File", "Columns", "Check", "Import"}
 
-// ImportColumns maps the file's columns to fields.
+// ImportColumns says how the file is read, and maps its columns to fields.
 type ImportColumns struct {
 	Action    string
+	Redraw    string // path of this part of the page, as chosen
 	Discard   string // path
 	Problem   *ui.Problem
+	Shown     string // the header row for which the columns are shown
+	Encoding  ui.Field
 	HeaderRow ui.Field
+	Dates     *ui.Field  // nil: no dates that can be read in two orders
 	Columns   []ui.Field // one per column
 	Rows      []ImportPreview
-	More      string // how many rows are shown; "": all
+	Letters   []ImportPreview // further rows, with letters that depend on the encoding
+	More      string          // how many rows are shown; "": all
 }
 
 // ImportPreview is one of the first rows of the file.
@@ -56,6 +63,19 @@ type ImportPreview struct {
 	Error  string // why the row can't be read
 	Header bool
 }
+
+// ImportReading says how the checked file was read, with some rows as they will be imported.
+type ImportReading struct {
+	Facts  []ImportFact
+	Rows   []ImportSample
+	Change string // path; "": it can't be changed any more
+}
+
+// ImportFact is one choice of how a file is read.
+type ImportFact struct{ Name, Value, Why string }
+
+// ImportSample is a row as it will be imported.
+type ImportSample struct{ Number, Name, Phone, Email, Since, Points, Stamps string }
 
 // ImportProgress is the progress of a check or an import.
 type ImportProgress struct {
@@ -73,12 +93,44 @@ type ImportResult struct {
 	Words   string
 	Figures []ui.Figure
 	Actions []Action
+	Plan    *PlanNotice // nil: the new customers fit the plan
+
+	Reading *ImportReading // nil: the file is gone
 
 	ProblemsTitle string
 	ProblemsWords string
 	Problems      []ImportProblem
 	CSV           string // path
+
+	Duplicates *ImportDuplicates // nil: none
 }
+
+// ImportDuplicates lists rows that aren't imported because they repeat another row or an existing customer.
+type ImportDuplicates struct {
+	Title  string
+	Words  string
+	Shared []ImportShared // values that several rows have
+	Rows   []ImportDuplicate
+}
+
+// ImportShared is a value that several rows have: "7 rows share the phone 000 000 000".
+type ImportShared struct {
+	Words    string
+	Customer *ImportCustomer // who has it; nil: a row
+}
+
+// ImportDuplicate is a row that repeats something.
+type ImportDuplicate struct {
+	Row      string
+	Name     string
+	Repeats  string // "Row 3"; "": a customer
+	Customer *ImportCustomer
+	By       string // "Phone"
+	Value    string
+}
+
+// ImportCustomer links to an existing customer.
+type ImportCustomer struct{ Name, Path string }
 
 // ImportProblem is an error in a row.
 type ImportProblem struct {

@@ -129,8 +129,23 @@ func eventRow(e report.Event, t core.Tenant) views.ActivityRow {
 		row.Icon, row.Words, row.Moved = "user-plus", "Joined", "New"
 	case report.Adjusted:
 		row.Icon, row.Words = "adjustments", "Adjusted"+doneBy(e)
+	case report.Imported:
+		row.Icon, row.Path, row.Moved = "file-import", importPath(e.ID), ""
+		row.Name, row.Words = importedInWords(e), orZero(e.About)+doneBy(e)
 	}
 	return row
+}
+
+// importedInWords is "195 customers imported, 18,915 points".
+func importedInWords(e report.Event) string {
+	words := customerCount(e.Customers) + " imported"
+	if e.Points > 0 {
+		words += ", " + page.Count(e.Points, "point", "points")
+	}
+	if e.Stamps > 0 {
+		words += ", " + page.Count(e.Stamps, "stamp", "stamps")
+	}
+	return words
 }
 
 // movedInWords is the change of a balance: "+8", "−10", "+1 stamp", "" for none.

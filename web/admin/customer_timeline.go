@@ -125,6 +125,9 @@ func timelineEntry(by core.Actor, of core.ID, e customer.Entry) views.TimelineEn
 	case "adjustment":
 		v.Icon, v.Title = "adjustments", "Balance adjusted"
 		notes = append(notes, quoted(e.Reason))
+	case "opening":
+		v.Icon, v.Title = "file-import", "Opening balance"
+		notes = append(notes, orZero(e.Reason))
 	case "merge":
 		v.Icon, v.Title = "users", "Moved by a merge"
 		if e.MergedID != nil {

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -83,7 +85,8 @@ func (a *Admin) importForm(c echo.Context, status int, form *page.Form) error {
 	}
 	v.Problem = form.Problem()
 	v.File.Type, v.File.Value = "file", ""
-	v.File.Help = "CSV with commas, semicolons or tabs, up to 20 MB and 100,000 rows"
+	v.File.Help = "CSV with commas, semicolons, tabs or bars, up to 20 MB and 100,000 rows"
+	v.DateHint = dateFormats(importing.OrderOfCountry(by.Tenant.Country))
 	v.File.Attributes = map[string]any{"accept": ".csv,.txt,.tsv,text/csv,text/plain,text/tab-separated-values"}
 	for _, i := range list {
 		v.Rows = append(v.Rows, views.ImportRow{
@@ -157,6 +160,9 @@ func (a *Admin) importPage(c echo.Context, status int, refused *page.Form) error
 	case i.Status == importing.Uploaded, i.Status == importing.Checked && (refused != nil || c.QueryParam("step") == "columns"):
 		v.Step = "Columns"
 		v.Columns, err = a.importColumns(c, i.ID, refused)
+		if v.Columns != nil && !v.Columns.Problem.None() {
+			status = http.StatusUnprocessableEntity
+		}
 	case i.Status == importing.Checking:
 		v.Step, v.Progress = "Check", importProgress(i, "Checking rows", "Discard file")
 	case i.Status == importing.Running:
@@ -175,8 +181,11 @@ func (a *Admin) importPage(c echo.Context, status int, refused *page.Form) error
 		return err
 	}
 	var fragment templ.Component
-	if v.Progress != nil {
+	switch {
+	case v.Progress != nil:
 		fragment = views.ImportProgressBar(*v.Progress)
+	case v.Columns != nil:
+		fragment = views.ImportColumnsForm(*v.Columns)
 	}
 	return a.Render(c, status, views.ImportDetailPage(v), fragment)
 }
@@ -189,24 +198,53 @@ func fileSize(n int64) string {
 	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MB"
 }
 
-func (a *Admin) importColumns(c echo.Context, id core.ID, form *page.Form) (*views.ImportColumns, error) {
-	p, err := a.Imports.Preview(c.Request().Context(), page.Actor(c), id)
+// importColumns is the form that says how a file is read. refused is the form if it was refused; else the choices are
+// in the query.
+func (a *Admin) importColumns(c echo.Context, id core.ID, refused *page.Form) (*views.ImportColumns, error) {
+	form := refused
+	if form == nil {
+		form = page.Query(c.QueryParams())
+	}
+	p, err := a.Imports.Preview(c.Request().Context(), page.Actor(c), id, importChoice(form))
+	if refused == nil && form.Refused(err) || refused != nil && core.IsKind(err, core.KindInvalid) {
+		p, err = a.Imports.Preview(c.Request().Context(), page.Actor(c), id, importing.Choice{})
+	}
 	if err != nil {
 		return nil, err
 	}
-	if form == nil {
-		values := map[string]string{}
-		for n, f := range p.Columns {
-			values[columnName(n)] = string(f)
+	for n, f := range p.Columns {
+		if refused == nil || !form.Checked(columnName(n)) {
+			form.Values.Set(columnName(n), string(f))
 		}
-		if p.HasHeader {
-			values["heading"] = "1"
-		}
-		form = page.Blank(values)
 	}
+	if refused == nil {
+		form.Values.Set("encoding", string(p.Encoding))
+		form.Values.Set("heading", strconv.FormatInt(p.Header, 10))
+		form.Values.Set("dates", string(p.DateOrder))
+	}
+	path := importPath(id)
 	v := &views.ImportColumns{
-		Action: importPath(id) + "/check", Discard: importPath(id) + "/cancel",
-		HeaderRow: form.Field("heading", "First row contains headers"),
+		Action: path + "/check", Redraw: path + "?step=columns", Discard: path + "/cancel", Shown: strconv.FormatInt(p.Header, 10),
+		Encoding: form.Field("encoding", "File encoding"), HeaderRow: form.Field("heading", "Headers are in"),
+	}
+	for _, e := range importing.Encodings {
+		v.Encoding.Options = append(v.Encoding.Options, ui.Option{Value: string(e), Label: encodingLabels[e]})
+	}
+	v.Encoding.Options = form.Options("encoding", v.Encoding.Options...)
+	v.HeaderRow.Options = append(v.HeaderRow.Options, ui.Option{Value: "0", Label: "No row"})
+	for _, n := range p.Headers {
+		v.HeaderRow.Options = append(v.HeaderRow.Options, ui.Option{
+			Value: strconv.FormatInt(n, 10), Label: "Row " + page.Number(p.Beginning[n-1].FileRow),
+		})
+	}
+	v.HeaderRow.Options = form.Options("heading", v.HeaderRow.Options...)
+	if p.Dates != nil {
+		f := form.Field("dates", "Dates")
+		f.Options = form.Options("dates", ui.Option{Label: "Automatic: " + orderWords[p.Dates.Automatic]},
+			ui.Option{Value: string(importing.DayFirst), Label: orderExamples[importing.DayFirst]},
+			ui.Option{Value: string(importing.MonthFirst), Label: orderExamples[importing.MonthFirst]})
+		f.Help = datesWhy(*p.Dates, page.Actor(c).Tenant.Country)
+		v.Dates = &f
 	}
 	for n := range p.Columns {
 		f := form.Field(columnName(n), "Column "+columnLetters(n))
@@ -219,16 +257,91 @@ func (a *Admin) importColumns(c echo.Context, id core.ID, form *page.Form) (*vie
 	}
 	v.Problem = form.Problem()
 	for n, row := range p.Beginning {
-		preview := views.ImportPreview{Number: page.Number(row.FileRow), Cells: row.Cells, Header: n == 0 && form.Checked("heading")}
-		if row.Broken != nil {
-			preview.Error = page.Message("", "row", *row.Broken, page.Number)
-		}
+		preview := importPreview(row)
+		preview.Header = int64(n+1) == p.Header
 		v.Rows = append(v.Rows, preview)
 	}
-	if shown := int64(len(p.Beginning)); p.Rows > shown {
+	for _, row := range p.Letters {
+		v.Letters = append(v.Letters, importPreview(row))
+	}
+	if shown := int64(len(p.Beginning)); p.Rows+p.Header > shown {
 		v.More = "First " + page.Number(shown) + " rows of the file"
 	}
 	return v, nil
+}
+
+// importChoice is what a form or a query chooses of how a file is read. Columns belong to the header row for which
+// they were shown.
+func importChoice(form *page.Form) (chosen importing.Choice) {
+	chosen.Encoding = importing.Encoding(form.Value("encoding"))
+	if n, err := strconv.ParseInt(form.Value("heading"), 10, 64); err == nil {
+		chosen.Header = &n
+	}
+	if form.Checked("dates") {
+		chosen.DateOrder = new(importing.DateOrder(form.Value("dates")))
+	}
+	if form.Value("shown") == form.Value("heading") {
+		chosen.Columns = importFields(form)
+	}
+	return chosen
+}
+
+func importFields(form *page.Form) (fields []importing.Field) {
+	for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
+		fields = append(fields, importing.Field(form.Value(columnName(n))))
+	}
+	return fields
+}
+
+func importPreview(row importing.PreviewRow) views.ImportPreview {
+	preview := views.ImportPreview{Number: page.Number(row.FileRow)}
+	for _, cell := range row.Cells {
+		preview.Cells = append(preview.Cells, strings.ToValidUTF8(cell, "\uFFFD"))
+	}
+	if row.Broken != nil {
+		preview.Error = page.Message("", "row", *row.Broken, page.Number)
+	}
+	return preview
+}
+
+var encodingLabels = map[importing.Encoding]string{
+	importing.UTF8: "UTF-8", importing.UTF16: "UTF-16", importing.UTF16BE: "UTF-16, big-endian",
+	importing.Windows1250: "Windows-1250 (Central European)", importing.Windows1251: "Windows-1251 (Cyrillic)",
+	importing.Windows1252: "Windows-1252 (Western European)", importing.Windows1253: "Windows-1253 (Greek)",
+	importing.Windows1254: "Windows-1254 (Turkish)", importing.Windows1257: "Windows-1257 (Baltic)",
+	importing.MacRoman: "Mac Roman",
+}
+
+var orderWords = map[importing.DateOrder]string{importing.DayFirst: "day first", importing.MonthFirst: "month first"}
+
+var orderExamples = map[importing.DateOrder]string{
+	importing.DayFirst: "Day first: 25/03/2024", importing.MonthFirst: "Month first: 03/25/2024",
+}
+
+// dateFormats are examples of the dates that are read.
+func dateFormats(order importing.DateOrder) string {
+	if order == importing.MonthFirst {
+		return "2026-11-21 or 11/21/2026"
+	}
+	return "2026-11-21, 21.11.2026 or 21/11/2026"
+}
+
+// datesWhy says why dates are read in an order.
+func datesWhy(d importing.Dates, country string) string {
+	words := "As usual in " + page.CountryName(country)
+	switch {
+	case d.Order != d.Automatic:
+		words = "As you chose"
+	case d.Row > 0:
+		words = "Row " + page.Number(d.Row) + " can only be read this way"
+	}
+	if d.Unclear > 0 && d.Row == 0 {
+		words += ": " + page.Count(d.Unclear, "date", "dates") + " can be read both ways"
+	}
+	if d.Mixed > 0 {
+		words += ". Row " + page.Number(d.Mixed) + " can only be read the other way"
+	}
+	return words
 }
 
 func columnName(n int) string { return "column_" + strconv.Itoa(n) }
@@ -248,11 +361,14 @@ const maxImportColumns = 1000
 
 func (a *Admin) checkImport(c echo.Context) error {
 	check := func(ctx context.Context, by core.Actor, id core.ID, form *page.Form) (importing.Import, error) {
-		m := importing.Mapping{HasHeader: form.Checked("heading")}
-		for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
-			m.Columns = append(m.Columns, importing.Field(form.Value(columnName(n))))
+		header, err := strconv.ParseInt(cmp.Or(form.Value("heading"), "0"), 10, 64)
+		if err != nil {
+			header = -1 // is refused
 		}
-		return a.Imports.Check(ctx, by, id, m)
+		return a.Imports.Check(ctx, by, id, importing.Mapping{
+			Encoding: importing.Encoding(form.Value("encoding")), Header: header, Columns: importFields(form),
+			DateOrder: importing.DateOrder(form.Value("dates")),
+		})
 	}
 	return a.submitImport(c, check, func(status int, form *page.Form) error { return a.importPage(c, status, form) })
 }
@@ -345,8 +461,22 @@ func finalResult(i importing.Import) *views.ImportResult {
 // shownProblems is how many errors the page lists. The CSV file contains all of them.
 const shownProblems = 100
 
-// importResult adds the errors in the file's rows to a result.
-func (a *Admin) importResult(c echo.Context, i importing.Import, v *views.ImportResult) (*views.ImportResult, error) {
+// importResult adds how the file was read, and its rows that aren't imported, to a result.
+func (a *Admin) importResult(c echo.Context, i importing.Import, v *views.ImportResult) (_ *views.ImportResult, err error) {
+	v.CSV = importPath(i.ID) + "/problems.csv"
+	if i.Status == importing.Checked {
+		if v.Reading, err = a.importReading(c, i); err != nil {
+			return nil, err
+		}
+		if err := a.addPlan(c, i, v); err != nil {
+			return nil, err
+		}
+	}
+	if i.Found+i.Repeated > 0 {
+		if v.Duplicates, err = a.importDuplicates(c, i); err != nil {
+			return nil, err
+		}
+	}
 	if i.Failed == 0 {
 		return v, nil
 	}
@@ -362,7 +492,6 @@ func (a *Admin) importResult(c echo.Context, i importing.Import, v *views.Import
 	if i.Problems >= importing.MaxProblems {
 		v.ProblemsWords += " The CSV file lists every row, but after " + page.Number(importing.MaxProblems) + " errors only the first one per row."
 	}
-	v.CSV = importPath(i.ID) + "/problems.csv"
 	for _, p := range problems {
 		column, message := problemWords(p)
 		v.Problems = append(v.Problems, views.ImportProblem{Row: page.Number(p.FileRow), Column: column, Value: p.Value, Words: message})
@@ -370,8 +499,117 @@ func (a *Admin) importResult(c echo.Context, i importing.Import, v *views.Import
 	return v, nil
 }
 
+// addPlan says how many of the new customers fit the plan, if not all do: then the import would be refused.
+func (a *Admin) addPlan(c echo.Context, i importing.Import, v *views.ImportResult) error {
+	by := page.Actor(c)
+	room, limited, err := a.Imports.Room(c.Request().Context(), by)
+	if err != nil || !limited || i.Created <= room {
+		return err
+	}
+	v.Plan = &views.PlanNotice{Reached: true, Words: importing.FitsPlan(i.Created, room, page.Number) + ". Upgrade, or shorten the file."}
+	if by.Role.Includes(core.Owner) {
+		v.Plan.Path = billingPath
+	}
+	v.Actions = slices.DeleteFunc(v.Actions, func(action views.Action) bool { return action.Path == importPath(i.ID)+"/run" })
+	return nil
+}
+
+var separatorNames = map[string]string{",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar"}
+
+// importReading says how a checked file was read.
+func (a *Admin) importReading(c echo.Context, i importing.Import) (*views.ImportReading, error) {
+	by := page.Actor(c)
+	p, err := a.Imports.Preview(c.Request().Context(), by, i.ID, importing.Choice{})
+	if err != nil {
+		return nil, err
+	}
+	v := &views.ImportReading{Change: importPath(i.ID) + "?step=columns"}
+	v.Facts = append(v.Facts,
+		views.ImportFact{Name: "Encoding", Value: encodingLabels[p.Encoding]},
+		views.ImportFact{Name: "Separator", Value: cmp.Or(separatorNames[p.Delimiter], "“"+p.Delimiter+"”")})
+	headers := views.ImportFact{Name: "Headers", Value: "No row"}
+	if 0 < p.Header && p.Header <= int64(len(p.Beginning)) {
+		headers.Value = "Row " + page.Number(p.Beginning[p.Header-1].FileRow)
+	}
+	v.Facts = append(v.Facts, headers)
+	if p.Dates != nil {
+		v.Facts = append(v.Facts, views.ImportFact{
+			Name: "Dates", Value: orderExamples[p.Dates.Order], Why: datesWhy(*p.Dates, by.Tenant.Country),
+		})
+	}
+	for _, s := range p.Samples {
+		row := views.ImportSample{
+			Number: page.Number(s.FileRow), Name: fullName(s.FirstName, s.LastName), Phone: s.Phone, Email: orZero(s.Email), Since: "Today",
+			Points: page.Number(s.Points), Stamps: page.Number(s.Stamps),
+		}
+		if s.CreatedAt != nil {
+			row.Since = page.Date(*s.CreatedAt, by.Tenant.TimeZone)
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return v, nil
+}
+
+// importDuplicates lists the rows that repeat another row or an existing customer.
+func (a *Admin) importDuplicates(c echo.Context, i importing.Import) (*views.ImportDuplicates, error) {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	list, err := a.Imports.ListDuplicates(ctx, by, i.ID, shownProblems)
+	if err != nil || len(list) == 0 { // none of an import by an earlier build
+		return nil, err
+	}
+	shared, err := a.Imports.ListShared(ctx, by, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	n := i.Found + i.Repeated
+	v := &views.ImportDuplicates{
+		Title: page.Count(n, "row repeats a customer", "rows repeat customers"),
+		Words: "Another row or an existing customer has the same phone number or e-mail address. These rows are skipped, and existing customers won't change.",
+	}
+	if n > shownProblems {
+		v.Words += " The first " + page.Number(shownProblems) + " rows are shown."
+	}
+	for _, s := range shared {
+		words := page.Count(s.Rows, "row shares", "rows share") + " the " + sharedNames[s.Field]
+		if s.Value != "" { // blanked when a customer was erased
+			words += " " + s.Value
+		}
+		line := views.ImportShared{Words: words + ". Only row " + page.Number(s.Row) + " is imported."}
+		if s.Row == 0 {
+			line.Words, line.Customer = words+" of", importCustomer(s.Customer, s.CustomerName)
+		}
+		v.Shared = append(v.Shared, line)
+	}
+	for _, p := range list {
+		d := views.ImportDuplicate{
+			Row: page.Number(p.FileRow), Name: p.Repeats.Name, By: importLabels[importing.Field(p.Field)], Value: p.Value,
+			Customer: importCustomer(p.Repeats.Customer, p.Repeats.CustomerName),
+		}
+		if p.Repeats.Row > 0 {
+			d.Repeats = "Row " + page.Number(p.Repeats.Row)
+		}
+		v.Rows = append(v.Rows, d)
+	}
+	return v, nil
+}
+
+var sharedNames = map[importing.Field]string{importing.PhoneField: "phone number", importing.EmailField: "e-mail address"}
+
+func importCustomer(id *core.ID, name string) *views.ImportCustomer {
+	if id == nil {
+		return nil
+	}
+	return &views.ImportCustomer{Name: customerLabel(name), Path: customerPath(*id)}
+}
+
 func problemWords(p importing.Problem) (column, message string) {
-	if label, known := importLabels[importing.Field(p.Field)]; known {
+	label, known := importLabels[importing.Field(p.Field)]
+	switch {
+	case p.Repeats != nil && p.Repeats.Row > 0:
+		return label, "Repeats row " + strconv.FormatInt(p.Repeats.Row, 10) + ": same " + sharedNames[importing.Field(p.Field)]
+	case p.Repeats != nil:
+		return label, "Repeats " + customerLabel(p.Repeats.CustomerName) + ": same " + sharedNames[importing.Field(p.Field)]
+	case known:
 		return label, page.Message(p.Field, label, p.Violation, page.Number)
 	}
 	return "Whole row", page.Message(p.Field, "Row", p.Violation, page.Number)
