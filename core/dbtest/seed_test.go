@@ -65,7 +65,7 @@ func seedImport(shop shoptest.Shop) {
 	})
 	shop.Check(err)
 	columns := []importing.Field{importing.FullNameField, importing.PhoneField}
-	i, err = imports.Check(ctx, shop.By, i.ID, importing.Mapping{Columns: columns, HasHeader: true})
+	i, err = imports.Check(ctx, shop.By, i.ID, importing.Mapping{Columns: columns, Header: 1})
 	shop.Check(err)
 	if i, err = imports.Work(ctx, shop.By, i.ID, i.Attempt); err != nil || i.Problems == 0 {
 		shop.T.Fatal(i, err)

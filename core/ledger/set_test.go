@@ -50,7 +50,7 @@ func TestOpeningManyAccounts(t *testing.T) {
 		{},
 		{{1, ledger.Points, 120, 120, ledger.Opened}},
 		{{1, ledger.Stamps, 7, 7, ledger.Opened}},
-		{{1, ledger.Points, ledger.MaxAward, ledger.MaxAward, ledger.Opened}, {2, ledger.Stamps, 1, 1, ledger.Adjustment}},
+		{{1, ledger.Points, ledger.MaxAward, ledger.MaxAward, ledger.Opened}, {2, ledger.Stamps, 1, 1, ledger.Opened}},
 	} {
 		b := book{s, who[i]}
 		if diff := cmp.Diff(want, b.lines()); diff != "" {

@@ -328,7 +328,7 @@ func dateFormats(order importing.DateOrder) string {
 
 // datesWhy says why dates are read in an order.
 func datesWhy(d importing.Dates, country string) string {
-	words := "As usual in " + page.CountryName(country)
+	words := "The order of your country, " + page.CountryName(country)
 	switch {
 	case d.Order != d.Automatic:
 		words = "As you chose"
