@@ -28,7 +28,10 @@ func testImport(t *testing.T, c cafe) {
 				code, see = "45", func(string) {} // axe needs scripts
 			}
 			file := filepath.Join(t.TempDir(), "customers.csv")
-			content := "Name;Phone;Points\nGudrun Ekeby;+" + code + " 32 12 34 51;120\nHalvar Ekeby;+" + code + " 32 12 34 52;\nBroken;1;many\n"
+			phone := "+" + code + " 32 12 34 5"
+			content := "Customers, exported in May\nName;Phone;Points;Customer since\n" +
+				"Gudrun Ekeby;" + phone + "1;120;03/04/2024\nHalvar Ekeby;" + phone + "2;;\nBroken;1;many;\nJ\x9Fr Ekeby;" + phone + "3;;05/06/2024\n" +
+				"Guest One;" + phone + "9;;\nGuest Two;" + phone + "9;;\nGuest Three;" + phone + "9;;\nGudrun Ekeby;" + phone + "1;;\n"
 			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -39,11 +42,19 @@ func testImport(t *testing.T, c cafe) {
 			p.Do(chromedp.SetUploadFiles(chromedp.CSS("[name=file]"), []string{file}))
 			p.Click(submitOf("/import"))
 			p.WaitFor("[name=column_2]")
+			// The letter is another in each encoding, and the rows are drawn again when another is chosen.
+			p.WaitForText("main tbody", "Jür Ekeby")
+			if scripts {
+				p.Fill("encoding", "windows-1252")
+				p.WaitForText("main tbody", "JŸr Ekeby")
+				p.Fill("encoding", "macintosh")
+				p.WaitForText("main tbody", "Jür Ekeby")
+			}
 			see("columns")
 			p.Fill("column_2", "")
 			p.Click(submitOf("/check"))
 			c.waitForImport(p, linkTo("/run"))
-			if rows := p.Text("#import-problems tbody"); !strings.HasPrefix(rows, "4 ") {
+			if rows := p.Text("#import-problems tbody"); !strings.HasPrefix(rows, "5 ") {
 				t.Errorf("the bad rows are %q", rows)
 			}
 			see("checked")
@@ -61,7 +72,7 @@ func testImport(t *testing.T, c cafe) {
 			c.waitForImport(p, ".import-figures")
 			see("done")
 			p.Click("main .card-footer a.btn-primary")
-			p.WaitForText("#customers a", "Gudrun Ekeby")
+			p.WaitForText("#customers a", "Halvar Ekeby")
 		})
 	}
 }

@@ -117,7 +117,7 @@ var headers = func() map[string]Field {
 			"portable numerodetelephone mobilephonenumber telefono numerodetelefono movil celular puhelin puhelinnumero matkapuhelin",
 		EmailField: "email emailaddress mail mailaddress epost epostadress epostadresse mailadresse emailadresse courriel adresseemail " +
 			"adressemail adresseelectronique correo correoelectronico sahkoposti sahkopostiosoite",
-		CreatedAtField: "created createdat createdon dateadded added joined joinedat joindate membersince customersince firstvisit firstcheckin " +
+		CreatedAtField: "created createdat createdon dateadded added joined joinedat joindate since membersince customersince firstvisit firstcheckin " +
 			"registered registeredat registrationdate signupdate skapad skapades registrerad registreringsdatum medlemsedan kundsedan forstabesok " +
 			"opprettet registrert registrertdato medlemsiden kundesiden oprettet oprettetdato registreret erstellt erstelltam angelegt angelegtam kundeseit mitgliedseit " +
 			"registriertam ersterbesuch cree creele datedecreation inscrit inscritle datedinscription dateinscription clientdepuis membredepuis " +

@@ -62,6 +62,8 @@ type ImportPreview struct {
 	Cells  []string
 	Error  string // why the row can't be read
 	Header bool
+
+	Skipped bool // a title above the header row
 }
 
 // ImportReading says how the checked file was read, with some rows as they will be imported.

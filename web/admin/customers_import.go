@@ -258,7 +258,7 @@ func (a *Admin) importColumns(c echo.Context, id core.ID, refused *page.Form) (*
 	v.Problem = form.Problem()
 	for n, row := range p.Beginning {
 		preview := importPreview(row)
-		preview.Header = int64(n+1) == p.Header
+		preview.Header, preview.Skipped = int64(n+1) == p.Header, int64(n+1) < p.Header
 		v.Rows = append(v.Rows, preview)
 	}
 	for _, row := range p.Letters {
