@@ -225,7 +225,7 @@ Summary = TypedDict("Summary", {
     "points_redeemed": "int",  # Points spent on redemptions that are not voided.
     "redemptions_count": "int",  # Redemptions that are not voided.
     "vouchers_redeemed": "int",  # Vouchers redeemed.
-    "new_customers": "int",  # New customers.
+    "new_customers": "int",  # New customers, without those who were imported or merged into another.
     "active_customers": "int",  # Customers with a completed sale.
     "days": "list[SummaryDay]",  # Every day of the range, in order.
 })
@@ -256,7 +256,7 @@ class SummaryDay(TypedDict):
     vouchers_redeemed: int
     """Vouchers redeemed."""
     new_customers: int
-    """New customers."""
+    """New customers, without those who were imported or merged into another."""
 
 
 class TopCustomer(TypedDict):

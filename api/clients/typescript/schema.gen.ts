@@ -1168,7 +1168,7 @@ export interface components {
             vouchers_redeemed: number;
             /**
              * Format: int64
-             * @description New customers.
+             * @description New customers, without those who were imported or merged into another.
              */
             new_customers: number;
             /**
@@ -1248,7 +1248,7 @@ export interface components {
             vouchers_redeemed: number;
             /**
              * Format: int64
-             * @description New customers.
+             * @description New customers, without those who were imported or merged into another.
              */
             new_customers: number;
         };

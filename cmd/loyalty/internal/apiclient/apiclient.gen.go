@@ -656,7 +656,7 @@ type Summary struct {
 	// From The first day.
 	From openapi_types.Date `json:"from"`
 
-	// NewCustomers New customers.
+	// NewCustomers New customers, without those who were imported or merged into another.
 	NewCustomers int64 `json:"new_customers"`
 
 	// PointsAwarded Points of completed sales.
@@ -697,7 +697,7 @@ type SummaryDay struct {
 	// Date The day, in the business’s time zone.
 	Date openapi_types.Date `json:"date"`
 
-	// NewCustomers New customers.
+	// NewCustomers New customers, without those who were imported or merged into another.
 	NewCustomers int64 `json:"new_customers"`
 
 	// PointsAwarded Points of completed sales.
