@@ -136,9 +136,10 @@ func (f Filter) args(check *core.Check, t core.Tenant) (db.Args, error) {
 // Detail is a sale with who voided it and its ledger entries.
 type Detail struct {
 	Named
-	VoidReason   *string
-	VoidedByName *string         // nil: not voided
-	Entries      []ledger.Posted `db:"-"` // none for a sale that earned nothing
+	DiscountCents int64 // what vouchers took off at the till, before what was paid
+	VoidReason    *string
+	VoidedByName  *string         // nil: not voided
+	Entries       []ledger.Posted `db:"-"` // none for a sale that earned nothing
 }
 
 // Detail returns a sale in detail, or core.ErrNotFound.

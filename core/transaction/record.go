@@ -22,7 +22,8 @@ const (
 type New struct {
 	CustomerID        *string // a ULID
 	TransactionTypeID *int64
-	SpendAmountCents  *int64
+	SpendAmountCents  *int64  // what was paid
+	DiscountCents     int64   // what vouchers took off before, at the till
 	ExternalReference *string // a receipt number, unique in the tenant; optional
 	LocationID        *int64  // optional
 	Source            Source
@@ -99,7 +100,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 		return Transaction{}, err
 	}
 	t := in.sale(kind, award, n.Source, tx.Now)
-	if err := insert(tx, by, t); err != nil {
+	if err := insert(tx, by, t, n.DiscountCents); err != nil {
 		return Transaction{}, err
 	}
 	if award > 0 {
@@ -170,12 +171,12 @@ func (found referred) earn(check *core.Check, in input) (kind Type, award int64)
 }
 
 // insert queues the sale and its count.
-func insert(tx *db.Tx, by core.Actor, t Transaction) error {
+func insert(tx *db.Tx, by core.Actor, t Transaction, discount int64) error {
 	return errors.Join(
 		db.Queue(tx, ledger.VisitsCountedSQL, nil),
 		db.Queue(tx, insertSQL, db.Args{
 			"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
-			"spend": t.SpendAmountCents, "points": t.PointsAwarded, "stamps": t.StampsAwarded,
+			"spend": t.SpendAmountCents, "discount": discount, "points": t.PointsAwarded, "stamps": t.StampsAwarded,
 			"source": t.Source, "location": t.LocationID, "reference": t.ExternalReference,
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		}),

@@ -118,7 +118,7 @@ const (
 // Only the audit log contains who voided a sale.
 const detailSQL = `
 	select ` + namedColumns + `,
-		t.void_reason, v.actor_name as voided_by_name` + withNames + `
+		t.discount_cents, t.void_reason, v.actor_name as voided_by_name` + withNames + `
 	left join loyalty.audit_entry v on v.tenant_id = t.tenant_id
 		and v.subject_kind = 'transaction'
 		and v.subject_id = @subject_id
@@ -165,9 +165,9 @@ const referencesSQL = `
 	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = coalesce(@location::bigint, 0)`
 
 const insertSQL = `
-	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
+	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
 		points_awarded, stamps_awarded, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
-	values (@tenant_id, @id, @customer, @type, @rule_type, @spend,
+	values (@tenant_id, @id, @customer, @type, @rule_type, @spend, @discount,
 		@points, @stamps, @source, @location, @reference, @actor_kind, @actor_id, @actor_name, @now)`
 
 const (

@@ -14,7 +14,7 @@ import (
 
 // Sale is a sale at the till with the rewards and vouchers that the customer uses.
 type Sale struct {
-	transaction.New           // without SpendAmountCents there is no sale; Source is POS
+	transaction.New           // SpendAmountCents is before the discounts of Vouchers; without it, there is no sale
 	PIN             *core.ID  // a PIN that this till has taken, whose customer replaces CustomerID
 	Pending         []core.ID // earlier redemptions to fulfil
 	Rewards         []core.ID // to redeem and fulfil
@@ -27,6 +27,8 @@ type Receipt struct {
 	Sale        *transaction.Transaction // nil: only rewards or vouchers were redeemed
 	Redemptions []core.ID
 	Vouchers    []core.ID
+
+	redeemed []coupon.Voucher // those of Vouchers
 }
 
 // Refusals of a sale at the till.
@@ -41,7 +43,8 @@ var (
 // taken; otherwise Complete fails with ErrPIN. It has the refusals of transaction.Record, reward.Redeem and
 // coupon.Redeem.
 //
-// The sale comes last, because its award can't be spent on it. Vouchers and rewards come in order of their
+// The sale comes last, because its award can't be spent on it, and because it is recorded at what is paid after the
+// vouchers' discounts (coupon.BillFor). Vouchers and rewards come in order of their
 // IDs, so that two tills rarely deadlock; if they do, one of them runs again.
 func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale Sale) (Receipt, error) {
 	receipt, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Receipt, error) {
@@ -71,6 +74,7 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till s
 	}
 	if sale.SpendAmountCents != nil || len(sale.Malformed) > 0 {
 		sale.Source = transaction.POS
+		sale.discount(r.redeemed)
 		t, err := s.sales.RecordIn(ctx, tx, by, sale.New)
 		if err != nil {
 			return Receipt{}, err
@@ -99,6 +103,16 @@ func (s *Service) useTakenPIN(ctx context.Context, tx *db.Tx, till string, pin c
 	return id, err
 }
 
+// discount takes the vouchers' discounts off the amount. An amount that can't be recorded is left to its refusal.
+func (sale *Sale) discount(vouchers []coupon.Voucher) {
+	spend := sale.SpendAmountCents
+	if spend == nil || *spend < 0 || *spend > transaction.MaxSpendCents {
+		return
+	}
+	bill := coupon.BillFor(*spend, vouchers)
+	sale.SpendAmountCents, sale.DiscountCents = &bill.PaidCents, bill.OffCents()
+}
+
 // redeemAll redeems the vouchers and rewards of a sale.
 func (s *Service) redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r *Receipt) error {
 	for _, id := range sortedUnique(sale.Vouchers) {
@@ -115,6 +129,7 @@ func (s *Service) redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale 
 			}
 		}
 		r.Vouchers = append(r.Vouchers, v.ID)
+		r.redeemed = append(r.redeemed, v)
 	}
 	for _, id := range sortedUnique(sale.Pending) {
 		fulfilled, err := reward.FulfilIn(ctx, tx, by, id)

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 )
@@ -49,14 +50,51 @@ func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	if err != nil || receipt.Sale == nil || len(receipt.Redemptions) != 1 || len(receipt.Vouchers) != 2 {
 		t.Fatalf("%+v, %v", receipt, err)
 	}
-	if got := s.Account(c.ID).Points; got != 100-80+24 {
-		t.Errorf("%d points, want 44", got)
+	if got := s.Account(c.ID).Points; got != 100-80+19 {
+		t.Errorf("%d points, want 39: the sale is what was paid after € 5.00 off", got)
 	}
 	if n := s.Count("redemption where status = 'fulfilled'"); n != 2 {
 		t.Errorf("%d fulfilled redemptions, want the coffee and the cake", n)
 	}
 	if w, err = s.Walkins.Customer(t.Context(), s.cashier, c.ID); err != nil || len(w.Vouchers) != 0 || len(w.Rewards) != 1 {
 		t.Errorf("afterwards %+v, %v", w, err)
+	}
+}
+
+// Discounts are taken off before the sale is recorded. An amount that can't be recorded is refused as it was typed.
+func TestDiscountsComeOffTheSale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.Customer()
+	voucher := func(kind coupon.BenefitType, value int64) core.ID { return s.voucher(c, kind, &value, nil) }
+	for _, v := range []struct {
+		cents    int64
+		vouchers []core.ID
+		spend    int64
+	}{
+		{10_00, []core.ID{voucher(coupon.Amount, 300), voucher(coupon.Percent, 20)}, 5_00},
+		{10_00, []core.ID{voucher(coupon.Amount, 15_00)}, 0},
+		{10_00, []core.ID{voucher(coupon.Points, 3)}, 10_00},
+		{10_05, []core.ID{voucher(coupon.Percent, 50)}, 5_02},
+	} {
+		sale := s.to(c, v.cents)
+		sale.Vouchers = v.vouchers
+		receipt, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale)
+		if err != nil {
+			t.Fatal(err)
+		}
+		detail, err := s.Sales.Detail(t.Context(), s.By, receipt.Sale.ID)
+		if err != nil || receipt.Sale.SpendAmountCents != v.spend || detail.SpendAmountCents != v.spend || detail.DiscountCents != v.cents-v.spend {
+			t.Errorf("of %d, %d is recorded with %d off, %v; want %d", v.cents, receipt.Sale.SpendAmountCents, detail.DiscountCents, err, v.spend)
+		}
+	}
+	for _, cents := range []int64{-1, transaction.MaxSpendCents + 1} {
+		sale := s.to(c, cents)
+		sale.Vouchers = []core.ID{voucher(coupon.Percent, 100)}
+		_, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale)
+		if fields := shoptest.Fields(t, err); len(fields["spend_amount_cents"]) != 1 {
+			t.Errorf("a sale of %d: %v", cents, err)
+		}
 	}
 }
 

@@ -232,6 +232,7 @@
   function preview() {
     clearTimeout(previewTimer);
     if (!one("#earns")) return;
+    one("#earns .bill")?.setAttribute("data-outdated", "");
     const turn = ++previews;
     previewTimer = setTimeout(async () => {
       if (!sale() || !one("#earns")) return;

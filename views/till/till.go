@@ -124,13 +124,20 @@ type Use struct {
 	Picture      string // its path; "": an icon
 	Points       int64  // what it costs
 	Stamps       int64
-	Hint         string // what the cashier must do
 	Checked      bool
 	Disabled     bool
 }
 
+// Bill is how the amount to pay is calculated.
+type Bill struct {
+	Sum  string // "€ 10.00 − 20% − € 3.00"; "" without an amount
+	Paid string // "€ 5.00"
+	Note string // what is not paid out, or what to enter; else ""
+}
+
 // Earns is what the sale earns, and the new balance.
 type Earns struct {
+	Bill    *Bill  // nil without discounts
 	Award   string // "+24 points"; "" without an amount
 	Note    string // why it is less than expected
 	Balance string // "148 points"
@@ -177,7 +184,8 @@ type Receipt struct {
 	Title    string // "Sale recorded"
 	Voided   bool
 	Symbol   string
-	Spend    string // "24.50"; "" if only rewards and vouchers were used
+	Spend    string // what was paid: "24.50"; "" if only rewards and vouchers were used
+	Bill     *Bill  // nil without discounts
 	Award    string // "+24 points"
 	Customer Match
 	Meta     string // "Dine in, 15:31"

@@ -196,6 +196,11 @@ func (a *Admin) showTransaction(c echo.Context) error {
 			v.Facts = append(v.Facts, ui.Pair{Name: name, Value: *value})
 		}
 	}
+	if d.DiscountCents > 0 {
+		currency := by.Tenant.Currency
+		fact("Before discounts", new(page.Money(d.SpendAmountCents+d.DiscountCents, currency)))
+		fact("Discounts", new("−"+page.Money(d.DiscountCents, currency)))
+	}
 	fact("Location", d.LocationName)
 	fact("Receipt number", d.ExternalReference)
 	if d.VoidedAt != nil {

@@ -287,7 +287,7 @@ func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Typ
 	}
 	v.CardPath = addPIN(customersPath+v.ID+"/card", v.PIN)
 	after := outcomeOf(by, d, w, types)
-	v.Uses, v.Earns, v.Progress = useViews(by, d, w), after.earns(), after.progress()
+	v.Uses, v.Earns, v.Progress = useViews(by, d, w), after.earns(by.Tenant.Currency), after.progress()
 	return v
 }
 
@@ -337,7 +337,7 @@ func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 	}
 	for _, v := range w.Vouchers {
 		u := views.Use{Field: vouchersField, Value: v.ID.String(), Kind: "Voucher", Voucher: true, Checked: slices.Contains(d.vouchers, v.ID)}
-		u.Name, u.Worth, u.Hint = benefit(v, by.Tenant.Currency)
+		u.Name, u.Worth, _ = benefit(v, by.Tenant.Currency)
 		if v.ExpiresAt != nil {
 			u.Kind = "Voucher, until " + page.LastDay(*v.ExpiresAt, by.Tenant.TimeZone)
 		}
@@ -346,15 +346,12 @@ func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 	return list
 }
 
-// benefit describes a voucher: its name, its worth, and what the cashier must do, if anything.
+// benefit describes a voucher: its name, its worth, and what the cashier must do without a sale, if anything.
 func benefit(v coupon.ShownVoucher, currency string) (name, worth, hint string) {
 	switch v.BenefitType {
-	case coupon.Amount:
-		money := page.Money(*v.BenefitValue, currency)
-		return money + " off", "−" + money, "Take " + money + " off the bill"
-	case coupon.Percent:
-		percent := page.Number(*v.BenefitValue) + "%"
-		return percent + " off", "−" + percent, "Take " + percent + " off the bill"
+	case coupon.Amount, coupon.Percent:
+		off := discountText(v.Benefit, currency)
+		return off + " off", "−" + off, "Take " + off + " off the bill"
 	case coupon.Points:
 		units := page.Units(*v.BenefitValue, ledger.Points)
 		return units, "+" + units, ""

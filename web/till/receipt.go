@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
@@ -28,6 +29,7 @@ const undoTime = 10 * time.Minute
 // receiptInfo is what a receipt shows besides its sale.
 type receiptInfo struct {
 	redemptions, vouchers []core.ID
+	sale                  *transaction.Detail // nil: none was recorded
 	claimed               bool // on the customer's phone, so the screen still faces the customer
 	problem               string
 }
@@ -64,6 +66,7 @@ func (t *Till) receipt(c echo.Context, status int, id core.ID, info receiptInfo)
 	if err != nil {
 		return err
 	}
+	info.sale = &sale
 	v, err := t.receiptFor(c, sale.CustomerID, sale.RuleType, info)
 	if err != nil {
 		return err
@@ -128,7 +131,7 @@ func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, info rec
 		v.Customer.Name = page.CustomerName(w.Customer)
 	}
 	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), currentProgress(w, unit), info.problem
-	v.Used, err = t.usedViews(c, id, info)
+	v.Used, v.Bill, err = t.usedViews(c, id, info)
 	return v, err
 }
 
@@ -137,16 +140,21 @@ func currentProgress(w walkin.Card, unit ledger.Unit) *views.Progress {
 	return outcome{card: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
 }
 
-// usedViews are the customer's rewards and vouchers among those in info.
-func (t *Till) usedViews(c echo.Context, customer core.ID, info receiptInfo) (list []views.Used, err error) {
+// usedViews are the customer's rewards and vouchers among those in info, and the bill of a sale with discounts.
+func (t *Till) usedViews(c echo.Context, customer core.ID, info receiptInfo) (list []views.Used, shown *views.Bill, err error) {
 	by := page.Actor(c)
+	currency := by.Tenant.Currency
 	used, err := t.Walkins.Used(c.Request().Context(), by, customer, info.redemptions, info.vouchers)
+	bill := info.bill(used.Vouchers)
 	for _, r := range used.Rewards {
 		list = append(list, views.Used{Name: r.Name, What: "Hand over"})
 	}
 	for _, v := range used.Vouchers {
-		name, worth, hint := benefit(v, by.Tenant.Currency)
+		name, worth, hint := benefit(v, currency)
+		discount, discounted := discountOf(bill, v.ID)
 		switch {
+		case discounted:
+			list = append(list, views.Used{Name: name, What: "−" + page.Money(discount.Cents, currency)})
 		case hint != "":
 			list = append(list, views.Used{Name: hint, What: "Voucher"})
 		case worth == free:
@@ -155,7 +163,23 @@ func (t *Till) usedViews(c echo.Context, customer core.ID, info receiptInfo) (li
 			list = append(list, views.Used{Name: worth, What: "Voucher"})
 		}
 	}
-	return list, err
+	if bill == nil && info.sale != nil && info.sale.DiscountCents > 0 {
+		total, off := info.sale.SpendAmountCents+info.sale.DiscountCents, info.sale.DiscountCents
+		return list, &views.Bill{Sum: page.Money(total, currency) + " − " + page.Money(off, currency)}, err
+	}
+	return list, billView(bill, currency), err
+}
+
+// bill is how the amount of the sale was calculated; nil if these vouchers don't lead to it.
+func (info receiptInfo) bill(vouchers []coupon.ShownVoucher) *coupon.Bill {
+	if info.sale == nil {
+		return nil
+	}
+	b := billFor(info.sale.SpendAmountCents+info.sale.DiscountCents, vouchers)
+	if b == nil || b.PaidCents != info.sale.SpendAmountCents {
+		return nil
+	}
+	return b
 }
 
 // showRedeemed is the receipt of rewards and vouchers without a sale.

@@ -116,6 +116,13 @@ func (t *Till) confirmAmount(c echo.Context, d draft, question *views.Ask) error
 	if err != nil {
 		return err
 	}
+	if question != nil && card != nil {
+		if bill := billFor(*d.spend, d.chosenVouchers(card.Vouchers)); bill != nil {
+			currency := page.Actor(c).Tenant.Currency
+			question.Explanation += " With discounts, " + page.Money(bill.PaidCents, currency) + " is to be paid."
+			question.Button = "Record " + page.Money(bill.PaidCents, currency)
+		}
+	}
 	return t.desk(c, http.StatusOK, d, sideColumn{Side: views.Side{Ask: question}, card: card})
 }
 
@@ -132,13 +139,16 @@ func (t *Till) preview(c echo.Context, d draft) error {
 	if err != nil {
 		return err
 	}
-	after := outcomeOf(page.Actor(c), d, *card, types)
-	return t.Render(c, http.StatusOK, views.PreviewParts(after.progress(), after.earns()), nil)
+	by := page.Actor(c)
+	after := outcomeOf(by, d, *card, types)
+	earns := after.earns(by.Tenant.Currency)
+	return t.Render(c, http.StatusOK, views.PreviewParts(after.progress(), earns, d.total(by.Tenant.Currency)), nil)
 }
 
 // outcome is the effect of a sale on the balances.
 type outcome struct {
 	card  walkin.Card
+	bill  *coupon.Bill // nil without discounts
 	award page.Award
 	spent bool // an amount was entered
 	after map[ledger.Unit]int64
@@ -163,14 +173,21 @@ func outcomeOf(by core.Actor, d draft, w walkin.Card, types []transaction.Type) 
 	}
 	kind, known := d.chosenType(types)
 	o.award.Unit = kind.RuleType
+	spend := int64(0)
+	if d.spend != nil {
+		spend = *d.spend
+	}
+	if o.bill = billFor(spend, d.chosenVouchers(w.Vouchers)); o.bill != nil {
+		spend = o.bill.PaidCents
+	}
 	if known && d.spend != nil && len(d.Malformed) == 0 {
-		o.award, o.spent = page.AwardOf(kind, *d.spend, by.Tenant.Currency), true
+		o.award, o.spent = page.AwardOf(kind, spend, by.Tenant.Currency), true
 		o.after[o.award.Unit] += o.award.Amount
 	}
 	return o
 }
 
-func (o outcome) earns() views.Earns {
+func (o outcome) earns(currency string) views.Earns {
 	unit := o.award.Unit
 	if unit == "" {
 		unit = ledger.Points
@@ -178,6 +195,13 @@ func (o outcome) earns() views.Earns {
 	v := views.Earns{Note: o.award.Note, Balance: page.Units(o.after[unit], unit)}
 	if o.spent && !o.award.Over {
 		v.Award = "+" + page.Units(o.award.Amount, unit)
+	}
+	switch {
+	case o.bill == nil:
+	case o.spent:
+		v.Bill = billView(o.bill, currency)
+	default:
+		v.Bill = &views.Bill{Note: "Enter the amount before discounts"}
 	}
 	return v
 }

@@ -118,6 +118,15 @@ func (s *shop) voucher(c customer.Customer, cents int64) (id core.ID, token stri
 	return id, token
 }
 
+// discount sends a customer a voucher for a discount that is valid for some days.
+func (s *shop) discount(c customer.Customer, kind coupon.BenefitType, value, days int64) core.ID {
+	s.T.Helper()
+	made := s.Coupon(coupon.New{
+		Name: new("Thank you"), BenefitType: new(string(kind)), BenefitValue: &value, MaxPerCustomer: new(int64(1)), VoucherValidDays: &days,
+	})
+	return s.Voucher(made.ID, c.ID)
+}
+
 // browser is a device at the point of sale.
 type browser struct{ *webtest.Browser }
 

@@ -1,0 +1,62 @@
+package till
+
+import (
+	"slices"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	views "example.com/loyalty/views/till"
+	"example.com/loyalty/web/page"
+)
+
+// billFor is the bill of an amount before discounts; nil if none of the vouchers is a discount.
+func billFor(totalCents int64, vouchers []coupon.ShownVoucher) *coupon.Bill {
+	var list []coupon.Voucher
+	for _, v := range vouchers {
+		list = append(list, v.Voucher)
+	}
+	if b := coupon.BillFor(totalCents, list); len(b.Discounts) > 0 {
+		return &b
+	}
+	return nil
+}
+
+// chosenVouchers are the vouchers that the draft uses.
+func (d draft) chosenVouchers(list []coupon.ShownVoucher) []coupon.ShownVoucher {
+	return slices.DeleteFunc(slices.Clone(list), func(v coupon.ShownVoucher) bool { return !slices.Contains(d.vouchers, v.ID) })
+}
+
+// billView writes out how the amount to pay is calculated: € 10.00 − 20% − € 3.00.
+func billView(b *coupon.Bill, currency string) *views.Bill {
+	if b == nil {
+		return nil
+	}
+	v := &views.Bill{Sum: page.Money(b.TotalCents, currency), Paid: page.Money(b.PaidCents, currency)}
+	for _, d := range b.Discounts {
+		v.Sum += " − " + discountText(d.Benefit, currency)
+	}
+	if unused := b.UnusedCents(); unused > 0 {
+		v.Note = "The rest of the voucher, " + page.Money(unused, currency) + ", isn’t paid out"
+	}
+	return v
+}
+
+// discountText is what a voucher takes off: 20%, € 3.00.
+func discountText(b coupon.Benefit, currency string) string {
+	if b.BenefitType == coupon.Percent {
+		return page.Number(*b.BenefitValue) + "%"
+	}
+	return page.Money(*b.BenefitValue, currency)
+}
+
+// discountOf is what a voucher took off a bill.
+func discountOf(b *coupon.Bill, voucher core.ID) (coupon.Discount, bool) {
+	if b == nil {
+		return coupon.Discount{}, false
+	}
+	at := slices.IndexFunc(b.Discounts, func(d coupon.Discount) bool { return d.Voucher == voucher })
+	if at < 0 {
+		return coupon.Discount{}, false
+	}
+	return b.Discounts[at], true
+}
