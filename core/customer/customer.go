@@ -79,6 +79,20 @@ func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, e
 	})
 }
 
+// MustBeActive refuses an inactive customer.
+var MustBeActive = core.Violation{Rule: "active_customer"}
+
+// CheckBuyer adds a violation of a customer who can't buy: one who is missing (nil) or inactive.
+func CheckBuyer(check *core.Check, field string, status *Status) {
+	switch {
+	case !check.OK(field):
+	case status == nil:
+		check.Add(field, core.InvalidChoice)
+	case *status != Active:
+		check.Add(field, MustBeActive)
+	}
+}
+
 // Enrol is Upsert in the caller's transaction, for customers who enter their own details. Names and
 // consent are required only for a new customer: missing has the violations of a new customer's other
 // fields. admit may refuse a new customer; nil: never.
@@ -202,20 +216,47 @@ func FindByContact(ctx context.Context, tx *db.Tx, c Contact) (Customer, error) 
 	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": c.phoneKey, "email_key": c.emailKey})
 }
 
-// maxByPhone is the maximum number of customers found by last digits.
-const maxByPhone = 10
+// maxAtTill is the maximum number of customers that a till lists.
+const maxAtTill = 10
 
-// FindByPhone returns at most ten active customers by a whole phone number or by its last four or more
-// digits, the last visitor first.
-func (s *Service) FindByPhone(ctx context.Context, by core.Actor, typed string) ([]Customer, error) {
+// FindAtTill returns at most ten customers by a whole phone number, by its last four or more digits, or by two or
+// more letters of a name or an e-mail address: active ones first, of these the last visitor first. It reports whether
+// there are more.
+func (s *Service) FindAtTill(ctx context.Context, by core.Actor, typed string) (found []Customer, more bool, err error) {
 	if err := by.Require(core.Cashier); err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	if isName(typed) {
+		found, err = s.findByName(ctx, by, typed)
+	} else {
+		found, err = s.findByPhone(ctx, by, typed)
+	}
+	if len(found) > maxAtTill {
+		return found[:maxAtTill], true, err
+	}
+	return found, false, err
+}
+
+func (s *Service) findByPhone(ctx context.Context, by core.Actor, typed string) ([]Customer, error) {
 	key, digits, err := phoneSearch(typed, by.Tenant.Country)
 	if err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Customer](ctx, s.db, by, findByPhoneSQL, db.Args{"phone_key": key, "ending": digits, "limit": maxByPhone})
+	return db.ReadAll[Customer](ctx, s.db, by, findByPhoneSQL, db.Args{"phone_key": key, "ending": digits, "limit": maxAtTill + 1})
+}
+
+// maxNamed is how many of the newest customers with a name the last visitors are chosen from.
+const maxNamed = 100
+
+func (s *Service) findByName(ctx context.Context, by core.Actor, typed string) ([]Customer, error) {
+	check := core.NewCheck(nil)
+	name := check.Text("phone", &typed, maxEmail)
+	if err := check.Err(); err != nil {
+		return nil, err
+	}
+	args := SearchArgs(name, by.Tenant)
+	args["found"], args["limit"] = maxNamed, maxAtTill+1
+	return db.ReadAll[Customer](ctx, s.db, by, findByNameSQL, args)
 }
 
 // FindAll returns the customers with the ids, by id. It leaves out unknown and repeated ids.

@@ -185,7 +185,7 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 	_, err := s.Sales.Record(t.Context(), s.By, transaction.New{
 		CustomerID: new(c.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(100)), Source: transaction.POS,
 	})
-	shoptest.WantFields(t, err, core.Fields{"customer_ulid": {core.InvalidChoice}})
+	shoptest.WantFields(t, err, core.Fields{"customer_ulid": {customer.MustBeActive}})
 	if diff := cmp.Diff(gone, s.erase(c.ID)); diff != "" {
 		t.Errorf("erased again (-first +second):\n%s", diff)
 	}

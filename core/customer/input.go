@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/nyaruka/phonenumbers"
 
@@ -130,7 +131,24 @@ func phoneSearch(typed, country string) (key, ending string, err error) {
 	return key, ending, check.Err()
 }
 
-const fewestLastDigits = 4
+const (
+	fewestLastDigits = 4
+	fewestLetters    = 2
+)
+
+// isName reports whether a text that is searched at the till is a name or an e-mail address, not a phone number.
+func isName(typed string) bool {
+	letters, digits := 0, 0
+	for _, r := range typed {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.IsDigit(r):
+			digits++
+		}
+	}
+	return letters >= fewestLetters && (digits < fewestLastDigits || strings.ContainsRune(typed, '@'))
+}
 
 // phoneLike matches texts that can be part of a phone number.
 var phoneLike = regexp.MustCompile(`^[0-9+()/. \x{a0}-]+$`)

@@ -66,8 +66,8 @@ const findByKeysSQL = selectCustomer + `
 				(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key))
 		)`
 
-// A match of the whole number comes first, then the last visitor.
-const findByPhoneSQL = selectCustomer + `
+const (
+	lastSale = `
 	left join lateral (
 		select t.id
 		from loyalty.transaction t
@@ -76,15 +76,28 @@ const findByPhoneSQL = selectCustomer + `
 			and t.status = 'completed'
 		order by t.id desc
 		limit 1
-	) visit on true
+	) visit on true`
+
+	lastVisitorFirst = `c.status = 'active' desc, visit.id desc nulls last, c.id desc
+	limit @limit`
+
+	// A match of the whole number comes first.
+	findByPhoneSQL = selectCustomer + lastSale + `
 	where c.tenant_id = @tenant_id
-		and c.status = 'active'
 		and (
 			c.phone_key = @phone_key
 			or c.phone_end = right(@ending::text, 4) and right(c.phone_key, length(@ending::text)) = @ending::text
 		)
-	order by c.phone_key = @phone_key desc, visit.id desc nulls last, c.id desc
-	limit @limit`
+	order by c.phone_key = @phone_key desc, ` + lastVisitorFirst
+
+	// Erased customers have no key.
+	findByNameSQL = selectCustomer + lastSale + `
+	where c.tenant_id = @tenant_id
+		and c.phone_key is not null
+		and c.id in (` + Found + `
+		)
+	order by ` + lastVisitorFirst
+)
 
 // Returns no row if one of the keys exists, or if the country is not the one by which the phone number was
 // read.

@@ -69,9 +69,7 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Red
 	if err != nil {
 		return Redemption{}, err
 	}
-	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
-		check.Add("customer_ulid", core.InvalidChoice)
-	}
+	customer.CheckBuyer(check, "customer_ulid", found.CustomerStatus)
 	if check.OK("reward_ulid") && (found.RewardID == nil || !found.Active) {
 		check.Add("reward_ulid", core.InvalidChoice)
 	}

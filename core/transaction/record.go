@@ -93,9 +93,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 	if found.ID != nil {
 		s.kinds.remember(tx.Tenant, kind)
 	}
-	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
-		check.Add("customer_ulid", core.InvalidChoice)
-	}
+	customer.CheckBuyer(check, "customer_ulid", found.CustomerStatus)
 	if err := check.Err(); err != nil {
 		return Transaction{}, err
 	}

@@ -337,7 +337,7 @@ func TestWhatASaleRefersTo(t *testing.T) {
 	s.Must(s.Sales.SetTypeActive(t.Context(), s.By, s.kind.ID, true))
 	sold := s.sale(100)
 	s.Must(s.Customers.Edit(t.Context(), s.By, s.customer, customer.Edit{Status: core.Set("inactive")}))
-	s.refused(s.of(100), noCustomer)
+	s.refused(s.of(100), core.Fields{"customer_ulid": {customer.MustBeActive}})
 	// Earlier sales can still be voided.
 	s.void(sold.ID)
 

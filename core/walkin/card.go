@@ -217,7 +217,7 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, location *int64) ([
 	})
 }
 
-// FindCustomers finds customers for the till (customer.FindByPhone).
-func (s *Service) FindCustomers(ctx context.Context, by core.Actor, typed string) ([]customer.Customer, error) {
-	return customer.NewService(s.db).FindByPhone(ctx, by, typed)
+// FindCustomers finds customers for the till (customer.FindAtTill).
+func (s *Service) FindCustomers(ctx context.Context, by core.Actor, typed string) (found []customer.Customer, more bool, err error) {
+	return customer.NewService(s.db).FindAtTill(ctx, by, typed)
 }

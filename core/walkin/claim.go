@@ -103,6 +103,14 @@ type Claimed struct {
 	CardToken        string `db:"-"` // of a new customer
 }
 
+// Refusals of a claim.
+var (
+	// ErrInactive refuses the phone number of an inactive customer.
+	ErrInactive = core.Refuse("card-inactive", "This card isn't active. Ask at the till.")
+	// ErrSaleChanged refuses a sale whose type or location was closed after the till showed it.
+	ErrSaleChanged = core.Refuse("sale-changed", "This sale can't be collected any more. Ask at the till.")
+)
+
 // Claim records the sale that a browser has taken, for the customer with this phone number or for a new one
 // with these details. The same transaction completes the PIN, so a refused claim can be corrected. The sale
 // belongs to the cashier who showed it.
@@ -140,6 +148,9 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 	if err != nil {
 		return Claimed{}, err
 	}
+	if who.Status != customer.Active {
+		return Claimed{}, ErrInactive
+	}
 	if who.Created {
 		if err := s.agree(tx, by, who.Customer, d, customer.FromClaim); err != nil {
 			return Claimed{}, err
@@ -149,6 +160,9 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 		CustomerID: new(who.ID.String()), TransactionTypeID: &p.TransactionTypeID, SpendAmountCents: &p.SpendAmountCents,
 		LocationID: p.LocationID, Source: transaction.POS,
 	})
+	if core.IsKind(err, core.KindInvalid) {
+		return Claimed{}, ErrSaleChanged // the customer entered none of these fields
+	}
 	if err != nil {
 		return Claimed{}, err
 	}
@@ -180,13 +194,16 @@ func (s *Service) agree(tx *db.Tx, by core.Actor, c customer.Customer, d Details
 // claimShown is how long a browser can see its claim.
 const claimShown = 10 * time.Minute
 
+// lastClaim is a browser's claim and its customer.
+type lastClaim struct {
+	Claimed
+	CustomerID core.ID
+}
+
 // LastClaim returns a browser's claim of the last ten minutes, or core.ErrNotFound.
 func (s *Service) LastClaim(ctx context.Context, t core.Tenant, browser string) (Claimed, error) {
 	by := core.System(t, "claim page")
-	c, err := db.ReadOne[struct {
-		Claimed
-		CustomerID core.ID
-	}](ctx, s.db, by, lastClaimSQL, db.Args{"taker": browserTaker(browser), "since": s.db.Now().Add(-claimShown)})
+	c, err := db.ReadOne[lastClaim](ctx, s.db, by, lastClaimSQL, db.Args{"taker": browserTaker(browser), "since": s.db.Now().Add(-claimShown)})
 	if err != nil || !c.New {
 		return c.Claimed, err
 	}
@@ -197,4 +214,25 @@ func (s *Service) LastClaim(ctx context.Context, t core.Tenant, browser string) 
 	c.Card = &card
 	c.CardToken, err = s.CardToken(t.ID, card.Customer)
 	return c.Claimed, err
+}
+
+// MailClaimed mails the customer of a browser's claim of the last ten minutes the link to their card, if their e-mail
+// address is known. Like MailCard, it doesn't reveal whether it is. It fails with core.ErrNotFound without a claim.
+func (s *Service) MailClaimed(ctx context.Context, by core.Actor, browser string) error {
+	by = withAuditName(by)
+	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
+		claimed, err := db.One[lastClaim](ctx, tx, lastClaimSQL, db.Args{"taker": browserTaker(browser), "since": tx.Now.Add(-claimShown)})
+		if err != nil {
+			return false, err
+		}
+		c, err := customer.FindIn(ctx, tx, claimed.CustomerID)
+		if errors.Is(err, core.ErrNotFound) { // merged meanwhile
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		return s.mailCard(ctx, tx, by, c, false)
+	})
+	return err
 }

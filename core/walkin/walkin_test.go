@@ -627,13 +627,13 @@ func TestFindingAtTheTill(t *testing.T) {
 		t.Errorf("four hours later: %+v, %v", late, err)
 	}
 	for typed, want := range map[string]bool{a.Phone: true, a.Phone[len(a.Phone)-4:]: true, a.Phone[len(a.Phone)-6:]: true, "9999": false} {
-		found, err := s.Walkins.FindCustomers(t.Context(), s.cashier, typed)
+		found, _, err := s.Walkins.FindCustomers(t.Context(), s.cashier, typed)
 		s.Check(err)
 		if got := slices.ContainsFunc(found, func(c customer.Customer) bool { return c.ID == a.ID }); got != want {
 			t.Errorf("%q finds %v", typed, found)
 		}
 	}
-	if _, err := s.Walkins.FindCustomers(t.Context(), s.cashier, "123"); !core.IsKind(err, core.KindInvalid) {
+	if _, _, err := s.Walkins.FindCustomers(t.Context(), s.cashier, "123"); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("three digits: %v", err)
 	}
 }

@@ -83,4 +83,5 @@ type Claimed struct {
 	Balance  string    // of a new customer: "24 points"; "" for an existing one
 	Progress *Progress // of a new customer
 	CardPath string    // of a new customer
+	MailPath string    // of an existing customer: e-mails the link to their card
 }

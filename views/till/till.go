@@ -77,6 +77,7 @@ type Side struct {
 	Phone    string // as it was typed
 	Focus    string // the field that was refused: "pin" or "phone"
 	Matches  []Match
+	More     bool   // than Matches
 	Searched bool   // for Phone
 	AddPath  string // where a customer with this number is added
 	Recent   []Match

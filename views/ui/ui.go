@@ -134,17 +134,17 @@ type Problem struct {
 
 // FieldProblem is the error of a field, with a link to it.
 type FieldProblem struct {
-	Field   string // core's name
-	ID      string // of its input; "" if the page doesn't show it
-	Label   string // of its input
-	Message string
+	Field string // core's name
+	ID    string // of its input; "" if the page doesn't show it
+	Label string // of its input, which has the message
+	Apart string // the message where the page doesn't show the field
 }
 
 // None reports whether nothing was refused.
 func (p *Problem) None() bool { return p == nil || p.Sentence == "" && len(p.Fields) == 0 }
 
-// At is the summary of a page that has a place for the messages of these fields alone. It has the other
-// messages itself.
+// At is the summary of a page that has a place for the messages of these fields alone. It says itself what is wrong
+// with the others.
 func (p *Problem) At(fields ...Field) *Problem {
 	if p == nil {
 		return nil
@@ -176,14 +176,19 @@ func (p *Problem) heading() string {
 	return "1 field needs attention"
 }
 
-// Place puts a field's error before those that the page doesn't show, in the order of the page.
-func (p *Problem) Place(field, id, label, message string) {
+// Place puts a field before those that the page doesn't show, in the order of the page.
+func (p *Problem) Place(field, id, label string) {
+	at := slices.IndexFunc(p.Fields, func(f FieldProblem) bool { return f.Field == field })
+	if at < 0 {
+		return
+	}
+	placed := FieldProblem{field, id, label, p.Fields[at].Apart}
 	p.Fields = slices.DeleteFunc(p.Fields, func(f FieldProblem) bool { return f.Field == field })
 	shown := slices.IndexFunc(p.Fields, func(f FieldProblem) bool { return f.ID == "" })
 	if shown < 0 {
 		shown = len(p.Fields)
 	}
-	p.Fields = slices.Insert(p.Fields, shown, FieldProblem{field, id, label, message})
+	p.Fields = slices.Insert(p.Fields, shown, placed)
 }
 
 // Flash is a message on the next page that says what was done.

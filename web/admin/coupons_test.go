@@ -232,7 +232,7 @@ func TestSentCoupon(t *testing.T) {
 	}
 	f.Set("percent", "20") // of a form that was opened before the send
 	refused := s.manager.Post(path+"/edit", f)
-	if got := refused.Text("[role=alert]"); refused.Code != http.StatusUnprocessableEntity || got != webtest.Message("X", core.Violation{Rule: "fixed_after_sending"}) {
+	if got := refused.Text("[role=alert]"); refused.Code != http.StatusUnprocessableEntity || got != webtest.MessageApart("benefit_type", core.Violation{Rule: "fixed_after_sending"}) {
 		t.Errorf("another benefit: %d %q", refused.Code, got)
 	}
 	f.Del("benefit_type")

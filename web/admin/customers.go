@@ -2,8 +2,6 @@ package admin
 
 import (
 	"net/http"
-	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -114,7 +112,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		}
 	}
 	if filter.Search != nil {
-		v.Searched, v.AddPath = newCustomerFrom(*filter.Search)
+		v.Searched, v.AddPath = page.NewCustomerFrom(*filter.Search)
 	}
 	return a.Render(c, status, views.CustomerListPage(v), views.CustomerPart(v))
 }
@@ -156,27 +154,6 @@ func customerRow(r customer.Row, search string, now time.Time, zone *time.Locati
 	}
 	row.Tags, row.Added = r.Tags, page.Date(r.CreatedAt, zone)
 	return row
-}
-
-var phoneLike = regexp.MustCompile(`^[0-9+()/. \x{a0}-]+$`)
-
-// newCustomerFrom returns the text of a search without results, and the path of the form to add a
-// customer prefilled with it: as an e-mail address, a phone number or a name.
-func newCustomerFrom(search string) (text, path string) {
-	text = strings.Join(strings.Fields(search), " ")
-	q := url.Values{}
-	switch first, last, _ := strings.Cut(text, " "); {
-	case strings.Contains(text, "@"):
-		q.Set("email", text)
-	case phoneLike.MatchString(text):
-		q.Set("phone", text)
-	default:
-		q.Set("first_name", first)
-		if last != "" {
-			q.Set("last_name", last)
-		}
-	}
-	return text, customersPath + "/new?" + q.Encode()
 }
 
 // newCustomer shows the form, prefilled from the query.

@@ -156,7 +156,7 @@ func TestPeriods(t *testing.T) {
 	if page := owner.Get("/admin?period=7-days"); page.Find("[aria-labelledby=top-title] p").Length() != 1 || page.Find("[aria-labelledby=top-title] table").Length() != 0 {
 		t.Errorf("without sales, the top customers are %q", page.Text("[aria-labelledby=top-title]"))
 	}
-	if a := owner.Ask(http.MethodGet, "/admin?period=eternity"); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Text("main"), webtest.Message("Period", core.InvalidChoice)) {
+	if a := owner.Ask(http.MethodGet, "/admin?period=eternity"); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Text("main"), webtest.MessageApart("period", core.InvalidChoice)) {
 		t.Errorf("eternity = %d %s", a.Code, a.Text("main"))
 	}
 }

@@ -83,7 +83,7 @@ func TestRefusedExports(t *testing.T) {
 	for _, kind := range []string{"csv", "xlsx"} {
 		path := "/admin/customers/export." + kind
 		a := s.signedIn(core.Manager).Ask(http.MethodGet, path+"?status=erased")
-		if a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" || a.Text(".empty-subtitle") != webtest.Message("Status", core.InvalidChoice) {
+		if a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" || a.Text(".empty-subtitle") != webtest.MessageApart("status", core.InvalidChoice) {
 			t.Errorf("%s: %d %s", kind, a.Code, a.Text(".empty-subtitle"))
 		}
 		if a := s.signedIn(core.Manager).Ask(http.MethodGet, path+"?created_from=soon"); a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" {

@@ -28,8 +28,8 @@ func TestFragmentErrorsAreMessages(t *testing.T) {
 		words  string
 	}{
 		{manager, gone + "/adjust", http.StatusUnprocessableEntity, customer.ErrErased.Message},
-		{manager, gone + "?cursor=nonsense", http.StatusUnprocessableEntity, webtest.Message("Cursor", core.InvalidChoice)},
-		{manager, "/admin/transactions/new?search=" + strings.Repeat("x", 300), http.StatusUnprocessableEntity, webtest.Message("Search", core.MaxLength(255))},
+		{manager, gone + "?cursor=nonsense", http.StatusUnprocessableEntity, webtest.MessageApart("cursor", core.InvalidChoice)},
+		{manager, "/admin/transactions/new?search=" + strings.Repeat("x", 300), http.StatusUnprocessableEntity, webtest.MessageApart("search", core.MaxLength(255))},
 		{cashier, gone + "/adjust", http.StatusForbidden, "Your role does not allow this. An owner of the business can do it, or give you another role."},
 		{manager, "/admin/customers/01JZZZZZZZZZZZZZZZZZZZZZZZ/adjust", http.StatusNotFound, ""},
 	} {

@@ -213,12 +213,6 @@ func (a *Admin) report(c echo.Context, title, path string, q reportQuery, days r
 	if tab.compared && days.From != nil {
 		v.Menus = append(v.Menus, compareMenu(path, options, q, report.Period{From: *days.From, To: *days.To}, today))
 	}
-	// These come from links, so the page has no field to lead to.
-	for name, label := range map[string]string{"location": "Location", "compare": "Comparison", "by": "Ranking", "limit": "Number of customers"} {
-		if f := q.Field(name, label); len(f.Errors) > 0 {
-			q.Problem().Place(name, "", label, f.Errors[0])
-		}
-	}
 	v.Problem = q.Problem()
 	return v
 }

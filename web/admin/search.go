@@ -63,7 +63,7 @@ func (a *Admin) searchResults(c echo.Context, q *page.Form) error {
 				v.AllPath = page.WithQuery(customersPath, "search", q.Value("search"))
 			}
 		}
-		v.Add, v.AddPath = newCustomerFrom(q.Value("search"))
+		v.Add, v.AddPath = page.NewCustomerFrom(q.Value("search"))
 		if v.Voucher, err = a.searchVoucher(c, q.Value("search")); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (a *Admin) searchPage(c echo.Context, q *page.Form) error {
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, search == nil
 	v.Problem = q.Problem()
 	if search != nil && v.Problem.None() {
-		v.Add, v.AddPath = newCustomerFrom(*search)
+		v.Add, v.AddPath = page.NewCustomerFrom(*search)
 		if v.Voucher, err = a.searchVoucher(c, *search); err != nil {
 			return err
 		}

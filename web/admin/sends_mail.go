@@ -45,7 +45,7 @@ func (a *Admin) previewMail(c echo.Context) error {
 	h.Set(echo.HeaderXFrameOptions, "SAMEORIGIN")
 	switch {
 	case core.IsKind(err, core.KindInvalid):
-		return a.Render(c, http.StatusUnprocessableEntity, views.MailNotShown(firstMessage(sendRefusal(err, coupon.WithCounts{}, by.Tenant.TimeZone))+" to see the e-mail."), nil)
+		return a.Render(c, http.StatusUnprocessableEntity, views.MailNotShown(mailMessage(sendRefusal(err, coupon.WithCounts{}, by.Tenant.TimeZone))+" to see the e-mail."), nil)
 	case err != nil:
 		f := a.Explain(c, err)
 		return a.Render(c, f.Status, views.MailNotShown("The preview couldn't be loaded. You can still send."), nil)
@@ -88,4 +88,15 @@ func (a *Admin) testSend(c echo.Context) error {
 		return a.Render(c, status, views.SendTestResult(v), nil)
 	}
 	return a.sendAgain(c, status, found, form, choosing{}, func(f *views.SendForm) { f.Test = v })
+}
+
+// mailMessage says what to correct. The fields are on the page around the preview.
+func mailMessage(err error) string {
+	var refusal *core.Error
+	if errors.As(err, &refusal) {
+		for _, name := range refusal.Fields.Names() {
+			return page.Message(name, name, refusal.Fields[name][0], page.Number)
+		}
+	}
+	return ""
 }

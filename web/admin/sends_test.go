@@ -435,7 +435,7 @@ func TestRefusedSend(t *testing.T) {
 		{"message", long, "#field-message-error", webtest.Message("Message", core.MaxLength(1000))},
 		{"segment", "everyone", "#field-segment-error", ofField("segment", core.InvalidChoice)},
 		{"segment", "manual", "#field-customers-error", ofField("customers", core.Required)},
-		{"form_key", "", "[role=alert]", ofField("form_key", core.Required)},
+		{"form_key", "", "[role=alert]", webtest.MessageApart("form_key", core.Required)},
 	} {
 		a := s.manager.Post(s.form(""), s.typed("subject", "Mine", "message", "My words", c.field, c.value))
 		if got := a.Text(c.at); a.Code != http.StatusUnprocessableEntity || got != c.says || a.Find(".alert-danger").Length() != 1 {
@@ -710,7 +710,7 @@ func TestTestEmails(t *testing.T) {
 		t.Errorf("%d jobs, want 1", jobs)
 	}
 	refused := s.manager.Post(s.form("/test"), s.typed("subject", ""), "Hx-Request", "true", "Hx-Target", "test")
-	if refused.Code != http.StatusUnprocessableEntity || refused.Text("body") != webtest.Message("Subject", core.Required) {
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text("body") != webtest.MessageApart("subject", core.Required) {
 		t.Errorf("without a subject: %d %q", refused.Code, refused.Text("body"))
 	}
 	whole := s.manager.Post(s.form("/test"), s.typed("subject", "Mine", "segment", "recent_purchase"))

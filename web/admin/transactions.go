@@ -334,7 +334,6 @@ func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) err
 		v.Location = &place
 	}
 	v.Receipt.Optional, v.Receipt.Help = true, "Unique per sale, so it can't be recorded twice"
-	form.Field("customer_ulid", "Customer")
 	v.Problem = form.Problem()
 	if chosen.Status != customer.Active {
 		v.Problem = &ui.Problem{Sentence: page.CustomerName(chosen) + " is inactive and can't earn."}

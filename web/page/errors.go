@@ -144,10 +144,10 @@ func RefusedStatus(c echo.Context, err error) int {
 	return http.StatusUnprocessableEntity
 }
 
-// FirstMessage words the first violation, by the order of the fields' names; "" for none.
+// FirstMessage words the first violation, by the order of the fields' names, for a page without a form; "" for none.
 func FirstMessage(f core.Fields) string {
 	for _, name := range f.Names() {
-		return Message(name, fieldLabel(name), f[name][0], Number)
+		return MessageApart(name, f[name][0], Number)
 	}
 	return ""
 }

@@ -282,7 +282,7 @@ func (f *Form) FieldOf(known, name, label string) ui.Field {
 		typed.show(&field)
 	}
 	if len(field.Errors) > 0 {
-		f.Problem().Place(known, field.ID(), label, field.Errors[0])
+		f.Problem().Place(known, field.ID(), label)
 	}
 	return field
 }
@@ -292,14 +292,19 @@ func (f *Form) Violations(name string) []core.Violation { return f.violations[na
 
 // message is the message for a violation of a field.
 func (f *Form) message(name, label string, v core.Violation) string {
-	typed, amount := f.amounts[name]
-	switch {
-	case !amount:
-		return Message(name, label, v, Number)
-	case v.Rule == "ambiguous_amount":
+	if typed, amount := f.amounts[name]; amount && v.Rule == "ambiguous_amount" {
 		return typed.Question()
 	}
-	return Message(name, label, v, func(cents int64) string { return Money(cents, typed.currency) })
+	return Message(name, label, v, f.limit(name))
+}
+
+// limit formats the limits of a field.
+func (f *Form) limit(name string) func(int64) string {
+	typed, amount := f.amounts[name]
+	if !amount {
+		return Number
+	}
+	return func(cents int64) string { return Money(cents, typed.currency) }
 }
 
 // Options returns the choices with those that are the field's values selected.
@@ -320,7 +325,8 @@ func (f *Form) Problem() *ui.Problem {
 }
 
 // Refused reports whether err belongs on the form, and keeps it for Field and Problem: violations of
-// fields, or the message of a rule. Any other error is the caller's to return.
+// fields, or the message of a rule. A violation of a field that the page doesn't show keeps a message that says
+// what is wrong: there is nothing to enter or choose. Any other error is the caller's to return.
 func (f *Form) Refused(err error) bool {
 	refusal := refusalOf(err)
 	switch {
@@ -331,7 +337,7 @@ func (f *Form) Refused(err error) bool {
 		f.Problem().Fields = nil
 		for _, name := range refusal.Fields.Names() {
 			for _, v := range refusal.Fields[name] {
-				f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{Field: name, Message: f.message(name, fieldLabel(name), v)})
+				f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{Field: name, Apart: MessageApart(name, v, f.limit(name))})
 			}
 		}
 		return true

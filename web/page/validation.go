@@ -27,7 +27,6 @@ var fieldMessages = map[string]string{
 	"current_password required":   "Enter your current password",
 	"customers required":          "Choose at least one customer",
 	"email required":              "Enter an e-mail address",
-	"form_key required":           "Reload this page, then send",
 	"link url":                    "Enter a full address, e.g. https://example.com/guide",
 	"phone required":              "Enter a phone number",
 	"scopes required":             "Choose at least one ability",
@@ -43,6 +42,7 @@ var fieldMessages = map[string]string{
 // ruleMessages are the messages of the rules. {a label} is the field's label with its article, {label}
 // the label, {limit} the rule's number (an amount where the field is one), {other} its text.
 var ruleMessages = map[string]string{
+	"active_customer":        "This customer is inactive. A manager can reactivate them",
 	"accepted":               "Tick this box to continue",
 	"after_1970":             "Enter a date after 1 January 1970",
 	"after_or_equal":         "Choose an end date on or after the start date",
@@ -145,6 +145,77 @@ func Message(field, label string, v core.Violation, number func(int64) string) s
 	).Replace(text)
 }
 
+// apartMessages are the messages for a field that the page doesn't have, where there is nothing to enter or choose:
+// by "field rule", else by rule. {Label} is the field's name with a capital. Other messages name what they are about.
+var apartMessages = map[string]string{
+	"cursor selected":              "This page of the list no longer exists. Open the list again",
+	"customer_ulid selected":       "This customer no longer exists, or was merged into another one. Find them again",
+	"form_key required":            "Reload this page, then send",
+	"location_id selected":         "This location is closed. Choose another one",
+	"redemption_ulid selected":     "This redemption isn't one of the customer's pending ones",
+	"reward_ulid selected":         "This reward is no longer offered",
+	"transaction_type_id selected": "This type of sale is no longer offered. Choose another one",
+	"voucher_ulid selected":        "This voucher isn't one of the customer's",
+
+	"accepted":      "{Label} wasn't confirmed. Go back and confirm it",
+	"after_1970":    "{Label} must be after 1 January 1970",
+	"amount":        "{Label} isn't an amount",
+	"array":         "{Label} isn't a list",
+	"colour":        "{Label} isn't a colour",
+	"date":          "{Label} isn't a date",
+	"date_and_time": "{Label} isn't a date and a time",
+	"day":           "{Label} isn't a date",
+	"days_ahead":    "{Label} must be at least {limit} days ahead",
+	"email":         "{Label} isn't an e-mail address",
+	"future":        "{Label} must be in the future",
+	"https_url":     "{Label} isn't an address that starts with https://",
+	"integer":       "{Label} isn't a whole number",
+	"max":           "{Label} must be {limit} or less",
+	"max_items":     "{Label} has more than {limit} entries",
+	"max_length":    "{Label} is longer than {limit} characters",
+	"min":           "{Label} must be {limit} or more",
+	"min_length":    "{Label} is shorter than {limit} characters",
+	"no_nul":        "{Label} contains a NUL character",
+	"not_before":    "{Label} must be {other} or later",
+	"not_zero":      "{Label} must not be 0",
+	"past":          "{Label} must not be in the future",
+	"percentage":    "{Label} isn't a percentage",
+	"phone":         "{Label} isn't a phone number",
+	"required":      "{Label} is missing",
+	"selected":      "{Label} isn't one of the choices",
+	"string":        "{Label} isn't a text",
+	"taken":         "{Label} is already in use",
+	"url":           "{Label} isn't a web address",
+	"within_year":   "{Label} must be within a year",
+
+	"currency_in_use":        "{Label} can't be changed after the first sale",
+	"fixed_after_sales":      "{Label} can't be changed after the first sale. Create a new type instead",
+	"fixed_after_sending":    "{Label} can't be changed after sending. Create a new coupon instead",
+	"min_redeemed":           "{Label} must be {limit} or more: it was already redeemed that often",
+	"min_sent":               "{Label} can't be lowered after sending. It must be {limit} or more",
+	"phone_in_country":       "{Label} can't be changed: {other} wouldn't be a valid phone number",
+	"plan_in_use":            "{Label} can't be changed while businesses are on this plan",
+	"same_phones_in_country": "{Label} can't be changed: {other} would be the same number",
+}
+
+// MessageApart says what is wrong with a field that the page doesn't have.
+func MessageApart(field string, v core.Violation, number func(int64) string) string {
+	label := fieldLabel(field)
+	text, ok := apartMessages[field+" "+v.Rule]
+	if !ok {
+		text, ok = apartMessages[v.Rule]
+	}
+	if !ok {
+		return Message(field, label, v, number)
+	}
+	return strings.NewReplacer("{Label}", raised(label), "{limit}", number(v.Limit), "{other}", v.Other).Replace(text)
+}
+
+func raised(label string) string {
+	first, size := utf8.DecodeRuneInString(label)
+	return string(unicode.ToUpper(first)) + label[size:]
+}
+
 // withArticle is a label within a sentence: "a first name", "an e-mail address".
 func withArticle(label string) string {
 	label = lowered(label)
@@ -168,7 +239,17 @@ func lowered(label string) string {
 	return string(unicode.ToLower(first)) + label[size:]
 }
 
+// linkLabels are the labels of fields in links.
+var linkLabels = map[string]string{"by": "ranking", "compare": "comparison", "limit": "number of customers"}
+
 // fieldLabel is the label of a field that the page doesn't show, derived from its name.
 func fieldLabel(field string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(strings.ReplaceAll(field, "_", " "), " ulid"), " id")
+	if label, ok := linkLabels[field]; ok {
+		return label
+	}
+	label := strings.ReplaceAll(field, "_", " ")
+	for _, end := range []string{" ulid", " id", " cents"} {
+		label = strings.TrimSuffix(label, end)
+	}
+	return label
 }

@@ -42,12 +42,10 @@ func (p *Portal) showCard(c echo.Context, d card) error {
 	return p.cardPage(c, http.StatusOK, d, p.noCode(d))
 }
 
-const inactiveCard = "This card isn't active. Ask at the till."
-
 // noCode is the card's code before one is asked for. An inactive customer can't have one.
 func (p *Portal) noCode(d card) views.Code {
 	if d.Status != customer.Active {
-		return views.Code{State: views.CodeRefused, Words: inactiveCard}
+		return views.Code{State: views.CodeRefused, Words: walkin.ErrInactive.Message}
 	}
 	return views.Code{}
 }

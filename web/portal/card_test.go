@@ -259,7 +259,7 @@ func TestCodeOfAnInactiveCustomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := s.card(anna)
-	const want = portal.InactiveCard
+	want := portal.InactiveCard
 	if got := s.browser().Get(path); got.Text(".wallet-code") != want {
 		t.Errorf("the card says %q", got.Text(".wallet-code"))
 	}

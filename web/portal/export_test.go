@@ -1,13 +1,17 @@
 package portal
 
+import "example.com/loyalty/core/walkin"
+
 // Messages that tests expect.
 const (
-	InactiveCard  = inactiveCard
 	LimitReached  = limitReached
 	OfferPaused   = offerPaused
 	CardMailed    = cardMailed
 	RedeemVoucher = redeemVoucher
 )
+
+// InactiveCard refuses an inactive customer.
+var InactiveCard = walkin.ErrInactive.Message
 
 // Suspended refuses changes at a suspended business.
 var Suspended = errSuspended.Message

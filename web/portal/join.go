@@ -304,6 +304,11 @@ func (p *Portal) find(c echo.Context, f front) error {
 	if err != nil {
 		return err
 	}
+	return p.perhapsMailed(c, f)
+}
+
+// perhapsMailed is the answer to everyone who asks for the link to a card.
+func (p *Portal) perhapsMailed(c echo.Context, f front) error {
 	v := views.Answer{Frame: p.frame(f, "Check your e-mail"), Heading: "Check your e-mail"}
 	v.Words = "If you have a card with an e-mail address, we sent you the link. If nothing arrives, ask at the till."
 	return render(c, http.StatusOK, views.AnswerPage(v))

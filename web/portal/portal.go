@@ -117,6 +117,7 @@ func New(c Config) http.Handler {
 		"/w":               withOpen(p.takeTyped),
 		"/w/:code":         withOpen(p.takeScanned),
 		"/w/claim":         withOpen(p.claim),
+		"/w/claimed":       withOpen(p.mailClaimed),
 	} {
 		e.POST(path, act, page.SameOrigin())
 	}

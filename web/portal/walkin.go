@@ -227,6 +227,22 @@ func (p *Portal) showClaimed(c echo.Context, f front) error {
 		v.Balance = page.Units(got.Card.Balance(got.Unit), got.Unit)
 		v.Progress = progressOf(*got.Card)
 		v.CardPath = "/card/" + got.CardToken
+	} else {
+		v.MailPath = claimedPath
 	}
+	p.addScripts(c, &v.Frame, "form")
 	return render(c, http.StatusOK, views.ClaimedPage(v))
+}
+
+// mailClaimed e-mails the link to the card of an existing customer who collected a sale. The response is the same
+// whether they have an e-mail address or not.
+func (p *Portal) mailClaimed(c echo.Context, f front) error {
+	err := p.Walkins.MailClaimed(c.Request().Context(), p.visitor(c, f), browserID(c))
+	if errors.Is(err, core.ErrNotFound) {
+		return p.expired(c, f)
+	}
+	if err != nil {
+		return err
+	}
+	return p.perhapsMailed(c, f)
 }

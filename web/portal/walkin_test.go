@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
@@ -177,6 +178,72 @@ func TestClaimForAnExistingCustomer(t *testing.T) {
 		}
 	}
 	if sold := s.sales(); len(sold) != 2 || sold[0] != anna.ID {
+		t.Errorf("sales of %v", sold)
+	}
+}
+
+// After a claim, an existing customer can have the link to their card e-mailed. The answer is the same without an
+// e-mail address, shows nothing of the account, and needs a claim.
+func TestAfterAClaimTheCardIsMailed(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	anna := s.anna()
+	silent := s.AddCustomer(customer.New{FirstName: new("Sigrid"), LastName: new("Ek"), Phone: new(shoptest.Phone())})
+	var answers []string
+	for _, c := range []customer.Customer{anna, silent} {
+		phone := s.took(s.offers(2450))
+		phone.Submit("/w/claim", filled(phone.Get("/w/claim"), "phone", c.Phone))
+		claimed := phone.Get("/w/claimed")
+		action := claimed.Attr(".claimed form", "action")
+		if got := claimed.Text(".claimed button"); got != "E-mail me the link to my card" {
+			t.Fatalf("the page offers %q", got)
+		}
+		answer := phone.Post(action, nil)
+		if answer.Code != http.StatusOK || strings.Contains(answer.Body.String(), c.FirstName) || strings.Contains(answer.Text("body"), "@") {
+			t.Errorf("%d %s", answer.Code, answer.Text("main"))
+		}
+		answers = append(answers, answer.Text("main"))
+	}
+	if answers[0] != answers[1] || !strings.Contains(answers[0], "Check your e-mail") {
+		t.Errorf("the answers differ: %q", answers)
+	}
+	sent := s.mailed(*anna.Email)
+	if len(sent) != 1 || !strings.Contains(sent[0], "New:false") {
+		t.Errorf("mailed: %q", sent)
+	}
+	if got := s.browser().Post("/w/claimed", nil); got.Code != http.StatusUnprocessableEntity {
+		t.Errorf("without a claim: %d %s", got.Code, got.Text("main"))
+	}
+	stranger := s.took(s.offers(100))
+	stranger.Submit("/w/claim", filled(stranger.Get("/w/claim"), "phone", shoptest.Phone(), "name", "Elsa Berg", "agreed", "1"))
+	if got := stranger.Get("/w/claimed"); got.Find(".claimed form").Length() != 0 || len(got.Links(".claimed a[href^='/card/']")) != 1 {
+		t.Errorf("a new customer: %q", got.Text(".claimed"))
+	}
+}
+
+// The phone number of an inactive customer says so, and the sale waits. A location or a type that was closed
+// meanwhile isn't asked of the customer.
+func TestClaimsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	anna := s.anna()
+	if _, err := s.Customers.Edit(t.Context(), s.By, anna.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
+		t.Fatal(err)
+	}
+	phone := s.took(s.offers(2450))
+	page := phone.Get("/w/claim")
+	inactive := phone.Refused("/w/claim", filled(page, "phone", anna.Phone))
+	if got := inactive.Text(".problem"); got != "This card isn't active. Ask at the till." || inactive.Value("#field-phone") != anna.Phone {
+		t.Errorf("an inactive customer: %q", got)
+	}
+	if _, err := s.Sales.SetTypeActive(t.Context(), s.By, s.kind.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	closed := phone.Refused("/w/claim", filled(page, "phone", shoptest.Phone(), "name", "Elsa Berg", "agreed", "1"))
+	if got := closed.Text(".problem"); got != walkin.ErrSaleChanged.Message {
+		t.Errorf("a closed type: %q", got)
+	}
+	if sold := s.sales(); len(sold) != 0 {
 		t.Errorf("sales of %v", sold)
 	}
 }

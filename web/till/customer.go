@@ -3,10 +3,10 @@ package till
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/labstack/echo/v4"
 
@@ -31,7 +31,7 @@ var (
 	errNoCode    = core.Refuse("", "This isn't a customer's code. Scan the code on their card or voucher.")
 	errNoVoucher = core.Refuse("", "Voucher not found. Check the code and try again.")
 	errNoCard    = core.Refuse("", "This card’s link doesn’t work. Ask the customer to open their card again.")
-	errNoPhone   = core.Refuse("", "Enter a phone number or its last 4 digits.")
+	errNoSearch  = core.Refuse("", "Enter a name, a phone number or its last 4 digits.")
 )
 
 // askTake is opened by a cashier's camera app from the QR code of a customer's card. Its script or its
@@ -160,16 +160,12 @@ func scannedVoucher(v coupon.ShownVoucher, err error) (scannedCode, error) {
 	return f, nil
 }
 
-// find searches by phone number. A single match is opened.
+// find searches by phone number or name. A single match is opened, also an inactive one, which says so.
 func (t *Till) find(c echo.Context, d draft) error {
 	by, typed := page.Actor(c), strings.TrimSpace(d.Value("phone"))
-	var list []customer.Customer
-	err := error(errNoPhone)
-	if typed != "" {
-		list, err = t.Walkins.FindCustomers(c.Request().Context(), by, typed)
-	}
+	list, more, err := t.Walkins.FindCustomers(c.Request().Context(), by, typed)
 	if core.IsKind(err, core.KindInvalid) {
-		err = errNoPhone
+		err = errNoSearch
 	}
 	if d.Refused(err) {
 		return t.notFound(c, d, err, "phone")
@@ -182,13 +178,39 @@ func (t *Till) find(c echo.Context, d draft) error {
 		d.Values.Set(customerField, list[0].ID.String())
 		return t.showChosen(c, d, "")
 	}
-	s := views.Side{Phone: typed, Searched: true, AddPath: "/admin/customers/new?" + url.Values{"phone": {typed}, "to": {"till"}}.Encode()}
+	_, path := page.NewCustomerFrom(typed)
+	s := views.Side{Phone: typed, Searched: true, More: more, AddPath: path + "&to=till"}
 	for _, found := range list {
-		m := matchView(found.ID, found.FirstName, found.LastName)
-		m.Note = page.Units(found.PointsBalance, ledger.Points)
-		s.Matches = append(s.Matches, m)
+		s.Matches = append(s.Matches, foundView(found, typed))
 	}
 	return t.desk(c, http.StatusOK, d, sideColumn{Side: s})
+}
+
+// foundView is a customer who matches what was typed. The note tells customers of one name apart by their number, and
+// those of one number by their points.
+func foundView(found customer.Customer, typed string) views.Match {
+	m := matchView(found.ID, found.FirstName, found.LastName)
+	switch {
+	case found.Status != customer.Active:
+		m.Note = "Inactive"
+	case strings.ContainsFunc(typed, unicode.IsLetter):
+		m.Note = lastDigits(found.Phone)
+	default:
+		m.Note = page.Units(found.PointsBalance, ledger.Points)
+	}
+	return m
+}
+
+// lastDigits is the end of a phone number: others see the screen.
+func lastDigits(phone string) string {
+	const shown = 4
+	digits := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, phone))
+	return "…" + string(digits[max(0, len(digits)-shown):])
 }
 
 // choose opens a listed customer.

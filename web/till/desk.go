@@ -151,20 +151,16 @@ func (t *Till) render(c echo.Context, status int, d draft, s sideColumn, whole b
 	return t.Render(c, status, views.DeskPage(v), views.DeskMain(v))
 }
 
-// refusalText says why a sale was refused. Errors of the amount are shown beside it instead.
+// refusalText says why a sale was refused. Errors of the amount are shown beside it instead; the page has no place for
+// those of other fields.
 func refusalText(d draft, amount views.Pad) string {
-	for name, label := range map[string]string{
-		customerField: "Customer", locationField: "Location", typeField: "Type", "voucher_ulid": "Voucher", "reward_ulid": "Reward", "redemption_ulid": "Redemption",
-	} {
-		d.Field(name, label)
-	}
 	p := d.Problem()
 	if p.Sentence != "" {
 		return p.Sentence
 	}
 	for _, f := range p.Fields {
 		if f.ID != amount.Amount.ID() {
-			return f.Message
+			return f.Apart
 		}
 	}
 	return ""

@@ -6,7 +6,7 @@ var (
 	NoCode     = errNoCode.Error()
 	NoVoucher  = errNoVoucher.Error()
 	NoCard     = errNoCard.Error()
-	NoPhone    = errNoPhone.Error()
+	NoSearch   = errNoSearch.Error()
 	NoLastSale = errNoLastSale.Error()
 )
 

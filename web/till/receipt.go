@@ -30,7 +30,7 @@ const undoTime = 10 * time.Minute
 type receiptInfo struct {
 	redemptions, vouchers []core.ID
 	sale                  *transaction.Detail // nil: none was recorded
-	claimed               bool // on the customer's phone, so the screen still faces the customer
+	claimed               bool                // on the customer's phone, so the screen still faces the customer
 	problem               string
 }
 

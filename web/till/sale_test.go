@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -241,8 +242,11 @@ func TestFindingByPhone(t *testing.T) {
 	if a := cashier.script("/till/choose", webtest.Form("choose", bo.ID.String())); a.Text("#who-name") != "Bo Lindqvist" {
 		t.Errorf("chosen %q", a.Text("#side"))
 	}
-	if a := cashier.script("/till/find", webtest.Form("phone", "12")); a.Code != http.StatusUnprocessableEntity || a.Text(".problem") != till.NoPhone {
+	if a := cashier.script("/till/find", webtest.Form("phone", "12")); a.Code != http.StatusUnprocessableEntity || a.Text(".problem") != till.NoSearch {
 		t.Errorf("two digits: %d %q", a.Code, a.Text(".problem"))
+	}
+	if a := cashier.script("/till/find", webtest.Form("phone", " ")); a.Code != http.StatusUnprocessableEntity || a.Text(".problem") != till.NoSearch {
+		t.Errorf("nothing: %d %q", a.Code, a.Text(".problem"))
 	}
 	none := cashier.script("/till/find", webtest.Form("phone", "+46 8 555 0000"))
 	if got := none.Attr(".found a", "href"); got != "/admin/customers/new?phone=%2B46+8+555+0000&to=till" {
@@ -251,6 +255,64 @@ func TestFindingByPhone(t *testing.T) {
 	gone := cashier.script("/till/leave", webtest.Form("customer_ulid", anna.ID.String(), "spend_amount_cents", "700"))
 	if gone.Find("#who-name").Length() != 0 || gone.Text("[data-total]") != "€ 7.00" {
 		t.Errorf("× leaves %q", gone.Text("#side"))
+	}
+}
+
+// Customers are found by name too: by words in any order, by parts of two letters or more. Who was here last comes
+// first, and those with one name are told apart by their numbers.
+func TestFindingByName(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna, namesake := s.customer("Anna-Lena", 0), s.customer("Anna", 5)
+	gone := s.customer("Annika", 9)
+	s.inactive(gone)
+	cashier := s.signedIn(core.Cashier)
+	if a := cashier.script("/till/find", webtest.Form("phone", "lindqvist lena", "spend_amount_cents", "700")); a.Text("#who-name") != "Anna-Lena Lindqvist" || a.Text("[data-total]") != "€ 7.00" {
+		t.Errorf("one match: %q", a.Text("#side"))
+	}
+	end := func(c customer.Customer) string { return "…" + c.Phone[len(c.Phone)-4:] }
+	several := cashier.script("/till/find", webtest.Form("phone", "ann"))
+	want := []string{"AL Anna Lindqvist " + end(namesake), "AL Anna-Lena Lindqvist " + end(anna), "AL Annika Lindqvist Inactive"}
+	if got := several.Texts(".matches li"); !slices.Equal(got, want) {
+		t.Errorf("several: %q, want %q", got, want)
+	}
+	if a := cashier.script("/till/find", webtest.Form("phone", "A")); a.Code != http.StatusUnprocessableEntity || a.Text(".problem") != till.NoSearch {
+		t.Errorf("one letter: %d %q", a.Code, a.Text(".problem"))
+	}
+	none := cashier.script("/till/find", webtest.Form("phone", "Zlatan Ibra"))
+	if got := none.Attr(".found a", "href"); got != "/admin/customers/new?first_name=Zlatan&last_name=Ibra&to=till" {
+		t.Errorf("an unknown name leads to %q: %s", got, none.Text(".found"))
+	}
+	for range 9 {
+		s.customer("Annabel", 0)
+	}
+	many := cashier.script("/till/find", webtest.Form("phone", "ann"))
+	if got := many.Text(".found"); many.Find("[name=choose]").Length() != 10 || !strings.Contains(got, "More customers match") {
+		t.Errorf("many: %q", got)
+	}
+}
+
+// An inactive customer's number says so at once, keeps the amount, and doesn't offer to add them again.
+func TestFindingAnInactiveCustomer(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer("Anna", 5)
+	s.inactive(anna)
+	cashier := s.signedIn(core.Cashier)
+	for _, typed := range []string{anna.Phone, anna.Phone[len(anna.Phone)-4:], "lindqvist"} {
+		a := cashier.script("/till/find", webtest.Form("phone", typed, "spend_amount_cents", "700"))
+		if got := a.Text("#side"); a.Code != http.StatusOK || !strings.Contains(got, "This customer is inactive. A manager can reactivate them.") || strings.Contains(got, "Add customer") {
+			t.Errorf("%q: %d %q", typed, a.Code, got)
+		}
+		whole := cashier.Post("/till/find", webtest.Form("phone", typed, "amount", "7.00"))
+		if got := whole.Value("[name=amount]"); got != "7.00" {
+			t.Errorf("%q, without JavaScript: the amount is %q", typed, got)
+		}
+	}
+	// Someone who became inactive after they were chosen.
+	refused := cashier.script("/till/sale", saleForm(cashier.Get("/till"), "customer_ulid", anna.ID.String(), "spend_amount_cents", "700"))
+	if got := refused.Text(".problem"); refused.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(got, "This customer is inactive") {
+		t.Errorf("a sale: %d %q", refused.Code, got)
 	}
 }
 
@@ -569,7 +631,7 @@ func TestTheDeviceRemembersItsLocation(t *testing.T) {
 	}
 	// What was on the screen is refused, and the page that says so has dropped it.
 	refused := cashier.script("/till/sale", saleForm(shown, "spend_amount_cents", "800", "form_key", core.NewID(s.DB.Now()).String()))
-	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".problem") != webtest.Message("Location", core.InvalidChoice) {
+	if refused.Code != http.StatusUnprocessableEntity || refused.Text(".problem") != webtest.MessageApart("location_id", core.InvalidChoice) {
 		t.Errorf("at a closed location: %d %q", refused.Code, refused.Text(".problem"))
 	}
 	if got := cashier.Get("/till").Text(".place-name"); got != market.Name {

@@ -80,6 +80,13 @@ func (s *shop) customer(first string, points int64) customer.Customer {
 	return added
 }
 
+func (s *shop) inactive(c customer.Customer) {
+	s.T.Helper()
+	if _, err := s.Customers.Edit(s.T.Context(), s.By, c.ID, customer.Edit{Status: core.Set(string(customer.Inactive))}); err != nil {
+		s.T.Fatal(err)
+	}
+}
+
 func (s *shop) balance(c customer.Customer) int64 {
 	s.T.Helper()
 	return shoptest.Query[int64](s.Shop, "select points from loyalty.account where customer_id = $1", c.ID)

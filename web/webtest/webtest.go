@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,7 +132,36 @@ func (b *Browser) Do(r *http.Request) Page {
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	return Page{w, document}
+	p := Page{w, document}
+	for _, wrong := range p.Misplaced() {
+		b.T.Errorf("%s %s: %s", r.Method, r.URL.Path, wrong)
+	}
+	return p
+}
+
+// general matches the message of any field that is missing or unknown.
+var general = regexp.MustCompile(`^((Enter|Choose) an? \S+( \S+){0,2}|Tick this box to continue)$`)
+
+// Misplaced returns what is wrong with the messages of a refused form: one that asks to fill in a field, but not at
+// a field, which the page doesn't have; and a link to such a field.
+func (p Page) Misplaced() (wrong []string) {
+	for _, message := range p.Texts(".refusal-words, p.problem, .empty-subtitle, main.notice > p, .alert") {
+		if general.MatchString(message) {
+			wrong = append(wrong, strconv.Quote(message)+" is apart from a field")
+		}
+	}
+	if text := strings.TrimSpace(p.Body.String()); general.MatchString(text) {
+		wrong = append(wrong, strconv.Quote(text)+" is apart from a field")
+	}
+	if p.Find("main").Length() == 0 { // a part, whose fields may be in the rest of the page
+		return wrong
+	}
+	for _, link := range p.Links(".refusal-fields a") {
+		if p.Find(link).Length() == 0 {
+			wrong = append(wrong, "a link leads to "+link+", which the page doesn't have")
+		}
+	}
+	return wrong
 }
 
 // Ask sends a request of a method. Headers are pairs of name and value.
@@ -270,6 +301,11 @@ func With(form url.Values, pairs ...string) url.Values {
 
 // Message returns what a page says of a violation beside the field with a label.
 func Message(label string, v core.Violation) string { return MessageOf("", label, v) }
+
+// MessageApart returns what a page says of a violation of a field that it doesn't have.
+func MessageApart(field string, v core.Violation) string {
+	return page.MessageApart(field, v, page.Number)
+}
 
 // MessageOf is Message for a field that has messages of its own.
 func MessageOf(field, label string, v core.Violation) string {
