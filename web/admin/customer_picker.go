@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -56,8 +57,12 @@ func (a *Admin) searchedOrSuggested(
 		}
 		v.Heading = "Newest customers"
 	}
-	list, err := a.Customers.List(ctx, by, customer.Filter{Search: search, Status: new(string(customer.Active))}, core.Page{Size: size})
-	return list.Items, err
+	filter := customer.Filter{Search: search}
+	if search == nil {
+		filter.Status = new(string(customer.Active))
+	}
+	list, err := a.Customers.List(ctx, by, filter, core.Page{Size: size})
+	return slices.DeleteFunc(list.Items, func(c customer.Customer) bool { return c.Erased }), err
 }
 
 func foundCustomer(found customer.Customer, path string) views.Found {
@@ -67,6 +72,9 @@ func foundCustomer(found customer.Customer, path string) views.Found {
 	}
 	if found.StampsBalance != 0 {
 		f.Balance += ", " + page.Units(found.StampsBalance, "stamps")
+	}
+	if path != "" && found.Status != customer.Active { // to choose: they can't be served
+		f.Balance = customerStatus(found).Label
 	}
 	return f
 }

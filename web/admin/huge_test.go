@@ -73,16 +73,16 @@ func TestNoRecordBreaksAPage(t *testing.T) {
 	}
 }
 
-// walk opens every page and file of the panel, for these records.
-func (s *counter) walk(owner *browser, records map[string]string, buyer, coupon string) {
+// pages are the paths of every page and file of the panel, for these records.
+func (s *counter) pages(owner *browser, records map[string]string, buyer, coupon string) []string {
 	s.T.Helper()
 	paths := []string{
 		buyer + "?view=transactions", buyer + "?view=redemptions", buyer + "?view=vouchers", buyer + "/adjust?unit=stamps&amount=-5", coupon,
 		"/admin/redemptions?status=all", "/admin/redemptions/new?customer_ulid=" + s.elsa.ID.String(), "/admin/transactions?status=voided",
 		"/admin/transactions/new?customer_ulid=" + s.elsa.ID.String(), "/admin/reports/customers?by=points", "/admin/reports/customers.csv?by=points",
 		"/admin?period=7-days", "/admin?period=this-year",
-		owner.Get(coupon).Links("td a[href*='/sends/']")[0],
 	}
+	paths = append(paths, owner.Get(coupon).Links("td a[href*='/sends/']")...)
 	for _, r := range admin.Routes() {
 		noun, rest, names := strings.Cut(r.Path, ":")
 		if r.Method != http.MethodGet || names && records[noun] == "" { // a link from an e-mail, or a logo
@@ -99,7 +99,13 @@ func (s *counter) walk(owner *browser, records map[string]string, buyer, coupon 
 		}
 		paths = append(paths, path)
 	}
-	for _, path := range paths {
+	return paths
+}
+
+// walk opens every page and file of the panel, for these records.
+func (s *counter) walk(owner *browser, records map[string]string, buyer, coupon string) {
+	s.T.Helper()
+	for _, path := range s.pages(owner, records, buyer, coupon) {
 		a := owner.Ask(http.MethodGet, path)
 		if a.Code >= http.StatusBadRequest {
 			s.T.Errorf("%s = %d", path, a.Code)

@@ -239,3 +239,17 @@ func TestRefusedFilterIsNotAnEmptyList(t *testing.T) {
 		}
 	}
 }
+
+// Whatever is sent with a form of the panel, a message that asks to fill in a field is at that field, and a violation
+// of a field that the page doesn't have says what is wrong. The browser of the tests checks each page.
+func TestRefusalsAreAtTheirFields(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	owner := s.signedIn(core.Owner)
+	records := s.records(owner)
+	buyer, coupon := "/admin/customers/"+s.elsa.ID.String(), s.made(webtest.Form("name", "Five points", "benefit_type", "points", "points", "5", "max_per_customer", "9"))
+	paths := s.pages(owner, records, buyer, coupon)
+	if refused := owner.RefuseForms(paths, "sign-out", "/erase", "/password", "/sessions", "/factor", "/two-step", "/theme", "/staff/"); refused < 100 {
+		t.Errorf("%d refusals of %d pages", refused, len(paths))
+	}
+}

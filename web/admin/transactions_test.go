@@ -335,3 +335,20 @@ func TestTransactionTypes(t *testing.T) {
 		t.Errorf("another business's type: %d", a.Code)
 	}
 }
+
+// A customer picker finds inactive customers, too, and says that they are.
+func TestPickersFindInactiveCustomers(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	s.manager.Submit("/admin/customers/"+s.elsa.ID.String()+"/deactivate", nil)
+	for _, picker := range []string{"/admin/transactions/new", "/admin/redemptions/new"} {
+		found := s.cashier.Get(picker+"?search="+url.QueryEscape(s.elsa.Phone), "Hx-Request", "true")
+		if got := found.Text("#found"); !strings.Contains(got, s.elsa.LastName) || !strings.HasSuffix(got, "Inactive") {
+			t.Errorf("%s finds %q", picker, got)
+		}
+		chosen := s.cashier.Get(found.Links("#found a")[0])
+		if got := chosen.Text("main"); !strings.Contains(got, "is inactive") {
+			t.Errorf("%s says %q", picker, got)
+		}
+	}
+}

@@ -333,10 +333,10 @@ func (f *Form) Refused(err error) bool {
 	case refusal == nil:
 		return false
 	case refusal.Kind == core.KindInvalid:
-		f.violations = refusal.Fields
+		f.violations = withItems(refusal.Fields)
 		f.Problem().Fields = nil
-		for _, name := range refusal.Fields.Names() {
-			for _, v := range refusal.Fields[name] {
+		for _, name := range f.violations.Names() {
+			for _, v := range f.violations[name] {
 				f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{Field: name, Apart: MessageApart(name, v, f.limit(name))})
 			}
 		}
@@ -346,6 +346,20 @@ func (f *Form) Refused(err error) bool {
 		return true
 	}
 	return false
+}
+
+// withItems moves the violations of a list's items ("scopes.0") to the list, which is one field of the page.
+func withItems(fields core.Fields) core.Fields {
+	whole := core.Fields{}
+	for _, name := range fields.Names() {
+		list, _, _ := strings.Cut(name, ".")
+		for _, v := range fields[name] {
+			if !slices.Contains(whole[list], v) {
+				whole.Add(list, v)
+			}
+		}
+	}
+	return whole
 }
 
 // Status is the status of a page that shows the form or filters after a use case: 422 where it

@@ -36,11 +36,27 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 	if err := k.Tenants.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	id := strconv.FormatInt(int64(k.shop.By.Tenant.ID), 10)
 	records := map[string]string{
-		"/platform/tenants/": id, "/platform/plans/": strconv.FormatInt(plan.ID, 10), "/platform/invoices/": strconv.FormatInt(invoice, 10),
+		"/platform/tenants/": strconv.FormatInt(int64(k.shop.By.Tenant.ID), 10), "/platform/plans/": strconv.FormatInt(plan.ID, 10), "/platform/invoices/": strconv.FormatInt(invoice, 10),
 	}
-	paths := []string{"/platform/invoices?tenant_id=" + id, "/platform/tenants?plan_id=" + records["/platform/plans/"]}
+	paths := k.paths(records)
+	for _, path := range paths {
+		w := k.Ask(http.MethodGet, path)
+		if w.Code >= http.StatusBadRequest && w.Code != http.StatusConflict { // a question that is not to be asked now
+			t.Errorf("%s = %d", path, w.Code)
+		}
+		if said := dbtest.Nonsense(w.Body.String()); said != "" {
+			t.Errorf("%s says %s", path, said)
+		}
+	}
+	if len(paths) < 25 {
+		t.Errorf("walked %d pages", len(paths))
+	}
+}
+
+// paths are those of every page, for these records by the path before their id.
+func (k desk) paths(records map[string]string) (paths []string) {
+	paths = append(paths, "/platform/invoices?tenant_id="+records["/platform/tenants/"], "/platform/tenants?plan_id="+records["/platform/plans/"])
 	for _, r := range platform.Routes() {
 		noun, rest, names := strings.Cut(r.Path, ":")
 		if r.Method != http.MethodGet || r.Public || names && records[noun] == "" {
@@ -53,16 +69,24 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	for _, path := range paths {
-		w := k.Ask(http.MethodGet, path)
-		if w.Code >= http.StatusBadRequest && w.Code != http.StatusConflict { // a question that is not to be asked now
-			t.Errorf("%s = %d", path, w.Code)
-		}
-		if said := dbtest.Nonsense(w.Body.String()); said != "" {
-			t.Errorf("%s says %s", path, said)
-		}
+	return paths
+}
+
+// Whatever is sent with a form of the platform, a message that asks to fill in a field is at that field. The browser
+// of the tests checks each page.
+func TestRefusalsAreAtTheirFields(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	plan, err := k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
+		Name: new("Basic"), MonthlyCents: new(int64(900)), YearlyCents: new(int64(9000)), Currency: new("EUR"),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(paths) < 25 {
-		t.Errorf("walked %d pages", len(paths))
+	paths := k.paths(map[string]string{
+		"/platform/tenants/": strconv.FormatInt(int64(k.shop.By.Tenant.ID), 10), "/platform/plans/": strconv.FormatInt(plan.ID, 10),
+	})
+	if refused := k.RefuseForms(paths, "sign-out", "/account", "/queues/"); refused < 40 {
+		t.Errorf("%d refusals of %d pages", refused, len(paths))
 	}
 }

@@ -51,3 +51,15 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 		t.Errorf("the card does not say the balance: %q", got)
 	}
 }
+
+// Whatever is sent with a form of a customer's page, a message that asks to fill in a field is at that field. The
+// browser of the tests checks each page.
+func TestRefusalsAreAtTheirFields(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	phone := s.took(s.offers(2450))
+	paths := []string{"/join", "/join/find", "/w", "/w/claim", s.card(s.anna()), s.unsubscribing(s.anna().ID)}
+	if refused := phone.RefuseForms(paths); refused < 10 {
+		t.Errorf("%d refusals", refused)
+	}
+}
