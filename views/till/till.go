@@ -214,6 +214,12 @@ type Take struct {
 	Code string
 }
 
+// WhichPlace asks for the location of a device.
+type WhichPlace struct {
+	Frame
+	To string // the path that the answer leads to
+}
+
 // Notice is an error page.
 type Notice struct {
 	Frame

@@ -327,20 +327,45 @@ func balances(points, stamps int64) (list []views.Balance) {
 	return list
 }
 
-// useViews lists the customer's pending redemptions, affordable rewards and vouchers.
+// useViews lists what the customer can use now: what expires first comes first, then pending redemptions, vouchers
+// that don't expire, and affordable rewards.
 func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
-	left := map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}
-	for _, r := range w.Rewards {
-		if slices.Contains(d.rewards, r.ID) {
-			unit, cost := r.Price()
-			left[unit] -= cost
-		}
+	at := slices.IndexFunc(w.Vouchers, func(v coupon.ShownVoucher) bool { return v.ExpiresAt == nil })
+	if at < 0 {
+		at = len(w.Vouchers)
+	}
+	for _, v := range w.Vouchers[:at] {
+		list = append(list, voucherUse(by, d, v))
 	}
 	for _, p := range w.Pending {
 		list = append(list, views.Use{
 			Field: pendingField, Value: p.ID.String(), Name: p.RewardName, Kind: "Redeemed " + page.Time(p.CreatedAt, by.Tenant.TimeZone), Worth: free,
 			Checked: slices.Contains(d.pending, p.ID),
 		})
+	}
+	for _, v := range w.Vouchers[at:] {
+		list = append(list, voucherUse(by, d, v))
+	}
+	return append(list, rewardUses(d, w)...)
+}
+
+func voucherUse(by core.Actor, d draft, v coupon.ShownVoucher) views.Use {
+	u := views.Use{Field: vouchersField, Value: v.ID.String(), Kind: "Voucher", Voucher: true, Checked: slices.Contains(d.vouchers, v.ID)}
+	u.Name, u.Worth, _ = benefit(v, by.Tenant.Currency)
+	if v.ExpiresAt != nil {
+		u.Kind = "Voucher, until " + page.LastDay(*v.ExpiresAt, by.Tenant.TimeZone)
+	}
+	return u
+}
+
+// rewardUses lists the rewards that the customer can afford, less those already chosen.
+func rewardUses(d draft, w walkin.Card) (list []views.Use) {
+	left := map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}
+	for _, r := range w.Rewards {
+		if slices.Contains(d.rewards, r.ID) {
+			unit, cost := r.Price()
+			left[unit] -= cost
+		}
 	}
 	for _, r := range w.Rewards {
 		if !r.Affordable {
@@ -355,14 +380,6 @@ func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 		}
 		u.Checked = slices.Contains(d.rewards, r.ID)
 		u.Disabled = !u.Checked && cost > left[unit] && len(d.rewards) > 0
-		list = append(list, u)
-	}
-	for _, v := range w.Vouchers {
-		u := views.Use{Field: vouchersField, Value: v.ID.String(), Kind: "Voucher", Voucher: true, Checked: slices.Contains(d.vouchers, v.ID)}
-		u.Name, u.Worth, _ = benefit(v, by.Tenant.Currency)
-		if v.ExpiresAt != nil {
-			u.Kind = "Voucher, until " + page.LastDay(*v.ExpiresAt, by.Tenant.TimeZone)
-		}
 		list = append(list, u)
 	}
 	return list

@@ -142,6 +142,9 @@ func (t *Till) render(c echo.Context, status int, d draft, s sideColumn, whole b
 	if v.Frame, err = t.frame(c, "Point of sale"); err != nil {
 		return err
 	}
+	if unasked(v.Places) && len(types) > 0 && s.Problem == "" && d.Problem().None() && s.Ask == nil {
+		return t.askLocation(c, v.Frame, d)
+	}
 	if v.FormKey = d.Value(page.FormKey); v.FormKey == "" {
 		v.FormKey = t.NewFormKey()
 	}

@@ -2,6 +2,7 @@ package till
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -58,6 +59,33 @@ func (t *Till) openLocations(c echo.Context) (*views.Places, error) {
 	return p, nil
 }
 
+// unasked reports whether the device's location isn't known, although there are several.
+func unasked(p *views.Places) bool { return p != nil && p.ID == "" }
+
+// askLocation asks for the device's location before the first sale. The answer leads back to the draft.
+func (t *Till) askLocation(c echo.Context, frame views.Frame, d draft) error {
+	frame.Title = "Choose location"
+	v := views.WhichPlace{Frame: frame, To: d.path()}
+	return t.Render(c, http.StatusOK, views.WhichPlacePage(v), views.WhichPlaceMain(v))
+}
+
+// path is the address of the draft's page.
+func (d draft) path() string {
+	path, q := page.TillPath, url.Values{}
+	if id, err := core.ParseID(d.Value(customerField)); err == nil {
+		path = customersPath + id.String()
+	}
+	for _, name := range []string{spendField, amountField, typeField, pinField, pendingField, rewardsField, vouchersField} {
+		if d.Filled(name) != nil {
+			q[name] = d.Values[name]
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
 func (t *Till) chooseLocation(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
@@ -73,20 +101,20 @@ func (t *Till) chooseLocation(c echo.Context) error {
 	}
 	for _, l := range list {
 		if l.ID == *id && l.Active {
-			return t.setLocation(c, l.ID)
+			return t.setLocation(c, l.ID, page.SafePath(form.Value("to"), page.Back(c, page.TillPath)))
 		}
 	}
 	return core.ErrNotFound
 }
 
-func (t *Till) setLocation(c echo.Context, id int64) error {
+func (t *Till) setLocation(c echo.Context, id int64, to string) error {
 	cookie := &http.Cookie{
 		Name: locationCookie, Value: strconv.FormatInt(id, 10), Path: "/", MaxAge: locationTime,
 		Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	c.SetCookie(cookie)
 	if !page.IsFragment(c) {
-		return t.Redirect(c, page.Back(c, page.TillPath))
+		return t.Redirect(c, to)
 	}
 	c.Request().Header.Del("Cookie") // so that the menu shows the new choice
 	c.Request().AddCookie(cookie)

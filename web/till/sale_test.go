@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/PuerkitoBio/goquery"
+
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/location"
@@ -591,6 +594,74 @@ func TestUndoingASale(t *testing.T) {
 	}
 	if a := manager.Post(third+"/undo", nil); a.Code != http.StatusSeeOther || s.balance(anna) != 7 {
 		t.Errorf("a manager: %d, balance %d", a.Code, s.balance(anna))
+	}
+}
+
+// A device of a business with several locations is asked once for its own, before its first sale, and goes on with
+// what was entered. It isn't asked if there is only one.
+func TestTheLocationIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer("Anna", 0)
+	voucher, _ := s.voucher(anna, 300)
+	var places []location.Location
+	for _, name := range []string{"Harbour", "Market"} {
+		l, err := s.services.Locations.Add(t.Context(), s.By, location.New{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, l)
+		if asked := s.signedIn(core.Cashier).Get("/till"); (asked.Find("main.which-place").Length() == 1) != (len(places) == 2) {
+			t.Errorf("with %d locations: %q", len(places), asked.Text("main"))
+		}
+	}
+	cashier := s.signedIn(core.Cashier)
+	asked := cashier.Post("/till/take", webtest.Form("scan", voucher.String(), "amount", "7.00"))
+	if got := asked.Texts(".which-place button"); !slices.Equal(got, []string{"Harbour", "Market"}) {
+		t.Fatalf("it asks for %q", got)
+	}
+	shown := cashier.Submit("/till/location", webtest.With(asked.Fields(".which-place form"), "id", decimal(places[1].ID)))
+	if shown.Text("#who-name") != "Anna Lindqvist" || shown.Value("[name=amount]") != "7.00" || shown.Value("[name=vouchers][checked]") != voucher.String() || shown.Value("[name=location_id]") != decimal(places[1].ID) {
+		t.Errorf("it goes on with %s", shown.Text("main"))
+	}
+	if again := cashier.Get("/till"); again.Find("main.which-place").Length() != 0 || again.Text(".place-name") != "Market" {
+		t.Errorf("the second time: %q", again.Text("main"))
+	}
+	// The script's Next sale, on a device whose location has closed.
+	if _, err := s.services.Locations.Add(t.Context(), s.By, location.New{Name: new("Station")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.services.Locations.Edit(t.Context(), s.By, places[1].ID, location.Edit{Active: core.Set(false)}); err != nil {
+		t.Fatal(err)
+	}
+	if next := cashier.Get("/till", "Hx-Request", "true"); next.Find("main.which-place#till").Length() != 1 {
+		t.Errorf("after it closed: %q", next.Text("main"))
+	}
+	elsewhere := cashier.Post("/till/location", webtest.Form("id", decimal(places[0].ID), "to", "https://evil.example/till"))
+	if to := elsewhere.Header().Get("Location"); to != "/till" {
+		t.Errorf("a forged answer leads to %q", to)
+	}
+}
+
+// What expires first comes first, and the head says how much there is.
+func TestWhatCanBeUsedIsInOrder(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer("Anna", 500)
+	s.reward("Filter coffee", 80)
+	s.reward("Lunch", 900)
+	before := s.Redeem(anna.ID, s.reward("Bun", 100))
+	late, soon := s.discount(anna, coupon.Amount, 300, 30), s.discount(anna, coupon.Percent, 20, 2)
+	lasting := s.Coupon(coupon.New{Name: new("Gift"), BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(1))})
+	endless := s.Voucher(lasting.ID, anna.ID)
+	shown := s.signedIn(core.Cashier).serve(anna)
+	if got := shown.Text(".uses-head"); got != "Rewards and vouchers 6 available" {
+		t.Errorf("the head says %q", got)
+	}
+	var got []string
+	shown.Find(".uses input").Each(func(_ int, box *goquery.Selection) { got = append(got, box.AttrOr("value", "")) })
+	if want := []string{soon.String(), late.String(), before.ID.String(), endless.String()}; !slices.Equal(got[:4], want) || len(got) != 6 {
+		t.Errorf("the order is %q, want %q and the affordable rewards", got, want)
 	}
 }
 
