@@ -149,6 +149,9 @@ func (a *API) refusal(e *core.Error) problem {
 	case core.KindUnauthenticated:
 		return unauthorized
 	case core.KindForbidden:
+		if errors.Is(e, core.ErrSuspended) { // meanwhile: its tokens don't work
+			return unauthorized
+		}
 		return forbidden
 	case core.KindRunning:
 		return conflict

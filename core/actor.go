@@ -26,10 +26,28 @@ type Actor struct {
 	Address   string // of the client, for the audit log
 	RequestID string
 
+	// NeedsActive has each of the actor's transactions ask whether the business is active, and refuse with
+	// ErrSuspended if it isn't.
+	NeedsActive bool
+
 	Idempotency *Idempotency // nil: none
 }
 
-// System returns the actor of jobs and commands.
+// System returns the actor of commands, and of jobs of the platform.
 func System(t Tenant, name string) Actor {
 	return Actor{Kind: BySystem, Name: name, Tenant: t}
+}
+
+// Job returns the actor of a job that acts for a business: never while it is suspended.
+func Job(t Tenant, name string) Actor {
+	by := System(t, name)
+	by.NeedsActive = true
+	return by
+}
+
+// EvenSuspended returns the actor for what must be written even if the business was suspended meanwhile:
+// the result of what was done before, or a customer's wish to get no more e-mails.
+func (a Actor) EvenSuspended() Actor {
+	a.NeedsActive = false
+	return a
 }

@@ -79,6 +79,8 @@ var (
 	ErrUnauthenticated = &Error{Kind: KindUnauthenticated, Message: "Authentication required."}
 	// ErrForbidden refuses a known caller without the ability.
 	ErrForbidden = &Error{Kind: KindForbidden, Message: "Invalid ability provided."}
+	// ErrSuspended refuses what a suspended business can't do.
+	ErrSuspended = &Error{Kind: KindForbidden, Message: "This business is suspended. No one can sign in, and its data is safe."}
 	// ErrKeyReused refuses an idempotency key that was used for a different request.
 	ErrKeyReused = Refuse("idempotency-key-reused", "This idempotency key was used with a different request.")
 	// ErrKeyRunning refuses an idempotency key while its first request runs.

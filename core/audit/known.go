@@ -17,12 +17,12 @@ type noun struct {
 // list with the code. A verb that the code no longer uses stays in the list: old entries have it.
 var nouns = []noun{
 	{"customer", core.Manager, []string{"create", "edit", "adjust", "erase", "download", "export", "unsubscribe", "subscribe", "consent", "note", "tag", "merge"}},
-	{"import", core.Manager, []string{"run", "cancel"}},
+	{"import", core.Manager, []string{"run", "continue", "cancel"}},
 	{"transaction", core.Manager, []string{"void", "export"}},
 	{"transaction_type", core.Manager, []string{"create", "edit"}},
 	{"reward", core.Manager, []string{"create", "edit"}},
 	{"redemption", core.Manager, []string{"fulfil", "void", "export"}},
-	{"coupon", core.Manager, []string{"create", "edit", "send", "cancel_send", "fail_send", "stop_mails", "resume_mails", "retry_mails", "export"}},
+	{"coupon", core.Manager, []string{"create", "edit", "send", "hold_send", "continue_send", "cancel_send", "fail_send", "stop_mails", "resume_mails", "retry_mails", "export"}},
 	{"voucher", core.Manager, []string{"redeem"}},
 	{"location", core.Manager, []string{"create", "edit"}},
 	{"pin", core.Manager, []string{"issue", "take", "use", "refuse", "cancel"}},

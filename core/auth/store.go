@@ -212,7 +212,7 @@ func (f foundSession) isLive() bool {
 }
 
 func (f foundSession) actor() (core.Actor, error) {
-	by := core.Actor{Kind: core.ByStaff, ID: idText(*f.PersonID), Name: f.PersonName, StaffID: *f.PersonID, Role: f.Role}
+	by := core.Actor{Kind: core.ByStaff, ID: idText(*f.PersonID), Name: f.PersonName, StaffID: *f.PersonID, Role: f.Role, NeedsActive: true}
 	if f.TenantID != 0 {
 		t, err := f.Tenant()
 		t.Theme = f.Theme

@@ -140,8 +140,8 @@ type Service struct {
 // NewService makes the service and registers its jobs.
 func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, mails: mails, links: links, log: log, tests: limit.NewWindow(testMails, testMailWindow, d.Now)}
-	job.HandleWithin(jobs, job.Sends, evaluationLimit, s.evaluate)
-	job.Handle(jobs, job.Sends, s.deliver)
+	job.HandleWithin(jobs, job.Sends, evaluationLimit, job.OrHold(s.evaluate, s.holdEvaluation))
+	job.Handle(jobs, job.Sends, job.OrHold(s.deliver, s.holdDelivery))
 	job.Handle(jobs, job.Mail, s.sendTest)
 	job.Handle(jobs, job.Upkeep, s.expire)
 	job.Every(jobs, river.PeriodicInterval(10*time.Minute), voucherExpiry{})

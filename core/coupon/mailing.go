@@ -66,7 +66,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	if err != nil {
 		return err
 	}
-	by := core.System(t, "coupon send")
+	by := core.Job(t, "coupon send")
 	until := s.db.Now().Add(runTime)
 	about, err := s.loadMailing(ctx, by, d.Send)
 	if err != nil {
@@ -214,8 +214,8 @@ func deliveredArgs(send, voucher core.ID, now time.Time) db.Args {
 
 // storeMailResult stores the result of a mail.
 func (s *Service) storeMailResult(ctx context.Context, by core.Actor, statement, outcome string, args db.Args) error {
-	// Also if the job is told to stop: otherwise the mail would be sent again.
-	return db.RunInTenant(context.WithoutCancel(ctx), s.db, by, func(tx *db.Tx) error {
+	// Also if the job is told to stop, or the business was suspended: otherwise the mail would be sent again.
+	return db.RunInTenant(context.WithoutCancel(ctx), s.db, by.EvenSuspended(), func(tx *db.Tx) error {
 		db.Count(tx, mail.Metric(outcome), 1)
 		return db.Queue(tx, statement, args)
 	})
@@ -251,7 +251,7 @@ func (s *Service) releaseMails(ctx context.Context, by core.Actor, send core.ID,
 	if cause != nil {
 		s.log.WarnContext(ctx, "mail server not reached", slog.String("send", send.String()), slog.Any("error", cause))
 	}
-	return db.RunInTenant(context.WithoutCancel(ctx), s.db, by, func(tx *db.Tx) error {
+	return db.RunInTenant(context.WithoutCancel(ctx), s.db, by.EvenSuspended(), func(tx *db.Tx) error {
 		return db.Queue(tx, releaseMailsSQL, db.Args{"ids": ids, "now": tx.Now})
 	})
 }
@@ -261,7 +261,7 @@ func (s *Service) finishOrReschedule(ctx context.Context, by core.Actor, send co
 	next, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (*time.Time, error) {
 		// Locked, so that a retry doesn't miss the end of the send.
 		locked, err := db.One[Sending](ctx, tx, lockSendSQL, db.Args{"send": send})
-		if err != nil || locked.Status != Mailing {
+		if err != nil || locked.Status != Mailing || locked.HeldAt != nil {
 			return nil, err
 		}
 		next, err := db.Value[*time.Time](ctx, tx, nextMailSQL, db.Args{"send": send})

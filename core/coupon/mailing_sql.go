@@ -33,6 +33,7 @@ const claimMailsSQL = `
 				where s.tenant_id = @tenant_id
 					and s.id = @send
 					and s.status = 'mailing'
+					and s.held_at is null
 			)
 		order by m.due_at, m.voucher_id
 		limit @limit
@@ -129,7 +130,8 @@ const finishSendSQL = `
 
 const switchMailsSQL = `
 	update loyalty.coupon_send s
-	set status = @to
+	set status = @to,
+		held_at = null
 	where s.tenant_id = @tenant_id
 		and s.id = @send
 		and s.status = @from

@@ -77,11 +77,17 @@ type Sending struct {
 	Delivered       int64
 	Failed          int64 // not tried again automatically
 	SendAt          time.Time
+	HeldAt          *time.Time // it was due while the business was suspended, and waits for a decision; nil: not on hold
 	CreatedAt       time.Time
 	BegunAt         *time.Time // its job started
 	EvaluatedAt     *time.Time // its vouchers were created
 	EndedAt         *time.Time // done, cancelled or failed
 	Failure         *string    // code of the rule that refused it
+}
+
+// OnHold reports whether the send waits for a decision, because it was due while the business was suspended.
+func (s Sending) OnHold() bool {
+	return s.HeldAt != nil && (s.Status == Waiting || s.Status == Mailing)
 }
 
 // SendStatus is the progress of a send.
@@ -273,6 +279,50 @@ func (s *Service) CancelSend(ctx context.Context, by core.Actor, send core.ID) (
 	})
 }
 
+// holdEvaluation has a send whose business is suspended wait for a decision.
+func (s *Service) holdEvaluation(ctx context.Context, e Evaluation) error {
+	return s.holdSend(ctx, e.Tenant, e.Send)
+}
+
+// holdDelivery is holdEvaluation for a send with vouchers whose e-mails aren't all sent.
+func (s *Service) holdDelivery(ctx context.Context, d Delivery) error {
+	return s.holdSend(ctx, d.Tenant, d.Send)
+}
+
+func (s *Service) holdSend(ctx context.Context, t core.TenantID, send core.ID) error {
+	return db.RunInTenant(ctx, s.db, core.System(core.Tenant{ID: t}, "coupon send"), func(tx *db.Tx) error {
+		held, err := db.One[Sending](ctx, tx, holdSendSQL, db.Args{"send": send, "now": tx.Now})
+		if errors.Is(err, core.ErrNotFound) {
+			return nil // it ended, or is on hold
+		}
+		if err != nil {
+			return err
+		}
+		return audit.Write(tx, core.System(core.Tenant{ID: t}, "suspension"), sendEntry("coupon.hold_send", held))
+	})
+}
+
+// ContinueSend goes on with a send that is on hold: one without vouchers is sent as if it had been confirmed for
+// now. Others stay as they are.
+func (s *Service) ContinueSend(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
+		continued, err := db.One[Sending](ctx, tx, continueSendSQL, db.Args{"send": send, "now": tx.Now})
+		if errors.Is(err, core.ErrNotFound) {
+			return db.One[Sending](ctx, tx, findSendSQL, db.Args{"send": send})
+		}
+		if err != nil {
+			return Sending{}, err
+		}
+		if err := audit.Write(tx, by, sendEntry("coupon.continue_send", continued)); err != nil {
+			return Sending{}, err
+		}
+		if continued.Status == Mailing {
+			return continued, s.jobs.Add(ctx, tx, Delivery{Tenant: by.Tenant.ID, Send: send})
+		}
+		return continued, s.jobs.Add(ctx, tx, Evaluation{Tenant: by.Tenant.ID, Send: send})
+	})
+}
+
 // sendEntry returns the audit entry of an action on a send.
 func sendEntry(action string, s Sending) audit.Entry {
 	return audit.Entry{Action: action, Subject: "coupon", ID: s.CouponID.String(), Name: s.CouponName, New: map[string]any{"send": s.ID}}
@@ -283,14 +333,14 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 	if err != nil {
 		return err
 	}
-	by := core.System(t, "coupon send")
+	by := core.Job(t, "coupon send")
 	// Committed first: from here on the send can't be cancelled, and its page shows that vouchers
 	// are being created.
 	begun, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
 		return db.Exec(ctx, tx, beginSendSQL, db.Args{"send": e.Send, "now": tx.Now})
 	})
 	if err != nil || begun == 0 {
-		return err // cancelled, or evaluated by an earlier run
+		return err // cancelled, on hold, or evaluated by an earlier run
 	}
 	_, err = s.Evaluate(ctx, by, e.Send)
 	return err
@@ -307,7 +357,7 @@ var CountedVouchers = db.Metric{Thing: "voucher", Kind: "created"}
 // transaction. An advisory lock makes sends of one coupon wait for each other, so that no customer
 // gets more than max_per_customer vouchers; tills don't wait. However late it runs, the segment is
 // that of the send's time. If the coupon can't be sent at that time, the send fails. A send that was
-// evaluated is returned unchanged.
+// evaluated or is on hold is returned unchanged.
 func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
 		if err := db.TakeTime(tx); err != nil {
@@ -323,7 +373,7 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 		if err != nil {
 			return Sending{}, err
 		}
-		if state.Status != Waiting {
+		if state.Status != Waiting || state.HeldAt != nil {
 			return db.One[Sending](ctx, tx, findSendSQL, db.Args{"send": send})
 		}
 		var refusal *core.Error

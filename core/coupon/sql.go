@@ -140,7 +140,7 @@ var countedList = db.NewList(withState+`
 // The columns of a send s.
 const sendColumns = `s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = s.coupon_id) as coupon_name,
 		s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure`
+		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure`
 
 const insertSendSQL = `
 	with s as (
@@ -174,7 +174,30 @@ const beginSendSQL = `
 	set begun_at = coalesce(begun_at, @now)
 	where tenant_id = @tenant_id
 		and id = @send
-		and status = 'waiting'`
+		and status = 'waiting'
+		and held_at is null`
+
+// One that had begun can be cancelled again: its job has ended without vouchers.
+const holdSendSQL = `
+	update loyalty.coupon_send s
+	set held_at = @now,
+		begun_at = case when s.status = 'mailing' then s.begun_at end
+	where s.tenant_id = @tenant_id
+		and s.id = @send
+		and s.status in ('waiting', 'mailing')
+		and s.held_at is null
+	returning ` + sendColumns
+
+// The segment and the vouchers' expiry are those of the time at which it goes on.
+const continueSendSQL = `
+	update loyalty.coupon_send s
+	set held_at = null,
+		send_at = case when s.status = 'waiting' then greatest(s.send_at, @now) else s.send_at end
+	where s.tenant_id = @tenant_id
+		and s.id = @send
+		and s.status in ('waiting', 'mailing')
+		and s.held_at is not null
+	returning ` + sendColumns
 
 const failSendSQL = `
 	update loyalty.coupon_send s
@@ -220,11 +243,12 @@ type evaluation struct {
 	CustomerIDs []core.ID // of a manual segment
 	Status      SendStatus
 	SendAt      time.Time
+	HeldAt      *time.Time
 }
 
 // A separate statement after the lock: it sees what the previous holder committed.
 const evaluationSQL = `
-	select ` + columns + `, s.segment, s.customer_ids, s.status, s.send_at
+	select ` + columns + `, s.segment, s.customer_ids, s.status, s.send_at, s.held_at
 	from loyalty.coupon_send s
 	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
 	where s.tenant_id = @tenant_id
@@ -357,6 +381,7 @@ const evaluatedSQL = `
 		ended_at = case when @mails::bigint > 0 then null else @now::timestamptz end
 	where s.tenant_id = @tenant_id
 		and s.id = @send
+		and s.status = 'waiting'
 	returning ` + sendColumns
 
 // A voucher past its expiry is expired, whatever status is stored.

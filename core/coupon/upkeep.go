@@ -94,6 +94,7 @@ const unfinishedSendsSQL = `
 const haltSend = `
 	update loyalty.coupon_send s
 	set status = 'cancelled',
+		held_at = null,
 		ended_at = @now
 	where s.tenant_id = @tenant_id
 		and s.id = @send

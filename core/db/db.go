@@ -211,7 +211,8 @@ func (d *DB) KeepTime(ctx context.Context) {
 
 // InTenant runs fn in one transaction that sees only the actor's tenant, and returns what fn
 // returns. An error rolls everything back. The response to an idempotent request is stored in the
-// same transaction.
+// same transaction. If the actor needs an active tenant, the transaction's first message asks, and a
+// suspended one is core.ErrSuspended.
 //
 // fn may run again after a deadlock or a serialization failure, so it must have no effects outside
 // the transaction.
@@ -314,7 +315,7 @@ func repeat(ctx context.Context, transaction func() error) error {
 }
 
 func runOnce[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (result T, err error) {
-	tx := &Tx{Now: d.Now(), Tenant: by.Tenant.ID, home: by.Tenant.ID, db: d}
+	tx := &Tx{Now: d.Now(), Tenant: by.Tenant.ID, home: by.Tenant.ID, gated: by.NeedsActive && by.Tenant.ID != 0, db: d}
 	if d.whole != nil {
 		tx.join(d.whole)
 	}

@@ -26,6 +26,7 @@ const (
 	internalError        = "XX000"
 	undefinedTable       = "42P01" // a database that was not migrated
 	undefinedSchema      = "3F000"
+	tenantSuspended      = "LY001" // loyalty.require_active
 )
 
 // serverError returns the server's part of an error, or an empty one.
@@ -95,12 +96,15 @@ func isUpgraded(err error) bool {
 		strings.HasPrefix(message, "could not access file") && strings.Contains(message, "$libdir")
 }
 
-// translate turns a database that is unreachable or too busy into core.Unavailable, and returns
-// every other error as it is.
+// translate turns a database that is unreachable or too busy into core.Unavailable, the refusal of a
+// suspended tenant into core.ErrSuspended, and returns every other error as it is.
 func translate(ctx context.Context, err error) error {
 	var refusal *core.Error
 	if err == nil || errors.As(err, &refusal) || errors.Is(ctx.Err(), context.Canceled) {
 		return err
+	}
+	if errorCode(err) == tenantSuspended {
+		return core.ErrSuspended
 	}
 	if isUnreachable(err) {
 		return core.Unavailable(err)

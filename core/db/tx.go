@@ -21,6 +21,7 @@ type Tx struct {
 	Tenant core.TenantID
 
 	home  core.TenantID // of its begin; 0: the platform
+	gated bool          // it begins by asking whether the tenant is active
 	db    *DB
 	conn  *pgxpool.Conn  // nil until the first statement is sent
 	queue []call         // sent with the next statement or the commit
@@ -41,11 +42,21 @@ const (
 	beginSQL = "begin"
 	// A plain select, so that it can be prepared and take the tenant (0: the platform) as an argument.
 	enterSQL    = "select loyalty.enter($1)"
+	gateSQL     = "select loyalty.require_active()"
 	commitSQL   = "commit"
 	rollbackSQL = "rollback"
 )
 
 func enter(tenant core.TenantID) call { return call{enterSQL, []any{int64(tenant)}} }
+
+// start returns the calls with which the transaction enters its tenant or the platform.
+func (tx *Tx) start() []call {
+	calls := []call{enter(tx.home)}
+	if tx.gated {
+		calls = append(calls, call{sql: gateSQL})
+	}
+	return calls
+}
 
 var errOtherTenant = errors.New("db: a tenant's transaction can't enter another tenant")
 
@@ -87,7 +98,7 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 		return roundTrip(ctx, tx.conn, batch, read)
 	}
 	// The transaction begins here.
-	batch = append([]call{{sql: beginSQL}, enter(tx.home)}, batch...)
+	batch = slices.Concat([]call{{sql: beginSQL}}, tx.start(), batch)
 	// A commit may have happened before the connection died, so it is never sent twice.
 	isCommit := len(calls) == 1 && calls[0].sql == commitSQL
 	return tx.db.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
@@ -156,7 +167,7 @@ var errRolledBack = errors.New("the database rolled back instead of committing")
 // join makes the transaction a part of another one and shares its connection.
 func (tx *Tx) join(whole *Tx) {
 	tx.whole, tx.conn = whole, whole.conn
-	tx.queue = slices.Concat(whole.queue, []call{enter(tx.home)})
+	tx.queue = slices.Concat(whole.queue, tx.start())
 }
 
 // commit commits, then adds the counts and sends the notifications. A part leaves all three to

@@ -38,6 +38,7 @@ type Import struct {
 
 	ActorName string // who uploaded the file or, once it is imported, who started that
 	CreatedAt time.Time
+	HeldAt    *time.Time // it was at work when the business was suspended, and waits for a decision; nil: not on hold
 	EndedAt   *time.Time
 }
 
@@ -79,7 +80,7 @@ const (
 // NewService makes the service and registers its jobs.
 func NewService(d *db.DB, jobs *job.Queue) *Service {
 	s := &Service{db: d, jobs: jobs, batch: batchRows, slice: jobBatches}
-	job.HandleWithin(jobs, job.Imports, jobLimit, s.work)
+	job.HandleWithin(jobs, job.Imports, jobLimit, job.OrHold(s.work, s.hold))
 	job.Handle(jobs, job.Upkeep, s.runUpkeep)
 	job.Every(jobs, river.PeriodicInterval(time.Minute), upkeep{})
 	return s
@@ -177,6 +178,23 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, by core.Actor, statement
 		return Import{}, err
 	}
 	return i, s.jobs.Add(ctx, tx, Job{Tenant: by.Tenant.ID, Import: i.ID, Attempt: i.Attempt})
+}
+
+// Continue goes on with an import that is on hold, from the row at which it was. Others stay as they are.
+func (s *Service) Continue(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
+	return change(ctx, s, by, id, lockImportSQL, func(tx *db.Tx, file sheet) (Import, error) {
+		if file.HeldAt == nil {
+			return file.Import, nil
+		}
+		if err := file.log(tx, by, "import.continue", map[string]any{"rows_done": file.Done, "new_customers": file.Created}); err != nil {
+			return Import{}, err
+		}
+		i, err := db.One[Import](ctx, tx, continueSQL, db.Args{"id": id, "now": tx.Now})
+		if err != nil {
+			return Import{}, err
+		}
+		return i, s.jobs.Add(ctx, tx, Job{Tenant: by.Tenant.ID, Import: id, Attempt: i.Attempt})
+	})
 }
 
 // Cancel stops a running import: the customers it has created stay. A file that is not being

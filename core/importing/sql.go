@@ -8,7 +8,7 @@ import (
 
 const importColumns = `i.id, i.status, i.file_name, i.size, greatest(i.records - ` + headerRecord + `, 0) as rows, i.done_count as done,
 		i.created_count as created, i.found_count as found, i.repeated_count as repeated, i.failed_count as failed,
-		i.problem_count as problems, i.opening_points as points, i.opening_stamps as stamps, i.attempt, i.actor_name, i.created_at, i.ended_at`
+		i.problem_count as problems, i.opening_points as points, i.opening_stamps as stamps, i.attempt, i.actor_name, i.created_at, i.held_at, i.ended_at`
 
 // An earlier build stored whether the first row is the header row.
 const headerRecord = `coalesce(i.header_record, i.heading::int)`
@@ -138,6 +138,7 @@ const (
 		problem_count = 0,
 		opening_points = 0,
 		opening_stamps = 0,
+		held_at = null,
 		moved_at = @now`
 
 	thisImport = `
@@ -161,6 +162,21 @@ const (
 		actor_name = @actor_name` + thisImport
 )
 
+const holdSQL = `
+	update loyalty.customer_import
+	set held_at = @now,
+		moved_at = @now
+	where tenant_id = @tenant_id
+		and id = @id
+		and status in ('checking', 'running')
+		and attempt = @attempt
+		and held_at is null`
+
+const continueSQL = `
+	update loyalty.customer_import i
+	set held_at = null,
+		moved_at = @now` + thisImport
+
 const deleteProblemsSQL = `
 	delete from loyalty.customer_import_problem
 	where tenant_id = @tenant_id
@@ -170,6 +186,7 @@ const (
 	stopImportSQL = `
 	update loyalty.customer_import i
 	set status = 'cancelled',
+		held_at = null,
 		moved_at = @now,
 		ended_at = @now` + thisImport
 
@@ -266,6 +283,7 @@ const (
 		and id = @id
 		and status = 'checking'
 		and attempt = @attempt
+		and held_at is null
 	returning ` + progressColumns
 
 	resumeSQL = `
@@ -274,7 +292,8 @@ const (
 	where tenant_id = @tenant_id
 		and id = @id
 		and status = 'running'
-		and attempt = @attempt`
+		and attempt = @attempt
+		and held_at is null`
 )
 
 const pieceSQL = `
@@ -284,7 +303,7 @@ const pieceSQL = `
 		and import_id = @id
 		and seq = @seq`
 
-// Finds nothing if the import was cancelled or another worker has moved its position.
+// Finds nothing if the import was cancelled or is on hold, or another worker has moved its position.
 const lockPositionSQL = `
 	select (select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country
 	from loyalty.customer_import
@@ -293,6 +312,7 @@ const lockPositionSQL = `
 		and status = @status
 		and attempt = @attempt
 		and position = @position
+		and held_at is null
 	for no key update`
 
 const saveProgressSQL = `

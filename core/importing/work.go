@@ -29,8 +29,15 @@ func (Job) Kind() string { return "customer_import" }
 func (j Job) ForTenant() core.TenantID { return j.Tenant }
 
 func (s *Service) work(ctx context.Context, j Job) error {
-	_, err := s.Work(ctx, core.System(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
+	_, err := s.Work(ctx, core.Job(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
 	return err
+}
+
+// hold has an import whose business is suspended wait for a decision.
+func (s *Service) hold(ctx context.Context, j Job) error {
+	return db.RunInTenant(ctx, s.db, core.System(core.Tenant{ID: j.Tenant}, "customer import"), func(tx *db.Tx) error {
+		return db.Queue(tx, holdSQL, db.Args{"id": j.Import, "attempt": j.Attempt, "now": tx.Now})
+	})
 }
 
 // Work checks a file as a whole, or imports the next part of it and queues a job for the rest. Each

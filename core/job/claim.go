@@ -9,6 +9,7 @@ import (
 
 	"github.com/riverqueue/river/rivertype"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 )
 
@@ -152,7 +153,11 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, run func(ctx co
 			err = claimLostError{}
 		}
 	}()
-	return run(ctx)
+	err = run(ctx)
+	if errors.Is(err, core.ErrSuspended) {
+		return Again(suspendedFor)
+	}
+	return err
 }
 
 // renewClaims renews the claims of this process and puts abandoned jobs back into the queue, until

@@ -190,6 +190,21 @@ func HandleWithin[T river.JobArgs](q *Queue, lane Lane, limit time.Duration, wor
 	river.AddWorker(q.workers, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error { return work(ctx, j.Args) }))
 }
 
+// OrHold returns a handler for jobs that act for a business (core.Job). If the business is suspended, hold keeps
+// what the job would have done until the people of the business decide, and the job ends.
+func OrHold[T river.JobArgs](work, hold func(ctx context.Context, args T) error) func(ctx context.Context, args T) error {
+	return func(ctx context.Context, args T) error {
+		err := work(ctx, args)
+		if errors.Is(err, core.ErrSuspended) {
+			return hold(ctx, args)
+		}
+		return err
+	}
+}
+
+// suspendedFor is how long a job of a suspended business waits in the queue before it asks again.
+const suspendedFor = 10 * time.Minute
+
 // periodicAttempts is how often a periodic job is tried: the next one follows soon.
 const periodicAttempts = 3
 

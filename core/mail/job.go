@@ -16,6 +16,8 @@ import (
 type Delivery struct {
 	Tenant core.TenantID `json:"tenant"` // 0: the platform, or a job of an older build
 	Mail   core.ID       `json:"mail"`
+
+	ToCustomer bool `json:"to_customer,omitempty"` // of the tenant: it waits while the tenant is suspended
 }
 
 // Kind names the job in the queue.
@@ -31,19 +33,22 @@ var system = core.System(core.Tenant{}, "mail")
 const giveUpAfter = 5 * 24 * time.Hour
 
 func (s *Service) deliver(ctx context.Context, d Delivery) error {
-	m, err := db.PlatformOne[Mail](ctx, s.db, findQueuedSQL, db.Args{"id": d.Mail})
+	m, err := db.PlatformOne[queuedMail](ctx, s.db, findQueuedSQL, db.Args{"id": d.Mail})
 	if errors.Is(err, core.ErrNotFound) {
 		return nil // delivered by an earlier run of this job
 	}
 	if err != nil {
 		return err
 	}
-	if s.sender == nil {
-		return s.keep(ctx, m)
+	if d.ToCustomer && m.Suspended {
+		return core.ErrSuspended
 	}
-	err = s.send(ctx, m)
+	if s.sender == nil {
+		return s.keep(ctx, m.Mail)
+	}
+	err = s.send(ctx, m.Mail)
 	if err == nil {
-		return s.finishDelivery(ctx, m, "sent", Sent, nil)
+		return s.finishDelivery(ctx, m.Mail, "sent", Sent, nil)
 	}
 	outcome := Deferred
 	if errors.Is(err, ErrRefused) {
@@ -53,7 +58,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	}
 	if outcome != Deferred {
 		s.log.ErrorContext(ctx, "mail given up", slog.String("mail", m.ID.String()), slog.Any("error", err))
-		return s.finishDelivery(ctx, m, "failed", outcome, err)
+		return s.finishDelivery(ctx, m.Mail, "failed", outcome, err)
 	}
 	s.db.Count(Metric(Deferred), 1)
 	return fmt.Errorf("mail %s: %w", m.ID, err) // the queue logs it

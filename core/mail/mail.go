@@ -120,6 +120,16 @@ func New(d *db.DB, jobs *job.Queue, render Renderer, sender Sender, log *slog.Lo
 
 // Queue stores a mail to an address, and its delivery job, in the caller's transaction.
 func (s *Service) Queue(ctx context.Context, tx *db.Tx, to string, email Email) error {
+	return s.queue(ctx, tx, to, email, false)
+}
+
+// QueueToCustomer is Queue for a mail of a business to a customer, which isn't delivered while the business is
+// suspended.
+func (s *Service) QueueToCustomer(ctx context.Context, tx *db.Tx, to string, email Email) error {
+	return s.queue(ctx, tx, to, email, true)
+}
+
+func (s *Service) queue(ctx context.Context, tx *db.Tx, to string, email Email, toCustomer bool) error {
 	rendered, err := s.render(ctx, to, email)
 	if err != nil {
 		return err
@@ -137,5 +147,5 @@ func (s *Service) Queue(ctx context.Context, tx *db.Tx, to string, email Email) 
 	if err != nil {
 		return err
 	}
-	return s.jobs.Add(ctx, tx, Delivery{Tenant: tx.Tenant, Mail: id})
+	return s.jobs.Add(ctx, tx, Delivery{Tenant: tx.Tenant, Mail: id, ToCustomer: toCustomer})
 }

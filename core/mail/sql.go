@@ -6,18 +6,32 @@ const insertSQL = `
 	insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, attachment_name, attachment, unsubscribe, created_at)
 	values (nullif(@tenant::bigint, 0), @id, @recipient, @subject, @text, @html, @attachment_name, @attachment, nullif(@unsubscribe, ''), @now)`
 
-const selectMail = `
-	select m.id, m.recipient, m.subject, m.text, m.html, m.attachment_name, m.attachment, coalesce(m.unsubscribe, '') as unsubscribe, m.created_at,
-		s.mail_name as sender_name, s.mail_address as sender_address
+const (
+	selectMail = `
+	select ` + mailColumns + fromMail
+
+	mailColumns = `m.id, m.recipient, m.subject, m.text, m.html, m.attachment_name, m.attachment, coalesce(m.unsubscribe, '') as unsubscribe, m.created_at,
+		s.mail_name as sender_name, s.mail_address as sender_address`
+
+	fromMail = `
 	from loyalty.mail m
 	cross join loyalty.platform_setting s
 	where m.id = @id`
+)
 
 const senderSQL = `
 	select mail_address
 	from loyalty.platform_setting`
 
-const findQueuedSQL = selectMail + `
+// queuedMail is a mail to deliver, and whether its business is suspended.
+type queuedMail struct {
+	Mail
+	Suspended bool
+}
+
+const findQueuedSQL = `
+	select ` + mailColumns + `,
+		coalesce((select t.status = 'suspended' from loyalty.tenant t where t.id = m.tenant_id), false) as suspended` + fromMail + `
 		and status = 'queued'`
 
 const findUnsentSQL = selectMail + `

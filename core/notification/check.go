@@ -39,7 +39,7 @@ func (s *Service) checkAll(ctx context.Context, _ checkNotifications) error {
 		if err == nil {
 			err = s.Check(ctx, t)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, core.ErrSuspended) { // meanwhile
 			failed = append(failed, fmt.Errorf("notifications of tenant %d: %w", row.TenantID, err))
 		}
 		if ctx.Err() != nil {
@@ -52,7 +52,7 @@ func (s *Service) checkAll(ctx context.Context, _ checkNotifications) error {
 // Check writes a notification for each new cause at a business and ends those without a cause. It may run
 // twice at the same time.
 func (s *Service) Check(ctx context.Context, t core.Tenant) error {
-	return db.RunInTenant(ctx, s.db, core.System(t, "notifications"), func(tx *db.Tx) error {
+	return db.RunInTenant(ctx, s.db, core.Job(t, "notifications"), func(tx *db.Tx) error {
 		year, week := tx.Now.In(t.TimeZone).ISOWeek()
 		thisWeek, since := fmt.Sprintf("%d-W%02d", year, week), tx.Now.Add(-lasting)
 		days, first, next, month := lastDays(tx.Now, t.TimeZone)

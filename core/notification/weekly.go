@@ -97,7 +97,7 @@ func (w *Weekly) Mail(ctx context.Context, m WeeklyMail) error {
 	if err != nil {
 		return err
 	}
-	by := core.System(t, "weekly e-mail")
+	by := core.Job(t, "weekly e-mail")
 	email := WeeklyEmail{Tenant: t, From: m.Week.AddDate(0, 0, -7), To: m.Week.AddDate(0, 0, -1)}
 	// Counted before the transaction, which would hold a connection meanwhile.
 	if email.Week, err = w.figures(ctx, by, email.From); err != nil {

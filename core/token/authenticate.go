@@ -74,6 +74,7 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 		Abilities: c.Abilities,
 		Actor: core.Actor{
 			Kind: core.ByToken, ID: strconv.FormatInt(id, 10), Name: c.Name, StaffID: c.StaffID, Role: c.Role, Tenant: tenant,
+			NeedsActive: true,
 		},
 	}, nil
 }

@@ -72,7 +72,7 @@ func (c Card) Next() (next Offered, missing int64, ok bool) {
 func (c Card) Actor(t core.Tenant, address, requestID string) core.Actor {
 	return core.Actor{
 		Kind: core.ByCustomer, ID: c.ID.String(), Name: c.FirstName + " " + c.LastName, Tenant: t,
-		Address: address, RequestID: requestID,
+		Address: address, RequestID: requestID, NeedsActive: true,
 	}
 }
 

@@ -100,7 +100,7 @@ func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c cust
 	if err != nil {
 		return false, err
 	}
-	return true, s.mails.Queue(ctx, tx, *c.Email, CardEmail{
+	return true, s.mails.QueueToCustomer(ctx, tx, *c.Email, CardEmail{
 		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, Colour: theme.Colour, FirstName: c.FirstName, CardToken: token, New: isNew,
 	})
 }

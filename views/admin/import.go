@@ -99,6 +99,8 @@ type ImportResult struct {
 
 	Reading *ImportReading // nil: the file is gone
 
+	Continue, Button string // path and label of the button that goes on with it; "" if it isn't on hold
+
 	ProblemsTitle string
 	ProblemsWords string
 	Problems      []ImportProblem

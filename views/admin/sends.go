@@ -133,8 +133,8 @@ type SendDetail struct {
 
 // SendActions are the possible actions on a send.
 type SendActions struct {
-	Path                 string // of the send
-	Cancel, Stop, Resume bool
+	Path                           string // of the send
+	Cancel, Stop, Resume, Continue bool
 }
 
 // SendProgress is the part of the page that polls.

@@ -118,7 +118,7 @@ func (a *Admin) showError(err error, c echo.Context) {
 			n.BackLabel = "Go to sign-in"
 		}
 		switch {
-		case errors.Is(err, page.ErrSuspended):
+		case errors.Is(err, core.ErrSuspended):
 			n.Icon, n.Back = "lock", ""
 		case errors.Is(err, page.ErrNoBusiness):
 			n.Back, n.BackLabel = a.Start, "Go to start page"

@@ -30,6 +30,7 @@ func (a *Admin) importRoutes() []route {
 		{method: post, path: one + "/check", least: core.Manager, handle: a.checkImport},
 		{method: get, path: one + "/run", least: core.Manager, handle: a.askRunImport},
 		{method: post, path: one + "/run", least: core.Manager, handle: a.runImport},
+		{method: post, path: one + "/continue", least: core.Manager, handle: a.continueImport},
 		{method: get, path: one + "/cancel", least: core.Manager, handle: a.askCancelImport},
 		{method: post, path: one + "/cancel", least: core.Manager, handle: a.cancelImport},
 		{method: get, path: one + "/problems.csv", least: core.Manager, handle: a.problemsCSV, slow: true},
@@ -90,7 +91,7 @@ func (a *Admin) importForm(c echo.Context, status int, form *page.Form) error {
 	v.File.Attributes = map[string]any{"accept": ".csv,.txt,.tsv,text/csv,text/plain,text/tab-separated-values"}
 	for _, i := range list {
 		v.Rows = append(v.Rows, views.ImportRow{
-			Path: importPath(i.ID), Name: i.FileName, Status: importStatuses[i.Status], Outcome: importOutcome(i),
+			Path: importPath(i.ID), Name: i.FileName, Status: importStatus(i), Outcome: importOutcome(i),
 			When: page.Ago(i.CreatedAt, a.Now(), by.Tenant.TimeZone) + ", by " + i.ActorName,
 		})
 	}
@@ -104,6 +105,13 @@ var importStatuses = map[importing.Status]ui.Badge{
 	importing.Running:   {Label: "Importing", Tone: ui.Info},
 	importing.Done:      {Label: "Imported", Tone: ui.Good},
 	importing.Cancelled: {Label: "Cancelled", Tone: ui.Neutral},
+}
+
+func importStatus(i importing.Import) ui.Badge {
+	if i.HeldAt != nil {
+		return ui.Badge{Label: "On hold", Tone: ui.Notice}
+	}
+	return importStatuses[i.Status]
 }
 
 func customerCount(n int64) string { return page.Count(n, "customer", "customers") }
@@ -162,6 +170,13 @@ func (a *Admin) importPage(c echo.Context, status int, refused *page.Form) error
 		v.Columns, err = a.importColumns(c, i.ID, refused)
 		if v.Columns != nil && !v.Columns.Problem.None() {
 			status = http.StatusUnprocessableEntity
+		}
+	case i.HeldAt != nil && page.IsFragment(c): // polled for progress
+		return a.Redirect(c, importPath(i.ID))
+	case i.HeldAt != nil:
+		v.Step, v.Result = "Import", heldResult(i)
+		if i.Status == importing.Checking {
+			v.Step = "Check"
 		}
 	case i.Status == importing.Checking:
 		v.Step, v.Progress = "Check", importProgress(i, "Checking rows", "Discard file")
@@ -435,6 +450,32 @@ func checkResult(i importing.Import) *views.ImportResult {
 		v.Actions = append(v.Actions, views.Action{Label: "Import " + customerCount(i.Created), Path: path + "/run", Class: "btn-primary", Asks: true})
 	}
 	return v
+}
+
+// heldResult describes an import that waits for a decision.
+func heldResult(i importing.Import) *views.ImportResult {
+	path := importPath(i.ID)
+	v := &views.ImportResult{
+		Title: "On hold", Continue: path + "/continue",
+		Words:  "The business was suspended after " + page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows") + ", " + customerCount(i.Created) + " added.",
+		Button: "Continue import", Actions: []views.Action{{Label: "Stop import", Path: path + "/cancel", Asks: true}},
+	}
+	if i.Status == importing.Checking {
+		v.Words, v.Button = "The business was suspended while this file was checked. Nothing is imported yet.", "Continue check"
+		v.Actions[0].Label = "Discard file"
+	}
+	return v
+}
+
+func (a *Admin) continueImport(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Imports.Continue(c.Request().Context(), page.Actor(c), id); err != nil {
+		return err
+	}
+	return a.Redirect(c, importPath(id))
 }
 
 // finalResult describes what an import did, without its errors.

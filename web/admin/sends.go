@@ -31,6 +31,7 @@ func (a *Admin) sendRoutes() []route {
 		{method: post, path: one + "/cancel", least: core.Manager, handle: a.cancelSend},
 		{method: post, path: one + "/stop", least: core.Manager, handle: a.stopMails},
 		{method: post, path: one + "/resume", least: core.Manager, handle: a.resumeMails},
+		{method: post, path: one + "/continue", least: core.Manager, handle: a.continueSend},
 		{method: post, path: one + "/retry", least: core.Manager, handle: a.retryMails},
 	}
 }

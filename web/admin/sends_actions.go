@@ -80,7 +80,9 @@ func (a *Admin) stopMails(c echo.Context) error { return a.changeSend(c, a.Coupo
 
 func (a *Admin) resumeMails(c echo.Context) error { return a.changeSend(c, a.Coupons.ResumeMails) }
 
-// changeSend stops or resumes a send and shows it.
+func (a *Admin) continueSend(c echo.Context) error { return a.changeSend(c, a.Coupons.ContinueSend) }
+
+// changeSend stops, resumes or continues a send and shows it.
 func (a *Admin) changeSend(c echo.Context, use func(context.Context, core.Actor, core.ID) (coupon.Sending, error)) error {
 	found, err := a.sendOfPath(c)
 	if err != nil {

@@ -94,6 +94,9 @@ func sendRow(s coupon.SendDetail, now time.Time, zone *time.Location) views.Send
 }
 
 func sendStatus(s coupon.SendDetail, now time.Time) ui.Badge {
+	if s.OnHold() {
+		return ui.Badge{Label: "On hold", Tone: ui.Notice}
+	}
 	switch s.Status {
 	case coupon.Waiting:
 		switch {

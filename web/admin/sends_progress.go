@@ -106,13 +106,14 @@ func sendActions(by core.Actor, s coupon.SendDetail) views.SendActions {
 	v := views.SendActions{Path: sendPath(s.CouponID, s.ID)}
 	if by.Role.Includes(core.Manager) {
 		v.Cancel, v.Stop, v.Resume = cancellable(s), s.Status == coupon.Mailing, s.Status == coupon.Stopped
+		v.Continue = s.OnHold()
 	}
 	return v
 }
 
 // sendState is what the whole page depends on. When it changes, a poll gets the whole page.
 func sendState(s coupon.SendDetail) string {
-	return fmt.Sprint(s.Status, " ", s.BegunAt != nil, " ", s.Failed)
+	return fmt.Sprint(s.Status, " ", s.BegunAt != nil, " ", s.OnHold(), " ", s.Failed)
 }
 
 func isSendOver(s coupon.SendDetail) bool {
@@ -134,7 +135,7 @@ func (a *Admin) sendProgress(c echo.Context, s coupon.SendDetail) views.SendProg
 	}
 	if s.EvaluatedAt != nil {
 		unsent := "Waiting"
-		if s.Status == coupon.Stopped {
+		if s.Status == coupon.Stopped || s.OnHold() {
 			unsent = "Not sent"
 		}
 		v.Figures = []views.SendFigure{
@@ -152,7 +153,7 @@ func (a *Admin) sendProgress(c echo.Context, s coupon.SendDetail) views.SendProg
 	q := c.Request().URL.Query()
 	q.Set("seen", sendState(s))
 	q.Del("since")
-	if s.Status == coupon.Mailing {
+	if s.Status == coupon.Mailing && !s.OnHold() {
 		present := observation{s.Delivered + s.Failed, now.UnixMilli()}
 		seen := parsePace(c.QueryParam("since")).with(present)
 		q.Set("since", seen.String())
@@ -160,7 +161,7 @@ func (a *Admin) sendProgress(c echo.Context, s coupon.SendDetail) views.SendProg
 		v.Refresh += "?" + url.Values{"since": {seen.String()}}.Encode()
 	}
 	v.Poll, v.Every = c.Request().URL.Path+"?"+q.Encode(), "2s"
-	if s.Status == coupon.Waiting && s.SendAt.Sub(now) > farAway {
+	if s.OnHold() || s.Status == coupon.Waiting && s.SendAt.Sub(now) > farAway {
 		v.Every = "30s"
 	}
 	return v
@@ -168,6 +169,9 @@ func (a *Admin) sendProgress(c echo.Context, s coupon.SendDetail) views.SendProg
 
 // sendAnnouncement is the progress for screen readers, in steps of ten percent.
 func sendAnnouncement(s coupon.SendDetail) string {
+	if s.OnHold() {
+		return "On hold"
+	}
 	switch s.Status {
 	case coupon.Waiting:
 		if s.BegunAt != nil {
@@ -194,6 +198,8 @@ func creationStep(s coupon.SendDetail, now time.Time, zone *time.Location) views
 		return views.SendStep{
 			Title: "Vouchers created", Words: page.Number(s.Sent) + " · " + page.Moment(*s.EvaluatedAt, now, zone), Done: true, Bar: barOf(1, barPiece{1, ui.Complete}),
 		}
+	case s.OnHold():
+		return views.SendStep{Title: "On hold", Words: "Was due " + page.Moment(s.SendAt, now, zone), Active: true}
 	case s.BegunAt != nil:
 		return views.SendStep{Title: "Creating vouchers", Words: "Counting the audience…", Active: true}
 	case s.SendAt.After(now):
@@ -210,6 +216,8 @@ func mailingStep(s coupon.SendDetail) views.SendStep {
 	step.Words = page.Number(s.Delivered+s.Failed) + " of " + page.Number(s.Mails)
 	delivered := ui.First
 	switch {
+	case s.OnHold():
+		step.Title = "E-mails on hold"
 	case s.Status == coupon.Stopped:
 		step.Title = "E-mails stopped"
 	case s.Status == coupon.Done && s.Mails == 0:
@@ -223,6 +231,9 @@ func mailingStep(s coupon.SendDetail) views.SendStep {
 
 func endStep(s coupon.SendDetail, now time.Time, zone *time.Location) views.SendStep {
 	step := views.SendStep{Title: "Done"}
+	if s.OnHold() {
+		return step
+	}
 	if s.Status == coupon.Done && s.EndedAt != nil {
 		step.Done, step.Words, step.Bar = true, page.Moment(*s.EndedAt, now, zone), barOf(1, barPiece{1, ui.Complete})
 		return step
@@ -245,9 +256,16 @@ var failures = map[string]string{
 }
 
 func sendNotice(by core.Actor, s coupon.SendDetail) *views.SendNotice {
+	n := s.Mails - s.Delivered - s.Failed
+	if s.OnHold() {
+		words := "The business was suspended when this send was due. Nothing was sent. Continue it now, or cancel it."
+		if s.Status == coupon.Mailing {
+			words = "The business was suspended while this send was mailed. " + page.Count(n, "e-mail", "e-mails") + " not sent. All vouchers stay valid."
+		}
+		return &views.SendNotice{Icon: "clock", Title: "On hold.", Words: words}
+	}
 	switch s.Status {
 	case coupon.Stopped:
-		n := s.Mails - s.Delivered - s.Failed
 		return &views.SendNotice{
 			Icon: "player-stop", Title: "E-mails stopped.", Words: page.Count(n, "e-mail", "e-mails") + " not sent. All vouchers stay valid.",
 		}

@@ -116,14 +116,14 @@ func (p *Pages) MustSetUp(c echo.Context) bool {
 func (p *Pages) ToSetup(c echo.Context) error { return p.Redirect(c, p.twoFactorPath()) }
 
 // tenant is the business of the panel, or the zero Tenant on the platform. It returns
-// page.ErrSuspended for a suspended one.
+// core.ErrSuspended for a suspended one.
 func (p *Pages) tenant(c echo.Context) (core.Tenant, error) {
 	if p.platform() {
 		return core.Tenant{}, nil
 	}
 	t, err := p.Tenant(c)
 	if err == nil && t.Suspended {
-		return t, page.ErrSuspended
+		return t, core.ErrSuspended
 	}
 	return t, err
 }

@@ -102,7 +102,7 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 	case errors.As(err, &fault) && fault.Code < http.StatusInternalServerError:
 		words, _ := fault.Message.(string)
 		return Failure{fault.Code, cmp.Or(faultTitles[fault.Code], "Not possible"), words, ""}
-	case errors.Is(err, ErrSuspended):
+	case errors.Is(err, core.ErrSuspended):
 		return Failure{http.StatusForbidden, "Business suspended", k.suspended(c), ""}
 	case refusal != nil && refusal.Kind == core.KindForbidden:
 		return Failure{http.StatusForbidden, "No access", refusal.Message, ""}

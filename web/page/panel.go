@@ -26,10 +26,10 @@ const Unsent = "unsent"
 const SignedOut = "You were signed out. Your input is still here. Sign in in another tab, then try again."
 
 // ToSignIn leads to the sign-in page, and from there back to the page that was asked for. A person
-// who sent a form is told that it wasn't saved. It returns ErrSuspended if the business is suspended.
+// who sent a form is told that it wasn't saved. It returns core.ErrSuspended if the business is suspended.
 func (k *Kit) ToSignIn(c echo.Context) error {
 	if Visit(c).Tenant.Suspended {
-		return ErrSuspended
+		return core.ErrSuspended
 	}
 	r, q := c.Request(), url.Values{}
 	if r.Method != http.MethodGet && FromScript(c) && !IsFragment(c) {

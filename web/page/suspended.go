@@ -6,12 +6,9 @@ import (
 	"example.com/loyalty/core"
 )
 
-// ErrSuspended answers every request to the panel and the till of a suspended business.
-var ErrSuspended = &core.Error{Kind: core.KindForbidden, Message: "This business is suspended. No one can sign in, and its data is safe."}
-
 // suspended says that the business is suspended, and whom to ask.
 func (k *Kit) suspended(c echo.Context) string {
-	message := ErrSuspended.Message
+	message := core.ErrSuspended.Message
 	if k.Suspension == nil {
 		return message
 	}

@@ -14,4 +14,4 @@ const (
 var InactiveCard = walkin.ErrInactive.Message
 
 // Suspended refuses changes at a suspended business.
-var Suspended = errSuspended.Message
+const Suspended = suspendedWords

@@ -111,13 +111,13 @@ func New(c Config) http.Handler {
 	}
 	e.GET(eventsPath, withCard(p.codeEvents))
 	for path, act := range map[string]echo.HandlerFunc{
-		"/card/:token/pin": page.WithRecord(p.findOpenCard, p.showCode),
-		"/join":            withOpen(p.join),
-		"/join/find":       withOpen(p.find),
-		"/w":               withOpen(p.takeTyped),
-		"/w/:code":         withOpen(p.takeScanned),
-		"/w/claim":         withOpen(p.claim),
-		"/w/claimed":       withOpen(p.mailClaimed),
+		"/card/:token/pin": withCard(p.showCode),
+		"/join":            withFront(p.join),
+		"/join/find":       withFront(p.find),
+		"/w":               withFront(p.takeTyped),
+		"/w/:code":         withFront(p.takeScanned),
+		"/w/claim":         withFront(p.claim),
+		"/w/claimed":       withFront(p.mailClaimed),
 	} {
 		e.POST(path, act, page.SameOrigin())
 	}
@@ -127,24 +127,18 @@ func New(c Config) http.Handler {
 	return e
 }
 
-// errSuspended refuses changes at a suspended business. Customers can still see what they have, and
-// unsubscribe.
-var errSuspended = &core.Error{Kind: core.KindRule, Message: "Not available at this business right now. Your points and vouchers are safe."}
+// suspendedWords say that nothing can be changed at a suspended business. Customers can still see what they
+// have, and unsubscribe.
+const suspendedWords = "Not available at this business right now. Your points and vouchers are safe."
 
-// findOpen is findFront for businesses that aren't suspended.
+// findOpen is findFront for the forms of businesses that aren't suspended. What the forms send is refused by the
+// transaction that would write, because a front may be some seconds old.
 func (p *Portal) findOpen(c echo.Context) (front, error) {
 	f, err := p.findFront(c)
 	if err == nil && f.Suspended {
-		err = errSuspended
+		err = core.ErrSuspended
 	}
 	return f, err
-}
-
-func (p *Portal) findOpenCard(c echo.Context) (card, error) {
-	if _, err := p.findOpen(c); err != nil {
-		return card{}, err
-	}
-	return p.findCard(c)
 }
 
 // eventsPath is a stream without an end.
@@ -239,6 +233,9 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 		n.Title, n.Words = "Business not found", page.ErrNoBusiness.Message
 		n.Path, n.Link = p.Names.Base(), "Go to start page"
 		return http.StatusNotFound, n
+	case errors.Is(err, core.ErrSuspended):
+		n.Title, n.Words = "Not possible", suspendedWords
+		return http.StatusUnprocessableEntity, n
 	case errors.Is(err, core.ErrNotFound), errors.As(err, &fault) && fault.Code == http.StatusNotFound:
 		n.Title = "This link doesn't work"
 		n.Words = "It is incomplete or no longer valid. Open the link in your e-mail again, or ask at the till."
@@ -274,5 +271,6 @@ func (p *Portal) visitor(c echo.Context, f front) core.Actor {
 	return core.Actor{
 		Kind: core.ByCustomer, Tenant: f.Tenant,
 		Address: p.Address(c.Request()), RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
+		NeedsActive: true,
 	}
 }

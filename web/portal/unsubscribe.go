@@ -34,7 +34,7 @@ func (p *Portal) findSubscriber(c echo.Context) (subscriber, error) {
 	if err := p.Links.Check(token, link.Unsubscribe, f.ID, id, 0); err != nil {
 		return subscriber{}, err
 	}
-	ctx, by := c.Request().Context(), p.visitor(c, f)
+	ctx, by := c.Request().Context(), p.visitor(c, f).EvenSuspended()
 	found, err := p.Customers.Find(ctx, by, id)
 	if errors.Is(err, core.ErrNotFound) {
 		var merged customer.MergedCustomer

@@ -31,7 +31,7 @@ func (p *Portal) findReader(c echo.Context) (reader, error) {
 	if err := p.Links.Check(token, link.WeeklyMail, f.ID, id, 0); err != nil {
 		return reader{}, err
 	}
-	by := p.visitor(c, f)
+	by := p.visitor(c, f).EvenSuspended()
 	found, err := p.Notifications.FindSubscriber(c.Request().Context(), by, id)
 	return reader{f, found, by}, err
 }

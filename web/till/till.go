@@ -157,7 +157,7 @@ func (t *Till) showError(err error, c echo.Context) {
 		}
 		n := views.Notice{Frame: frame, Message: f.Message, Request: f.Request, Back: page.TillPath, BackLabel: "Back to point of sale"}
 		switch {
-		case errors.Is(err, page.ErrSuspended):
+		case errors.Is(err, core.ErrSuspended):
 			n.Back = ""
 		case errors.Is(err, page.ErrNoBusiness):
 			n.Back, n.BackLabel = t.Start, "Go to start page"
