@@ -40,6 +40,7 @@ type Job struct {
 	Lane        Lane
 	Tenant      core.TenantID // 0: the platform's
 	TenantName  string
+	Suspended   bool // the tenant is
 	State       State
 	Attempt     int64 // counts the runs, including the current one
 	MaxAttempts int64
@@ -52,6 +53,7 @@ type Job struct {
 
 var jobList = db.NewList(`
 	select j.id, j.kind, j.queue as lane, coalesce(t.id, 0) as tenant, coalesce(t.name, '') as tenant_name,
+		coalesce(t.status = 'suspended', false) as suspended,
 		case
 			when j.state = 'running' then 'running'
 			when j.state = 'discarded' then 'failed'

@@ -233,6 +233,37 @@ func TestDeliveryIsIdempotent(t *testing.T) {
 	}
 }
 
+// A mail to a customer waits while its business is suspended; one to its people doesn't.
+func TestMailsToCustomersWaitDuringASuspension(t *testing.T) {
+	t.Parallel()
+	sender := &catcher{}
+	p := newPost(t, sender)
+	_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (int, error) {
+		return 0, errors.Join(p.QueueToCustomer(t.Context(), tx, "anna@example.com", "Your card"), p.Queue(t.Context(), tx, "maja@example.com", "Your invoice"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(status string) {
+		t.Helper()
+		if _, err := dbtest.Owner(p.db).Exec(t.Context(), "update loyalty.tenant set status = $1 where id = $2", status, p.by.Tenant.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids, _ := p.mails(t)
+	deliver := func() (toCustomer, toStaff error) {
+		return p.Deliver(t.Context(), mail.Delivery{Tenant: p.by.Tenant.ID, Mail: ids[0], ToCustomer: true}), p.Deliver(t.Context(), mail.Delivery{Tenant: p.by.Tenant.ID, Mail: ids[1]})
+	}
+	set("suspended")
+	if customer, staff := deliver(); !errors.Is(customer, core.ErrSuspended) || staff != nil || len(sender.caught) != 1 || sender.caught[0].Recipient != "maja@example.com" {
+		t.Errorf("while suspended: %v, %v, sent %+v", customer, staff, sender.caught)
+	}
+	set("active")
+	if customer, _ := deliver(); customer != nil || len(sender.caught) != 2 {
+		t.Errorf("after the reactivation: %v, sent %+v", customer, sender.caught)
+	}
+}
+
 // Without a mail server, mails stay in the database.
 func TestWithoutASenderMailsAreKept(t *testing.T) {
 	t.Parallel()

@@ -79,3 +79,40 @@ func TestRoundTripsWithSuspension(t *testing.T) {
 		t.Errorf("%d round trips for the notice, want 2: the session and the contact", got)
 	}
 }
+
+// A send that was due during a suspension says why it waits, and offers to continue or cancel it.
+func TestTheSendOfABusinessThatWasSuspended(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	sent, path := s.sentTo(1)
+	hold := func(columns string) webtest.Page {
+		t.Helper()
+		s.change("update loyalty.coupon_send set held_at = now(), "+columns+" where tenant_id = $1 and id = $2", sent.ID)
+		return s.manager.Get(path)
+	}
+	mailing := hold("status = 'mailing', ended_at = null")
+	if words := mailing.Text(".send-notice"); !strings.Contains(words, "suspended while this send was mailed") || mailing.Find("#continue-send").Length() != 1 || mailing.Find("#stop-mails").Length() != 1 {
+		t.Errorf("e-mails on hold: %q", words)
+	}
+	s.change("update loyalty.voucher_mail set status = 'queued' where tenant_id = $1 and send_id = $2", sent.ID)
+	if to := s.manager.Submitted(path+"/continue", nil); to != path {
+		t.Errorf("led to %q", to)
+	}
+	if after := s.manager.Get(path); after.Find("#continue-send").Length() != 0 || after.Find("#stop-mails").Length() != 1 {
+		t.Errorf("continued: %q", after.Text("#send-actions"))
+	}
+	s.change("update loyalty.coupon_send set sent = 0, matched = 0, mails = 0, no_email = 0, begun_at = null, evaluated_at = null where tenant_id = $1 and id = $2", sent.ID)
+	waiting := hold("status = 'waiting'")
+	if words := waiting.Text(".send-notice"); !strings.Contains(words, "suspended when this send was due") || waiting.Find("#continue-send").Length() != 1 || waiting.Find("#cancel-send").Length() != 1 {
+		t.Errorf("a send on hold: %q", words)
+	}
+	if status := s.manager.Get(s.path).Text(".send-table"); !strings.Contains(status, "On hold") {
+		t.Errorf("the coupon's sends: %q", status)
+	}
+	if to := s.manager.Submitted(path+"/cancel", nil); to != path {
+		t.Errorf("led to %q", to)
+	}
+	if after := s.manager.Get(path).Text(".send-notice"); !strings.HasPrefix(after, "Cancelled.") {
+		t.Errorf("cancelled: %q", after)
+	}
+}

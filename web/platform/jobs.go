@@ -240,6 +240,9 @@ func jobRow(j job.Job, query jobQuery, now time.Time) views.Job {
 	case job.Cancelled:
 		r.Status, r.Moment, r.Retry = ui.Badge{Label: "Cancelled", Tone: ui.Neutral}, past("Cancelled", j.FinalizedAt), retry
 	}
+	if waits := j.State == job.Queued || j.State == job.Retrying; waits && j.Suspended {
+		r.Status = ui.Badge{Label: "Waiting: business suspended", Tone: ui.Notice}
+	}
 	return r
 }
 
