@@ -65,6 +65,7 @@ func (s *Service) Check(ctx context.Context, t core.Tenant) error {
 			{raiseCouponSQL, db.Args{}},
 			{raisePendingSQL, db.Args{"week": thisWeek}},
 			{raiseSendSQL, db.Args{"lasting_since": since}},
+			{raiseHeldSQL, db.Args{}},
 			{raiseStaffSQL, db.Args{
 				"days": days, "first_ids": first, "next_ids": next, "month_ids": month,
 				"actions": unusualActions, "least": leastUnusual, "average_days": averageDays,

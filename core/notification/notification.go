@@ -30,11 +30,12 @@ const (
 	CouponLimit        Kind = "coupon_limit"        // most of a coupon's redemptions are used
 	RedemptionsPending Kind = "redemptions_pending" // for too long; told again every week
 	SendFailed         Kind = "send_failed"         // or some of its e-mails
+	SendHeld           Kind = "send_held"           // since the business was suspended
 	StaffActivity      Kind = "staff_activity"      // unusually many voids or adjustments in a day
 )
 
 // Kinds lists all kinds, the most urgent first.
-var Kinds = []Kind{StockEmpty, StockLow, CouponLimit, RedemptionsPending, SendFailed, StaffActivity}
+var Kinds = []Kind{StockEmpty, StockLow, CouponLimit, RedemptionsPending, SendFailed, SendHeld, StaffActivity}
 
 // lasting is how long a notification about something that can't be undone is listed.
 const lasting = 14 * 24 * time.Hour

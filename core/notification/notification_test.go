@@ -198,6 +198,21 @@ func TestSendFailed(t *testing.T) {
 	s.wantList("failed", "send_failed Welcome 0/5")
 }
 
+// A send on hold since a suspension is told until someone decides.
+func TestSendHeld(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.Coupon(coupon.New{Name: new("Welcome"), BenefitType: new("points"), BenefitValue: new(int64(5))})
+	s.Voucher(c.ID, s.Customer().ID)
+	s.Exec("update loyalty.coupon_send set status = 'mailing', held_at = $2 where tenant_id = $1", s.By.Tenant.ID, s.DB.Now())
+	s.check()
+	s.check()
+	s.wantList("on hold", "send_held Welcome 0")
+	of(s.Later(30*24*time.Hour)).wantList("a month later", "send_held Welcome 0")
+	s.Exec("update loyalty.coupon_send set held_at = null where tenant_id = $1", s.By.Tenant.ID)
+	s.wantList("continued")
+}
+
 // adjust gives a customer points as a person, n times.
 func (s shop) adjust(by core.Actor, to core.ID, n int) {
 	s.T.Helper()

@@ -67,8 +67,12 @@ const open = `
 					and d.id < ` + pendingBefore + `
 			)
 			when n.kind = 'send_failed' then (m.status = 'failed' or m.failed > 0) and n.created_at > @lasting_since
+			when n.kind = 'send_held' then ` + heldSend + `
 			when n.kind = 'staff_activity' then n.created_at > @lasting_since
 		end`
+
+const heldSend = `m.held_at is not null
+				and m.status in ('waiting', 'mailing')`
 
 // As numeric: a limit can be as large as a bigint.
 const nearLimit = `k.active
@@ -105,6 +109,7 @@ const listSQL = `
 			when n.kind = 'coupon_limit' then n.redemptions_count
 			when n.kind = 'redemptions_pending' then late.redemptions
 			when n.kind = 'send_failed' then n.failed
+			when n.kind = 'send_held' then n.mails
 			else n.figure
 		end as figure,
 		case
@@ -232,6 +237,14 @@ const raiseSendSQL = `
 	where m.tenant_id = @tenant_id
 		and (m.status = 'failed' or m.failed > 0)
 		and coalesce(m.ended_at, m.evaluated_at, m.send_at) > @lasting_since` + once
+
+const raiseHeldSQL = `
+	insert into loyalty.notification (tenant_id, id, kind, cause, coupon_id, send_id, name, created_at)
+	select @tenant_id, loyalty.new_ulid(@now), 'send_held', m.id::text, m.coupon_id, m.id, k.name, @now
+	from loyalty.coupon_send m
+	join loyalty.coupon k on k.tenant_id = @tenant_id and k.id = m.coupon_id
+	where m.tenant_id = @tenant_id
+		and ` + heldSend + once
 
 // The voids and adjustments of two days are few: the log finds them by action, and those of the 30 days before
 // by person.

@@ -65,7 +65,7 @@ func (s *Service) recordTogether(ctx context.Context, by core.Actor, n New) (t T
 	return made.Transaction, true, made.refusal
 }
 
-// Of the sales, the statements record those whose type has the same rule as when the award was computed, whose
+// Of the sales, the statements record those of an active business whose type has the same rule as when the award was computed, whose
 // customer, location and receipt number can be used, and whose idempotency key is new.
 //
 // All customers are locked, then all accounts, each in the order of the customers' IDs. A customer is locked as for a
@@ -131,7 +131,8 @@ const (
 		where t.active
 			and (t.rule_type, t.points_per_unit, t.unit_cents, t.stamps_per_transaction, t.min_spend_cents)
 				= (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
-			and t.max_award is not distinct from k.max_award`
+			and t.max_award is not distinct from k.max_award
+			and exists (select from loyalty.tenant where id = @tenant_id and status = 'active')`
 
 	// The conditions come before the account, and customers are joined to the sales: for "id = any (…)", PostgreSQL reads
 	// all customers of a large business if most businesses have few.

@@ -25,7 +25,8 @@ func (p renderer) suspension(to string, l tenant.SuspensionEmail) message {
 		v.Intro = "The suspension of " + business + " has ended. The panel, the till and API tokens work as before."
 		v.Facts = v.Facts[:1]
 		v.Action = "Sign in"
-		v.Fine = "Everything is as you left it: customers, balances, rewards and coupons."
+		v.Fine = "Everything is as you left it: customers, balances, rewards and coupons. " +
+			"Coupon sends and imports that were due meanwhile are on hold: continue or cancel them in the panel."
 	}
 	return p.notice(to, v)
 }

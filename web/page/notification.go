@@ -42,6 +42,11 @@ func NotificationOf(n notification.Notification, zone *time.Location) Notificati
 			told.Title, told.Advice = "Sending “"+n.Name+"” failed", "Open the send to see why. No vouchers were created."
 		}
 		return told
+	case notification.SendHeld:
+		return Notification{
+			"clock", "A send of “" + n.Name + "” is on hold", "It was due while the business was suspended. Continue or cancel it.",
+			couponsPath + n.CouponID.String() + "/sends/" + n.SendID.String(),
+		}
 	case notification.StaffActivity:
 		return Notification{
 			Icon: "user", Path: PanelPath + "/notifications/" + n.ID.String(), Advice: "More than usual. View the reasons.",
