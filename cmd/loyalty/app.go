@@ -34,6 +34,7 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
 	checks "example.com/loyalty/core/verify"
+	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/email"
 	"example.com/loyalty/web/host"
@@ -79,6 +80,7 @@ type app struct {
 	reports       *report.Service
 	tenants       *tenant.Service
 	invoices      *billing.Service
+	meter         *usage.Meter
 	deprecations  *deprecation.Service
 	checks        *checks.Service
 	operations    *operation.Service
@@ -164,7 +166,9 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.auth = auth.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
 	a.staff = staff.NewService(a.db, a.mails, a.auth)
 	a.tokens = token.NewService(a.db, a.jobs, a.mails)
+	a.meter = usage.NewMeter(a.db)
 	a.customers = customer.NewService(a.db)
+	a.customers.ShareMeter(a.meter)
 	a.imports = importing.NewService(a.db, a.jobs)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
@@ -173,6 +177,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.locations = location.NewService(a.db)
 	a.walkins = walkin.NewService(a.db, a.jobs, a.mails, a.keys, a.transactions, host.LimitKey)
 	a.walkins.ShareLimits(a.redis)
+	a.walkins.ShareMeter(a.meter)
 	a.live = live.NewHub(a.log)
 	a.reports = report.NewService(a.db)
 	a.notifications = notification.NewService(a.db)

@@ -23,7 +23,6 @@ import (
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/usage"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
@@ -247,7 +246,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 			admin.Services{
 				Staff: a.staff, Auth: a.auth, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Privacy: privacy.NewService(a.db), Merging: merging.NewService(a.db), Imports: a.imports,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
-				Locations: a.locations, Notifications: a.notifications, Reports: a.reports, Audit: audit.NewService(a.db), Billing: a.invoices, Usage: usage.NewMeter(a.db),
+				Locations: a.locations, Notifications: a.notifications, Reports: a.reports, Audit: audit.NewService(a.db), Billing: a.invoices, Usage: a.meter,
 				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
 			},
 		),

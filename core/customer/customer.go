@@ -62,6 +62,9 @@ func NewService(d *db.DB) *Service {
 	return &Service{db: d, meter: usage.NewMeter(d), finder: db.NewFinder(d, findSQL, findAllSQL, func(c Customer) core.ID { return c.ID })}
 }
 
+// ShareMeter has the service count by the process's meter. It must be called before the service is used.
+func (s *Service) ShareMeter(m *usage.Meter) { s.meter = m }
+
 // ErrErased refuses to change an erased customer.
 var ErrErased = core.Refuse("customer-erased", "This customer was erased and cannot be changed.")
 
@@ -75,7 +78,7 @@ func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, e
 		if err != nil {
 			return Upserted{}, err
 		}
-		return upsert(ctx, tx, by, in, func() error { return s.meter.Admit(ctx, tx, usage.Customers, 1) })
+		return upsert(ctx, tx, by, in, Admission(ctx, tx, s.meter))
 	})
 }
 
@@ -96,7 +99,7 @@ func CheckBuyer(check *core.Check, field string, status *Status) {
 // Enrol is Upsert in the caller's transaction, for customers who enter their own details. Names and
 // consent are required only for a new customer: missing has the violations of a new customer's other
 // fields. admit may refuse a new customer; nil: never.
-func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit func() error) (Upserted, error) {
+func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit Admit) (Upserted, error) {
 	in, wrong := n.Validate(by.Tenant.Country)
 	fields := maps.Clone(missing)
 	var refused *core.Error
@@ -113,14 +116,23 @@ func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fi
 		in.Email, in.EmailKey = nil, nil
 	}
 	if len(fields) > 0 {
-		admit = func() error { return core.Invalid(fields) }
+		admit = func(bool) (int64, error) { return 0, core.Invalid(fields) }
 	}
 	return upsert(ctx, tx, by, in, admit)
 }
 
+// Admit refuses a new customer, or returns how many there are, as the statement that adds one compares with the
+// plan's limit. After that found no space, anew has it count again.
+type Admit func(anew bool) (used int64, err error)
+
+// Admission returns the Admit that refuses customers beyond the plan's limit with usage.ErrLimit.
+func Admission(ctx context.Context, tx *db.Tx, meter *usage.Meter) Admit {
+	return func(anew bool) (int64, error) { return meter.Admit(ctx, tx, usage.Customers, anew) }
+}
+
 // upsert finds the customer, or creates one unless admit refuses.
-func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, admit func() error) (Upserted, error) {
-	for range 3 {
+func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, admit Admit) (Upserted, error) {
+	for attempt := range 3 {
 		found, err := findByKeys(ctx, tx, in)
 		if err == nil {
 			return Upserted{Customer: found}, nil
@@ -131,16 +143,19 @@ func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, admit fun
 		if err := RequireCountry(by); err != nil {
 			return Upserted{}, err
 		}
+		var used *int64
 		if admit != nil {
-			if err := admit(); err != nil {
+			n, err := admit(attempt > 0)
+			if err != nil {
 				return Upserted{}, err
 			}
+			used = &n
 		}
-		made, err := insert(ctx, tx, by, in)
+		made, err := insert(ctx, tx, by, in, used)
 		if err == nil {
 			return Upserted{Customer: made, Created: true}, nil
 		}
-		// Another request has created them meanwhile.
+		// Another request has created them meanwhile, or the plan's limit was lowered.
 		if !errors.Is(err, core.ErrNotFound) {
 			return Upserted{}, err
 		}
@@ -156,15 +171,15 @@ func findByKeys(ctx context.Context, tx *db.Tx, in Details) (Customer, error) {
 }
 
 // insert creates a customer with an account, or returns core.ErrNotFound if the phone number or the
-// e-mail address exists, or the tenant's country has changed.
-func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details) (Customer, error) {
+// e-mail address exists, the tenant's country has changed, or the plan's limit is used (used nil: it doesn't count).
+func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, used *int64) (Customer, error) {
 	if err := LockCountry(tx); err != nil {
 		return Customer{}, err
 	}
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
 		"id": core.NewID(tx.Now), "first_name": in.FirstName, "last_name": in.LastName,
 		"phone": in.Phone, "phone_key": in.PhoneKey, "email": in.Email, "email_key": in.EmailKey,
-		"country": by.Tenant.Country, "now": tx.Now,
+		"country": by.Tenant.Country, "used": used, "now": tx.Now,
 	})
 	if err != nil {
 		return Customer{}, err
@@ -284,7 +299,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 			return Customer{}, err
 		}
 		if in.Status == Active && old.Status != Active {
-			if err := s.meter.Admit(ctx, tx, usage.Customers, 1); err != nil {
+			if err := usage.Check(ctx, tx, usage.Customers, 1); err != nil {
 				return Customer{}, err
 			}
 		}

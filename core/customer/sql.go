@@ -99,14 +99,16 @@ const (
 	order by ` + lastVisitorFirst
 )
 
-// Returns no row if one of the keys exists, or if the country is not the one by which the phone number was
-// read.
+// Returns no row if one of the keys exists, if the country is not the one by which the phone number was
+// read, or if the customers counted leave no space in the plan, whose limit is read here to apply at once.
 const insertSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
 	select @tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @now, @now
-	from loyalty.tenant
-	where id = @tenant_id
-		and coalesce(country, '') = @country
+	from loyalty.tenant t
+	where t.id = @tenant_id
+		and coalesce(t.country, '') = @country
+		and (@used::bigint is null
+			or (select coalesce(p.customers_limit > @used, true) from loyalty.plan p where p.id = t.plan_id))
 	on conflict do nothing
 	returning id, first_name, last_name, phone, email, status,
 		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,

@@ -73,7 +73,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.TenantID) (De
 	if d.People, err = s.people(ctx, inside); err != nil {
 		return Detail{}, err
 	}
-	d.Uses, err = usage.NewMeter(s.db).Uses(ctx, inside)
+	d.Uses, err = usage.Uses(ctx, s.db, inside)
 	return d, err
 }
 

@@ -1,5 +1,13 @@
 package usage
 
+const limitsSQL = `
+	select l.kind, l."limit", 0::bigint as used
+	from loyalty.tenant t
+	join loyalty.plan p on p.id = t.plan_id
+	cross join lateral (values ('customers', p.customers_limit), ('staff', p.staff_limit), ('sends', p.sends_limit)) l (kind, "limit")
+	where t.id = @tenant_id
+		and l."limit" is not null`
+
 // The uses of a kind (null: of each kind), with or without those that have no limit. A business has
 // more than twice its plan's customers only after a move to a smaller plan, so counting ends there.
 // Months are calendar months of the tenant's zone.

@@ -2,12 +2,14 @@
 // reads tables of other packages and writes none.
 //
 // Its surprising rule: limits are soft. A count is cached for a minute, so a few requests within a
-// minute can exceed a limit. A refusal always counts again, so freed space can be used at once.
+// minute can exceed a limit. A limit is never cached: a new one applies at once. A refusal always counts again, so
+// freed space can be used at once.
 package usage
 
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -26,6 +28,8 @@ const (
 	Staff     Kind = "staff"     // active, including invited people
 	Sends     Kind = "sends"     // confirmed in this calendar month of the tenant's zone, except cancelled and failed ones
 )
+
+var kinds = []Kind{Customers, Staff, Sends}
 
 // MaxAge is the maximum age of a cached count.
 const MaxAge = time.Minute
@@ -59,13 +63,12 @@ func (u Use) refusal() *core.Error {
 	return &core.Error{Kind: ErrLimit.Kind, Code: ErrLimit.Code, Message: sentence, Cause: ErrLimit}
 }
 
-// Meter counts what tenants use, and caches the counts.
+// Meter counts what tenants use, and caches the counts: one in a process. It never caches a limit.
 type Meter struct {
 	db *db.DB
 
 	mu     sync.Mutex
-	counts map[countKey]cached[Use]
-	near   map[core.TenantID]cached[[]Use]
+	counts map[countKey]count
 }
 
 type countKey struct {
@@ -73,21 +76,22 @@ type countKey struct {
 	kind   Kind
 }
 
-// cached is a value that was counted at an instant.
-type cached[T any] struct {
-	value T
-	at    time.Time
+// count is how much was used at an instant.
+type count struct {
+	used int64
+	at   time.Time
 }
 
-func (c cached[T]) isFresh(now time.Time) bool {
+func (c count) isFresh(now time.Time) bool {
 	age := now.Sub(c.at)
 	return age >= 0 && age < MaxAge
 }
 
+// uncounted is the count where there is no limit: any limit is below it, so that a new one has it counted.
+const uncounted = math.MaxInt64 / 2
+
 // NewMeter returns a meter.
-func NewMeter(d *db.DB) *Meter {
-	return &Meter{db: d, counts: map[countKey]cached[Use]{}, near: map[core.TenantID]cached[[]Use]{}}
-}
+func NewMeter(d *db.DB) *Meter { return &Meter{db: d, counts: map[countKey]count{}} }
 
 // Check counts, and refuses with ErrLimit if more would exceed the limit of the transaction's tenant.
 func Check(ctx context.Context, tx *db.Tx, kind Kind, more int64) error {
@@ -117,71 +121,106 @@ func (u Use) room(err error) (room int64, limited bool, _ error) {
 	return max(*u.Limit-u.Used, 0), true, nil
 }
 
-func countAndCheck(ctx context.Context, tx *db.Tx, kind Kind, more int64) (Use, error) {
+func countAndCheck(ctx context.Context, tx *db.Tx, kind Kind, more int64) (used int64, err error) {
 	u, err := db.One[Use](ctx, tx, usesSQL, db.Args{"kind": kind, "unlimited": false, "now": tx.Now})
 	switch {
 	case errors.Is(err, core.ErrNotFound):
-		return Use{Kind: kind}, nil
+		return uncounted, nil
 	case err == nil && u.refuses(more):
 		err = u.refusal()
 	}
-	return u, err
+	return u.Used, err
 }
 
-// Admit is Check for frequent requests: it doesn't count if the cached count leaves space.
-func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) error {
+// Admit returns a count for the statement that adds one more, which must compare it with the limit:
+// so a limit applies at once, and costs no round trip. If that statement finds no space, anew has Admit count
+// again, and refuse with ErrLimit.
+func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, anew bool) (used int64, err error) {
 	key := countKey{tx.Tenant, kind}
-	if m.fitsLastCount(key, more, tx.Now) {
-		return nil
+	if !anew {
+		if used, known := m.take(key, tx.Now); known {
+			return used, nil
+		}
 	}
-	u, err := countAndCheck(ctx, tx, kind, more)
-	if err != nil {
-		return err
+	if used, err = countAndCheck(ctx, tx, kind, 1); err != nil {
+		return 0, err
 	}
-	u.Used += more
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.counts[key] = cached[Use]{u, tx.Now}
-	return nil
+	m.store(key, count{used + 1, tx.Now})
+	return used, nil
 }
 
-// fitsLastCount reports whether the cached count leaves space for more, and adds them to it.
-func (m *Meter) fitsLastCount(key countKey, more int64, now time.Time) bool {
+// take returns a cached count, and adds one to it.
+func (m *Meter) take(key countKey, now time.Time) (used int64, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.counts[key]
-	if !c.isFresh(now) || c.value.refuses(more) {
+	if !c.isFresh(now) {
 		delete(m.counts, key)
-		return false
+		return 0, false
 	}
-	c.value.Used += more
+	m.counts[key] = count{c.used + 1, c.at}
+	return c.used, true
+}
+
+func (m *Meter) store(key countKey, c count) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.counts[key] = c
-	return true
 }
 
 // Uses returns what the actor's tenant uses of its plan: customers, staff, sends. It counts customers up
 // to twice the limit, or up to 100,000 without a limit.
-func (m *Meter) Uses(ctx context.Context, by core.Actor) ([]Use, error) {
-	return db.ReadAll[Use](ctx, m.db, by, usesSQL, db.Args{"kind": nil, "unlimited": true, "now": m.db.Now()})
+func Uses(ctx context.Context, d *db.DB, by core.Actor) ([]Use, error) {
+	return db.ReadAll[Use](ctx, d, by, usesSQL, db.Args{"kind": nil, "unlimited": true, "now": d.Now()})
 }
+
+// Uses is Uses with the meter's database.
+func (m *Meter) Uses(ctx context.Context, by core.Actor) ([]Use, error) { return Uses(ctx, m.db, by) }
 
 // Warnings returns the uses of the actor's tenant that are near their limit, by counts of at most
 // MaxAge.
 func (m *Meter) Warnings(ctx context.Context, by core.Actor) ([]Use, error) {
+	uses, err := m.limited(ctx, by)
+	return slices.DeleteFunc(uses, func(u Use) bool { return !u.NearLimit() }), err
+}
+
+// limited returns the uses that have a limit, in one round trip: the limits with the cached counts or, if one is
+// missing, with new ones.
+func (m *Meter) limited(ctx context.Context, by core.Actor) ([]Use, error) {
 	now := m.db.Now()
-	m.mu.Lock()
-	warnings := m.near[by.Tenant.ID]
-	m.mu.Unlock()
-	if warnings.isFresh(now) {
-		return warnings.value, nil
+	if cached := m.cached(by.Tenant.ID, now); len(cached) == len(kinds) {
+		uses, err := db.ReadAll[Use](ctx, m.db, by, limitsSQL, nil)
+		for i, u := range uses {
+			uses[i].Used = cached[u.Kind]
+		}
+		// Without a limit nothing was counted.
+		if err != nil || !slices.ContainsFunc(uses, func(u Use) bool { return u.Used >= uncounted }) {
+			return uses, err
+		}
 	}
 	uses, err := db.ReadAll[Use](ctx, m.db, by, usesSQL, db.Args{"kind": nil, "unlimited": false, "now": now})
 	if err != nil {
 		return nil, err
 	}
-	uses = slices.DeleteFunc(uses, func(u Use) bool { return !u.NearLimit() })
+	for _, kind := range kinds {
+		c := count{uncounted, now}
+		if i := slices.IndexFunc(uses, func(u Use) bool { return u.Kind == kind }); i >= 0 {
+			c.used = uses[i].Used
+		}
+		m.store(countKey{by.Tenant.ID, kind}, c)
+	}
+	return uses, nil
+}
+
+// cached returns a tenant's counts that are fresh.
+func (m *Meter) cached(tenant core.TenantID, now time.Time) map[Kind]int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.near[by.Tenant.ID] = cached[[]Use]{uses, now}
-	return uses, nil
+	found := map[Kind]int64{}
+	for _, kind := range kinds {
+		if c := m.counts[countKey{tenant, kind}]; c.isFresh(now) {
+			found[kind] = c.used
+		}
+	}
+	return found
 }

@@ -18,7 +18,9 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/usage"
+	"example.com/loyalty/core/walkin"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -93,10 +95,65 @@ func TestCustomers(t *testing.T) {
 	if _, err := s.Customers.Edit(t.Context(), s.By, first.ID, customer.Edit{FirstName: core.Set("Elsie")}); err != nil {
 		t.Errorf("any other edit: %v", err)
 	}
-	// A larger plan applies within a minute, and at once after a refusal.
+	// A larger plan applies at once.
 	s.allow("4, null, null")
 	if _, err := s.Customers.Edit(t.Context(), s.By, first.ID, customer.Edit{Status: core.Set("active")}); err != nil {
 		t.Errorf("on a larger plan: %v", err)
+	}
+}
+
+// "New limits apply at once": counted a moment ago, also without a limit, the next addition is refused in every
+// place, and pages warn. A higher limit lets it in at once.
+func TestANewLimitAppliesAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, before := range []string{"100, 100, 100", "null, null, null"} {
+		s := newShop(t, before)
+		s.Customers.ShareMeter(s.meter)
+		walkins := walkin.NewService(s.DB, s.Jobs, s.Mails, dbtest.Keys(), s.Sales, func(a string) string { return a })
+		walkins.ShareMeter(s.meter)
+		people := staff.NewService(s.DB, s.Mails, dbtest.Auth(s.DB, s.Jobs, s.Mails))
+		owner := s.As(core.Owner).By
+		c := s.Coupon(coupon.New{Name: new("A bun"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
+		n := 0
+		places := map[string]func() error{
+			"a customer": func() error { _, err := s.add(n); return err },
+			"joining": func() error {
+				_, err := walkins.Join(t.Context(), s.By, walkin.Details{
+					FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(shoptest.Phone()), Agreed: true, Terms: "I agree",
+				})
+				return err
+			},
+			"a person": func() error {
+				_, err := people.Invite(t.Context(), owner, staff.New{Role: core.Cashier, Name: "Bo", Email: fmt.Sprintf("bo%d@example.com", n)})
+				return err
+			},
+			"a send": func() error {
+				_, err := s.Coupons.Send(t.Context(), s.By, c.ID, coupon.Send{Segment: coupon.All, FormKey: fmt.Sprint(n)})
+				return err
+			},
+		}
+		try := func(what string, refused bool) {
+			t.Helper()
+			for place, do := range places {
+				n++
+				if err := do(); (err != nil) != refused || refused && !errors.Is(err, usage.ErrLimit) && !errors.Is(err, walkin.ErrFull) {
+					t.Errorf("%s, %s: %v", what, place, err)
+				}
+			}
+		}
+		s.Must(s.meter.Warnings(t.Context(), owner))
+		try(before, false)
+		s.allow("1, 1, 1")
+		try("lowered from "+before, true)
+		warnings, err := s.meter.Warnings(t.Context(), owner)
+		if err != nil || len(warnings) < 2 || !warnings[0].LimitReached() || !warnings[1].LimitReached() {
+			t.Errorf("lowered, the pages warn of %+v, %v", warnings, err)
+		}
+		s.allow("100, 100, 100")
+		try("raised", false)
+		if warnings, err := s.meter.Warnings(t.Context(), owner); err != nil || len(warnings) != 0 {
+			t.Errorf("raised, the pages warn of %+v, %v", warnings, err)
+		}
 	}
 }
 
@@ -105,11 +162,15 @@ func TestACountIsAtMostAMinuteOld(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "3, null, null")
 	now := s.DB.Now()
+	admit := func(ctx context.Context, tx *db.Tx, meter *usage.Meter) error {
+		_, err := meter.Admit(ctx, tx, usage.Customers, false)
+		return err
+	}
 	at := func(after time.Duration) error {
 		d := s.DB.At(now.Add(after))
 		_, err := db.InTenant(t.Context(), d, s.By, func(tx *db.Tx) (int, error) {
 			tx.Now = now.Add(after)
-			return 0, s.meter.Admit(t.Context(), tx, usage.Customers, 1)
+			return 0, admit(t.Context(), tx, s.meter)
 		})
 		return err
 	}

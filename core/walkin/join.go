@@ -29,7 +29,7 @@ type Joined struct {
 func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {
 	by = withAuditName(by)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Joined, error) {
-		who, err := customer.Enrol(ctx, tx, by, d.customer(), d.missing(), func() error { return s.meter.Admit(ctx, tx, usage.Customers, 1) })
+		who, err := customer.Enrol(ctx, tx, by, d.customer(), d.missing(), customer.Admission(ctx, tx, s.meter))
 		if errors.Is(err, usage.ErrLimit) || errors.Is(err, customer.ErrNoCountry) {
 			return Joined{}, ErrFull
 		}

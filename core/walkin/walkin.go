@@ -78,6 +78,9 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, keys vault.Keys,
 	return s
 }
 
+// ShareMeter has the service count customers by the process's meter. It must be called before the service is used.
+func (s *Service) ShareMeter(m *usage.Meter) { s.meter = m }
+
 // ShareLimits lets wrong PINs and mails of cards count in Redis, if r isn't nil. It must be called before the
 // service is used.
 func (s *Service) ShareLimits(r *limit.Redis) {

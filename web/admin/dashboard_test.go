@@ -336,7 +336,7 @@ func TestRoundTripsOfInsight(t *testing.T) {
 		header []string
 		want   int
 	}{
-		{path: "/admin", want: 6},
+		{path: "/admin", want: 7},
 		{path: "/admin/activity", header: []string{"Hx-Request", "true"}, want: 2},
 		{path: "/admin/reports", want: 4},
 		{path: "/admin/reports/customers", want: 4},
@@ -349,7 +349,9 @@ func TestRoundTripsOfInsight(t *testing.T) {
 		{path: "/admin/audit", want: 4},
 		{path: "/admin/audit", header: []string{"Hx-Request", "true"}, want: 2},
 	} {
-		owner.Get(c.path, c.header...) // prepares
+		for range 2 { // prepares; the first counts what the plan limits
+			owner.Get(c.path, c.header...)
+		}
 		before := count()
 		owner.Get(c.path, c.header...)
 		if got := count() - before; got != c.want {

@@ -148,13 +148,15 @@ func TestRoundTripsOfSends(t *testing.T) {
 		header []string
 		want   int
 	}{
-		{s.form(""), nil, 3},
+		{s.form(""), nil, 4},
 		{s.path, nil, 4},
 		{progress, nil, 5},
 		{poll, []string{"Hx-Request", "true", "Hx-Target", "send-progress"}, 2},
 		{s.form("/audiences"), []string{"Hx-Request", "true"}, 3},
 	} {
-		s.manager.Get(x.path, x.header...)
+		for range 2 { // the first counts what the plan limits
+			s.manager.Get(x.path, x.header...)
+		}
 		before := count()
 		s.manager.Get(x.path, x.header...)
 		if got := count() - before; got != x.want {
