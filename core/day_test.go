@@ -67,3 +67,69 @@ func TestDaysFollowEachOther(t *testing.T) {
 		}
 	}
 }
+
+// A time that clocks skip is moved later by as much as they are put forward; of one that they show twice it is the
+// first.
+func TestLocalTime(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		zone, shown, want string
+		skipped           bool
+	}{
+		{"UTC", "2026-03-29 02:30:00", "2026-03-29T02:30:00Z", false},
+		{"Europe/Stockholm", "2026-03-29 01:59:59", "2026-03-29T00:59:59Z", false},
+		{"Europe/Stockholm", "2026-03-29 02:00:00", "2026-03-29T01:00:00Z", true}, // 03:00
+		{"Europe/Stockholm", "2026-03-29 02:30:00", "2026-03-29T01:30:00Z", true}, // 03:30
+		{"Europe/Stockholm", "2026-03-29 03:00:00", "2026-03-29T01:00:00Z", false},
+		{"Europe/Stockholm", "2026-10-25 02:30:00", "2026-10-25T00:30:00Z", false}, // the first of two
+		{"Europe/Stockholm", "2026-10-25 03:00:00", "2026-10-25T02:00:00Z", false},
+		{"America/New_York", "2026-03-08 02:30:00", "2026-03-08T07:30:00Z", true},  // 03:30
+		{"America/New_York", "2026-11-01 01:30:00", "2026-11-01T05:30:00Z", false}, // the first of two
+		{"America/New_York", "2026-11-01 02:00:00", "2026-11-01T07:00:00Z", false},
+		{"America/St_Johns", "2026-03-08 02:15:00", "2026-03-08T05:45:00Z", true},
+		{"Australia/Lord_Howe", "2026-10-04 02:15:00", "2026-10-03T15:45:00Z", true},  // by half an hour: 02:45
+		{"Australia/Lord_Howe", "2026-04-05 01:45:00", "2026-04-04T14:45:00Z", false}, // half an hour is shown twice
+		{"America/Santiago", "2026-09-06 00:30:00", "2026-09-06T04:30:00Z", true},     // midnight is skipped
+		{"Africa/Cairo", "2026-04-24 00:00:00", "2026-04-23T22:00:00Z", true},
+		{"Asia/Beirut", "2026-03-29 00:30:00", "2026-03-28T22:30:00Z", true},
+		{"America/Havana", "2026-11-01 00:30:00", "2026-11-01T04:30:00Z", false}, // the first of two
+		{"Pacific/Apia", "2011-12-30 10:00:00", "2011-12-30T20:00:00Z", true},    // the day doesn't exist: the next one
+		{"Pacific/Apia", "2011-12-31 10:00:00", "2011-12-30T20:00:00Z", false},
+		{"America/New_York", "0001-01-01 00:00:00", "0001-01-01T04:56:02Z", false},
+		{"America/New_York", "9999-12-31 23:59:59", "", false},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := time.Parse(time.DateTime, c.shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, skipped := core.LocalTime(shown, zone)
+		if c.want == "" {
+			c.want = "10000-01-01T04:59:59Z"
+		}
+		if got := at.UTC().Format(time.RFC3339); got != c.want || skipped != c.skipped {
+			t.Errorf("%s in %s is %s, skipped %t; want %s, %t", c.shown, c.zone, got, skipped, c.want, c.skipped)
+		}
+	}
+}
+
+// Every time that a clock shows is found again, and skipped ones never come before the ones around them.
+func TestLocalTimesAreInOrder(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Europe/Stockholm", "America/New_York", "America/Santiago", "America/Havana", "Africa/Cairo", "Australia/Lord_Howe", "Asia/Beirut"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for shown := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC); shown.Year() < 2027; shown = shown.Add(15 * time.Minute) {
+			at, skipped := core.LocalTime(shown, zone)
+			said, want := at.Format(time.DateTime), shown.Format(time.DateTime)
+			if said != want && (!skipped || said < want) || said == want && skipped {
+				t.Errorf("%s: %s is %s, skipped %t", name, want, said, skipped)
+			}
+		}
+	}
+}

@@ -135,8 +135,8 @@ func (s *Service) SpendByDay(ctx context.Context, by core.Actor, id core.ID, fro
 		Cents int64
 	}](ctx, s.db, by, spendByDaySQL, db.Args{
 		"customer": id, "zone": zone.String(),
-		"first": core.FirstID(time.Date(from.Year(), from.Month(), from.Day(), 0, 0, 0, 0, zone)),
-		"after": core.FirstID(time.Date(to.Year(), to.Month(), to.Day()+1, 0, 0, 0, 0, zone)),
+		"first": core.FirstID(core.StartOfDay(from.Year(), from.Month(), from.Day(), zone)),
+		"after": core.FirstID(core.StartOfDay(to.Year(), to.Month(), to.Day()+1, zone)),
 	})
 	spent := make(map[string]int64, len(rows))
 	for _, r := range rows {

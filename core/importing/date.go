@@ -161,7 +161,8 @@ func parseInstant(text string, order DateOrder, zone *time.Location) (time.Time,
 				if clock == "" {
 					return core.StartOfDate(read, zone).UTC(), true
 				}
-				return time.Date(read.Year(), read.Month(), read.Day(), read.Hour(), read.Minute(), read.Second(), 0, zone).UTC(), true
+				at, _ := core.LocalTime(read, zone)
+				return at.UTC().Truncate(time.Second), true
 			}
 		}
 	}

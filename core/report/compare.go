@@ -273,7 +273,8 @@ func (d days) sameTime(now, date time.Time) time.Time {
 	year, month, day := date.Date()
 	local := now.In(d.zone)
 	hour, minute, second := local.Clock()
-	return time.Date(year, month, day, hour, minute, second, local.Nanosecond(), d.zone)
+	at, _ := core.LocalTime(time.Date(year, month, day, hour, minute, second, local.Nanosecond(), time.UTC), d.zone)
+	return at
 }
 
 // args are the arguments that every statement about a timetable has.

@@ -73,11 +73,11 @@ const (
 // blankSend is the form of a new send.
 func blankSend(c coupon.WithCounts, now time.Time, zone *time.Location) *page.Form {
 	when, at := "now", now.In(zone).AddDate(0, 0, 1)
-	at = time.Date(at.Year(), at.Month(), at.Day(), 9, 0, 0, 0, zone)
+	at = atNine(at)
 	if c.State == coupon.StateUpcoming {
 		when = later
 		if starts := c.StartsAt.In(zone); !at.After(starts) {
-			at = time.Date(starts.Year(), starts.Month(), starts.Day(), 9, 0, 0, 0, zone)
+			at = atNine(starts)
 			if at.Before(starts) {
 				at = starts.Add(time.Minute)
 			}
@@ -89,6 +89,12 @@ func blankSend(c coupon.WithCounts, now time.Time, zone *time.Location) *page.Fo
 	})
 }
 
+// atNine is nine o'clock on a local day.
+func atNine(day time.Time) time.Time {
+	at, _ := core.LocalTime(time.Date(day.Year(), day.Month(), day.Day(), 9, 0, 0, 0, time.UTC), day.Location())
+	return at
+}
+
 // sendOf is the send that a form describes.
 func sendOf(form *page.Form, zone *time.Location) coupon.Send {
 	s := coupon.Send{
@@ -98,7 +104,7 @@ func sendOf(form *page.Form, zone *time.Location) coupon.Send {
 		s.Customers = splitULIDs(form.Value(customersField))
 	}
 	if form.Value(whenField) == later {
-		s.At = form.Moment(dateField, timeField, "send_at", zone)
+		s.At, _ = form.Moment(dateField, timeField, "send_at", zone)
 	}
 	s.Malformed = form.Malformed
 	return s
@@ -214,18 +220,28 @@ func zoneName(zone *time.Location) string {
 // voucherValidity says until when the vouchers of a send are valid.
 func voucherValidity(of coupon.WithCounts, form *page.Form, now time.Time, zone *time.Location) string {
 	at, when := now, "if you send now"
-	if form.Value(whenField) == later {
-		// A copy, since violations of the time are shown when the form is submitted.
-		draft := page.Form{Values: form.Values}
-		if then := draft.Moment(dateField, timeField, "send_at", zone); then != nil {
-			at, when = *then, "if you send on "+page.Date(*then, zone)
-		}
+	then, moved := sendTime(form, zone)
+	if then != nil {
+		at, when = *then, "if you send on "+page.Date(*then, zone)
 	}
 	expiry := of.VoucherExpiry(at, zone)
 	if expiry == nil {
-		return "Vouchers don't expire"
+		return moved + "Vouchers don't expire"
 	}
-	return "Vouchers are valid until " + lastDay(*expiry, zone) + " " + when
+	return moved + "Vouchers are valid until " + lastDay(*expiry, zone) + " " + when
+}
+
+// sendTime is the time of a send for later, or nil, and what to say if clocks skip the time that was typed.
+func sendTime(form *page.Form, zone *time.Location) (at *time.Time, moved string) {
+	if form.Value(whenField) != later {
+		return nil, ""
+	}
+	// A copy, since violations of the time are shown when the form is submitted.
+	draft := page.Form{Values: form.Values}
+	if at, moved = draft.Moment(dateField, timeField, "send_at", zone); moved != "" {
+		moved += " The send starts at " + at.Format("15:04") + ". "
+	}
+	return at, moved
 }
 
 // sendFormCounted is the page with all figures counted, for browsers without scripts.
@@ -293,6 +309,9 @@ func (a *Admin) confirmSend(c echo.Context) error {
 	}
 	if err != nil {
 		return err
+	}
+	if _, moved := sendTime(form, by.Tenant.TimeZone); moved != "" {
+		a.Flash(c, ui.Warning, strings.TrimSpace(moved))
 	}
 	return a.Redirect(c, sendPath(stored.CouponID, stored.ID))
 }

@@ -169,8 +169,9 @@ func (f *Form) Date(name string) *time.Time {
 }
 
 // Moment is the instant of a date and a time of day in a zone. If one is missing or can't be read,
-// it is nil, and the field that core calls known has the violation.
-func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time {
+// it is nil, and the field that core calls known has the violation. moved says that clocks skip that time, which is
+// then later; else it is "".
+func (f *Form) Moment(date, clock, known string, zone *time.Location) (found *time.Time, moved string) {
 	day, text := f.Date(date), core.TypedNumber(f.Value(clock))
 	at, err := time.Parse("15:04", text)
 	switch {
@@ -180,10 +181,14 @@ func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time
 	case day == nil || text == "":
 		f.addMalformed(known, core.Required)
 	default:
-		y, m, d := day.Date()
-		return new(time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, zone))
+		shown := day.Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
+		instant, skipped := core.LocalTime(shown, zone)
+		if skipped {
+			moved = shown.Format("15:04") + " doesn't exist on " + Date(shown, time.UTC) + ", when clocks go forward."
+		}
+		return &instant, moved
 	}
-	return nil
+	return nil, ""
 }
 
 // Switch runs a use case that turns something on or off, as a field with 1 or 0 says.

@@ -64,7 +64,11 @@ func TestAMomentThatIsTyped(t *testing.T) {
 	} {
 		form := page.Query(url.Values{"date": {c.date}, "time": {c.clock}})
 		got := ""
-		if at := form.Moment("date", "time", "send_at", zone); at != nil {
+		at, moved := form.Moment("date", "time", "send_at", zone)
+		if (moved == "02:30 doesn't exist on 29 Mar 2026, when clocks go forward.") != (c.clock == "02:30") {
+			t.Errorf("%s %s is moved: %q", c.date, c.clock, moved)
+		}
+		if at != nil {
 			got = at.UTC().Format(time.RFC3339)
 		}
 		var want core.Fields
@@ -74,5 +78,19 @@ func TestAMomentThatIsTyped(t *testing.T) {
 		if diff := cmp.Diff(want, form.Malformed); got != c.want || diff != "" {
 			t.Errorf("%s %s is %q, want %q\n%s", c.date, c.clock, got, c.want, diff)
 		}
+	}
+}
+
+// West of Greenwich, too, a time that clocks skip is later, and said.
+func TestASkippedMomentIsLater(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := page.Query(url.Values{"date": {"2026-03-08"}, "time": {"02:30"}})
+	at, moved := form.Moment("date", "time", "send_at", zone)
+	if got := at.Format("15:04"); got != "03:30" || moved == "" {
+		t.Errorf("02:30 is %s, %q", got, moved)
 	}
 }
