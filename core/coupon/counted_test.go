@@ -158,6 +158,7 @@ func TestStates(t *testing.T) {
 	yesterday, tomorrow := s.DB.Now().AddDate(0, 0, -1), s.DB.Now().AddDate(0, 0, 1)
 	ids := map[coupon.State][]core.ID{}
 	var all []core.ID
+	before := s.at(s.DB.Now().AddDate(0, 0, -2))
 	for _, c := range []struct {
 		starts, expires *time.Time
 		off             bool
@@ -174,7 +175,7 @@ func TestStates(t *testing.T) {
 	} {
 		n := fivePoints()
 		n.StartsAt, n.ExpiresAt = c.starts, c.expires
-		made := s.Coupon(n)
+		made := before.Coupon(n)
 		if c.off {
 			s.Must(s.Coupons.SetActive(t.Context(), s.By, made.ID, false))
 		}

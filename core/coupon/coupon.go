@@ -159,11 +159,14 @@ func (s *Service) At(instant time.Time) *Service {
 	return &Service{db: s.db.At(instant), jobs: s.jobs, mails: s.mails, links: s.links, log: s.log, tests: s.tests}
 }
 
-// Add creates a coupon.
+// Add creates a coupon. One that has ended already couldn't be sent, so its end must lie in the future.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Coupon, error) {
 		check := core.NewCheck(n.Malformed)
 		c := n.read(check)
+		if c.ExpiresAt != nil && !c.ExpiresAt.After(tx.Now) && check.OK("expires_at") {
+			check.Add("expires_at", core.MustBeFuture)
+		}
 		if err := checkReward(ctx, tx, check, c.Benefit); err != nil {
 			return Coupon{}, err
 		}
@@ -257,6 +260,9 @@ type WithCounts struct {
 	Pending    int64
 	Redeemed   int64
 	Expired    int64
+
+	PendingUntil  *time.Time // when the last of the pending vouchers expires; nil: none does, or there is none
+	PendingOnward bool       // some of the pending vouchers never expire
 }
 
 // Holders counts the customers who hold vouchers of a coupon that can still be redeemed.

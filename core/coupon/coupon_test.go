@@ -161,7 +161,7 @@ func TestAdd(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	espresso := s.Reward(1000, nil)
-	starts, ends := instant(t, "2026-03-01T00:00:00Z"), instant(t, "2026-03-31T22:00:00Z")
+	starts, ends := instant(t, "2026-03-01T00:00:00Z"), instant(t, "2126-03-31T22:00:00Z")
 	full := coupon.New{
 		Name: new(" Spring "), Description: new(" For those we have not seen for long. "), BenefitType: new("amount"), BenefitValue: new(int64(250)),
 		MaxPerCustomer: new(int64(2)), MaxRedemptions: new(int64(100)), StartsAt: &starts, ExpiresAt: &ends, VoucherValidDays: new(int64(14)),

@@ -230,7 +230,7 @@ func TestSendRefusesUnsendableCoupons(t *testing.T) {
 	s := newShop(t)
 	n := fivePoints()
 	n.StartsAt, n.ExpiresAt = new(instant(t, "2026-03-01T00:00:00Z")), new(instant(t, "2026-03-31T22:00:00Z"))
-	c := s.Coupon(n)
+	c := s.at(n.StartsAt.AddDate(0, 0, -1)).Coupon(n)
 	for _, x := range []struct {
 		name string
 		at   time.Time

@@ -104,14 +104,16 @@ const (
 			least(coalesce(sum(sent), 0), 9223372036854775807)::bigint as sent,
 			least(coalesce(sum(sent - redeemed) filter (where expires_at is null or expires_at > @now), 0), 9223372036854775807)::bigint as pending,
 			least(coalesce(sum(redeemed), 0), 9223372036854775807)::bigint as redeemed,
-			least(coalesce(sum(sent - redeemed) filter (where expires_at <= @now), 0), 9223372036854775807)::bigint as expired
+			least(coalesce(sum(sent - redeemed) filter (where expires_at <= @now), 0), 9223372036854775807)::bigint as expired,
+			max(expires_at) filter (where expires_at > @now and sent > redeemed) as pending_until,
+			coalesce(bool_or(expires_at is null and sent > redeemed), false) as pending_onward
 		from loyalty.coupon_send
 		where tenant_id = @tenant_id
 			and coupon_id = c.id
 	) s`
 
 	withState = `
-	select ` + columns + `, c.state, r.name as reward_name, s.sends, s.sent, s.pending, s.redeemed, s.expired
+	select ` + columns + `, c.state, r.name as reward_name, s.sends, s.sent, s.pending, s.redeemed, s.expired, s.pending_until, s.pending_onward
 	from (
 		select *
 		from (

@@ -15,15 +15,16 @@ type CouponList struct {
 
 // CouponRow is a coupon in words.
 type CouponRow struct {
-	Path     string
-	Name     string
-	Benefit  string // "20% off"
-	Validity string
-	State    ui.Badge
-	Active   bool
-	Send     string // path of the page that sends it; "" if it can't be sent
-	Sends    int64  // how often it was sent
-	Counts   VoucherCounts
+	Path      string
+	Name      string
+	Benefit   string // "20% off"
+	Validity  string
+	State     ui.Badge
+	Active    bool
+	Send      string // path of the page that sends it; "" if it can't be sent
+	SendLabel string // of the link to it
+	Sends     int64  // how often it was sent
+	Counts    VoucherCounts
 }
 
 // VoucherCounts counts the vouchers of a coupon by status.

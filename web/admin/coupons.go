@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -63,8 +64,8 @@ func (a *Admin) listCoupons(c echo.Context) error {
 
 func couponRow(by core.Actor, c coupon.WithCounts) views.CouponRow {
 	return views.CouponRow{
-		Path: couponPath(c.ID), Name: c.Name, Benefit: benefitInWords(c.Benefit, c.RewardName, by.Tenant.Currency), Validity: validity(c.Coupon, by.Tenant.TimeZone),
-		State: couponStates[c.State], Active: c.Active, Send: sendLink(by, c), Sends: c.Sends, Counts: voucherCounts(c.Sent, c.Redeemed, c.Pending, c.Expired),
+		Path: couponPath(c.ID), Name: c.Name, Benefit: benefitInWords(c.Benefit, c.RewardName, by.Tenant.Currency), Validity: validity(c, by.Tenant.TimeZone),
+		State: couponStates[c.State], Active: c.Active, Send: sendLink(by, c), SendLabel: sendLabel(c), Sends: c.Sends, Counts: voucherCounts(c.Sent, c.Redeemed, c.Pending, c.Expired),
 	}
 }
 
@@ -84,9 +85,16 @@ func benefitInWords(b coupon.Benefit, rewardName *string, currency string) strin
 	return "Reward: " + orZero(rewardName)
 }
 
-// validity is the days on which a coupon can be used, in the tenant's zone, and how long each voucher
-// is valid.
-func validity(c coupon.Coupon, zone *time.Location) string {
+// validity is the days on which a coupon can be sent and used, in the tenant's zone, and how long each voucher
+// is valid. Of one that has ended, sent vouchers keep their own dates.
+func validity(c coupon.WithCounts, zone *time.Location) string {
+	if c.State == coupon.StateExpired {
+		ended := "Ended on " + lastDay(*c.ExpiresAt, zone)
+		if until := pendingUntil(c, zone); until != "" {
+			ended += ", sent vouchers: " + until
+		}
+		return ended
+	}
 	days := ""
 	if c.VoucherValidDays != nil {
 		days = page.Count(*c.VoucherValidDays, "day", "days") + " after sending"
@@ -95,7 +103,18 @@ func validity(c coupon.Coupon, zone *time.Location) string {
 		}
 		days = ", for " + days
 	}
-	return couponDates(c, zone) + days
+	return couponDates(c.Coupon, zone) + days
+}
+
+// pendingUntil says until when the pending vouchers of a coupon are valid; "" if there are none.
+func pendingUntil(c coupon.WithCounts, zone *time.Location) string {
+	switch {
+	case c.Pending == 0:
+		return ""
+	case c.PendingOnward || c.PendingUntil == nil:
+		return "no end date"
+	}
+	return "until " + lastDay(*c.PendingUntil, zone)
 }
 
 func couponDates(c coupon.Coupon, zone *time.Location) string {
@@ -145,6 +164,14 @@ func sendLink(by core.Actor, c coupon.WithCounts) string {
 		return ""
 	}
 	return sendFormPath(c.ID)
+}
+
+// sendLabel is the label of that link: a coupon that hasn't started can only be scheduled.
+func sendLabel(c coupon.WithCounts) string {
+	if c.State == coupon.StateUpcoming {
+		return "Schedule send"
+	}
+	return "Send vouchers"
 }
 
 func (a *Admin) newCoupon(c echo.Context) error {
@@ -266,6 +293,9 @@ func (a *Admin) addCoupon(c echo.Context) error {
 		Once:    true,
 		To:      pathOfCoupon,
 		Done: func(made coupon.Coupon) string {
+			if made.StartsAt != nil && made.StartsAt.After(a.Now()) {
+				return "“" + made.Name + "” was created. Schedule its send next."
+			}
 			return "“" + made.Name + "” was created. Send it to customers next."
 		},
 	})
@@ -467,6 +497,8 @@ func redeemedVoucher(r coupon.RedeemedVoucher, now time.Time, zone *time.Locatio
 func couponFacts(c coupon.WithCounts, zone *time.Location) []ui.Pair {
 	valid, left := "Until the coupon's end date", "No limit"
 	switch {
+	case c.State == coupon.StateExpired:
+		valid = "Can't be sent any more"
 	case c.VoucherValidDays != nil:
 		valid = page.Count(*c.VoucherValidDays, "day", "days") + " after sending"
 	case c.ExpiresAt == nil:
@@ -475,10 +507,14 @@ func couponFacts(c coupon.WithCounts, zone *time.Location) []ui.Pair {
 	if c.MaxRedemptions != nil {
 		left = page.Number(max(0, *c.MaxRedemptions-c.RedemptionsCount)) + " of " + page.Number(*c.MaxRedemptions)
 	}
+	pending := page.Number(c.Pending)
+	if until := pendingUntil(c, zone); until != "" {
+		pending += ", valid " + strings.Replace(until, "no end date", "without an end date", 1)
+	}
 	return []ui.Pair{
 		{Name: "Voucher validity", Value: valid},
 		{Name: "Per customer", Value: page.Count(c.MaxPerCustomer, "voucher", "vouchers")},
-		{Name: "Pending vouchers", Value: page.Number(c.Pending)},
+		{Name: "Pending vouchers", Value: pending},
 		{Name: "Redemptions left", Value: left},
 		{Name: "Created", Value: page.Date(c.CreatedAt, zone)},
 		{Name: "ULID", Value: c.ID.String()},

@@ -169,9 +169,9 @@ func (a *Admin) sendForm(c echo.Context, of coupon.WithCounts, form *page.Form, 
 	zone, now := by.Tenant.TimeZone, a.Now()
 	path := sendFormPath(of.ID)
 	v := views.SendForm{
-		Frame: a.sendFrame(c, of, "Send vouchers"), Path: path, Cancel: couponPath(of.ID), FormKey: a.NewFormKey(),
+		Frame: a.sendFrame(c, of, sendLabel(of)), Path: path, Cancel: couponPath(of.ID), FormKey: a.NewFormKey(),
 		Segment: form.Field("segment", "Audience").Errors,
-		Mail:    mailAddress(path, form), Summary: views.SendSummary{Path: path, Button: "Send vouchers"},
+		Mail:    mailAddress(path, form), Summary: views.SendSummary{Path: path, Button: sendLabel(of)},
 		MinDate: now.In(zone).Format(time.DateOnly), MaxDate: now.In(zone).AddDate(1, 0, 0).Format(time.DateOnly),
 	}
 	for _, s := range segments {
@@ -193,6 +193,7 @@ func (a *Admin) sendForm(c echo.Context, of coupon.WithCounts, form *page.Form, 
 	v.Now = views.ChoiceCard{ID: "when-now", Name: whenField, Value: "now", Label: "Now", Help: "Vouchers are created and e-mailed at once"}
 	v.Later = views.ChoiceCard{ID: "when-later", Name: whenField, Value: later, Label: "Later", Help: zoneName(zone) + " time"}
 	if of.State == coupon.StateUpcoming {
+		v.MinDate = of.StartsAt.In(zone).Format(time.DateOnly)
 		v.Now.Disabled, v.Now.Help = true, "The coupon starts on "+firstDay(*of.StartsAt, zone)
 	}
 	v.Later.Selected = form.Value(whenField) == later
