@@ -23,6 +23,30 @@ func Fold(s string) string {
 
 var dotlessI = strings.NewReplacer("i\u0307", "i", "ı", "i")
 
+// Trimmed returns a text without the spaces and invisible characters around it, as they are copied with other
+// text: "" if there is nothing to see, as a name without a visible character could be neither read nor clicked.
+func Trimmed(s string) string {
+	if !strings.ContainsFunc(s, isVisible) {
+		return ""
+	}
+	return strings.TrimFunc(s, func(r rune) bool { return isHidden(r) && !endsEmoji(r) })
+}
+
+func isVisible(r rune) bool { return !isHidden(r) }
+
+// isHidden reports whether a character can't be seen: a space, a joiner, a direction mark, a filler. Other control
+// characters are not, because nobody copies them.
+func isHidden(r rune) bool {
+	return r == brailleBlank || unicode.IsSpace(r) || unicode.In(r, unicode.Z, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+const brailleBlank = '\u2800'
+
+// endsEmoji reports whether a hidden character can be the last of an emoji: a heart in colour, a region's flag.
+func endsEmoji(r rune) bool {
+	return unicode.Is(unicode.Variation_Selector, r) || '\U000e0020' <= r && r <= '\U000e007f'
+}
+
 // ASCIIDigits replaces the decimal digits of every script and width by 0 to 9: "２４" and "٢٤" become "24".
 func ASCIIDigits(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -2,11 +2,9 @@ package core
 
 import (
 	"maps"
-	"net/mail"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -129,7 +127,7 @@ func (c *Check) Err() error {
 // OK reports whether a field has no violation so far.
 func (c *Check) OK(field string) bool { return len(c.fields[field]) == 0 }
 
-// Text reads a required text: trimmed, not empty, at most limit characters.
+// Text reads a required text: composed, trimmed, not empty, at most limit characters.
 func (c *Check) Text(field string, v *string, limit int) string {
 	text := c.OptionalText(field, v, limit)
 	if text == nil {
@@ -141,18 +139,12 @@ func (c *Check) Text(field string, v *string, limit int) string {
 	return *text
 }
 
-// isInvisible reports whether a character is a space or an invisible mark, as it is copied with other
-// text. A name of such characters could be neither read nor clicked.
-func isInvisible(r rune) bool {
-	return unicode.IsSpace(r) || r == '\u00ad' || r == '\ufeff' || '\u200b' <= r && r <= '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2060' <= r && r <= '\u206f'
-}
-
-// OptionalText reads a text that may be missing: nil when it is absent or blank.
+// OptionalText reads a text that may be missing: composed and trimmed, nil when it is absent or blank.
 func (c *Check) OptionalText(field string, v *string, limit int) *string {
 	if v == nil {
 		return nil
 	}
-	text := strings.TrimFunc(*v, isInvisible)
+	text := Trimmed(Composed(*v))
 	switch {
 	case text == "":
 		return nil
@@ -188,12 +180,6 @@ func (c *Check) Integer(field string, v *int64, lowest, highest int64) int64 {
 		c.Add(field, Max(highest))
 	}
 	return *v
-}
-
-// IsEmail reports whether a text is an e-mail address.
-func IsEmail(s string) bool {
-	a, err := mail.ParseAddress(s)
-	return err == nil && a.Address == s && !strings.ContainsAny(s, " \t\r\n")
 }
 
 // Reference reads a required ULID. A malformed one becomes the zero ID, which is refused like the id of
