@@ -47,6 +47,20 @@ func endsEmoji(r rune) bool {
 	return unicode.Is(unicode.Variation_Selector, r) || '\U000e0020' <= r && r <= '\U000e007f'
 }
 
+// OneLine makes one line of a text, for a heading or a name in a sentence of plain text: line breaks, other control
+// characters and direction marks become spaces.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || isDirectionMark(r)
+	}), " ")
+}
+
+// HasDirectionMark reports whether a text has a character that changes the direction in which it and what follows
+// are written: nobody types one into a name, and "\u202Egnp.exe" reads as "exe.png".
+func HasDirectionMark(s string) bool { return strings.ContainsFunc(s, isDirectionMark) }
+
+func isDirectionMark(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
+
 // ASCIIDigits replaces the decimal digits of every script and width by 0 to 9: "２４" and "٢٤" become "24".
 func ASCIIDigits(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	netmail "net/mail"
 	"net/netip"
 	"net/url"
 	"reflect"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/limit"
@@ -167,7 +167,7 @@ func (c *config) validate() (mistakes []error) {
 		if u, err := url.Parse(c.ACMEURL); err != nil || u.Scheme != "https" || u.Host == "" {
 			wrong("LOYALTY_ACME_URL must be the https:// address of a directory")
 		}
-		if address, err := netmail.ParseAddress(c.ACMEEmail); c.ACMEEmail != "" && (err != nil || address.Address != c.ACMEEmail) {
+		if c.ACMEEmail != "" && !core.IsEmail(c.ACMEEmail) {
 			wrong("LOYALTY_ACME_EMAIL: %q is not an e-mail address", c.ACMEEmail)
 		}
 	default:

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/certificate"
 	"example.com/loyalty/web/host"
 )
@@ -25,7 +26,7 @@ func (a *app) tls(ctx context.Context, addr net.Addr) (*tls.Config, error) {
 			return nil, fmt.Errorf("LOYALTY_ACME_CA: %w", err)
 		}
 		a.acme, err = host.NewACME(ctx, host.ACMEConfig{
-			Names: a.names, Directory: a.ACMEURL, Email: a.ACMEEmail, Roots: roots, Storage: certificate.NewStore(a.db, a.keys),
+			Names: a.names, Directory: a.ACMEURL, Email: core.ASCIIEmail(a.ACMEEmail), Roots: roots, Storage: certificate.NewStore(a.db, a.keys),
 			Exists: a.isTenant, Addr: addr, Now: time.Now, Log: a.log,
 		})
 		if err != nil {

@@ -140,8 +140,15 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 			continue
 		}
 		m, err := s.voucherMail(ctx, about, q)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
-			return err
+			// It must not keep the others from their mails.
+			if err := s.recordDelivery(ctx, by, about.send, q, mail.ErrUnwritten(err)); err != nil {
+				return err
+			}
+			continue
 		}
 		if conn == nil {
 			if conn, err = s.mails.Dial(ctx); err != nil {
@@ -182,8 +189,14 @@ func (s *Service) keepPage(ctx context.Context, by core.Actor, about mailing, pa
 			continue
 		}
 		m, err := s.voucherMail(ctx, about, q)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
-			return err
+			if err := s.recordDelivery(ctx, by, about.send, q, mail.ErrUnwritten(err)); err != nil {
+				return err
+			}
+			continue
 		}
 		mails = append(mails, m)
 	}

@@ -60,6 +60,9 @@ func mailShopOf(t testing.TB, d *db.DB, by core.Actor, server *smtptest.Server, 
 func rendered(_ context.Context, to string, l mail.Email) (mail.Rendered, error) {
 	switch l := l.(type) {
 	case coupon.VoucherEmail:
+		if l.FirstName == unwritable {
+			return mail.Rendered{}, errors.New("no picture for it")
+		}
 		return mail.Rendered{
 			Subject: l.Subject, Text: "Hello " + l.FirstName + ", " + l.Message + " /v/" + l.Voucher, HTML: `<img src="cid:qr.png">`, From: l.Tenant.Name,
 			Unsubscribe: "https://shop.example/unsubscribe/" + l.Unsubscribe, Inline: []mail.Inline{{Name: "qr.png", Type: "image/png", Bytes: []byte("PNG")}},
@@ -170,7 +173,7 @@ func TestSendMailsSubscribedCustomers(t *testing.T) {
 	unsubscribe, err := links.Token(link.Unsubscribe, s.By.Tenant.ID, anna, 0)
 	s.Check(err)
 	for header, want := range map[string]string{
-		"Message-Id": "<" + voucher.String() + "@127.0.0.1>", "Subject": "Welcome back",
+		"Message-Id": "<" + voucher.String() + "@example.com>", "Subject": "Welcome back",
 		"List-Unsubscribe": "<https://shop.example/unsubscribe/" + unsubscribe + ">", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 	} {
 		if got := got[0].Header.Get(header); got != want {
@@ -244,6 +247,40 @@ func TestAFailingAddressNeverBlocksTheRest(t *testing.T) {
 		t.Error("a mail that was delivered is still a problem")
 	}
 }
+
+// A business is called what its owner calls it: the name is no reason to keep a voucher from a customer. A mail that
+// can't be written says so, and the others are sent.
+func TestNoNameStopsTheMails(t *testing.T) {
+	t.Parallel()
+	s := newMailShop(t)
+	for _, name := range []string{`The 12" Record Shop`, `Back\`, "Berg, Åberg <x>", strings.Repeat("Å", 100)} {
+		s.By.Tenant.Name = name
+		s.Must(dbtest.Owner(s.DB).Exec(t.Context(), "update loyalty.tenant set name = $2 where id = $1", int64(s.By.Tenant.ID), name))
+		s.mailed(fmt.Sprintf("anna%d@example.com", len(s.server.Mails())))
+		send := s.Send(s.Coupon(fivePoints()).ID, toAll())
+		s.Check(s.deliver(send.ID))
+		mails := int64(s.found(send.ID).Mails)
+		s.wantMails(send.ID, coupon.Done, mails, mails, 0)
+		last := s.server.Mails()[len(s.server.Mails())-1]
+		if from, err := last.Header.AddressList("From"); err != nil || from[0].Name != name {
+			t.Errorf("%q: from %q, %v", name, last.Header.Get("From"), err)
+		}
+	}
+	s.Must(dbtest.Owner(s.DB).Exec(t.Context(), "update loyalty.customer set first_name = $2 where tenant_id = $1 and email = 'anna0@example.com'", int64(s.By.Tenant.ID), unwritable))
+	before := len(s.server.Mails())
+	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
+	s.Check(s.deliver(send.ID))
+	s.wantMails(send.ID, coupon.Done, 4, 3, 1)
+	if got := len(s.server.Mails()) - before; got != 3 {
+		t.Errorf("%d mails, want 3", got)
+	}
+	if p := s.problems(send.ID)["anna0@example.com"]; !p.Permanent || p.Reply != mail.Unwritten+": no picture for it" {
+		t.Errorf("problem: %+v", p)
+	}
+}
+
+// unwritable is a name for which no mail can be rendered.
+const unwritable = "unwritable"
 
 func (s shop) problems(send core.ID) map[string]coupon.MailProblem {
 	s.T.Helper()

@@ -57,7 +57,7 @@ func (n New) Validate(country string) (Details, error) {
 		LastName:  check.Text("last_name", n.LastName, maxName),
 	}
 	in.readPhone(check, n.Phone, country)
-	in.readEmail(check, n.Email)
+	in.readEmail(check, n.Email, nil)
 	return in, check.Err()
 }
 
@@ -68,7 +68,7 @@ func (e Edit) validate(old Customer, country string) (Details, error) {
 		LastName:  check.Text("last_name", e.LastName.Or(&old.LastName), maxName),
 	}
 	in.readPhone(check, e.Phone.Or(&old.Phone), country)
-	in.readEmail(check, e.Email.Or(old.Email))
+	in.readEmail(check, e.Email.Or(old.Email), old.Email)
 	if status := e.Status.Or(new(string(old.Status))); status == nil {
 		check.Add("status", core.Required)
 	} else {
@@ -90,12 +90,13 @@ func (in *Details) readPhone(check *core.Check, phone *string, country string) {
 	in.PhoneKey = key
 }
 
-func (in *Details) readEmail(check *core.Check, email *string) {
+// readEmail reads an e-mail address. The stored one stays, even if it is refused by now.
+func (in *Details) readEmail(check *core.Check, email, stored *string) {
 	in.Email = check.OptionalText("email", email, maxEmail)
 	if in.Email == nil {
 		return
 	}
-	if !core.IsEmail(*in.Email) {
+	if !core.IsEmail(*in.Email) && (stored == nil || *email != *stored) {
 		check.Add("email", core.MustBeEmail)
 	}
 	key := strings.ToLower(*in.Email)

@@ -9,6 +9,7 @@ package mail
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -61,13 +62,19 @@ type Conn interface {
 	Close() error
 }
 
-// A mail server's refusals of a mail.
+// Refusals of a mail, most by the mail server.
 var (
 	// ErrRefused refuses a mail for good: an unknown address, or its content.
 	ErrRefused = errors.New("the mail was refused for good")
 	// ErrDeferred refuses a mail for now: a full mailbox, too many mails.
 	ErrDeferred = errors.New("the mail was deferred")
 )
+
+// Unwritten begins the Reply of a mail that couldn't be built, so that no server has seen it.
+const Unwritten = "This e-mail couldn't be written"
+
+// ErrUnwritten returns the refusal of a mail that couldn't be built: another attempt would fail likewise.
+func ErrUnwritten(cause error) error { return fmt.Errorf("%w: %s: %w", ErrRefused, Unwritten, cause) }
 
 // Reply returns a mail server's own words from ErrRefused or ErrDeferred.
 func Reply(err error) string {

@@ -13,15 +13,18 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"example.com/loyalty/core"
 )
 
 // SMTP delivers mails to a mail server.
 type SMTP struct {
 	host    string
 	options []gomail.Option
-	from    string
+	from    netmail.Address
 
 	trouble atomic.Pointer[string] // why the last Dial failed; nil: it succeeded
 }
@@ -38,10 +41,11 @@ func NewSMTP(server, from string) (*SMTP, error) {
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
 		return nil, errors.New("a mail server is written smtp://user:password@host:port or smtps://…")
 	}
-	if err := gomail.NewMsg().From(from); err != nil {
+	sender, err := netmail.ParseAddress(from)
+	if err != nil || !core.IsEmail(sender.Address) {
 		return nil, fmt.Errorf("%q is not an address to send mails from", from)
 	}
-	s := &SMTP{host: u.Hostname(), from: from, options: []gomail.Option{gomail.WithTimeout(20 * time.Second)}}
+	s := &SMTP{host: u.Hostname(), from: *sender, options: []gomail.Option{gomail.WithTimeout(20 * time.Second)}}
 	port := 587
 	if u.Scheme == "smtps" {
 		port = 465
@@ -127,8 +131,8 @@ type smtpConn struct {
 // Close closes the connection.
 func (c *smtpConn) Close() error { return c.client.Close() }
 
-// Send delivers one mail. Its Message-ID contains the mail's ID, so that a second delivery can be
-// recognised.
+// Send delivers one mail. Its Message-ID is the mail's ID at the sender's domain, by whatever server it is sent, so
+// that a second delivery can be recognised.
 func (c *smtpConn) Send(ctx context.Context, m Mail) error {
 	// The library takes no context; each command has a timeout.
 	if err := ctx.Err(); err != nil {
@@ -146,26 +150,28 @@ func (c *smtpConn) Send(ctx context.Context, m Mail) error {
 		return fmt.Errorf("%w: %s", ErrRefused, reply(err))
 	case isRefusal(err, 400, 499):
 		return fmt.Errorf("%w: %s", ErrDeferred, reply(err))
+	case isUnwritten(err):
+		return ErrUnwritten(err)
 	}
 	return err
 }
 
+// message builds a mail. Names are data, so nothing here parses one: net/mail quotes or encodes them.
 func (s *SMTP) message(m Mail) (*gomail.Msg, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	sender, err := netmail.ParseAddress(s.from)
+	sender := &netmail.Address{
+		Name:    senderName(cmp.Or(core.OneLine(m.From), core.OneLine(m.SenderName), core.OneLine(s.from.Name))),
+		Address: core.ASCIIEmail(cmp.Or(m.SenderAddress, s.from.Address)),
+	}
+	recipient, err := netmail.ParseAddress(core.ASCIIEmail(m.Recipient))
 	if err != nil {
-		return nil, err
-	}
-	name, address := cmp.Or(m.From, m.SenderName, sender.Name), cmp.Or(m.SenderAddress, sender.Address)
-	if err := msg.FromFormat(name, address); err != nil {
-		return nil, err
-	}
-	if err := msg.To(m.Recipient); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	msg.SetMessageIDWithValue(m.ID.String() + "@" + s.host)
+	msg.FromMailAddress(sender)
+	msg.ToMailAddress(recipient)
+	msg.SetMessageIDWithValue(m.ID.String() + "@" + sender.Address[strings.LastIndexByte(sender.Address, '@')+1:])
 	msg.SetDate()
-	msg.Subject(m.Subject)
+	msg.Subject(core.OneLine(m.Subject))
 	if m.Unsubscribe != "" {
 		msg.SetGenHeader(gomail.HeaderListUnsubscribe, "<"+m.Unsubscribe+">")
 		msg.SetGenHeader(gomail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
@@ -176,15 +182,24 @@ func (s *SMTP) message(m Mail) (*gomail.Msg, error) {
 		err := msg.EmbedReader(picture.Name, bytes.NewReader(picture.Bytes),
 			gomail.WithFileContentID("<"+picture.Name+">"), gomail.WithFileContentType(gomail.ContentType(picture.Type)))
 		if err != nil {
-			return nil, err
+			return nil, ErrUnwritten(err)
 		}
 	}
 	if m.AttachmentName != nil {
 		if err := msg.AttachReader(*m.AttachmentName, bytes.NewReader(m.Attachment)); err != nil {
-			return nil, err
+			return nil, ErrUnwritten(err)
 		}
 	}
 	return msg, nil
+}
+
+// senderName returns a name that net/mail writes as mail programs read it. It leaves a backslash as it is in a name
+// that it encodes, where RFC 2047 allows none, so such a name has the wide one.
+func senderName(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return strings.ReplaceAll(name, `\`, "＼")
+	}
+	return name
 }
 
 // isRefusal reports whether the server refused this mail's recipient or content with a code in a range.
@@ -196,6 +211,12 @@ func isRefusal(err error, from, to int) bool {
 		return false
 	}
 	return failed.Reason == gomail.ErrSMTPRcptTo || failed.Reason == gomail.ErrSMTPData || failed.Reason == gomail.ErrSMTPDataClose
+}
+
+// isUnwritten reports whether the library couldn't write the mail, before the server was asked.
+func isUnwritten(err error) bool {
+	var failed *gomail.SendError
+	return errors.As(err, &failed) && (failed.Reason == gomail.ErrGetSender || failed.Reason == gomail.ErrGetRcpts || failed.Reason == gomail.ErrNoUnencoded)
 }
 
 // reply returns the server's words, such as "550 5.1.1 No such user". The library's text also contains

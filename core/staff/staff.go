@@ -43,7 +43,7 @@ func (n *New) validate(tx *db.Tx, business string) error {
 	check := core.NewCheck(nil)
 	n.Name = check.Text("name", &n.Name, maxName)
 	n.Email = check.Text("email", &n.Email, 255)
-	if check.OK("email") && auth.EmailKey(n.Email) == "" {
+	if check.OK("email") && !core.IsEmail(n.Email) {
 		check.Add("email", core.MustBeEmail)
 	}
 	if tx.Tenant == 0 {

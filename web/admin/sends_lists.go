@@ -10,6 +10,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/mail"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -230,6 +231,8 @@ func mailFailure(p coupon.MailProblem) (reason, reply string) {
 	switch {
 	case reply == erasedReply:
 		return "Customer erased", ""
+	case strings.HasPrefix(reply, mail.Unwritten):
+		return mail.Unwritten, strings.TrimPrefix(reply, mail.Unwritten+": ")
 	case code == "" && enhanced == nil && p.Permanent:
 		return badAddress, reply
 	case code == "" && enhanced == nil:

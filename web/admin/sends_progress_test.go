@@ -33,7 +33,7 @@ func (s *sender) failed(send core.ID, replies ...string) {
 	s.T.Helper()
 	s.change(`
 		update loyalty.voucher_mail m
-		set status = 'failed', attempts = 1, error = said.reply, permanent = said.reply like '5%' or said.reply like 'mail:%',
+		set status = 'failed', attempts = 1, error = said.reply, permanent = said.reply like '5%' or said.reply like 'mail:%' or said.reply like 'This e-mail%',
 			recipient = (select email from loyalty.customer k join loyalty.voucher v on v.tenant_id = k.tenant_id and v.customer_id = k.id
 				where v.tenant_id = m.tenant_id and v.id = m.voucher_id), done_at = now()
 		from unnest($3::text[]) with ordinality said (reply, n),
@@ -230,6 +230,7 @@ func TestMailFailureReasons(t *testing.T) {
 		{"dial tcp 192.0.2.1:25: i/o timeout", "The mail server didn't answer", "Retry"},
 		{"EOF", "The mail server didn't answer", "Retry"},
 		{"mail: missing '@' or angle-addr", "Not a valid address mail: missing '@' or angle-addr", "Edit e-mail"},
+		{"This e-mail couldn't be written: its picture is broken", "This e-mail couldn't be written its picture is broken", ""},
 		{"Erased", "Customer erased", "Retry"},
 	} {
 		t.Run(c.reply, func(t *testing.T) {

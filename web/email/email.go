@@ -10,10 +10,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/a-h/templ"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
@@ -97,10 +97,5 @@ func (p renderer) message(to string, e mail.Email) (message, error) {
 	}
 }
 
-// line makes one line of a text: line breaks, other control characters and invisible
-// ones that change the writing direction become spaces.
-func line(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
-	}), " ")
-}
+// line makes one line of what people chose.
+func line(s string) string { return core.OneLine(s) }
