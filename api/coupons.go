@@ -92,12 +92,11 @@ func newVoucherResource(v coupon.Voucher) voucherResource {
 	}
 }
 
-// redeemVoucher reads no body; the ULID in the path is the voucher's. An invalid one is looked
-// up as the zero ID, which doesn't exist, because the idempotency key is checked first.
+// redeemVoucher reads no body; the path has the voucher's ULID, or what a customer shows: the code as it is printed,
+// or the link that the QR code contains. What finds no voucher is refused after the idempotency key is checked.
 func (a *API) redeemVoucher(c echo.Context) error {
-	id, _ := pathID(c)
 	return idempotent(c, func(by core.Actor) (coupon.Voucher, error) {
-		return a.Coupons.Redeem(c.Request().Context(), by, id)
+		return a.Coupons.RedeemTyped(c.Request().Context(), by, pathText(c, "ulid"))
 	}, func(v coupon.Voucher) (int, any) { return http.StatusOK, newVoucherResource(v) })
 }
 

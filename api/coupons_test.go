@@ -1,8 +1,13 @@
 package api_test
 
 import (
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/link"
 )
 
 const (
@@ -39,6 +44,53 @@ const fivePoints = `{"type":"points","points":5}`
 // redeem creates Anna's voucher of a coupon and redeems it.
 func redeem(of string) func(*shop) {
 	return func(s *shop) { s.named["{hers}"] = s.voucher(of, "{anna}") }
+}
+
+// A voucher is redeemed by what its customer shows: the code as it is printed and read out, or the link in the QR
+// code. What is none is 404, as is another voucher's link with this one's signature.
+func TestAVoucherIsRedeemedByWhatTheCustomerShows(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.fill("{tenth_off}")
+	s.change("coupon", "max_per_customer = 100")
+	shown := func() (code, token string) {
+		t.Helper()
+		code = s.voucher("{tenth_off}", "{anna}")
+		token, err := dbtest.Links().Token(link.Voucher, s.By.Tenant.ID, s.parsed(code), 0)
+		s.must(nil, err)
+		return code, token
+	}
+	redeem := func(typed string) answer {
+		t.Helper()
+		return s.call("POST", "/api/v1/coupons/"+typed+"/redeem", s.token, "")
+	}
+	const address = "https://shop.example:8443/v/"
+	code, token := shown()
+	revoked, err := dbtest.Links().Token(link.Voucher, s.By.Tenant.ID, s.parsed(code), 1)
+	s.must(nil, err)
+	for _, other := range []string{
+		"x", "%20", code[:25], code + "0", "%2Fzz", revoked, url.PathEscape(address + revoked), url.PathEscape("https://shop.example/card/" + token), token[:40],
+	} {
+		redeem(other).is(t, http.StatusNotFound, notFound)
+	}
+	for name, typed := range map[string]func(code, token string) string{
+		"its ULID":              func(code, _ string) string { return code },
+		"in small letters":      func(code, _ string) string { return strings.ToLower(code) },
+		"as printed":            func(code, _ string) string { return url.PathEscape(code[:5] + " " + code[5:10] + " " + code[10:]) },
+		"with hyphens":          func(code, _ string) string { return code[:5] + "-" + code[5:] },
+		"with a no-break space": func(code, _ string) string { return url.PathEscape(code[:5] + "\u00a0" + code[5:]) },
+		"with a space behind":   func(code, _ string) string { return code + "%20" },
+		"its link's token":      func(_, token string) string { return token },
+		"escaped":               func(_, token string) string { return strings.Replace(token, "-", "%2D", 1) },
+		"with a full stop":      func(_, token string) string { return token + "." },
+		"its link":              func(_, token string) string { return url.PathEscape(address + token) },
+		"its link with more":    func(_, token string) string { return url.PathEscape(address + token + "/?utm_source=mail") },
+	} {
+		code, token := shown()
+		if got := redeem(typed(code, token)); got.status != http.StatusOK || !strings.Contains(got.body, `"ulid":"`+code+`"`) {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
 }
 
 func TestCoupons(t *testing.T) {

@@ -103,6 +103,18 @@ func (s *shop) change(table, set string, where ...string) {
 	s.must(dbtest.Owner(s.db).Exec(context.Background(), sql, s.By.Tenant.ID))
 }
 
+// Many clients don't escape the plus of a phone number, which then reads as a space.
+func TestABarePlusIsAPlus(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.customer(customer.New{FirstName: new("Kari"), LastName: new("Nord"), Phone: new("+47 912 34 567")})
+	for _, query := range []string{"phone=+4791234567", "phone=+47+912+34+567", "per_page=5&phone=+4791234567", "search=+4791234", "phone=%2B4791234567"} {
+		if got := s.call("GET", "/api/v1/customers?"+query, s.token, "").page(t); len(got.Data) != 1 {
+			t.Errorf("%s finds %d customers, want Kari", query, len(got.Data))
+		}
+	}
+}
+
 // The shops are in Stockholm, where a summer day starts at 22:00 UTC.
 func TestCreatedFiltersUseTenantDays(t *testing.T) {
 	t.Parallel()

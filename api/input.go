@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -165,7 +166,7 @@ type query struct {
 
 // parameters reads the query. Invalid syntax or UTF-8 is malformed.
 func parameters(c echo.Context) (query, error) {
-	values, err := url.ParseQuery(c.Request().URL.RawQuery)
+	values, err := url.ParseQuery(barePlus.ReplaceAllString(c.Request().URL.RawQuery, "$1%2B$2"))
 	if err != nil {
 		return query{}, errMalformed
 	}
@@ -176,6 +177,9 @@ func parameters(c echo.Context) (query, error) {
 	}
 	return query{values: values, unreadable: core.Fields{}}, nil
 }
+
+// barePlus is a phone number's plus that a client didn't escape: decoded, it would be a space.
+var barePlus = regexp.MustCompile(`((?:^|&)phone=)\+([1-9])`)
 
 // text returns a parameter's value; nil if it is absent or empty.
 func (q query) text(name string) *string {
@@ -245,6 +249,19 @@ func (q query) perPage(s string) int {
 
 // pathID reads the ULID in the path. An invalid one is core.ErrNotFound.
 func pathID(c echo.Context) (core.ID, error) { return core.ParseID(c.Param("ulid")) }
+
+// pathText reads a text in the path. The router leaves a path with an escaped slash as it is sent.
+func pathText(c echo.Context, name string) string {
+	text := c.Param(name)
+	if c.Request().URL.RawPath == "" {
+		return text
+	}
+	unescaped, err := url.PathUnescape(text)
+	if err != nil {
+		return text
+	}
+	return unescaped
+}
 
 // pathNumber reads the integer id in the path. An invalid one is core.ErrNotFound.
 func pathNumber(c echo.Context) (int64, error) {

@@ -25,7 +25,6 @@ import (
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
-	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
@@ -111,7 +110,7 @@ func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 	}
 	c := api.Config{
 		Tokens: o.tokens, Auth: signIns, Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs, nil, link.Maker{}, quiet), Reports: report.NewService(d),
+		Coupons: coupon.NewService(d, jobs, nil, dbtest.Links(), quiet), Reports: report.NewService(d),
 		Tenants: o.tenants, Invoices: billing.NewService(d, jobs, mails, quiet), Deprecations: o.deprecations,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,

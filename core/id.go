@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,6 +57,12 @@ func ParseID(s string) (ID, error) {
 	}
 	return ID(id), nil
 }
+
+// TypedID reads an ID that a person typed or copied: in groups, in either case, with the letters O, I and L, which
+// IDs don't have, for the digits that they look like. Other texts are ErrNotFound.
+func TypedID(s string) (ID, error) { return ParseID(lookAlikes.Replace(PlainCode(s))) }
+
+var lookAlikes = strings.NewReplacer("O", "0", "I", "1", "L", "1")
 
 // String returns the 26 characters, in upper case.
 func (id ID) String() string { return ulid.ULID(id).String() }

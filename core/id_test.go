@@ -27,6 +27,28 @@ func TestAnIDIsReadInEitherCase(t *testing.T) {
 	}
 }
 
+// People read IDs in groups, copy what is around them, and take a 0 for an O.
+func TestATypedIDIsRead(t *testing.T) {
+	t.Parallel()
+	id, err := core.ParseID("01JZ0Q1V8B5C7D9E2F4G6H8J0K")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, typed := range []string{
+		"01JZ0Q1V8B5C7D9E2F4G6H8J0K", "01jz0-q1v8b 5c7d9e 2f4g6h 8j0k", "\t01JZ0\u00a0Q1V8B5C7D9E2F4G6H8J0K\u200b", "01JZ0–Q1V8B‑5C7D9E−2F4G6H8J0K",
+		"OIJZOQLV8B5C7D9E2F4G6H8JOK", "０１ＪＺ0Q1V8B5C7D9E2F4G6H8J0K",
+	} {
+		if got, err := core.TypedID(typed); err != nil || got != id {
+			t.Errorf("TypedID(%q) = %s, %v", typed, got, err)
+		}
+	}
+	for _, other := range []string{"", "01JZ0", "01JZ0Q1V8B5C7D9E2F4G6H8J0K1", "U1JZ0Q1V8B5C7D9E2F4G6H8J0K"} {
+		if got, err := core.TypedID(other); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("TypedID(%q) = %s, %v", other, got, err)
+		}
+	}
+}
+
 // Other texts are ErrNotFound.
 func TestParseIDRefusesOtherTexts(t *testing.T) {
 	t.Parallel()

@@ -47,6 +47,30 @@ func endsEmoji(r rune) bool {
 	return unicode.Is(unicode.Variation_Selector, r) || '\U000e0020' <= r && r <= '\U000e007f'
 }
 
+// Unspaced returns a text without spaces and invisible characters, for what has none, such as a link.
+func Unspaced(s string) string {
+	return strings.Map(func(r rune) rune {
+		if isHidden(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// PlainCode returns a code without what people and programs put into it: spaces, invisible characters and hyphens of
+// every kind. Letters are capitals, and wide letters and digits ordinary ones.
+func PlainCode(s string) string {
+	withoutDashes := strings.Map(func(r rune) rune {
+		if isDash(r) {
+			return -1
+		}
+		return r
+	}, Unspaced(s))
+	return strings.ToUpper(ASCIIDigits(norm.NFKC.String(withoutDashes)))
+}
+
+func isDash(r rune) bool { return unicode.In(r, unicode.Pd, unicode.Hyphen) || r == '\u2212' }
+
 // OneLine makes one line of a text, for a heading or a name in a sentence of plain text: line breaks, other control
 // characters and direction marks become spaces.
 func OneLine(s string) string {

@@ -81,6 +81,9 @@ func Plain(c Config, refusals http.Handler) http.Handler { return c.logged(refus
 func (c Config) byHost(base, missing http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		slug, known := c.Names.Slug(r.Host)
+		if slug != "" || area(r.URL.Path) == "platform" {
+			r = page.AsMeant(r)
+		}
 		switch {
 		case !known:
 			missing.ServeHTTP(w, r)

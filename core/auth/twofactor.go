@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -119,7 +118,7 @@ func (s *Service) ConfirmTwoFactor(ctx context.Context, by core.Actor, code stri
 	if err != nil {
 		return Enrolment{}, err
 	}
-	number, found, err := s.findStep(by.StaffID, p.TotpPending, withoutSeparators(code), s.db.Now())
+	number, found, err := s.findStep(by.StaffID, p.TotpPending, core.PlainCode(code), s.db.Now())
 	if err != nil {
 		return Enrolment{}, err
 	}
@@ -318,15 +317,10 @@ func (a account) awaitsCode(p Proof) bool {
 // errWrongCode refuses a code that is wrong or used: a guesser must not learn which.
 var errWrongCode = core.Invalid(core.Fields{"code": {core.Violation{Rule: "wrong_code"}}})
 
-// withoutSeparators removes the spaces and dashes with which people write codes, in whatever script's digits.
-func withoutSeparators(code string) string {
-	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(core.TypedNumber(code)))
-}
-
 // useCode uses up a person's code in a transaction of the platform and returns its kind, or "" if it
 // is wrong. The statement decides which of several requests gets it.
 func (s *Service) useCode(ctx context.Context, tx *db.Tx, who account, code string) (kind string, err error) {
-	code = withoutSeparators(code)
+	code = core.PlainCode(code)
 	kind, statement := "a recovery code", useRecoveryCodeSQL
 	args := db.Args{"id": who.ID, "hash": recoveryHash(code)}
 	if isTOTP(code) {

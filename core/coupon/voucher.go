@@ -239,6 +239,36 @@ func (s *Service) OpenVoucher(ctx context.Context, t core.Tenant, token string) 
 	return v, nil
 }
 
+// FindTyped returns the voucher that staff typed, scanned or pasted: its code as it is printed, its link, or the
+// link's token. Revoked links and tokens find nothing.
+func (s *Service) FindTyped(ctx context.Context, by core.Actor, text string) (ShownVoucher, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return ShownVoucher{}, err
+	}
+	if token, found := link.In(text, linkPath); found {
+		return s.OpenVoucher(ctx, by.Tenant, token)
+	}
+	if id, err := core.TypedID(text); err == nil {
+		return s.findShown(ctx, by, id)
+	}
+	return s.OpenVoucher(ctx, by.Tenant, text)
+}
+
+// linkPath is in every link to a voucher, before its token.
+const linkPath = "/v/"
+
+// RedeemTyped is Redeem of what FindTyped finds.
+func (s *Service) RedeemTyped(ctx context.Context, by core.Actor, text string) (Voucher, error) {
+	if id, err := core.TypedID(text); err == nil { // the code, without a further look-up
+		return s.Redeem(ctx, by, id)
+	}
+	found, err := s.FindTyped(ctx, by, text)
+	if err != nil {
+		return Voucher{}, err
+	}
+	return s.Redeem(ctx, by, found.ID)
+}
+
 // VoucherToken returns the token of a voucher's link.
 func (s *Service) VoucherToken(t core.TenantID, v ShownVoucher) (string, error) {
 	return s.links.Token(link.Voucher, t, v.ID, v.LinkVersion)

@@ -9,8 +9,10 @@ package link
 import (
 	"crypto/subtle"
 	"encoding/base32"
+	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/vault"
@@ -36,6 +38,8 @@ func New(keys vault.Keys) Maker { return Maker{keys} }
 // signatureLength is in characters of base 32: 130 bits.
 const signatureLength = 26
 
+const ulidLength = 26 // in characters
+
 // Crockford's alphabet, as in ULIDs, has no characters that look alike.
 var encoding = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
@@ -51,11 +55,56 @@ func (m Maker) Token(p Purpose, tenant core.TenantID, id core.ID, version int64)
 // ParseID returns the record of a token, without checking its signature, or core.ErrNotFound if the text
 // is not a token.
 func ParseID(token string) (core.ID, error) {
-	ulid, signature, found := strings.Cut(token, "-")
-	if !found || len(signature) != signatureLength {
+	ulid, _, ok := cut(token)
+	if !ok {
 		return core.ID{}, core.ErrNotFound
 	}
 	return core.ParseID(ulid)
+}
+
+// cut returns the two parts of a token as it is copied from an e-mail: with a full stop or a bracket behind it, with
+// another kind of hyphen, broken by invisible characters or spaces, in either case.
+func cut(token string) (ulid, signature string, ok bool) {
+	letters := core.PlainCode(strings.TrimFunc(token, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}))
+	if len(letters) != ulidLength+signatureLength {
+		return "", "", false
+	}
+	return letters[:ulidLength], letters[ulidLength:], true
+}
+
+// In returns the token in what a person typed, scanned or pasted: what follows a path such as "/v/" in a link,
+// even one that a mail program wrapped in its own. A text without that path has none.
+func In(text, path string) (token string, found bool) {
+	text = core.Unspaced(text)
+	lower := asciiLower(text) // a scanner types capitals while Caps Lock is on
+	for _, escaped := range []string{path, url.QueryEscape(path)} {
+		if at := strings.LastIndex(lower, asciiLower(escaped)); at >= 0 {
+			return tokenAtStart(text[at+len(escaped):]), true
+		}
+	}
+	return "", false
+}
+
+// asciiLower keeps every position, unlike strings.ToLower.
+func asciiLower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
+func tokenAtStart(text string) string {
+	if unescaped, err := url.PathUnescape(text); err == nil {
+		text = unescaped
+	}
+	if end := strings.IndexAny(text, "/?#&"); end >= 0 {
+		text = text[:end]
+	}
+	return text
 }
 
 // Check returns core.ErrNotFound unless the token was made for this purpose, tenant,
@@ -65,7 +114,7 @@ func (m Maker) Check(token string, p Purpose, tenant core.TenantID, id core.ID, 
 	if err != nil || named != id {
 		return core.ErrNotFound
 	}
-	_, given, _ := strings.Cut(strings.ToUpper(token), "-")
+	_, given, _ := cut(token)
 	signatures, err := m.keys.Signatures("link", message(p, tenant, id, version))
 	if err != nil {
 		return err

@@ -54,6 +54,48 @@ func TestATokenNamesItsRecordAndCanBeMadeAgain(t *testing.T) {
 	}
 }
 
+// A token is read as it was meant, however it was copied.
+func TestACopiedTokenIsRead(t *testing.T) {
+	t.Parallel()
+	m, id := maker(t, newSecret), core.NewID(time.Now())
+	made := token(t, m, id)
+	for _, copied := range []string{
+		made + ".", made + ")", made + "/", "<" + made + ">", `"` + made + `",`, " " + made + "\u00a0", made[:9] + "\u200b" + made[9:],
+		strings.Replace(made, "-", "\u2011", 1), strings.Replace(made, "-", "–", 1), strings.Replace(made, "-", "", 1), made[:40] + "\r\n" + made[40:],
+	} {
+		if named, err := link.ParseID(copied); err != nil || named != id {
+			t.Errorf("%q names %s, %v", copied, named, err)
+		}
+		if err := m.Check(copied, link.Voucher, 7, id, 2); err != nil {
+			t.Errorf("%q = %v", copied, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"https://shop.example/v/" + made: made, "https://shop.example/v/" + made + "?x=1": made, "see https://shop.example/v/" + made + "/ ": made,
+		"https://shop.example/v/" + strings.Replace(made, "-", "%2D", 1): made, "https://safe.example/?url=https%3A%2F%2Fshop.example%2Fv%2F" + made + "&data=1": made,
+	} {
+		if got, found := link.In(text, "/v/"); !found || got != want {
+			t.Errorf("in %s: %q, %v", text, got, found)
+		}
+	}
+	// A scanner types capitals while Caps Lock is on, and may begin with a mark of its own.
+	for text, want := range map[string]string{
+		"HTTPS://DEMO.EXAMPLE.COM/CARD/abc": "abc", "]Q1https://demo.example.com/card/ABC/": "ABC", "İ/card/abc": "abc",
+	} {
+		if got, found := link.In(text, "/card/"); !found || got != want {
+			t.Errorf("%s has %q, %t", text, got, found)
+		}
+	}
+	if got, found := link.In("https://shop.example/card/"+made, "/v/"); found {
+		t.Errorf("in a card's link: %q", got)
+	}
+	for _, other := range []string{"", "-", made[:51], made + "0", made + made} {
+		if _, err := link.ParseID(other); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%q = %v", other, err)
+		}
+	}
+}
+
 // A token is valid for one purpose, tenant, record and version.
 func TestATokenOpensOneThing(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package walkin
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
@@ -115,4 +114,4 @@ type CardEmail struct {
 	New          bool // they have just joined
 }
 
-func normaliseCode(code string) string { return strings.ToUpper(strings.TrimSpace(code)) }
+func normaliseCode(code string) string { return core.PlainCode(code) }

@@ -115,7 +115,7 @@ func (k Key) normal() (Key, error) {
 		}
 		return k, nil
 	}
-	k.Digits = plainDigits(k.Digits)
+	k.Digits = core.PlainCode(k.Digits)
 	if !sixDigits.MatchString(k.Digits) {
 		return Key{}, ErrNotPIN
 	}
@@ -128,14 +128,10 @@ var (
 )
 
 // IsDigits reports whether a text can be the digits of a PIN.
-func IsDigits(text string) bool { return sixDigits.MatchString(plainDigits(text)) }
+func IsDigits(text string) bool { return sixDigits.MatchString(core.PlainCode(text)) }
 
 // IsCode reports whether a text can be the code in a PIN's QR code. Letters can be of either case.
 func IsCode(text string) bool { return code26.MatchString(normaliseCode(text)) }
-
-func plainDigits(text string) string {
-	return strings.NewReplacer(" ", "", "-", "").Replace(core.TypedNumber(text))
-}
 
 // Shown is a PIN to display. The database has only keyed hashes of Digits and Code.
 type Shown struct {

@@ -211,7 +211,9 @@ func TestChoicesOfToday(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
-	offered := func(field string) string { return strings.Join(owner.Get(business).Texts("#field-"+field+" option"), "\n") }
+	offered := func(field string) string {
+		return strings.Join(owner.Get(business).Texts("#field-"+field+" option"), "\n")
+	}
 	for _, old := range []string{"HRK", "BGN", "ANG", "CUC", "SLL", "ZWL", "MRO", "VEF"} {
 		if strings.Contains(offered("currency"), old) {
 			t.Errorf("%s is offered", old)

@@ -158,7 +158,11 @@ func customerRow(r customer.Row, search string, now time.Time, zone *time.Locati
 
 // newCustomer shows the form, prefilled from the query.
 func (a *Admin) newCustomer(c echo.Context) error {
-	return a.customerForm(c, http.StatusOK, page.Query(c.QueryParams()))
+	form := page.Query(c.QueryParams())
+	if number, bare := strings.CutPrefix(form.Value("phone"), " "); bare { // a plus that a link didn't escape
+		form.Values.Set("phone", "+"+number)
+	}
+	return a.customerForm(c, http.StatusOK, form)
 }
 
 func (a *Admin) addCustomer(c echo.Context) error {

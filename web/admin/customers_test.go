@@ -54,6 +54,9 @@ func TestAddCustomerFromTheTill(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	cashier := s.signedIn(core.Cashier)
+	if got := cashier.Get("/admin/customers/new?phone=+47+912+34+567").Value("[name=phone]"); got != "+47 912 34 567" {
+		t.Errorf("a link with a bare plus: %q", got)
+	}
 	shown := cashier.Get("/admin/customers/new?phone=08-465+004+99&to=till")
 	if shown.Value("#field-phone") != "08-465 004 99" || shown.Value("input[name=to]") != "till" {
 		t.Errorf("the form begins with %q and leads to %q", shown.Value("#field-phone"), shown.Value("input[name=to]"))

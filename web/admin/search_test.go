@@ -2,12 +2,14 @@ package admin_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/web/page"
 )
 
 // "`/` or Ctrl-K opens instant results of customers with Sell, Redeem and Open"; a voucher by its code; adding a
@@ -42,6 +44,10 @@ func TestSearchFromEveryPage(t *testing.T) {
 	byCode := cashier.Get("/admin/search?search="+voucher.String(), "Hx-Request", "true")
 	if got := byCode.Attr(".search-row a", "href"); got != "/admin/vouchers/"+voucher.String() || !strings.Contains(byCode.Text(".search-row"), "Summer · Elsa Berg <b>") {
 		t.Errorf("a voucher's code: %q", byCode.Text("body"))
+	}
+	printed := cashier.Get("/admin/search?search="+url.QueryEscape(strings.Join(page.CodeGroups(voucher), " ")), "Hx-Request", "true")
+	if got := printed.Attr(".search-row a", "href"); got != "/admin/vouchers/"+voucher.String() {
+		t.Errorf("a voucher's code as it is printed: %q", printed.Text("body"))
 	}
 	if other := newTill(t).signedIn(core.Owner).Get("/admin/search?search="+voucher.String(), "Hx-Request", "true"); other.Find("a[href*=vouchers]").Length() != 0 {
 		t.Errorf("another business finds %q", other.Text("body"))

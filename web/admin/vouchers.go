@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -70,29 +69,17 @@ func (a *Admin) findVoucher(c echo.Context) error {
 	return a.Redirect(c, voucherPath(found.ID))
 }
 
-// typedVoucher finds a voucher by its code, its link or its link's token. Revoked links and tokens
-// find nothing.
-func (a *Admin) typedVoucher(c echo.Context, input string) (coupon.ShownVoucher, error) {
-	ctx, by := c.Request().Context(), page.Actor(c)
-	text := strings.Join(strings.Fields(input), "")
-	if text == "" {
+// typedVoucher finds a voucher by its code, its link or its link's token.
+func (a *Admin) typedVoucher(c echo.Context, text string) (coupon.ShownVoucher, error) {
+	if core.Trimmed(text) == "" {
 		return coupon.ShownVoucher{}, errNoCode
 	}
-	if token, found := page.ScanSegment(text, "/v/"); found {
-		return a.Coupons.OpenVoucher(ctx, by.Tenant, token)
+	found, err := a.Coupons.FindTyped(c.Request().Context(), page.Actor(c), text)
+	if errors.Is(err, core.ErrNotFound) && page.Garbled(text) {
+		err = errGarbled
 	}
-	if id, err := core.ParseID(plainCode.Replace(strings.ToUpper(text))); err == nil {
-		return a.Coupons.FindVoucher(ctx, by, id)
-	}
-	if page.Garbled(text) {
-		return coupon.ShownVoucher{}, errGarbled
-	}
-	return a.Coupons.OpenVoucher(ctx, by.Tenant, text)
+	return found, err
 }
-
-// plainCode drops hyphens and replaces O, I and L, which codes never contain, by the digits they look
-// like.
-var plainCode = strings.NewReplacer("-", "", "O", "0", "I", "1", "L", "1")
 
 func (a *Admin) voucherOf(c echo.Context) (coupon.ShownVoucher, error) {
 	id, err := pathID(c)

@@ -9,30 +9,6 @@ import (
 // ErrGarbled refuses a code that a scanner typed with another keyboard layout than the device's.
 var ErrGarbled = core.Refuse("", "This code arrived garbled: the scanner types with another keyboard layout. Set the scanner to the keyboard layout of this device, then scan again.")
 
-// ScanSegment returns the segment of a scanned address that follows part, in lower case, such as "/card/". The
-// address may be in any case: a scanner types the letters of the other case while Caps Lock is on.
-func ScanSegment(text, part string) (segment string, found bool) {
-	at := strings.LastIndex(asciiLower(text), part)
-	if at < 0 {
-		return "", false
-	}
-	segment = text[at+len(part):]
-	if end := strings.IndexAny(segment, "/?#"); end >= 0 {
-		segment = segment[:end]
-	}
-	return segment, true
-}
-
-// asciiLower keeps every position, unlike strings.ToLower.
-func asciiLower(text string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, text)
-}
-
 // What "http" becomes if a scanner types it by an American layout and the device reads it by its own. Layouts
 // with Latin letters differ in marks: "://" becomes "Ö--" on Swedish and German keyboards, "M!!" on French.
 var scannedHTTP = []string{"http", "реез", "ηττπ", "יאאפ", "اففح"}

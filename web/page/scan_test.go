@@ -92,24 +92,3 @@ func TestOtherScansAreNotGarbled(t *testing.T) {
 		}
 	}
 }
-
-// The part of a link that matters, in any case.
-func TestScanSegment(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ text, part, want string }{
-		{"https://demo.example.com/card/abc", "/card/", "abc"},
-		{"HTTPS://DEMO.EXAMPLE.COM/CARD/abc", "/card/", "abc"},
-		{"https://demo.example.com/v/ABC?from=mail", "/v/", "ABC"},
-		{"]Q1https://demo.example.com/till/c/ABC/", "/till/c/", "ABC"},
-		{"İ/card/abc", "/card/", "abc"},
-	} {
-		if got, found := page.ScanSegment(c.text, c.part); !found || got != c.want {
-			t.Errorf("%s of %s = %q, %t", c.part, c.text, got, found)
-		}
-	}
-	for _, text := range []string{"", "card/abc", "4711"} {
-		if got, found := page.ScanSegment(text, "/card/"); found {
-			t.Errorf("%q has %q", text, got)
-		}
-	}
-}

@@ -124,7 +124,7 @@ func New(c Config) http.Handler {
 	// From any site: mail programs post here without opening the page (RFC 8058).
 	e.POST("/unsubscribe/:token", page.WithRecord(p.findSubscriber, p.unsubscribe))
 	e.POST("/unsubscribe/weekly/:token", page.WithRecord(p.findReader, p.turnWeekly))
-	return e
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { e.ServeHTTP(w, page.AsMeant(r)) })
 }
 
 // suspendedWords say that nothing can be changed at a suspended business. Customers can still see what they

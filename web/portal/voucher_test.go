@@ -170,7 +170,7 @@ func TestALinkThatIsNone(t *testing.T) {
 		"to a voucher":              "/unsubscribe/" + v.token,
 		"without a signature":       "/v/" + ulid,
 		"cut off":                   "/v/" + v.token[:40],
-		"without a token":           "/v/",
+		"without a token":           "/v/x",
 		"with more":                 "/v/" + v.token + "/x",
 		"odd bytes":                 "/v/%ff%00",
 		"a colour that is none":     "/brand/nonsense.css",
@@ -191,6 +191,33 @@ func TestALinkThatIsNone(t *testing.T) {
 	s.By.Tenant.Slug = "no-such-business"
 	if got := s.browser().Ask(http.MethodGet, "/v/"+v.token); got.Code != http.StatusNotFound || got.Find(".card-business").Length() != 0 || got.Attr(".card-link a", "href") != webtest.Base {
 		t.Errorf("at the host of no business: %d %q", got.Code, got.Text("main"))
+	}
+}
+
+// A link is read as it was meant, however a mail program or a person copied it.
+func TestLinksAreReadAsMeant(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	v := s.sent(off())
+	unsubscribe := s.unsubscribing(v.CustomerID)
+	for _, path := range []string{"/v/" + v.token, unsubscribe} {
+		want := s.browser().Ask(http.MethodGet, path)
+		if want.Code != http.StatusOK {
+			t.Fatalf("%s: %d", path, want.Code)
+		}
+		for _, copied := range []string{
+			strings.Replace(path, "-", "%2D", 1), strings.Replace(path, "-", "%2d", 1), strings.Replace(path, "-", "%E2%80%91", 1), strings.ToLower(path),
+			path + ".", path + "/", path + ",", path + ")", path + ">", path + "%3E", path + "%22", path + "%20", path + "%C2%A0", path + ").", path + "=", path + "?", path + ".?utm_source=mail",
+			path[:30] + "%E2%80%8B" + path[30:], path[:30] + "%20" + path[30:], strings.Replace(path, "-", "%2D", 1) + "/",
+		} {
+			if got := s.browser().Ask(http.MethodGet, copied); got.Code != http.StatusOK || got.Text("main") != want.Text("main") {
+				t.Errorf("%s: %d %q", copied, got.Code, got.Text("main"))
+			}
+		}
+	}
+	oneClick := strings.Replace(unsubscribe, "-", "%2D", 1)
+	if got := s.browser().Ask(http.MethodPost, oneClick); got.Code != http.StatusOK {
+		t.Errorf("POST %s: %d", oneClick, got.Code)
 	}
 }
 

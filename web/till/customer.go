@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	views "example.com/loyalty/views/till"
@@ -98,27 +99,27 @@ func (t *Till) notFound(c echo.Context, d draft, refusal error, focus string) er
 // is no guess of a PIN.
 func (t *Till) scanned(c echo.Context, scan, digits string) (scannedCode, error) {
 	ctx, by := c.Request().Context(), page.Actor(c)
-	text := core.ASCIIDigits(strings.Join(strings.Fields(scan), ""))
+	text := core.Unspaced(scan)
 	if text == "" {
-		if strings.TrimSpace(digits) == "" {
+		if core.Trimmed(digits) == "" {
 			return scannedCode{}, errNoScan
 		}
 		return t.taken(c, walkin.Key{Digits: digits})
 	}
-	if token, ok := page.ScanSegment(text, "/v/"); ok {
-		v, err := t.Coupons.OpenVoucher(ctx, by.Tenant, token)
+	if _, ok := link.In(text, "/v/"); ok {
+		v, err := t.Coupons.FindTyped(ctx, by, text)
 		return scannedVoucher(v, err)
 	}
-	if token, ok := page.ScanSegment(text, "/card/"); ok {
+	if token, ok := link.In(text, "/card/"); ok {
 		w, err := t.Walkins.CustomerOfCard(ctx, by, token)
 		if errors.Is(err, core.ErrNotFound) {
 			err = errNoCard
 		}
 		return scannedCode{customer: w.ID}, err
 	}
-	if code, ok := page.ScanSegment(text, page.TillPath+"/c/"); ok {
+	if code, ok := link.In(text, page.TillPath+"/c/"); ok {
 		text = code
-	} else if id, err := core.ParseID(text); err == nil { // maybe a voucher's code, typed
+	} else if id, err := core.TypedID(text); err == nil { // maybe a voucher's code, typed
 		v, err := t.Coupons.FindVoucher(ctx, by, id)
 		if !errors.Is(err, core.ErrNotFound) {
 			return scannedVoucher(v, err)
