@@ -223,6 +223,26 @@ func TestOneNumberInManyFormats(t *testing.T) {
 	}
 }
 
+// An address that can't get mail is refused where it is typed. One that an earlier version took stays until it is
+// changed.
+func TestAddressesWithoutAMailboxAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(shoptest.Phone(), new("anna@example.com"))
+	for _, typed := range shoptest.NoEmails() {
+		anna := shoptest.Anna(shoptest.Phone())
+		anna.Email = &typed
+		_, err := s.Customers.Upsert(t.Context(), s.By, anna)
+		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
+		_, err = s.Customers.Edit(t.Context(), s.By, c.ID, customer.Edit{Email: core.Set(typed)})
+		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
+	}
+	s.Exec("update loyalty.customer set email = 'x@[127.0.0.1]', email_key = 'x@[127.0.0.1]' where id = $1", c.ID)
+	if got := s.edit(c.ID, customer.Edit{FirstName: core.Set("Anne")}); got.FirstName != "Anne" || *got.Email != "x@[127.0.0.1]" {
+		t.Errorf("edited: %+v", got)
+	}
+}
+
 // A phone number needs three digits; all invalid fields of a new customer are reported.
 func TestUpsertRefuses(t *testing.T) {
 	t.Parallel()

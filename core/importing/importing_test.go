@@ -483,6 +483,20 @@ func TestEveryBadRowIsNamed(t *testing.T) {
 	}
 }
 
+// An address that can't get mail is an error of its row.
+func TestAddressesWithoutAMailboxAreNamed(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for _, typed := range []string{"x@[127.0.0.1]", "anna@-example.com", "an\u200bna@example.com", "anna@exa\u00a0mple.com", "anna@localhost"} {
+		i := o.checked(lines("first name,last name,phone,email", "Anna,Ek,070 174 06 05,"+typed))
+		want := []importing.Problem{{2, "email", typed, core.MustBeEmail}}
+		if diff := cmp.Diff(want, o.problems(i.ID)); diff != "" {
+			t.Errorf("%+q (-want +got):\n%s", typed, diff)
+		}
+		o.Must(o.imports.Cancel(t.Context(), o.By, i.ID))
+	}
+}
+
 // "A dry run that names every bad row": up to a limit with all problems, and beyond it with the first one.
 func TestEveryBadRowOfManyIsNamed(t *testing.T) {
 	t.Parallel()

@@ -115,6 +115,17 @@ func TestAnEmailIsUniqueInItsTenant(t *testing.T) {
 	shoptest.WantFields(t, err, taken)
 }
 
+func TestAddressesWithoutAMailboxAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for _, typed := range shoptest.NoEmails() {
+		_, err := s.add(t.Context(), cashier(typed, ""))
+		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
+		_, err = staff.CreateAdmin(t.Context(), s.DB, core.System(core.Tenant{}, "test"), staff.New{Name: "Root", Email: typed})
+		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
+	}
+}
+
 // Passwords are hashed with argon2id, have at least 12 characters and are not common.
 func TestPasswords(t *testing.T) {
 	t.Parallel()

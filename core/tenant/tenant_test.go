@@ -297,6 +297,20 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
+func TestAddressesWithoutAMailboxAreRefused(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create(described(slug()))
+	for _, typed := range shoptest.NoEmails() {
+		n := described(slug())
+		n.Email = &typed
+		_, err := o.Create(t.Context(), o.By, n)
+		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
+		_, err = o.Edit(t.Context(), o.By, made.ID, tenant.Edit{Email: core.Set(typed)})
+		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
+	}
+}
+
 // Currencies are those in use, countries those with phone numbers, in upper case.
 func TestCodes(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/webtest"
 )
@@ -54,6 +55,12 @@ func TestSettings(t *testing.T) {
 		page := k.Refused(path, webtest.With(k.Get(path).Fields("form[action='"+path+"']"), field, c.typed))
 		if got := mistakes(page)[field]; got != c.want || page.Find("#field-"+field).AttrOr("value", "") != c.typed {
 			t.Errorf("%s %q: %q", field, c.typed, got)
+		}
+	}
+	for _, typed := range shoptest.NoEmails() {
+		page := k.Refused(path, webtest.With(k.Get(path).Fields("form[action='"+path+"']"), "issuer_email", typed, "mail_address", typed))
+		if got := mistakes(page); got["issuer_email"] == "" || got["mail_address"] == "" {
+			t.Errorf("%+q: %q", typed, got)
 		}
 	}
 }
