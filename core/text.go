@@ -75,15 +75,29 @@ func isDash(r rune) bool { return unicode.In(r, unicode.Pd, unicode.Hyphen) || r
 // characters and direction marks become spaces.
 func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || isDirectionMark(r)
+		return unicode.IsSpace(r) || unicode.IsControl(r) || IsDirectionMark(r)
 	}), " ")
 }
 
 // HasDirectionMark reports whether a text has a character that changes the direction in which it and what follows
 // are written: nobody types one into a name, and "\u202Egnp.exe" reads as "exe.png".
-func HasDirectionMark(s string) bool { return strings.ContainsFunc(s, isDirectionMark) }
+func HasDirectionMark(s string) bool { return strings.ContainsFunc(s, IsDirectionMark) }
 
-func isDirectionMark(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
+// IsDirectionMark reports whether a character does nothing else.
+func IsDirectionMark(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
+
+// WithoutDirectionMarks returns a text as it is shown beside others.
+func WithoutDirectionMarks(s string) string {
+	if !HasDirectionMark(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if IsDirectionMark(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
 
 // ASCIIDigits replaces the decimal digits of every script and width by 0 to 9: "２４" and "٢٤" become "24".
 func ASCIIDigits(s string) string {

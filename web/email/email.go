@@ -7,6 +7,7 @@
 package email
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/page"
 )
 
 // Render returns the renderer of an installation with these host names.
@@ -56,12 +58,12 @@ func (p renderer) render(ctx context.Context, to string, e mail.Email) (mail.Ren
 	if err != nil {
 		return mail.Rendered{}, err
 	}
-	var html strings.Builder
+	var html bytes.Buffer
 	if err := m.html.Render(ctx, &html); err != nil {
 		return mail.Rendered{}, fmt.Errorf("render %T: %w", e, err)
 	}
 	return mail.Rendered{
-		Subject: line(m.subject), Text: m.text, HTML: html.String(),
+		Subject: line(m.subject), Text: m.text, HTML: string(page.Isolated(html.Bytes())),
 		From: m.from, Unsubscribe: m.unsubscribe, Inline: m.inline, Attachment: m.attachment,
 	}, nil
 }

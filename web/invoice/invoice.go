@@ -20,6 +20,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/image/font/sfnt"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/web/page"
 )
@@ -146,7 +147,7 @@ func (s *sheet) drawable(style, text string) string {
 			return '?'
 		}
 		return r
-	}, text)
+	}, core.WithoutDirectionMarks(text))
 }
 
 func (s *sheet) font(style string, points float64, grey int) {

@@ -190,5 +190,5 @@ func render(c echo.Context, whole templ.Component) error {
 	if err := whole.Render(c.Request().Context(), &b); err != nil {
 		return fmt.Errorf("render %s: %w", c.Path(), err)
 	}
-	return c.HTMLBlob(http.StatusOK, b.Bytes())
+	return c.HTMLBlob(http.StatusOK, page.Isolated(b.Bytes()))
 }

@@ -245,7 +245,7 @@ func (k *Kit) Render(c echo.Context, status int, page, fragment templ.Component)
 	if err := k.saveSession(c); err != nil {
 		return err
 	}
-	return c.HTMLBlob(status, html.Bytes())
+	return c.HTMLBlob(status, Isolated(html.Bytes()))
 }
 
 // Redirect leads to another page.

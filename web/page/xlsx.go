@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/xuri/excelize/v2"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/limit"
 )
 
@@ -201,6 +202,8 @@ func (b *workbookWriter) row(cells ...any) error {
 	}
 	for i, cell := range cells {
 		switch cell := cell.(type) {
+		case string:
+			cells[i] = core.WithoutDirectionMarks(cell)
 		case time.Time:
 			// Spreadsheets round: 14:05:59 would be shown as 14:06.
 			cells[i] = excelize.Cell{StyleID: b.dateTime, Value: cell.Truncate(time.Minute)}

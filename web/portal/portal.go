@@ -211,7 +211,7 @@ func render(c echo.Context, status int, component templ.Component) error {
 	if err := component.Render(c.Request().Context(), &html); err != nil {
 		return err
 	}
-	return c.HTMLBlob(status, html.Bytes())
+	return c.HTMLBlob(status, page.Isolated(html.Bytes()))
 }
 
 // showError answers an error with a page. Every kind of invalid link gets the same page.
