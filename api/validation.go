@@ -42,6 +42,8 @@ func message(field string, v core.Violation) string {
 		return "The " + name + " has already been taken."
 	case "no_nul":
 		return "The " + name + " field must not contain NUL characters."
+	case "no_direction_mark":
+		return "The " + name + " field must not contain characters that change the writing direction."
 	case "min":
 		return fmt.Sprintf("The %s field must be at least %d.", name, v.Limit)
 	case "max":

@@ -34,6 +34,7 @@ var (
 	Accepted      = Violation{Rule: "accepted"}
 	NoNUL         = Violation{Rule: "no_nul"} // PostgreSQL stores no NUL characters in texts
 	NotZero       = Violation{Rule: "not_zero"}
+	NoMark        = Violation{Rule: "no_direction_mark"} // of texts by visitors, which strangers read
 )
 
 // Min requires a number of at least n.

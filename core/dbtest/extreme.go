@@ -16,7 +16,7 @@ import (
 )
 
 // Extreme gives the tenant's existing records the largest, longest and oldest valid values: sales of 10^12 cents, awards
-// of 10^12, balances of 2^63−1, names of a hundred emoji or written from right to left, the longest texts, customers
+// of 10^12, balances of 2^63−1, names of a hundred emoji, of one word, or written from right to left with a direction mark, the longest texts, customers
 // since 1926, expiries in the year 9999.
 func Extreme(t testing.TB, d *db.DB, by core.Actor) {
 	t.Helper()
@@ -29,7 +29,7 @@ func ExtremeOn(t testing.TB, conn interface {
 }, tenant core.TenantID,
 ) {
 	t.Helper()
-	arabic := firstLetters(strings.Repeat("مقهى النخيل ", 9), 99) + "ل"
+	arabic := "مق\u202e" + firstLetters(strings.Repeat("هى النخيل مق", 9), 96) + "ل" // with a mark that turns what follows
 	emoji := strings.Repeat("🦊", 100)
 	word := func(n int) string { return strings.Repeat("W", n) } // without a line break opportunity
 	for _, s := range []struct {
@@ -41,7 +41,7 @@ func ExtremeOn(t testing.TB, conn interface {
 			[]any{emoji, word(249) + "@ex.io", word(1000), "https://" + word(488) + ".com"},
 		},
 		{`update loyalty.staff set name = case when id % 2 = 0 then $2 else $3 end where tenant_id = $1`, []any{emoji, arabic}},
-		{`update loyalty.customer set first_name = case when n % 2 = 0 then $2 else $3 end, last_name = case when n % 2 = 0 then $3 else $4 end,
+		{`update loyalty.customer set first_name = (array[$2, $3, $4])[n % 3 + 1], last_name = (array[$3, $4, $4])[n % 3 + 1],
 				email = case when email is null then null else n || $5 end, email_key = case when email is null then null else n || lower($5) end,
 				created_at = case when n % 2 = 0 then '1926-02-28 12:00' else created_at end
 			from (select id as which, row_number() over (order by id) + 10 as n from loyalty.customer where tenant_id = $1) numbered
@@ -87,6 +87,28 @@ func ExtremeOn(t testing.TB, conn interface {
 	}
 }
 
+// formValues matches what a page sends back: it keeps what people typed.
+var formValues = regexp.MustCompile(`(?s) value="[^"]*"|<textarea.*?</textarea>`)
+
+// Turned returns the first direction mark in a page or file that could turn the rest of its line, with its context, or
+// "".
+func Turned(answer string) string {
+	if strings.HasPrefix(answer, "PK") {
+		for _, part := range parts(answer) {
+			if said := Turned(part); said != "" {
+				return said
+			}
+		}
+		return ""
+	}
+	shown := formValues.ReplaceAllString(answer, "")
+	at := strings.IndexFunc(shown, core.IsDirectionMark)
+	if at < 0 || strings.HasPrefix(answer, "%PDF") || strings.HasPrefix(answer, "\x89PNG") {
+		return ""
+	}
+	return fmt.Sprintf("%+q", shown[max(0, at-40):min(len(shown), at+40)])
+}
+
 func firstLetters(text string, n int) string { return string([]rune(text)[:n]) }
 
 // nonsense matches failed formats and invalid numbers and dates.
@@ -99,17 +121,9 @@ func Nonsense(answer string) string {
 	case strings.HasPrefix(answer, "%PDF"), strings.HasPrefix(answer, "\x89PNG"):
 		return ""
 	case strings.HasPrefix(answer, "PK"):
-		sheets, err := zip.NewReader(strings.NewReader(answer), int64(len(answer)))
-		if err != nil {
-			return err.Error()
-		}
-		for _, f := range sheets.File {
-			part, err := fs.ReadFile(sheets, f.Name)
-			if err != nil {
-				return err.Error()
-			}
-			if said := Nonsense(string(part)); said != "" {
-				return f.Name + ": " + said
+		for name, part := range parts(answer) {
+			if said := Nonsense(part); said != "" {
+				return name + ": " + said
 			}
 		}
 		return ""
@@ -119,4 +133,21 @@ func Nonsense(answer string) string {
 		return ""
 	}
 	return fmt.Sprintf("%q", answer[max(0, at[0]-40):min(len(answer), at[1]+40)])
+}
+
+// parts returns the files in a spreadsheet by name. One that can't be read is nonsense.
+func parts(book string) map[string]string {
+	list := map[string]string{}
+	sheets, err := zip.NewReader(strings.NewReader(book), int64(len(book)))
+	if err != nil {
+		return map[string]string{"": "%!" + err.Error()}
+	}
+	for _, f := range sheets.File {
+		part, err := fs.ReadFile(sheets, f.Name)
+		if err != nil {
+			return map[string]string{f.Name: "%!" + err.Error()}
+		}
+		list[f.Name] = string(part)
+	}
+	return list
 }

@@ -70,6 +70,14 @@ func (f *Form) Filled(name string) *string {
 	return f.Text(name)
 }
 
+// RefuseDirectionMarks refuses a text that changes the direction of what is written beside it, in a form that strangers
+// fill in: others read their name.
+func (f *Form) RefuseDirectionMarks(name string) {
+	if core.HasDirectionMark(f.Value(name)) {
+		f.addMalformed(name, core.NoMark)
+	}
+}
+
 // Integer is the whole number in a field, or nil if it is blank. A comma or a space is read between
 // thousands only, in any script's digits: 12,505 is clear, since there are no decimals. 12,50 and 12.505 are refused.
 func (f *Form) Integer(name string) *int64 {

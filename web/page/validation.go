@@ -87,6 +87,7 @@ var ruleMessages = map[string]string{
 	"min_redeemed":           "Enter {limit} or more: it was already redeemed that often",
 	"min_sent":               "Can't be lowered after sending. Enter {limit} or more",
 	"name_columns":           "Choose columns for first and last name, or one for the full name",
+	"no_direction_mark":      "This has hidden characters. Type it instead of pasting it",
 	"no_nul":                 "Remove the NUL character",
 	"no_rows":                "This file has no rows below the header row",
 	"not_before":             "Choose {other} or a later date",

@@ -48,6 +48,9 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 		if said := dbtest.Nonsense(w.Body.String()); said != "" {
 			t.Errorf("%s says %s", path, said)
 		}
+		if said := dbtest.Turned(w.Body.String()); said != "" {
+			t.Errorf("%s turns %s", path, said)
+		}
 	}
 	if len(paths) < 25 {
 		t.Errorf("walked %d pages", len(paths))

@@ -46,6 +46,9 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 		if said := dbtest.Nonsense(a.Body.String()); said != "" {
 			t.Errorf("%s says %s", path, said)
 		}
+		if said := dbtest.Turned(a.Body.String()); said != "" {
+			t.Errorf("%s turns %s", path, said)
+		}
 	}
 	if got := s.browser().Get(card).Text("main"); !strings.Contains(got, page.Number(math.MaxInt64)) {
 		t.Errorf("the card does not say the balance: %q", got)

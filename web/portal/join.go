@@ -86,6 +86,7 @@ const offersText = "Send me offers by e-mail"
 // readDetails reads what customers enter about themselves.
 func readDetails(form *page.Form, i invitation) walkin.Details {
 	d := walkin.Details{Phone: form.Text(phoneField), Email: form.Filled(emailField), Terms: i.Text}
+	form.RefuseDirectionMarks(nameField)
 	d.FirstName, d.LastName = splitName(form.Value(nameField))
 	if form.Value(termsField) != fingerprint(i.Text) {
 		form.Values.Del(agreedField)

@@ -128,13 +128,17 @@ func TestJoinIsRefused(t *testing.T) {
 		"nothing": {nil, map[string]string{
 			"name": "Enter your first and last name", "phone": "Enter a phone number", "agreed": "Tick this box to continue",
 		}},
-		"a single name":   {[]string{"name", "Elsa", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
-		"no number":       {[]string{"name", "Elsa Berg", "phone", "soon", "agreed", "1"}, map[string]string{"phone": "Enter a valid phone number"}},
-		"no address":      {[]string{"name", "Elsa Berg", "phone", shoptest.Phone(), "email", "elsa", "agreed", "1"}, map[string]string{"email": "Enter a valid e-mail address"}},
-		"no consent":      {[]string{"name", "Elsa Berg", "phone", shoptest.Phone()}, map[string]string{"agreed": "Tick this box to continue"}},
-		"other words":     {[]string{"name", "Elsa Berg", "phone", shoptest.Phone(), "agreed", "1", "terms", "0"}, map[string]string{"agreed": "Tick this box to continue"}},
-		"a long name":     {[]string{"name", strings.Repeat("x", 101) + " Berg", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "Use at most 100 characters"}},
-		"more than a man": {[]string{"name", "<b>Elsa</b>", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
+		"a single name":     {[]string{"name", "Elsa", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
+		"no number":         {[]string{"name", "Elsa Berg", "phone", "soon", "agreed", "1"}, map[string]string{"phone": "Enter a valid phone number"}},
+		"no address":        {[]string{"name", "Elsa Berg", "phone", shoptest.Phone(), "email", "elsa", "agreed", "1"}, map[string]string{"email": "Enter a valid e-mail address"}},
+		"no consent":        {[]string{"name", "Elsa Berg", "phone", shoptest.Phone()}, map[string]string{"agreed": "Tick this box to continue"}},
+		"other words":       {[]string{"name", "Elsa Berg", "phone", shoptest.Phone(), "agreed", "1", "terms", "0"}, map[string]string{"agreed": "Tick this box to continue"}},
+		"a long name":       {[]string{"name", strings.Repeat("x", 101) + " Berg", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "Use at most 100 characters"}},
+		"turned":            {[]string{"name", "Elsa \u202egreB", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "This has hidden characters. Type it instead of pasting it"}},
+		"isolated":          {[]string{"name", "\u2067Elsa Berg\u2069", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "This has hidden characters. Type it instead of pasting it"}},
+		"a mark at the end": {[]string{"name", "Elsa Berg\u200f", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "This has hidden characters. Type it instead of pasting it"}},
+		"no mailbox":        {[]string{"name", "Elsa Berg", "phone", shoptest.Phone(), "email", "x@[127.0.0.1]", "agreed", "1"}, map[string]string{"email": "Enter a valid e-mail address"}},
+		"more than a man":   {[]string{"name", "<b>Elsa</b>", "phone", shoptest.Phone(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
 	} {
 		got := s.browser().Post("/join", filled(page, c.fields...))
 		if got.Code != http.StatusUnprocessableEntity || got.Find(".wrong").Length() != len(c.want) {

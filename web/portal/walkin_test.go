@@ -260,6 +260,10 @@ func TestAClaimIsCorrected(t *testing.T) {
 		refused.Text("#field-agreed-error") != "Tick this box to continue" || refused.Text(".hero-amount") != "Collect 24 points" || refused.Value("#field-phone") != number {
 		t.Errorf("%d %s", refused.Code, refused.Text("main"))
 	}
+	turned := phone.Post("/w/claim", filled(refused, "phone", number, "name", "Elsa \u202egreB", "agreed", "1"))
+	if turned.Code != http.StatusUnprocessableEntity || turned.Text("#field-name-error") != "This has hidden characters. Type it instead of pasting it" {
+		t.Errorf("a name with a direction mark: %d %s", turned.Code, turned.Text("main"))
+	}
 	if got := phone.Post("/w/claim", filled(refused, "phone", number, "name", "Elsa Berg", "agreed", "1")); got.Header().Get("Location") != "/w/claimed" {
 		t.Errorf("%d %s", got.Code, got.Text("main"))
 	}

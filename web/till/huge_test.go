@@ -56,6 +56,9 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 		if said := dbtest.Nonsense(a.Body.String()); said != "" {
 			t.Errorf("%s says %s", path, said)
 		}
+		if said := dbtest.Turned(a.Body.String()); said != "" {
+			t.Errorf("%s turns %s", path, said)
+		}
 	}
 	if walked < 8 {
 		t.Errorf("walked %d pages", walked)
