@@ -144,7 +144,7 @@ func testHugeRecords(t *testing.T, c cafe) {
 			insert into loyalty.transaction_type (tenant_id, name, rule_type, created_at) select id, 'Purchase', 'points', now() from shop returning id
 		), buyer as (
 			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
-			select id, loyalty.new_ulid(now()), 'Bo', 'Ek', n::text, n::text, now(), now() from shop, generate_series(1111, 1112) n returning tenant_id, id
+			select id, loyalty.new_ulid(now()), 'Bo', 'Ek', n::text, n::text, now(), now() from shop, generate_series(1111, 1113) n returning tenant_id, id
 		), account as (
 			insert into loyalty.account (tenant_id, customer_id, points) select tenant_id, id, 9000000000000000000 from buyer
 		), sale as (
@@ -171,7 +171,11 @@ func testHugeRecords(t *testing.T, c cafe) {
 		return ask[core.ID](d, "select x.id from loyalty."+table+" x join loyalty.tenant t on t.id = x.tenant_id where t.slug = 'bazaar' limit 1").String()
 	}
 	buyer, sale := one("customer"), one("transaction")
+	// One of them has a first name of a hundred letters.
+	word := ask[core.ID](d, "select x.id from loyalty.customer x join loyalty.tenant t on t.id = x.tenant_id where t.slug = 'bazaar' and first_name like 'WWW%'").String()
 	for _, path := range []string{
+		"/till/customers/" + word, "/till/customers/" + word + "/card", "/admin/customers/" + word, "/admin/customers/" + word + "/edit", "/admin/customers/" + word + "/adjust",
+		"/admin/customers/" + word + "/merge", "/admin/redemptions/new?customer_ulid=" + word, "/admin/transactions/new?customer_ulid=" + word, "/admin/search?search=WWW", "/till/customers/" + buyer + "/card",
 		"/admin", "/admin/reports", "/admin/reports/customers?by=points", "/admin/customers", "/admin/customers/" + buyer, "/admin/customers/" + buyer + "?view=transactions",
 		"/admin/customers/" + buyer + "/adjust", "/admin/transactions", "/admin/transactions/" + sale, "/admin/transactions/new?customer_ulid=" + buyer,
 		"/admin/types", "/admin/settings", "/admin/settings/staff", "/admin/audit", "/till", "/till/customers/" + buyer, "/till/receipts/" + sale,
