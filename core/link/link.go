@@ -87,14 +87,15 @@ func In(text, path string) (token string, found bool) {
 	return "", false
 }
 
-// asciiLower keeps every position, unlike strings.ToLower.
+// asciiLower keeps the position of every byte, unlike strings.ToLower.
 func asciiLower(text string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
+	lower := []byte(text)
+	for i, b := range lower {
+		if 'A' <= b && b <= 'Z' {
+			lower[i] = b + 'a' - 'A'
 		}
-		return r
-	}, text)
+	}
+	return string(lower)
 }
 
 func tokenAtStart(text string) string {
