@@ -77,6 +77,9 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return err
 }
 
+// Time returns the millisecond in which the ID was created.
+func (id ID) Time() time.Time { return ulid.ULID(id).Timestamp() }
+
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 

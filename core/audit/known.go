@@ -21,9 +21,9 @@ var nouns = []noun{
 	{"transaction", core.Manager, []string{"void", "export"}},
 	{"transaction_type", core.Manager, []string{"create", "edit"}},
 	{"reward", core.Manager, []string{"create", "edit"}},
-	{"redemption", core.Manager, []string{"fulfil", "void", "export"}},
+	{"redemption", core.Manager, []string{"fulfil", "void", "reopen", "export"}},
 	{"coupon", core.Manager, []string{"create", "edit", "send", "hold_send", "continue_send", "cancel_send", "fail_send", "stop_mails", "resume_mails", "retry_mails", "export"}},
-	{"voucher", core.Manager, []string{"redeem"}},
+	{"voucher", core.Manager, []string{"redeem", "return"}},
 	{"location", core.Manager, []string{"create", "edit"}},
 	{"pin", core.Manager, []string{"issue", "take", "use", "refuse", "cancel"}},
 	{"staff", core.Owner, []string{

@@ -419,13 +419,14 @@ const redeemSQL = `
 		update loyalty.voucher v
 		set status = 'redeemed',
 			redeemed_at = @now,
-			redemption_id = @redemption
+			redemption_id = @redemption,
+			transaction_id = @transaction::uuid
 		from c
 		where v.tenant_id = @tenant_id
 			and v.id = @id
 			and v.status = 'pending'
 			and (v.expires_at is null or v.expires_at > @now)
-		returning v.send_id, ` + voucherColumns + `
+		returning v.send_id, ` + voucherColumns + `, v.turn
 	), counted as (
 		update loyalty.coupon_send s
 		set redeemed = s.redeemed + 1
@@ -434,7 +435,7 @@ const redeemSQL = `
 			and s.id = redeemed.send_id
 	)
 	select id, coupon_id, customer_id, status, benefit_type, benefit_value, benefit_reward_id,
-		redemption_id, expires_at, redeemed_at, created_at
+		redemption_id, expires_at, redeemed_at, created_at, turn
 	from redeemed`
 
 var redeemedList = db.NewList(`

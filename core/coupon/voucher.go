@@ -73,16 +73,16 @@ func (v Voucher) refusal(couponActive, capReached bool) error {
 // is locked for the last round trip only, which commits.
 func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Voucher, error) {
 	v, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Voucher, error) {
-		v, _, err := RedeemIn(ctx, tx, by, id)
+		v, _, err := RedeemIn(ctx, tx, by, id, nil)
 		return v, err
 	})
 	return v, ledger.Refusal(err)
 }
 
 // RedeemIn is Redeem in the caller's transaction, for the till, where vouchers are redeemed together
-// with the sale. The caller checks the role. It also returns the pending redemption of a voucher for
-// a reward, or nil.
-func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Voucher, *reward.Redemption, error) {
+// with a sale (nil: without one). The caller checks the role. It also returns the pending redemption of a
+// voucher for a reward, or nil.
+func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, sale *core.ID) (Voucher, *reward.Redemption, error) {
 	found, err := findRedeemable(ctx, tx, id)
 	if err != nil {
 		return Voucher{}, nil, err
@@ -96,14 +96,14 @@ func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Vouche
 		}
 		granted, redemption = &r, &r.ID
 	}
-	redeemed, err := found.redeem(ctx, tx, redemption)
+	redeemed, err := found.redeem(ctx, tx, redemption, sale)
 	if err != nil {
 		return Voucher{}, nil, err
 	}
-	if err := postBenefit(tx, by, redeemed); err != nil {
+	if err := redeemed.postBenefit(tx, by, ledger.VoucherAward); err != nil {
 		return Voucher{}, nil, err
 	}
-	return redeemed, granted, audit.Write(tx, by, audit.Entry{
+	return redeemed.Voucher, granted, audit.Write(tx, by, audit.Entry{
 		Action: "voucher.redeem", Subject: "voucher", ID: id.String(), Name: found.CouponName, Customer: &redeemed.CustomerID,
 		Old: map[string]any{"status": VoucherPending}, New: map[string]any{"status": VoucherRedeemed},
 	})
@@ -125,25 +125,31 @@ func findRedeemable(ctx context.Context, tx *db.Tx, id core.ID) (redeemable, err
 
 var errUnexplained = errors.New("coupon: a voucher could not be redeemed and nothing says why")
 
+// redeemed is a voucher in one of its turns: how many times it has been redeemed.
+type redeemed struct {
+	Voucher
+	Turn int16
+}
+
 // redeem marks the voucher as redeemed and counts it, or returns why it no longer can be.
-func (v redeemable) redeem(ctx context.Context, tx *db.Tx, redemption *core.ID) (Voucher, error) {
+func (v redeemable) redeem(ctx context.Context, tx *db.Tx, redemption, sale *core.ID) (redeemed, error) {
 	for range 3 {
-		redeemed, err := db.One[Voucher](ctx, tx, redeemSQL, db.Args{
-			"id": v.ID, "coupon": v.CouponID, "redemption": redemption, "now": tx.Now,
+		r, err := db.One[redeemed](ctx, tx, redeemSQL, db.Args{
+			"id": v.ID, "coupon": v.CouponID, "redemption": redemption, "transaction": sale, "now": tx.Now,
 		})
 		if !errors.Is(err, core.ErrNotFound) {
-			return redeemed, err
+			return r, err
 		}
 		if _, err := findRedeemable(ctx, tx, v.ID); err != nil {
-			return Voucher{}, err
+			return redeemed{}, err
 		}
 		// The obstacle is gone: the limit was raised meanwhile, or the coupon activated.
 	}
-	return Voucher{}, errUnexplained
+	return redeemed{}, errUnexplained
 }
 
-// postBenefit queues points and stamps.
-func postBenefit(tx *db.Tx, by core.Actor, v Voucher) error {
+// postBenefit queues the points or stamps of a voucher: its award, or the award's reversal.
+func (v redeemed) postBenefit(tx *db.Tx, by core.Actor, kind ledger.Kind) error {
 	unit := ledger.Points
 	switch v.BenefitType {
 	case Points:
@@ -152,8 +158,12 @@ func postBenefit(tx *db.Tx, by core.Actor, v Voucher) error {
 	case Percent, Amount, Reward:
 		return nil
 	}
+	amount := *v.BenefitValue
+	if kind == ledger.Reversal {
+		amount = -amount
+	}
 	return ledger.Queue(tx, by, ledger.Entry{
-		Customer: v.CustomerID, Unit: unit, Amount: *v.BenefitValue, Kind: ledger.VoucherAward, Cause: &v.ID,
+		Customer: v.CustomerID, Unit: unit, Amount: amount, Kind: kind, Cause: &v.ID, Turn: v.Turn,
 	})
 }
 

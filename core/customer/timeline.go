@@ -20,7 +20,7 @@ type Entry struct {
 	Cause        *core.ID // the sale, redemption or voucher
 	Reason       *string  // of an adjustment or an opening balance
 
-	Voided        bool   // the sale or redemption was voided later
+	Voided        bool   // the sale or redemption was voided later, or the voucher valid again
 	BalanceVoided *int64 // the balance after the void, if nothing happened in between: it has no entry of its own
 	Voidable      bool   // the actor may void the sale
 
@@ -28,7 +28,7 @@ type Entry struct {
 	SpendAmountCents *int64  // of the sale
 	LocationName     *string // of the sale; nil: unknown
 	RewardName       *string // of the redemption, also of a voided one
-	CouponName       *string // of the voucher
+	CouponName       *string // of the voucher, also of its reversal
 
 	MergedID   *core.ID // of a merge into this customer: the duplicate
 	MergedName *string
@@ -60,19 +60,19 @@ type TimelineFilter struct {
 // balances between them include what was voided.
 const selectEntry = `
 	select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
-		e.kind in ('earn', 'redemption') and coalesce(t.status, r.status) = 'voided' as voided, n.balance_after as balance_voided,
+		e.kind in ('earn', 'redemption') and coalesce(t.status, r.status) = 'voided' or e.kind = 'voucher' and coalesce(v.turn > e.turn, false) as voided, n.balance_after as balance_voided,
 		e.kind = 'earn' and t.status = 'completed' and @voids_any::boolean as voidable,
 		k.name as type_name, t.spend_amount_cents, l.name as location_name, w.name as reward_name, p.name as coupon_name,
 		m.merged_id, m.first_name || ' ' || m.last_name as merged_name,
 		e.actor_kind, e.actor_name, e.created_at
 	from loyalty.ledger_entry e
-	left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = e.seq + 1 and n.cause = e.cause
+	left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = e.seq + 1 and n.cause = e.cause and n.turn = e.turn
 	left join loyalty.transaction t on e.kind in ('earn', 'reversal') and t.tenant_id = e.tenant_id and t.id = e.cause
 	left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
 	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
 	left join loyalty.redemption r on e.kind in ('redemption', 'redemption_refund') and r.tenant_id = e.tenant_id and r.id = e.cause
 	left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
-	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = e.tenant_id and v.id = e.cause
+	left join loyalty.voucher v on e.kind in ('voucher', 'reversal') and v.tenant_id = e.tenant_id and v.id = e.cause
 	left join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
 	left join loyalty.customer_merge m on m.tenant_id = e.tenant_id and m.id = e.merge_id and m.kept_id = e.customer_id
 	where e.tenant_id = @tenant_id
@@ -84,13 +84,14 @@ const selectEntry = `
 				and b.customer_id = @customer
 				and b.seq = e.seq - 1
 				and b.cause = e.cause
+				and b.turn = e.turn
 		)`
 
 var timelineList = db.NewList(selectEntry+` {filters} {position}
 	{page}`, db.Descending("e.seq", "@number"), db.Filters{
-	"sales":       "e.kind in ('earn', 'reversal')",
+	"sales":       "e.kind in ('earn', 'reversal') and v.id is null",
 	"redemptions": "e.kind in ('redemption', 'redemption_refund')",
-	"vouchers":    "e.kind = 'voucher'",
+	"vouchers":    "e.kind in ('voucher', 'reversal') and v.id is not null",
 	"adjustments": "e.kind in ('adjustment', 'merge', 'opening')",
 	"since":       "e.created_at >= @since",
 })

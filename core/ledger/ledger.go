@@ -27,7 +27,7 @@ type Kind string
 // The kinds of entries (decisions §6).
 const (
 	Earn             Kind = "earn"              // a sale's award
-	Reversal         Kind = "reversal"          // a voided sale's award, deducted again
+	Reversal         Kind = "reversal"          // the award of a voided sale or of a voucher that is valid again, deducted again
 	Redemption       Kind = "redemption"        // spent on a reward
 	RedemptionRefund Kind = "redemption_refund" // the cost of a voided redemption
 	VoucherAward     Kind = "voucher"           // a voucher's benefit
@@ -44,6 +44,7 @@ type Entry struct {
 	Kind     Kind
 	Cause    *core.ID // the transaction, redemption or voucher; nil for an adjustment
 	Reason   *string  // of an adjustment
+	Turn     int16    // of a voucher: how many times it has been redeemed; 0: once
 }
 
 // Posted is a stored entry.
@@ -153,7 +154,7 @@ func (e Entry) moveArgs() db.Args {
 func (e Entry) queueEntry(tx *db.Tx, by core.Actor) error {
 	return db.Queue(tx, insertEntrySQL, db.Args{
 		"id": core.NewID(tx.Now), "customer": e.Customer,
-		"unit": e.Unit, "amount": e.Amount, "kind": e.Kind, "cause": e.Cause, "reason": e.Reason,
+		"unit": e.Unit, "amount": e.Amount, "kind": e.Kind, "cause": e.Cause, "reason": e.Reason, "turn": max(e.Turn, 1),
 		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 	})
 }

@@ -172,8 +172,8 @@ func TestACauseHasEachEffectOnce(t *testing.T) {
 		cause := newCause()
 		b.Must(b.post(t.Context(), kind, ledger.Points, 5, cause))
 		before := b.balance()
-		if _, err := b.post(t.Context(), kind, ledger.Points, 5, cause); !db.Violates(err, "ledger_entry_once") {
-			t.Errorf("second %s = %v, want the refusal of ledger_entry_once", kind, err)
+		if _, err := b.post(t.Context(), kind, ledger.Points, 5, cause); !db.Violates(err, "ledger_entry_once_a_turn") {
+			t.Errorf("second %s = %v, want the refusal of ledger_entry_once_a_turn", kind, err)
 		}
 		if after := b.balance(); after != before {
 			t.Errorf("second %s moved the balance from %+v to %+v", kind, before, after)

@@ -39,9 +39,9 @@ const (
 	// After the balance was changed, and in the same transaction.
 	insertEntrySQL = `
 	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
-		kind, cause, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+		kind, cause, turn, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
 	select a.tenant_id, @id, a.customer_id, @unit, @amount,
-		@kind, @cause, @reason, @actor_kind, @actor_id, @actor_name, @now, a.entries, case when @unit = 'points' then a.points else a.stamps end
+		@kind, @cause, @turn, @reason, @actor_kind, @actor_id, @actor_name, @now, a.entries, case when @unit = 'points' then a.points else a.stamps end
 	from loyalty.account a
 	where a.tenant_id = @tenant_id
 		and a.customer_id = @customer`

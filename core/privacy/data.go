@@ -94,9 +94,10 @@ const transactionsSQL = `
 
 const redemptionsSQL = `
 	select r.id as ulid, r.created_at, r.status, r.fulfilled_at, r.voided_at, w.name as reward, r.points_spent, r.stamps_spent,
-		r.actor_kind as by
+		r.transaction_id as transaction_ulid, l.name as location, r.actor_kind as by
 	from loyalty.redemption r
 	join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
+	left join loyalty.location l on l.tenant_id = r.tenant_id and l.id = r.location_id
 	where r.tenant_id = @tenant_id
 		and r.customer_id = @customer
 		and r.id > @after
@@ -106,7 +107,7 @@ const redemptionsSQL = `
 const vouchersSQL = `
 	select v.id as ulid, v.created_at, p.name as coupon, p.description,
 		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status,
-		v.expires_at, v.redeemed_at, m.status as mail_status, m.done_at as mailed_at
+		v.expires_at, v.redeemed_at, v.transaction_id as transaction_ulid, m.status as mail_status, m.done_at as mailed_at
 	from loyalty.voucher v
 	join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
 	left join loyalty.voucher_mail m on m.tenant_id = v.tenant_id and m.voucher_id = v.id

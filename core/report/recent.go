@@ -165,13 +165,15 @@ func (s *Service) addActors(ctx context.Context, by core.Actor, events []Event) 
 	return nil
 }
 
-// Uses the index of subjects, and also returns other actions on them.
+// Uses the index of subjects, and also returns other actions on them. A voucher may have been redeemed before: the
+// last time counts.
 const auditedActorsSQL = `
 	select action, subject_id, actor_kind, actor_name
 	from loyalty.audit_entry
 	where tenant_id = @tenant_id
 		and subject_kind in ('voucher', 'transaction', 'redemption')
-		and subject_id = any(@subjects::text[])`
+		and subject_id = any(@subjects::text[])
+	order by id`
 
 func markOf(f Feed) (string, error) {
 	text, err := json.Marshal(f)
@@ -276,9 +278,9 @@ const recentSQL = `
 	left join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = e.transaction_type_id
 	left join loyalty.reward r on r.tenant_id = @tenant_id and r.id = e.reward_id
 	left join loyalty.coupon k on k.tenant_id = @tenant_id and k.id = e.coupon_id
-	left join loyalty.ledger_entry l on l.tenant_id = @tenant_id and l.cause = e.id
-		and l.kind = case when e.kind = 'sale_voided' then 'reversal' when e.kind = 'redemption_voided' then 'redemption_refund' when e.kind = 'voucher' then 'voucher' end
 	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = @tenant_id and v.id = e.id
+	left join loyalty.ledger_entry l on l.tenant_id = @tenant_id and l.cause = e.id and l.turn = coalesce(v.turn, 1)
+		and l.kind = case when e.kind = 'sale_voided' then 'reversal' when e.kind = 'redemption_voided' then 'redemption_refund' when e.kind = 'voucher' then 'voucher' end
 	left join loyalty.redemption g on g.tenant_id = @tenant_id and g.id = v.redemption_id
 	order by e.at desc, e.id desc, e.kind`
 

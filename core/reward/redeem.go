@@ -99,23 +99,33 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Red
 	return r, err
 }
 
+// Use says where a redemption is fulfilled: at the till, with a sale.
+type Use struct {
+	Transaction *core.ID // nil: without a sale
+	Location    *int64   // nil: unknown
+}
+
 // RedeemAndFulfil redeems a reward and fulfils the redemption in the caller's transaction: at the till,
 // both happen at once.
-func RedeemAndFulfil(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Redemption, error) {
+func RedeemAndFulfil(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest, use Use) (Redemption, error) {
 	r, err := redeem(ctx, tx, by, o)
 	if err != nil {
 		return Redemption{}, err
 	}
 	r.Status, r.FulfilledAt = Fulfilled, &tx.Now
-	return r, FulfilNew(tx, by, r)
+	return r, FulfilNew(tx, by, r, use)
 }
 
 // FulfilNew fulfils a redemption that the caller's transaction has just created.
-func FulfilNew(tx *db.Tx, by core.Actor, r Redemption) error {
-	if err := db.Queue(tx, fulfilSQL, db.Args{"id": r.ID, "now": tx.Now}); err != nil {
+func FulfilNew(tx *db.Tx, by core.Actor, r Redemption, use Use) error {
+	if err := db.Queue(tx, fulfilSQL, use.args(tx, r.ID)); err != nil {
 		return err
 	}
 	return logFulfilment(tx, by, r)
+}
+
+func (u Use) args(tx *db.Tx, redemption core.ID) db.Args {
+	return db.Args{"id": redemption, "transaction": u.Transaction, "location": u.Location, "now": tx.Now}
 }
 
 func (o offer) price() (ledger.Unit, int64) {
@@ -177,14 +187,14 @@ func (s *Service) FindRedemption(ctx context.Context, by core.Actor, id core.ID)
 // Fulfil marks a pending redemption as fulfilled: the customer got the reward.
 func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Redemption, error) {
-		return FulfilIn(ctx, tx, by, id)
+		return FulfilIn(ctx, tx, by, id, Use{})
 	})
 }
 
 // FulfilIn is Fulfil in the caller's transaction, which also checks the role: at the till, earlier
 // redemptions are fulfilled together with a sale.
-func FulfilIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Redemption, error) {
-	r, err := db.One[Redemption](ctx, tx, fulfilSQL, db.Args{"id": id, "now": tx.Now})
+func FulfilIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, use Use) (Redemption, error) {
+	r, err := db.One[Redemption](ctx, tx, fulfilSQL, use.args(tx, id))
 	if err != nil {
 		return Redemption{}, notPending(ctx, tx, id, err)
 	}
@@ -219,7 +229,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *s
 				return Redemption{}, err
 			}
 		}
-		if err := refund(tx, by, r); err != nil {
+		if err := Refund(tx, by, r); err != nil {
 			return Redemption{}, err
 		}
 		was := Pending
@@ -234,7 +244,8 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *s
 	return r, ledger.Refusal(err)
 }
 
-func refund(tx *db.Tx, by core.Actor, r Redemption) error {
+// Refund queues the return of a voided redemption's cost in the caller's transaction.
+func Refund(tx *db.Tx, by core.Actor, r Redemption) error {
 	unit, amount := ledger.Points, r.PointsSpent
 	if r.StampsSpent > 0 {
 		unit, amount = ledger.Stamps, r.StampsSpent

@@ -267,7 +267,9 @@ const findRedemptionsSQL = `
 const fulfilSQL = `
 	update loyalty.redemption
 	set status = 'fulfilled',
-		fulfilled_at = @now
+		fulfilled_at = @now,
+		transaction_id = @transaction,
+		location_id = (select l.id from loyalty.location l where l.tenant_id = @tenant_id and l.id = @location)
 	where tenant_id = @tenant_id
 		and id = @id
 		and status = 'pending'
@@ -295,7 +297,19 @@ const (
 	join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
 	join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
 	left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
-	left join loyalty.coupon k on k.tenant_id = v.tenant_id and k.id = v.coupon_id`
+	left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, ` + returnedCoupon + `)`
+
+	// A voucher that is valid again no longer names its reward's redemption, which is voided and was at no cost.
+	returnedCoupon = `case
+		when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then (
+			select u.coupon_id
+			from loyalty.checkout_item i
+			join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+			where i.tenant_id = @tenant_id
+				and i.redemption_id = d.id
+				and i.kind = 'voucher'
+		)
+	end`
 
 	selectRedemptions = `
 	select ` + namedColumns + withNames + `
@@ -316,13 +330,20 @@ var (
 	}
 )
 
-// Only the audit log contains who fulfilled or voided a redemption.
+// Only the audit log contains who fulfilled or voided a redemption. It may have been fulfilled more than once: an
+// undone checkout leaves it pending.
 const redemptionDetailSQL = `
 	select ` + namedColumns + `,
 		d.void_reason, l.actor_name as ended_by_name` + withNames + `
-	left join loyalty.audit_entry l on l.tenant_id = d.tenant_id
-		and l.subject_kind = 'redemption'
-		and l.subject_id = @subject_id
-		and l.action = case when d.status = 'fulfilled' then 'redemption.fulfil' else 'redemption.void' end
+	left join lateral (
+		select actor_name
+		from loyalty.audit_entry
+		where tenant_id = @tenant_id
+			and subject_kind = 'redemption'
+			and subject_id = @subject_id
+			and action = case d.status when 'fulfilled' then 'redemption.fulfil' when 'voided' then 'redemption.void' end
+		order by id desc
+		limit 1
+	) l on true
 	where d.tenant_id = @tenant_id
 		and d.id = @id`

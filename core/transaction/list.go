@@ -61,7 +61,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, sort core.S
 	if err != nil {
 		return Found{}, err
 	}
-	addVoidArgs(by, s.db.Now(), args)
+	AddVoidArgs(by, s.db.Now(), args)
 	list, limits := saleLists[sort], SearchLimits{}
 	if text, searching := args["search"].(string); searching {
 		list = foundSaleLists[sort]
@@ -145,7 +145,7 @@ type Detail struct {
 // Detail returns a sale in detail, or core.ErrNotFound.
 func (s *Service) Detail(ctx context.Context, by core.Actor, id core.ID) (Detail, error) {
 	args := db.Args{"id": id, "subject_id": id.String()}
-	addVoidArgs(by, s.db.Now(), args)
+	AddVoidArgs(by, s.db.Now(), args)
 	var d Detail
 	err := db.ReadTogether(ctx, s.db, by, db.OneInto(&d, detailSQL, args), ledger.ReadPosted(&d.Entries, id))
 	return d, err

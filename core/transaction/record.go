@@ -76,13 +76,16 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 
 // recordAlone records or refuses a sale in a transaction of its own.
 func (s *Service) recordAlone(ctx context.Context, by core.Actor, n New) (Transaction, error) {
-	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) { return s.RecordIn(ctx, tx, by, n) })
+	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
+		return s.RecordIn(ctx, tx, by, core.NewID(tx.Now), n)
+	})
 	return t, Refusal(err)
 }
 
 // RecordIn is Record in the caller's transaction, which also checks the role: at the till, a sale is
-// recorded together with the PIN that it completes. The caller passes the commit's error to Refusal.
-func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Transaction, error) {
+// recorded together with the PIN that it completes and with rewards and vouchers, which name its ID before it
+// is recorded. The caller passes the commit's error to Refusal.
+func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, n New) (Transaction, error) {
 	check := core.NewCheck(n.Malformed)
 	in := n.read(check)
 	found, err := references(ctx, tx, in)
@@ -97,7 +100,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 	if err := check.Err(); err != nil {
 		return Transaction{}, err
 	}
-	t := in.sale(kind, award, n.Source, tx.Now)
+	t := in.sale(id, kind, award, n.Source, tx.Now)
 	if err := insert(tx, by, t, n.DiscountCents); err != nil {
 		return Transaction{}, err
 	}
@@ -110,9 +113,9 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 }
 
 // sale returns the sale of a type.
-func (in input) sale(kind Type, award int64, source Source, now time.Time) Transaction {
+func (in input) sale(id core.ID, kind Type, award int64, source Source, now time.Time) Transaction {
 	t := Transaction{
-		ID: core.NewID(now), RuleType: kind.RuleType, SpendAmountCents: in.spend, Status: Completed,
+		ID: id, RuleType: kind.RuleType, SpendAmountCents: in.spend, Status: Completed,
 		CustomerID: in.customer, TransactionTypeID: kind.ID, Source: source, LocationID: in.location,
 		ExternalReference: in.reference, CreatedAt: now,
 	}

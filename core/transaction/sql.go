@@ -106,7 +106,7 @@ const (
 		t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
 		c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
 		t.actor_kind, t.actor_name,
-		t.status = 'completed' and (@voids_any::boolean or coalesce(t.id = ` + lastSale + `, false)) as voidable`
+		t.status = 'completed' and (@voids_any::boolean or coalesce(t.id = ` + LastSale + `, false)) as voidable`
 
 	withNames = `
 	from loyalty.transaction t
@@ -184,11 +184,11 @@ const (
 	returning ` + columns
 
 	voidLastSQL = voidCompleted + `
-		and id = ` + lastSale + `
+		and id = ` + LastSale + `
 	returning ` + columns
 
-	// A cashier's last sale, if it is recent. There are few recent sales, so they need no index.
-	lastSale = `(
+	// LastSale is the ID of a cashier's last sale, if it is recent. There are few recent sales, so they need no index.
+	LastSale = `(
 			select id
 			from loyalty.transaction
 			where tenant_id = @tenant_id
@@ -199,9 +199,6 @@ const (
 			limit 1
 		)`
 )
-
-const findLastSaleSQL = `
-	select ` + lastSale + ` as id`
 
 const typeColumns = `id, name, rule_type, active, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award`
 

@@ -42,7 +42,7 @@ func (s *Service) prepare(by core.Actor, n New) (*ready, error) {
 		return nil, nil //nolint:nilnil,nilerr // refused alone, with what the database finds
 	}
 	now := s.db.Now()
-	r := &ready{Transaction: in.sale(kind, award, n.Source, now), kind: kind, entry: core.NewID(now), by: by, request: n}
+	r := &ready{Transaction: in.sale(core.NewID(now), kind, award, n.Source, now), kind: kind, entry: core.NewID(now), by: by, request: n}
 	var err error
 	r.reply, err = db.NewReply(by, r.Transaction)
 	return r, err

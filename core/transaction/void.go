@@ -32,35 +32,39 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *s
 	if err != nil {
 		return Transaction{}, err
 	}
-	t, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Transaction, error) {
-		statement, args := voidSQL, db.Args{"id": id, "now": tx.Now, "reason": reason}
-		if !mayVoidAny(by) {
-			statement = voidLastSQL
-			addRecentArgs(by, tx.Now, args)
-		}
-		if err := db.Queue(tx, ledger.VisitsCountedSQL, nil); err != nil {
-			return Transaction{}, err
-		}
-		t, err := db.One[Transaction](ctx, tx, statement, args)
-		if err != nil {
-			return Transaction{}, notVoided(ctx, tx, id, err)
-		}
-		if err := ledger.CountVisit(tx, t.CustomerID, -1, -t.SpendAmountCents); err != nil {
-			return Transaction{}, err
-		}
-		err = audit.Write(tx, by, audit.Entry{
-			Action: "transaction.void", Subject: "transaction", ID: id.String(), Customer: &t.CustomerID,
-			Old: map[string]any{"status": Completed, "spend_amount_cents": t.SpendAmountCents},
-			New: voidedValues(t.SpendAmountCents, reason),
-		})
-		if err != nil || t.Award() == 0 {
-			return t, err
-		}
-		return t, ledger.Queue(tx, by, ledger.Entry{
-			Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.Award(), Kind: ledger.Reversal, Cause: &t.ID,
-		})
-	})
+	t, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Transaction, error) { return VoidIn(ctx, tx, by, id, reason) })
 	return t, ledger.Refusal(err)
+}
+
+// VoidIn is Void in the caller's transaction, which also checks the role and the reason: at the till, rewards and
+// vouchers are undone together with their sale.
+func VoidIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, reason *string) (Transaction, error) {
+	statement, args := voidSQL, db.Args{"id": id, "now": tx.Now, "reason": reason}
+	if !mayVoidAny(by) {
+		statement = voidLastSQL
+		AddRecentArgs(by, tx.Now, args)
+	}
+	if err := db.Queue(tx, ledger.VisitsCountedSQL, nil); err != nil {
+		return Transaction{}, err
+	}
+	t, err := db.One[Transaction](ctx, tx, statement, args)
+	if err != nil {
+		return Transaction{}, notVoided(ctx, tx, id, err)
+	}
+	if err := ledger.CountVisit(tx, t.CustomerID, -1, -t.SpendAmountCents); err != nil {
+		return Transaction{}, err
+	}
+	err = audit.Write(tx, by, audit.Entry{
+		Action: "transaction.void", Subject: "transaction", ID: id.String(), Customer: &t.CustomerID,
+		Old: map[string]any{"status": Completed, "spend_amount_cents": t.SpendAmountCents},
+		New: voidedValues(t.SpendAmountCents, reason),
+	})
+	if err != nil || t.Award() == 0 {
+		return t, err
+	}
+	return t, ledger.Queue(tx, by, ledger.Entry{
+		Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.Award(), Kind: ledger.Reversal, Cause: &t.ID,
+	})
 }
 
 // checkReason returns a given reason without spaces around it, and refuses an empty one.
@@ -96,33 +100,17 @@ func notVoided(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
 	return ErrVoidNotAllowed
 }
 
-// LastVoidable returns the actor's last sale if a cashier may still void it, or core.ErrNotFound.
-func (s *Service) LastVoidable(ctx context.Context, by core.Actor) (core.ID, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return core.ID{}, err
-	}
-	args := db.Args{}
-	addRecentArgs(by, s.db.Now(), args)
-	last, err := db.ReadOne[struct{ ID *core.ID }](ctx, s.db, by, findLastSaleSQL, args)
-	if err != nil {
-		return core.ID{}, err
-	}
-	if last.ID == nil {
-		return core.ID{}, core.ErrNotFound
-	}
-	return *last.ID, nil
-}
-
 // mayVoidAny reports whether the actor may void every sale.
 func mayVoidAny(by core.Actor) bool { return by.Require(core.Manager) == nil }
 
-// addVoidArgs adds the arguments with which a statement computes what the actor may void.
-func addVoidArgs(by core.Actor, now time.Time, args db.Args) {
+// AddVoidArgs adds the arguments with which a statement computes what the actor may void: those of LastSale, and
+// voids_any.
+func AddVoidArgs(by core.Actor, now time.Time, args db.Args) {
 	args["voids_any"] = mayVoidAny(by)
-	addRecentArgs(by, now, args)
+	AddRecentArgs(by, now, args)
 }
 
-// addRecentArgs adds the arguments of lastSale.
-func addRecentArgs(by core.Actor, now time.Time, args db.Args) {
+// AddRecentArgs adds the arguments of LastSale.
+func AddRecentArgs(by core.Actor, now time.Time, args db.Args) {
 	args["actor_id"], args["since_id"] = by.ID, core.FirstID(now.Add(-cashierVoids))
 }

@@ -1,12 +1,27 @@
 package verify
 
-const benefitSQL = `
+const (
+	benefitSQL = `
 	with due as (
 		select v.tenant_id, v.id, v.customer_id,
 			case c.benefit_type when 'stamps' then 'stamps' else 'points' end as unit,
-			case when v.status = 'redeemed' and c.benefit_type in ('points', 'stamps') then c.benefit_value else 0 end as amount
+			case when v.status = 'redeemed' and c.benefit_type in ('points', 'stamps') then c.benefit_value else 0 end as amount, v.turn
 		from loyalty.voucher v
-		left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id` + postedAs + `'voucher'` + compared
+		left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+		union all
+		select *
+		from (` + earlierTurns + `
+		) earlier` + postedAs + `'voucher'` + compared
+
+	// What vouchers gave before they were valid again.
+	earlierTurns = `
+			select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn
+			from loyalty.voucher v
+			join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+			cross join lateral generate_series(1, v.turn - 1) n (turn)
+			where v.turn > 1
+				and c.benefit_type in ('points', 'stamps')`
+)
 
 const redeemedSQL = `
 	with judged as (

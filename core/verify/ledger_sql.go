@@ -89,7 +89,7 @@ const signSQL = `
 const onceSQL = `
 	with judged as (
 		select tenant_id, id,
-			count(*) over (partition by cause, tenant_id, kind) > 1 as wrong
+			count(*) over (partition by cause, tenant_id, kind, turn) > 1 as wrong
 		from loyalty.ledger_entry
 		where cause is not null
 	)` + tally

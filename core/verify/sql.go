@@ -30,8 +30,8 @@ const tally = `
 
 // Compares what is due with the entries of one kind. A merged customer's entries stay in their ledger, and
 // what they are for moved to the customer who was kept. An amount of zero has no entry. A row on one side
-// only is wrong, so this also finds entries without a cause and those of another tenant, customer or
-// unit.
+// only is wrong, so this also finds entries without a cause and those of another tenant, customer, unit
+// or turn.
 const (
 	postedAs = `
 	), gone as (
@@ -39,7 +39,7 @@ const (
 		from loyalty.customer
 		where merged_into is not null
 	), posted as (
-		select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount
+		select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
 		from loyalty.ledger_entry e
 		left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
 		where e.kind = `
@@ -53,5 +53,6 @@ const (
 			and e.tenant_id = d.tenant_id
 			and e.customer_id = d.customer_id
 			and e.unit = d.unit
+			and e.turn = d.turn
 	)` + tally
 )

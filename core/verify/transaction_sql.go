@@ -3,14 +3,18 @@ package verify
 const awardSQL = `
 	with due as (
 		select tenant_id, id, customer_id, rule_type as unit,
-			coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) as amount
+			coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) as amount, 1 as turn
 		from loyalty.transaction` + postedAs + `'earn'` + compared
 
 const reversalSQL = `
 	with due as (
 		select tenant_id, id, customer_id, rule_type as unit,
-			case status when 'voided' then -(coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount
-		from loyalty.transaction` + postedAs + `'reversal'` + compared
+			case status when 'voided' then -(coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1 as turn
+		from loyalty.transaction
+		union all
+		select tenant_id, id, customer_id, unit, -amount, turn
+		from (` + earlierTurns + `
+		) earlier` + postedAs + `'reversal'` + compared
 
 const orderSQL = `
 	with judged as (

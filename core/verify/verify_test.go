@@ -202,7 +202,7 @@ func TestAnEmptyDatabaseIsClean(t *testing.T) {
 
 const noConstraints = `
 	alter table loyalty.ledger_entry drop constraint ledger_entry_seq, drop constraint ledger_entry_amount_check, drop constraint ledger_entry_of_merge;
-	drop index loyalty.ledger_entry_once;
+	drop index loyalty.ledger_entry_once_a_turn;
 	drop index loyalty.transaction_external_reference;
 	alter table loyalty.account drop constraint account_customer;
 	alter table loyalty.customer drop constraint customer_email;

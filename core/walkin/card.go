@@ -142,30 +142,6 @@ func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, er
 	return c, nil
 }
 
-// Used is the rewards and vouchers that a customer used with a sale.
-type Used struct {
-	Rewards  []RewardName
-	Vouchers []coupon.ShownVoucher
-}
-
-// RewardName is the name of a fulfilled reward.
-type RewardName struct{ Name string }
-
-// Used returns the rewards of these redemptions and the vouchers, without those of other customers.
-func (s *Service) Used(ctx context.Context, by core.Actor, customer core.ID, redemptions, vouchers []core.ID) (u Used, err error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return Used{}, err
-	}
-	if len(redemptions)+len(vouchers) == 0 {
-		return Used{}, nil
-	}
-	err = db.ReadTogether(ctx, s.db, by,
-		db.AllInto(&u.Rewards, redeemedRewardsSQL, db.Args{"customer": customer, "ids": redemptions}),
-		db.AllInto(&u.Vouchers, vouchersSQL, db.Args{"customer": customer, "ids": vouchers}),
-	)
-	return u, err
-}
-
 // ShowCard issues a PIN for a customer's card, and replaces the previous one.
 func (s *Service) ShowCard(ctx context.Context, by core.Actor, id core.ID) (Shown, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Shown, error) {

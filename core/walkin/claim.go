@@ -156,7 +156,7 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 			return Claimed{}, err
 		}
 	}
-	t, err := s.sales.RecordIn(ctx, tx, p.cashier(by), transaction.New{
+	t, err := s.sales.RecordIn(ctx, tx, p.cashier(by), core.NewID(tx.Now), transaction.New{
 		CustomerID: new(who.ID.String()), TransactionTypeID: &p.TransactionTypeID, SpendAmountCents: &p.SpendAmountCents,
 		LocationID: p.LocationID, Source: transaction.POS,
 	})

@@ -23,12 +23,9 @@ type Sale struct {
 
 // Receipt is the result of a Sale.
 type Receipt struct {
-	CustomerID  core.ID
-	Sale        *transaction.Transaction // nil: only rewards or vouchers were redeemed
-	Redemptions []core.ID
-	Vouchers    []core.ID
-
-	redeemed []coupon.Voucher // those of Vouchers
+	ID         core.ID // of the checkout
+	CustomerID core.ID
+	Sale       *transaction.Transaction // nil: only rewards or vouchers were redeemed
 }
 
 // Refusals of a sale at the till.
@@ -65,17 +62,22 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till s
 		sale.CustomerID = new(id.String())
 	}
 	check := core.NewCheck(nil)
-	r := Receipt{CustomerID: check.Reference("customer_ulid", sale.CustomerID)}
+	r := Receipt{ID: core.NewID(tx.Now), CustomerID: check.Reference("customer_ulid", sale.CustomerID)}
 	if err := check.Err(); err != nil {
 		return Receipt{}, err
 	}
-	if err := s.redeemAll(ctx, tx, by, sale, &r); err != nil {
+	use, withSale := reward.Use{Location: sale.LocationID}, sale.SpendAmountCents != nil || len(sale.Malformed) > 0
+	if withSale {
+		use.Transaction = &r.ID
+	}
+	redeemed, err := redeemAll(ctx, tx, by, sale, r, use)
+	if err != nil {
 		return Receipt{}, err
 	}
-	if sale.SpendAmountCents != nil || len(sale.Malformed) > 0 {
+	if withSale {
 		sale.Source = transaction.POS
-		sale.discount(r.redeemed)
-		t, err := s.sales.RecordIn(ctx, tx, by, sale.New)
+		sale.discount(redeemed)
+		t, err := s.sales.RecordIn(ctx, tx, by, r.ID, sale.New)
 		if err != nil {
 			return Receipt{}, err
 		}
@@ -113,43 +115,51 @@ func (sale *Sale) discount(vouchers []coupon.Voucher) {
 	sale.SpendAmountCents, sale.DiscountCents = &bill.PaidCents, bill.OffCents()
 }
 
-// redeemAll redeems the vouchers and rewards of a sale.
-func (s *Service) redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r *Receipt) error {
+// redeemAll redeems the vouchers and rewards of a sale, and writes them as the items of its checkout. It returns the
+// vouchers.
+func redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r Receipt, use reward.Use) (vouchers []coupon.Voucher, err error) {
+	items := items{checkout: r.ID, by: by}
 	for _, id := range sortedUnique(sale.Vouchers) {
-		v, granted, err := coupon.RedeemIn(ctx, tx, by, id)
+		v, granted, err := coupon.RedeemIn(ctx, tx, by, id, use.Transaction)
 		switch {
 		case errors.Is(err, core.ErrNotFound), err == nil && v.CustomerID != r.CustomerID:
-			return errOthersVoucher
+			return nil, errOthersVoucher
 		case err != nil:
-			return err
+			return nil, err
 		}
 		if granted != nil {
-			if err := reward.FulfilNew(tx, by, *granted); err != nil {
-				return err
+			if err := reward.FulfilNew(tx, by, *granted, use); err != nil {
+				return nil, err
 			}
 		}
-		r.Vouchers = append(r.Vouchers, v.ID)
-		r.redeemed = append(r.redeemed, v)
+		if err := items.add(tx, usedVoucher, v.RedemptionID, &v.ID); err != nil {
+			return nil, err
+		}
+		vouchers = append(vouchers, v)
 	}
 	for _, id := range sortedUnique(sale.Pending) {
-		fulfilled, err := reward.FulfilIn(ctx, tx, by, id)
+		fulfilled, err := reward.FulfilIn(ctx, tx, by, id, use)
 		switch {
 		case errors.Is(err, core.ErrNotFound), err == nil && fulfilled.CustomerID != r.CustomerID:
-			return errOthersRedemption
+			return nil, errOthersRedemption
 		case err != nil:
-			return err
+			return nil, err
 		}
-		r.Redemptions = append(r.Redemptions, id)
+		if err := items.add(tx, usedPending, &id, nil); err != nil {
+			return nil, err
+		}
 	}
 	customerID := r.CustomerID.String()
 	for _, id := range sortedUnique(sale.Rewards) {
-		redeemed, err := reward.RedeemAndFulfil(ctx, tx, by, reward.RedeemRequest{CustomerID: &customerID, RewardID: new(id.String())})
+		redeemed, err := reward.RedeemAndFulfil(ctx, tx, by, reward.RedeemRequest{CustomerID: &customerID, RewardID: new(id.String())}, use)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r.Redemptions = append(r.Redemptions, redeemed.ID)
+		if err := items.add(tx, usedReward, &redeemed.ID, nil); err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	return vouchers, nil
 }
 
 // Offer describes a sale that a till shows with a PIN.

@@ -209,7 +209,8 @@ const pendingSQL = `
 
 const (
 	selectVoucher = `
-	select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
+	select v.id, v.coupon_id, v.customer_id,
+		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
 		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
 		c.name as coupon_name, c.description, r.name as reward_name,
 		k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
@@ -218,10 +219,10 @@ const (
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
 	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
-	where v.tenant_id = @tenant_id
-		and v.customer_id = @customer`
+	where v.tenant_id = @tenant_id`
 
 	usableVouchersSQL = selectVoucher + `
+		and v.customer_id = @customer
 		and v.status = 'pending'
 		and (v.expires_at is null or v.expires_at > @now)
 		and c.active
@@ -229,19 +230,14 @@ const (
 	order by v.expires_at nulls last, v.id
 	limit @limit`
 
-	vouchersSQL = selectVoucher + `
-		and v.id = any (@ids::uuid[])
-	order by v.id`
+	usedVouchersSQL = selectVoucher + `
+		and v.id = any (array(
+			select voucher_id
+			from loyalty.checkout_item
+			where tenant_id = @tenant_id
+				and checkout_id = @id
+		))`
 )
-
-const redeemedRewardsSQL = `
-	select w.name
-	from loyalty.redemption r
-	join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
-	where r.tenant_id = @tenant_id
-		and r.customer_id = @customer
-		and r.id = any (@ids::uuid[])
-	order by r.id`
 
 // Each customer's last sale out of the latest hundred, so that few are read even at a busy till.
 const recentSQL = `

@@ -115,6 +115,10 @@ func timelineEntry(by core.Actor, of core.ID, e customer.Entry) views.TimelineEn
 		v.Icon, v.Title, causePath = "receipt", sale, transactionPath
 	case "reversal":
 		v.Icon, v.Title, causePath = "receipt-refund", "Voided: "+sale, transactionPath
+		if e.CouponName != nil {
+			v.Icon, v.Title, causePath = "arrow-back-up", "Undone: “"+*e.CouponName+"”", voucherPath
+			notes = append(notes, "Voucher valid again")
+		}
 	case "redemption":
 		v.Icon, v.Title, causePath = "gift", "Redeemed "+orZero(e.RewardName), redemptionPath
 	case "redemption_refund":

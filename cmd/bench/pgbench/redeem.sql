@@ -36,9 +36,9 @@ where tenant_id = :tenant
 returning points, stamps;
 \endpipeline
 \startpipeline
-insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
+insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, turn, reason, actor_kind, actor_id, actor_name,
 	created_at, seq, balance_after)
-select a.tenant_id, bench.new_id(2, :id, :client_id), a.customer_id, 'points', -1, 'redemption', bench.new_id(1, :id, :client_id), null,
+select a.tenant_id, bench.new_id(2, :id, :client_id), a.customer_id, 'points', -1, 'redemption', bench.new_id(1, :id, :client_id), 1, null,
 	'token', :token, 'all', now(), a.entries, case when 'points' = 'points' then a.points else a.stamps end
 from loyalty.account a
 where a.tenant_id = :tenant

@@ -27,7 +27,8 @@ with c as (
 	update loyalty.voucher v
 	set status = 'redeemed',
 		redeemed_at = now(),
-		redemption_id = null
+		redemption_id = null,
+		transaction_id = null::uuid
 	from c
 	where v.tenant_id = :tenant
 		and v.id = bench.voucher(:voucher)
@@ -35,7 +36,7 @@ with c as (
 		and (v.expires_at is null or v.expires_at > now())
 	returning v.send_id, v.id, v.coupon_id, v.customer_id,
 		case when v.status = 'pending' and v.expires_at <= now() then 'expired' else v.status end as status,
-		c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at
+		c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, v.turn
 ), counted as (
 	update loyalty.coupon_send s
 	set redeemed = s.redeemed + 1
@@ -43,7 +44,7 @@ with c as (
 	where s.tenant_id = :tenant
 		and s.id = redeemed.send_id
 )
-select id, coupon_id, customer_id, status, benefit_type, benefit_value, benefit_reward_id, redemption_id, expires_at, redeemed_at, created_at
+select id, coupon_id, customer_id, status, benefit_type, benefit_value, benefit_reward_id, redemption_id, expires_at, redeemed_at, created_at, turn
 from redeemed;
 \endpipeline
 \startpipeline
@@ -59,9 +60,9 @@ with moved as (
 )
 select 1 / count(*)
 from moved;
-insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
+insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, turn, reason, actor_kind, actor_id, actor_name,
 	created_at, seq, balance_after)
-select a.tenant_id, bench.new_id(1, :id, :client_id), a.customer_id, 'points', 1, 'voucher', bench.voucher(:voucher), null,
+select a.tenant_id, bench.new_id(1, :id, :client_id), a.customer_id, 'points', 1, 'voucher', bench.voucher(:voucher), 1, null,
 	'token', :token, 'all', now(), a.entries, case when 'points' = 'points' then a.points else a.stamps end
 from loyalty.account a
 where a.tenant_id = :tenant
