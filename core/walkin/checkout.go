@@ -19,7 +19,7 @@ type Checkout struct {
 	WithSale   bool
 	SaleVoided bool
 	MayUndo    bool   // the actor, now: a cashier their last one within ten minutes, a manager every one
-	Used       []Used `db:"-"` // in the order of use
+	Used       []Used `db:"-"` // rewards first, in the order of use
 }
 
 // Used is a reward or a voucher of a checkout.
@@ -59,6 +59,9 @@ const (
 
 // Earlier reports whether the reward was redeemed before the checkout, which only fulfilled it.
 func (u Used) Earlier() bool { return u.Kind == usedPending }
+
+// Voided reports whether the reward, also one that a voucher granted, was voided.
+func (u Used) Voided() bool { return u.Status != nil && *u.Status == reward.Voided }
 
 // Undone reports whether nothing of the checkout is left to undo.
 func (c Checkout) Undone() bool {
@@ -119,7 +122,7 @@ const usedSQL = `
 	left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
 	where i.tenant_id = @tenant_id
 		and i.checkout_id = @id
-	order by i.place`
+	order by i.kind = 'voucher', i.place`
 
 // checkoutReading reads a checkout.
 type checkoutReading struct {

@@ -47,7 +47,7 @@ func (s shop) acts(withSale bool) act {
 // again records the same act.
 func (a *act) again(withSale bool) {
 	a.T.Helper()
-	sale := a.to(a.customer, 350)
+	sale := a.to(a.customer, 850) // of which 3.50 are paid
 	if !withSale {
 		sale.SpendAmountCents = nil
 	}

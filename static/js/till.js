@@ -166,7 +166,7 @@
     if (!answer) return false;
     const elsewhere = answer.headers.get("Hx-Redirect");
     if (elsewhere) {
-      if (/^\/till\/(receipts|redeemed|customers)\//.test(elsewhere)) return send(elsewhere);
+      if (/^\/till\/(receipts|customers)\//.test(elsewhere)) return send(elsewhere);
       location.assign(elsewhere);
       return false;
     }

@@ -179,7 +179,7 @@ type Card struct {
 	Done     string // the result of the e-mail; "" at first
 }
 
-// Receipt is the page of a recorded sale.
+// Receipt is the page of a checkout: a recorded sale, or rewards and vouchers used without one.
 type Receipt struct {
 	Frame
 	Title    string // "Sale recorded"
@@ -198,12 +198,16 @@ type Receipt struct {
 	Problem  string
 }
 
-// Used is a reward or voucher that the sale used.
-type Used struct{ Name, What string }
+// Used is a reward or voucher that was used.
+type Used struct {
+	Name, What string
+	Undone     bool // struck through
+}
 
-// Undo is the button that voids the sale.
+// Undo is the button that undoes the sale with its rewards and vouchers.
 type Undo struct {
 	Path    string
+	Label   string
 	Seconds int    // left; 0 for no limit
 	Left    string // "9:48 left"
 }

@@ -2,12 +2,12 @@ package till
 
 // Messages that tests expect.
 var (
-	NoScan     = errNoScan.Error()
-	NoCode     = errNoCode.Error()
-	NoVoucher  = errNoVoucher.Error()
-	NoCard     = errNoCard.Error()
-	NoSearch   = errNoSearch.Error()
-	NoLastSale = errNoLastSale.Error()
+	NoScan        = errNoScan.Error()
+	NoCode        = errNoCode.Error()
+	NoVoucher     = errNoVoucher.Error()
+	NoCard        = errNoCard.Error()
+	NoSearch      = errNoSearch.Error()
+	NoLastReceipt = errNoLastReceipt.Error()
 )
 
 // Page is a page or a part of one.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -11,47 +12,37 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/web/page"
 )
 
-const (
-	receiptsPath     = page.TillPath + "/receipts/"
-	redeemedPath     = page.TillPath + "/redeemed/"
-	redemptionsQuery = "redemptions"
-)
+const receiptsPath = page.TillPath + "/receipts/"
 
-// undoTime is how long a cashier may void a sale (decisions §9).
+// undoTime is how long a cashier may undo what they recorded (decisions §9).
 const undoTime = 10 * time.Minute
 
-// receiptInfo is what a receipt shows besides its sale.
+// receiptInfo is what a receipt shows besides its checkout.
 type receiptInfo struct {
-	redemptions, vouchers []core.ID
-	sale                  *transaction.Detail // nil: none was recorded
-	claimed               bool                // on the customer's phone, so the screen still faces the customer
-	problem               string
-}
-
-func infoFromQuery(c echo.Context) receiptInfo {
-	q := c.QueryParams()
-	return receiptInfo{redemptions: parseIDs(q[redemptionsQuery]), vouchers: parseIDs(q[vouchersField])}
+	claimed bool // on the customer's phone, so the screen still faces the customer
+	problem string
 }
 
 func (t *Till) showReceipt(c echo.Context, id core.ID) error {
-	return t.receipt(c, http.StatusOK, id, infoFromQuery(c))
+	return t.receipt(c, http.StatusOK, id, receiptInfo{})
 }
 
-var errNoLastSale = core.Refuse("", "You haven’t recorded a sale in the last 10 minutes.")
+var errNoLastReceipt = core.Refuse("", "You haven’t recorded anything in the last 10 minutes.")
 
-// showLast leads to the receipt of the cashier's last sale, to undo it.
+// showLast leads to the receipt of what the cashier recorded last, to undo it.
 func (t *Till) showLast(c echo.Context) error {
 	by := page.Actor(c)
-	id, err := t.Transactions.LastVoidable(c.Request().Context(), by)
+	id, err := t.Walkins.LastCheckout(c.Request().Context(), by)
 	if errors.Is(err, core.ErrNotFound) {
 		d := draftOf(page.Blank(nil), by.Tenant.Currency)
-		d.Refused(errNoLastSale)
+		d.Refused(errNoLastReceipt)
 		return t.desk(c, http.StatusNotFound, d, sideColumn{})
 	}
 	if err != nil {
@@ -60,36 +51,108 @@ func (t *Till) showLast(c echo.Context) error {
 	return t.Redirect(c, receiptsPath+id.String())
 }
 
+// receipt shows a checkout, read from its records.
 func (t *Till) receipt(c echo.Context, status int, id core.ID, info receiptInfo) error {
-	ctx, by := c.Request().Context(), page.Actor(c)
-	sale, err := t.Transactions.Detail(ctx, by, id)
+	by := page.Actor(c)
+	checkout, err := t.Walkins.Checkout(c.Request().Context(), by, id)
 	if err != nil {
 		return err
 	}
-	info.sale = &sale
-	v, err := t.receiptFor(c, sale.CustomerID, sale.RuleType, info)
-	if err != nil {
+	v := views.Receipt{Title: "Redeemed", Meta: page.Clock(id.Time(), by.Tenant.TimeZone), Problem: info.problem}
+	unit, currency := ledger.Points, by.Tenant.Currency
+	var bill *coupon.Bill
+	if checkout.WithSale {
+		sale, err := t.Transactions.Detail(c.Request().Context(), by, id)
+		if err != nil {
+			return err
+		}
+		unit, bill = sale.RuleType, billOf(sale, checkout)
+		addSale(&v, sale, bill, currency)
+	}
+	if err := t.addCustomer(c, &v, checkout.CustomerID, unit); err != nil {
 		return err
 	}
-	currency := by.Tenant.Currency
-	v.Title, v.Symbol, v.Spend = "Sale recorded", page.Symbol(currency), page.Decimal(sale.SpendAmountCents, currency)
-	v.Award = "+" + page.Units(sale.Award(), sale.RuleType)
-	v.Meta = sale.TypeName + ", " + sale.CreatedAt.In(by.Tenant.TimeZone).Format("15:04")
 	if info.claimed {
 		// Typing a phone number doesn't prove that it is one's own, so the screen shows no full name or balance.
-		v.Title = firstName(sale.CustomerName) + " collected " + page.Units(sale.Award(), sale.RuleType)
-		v.Customer = matchView(sale.CustomerID, firstName(sale.CustomerName), "")
+		v.Title = firstName(v.Customer.Name) + " collected " + strings.TrimPrefix(v.Award, "+")
+		v.Customer = matchView(checkout.CustomerID, firstName(v.Customer.Name), "")
 		v.Balances, v.Progress, v.Award = nil, nil, ""
 	}
-	if sale.Status == transaction.Voided {
-		v.Title, v.Voided = "Sale undone", true
-		if len(info.redemptions)+len(info.vouchers) > 0 {
-			v.Note = "Rewards and vouchers stay redeemed"
-		}
-	} else if sale.Voidable {
-		v.Undo = t.undoOf(by, sale.Named)
+	for _, u := range checkout.Used {
+		v.Used = append(v.Used, usedView(u, bill, currency))
+	}
+	addUndo(&v, checkout)
+	if v.Undo != nil && !by.Role.Includes(core.Manager) {
+		v.Undo.Seconds = max(int(id.Time().Add(undoTime).Sub(t.Now())/time.Second), 1)
+		v.Undo.Left = timeLeft(v.Undo.Seconds)
 	}
 	return t.Render(c, status, views.ReceiptPage(v), views.ReceiptMain(v))
+}
+
+// billOf is how the amount of a checkout's sale was calculated; nil if its vouchers don't lead to it.
+func billOf(sale transaction.Detail, c walkin.Checkout) *coupon.Bill {
+	var vouchers []coupon.ShownVoucher
+	for _, u := range c.Used {
+		if u.Voucher != nil {
+			vouchers = append(vouchers, *u.Voucher)
+		}
+	}
+	b := billFor(sale.SpendAmountCents+sale.DiscountCents, vouchers)
+	if b == nil || b.PaidCents != sale.SpendAmountCents {
+		return nil
+	}
+	return b
+}
+
+// addSale adds the sale of a checkout.
+func addSale(v *views.Receipt, sale transaction.Detail, bill *coupon.Bill, currency string) {
+	v.Title, v.Symbol, v.Spend = "Sale recorded", page.Symbol(currency), page.Decimal(sale.SpendAmountCents, currency)
+	v.Award = "+" + page.Units(sale.Award(), sale.RuleType)
+	v.Meta = sale.TypeName + ", " + v.Meta
+	v.Bill = billView(bill, currency)
+	if bill == nil && sale.DiscountCents > 0 {
+		v.Bill = &views.Bill{Sum: page.Money(sale.SpendAmountCents+sale.DiscountCents, currency) + " − " + page.Money(sale.DiscountCents, currency)}
+	}
+}
+
+// addCustomer adds the customer with their present balances.
+func (t *Till) addCustomer(c echo.Context, v *views.Receipt, id core.ID, unit ledger.Unit) error {
+	w, err := t.Walkins.Customer(c.Request().Context(), page.Actor(c), id)
+	if err != nil {
+		return err
+	}
+	if v.Frame, err = t.frame(c, "Receipt"); err != nil {
+		return err
+	}
+	v.Customer = matchView(w.ID, w.FirstName, w.LastName)
+	if w.Erased {
+		v.Customer.Name = page.CustomerName(w.Customer)
+	}
+	v.Balances, v.Progress = balances(w.PointsBalance, w.StampsBalance), currentProgress(w, unit)
+	return nil
+}
+
+// addUndo adds what an undo did, or the button for it.
+func addUndo(v *views.Receipt, c walkin.Checkout) {
+	v.Voided = c.SaleVoided
+	switch {
+	case c.Undone() && c.WithSale:
+		v.Title = "Sale undone"
+	case c.Undone():
+		v.Title, v.Voided = "Redemption undone", true
+	case c.SaleVoided: // by itself, in the panel or through the API
+		v.Title, v.Note = "Sale voided", "Its rewards and vouchers stay redeemed"
+	}
+	if c.Undone() || !c.MayUndo {
+		return
+	}
+	v.Undo = &views.Undo{Path: receiptsPath + c.ID.String() + "/undo", Label: "Undo sale"}
+	switch {
+	case c.SaleVoided:
+		v.Undo.Label = "Undo rewards and vouchers"
+	case !c.WithSale:
+		v.Undo.Label = "Undo redemption"
+	}
 }
 
 func firstName(name string) string {
@@ -101,38 +164,13 @@ func firstName(name string) string {
 	return name
 }
 
-// undoOf is the button that voids a sale: cashiers have it for ten minutes, managers at any time.
-func (t *Till) undoOf(by core.Actor, sale transaction.Named) *views.Undo {
-	u := &views.Undo{Path: receiptsPath + sale.ID.String() + "/undo"}
-	if by.Role.Includes(core.Manager) {
-		return u
+// timeLeft is "9:48 left".
+func timeLeft(seconds int) string {
+	rest := strconv.Itoa(seconds % 60)
+	if len(rest) == 1 {
+		rest = "0" + rest
 	}
-	u.Seconds = max(int(sale.CreatedAt.Add(undoTime).Sub(t.Now())/time.Second), 1)
-	seconds := strconv.Itoa(u.Seconds % 60)
-	if len(seconds) == 1 {
-		seconds = "0" + seconds
-	}
-	u.Left = strconv.Itoa(u.Seconds/60) + ":" + seconds + " left"
-	return u
-}
-
-// receiptFor is a receipt with the customer and the rewards and vouchers used.
-func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, info receiptInfo) (v views.Receipt, err error) {
-	by := page.Actor(c)
-	w, err := t.Walkins.Customer(c.Request().Context(), by, id)
-	if err != nil {
-		return v, err
-	}
-	if v.Frame, err = t.frame(c, "Receipt"); err != nil {
-		return v, err
-	}
-	v.Customer = matchView(w.ID, w.FirstName, w.LastName)
-	if w.Erased {
-		v.Customer.Name = page.CustomerName(w.Customer)
-	}
-	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), currentProgress(w, unit), info.problem
-	v.Used, v.Bill, err = t.usedViews(c, id, info)
-	return v, err
+	return strconv.Itoa(seconds/60) + ":" + rest + " left"
 }
 
 // currentProgress is the way to the next reward at the current balance.
@@ -140,65 +178,75 @@ func currentProgress(w walkin.Card, unit ledger.Unit) *views.Progress {
 	return outcome{card: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
 }
 
-// usedViews are the customer's rewards and vouchers among those in info, and the bill of a sale with discounts.
-func (t *Till) usedViews(c echo.Context, customer core.ID, info receiptInfo) (list []views.Used, shown *views.Bill, err error) {
-	by := page.Actor(c)
-	currency := by.Tenant.Currency
-	used, err := t.Walkins.Used(c.Request().Context(), by, customer, info.redemptions, info.vouchers)
-	bill := info.bill(used.Vouchers)
-	for _, r := range used.Rewards {
-		list = append(list, views.Used{Name: r.Name, What: "Hand over"})
+// usedView is a reward or a voucher on the receipt: what the cashier does, or what became of it.
+func usedView(u walkin.Used, bill *coupon.Bill, currency string) views.Used {
+	v := views.Used{What: "Hand over"}
+	if u.RewardName != nil {
+		v.Name = *u.RewardName
 	}
-	for _, v := range used.Vouchers {
-		name, worth, hint := benefit(v, currency)
-		discount, discounted := discountOf(bill, v.ID)
-		switch {
-		case discounted:
-			list = append(list, views.Used{Name: name, What: "−" + page.Money(discount.Cents, currency)})
-		case hint != "":
-			list = append(list, views.Used{Name: hint, What: "Voucher"})
-		case worth == free:
-			list = append(list, views.Used{Name: name, What: "Hand over"})
-		default:
-			list = append(list, views.Used{Name: worth, What: "Voucher"})
+	if u.Voucher != nil {
+		v = usedVoucher(*u.Voucher, bill, currency, u.Outcome == nil)
+	}
+	switch {
+	case u.Outcome == nil && u.Voided():
+		v.What, v.Undone = "Voided", true
+	case u.Outcome == nil:
+	case *u.Outcome == walkin.Kept && u.Voided():
+		v.What, v.Undone = "Was voided before", true
+	case *u.Outcome == walkin.Kept:
+		v.What = "Stays redeemed: used over a day ago"
+	default:
+		v.What, v.Undone = returnedInWords(u), true
+	}
+	return v
+}
+
+// usedVoucher is a voucher on the receipt, as long as it is used with what the cashier must do.
+func usedVoucher(voucher coupon.ShownVoucher, bill *coupon.Bill, currency string, used bool) views.Used {
+	name, worth, hint := benefit(voucher, currency)
+	discount, discounted := discountOf(bill, voucher.ID)
+	switch {
+	case used && discounted:
+		return views.Used{Name: name, What: "−" + page.Money(discount.Cents, currency)}
+	case used && hint != "":
+		return views.Used{Name: hint, What: "Voucher"}
+	case worth == free:
+		return views.Used{Name: name, What: "Hand over"}
+	case used:
+		return views.Used{Name: worth, What: "Voucher"}
+	}
+	return views.Used{Name: name}
+}
+
+// returnedInWords says what an undo returned: "75 points returned", "Voucher valid again".
+func returnedInWords(u walkin.Used) string {
+	if u.Voucher != nil {
+		switch refusal := u.Voucher.Refusal(); {
+		case refusal == nil:
+			return "Voucher valid again"
+		case errors.Is(refusal, coupon.ErrVoucherExpired):
+			return "Voucher returned, but expired"
+		case errors.Is(refusal, coupon.ErrAlreadyRedeemed):
+			return "Voucher returned, redeemed again since"
+		case errors.Is(refusal, coupon.ErrCapReached):
+			return "Voucher returned, but its coupon’s limit is reached"
 		}
+		return "Voucher returned, but its coupon is inactive"
 	}
-	if bill == nil && info.sale != nil && info.sale.DiscountCents > 0 {
-		total, off := info.sale.SpendAmountCents+info.sale.DiscountCents, info.sale.DiscountCents
-		return list, &views.Bill{Sum: page.Money(total, currency) + " − " + page.Money(off, currency)}, err
+	switch {
+	case !u.Earlier() && u.StampsSpent > 0:
+		return page.Units(u.StampsSpent, ledger.Stamps) + " returned"
+	case !u.Earlier():
+		return page.Units(u.PointsSpent, ledger.Points) + " returned"
+	case *u.Status == reward.Pending:
+		return "Reward pending again"
 	}
-	return list, billView(bill, currency), err
+	return "Reward was pending again"
 }
 
-// bill is how the amount of the sale was calculated; nil if these vouchers don't lead to it.
-func (info receiptInfo) bill(vouchers []coupon.ShownVoucher) *coupon.Bill {
-	if info.sale == nil {
-		return nil
-	}
-	b := billFor(info.sale.SpendAmountCents+info.sale.DiscountCents, vouchers)
-	if b == nil || b.PaidCents != info.sale.SpendAmountCents {
-		return nil
-	}
-	return b
-}
-
-// showRedeemed is the receipt of rewards and vouchers without a sale.
-func (t *Till) showRedeemed(c echo.Context, customer core.ID) error {
-	return t.redeemed(c, customer, infoFromQuery(c))
-}
-
-func (t *Till) redeemed(c echo.Context, customer core.ID, info receiptInfo) error {
-	v, err := t.receiptFor(c, customer, ledger.Points, info)
-	if err != nil {
-		return err
-	}
-	v.Title = "Redeemed"
-	return t.Render(c, http.StatusOK, views.ReceiptPage(v), views.ReceiptMain(v))
-}
-
-// undo voids a sale.
+// undo undoes a checkout: its sale, rewards and vouchers. Undone already, it shows the receipt.
 func (t *Till) undo(c echo.Context, id core.ID) error {
-	_, err := t.Transactions.Void(c.Request().Context(), page.Actor(c), id, nil)
+	err := t.Walkins.Undo(c.Request().Context(), page.Actor(c), id)
 	if refusal, refused := page.RuleMessage(err); refused {
 		return t.receipt(c, http.StatusUnprocessableEntity, id, receiptInfo{problem: refusal})
 	}

@@ -2,7 +2,6 @@ package till
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -61,11 +60,7 @@ func (t *Till) sell(c echo.Context, d draft) error {
 	if !page.IsFragment(c) {
 		return t.Redirect(c, receiptPath(done))
 	}
-	info := receiptInfo{redemptions: done.Redemptions, vouchers: done.Vouchers}
-	if done.Sale == nil {
-		return t.redeemed(c, done.CustomerID, info)
-	}
-	return t.receipt(c, http.StatusOK, done.Sale.ID, info)
+	return t.receipt(c, http.StatusOK, done.ID, receiptInfo{})
 }
 
 // incomplete refuses a draft without a customer, or with nothing to record.
@@ -79,23 +74,8 @@ func (d draft) incomplete() error {
 	return nil
 }
 
-// receiptPath is the page of a completed sale.
-func receiptPath(r walkin.Receipt) string {
-	path, q := redeemedPath+r.CustomerID.String(), url.Values{}
-	if r.Sale != nil {
-		path = receiptsPath + r.Sale.ID.String()
-	}
-	for _, id := range r.Redemptions {
-		q.Add(redemptionsQuery, id.String())
-	}
-	for _, id := range r.Vouchers {
-		q.Add(vouchersField, id.String())
-	}
-	if len(q) > 0 {
-		path += "?" + q.Encode()
-	}
-	return path
-}
+// receiptPath is the page of a completed checkout.
+func receiptPath(r walkin.Receipt) string { return receiptsPath + r.ID.String() }
 
 // needsConfirmation reports whether the amount is above the limit of the business and not confirmed.
 func (d draft) needsConfirmation(by core.Actor) bool {

@@ -66,7 +66,7 @@ func TestRecordsOfOthersAreMissing(t *testing.T) {
 	sold := otherCashier.Post("/till/sale", saleForm(otherCashier.serve(theirs), "spend_amount_cents", "100"))
 	cashier := s.signedIn(core.Cashier)
 	for _, path := range []string{
-		"/till/customers/" + theirs.ID.String(), "/till/redeemed/" + theirs.ID.String(), sold.Header().Get("Location"),
+		"/till/customers/" + theirs.ID.String(), sold.Header().Get("Location"),
 		"/till/earns?spend_amount_cents=100&customer_ulid=" + theirs.ID.String(), "/till/pins/" + theirs.ID.String(), "/till/customers/nonsense",
 	} {
 		if a := cashier.Ask(http.MethodGet, path); a.Code != http.StatusNotFound {
@@ -411,7 +411,7 @@ func TestRewardsAndVouchersWithASale(t *testing.T) {
 	// Without an amount, it is only redeemed.
 	bo := s.customer("Bo", 80)
 	only := cashier.Post("/till/sale", saleForm(cashier.serve(bo), "rewards", coffee.String()))
-	if to := only.Header().Get("Location"); !strings.HasPrefix(to, "/till/redeemed/") || cashier.Get(to).Text(".used") != "Filter coffee Hand over" {
+	if to := only.Header().Get("Location"); !strings.HasPrefix(to, "/till/receipts/") || cashier.Get(to).Text(".used") != "Filter coffee Hand over" {
 		t.Errorf("redeemed only: %d to %q", only.Code, to)
 	}
 	if got := s.balance(bo); got != 0 {
@@ -449,7 +449,7 @@ func TestTheLastSale(t *testing.T) {
 	s := newShop(t)
 	cashier := s.signedIn(core.Cashier)
 	none := cashier.Ask(http.MethodGet, "/till/last")
-	if got := none.Text(".problem"); none.Code != http.StatusNotFound || got != till.NoLastSale {
+	if got := none.Text(".problem"); none.Code != http.StatusNotFound || got != till.NoLastReceipt {
 		t.Errorf("before the first: %d %q", none.Code, got)
 	}
 	anna := s.customer("Anna", 10)
@@ -662,6 +662,105 @@ func TestWhatCanBeUsedIsInOrder(t *testing.T) {
 	shown.Find(".uses input").Each(func(_ int, box *goquery.Selection) { got = append(got, box.AttrOr("value", "")) })
 	if want := []string{soon.String(), late.String(), before.ID.String(), endless.String()}; !slices.Equal(got[:4], want) || len(got) != 6 {
 		t.Errorf("the order is %q, want %q and the affordable rewards", got, want)
+	}
+}
+
+// "One act, one undo": the sale, the reward and the voucher go back together, the receipt lists each, and it is whole
+// however it is opened. Undone twice is once.
+func TestUndoingASaleWithItsRewardsAndVouchers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer("Anna", 200)
+	coffee := s.reward("Filter coffee", 75)
+	voucher, _ := s.voucher(anna, 500)
+	cashier := s.signedIn(core.Cashier)
+	receipt := cashier.Submitted("/till/sale", saleForm(cashier.serve(anna), "spend_amount_cents", "850", "rewards", coffee.String(), "vouchers", voucher.String()))
+	if got := s.balance(anna); got != 128 {
+		t.Fatalf("balance = %d, want 128", got)
+	}
+	opened := cashier.Get(cashier.Ask(http.MethodGet, "/till/last").Header().Get("Location"))
+	if got := opened.Text(".used"); got != "Filter coffee Hand over € 5.00 off −€ 5.00" || !strings.Contains(opened.Text(".undo"), "Undo sale") {
+		t.Errorf("the last receipt says %q, and offers %q", got, opened.Text(".undo"))
+	}
+	for range 2 {
+		cashier.script(receipt+"/undo", nil)
+		for name, undone := range map[string]webtest.Page{"undone": cashier.script(receipt+"/undo", nil), "opened again": cashier.Get(receipt)} {
+			if got := undone.Text(".used"); undone.Code != http.StatusOK || got != "Filter coffee 75 points returned € 5.00 off Voucher valid again" || undone.Find(".used s").Length() != 2 {
+				t.Errorf("%s: %d %q", name, undone.Code, got)
+			}
+			if got := undone.Text("h1"); got != "Sale undone" || undone.Find(".undo").Length() != 0 || !strings.Contains(undone.Text(".receipt-balance"), "200 points") {
+				t.Errorf("%s: %q, %q", name, got, undone.Text(".receipt"))
+			}
+		}
+	}
+	if got := s.balance(anna); got != 200 {
+		t.Errorf("balance = %d, want 200", got)
+	}
+	// The voucher is used by another sale: the first receipt stays whole.
+	cashier.Submitted("/till/sale", saleForm(cashier.serve(anna), "spend_amount_cents", "850", "vouchers", voucher.String()))
+	if got := cashier.Get(receipt).Text(".used"); got != "Filter coffee 75 points returned € 5.00 off Voucher returned, redeemed again since" {
+		t.Errorf("the first receipt says %q", got)
+	}
+}
+
+// Rewards and vouchers without a sale are undone in the same way, and what an undo leaves alone is told.
+func TestUndoingARedemption(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer("Anna", 100)
+	coffee, bun := s.reward("Filter coffee", 40), s.reward("Cinnamon bun", 10)
+	before := s.Redeem(anna.ID, bun)
+	cashier := s.signedIn(core.Cashier)
+	redeemed := func() string {
+		t.Helper()
+		dbtest.Tick(s.DB)
+		return cashier.Submitted("/till/sale", saleForm(cashier.serve(anna), "rewards", coffee.String(), "pending", before.ID.String()))
+	}
+	first := redeemed()
+	if a := cashier.Get(first); a.Text("h1") != "Redeemed" || a.Text(".used") != "Cinnamon bun Hand over Filter coffee Hand over" || !strings.Contains(a.Text(".undo"), "Undo redemption") {
+		t.Errorf("the receipt says %q", a.Text(".receipt"))
+	}
+	undone := cashier.script(first+"/undo", nil)
+	if got := undone.Text(".used"); undone.Text("h1") != "Redemption undone" || got != "Cinnamon bun Reward pending again Filter coffee 40 points returned" {
+		t.Errorf("undone: %q %q", undone.Text("h1"), got)
+	}
+	second := redeemed()
+	coffeeOfSecond := shoptest.Query[core.ID](s.Shop, "select id from loyalty.redemption where tenant_id = $1 and reward_id = $2 and status = 'fulfilled'", s.By.Tenant.ID, coffee)
+	s.VoidRedemption(coffeeOfSecond)
+	if got := cashier.Get(second).Text(".used"); got != "Cinnamon bun Hand over Filter coffee Voided" {
+		t.Errorf("after a manager's void: %q", got)
+	}
+	if got := cashier.script(second+"/undo", nil).Text(".used"); got != "Cinnamon bun Reward pending again Filter coffee Was voided before" {
+		t.Errorf("undone: %q", got)
+	}
+	if got := s.balance(anna); got != 90 {
+		t.Errorf("balance = %d, want 90", got)
+	}
+	third := redeemed()
+	s.later(25 * time.Hour)
+	if got := s.signedIn(core.Manager).script(third+"/undo", nil).Text(".used"); got != "Cinnamon bun Stays redeemed: used over a day ago Filter coffee Stays redeemed: used over a day ago" {
+		t.Errorf("after a day: %q", got)
+	}
+}
+
+// A sale that a manager voided by itself leaves its rewards and vouchers redeemed. The till undoes them.
+func TestUndoingWhatAVoidLeft(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer("Anna", 100)
+	coffee := s.reward("Filter coffee", 40)
+	cashier := s.signedIn(core.Cashier)
+	receipt := cashier.Submitted("/till/sale", saleForm(cashier.serve(anna), "spend_amount_cents", "350", "rewards", coffee.String()))
+	id, err := core.ParseID(strings.TrimPrefix(receipt, "/till/receipts/"))
+	s.Check(err)
+	s.VoidSale(id)
+	voided := cashier.Get(receipt)
+	if voided.Text("h1") != "Sale voided" || voided.Text(".receipt-body > .quiet") != "Its rewards and vouchers stay redeemed" || !strings.Contains(voided.Text(".undo"), "Undo rewards and vouchers") {
+		t.Errorf("voided: %q", voided.Text(".receipt"))
+	}
+	undone := cashier.script(receipt+"/undo", nil)
+	if undone.Text("h1") != "Sale undone" || undone.Text(".used") != "Filter coffee 40 points returned" || s.balance(anna) != 100 {
+		t.Errorf("undone: %q, balance %d", undone.Text(".receipt"), s.balance(anna))
 	}
 }
 

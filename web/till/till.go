@@ -109,7 +109,6 @@ func (t *Till) routes() []route {
 		{method: get, path: page.TillPath + "/last", handle: t.showLast},
 		{method: get, path: receiptsPath + ":ulid", handle: id(t.showReceipt)},
 		{method: post, path: receiptsPath + ":ulid/undo", handle: id(t.undo)},
-		{method: get, path: redeemedPath + ":ulid", handle: id(t.showRedeemed)},
 
 		{method: post, path: page.TillPath + "/show", handle: form(t.show)},
 		{method: get, path: pinsPath + ":ulid", handle: pin(t.showPIN)},
