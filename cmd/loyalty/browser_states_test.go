@@ -89,7 +89,10 @@ func testTwoFactor(t *testing.T, c cafe) {
 	look(t, p, "sign-in-recovery", nil)
 	p.Fill("code", recovery)
 	p.Click("main form [type=submit]")
-	p.WaitFor("[data-side=find]") // a cashier begins at the till
+	p.WaitFor(".which-place") // a cashier begins at the till, which asks for its location
+	look(t, p, "till-location", nil)
+	p.Click(".which-place button")
+	p.WaitFor(finding)
 }
 
 // What a customer's page is where it has little to offer.

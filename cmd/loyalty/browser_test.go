@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -128,8 +129,11 @@ func (c cafe) signIn(t *testing.T, p *browsertest.Page, role core.Role) {
 	c.signInAs(t, p, people[role])
 }
 
+// signInAs signs a person in, on a device that knows its location.
 func (c cafe) signInAs(t *testing.T, p *browsertest.Page, email string) {
 	t.Helper()
+	location := ask[int64](connect(t, c.in.url()), "select min(l.id) from loyalty.location l join loyalty.tenant t on t.id = l.tenant_id where t.slug = $1 and l.active", demo.Slug)
+	p.SetCookie("__Host-till-location", strconv.FormatInt(location, 10))
 	c.fillSignIn(t, p, email)
 	if at := p.Path(); at != "/admin/customers" {
 		t.Fatalf("the sign-in of %s leads to %s", email, at)

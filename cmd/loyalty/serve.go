@@ -245,7 +245,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 			kit,
 			admin.Services{
 				Staff: a.staff, Auth: a.auth, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Privacy: privacy.NewService(a.db), Merging: merging.NewService(a.db), Imports: a.imports,
-				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
+				Transactions: a.transactions, Walkins: a.walkins, Rewards: a.rewards, Coupons: a.coupons,
 				Locations: a.locations, Notifications: a.notifications, Reports: a.reports, Audit: audit.NewService(a.db), Billing: a.invoices, Usage: a.meter,
 				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
 			},

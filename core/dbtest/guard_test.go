@@ -29,6 +29,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	_ "example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/migrations"
 )
 
@@ -470,6 +471,8 @@ func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
 			return ledger.AwardEach
 		case "AwardOne":
 			return ledger.AwardOne
+		case "LastSale":
+			return transaction.LastSale
 		}
 	}
 	t.Fatalf("a statement is put together from a %T", e)

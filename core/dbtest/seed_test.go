@@ -18,6 +18,7 @@ import (
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 )
 
@@ -72,10 +73,13 @@ func seedImport(shop shoptest.Shop) {
 	}
 }
 
-// seedPIN shows a PIN on a customer's card, and has another customer join.
+// seedPIN redeems a reward at the till, shows a PIN on a customer's card, and has another customer join.
 func seedPIN(shop shoptest.Shop, c customer.Customer) {
 	shop.T.Helper()
 	s := walkin.NewService(shop.DB, shop.Jobs, shop.Mails, dbtest.Keys(), shop.Sales, func(address string) string { return address })
+	shop.Must(s.Complete(shop.T.Context(), shop.By, "till", walkin.Sale{
+		New: transaction.New{CustomerID: new(c.ID.String())}, Rewards: []core.ID{shop.Reward(1, nil)},
+	}))
 	_, err := s.ShowCard(shop.T.Context(), walkin.Card{Customer: c}.Actor(shop.By.Tenant, "", ""), c.ID)
 	shop.Check(err)
 	_, err = s.Join(shop.T.Context(), core.Actor{Kind: core.ByCustomer, Tenant: shop.By.Tenant}, walkin.Details{

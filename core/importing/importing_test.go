@@ -489,7 +489,7 @@ func TestAddressesWithoutAMailboxAreNamed(t *testing.T) {
 	o := newOffice(t)
 	for _, typed := range []string{"x@[127.0.0.1]", "anna@-example.com", "an\u200bna@example.com", "anna@exa\u00a0mple.com", "anna@localhost"} {
 		i := o.checked(lines("first name,last name,phone,email", "Anna,Ek,070 174 06 05,"+typed))
-		want := []importing.Problem{{2, "email", typed, core.MustBeEmail}}
+		want := []importing.Problem{{FileRow: 2, Field: "email", Value: typed, Violation: core.MustBeEmail}}
 		if diff := cmp.Diff(want, o.problems(i.ID)); diff != "" {
 			t.Errorf("%+q (-want +got):\n%s", typed, diff)
 		}

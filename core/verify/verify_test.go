@@ -72,7 +72,9 @@ func trading(t *testing.T) *shop {
 	s.RedeemVoucher(s.Voucher(coffee, s.bilal.ID))
 	s.Voucher(coffee, s.anna.ID)
 	s.Adjust(s.anna.ID, ledger.Points, 3)
-	s.walkIns(s.anna)
+	w := walkin.NewService(s.DB, s.Jobs, nil, dbtest.Keys(), s.Sales, func(address string) string { return address })
+	s.walkIns(w, s.anna)
+	s.checkouts(w, s.customer("Cleo"))
 	s.merged()
 	s.Exec(papers)
 	return s
@@ -119,11 +121,25 @@ const papers = `
 	from i;
 `
 
+// checkouts uses a reward and two vouchers with a sale, undoes it, and uses them again.
+func (s *shop) checkouts(w *walkin.Service, c customer.Customer) {
+	s.T.Helper()
+	s.Adjust(c.ID, ledger.Points, 100)
+	sale := walkin.Sale{
+		New:      transaction.New{CustomerID: new(c.ID.String()), TransactionTypeID: &s.points.ID, SpendAmountCents: new(int64(700))},
+		Rewards:  []core.ID{s.Reward(20, new(int64(3)))},
+		Vouchers: []core.ID{s.Voucher(s.coupon(coupon.Points, new(int64(9)), nil), c.ID), s.Voucher(s.coupon(coupon.Reward, nil, new(s.Reward(40, new(int64(3))).String())), c.ID)},
+	}
+	undone, err := w.Complete(s.T.Context(), s.By, "till", sale)
+	s.Check(err)
+	s.Check(w.Undo(s.T.Context(), s.By, undone.ID))
+	s.Must(w.Complete(s.T.Context(), s.By, "till", sale))
+}
+
 // walkIns completes a PIN of a customer's card and one of a till.
-func (s *shop) walkIns(c customer.Customer) {
+func (s *shop) walkIns(w *walkin.Service, c customer.Customer) {
 	s.T.Helper()
 	ctx, cents := s.T.Context(), int64(100)
-	w := walkin.NewService(s.DB, s.Jobs, nil, dbtest.Keys(), s.Sales, func(address string) string { return address })
 	shown, err := w.ShowCard(ctx, walkin.Card{Customer: c}.Actor(s.By.Tenant, "", ""), c.ID)
 	s.Check(err)
 	held, err := w.TakeCard(ctx, s.By, "till", walkin.Key{Code: shown.Code})
@@ -208,7 +224,8 @@ const noConstraints = `
 	alter table loyalty.customer drop constraint customer_email;
 	drop index loyalty.customer_phone;
 	alter table loyalty.redemption drop constraint redemption_customer, drop constraint redemption_reward,
-		drop constraint redemption_voided;
+		drop constraint redemption_voided, drop constraint redemption_fulfilled, drop constraint redemption_used, drop constraint redemption_transaction;
+	alter table loyalty.checkout_item drop constraint checkout_item_redemption, drop constraint checkout_item_voucher;
 	alter table loyalty.transaction drop constraint transaction_award, drop constraint transaction_voided,
 		drop constraint transaction_points_awarded_check;
 	alter table loyalty.coupon drop constraint coupon_cap;
@@ -216,7 +233,7 @@ const noConstraints = `
 		drop constraint coupon_send_mails;
 	alter table loyalty.voucher_mail drop constraint voucher_mail_voucher;
 	alter table loyalty.voucher drop constraint voucher_customer, drop constraint voucher_coupon, drop constraint voucher_send,
-		drop constraint voucher_redemption, drop constraint voucher_redeemed;
+		drop constraint voucher_redemption, drop constraint voucher_redeemed, drop constraint voucher_used, drop constraint voucher_transaction;
 	drop index loyalty.voucher_redemption_once;
 	alter table loyalty.pin drop constraint pin_customer, drop constraint pin_transaction;
 	alter table loyalty.invoice drop constraint invoice_total;
@@ -270,6 +287,10 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		unused = id("id", "voucher where status = 'pending' order by id")
 		aSale  = id("id", "transaction where status = 'completed' and points_awarded > 0 order by id")
 		buyer  = id("customer_id", "transaction where id = "+aSale)
+
+		again     = id("v.id", `voucher v join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id where v.turn = 2 and c.benefit_type = 'points'`)
+		withItems = id("checkout_id", "checkout_item where outcome is null")
+		bought    = id("redemption_id", "checkout_item where outcome is null and kind = 'reward'")
 	)
 	damages := []struct{ check, name, sql string }{
 		{"Every customer has an account", "an account less", "delete from loyalty.account"},
@@ -350,6 +371,21 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every voided redemption's cost", "half of it", "update loyalty.ledger_entry set amount = amount - 1 where id = " + entry("redemption_refund")},
 		{"Every voided redemption's cost", "a void without one", "update loyalty.redemption set status = 'voided' where status = 'pending'"},
 		{"Every voided redemption's cost", "one that stands", "update loyalty.redemption set status = 'pending'"},
+		{"Every voided sale's award", "a voucher's reversal less", "delete from loyalty.ledger_entry where kind = 'reversal' and cause = " + again},
+		{"Every voided sale's award", "of a voucher in another turn", "update loyalty.ledger_entry set turn = 2 where kind = 'reversal' and cause = " + again},
+		{"Every voided sale's award", "of a voucher that was used once", "update loyalty.voucher set turn = 1 where id = " + again},
+		{"Every reward and voucher of a checkout", "a redemption less", "delete from loyalty.redemption where id = " + bought},
+		{"Every reward and voucher of a checkout", "a voucher less", "delete from loyalty.voucher where id = " + again},
+		{"Every reward and voucher of a checkout", "another customer's redemption", "update loyalty.redemption set customer_id = " + anna + " where id = " + bought},
+		{"Every reward and voucher of a checkout", "another customer's sale", "update loyalty.transaction set customer_id = " + anna + " where id = " + withItems},
+		{"Every reward and voucher of a checkout", "pending", "update loyalty.redemption set status = 'pending' where id = " + bought},
+		{"Every reward and voucher of a checkout", "valid again without an undo", "update loyalty.voucher set status = 'pending' where id = " + again},
+		{"Every reward and voucher of a checkout", "with another sale", "update loyalty.voucher set transaction_id = " + aSale + " where id = " + again},
+		{"Every reward and voucher of a checkout", "a redemption with none", "update loyalty.redemption set transaction_id = null where id = " + bought},
+		{"Every reward and voucher of a checkout", "undone with a sale that stands", "update loyalty.checkout_item set outcome = 'returned' where checkout_id = " + withItems},
+		{"Every reward and voucher of a checkout", "undone and not voided", "update loyalty.redemption set status = 'fulfilled' where status = 'voided' and transaction_id is not null"},
+		{"Every redeemed voucher's points", "the benefit of a turn less", "delete from loyalty.ledger_entry where kind = 'voucher' and turn = 1 and cause = " + again},
+		{"Every redeemed voucher's points", "one turn too many", "update loyalty.voucher set turn = 3 where id = " + again},
 		{"Every redeemed voucher's points", "a benefit less", "delete from loyalty.ledger_entry where id = " + entry("voucher")},
 		{"Every redeemed voucher's points", "of no voucher", "update loyalty.ledger_entry set cause = id where id = " + entry("voucher")},
 		{"Every redeemed voucher's points", "another customer", "update loyalty.ledger_entry set customer_id = case customer_id when " + anna + " then " + bilal + " else " + anna + " end where id = " + entry("voucher")},
@@ -359,6 +395,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every redeemed voucher's points", "of one that is pending", "update loyalty.voucher set status = 'pending' where id = " + used("points")},
 		{"Every redeemed voucher's points", "of no coupon", "delete from loyalty.coupon where benefit_type = 'points'"},
 		{"Every redeemed voucher's points", "for the cashier to apply", "update loyalty.coupon set benefit_type = 'percent' where benefit_type = 'stamps'"},
+		{"Every redeemed voucher for a reward", "valid again, and its reward not voided", "update loyalty.redemption set status = 'fulfilled' where points_spent = 0 and status = 'voided'"},
 		{"Every redeemed voucher for a reward", "a redemption less", "delete from loyalty.redemption where points_spent = 0"},
 		{"Every redeemed voucher for a reward", "none named", "update loyalty.voucher set redemption_id = null where id = " + used("reward")},
 		{"Every redeemed voucher for a reward", "one for two", `
@@ -489,7 +526,7 @@ func TestExamplesNameTenantAndRecord(t *testing.T) {
 	s.Exec("update loyalty.account set points = points + 1 where customer_id = '" + hex.EncodeToString(s.bilal.ID[:]) + "'")
 	got := s.verified()["Every balance is the sum of its entries."]
 	want := fmt.Sprintf("tenant %d: %s", s.By.Tenant.ID, s.bilal.ID)
-	if got.Counted != 5 || got.Wrong != 1 || len(got.Examples) != 1 || got.Examples[0] != want {
+	if got.Counted != 6 || got.Wrong != 1 || len(got.Examples) != 1 || got.Examples[0] != want {
 		t.Errorf("got %+v, want %s", got, want)
 	}
 }

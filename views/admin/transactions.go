@@ -44,6 +44,14 @@ type TransactionDetail struct {
 	Sale    TransactionRow
 	Facts   []ui.Pair
 	Entries []LedgerEntry
+	Used    []UsedWithSale
+}
+
+// UsedWithSale is a reward or a voucher that was used with a sale at the till.
+type UsedWithSale struct {
+	Name, Path string
+	What       string // "Reward, 75 points"
+	Returned   bool   // by the undo of the sale
 }
 
 // LedgerEntry is a change of a balance.

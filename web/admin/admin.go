@@ -29,6 +29,7 @@ import (
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/usage"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
 	authviews "example.com/loyalty/views/auth"
@@ -47,6 +48,7 @@ type Services struct {
 	Customers     *customer.Service
 	Imports       *importing.Service
 	Transactions  *transaction.Service
+	Walkins       *walkin.Service
 	Rewards       *reward.Service
 	Coupons       *coupon.Service
 	Locations     *location.Service

@@ -29,6 +29,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/usage"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
@@ -68,6 +69,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	s.services = admin.Services{
 		Staff: staff.NewService(d, mails, signIns), Auth: signIns,
 		Customers: s.Customers, Privacy: privacy.NewService(d), Merging: merging.NewService(d), Imports: importing.NewService(d, jobs), Transactions: s.Sales, Rewards: s.Rewards,
+		Walkins: walkin.NewService(d, jobs, mails, dbtest.Keys(), s.Sales, host.LimitKey),
 		Coupons: s.Coupons, Locations: location.NewService(d), Notifications: notification.NewService(d), Reports: report.NewService(d), Billing: billing.NewService(d, jobs, mails, log), Usage: usage.NewMeter(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, jobs, mails),
 		API: admin.API{Base: webtest.Base, Authority: "/var/lib/loyalty's/ca.pem", RecordScope: token.TransactionsWrite},

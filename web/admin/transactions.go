@@ -11,7 +11,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -219,7 +221,46 @@ func (a *Admin) showTransaction(c echo.Context) error {
 			When: page.Time(e.CreatedAt, zone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
 		})
 	}
+	used, err := a.usedWith(c, d)
+	if err != nil {
+		return err
+	}
+	for _, u := range used {
+		v.Used = append(v.Used, usedView(u, by))
+	}
 	return a.Render(c, http.StatusOK, views.TransactionDetailPage(v), nil)
+}
+
+// usedWith returns the rewards and vouchers that were used with a sale, which is only possible at the till.
+func (a *Admin) usedWith(c echo.Context, d transaction.Detail) ([]walkin.Used, error) {
+	if d.Source != transaction.POS {
+		return nil, nil
+	}
+	checkout, err := a.Walkins.Checkout(c.Request().Context(), page.Actor(c), d.ID)
+	return checkout.Used, err
+}
+
+// usedView is a reward or a voucher that was used with a sale, and whether it was undone with it.
+func usedView(u walkin.Used, by core.Actor) views.UsedWithSale {
+	var v views.UsedWithSale
+	returned := ""
+	switch {
+	case u.Voucher != nil:
+		v = views.UsedWithSale{Name: voucherValue(*u.Voucher, by), Path: voucherPath(*u.VoucherID), What: "Voucher: " + u.Voucher.CouponName}
+		returned = "valid again"
+	case u.Earlier():
+		v = views.UsedWithSale{Name: orZero(u.RewardName), Path: redemptionPath(*u.RedemptionID), What: "Reward redeemed before"}
+		returned = "pending again"
+	default:
+		cost := reward.Redemption{PointsSpent: u.PointsSpent, StampsSpent: u.StampsSpent}
+		v = views.UsedWithSale{Name: orZero(u.RewardName), Path: redemptionPath(*u.RedemptionID), What: "Reward, " + spentUnits(cost)}
+		returned = "returned"
+	}
+	if u.Outcome != nil && *u.Outcome == walkin.Returned {
+		v.Returned = true
+		v.What += ", " + returned
+	}
+	return v
 }
 
 func (a *Admin) transactionDetail(c echo.Context) (transaction.Detail, error) {
@@ -249,6 +290,13 @@ func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Fo
 	}
 	if orZero(d.PointsAwarded)+orZero(d.StampsAwarded) > 0 {
 		v.Words[0] += " Its " + row.Award + " will be reversed, even if already spent."
+	}
+	used, err := a.usedWith(c, d)
+	if err != nil {
+		return err
+	}
+	if len(used) > 0 {
+		v.Words[0] += " The rewards and vouchers used with it stay redeemed."
 	}
 	if row.Voided { // a colleague was quicker
 		v.Button, v.Words, v.Reason, v.Problem = "", nil, nil, &ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}

@@ -9,11 +9,14 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -143,6 +146,45 @@ func TestVoidSale(t *testing.T) {
 	}
 	if got := s.balance(); got != 0 {
 		t.Errorf("balance = %d, want 0", got)
+	}
+}
+
+// The page of a sale tells which rewards and vouchers were used with it, and that a void leaves them as they are.
+func TestWhatWasUsedWithASale(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(core.Manager)
+	coffee := s.Reward(30, nil)
+	s.Adjust(s.elsa.ID, ledger.Points, 50)
+	welcome := s.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("amount"), BenefitValue: new(int64(500))})
+	kind, err := strconv.ParseInt(s.typeID, 10, 64)
+	s.Check(err)
+	sale := walkin.Sale{
+		New:     transaction.New{CustomerID: new(s.elsa.ID.String()), TransactionTypeID: &kind, SpendAmountCents: new(int64(350))},
+		Rewards: []core.ID{coffee}, Vouchers: []core.ID{s.Voucher(welcome.ID, s.elsa.ID)},
+	}
+	receipt, err := s.services.Walkins.Complete(t.Context(), s.By, "till", sale)
+	s.Check(err)
+	path := "/admin/transactions/" + receipt.ID.String()
+	if got := manager.Get(path).Text("#used"); got != "Espresso Reward, 30 points € 5.00 off Voucher: Welcome back" {
+		t.Errorf("used: %q", got)
+	}
+	if got := manager.Get(path + "/void").Text("main"); !strings.Contains(got, "The rewards and vouchers used with it stay redeemed") {
+		t.Errorf("asked: %q", got)
+	}
+	s.Check(s.services.Walkins.Undo(t.Context(), s.By, receipt.ID))
+	undone := manager.Get(path)
+	if got := undone.Text("#used"); got != "Espresso Reward, 30 points, returned € 5.00 off Voucher: Welcome back, valid again" || undone.Find("#used .text-decoration-line-through").Length() != 2 {
+		t.Errorf("undone: %q", got)
+	}
+	timeline := manager.Get("/admin/customers/" + s.elsa.ID.String()).Text("#history")
+	for _, event := range []string{"Voided: Espresso", "Redeemed Espresso"} {
+		if !strings.Contains(timeline, event) {
+			t.Errorf("the timeline has no %q: %q", event, timeline)
+		}
+	}
+	if got := manager.Get("/admin/audit").Text("main"); !strings.Contains(got, "voucher Welcome back valid again") {
+		t.Errorf("the audit log says %q", got)
 	}
 }
 

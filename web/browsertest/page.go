@@ -409,6 +409,12 @@ func (p *Page) DisableScripts() {
 	Run(p, call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 }
 
+// SetCookie gives the browser a cookie of the page's host.
+func (p *Page) SetCookie(name, value string) {
+	p.t.Helper()
+	Run(p, call(network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: p.base, Path: "/", Secure: new(true), HTTPOnly: new(true)}))
+}
+
 // Overflow returns the elements that make the page scroll sideways.
 func (p *Page) Overflow() []string {
 	p.t.Helper()
