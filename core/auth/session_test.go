@@ -115,7 +115,7 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 		t.Errorf("the session says %q", flash)
 	}
 	want := p.By
-	want.Address, want.RequestID = "203.0.113.7", "R1"
+	want.Address, want.RequestID, want.NeedsActive = "203.0.113.7", "R1", true
 	same := cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })
 	if diff := cmp.Diff(&auth.Identity{Actor: want, Email: "maja@aro.example", TwoFactor: true, Session: auth.SessionID(cookie)}, seen.Person, same); diff != "" {
 		t.Errorf("signed in (-want +got):\n%s", diff)
