@@ -174,7 +174,7 @@ func (s *shop) make(name string) string {
 	case "{expired}":
 		return s.yesterday().voucher("{ended}", "{anna}")
 	case "{ended}":
-		return s.yesterday().coupon(coupon.New{Name: new("Yesterday"), BenefitType: new("points"), BenefitValue: new(int64(5)), ExpiresAt: new(s.db.Now().Add(-time.Hour))})
+		return s.Later(-24 * time.Hour).Coupon(coupon.New{Name: new("Yesterday"), BenefitType: new("points"), BenefitValue: new(int64(5)), ExpiresAt: new(s.db.Now().Add(-time.Hour))}).ID.String()
 	case "{switched_off}":
 		id := s.voucher("{coupon}", "{anna}")
 		s.must(s.Coupons.SetActive(context.Background(), s.By, s.id("{coupon}"), false))

@@ -113,7 +113,11 @@ func sendActions(by core.Actor, s coupon.SendDetail) views.SendActions {
 
 // sendState is what the whole page depends on. When it changes, a poll gets the whole page.
 func sendState(s coupon.SendDetail) string {
-	return fmt.Sprint(s.Status, " ", s.BegunAt != nil, " ", s.OnHold(), " ", s.Failed)
+	state := fmt.Sprint(s.Status, " ", s.BegunAt != nil, " ", s.Failed)
+	if s.OnHold() {
+		state += " held"
+	}
+	return state
 }
 
 func isSendOver(s coupon.SendDetail) bool {
