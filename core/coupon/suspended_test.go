@@ -1,7 +1,9 @@
 package coupon_test
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -156,5 +158,59 @@ func TestTheGateIsInTheTransaction(t *testing.T) {
 	s.suspend()
 	if _, err := s.Coupons.Evaluate(t.Context(), by, sent.ID); !errors.Is(err, core.ErrSuspended) {
 		t.Errorf("while suspended: %v, want ErrSuspended", err)
+	}
+}
+
+// A job that is still creating vouchers when its send is held and cancelled creates none: one of them wins.
+func TestAHeldSendIsCancelledWhileItsVouchersAreCreated(t *testing.T) {
+	t.Parallel()
+	s := shop{shoptest.In(t, dbtest.OwnDB(t))}
+	who := s.Customer().ID
+	sent := s.confirmed(s.Coupon(fivePoints()), toAll())
+	hold, err := dbtest.Owner(s.DB).Begin(t.Context())
+	s.Check(err)
+	defer hold.Rollback(context.Background()) //nolint:errcheck // after the end of a test that failed
+	_, err = hold.Exec(t.Context(), "select from loyalty.customer where tenant_id = $1 and id = $2 for update", s.By.Tenant.ID, who)
+	s.Check(err)
+	created := make(chan error)
+	go func() {
+		_, err := s.Coupons.Evaluate(t.Context(), core.Job(s.By.Tenant, "coupon send"), sent.ID)
+		created <- err
+	}()
+	s.Wait("it creates a voucher", dbtest.IsBlocking(t), hold.Conn().PgConn().PID())
+	s.suspend()
+	s.Check(s.evaluate(sent.ID)) // another run of the job
+	s.reactivate()
+	s.Must(s.Coupons.CancelSend(t.Context(), s.By, sent.ID))
+	s.Check(hold.Rollback(t.Context()))
+	if err := <-created; err == nil {
+		t.Error("the vouchers of a cancelled send were created")
+	}
+	if got := s.found(sent.ID); got.Status != coupon.Cancelled || s.Count("voucher") != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Continuing and cancelling at once, many times: one of them wins, and the send has one job or none.
+func TestASendOnHoldIsContinuedOrCancelled(t *testing.T) {
+	t.Parallel()
+	s := shop{shoptest.In(t, dbtest.OwnDB(t))}
+	s.Customer()
+	sent := s.confirmed(s.Coupon(fivePoints()), toAll())
+	s.suspend()
+	s.Check(s.evaluate(sent.ID))
+	s.reactivate()
+	s.Exec("delete from river.river_job")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { _, _ = s.Coupons.ContinueSend(context.Background(), s.By, sent.ID) })
+		all.Go(func() { _, _ = s.Coupons.CancelSend(context.Background(), s.By, sent.ID) })
+	}
+	all.Wait()
+	jobs := shoptest.Query[int64](s.Shop, "select count(*) from river.river_job where kind = 'coupon_evaluation'")
+	s.Check(s.evaluate(sent.ID))
+	// Whoever cancelled did so before the job; a send that was continued can still be cancelled.
+	if got := s.found(sent.ID); got.Status != coupon.Cancelled || jobs > 1 || s.Count("voucher") != 0 || got.OnHold() {
+		t.Errorf("%d jobs, %+v", jobs, got)
 	}
 }

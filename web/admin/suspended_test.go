@@ -116,3 +116,25 @@ func TestTheSendOfABusinessThatWasSuspended(t *testing.T) {
 		t.Errorf("cancelled: %q", after)
 	}
 }
+
+// An import that was at work when its business was suspended says why it waits, and offers to continue or stop it.
+func TestTheImportOfABusinessThatWasSuspended(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(core.Owner)
+	path := owner.uploaded("first name,last name,phone\nAnna,Berg,0701740605\n")
+	s.Exec("update loyalty.customer_import set status = 'running', held_at = now() where tenant_id = $1", s.By.Tenant.ID)
+	held := owner.Get(path)
+	if words := held.Text("main"); !strings.Contains(words, "On hold The business was suspended after 0 of 1 row") || !strings.Contains(words, "Stop import") {
+		t.Errorf("on hold: %q", words)
+	}
+	if list := owner.Get("/admin/customers/import").Text("main table"); !strings.Contains(list, "On hold") {
+		t.Errorf("the list: %q", list)
+	}
+	if to := owner.Submitted(held.Attr("form:has(#continue-import)", "action"), nil); to != path {
+		t.Errorf("led to %q", to)
+	}
+	if after := owner.Get(path); after.Find("#continue-import").Length() != 0 || after.Find("#import-progress").Length() != 1 {
+		t.Errorf("continued: %q", after.Text("main"))
+	}
+}

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/token"
@@ -103,6 +105,24 @@ func TestHealth(t *testing.T) {
 	}
 	if got := page.Text(".health"); !strings.Contains(got, "PostgreSQL 1") {
 		t.Errorf("the rest is gone, too: %q", got)
+	}
+}
+
+// A job that waits says that its business is suspended.
+func TestTheJobOfASuspendedBusinessSaysWhyItWaits(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	c := k.shop.Coupon(coupon.New{Name: new("A bun"), BenefitType: new("points"), BenefitValue: new(int64(5))})
+	_, err := k.shop.Coupons.Send(t.Context(), k.shop.By, c.ID, coupon.Send{Segment: coupon.All, At: new(k.shop.DB.Now().Add(time.Hour)), FormKey: "once"})
+	k.shop.Check(err)
+	job := shoptest.Query[int64](k.shop, "select id from river.river_job where metadata ->> 'tenant' = $1::bigint::text", k.shop.By.Tenant.ID)
+	row := fmt.Sprintf("#job-%d .from-sm .job-status", job)
+	if got := k.Get("/platform/jobs").Text(row); !strings.HasPrefix(got, "Waiting") || strings.Contains(got, "suspended") {
+		t.Errorf("while active: %q", got)
+	}
+	k.shop.Exec("update loyalty.tenant set status = 'suspended' where id = $1", k.shop.By.Tenant.ID)
+	if got := k.Get("/platform/jobs").Text(row); !strings.HasPrefix(got, "Waiting: business suspended") {
+		t.Errorf("while suspended: %q", got)
 	}
 }
 
