@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/webtest"
@@ -85,24 +86,27 @@ func TestTheSendOfABusinessThatWasSuspended(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	sent, path := s.sentTo(1)
-	hold := func(columns string) webtest.Page {
+	hold := func(send core.ID) {
 		t.Helper()
-		s.change("update loyalty.coupon_send set held_at = now(), "+columns+" where tenant_id = $1 and id = $2", sent.ID)
-		return s.manager.Get(path)
+		s.change("update loyalty.coupon_send set held_at = now() where tenant_id = $1 and id = $2", send)
 	}
-	mailing := hold("status = 'mailing', ended_at = null")
+	hold(sent.ID)
+	mailing := s.manager.Get(path)
 	if words := mailing.Text(".send-notice"); !strings.Contains(words, "suspended while this send was mailed") || mailing.Find("#continue-send").Length() != 1 || mailing.Find("#stop-mails").Length() != 1 {
 		t.Errorf("e-mails on hold: %q", words)
 	}
-	s.change("update loyalty.voucher_mail set status = 'queued' where tenant_id = $1 and send_id = $2", sent.ID)
 	if to := s.manager.Submitted(path+"/continue", nil); to != path {
 		t.Errorf("led to %q", to)
 	}
 	if after := s.manager.Get(path); after.Find("#continue-send").Length() != 0 || after.Find("#stop-mails").Length() != 1 {
 		t.Errorf("continued: %q", after.Text("#send-actions"))
 	}
-	s.change("update loyalty.coupon_send set sent = 0, matched = 0, mails = 0, no_email = 0, begun_at = null, evaluated_at = null where tenant_id = $1 and id = $2", sent.ID)
-	waiting := hold("status = 'waiting'")
+
+	confirmed, err := s.Coupons.Send(t.Context(), s.By, sent.CouponID, coupon.Send{Segment: coupon.All, FormKey: "later"})
+	s.Check(err)
+	hold(confirmed.ID)
+	path = s.path + "/sends/" + confirmed.ID.String()
+	waiting := s.manager.Get(path)
 	if words := waiting.Text(".send-notice"); !strings.Contains(words, "suspended when this send was due") || waiting.Find("#continue-send").Length() != 1 || waiting.Find("#cancel-send").Length() != 1 {
 		t.Errorf("a send on hold: %q", words)
 	}
