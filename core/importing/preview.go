@@ -169,7 +169,7 @@ func (s *Service) addSamples(by core.Actor, file firstPiece, p *Preview) error {
 			first = append(first, sample)
 		}
 	}
-	p.Samples = append(telling, first[:min(len(first), maxSamples-len(telling))]...)
+	p.Samples = slices.Concat(telling, first[:min(len(first), maxSamples-len(telling))])
 	slices.SortFunc(p.Samples, func(a, b Sample) int { return int(a.FileRow - b.FileRow) })
 	return nil
 }
