@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -270,25 +271,27 @@ func TestImportIsNoActivityOfItsCustomers(t *testing.T) {
 	b := s.signedIn(core.Owner)
 	anna := s.add("Anna", "Lindqvist", "0701740605")
 	s.Sale(anna.ID, s.Points(100), 2450)
-	s.Exec("update loyalty.customer set created_at = now() - interval '3 days' where tenant_id = $1", s.By.Tenant.ID)
+	s.Adjust(anna.ID, ledger.Points, 7) // stays among the latest events, however many balances an import opens
 	content := "name,phone,points,stamps\n"
-	for n := range 12 {
+	for n := range 60 {
 		content += fmt.Sprintf("Bo Ek %d,07017407%02d,%d,1\n", n, n, 100+n)
 	}
 	path := b.importedFile(content)
 	dashboard := b.Get("/admin")
 	rows := dashboard.Texts("#activity li")
-	imports := 0
+	imports, adjusted := 0, 0
 	for _, r := range rows {
 		switch {
-		case strings.HasPrefix(r, "12 customers imported, 1,266 points, 12 stamps customers.csv by Bo Ek"):
+		case strings.HasPrefix(r, "Anna Lindqvist Adjusted"):
+			adjusted++
+		case strings.HasPrefix(r, "60 customers imported, 7,770 points, 60 stamps customers.csv by Bo Ek"):
 			imports++
 		case strings.Contains(r, "Adjusted"), strings.Contains(r, "Joined") && !strings.Contains(r, "Lindqvist"):
 			t.Errorf("the activity has %q", r)
 		}
 	}
-	if imports != 1 || dashboard.Find("#activity a[href='"+path+"']").Length() != 1 {
-		t.Errorf("%d lines of the import: %q", imports, rows)
+	if imports != 1 || adjusted != 1 || dashboard.Find("#activity a[href='"+path+"']").Length() != 1 {
+		t.Errorf("%d lines of the import, %d of the adjustment: %q", imports, adjusted, rows)
 	}
 	if got := b.Get("/admin/reports").Text("main"); !strings.Contains(got, "New customers 1 ") {
 		t.Errorf("new customers: %q", got)
