@@ -14,14 +14,14 @@ import (
 // The currencies of ISO 4217. This file alone knows the library, so that a keypad, a form, an invoice and an
 // import agree on a currency's decimals.
 
-// unitsOfAccount are in ISO 4217, but nobody pays with them: funds, indexed units, and dollars of the next day.
+// unitsOfAccount are in ISO 4217, but not used to pay: funds, indexed units, and dollars of the next day.
 var unitsOfAccount = []string{"BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI", "UYW", "XAD"}
 
 // formerWhole are withdrawn currencies whose amounts are stored in whole units. Other withdrawn ones have two
 // decimals.
 var formerWhole = []string{"ADP", "BYR", "ESP", "ITL", "LUF", "MGF", "MRO", "SLL", "STD", "TMM", "TRL", "ZMK", "ZWD"}
 
-// spentWhole are currencies with decimals in ISO 4217 that nobody pays with: a hundredth of a rupiah buys nothing.
+// spentWhole are currencies whose decimals in ISO 4217 aren't used to pay: a hundredth of a rupiah buys nothing.
 var spentWhole = []string{
 	"AFN", "ALL", "AMD", "COP", "GYD", "IDR", "IRR", "KPW", "LAK", "LBP", "MGA", "MMK", "MNT", "MUR", "PKR", "RSD", "SOS", "SYP", "TZS", "UZS", "YER",
 }

@@ -29,20 +29,20 @@ type ConvertedAmount struct {
 	Old, New int64
 }
 
-// CurrencyChange refuses a new currency until it is confirmed: amounts that the business entered, such as "1 point for
+// CurrencyChangeError refuses a new currency until it is confirmed: amounts that the business entered, such as "1 point for
 // every € 1.00", will be in that currency. They keep their numbers, not their worth.
-type CurrencyChange struct {
+type CurrencyChangeError struct {
 	From, To string
 	Amounts  []ConvertedAmount
 }
 
 // Error names the currencies.
-func (c *CurrencyChange) Error() string {
+func (c *CurrencyChangeError) Error() string {
 	return fmt.Sprintf("%d amounts would change from %s to %s", len(c.Amounts), c.From, c.To)
 }
 
 // Key identifies what is confirmed: the currencies, and every amount.
-func (c *CurrencyChange) Key() string {
+func (c *CurrencyChangeError) Key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s-%s", c.From, c.To)
 	for _, a := range c.Amounts {
@@ -52,7 +52,7 @@ func (c *CurrencyChange) Key() string {
 }
 
 // Rounded reports whether an amount isn't exactly the same number in the new currency: $ 1.50 is ¥ 2.
-func (c *CurrencyChange) Rounded(a ConvertedAmount) bool {
+func (c *CurrencyChangeError) Rounded(a ConvertedAmount) bool {
 	shift := core.CurrencyDecimals(c.To) - core.CurrencyDecimals(c.From)
 	old, converted := a.Old, a.New
 	for range shift {
@@ -66,9 +66,9 @@ func (c *CurrencyChange) Rounded(a ConvertedAmount) bool {
 
 // changeCurrency converts the amounts of the business whose data the transaction sees, and returns the converted
 // ceiling. Without the decimals of the new currency, "1 point for every $ 1.00" would become "every KWD 0.100". It
-// returns a *CurrencyChange if confirmed is neither nil, for programs, nor the key of what changes.
+// returns a *CurrencyChangeError if confirmed is neither nil, for programs, nor the key of what changes.
 func changeCurrency(ctx context.Context, tx *db.Tx, from, to string, ceiling *int64, confirmed *string) (*int64, error) {
-	c := &CurrencyChange{From: from, To: to}
+	c := &CurrencyChangeError{From: from, To: to}
 	var err error
 	c.Amounts, err = db.All[ConvertedAmount](ctx, tx, convertAmountsSQL, db.Args{"shift": core.CurrencyDecimals(to) - core.CurrencyDecimals(from)})
 	if err != nil {

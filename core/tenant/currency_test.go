@@ -73,7 +73,7 @@ func TestCurrencyConvertsAmounts(t *testing.T) {
 			s.stocked(c.from, c.amounts)
 			before := s.amounts()
 			_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Currency: core.Set(c.to)})
-			var change *tenant.CurrencyChange
+			var change *tenant.CurrencyChangeError
 			if !errors.As(err, &change) || change.From != c.from || change.To != c.to {
 				t.Fatalf("not asked: %v", err)
 			}
@@ -115,7 +115,7 @@ func TestCurrencyChangesAreConfirmed(t *testing.T) {
 		t.Errorf("the default ceiling became %d", *got.ConfirmAboveCents)
 	}
 	s.stocked("USD", [5]int64{100, 100, 100, 100, 100})
-	var listed, again *tenant.CurrencyChange
+	var listed, again *tenant.CurrencyChangeError
 	_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Currency: core.Set("KWD")})
 	if !errors.As(err, &listed) {
 		t.Fatal(err)

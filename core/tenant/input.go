@@ -45,7 +45,7 @@ type Edit struct {
 	Currency      core.Optional[string]
 	Country       core.Optional[string] // null clears it
 
-	Confirmed *string // the key of a CurrencyChange; nil: a program, which isn't asked
+	Confirmed *string // the key of a CurrencyChangeError; nil: a program, which isn't asked
 	Malformed core.Fields
 }
 

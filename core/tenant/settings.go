@@ -41,7 +41,7 @@ type SettingsEdit struct {
 	Colour core.Optional[string] // "#5746d6"; null: the product's own
 	Logo   core.Optional[[]byte] // a file; null: none
 
-	Confirmed string      // the key of a CurrencyChange; "": not confirmed
+	Confirmed string      // the key of a CurrencyChangeError; "": not confirmed
 	Malformed core.Fields // what the front end could not read
 }
 
@@ -56,7 +56,7 @@ func (s *Service) Settings(ctx context.Context, by core.Actor) (Settings, error)
 // EditSettings changes the fields that are set, for owners. A new country reads all phone numbers
 // again, and is refused if two of them would become the same. A new currency is refused once there
 // are sales, whose amounts are stored without it; a sale that is being recorded at the same time is
-// not waited for. Before, it converts the amounts that there are, once that is confirmed (CurrencyChange).
+// not waited for. Before, it converts the amounts that there are, once that is confirmed (CurrencyChangeError).
 func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdit) (Settings, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Settings{}, err

@@ -154,7 +154,7 @@ func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error
 
 // Edit changes the fields that are set, for super-admins. A new country reads all phone numbers again,
 // and is refused if two of them would become the same. A new currency is refused once there are
-// sales, and converts the amounts that there are (CurrencyChange).
+// sales, and converts the amounts that there are (CurrencyChangeError).
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e Edit) (Tenant, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Tenant{}, err

@@ -153,7 +153,7 @@ func sentAmount(form *page.Form, name, currency string) core.Optional[int64] {
 }
 
 // confirmCurrency asks before the business's amounts get another currency.
-func (a *Admin) confirmCurrency(c echo.Context, change *tenant.CurrencyChange, form *page.Form, path string, crumb ui.Crumb) error {
+func (a *Admin) confirmCurrency(c echo.Context, change *tenant.CurrencyChangeError, form *page.Form, path string, crumb ui.Crumb) error {
 	return a.Render(c, http.StatusOK, views.CurrencyConfirmPage(views.CurrencyConfirm{
 		Frame:           a.frame(c, "Change currency to "+change.To+"?", settingsPath, crumb),
 		ConfirmCurrency: page.ConfirmCurrency(change, form, path, path),
@@ -161,7 +161,7 @@ func (a *Admin) confirmCurrency(c echo.Context, change *tenant.CurrencyChange, f
 }
 
 func (a *Admin) editBusiness(c echo.Context) error {
-	var change *tenant.CurrencyChange
+	var change *tenant.CurrencyChangeError
 	return page.Submit(a.Kit, c, page.Submission[tenant.Settings]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Settings, error) {
 			currency := form.Value("currency")

@@ -89,7 +89,7 @@ func (a *Admin) previewSetupBusiness(c echo.Context) error {
 }
 
 func (a *Admin) saveSetupBusiness(c echo.Context) error {
-	var change *tenant.CurrencyChange
+	var change *tenant.CurrencyChangeError
 	return page.Submit(a.Kit, c, page.Submission[tenant.Setup]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Setup, error) {
 			form.Require("country")

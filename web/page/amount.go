@@ -48,7 +48,7 @@ const maxAmount = 1 << 52
 // every currency with decimals: it can separate thousands or decimals, and a guess could be wrong
 // by a factor of a thousand. In a currency with two decimals, the second reading means that one
 // digit too many was typed. There are three exceptions. In a currency without decimals, and in one whose decimals
-// nobody uses, the mark separates thousands. In a currency with three decimals, a point is the decimal mark. A space
+// aren't used, the mark separates thousands. In a currency with three decimals, a point is the decimal mark. A space
 // or an apostrophe is never a decimal mark.
 func ParseAmount(text, currency string) TypedAmount {
 	t := currencyFormatOf(currency)
@@ -104,7 +104,7 @@ func unmarked(text, currency string) (plain string, whole, ok bool) {
 			after, whole = rest, true
 		}
 	}
-	if !whole && after != "" && strings.Contains(".,", after[:1]) { // 24. is 24
+	if !whole && after != "" && (after[0] == '.' || after[0] == ',') { // 24. is 24
 		plain, after = plain+after[:1], after[1:]
 	}
 	if currency == "SEK" {

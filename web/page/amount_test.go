@@ -204,6 +204,17 @@ func TestAmountFields(t *testing.T) {
 	}
 }
 
+// The message for a mark of another currency names the right one.
+func TestForeignMarksAreExplained(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"€ 49": "SEK 24.50", "49 NOK": "SEK 24.50", "49.50.1": "24.50", "kr": "24.50", "-5": "24.50"} {
+		form := asked(text, "")
+		if got := form.Amount("amount", "SEK"); got != nil || form.Malformed["amount"][0].Other != want {
+			t.Errorf("%q: %v", text, form.Malformed)
+		}
+	}
+}
+
 // What a form begins with is read back as the same amount, also where a person who typed it
 // would be asked.
 func TestAmountsSurviveTheirField(t *testing.T) {

@@ -8,14 +8,14 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// ConfirmedCurrency is the field with what was confirmed: the key of a tenant.CurrencyChange.
+// ConfirmedCurrency is the field with what was confirmed: the key of a tenant.CurrencyChangeError.
 const ConfirmedCurrency = "confirmed_currency"
 
 var errCurrencyChange = core.Refuse("", "Amounts change with the currency. Confirm them first.")
 
 // CurrencyChange keeps the change that an edit asks to be confirmed, for the page of ConfirmCurrency, and returns it as a
 // refusal of the form. Other errors are returned as they are.
-func CurrencyChange(err error, change **tenant.CurrencyChange) error {
+func CurrencyChange(err error, change **tenant.CurrencyChangeError) error {
 	if errors.As(err, change) {
 		return errCurrencyChange
 	}
@@ -23,7 +23,7 @@ func CurrencyChange(err error, change **tenant.CurrencyChange) error {
 }
 
 // ConfirmCurrency asks to confirm a change of the currency. action handles the form, cancel leads back to it.
-func ConfirmCurrency(change *tenant.CurrencyChange, form *Form, action, cancel string) ui.ConfirmCurrency {
+func ConfirmCurrency(change *tenant.CurrencyChangeError, form *Form, action, cancel string) ui.ConfirmCurrency {
 	v := ui.ConfirmCurrency{
 		Action: action, Cancel: cancel, Hidden: form.Pairs(ConfirmedCurrency), Confirm: ui.Pair{Name: ConfirmedCurrency, Value: change.Key()}, To: change.To,
 	}

@@ -189,7 +189,7 @@ func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, f
 }
 
 func (p *Platform) editTenant(c echo.Context, d tenant.Detail) error {
-	var change *tenant.CurrencyChange
+	var change *tenant.CurrencyChangeError
 	return page.Submit(p.Kit, c, page.Submission[tenant.Tenant]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Tenant, error) {
 			changed := func(name string) core.Optional[string] {
