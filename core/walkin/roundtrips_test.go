@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
@@ -53,6 +54,19 @@ func TestRoundTrips(t *testing.T) {
 			}})
 			return err
 		})
+		used := s.to(c, 100)
+		used.Rewards, used.Vouchers = []core.ID{s.Reward(1, nil)}, []core.ID{s.voucher(c, coupon.Points, new(int64(5)), nil)}
+		var receipt walkin.Receipt
+		trips("a sale with a reward and a voucher", 6, func() (err error) {
+			receipt, err = s.Walkins.Complete(ctx, s.cashier, "till", used)
+			return err
+		})
+		trips("its receipt", 1, func() error { _, err := s.Walkins.Checkout(ctx, s.cashier, receipt.ID); return err })
+		trips("undo it", 6, func() error { return s.Walkins.Undo(ctx, s.cashier, receipt.ID) })
+		trips("undo it again", 2, func() error { return s.Walkins.Undo(ctx, s.cashier, receipt.ID) })
+		receipt, err := s.Walkins.Complete(ctx, s.cashier, "till", s.to(c, 100))
+		s.Check(err)
+		trips("undo a sale alone", 3, func() error { return s.Walkins.Undo(ctx, s.cashier, receipt.ID) })
 		browser := walkin.NewBrowser()
 		trips("show a sale's PIN", 3+signal, func() error { shown = s.shows("till", 100); return nil })
 		trips("show another", 4+signal, func() (err error) { shown, err = s.Walkins.Renew(ctx, s.cashier, "till", shown.ID); return err })
