@@ -416,7 +416,7 @@ func testTillWithoutJavaScript(t *testing.T, c cafe) {
 // Every state of the point of sale: axe, the console, nothing wider than a phone; tablet too.
 func testTillPages(t *testing.T, c cafe) {
 	s := c.counter(t, "Greta", "+46 8 465 004 76")
-	s.send(t, s.coupon(t, fiveOff()), s.guest)
+	voucher, _ := s.send(t, s.coupon(t, fiveOff()), s.guest)
 	p := s.newCashiersTill(t, "Ivar Dahl", "ivar@cafearo.example")
 	customerPath := "/till/customers/" + s.guest.ID.String() + "?spend_amount_cents=2450"
 	record := func() {
@@ -463,4 +463,17 @@ func testTillPages(t *testing.T, c cafe) {
 		testOverflow(t, p, 820)
 		p.Emulate(1180, 820, false)
 	}
+	// A checkout with a reward and a voucher: its last receipt, undone, and on the panel's page of the sale.
+	p.Open("/till/customers/" + s.guest.ID.String() + "?spend_amount_cents=50000")
+	p.Click(recordSale)
+	p.WaitFor(receipt)
+	cheapest := ask[core.ID](connect(t, c.in.url()), `select id from loyalty.reward where tenant_id = $1 and points_cost < 500 and active
+		and stock is null order by points_cost, id limit 1`, s.by.Tenant.ID)
+	p.Open(customerPath + "&rewards=" + cheapest.String() + "&vouchers=" + voucher.ID.String())
+	p.Click(recordSale)
+	p.WaitFor(".used")
+	look(t, p, "till-last", func() { p.Open("/till/last"); p.WaitFor(".used") })
+	look(t, p, "till-undone-used", func() { p.Click(undo); p.WaitFor(".used s") })
+	sale := strings.TrimPrefix(p.Path(), "/till/receipts/")
+	look(t, p, "transaction-used", func() { p.Open("/admin/transactions/" + sale); p.WaitFor("#used") })
 }

@@ -60,9 +60,10 @@ func (f RedemptionFilter) args(check *core.Check) (db.Args, error) {
 // RedemptionDetail is a redemption with who ended it and its ledger entries.
 type RedemptionDetail struct {
 	NamedRedemption
-	VoidReason  *string
-	EndedByName *string         // who fulfilled or voided it; nil: pending
-	Entries     []ledger.Posted `db:"-"` // none for a redemption from a voucher
+	VoidReason   *string
+	LocationName *string         // where it was fulfilled at the till; nil: unknown
+	EndedByName  *string         // who fulfilled or voided it; nil: pending
+	Entries      []ledger.Posted `db:"-"` // none for a redemption from a voucher
 }
 
 // RedemptionDetail returns a redemption in detail, or core.ErrNotFound.

@@ -334,7 +334,8 @@ var (
 // undone checkout leaves it pending.
 const redemptionDetailSQL = `
 	select ` + namedColumns + `,
-		d.void_reason, l.actor_name as ended_by_name` + withNames + `
+		d.void_reason, p.name as location_name, l.actor_name as ended_by_name` + withNames + `
+	left join loyalty.location p on p.tenant_id = d.tenant_id and p.id = d.location_id
 	left join lateral (
 		select actor_name
 		from loyalty.audit_entry

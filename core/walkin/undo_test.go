@@ -311,7 +311,7 @@ func TestWhoMayUndo(t *testing.T) {
 	}
 }
 
-// Undos race with everything else that ends an act or uses what it returns. Whoever is first, nothing is returned or
+// Undos race with everything else that ends an act or uses what it returns. Whichever is first, nothing is returned or
 // spent twice.
 func TestRacesWithAnUndo(t *testing.T) {
 	t.Parallel()

@@ -867,11 +867,11 @@ func TransactionDetailPage(v TransactionDetail) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, u := range v.Used {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<li class=\"list-group-item d-flex flex-wrap gap-2\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<li class=\"list-group-item\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					var templ_7745c5c3_Var39 = []any{"whole", templ.KV("text-decoration-line-through", u.Returned)}
+					var templ_7745c5c3_Var39 = []any{"d-block", templ.KV("text-decoration-line-through", u.Returned)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var39...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -896,7 +896,7 @@ func TransactionDetailPage(v TransactionDetail) templ.Component {
 					var templ_7745c5c3_Var41 templ.SafeURL
 					templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(u.Path))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/transactions.templ`, Line: 182, Col: 112}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/transactions.templ`, Line: 182, Col: 114}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var41))
 					if templ_7745c5c3_Err != nil {
@@ -909,7 +909,7 @@ func TransactionDetailPage(v TransactionDetail) templ.Component {
 					var templ_7745c5c3_Var42 string
 					templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(u.Name)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/transactions.templ`, Line: 182, Col: 123}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/transactions.templ`, Line: 182, Col: 125}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 					if templ_7745c5c3_Err != nil {

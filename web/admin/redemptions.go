@@ -218,6 +218,9 @@ func (a *Admin) showRedemption(c echo.Context) error {
 		}
 		v.Facts = append(v.Facts, ui.Pair{Name: ended, Value: row.Ended}, ui.Pair{Name: ended + " by", Value: *d.EndedByName})
 	}
+	if d.LocationName != nil {
+		v.Facts = append(v.Facts, ui.Pair{Name: "Location", Value: *d.LocationName})
+	}
 	if d.VoidReason != nil {
 		v.Facts = append(v.Facts, ui.Pair{Name: "Reason", Value: *d.VoidReason})
 	}

@@ -178,7 +178,7 @@ func currentProgress(w walkin.Card, unit ledger.Unit) *views.Progress {
 	return outcome{card: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
 }
 
-// usedView is a reward or a voucher on the receipt: what the cashier does, or what became of it.
+// usedView is a reward or a voucher on the receipt: what the cashier does with it, or its outcome.
 func usedView(u walkin.Used, bill *coupon.Bill, currency string) views.Used {
 	v := views.Used{What: "Hand over"}
 	if u.RewardName != nil {
