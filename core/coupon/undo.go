@@ -65,6 +65,9 @@ const undoSQL = `
 // voucher whose time is over has expired. The caller undoes the rewards that they granted, and reverses their points
 // and stamps last, because balances come last everywhere.
 func Undo(ctx context.Context, tx *db.Tx, by core.Actor, ids []core.ID) ([]Undone, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	undone, err := db.All[Undone](ctx, tx, undoSQL, db.Args{"ids": ids, "now": tx.Now})
 	if err != nil {
 		return nil, err

@@ -27,6 +27,9 @@ const undoSQL = `
 // that they may still be voided (VoidableAfterFulfilment), and refunds the voided ones last, because balances come last
 // everywhere.
 func Undo(ctx context.Context, tx *db.Tx, by core.Actor, bought, pending []core.ID) ([]Redemption, error) {
+	if len(bought)+len(pending) == 0 {
+		return nil, nil
+	}
 	undone, err := db.All[Redemption](ctx, tx, undoSQL, db.Args{
 		"bought": bought, "ids": slices.Concat(bought, pending), "now": tx.Now,
 	})

@@ -63,7 +63,8 @@ type item struct {
 // more than a day ago is left alone. A checkout that is undone already stays as it is. A
 // cashier may undo the last one of their own, within ten minutes (transaction.ErrVoidNotAllowed), a manager any.
 //
-// The order of locks is that of Complete: the sale and the balances come last.
+// The order of locks is that of Complete: each voucher's reward and coupon, then the other rewards, then the sale. The
+// balances come last.
 func (s *Service) Undo(ctx context.Context, by core.Actor, id core.ID) error {
 	_, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (struct{}, error) {
 		return struct{}{}, s.undo(ctx, tx, by, id)
@@ -127,19 +128,21 @@ func undoItems(ctx context.Context, tx *db.Tx, by core.Actor, c Checkout) ([]rew
 	if err != nil || len(items) == 0 || c.outcome(tx.Now) == Kept {
 		return nil, nil, err
 	}
-	var bought, pending, used []core.ID
+	var granted, bought, pending, used []core.ID
 	for _, i := range items {
 		switch {
 		case i.Kind == usedPending:
 			pending = append(pending, *i.RedemptionID)
-		case i.RedemptionID != nil:
+		case i.VoucherID == nil:
 			bought = append(bought, *i.RedemptionID)
-		}
-		if i.VoucherID != nil {
+		default:
 			used = append(used, *i.VoucherID)
+			if i.RedemptionID != nil {
+				granted = append(granted, *i.RedemptionID)
+			}
 		}
 	}
-	redemptions, err := reward.Undo(ctx, tx, by, bought, pending)
+	redemptions, err := reward.Undo(ctx, tx, by, granted, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,6 +150,11 @@ func undoItems(ctx context.Context, tx *db.Tx, by core.Actor, c Checkout) ([]rew
 	if err != nil {
 		return nil, nil, err
 	}
+	others, err := reward.Undo(ctx, tx, by, bought, pending)
+	if err != nil {
+		return nil, nil, err
+	}
+	redemptions = append(redemptions, others...)
 	undone := map[core.ID]bool{}
 	for _, r := range redemptions {
 		undone[r.ID] = true

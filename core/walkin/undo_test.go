@@ -3,6 +3,7 @@ package walkin_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -437,4 +438,91 @@ func TestAMergeBesideAnUndo(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	a.Verify()
+}
+
+// Thirty tills record checkouts for a few customers and undo them, at random, beside voids, fulfilments and vouchers that
+// are redeemed through the API. Only rules refuse, and verify finds nothing wrong.
+func TestCheckoutsAndUndosAtOnce(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t))
+	coffee, cake := s.Reward(3, nil), s.Reward(900, new(int64(40)))
+	points, slices := s.Coupon(coupon.New{Name: new("Points"), BenefitType: new("points"), BenefitValue: new(int64(7))}).ID,
+		s.Coupon(coupon.New{Name: new("Cake"), BenefitType: new("reward"), BenefitRewardID: new(cake.String())}).ID
+	var customers []customer.Customer
+	vouchers := map[core.ID][]core.ID{}
+	for range 8 {
+		c := s.Customer()
+		s.Adjust(c.ID, ledger.Points, 500)
+		vouchers[c.ID] = []core.ID{s.Voucher(points, c.ID), s.Voucher(slices, c.ID)}
+		customers = append(customers, c)
+	}
+	var known struct {
+		sync.Mutex
+		checkouts, redemptions []core.ID
+	}
+	draw := func(ids *[]core.ID) core.ID {
+		known.Lock()
+		defer known.Unlock()
+		if len(*ids) == 0 {
+			return core.ID{}
+		}
+		return (*ids)[rand.IntN(len(*ids))]
+	}
+	ctx := t.Context()
+	checkout := func(till int) error {
+		c := customers[rand.IntN(len(customers))]
+		sale := s.to(c, 1+rand.Int64N(900))
+		if rand.IntN(3) == 0 {
+			sale.SpendAmountCents = nil
+		}
+		sale.Rewards, sale.Vouchers = []core.ID{coffee}, []core.ID{vouchers[c.ID][rand.IntN(2)]}
+		r, err := s.Walkins.Complete(ctx, s.cashier, fmt.Sprint("till ", till), sale)
+		if err != nil {
+			return err
+		}
+		used, err := s.Walkins.Checkout(ctx, s.By, r.ID)
+		known.Lock()
+		defer known.Unlock()
+		known.checkouts = append(known.checkouts, r.ID)
+		for _, u := range used.Used {
+			if u.RedemptionID != nil {
+				known.redemptions = append(known.redemptions, *u.RedemptionID)
+			}
+		}
+		return err
+	}
+	acts := []func(int) error{
+		checkout, checkout,
+		func(int) error { return s.Walkins.Undo(ctx, s.By, draw(&known.checkouts)) },
+		func(int) error { return s.Walkins.Undo(ctx, s.By, draw(&known.checkouts)) },
+		func(int) error { _, err := s.Sales.Void(ctx, s.By, draw(&known.checkouts), nil); return err },
+		func(int) error {
+			_, err := s.Rewards.Void(ctx, s.By, draw(&known.redemptions), new("Wrong reward"))
+			return err
+		},
+		func(int) error { _, err := s.Rewards.Fulfil(ctx, s.By, draw(&known.redemptions)); return err },
+		func(int) error {
+			_, err := s.Coupons.Redeem(ctx, s.By, vouchers[customers[0].ID][rand.IntN(2)])
+			return err
+		},
+	}
+	var tills sync.WaitGroup
+	for till := range 30 {
+		tills.Go(func() {
+			for range 20 {
+				err := acts[rand.IntN(len(acts))](till)
+				if err != nil && !core.IsKind(err, core.KindRule) && !errors.Is(err, core.ErrNotFound) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	tills.Wait()
+	if n := s.Count("checkout_item where outcome = 'returned'"); n == 0 {
+		t.Error("nothing was undone")
+	}
+	if n := shoptest.Query[int64](s.Shop, "select deadlocks from pg_stat_database where datname = current_database() and $1 > 0", s.By.Tenant.ID); n > 0 {
+		t.Errorf("%d deadlocks: locks are not taken in one order", n)
+	}
+	s.Verify()
 }
