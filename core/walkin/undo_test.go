@@ -63,11 +63,11 @@ func (a act) undo() error { return a.Walkins.Undo(a.T.Context(), a.cashier, a.re
 
 // state is what an act changes.
 type state struct {
-	account               ledger.Account
-	coffees, cakes        int64
-	redeemed, counted     int64 // vouchers, and what their coupons and sends count together
-	pending, fulfilled    int64 // redemptions
-	sales, visits, audits int64
+	account            ledger.Account
+	coffees, cakes     int64
+	redeemed, counted  int64 // vouchers, and what their coupons and sends count together
+	pending, fulfilled int64 // redemptions
+	sales, visits      int64
 }
 
 func (a act) state() state {
@@ -339,25 +339,32 @@ func TestRacesWithAnUndo(t *testing.T) {
 			_, err := a.Rewards.Void(a.T.Context(), a.By, a.redemption(a.coffee), new("Wrong"))
 			return err
 		}, []error{reward.ErrVoided}, nil},
-		"a manager voids the pending reward": {holding{pendingRow, customerRow}, func(a *act) error {
-			_, err := a.Rewards.Void(a.T.Context(), a.By, a.before.ID, new("Wrong"))
-			return err
+		"a manager voids the pending reward": {
+			holding{pendingRow, customerRow},
+			func(a *act) error {
+				_, err := a.Rewards.Void(a.T.Context(), a.By, a.before.ID, new("Wrong"))
+				return err
+			},
+			[]error{reward.ErrVoided},
+			func(s *state, _ act) { s.pending, s.account.Points = 0, 210 },
 		},
-			[]error{reward.ErrVoided}, func(s *state, _ act) { s.pending, s.account.Points = 0, 210 },
-		},
-		"the voucher is redeemed": {holding{customerRow}, func(a *act) error { _, err := a.Coupons.Redeem(a.T.Context(), a.By, a.points); return err },
-			[]error{coupon.ErrAlreadyRedeemed}, func(s *state, a act) {
+		"the voucher is redeemed": {
+			holding{customerRow},
+			func(a *act) error { _, err := a.Coupons.Redeem(a.T.Context(), a.By, a.points); return err },
+			[]error{coupon.ErrAlreadyRedeemed},
+			func(s *state, a act) {
 				s.redeemed = a.Count("voucher where status = 'redeemed'")
 				s.counted, s.account.Points = 2*s.redeemed, s.account.Points+50*s.redeemed
 			},
 		},
-		"a coffee is redeemed": {holding{customerRow}, func(a *act) error {
-			_, err := a.Rewards.Redeem(a.T.Context(), a.By, reward.RedeemRequest{CustomerID: new(a.customer.ID.String()), RewardID: new(a.coffee.String())})
-			return err
-		}, []error{ledger.ErrInsufficientPoints, reward.ErrOutOfStock}, func(s *state, a act) {
-			n := a.Count("redemption where status = 'pending'") - 1
-			s.pending, s.coffees, s.account.Points = n+1, 3-n, 200-75*n
-		},
+		"a coffee is redeemed": {
+			holding{customerRow}, func(a *act) error {
+				_, err := a.Rewards.Redeem(a.T.Context(), a.By, reward.RedeemRequest{CustomerID: new(a.customer.ID.String()), RewardID: new(a.coffee.String())})
+				return err
+			}, []error{ledger.ErrInsufficientPoints, reward.ErrOutOfStock}, func(s *state, a act) {
+				n := a.Count("redemption where status = 'pending'") - 1
+				s.pending, s.coffees, s.account.Points = n+1, 3-n, 200-75*n
+			},
 		},
 	} {
 		for _, held := range x.held {

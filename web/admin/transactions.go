@@ -243,7 +243,7 @@ func (a *Admin) usedWith(c echo.Context, d transaction.Detail) ([]walkin.Used, e
 // usedView is a reward or a voucher that was used with a sale, and whether it was undone with it.
 func usedView(u walkin.Used, by core.Actor) views.UsedWithSale {
 	var v views.UsedWithSale
-	returned := ""
+	var returned string
 	switch {
 	case u.Voucher != nil:
 		v = views.UsedWithSale{Name: voucherValue(*u.Voucher, by), Path: voucherPath(*u.VoucherID), What: "Voucher: " + u.Voucher.CouponName}

@@ -160,7 +160,7 @@ func TestWhatWasUsedWithASale(t *testing.T) {
 	kind, err := strconv.ParseInt(s.typeID, 10, 64)
 	s.Check(err)
 	sale := walkin.Sale{
-		New:     transaction.New{CustomerID: new(s.elsa.ID.String()), TransactionTypeID: &kind, SpendAmountCents: new(int64(350))},
+		New:     transaction.New{CustomerID: new(s.elsa.ID.String()), TransactionTypeID: &kind, SpendAmountCents: new(int64(1250))},
 		Rewards: []core.ID{coffee}, Vouchers: []core.ID{s.Voucher(welcome.ID, s.elsa.ID)},
 	}
 	receipt, err := s.services.Walkins.Complete(t.Context(), s.By, "till", sale)
