@@ -35,7 +35,7 @@ func Trimmed(s string) string {
 func isVisible(r rune) bool { return !isHidden(r) }
 
 // isHidden reports whether a character can't be seen: a space, a joiner, a direction mark, a filler. Other control
-// characters are not, because nobody copies them.
+// characters are not, because they aren't copied with other texts.
 func isHidden(r rune) bool {
 	return r == brailleBlank || unicode.IsSpace(r) || unicode.In(r, unicode.Z, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
@@ -80,7 +80,7 @@ func OneLine(s string) string {
 }
 
 // HasDirectionMark reports whether a text has a character that changes the direction in which it and what follows
-// are written: nobody types one into a name, and "\u202Egnp.exe" reads as "exe.png".
+// are written: people don't type them into names, and "\u202Egnp.exe" reads as "exe.png".
 func HasDirectionMark(s string) bool { return strings.ContainsFunc(s, IsDirectionMark) }
 
 // IsDirectionMark reports whether a character does nothing else.

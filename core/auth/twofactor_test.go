@@ -229,8 +229,10 @@ func TestARecoveryCodeWorksOnce(t *testing.T) {
 	_, theirs := s.enrolled(colleague, now)
 	proof := s.password(s.By)
 	wantBadCode(t, s.verify(proof, theirs[0]))
-	for _, written := range []string{recovery[0], " " + strings.ToUpper(recovery[1]), strings.ReplaceAll(recovery[2], "-", ""), strings.ReplaceAll(recovery[3], "-", " "),
-		strings.ReplaceAll(recovery[4], "-", "\u00a0"), strings.ReplaceAll(recovery[5], "-", "–") + "\u2028"} {
+	for _, written := range []string{
+		recovery[0], " " + strings.ToUpper(recovery[1]), strings.ReplaceAll(recovery[2], "-", ""), strings.ReplaceAll(recovery[3], "-", " "),
+		strings.ReplaceAll(recovery[4], "-", "\u00a0"), strings.ReplaceAll(recovery[5], "-", "–") + "\u2028",
+	} {
 		if err := s.verify(proof, written); err != nil {
 			t.Errorf("%q: %v", written, err)
 		}

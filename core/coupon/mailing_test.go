@@ -259,7 +259,7 @@ func TestNoNameStopsTheMails(t *testing.T) {
 		s.mailed(fmt.Sprintf("anna%d@example.com", len(s.server.Mails())))
 		send := s.Send(s.Coupon(fivePoints()).ID, toAll())
 		s.Check(s.deliver(send.ID))
-		mails := int64(s.found(send.ID).Mails)
+		mails := s.found(send.ID).Mails
 		s.wantMails(send.ID, coupon.Done, mails, mails, 0)
 		last := s.server.Mails()[len(s.server.Mails())-1]
 		if from, err := last.Header.AddressList("From"); err != nil || from[0].Name != name {

@@ -56,6 +56,7 @@ func added() (list []views.Addition) {
 		{"`Idempotency-Key`", "On every POST except `/tokens`: makes retries safe. See Retries."},
 		{"`external_reference`", "Your own reference for a sale, unique within the business."},
 		{"Decimals of ISO 4217", "Amounts in AFN, ALL, AMD, COP, GYD, IDR, IRR, KPW, LAK, LBP, MGA, MMK, MNT, MUR, PKR, RSD, SOS, SYP, TZS, UZS and YER are in hundredths, in IQD in thousandths. They were in whole units; amounts recorded before were converted."},
+		{"Printed codes and links of vouchers", "`POST /api/v1/coupons/{ulid}/redeem` also takes the code as it is printed, or the link in the QR code, percent-encoded."},
 		{"`code` in problems", "Identifies the business rule that refused the request, so that programs don’t need to read the detail."},
 		{"More customer fields", "`stamps_balance`, `status` and `updated_at`. Filter the list by `phone`, `email`, `search`, `status`, `created_from` and `created_to`."},
 		{"More transaction fields", "`transaction_type_id`, `source` and `location_id`."},

@@ -8,7 +8,7 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// A name that is written from right to left doesn't turn what stands beside it, and a direction mark turns nothing.
+// A name that is written from right to left doesn't turn the text beside it, and direction marks are left out.
 func TestNamesAreIsolated(t *testing.T) {
 	t.Parallel()
 	for html, want := range map[string]string{

@@ -821,7 +821,9 @@ class Loyalty:
 
         Needs the scope `coupons:read`.
 
-        - ulid: The ULID of the voucher, not of its coupon, case-insensitive.
+        - ulid: The ULID of the voucher, not of its coupon, case-insensitive. Or what the
+          customer shows: the code as it is printed, with spaces or hyphens, or the link in
+          the QR code, percent-encoded.
 
         Raises Problem, of business rules with these codes:
         - voucher-redeemed: This voucher has already been redeemed.

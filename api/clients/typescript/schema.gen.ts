@@ -338,7 +338,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The ULID of the voucher, not of its coupon, case-insensitive.
+                 * @description The ULID of the voucher, not of its coupon, case-insensitive. Or what the customer shows: the code as it is printed, with spaces or hyphens, or the link in the QR code, percent-encoded.
                  * @example 01M1GENVGTH4HZXQYHD9VV3ZH1
                  */
                 ulid: string;
@@ -3238,7 +3238,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The ULID of the voucher, not of its coupon, case-insensitive.
+                 * @description The ULID of the voucher, not of its coupon, case-insensitive. Or what the customer shows: the code as it is printed, with spaces or hyphens, or the link in the QR code, percent-encoded.
                  * @example 01M1GENVGTH4HZXQYHD9VV3ZH1
                  */
                 ulid: string;
