@@ -487,8 +487,15 @@ func TestWhatIsNoPINIsNoGuess(t *testing.T) {
 	s := newShop(t)
 	browser := walkin.NewBrowser()
 	for _, k := range []walkin.Key{
-		{Digits: "7350053850019"}, {Digits: "4711"}, {Digits: "12345a"}, {Digits: "12 34 567"}, {Digits: ""}, {Code: "NOT-A-CODE"}, {Code: "4711"},
-		{Code: strings.Repeat("U", 26)}, {Code: strings.Repeat("0", 27)},
+		{Digits: "7350053850019"},
+		{Digits: "4711"},
+		{Digits: "12345a"},
+		{Digits: "12 34 567"},
+		{Digits: ""},
+		{Code: "NOT-A-CODE"},
+		{Code: "4711"},
+		{Code: strings.Repeat("U", 26)},
+		{Code: strings.Repeat("0", 27)},
 	} {
 		for range 25 { // more than the guesses of a till and of a phone
 			if _, err := s.Walkins.TakeCard(t.Context(), s.cashier, "till", k); !errors.Is(err, walkin.ErrNotPIN) {

@@ -367,7 +367,7 @@ func (p *Page) Type(strokes ...Stroke) {
 	p.Do(steps...)
 }
 
-// nextKey is when the next key is pressed, at least so many seconds after the last.
+// nextKey is when the next key is pressed, not sooner than the pause, in seconds, after the last.
 func (p *Page) nextKey(pause float64) float64 {
 	return max(p.device.lastKey+pause, float64(time.Now().UnixMilli())/1000) //nolint:forbidigo // the clock that the browser uses
 }
