@@ -26,6 +26,10 @@ var mustBe = map[string]string{
 	"date":    "a valid date",
 	"email":   "a valid email address",
 	"phone":   "a valid phone number",
+
+	"one_phone":     "one phone number",
+	"rounded_phone": "a phone number with all its digits",
+
 	"url":     "a valid URL",
 	"future":  "a date after now",
 }
@@ -58,8 +62,6 @@ func message(field string, v core.Violation) string {
 		return fmt.Sprintf("The %s field must be a date at most %d days after %s.", name, v.Limit, attribute(v.Other))
 	case "currency_in_use":
 		return "The currency cannot be changed: there are sales in " + v.Other + " already."
-	case "phone_in_country":
-		return "The country cannot be changed: " + v.Other + " would not be a phone number."
 	case "same_phones_in_country":
 		return "The country cannot be changed: " + v.Other + " would be the same number."
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -217,13 +216,13 @@ func ReadContact(text, country string) (Contact, error) {
 		return Contact{}, check.Err()
 	}
 	if core.IsEmail(text) {
-		return Contact{emailKey: new(strings.ToLower(text))}, nil
+		return Contact{emailKey: new(core.EmailKey(text))}, nil
 	}
-	key, ok := phoneKey(text, country)
-	if !ok || strings.Contains(text, "@") {
+	read, refusal := readPhone(text, country)
+	if refusal != nil {
 		check.Add("contact", core.Violation{Rule: "phone_or_email"})
 	}
-	return Contact{phoneKey: &key}, check.Err()
+	return Contact{phoneKey: &read.key}, check.Err()
 }
 
 // FindByContact returns the customer with a contact, or core.ErrNotFound.
@@ -294,7 +293,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		if old.Erased {
 			return Customer{}, ErrErased
 		}
-		in, err := e.validate(old.Customer, old.Country)
+		in, err := e.validate(old)
 		if err != nil {
 			return Customer{}, err
 		}
@@ -321,10 +320,12 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 	})
 }
 
-// lockedCustomer is a customer to change, and the country by which their phone number is read.
+// lockedCustomer is a customer to change with their keys, and the country by which phone numbers are read.
 type lockedCustomer struct {
 	Customer
-	Country string
+	PhoneKey string
+	EmailKey *string
+	Country  string
 }
 
 func lockCustomer(ctx context.Context, tx *db.Tx, lockSQL string, id core.ID) (lockedCustomer, error) {

@@ -192,7 +192,7 @@ func TestOneNumberInManyFormats(t *testing.T) {
 		{
 			"SE",
 			[]string{"+46 70 174 06 05", "070-174 06 05", "0046701740605", "0701740605", "+46701740605", "(070) 174 06 05", "070/1740605"},
-			[]string{"070-174 06 06", "+47 70 174 06 05", "+45 70 17 40 60", "4711", "123", "12-34"},
+			[]string{"070-174 06 06", "+47 70 17 40 60", "+45 70 17 40 60", "4711", "123", "12-34"},
 		},
 		{
 			"DE",
@@ -201,8 +201,8 @@ func TestOneNumberInManyFormats(t *testing.T) {
 		},
 		{ // without a country, only international numbers are E.164
 			"",
-			[]string{"+46 70 174 06 05", "+46701740605"},
-			[]string{"070-174 06 05", "0046701740605"},
+			[]string{"+46 70 174 06 05", "+46701740605", "0046701740605"},
+			[]string{"070-174 06 05"},
 		},
 		{
 			"",
@@ -302,7 +302,7 @@ func TestUpsertRefuses(t *testing.T) {
 	}
 	longest := customer.New{
 		FirstName: new(strings.Repeat("å", 100)), LastName: new(strings.Repeat("ö", 100)),
-		Phone: new(strings.Repeat("1", 30)), Email: new("åsa@exämple.com"),
+		Phone: new("0701740605" + strings.Repeat("-", 20)), Email: new("åsa@exämple.com"),
 	}
 	if _, err := s.Customers.Upsert(t.Context(), s.By, longest); err != nil {
 		t.Errorf("as long as may be: %v", err)

@@ -1,7 +1,6 @@
 package customer
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,8 +15,6 @@ const (
 	maxName  = 100
 	maxPhone = 30
 	maxEmail = 255
-
-	minDigits = 3 // of a phone number
 )
 
 // New describes a new customer.
@@ -57,18 +54,28 @@ func (n New) Validate(country string) (Details, error) {
 		LastName:  check.Text("last_name", n.LastName, maxName),
 	}
 	in.readPhone(check, n.Phone, country)
-	in.readEmail(check, n.Email, nil)
+	in.readEmail(check, n.Email)
 	return in, check.Err()
 }
 
-func (e Edit) validate(old Customer, country string) (Details, error) {
+// validate checks an edit. Stored values stay with their keys, even if by now they would be read otherwise or
+// refused.
+func (e Edit) validate(old lockedCustomer) (Details, error) {
 	check := core.NewCheck(e.Malformed)
 	in := Details{
 		FirstName: check.Text("first_name", e.FirstName.Or(&old.FirstName), maxName),
 		LastName:  check.Text("last_name", e.LastName.Or(&old.LastName), maxName),
 	}
-	in.readPhone(check, e.Phone.Or(&old.Phone), country)
-	in.readEmail(check, e.Email.Or(old.Email), old.Email)
+	if phone := e.Phone.Or(&old.Phone); phone != nil && *phone == old.Phone {
+		in.Phone, in.PhoneKey = old.Phone, old.PhoneKey
+	} else {
+		in.readPhone(check, phone, old.Country)
+	}
+	if email := e.Email.Or(old.Email); email != nil && old.Email != nil && *email == *old.Email {
+		in.Email, in.EmailKey = old.Email, old.EmailKey
+	} else {
+		in.readEmail(check, email)
+	}
 	if status := e.Status.Or(new(string(old.Status))); status == nil {
 		check.Add("status", core.Required)
 	} else {
@@ -78,58 +85,52 @@ func (e Edit) validate(old Customer, country string) (Details, error) {
 	return in, check.Err()
 }
 
-func (in *Details) readPhone(check *core.Check, phone *string, country string) {
-	in.Phone = check.Text("phone", phone, maxPhone)
-	if !check.OK("phone") {
-		return
-	}
-	key, ok := phoneKey(in.Phone, country)
-	if !ok {
-		check.Add("phone", core.MustBePhone)
-	}
-	in.PhoneKey = key
+func (in *Details) readPhone(check *core.Check, text *string, country string) {
+	read := checkPhone(check, text, country)
+	in.Phone, in.PhoneKey = read.text, read.key
 }
 
-// readEmail reads an e-mail address. The stored one stays, even if it is refused by now.
-func (in *Details) readEmail(check *core.Check, email, stored *string) {
+// checkPhone reads a required phone number of the field "phone".
+func checkPhone(check *core.Check, text *string, country string) phone {
+	if text == nil {
+		check.Text("phone", nil, maxPhone)
+		return phone{}
+	}
+	read, refusal := readPhone(*text, country)
+	// Two numbers are often too long as well.
+	if refusal != nil && *refusal == OnePhone {
+		check.Add("phone", OnePhone)
+		return phone{}
+	}
+	read.text = check.Text("phone", &read.text, maxPhone)
+	if check.OK("phone") && refusal != nil {
+		check.Add("phone", *refusal)
+	}
+	return read
+}
+
+func (in *Details) readEmail(check *core.Check, email *string) {
 	in.Email = check.OptionalText("email", email, maxEmail)
 	if in.Email == nil {
 		return
 	}
-	if !core.IsEmail(*in.Email) && (stored == nil || *email != *stored) {
+	if !core.IsEmail(*in.Email) {
 		check.Add("email", core.MustBeEmail)
 	}
-	key := strings.ToLower(*in.Email)
-	in.EmailKey = &key
-}
-
-var notDigits = regexp.MustCompile(`[^0-9]+`)
-
-// phoneKey returns the key by which a phone number is compared: E.164 as dialled in the country, or else
-// its digits, if there are at least three.
-func phoneKey(phone, country string) (key string, ok bool) {
-	region := country
-	if region == "" {
-		region = phonenumbers.UNKNOWN_REGION
-	}
-	if number, err := phonenumbers.Parse(phone, region); err == nil && phonenumbers.IsPossibleNumber(number) {
-		return phonenumbers.Format(number, phonenumbers.E164), true
-	}
-	digits := notDigits.ReplaceAllString(core.ASCIIDigits(phone), "")
-	return digits, len(digits) >= minDigits
+	in.EmailKey = new(core.EmailKey(*in.Email))
 }
 
 // phoneSearch reads what is typed at a till to find a customer: a phone number or its last digits, at
 // least four.
 func phoneSearch(typed, country string) (key, ending string, err error) {
 	check := core.NewCheck(nil)
-	text := check.Text("phone", &typed, maxPhone)
-	key, _ = phoneKey(text, country)
-	ending = notDigits.ReplaceAllString(core.ASCIIDigits(text), "")
+	read, _ := readPhone(typed, country)
+	number, _ := cutExtension(check.Text("phone", &read.text, maxPhone))
+	ending = notDigits.ReplaceAllString(number, "")
 	if check.OK("phone") && len(ending) < fewestLastDigits {
 		check.Add("phone", core.Violation{Rule: "phone_or_last_digits", Limit: 4})
 	}
-	return key, ending, check.Err()
+	return read.key, ending, check.Err()
 }
 
 const (
@@ -150,9 +151,6 @@ func isName(typed string) bool {
 	}
 	return letters >= fewestLetters && (digits < fewestLastDigits || strings.ContainsRune(typed, '@'))
 }
-
-// phoneLike matches texts that can be part of a phone number.
-var phoneLike = regexp.MustCompile(`^[0-9+()/. \x{a0}-]+$`)
 
 // dialling returns a country's calling code and the trunk prefix of numbers within it; "" for none.
 func dialling(country string) (code, trunk string) {

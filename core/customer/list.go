@@ -98,15 +98,11 @@ type query struct {
 
 func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 	q := query{args: db.Args{"phone_key": nil, "email_key": nil, "status": f.Status, "from": nil, "before": nil}}
-	if phone := check.OptionalText("phone", f.Phone, maxPhone); phone != nil {
-		key, ok := phoneKey(*phone, t.Country)
-		if !ok {
-			check.Add("phone", core.MustBePhone)
-		}
-		q.args["phone_key"] = key
+	if check.OptionalText("phone", f.Phone, maxEmail) != nil {
+		q.args["phone_key"] = checkPhone(check, f.Phone, t.Country).key
 	}
 	if email := check.OptionalText("email", f.Email, maxEmail); email != nil {
-		q.args["email_key"] = strings.ToLower(*email)
+		q.args["email_key"] = core.EmailKey(*email)
 	}
 	if tag := check.OptionalText("tag", f.Tag, maxEmail); tag != nil {
 		q.args["tag"] = tagKey(*tag)

@@ -21,8 +21,8 @@ const (
 )
 
 // Rekey computes the keys of all phone numbers of the transaction's tenant for another country. It is
-// refused, naming the numbers, if two of them would become the same or one can't be read. It waits for
-// transactions that write a key for the old country.
+// refused, naming the numbers, if two of them would become the same. One that can't be read there keeps its
+// key. It waits for transactions that write a key for the old country.
 func Rekey(ctx context.Context, tx *db.Tx, country string) error {
 	if err := db.TakeTime(tx); err != nil {
 		return err
@@ -55,18 +55,22 @@ func Rekey(ctx context.Context, tx *db.Tx, country string) error {
 	return nil
 }
 
+// rekeyed returns the number's key in a country: the present one if it can't be read there.
+func (k keyed) rekeyed(country string) string {
+	if read, refusal := readPhone(k.Phone, country); refusal == nil {
+		return read.key
+	}
+	return k.PhoneKey
+}
+
 // newKeys returns the numbers with a new key; those that must give up their old key first, because
 // another number gets it; and the violations of the country.
 func newKeys(phones []keyed, country string) (moved []keyed, vacated []core.ID, refusals []core.Violation) {
 	holders := make(map[string]int, len(phones)) // the number behind each new key
 	var old []string                             // keys of those that move
 	for i, p := range phones {
-		key, ok := phoneKey(p.Phone, country)
-		other, taken := holders[key]
-		switch {
-		case !ok:
-			refusals = append(refusals, core.Violation{Rule: "phone_in_country", Other: p.Phone, Records: [2]core.ID{p.ID}})
-		case taken:
+		key := p.rekeyed(country)
+		if other, taken := holders[key]; taken {
 			first := phones[other]
 			refusals = append(refusals, core.Violation{
 				Rule: "same_phones_in_country", Other: first.Phone + " and " + p.Phone, Records: [2]core.ID{first.ID, p.ID},

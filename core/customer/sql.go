@@ -41,7 +41,7 @@ const changeCountrySQL = `
 
 const (
 	selectLocked = `
-	select ` + columns + `,
+	select ` + columns + `, coalesce(c.phone_key, '') as phone_key, c.email_key,
 		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country` + fromCustomer + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
@@ -81,11 +81,12 @@ const (
 	lastVisitorFirst = `c.status = 'active' desc, visit.id desc nulls last, c.id desc
 	limit @limit`
 
-	// A match of the whole number comes first.
+	// A match of the whole number comes first. A number finds its extensions, too.
 	findByPhoneSQL = selectCustomer + lastSale + `
 	where c.tenant_id = @tenant_id
 		and (
 			c.phone_key = @phone_key
+			or c.phone_key ~>=~ (@phone_key::text || ';') and c.phone_key ~<~ (@phone_key::text || '<')
 			or c.phone_end = right(@ending::text, 4) and right(c.phone_key, length(@ending::text)) = @ending::text
 		)
 	order by c.phone_key = @phone_key desc, ` + lastVisitorFirst
