@@ -30,8 +30,8 @@ var mustBe = map[string]string{
 	"one_phone":     "one phone number",
 	"rounded_phone": "a phone number with all its digits",
 
-	"url":     "a valid URL",
-	"future":  "a date after now",
+	"url":    "a valid URL",
+	"future": "a date after now",
 }
 
 func message(field string, v core.Violation) string {
@@ -42,7 +42,7 @@ func message(field string, v core.Violation) string {
 	switch v.Rule {
 	case "required":
 		return "The " + name + " field is required."
-	case "taken":
+	case "taken", "taken_by":
 		return "The " + name + " has already been taken."
 	case "no_nul":
 		return "The " + name + " field must not contain NUL characters."

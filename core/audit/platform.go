@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -64,7 +63,7 @@ func (s *Service) platformArgs(ctx context.Context, f PlatformFilter, p core.Pag
 		kinds, ids = []string{string(who.kind)}, []string{who.id}
 	}
 	if check.Err() == nil && (business != nil || person != nil) {
-		found, err := db.PlatformOne[filterSubjects](ctx, s.db, filterSubjectsSQL, db.Args{"slug": business, "email": lowerCase(person)})
+		found, err := db.PlatformOne[filterSubjects](ctx, s.db, filterSubjectsSQL, db.Args{"slug": business, "email": emailKey(person)})
 		if err != nil {
 			return nil, err
 		}
@@ -93,11 +92,11 @@ func (s *Service) platformArgs(ctx context.Context, f PlatformFilter, p core.Pag
 	return args, nil
 }
 
-func lowerCase(s *string) *string {
+func emailKey(s *string) *string {
 	if s == nil {
 		return nil
 	}
-	return new(strings.ToLower(*s))
+	return new(core.EmailKey(*s))
 }
 
 // platformActions returns the selected actions; nil: all.

@@ -93,14 +93,14 @@ type account struct {
 	TotpSecret    []byte
 }
 
-// EmailKey returns the key of an e-mail address: lower case, or "" for other texts. These find no
+// EmailKey returns the key of an e-mail address (core.EmailKey), or "" for other texts. These find no
 // account and are never stored, because people type their password into the wrong field.
 func EmailKey(email string) string {
-	email = strings.TrimSpace(email)
+	email = core.Composed(strings.TrimSpace(email))
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > 255 || strings.ContainsRune(email, 0) {
 		return ""
 	}
-	return strings.ToLower(email)
+	return core.EmailKey(email)
 }
 
 // personArgs identify a person of the actor's tenant, or of the platform.

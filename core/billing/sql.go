@@ -230,7 +230,7 @@ var invoiceFilters = db.Filters{
 	"status": statusNow + " = @status",
 	"from":   "i.period_start >= @from",
 	"to":     "i.period_start <= @to",
-	"search": "(i.number = @typed or strpos(lower(t.name), lower(@search)) > 0)",
+	"search": "(i.number = @typed or strpos(loyalty.fold(t.name), loyalty.fold(@search)) > 0)",
 }
 
 var (

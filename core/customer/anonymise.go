@@ -33,13 +33,13 @@ const (
 		and merged_into = @id`
 )
 
-// Anonymise deletes a customer's name, contact details, consents, note and tags, and makes them inactive. For
+// Anonymise deletes a customer's name, contact details, further keys, consents, note and tags, and makes them inactive. For
 // core/privacy, which erases them in the other tables.
 func Anonymise(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 	if err := db.Queue(tx, forgetConsentSQL, db.Args{"id": id}); err != nil {
 		return Customer{}, err
 	}
-	for _, sql := range []string{forgetTagsSQL, forgetMergedSQL, revokeMergedSQL} {
+	for _, sql := range []string{forgetTagsSQL, forgetKeysSQL, forgetMergedSQL, revokeMergedSQL} {
 		if err := db.Queue(tx, sql, db.Args{"id": id}); err != nil {
 			return Customer{}, err
 		}

@@ -17,30 +17,38 @@ type Imported struct {
 
 // In the given order: of two customers with the same key, the first is created.
 const insertAllSQL = `
-	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at, imported_at)
-	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, coalesce(created_at, @now), @now, @now
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
+		created_at, updated_at, imported_at)
+	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded, coalesce(created_at, @now), @now, @now
 	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @phones::text[], @phone_keys::text[],
-		@emails::text[], @email_keys::text[], @created_at::timestamptz[]) with ordinality
-		given (id, first_name, last_name, phone, phone_key, email, email_key, created_at, place)
+		@emails::text[], @email_keys::text[], @folded::text[], @created_at::timestamptz[]) with ordinality
+		given (id, first_name, last_name, phone, phone_key, email, email_key, folded, created_at, place)
+	where not exists (
+		select
+		from loyalty.customer_key f
+		where f.tenant_id = @tenant_id
+			and (f.kind = 'phone' and f.key = given.phone_key or f.kind = 'email' and f.key = given.email_key)
+	)
 	order by place
 	on conflict do nothing
 	returning id`
 
-// InsertAll creates customers, except those with a phone number or an e-mail address that exists, and
+// InsertAll creates customers, except those with a phone number or an e-mail address that leads to one, and
 // returns the ids of the created ones. ledger.OpenAll opens their accounts. The caller holds the country
 // (LockCountry).
 func InsertAll(ctx context.Context, tx *db.Tx, all []Imported) (map[core.ID]bool, error) {
 	n := len(all)
 	ids, created := make([]core.ID, n), make([]*time.Time, n)
 	first, last, phones := make([]string, n), make([]string, n), make([]string, n)
-	emails := make([]*string, n)
+	emails, folded := make([]*string, n), make([]string, n)
 	phoneKeys, emailKeys := keysOf(all)
 	for i, c := range all {
 		ids[i], created[i], first[i], last[i], phones[i], emails[i] = c.ID, c.CreatedAt, c.FirstName, c.LastName, c.Phone, c.Email
+		folded[i] = c.searchText(nil)
 	}
 	rows, err := db.All[struct{ ID core.ID }](ctx, tx, insertAllSQL, db.Args{
 		"ids": ids, "first_names": first, "last_names": last, "phones": phones, "phone_keys": phoneKeys,
-		"emails": emails, "email_keys": emailKeys, "created_at": created, "now": tx.Now,
+		"emails": emails, "email_keys": emailKeys, "folded": folded, "created_at": created, "now": tx.Now,
 	})
 	made := make(map[core.ID]bool, len(rows))
 	for _, r := range rows {
@@ -79,9 +87,14 @@ const takenKeysSQL = `
 	select id, null, email_key
 	from loyalty.customer
 	where tenant_id = @tenant_id
-		and email_key = any(@email_keys::text[])`
+		and email_key = any(@email_keys::text[])
+	union all
+	select customer_id, case when kind = 'phone' then key end, case when kind = 'email' then key end
+	from loyalty.customer_key
+	where tenant_id = @tenant_id
+		and (kind = 'phone' and key = any(@phone_keys::text[]) or kind = 'email' and key = any(@email_keys::text[]))`
 
-// TakenKeys returns which of the keys existing customers have.
+// TakenKeys returns which of the keys lead to existing customers.
 func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Taken, error) {
 	phones, emails := keysOf(all)
 	rows, err := db.All[struct {
@@ -101,5 +114,9 @@ func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Taken, error) {
 }
 
 // LockCountry keeps the country of the transaction's tenant, by which phone numbers are read, from
-// changing until the transaction ends.
+// changing until the transaction ends, and customers from being merged.
 func LockCountry(tx *db.Tx) error { return db.Queue(tx, lockCountrySQL, nil) }
+
+// LockKeys keeps everybody else from writing keys of the transaction's tenant until the transaction ends. Whoever
+// locks customers, too, takes this lock first.
+func LockKeys(tx *db.Tx) error { return db.Queue(tx, lockKeysSQL, nil) }

@@ -178,7 +178,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, used *int
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
 		"id": core.NewID(tx.Now), "first_name": in.FirstName, "last_name": in.LastName,
 		"phone": in.Phone, "phone_key": in.PhoneKey, "email": in.Email, "email_key": in.EmailKey,
-		"country": by.Tenant.Country, "used": used, "now": tx.Now,
+		"folded": in.searchText(nil), "country": by.Tenant.Country, "used": used, "now": tx.Now,
 	})
 	if err != nil {
 		return Customer{}, err
@@ -302,11 +302,17 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 				return Customer{}, err
 			}
 		}
+		keys := db.Args{"id": id, "phone_key": in.PhoneKey, "email_key": in.EmailKey}
+		if err := db.Queue(tx, ownKeysSQL, keys); err != nil {
+			return Customer{}, err
+		}
 		edited, err := db.One[Customer](ctx, tx, updateSQL, db.Args{
 			"id": id, "first_name": in.FirstName, "last_name": in.LastName, "phone": in.Phone, "phone_key": in.PhoneKey,
-			"email": in.Email, "email_key": in.EmailKey, "status": in.Status, "now": tx.Now,
+			"email": in.Email, "email_key": in.EmailKey, "folded": in.searchText(old.furtherBeside(in)), "status": in.Status, "now": tx.Now,
 		})
 		switch {
+		case errors.Is(err, core.ErrNotFound):
+			return Customer{}, refuseFurther(ctx, tx, keys)
 		case db.Violates(err, "customer_phone"):
 			return Customer{}, core.Invalid(core.Fields{"phone": {core.Duplicate}})
 		case db.Violates(err, "customer_email"):
@@ -325,7 +331,14 @@ type lockedCustomer struct {
 	Customer
 	PhoneKey string
 	EmailKey *string
+	Further  []FurtherKey
 	Country  string
+}
+
+func (c lockedCustomer) details() Details {
+	return Details{
+		FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, PhoneKey: c.PhoneKey, Email: c.Email, EmailKey: c.EmailKey,
+	}
 }
 
 func lockCustomer(ctx context.Context, tx *db.Tx, lockSQL string, id core.ID) (lockedCustomer, error) {

@@ -383,7 +383,7 @@ func TestWriteData(t *testing.T) {
 		"ulid": c.ID.String(), "first_name": "Anna", "last_name": "Lindqvist", "phone": "070 174 06 05", "email": "anna@example.com",
 		"status": "active", "points_balance": 47.0, "stamps_balance": 0.0,
 		"created_at": got.Customer["created_at"], "updated_at": got.Customer["updated_at"],
-		"unsubscribed_at": nil, "note": "Likes the window.", "tags": []any{"Regular"},
+		"unsubscribed_at": nil, "note": "Likes the window.", "tags": []any{"Regular"}, "also_found_by": []any{},
 	}
 	if diff := cmp.Diff(want, got.Customer); diff != "" {
 		t.Errorf("customer (-want +got):\n%s", diff)
@@ -440,7 +440,7 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	// A PIN is deleted within an hour.
 	// Erasing blanks the names and values of an import's rows.
 	// Audit entries about sales, redemptions and vouchers have no other data about the customer.
-	want := []string{"account", "audit_entry", "consent", "coupon_send", "customer_import_problem", "customer_tag", "ledger_entry", "pin", "redemption", "transaction", "voucher"}
+	want := []string{"account", "audit_entry", "consent", "coupon_send", "customer_import_problem", "customer_key", "customer_tag", "ledger_entry", "pin", "redemption", "transaction", "voucher"}
 	if diff := cmp.Diff(want, tables); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)
 	}

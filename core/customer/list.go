@@ -140,7 +140,7 @@ var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 func patterns(terms []string) []string {
 	found := make([]string, len(terms))
 	for i, term := range terms {
-		found[i] = "%" + likeEscapes.Replace(strings.ToLower(term)) + "%"
+		found[i] = "%" + likeEscapes.Replace(term) + "%"
 	}
 	return found
 }
@@ -155,9 +155,9 @@ func dialledPattern(dialled *string) *string {
 
 // terms is what a search looks for.
 type terms struct {
-	needles []string
-	every   bool    // every needle must be found, else one of them
-	dialled *string // or a number that begins like this, as dialled from abroad
+	needles []string // folded
+	every   bool     // every needle must be found, else one of them
+	dialled *string  // or a number that begins like this, as dialled from abroad
 }
 
 func (t terms) args() db.Args {
@@ -170,13 +170,16 @@ func SearchArgs(text string, t core.Tenant) db.Args { return searchTerms(text, t
 // searchTerms reads the text of a search: the words of a name in any order, so that "Sjöberg Ida" finds Ida
 // Sjöberg; or part of a phone number, also by its digits alone, so that "070-112" finds +46 70 112 00 00.
 func searchTerms(search, country string) terms {
-	search = core.ASCIIDigits(search)
+	if number := cleanPhone(search); phoneLike.MatchString(number) {
+		search = number
+	}
+	search = core.Fold(search)
 	digits := notDigits.ReplaceAllString(search, "")
 	if !phoneLike.MatchString(search) || len(digits) < minDigits {
 		return terms{needles: strings.Fields(search), every: true}
 	}
 	if strings.HasPrefix(search, "+") {
-		return terms{needles: []string{search}, dialled: new("+" + digits)}
+		return terms{needles: []string{search, "+" + digits}, dialled: new("+" + digits)}
 	}
 	t := terms{needles: []string{search}}
 	if digits != search {
@@ -186,6 +189,9 @@ func searchTerms(search, country string) terms {
 		t.dialled = new("+" + rest)
 	} else if code, trunk := dialling(country); trunk != "" && strings.HasPrefix(digits, trunk) {
 		t.dialled = new("+" + code + strings.TrimPrefix(digits, trunk))
+	}
+	if t.dialled != nil {
+		t.needles = append(t.needles, *t.dialled) // a further key
 	}
 	return t
 }

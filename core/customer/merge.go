@@ -192,6 +192,7 @@ const (
 		phone_key = null,
 		email = null,
 		email_key = null,
+		folded = '',
 		note = null,
 		status = 'inactive',
 		merged_into = @kept,
@@ -203,6 +204,7 @@ const (
 	update loyalty.customer
 	set email = coalesce(email, @email),
 		email_key = coalesce(email_key, @email_key),
+		folded = @folded,
 		note = coalesce(note, @note),
 		unsubscribed_at = coalesce(unsubscribed_at, @unsubscribed_at),
 		updated_at = @now
@@ -215,11 +217,32 @@ const (
 	values (@tenant_id, @id, @merged, @kept, @first_name, @last_name, @points, @stamps,
 		@sales, @redemptions, @vouchers, @actor_kind, @actor_id, @actor_name, @now)`
 
-	noteAndKeySQL = `
-	select note, email_key
-	from loyalty.customer
+	pairSQL = `
+	select m.note, m.phone_key, m.email_key, c.phone_key as kept_phone_key, c.email_key as kept_email_key,
+		(
+			select coalesce(jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text)), '[]')
+			from loyalty.customer_key f
+			where f.tenant_id = @tenant_id
+				and f.customer_id in (@merged, @kept)
+		) as further
+	from loyalty.customer m
+	join loyalty.customer c on c.tenant_id = m.tenant_id and c.id = @kept
+	where m.tenant_id = @tenant_id
+		and m.id = @merged`
+
+	moveKeysSQL = `
+	update loyalty.customer_key
+	set customer_id = @kept
 	where tenant_id = @tenant_id
-		and id = @id`
+		and customer_id = @merged`
+
+	// An earlier build that serves beside this one may have given a key to two customers: then the last merge decides.
+	addKeySQL = `
+	insert into loyalty.customer_key (tenant_id, kind, key, customer_id, text, created_at)
+	values (@tenant_id, @kind, @key, @kept, @text, @now)
+	on conflict (tenant_id, kind, key) do update
+	set customer_id = excluded.customer_id,
+		text = excluded.text`
 )
 
 // Merge is what core/merging moved between two customers.
@@ -230,18 +253,37 @@ type Merge struct {
 	Points, Stamps               int64
 }
 
-// Close closes a duplicate, whose row and the kept customer's are locked: it loses its name, its keys, note and tags,
-// and the kept customer takes over what they don't have. For core/merging.
+// Close closes a duplicate, whose row and the kept customer's are locked, like all keys (LockKeys): it loses its name,
+// its keys, note and tags, and the kept customer takes over what they don't have. Its phone number and e-mail address
+// become further keys of the kept customer. For core/merging.
 func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
-	old, err := db.One[struct{ Note, EmailKey *string }](ctx, tx, noteAndKeySQL, db.Args{"id": m.Merged.ID})
+	pair := db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID}
+	old, err := db.One[struct {
+		Note, EmailKey, KeptEmailKey *string
+		PhoneKey, KeptPhoneKey       string
+		Further                      []FurtherKey
+	}](ctx, tx, pairSQL, pair)
 	if err != nil {
 		return err
 	}
-	pair := db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID}
-	for _, step := range []struct {
+	kept := Details{
+		FirstName: m.Kept.FirstName, LastName: m.Kept.LastName,
+		Phone: m.Kept.Phone, PhoneKey: old.KeptPhoneKey, Email: m.Kept.Email, EmailKey: old.KeptEmailKey,
+	}
+	further := []FurtherKey{{PhoneKey, old.PhoneKey, m.Merged.Phone}}
+	switch {
+	case m.Merged.Email == nil:
+	case kept.Email == nil:
+		kept.Email, kept.EmailKey = m.Merged.Email, old.EmailKey
+	default:
+		further = append(further, FurtherKey{EmailKey, *old.EmailKey, *m.Merged.Email})
+	}
+	type step struct {
 		sql  string
 		args db.Args
-	}{
+	}
+	steps := []step{
+		{moveKeysSQL, pair},
 		{moveConsentSQL, pair},
 		{forgetConsentSQL, db.Args{"id": m.Merged.ID}},
 		{moveTagsSQL, db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID, "most": MaxTags}},
@@ -250,6 +292,7 @@ func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
 		{closeSQL, db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID, "now": tx.Now}},
 		{takeOverSQL, db.Args{
 			"kept": m.Kept.ID, "email": m.Merged.Email, "email_key": old.EmailKey, "note": old.Note,
+			"folded":          kept.searchText(append(old.Further, further...)),
 			"unsubscribed_at": m.Merged.UnsubscribedAt, "now": tx.Now,
 		}},
 		{insertMergeSQL, db.Args{
@@ -257,7 +300,11 @@ func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
 			"points": m.Points, "stamps": m.Stamps, "sales": m.Sales, "redemptions": m.Redemptions, "vouchers": m.Vouchers,
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		}},
-	} {
+	}
+	for _, f := range further {
+		steps = append(steps, step{addKeySQL, db.Args{"kind": f.Kind, "key": f.Key, "text": f.Text, "kept": m.Kept.ID, "now": tx.Now}})
+	}
+	for _, step := range steps {
 		if err := db.Queue(tx, step.sql, step.args); err != nil {
 			return err
 		}

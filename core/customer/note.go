@@ -172,7 +172,7 @@ func hasTag(tags []string, tag string) bool {
 }
 
 // tagKey returns what tags are compared by.
-func tagKey(tag string) string { return strings.ToLower(strings.Join(strings.Fields(tag), " ")) }
+func tagKey(tag string) string { return core.Fold(strings.Join(strings.Fields(tag), " ")) }
 
 // Each step of the recursion jumps to the next tag in the index, however many customers have it.
 const tagsSQL = `

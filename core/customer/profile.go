@@ -19,7 +19,8 @@ type Profile struct {
 	TermsAt  *time.Time // agreed to the terms; nil: added by the staff or imported
 	OffersAt *time.Time // agreed to e-mails with offers when they joined
 
-	Merged int64 // duplicates that were merged into the customer
+	Merged  int64 // duplicates that were merged into the customer
+	Further []FurtherKey
 
 	// Counted up to ProfileCount+1.
 	Sales, Redemptions, Vouchers int64
@@ -38,7 +39,7 @@ func (p Profile) AverageCents() int64 {
 
 // The account has the figures, so that no page adds up sales.
 const profileSQL = `
-	select ` + rowColumns + `, a.visits, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,
+	select ` + rowColumns + `, a.visits, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,` + furtherKeys + `,
 		(select given_at from loyalty.consent where tenant_id = @tenant_id and customer_id = c.id and kind = 'terms') as terms_at,
 		(select given_at from loyalty.consent where tenant_id = @tenant_id and customer_id = c.id and kind = 'offers') as offers_at,
 		(select count(*) from loyalty.customer d where d.tenant_id = @tenant_id and d.merged_into = c.id) as merged,

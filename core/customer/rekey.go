@@ -8,11 +8,12 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// keyed is a customer's phone number and its key.
+// keyed is a phone number and its key: a customer's own, or a further one.
 type keyed struct {
 	ID       core.ID
 	Phone    string
 	PhoneKey string
+	Further  bool
 }
 
 const (
@@ -27,28 +28,45 @@ func Rekey(ctx context.Context, tx *db.Tx, country string) error {
 	if err := db.TakeTime(tx); err != nil {
 		return err
 	}
-	if err := db.Queue(tx, changeCountrySQL, nil); err != nil {
+	if err := LockKeys(tx); err != nil {
 		return err
 	}
 	phones, err := db.All[keyed](ctx, tx, phonesSQL, nil)
 	if err != nil {
 		return err
 	}
-	moved, vacated, refusals := newKeys(phones, country)
+	change, refusals := newKeys(phones, country)
 	if len(refusals) > 0 {
 		return core.Invalid(core.Fields{"country": refusals})
 	}
-	for batch := range slices.Chunk(vacated, rekeyBatch) {
+	for batch := range slices.Chunk(change.vacated, rekeyBatch) {
 		if _, err := db.Exec(ctx, tx, vacateKeysSQL, db.Args{"ids": batch}); err != nil {
 			return err
 		}
 	}
-	for batch := range slices.Chunk(moved, rekeyBatch) {
+	for batch := range slices.Chunk(change.moved, rekeyBatch) {
 		ids, phoneKeys := make([]core.ID, len(batch)), make([]string, len(batch))
 		for i, m := range batch {
 			ids[i], phoneKeys[i] = m.ID, m.PhoneKey
 		}
 		if _, err := db.Exec(ctx, tx, setKeysSQL, db.Args{"ids": ids, "keys": phoneKeys}); err != nil {
+			return err
+		}
+	}
+	return rekeyFurther(ctx, tx, change)
+}
+
+func rekeyFurther(ctx context.Context, tx *db.Tx, change rekeying) error {
+	for _, step := range []struct {
+		sql  string
+		args db.Args
+	}{
+		{dropFurtherSQL, db.Args{"keys": change.dropped}},
+		{vacateFurtherSQL, db.Args{"old": change.furtherOld}},
+		{setFurtherSQL, db.Args{"old": change.furtherOld, "new": change.furtherNew}},
+		{unfoldSQL, db.Args{"ids": change.furtherOf}},
+	} {
+		if err := db.Queue(tx, step.sql, step.args); err != nil {
 			return err
 		}
 	}
@@ -63,32 +81,50 @@ func (k keyed) rekeyed(country string) string {
 	return k.PhoneKey
 }
 
-// newKeys returns the numbers with a new key; those that must give up their old key first, because
-// another number gets it; and the violations of the country.
-func newKeys(phones []keyed, country string) (moved []keyed, vacated []core.ID, refusals []core.Violation) {
+// rekeying is what a change of the country does to the keys.
+type rekeying struct {
+	moved   []keyed   // own numbers with their new keys
+	vacated []core.ID // who must give up their key first, because another number gets it
+
+	furtherOld, furtherNew []string
+	dropped                []string  // further keys that are their customers' own by now
+	furtherOf              []core.ID // whose further keys change
+}
+
+// newKeys returns what changes, and the violations of the country.
+func newKeys(phones []keyed, country string) (change rekeying, refusals []core.Violation) {
 	holders := make(map[string]int, len(phones)) // the number behind each new key
-	var old []string                             // keys of those that move
+	var old []string                             // keys of own numbers that move
 	for i, p := range phones {
 		key := p.rekeyed(country)
 		if other, taken := holders[key]; taken {
 			first := phones[other]
+			if p.Further && first.ID == p.ID {
+				change.dropped, change.furtherOf = append(change.dropped, p.PhoneKey), append(change.furtherOf, p.ID)
+				continue
+			}
 			refusals = append(refusals, core.Violation{
 				Rule: "same_phones_in_country", Other: first.Phone + " and " + p.Phone, Records: [2]core.ID{first.ID, p.ID},
 			})
 		}
 		if len(refusals) == maxRefusals {
-			return nil, nil, refusals
+			return rekeying{}, refusals
 		}
 		holders[key] = i
-		if key != p.PhoneKey {
+		switch {
+		case key == p.PhoneKey:
+		case p.Further:
+			change.furtherOld, change.furtherNew = append(change.furtherOld, p.PhoneKey), append(change.furtherNew, key)
+			change.furtherOf = append(change.furtherOf, p.ID)
+		default:
 			old = append(old, p.PhoneKey)
-			moved = append(moved, keyed{p.ID, p.Phone, key})
+			change.moved = append(change.moved, keyed{ID: p.ID, PhoneKey: key})
 		}
 	}
-	for i, m := range moved {
+	for i, m := range change.moved {
 		if _, wanted := holders[old[i]]; wanted {
-			vacated = append(vacated, m.ID)
+			change.vacated = append(change.vacated, m.ID)
 		}
 	}
-	return moved, vacated, refusals
+	return change, refusals
 }

@@ -30,22 +30,24 @@ const findAllSQL = selectCustomer + `
 		and c.merged_into is null
 	order by c.id`
 
-// A transaction that writes a phone number's key shares a lock on the country. A change of the country,
-// which changes all keys, waits for these, and they for it. A lock of the tenant's row would be written
+// A transaction that writes a phone number's or an e-mail address's key shares a lock. A change of the country, which
+// changes all keys, and a merge, which hands keys on, wait for these, and they for them. A lock of the tenant's row would be written
 // into that row by every upsert, which makes upserts six times slower.
 const lockCountrySQL = `
 	select pg_advisory_xact_lock_shared(hashtextextended('country ' || @tenant_id::bigint::text, 9))`
 
-const changeCountrySQL = `
+const lockKeysSQL = `
 	select pg_advisory_xact_lock(hashtextextended('country ' || @tenant_id::bigint::text, 9))`
 
 const (
-	selectLocked = `
-	select ` + columns + `, coalesce(c.phone_key, '') as phone_key, c.email_key,
-		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country` + fromCustomer + `
+	selectLocked = selectKeys + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
 		and c.merged_into is null`
+
+	selectKeys = `
+	select ` + columns + `, coalesce(c.phone_key, '') as phone_key, c.email_key,` + furtherKeys + `,
+		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country` + fromCustomer
 
 	lockSQL = selectLocked + `
 	for no key update of c`
@@ -63,7 +65,9 @@ const findByKeysSQL = selectCustomer + `
 		and c.id = (
 			select coalesce(
 				(select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key),
-				(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key))
+				(select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'phone' and key = @phone_key),
+				(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key),
+				(select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'email' and key = @email_key))
 		)`
 
 const (
@@ -88,6 +92,13 @@ const (
 			c.phone_key = @phone_key
 			or c.phone_key ~>=~ (@phone_key::text || ';') and c.phone_key ~<~ (@phone_key::text || '<')
 			or c.phone_end = right(@ending::text, 4) and right(c.phone_key, length(@ending::text)) = @ending::text
+			or c.id in (
+				select customer_id
+				from loyalty.customer_key
+				where tenant_id = @tenant_id
+					and kind = 'phone'
+					and (key = @phone_key or right(key, length(@ending::text)) = @ending::text)
+			)
 		)
 	order by c.phone_key = @phone_key desc, ` + lastVisitorFirst
 
@@ -100,21 +111,28 @@ const (
 	order by ` + lastVisitorFirst
 )
 
-// Returns no row if one of the keys exists, if the country is not the one by which the phone number was
-// read, or if the customers counted leave no space in the plan, whose limit is read here to apply at once.
+// Returns no row if one of the keys exists, also as a further one, if the country is not the one by which the phone
+// number was read, or if the customers counted leave no space in the plan, whose limit is read here to apply at once.
 const insertSQL = `
-	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
-	select @tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @now, @now
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded, created_at, updated_at)
+	select @tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @folded, @now, @now
 	from loyalty.tenant t
 	where t.id = @tenant_id
 		and coalesce(t.country, '') = @country
 		and (@used::bigint is null
 			or (select coalesce(p.customers_limit > @used, true) from loyalty.plan p where p.id = t.plan_id))
+		and not exists (
+			select
+			from loyalty.customer_key
+			where tenant_id = @tenant_id
+				and (kind = 'phone' and key = @phone_key or kind = 'email' and key = @email_key)
+		)
 	on conflict do nothing
 	returning id, first_name, last_name, phone, email, status,
 		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
 		unsubscribed_at, link_version`
 
+// Changes nothing if one of the keys leads to another customer.
 const updateSQL = `
 	update loyalty.customer c
 	set first_name = @first_name,
@@ -123,14 +141,37 @@ const updateSQL = `
 		phone_key = @phone_key,
 		email = @email,
 		email_key = @email_key,
+		folded = @folded,
 		status = @status,
 		updated_at = @now
 	from loyalty.account a
 	where c.tenant_id = @tenant_id
 		and c.id = @id
+		and not exists (
+			select
+			from loyalty.customer_key
+			where tenant_id = @tenant_id
+				and customer_id <> @id
+				and (kind = 'phone' and key = @phone_key and c.phone_key is distinct from @phone_key
+					or kind = 'email' and key = @email_key and c.email_key is distinct from @email_key)
+		)
 		and a.tenant_id = c.tenant_id
 		and a.customer_id = c.id
 	returning ` + columns
+
+// Also by a further key. As arrays, so that their indexes are used.
+const (
+	withPhone = `array(
+			select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key
+			union all
+			select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'phone' and key = @phone_key
+		)`
+	withEmail = `array(
+			select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key
+			union all
+			select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'email' and key = @email_key
+		)`
+)
 
 const whereTenant = `
 	where c.tenant_id = @tenant_id
@@ -147,8 +188,8 @@ var (
 			@id::uuid`)
 
 	filters = db.Filters{
-		"phone_key": "c.phone_key = @phone_key",
-		"email_key": "c.email_key = @email_key",
+		"phone_key": "c.id = any (" + withPhone + ")",
+		"email_key": "c.id = any (" + withEmail + ")",
 		"status":    "c.status = @status",
 		"from":      "c.created_at >= @from",
 		"before":    "c.created_at < @before",
@@ -200,9 +241,9 @@ var taggedRowList = db.NewList(`
 	"status":    filters["status"],
 	"from":      "g.created_at >= @from",
 	"before":    "g.created_at < @before",
-	"patterns":  "(c.search_key like any (@patterns::text[]) or c.phone_key like @dialled)",
+	"patterns":  "(coalesce(c.folded, c.search_key) like any (@patterns::text[]) or c.phone_key like @dialled)",
 
-	"all_patterns": "c.search_key like all (@all_patterns::text[])",
+	"all_patterns": "coalesce(c.folded, c.search_key) like all (@all_patterns::text[])",
 })
 
 // Found selects the IDs of the newest @found customers that a search finds.
@@ -248,6 +289,7 @@ const eraseSQL = `
 		phone_key = null,
 		email = null,
 		email_key = null,
+		folded = '',
 		note = null,
 		status = 'inactive',
 		link_version = c.link_version + 1,
@@ -259,12 +301,48 @@ const eraseSQL = `
 		and a.customer_id = c.id
 	returning ` + columns
 
+// The customers' own numbers first.
 const phonesSQL = `
-	select id, phone, phone_key
+	select id, phone, phone_key, false as further
 	from loyalty.customer
 	where tenant_id = @tenant_id
 		and phone_key is not null
-	order by id`
+	union all
+	select customer_id, text, key, true
+	from loyalty.customer_key
+	where tenant_id = @tenant_id
+		and kind = 'phone'
+	order by further, id, phone_key`
+
+const (
+	dropFurtherSQL = `
+	delete from loyalty.customer_key
+	where tenant_id = @tenant_id
+		and kind = 'phone'
+		and key = any(@keys::text[])`
+
+	// Out of the way of each other.
+	vacateFurtherSQL = `
+	update loyalty.customer_key
+	set key = 'moving ' || key
+	where tenant_id = @tenant_id
+		and kind = 'phone'
+		and key = any(@old::text[])`
+
+	setFurtherSQL = `
+	update loyalty.customer_key f
+	set key = given.new
+	from unnest(@old::text[], @new::text[]) given (old, new)
+	where f.tenant_id = @tenant_id
+		and f.kind = 'phone'
+		and f.key = 'moving ' || given.old`
+
+	unfoldSQL = `
+	update loyalty.customer
+	set folded = null
+	where tenant_id = @tenant_id
+		and id = any(@ids::uuid[])`
+)
 
 const vacateKeysSQL = `
 	update loyalty.customer
@@ -274,7 +352,8 @@ const vacateKeysSQL = `
 
 const setKeysSQL = `
 	update loyalty.customer c
-	set phone_key = given.phone_key
+	set phone_key = given.phone_key,
+		folded = null
 	from unnest(@ids::uuid[], @keys::text[]) given (id, phone_key)
 	where c.tenant_id = @tenant_id
 		and c.id = given.id`

@@ -26,10 +26,6 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 // ErrTooLarge refuses a merge of balances whose sum exceeds 64 bits.
 var ErrTooLarge = core.Refuse("merged-balance-too-large", "The two balances together exceed the largest possible balance.")
 
-// Merges of one business take turns, so that two of the same customers never meet halfway.
-const takeTurnsSQL = `
-	select pg_advisory_xact_lock(hashtextextended('merge ' || @tenant_id::bigint::text, 10))`
-
 // Merge merges a customer (a ULID) into kept, who is returned. A duplicate that is missing, erased or kept itself is
 // refused on the field "customer_ulid".
 //
@@ -43,7 +39,9 @@ func (s *Service) Merge(ctx context.Context, by core.Actor, kept core.ID, duplic
 		if check.OK("customer_ulid") && merged == kept {
 			check.Add("customer_ulid", core.InvalidChoice)
 		}
-		if err := db.Queue(tx, takeTurnsSQL, nil); err != nil {
+		// Merges of one business take turns, so that two of the same customers never meet halfway. And who looks for the
+		// duplicate's keys finds the customer who has them, before or after: no new customer comes between.
+		if err := customer.LockKeys(tx); err != nil {
 			return customer.Customer{}, err
 		}
 		if err := coupon.KeepSendsOut(ctx, tx); err != nil {

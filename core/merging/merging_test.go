@@ -1,6 +1,7 @@
 package merging_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/merging"
@@ -157,10 +159,6 @@ func TestADuplicateIsGone(t *testing.T) {
 		if slices.ContainsFunc(got.Items, func(c customer.Customer) bool { return c.ID == s.twin.ID }) {
 			t.Errorf("a search finds the duplicate: %+v", got.Items)
 		}
-	}
-	again := shoptest.Anna(s.twin.Phone)
-	if made, err := s.Customers.Upsert(ctx, s.By, again); err != nil || !made.Created {
-		t.Errorf("the phone number isn't free: %+v, %v", made, err)
 	}
 	if m, err := s.Customers.FindMerged(ctx, s.By, s.twin.ID); err != nil || m.MergedInto != s.kept.ID || m.FirstName != "Annie" {
 		t.Errorf("merged: %+v, %v", m, err)
@@ -556,6 +554,250 @@ func TestPrivacyOfADuplicate(t *testing.T) {
 	}
 	if n := s.Count("customer_merge where first_name = 'Annie'"); n != 0 {
 		t.Error("the merge still names the duplicate")
+	}
+	s.Verify()
+}
+
+func (s *shop) upsert(phone string, email *string) customer.Upserted {
+	s.T.Helper()
+	n := shoptest.Anna(phone)
+	n.Email = email
+	got, err := s.Customers.Upsert(s.T.Context(), s.By, n)
+	s.Check(err)
+	return got
+}
+
+// alsoFoundBy returns the texts of a customer's further keys.
+func (s *shop) alsoFoundBy(id core.ID) (texts []string) {
+	s.T.Helper()
+	p, err := s.Customers.Profile(s.T.Context(), s.By, id)
+	s.Check(err)
+	for _, f := range p.Further {
+		texts = append(texts, f.Text)
+	}
+	return texts
+}
+
+// A merged duplicate doesn't come back: its phone number and e-mail address lead to the kept customer everywhere.
+func TestADuplicatesKeysLeadToTheKeptCustomer(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	s.Must(s.Customers.Edit(ctx, s.By, s.kept.ID, customer.Edit{Email: core.Set("anna@example.com")}))
+	s.Check(s.merge(s.kept, s.twin))
+	phone, email := s.twin.Phone, *s.twin.Email
+	if diff := cmp.Diff([]string{phone, email}, s.alsoFoundBy(s.kept.ID)); diff != "" {
+		t.Errorf("also found by (-want +got):\n%s", diff)
+	}
+
+	for what, got := range map[string]customer.Upserted{
+		"phone":  s.upsert(phone, nil),
+		"e-mail": s.upsert(shoptest.Phone(), new("ANNIE@example.com")),
+		"both":   s.upsert(phone, &email),
+	} {
+		if got.Created || got.ID != s.kept.ID || got.Phone != s.kept.Phone {
+			t.Errorf("upsert by %s: %+v", what, got)
+		}
+	}
+	last := phone[len(phone)-4:]
+	for _, typed := range []string{phone, last} {
+		found, _, err := s.Customers.FindAtTill(ctx, s.By, typed)
+		if s.Check(err); !slices.ContainsFunc(found, func(c customer.Customer) bool { return c.ID == s.kept.ID }) {
+			t.Errorf("the till doesn't find them by %s", typed)
+		}
+	}
+	for what, f := range map[string]customer.Filter{
+		"phone": {Phone: &phone}, "email": {Email: &email}, "search": {Search: &email}, "search by number": {Search: &phone},
+		"search with the phone": {Search: new("Anna"), Phone: &phone}, "search with the e-mail": {Search: new("Anna"), Email: &email},
+	} {
+		found, err := s.Customers.List(ctx, s.By, f, core.Page{Size: 5})
+		if s.Check(err); len(found.Items) != 1 || found.Items[0].ID != s.kept.ID {
+			t.Errorf("%s finds %+v", what, found.Items)
+		}
+	}
+	imported, err := db.InTenant(ctx, s.DB, s.By, func(tx *db.Tx) (int, error) {
+		details, err := shoptest.Anna(phone).Validate("SE")
+		if err != nil {
+			return 0, err
+		}
+		all := []customer.Imported{{ID: core.NewID(tx.Now), Details: details}}
+		taken, err := customer.TakenKeys(ctx, tx, all)
+		if who, field, found := taken.Find(details); err == nil && (!found || who != s.kept.ID || field != "phone") {
+			t.Error("an import's check calls them new")
+		}
+		made, err := customer.InsertAll(ctx, tx, all)
+		return len(made), err
+	})
+	if s.Check(err); imported != 0 {
+		t.Errorf("an import makes %d", imported)
+	}
+	for _, contact := range []string{phone, email} {
+		who, err := customer.ReadContact(contact, "SE")
+		s.Check(err)
+		found, err := db.InTenant(ctx, s.DB, s.By, func(tx *db.Tx) (customer.Customer, error) { return customer.FindByContact(ctx, tx, who) })
+		if err != nil || found.ID != s.kept.ID {
+			t.Errorf("their own card by %s: %+v, %v", contact, found, err)
+		}
+	}
+	s.Verify()
+}
+
+// Another customer can't take a further key by an edit. The customer themselves can, and then it is their own.
+func TestFurtherKeysAreTaken(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	s.Must(s.Customers.Edit(ctx, s.By, s.kept.ID, customer.Edit{Email: core.Set("anna@example.com")}))
+	other := s.add("Bo", nil)
+	s.Check(s.merge(s.kept, s.twin))
+	by := core.Violation{Rule: "taken_by", Other: "Anna Lindqvist", Records: [2]core.ID{s.kept.ID}}
+	_, err := s.Customers.Edit(ctx, s.By, other.ID, customer.Edit{Phone: core.Set(s.twin.Phone), Email: core.Set("annie@example.com")})
+	shoptest.WantFields(t, err, core.Fields{"phone": {by}, "email": {by}})
+	_, err = s.Customers.Edit(ctx, s.By, other.ID, customer.Edit{FirstName: core.Set("Bosse")})
+	s.Check(err)
+
+	_, err = s.Customers.Edit(ctx, s.By, s.kept.ID, customer.Edit{Phone: core.Set(s.twin.Phone)})
+	s.Check(err)
+	if diff := cmp.Diff([]string{"annie@example.com"}, s.alsoFoundBy(s.kept.ID)); diff != "" {
+		t.Errorf("also found by (-want +got):\n%s", diff)
+	}
+	// Their number before is free, like after every edit.
+	if made := s.upsert(s.kept.Phone, nil); !made.Created {
+		t.Error("the number that was replaced isn't free")
+	}
+	s.Verify()
+}
+
+// A manager removes a further key. It is free then, and no search finds the customer by it.
+func TestRemoveAFurtherKey(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	s.Check(s.merge(s.kept, s.twin))
+	p, err := s.Customers.Profile(ctx, s.By, s.kept.ID)
+	if s.Check(err); len(p.Further) != 1 {
+		t.Fatalf("further keys: %+v", p.Further)
+	}
+	key := p.Further[0].Key
+	if _, err := s.Customers.RemoveKey(ctx, s.As(core.Cashier).By, s.kept.ID, customer.PhoneKey, key); !core.IsKind(err, core.KindForbidden) {
+		t.Errorf("as a cashier = %v", err)
+	}
+	other := s.add("Bo", nil)
+	s.Must(s.Customers.RemoveKey(ctx, s.By, other.ID, customer.PhoneKey, key)) // not theirs
+	if len(s.alsoFoundBy(s.kept.ID)) != 1 {
+		t.Error("another's key was removed")
+	}
+	for range 2 {
+		s.Must(s.Customers.RemoveKey(ctx, s.By, s.kept.ID, customer.PhoneKey, key))
+	}
+	found, err := s.Customers.List(ctx, s.By, customer.Filter{Search: &s.twin.Phone}, core.Page{Size: 5})
+	if s.Check(err); len(found.Items) != 0 || len(s.alsoFoundBy(s.kept.ID)) != 0 {
+		t.Errorf("still found: %+v", found.Items)
+	}
+	if made := s.upsert(s.twin.Phone, nil); !made.Created {
+		t.Error("the number isn't free")
+	}
+	if n := shoptest.Query[int](s.Shop, "select count(*) from loyalty.audit_entry where action = 'customer.remove_key' and subject_id = $1", s.kept.ID.String()); n != 1 {
+		t.Errorf("%d audit entries", n)
+	}
+	s.Verify()
+}
+
+// Further keys go along with the next merge, are read again when the country changes, and are in the download.
+func TestFurtherKeysMoveOn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	final := s.add("Anneli", new("anneli@example.com"))
+	s.Check(s.merge(s.kept, s.twin)) // takes over annie@example.com
+	s.Check(s.merge(final, s.kept))
+	if diff := cmp.Diff(map[string]bool{s.twin.Phone: true, s.kept.Phone: true, "annie@example.com": true}, set(s.alsoFoundBy(final.ID))); diff != "" {
+		t.Errorf("also found by (-want +got):\n%s", diff)
+	}
+	if got := s.upsert(s.twin.Phone, nil); got.ID != final.ID {
+		t.Errorf("the first duplicate's number leads to %s", got.FirstName)
+	}
+	var file bytes.Buffer
+	s.Check(privacy.NewService(s.DB).WriteData(ctx, s.By, final.ID, &file))
+	for _, text := range []string{s.twin.Phone, s.kept.Phone, "annie@example.com"} {
+		if !strings.Contains(file.String(), text) {
+			t.Errorf("the download lacks %s", text)
+		}
+	}
+	_, err := db.Platform(ctx, s.DB, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+		if err := tx.Enter(s.By.Tenant.ID); err != nil {
+			return 0, err
+		}
+		return 0, customer.Rekey(ctx, tx, "DE")
+	})
+	s.Check(err)
+	keys := shoptest.QueryAll[string](s.Shop, "select key from loyalty.customer_key where tenant_id = $1 and kind = 'phone'", s.By.Tenant.ID)
+	for _, key := range keys {
+		if !strings.HasPrefix(key, "+49") {
+			t.Errorf("after the change of the country: %s", key)
+		}
+	}
+	if len(keys) != 2 {
+		t.Errorf("keys: %v", keys)
+	}
+
+	s.Must(privacy.NewService(s.DB).Erase(ctx, s.By, final.ID))
+	if n := s.Count("customer_key"); n != 0 {
+		t.Errorf("%d keys are left after erasing", n)
+	}
+	if left := shoptest.Query[int](s.Shop, `
+		select count(*) from loyalty.customer where tenant_id = $1 and (folded like '%' || $2 || '%' or search_key like '%' || $2 || '%')`,
+		s.By.Tenant.ID, "annie@example.com"); left != 0 {
+		t.Error("a search text has the erased address")
+	}
+	s.Verify()
+}
+
+func set(texts []string) map[string]bool {
+	found := map[string]bool{}
+	for _, text := range texts {
+		found[text] = true
+	}
+	return found
+}
+
+// While duplicates are merged, their numbers are upserted and others try to take them: nobody comes back as a new
+// customer, and a number has one holder.
+func TestUpsertsDuringMerges(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	other := s.add("Bo", nil)
+	for range 15 {
+		twin := s.add("Annie", nil)
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for range 4 {
+			all.Go(func() {
+				<-start
+				for range 3 {
+					if got, err := s.Customers.Upsert(ctx, s.By, shoptest.Anna(twin.Phone)); err != nil || got.Created {
+						t.Errorf("upsert = %+v, %v", got, err)
+					}
+				}
+			})
+		}
+		all.Go(func() {
+			<-start
+			_, err := s.Customers.Edit(ctx, s.By, other.ID, customer.Edit{Phone: core.Set(twin.Phone)})
+			if taken := shoptest.Fields(t, err)["phone"]; len(taken) != 1 {
+				t.Errorf("another takes the number: %v", err)
+			}
+		})
+		all.Go(func() {
+			<-start
+			s.Check(s.merge(s.kept, twin))
+		})
+		close(start)
+		all.Wait()
+	}
+	if n := shoptest.Query[int](s.Shop, "select count(*) from loyalty.customer where tenant_id = $1 and merged_into is null", s.By.Tenant.ID); n != 3 {
+		t.Errorf("%d customers, want the kept one, Bo and the unmerged duplicate", n)
 	}
 	s.Verify()
 }

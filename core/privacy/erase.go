@@ -4,6 +4,7 @@ package privacy
 
 import (
 	"context"
+	"slices"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -25,30 +26,39 @@ const forgetSQL = `
 	from unnest(@ids::uuid[], @ulids::text[]) given (id, ulid)
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.id`
 
-// The e-mail addresses that a customer has or had, except those that another customer has now. The
-// keys come from a subquery, so that the index is used.
-const addressesSQL = `
-	with known as materialized (
-		select address, lower(address) as key
-		from (
-			select email
-			from loyalty.customer
-			where tenant_id = @tenant_id
-				and id = @id
-			union
-			select fact ->> 'email'
-			from loyalty.audit_entry e, lateral (values (e.old), (e.new)) given (fact)
-			where e.tenant_id = @tenant_id
-				and e.subject_kind = 'customer'
-				and e.subject_id = any (@ulids::text[])
-		) had (address)
-		where address is not null
-	)
-	select k.address
-	from known k
-	left join loyalty.customer o on o.tenant_id = @tenant_id and o.email_key = k.key and o.id <> @id
-	where o.id is null
-	order by k.address`
+const (
+	// The e-mail addresses that a customer has or had.
+	addressesSQL = `
+	select address
+	from (
+		select email
+		from loyalty.customer
+		where tenant_id = @tenant_id
+			and id = @id
+		union
+		select text
+		from loyalty.customer_key
+		where tenant_id = @tenant_id
+			and customer_id = @id
+			and kind = 'email'
+		union
+		select fact ->> 'email'
+		from loyalty.audit_entry e, lateral (values (e.old), (e.new)) given (fact)
+		where e.tenant_id = @tenant_id
+			and e.subject_kind = 'customer'
+			and e.subject_id = any (@ulids::text[])
+	) had (address)
+	where address is not null
+	order by address`
+
+	// Of their keys, those that another customer has now.
+	foreignKeysSQL = `
+	select email_key as key
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and email_key = any (@keys::text[])
+		and id <> @id`
+)
 
 // Erase deletes a customer's personal data: name, phone number, e-mail address, note and tags in their record
 // and in the audit log, e-mails to them, stored responses about them, and files that wait to be imported, which
@@ -111,12 +121,26 @@ func ulids(ids []core.ID) []string {
 	return texts
 }
 
-// findAddresses returns the e-mail addresses that a customer has or had, also as a duplicate.
+// findAddresses returns the e-mail addresses that a customer has or had, also as a duplicate, except those that
+// another customer has now.
 func findAddresses(ctx context.Context, tx *db.Tx, id core.ID, everyone []core.ID) ([]string, error) {
 	found, err := db.All[struct{ Address string }](ctx, tx, addressesSQL, db.Args{"id": id, "ulids": ulids(everyone)})
-	list := make([]string, len(found))
-	for i, f := range found {
-		list[i] = f.Address
+	if err != nil || len(found) == 0 {
+		return nil, err
 	}
-	return list, err
+	keys := make([]string, len(found))
+	for i, f := range found {
+		keys[i] = core.EmailKey(f.Address)
+	}
+	foreign, err := db.All[struct{ Key string }](ctx, tx, foreignKeysSQL, db.Args{"id": id, "keys": keys})
+	if err != nil {
+		return nil, err
+	}
+	var own []string
+	for i, f := range found {
+		if !slices.ContainsFunc(foreign, func(other struct{ Key string }) bool { return other.Key == keys[i] }) {
+			own = append(own, f.Address)
+		}
+	}
+	return own, nil
 }

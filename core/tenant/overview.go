@@ -3,7 +3,6 @@ package tenant
 import (
 	"context"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -142,9 +141,6 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, p OverviewFilter)
 func (p OverviewFilter) args() (filter, part db.Args, err error) {
 	check := core.NewCheck(p.Malformed)
 	search := check.OptionalText("search", p.Search, maxText)
-	if search != nil {
-		search = new(strings.ToLower(*search))
-	}
 	if p.Condition != nil {
 		core.OneOf(check, "status", Condition(*p.Condition), IsSuspended, IsLate, IsSettingUp, IsActive)
 	}
@@ -153,7 +149,11 @@ func (p OverviewFilter) args() (filter, part db.Args, err error) {
 		order = SortOrder(*p.Order)
 		core.OneOf(check, "sort", order, ByActivity, ByName, ByPlan, ByCustomers, BySales, ByCreation)
 	}
-	filter = db.Args{"search": search, "plan": p.PlanID, "country": p.Country}
+	var emailKey *string
+	if search != nil {
+		emailKey = new(core.EmailKey(*search))
+	}
+	filter = db.Args{"search": search, "email_key": emailKey, "plan": p.PlanID, "country": p.Country}
 	part = maps.Clone(filter)
 	part["condition"], part["order"] = p.Condition, string(order)
 	// By default texts begin with A, figures with the highest.

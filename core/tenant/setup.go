@@ -209,7 +209,7 @@ func (s *Service) MailSetupLink(ctx context.Context, by core.Actor, id core.Tena
 			return err
 		}
 		// Locked: they may be choosing their password at the same time.
-		owner, err := db.One[setupOwner](ctx, tx, setupOwnerSQL, db.Args{"email": t.Email})
+		owner, err := db.One[setupOwner](ctx, tx, setupOwnerSQL, db.Args{"email_key": core.EmailKey(t.Email)})
 		if err != nil {
 			return err
 		}

@@ -189,10 +189,17 @@ var overviewFilters = db.Filters{
 	"country":   "c.country = @country",
 	// Without an index: there are thousands of tenants, not millions.
 	"search": `(
-			strpos(lower(c.name), @search) > 0
-			or strpos(c.slug, @search) > 0
-			or strpos(lower(c.email), @search) > 0
-			or exists (select from loyalty.staff s where s.tenant_id = c.id and s.role = 'owner' and s.status = 'active' and strpos(s.email_key, @search) > 0)
+			strpos(loyalty.fold(c.name), loyalty.fold(@search)) > 0
+			or strpos(c.slug, loyalty.fold(@search)) > 0
+			or strpos(loyalty.fold(c.email), loyalty.fold(@search)) > 0
+			or exists (
+				select
+				from loyalty.staff s
+				where s.tenant_id = c.id
+					and s.role = 'owner'
+					and s.status = 'active'
+					and (strpos(loyalty.fold(s.email), loyalty.fold(@search)) > 0 or s.email_key = @email_key)
+			)
 		)`,
 }
 
@@ -283,6 +290,6 @@ const setupOwnerSQL = `
 	where s.tenant_id = @tenant_id
 		and s.role = 'owner'
 		and s.status = 'active'
-	order by lower(s.email) = lower(@email) desc, s.id
+	order by s.email_key = @email_key desc, s.id
 	limit 1
 	for no key update of s`

@@ -59,3 +59,13 @@ const emailSQL = `
 		from loyalty.customer
 		where email_key is not null
 	)` + tally
+
+const furtherKeySQL = `
+	with judged as (
+		select f.tenant_id, f.customer_id as id,
+			c.id is null or c.merged_into is not null or c.phone_key is null or o.id is not null as wrong
+		from loyalty.customer_key f
+		left join loyalty.customer c on c.id = f.customer_id and c.tenant_id = f.tenant_id
+		left join loyalty.customer o on o.tenant_id = f.tenant_id
+			and case when f.kind = 'phone' then o.phone_key else o.email_key end = f.key
+	)` + tally

@@ -59,6 +59,7 @@ var checks = []struct{ claim, sql string }{
 	{"No external reference names two sales of a tenant.", referenceSQL},
 	{"No phone number belongs to two customers of a tenant.", phoneSQL},
 	{"No e-mail address belongs to two customers of a tenant.", emailSQL},
+	{"No further phone number or e-mail address is another customer's, and each leads to one who wasn't merged or erased.", furtherKeySQL},
 	{"Every API token belongs to the tenant of its person.", tokenSQL},
 	{"Every invitation is for a person of its tenant.", invitationSQL},
 	{"Every tenant has an owner.", ownerSQL},

@@ -114,6 +114,7 @@ var ruleMessages = map[string]string{
 	"six_digits":             "Enter the 6 digits of the PIN",
 	"stray_quote":            "Unexpected quotation mark. Remove it or double it",
 	"taken":                  "This {label} is already in use",
+	"taken_by":               "This {label} leads to {other}. Remove it from their profile first",
 	"too_many_values":        "{other} values for {limit} columns. Put values that contain the separator in quotation marks",
 	"unclosed_quote":         "Unclosed quotation mark: rows {other} to {limit} can't be told apart",
 	"unknown_customer":       "There is no customer {other}",

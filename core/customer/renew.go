@@ -1,0 +1,219 @@
+package customer
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+)
+
+// renewKeys is the job that computes the keys of customers again whose rows an earlier build wrote, or a change of
+// the country: search texts and keys are made here and not in the database.
+type renewKeys struct{}
+
+// Kind names the job in the queue.
+func (renewKeys) Kind() string { return "customer_keys" }
+
+const (
+	renewEvery = 10 * time.Minute
+	renewBatch = 500 // customers
+)
+
+// RegisterRenewal registers the job that renews keys.
+func RegisterRenewal(d *db.DB, jobs *job.Queue, log *slog.Logger) {
+	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ renewKeys) error { return RenewKeys(ctx, d, log) })
+	job.Every(jobs, river.PeriodicInterval(renewEvery), renewKeys{})
+}
+
+const (
+	unfoldedTenantSQL = `
+	select loyalty.unfolded_tenant()`
+
+	unfoldedSQL = selectKeys + `
+	where c.tenant_id = @tenant_id
+		and c.folded is null
+		and c.phone_key is not null
+	order by c.id
+	limit @limit
+	for no key update of c`
+
+	// Of the keys, those that lead to customers.
+	holdersSQL = `
+	select 'phone' as kind, phone_key as key, id
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and phone_key = any (@phone_keys::text[])
+	union all
+	select 'email', email_key, id
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and email_key = any (@email_keys::text[])
+	union all
+	select kind, key, customer_id
+	from loyalty.customer_key
+	where tenant_id = @tenant_id
+		and (kind = 'phone' and key = any (@phone_keys::text[]) or kind = 'email' and key = any (@email_keys::text[]))`
+
+	renewSQL = `
+	update loyalty.customer c
+	set phone_key = given.phone_key,
+		email_key = given.email_key,
+		folded = given.folded
+	from unnest(@ids::uuid[], @phone_keys::text[], @email_keys::text[], @folded::text[]) given (id, phone_key, email_key, folded)
+	where c.tenant_id = @tenant_id
+		and c.id = given.id`
+
+	tagKeysSQL = `
+	select customer_id, key, tag
+	from loyalty.customer_tag
+	where tenant_id = @tenant_id
+		and customer_id = any (@ids::uuid[])
+	order by customer_id, key`
+
+	renewTagsSQL = `
+	update loyalty.customer_tag g
+	set key = given.new
+	from unnest(@ids::uuid[], @old::text[], @new::text[]) given (id, old, new)
+	where g.tenant_id = @tenant_id
+		and g.customer_id = given.id
+		and g.key = given.old`
+)
+
+// RenewKeys computes the search texts and keys of customers that wait for it, batch by batch. A customer whose new
+// key is another's keeps the old one, and the audit log says so. A number that can't be read keeps its key.
+func RenewKeys(ctx context.Context, d *db.DB, log *slog.Logger) error {
+	return job.Drain(ctx, d, "customer keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		tenant, err := db.Value[*int64](ctx, tx, unfoldedTenantSQL, nil)
+		if err != nil || tenant == nil {
+			return 0, err
+		}
+		if err := tx.Enter(core.TenantID(*tenant)); err != nil {
+			return 0, err
+		}
+		if err := LockCountry(tx); err != nil {
+			return 0, err
+		}
+		waiting, err := db.All[lockedCustomer](ctx, tx, unfoldedSQL, db.Args{"limit": renewBatch})
+		if err != nil {
+			return 0, err
+		}
+		same, err := renew(ctx, tx, waiting)
+		if len(same) > 0 {
+			log.WarnContext(ctx, "customers with the same phone number or e-mail address", slog.Int64("tenant", *tenant), slog.Int("count", len(same)))
+		}
+		return int64(len(waiting)), err
+	})
+}
+
+// renew computes the keys of locked customers, and returns those whose new key is another's.
+func renew(ctx context.Context, tx *db.Tx, waiting []lockedCustomer) (same []core.ID, err error) {
+	wanted := make([]Details, len(waiting))
+	var phones, emails []string
+	for i, c := range waiting {
+		wanted[i] = c.renewed()
+		if wanted[i].PhoneKey != c.PhoneKey {
+			phones = append(phones, wanted[i].PhoneKey)
+		}
+		if c.EmailKey != nil && *wanted[i].EmailKey != *c.EmailKey {
+			emails = append(emails, *wanted[i].EmailKey)
+		}
+	}
+	holders := map[FurtherKey]core.ID{}
+	if len(phones)+len(emails) > 0 {
+		found, err := db.All[struct {
+			Kind KeyKind
+			Key  string
+			ID   core.ID
+		}](ctx, tx, holdersSQL, db.Args{"phone_keys": phones, "email_keys": emails})
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range found {
+			holders[FurtherKey{Kind: h.Kind, Key: h.Key}] = h.ID
+		}
+	}
+	// isFree takes a key for a customer, or writes into the audit log who has it.
+	isFree := func(kind KeyKind, key string, of core.ID) (bool, error) {
+		holder, taken := holders[FurtherKey{Kind: kind, Key: key}]
+		if !taken || holder == of {
+			holders[FurtherKey{Kind: kind, Key: key}] = of
+			return true, nil
+		}
+		same = append(same, of)
+		return false, audit.Write(tx, core.System(core.Tenant{ID: tx.Tenant}, "customer keys"), audit.Entry{
+			Action: "customer.same_key", Subject: "customer", ID: of.String(), New: map[string]any{"field": kind, "same_as": holder.String()},
+		})
+	}
+	n := len(waiting)
+	ids, phoneKeys, emailKeys, folded := make([]core.ID, n), make([]string, n), make([]*string, n), make([]string, n)
+	for i, c := range waiting {
+		to := wanted[i]
+		if to.PhoneKey != c.PhoneKey {
+			if free, err := isFree(PhoneKey, to.PhoneKey, c.ID); err != nil {
+				return nil, err
+			} else if !free {
+				to.PhoneKey = c.PhoneKey
+			}
+		}
+		if c.EmailKey != nil && *to.EmailKey != *c.EmailKey {
+			if free, err := isFree(EmailKey, *to.EmailKey, c.ID); err != nil {
+				return nil, err
+			} else if !free {
+				to.EmailKey = c.EmailKey
+			}
+		}
+		ids[i], phoneKeys[i], emailKeys[i], folded[i] = c.ID, to.PhoneKey, to.EmailKey, to.searchText(c.Further)
+	}
+	if err := renewTags(ctx, tx, ids); err != nil {
+		return nil, err
+	}
+	return same, db.Queue(tx, renewSQL, db.Args{"ids": ids, "phone_keys": phoneKeys, "email_keys": emailKeys, "folded": folded})
+}
+
+// renewed returns a customer's details with the keys that they would have as a new one.
+func (c lockedCustomer) renewed() Details {
+	d := c.details()
+	d.PhoneKey = keyed{Phone: c.Phone, PhoneKey: c.PhoneKey}.rekeyed(c.Country)
+	if d.Email != nil && d.EmailKey != nil {
+		d.EmailKey = new(core.EmailKey(*d.Email))
+	}
+	return d
+}
+
+func renewTags(ctx context.Context, tx *db.Tx, of []core.ID) error {
+	tags, err := db.All[struct {
+		CustomerID core.ID
+		Key, Tag   string
+	}](ctx, tx, tagKeysSQL, db.Args{"ids": of})
+	if err != nil {
+		return err
+	}
+	type tagOf struct {
+		customer core.ID
+		key      string
+	}
+	known := map[tagOf]bool{}
+	for _, t := range tags {
+		known[tagOf{t.CustomerID, t.Key}] = true
+	}
+	var ids []core.ID
+	var before, after []string
+	for _, t := range tags {
+		key := tagKey(t.Tag)
+		if known[tagOf{t.CustomerID, key}] {
+			continue
+		}
+		known[tagOf{t.CustomerID, key}] = true
+		ids, before, after = append(ids, t.CustomerID), append(before, t.Key), append(after, key)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return db.Queue(tx, renewTagsSQL, db.Args{"ids": ids, "old": before, "new": after})
+}
