@@ -149,11 +149,7 @@ func (p OverviewFilter) args() (filter, part db.Args, err error) {
 		order = SortOrder(*p.Order)
 		core.OneOf(check, "sort", order, ByActivity, ByName, ByPlan, ByCustomers, BySales, ByCreation)
 	}
-	var emailKey *string
-	if search != nil {
-		emailKey = new(core.EmailKey(*search))
-	}
-	filter = db.Args{"search": search, "email_key": emailKey, "plan": p.PlanID, "country": p.Country}
+	filter = db.Args{"search": search, "plan": p.PlanID, "country": p.Country}
 	part = maps.Clone(filter)
 	part["condition"], part["order"] = p.Condition, string(order)
 	// By default texts begin with A, figures with the highest.

@@ -198,7 +198,7 @@ var overviewFilters = db.Filters{
 				where s.tenant_id = c.id
 					and s.role = 'owner'
 					and s.status = 'active'
-					and (strpos(loyalty.fold(s.email), loyalty.fold(@search)) > 0 or s.email_key = @email_key)
+					and (strpos(loyalty.fold(s.email), loyalty.fold(@search)) > 0 or strpos(s.email_key, loyalty.fold(@search)) > 0)
 			)
 		)`,
 }

@@ -441,6 +441,10 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"No external reference", "a receipt twice", "update loyalty.transaction set external_reference = 'R-1'"},
 		{"No phone number", "one phone", "update loyalty.customer set phone_key = '+46701740605'"},
 		{"No e-mail address", "one address", "update loyalty.customer set email_key = 'anna@example.com'"},
+		{"No further phone number", "own ones", `
+			insert into loyalty.customer_key (tenant_id, kind, key, customer_id, text, created_at)
+			select tenant_id, 'phone', phone_key, id, phone, now() from loyalty.customer where phone_key is not null`},
+		{"No further phone number", "a merged customer's", "update loyalty.customer_key set customer_id = " + gone},
 		{"Every API token", "another tenant's", anotherTenant + `
 			insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
 			select (select id from loyalty.tenant where slug = 'other'), id, 'Till', '', '{}', now() from loyalty.staff`},

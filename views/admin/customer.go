@@ -29,8 +29,13 @@ type CustomerDetail struct {
 	Merged     string // "2 merged customers"; "": none
 	History    History
 
+	AlsoFoundBy []FurtherKey
+
 	SubscribePath, UnsubscribePath string // "": not possible
 }
+
+// FurtherKey is a phone number or an e-mail address by which a customer is also found.
+type FurtherKey struct{ Kind, Key, Text string }
 
 // ProfileBalance is a customer's balances, and the way to the next reward.
 type ProfileBalance struct {

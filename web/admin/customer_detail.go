@@ -121,6 +121,9 @@ func (a *Admin) customerDetail(c echo.Context, of customer.Profile) (views.Custo
 	if of.Merged > 0 {
 		v.Merged = "Includes " + page.Count(of.Merged, "merged customer", "merged customers")
 	}
+	for _, f := range of.Further {
+		v.AlsoFoundBy = append(v.AlsoFoundBy, views.FurtherKey{Kind: string(f.Kind), Key: f.Key, Text: f.Text})
+	}
 	for _, tag := range of.Tags {
 		v.Tags = append(v.Tags, ui.Pair{Name: tag, Value: page.WithQuery(customersPath, "tag", tag)})
 	}

@@ -204,7 +204,7 @@ func TestCustomerActionsByRole(t *testing.T) {
 			t.Errorf("a cashier's %s = %d, want 403", p, a.Code)
 		}
 	}
-	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove", "/merge"} {
+	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove", "/keys/remove", "/merge"} {
 		if a := cashier.Post(s.path()+p, webtest.Form("understood", "1")); a.Code != http.StatusForbidden {
 			t.Errorf("a cashier's POST %s = %d, want 403", p, a.Code)
 		}
@@ -227,7 +227,7 @@ func TestCustomerOfAnotherBusinessIsNotFound(t *testing.T) {
 			t.Errorf("its fragment %q = %d, want 404", p, a.Code)
 		}
 	}
-	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove", "/merge"} {
+	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate", "/note", "/tags", "/tags/remove", "/keys/remove", "/merge"} {
 		sent := webtest.Form("note", "x", "tag", "x", "first_name", "X", "last_name", "X", "phone", "070 1", "unit", "points", "amount", "5", "reason", "x", "understood", "1")
 		if a := stranger.Post(s.path()+p, sent); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s = %d, want 404", p, a.Code)

@@ -109,18 +109,31 @@ func mergeRows(p merging.Preview) []views.MergeRow {
 		subscribed = mails(p.Merged)
 	}
 	tags := mergedTags(p.Kept.Tags, p.Merged.Tags)
+	further := append([]string{p.Merged.Phone}, alsoFoundBy(p.Merged)...)
+	if p.Kept.Email != nil && p.Merged.Email != nil {
+		further = append(further, *p.Merged.Email)
+	}
 	rows := []views.MergeRow{
 		{Label: "Points", Kept: page.Number(p.Kept.PointsBalance), Merged: page.Number(p.Merged.PointsBalance), Result: page.Number(p.Points)},
 		{Label: "Stamps", Kept: page.Number(p.Kept.StampsBalance), Merged: page.Number(p.Merged.StampsBalance), Result: page.Number(p.Stamps)},
 		{Label: "Name", Kept: page.CustomerName(p.Kept.Customer), Merged: page.CustomerName(p.Merged.Customer), Result: page.CustomerName(p.Kept.Customer)},
 		{Label: "Phone", Kept: p.Kept.Phone, Merged: p.Merged.Phone, Result: p.Kept.Phone},
 		{Label: "E-mail", Kept: none(p.Kept.Email), Merged: none(p.Merged.Email), Result: none(cmp.Or(p.Kept.Email, p.Merged.Email))},
+		{Label: "Also found by", Kept: joined(alsoFoundBy(p.Kept)), Merged: joined(alsoFoundBy(p.Merged)), Result: joined(append(alsoFoundBy(p.Kept), further...))},
 		{Label: "Coupon e-mails", Kept: mails(p.Kept), Merged: mails(p.Merged), Result: subscribed},
 		{Label: "Status", Kept: customerStatus(p.Kept.Customer).Label, Merged: customerStatus(p.Merged.Customer).Label, Result: customerStatus(p.Kept.Customer).Label},
 		{Label: "Note", Kept: none(p.Kept.Note), Merged: none(p.Merged.Note), Result: none(cmp.Or(p.Kept.Note, p.Merged.Note))},
 		{Label: "Tags", Kept: joined(p.Kept.Tags), Merged: joined(p.Merged.Tags), Result: joined(tags)},
 	}
 	return rows
+}
+
+// alsoFoundBy returns a customer's further phone numbers and e-mail addresses.
+func alsoFoundBy(of customer.Profile) (texts []string) {
+	for _, f := range of.Further {
+		texts = append(texts, f.Text)
+	}
+	return texts
 }
 
 func joined(tags []string) string { return cmp.Or(strings.Join(tags, ", "), "–") }
@@ -131,7 +144,7 @@ func mergedTags(kept, merged []string) []string {
 	for _, tag := range merged {
 		known := false
 		for _, k := range kept {
-			known = known || strings.EqualFold(k, tag)
+			known = known || core.Fold(k) == core.Fold(tag)
 		}
 		if !known && len(tags) < customer.MaxTags {
 			tags = append(tags, tag)

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -52,6 +53,13 @@ func TestMergeDuplicate(t *testing.T) {
 	if !done.Flashed(ui.Done, "merged into Elsa Berg <b>") || done.Text(".profile-amounts") != "30 points 2 stamps" {
 		t.Errorf("merged: %q", done.Text("main"))
 	}
+	if got := asked.Text(".merge-table"); !strings.Contains(got, "Also found by – – "+twin.Phone) {
+		t.Errorf("the preview doesn't say by what they are found: %q", got)
+	}
+	if got := s.signedIn(core.Cashier).Get(s.path()); got.Text(".profile-further li") != twin.Phone || got.Find(".profile-further form").Length() != 0 {
+		t.Errorf("a cashier reads %q", got.Text(".profile-further"))
+	}
+	further := webtest.Form("kind", done.Value(".profile-further [name=kind]"), "key", done.Value(".profile-further [name=key]"))
 	if again := manager.Post(s.path()+"/merge", sent); again.Code != http.StatusSeeOther || again.Header().Get("Location") != s.path() {
 		t.Errorf("a second click: %d %q", again.Code, again.Text("main"))
 	}
@@ -59,6 +67,14 @@ func TestMergeDuplicate(t *testing.T) {
 		t.Errorf("timeline: %q", got)
 	}
 
+	taken := manager.Post("/admin/customers/"+other.ID.String()+"/edit", webtest.Form("original", "phone="+url.QueryEscape(other.Phone), "phone", twin.Phone))
+	if got := taken.Text(".invalid-feedback"); taken.Code != http.StatusUnprocessableEntity || !strings.Contains(got, "leads to Elsa Berg <b>") {
+		t.Errorf("another takes the number: %d %q", taken.Code, got)
+	}
+	removed := manager.Submit(s.path()+"/keys/remove", further)
+	if !removed.Flashed(ui.Done, "no longer found") || removed.Find(".profile-further").Length() != 0 {
+		t.Errorf("after removing: %q", removed.Text(".profile-further"))
+	}
 	old := "/admin/customers/" + twin.ID.String()
 	if a := s.signedIn(core.Cashier).Ask(http.MethodGet, old); a.Code != http.StatusSeeOther || a.Header().Get("Location") != s.path() {
 		t.Errorf("the old address: %d %q", a.Code, a.Header().Get("Location"))

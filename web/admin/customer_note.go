@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// customerNoteRoutes edit what the staff write about a customer. Cashiers read it.
+// customerNoteRoutes edit what the staff write about a customer, and by what else they are found. Cashiers read it.
 func (a *Admin) customerNoteRoutes() []route {
 	const one = customersPath + "/:ulid"
 	return []route{
@@ -21,6 +21,7 @@ func (a *Admin) customerNoteRoutes() []route {
 		{method: get, path: one + "/tags", least: core.Manager, handle: a.askTags},
 		{method: post, path: one + "/tags", least: core.Manager, handle: a.changeTag(a.Customers.AddTag)},
 		{method: post, path: one + "/tags/remove", least: core.Manager, handle: a.changeTag(a.Customers.RemoveTag)},
+		{method: post, path: one + "/keys/remove", least: core.Manager, handle: a.removeKey},
 	}
 }
 
@@ -115,4 +116,20 @@ func (a *Admin) changeTag(change func(context.Context, core.Actor, core.ID, *str
 			Done:    func(struct{}) string { return "Tags saved." },
 		})
 	}
+}
+
+// removeKey removes a number or an address by which a customer was also found.
+func (a *Admin) removeKey(c echo.Context) error {
+	found, err := a.editableProfile(c)
+	if err != nil {
+		return err
+	}
+	return page.Submit(a.Kit, c, page.Submission[struct{}]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (struct{}, error) {
+			_, err := a.Customers.RemoveKey(ctx, by, found.ID, customer.KeyKind(form.Value("kind")), form.Value("key"))
+			return struct{}{}, err
+		},
+		To:   page.To[struct{}](customerPath(found.ID)),
+		Done: func(struct{}) string { return page.CustomerName(found.Customer) + " is no longer found by it." },
+	})
 }

@@ -121,7 +121,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 func tagOptions(tags []string, selected string) []ui.Option {
 	options := []ui.Option{{Label: "Any tag"}}
 	for _, tag := range tags {
-		if strings.EqualFold(tag, selected) {
+		if core.Fold(tag) == core.Fold(selected) {
 			tag, selected = selected, ""
 		}
 		options = append(options, ui.Option{Value: tag, Label: tag})

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/labstack/echo/v4"
 
@@ -134,7 +133,7 @@ func (a *Admin) searchVoucher(c echo.Context, text string) (*views.SearchedVouch
 
 func searchedCustomer(r customer.Row, search string, now time.Time, zone *time.Location) views.SearchedCustomer {
 	facts := r.Phone
-	if r.Email != nil && !strings.Contains(strings.ToLower(facts), strings.ToLower(search)) && strings.Contains(strings.ToLower(*r.Email), strings.ToLower(search)) {
+	if r.Email != nil && !strings.Contains(core.Fold(facts), core.Fold(search)) && strings.Contains(core.Fold(*r.Email), core.Fold(search)) {
 		facts = *r.Email
 	}
 	if r.LastVisit != nil {
@@ -156,20 +155,23 @@ func searchedCustomer(r customer.Row, search string, now time.Time, zone *time.L
 	return v
 }
 
-// mark marks the words of a search in a text, whatever their capitals.
+// mark marks the words of a search in a text, as a search finds them (core.Fold).
 func mark(text, search string) (parts []views.Marked) {
 	runes := []rune(text)
-	lower := make([]rune, len(runes))
+	var folded []rune
+	var from []int // the place in the text of each folded character: ß is folded to two
 	for i, r := range runes {
-		lower[i] = unicode.ToLower(r)
+		for _, f := range core.Fold(string(r)) {
+			folded, from = append(folded, f), append(from, i)
+		}
 	}
 	hit := make([]bool, len(runes))
-	for word := range strings.FieldsSeq(strings.ToLower(search)) {
+	for word := range strings.FieldsSeq(core.Fold(search)) {
 		w := []rune(word)
-		for at := 0; at+len(w) <= len(lower); at++ {
-			if string(lower[at:at+len(w)]) == word {
+		for at := 0; at+len(w) <= len(folded); at++ {
+			if string(folded[at:at+len(w)]) == word {
 				for i := range w {
-					hit[at+i] = true
+					hit[from[at+i]] = true
 				}
 			}
 		}

@@ -105,3 +105,16 @@ func TestCustomerPicker(t *testing.T) {
 		t.Errorf("Enter of two: %q", several.Text("body"))
 	}
 }
+
+// A search marks what it found, however its letters are written.
+func TestSearchMarksEveryFormOfALetter(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	s.add("İrem", "Groß", "070 174 06 05")
+	for search, want := range map[string]string{"irem": "İrem", "GROSS": "Groß", "ßen": ""} {
+		found := s.signedIn(core.Cashier).Ask(http.MethodGet, "/admin/search?search="+url.QueryEscape(search), "Hx-Request", "true")
+		if got := found.Text("mark"); got != want {
+			t.Errorf("%q marks %q, want %q", search, got, want)
+		}
+	}
+}
