@@ -302,7 +302,7 @@ func TestUpsertRefuses(t *testing.T) {
 	}
 	longest := customer.New{
 		FirstName: new(strings.Repeat("å", 100)), LastName: new(strings.Repeat("ö", 100)),
-		Phone: new("0701740605" + strings.Repeat("-", 20)), Email: new("åsa@exämple.com"),
+		Phone: new(strings.Repeat("1", 30)), Email: new("åsa@exämple.com"),
 	}
 	if _, err := s.Customers.Upsert(t.Context(), s.By, longest); err != nil {
 		t.Errorf("as long as may be: %v", err)

@@ -19,7 +19,7 @@ var (
 	RoundedPhone = core.Violation{Rule: "rounded_phone"} // a spreadsheet left its first digits
 )
 
-// The fewest digits of a phone number, and the most: the latter by ITU-T E.164.
+// The fewest digits of a phone number, and the most by ITU-T E.164.
 const (
 	minDigits = 3
 	maxDigits = 15
@@ -36,7 +36,8 @@ type phone struct {
 // readPhone reads a phone number as dialled in a country, or says why it can't: one that is read as another, or
 // under a second key, would become a second customer or another person.
 //
-// Digits are the key only of numbers that are shorter than the country's, and where there is no country.
+// Digits are the key only where there is no country, of numbers that are shorter than the country's, and of those that
+// are longer than any phone number: programs send a card's number for customers without a phone.
 func readPhone(text, country string) (phone, *core.Violation) {
 	p := phone{text: cleanPhone(text)}
 	if len(p.text) > longestRead {
@@ -51,12 +52,10 @@ func readPhone(text, country string) (phone, *core.Violation) {
 	case phoneLike.MatchString(number):
 		p.key = numberKey(number, country)
 	}
-	switch {
-	case p.key == "" && areSideBySide(number, country):
-		return p, &OnePhone
-	case p.key == "":
+	if p.key == "" {
 		return p, &core.MustBePhone
-	case ext != "":
+	}
+	if ext != "" {
 		p.key += ";ext=" + ext
 	}
 	return p, nil
@@ -65,7 +64,7 @@ func readPhone(text, country string) (phone, *core.Violation) {
 // numberKey returns the key of a number without its extension, or "".
 func numberKey(number, country string) string {
 	digits := notDigits.ReplaceAllString(number, "")
-	if len(digits) < minDigits || len(digits) > maxDigits+len("00") {
+	if len(digits) < minDigits {
 		return ""
 	}
 	known, reason := parsePhone(number, country)
@@ -79,7 +78,7 @@ func numberKey(number, country string) string {
 		return phonenumbers.Format(known, phonenumbers.E164)
 	case strings.Contains(number, "+"):
 		return ""
-	case country == "" && len(digits) <= maxDigits, reason == phonenumbers.TOO_SHORT:
+	case country == "", reason == phonenumbers.TOO_SHORT, len(digits) > maxDigits && digits[:2] != "00":
 		return digits
 	}
 	return ""
@@ -152,14 +151,16 @@ func cutExtension(text string) (number, ext string) {
 	return text, ""
 }
 
-// hasSeveral reports whether a text is more than one number: one of its parts is a whole number.
+// hasSeveral reports whether a text is more than one number: one of its parts is a whole number, or it is two whole
+// ones with a space between them.
 func hasSeveral(text, country string) bool {
 	parts := between.Split(text, -1)
-	return len(parts) > 1 && slices.ContainsFunc(parts, func(part string) bool { return isWhole(part, country) })
-}
-
-// areSideBySide reports whether a text is two whole numbers with a space between them.
-func areSideBySide(text, country string) bool {
+	if len(parts) > 1 && slices.ContainsFunc(parts, func(part string) bool { return isWhole(part, country) }) {
+		return true
+	}
+	if number, _ := parsePhone(text, country); number != nil {
+		return false
+	}
 	words := strings.Fields(text)
 	for i := 1; i < len(words); i++ {
 		if isWhole(strings.Join(words[:i], " "), country) && isWhole(strings.Join(words[i:], " "), country) {
