@@ -108,7 +108,7 @@ func TestOverview(t *testing.T) {
 		"part of a name":       {tenant.OverviewFilter{Search: new(" ÅRO")}, []string{"aro"}},
 		"part of a slug":       {tenant.OverviewFilter{Search: new("lou")}, []string{"cloud"}},
 		"an address":           {tenant.OverviewFilter{Search: new("DELTA@example")}, []string{"delta"}},
-		"letters with marks":   {tenant.OverviewFilter{Search: new("A\u030aRO")}, []string{"aro"}},
+		"letters with marks":   {tenant.OverviewFilter{Search: new("ÅＲＯ")}, []string{"aro"}},
 		"no pattern":           {tenant.OverviewFilter{Search: new("%")}, nil},
 		"late":                 {tenant.OverviewFilter{Condition: new("late")}, []string{"cloud"}},
 		"suspended, not late":  {tenant.OverviewFilter{Condition: new("suspended")}, []string{"echo"}},
