@@ -67,6 +67,9 @@ func numberKey(number, country string) string {
 	if len(digits) < minDigits {
 		return ""
 	}
+	if strings.Trim(digits, "0") == "" {
+		return digits // who has none: an import shows that rows share it
+	}
 	known, reason := parsePhone(number, country)
 	// 00 means what + means, also where other digits are dialled.
 	if rest, abroad := strings.CutPrefix(digits, "00"); abroad && number[0] != '+' && !isWhole(number, country) {
@@ -111,14 +114,14 @@ var (
 	phoneLike = regexp.MustCompile(`^[\s(]*\+*` + phoneMarks + `*[0-9](?:[0-9]|` + phoneMarks + `)*$`)
 
 	// rounded matches a number as spreadsheets write large ones: 4.67E+10.
-	rounded = regexp.MustCompile(`^[+-]?[0-9]+(?:[.,][0-9]*)?[eE][+-]?[0-9]+$`)
+	rounded = regexp.MustCompile(`^[+-]?[0-9]+(?:[.,٫][0-9]*)?\s*[eE]\s*[+-]?[0-9]+$`)
 
 	// What spreadsheets and links put around a number.
 	wrappedBefore = regexp.MustCompile("^(?:[=\"'`´‘’“”„«»\\s]|(?i:tel|callto)\\b[.:/]*)+")
 	wrappedAfter  = regexp.MustCompile("[\"'`´‘’“”«»;,.\\s]+$")
 
 	// A whole number as programs write it that read a spreadsheet: 46705935836.0.
-	wholeFraction = regexp.MustCompile(`^(\+?[0-9]{7,})\.0+$`)
+	wholeFraction = regexp.MustCompile(`^(\+?[0-9]{7,})[.,]0+$`)
 
 	// An extension, in several languages and as in links (;ext=101).
 	extension = regexp.MustCompile(`(?i)^(.*[0-9)])\s*[,;]?\s*` +
