@@ -21,6 +21,7 @@ import (
 type model struct {
 	zone        *time.Location
 	customers   shelf[customer.Customer]
+	further     map[string]core.ID // the customers of further keys
 	types       map[int64]*transaction.Type
 	sales       shelf[transaction.Transaction]
 	rewards     shelf[reward.Reward]
@@ -119,6 +120,15 @@ func checkEmail(f core.Fields, email *string) {
 
 func samePhone(c *customer.Customer, phone string) bool { return phoneKey(c.Phone) == phoneKey(phone) }
 
+// furtherKeys returns what a phone number and an e-mail address are called among the further keys, by their fields.
+func furtherKeys(phone string, email *string) map[string]string {
+	keys := map[string]string{"phone": "phone " + phoneKey(phone)}
+	if email != nil {
+		keys["email"] = "email " + strings.ToLower(*email)
+	}
+	return keys
+}
+
 func sameEmail(c *customer.Customer, email *string) bool {
 	return c.Email != nil && email != nil && strings.EqualFold(*c.Email, *email)
 }
@@ -139,10 +149,16 @@ func (m *model) upsert(n customer.New, id core.ID, at time.Time) (customer.Upser
 			return customer.Upserted{Customer: *c}, nil
 		}
 	}
+	if who, found := m.further[furtherKeys(*n.Phone, nil)["phone"]]; found {
+		return customer.Upserted{Customer: *m.customers.byID[who]}, nil
+	}
 	for _, c := range m.customers.each {
 		if sameEmail(c, n.Email) {
 			return customer.Upserted{Customer: *c}, nil
 		}
+	}
+	if who, found := m.further[furtherKeys("", n.Email)["email"]]; found {
+		return customer.Upserted{Customer: *m.customers.byID[who]}, nil
 	}
 	made := customer.Customer{
 		ID: id, FirstName: *n.FirstName, LastName: *n.LastName, Phone: *n.Phone, Email: n.Email, Status: customer.Active,
@@ -178,6 +194,15 @@ func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Custom
 	if err := refusal(f); err != nil {
 		return customer.Customer{}, err
 	}
+	for field, key := range furtherKeys(edited.Phone, edited.Email) {
+		if who, taken := m.further[key]; taken && who != id {
+			of := m.customers.byID[who]
+			f.Add(field, core.Violation{Rule: "taken_by", Other: of.FirstName + " " + of.LastName, Records: [2]core.ID{who}})
+		}
+	}
+	if err := refusal(f); err != nil {
+		return customer.Customer{}, err
+	}
 	for other, o := range m.customers.each {
 		if other != id && samePhone(o, edited.Phone) {
 			return customer.Customer{}, core.Invalid(core.Fields{"phone": {core.Duplicate}})
@@ -187,6 +212,9 @@ func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Custom
 		if other != id && sameEmail(o, edited.Email) {
 			return customer.Customer{}, core.Invalid(core.Fields{"email": {core.Duplicate}})
 		}
+	}
+	for _, key := range furtherKeys(edited.Phone, edited.Email) {
+		delete(m.further, key)
 	}
 	edited.UpdatedAt = at
 	*c = edited
@@ -202,6 +230,19 @@ func (m *model) merge(id, duplicate core.ID, at time.Time) (customer.Customer, e
 	}
 	if merged == nil || merged == kept {
 		return customer.Customer{}, core.Invalid(core.Fields{"customer_ulid": {core.InvalidChoice}})
+	}
+	if m.further == nil {
+		m.further = map[string]core.ID{}
+	}
+	for key, who := range m.further {
+		if who == duplicate {
+			m.further[key] = id
+		}
+	}
+	for field, key := range furtherKeys(merged.Phone, merged.Email) {
+		if field == "phone" || kept.Email != nil {
+			m.further[key] = id
+		}
 	}
 	kept.PointsBalance += merged.PointsBalance
 	kept.StampsBalance += merged.StampsBalance
