@@ -325,7 +325,9 @@ func award(k *transaction.Type, spend int64) int64 {
 
 func (m *model) record(n transaction.New, who core.ID, id core.ID, at time.Time) (transaction.Transaction, error) {
 	f := core.Fields{}
-	if !m.active(who) {
+	if m.customers.byID[who] != nil && !m.active(who) {
+		f.Add("customer_ulid", customer.MustBeActive)
+	} else if !m.active(who) {
 		f.Add("customer_ulid", core.InvalidChoice)
 	}
 	k := m.types[*n.TransactionTypeID]
@@ -400,7 +402,9 @@ func (m *model) void(id core.ID, at *time.Time) (transaction.Transaction, error)
 // "An insufficient balance is reported before an empty stock."
 func (m *model) redeem(who, what core.ID, id core.ID, at time.Time) (reward.Redemption, error) {
 	f := core.Fields{}
-	if !m.active(who) {
+	if m.customers.byID[who] != nil && !m.active(who) {
+		f.Add("customer_ulid", customer.MustBeActive)
+	} else if !m.active(who) {
 		f.Add("customer_ulid", core.InvalidChoice)
 	}
 	r := m.rewards.byID[what]
