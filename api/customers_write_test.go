@@ -17,7 +17,7 @@ const (
 		"\"The selected customer ulid is invalid.\", \"The phone has already been taken.\"."
 	phoneTooLong = "| 422 | Validation Error | `The given data was invalid.` plus `errors` | Field validation failed (for example a bad e-mail, or a phone longer than 30 characters). |"
 	nulText      = "`\\u0000` in text is 422 on the field; invalid UTF-8 is 400."
-	keptPhones   = "Phone numbers are kept as written and compared by a stored key (E.164 by the tenant's country; digits only where that fails; at least three digits or 422); e-mail by a stored lower-case key."
+	keptPhones   = "Phone numbers are kept as written and compared by a stored key (E.164 by the tenant's country, and the extension; at least three digits or 422); e-mail by a stored key, whatever its capitals."
 	created      = "201 for: customer created by upsert, transaction, redemption, token, tenant."
 	patches      = "PATCH: absent keeps, `email: null` clears, other nulls are 422."
 )

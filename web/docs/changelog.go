@@ -57,6 +57,8 @@ func added() (list []views.Addition) {
 		{"`external_reference`", "Your own reference for a sale, unique within the business."},
 		{"Decimals of ISO 4217", "Amounts in AFN, ALL, AMD, COP, GYD, IDR, IRR, KPW, LAK, LBP, MGA, MMK, MNT, MUR, PKR, RSD, SOS, SYP, TZS, UZS and YER are in hundredths, in IQD in thousandths. They were in whole units; amounts recorded before were converted."},
 		{"Printed codes and links of vouchers", "`POST /api/v1/coupons/{ulid}/redeem` also takes the code as it is printed, or the link in the QR code, percent-encoded."},
+		{"Phone numbers as they are copied", "A number is read without what spreadsheets and links put around it, and an extension is part of it. Two numbers in one text, rounded numbers and words are refused; they were compared by their digits."},
+		{"Merged customers", "The phone number and e-mail of a merged duplicate find the customer who was kept, in upserts and filters."},
 		{"`code` in problems", "Identifies the business rule that refused the request, so that programs don’t need to read the detail."},
 		{"More customer fields", "`stamps_balance`, `status` and `updated_at`. Filter the list by `phone`, `email`, `search`, `status`, `created_from` and `created_to`."},
 		{"More transaction fields", "`transaction_type_id`, `source` and `location_id`."},

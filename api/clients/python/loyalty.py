@@ -51,7 +51,8 @@ class Customer(TypedDict):
     """At most 100 characters."""
     phone: str
     """As entered, at most 30 characters; empty after the customer was erased. Numbers are
-    compared in international format: `070-174 06 05` and `+46701740605` are the same.
+    compared in international format: `070-174 06 05` and `+46701740605` are the same. An
+    extension makes another customer.
     """
     email: str | None
     """Compared case-insensitively."""
@@ -270,7 +271,7 @@ class TopCustomer(TypedDict):
     """At most 100 characters."""
     phone: str
     """As entered, at most 30 characters. Numbers are compared in international format: `070-174
-    06 05` and `+46701740605` are the same.
+    06 05` and `+46701740605` are the same. An extension makes another customer.
     """
     email: str | None
     """Compared case-insensitively."""
@@ -476,8 +477,9 @@ class Loyalty:
         Further pages are read when they are needed.
 
         - phone: This exact number, in any format: `070-174 06 05` and `+46701740605` are the
-          same.
-        - email: This exact address, case-insensitive.
+          same. A merged duplicate's number finds the customer who was kept.
+        - email: This exact address, case-insensitive. A merged duplicate's address finds the
+          customer who was kept.
         - search: Part of a name, phone number or e-mail, such as `lindq`. Of several words,
           each must match, in any order. Phone numbers match in any format: `070-112` finds
           `+46 70 112 00 00`.
@@ -515,8 +517,9 @@ class Loyalty:
         """Find or add a customer.
 
         Looks for a customer by phone number, then by e-mail. If found, returns them unchanged
-        with 200; otherwise adds the customer, with 201. Sending it twice adds one customer,
-        so retries are safe even without a key.
+        with 200; otherwise adds the customer, with 201. The number or e-mail of a merged
+        duplicate finds the customer who was kept. Sending it twice adds one customer, so
+        retries are safe even without a key.
 
         Needs the scope `customers:write`.
 

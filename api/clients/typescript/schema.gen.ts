@@ -21,7 +21,7 @@ export interface paths {
         put?: never;
         /**
          * Find or add a customer
-         * @description Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
+         * @description Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
          *
          *     | `code` | `detail` |
          *     |---|---|
@@ -634,7 +634,7 @@ export interface components {
             first_name: string;
             /** @description At most 100 characters. */
             last_name: string;
-            /** @description As entered, at most 30 characters; empty after the customer was erased. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same. */
+            /** @description As entered, at most 30 characters; empty after the customer was erased. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same. An extension makes another customer. */
             phone: string;
             /** @description Compared case-insensitively. */
             email: string | null;
@@ -1277,7 +1277,7 @@ export interface components {
             first_name: string;
             /** @description At most 100 characters. */
             last_name: string;
-            /** @description As entered, at most 30 characters. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same. */
+            /** @description As entered, at most 30 characters. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same. An extension makes another customer. */
             phone: string;
             /** @description Compared case-insensitively. */
             email: string | null;
@@ -2141,9 +2141,9 @@ export interface operations {
     listCustomers: {
         parameters: {
             query?: {
-                /** @description This exact number, in any format: `070-174 06 05` and `+46701740605` are the same. */
+                /** @description This exact number, in any format: `070-174 06 05` and `+46701740605` are the same. A merged duplicate's number finds the customer who was kept. */
                 phone?: string;
-                /** @description This exact address, case-insensitive. */
+                /** @description This exact address, case-insensitive. A merged duplicate's address finds the customer who was kept. */
                 email?: string;
                 /** @description Part of a name, phone number or e-mail, such as `lindq`. Of several words, each must match, in any order. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`. */
                 search?: string;

@@ -316,7 +316,7 @@ type Customer struct {
 	// LastName At most 100 characters.
 	LastName string `json:"last_name"`
 
-	// Phone As entered, at most 30 characters; empty after the customer was erased. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same.
+	// Phone As entered, at most 30 characters; empty after the customer was erased. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same. An extension makes another customer.
 	Phone string `json:"phone"`
 
 	// PointsBalance The sum of all ledger entries; 0 for a new customer. Below zero if a sale was voided after its points were spent.
@@ -858,7 +858,7 @@ type TopCustomer struct {
 	// LastName At most 100 characters.
 	LastName string `json:"last_name"`
 
-	// Phone As entered, at most 30 characters. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same.
+	// Phone As entered, at most 30 characters. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same. An extension makes another customer.
 	Phone string `json:"phone"`
 
 	// PointsAwarded Points earned in the range.
@@ -1050,10 +1050,10 @@ type ListCouponRedemptionsParams struct {
 
 // ListCustomersParams defines parameters for ListCustomers.
 type ListCustomersParams struct {
-	// Phone This exact number, in any format: `070-174 06 05` and `+46701740605` are the same.
+	// Phone This exact number, in any format: `070-174 06 05` and `+46701740605` are the same. A merged duplicate's number finds the customer who was kept.
 	Phone *string `form:"phone,omitempty" json:"phone,omitempty"`
 
-	// Email This exact address, case-insensitive.
+	// Email This exact address, case-insensitive. A merged duplicate's address finds the customer who was kept.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 
 	// Search Part of a name, phone number or e-mail, such as `lindq`. Of several words, each must match, in any order. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`.
@@ -1346,7 +1346,7 @@ type ClientInterface interface {
 
 	// UpsertCustomerWithBody Find or add a customer
 	//
-	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
+	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1362,7 +1362,7 @@ type ClientInterface interface {
 
 	// UpsertCustomer Find or add a customer
 	//
-	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
+	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1793,7 +1793,7 @@ func (c *Client) ListCustomers(ctx context.Context, params *ListCustomersParams,
 
 // UpsertCustomerWithBody Find or add a customer
 //
-// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
+// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -1819,7 +1819,7 @@ func (c *Client) UpsertCustomerWithBody(ctx context.Context, params *UpsertCusto
 
 // UpsertCustomer Find or add a customer
 //
-// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
+// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -4001,7 +4001,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpsertCustomerWithBodyWithResponse Find or add a customer
 	//
-	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
+	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4017,7 +4017,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpsertCustomerWithResponse Find or add a customer
 	//
-	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
+	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -5580,7 +5580,7 @@ func (c *ClientWithResponses) ListCustomersWithResponse(ctx context.Context, par
 
 // UpsertCustomerWithBodyWithResponse Find or add a customer
 //
-// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
+// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -5602,7 +5602,7 @@ func (c *ClientWithResponses) UpsertCustomerWithBodyWithResponse(ctx context.Con
 
 // UpsertCustomerWithResponse Find or add a customer
 //
-// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
+// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
 //
 // | `code` | `detail` |
 // |---|---|
