@@ -89,11 +89,10 @@ declare
 begin
 	update loyalty.tenant t set timezone = 'Europe/Stockholm', country = 'SE' where t.id = tenant;
 
-	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, status, created_at, updated_at)
-	select tenant, bench.customer(n), first_name, last_name,
-		case when n % 3 = 0 then bench.phone(n)
-			else '0' || substr(number, 1, 2) || '-' || substr(number, 3, 3) || ' ' || substr(number, 6, 2) || ' ' || substr(number, 8) end,
-		bench.phone(n), email, email, case when n % 50 = 0 then 'inactive' else 'active' end, at, at
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded, status, created_at, updated_at)
+	select tenant, bench.customer(n), first_name, last_name, phone, bench.phone(n), email, email,
+		lower(concat_ws(' ', first_name, last_name, case when n % 3 <> 0 then phone end, bench.phone(n), email)),
+		case when n % 50 = 0 then 'inactive' else 'active' end, at, at
 	from generate_series(1, customers) n
 	cross join lateral (
 		select date_trunc('milliseconds', now() - (customers - n) * (interval '3 years' / customers)) as at,
@@ -101,6 +100,10 @@ begin
 			last_names[1 + floor(cardinality(last_names) * ((hashint8extended(n, 2) & 1048575) / 1048576.0) ^ 2)::int] as last_name,
 			substr(bench.phone(n), 4) as number
 	) person
+	cross join lateral (
+		select case when n % 3 = 0 then bench.phone(n)
+			else '0' || substr(number, 1, 2) || '-' || substr(number, 3, 3) || ' ' || substr(number, 6, 2) || ' ' || substr(number, 8) end as phone
+	) written
 	cross join lateral (
 		select case when n % 10 < 7 then translate(lower(first_name || '.' || last_name), 'åäöøé', 'aaooe') || n % 9973 || '.' || n / 9973
 			|| (array['@example.com', '@example.org', '@example.net', '@example.com'])[1 + n % 4] end as email
@@ -203,8 +206,8 @@ begin
 	select id, 'Purchase', 'points', 1, now()
 	from business;
 
-	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
-	select id, bench.customer(n), 'Bo', 'Ek', bench.phone(n), bench.phone(n), now(), now()
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, folded, created_at, updated_at)
+	select id, bench.customer(n), 'Bo', 'Ek', bench.phone(n), bench.phone(n), 'bo ek ' || bench.phone(n), now(), now()
 	from business
 	cross join generate_series(1, customers) n;
 

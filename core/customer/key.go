@@ -45,7 +45,11 @@ func (d Details) searchText(further []FurtherKey) string {
 	for _, f := range further {
 		texts = append(texts, f.Text, f.Key)
 	}
-	return core.Fold(strings.Join(texts, " "))
+	for i := range texts {
+		texts[i] = core.Fold(texts[i])
+	}
+	// Most addresses are their own keys.
+	return strings.Join(slices.Compact(texts), " ")
 }
 
 // furtherBeside returns the further keys that aren't the customer's own by the new details.

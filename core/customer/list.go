@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,7 +117,7 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 		case terms.every:
 			q.args["all_patterns"] = patterns(terms.needles)
 		default:
-			q.args["patterns"], q.args["dialled"] = patterns(terms.needles), dialledPattern(terms.dialled)
+			q.args["patterns"] = patterns(terms.needles)
 		}
 	}
 	if f.Status != nil {
@@ -145,24 +146,13 @@ func patterns(terms []string) []string {
 	return found
 }
 
-// dialledPattern returns the pattern of numbers that begin as dialled, or nil.
-func dialledPattern(dialled *string) *string {
-	if dialled == nil {
-		return nil
-	}
-	return new(*dialled + "%")
-}
-
 // terms is what a search looks for.
 type terms struct {
 	needles []string // folded
 	every   bool     // every needle must be found, else one of them
-	dialled *string  // or a number that begins like this, as dialled from abroad
 }
 
-func (t terms) args() db.Args {
-	return db.Args{"needles": t.needles, "every": t.every, "dialled": t.dialled}
-}
+func (t terms) args() db.Args { return db.Args{"needles": t.needles, "every": t.every} }
 
 // SearchArgs returns the arguments of Found for the text of a search in a tenant, but for @found.
 func SearchArgs(text string, t core.Tenant) db.Args { return searchTerms(text, t.Country).args() }
@@ -179,19 +169,17 @@ func searchTerms(search, country string) terms {
 		return terms{needles: strings.Fields(search), every: true}
 	}
 	if strings.HasPrefix(search, "+") {
-		return terms{needles: []string{search, "+" + digits}, dialled: new("+" + digits)}
+		return terms{needles: slices.Compact([]string{search, "+" + digits})}
 	}
-	t := terms{needles: []string{search}}
+	needles := []string{search}
 	if digits != search {
-		t.needles = append(t.needles, digits)
+		needles = append(needles, digits)
 	}
+	// The keys of numbers have it as dialled from abroad.
 	if rest, abroad := strings.CutPrefix(digits, "00"); abroad {
-		t.dialled = new("+" + rest)
+		needles = append(needles, "+"+rest)
 	} else if code, trunk := dialling(country); trunk != "" && strings.HasPrefix(digits, trunk) {
-		t.dialled = new("+" + code + strings.TrimPrefix(digits, trunk))
+		needles = append(needles, "+"+code+strings.TrimPrefix(digits, trunk))
 	}
-	if t.dialled != nil {
-		t.needles = append(t.needles, *t.dialled) // a further key
-	}
-	return t
+	return terms{needles: needles}
 }

@@ -92,13 +92,13 @@ const (
 			c.phone_key = @phone_key
 			or c.phone_key ~>=~ (@phone_key::text || ';') and c.phone_key ~<~ (@phone_key::text || '<')
 			or c.phone_end = right(@ending::text, 4) and right(c.phone_key, length(@ending::text)) = @ending::text
-			or c.id in (
+			or c.id = any (array(
 				select customer_id
 				from loyalty.customer_key
 				where tenant_id = @tenant_id
 					and kind = 'phone'
 					and (key = @phone_key or right(key, length(@ending::text)) = @ending::text)
-			)
+			))
 		)
 	order by c.phone_key = @phone_key desc, ` + lastVisitorFirst
 
@@ -241,7 +241,7 @@ var taggedRowList = db.NewList(`
 	"status":    filters["status"],
 	"from":      "g.created_at >= @from",
 	"before":    "g.created_at < @before",
-	"patterns":  "(coalesce(c.folded, c.search_key) like any (@patterns::text[]) or c.phone_key like @dialled)",
+	"patterns":  "coalesce(c.folded, c.search_key) like any (@patterns::text[])",
 
 	"all_patterns": "coalesce(c.folded, c.search_key) like all (@all_patterns::text[])",
 })
@@ -249,7 +249,7 @@ var taggedRowList = db.NewList(`
 // Found selects the IDs of the newest @found customers that a search finds.
 const Found = `
 	select s.id
-	from loyalty.find_customers(@needles, @every, @dialled, null, null, null, null, null, null, null, false, @found) s`
+	from loyalty.find_customers(@needles, @every, null, null, null, null, null, null, null, null, false, @found) s`
 
 // A search uses the one function that may use its index, with the filters as arguments.
 var (
@@ -265,7 +265,7 @@ var (
 const whereFound = whereTenant + `
 		and c.id in (
 			select s.id
-			from loyalty.find_customers(@needles, @every, @dialled, @phone_key, @email_key, @status, @from, @before, {position}, @limit) s
+			from loyalty.find_customers(@needles, @every, null, @phone_key, @email_key, @status, @from, @before, {position}, @limit) s
 		)
 	{page}`
 
@@ -273,7 +273,7 @@ const whereFound = whereTenant + `
 const browseFoundSQL = `
 	with found as materialized (
 		select s.id, s.place
-		from loyalty.find_customers(@needles, @every, @dialled, @phone_key, @email_key, @status, @from, @before, null, null, false, @limit)
+		from loyalty.find_customers(@needles, @every, null, @phone_key, @email_key, @status, @from, @before, null, null, false, @limit)
 			with ordinality s (id, place)
 	)
 	select ` + rowColumns + `,

@@ -9,7 +9,9 @@ where c.tenant_id = :tenant
 	and c.id = (
 		select coalesce(
 			(select id from loyalty.customer where tenant_id = :tenant and phone_key = bench.phone(:n)),
-			(select id from loyalty.customer where tenant_id = :tenant and email_key = null))
+			(select customer_id from loyalty.customer_key where tenant_id = :tenant and kind = 'phone' and key = bench.phone(:n)),
+			(select id from loyalty.customer where tenant_id = :tenant and email_key = null),
+			(select customer_id from loyalty.customer_key where tenant_id = :tenant and kind = 'email' and key = null))
 	);
 \endpipeline
 \startpipeline

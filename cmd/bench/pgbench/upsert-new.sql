@@ -9,17 +9,27 @@ where c.tenant_id = :tenant
 	and c.id = (
 		select coalesce(
 			(select id from loyalty.customer where tenant_id = :tenant and phone_key = bench.new_phone(:number, :client_id)),
-			(select id from loyalty.customer where tenant_id = :tenant and email_key = null))
+			(select customer_id from loyalty.customer_key where tenant_id = :tenant and kind = 'phone' and key = bench.new_phone(:number, :client_id)),
+			(select id from loyalty.customer where tenant_id = :tenant and email_key = null),
+			(select customer_id from loyalty.customer_key where tenant_id = :tenant and kind = 'email' and key = null))
 	);
 \endpipeline
 \startpipeline
 select pg_advisory_xact_lock_shared(hashtextextended('country ' || :tenant::bigint::text, 9));
-insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
+insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded, created_at, updated_at)
 select :tenant, bench.new_id(1, :id, :client_id), 'Bo', 'Ek', bench.new_phone(:number, :client_id), bench.new_phone(:number, :client_id),
-	null, null, now(), now()
-from loyalty.tenant
-where id = :tenant
-	and coalesce(country, '') = 'SE'
+	null, null, 'bo ek ' || bench.new_phone(:number, :client_id), now(), now()
+from loyalty.tenant t
+where t.id = :tenant
+	and coalesce(t.country, '') = 'SE'
+	and (null::bigint is null
+		or (select coalesce(p.customers_limit > null, true) from loyalty.plan p where p.id = t.plan_id))
+	and not exists (
+		select
+		from loyalty.customer_key
+		where tenant_id = :tenant
+			and (kind = 'phone' and key = bench.new_phone(:number, :client_id) or kind = 'email' and key = null)
+	)
 on conflict do nothing
 returning id, first_name, last_name, phone, email, status, 0::bigint as points_balance, 0::bigint as stamps_balance,
 	created_at, updated_at, false as erased, unsubscribed_at, link_version;
