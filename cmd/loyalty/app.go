@@ -162,15 +162,15 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.mails = mail.New(a.db, a.jobs, email.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, job.Upkeep, a.deleteOldResponses)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), deleteOldResponses{})
+	job.Handle(a.jobs, job.Upkeep, a.renewKeys)
+	job.Every(a.jobs, river.PeriodicInterval(10*time.Minute), renewKeys{})
 	audit.RegisterRetention(a.db, a.jobs, a.entries)
 	a.auth = auth.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
 	a.staff = staff.NewService(a.db, a.mails, a.auth)
 	a.tokens = token.NewService(a.db, a.jobs, a.mails)
-	staff.RegisterRenewal(a.db, a.jobs, a.log)
 	a.meter = usage.NewMeter(a.db)
 	a.customers = customer.NewService(a.db)
 	a.customers.ShareMeter(a.meter)
-	customer.RegisterRenewal(a.db, a.jobs, a.log)
 	a.imports = importing.NewService(a.db, a.jobs)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
@@ -204,6 +204,30 @@ func (a *app) deleteOldResponses(ctx context.Context, _ deleteOldResponses) erro
 	return job.Drain(ctx, a.db, "idempotency keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.DeleteOldResponses(ctx, tx, job.Batch)
 	})
+}
+
+// renewKeys is the job that computes the keys again that an earlier build wrote, by which customers and people are found.
+type renewKeys struct{}
+
+// Kind names the job in the queue.
+func (renewKeys) Kind() string { return "renew_keys" }
+
+func (a *app) renewKeys(ctx context.Context, _ renewKeys) error {
+	for what, renew := range map[string]func(context.Context, *db.Tx) (done, same int64, err error){
+		"customers": customer.RenewKeys, "staff": staff.RenewKeys,
+	} {
+		err := job.Drain(ctx, a.db, "renewal of keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
+			done, same, err := renew(ctx, tx)
+			if same > 0 {
+				a.log.WarnContext(ctx, "the same phone number or e-mail address twice", slog.String("of", what), slog.Int64("count", same))
+			}
+			return done, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // close releases everything that open opened. It works with a cancelled context, too.

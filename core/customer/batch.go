@@ -117,6 +117,6 @@ func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Taken, error) {
 // changing until the transaction ends, and customers from being merged.
 func LockCountry(tx *db.Tx) error { return db.Queue(tx, lockCountrySQL, nil) }
 
-// LockKeys keeps everybody else from writing keys of the transaction's tenant until the transaction ends. Whoever
-// locks customers, too, takes this lock first.
+// LockKeys keeps other transactions from writing keys of the transaction's tenant until this one ends. What locks
+// customers, too, takes this lock first.
 func LockKeys(tx *db.Tx) error { return db.Queue(tx, lockKeysSQL, nil) }

@@ -37,10 +37,10 @@ const furtherKeys = `
 		), '[]') as further`
 
 // searchText returns what searches look at.
-func (d Details) searchText(further []FurtherKey) string {
-	texts := []string{d.FirstName, d.LastName, d.Phone, d.PhoneKey}
-	if d.Email != nil {
-		texts = append(texts, *d.Email, *d.EmailKey)
+func (in Details) searchText(further []FurtherKey) string {
+	texts := []string{in.FirstName, in.LastName, in.Phone, in.PhoneKey}
+	if in.Email != nil {
+		texts = append(texts, *in.Email, *in.EmailKey)
 	}
 	for _, f := range further {
 		texts = append(texts, f.Text, f.Key)

@@ -53,10 +53,10 @@ func Rekey(ctx context.Context, tx *db.Tx, country string) error {
 			return err
 		}
 	}
-	return rekeyFurther(ctx, tx, change)
+	return rekeyFurther(tx, change)
 }
 
-func rekeyFurther(ctx context.Context, tx *db.Tx, change rekeying) error {
+func rekeyFurther(tx *db.Tx, change rekeying) error {
 	for _, step := range []struct {
 		sql  string
 		args db.Args

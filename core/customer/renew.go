@@ -2,34 +2,14 @@ package customer
 
 import (
 	"context"
-	"log/slog"
-	"time"
-
-	"github.com/riverqueue/river"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/job"
 )
 
-// renewKeys is the job that computes the keys of customers again whose rows an earlier build wrote, or a change of
-// the country: search texts and keys are made here and not in the database.
-type renewKeys struct{}
-
-// Kind names the job in the queue.
-func (renewKeys) Kind() string { return "customer_keys" }
-
-const (
-	renewEvery = 10 * time.Minute
-	renewBatch = 500 // customers
-)
-
-// RegisterRenewal registers the job that renews keys.
-func RegisterRenewal(d *db.DB, jobs *job.Queue, log *slog.Logger) {
-	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ renewKeys) error { return RenewKeys(ctx, d, log) })
-	job.Every(jobs, river.PeriodicInterval(renewEvery), renewKeys{})
-}
+// renewBatch is how many customers get new keys at a time.
+const renewBatch = 500
 
 const (
 	unfoldedTenantSQL = `
@@ -85,30 +65,27 @@ const (
 		and g.key = given.old`
 )
 
-// RenewKeys computes the search texts and keys of customers that wait for it, batch by batch. A customer whose new
-// key is another's keeps the old one, and the audit log says so. A number that can't be read keeps its key.
-func RenewKeys(ctx context.Context, d *db.DB, log *slog.Logger) error {
-	return job.Drain(ctx, d, "customer keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		tenant, err := db.Value[*int64](ctx, tx, unfoldedTenantSQL, nil)
-		if err != nil || tenant == nil {
-			return 0, err
-		}
-		if err := tx.Enter(core.TenantID(*tenant)); err != nil {
-			return 0, err
-		}
-		if err := LockCountry(tx); err != nil {
-			return 0, err
-		}
-		waiting, err := db.All[lockedCustomer](ctx, tx, unfoldedSQL, db.Args{"limit": renewBatch})
-		if err != nil {
-			return 0, err
-		}
-		same, err := renew(ctx, tx, waiting)
-		if len(same) > 0 {
-			log.WarnContext(ctx, "customers with the same phone number or e-mail address", slog.Int64("tenant", *tenant), slog.Int("count", len(same)))
-		}
-		return int64(len(waiting)), err
-	})
+// RenewKeys computes the search texts and keys again of a batch of customers whose rows an earlier build wrote, or a change
+// of the country: they are made here and not in the database. It enters the customers' tenant, and returns how many were
+// done. A number that can't be read keeps its key; so do the customers, counted as same, whose new key is another's, and
+// the audit log says so.
+func RenewKeys(ctx context.Context, tx *db.Tx) (done, same int64, err error) {
+	tenant, err := db.Value[*int64](ctx, tx, unfoldedTenantSQL, nil)
+	if err != nil || tenant == nil {
+		return 0, 0, err
+	}
+	if err := tx.Enter(core.TenantID(*tenant)); err != nil {
+		return 0, 0, err
+	}
+	if err := LockCountry(tx); err != nil {
+		return 0, 0, err
+	}
+	waiting, err := db.All[lockedCustomer](ctx, tx, unfoldedSQL, db.Args{"limit": renewBatch})
+	if err != nil {
+		return 0, 0, err
+	}
+	kept, err := renew(ctx, tx, waiting)
+	return int64(len(waiting)), int64(len(kept)), err
 }
 
 // renew computes the keys of locked customers, and returns those whose new key is another's.

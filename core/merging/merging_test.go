@@ -761,8 +761,8 @@ func set(texts []string) map[string]bool {
 	return found
 }
 
-// While duplicates are merged, their numbers are upserted and others try to take them: nobody comes back as a new
-// customer, and a number has one holder.
+// While duplicates are merged, their numbers are upserted and others try to take them: no duplicate comes back as
+// a new customer, and a number has one holder.
 func TestUpsertsDuringMerges(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -2,27 +2,10 @@ package staff
 
 import (
 	"context"
-	"log/slog"
-	"time"
-
-	"github.com/riverqueue/river"
 
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/job"
 )
-
-// renewKeys is the job that computes the keys of e-mail addresses again that an earlier build wrote.
-type renewKeys struct{}
-
-// Kind names the job in the queue.
-func (renewKeys) Kind() string { return "staff_keys" }
-
-// RegisterRenewal registers the job that renews keys.
-func RegisterRenewal(d *db.DB, jobs *job.Queue, log *slog.Logger) {
-	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ renewKeys) error { return RenewKeys(ctx, d, log) })
-	job.Every(jobs, river.PeriodicInterval(time.Hour), renewKeys{})
-}
 
 const (
 	// The key of an address in ASCII has always been the same.
@@ -46,33 +29,29 @@ const (
 		)`
 )
 
-// RenewKeys computes the keys of e-mail addresses that have letters outside ASCII. Of two people whose addresses are the
-// same by now, the second keeps the old key, and the log has a line.
-func RenewKeys(ctx context.Context, d *db.DB, log *slog.Logger) error {
-	return job.Drain(ctx, d, "staff keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		people, err := db.All[struct {
-			ID              int64
-			Email, EmailKey string
-		}](ctx, tx, foreignEmailsSQL, nil)
-		if err != nil {
-			return 0, err
+// RenewKeys computes the keys again of e-mail addresses with letters outside ASCII, which an earlier build wrote, and
+// returns how many changed. Of two people whose addresses are the same by now, the second keeps the old key and is
+// counted as same. For the platform.
+func RenewKeys(ctx context.Context, tx *db.Tx) (done, same int64, err error) {
+	people, err := db.All[struct {
+		ID              int64
+		Email, EmailKey string
+	}](ctx, tx, foreignEmailsSQL, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	var ids []int64
+	var keys []string
+	wanted := map[string]bool{} // one at a time: two that want one key are decided by the next batch
+	for _, p := range people {
+		if key := auth.EmailKey(p.Email); key != "" && key != p.EmailKey && !wanted[key] {
+			wanted[key] = true
+			ids, keys = append(ids, p.ID), append(keys, key)
 		}
-		var ids []int64
-		var keys []string
-		wanted := map[string]bool{} // one at a time: two that want one key are decided by the next batch
-		for _, p := range people {
-			if key := auth.EmailKey(p.Email); key != "" && key != p.EmailKey && !wanted[key] {
-				wanted[key] = true
-				ids, keys = append(ids, p.ID), append(keys, key)
-			}
-		}
-		if len(ids) == 0 {
-			return 0, nil
-		}
-		renewed, err := db.Exec(ctx, tx, renewSQL, db.Args{"ids": ids, "keys": keys})
-		if err == nil && renewed == 0 {
-			log.WarnContext(ctx, "people with the same e-mail address", slog.Int("count", len(ids)))
-		}
-		return renewed, err
-	})
+	}
+	if len(ids) == 0 {
+		return 0, 0, nil
+	}
+	done, err = db.Exec(ctx, tx, renewSQL, db.Args{"ids": ids, "keys": keys})
+	return done, int64(len(ids)) - done, err
 }
