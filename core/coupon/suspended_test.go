@@ -209,7 +209,7 @@ func TestASendOnHoldIsContinuedOrCancelled(t *testing.T) {
 	all.Wait()
 	jobs := shoptest.Query[int64](s.Shop, "select count(*) from river.river_job where kind = 'coupon_evaluation'")
 	s.Check(s.evaluate(sent.ID))
-	// Whoever cancelled did so before the job; a send that was continued can still be cancelled.
+	// A cancellation came before the job; a send that was continued can still be cancelled.
 	if got := s.found(sent.ID); got.Status != coupon.Cancelled || jobs > 1 || s.Count("voucher") != 0 || got.OnHold() {
 		t.Errorf("%d jobs, %+v", jobs, got)
 	}
