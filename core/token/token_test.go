@@ -95,7 +95,7 @@ func TestTokenActsForItsOwner(t *testing.T) {
 		t.Errorf("secret of token %d is %s", made.ID, made.Secret)
 	}
 	c := o.works(made.Secret)
-	want := core.Actor{Kind: core.ByToken, ID: fmt.Sprint(made.ID), Name: "Till", StaffID: o.By.StaffID, Role: core.Owner, Tenant: o.By.Tenant}
+	want := core.Actor{Kind: core.ByToken, ID: fmt.Sprint(made.ID), Name: "Till", StaffID: o.By.StaffID, Role: core.Owner, Tenant: o.By.Tenant, NeedsActive: true}
 	if diff := cmp.Diff(want, c.Actor, cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })); diff != "" {
 		t.Errorf("actor (-want +got):\n%s", diff)
 	}

@@ -49,7 +49,7 @@ const (
 var ErrPIN = core.Refuse("pin-invalid", "This PIN is wrong, used or expired. Ask for a new one.")
 
 // ErrNotPIN refuses what can't be a PIN. It is no guess.
-var ErrNotPIN = core.Refuse("", "A PIN has 6 digits. Check it and try again.")
+var ErrNotPIN = &core.Error{Kind: core.KindRule, Message: "A PIN has 6 digits. Check it and try again."}
 
 // cardMailsAnHour limits the mails with the link to their card that a customer gets.
 const cardMailsAnHour = 3

@@ -63,18 +63,13 @@ cross join lateral (
 		and status = 'redeemed'
 ) used
 cross join lateral (
-	select count(*) - (
-			select count(*)
-			from loyalty.customer
-			where tenant_id = :tenant
-				and merged_into is not null
-				and created_at >= span.starts
-				and created_at < span.ends
-		) as customers
+	select count(*) as customers
 	from loyalty.customer
 	where tenant_id = :tenant
 		and created_at >= span.starts
 		and created_at < span.ends
+		and merged_into is null
+		and imported_at is null
 ) joined
 group by rollup (span.number)
 order by span.number nulls first;

@@ -20,9 +20,9 @@ left join loyalty.location l on l.tenant_id = :tenant and l.id = coalesce(null::
 \endpipeline
 \startpipeline
 select set_config('app.visits_counted', 'yes', true) as set;
-insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
+insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
 	points_awarded, stamps_awarded, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
-values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 12, null, 'api', null, null,
+values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 0, 12, null, 'api', null, null,
 	'token', :token, 'all', now());
 update loyalty.account
 set visits = visits + 1,
