@@ -77,6 +77,7 @@ func TestBrowser(t *testing.T) {
 		"CurrencyChange":    testCurrencyChange,
 		"TillDigits":        testTillDigits,
 		"TillSale":          testTillSale,
+		"TillDiscounts":     testTillDiscounts,
 		"TillScanner":       testTillScanner,
 		"TillStrayScans":    testTillStrayScans,
 		"TillScansInFields": testTillScansInFields,

@@ -188,6 +188,51 @@ func testTillDigits(t *testing.T, c cafe) {
 	p.WaitForText(receipt, "24 ")
 }
 
+// Two discounts: the amount to pay follows what is typed and ticked, and the receipt says how it was calculated. The
+// customer is found by name, and what can be used is seen without scrolling.
+func testTillDiscounts(t *testing.T, c cafe) {
+	s := c.counter(t, "Hedvig", "+46 8 465 004 77")
+	fifth := fiveOff()
+	fifth.BenefitType, fifth.BenefitValue, fifth.VoucherValidDays = new("percent"), new(int64(20)), new(int64(3))
+	three := fiveOff()
+	three.BenefitValue = new(int64(300))
+	s.send(t, s.coupon(t, three), s.guest)
+	s.send(t, s.coupon(t, fifth), s.guest)
+	p := s.till(t, c.browser)
+	p.Press("/")
+	p.WaitFor("#phone:focus")
+	p.Fill("phone", "hedvig lind")
+	p.Press(kb.Enter)
+	p.WaitForText(customerName, "Hedvig Lindqvist")
+	if got := p.Text(".uses-head"); !strings.HasSuffix(got, "2 available") {
+		t.Errorf("the head says %q", got)
+	}
+	if got := p.Text(".uses li:first-child"); !strings.Contains(got, "20% off") {
+		t.Errorf("first comes %q, want what expires first", got)
+	}
+	p.Click(".uses li:nth-child(1) label")
+	p.Click(".uses li:nth-child(2) label")
+	p.WaitForText(".bill", "Enter the amount before discounts")
+	p.Press("1000")
+	p.WaitForText(".bill", "€ 5.00 € 10.00 − 20% − € 3.00")
+	p.WaitForText("[data-record]", "€ 5.00")
+	look(t, p, "till-discounts", nil)
+	p.Click(".uses li:nth-child(2) label")
+	p.WaitForText("[data-record]", "€ 8.00")
+	p.Click(".uses li:nth-child(1) label")
+	p.WaitForText("[data-record]", "€ 10.00")
+	p.Click(".uses li:nth-child(1) label")
+	p.Click(".uses li:nth-child(2) label")
+	p.WaitForText("[data-record]", "€ 5.00")
+	asked := browsertest.Run(p, chromedp.Evaluate[int](`performance.getEntriesByType("resource").filter((r) => r.name.includes("/till/earns")).length`))
+	if asked > 10 { // the keys and the clicks
+		t.Errorf("the page asked %d times for what the sale earns: an answer asks again", asked)
+	}
+	p.Click(recordSale)
+	p.WaitForText(receipt, "€ 10.00 − 20% − € 3.00")
+	look(t, p, "till-discounts-receipt", nil)
+}
+
 // "A scan to the customer wherever the focus is" and never into the amount or a field.
 func testTillScanner(t *testing.T, c cafe) {
 	s := c.counter(t, "Birgit", "+46 8 465 004 71")

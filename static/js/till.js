@@ -205,7 +205,7 @@
       one("[data-cents]").disabled = false;
       restore(parts.length === 0);
       show();
-      if (digits() !== "") preview();
+      if (digits() !== "" && !parts.some((part) => part.id === "earns")) preview();
     }
     countdown();
     ready();
