@@ -317,17 +317,17 @@ func TestAdminCreate(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", made.exit(), made.out.String(), made.log.String())
 	}
 	in.hidden = append(in.hidden, password[1])
-	create("", "--email=asa@example.com").says(t, says("Email", core.Duplicate))
+	create("", "--email=asa@example.com").says(t, says("email", core.Duplicate))
 	for weak, reason := range map[string]string{
-		"short":                            says("Password", core.MinLength(12)),
-		"passwordpassword":                 says("Password", core.Violation{Rule: "easy_password"}),
-		"bo@example.com":                   says("Password", core.Violation{Rule: "easy_password"}),
-		strings.Repeat("long ", 210) + ".": says("Password", core.MaxLength(1024)),
+		"short":                            says("password", core.MinLength(12)),
+		"passwordpassword":                 says("password", core.Violation{Rule: "easy_password"}),
+		"bo@example.com":                   says("password", core.Violation{Rule: "easy_password"}),
+		strings.Repeat("long ", 210) + ".": says("password", core.MaxLength(1024)),
 	} {
 		create(weak+"\n", "--email=bo@example.com", "--password-stdin").says(t, reason)
 	}
 	create("", "--email=bo@example.com", "--password-stdin").says(t, "read the password")
-	create("", "--email=bo").says(t, says("Email", core.MustBeEmail))
+	create("", "--email=bo").says(t, says("email", core.MustBeEmail))
 	if admins() != 1 {
 		t.Errorf("%d super-admins, want 1", admins())
 	}

@@ -5,5 +5,5 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// says returns the message of a violation for a field with that label.
-func says(label string, v core.Violation) string { return page.Message("", label, v, page.Number) }
+// says returns the message of a violation of a command for a field.
+func says(field string, v core.Violation) string { return page.MessageApart(field, v, page.Number) }

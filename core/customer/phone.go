@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"slices"
@@ -36,8 +37,9 @@ type phone struct {
 // readPhone reads a phone number as dialled in a country, or says why it can't: one that is read as another, or
 // under a second key, would become a second customer or another person.
 //
-// Digits are the key only where there is no country, of numbers that are shorter than the country's, and of those that
-// are longer than any phone number: programs send a card's number for customers without a phone.
+// A number that is longer than the country's has a key all the same: a new one may be. Digits are the key only where there
+// is no country, of numbers that are shorter than the country's, and of those that are longer than any phone number:
+// programs send a card's number for customers without a phone.
 func readPhone(text, country string) (phone, *core.Violation) {
 	p := phone{text: cleanPhone(text)}
 	if len(p.text) > longestRead {
@@ -70,29 +72,55 @@ func numberKey(number, country string) string {
 	if strings.Trim(digits, "0") == "" {
 		return digits // who has none: an import shows that rows share it
 	}
+	number = dialledAbroad(number, digits, country)
+	digits = notDigits.ReplaceAllString(number, "")
 	known, reason := parsePhone(number, country)
-	// 00 means what + means, also where other digits are dialled.
-	if rest, abroad := strings.CutPrefix(digits, "00"); abroad && number[0] != '+' && !isWhole(number, country) {
-		known, reason = parsePhone("+"+rest, "")
-		number = "+"
-	}
 	switch {
 	case known != nil:
 		return phonenumbers.Format(known, phonenumbers.E164)
-	case strings.Contains(number, "+"):
-		return ""
-	case country == "", reason == phonenumbers.TOO_SHORT, len(digits) > maxDigits && digits[:2] != "00":
+	case beginsWithWhole(number, country) && (len(digits) <= maxDigits || number[0] == '+' || number[0] == '0'):
+		return "" // unlike a card's number in groups
+	case len(digits) > maxDigits:
 		return digits
+	case reason == phonenumbers.TOO_LONG:
+		long, err := phonenumbers.Parse(number, cmp.Or(country, phonenumbers.UNKNOWN_REGION))
+		if err == nil {
+			return phonenumbers.Format(long, phonenumbers.E164)
+		}
 	}
-	return ""
+	if strings.Contains(number, "+") || country != "" && reason != phonenumbers.TOO_SHORT {
+		return ""
+	}
+	return digits
+}
+
+// dialledAbroad returns a number that is dialled with 00 as one with +, which means the same everywhere, also where
+// other digits are dialled. More zeros in front are a program's, if what follows is a whole number.
+func dialledAbroad(number, digits, country string) string {
+	rest, abroad := strings.CutPrefix(digits, "00")
+	if !abroad || strings.Contains(number, "+") || isWhole(number, country) {
+		return number
+	}
+	if padded := "+" + strings.TrimLeft(rest, "0"); isWhole(padded, "") && !isWhole("0"+padded[1:], country) {
+		return padded
+	}
+	return "+" + rest
+}
+
+// beginsWithWhole reports whether the first words of a text are a whole number, so that the last ones are something else.
+func beginsWithWhole(text, country string) bool {
+	words := strings.Fields(text)
+	for i := 1; i < len(words); i++ {
+		if isWhole(strings.Join(words[:i], " "), country) {
+			return true
+		}
+	}
+	return false
 }
 
 // parsePhone returns a number that is possible in a country, or the reason why not.
 func parsePhone(text, country string) (*phonenumbers.PhoneNumber, phonenumbers.ValidationResult) {
-	if country == "" {
-		country = phonenumbers.UNKNOWN_REGION
-	}
-	number, err := phonenumbers.Parse(text, country)
+	number, err := phonenumbers.Parse(text, cmp.Or(country, phonenumbers.UNKNOWN_REGION))
 	if err != nil {
 		if errors.Is(err, phonenumbers.ErrTooShortNSN) {
 			return nil, phonenumbers.TOO_SHORT
@@ -100,7 +128,7 @@ func parsePhone(text, country string) (*phonenumbers.PhoneNumber, phonenumbers.V
 		return nil, phonenumbers.INVALID_COUNTRY_CODE
 	}
 	switch reason := phonenumbers.IsPossibleNumberWithReason(number); reason {
-	case phonenumbers.IS_POSSIBLE, phonenumbers.IS_POSSIBLE_LOCAL_ONLY:
+	case phonenumbers.IS_POSSIBLE, phonenumbers.IS_POSSIBLE_LOCAL_ONLY, phonenumbers.INVALID_LENGTH:
 		return number, reason
 	default:
 		return nil, reason

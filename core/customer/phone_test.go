@@ -13,6 +13,7 @@ func TestOneNumberAsItIsCopied(t *testing.T) {
 	t.Parallel()
 	for country, numbers := range map[string]map[string][]string{
 		"SE": {"+46705935836": {
+			"00046705935836", "00000046705935836",
 			"0705935836", "070-593 58 36", "705935836", "46705935836", "0046705935836", "+46 (0)70-593 58 36", "(+46) 705935836", "++46705935836",
 			`="0705935836"`, `"0705935836"`, "'0705935836", "’0705935836", "‘0705935836’", "=+46705935836", "0705935836;", "0705935836.",
 			"46705935836.0", "+46705935836.0", "705935836.00", "46705935836,0",
@@ -27,7 +28,7 @@ func TestOneNumberAsItIsCopied(t *testing.T) {
 		"AU": {"+46705935836": {"0011 46 70 593 58 36", "0046705935836"}},
 		"DE": {"+49301234567": {"030/1234567", "030 / 123 45 67", "(030) 1234567", "004930 1234567", "+49 (30) 1234567"}},
 		"IT": {"+390612345678": {"06 1234 5678", "+39 06 12345678", "0039 06 12345678"}},
-		"":   {"+46705935836": {"0046705935836", "+46 70 593 58 36", `="+46705935836"`, "'0046 70 593 58 36"}},
+		"":   {"+46705935836": {"0046705935836", "00046705935836", "+46 70 593 58 36", `="+46705935836"`, "'0046 70 593 58 36"}},
 	} {
 		for key, written := range numbers {
 			s := newShop(t).in(country)
@@ -59,11 +60,11 @@ func TestTextsThatAreNoNumber(t *testing.T) {
 		phones  []string
 	}{
 		{core.MustBePhone, "SE", []string{
-			"00046705935836", "+0705935836", "+46", "+4670", "12", "070593583612345", "070+5935836", "0705935836+",
-			"07O5935836", "abc123", "Anna 0705935836", "0705935836 mobil", "0004670593583612345", "1-800-FLOWERS", "0705935836@example.com", "070*5935836", "12345678901",
+			"0000705935836", "000123456", "+0705935836", "+46", "+4670", "12", "0705935836 12345", "+46 70 593 58 36 12345", "070+5935836", "0705935836+",
+			"07O5935836", "abc123", "Anna 0705935836", "0705935836 mobil", "1-800-FLOWERS", "0705935836@example.com", "070*5935836",
 			`=HYPERLINK("0705935836")`, "#REF!", "n/a", "070-593 58 36 ext", "２０２６年１月２３日",
 		}},
-		{core.MustBePhone, "", []string{"00046705935836", "+46", "+1234567890123456", "abc123"}},
+		{core.MustBePhone, "", []string{"000123456", "+46", "+0123456789", "abc123"}},
 		{customer.RoundedPhone, "SE", []string{"4.67E+10", "4,67012E+11", "4.67e10", "4E+10", "4.67059E10", "4.67 E+10", "4٫67E+10", "=4.67E+10", "'4.67E+10", "４．６７Ｅ＋１０"}},
 		{customer.OnePhone, "SE", []string{
 			"0705935836/0701112233", "0705935836, 0701112233", "0705935836; 0701112233", "0705935836|0701112233", "0705935836\n0701112233",
@@ -88,10 +89,28 @@ func TestTextsThatAreNoNumber(t *testing.T) {
 	}
 }
 
+// A number that is longer than its country's is one number all the same, however it is written.
+func TestLongNumbers(t *testing.T) {
+	t.Parallel()
+	for country, written := range map[string][]string{
+		"SE": {"+467000000012112", "0046-70-000000-12112", "07000000012112", "070-00 00 00 12 112"},
+		"US": {"+1415555013299", "001 415 555 0132 99", "1415555013299"},
+		"":   {"+4670000001211", "004670000001211"},
+	} {
+		s := newShop(t).in(country)
+		first := s.made(written[0], nil)
+		for _, phone := range written[1:] {
+			if got := s.upsert(phone, nil); got.ID != first.ID {
+				t.Errorf("in %q: %s is not %s", country, phone, written[0])
+			}
+		}
+	}
+}
+
 // A number without a country, and one that can't be a phone number, is compared by its digits.
 func TestDigitsOfOtherNumbers(t *testing.T) {
 	t.Parallel()
-	for country, numbers := range map[string][2]string{"SE": {"6012 3456 7890 1234 5", "60123456789012345"}, "DK": {"000 000 000", "000000000"}, "": {"070-593 58 36", "0705935836"}, "NO": {"1 1 2", "112"}} {
+	for country, numbers := range map[string][2]string{"SE": {"6012 3456 7890 1234 5", "60123456789012345"}, "FI": {"+1 999 0000 1111 2222 333", "19990000111122223 33"}, "DK": {"000 000 000", "000000000"}, "": {"070-593 58 36", "0705935836"}, "NO": {"1 1 2", "112"}} {
 		s := newShop(t).in(country)
 		first := s.made(numbers[0], nil)
 		if got := s.upsert(numbers[1], nil); got.ID != first.ID {
