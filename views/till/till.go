@@ -234,6 +234,8 @@ type Notice struct {
 // formKey is the name of the field by which two clicks record one sale.
 const formKey = "form_key"
 
+func available(uses []Use) string { return number(int64(len(uses))) + " available" }
+
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }

@@ -1,10 +1,12 @@
 package till
 
 import (
+	"math"
 	"slices"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/walkin"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/web/page"
 )
@@ -59,4 +61,19 @@ func discountOf(b *coupon.Bill, voucher core.ID) (coupon.Discount, bool) {
 		return coupon.Discount{}, false
 	}
 	return b.Discounts[at], true
+}
+
+// place is where a receipt lists what was used: rewards, then discounts in the order in which they were taken off,
+// then other vouchers.
+func place(b *coupon.Bill, u walkin.Used) int {
+	if u.Voucher == nil {
+		return 0
+	}
+	if b != nil {
+		at := slices.IndexFunc(b.Discounts, func(d coupon.Discount) bool { return d.Voucher == u.Voucher.ID })
+		if at >= 0 {
+			return 1 + at
+		}
+	}
+	return math.MaxInt
 }

@@ -1,8 +1,10 @@
 package till
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,6 +80,7 @@ func (t *Till) receipt(c echo.Context, status int, id core.ID, info receiptInfo)
 		v.Customer = matchView(checkout.CustomerID, firstName(v.Customer.Name), "")
 		v.Balances, v.Progress, v.Award = nil, nil, ""
 	}
+	slices.SortStableFunc(checkout.Used, func(one, other walkin.Used) int { return cmp.Compare(place(bill, one), place(bill, other)) })
 	for _, u := range checkout.Used {
 		v.Used = append(v.Used, usedView(u, bill, currency))
 	}
