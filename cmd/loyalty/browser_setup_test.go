@@ -110,7 +110,7 @@ func testSetupWithoutJavaScript(t *testing.T, c cafe) {
 
 // Skipped steps are listed at the end of the guide.
 func testSetupSkipped(t *testing.T, c cafe) {
-	p := c.invited(t, "nord", "Nord Bageri")
+	p := c.invited(t, "norra", "Norra Bageriet")
 	p.Fill("country", "SE")
 	p.Click("#setup-form .btn-primary")
 	for _, step := range []string{"rule", "reward"} {
