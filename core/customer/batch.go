@@ -65,31 +65,36 @@ func keysOf(all []Imported) (phones []string, emails []*string) {
 }
 
 // Taken has the customers of phone numbers and e-mail addresses, by the keys that find them.
-type Taken struct{ phones, emails map[string]core.ID }
+type Taken map[takenKey]core.ID
+
+type takenKey struct {
+	kind KeyKind
+	key  string
+}
 
 // Find returns the customer who has one of these details' keys, and by which field, as an upsert finds them.
 func (t Taken) Find(d Details) (who core.ID, field string, found bool) {
-	if who, found = t.phones[d.PhoneKey]; found {
-		return who, "phone", true
+	if who, found = t[takenKey{PhoneKey, d.PhoneKey}]; found {
+		return who, string(PhoneKey), true
 	}
 	if d.EmailKey != nil {
-		who, found = t.emails[*d.EmailKey]
+		who, found = t[takenKey{EmailKey, *d.EmailKey}]
 	}
-	return who, "email", found
+	return who, string(EmailKey), found
 }
 
 const takenKeysSQL = `
-	select id, phone_key, null::text as email_key
+	select 'phone' as kind, phone_key as key, id
 	from loyalty.customer
 	where tenant_id = @tenant_id
 		and phone_key = any(@phone_keys::text[])
 	union all
-	select id, null, email_key
+	select 'email', email_key, id
 	from loyalty.customer
 	where tenant_id = @tenant_id
 		and email_key = any(@email_keys::text[])
 	union all
-	select customer_id, case when kind = 'phone' then key end, case when kind = 'email' then key end
+	select kind, key, customer_id
 	from loyalty.customer_key
 	where tenant_id = @tenant_id
 		and (kind = 'phone' and key = any(@phone_keys::text[]) or kind = 'email' and key = any(@email_keys::text[]))`
@@ -97,18 +102,18 @@ const takenKeysSQL = `
 // TakenKeys returns which of the keys lead to existing customers.
 func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Taken, error) {
 	phones, emails := keysOf(all)
+	return takenKeys(ctx, tx, phones, emails)
+}
+
+func takenKeys(ctx context.Context, tx *db.Tx, phones []string, emails []*string) (Taken, error) {
 	rows, err := db.All[struct {
-		ID                 core.ID
-		PhoneKey, EmailKey *string
+		Kind KeyKind
+		Key  string
+		ID   core.ID
 	}](ctx, tx, takenKeysSQL, db.Args{"phone_keys": phones, "email_keys": emails})
-	taken := Taken{map[string]core.ID{}, map[string]core.ID{}}
+	taken := make(Taken, len(rows))
 	for _, r := range rows {
-		if r.PhoneKey != nil {
-			taken.phones[*r.PhoneKey] = r.ID
-		}
-		if r.EmailKey != nil {
-			taken.emails[*r.EmailKey] = r.ID
-		}
+		taken[takenKey{r.Kind, r.Key}] = r.ID
 	}
 	return taken, err
 }

@@ -23,23 +23,6 @@ const (
 	limit @limit
 	for no key update of c`
 
-	// Of the keys, those that lead to customers.
-	holdersSQL = `
-	select 'phone' as kind, phone_key as key, id
-	from loyalty.customer
-	where tenant_id = @tenant_id
-		and phone_key = any (@phone_keys::text[])
-	union all
-	select 'email', email_key, id
-	from loyalty.customer
-	where tenant_id = @tenant_id
-		and email_key = any (@email_keys::text[])
-	union all
-	select kind, key, customer_id
-	from loyalty.customer_key
-	where tenant_id = @tenant_id
-		and (kind = 'phone' and key = any (@phone_keys::text[]) or kind = 'email' and key = any (@email_keys::text[]))`
-
 	renewSQL = `
 	update loyalty.customer c
 	set phone_key = given.phone_key,
@@ -91,35 +74,28 @@ func RenewKeys(ctx context.Context, tx *db.Tx) (done, same int64, err error) {
 // renew computes the keys of locked customers, and returns those whose new key is another's.
 func renew(ctx context.Context, tx *db.Tx, waiting []lockedCustomer) (same []core.ID, err error) {
 	wanted := make([]Details, len(waiting))
-	var phones, emails []string
+	var phones []string
+	var emails []*string
 	for i, c := range waiting {
 		wanted[i] = c.renewed()
 		if wanted[i].PhoneKey != c.PhoneKey {
 			phones = append(phones, wanted[i].PhoneKey)
 		}
 		if c.EmailKey != nil && *wanted[i].EmailKey != *c.EmailKey {
-			emails = append(emails, *wanted[i].EmailKey)
+			emails = append(emails, wanted[i].EmailKey)
 		}
 	}
-	holders := map[FurtherKey]core.ID{}
+	holders := Taken{}
 	if len(phones)+len(emails) > 0 {
-		found, err := db.All[struct {
-			Kind KeyKind
-			Key  string
-			ID   core.ID
-		}](ctx, tx, holdersSQL, db.Args{"phone_keys": phones, "email_keys": emails})
-		if err != nil {
+		if holders, err = takenKeys(ctx, tx, phones, emails); err != nil {
 			return nil, err
-		}
-		for _, h := range found {
-			holders[FurtherKey{Kind: h.Kind, Key: h.Key}] = h.ID
 		}
 	}
 	// isFree takes a key for a customer, or writes into the audit log who has it.
 	isFree := func(kind KeyKind, key string, of core.ID) (bool, error) {
-		holder, taken := holders[FurtherKey{Kind: kind, Key: key}]
+		holder, taken := holders[takenKey{kind, key}]
 		if !taken || holder == of {
-			holders[FurtherKey{Kind: kind, Key: key}] = of
+			holders[takenKey{kind, key}] = of
 			return true, nil
 		}
 		same = append(same, of)
