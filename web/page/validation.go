@@ -196,7 +196,6 @@ var apartMessages = map[string]string{
 	"fixed_after_sending":    "{Label} can't be changed after sending. Create a new coupon instead",
 	"min_redeemed":           "{Label} must be {limit} or more: it was already redeemed that often",
 	"min_sent":               "{Label} can't be lowered after sending. It must be {limit} or more",
-	"phone_in_country":       "{Label} can't be changed: {other} wouldn't be a valid phone number",
 	"plan_in_use":            "{Label} can't be changed while businesses are on this plan",
 	"same_phones_in_country": "{Label} can't be changed: {other} would be the same number",
 }
