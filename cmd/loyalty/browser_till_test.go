@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
@@ -178,6 +179,7 @@ func testTillDigits(t *testing.T, c cafe) {
 	p := s.till(t, c.browser)
 	for _, key := range []string{"２", "４", "5", "٠"} { // a keyboard that sends them isn't plugged in
 		p.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.body.dispatchEvent(new KeyboardEvent('keydown', { key: %q, bubbles: true, cancelable: true }))", key)))
+		time.Sleep(150 * time.Millisecond) // as a person types: faster, they would be a scan, which is no amount
 	}
 	if got := p.Text(amount); got != "24.50" {
 		t.Errorf("typed %q", got)
