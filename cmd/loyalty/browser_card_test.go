@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
@@ -233,12 +231,12 @@ func testJoin(t *testing.T, c cafe) {
 	p.Open("/join")
 	fill()
 	p.Click(submitOf("/join")) // answered by e-mail: the card of another person is not shown
-	p.Do(chromedp.WaitNotPresent(chromedp.CSS("form, .wallet")))
+	p.WaitUntilGone("form, .wallet")
 	p.Open("/join")
 	p.Click(linkTo("/join/find"))
 	p.Fill("contact", "elsa@card.example")
 	p.Click(submitOf("/join/find"))
-	p.Do(chromedp.WaitNotPresent(chromedp.CSS("form, .wallet")))
+	p.WaitUntilGone("form, .wallet")
 	await(t, "both e-mails are delivered", func() bool {
 		return ask[int](connect(t, c.in.url()), "select count(*) from loyalty.mail where status = 'kept' and recipient = 'elsa@card.example'") >= 2
 	})
@@ -290,6 +288,6 @@ func testClaim(t *testing.T, c cafe) {
 		phone.Fill("phone", "70 412 88 20")
 		phone.Click(submitOf("/w/claim"))
 		phone.WaitFor(".claimed-middle")
-		phone.Do(chromedp.WaitNotPresent(chromedp.CSS(".claimed a.button")))
+		phone.WaitUntilGone(".claimed a.button")
 	})
 }

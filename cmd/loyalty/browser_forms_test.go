@@ -56,7 +56,7 @@ func testRefusedForm(t *testing.T, c cafe) {
 	p.Fill("last_name", "Quist")
 	p.Fill("phone", "+46 8 465 004 91")
 	p.Fill("email", "elsa.quist@example.com")
-	p.Do(chromedp.WaitNotPresent(chromedp.CSS("[data-refusal]")))
+	p.WaitUntilGone("[data-refusal]")
 	p.Click(submitOf("/admin/customers/new"))
 	p.WaitForText(done, "Elsa Quist")
 
@@ -105,7 +105,7 @@ func testUnsentForm(t *testing.T, c cafe) {
 	uploading := tabs(core.Manager, "/admin/rewards/new")
 	uploading.Fill("name", "Unsent mug")
 	uploading.Fill("points_cost", "75")
-	uploading.Do(chromedp.SetUploadFiles(chromedp.CSS("[name=picture]"), []string{picture}))
+	uploading.Upload("picture", picture)
 	joining := tabs("", "/join")
 	joining.Fill("name", "Unsent Joiner")
 	offering := tabs(core.Manager, "/admin/coupons/new")

@@ -159,12 +159,12 @@ func testTillFastTyping(t *testing.T, c cafe) {
 		}
 	}
 	p.Open("/till")
-	p.Do(chromedp.Focus(browsertest.Find("#phone", "")))
+	p.Focus("phone")
 	p.Type(strokes("08465004"+"83"+kb.Enter, 75))
 	p.WaitForText(customerName, "Hanna Lindqvist")
 	p.Press(kb.Escape)
 	p.WaitFor(finding)
-	p.Do(chromedp.Focus(browsertest.Find("#pin", "")))
+	p.Focus("pin")
 	p.Type(strokes(s.card(t).Digits, 75))
 	p.WaitForText(customerName, "Hanna Lindqvist")
 

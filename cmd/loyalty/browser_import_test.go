@@ -39,7 +39,7 @@ func testImport(t *testing.T, c cafe) {
 			p.Click("main " + linkTo("/import"))
 			p.Click(submitOf("/import"))
 			p.WaitFor(refused)
-			p.Do(chromedp.SetUploadFiles(chromedp.CSS("[name=file]"), []string{file}))
+			p.Upload("file", file)
 			p.Click(submitOf("/import"))
 			p.WaitFor("[name=column_2]")
 			// The letter is another in each encoding, and the rows are drawn again when another is chosen.

@@ -76,7 +76,7 @@ func testLists(t *testing.T, c cafe) {
 	look(t, p, "filter-refused", nil)
 	p.Emulate(1280, 900, false)
 	p.Fill("to", "2026-02-03")
-	p.Do(chromedp.WaitNotPresent(chromedp.CSS("[data-refusal], #field-to-error, #field-to[aria-invalid]")))
+	p.WaitUntilGone("[data-refusal], #field-to-error, #field-to[aria-invalid]")
 	if at := p.Path(); !strings.Contains(at, "sort=oldest") || !strings.Contains(at, "to=2026-02-03") {
 		t.Errorf("the filters forget the order: %s", at)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"example.com/loyalty/core/demo"
@@ -15,7 +14,6 @@ import (
 // searches, enters a token, sends a request from the page and sees the response. A request to
 // another host fails the test, since the page's policy blocks it.
 func testReference(t *testing.T, c cafe) {
-	t.Helper()
 	p := c.page(t)
 	p.Open(c.in.base + "/docs")
 	p.Fill("q", "list customers")
@@ -37,7 +35,6 @@ func testReference(t *testing.T, c cafe) {
 
 // The base URL leads people to the sign-in of their business.
 func testHome(t *testing.T, c cafe) {
-	t.Helper()
 	p := c.page(t)
 	p.Open(c.in.base)
 	p.Expect(http.StatusUnprocessableEntity)
@@ -54,7 +51,6 @@ func testHome(t *testing.T, c cafe) {
 
 // "/docs without a finding of axe in both themes", wide and on a phone, whatever is open.
 func testDocumentation(t *testing.T, c cafe) {
-	t.Helper()
 	p := c.page(t)
 	for path, open := range map[string]string{
 		"/": "", "/problems": "", "/docs": "", "/docs/quickstart": "label[for=php]", "/docs/search?q=phone": "", "/docs/reference/customers": ".try summary",
@@ -78,7 +74,6 @@ func testDocumentation(t *testing.T, c cafe) {
 // Without scripts, every part of the documentation can be read, found and chosen; with them, the
 // language of examples is remembered.
 func testDocumentationChoices(t *testing.T, c cafe) {
-	t.Helper()
 	p := c.page(t)
 	p.Open(c.in.base + "/docs/quickstart")
 	p.Click("label[for=python]")
@@ -95,7 +90,7 @@ func testDocumentationChoices(t *testing.T, c cafe) {
 	plain.Press(kb.Enter)
 	plain.ClickText("#found a", "Void a transaction")
 	plain.WaitForText("#voidTransaction", "Void a transaction")
-	if plain.Do(chromedp.WaitNotVisible(chromedp.CSS(".try"))); plain.Path() != "/docs/reference/transactions" {
+	if plain.WaitUntilGone(".try"); plain.Path() != "/docs/reference/transactions" {
 		t.Errorf("the result leads to %s", plain.Path())
 	}
 }

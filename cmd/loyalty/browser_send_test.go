@@ -173,7 +173,7 @@ func chooseAndSchedule(t *testing.T, c cafe, p *browsertest.Page, coupon string)
 	count := p.Text("#segment-manual-count")
 	remove := ".chosen [name=remove][value='" + ask[core.ID](d, "select id from loyalty.customer where email = $1", first).String() + "']"
 	p.Click(remove)
-	p.Do(chromedp.WaitNotPresent(chromedp.CSS(remove)))
+	p.WaitUntilGone(remove)
 	if got := p.Text("#segment-manual-count"); got == count {
 		t.Errorf("%s are still chosen after one was removed", got)
 	}

@@ -760,7 +760,7 @@ func testAmounts(t *testing.T, c cafe) {
 	p.WaitFor(refused)
 	p.ClickText(readings, "1,050.00")
 	p.WaitForText(amountRead, "1,050.00")
-	p.Do(chromedp.WaitNotPresent(chromedp.CSS(readings)))
+	p.WaitUntilGone(readings)
 	p.Press(kb.Enter)
 	p.WaitForText(".confirm-amount", "1,050.00")
 	p.Click("[name=correct]")

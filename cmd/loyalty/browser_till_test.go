@@ -395,7 +395,7 @@ func testTillNetwork(t *testing.T, c cafe) {
 	p.Faults() // the browser's own, of the request that failed
 	p.WaitFor("#offline")
 	offline(p, false)
-	p.Do(chromedp.WaitNotVisible(chromedp.CSS("#offline")))
+	p.WaitUntilGone("#offline")
 
 	// Recorded, but the answer is lost: pressed again, also after a reload.
 	recordAndLoseAnswer(t, p)

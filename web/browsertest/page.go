@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
@@ -173,10 +174,31 @@ const atRestScript = `document.getAnimations().filter((a) => a.playState === "ru
 	&& document.readyState === "complete" && document.fonts.status === "loaded"
 	&& !document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling")`
 
-// Find selects the first element that matches a CSS selector, contains the text, and can be
-// seen and used: what is behind an open dialog cannot.
-func Find(selector, text string) chromedp.JSPath {
-	return chromedp.JSPath(fmt.Sprintf(findScript, selector, text))
+// await evaluates a script until its value is not null, and fails with what was awaited. chromedp's own queries
+// are not used: they keep a copy of the document's nodes, which may lack some after a page was replaced, for good.
+func await[T any](p *Page, script, what string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	var last error
+	for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[*T](script)) // fails while the page is replaced
+		if err == nil && got != nil {
+			return *got
+		}
+		last = cmp.Or(err, last)
+	}
+	p.t.Fatalf("%s (%v)\n%s", what, last, p.state())
+	return *new(T)
+}
+
+// find is a script that selects the first element that matches a CSS selector, contains the text, and can
+// be seen and used: what is behind an open dialog cannot.
+func find(selector, text string) string { return fmt.Sprintf(findScript, selector, text) }
+
+// field is a script that selects the field of that name or id.
+func field(name string) string {
+	return find(fmt.Sprintf(":is([name=%[1]q], [id=%[1]q]):not([type=hidden])", name), "")
 }
 
 const findScript = `[...document.querySelectorAll(%q)].find((el) =>
@@ -236,7 +258,15 @@ func (p *Page) WaitFor(selector string) {
 // WaitForText waits until an element of a CSS selector that contains the text is seen.
 func (p *Page) WaitForText(selector, text string) {
 	p.t.Helper()
-	Run(p, chromedp.WaitVisible(Find(selector, text)))
+	await[bool](p, fmt.Sprintf("%s ? true : null", find(selector, text)), fmt.Sprintf("%s %q is not seen", selector, text))
+	p.rest()
+}
+
+// WaitUntilGone waits until no element of a CSS selector is seen.
+func (p *Page) WaitUntilGone(selector string) {
+	p.t.Helper()
+	p.rest()
+	await[bool](p, fmt.Sprintf("%s ? null : true", find(selector, "")), selector+" is still seen")
 	p.rest()
 }
 
@@ -244,7 +274,8 @@ func (p *Page) WaitForText(selector, text string) {
 func (p *Page) Text(selector string) string {
 	p.t.Helper()
 	p.rest()
-	return strings.Join(strings.Fields(Run(p, chromedp.Text(Find(selector, "")))), " ")
+	text := await[string](p, fmt.Sprintf("%s?.innerText", find(selector, "")), selector+" is not seen")
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // Click clicks an element.
@@ -268,7 +299,7 @@ func (p *Page) ClickText(selector, text string) {
 // is replaced meanwhile may move it.
 func (p *Page) target(selector, text string) target {
 	p.t.Helper()
-	script := fmt.Sprintf(targetScript, Find(selector, text), selector)
+	script := fmt.Sprintf(targetScript, find(selector, text), selector)
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	var at, before target
@@ -289,22 +320,48 @@ func (p *Page) target(selector, text string) target {
 // the value in a list.
 func (p *Page) Fill(name, value string) {
 	p.t.Helper()
-	field := Find(fmt.Sprintf(":is([name=%[1]q], [id=%[1]q]):not([type=hidden])", name), "")
 	p.rest()
-	switch Run(p, chromedp.JavascriptAttribute[string](field, "type")) {
+	missing := fmt.Sprintf("no field %q is seen", name)
+	switch await[string](p, field(name)+"?.type", missing) {
 	case "select-one", "date", "time", "color":
-		if !Run(p, chromedp.Evaluate[bool](fmt.Sprintf(setValueScript, field, value))) {
+		if !Run(p, chromedp.Evaluate[bool](fmt.Sprintf(setValueScript, field(name), value))) {
 			p.t.Fatalf("%s cannot be set to %q", name, value)
 		}
 		p.frame()
 		p.rest()
 	default:
-		p.Do(chromedp.Focus(field), chromedp.Evaluate[chromedp.Void]("document.activeElement.select()"))
+		p.Focus(name)
+		Run(p, chromedp.Evaluate[chromedp.Void]("document.activeElement.select()"))
 		p.Press(cmp.Or(value, kb.Delete))
 	}
 }
 
-// setValueScript is used because chromedp's SetValue cannot set an empty value.
+// Focus gives the focus to the field of that name or id.
+func (p *Page) Focus(name string) {
+	p.t.Helper()
+	p.rest()
+	await[bool](p, fmt.Sprintf(focusScript, field(name)), fmt.Sprintf("the field %q does not take the focus", name))
+	p.frame()
+	p.rest()
+}
+
+const focusScript = `((el) => { el?.focus(); return el && document.activeElement === el ? true : null; })(%s)`
+
+// Upload chooses a file of this machine in the field of that name or id.
+func (p *Page) Upload(name, file string) {
+	p.t.Helper()
+	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		script := fmt.Sprintf("document.querySelector(`[type=file]:is([name=%[1]q], [id=%[1]q])`)", name) // a style may hide it
+		input, err := chromedp.Run(ctx, chromedp.Evaluate[*runtime.RemoteObject](script))
+		if err != nil {
+			return fmt.Errorf("the field %q: %w", name, err)
+		}
+		_, err = cdp.Call(ctx, tab, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{file}, ObjectID: input.ObjectID})
+		return err
+	}))
+}
+
+// setValueScript sets the value, also an empty one, as a choice of a person does.
 const setValueScript = `((el, value) => {
 	el.value = value;
 	el.dispatchEvent(new Event("input", { bubbles: true }));
