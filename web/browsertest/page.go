@@ -258,7 +258,7 @@ func (p *Page) WaitFor(selector string) {
 // WaitForText waits until an element of a CSS selector that contains the text is seen.
 func (p *Page) WaitForText(selector, text string) {
 	p.t.Helper()
-	await[bool](p, fmt.Sprintf("%s ? true : null", find(selector, text)), fmt.Sprintf("%s %q is not seen", selector, text))
+	await[bool](p, find(selector, text)+" ? true : null", fmt.Sprintf("%s %q is not seen", selector, text))
 	p.rest()
 }
 
@@ -266,7 +266,7 @@ func (p *Page) WaitForText(selector, text string) {
 func (p *Page) WaitUntilGone(selector string) {
 	p.t.Helper()
 	p.rest()
-	await[bool](p, fmt.Sprintf("%s ? null : true", find(selector, "")), selector+" is still seen")
+	await[bool](p, find(selector, "")+" ? null : true", selector+" is still seen")
 	p.rest()
 }
 
@@ -274,7 +274,7 @@ func (p *Page) WaitUntilGone(selector string) {
 func (p *Page) Text(selector string) string {
 	p.t.Helper()
 	p.rest()
-	text := await[string](p, fmt.Sprintf("%s?.innerText", find(selector, "")), selector+" is not seen")
+	text := await[string](p, find(selector, "")+"?.innerText", selector+" is not seen")
 	return strings.Join(strings.Fields(text), " ")
 }
 
