@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -68,6 +69,7 @@ func testQuickStart(t *testing.T, s *server) {
 			func() error {
 				return q.recordThrough("receipt-4713", trouble{status: http.StatusConflict}, trouble{status: http.StatusTooManyRequests, wait: 2})
 			},
+			q.isRedirected,
 		}
 		end := make(chan error, len(stories))
 		for _, story := range stories {
@@ -136,15 +138,19 @@ func (q quickStart) runTwice() error {
 }
 
 // trouble is what an attempt to record a sale meets: its response is lost after the sale was
-// recorded, or it is refused for now.
+// recorded, it is refused for now, or redirected.
 type trouble struct {
 	drop   bool
 	status int
 	wait   int // seconds of Retry-After
+	target string
 }
 
-// refuse responds as the API does.
+// refuse responds as the API does, or redirects.
 func (tr trouble) refuse(w http.ResponseWriter) {
+	if tr.target != "" {
+		w.Header().Set("Location", tr.target)
+	}
 	if tr.wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(tr.wait))
 	}
@@ -205,6 +211,28 @@ func (s *server) lossyLine(t *testing.T, troubles ...trouble) (line *lossyLine, 
 	t.Cleanup(proxy.Close)
 	ca = filepath.Join(t.TempDir(), "proxy.pem")
 	return line, proxy.URL, ca, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw}), 0o644)
+}
+
+// isRedirected runs the program while a redirect leads elsewhere. The token must not go there; how it ends is
+// the program's own way.
+func (q quickStart) isRedirected() error {
+	var followed atomic.Bool
+	other := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Store(true) }))
+	defer other.Close()
+	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect} { // of a POST: followed with GET, with POST
+		line, address, ca, err := q.lossyLine(q.t, trouble{status: status, target: other.URL})
+		if err != nil {
+			return err
+		}
+		out, _ := q.run(ca, strings.NewReplacer(q.in.base, address, "receipt-4711", "receipt-"+strconv.Itoa(status)).Replace(q.source))
+		line.mu.Lock()
+		attempts := len(line.attempts)
+		line.mu.Unlock()
+		if followed.Load() || attempts == 0 {
+			return fmt.Errorf("redirected with %d: followed %t, after %d attempts: %q", status, followed.Load(), attempts, out)
+		}
+	}
+	return nil
 }
 
 // recordThrough runs the program with another receipt, through a lossy line.

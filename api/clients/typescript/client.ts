@@ -1,13 +1,13 @@
 // The client of the Loyalty API: openapi-fetch with the types of schema.gen.ts, and what every
 // program needs on top: a token, timeouts, safe retries, and refusals as errors.
 import { randomUUID } from 'node:crypto'
-import createClient from 'openapi-fetch'
+import createClient, { defaultPathSerializer } from 'openapi-fetch'
 import type { components, paths } from './schema.gen.js'
 
 export type Schemas = components['schemas']
 
 export interface Options {
-  /** Address of the installation, such as https://loyalty.example. */
+  /** Address of the installation, such as https://loyalty.example. Always https. */
   baseUrl: string
   token: string
   /** Milliseconds that one attempt may take. */
@@ -16,7 +16,7 @@ export interface Options {
   waits?: number[]
 }
 
-/** A response from status 400 (RFC 7807). Check `code` to recognise a business rule. */
+/** A response that isn't a success (RFC 7807). Check `code` to recognise a business rule. */
 export class Problem extends Error {
   readonly status: number
   readonly code: string | undefined
@@ -33,11 +33,15 @@ export class Problem extends Error {
   }
 }
 
-/** Creates a client. Its methods take the paths of the reference, and throw Problem if refused. */
+/**
+ * Creates a client. Its methods take the paths of the reference, and throw Problem if refused, and
+ * TypeError, at once, for what can't be sent. Redirects aren't followed: the token goes to baseUrl alone.
+ */
 export function createLoyaltyClient({ baseUrl, token, timeout = 10_000, waits = [1, 2, 4, 8] }: Options) {
   const client = createClient<paths>({
-    baseUrl,
-    headers: { Authorization: `Bearer ${token}` },
+    baseUrl: address(baseUrl),
+    headers: { Authorization: `Bearer ${visible(token)}` },
+    pathSerializer,
     fetch: (request) => sendWithRetries(request, timeout, waits),
   })
   client.use({
@@ -49,7 +53,7 @@ export function createLoyaltyClient({ baseUrl, token, timeout = 10_000, waits = 
       return request
     },
     async onResponse({ response }) {
-      if (!response.ok) throw new Problem(await response.json(), response.headers.get('X-Request-Id'))
+      if (!response.ok) throw await problem(response)
     },
   })
   return client
@@ -82,9 +86,9 @@ async function sendWithRetries(request: Request, timeout: number, waits: number[
     try {
       const response = await send(request, timeout)
       if (response.status !== 409 && response.status !== 429 && response.status < 500) return response
-      asked = Number(response.headers.get('Retry-After') ?? 0)
+      asked = Number(response.headers.get('Retry-After')) || 0 // proxies may send a date
     } catch (error) {
-      if (!repeatable) throw error
+      if (!repeatable || isFinal(error)) throw error
     }
     const seconds = Math.max(wait, asked) * (1.1 + Math.random() / 10)
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
@@ -93,8 +97,49 @@ async function sendWithRetries(request: Request, timeout: number, waits: number[
 }
 
 async function send(request: Request, timeout: number): Promise<Response> {
-  const response = await fetch(new Request(request.clone(), { signal: AbortSignal.timeout(timeout) }))
+  const response = await fetch(new Request(request.clone(), { redirect: 'manual', signal: AbortSignal.timeout(timeout) }))
   // Reads the whole body, so that a connection that breaks here is retried, too.
   const body = await response.arrayBuffer()
   return new Response(body.byteLength === 0 ? null : body, response)
+}
+
+/** Returns the address that paths are added to. */
+function address(baseUrl: string): string {
+  if (!/^https:\/\/[^/\s?#@]+[^\s?#@]*$/i.test(baseUrl)) {
+    throw new TypeError('baseUrl must be an https:// address, such as https://loyalty.example')
+  }
+  return baseUrl
+}
+
+/** Returns a token that a header can have. The message doesn't repeat it. */
+function visible(token: string): string {
+  if (!/^[!-~]+$/.test(token.trim())) throw new TypeError('token must be characters of ASCII, without line breaks')
+  return token.trim()
+}
+
+/** Escapes the arguments of a path, so that they can't lead to another path. */
+function pathSerializer(path: string, args: Record<string, unknown> = {}): string {
+  for (const [, name = ''] of path.matchAll(/\{(\w+)\}/g)) {
+    const argument = String(args[name] ?? '')
+    if (['', '.', '..'].includes(argument)) throw new TypeError(`${name} isn't an identifier: "${argument}"`)
+  }
+  return defaultPathSerializer(path, args)
+}
+
+/** Reports whether a retry would fail, too: a certificate that isn't trusted stays the same. */
+function isFinal(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined
+  return /CERT|SIGNATURE|INVALID_CA|HOSTNAME/.test(String(cause?.code))
+}
+
+async function problem(response: Response): Promise<Problem> {
+  const { status, statusText, headers } = response
+  let document: Schemas['Problem'] = { type: 'about:blank', title: statusText, status, detail: statusText }
+  if (status < 400) {
+    const target = headers.get('Location') ?? 'another address'
+    document.detail = `Redirected to ${target}. Not followed, to keep the token here. Check baseUrl.`
+  } else {
+    document = await response.json().catch(() => document) // a proxy in between may have responded
+  }
+  return new Problem(document, headers.get('X-Request-Id'))
 }

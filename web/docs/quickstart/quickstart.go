@@ -15,7 +15,11 @@ import (
 
 const api = "https://localhost:8443/api/v1"
 
-var client = http.Client{Timeout: 10 * time.Second}
+// client follows no redirect: the token goes to no other address.
+var client = http.Client{
+	Timeout:       10 * time.Second,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 // problem is why the API refused a request.
 type problem struct {

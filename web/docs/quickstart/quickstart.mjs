@@ -24,6 +24,7 @@ async function post(path, body, key) {
           ...(key && { 'Idempotency-Key': key }),
         },
         body: JSON.stringify(body),
+        redirect: 'error', // the token goes to no other address
         signal: AbortSignal.timeout(10_000),
       })
       content = await response.json()

@@ -2,9 +2,19 @@
 import json, os, random, sys, time
 from http.client import HTTPException
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 API = "https://localhost:8443/api/v1"
+
+
+class NoRedirects(HTTPRedirectHandler):
+    """Keeps urllib from taking the token to another address."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+opener = build_opener(NoRedirects)
 
 
 class Problem(Exception):
@@ -26,9 +36,11 @@ def post(path, body, key=None):
     request = Request(API + path, json.dumps(body).encode(), headers)
     for wait in (1, 2, 4, 8, None):
         try:
-            with urlopen(request, timeout=10) as response:
+            with opener.open(request, timeout=10) as response:
                 return json.load(response)["data"]
         except HTTPError as error:
+            if error.code < 400:
+                raise
             if error.code not in (409, 429) and error.code < 500:
                 raise Problem(json.load(error)) from None
             failure, asked = error, int(error.headers.get("Retry-After", 0))

@@ -361,12 +361,12 @@ func typeOf(s *description.Schema) string {
 	return kind
 }
 
-// pathExpression returns a path as Python writes it, with its arguments.
+// pathExpression returns a path as Python writes it, with its arguments escaped.
 func pathExpression(path string) string {
 	if !strings.Contains(path, "{") {
 		return fmt.Sprintf("%q", path)
 	}
-	return `f"` + hole.ReplaceAllString(path, "{$1}") + `"`
+	return `f"` + hole.ReplaceAllString(path, "{_segment($1)}") + `"`
 }
 
 // keyword returns a name that Python can use.
