@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed css img js vendor/*/*
@@ -55,6 +56,7 @@ type file struct {
 	plain     []byte // nil where only compressed ones are embedded: a large file
 	gzip      []byte // nil where it would not be smaller
 	brotli    []byte // nil but for a large file
+	unpacked  func() []byte
 }
 
 func read(from fs.FS) set {
@@ -80,7 +82,7 @@ func read(from fs.FS) set {
 		case ".br":
 			f.brotli = content
 		case ".gz":
-			f.gzip = content
+			f.gzip, f.unpacked = content, sync.OnceValue(func() []byte { return unpack(content) })
 		default:
 			f.plain, f.gzip = content, compress(content)
 		}
@@ -195,20 +197,24 @@ func (s set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if body == nil {
-		unpack(w, f.gzip)
-		return
+		body = f.unpacked()
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // fails only if the client left
 }
 
-// unpack serves a large file to clients that accept no compression.
-func unpack(w io.Writer, packed []byte) {
-	content, err := gzip.NewReader(bytes.NewReader(packed))
+// unpack returns a large file for clients that accept no compression. It takes 7 to 20 ms and anyone may ask for
+// it, so the file is kept then; few ever ask.
+func unpack(packed []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		panic("static: " + err.Error()) // a test has read it
 	}
-	_, _ = io.Copy(w, content) // fails only if the client left
+	content, err := io.ReadAll(r)
+	if err != nil {
+		panic("static: " + err.Error())
+	}
+	return content
 }
 
 // Accepts reports whether Accept-Encoding (RFC 9110, section 12.5.3) allows a coding. A coding's own
