@@ -122,7 +122,7 @@ func TestCreateTenant(t *testing.T) {
 		table = append(table, post("| payment_method | string | Names a payment provider; allowed values: not shown. |", method,
 			strings.Replace(aTenant, `"manual"`, `"`+method+`"`, 1), 201, one(strings.Replace(newTenantIs, `"manual"`, `"`+method+`"`, 1))))
 	}
-	for _, slug := range []string{"ab", "Café", "a_b", "-ab", "ab-", "a--b", "admin", "api", "platform", "www"} {
+	for _, slug := range []string{"ab", "Café", "a_b", "-ab", "ab-", "a--b", "admin", "api", "platform", "www", "autodiscover", "ns1"} {
 		table = append(table, post(slugsAre, slug, strings.Replace(aTenant, "{new_slug}", slug, 1), 422, invalid(`"slug":["The selected slug is invalid."]`)))
 	}
 	for _, code := range []string{"sek", "SE", "ABC", "XXX"} {

@@ -183,7 +183,7 @@ func TestPlanChangeIsProrated(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	small, large := b.plan("Small", 3000, 30000, "EUR"), b.plan("Large", 9000, 90000, "EUR")
-	shop := b.at(instant("2026-06-01 08:00")).business("shop", "UTC", small.ID, billing.Monthly)
+	shop := b.at(instant("2026-06-01 08:00")).business("kiosk", "UTC", small.ID, billing.Monthly)
 	b.at(instant("2026-06-11 08:00")).move(shop.ID, tenant.Edit{PlanID: core.Set(large.ID)}) // 20 of 30 days are left
 	got := b.invoices(shop.ID)
 	is(t, "invoices after the upgrade", periods(got), "2026-06-01 to 2026-06-30: 3000", "2026-06-11 to 2026-06-30: 4000")
@@ -204,7 +204,7 @@ func TestPlanChangeAndBackCostsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	small, large := b.plan("Small", 2999, 30000, "EUR"), b.plan("Large", 9001, 90000, "EUR")
-	shop := b.at(instant("2026-06-01 08:00")).business("shop", "UTC", large.ID, billing.Monthly)
+	shop := b.at(instant("2026-06-01 08:00")).business("kiosk", "UTC", large.ID, billing.Monthly)
 	noon := b.at(instant("2026-06-12 12:00"))
 	noon.move(shop.ID, tenant.Edit{PlanID: core.Set(small.ID)})
 	noon.move(shop.ID, tenant.Edit{PlanID: core.Set(large.ID)})
@@ -218,7 +218,7 @@ func TestACreditIsCarriedOn(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	large, small := b.plan("Large", 0, 36500, "EUR"), b.plan("Small", 1000, 0, "EUR")
-	shop := b.at(instant("2026-01-01 08:00")).business("shop", "UTC", large.ID, billing.Yearly)
+	shop := b.at(instant("2026-01-01 08:00")).business("kiosk", "UTC", large.ID, billing.Yearly)
 	at := b.at(instant("2026-12-07 08:00")) // 25 of 365 days are left: 25.00
 	at.move(shop.ID, tenant.Edit{PlanID: core.Set(small.ID), BillingCycle: core.Set("monthly")})
 	is(t, "so far", periods(b.invoices(shop.ID)), "2026-01-01 to 2026-12-31: 36500")
@@ -234,7 +234,7 @@ func TestCurrencyAndCycleChangeWithTheNextPeriod(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	euros, kronor := b.plan("Euros", 3000, 30000, "EUR"), b.plan("Kronor", 33000, 330000, "SEK")
-	shop := b.at(instant("2026-06-01 08:00")).business("shop", "UTC", euros.ID, billing.Monthly)
+	shop := b.at(instant("2026-06-01 08:00")).business("kiosk", "UTC", euros.ID, billing.Monthly)
 	b.at(instant("2026-06-11 08:00")).move(shop.ID, tenant.Edit{PlanID: core.Set(kronor.ID)})
 	b.at(instant("2026-07-11 08:00")).move(shop.ID, tenant.Edit{BillingCycle: core.Set("yearly")})
 	b.at(instant("2026-08-01 08:00")).bill()
@@ -251,7 +251,7 @@ func TestASuspendedTenantIsNotBilled(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	plan := b.plan("Growth", 4900, 49000, "EUR")
-	shop := b.at(instant("2026-01-10 08:00")).business("shop", "UTC", plan.ID, billing.Monthly)
+	shop := b.at(instant("2026-01-10 08:00")).business("kiosk", "UTC", plan.ID, billing.Monthly)
 	b.at(instant("2026-01-20 08:00")).bill()
 	b.at(instant("2026-01-25 08:00")).move(shop.ID, tenant.Edit{Status: core.Set("suspended")})
 	b.at(instant("2026-04-01 08:00")).bill()
@@ -565,7 +565,7 @@ func TestPlans(t *testing.T) {
 	b := newBooks(t)
 	growth := b.plan("Growth", 4900, 49000, "EUR")
 	unused := b.plan("Unused", 100, 1000, "EUR")
-	shop := b.business("shop", "UTC", growth.ID, billing.Monthly)
+	shop := b.business("kiosk", "UTC", growth.ID, billing.Monthly)
 	if err := b.DeletePlan(t.Context(), root, growth.ID); !errors.Is(err, billing.ErrPlanInUse) {
 		t.Errorf("a plan in use is deleted: %v", err)
 	}

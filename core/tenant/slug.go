@@ -2,9 +2,9 @@ package tenant
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,22 +19,45 @@ const (
 	maxSlug = 40
 )
 
-// reserved slugs are kept for the platform's own host names.
-var reserved = []string{
-	"admin", "api", "app", "assets", "auth", "billing", "blog", "cdn", "docs", "help", "login", "mail", "platform",
-	"static", "status", "support", "test", "www",
+// Names that people or programs would take for the platform's own; reserved/README.md names their sources.
+var (
+	//go:embed reserved/usernames.txt
+	reservedUsernames string
+	//go:embed reserved/hosts.txt
+	reservedHosts string
+
+	usernames, hosts = readNames(reservedUsernames), readNames(reservedHosts)
+)
+
+func readNames(list string) map[string]bool {
+	names := map[string]bool{}
+	for line := range strings.Lines(list) {
+		if name := strings.TrimSpace(line); name != "" && !strings.HasPrefix(name, "#") {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// isReserved reports whether a slug is a reserved name, or a host's with a number: "ns1", "mx02".
+func isReserved(slug string) bool {
+	return usernames[slug] || hosts[strings.TrimRight(slug, "0123456789")]
 }
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])+$`)
 
 func isSlug(s string) bool {
-	return len(s) >= minSlug && len(s) <= maxSlug && slugPattern.MatchString(s) && !slices.Contains(reserved, s)
+	return len(s) >= minSlug && len(s) <= maxSlug && slugPattern.MatchString(s)
 }
 
 func readSlug(check *core.Check, v *string) string {
 	s := check.Text("slug", v, maxSlug)
-	if check.OK("slug") && !isSlug(s) {
+	switch {
+	case !check.OK("slug"):
+	case !isSlug(s):
 		check.Add("slug", core.InvalidChoice)
+	case isReserved(s):
+		check.Add("slug", core.Violation{Rule: "reserved"})
 	}
 	return s
 }
@@ -78,7 +101,7 @@ func slugsFor(name string) (slugs []string) {
 		if n > 1 {
 			end = "-" + strconv.Itoa(n)
 		}
-		if s := strings.TrimRight(base[:min(len(base), maxSlug-len(end))], "-") + end; isSlug(s) {
+		if s := strings.TrimRight(base[:min(len(base), maxSlug-len(end))], "-") + end; isSlug(s) && !isReserved(s) {
 			slugs = append(slugs, s)
 		}
 	}

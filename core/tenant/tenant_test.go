@@ -182,24 +182,59 @@ func TestSlugs(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	end := strings.ToLower(rand.Text()[:10])
-	for _, good := range []string{"a" + end[:2], "1-" + end, end + "-a-b-c", strings.Repeat("x", 30) + end, "0" + end} {
+	for _, good := range []string{"q" + end[:2], "1-" + end, "mail-" + end, "ns1" + end, "mail-" + end[:4] + "2", end + "-a-b-c", strings.Repeat("x", 30) + end, "0" + end} {
 		if _, err := o.Create(t.Context(), o.By, described(good)); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
 	for _, bad := range []string{
 		"ab", "a", "-" + end, end + "-", "a--" + end, "A" + end, "å" + end, "a_" + end, "a." + end, "a b" + end,
-		"admin", "api", "www", "platform", "docs", "test", "mail",
 	} {
 		_, err := o.Create(t.Context(), o.By, described(bad))
 		if t.Run(bad, func(t *testing.T) { shoptest.WantFields(t, err, core.Fields{"slug": {core.InvalidChoice}}) }); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
+	for _, reserved := range []string{
+		"admin", "api", "www", "platform", "docs", "test", "mail",
+		"wpad", "autodiscover", "autoconfig", "mta-sts", "isatap", "localhost", "localdomain", // asked by programs
+		"smtp", "imap", "imap2", "pop3", "mx1", "mx02", "ns1", "ns42", "dns", "www2", "webmail", "postmaster", "hostmaster", "abuse",
+		"sso", "secure", "signin", "sign-in", "login", "account", "password", "oauth2", "verify", // for frauds
+		"metrics", "grafana", "status", "vpn", "staging", "loyalty", "billing", "till",
+	} {
+		_, err := o.Create(t.Context(), o.By, described(reserved))
+		t.Run(reserved, func(t *testing.T) { shoptest.WantFields(t, err, core.Fields{"slug": {{Rule: "reserved"}}}) })
+	}
 	_, err := o.Create(t.Context(), o.By, described(strings.Repeat("x", 41)))
 	shoptest.WantFields(t, err, core.Fields{"slug": {core.MaxLength(40)}})
 	_, err = o.Create(t.Context(), o.By, described(""))
 	shoptest.WantFields(t, err, core.Fields{"slug": {core.Required}})
+}
+
+// The slugs proposed for a business whose name is reserved are free ones.
+func TestProposedSlugsAvoidReservedNames(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for name, want := range map[string]string{"Store": "store-", "Music": "music-", "Metrics Ltd": "metrics-ltd", "Ns 1": "ns-1", "WPAD": "wpad-", "Signin": "signin-"} {
+		got, err := o.ProposeSlug(t.Context(), o.By, name)
+		if err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %q, %v", name, got, err)
+		}
+	}
+}
+
+// A business whose slug is reserved by a later version keeps it.
+func TestAnEarlierBusinessKeepsItsReservedSlug(t *testing.T) {
+	t.Parallel()
+	o := officeIn(t, dbtest.OwnDB(t))
+	made := o.create(described(slug()))
+	o.Exec("update loyalty.tenant set slug = 'metrics' where id = $1", made.ID)
+	if edited := o.edit(made.ID, tenant.Edit{Name: core.Set("Metrics")}); edited.Slug != "metrics" || edited.Name != "Metrics" {
+		t.Errorf("%+v", edited)
+	}
+	if served, err := tenant.BySlug(t.Context(), o.DB, "metrics"); err != nil || served.ID != made.ID {
+		t.Errorf("BySlug = %+v, %v", served, err)
+	}
 }
 
 // Of concurrent requests for one slug, one gets it; the others are refused on the field.
