@@ -43,6 +43,7 @@ require (
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/bojanz/currency v1.4.2
 	github.com/caddyserver/certmagic v0.25.6
+	github.com/ccojocar/zxcvbn-go v1.0.4
 	github.com/gosimple/slug v1.15.0
 	github.com/klauspost/compress v1.20.1
 	github.com/redis/go-redis/v9 v9.23.0

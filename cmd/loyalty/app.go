@@ -166,6 +166,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	job.Every(a.jobs, river.PeriodicInterval(10*time.Minute), renewKeys{})
 	audit.RegisterRetention(a.db, a.jobs, a.entries)
 	a.auth = auth.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
+	a.auth.Host = a.names.Host()
 	a.staff = staff.NewService(a.db, a.mails, a.auth)
 	a.tokens = token.NewService(a.db, a.jobs, a.mails)
 	a.meter = usage.NewMeter(a.db)

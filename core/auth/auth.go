@@ -39,6 +39,8 @@ type Service struct {
 	keys       vault.Keys
 	addressKey func(address string) string
 	log        *slog.Logger
+
+	Host string // of the base URL: a password must not consist of a business's address
 }
 
 // NewService makes the service and registers its jobs. addressKey returns the key under which

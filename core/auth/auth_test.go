@@ -53,6 +53,7 @@ func withServices(s shoptest.Shop) shop {
 	s.Jobs, s.Mails = jobs, mail.New(s.DB, jobs, s.Inbox.Render, nil, log)
 	network := func(address string) string { before, _, _ := strings.Cut(address, "::"); return before }
 	service := auth.NewService(s.DB, jobs, s.Mails, dbtest.Keys(), network, log)
+	service.Host = "loyalty.example"
 	return shop{
 		Shop: s, Service: service, people: staff.NewService(s.DB, s.Mails, service), tokens: token.NewService(s.DB, jobs, s.Mails),
 		visitor: auth.Visitor{Tenant: s.By.Tenant, Address: address(s.By), RequestID: "R1"}, console: &console,

@@ -22,7 +22,7 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 	if err != nil {
 		return Proof{}, err
 	}
-	if err := checkPassword(password, who.Email, who.Name, by.Tenant.Name); err != nil {
+	if err := s.checkPassword(password, who.Person, by.Tenant); err != nil {
 		return Proof{}, err
 	}
 	counted, err := s.confirmPassword(ctx, by, who, current, "current_password")
@@ -107,7 +107,11 @@ func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, pa
 	if err := by.RequireAdmin(); err != nil {
 		return Person{}, err
 	}
-	if err := checkPassword(password, email); err != nil {
+	found, err := db.PlatformOne[account](ctx, s.db, adminByEmailSQL, db.Args{"email_key": EmailKey(email)})
+	if err != nil {
+		return Person{}, err
+	}
+	if err := s.checkPassword(password, found.Person, core.Tenant{}); err != nil {
 		return Person{}, err
 	}
 	hash, err := HashPassword(ctx, 0, password)

@@ -164,7 +164,7 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPass
 	if err != nil {
 		return err
 	}
-	if err := checkPassword(n.Password, l.Email, l.Name, v.Tenant.Name); err != nil {
+	if err := s.checkPassword(n.Password, l.Person, v.Tenant); err != nil {
 		return err
 	}
 	hash, err := HashPassword(ctx, v.Tenant.ID, n.Password)

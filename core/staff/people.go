@@ -189,7 +189,7 @@ func (s *Service) Join(ctx context.Context, v auth.Visitor, secret string, j Joi
 	}
 	check := core.NewCheck(nil)
 	l.Name = check.Text("name", &j.Name, maxName)
-	auth.CheckPassword(check, j.Password, l.Email, l.Name, v.Tenant.Name)
+	s.auth.CheckPassword(check, j.Password, l.Person, v.Tenant)
 	if err := check.Err(); err != nil {
 		return auth.SignedIn{}, err
 	}

@@ -39,7 +39,7 @@ type New struct {
 	Password string // "": none yet, they are invited
 }
 
-func (n *New) validate(tx *db.Tx, business string) error {
+func (n *New) validate(tx *db.Tx, t core.Tenant) error {
 	check := core.NewCheck(nil)
 	n.Name = check.Text("name", &n.Name, maxName)
 	n.Email = check.Text("email", &n.Email, 255)
@@ -52,14 +52,14 @@ func (n *New) validate(tx *db.Tx, business string) error {
 		core.OneOf(check, "role", n.Role, core.Owner, core.Manager, core.Cashier)
 	}
 	if n.Password != "" {
-		auth.CheckPassword(check, n.Password, n.Email, n.Name, business)
+		auth.CheckPassword(check, n.Password, n.Email, n.Name, t.Name, t.Slug)
 	}
 	return check.Err()
 }
 
 // Add creates a person in the caller's transaction.
 func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
-	if err := n.validate(tx, by.Tenant.Name); err != nil {
+	if err := n.validate(tx, by.Tenant); err != nil {
 		return Person{}, err
 	}
 	var hash *string // nil: they are invited

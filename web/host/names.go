@@ -71,6 +71,9 @@ func Parse(baseURL string) (Names, error) {
 // Base is the base URL without a slash at its end: https://localhost:8443.
 func (n Names) Base() string { return "https://" + n.hostPort("") }
 
+// Host returns the base URL's host, without a port.
+func (n Names) Host() string { return n.host }
+
 // Tenant is the base URL of a tenant: https://demo.localhost:8443. An address has no subdomains, so
 // there it is the base URL itself.
 func (n Names) Tenant(slug string) string { return "https://" + n.hostPort(slug) }
