@@ -35,37 +35,47 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// The tables without a tenant, and what a tenant's transaction sees of them. Every other table is a tenant
-// table.
-var globalTables = map[string]string{
-	"plan":                 "all rows",
-	"tenant":               "its own row",
-	"tenant_setup":         "its own row",
-	"tenant_usage":         "its own rows",
-	"staff":                "its own rows",
-	"token":                "its own rows",
-	"credential":           "its own rows",
-	"session":              "its own rows",
-	"recovery_code":        "its own rows",
-	"attempt":              "nothing",
-	"idempotency":          "its own rows",
-	"mail":                 "its own rows",
-	"weekly_mail":          "its own rows",
-	"invoice":              "its own rows",
-	"invoice_counter":      "nothing",
-	"billing_account":      "its own rows",
-	"billing_period":       "its own rows",
-	"billing_item":         "its own rows",
-	"platform_setting":     "all rows",
-	"deprecation":          "all rows",
-	"deprecation_notice":   "its own rows",
-	"platform_audit_entry": "nothing",
-	"queue_pause":          "nothing",
-	"verify_run":           "nothing",
-	"secret_check":         "nothing",
-	"tls_file":             "nothing",
-	"tls_lock":             "nothing",
-	"write_check":          "nothing",
+// rights are what a tenant's transaction may do with a table: which rows it reads, and how it changes its own.
+type rights struct{ reads, writes string }
+
+// Which rows a tenant's transaction reads.
+const (
+	allRows = "all rows"
+	ownRows = "its own rows"
+	noRows  = "nothing"
+)
+
+// The tables without a tenant. Every other table is a tenant table. No transaction of a tenant changes a row that
+// isn't its own.
+var globalTables = map[string]rights{
+	"plan":                 {allRows, ""},
+	"tenant":               {ownRows, "insert update"}, // its primary key leaves nothing to insert
+	"tenant_setup":         {ownRows, "insert update"},
+	"tenant_usage":         {ownRows, ""},
+	"staff":                {ownRows, "insert update delete"},
+	"token":                {ownRows, "insert update delete"},
+	"credential":           {ownRows, "insert update"},
+	"session":              {ownRows, "insert update delete"},
+	"recovery_code":        {ownRows, "insert update delete"},
+	"attempt":              {noRows, ""},
+	"idempotency":          {ownRows, "insert update delete"},
+	"mail":                 {ownRows, "insert update delete"},
+	"weekly_mail":          {ownRows, "insert update delete"},
+	"invoice":              {ownRows, ""},
+	"invoice_counter":      {noRows, ""},
+	"billing_account":      {ownRows, "insert update"}, // the details on its invoices
+	"billing_period":       {ownRows, ""},
+	"billing_item":         {ownRows, ""},
+	"platform_setting":     {allRows, ""},
+	"deprecation":          {allRows, ""},
+	"deprecation_notice":   {ownRows, ""},
+	"platform_audit_entry": {noRows, ""},
+	"queue_pause":          {noRows, ""},
+	"verify_run":           {noRows, ""},
+	"secret_check":         {noRows, ""},
+	"tls_file":             {noRows, ""},
+	"tls_lock":             {noRows, ""},
+	"write_check":          {noRows, ""},
 }
 
 const root = "../.."
@@ -91,7 +101,7 @@ func strs(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {
 func tables(t *testing.T, conn *pgx.Conn) (tenant []string) {
 	t.Helper()
 	for _, name := range strs(t, conn, "select relname from pg_class where relnamespace = 'loyalty'::regnamespace and relkind in ('r', 'p') order by 1") {
-		if globalTables[name] == "" {
+		if _, global := globalTables[name]; !global {
 			tenant = append(tenant, name)
 		}
 	}
@@ -140,7 +150,7 @@ func TestTenantTablesStandBehindTheWall(t *testing.T) {
 	}
 }
 
-func names(m map[string]string) (list []string) {
+func names(m map[string]rights) (list []string) {
 	for name := range m {
 		list = append(list, name)
 	}

@@ -91,7 +91,7 @@ func (claimLostError) ErrorsByID() map[int64]error { return nil }
 // addClaim claims a job that was taken from the queue.
 func (q *Queue) addClaim(row *rivertype.JobRow) {
 	c := &claim{
-		attempt: attempt{row.ID, row.Attempt}, kind: row.Kind, lane: Lane(row.Queue), tenant: tenantOf(row.Metadata),
+		attempt: attempt{row.ID, row.Attempt}, kind: row.Kind, lane: Lane(row.Queue), tenant: turnOf(row.Metadata),
 	}
 	q.claims.mu.Lock()
 	defer q.claims.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"time"
 
@@ -186,8 +187,15 @@ func Handle[T river.JobArgs](q *Queue, lane Lane, work func(ctx context.Context,
 // HandleWithin is Handle with another time limit.
 func HandleWithin[T river.JobArgs](q *Queue, lane Lane, limit time.Duration, work func(ctx context.Context, args T) error) {
 	var args T
+	checkOwner(args)
 	q.handlers[args.Kind()] = handler{lane, limit}
-	river.AddWorker(q.workers, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error { return work(ctx, j.Args) }))
+	river.AddWorker(q.workers, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error {
+		if owner := ownerOf(j.Args); owner != 0 && owner != tenantOf(j.Metadata) {
+			q.log.ErrorContext(ctx, "job cancelled", slog.String("kind", j.Kind), slog.Int64("id", j.ID), slog.Any("error", errOtherTenant))
+			return river.JobCancel(errOtherTenant) // River doesn't log it
+		}
+		return work(ctx, j.Args)
+	}))
 }
 
 // OrHold returns a handler for jobs that act for a business (core.Job). If the business is suspended, hold keeps
@@ -219,8 +227,8 @@ func Every(q *Queue, schedule river.PeriodicSchedule, args river.JobArgs) {
 		func() (river.JobArgs, *river.InsertOpts) { return args, opts }, &river.PeriodicJobOpts{RunOnStart: true}))
 }
 
-// Add queues a job in the transaction, to run after the commit. The job uses the share of the
-// transaction's tenant or, if args has a method ForTenant() core.TenantID, of that one.
+// Add queues a job in the transaction, to run after the commit. The job is of the transaction's tenant or, on the
+// platform, of the one that args name (owned).
 func (q *Queue) Add(ctx context.Context, tx *db.Tx, args river.JobArgs) error {
 	return q.AddAt(ctx, tx, args, time.Time{})
 }
@@ -265,7 +273,10 @@ func (q *Queue) AddAll(ctx context.Context, tx *db.Tx, all []river.JobArgs) erro
 	return nil
 }
 
-var errNoHandler = errors.New("no handler for jobs of this kind")
+var (
+	errNoHandler   = errors.New("no handler for jobs of this kind")
+	errOtherTenant = errors.New("the job's arguments name another tenant")
+)
 
 // options returns the lane and the tenant of a job.
 func (q *Queue) options(args river.JobArgs, tenant core.TenantID) (*river.InsertOpts, error) {
@@ -274,8 +285,11 @@ func (q *Queue) options(args river.JobArgs, tenant core.TenantID) (*river.Insert
 		return nil, fmt.Errorf("queue %s: %w", args.Kind(), errNoHandler)
 	}
 	opts := &river.InsertOpts{Queue: string(h.lane)}
-	if owned, ok := args.(interface{ ForTenant() core.TenantID }); ok && owned.ForTenant() != 0 {
-		tenant = owned.ForTenant()
+	if owner := ownerOf(args); owner != 0 {
+		if tenant != 0 && owner != tenant {
+			return nil, fmt.Errorf("queue %s: %w", args.Kind(), errOtherTenant)
+		}
+		tenant = owner
 	}
 	if tenant != 0 {
 		metadata, err := json.Marshal(ownership{tenant})
@@ -291,6 +305,42 @@ func (q *Queue) options(args river.JobArgs, tenant core.TenantID) (*river.Insert
 // and statements need one place to look.
 type ownership struct {
 	Tenant core.TenantID `json:"tenant"`
+}
+
+// tenantOf returns the tenant in a job's metadata; 0: the platform.
+func tenantOf(metadata []byte) core.TenantID {
+	var o ownership
+	if json.Unmarshal(metadata, &o) != nil {
+		return 0
+	}
+	return o.Tenant
+}
+
+// owned are arguments that name a tenant. A handler acts for that tenant, so it is the job's: a tenant's transaction
+// queues no job for another one, and the database refuses it, too (migration 0154).
+type owned interface{ ForTenant() core.TenantID }
+
+// ownerOf returns the tenant that arguments name; 0: none.
+func ownerOf(args river.JobArgs) core.TenantID {
+	if o, ok := args.(owned); ok {
+		return o.ForTenant()
+	}
+	return 0
+}
+
+// checkOwner panics if arguments name a tenant elsewhere than in the field "tenant", where the database looks for it, or
+// not by ForTenant. Both are mistakes in the code.
+func checkOwner(args river.JobArgs) {
+	_, isOwned := args.(owned)
+	var names, tagged bool
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(args)) {
+		if field.Type == reflect.TypeFor[core.TenantID]() {
+			names, tagged = true, field.Tag.Get("json") == "tenant"
+		}
+	}
+	if names != isOwned || tagged != isOwned {
+		panic(args.Kind() + `: arguments name their tenant by a field "tenant" and by ForTenant, or not at all`)
+	}
 }
 
 const pendingSQL = `

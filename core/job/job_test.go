@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -333,6 +334,86 @@ func TestEveryRunsAtTheStart(t *testing.T) {
 	f.start(t)
 	defer f.stop(t)
 	receive(t, tidied)
+}
+
+// "The job's tenant is taken from one place": a tenant's transaction queues no job for another tenant, and a job whose
+// arguments name another tenant than its metadata is not run.
+func TestAJobIsOfOneTenant(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t)
+	mine, other := f.by.Tenant.ID, dbtest.Tenant(t, f.db).Tenant.ID
+	done := make(chan errand, 10)
+	job.Handle(f.Queue, job.Upkeep, func(_ context.Context, e errand) error { done <- e; return nil })
+	for what, add := range map[string]func(tx *db.Tx) error{
+		"alone":      func(tx *db.Tx) error { return f.Add(t.Context(), tx, errand{other, 1}) },
+		"with mine":  func(tx *db.Tx) error { return f.AddAll(t.Context(), tx, append(errands(mine, 1, 1), errand{other, 1})) },
+		"in an hour": func(tx *db.Tx) error { return f.AddAt(t.Context(), tx, errand{other, 1}, time.Now().Add(time.Hour)) },
+	} {
+		if _, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) { return 0, add(tx) }); err == nil {
+			t.Errorf("another tenant's job is queued: %s", what)
+		}
+	}
+	if n := one[int](t, f, "select count(*) from river.river_job where kind = 'errand'"); n != 0 {
+		t.Fatalf("%d jobs are queued", n)
+	}
+	f.queue(t, errand{mine, 1}, errand{other, 2}, errand{mine, 3})
+	if _, err := dbtest.Owner(f.db).Exec(t.Context(), `
+		update river.river_job
+		set args = jsonb_set(args, '{tenant}', to_jsonb($1::bigint))
+		where args ->> 'n' = '1'`, int64(other)); err != nil {
+		t.Fatal(err)
+	}
+	f.start(t)
+	defer f.stop(t)
+	ran := []errand{receive(t, done), receive(t, done)}
+	if !slices.Contains(ran, errand{other, 2}) || !slices.Contains(ran, errand{mine, 3}) {
+		t.Errorf("%v ran, want the second of %d and the third of %d", ran, other, mine)
+	}
+	await(t, "the first is cancelled", func() bool {
+		return one[string](t, f, "select state::text from river.river_job where args ->> 'n' = '1'") == "cancelled"
+	})
+	if lines := f.log.lines("another tenant"); len(lines) != 1 {
+		t.Errorf("logged %q", lines)
+	}
+}
+
+// untagged and unnamed are mistakes: the database finds no tenant in their arguments.
+type (
+	untagged struct{ Tenant core.TenantID }
+	unnamed  struct {
+		Tenant core.TenantID `json:"tenant"`
+	}
+	unowned struct{}
+)
+
+func (untagged) Kind() string { return "untagged" }
+
+func (u untagged) ForTenant() core.TenantID { return u.Tenant }
+
+func (unnamed) Kind() string { return "unnamed" }
+
+func (unowned) Kind() string { return "unowned" }
+
+func (unowned) ForTenant() core.TenantID { return 1 }
+
+// Arguments name their tenant by a field "tenant" and by ForTenant, or not at all.
+func TestArgumentsNameTheirTenant(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t)
+	for kind, handle := range map[string]func(){
+		"untagged": func() { job.Handle(f.Queue, job.Upkeep, func(context.Context, untagged) error { return nil }) },
+		"unnamed":  func() { job.Handle(f.Queue, job.Upkeep, func(context.Context, unnamed) error { return nil }) },
+		"unowned":  func() { job.Handle(f.Queue, job.Upkeep, func(context.Context, unowned) error { return nil }) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a handler of %s is registered", kind)
+				}
+			}()
+			handle()
+		}()
+	}
 }
 
 // A queue that stops while it starts logs nothing about cancelled work.

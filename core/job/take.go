@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -104,13 +103,12 @@ func (q *Queue) announceSoon(ctx context.Context, lane Lane) {
 	})
 }
 
-// tenantOf returns the tenant in a job's metadata as takeSQL does: "" for the platform.
-func tenantOf(metadata []byte) string {
-	var o ownership
-	if json.Unmarshal(metadata, &o) != nil || o.Tenant == 0 {
-		return ""
+// turnOf returns whose turn a job takes, as takeSQL names it: "" for the platform's.
+func turnOf(metadata []byte) string {
+	if tenant := tenantOf(metadata); tenant != 0 {
+		return strconv.FormatInt(int64(tenant), 10)
 	}
-	return strconv.FormatInt(int64(o.Tenant), 10)
+	return ""
 }
 
 // takeSQL takes at most @most due jobs. It steps from tenant to tenant along an index
