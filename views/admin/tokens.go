@@ -7,6 +7,7 @@ type TokenList struct {
 	Settings
 	Rows  []TokenRow
 	Pager ui.Pager
+	Guide string // the quick start
 }
 
 // TokenRow is a row of a list of tokens.
@@ -37,4 +38,5 @@ type TokenCreated struct {
 	Secret  string
 	Curl    string // an example request
 	Returns string // "the newest customers"
+	Guide   string // the quick start
 }

@@ -24,14 +24,17 @@ const (
 	vouchersExport         = "/vouchers" // of a coupon
 )
 
+// exporting is the lowest role that may export.
+const exporting = core.Manager
+
 func (a *Admin) exportRoutes() (routes []route) {
 	for path, find := range map[string]func(c echo.Context) (exportFile, error){
 		customersExportPath: a.exportCustomers, transactionsExportPath: a.exportTransactions, redemptionsExportPath: a.exportRedemptions,
 		couponsPath + "/:ulid" + vouchersExport: a.exportVouchers,
 	} {
 		routes = append(routes,
-			route{method: get, path: path + ".csv", least: core.Manager, handle: a.answerExport(find, a.csvFile), slow: true},
-			route{method: get, path: path + ".xlsx", least: core.Manager, handle: a.answerExport(find, a.xlsxFile), slow: true})
+			route{method: get, path: path + ".csv", least: exporting, handle: a.answerExport(find, a.csvFile), slow: true},
+			route{method: get, path: path + ".xlsx", least: exporting, handle: a.answerExport(find, a.xlsxFile), slow: true})
 	}
 	return routes
 }
@@ -67,13 +70,18 @@ func (a *Admin) xlsxFile(c echo.Context, f exportFile) error {
 	return a.XLSX(c, f.name+".xlsx", f.sheet, f.columns, f.write)
 }
 
-// exportsOf links to the exports of a list with the filters of the page, for managers.
+// exportsOf links to the exports of a list with the filters of the page, for those who may export.
 func exportsOf(c echo.Context, path string) *views.Exports {
-	if !page.Actor(c).Role.Includes(core.Manager) {
+	return exportsAt(c, path, c.Request().URL.RawQuery)
+}
+
+// exportsAt is exportsOf with a query of its own; nil: the role may not export.
+func exportsAt(c echo.Context, path, query string) *views.Exports {
+	if !page.Actor(c).Role.Includes(exporting) {
 		return nil
 	}
 	file := func(extension string) string {
-		return page.With(&url.URL{Path: path + extension, RawQuery: c.Request().URL.RawQuery}, "cursor", "")
+		return page.With(&url.URL{Path: path + extension, RawQuery: query}, "cursor", "")
 	}
 	return &views.Exports{CSV: file(".csv"), XLSX: file(".xlsx"), Fragment: page.IsFragment(c)}
 }

@@ -256,10 +256,10 @@ func (a *Admin) sentVouchers(c echo.Context, s coupon.SendDetail) (views.SentVou
 	if err != nil {
 		return views.SentVouchers{}, err
 	}
-	file := func(extension string) string {
-		return page.WithQuery(couponPath(s.CouponID)+vouchersExport+extension, "send", s.ID.String())
+	v := views.SentVouchers{
+		Pager:   pagerOf(c, list, sentList, "voucher"),
+		Exports: exportsAt(c, couponPath(s.CouponID)+vouchersExport, url.Values{"send": {s.ID.String()}}.Encode()),
 	}
-	v := views.SentVouchers{Pager: pagerOf(c, list, sentList, "voucher"), Exports: &views.Exports{CSV: file(".csv"), XLSX: file(".xlsx")}}
 	for _, one := range list.Items {
 		row := views.SentVoucher{
 			Path: voucherPath(one.ID), Customer: customerLabel(one.CustomerName), CustomerPath: customerPath(one.CustomerID),

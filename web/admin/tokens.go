@@ -70,6 +70,9 @@ func (api API) abilities() []abilityText {
 	return list
 }
 
+// quickStart is the guide for a first request, which the hosts of businesses don't have.
+func (api API) quickStart() string { return api.Base + "/docs/quickstart" }
+
 func (a *Admin) listTokens(c echo.Context) error {
 	by := page.Actor(c)
 	list, err := a.Tokens.List(c.Request().Context(), by, page.Position(c.QueryParams()))
@@ -79,6 +82,7 @@ func (a *Admin) listTokens(c echo.Context) error {
 	v := views.TokenList{
 		Settings: a.settings(c, "API tokens", tokensPath),
 		Pager:    page.Pager(list, c.Request().URL, "token", "tokens", "#tokens"),
+		Guide:    a.API.quickStart(),
 	}
 	for _, t := range list.Items {
 		v.Rows = append(v.Rows, a.tokenRow(t, by.Tenant.TimeZone, tokenPath(t.ID)+"/revoke"))
@@ -169,7 +173,7 @@ func (a *Admin) createToken(c echo.Context) error {
 	}
 	v := views.TokenCreated{
 		Settings: a.settings(c, "Create token", tokensPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
-		Name:     created.Name, Secret: created.Secret,
+		Name:     created.Name, Secret: created.Secret, Guide: a.API.quickStart(),
 	}
 	v.Curl, v.Returns = a.API.example(created)
 	return a.Render(c, http.StatusOK, views.TokenCreatedPage(v), nil)
