@@ -189,13 +189,13 @@ type Person struct {
 	Name  string
 }
 
-// People returns the staff, including former staff, and the tokens in use, by name. Other actors
-// are found in the lines that name them.
+// People returns the staff, including former staff, and for owners the tokens in use, by name. Other
+// actors are found in the lines that name them.
 func (s *Service) People(ctx context.Context, by core.Actor) ([]Person, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Person](ctx, s.db, by, peopleSQL, nil)
+	return db.ReadAll[Person](ctx, s.db, by, peopleSQL, db.Args{"tokens": by.Require(core.Owner) == nil})
 }
 
 const peopleSQL = `
@@ -208,7 +208,8 @@ const peopleSQL = `
 		select 'token', 'token:' || t.id, t.name
 		from loyalty.staff s
 		join loyalty.token t on t.staff_id = s.id
-		where s.tenant_id = @tenant_id
+		where @tokens::boolean
+			and s.tenant_id = @tenant_id
 			and t.tenant_id = @tenant_id
 			and t.revoked_at is null
 	) person

@@ -148,6 +148,11 @@ func TestPeopleToFilterBy(t *testing.T) {
 	if diff := cmp.Diff(want, b.people()); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
+	asManager := b
+	asManager.By = manager
+	if diff := cmp.Diff(want[:2], asManager.people()); diff != "" {
+		t.Errorf("people that a manager filters by, who may not open tokens (-want +got):\n%s", diff)
+	}
 	cashier := b.As(core.Cashier).By
 	if _, err := audit.NewService(b.DB).People(t.Context(), cashier); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier = %v, want ErrRole", err)

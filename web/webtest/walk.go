@@ -19,6 +19,7 @@ type Offer struct {
 	Form   url.Values // as the page fills it in
 	Status int        // of the response
 	To     string     // where the response leads, if elsewhere
+	Body   string     // of the response
 }
 
 // id matches the part of a path that names one record.
@@ -70,7 +71,7 @@ func (b *Browser) Walk(from ...string) (taken []Offer) {
 		} else {
 			p = b.Post(next.Path, next.Form)
 		}
-		next.Status, next.To = p.Code, p.Header().Get("Location")
+		next.Status, next.To, next.Body = p.Code, p.Header().Get("Location"), p.Body.String()
 		taken = append(taken, next)
 		if next.To != "" {
 			add(Offer{On: next.Path, Method: http.MethodGet, Path: b.local(next.Path, next.To)})
