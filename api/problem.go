@@ -73,6 +73,10 @@ func (a *API) problem(err error, c echo.Context) {
 	}
 	p := a.document(err)
 	ctx, h := c.Request().Context(), c.Response().Header()
+	if p.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
+		a.Log.DebugContext(ctx, "client left before its response", requestID(c))
+		return // its statements were cancelled, and no one reads a response
+	}
 	switch p.Status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
@@ -84,14 +88,10 @@ func (a *API) problem(err error, c echo.Context) {
 			a.Log.WarnContext(ctx, "database not available", requestID(c), slog.Any("error", err))
 		}
 	case http.StatusInternalServerError:
-		if errors.Is(ctx.Err(), context.Canceled) {
-			a.Log.InfoContext(ctx, "client disconnected", requestID(c))
-			return // without a response
-		}
 		a.Log.ErrorContext(ctx, "request failed", requestID(c), slog.Any("error", err))
 	}
 	if err := writeProblem(c.Response(), p); err != nil {
-		a.Log.InfoContext(ctx, "response not delivered", requestID(c), slog.Any("error", err))
+		a.Log.DebugContext(ctx, "response not delivered", requestID(c), slog.Any("error", err))
 	}
 }
 

@@ -127,16 +127,12 @@ var security = page.Security{Policy: "default-src 'none'; script-src 'self'; con
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"}
 
 func (c Config) showError(err error, ctx echo.Context) {
-	if ctx.Response().Committed {
-		return
-	}
-	if fault, ok := err.(*echo.HTTPError); ok && fault.Code < http.StatusInternalServerError { //nolint:errorlint // Echo never wraps it
-		err = docs.NotFound(ctx)
-	}
-	if err != nil {
-		c.Log.ErrorContext(ctx.Request().Context(), "page failed", slog.Any("error", err))
-		_ = ctx.String(http.StatusInternalServerError, page.FailedMessage)
-	}
+	page.AnswerError(ctx, c.Log, func() error {
+		if fault, ok := err.(*echo.HTTPError); ok && fault.Code < http.StatusInternalServerError { //nolint:errorlint // Echo never wraps it
+			return docs.NotFound(ctx)
+		}
+		return err
+	})
 }
 
 // logged adds the id, headers and log line to a request. The line has no query and, outside the API,

@@ -17,9 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labstack/echo/v4"
+
 	"example.com/loyalty/core"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -429,6 +432,35 @@ func TestAPanicIsAnswered(t *testing.T) {
 	for _, want := range []string{`"msg":"panic"`, "the till is on fire", `"status":500`, got.Header().Get("X-Request-Id")} {
 		if !strings.Contains(d.log.String(), want) {
 			t.Errorf("the log lacks %s: %s", want, d.log)
+		}
+	}
+}
+
+// A client that left before its response is status 499, in the log's line of the request and in what is counted, and
+// no fault: not when its page failed because of that, and not in a page of the base host.
+func TestAClientThatLeftIs499(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"https://demo.loyalty.example/admin", "/?business=demo"} {
+		d := newSite(t)
+		d.Exists = func(ctx context.Context, _ string) (bool, error) { return false, ctx.Err() }
+		tenants := echo.New()
+		tenants.HTTPErrorHandler = func(err error, c echo.Context) {
+			page.AnswerError(c, d.Config.Log, func() error { return err })
+		}
+		tenants.GET("/*", func(c echo.Context) error { return c.Request().Context().Err() }, page.Compressed())
+		d.Tenants = tenants
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		if url[0] == '/' {
+			url = webtest.Base + url
+		}
+		w := httptest.NewRecorder()
+		web.New(d.Config).ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, url, nil))
+		if l := d.line(t); l.Msg != "request" || l.Status != 499 || w.Body.Len() > 0 {
+			t.Errorf("%s: %s, logged %s", url, w.Body, d.log)
+		}
+		if len(d.figures) != 1 || !strings.Contains(d.figures[0], " GET 499 ") {
+			t.Errorf("%s: counted %q", url, d.figures)
 		}
 	}
 }

@@ -37,7 +37,9 @@ func (a *Admin) audiences(c echo.Context) (counts map[coupon.Segment]string, cou
 	by := page.Actor(c)
 	n, err := a.Coupons.CountSegments(ctx, by)
 	if err != nil {
-		a.Log.WarnContext(ctx, "segments not counted", slog.Any("error", err))
+		if !page.HasLeft(c.Request()) {
+			a.Log.WarnContext(ctx, "segments not counted", slog.Any("error", err))
+		}
 		return nil, "Counts unavailable"
 	}
 	return map[coupon.Segment]string{
@@ -103,7 +105,9 @@ func (a *Admin) sendSummary(c echo.Context, of coupon.WithCounts, form *page.For
 		v.Disabled = v.Words
 		return v, nil
 	case err != nil:
-		a.Log.WarnContext(ctx, "send not counted", slog.Any("error", err))
+		if !page.HasLeft(c.Request()) {
+			a.Log.WarnContext(ctx, "send not counted", slog.Any("error", err))
+		}
 		v.Words = "The figures couldn't be loaded. You can still send."
 		return v, nil
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -39,14 +40,22 @@ func (k *Kit) ShowError(c echo.Context, err error, formPath string, show func(Fa
 	})
 }
 
-// AnswerError writes the answer to a request that failed, unless an answer has begun. If write fails
-// too, the answer is a plain 500.
+// HasLeft reports whether the client of a request left before its response, which has no reader then. Whatever
+// failed after that is no fault: statements are cancelled with their request.
+func HasLeft(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
+
+// AnswerError writes the answer to a request that failed, unless an answer has begun or the client has left. If
+// write fails too, the answer is a plain 500.
 func AnswerError(c echo.Context, log *slog.Logger, write func() error) {
 	if c.Response().Committed {
 		return
 	}
+	if HasLeft(c.Request()) {
+		log.DebugContext(c.Request().Context(), "client left before its response")
+		return
+	}
 	if err := write(); err != nil {
-		log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
+		log.ErrorContext(c.Request().Context(), "page failed", slog.Any("error", err))
 		_ = c.String(http.StatusInternalServerError, FailedMessage)
 	}
 }
@@ -73,6 +82,7 @@ func RuleMessage(err error) (string, bool) {
 // faultTitles are the titles for requests that no handler accepted.
 var faultTitles = map[int]string{
 	http.StatusBadRequest:            "Invalid request",
+	http.StatusRequestTimeout:        "Too slow",
 	http.StatusRequestEntityTooLarge: "Too large",
 	http.StatusTooManyRequests:       "Too many requests",
 }
@@ -82,6 +92,7 @@ const (
 	NotFoundMessage    = "This page doesn't exist. It was removed, or the link is incomplete."
 	NotDirectMessage   = "This address can't be opened directly. Go back and use the buttons on the page."
 	IncompleteMessage  = "The form didn't arrive completely. Go back and send it again."
+	TooSlowMessage     = "The form took too long to arrive. Go back and send it again."
 	FailedMessage      = "Something went wrong. Try again in a moment."
 	ResubmittedMessage = "Already submitted with different values. Check the result first."
 )
@@ -117,7 +128,7 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 		k.Log.WarnContext(c.Request().Context(), "too much at once", slog.Any("error", err))
 		RetryAfter(c, refusal.Wait)
 		return Failure{http.StatusServiceUnavailable, "Too busy", refusal.Message, ""}
-	case refusal != nil && refusal.Kind == core.KindUnavailable:
+	case refusal != nil && refusal.Kind == core.KindUnavailable, errors.Is(err, context.DeadlineExceeded):
 		k.Log.WarnContext(c.Request().Context(), "page unavailable", slog.Any("error", err))
 		return Failure{http.StatusServiceUnavailable, "Temporarily unavailable", "Try again in a moment. No data was lost.", ""}
 	}

@@ -334,7 +334,16 @@ var (
 	errOtherSite      = echo.NewHTTPError(http.StatusForbidden, "The form was sent from another site. Open this page again, then send it.")
 	errTooLarge       = echo.NewHTTPError(http.StatusRequestEntityTooLarge, "Go back and send less text, or a smaller file.")
 	errIncompleteForm = echo.NewHTTPError(http.StatusBadRequest, IncompleteMessage)
+	errTooSlow        = echo.NewHTTPError(http.StatusRequestTimeout, TooSlowMessage)
 )
+
+// inTime refuses a form that arrived so slowly that no time is left to work on it.
+func inTime(r *http.Request) error {
+	if errors.Is(r.Context().Err(), context.DeadlineExceeded) {
+		return errTooSlow
+	}
+	return nil
+}
 
 // Read reads a form. A body of another media type is refused: it would look like an empty form.
 func Read(c echo.Context) (*Form, error) {
@@ -347,5 +356,5 @@ func Read(c echo.Context) (*Form, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, uploadError(err)
 	}
-	return formOf(r.PostForm), nil
+	return formOf(r.PostForm), inTime(r)
 }

@@ -1,14 +1,19 @@
 package page
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
 )
 
 // maxUpload limits the size of a form with a file, in bytes. It is above the limit of every file, so
@@ -25,7 +30,7 @@ func ReadWithFile(c echo.Context, name string, most int64) (form *Form, file []b
 	for {
 		part, err := m.nextFile(name)
 		if err != nil || part == nil {
-			return m.form, file, err
+			return m.form, file, cmp.Or(err, inTime(c.Request()))
 		}
 		content, err := io.ReadAll(io.LimitReader(part, most))
 		if err != nil {
@@ -81,8 +86,16 @@ func (m *multipartForm) nextFile(name string) (*multipart.Part, error) {
 // uploadError is the page's error for a form that didn't arrive.
 func uploadError(err error) error {
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	var refusal *core.Error
+	switch {
+	case errors.As(err, &tooLarge):
 		return errTooLarge
+	case errors.As(err, &refusal): // it arrived, but there is too much to do
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return errTooSlow
+	case errors.Is(err, context.Canceled):
+		return err
 	}
 	return errIncompleteForm
 }

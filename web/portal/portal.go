@@ -243,7 +243,7 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	case fault != nil && fault.Code < http.StatusInternalServerError:
 		n.Title = "Not possible"
 		n.Words = "Open the link in your e-mail again."
-		if words, ok := fault.Message.(string); ok && fault.Code == http.StatusForbidden {
+		if words, ok := fault.Message.(string); ok && (fault.Code == http.StatusForbidden || fault.Code == http.StatusRequestTimeout) {
 			n.Words = words
 		}
 		return fault.Code, n
@@ -254,7 +254,7 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	case refusal != nil && refusal.Kind == core.KindRule:
 		n.Title, n.Words = "Not possible", refusal.Message
 		return http.StatusUnprocessableEntity, n
-	case core.IsKind(err, core.KindUnavailable):
+	case core.IsKind(err, core.KindUnavailable), errors.Is(err, context.DeadlineExceeded):
 		p.Log.WarnContext(ctx, "page unavailable", slog.Any("error", err))
 		n.Title, n.Words = "Temporarily unavailable", "Try again in a moment."
 		return http.StatusServiceUnavailable, n
