@@ -73,13 +73,13 @@ func settings() (*config, error) { return readConfig(env.ToMap(os.Environ())) }
 
 func (c *config) logger() *slog.Logger { return c.loggerAt(slog.LevelInfo) }
 
-// loggerAt returns a logger that leaves out lines below a level.
+// loggerAt returns a logger that leaves out lines below a level, and counts repeated ones.
 func (c *config) loggerAt(lowest slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: lowest}
 	if c.Log == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+		return slog.New(withoutRepeats(slog.NewJSONHandler(os.Stderr, options)))
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, options))
+	return slog.New(withoutRepeats(slog.NewTextHandler(os.Stderr, options)))
 }
 
 type version struct{}

@@ -53,6 +53,9 @@ func (serve) Run(ctx context.Context) error {
 		return err
 	}
 	log := c.logger()
+	if counting, ok := log.Handler().(*unrepeated); ok {
+		defer counting.flush()
+	}
 	limitMemory(ctx, log, memlimit.FromCgroup)
 	// The port first: a second server on it makes the rest pointless.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
