@@ -14,6 +14,8 @@ import (
 
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
+
+	"example.com/loyalty/core/limit"
 )
 
 const (
@@ -27,7 +29,16 @@ const (
 	expiredKept = 14 * 24 * time.Hour
 
 	acmeProtocol = "acme-tls/1" // of the authority's connection that verifies a host (RFC 8737)
+
+	// Handshakes that need the database are limited, since anyone may name any host: a minute, for an address and
+	// in all. Those of hosts with a certificate in memory aren't.
+	lookUpsPerAddress = 60
+	lookUpsInAll      = 3000
+	// How long a host is known to be no business's.
+	unknownFor = 30 * time.Second
 )
+
+var errTooManyLookUps = errors.New("too many handshakes for hosts without a certificate in memory")
 
 // ACMEConfig configures certificates from an authority that speaks ACME, such as Let's Encrypt.
 type ACMEConfig struct {
@@ -61,6 +72,9 @@ type ACME struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
+	perAddress, inAll *limit.Window // look-ups
+	unknown           *limit.Window // slugs of no business: looked up once
+
 	mu       sync.Mutex
 	requests map[string]*request // by host name
 }
@@ -81,6 +95,8 @@ func NewACME(ctx context.Context, c ACMEConfig) (*ACME, error) {
 	}
 	a := &ACME{
 		ACMEConfig: c, requests: map[string]*request{},
+		perAddress: limit.NewWindow(lookUpsPerAddress, time.Minute, c.Now), inAll: limit.NewWindow(lookUpsInAll, time.Minute, c.Now),
+		unknown: limit.NewWindow(1, unknownFor, c.Now),
 		nameless: &authority{names: c.Names, now: c.Now, cert: cert, key: key, leafKey: key, leaves: map[string]*tls.Certificate{}},
 	}
 	a.ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -145,12 +161,17 @@ func (a *ACME) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	if !known {
 		return nil, nil //nolint:nilnil // crypto/tls then sends the alert "unrecognized name"
 	}
-	cert, err := a.config.GetCertificate(hello) // from memory
-	if err == nil || slices.Equal(hello.SupportedProtos, []string{acmeProtocol}) {
-		return cert, err
+	if slices.Equal(hello.SupportedProtos, []string{acmeProtocol}) { // certmagic reads the challenge from the database
+		if _, err := a.mayLookUp(hello); err != nil {
+			return nil, err
+		}
+		return a.config.GetCertificate(hello)
 	}
-	if slug != "" {
-		found, err := a.Exists(hello.Context(), slug)
+	if cert, err := a.config.GetCertificate(hello); err == nil { // from memory
+		return cert, nil
+	}
+	if slug != "" && !a.isRequested(a.Names.name(slug)) {
+		found, err := a.lookUp(hello, slug)
 		if err != nil || !found {
 			return nil, err
 		}
@@ -166,13 +187,63 @@ func (a *ACME) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	return a.config.GetCertificate(hello)
 }
 
+// mayLookUp counts a look-up of a handshake's client, or refuses it. The returned function takes it back.
+func (a *ACME) mayLookUp(hello *tls.ClientHelloInfo) (refund func(), err error) {
+	address := LimitKey(hello.Conn.RemoteAddr().String())
+	if !a.perAddress.Take(address).Allowed {
+		return nil, errTooManyLookUps
+	}
+	if !a.inAll.Take("").Allowed {
+		a.perAddress.Refund(address)
+		return nil, errTooManyLookUps
+	}
+	return func() {
+		a.perAddress.Refund(address)
+		a.inAll.Refund("")
+	}, nil
+}
+
+// lookUp reports whether a tenant has this slug.
+func (a *ACME) lookUp(hello *tls.ClientHelloInfo, slug string) (found bool, err error) {
+	if !a.unknown.Peek(slug).Allowed {
+		return false, nil
+	}
+	refund, err := a.mayLookUp(hello)
+	if err != nil {
+		return false, err
+	}
+	found, err = a.Exists(hello.Context(), slug)
+	switch {
+	case err != nil:
+	case found: // and from now on requested
+		refund()
+	default:
+		a.unknown.Take(slug)
+	}
+	return found, err
+}
+
+// isRequested reports whether the certificate of a host is being loaded or obtained, or has just failed. Such a
+// host was looked up.
+func (a *ACME) isRequested(name string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.isOpen(name, a.Now())
+}
+
+// isOpen is isRequested with the lock held.
+func (a *ACME) isOpen(name string, now time.Time) bool {
+	r := a.requests[name]
+	return r != nil && (r.until.IsZero() || now.Before(r.until))
+}
+
 // request starts to load or obtain the certificate of a host, unless that is going on or has just failed.
 func (a *ACME) request(name string) *request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.Now()
-	if r := a.requests[name]; r != nil && (r.until.IsZero() || now.Before(r.until)) {
-		return r
+	if a.isOpen(name, now) {
+		return a.requests[name]
 	}
 	tried := make(chan struct{})
 	r := &request{since: now, tried: tried, done: sync.OnceFunc(func() { close(tried) })}

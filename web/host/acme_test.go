@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -24,6 +25,7 @@ type acmeShop struct {
 	addr   string
 	asked  atomic.Int32 // requests to the authority
 	exists atomic.Int32 // look-ups of tenants
+	stored atomic.Int32 // look-ups of what certmagic stores
 	log    lockedBuffer
 }
 
@@ -44,7 +46,7 @@ func openACME(t *testing.T, authority http.HandlerFunc) *acmeShop {
 	log := slog.New(slog.NewTextHandler(&s.log, nil))
 	a, err := host.NewACME(t.Context(), host.ACMEConfig{
 		Names: names(t, "https://loyalty.example"), Directory: directory.URL, Roots: roots,
-		Storage: &certmagic.FileStorage{Path: t.TempDir()},
+		Storage: countedStorage{&certmagic.FileStorage{Path: t.TempDir()}, &s.stored},
 		Exists: func(_ context.Context, slug string) (bool, error) {
 			s.exists.Add(1)
 			if slug == "away" {
@@ -63,6 +65,17 @@ func openACME(t *testing.T, authority http.HandlerFunc) *acmeShop {
 	t.Cleanup(func() { _ = server.Shutdown(context.WithoutCancel(t.Context())) })
 	s.addr = l.Addr().String()
 	return s
+}
+
+// countedStorage counts what is loaded.
+type countedStorage struct {
+	certmagic.Storage
+	loaded *atomic.Int32
+}
+
+func (c countedStorage) Load(ctx context.Context, key string) ([]byte, error) {
+	c.loaded.Add(1)
+	return c.Storage.Load(ctx, key)
 }
 
 // shake tries a handshake, and returns how long it took.
@@ -135,6 +148,44 @@ func TestNoCertificateForUnknownNames(t *testing.T) {
 	}
 	if strings.Contains(s.log.String(), "bar.") || strings.Contains(s.log.String(), "nothing") {
 		t.Errorf("a certificate was requested:\n%s", s.log.String())
+	}
+}
+
+// Anyone may name any host in a handshake: one that is unknown, or whose certificate failed, is looked up once, others
+// within a budget, and so are challenges, which any process may have to answer.
+func TestHandshakesAskTheDatabaseWithinABudget(t *testing.T) {
+	t.Parallel()
+	s := openACME(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	shake := func(name string, protocols ...string) string {
+		t.Helper()
+		_, err := s.shake(t.Context(), name, protocols...)
+		return fmt.Sprint(err)
+	}
+	for range 20 {
+		shake("nothing.loyalty.example")
+		shake("cafe.loyalty.example")
+	}
+	if n := s.exists.Load(); n != 2 {
+		t.Errorf("two hosts were looked up %d times", n)
+	}
+	for n := range 2 * host.LookUpsPerAddress {
+		shake(fmt.Sprintf("nothing%d.loyalty.example", n))
+	}
+	if n := s.exists.Load(); n != host.LookUpsPerAddress+1 { // that of the tenant isn't counted
+		t.Errorf("%d look-ups for one address", n)
+	}
+	before := s.stored.Load()
+	for range 10 {
+		if err := shake("bar.loyalty.example", "acme-tls/1"); !strings.Contains(err, "internal error") {
+			t.Errorf("a challenge beyond the budget: %s", err)
+		}
+	}
+	if n := s.stored.Load() - before; n != 0 {
+		t.Errorf("%d challenges were looked up beyond the budget", n)
+	}
+	// What is known needs none.
+	if err := shake("cafe.loyalty.example"); !strings.Contains(err, "internal error") || s.exists.Load() != host.LookUpsPerAddress+1 {
+		t.Errorf("a known host: %s", err)
 	}
 }
 

@@ -38,7 +38,7 @@ func NewServer(secure, plain http.Handler, config *tls.Config, log *slog.Logger)
 
 func newHTTPServer(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler: h,
+		Handler: endingChunked(h),
 		// OPTIONS * is answered by the handler like everything else, with its headers.
 		DisableGeneralOptionsHandler: true,
 
@@ -48,12 +48,25 @@ func newHTTPServer(h http.Handler, logger *slog.Logger) *http.Server {
 		// Long enough for an upload over a slow line, short enough that a client can't hold a request open
 		// by a byte a second. Handlers that need longer, such as event streams, move their own deadlines
 		// with http.ResponseController.
-		ReadTimeout:  time.Minute,
-		WriteTimeout: time.Minute,
+		ReadTimeout: time.Minute,
+		// Longer, or a form that arrived too slowly would get no response.
+		WriteTimeout: time.Minute + 15*time.Second,
 		IdleTimeout:  2 * time.Minute,
 		// Enough for two cookies and a token. The default of 1 MiB would help attackers.
 		MaxHeaderBytes: 64 << 10,
 	}
+}
+
+// endingChunked closes the connection after a request whose body is chunked. Together with a Content-Length, which
+// net/http removes unseen, it may be two requests for a proxy in front, and what follows must not be read as the
+// next one (RFC 9112, 6.1).
+func endingChunked(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Serve answers the connections of l until Shutdown, and then returns an

@@ -1,0 +1,3 @@
+package host
+
+const LookUpsPerAddress = lookUpsPerAddress
