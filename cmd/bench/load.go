@@ -47,15 +47,20 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 				time.Sleep(wait)
 				due = time.Now()
 			}
-			if err := s.send(inner, on, &response); err != nil {
+			err := s.send(inner, on, &response)
+			if err != nil && !s.tolerant {
 				return err
+			}
+			status := response.StatusCode()
+			if err != nil {
+				status = 0
 			}
 			done.Add(1)
 			if took := time.Since(due); !due.Before(warm) {
 				mu.Lock()
 				latencies = append(latencies, took)
 				r.figures[received] += float64(len(response.Body()))
-				r.statuses[response.StatusCode()]++
+				r.statuses[status]++
 				mu.Unlock()
 			}
 		}
@@ -73,6 +78,17 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 
 // send makes one request.
 func (s scenario) send(ctx context.Context, on *server, response *fasthttp.Response) (err error) {
+	if s.do != nil {
+		status, err := s.do(ctx, on)
+		if err == nil && !s.accepts(status) {
+			err = fmt.Errorf("status %d", status)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		response.SetStatusCode(status)
+		return nil
+	}
 	var request *fasthttp.Request
 	if s.steps == nil {
 		request = s.request()
@@ -81,14 +97,17 @@ func (s scenario) send(ctx context.Context, on *server, response *fasthttp.Respo
 	}
 	defer fasthttp.ReleaseRequest(request)
 	err = on.client.Do(request, response)
-	status := response.StatusCode()
-	if isAccepted := s.status == nil && status < 400 || slices.Contains(s.status, status); err == nil && !isAccepted {
+	if status := response.StatusCode(); err == nil && !s.accepts(status) {
 		err = fmt.Errorf("status %d", status)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w", s.name, request.URI(), err)
 	}
 	return nil
+}
+
+func (s scenario) accepts(status int) bool {
+	return s.status == nil && status < 400 || slices.Contains(s.status, status)
 }
 
 // summarise sets the figures of latencies.

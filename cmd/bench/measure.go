@@ -17,9 +17,10 @@ import (
 // scenario is a load to measure: a line of a table.
 type scenario struct {
 	name    string
-	request func() *fasthttp.Request                         // returns each request; or
-	steps   func(context.Context) (*fasthttp.Request, error) // makes dependent requests and returns the last one: measured together; or
-	script  string                                           // of pgbench, without a server
+	request func() *fasthttp.Request                                      // returns each request; or
+	steps   func(context.Context) (*fasthttp.Request, error)              // makes dependent requests and returns the last one: measured together; or
+	do      func(ctx context.Context, on *server) (status int, err error) // makes each request by itself; or
+	script  string                                                        // of pgbench, without a server
 
 	on      *server       // nil: the product
 	rate    int           // requests a second; 0: each worker sends the next after a response
@@ -27,6 +28,8 @@ type scenario struct {
 	times   int           // number of requests; 0: as many as the time allows
 	lasts   time.Duration // 0: the duration of each measurement
 	status  []int         // accepted statuses; nil: any below 400
+	// Of a flood: requests that fail or have another status don't end the run. They count as status 0.
+	tolerant bool
 
 	business *business // for the script; nil: that for API requests
 	goals    []goal

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,40 +17,71 @@ import (
 	"example.com/loyalty/core/fixture"
 )
 
-// Limits of one business while another does all heavy work at once.
+// Limits of one business while another does all heavy work at once, or is flooded.
 const (
 	neighbourLimit = 50    // ms: sales and reads
 	resetLimit     = 5_000 // ms: from requesting a reset to sending its e-mail
 	memoryLimit    = 400   // MB, of the product
 )
 
-// measureNeighbours measures one business's sales, reads and resets alone, and while another does
-// all heavy work at once. Exceeding a limit is an error.
+// measureNeighbours measures one business's sales, reads and resets alone, while another does all heavy work at
+// once, and while strangers flood another: in one process, and in two. Exceeding a limit is an error. The row to
+// measure is "busy", "floods" or the name of a flood.
 func (b *bench) measureNeighbours(ctx context.Context) {
-	heavy := b.heavyWork(ctx, b.createBusiness(ctx, 100_000, 300_000))
+	other := b.createBusiness(ctx, 100_000, 300_000)
 	var resets atomic.Int64
 	limits := func(most float64) []goal {
 		return []goal{{figure: p95, most: most}, {figure: memory, most: memoryLimit}}
 	}
-	measured := []scenario{
+	served := []scenario{
 		{name: "sales", rate: 50, request: func() *fasthttp.Request { return b.record(b.business) }, goals: limits(neighbourLimit)},
 		{name: "reads", rate: 100, request: func() *fasthttp.Request { return b.read(b.business) }, goals: limits(neighbourLimit)},
-		{name: "resets", rate: 1, goals: limits(resetLimit), steps: func(ctx context.Context) (*fasthttp.Request, error) {
-			return b.reset(ctx, fmt.Sprintf("reset%d@%d.example", resets.Add(1), b.business.ID))
-		}},
 	}
-	printTable("a business alone", b.together(ctx, measured...))
-	beside := b.together(ctx, append(measured, heavy...)...)
-	printTable("with a busy business", beside)
-	var err error
-	for _, r := range beside {
-		for _, g := range r.goals {
-			if text, met := g.check(r); !met {
-				err = errors.Join(err, fmt.Errorf("%s: not %s", r.name, text))
+	var missed error
+	check := func(title string, results []result) {
+		printTable(title, results)
+		for _, r := range results {
+			for _, g := range r.goals {
+				if text, met := g.check(r); !met {
+					missed = errors.Join(missed, fmt.Errorf("%s: %s: not %s", title, r.name, text))
+				}
 			}
 		}
 	}
-	fixture.Must(0, err)
+	if b.row == "" || b.row == "busy" {
+		measured := append(served, scenario{name: "resets", rate: 1, goals: limits(resetLimit), steps: func(ctx context.Context) (*fasthttp.Request, error) {
+			return b.reset(ctx, fmt.Sprintf("reset%d@%d.example", resets.Add(1), b.business.ID))
+		}})
+		printTable("a business alone", b.together(ctx, measured...))
+		check("with a busy business", b.together(ctx, append(measured, b.heavyWork(ctx, other)...)...))
+	}
+	second := b.newServer(ctx, b.databaseURL, builtProduct, "serve")
+	second.start(ctx)
+	defer second.stop()
+	processes := []*server{b.product, second}
+	for _, f := range b.floods(ctx, other, processes) {
+		if b.row != "" && b.row != "floods" && b.row != f.name {
+			continue
+		}
+		work := append(slices.Clone(served), f.work...)
+		check("beside a flood of "+f.name, b.together(ctx, among(processes[:1], work)...))
+		check("the same in two processes", b.together(ctx, among(processes, work)...))
+	}
+	fixture.Must(0, missed)
+}
+
+// among divides loads evenly among processes, as a proxy in front of them does.
+func among(processes []*server, loads []scenario) (divided []scenario) {
+	for i, on := range processes {
+		for _, s := range loads {
+			s.on, s.rate, s.workers = on, s.rate/len(processes), s.workers/len(processes)
+			if i > 0 {
+				s.name = fmt.Sprintf("%s in process %d", s.name, i+1)
+			}
+			divided = append(divided, s)
+		}
+	}
+	return divided
 }
 
 // heavyWork returns loads that keep the database and the processor busy. 503 is accepted, too.
