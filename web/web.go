@@ -31,6 +31,7 @@ type Config struct {
 	Till     http.Handler   // the point of sale, on the hosts of tenants
 	Tenants  http.Handler   // all other pages on the hosts of tenants
 	API      http.Handler   // everything under /api/
+	Gate     *Gate          // of all requests except those of the API
 	Mailbox  *mailbox.Pages // nil if mails are sent, or may not be read on this machine
 	Platform http.Handler   // everything under /platform on the base host
 	// Description is openapi.json of this installation, from which the reference is made.
@@ -63,7 +64,7 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("/healthz", healthz)
 	mux.HandleFunc("/readyz", c.readyz)
 	mux.Handle("/static/", static.Handler())
-	mux.Handle("/", c.byHost(pages(c), notFound(c)))
+	mux.Handle("/", c.gated(c.byHost(pages(c), notFound(c))))
 	return host.HSTS(c.Names, c.logged(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Not through the mux: it would answer a path like /api//v1 with a redirect in HTML.
 		if area(r.URL.Path) == "api" {

@@ -49,6 +49,7 @@ func newSite(t *testing.T) *site {
 			w.WriteHeader(http.StatusTeapot)
 			_, _ = io.WriteString(w, "the API")
 		}),
+		Gate:    web.NewGate(20),
 		Portal:  says("a customer's page"),
 		Tenants: says("the panel"),
 		Address: host.ClientAddress(nil),

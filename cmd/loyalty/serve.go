@@ -260,6 +260,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),
 		API:     programs,
+		Gate:    web.NewGate(a.db.Size()),
 		Address: address,
 		Exists:  a.isTenant,
 		Ready:   a.ready,

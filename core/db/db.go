@@ -48,6 +48,7 @@ type DB struct {
 	size  int32  // maximum number of connections
 	count string // timeout of counting a list, in milliseconds
 	clock *clock
+	share *shares
 	shift time.Duration // of the clock (At)
 	whole *Tx           // the transaction that all others are parts of (Atomic); nil: none
 
@@ -72,7 +73,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	d := &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, count: countTimeout(o), clock: c, outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}}}
+	d := &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, count: countTimeout(o), clock: c, share: newShares(config.MaxConns), outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}}}
 	if err := pool.QueryRow(ctx, isCitusSQL).Scan(&d.distributed); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("connect to the database: %w", err)
@@ -172,6 +173,9 @@ func (d *DB) River() *riverpgxv5.Driver { return riverpgxv5.New(d.pool) }
 
 // IsDistributed reports whether the database is distributed by tenant (Distribute).
 func (d *DB) IsDistributed() bool { return d.distributed }
+
+// Size returns the maximum number of connections.
+func (d *DB) Size() int { return int(d.size) }
 
 // Stat returns the pool's statistics.
 func (d *DB) Stat() *pgxpool.Stat { return d.pool.Stat() }

@@ -192,12 +192,17 @@ func WriteTogether(ctx context.Context, d *DB, tenant core.TenantID, readings ..
 		return d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...)
 	}
 	calls, reads = d.transaction(tenant, calls, reads)
-	return repeat(ctx, func() error { return d.sendOnce(ctx, calls, reads) })
+	return repeat(ctx, func() error { return d.sendOnce(ctx, tenant, calls, reads) })
 }
 
 // sendOnce sends the calls of a transaction. If the connection is lost, they are not sent again, because
 // they may have been committed. So a connection that was idle is tried first.
-func (d *DB) sendOnce(ctx context.Context, calls []call, reads []func(pgx.Rows) error) error {
+func (d *DB) sendOnce(ctx context.Context, tenant core.TenantID, calls []call, reads []func(pgx.Rows) error) error {
+	leave, err := d.share.enter(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	conn, err := d.pool.Acquire(context.WithValue(ctx, tried{}, true))
 	if err != nil {
 		return err
@@ -293,6 +298,11 @@ func (d *DB) readTogether(ctx context.Context, tenant core.TenantID, readings []
 	}
 	calls, reads = d.transaction(tenant, calls, reads)
 	return repeat(ctx, func() error {
+		leave, err := d.share.enter(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
 			err = roundTrip(ctx, conn, calls, reads)
 			if isDead(conn, err) {

@@ -24,6 +24,7 @@ type Tx struct {
 	gated bool          // it begins by asking whether the tenant is active
 	db    *DB
 	conn  *pgxpool.Conn  // nil until the first statement is sent
+	leave func()         // gives back the tenant's place (shares); nil until then
 	queue []call         // sent with the next statement or the commit
 	notes []notification // sent after the commit
 
@@ -98,6 +99,13 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 		return roundTrip(ctx, tx.conn, batch, read)
 	}
 	// The transaction begins here.
+	if tx.leave == nil {
+		leave, err := tx.db.share.enter(ctx, tx.home)
+		if err != nil {
+			return err
+		}
+		tx.leave = leave
+	}
 	batch = slices.Concat([]call{{sql: beginSQL}}, tx.start(), batch)
 	// A commit may have happened before the connection died, so it is never sent twice.
 	isCommit := len(calls) == 1 && calls[0].sql == commitSQL
@@ -213,11 +221,14 @@ func (tx *Tx) release(ctx context.Context, err error) {
 		tx.whole.failed = cmp.Or(tx.whole.failed, err)
 		return
 	}
-	if tx.conn == nil {
-		return
+	if tx.conn != nil {
+		release(ctx, tx.conn)
+		tx.conn = nil
 	}
-	release(ctx, tx.conn)
-	tx.conn = nil
+	if tx.leave != nil {
+		tx.leave()
+		tx.leave = nil
+	}
 }
 
 // release rolls back a transaction that is open and returns its connection to the pool.

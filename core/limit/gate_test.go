@@ -66,7 +66,7 @@ func TestATenantWaitsBehindItsOwnWork(t *testing.T) {
 		if first != 60 || second != 3 || third != 1 {
 			t.Errorf("%d, %d and %d were let in, want 60, 3 and 1", first, second, third)
 		}
-		if n := len(g.lines); n != 0 {
+		if n := len(g.lines.open); n != 0 {
 			t.Errorf("%d tenants are remembered when all have left", n)
 		}
 	})
@@ -106,7 +106,7 @@ func TestWaitingIsBounded(t *testing.T) {
 			}
 			leave()
 		}
-		if n := len(g.lines); n != 0 {
+		if n := len(g.lines.open); n != 0 {
 			t.Errorf("%d tenants are remembered when all have left", n)
 		}
 	})
@@ -138,7 +138,7 @@ func TestATenantsPlaceRests(t *testing.T) {
 		use(1, 0, time.Second)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := len(g.lines); n != 0 {
+		if n := len(g.lines.open); n != 0 {
 			t.Errorf("%d tenants are remembered when all have left", n)
 		}
 	})

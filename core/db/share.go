@@ -1,0 +1,41 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/limit"
+)
+
+// shares divide the pool, so that no tenant's requests wait in it for those of another: they wait in their
+// own line before they ask for a connection.
+type shares struct {
+	tenants *limit.Lines[core.TenantID]
+	people  *limit.KeyedGate[string] // requests for pages, by the name of core.CountAs
+}
+
+// A tenant's API requests and jobs together use at most two fifths of the connections, and so do requests
+// for its pages. Pages of all tenants use three quarters: strangers may request any number of hosts, also
+// those of no tenant.
+func newShares(size int32) *shares {
+	share := max(2, int(size)*2/5)
+	return &shares{
+		tenants: limit.NewLines[core.TenantID](share),
+		people:  limit.NewKeyedGate[string](max(2, int(size)*3/4), share, sharePatience, busy),
+	}
+}
+
+const (
+	// sharePatience is longer than any page may take.
+	sharePatience = 30 * time.Second
+	busy          = "Too many pages are being loaded. Try again in a moment."
+)
+
+// enter waits for a place of the caller, and returns the function that gives it back.
+func (s *shares) enter(ctx context.Context, tenant core.TenantID) (leave func(), err error) {
+	if name := core.CountedAs(ctx); name != "" {
+		return s.people.Enter(ctx, name)
+	}
+	return s.tenants.Enter(ctx, tenant)
+}
