@@ -84,12 +84,11 @@ func (c Config) gated(next http.Handler) http.Handler {
 			return
 		}
 		defer place.End()
-		ctx := core.CountAs(limit.WithPlace(r.Context(), place), name)
-		r = r.WithContext(ctx)
+		placed := r.WithContext(core.CountAs(limit.WithPlace(r.Context(), place), name))
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &sentBody{ReadCloser: r.Body, ctx: ctx, place: place}
+			placed.Body = &sentBody{ReadCloser: r.Body, ctx: r.Context(), place: place}
 		}
-		next.ServeHTTP(&placedResponse{w, place}, r)
+		next.ServeHTTP(&placedResponse{w, place}, placed)
 	})
 }
 
@@ -145,7 +144,7 @@ func (w *placedResponse) Unwrap() http.ResponseWriter { return w.ResponseWriter 
 // slowly would hold all places.
 type sentBody struct {
 	io.ReadCloser
-	ctx   context.Context
+	ctx   context.Context //nolint:containedctx // Read has no parameter for it
 	place *limit.Place
 }
 

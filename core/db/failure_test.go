@@ -119,9 +119,11 @@ func (o outage) fill(t *testing.T, connections int) {
 	var all sync.WaitGroup
 	var there sync.WaitGroup
 	there.Add(connections)
-	for range connections {
+	for n := range connections {
+		by := o.by
+		by.Tenant.ID += core.TenantID(n) // one tenant gets only its share of them
 		all.Go(func() {
-			_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int32, error) {
+			_, err := db.InTenant(t.Context(), o.db, by, func(tx *db.Tx) (int32, error) {
 				pid, err := db.Value[int32](t.Context(), tx, backendSQL, nil)
 				there.Done()
 				there.Wait()
