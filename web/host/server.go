@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -24,14 +25,16 @@ const firstByteTimeout = 10 * time.Second
 type Server struct {
 	secure, plain *http.Server
 	config        *tls.Config // kept here, since http.Server fills its own in
+	trusted       []netip.Prefix // proxies, whose connections are those of many clients
 	log           *slog.Logger
 }
 
 // NewServer returns a server that answers TLS connections with secure and
 // plain ones with plain. Without a TLS configuration, as behind a proxy, every
-// connection is plain and goes to secure (see BehindProxy).
-func NewServer(secure, plain http.Handler, config *tls.Config, log *slog.Logger) *Server {
-	s := &Server{secure: newHTTPServer(secure, log), plain: newHTTPServer(plain, log), config: config, log: log}
+// connection is plain and goes to secure (see BehindProxy). Each address may have
+// some connections, trusted proxies any number.
+func NewServer(secure, plain http.Handler, config *tls.Config, trusted []netip.Prefix, log *slog.Logger) *Server {
+	s := &Server{secure: newHTTPServer(secure, log), plain: newHTTPServer(plain, log), config: config, trusted: trusted, log: log}
 	s.secure.TLSConfig = config
 	return s
 }
@@ -39,6 +42,7 @@ func NewServer(secure, plain http.Handler, config *tls.Config, log *slog.Logger)
 func newHTTPServer(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: endingChunked(h),
+		HTTP2:   &http.HTTP2Config{MaxConcurrentStreams: streamsPerConnection},
 		// OPTIONS * is answered by the handler like everything else, with its headers.
 		DisableGeneralOptionsHandler: true,
 
@@ -72,6 +76,7 @@ func endingChunked(next http.Handler) http.Handler {
 // Serve answers the connections of l until Shutdown, and then returns an
 // error that is http.ErrServerClosed. It closes l.
 func (s *Server) Serve(l net.Listener) error {
+	l = newBounded(l, s.trusted)
 	if s.config == nil {
 		return s.secure.Serve(l)
 	}
