@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/operation"
 	checks "example.com/loyalty/core/verify"
@@ -239,12 +240,14 @@ type localFigures struct {
 	ready func(context.Context) (notice string, err error)
 	disks map[string]string // directories, by their use
 	redis *limit.Redis      // nil: none
+	live  *live.Hub
 }
 
 var (
 	readyNow       = describe("loyalty_ready", "1 if /readyz is 200: the database is reachable and writable, and has every migration.")
 	redisReachable = describe("loyalty_redis_reachable", "0 if LOYALTY_REDIS_URL is set and Redis can't be reached, so that this process counts limits for itself.")
 	diskFree       = describe("loyalty_disk_free_bytes", "Free space on the disk of a directory of this process.", "directory")
+	streamsOpen    = describe("loyalty_streams_open", "Event streams to pages that show a PIN. Pages beyond the limits of docs/security.md poll.")
 	diskSize       = describe("loyalty_disk_size_bytes", "Size of that disk.", "directory")
 )
 
@@ -255,6 +258,7 @@ func (f localFigures) Collect(to chan<- prometheus.Metric) {
 	_, err := f.ready(ctx)
 	to <- gaugeMetric(readyNow, boolGauge(err == nil))
 	to <- gaugeMetric(redisReachable, boolGauge(f.redis.Trouble() == ""))
+	to <- gaugeMetric(streamsOpen, float64(f.live.Watchers()))
 	for what, dir := range f.disks {
 		if size, free, err := diskOf(dir); err == nil {
 			to <- gaugeMetric(diskFree, float64(free), what)

@@ -77,7 +77,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks(), redis: a.redis}, log)
+	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks(), redis: a.redis, live: a.live}, log)
 	figures.serve(ctx, c.metricsAccess(), log)
 	server, err := a.server(ctx, figures, listener.Addr())
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/loyalty/core/db"
@@ -26,11 +27,16 @@ type Hub struct {
 	mu     sync.Mutex
 	closed bool
 	topics map[string]map[chan struct{}]struct{}
+
+	places   places
+	watchers atomic.Int64
+	watching sync.Mutex
+	watches  map[string]*topicWatch // by topic
 }
 
 // NewHub returns a hub. It gets no signals before Run.
 func NewHub(log *slog.Logger) *Hub {
-	return &Hub{log: log, topics: map[string]map[chan struct{}]struct{}{}}
+	return &Hub{log: log, topics: map[string]map[chan struct{}]struct{}{}, places: newPlaces(), watches: map[string]*topicWatch{}}
 }
 
 // pause is the time before a lost connection is opened again.

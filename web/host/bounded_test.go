@@ -116,4 +116,3 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	t.Error("the number of streams is not limited")
 }
-

@@ -24,7 +24,7 @@ const firstByteTimeout = 10 * time.Second
 // Server serves TLS and refuses plain HTTP on the same port.
 type Server struct {
 	secure, plain *http.Server
-	config        *tls.Config // kept here, since http.Server fills its own in
+	config        *tls.Config    // kept here, since http.Server fills its own in
 	trusted       []netip.Prefix // proxies, whose connections are those of many clients
 	log           *slog.Logger
 }

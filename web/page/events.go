@@ -22,13 +22,19 @@ const (
 // Events streams a state as server-sent events: its name at once and after each change that the
 // topic signals, until it is final, the client leaves or the process stops. A message is
 // "event: state" with the name as its data. Its route must not use Compressed or WithTimeout.
-func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Context) (name string, final bool, err error)) error {
-	// Subscribe before the state is read, or a change in between would be missed.
-	changed, stop := hub.Subscribe(topic)
-	defer stop()
+// Where too many streams are open (live.Hub.Watch), it answers 204: the browser doesn't connect again by itself, and
+// the page polls.
+func Events(c echo.Context, hub *live.Hub, topic, address string, read live.Read) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), streamLifetime)
 	defer cancel()
-	name, final, err := state(ctx)
+	// Watch before the state is read, or a change in between would be missed.
+	states, stop, watching := hub.Watch(ctx, topic, address, read)
+	if !watching {
+		return c.NoContent(http.StatusNoContent)
+	}
+	defer stop()
+	// Each client's own reading: another may not see this state.
+	state, err := read(ctx)
 	if err != nil {
 		return err
 	}
@@ -53,7 +59,7 @@ func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Cont
 		return stream.Flush()
 	}
 	const message = "event: state\ndata: %s\n\n"
-	if err := send(message, name); err != nil || final {
+	if err := send(message, state.Name); err != nil || state.Final {
 		return nil // the client has gone
 	}
 	beat := time.NewTicker(heartbeat)
@@ -63,26 +69,20 @@ func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Cont
 		case <-ctx.Done():
 			return nil
 		case <-beat.C:
-			// Read the state again too: a process that was killed can have changed it without a signal.
-			err = send(": heartbeat\n\n")
-		case _, open := <-changed:
+			if send(": heartbeat\n\n") != nil {
+				return nil // the client has gone
+			}
+		case next, open := <-states:
 			if !open {
+				return nil // the browser reconnects
+			}
+			if next.Name == state.Name {
+				continue
+			}
+			state = next
+			if err := send(message, state.Name); err != nil || state.Final {
 				return nil
 			}
-		}
-		if err != nil {
-			return nil // the client has gone
-		}
-		var next string
-		if next, final, err = state(ctx); err != nil {
-			return nil // the browser reconnects
-		}
-		if next == name {
-			continue
-		}
-		name = next
-		if err := send(message, name); err != nil || final {
-			return nil
 		}
 	}
 }

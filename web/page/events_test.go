@@ -19,10 +19,10 @@ import (
 )
 
 // stream serves the state of something, and reads what is sent of it.
-func stream(t *testing.T, hub *live.Hub, state func(context.Context) (string, bool, error)) (status int, kind string, lines *bufio.Scanner) {
+func stream(t *testing.T, hub *live.Hub, state live.Read) (status int, kind string, lines *bufio.Scanner) {
 	t.Helper()
 	e := echo.New()
-	e.GET("/events", func(c echo.Context) error { return page.Events(c, hub, "pin 1", state) })
+	e.GET("/events", func(c echo.Context) error { return page.Events(c, hub, "pin 1", "203.0.113.7", state) })
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/events", nil)
@@ -55,10 +55,10 @@ func TestEvents(t *testing.T) {
 	var state atomic.Value
 	state.Store("waiting")
 	var asked atomic.Int64
-	_, kind, lines := stream(t, hub, func(context.Context) (string, bool, error) {
+	_, kind, lines := stream(t, hub, func(context.Context) (live.State, error) {
 		asked.Add(1)
 		name := state.Load().(string)
-		return name, name == "completed", nil
+		return live.State{Name: name, Final: name == "completed"}, nil
 	})
 	if kind != "text/event-stream" {
 		t.Errorf("it is %s", kind)
@@ -86,7 +86,7 @@ func TestEvents(t *testing.T) {
 func TestEventsEndWithTheProcess(t *testing.T) {
 	t.Parallel()
 	hub := live.NewHub(slog.New(slog.DiscardHandler))
-	_, _, lines := stream(t, hub, func(context.Context) (string, bool, error) { return "waiting", false, nil })
+	_, _, lines := stream(t, hub, func(context.Context) (live.State, error) { return live.State{Name: "waiting"}, nil })
 	if s := said(lines); s != "waiting" {
 		t.Fatal(s)
 	}
@@ -100,7 +100,7 @@ func TestEventsEndWithTheProcess(t *testing.T) {
 func TestEventsOfNothing(t *testing.T) {
 	t.Parallel()
 	hub := live.NewHub(slog.New(slog.DiscardHandler))
-	status, _, _ := stream(t, hub, func(context.Context) (string, bool, error) { return "", false, errors.New("gone") })
+	status, _, _ := stream(t, hub, func(context.Context) (live.State, error) { return live.State{}, errors.New("gone") })
 	if status != http.StatusInternalServerError {
 		t.Errorf("status %d", status)
 	}

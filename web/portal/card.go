@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
@@ -161,9 +162,10 @@ func (p *Portal) codeEvents(c echo.Context, d card) error {
 	if err != nil {
 		return err
 	}
-	return page.Events(c, p.Live, walkin.Topic(d.Tenant.ID, id), func(ctx context.Context) (string, bool, error) {
+	address := p.AddressKey(p.Address(c.Request()))
+	return page.Events(c, p.Live, walkin.Topic(d.Tenant.ID, id), address, func(ctx context.Context) (live.State, error) {
 		progress, err := p.Walkins.CardProgress(ctx, d.Tenant, d.Card.ID, id)
-		return string(progress.State), progress.State.Final(), err
+		return live.State{Name: string(progress.State), Final: progress.State.Final()}, err
 	})
 }
 

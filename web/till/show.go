@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/walkin"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/views/ui"
@@ -131,9 +132,10 @@ func (t *Till) showOutcome(c echo.Context, p walkin.Progress) error {
 // events streams the state of a code.
 func (t *Till) events(c echo.Context, p walkin.Progress) error {
 	by, till := page.Actor(c), session(c)
-	return page.Events(c, t.Live, walkin.Topic(by.Tenant.ID, p.ID), func(ctx context.Context) (string, bool, error) {
+	address := t.AddressKey(t.Address(c.Request()))
+	return page.Events(c, t.Live, walkin.Topic(by.Tenant.ID, p.ID), address, func(ctx context.Context) (live.State, error) {
 		p, err := t.Walkins.TillProgress(ctx, by, till, p.ID)
-		return string(p.State), p.State.Final(), err
+		return live.State{Name: string(p.State), Final: p.State.Final()}, err
 	})
 }
 
