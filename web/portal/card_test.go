@@ -383,6 +383,50 @@ func TestStaffWhoScanACard(t *testing.T) {
 	}
 }
 
+// A PIN has four streams. A fifth is answered without one, so that its page polls, until one of them ends.
+func TestAPINHasFourStreams(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	server := httptest.NewServer(s.pages)
+	defer server.Close()
+	_, state := s.shows(s.card(s.anna()))
+	open := func() (status int, leave func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+state+"/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = s.By.Tenant.Slug + ".loyalty.example"
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, func() { cancel(); _ = answer.Body.Close() }
+	}
+	_, leaveFirst := open()
+	for range 3 {
+		status, leave := open()
+		defer leave()
+		if status != http.StatusOK {
+			t.Fatalf("a stream is %d", status)
+		}
+	}
+	if status, leave := open(); status != http.StatusNoContent {
+		t.Errorf("a fifth stream is %d, want 204", status)
+	} else {
+		leave()
+	}
+	leaveFirst()
+	for {
+		status, leave := open()
+		leave()
+		if status == http.StatusOK {
+			return
+		}
+		time.Sleep(time.Millisecond) // until the server has seen that the first one left
+	}
+}
+
 // "Reports at once when it was used": server-sent events over LISTEN and NOTIFY.
 func TestEventsOfACode(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ type issuer struct {
 	mu      sync.Mutex
 	issued  int
 	state   string
-	silent  bool          // it has no live updates
+	refuses int           // the status that live updates are refused with; 0: they aren't
 	changed chan struct{} // signals the streams
 }
 
@@ -51,8 +51,8 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "GET /state":
 		i.answer(w)
 	case "GET /events":
-		if i.silent {
-			w.WriteHeader(http.StatusServiceUnavailable)
+		if i.refuses != 0 {
+			w.WriteHeader(i.refuses)
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -99,17 +99,19 @@ func (i *issuer) becomes(state string) {
 func TestPINOnScreen(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t)
-	for name, silent := range map[string]bool{"Live": false, "Polling": true} {
+	for name, refuses := range map[string]int{
+		"Live": 0, "Polling": http.StatusServiceUnavailable, "TooManyStreams": http.StatusNoContent,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			i := &issuer{silent: silent, changed: make(chan struct{}, 1)}
+			i := &issuer{refuses: refuses, changed: make(chan struct{}, 1)}
 			mux := http.NewServeMux()
 			mux.Handle("/static/", static.Handler())
 			mux.Handle("/", i)
 			server := httptest.NewServer(mux)
 			t.Cleanup(server.Close)
 			p := b.NewPage(t, server.URL)
-			if silent {
+			if refuses == http.StatusServiceUnavailable {
 				p.Expect(http.StatusServiceUnavailable)
 			}
 			p.Open("/")
