@@ -96,7 +96,7 @@ func NewACME(ctx context.Context, c ACMEConfig) (*ACME, error) {
 	a := &ACME{
 		ACMEConfig: c, requests: map[string]*request{},
 		perAddress: limit.NewWindow(lookUpsPerAddress, time.Minute, c.Now), inAll: limit.NewWindow(lookUpsInAll, time.Minute, c.Now),
-		unknown: limit.NewWindow(1, unknownFor, c.Now),
+		unknown:  limit.NewWindow(1, unknownFor, c.Now),
 		nameless: &authority{names: c.Names, now: c.Now, cert: cert, key: key, leafKey: key, leaves: map[string]*tls.Certificate{}},
 	}
 	a.ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
