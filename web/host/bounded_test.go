@@ -3,6 +3,7 @@ package host_test
 import (
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -28,7 +29,7 @@ func connect(t *testing.T, l *pipes, peer string) (client net.Conn, closed bool)
 	l.conns <- from{server, netip.MustParseAddrPort(peer)}
 	synctest.Wait()
 	ended := make(chan bool, 1)
-	go func() { _, err := client.Read(make([]byte, 1)); ended <- err == io.EOF }()
+	go func() { _, err := client.Read(make([]byte, 1)); ended <- errors.Is(err, io.EOF) }()
 	synctest.Wait()
 	select {
 	case closed = <-ended:
@@ -93,7 +94,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // nothing to save
+	defer conn.Close()
 	if _, err := io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"); err != nil {
 		t.Fatal(err)
 	}

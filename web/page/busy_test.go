@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -22,5 +23,16 @@ func TestBusyPageSaysWhenToTryAgain(t *testing.T) {
 	got := kit.Explain(c, core.Busy("Other reports are being counted.", 4500*time.Millisecond))
 	if wait := answer.Header().Get("Retry-After"); got.Status != http.StatusServiceUnavailable || got.Message != "Other reports are being counted." || wait != "5" {
 		t.Errorf("%+v after %q s, want status 503 with the refusal's message after 5 s", got, wait)
+	}
+}
+
+// A form that arrived too late for a place is told so, not that it is incomplete.
+func TestAFormWithoutAPlaceIsBusy(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodPost, "/", iotest.ErrReader(core.Busy("Too much at once.", time.Second)))
+	r.Header.Set("Content-Type", echo.MIMEApplicationForm)
+	_, err := page.Read(echo.New().NewContext(r, httptest.NewRecorder()))
+	if !core.IsKind(err, core.KindUnavailable) {
+		t.Errorf("it is %v, want the refusal", err)
 	}
 }

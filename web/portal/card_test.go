@@ -401,7 +401,8 @@ func TestAPINHasFourStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return answer.StatusCode, func() { cancel(); _ = answer.Body.Close() }
+		t.Cleanup(func() { _ = answer.Body.Close() })
+		return answer.StatusCode, cancel
 	}
 	_, leaveFirst := open()
 	for range 3 {
