@@ -188,6 +188,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	notification.NewWeekly(a.db, a.jobs, a.mails, link.New(a.keys), a.reports)
 	a.tenants = tenant.NewService(a.db, a.mails)
 	a.tenants.CountEvery(a.jobs)
+	a.tenants.RenewLogosEvery(a.jobs)
 	a.invoices = billing.NewService(a.db, a.jobs, a.mails, a.log)
 	a.deprecations = deprecation.NewService(a.db, a.jobs, a.mails, a.log)
 	a.checks = checks.NewService(a.db, a.jobs, a.log)

@@ -29,26 +29,12 @@ const (
 // outside of transactions where possible. If too many wait to hash, the error is of
 // core.KindUnavailable and says when to try again.
 func HashPassword(ctx context.Context, t core.TenantID, password string) (string, error) {
-	leave, err := startHashing(ctx, t)
+	leave, err := hashing.Compute(ctx, t)
 	if err != nil {
 		return "", err
 	}
 	defer leave()
 	return argon2id.CreateHash(password, hashParams)
-}
-
-// startHashing waits for a place and for its turn to compute.
-func startHashing(ctx context.Context, t core.TenantID) (leave func(), err error) {
-	free, err := hashing.Enter(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	var turn limit.Turn
-	if err := turn.Take(ctx); err != nil {
-		free()
-		return nil, err
-	}
-	return func() { turn.End(); free() }, nil
 }
 
 // noHash belongs to no password. It is compared where there is no hash, so that the time doesn't
@@ -57,7 +43,7 @@ const noHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAA
 
 // passwordMatches reports whether a hash is that of the password. Without a hash, none matches.
 func passwordMatches(ctx context.Context, t core.TenantID, password string, hash *string) (bool, error) {
-	leave, err := startHashing(ctx, t)
+	leave, err := hashing.Compute(ctx, t)
 	if err != nil {
 		return false, err
 	}

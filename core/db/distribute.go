@@ -20,7 +20,7 @@ const isCitusSQL = `
 	select exists (select from pg_extension where extname = 'citus') as citus`
 
 // The tables that are not distributed yet, in an order in which they can be. Tenant tables are told by
-// their policy (migrations/0101). Three of them belong to people, who are on the coordinator, and one to
+// their policy (migrations/0101). Three of them belong to people, who are on the coordinator, and two to
 // the tenant's pages, which are looked up before the tenant is known.
 const undistributedSQL = `
 	select 'loyalty.' || c.relname as name
@@ -29,7 +29,7 @@ const undistributedSQL = `
 		and c.relkind = 'r'
 		and (c.relname in ('plan', 'tenant', 'idempotency')
 			or exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant'))
-		and c.relname not in ('invitation', 'password_reset', 'weekly_preference', 'tenant_look')
+		and c.relname not in ('invitation', 'password_reset', 'weekly_preference', 'tenant_look', 'logo_drawing')
 		and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)
 	order by array_position(array['plan', 'tenant', 'customer'], c.relname::text), c.relname`
 

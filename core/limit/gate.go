@@ -74,6 +74,21 @@ func (g *KeyedGate[K]) Enter(ctx context.Context, key K) (leave func(), err erro
 	}, nil
 }
 
+// Compute is Enter for work that keeps a core busy: after its place it also waits for its turn, so that all
+// such work together leaves half of the cores free.
+func (g *KeyedGate[K]) Compute(ctx context.Context, key K) (leave func(), err error) {
+	free, err := g.Enter(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	var turn Turn
+	if err := turn.Take(ctx); err != nil {
+		free()
+		return nil, err
+	}
+	return func() { turn.End(); free() }, nil
+}
+
 // refusal returns why a caller could not enter: they left, or waited too long.
 func (g *KeyedGate[K]) refusal(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {

@@ -48,7 +48,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		return Reward{}, err
 	}
 	// Read before the reward is locked, because scaling takes a while.
-	shown, err := readPicture(core.NewCheck(e.Malformed), e.Picture.Value)
+	shown, err := readPicture(ctx, by, core.NewCheck(e.Malformed), e.Picture.Value)
 	if refusal := (*core.Error)(nil); errors.As(err, &refusal) && refusal.Kind == core.KindInvalid {
 		e.Malformed = refusal.Fields // reported with those of the other fields
 	} else if err != nil {

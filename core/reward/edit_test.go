@@ -451,7 +451,7 @@ func TestPictureAndCost(t *testing.T) {
 		t.Fatalf("created %+v", made)
 	}
 	shown, err := s.Rewards.Picture(t.Context(), s.By, made.ID, *made.PictureHash)
-	if err != nil || shown.Type != "image/jpeg" {
+	if err != nil || shown.Type != "image/png" {
 		t.Errorf("its picture: %s, %v", shown.Type, err)
 	}
 	edited, err := s.Rewards.Edit(t.Context(), s.By, made.ID, reward.Edit{Name: core.Set("Double espresso")})

@@ -60,21 +60,21 @@ const (
 )
 
 // validate returns the reward that n describes, and its picture as it is stored.
-func (n New) validate() (Reward, *picture.Picture, error) {
+func (n New) validate(ctx context.Context, by core.Actor) (Reward, *picture.Picture, error) {
 	check := core.NewCheck(n.Malformed)
 	r := n.read(check)
-	shown, err := readPicture(check, n.Picture)
+	shown, err := readPicture(ctx, by, check, n.Picture)
 	r.PictureHash = shown.HexHash()
 	return r, shown, err
 }
 
 // readPicture reads an uploaded picture and scales it down. It also returns the check's refusal.
-func readPicture(check *core.Check, file *[]byte) (*picture.Picture, error) {
-	uploaded := picture.Read(check, "picture", file)
-	if err := check.Err(); err != nil || uploaded == nil {
-		return nil, err
+func readPicture(ctx context.Context, by core.Actor, check *core.Check, file *[]byte) (*picture.Picture, error) {
+	uploaded, err := picture.Read(ctx, by.Tenant.ID, check, "picture", file, pictureSide)
+	if err == nil {
+		err = check.Err()
 	}
-	return uploaded.Fit(pictureSide)
+	return uploaded, err
 }
 
 // read returns the reward that n describes, and adds violations.
@@ -117,7 +117,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error)
 	if err := by.Require(core.Manager); err != nil {
 		return Reward{}, err
 	}
-	r, shown, err := n.validate()
+	r, shown, err := n.validate(ctx, by)
 	if err != nil {
 		return Reward{}, err
 	}

@@ -2,11 +2,6 @@ package tenant
 
 import (
 	"context"
-	"encoding/hex"
-	_ "image/jpeg" // logos
-	_ "image/png"  // logos
-
-	_ "golang.org/x/image/webp" // logos
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
@@ -16,35 +11,37 @@ import (
 // Branding is a business's colour and logo, for its e-mails. Nil: the product's own.
 type Branding struct {
 	Colour *string
-	Logo   *picture.Picture
+	Logo   *picture.Picture // as e-mails show it
+	Shape  core.LogoShape   // of the logo
 }
 
 type storedBranding struct {
-	Colour *string
-	Type   *string
-	Bytes  []byte
+	core.Theme
+	Drawn bool
+	PNG   []byte // null: no logo, or one that can't be decoded
 }
 
-// BrandingOf returns the branding of the actor's tenant.
+// BrandingOf returns the branding of the actor's tenant. It first draws from a logo that an earlier build stored.
 func BrandingOf(ctx context.Context, d *db.DB, by core.Actor) (Branding, error) {
-	stored, err := db.ReadOne[storedBranding](ctx, d, by, brandingSQL, nil)
-	b := Branding{Colour: stored.Colour}
-	if stored.Type != nil {
-		b.Logo = &picture.Picture{Type: *stored.Type, Bytes: stored.Bytes}
+	stored, err := readBranding(ctx, d, by)
+	if err == nil && stored.LogoHash != nil && !stored.Drawn {
+		if err := renewLogo(ctx, d, by.Tenant); err != nil {
+			return Branding{}, err
+		}
+		stored, err = readBranding(ctx, d, by)
+	}
+	b := Branding{Colour: stored.Colour, Shape: stored.Logo()}
+	if stored.PNG != nil {
+		b.Logo = &picture.Picture{Type: "image/png", Bytes: stored.PNG}
 	}
 	return b, err
+}
+
+func readBranding(ctx context.Context, d *db.DB, by core.Actor) (storedBranding, error) {
+	return db.ReadOne[storedBranding](ctx, d, by, brandingSQL, db.Args{"name": mailLogo})
 }
 
 // ThemeIn returns the theme of the transaction's tenant.
 func ThemeIn(ctx context.Context, tx *db.Tx) (core.Theme, error) {
 	return db.One[core.Theme](ctx, tx, themeSQL, nil)
-}
-
-// Logo returns the logo with a hash, or core.ErrNotFound.
-func (s *Service) Logo(ctx context.Context, by core.Actor, hash string) (picture.Picture, error) {
-	sum, err := hex.DecodeString(hash)
-	if err != nil {
-		return picture.Picture{}, core.ErrNotFound
-	}
-	return db.ReadOne[picture.Picture](ctx, s.db, by, logoSQL, db.Args{"hash": sum})
 }

@@ -7,7 +7,6 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/picture"
 )
 
 // Settings are a business's settings, for its owners.
@@ -62,7 +61,10 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 		return Settings{}, err
 	}
 	check := core.NewCheck(e.Malformed)
-	logo := picture.Read(check, "logo", e.Logo.Value)
+	logo, err := readLogo(ctx, by, check, e.Logo.Value) // before the tenant is locked, because drawing takes a while
+	if err != nil {
+		return Settings{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Settings, error) {
 		// Locked: the audit log must have the values that this edit replaces.
 		var old Settings
@@ -104,7 +106,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 }
 
 // read returns the edited settings.
-func (e SettingsEdit) read(check *core.Check, old Settings, logo *picture.Picture) Settings {
+func (e SettingsEdit) read(check *core.Check, old Settings, logo *logo) Settings {
 	s := old
 	ifSet(e.Name, func(v *string) { s.Name = check.Text("name", v, maxName) })
 	ifSet(e.TimeZone, func(v *string) { s.TimeZone = readTimeZone(check, v) })
@@ -114,7 +116,7 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *picture.Pictur
 	ifSet(e.ConsentText, func(v *string) { s.ConsentText = check.OptionalText("consent_text", v, maxConsent) })
 	ifSet(e.PrivacyURL, func(v *string) { s.PrivacyURL = readWebAddress(check, "privacy_url", v) })
 	ifSet(e.Colour, func(v *string) { s.Colour = readColour(check, v) })
-	ifSet(e.Logo, func(*[]byte) { s.LogoHash = logo.HexHash(); s.LogoWidth, s.LogoHeight = logo.Size() })
+	ifSet(e.Logo, func(*[]byte) { s.LogoHash = logo.hexHash(); s.LogoWidth, s.LogoHeight = logo.size() })
 	if s.HasSales && s.Currency != old.Currency && check.OK("currency") {
 		check.Add("currency", currencyInUse(old.Currency))
 	}
@@ -122,7 +124,7 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *picture.Pictur
 }
 
 // write queues the settings, and the theme if it changed. A logo stays unless the edit sets it.
-func (s Settings) write(tx *db.Tx, changed map[string]any, measured bool, logo *picture.Picture) error {
+func (s Settings) write(tx *db.Tx, changed map[string]any, measured bool, logo *logo) error {
 	_, newColour := changed["colour"]
 	_, newLogo := changed["logo"]
 	if newColour || newLogo || measured {
@@ -131,6 +133,11 @@ func (s Settings) write(tx *db.Tx, changed map[string]any, measured bool, logo *
 			args["logo"], args["type"], args["hash"] = logo.Bytes, logo.Type, logo.Hash()
 		}
 		if err := db.Queue(tx, writeThemeSQL, args); err != nil {
+			return err
+		}
+	}
+	if newLogo {
+		if err := logo.write(tx); err != nil {
 			return err
 		}
 	}

@@ -233,7 +233,7 @@ func TestSettingsRefuse(t *testing.T) {
 	}
 }
 
-// A logo is checked by its contents, small, and found by its hash.
+// A logo is checked by its contents, written anew and scaled down, and found by its hash.
 func TestLogos(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -246,8 +246,8 @@ func TestLogos(t *testing.T) {
 		want       core.Violation
 	}{
 		{"PNG", "image/png", encoded(t, 2000, 2000, asPNG), core.Violation{}},
-		{"JPEG", "image/jpeg", encoded(t, 30, 40, asJPEG), core.Violation{}},
-		{"WebP", "image/webp", webp(t), core.Violation{}},
+		{"JPEG", "image/png", encoded(t, 30, 40, asJPEG), core.Violation{}},
+		{"WebP", "image/png", webp(t), core.Violation{}},
 		{"as large as may be", "image/png", full, core.Violation{}},
 		{"a byte too large", "", append(full, 0), large},
 		{"a pixel too wide", "", encoded(t, 2001, 1, asPNG), wide},
@@ -271,8 +271,12 @@ func TestLogos(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := s.Logo(t.Context(), s.owner, *edited.LogoHash)
-			if err != nil || got.Type != c.kind || !bytes.Equal(got.Bytes, c.file) {
+			if err != nil || got.Type != c.kind || bytes.Equal(got.Bytes, c.file) {
 				t.Errorf("%s of %d bytes, %v", got.Type, len(got.Bytes), err)
+			}
+			stored, _, err := image.DecodeConfig(bytes.NewReader(got.Bytes))
+			if uploaded, _, e := image.DecodeConfig(bytes.NewReader(c.file)); err != nil || e != nil || stored.Width != min(uploaded.Width, 1024) || stored.Height != min(uploaded.Height, 1024) {
+				t.Errorf("%d × %d pixels are stored as %d × %d: %v, %v", uploaded.Width, uploaded.Height, stored.Width, stored.Height, e, err)
 			}
 			if theme := s.theme(); *theme.LogoHash != *edited.LogoHash || theme.LogoWidth == nil || theme.LogoHeight == nil {
 				t.Errorf("theme = %+v", theme)
@@ -289,6 +293,116 @@ func TestLogos(t *testing.T) {
 	}
 	if theme := stranger.theme(); theme != (core.Theme{}) {
 		t.Errorf("of a business that chose nothing: %+v", theme)
+	}
+}
+
+// Icons and the logo of e-mails are drawn once, when a logo is saved, and belong to it.
+func TestDrawingsOfALogo(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	for name, c := range map[string]struct {
+		file  []byte
+		shape core.LogoShape
+	}{
+		"square": {encoded(t, 300, 300, asPNG), 1}, "wide": {encoded(t, 1200, 300, asJPEG), 4}, "one line": {encoded(t, 2000, 1, asPNG), 4}, "tall": {encoded(t, 30, 300, asPNG), 1},
+	} {
+		edited := s.change(tenant.SettingsEdit{Logo: core.Set(c.file)})
+		for _, side := range tenant.IconSides {
+			icon, err := s.Icon(t.Context(), s.owner, *edited.LogoHash, side)
+			s.Check(err)
+			if drawn, format, err := image.DecodeConfig(bytes.NewReader(icon.Bytes)); err != nil || format != "png" || drawn.Width != side || drawn.Height != side {
+				t.Errorf("%s: the icon of %d pixels is %+v, %s, %v", name, side, drawn, format, err)
+			}
+			if _, err := s.Icon(t.Context(), stranger.owner, *edited.LogoHash, side); !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("%s: a stranger's icon: %v, want ErrNotFound", name, err)
+			}
+		}
+		look, err := tenant.BrandingOf(t.Context(), s.DB, s.owner)
+		s.Check(err)
+		if drawn, format, err := image.DecodeConfig(bytes.NewReader(look.Logo.Bytes)); err != nil || format != "png" || drawn.Width*drawn.Height != 120*120 || look.Shape != c.shape {
+			t.Errorf("%s: in e-mails it is %+v, %s, %v with the shape %v", name, drawn, format, err, look.Shape)
+		}
+	}
+	hash := *s.settings().LogoHash
+	s.change(tenant.SettingsEdit{Logo: core.Optional[[]byte]{Set: true}})
+	if _, err := s.Icon(t.Context(), s.owner, hash, tenant.TouchIcon); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("the icon of a logo that was removed: %v, want ErrNotFound", err)
+	}
+	if look, err := tenant.BrandingOf(t.Context(), s.DB, s.owner); err != nil || look.Logo != nil {
+		t.Errorf("in e-mails: %+v, %v", look, err)
+	}
+}
+
+// A logo that an earlier build stored as it was uploaded is written anew by a job, or by the first e-mail that
+// shows it; one that can't be decoded stays, and is tried once.
+func TestLogosOfAnEarlierBuild(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	uploaded := append(encoded(t, 2000, 500, asPNG), "hidden"...)
+	stored := func(file []byte) shop {
+		s := shop{officeIn(t, d), dbtest.Tenant(t, d)}
+		s.change(tenant.SettingsEdit{Logo: core.Set(encoded(t, 9, 9, asPNG))}) // which the earlier build's replaces
+		_, err := dbtest.Owner(d).Exec(t.Context(), `
+			update loyalty.tenant_look
+			set logo = $2, logo_type = 'image/png', logo_hash = sha256($2), logo_width = 2000, logo_height = 500
+			where tenant_id = $1`, s.owner.Tenant.ID, file)
+		s.Check(err)
+		return s
+	}
+	byJob, broken, byMail := stored(uploaded), stored([]byte("no picture")), stored(uploaded)
+	look, err := tenant.BrandingOf(t.Context(), d, byMail.owner)
+	if err != nil || look.Logo == nil || look.Shape != 4 {
+		t.Errorf("the first e-mail has %+v, %v", look, err)
+	}
+	for range 2 {
+		byJob.Check(byJob.RenewLogos(t.Context()))
+	}
+	for name, s := range map[string]shop{"by the job": byJob, "by the e-mail": byMail} {
+		theme := s.theme()
+		logo, err := s.Logo(t.Context(), s.owner, *theme.LogoHash)
+		s.Check(err)
+		if size, _, err := image.DecodeConfig(bytes.NewReader(logo.Bytes)); err != nil || size.Width != 1024 || bytes.Contains(logo.Bytes, []byte("hidden")) || *theme.LogoWidth != 1024 || *theme.LogoHeight != 256 {
+			t.Errorf("%s: %+v, %v, %+v", name, size, err, theme)
+		}
+		if _, err := s.Icon(t.Context(), s.owner, *theme.LogoHash, tenant.LargeIcon); err != nil {
+			t.Errorf("%s: its icon: %v", name, err)
+		}
+	}
+	theme := broken.theme()
+	if logo, err := broken.Logo(t.Context(), broken.owner, *theme.LogoHash); err != nil || string(logo.Bytes) != "no picture" {
+		t.Errorf("what can't be decoded: %q, %v", logo.Bytes, err)
+	}
+	if _, err := broken.Icon(t.Context(), broken.owner, *theme.LogoHash, tenant.LargeIcon); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("its icon: %v, want ErrNotFound", err)
+	}
+}
+
+// An owner who replaces the logo while it is renewed keeps the new one, and its drawings.
+func TestALogoIsReplacedWhileItIsRenewed(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	stored := encoded(t, 1500, 300, asPNG)
+	for i := range 5 {
+		s.change(tenant.SettingsEdit{Logo: core.Set(encoded(t, 9, 9, asPNG))})
+		_, err := dbtest.Owner(s.DB).Exec(t.Context(), "update loyalty.tenant_look set logo = $2, logo_hash = sha256($2) where tenant_id = $1", s.owner.Tenant.ID, stored)
+		s.Check(err)
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if _, err := tenant.BrandingOf(t.Context(), s.DB, s.owner); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Go(func() { s.change(tenant.SettingsEdit{Logo: core.Set(encoded(t, 20+i, 20, asPNG))}) })
+		all.Wait()
+		theme := s.theme()
+		if *theme.LogoWidth != 20+i {
+			t.Errorf("the logo is %d pixels wide: the owner's was lost", *theme.LogoWidth)
+		}
+		if _, err := s.Icon(t.Context(), s.owner, *theme.LogoHash, tenant.LargeIcon); err != nil {
+			t.Errorf("the icon of the logo: %v", err)
+		}
 	}
 }
 

@@ -125,10 +125,50 @@ const logoSQL = `
 		and logo_hash = @hash`
 
 const brandingSQL = `
-	select l.colour, l.logo_type as type, l.logo as bytes
+	select l.colour, encode(l.logo_hash, 'hex') as logo_hash, l.logo_width, l.logo_height, d.logo_hash is not null as drawn, d.png
 	from loyalty.tenant t
 	left join loyalty.tenant_look l on l.tenant_id = t.id
+	left join loyalty.logo_drawing d on d.tenant_id = l.tenant_id and d.name = @name and d.logo_hash = l.logo_hash
 	where t.id = @tenant_id`
+
+const drawingSQL = `
+	select 'image/png' as type, png as bytes
+	from loyalty.logo_drawing
+	where tenant_id = @tenant_id
+		and name = @name
+		and logo_hash = @hash
+		and png is not null`
+
+const writeDrawingsSQL = `
+	insert into loyalty.logo_drawing as d (tenant_id, name, logo_hash, png)
+	select @tenant_id, given.name, @hash, given.png
+	from unnest(@names::text[], @drawn::bytea[]) given (name, png)
+	on conflict (tenant_id, name) do update
+	set logo_hash = excluded.logo_hash,
+		png = excluded.png`
+
+const deleteDrawingsSQL = `
+	delete from loyalty.logo_drawing
+	where tenant_id = @tenant_id`
+
+const undrawnSQL = `
+	select loyalty.undrawn_logo() as tenant`
+
+const storedLogoSQL = `
+	select logo_type as type, logo as bytes
+	from loyalty.tenant_look
+	where tenant_id = @tenant_id
+		and logo is not null`
+
+const replaceLogoSQL = `
+	update loyalty.tenant_look
+	set logo = @logo,
+		logo_type = @type,
+		logo_hash = @hash,
+		logo_width = coalesce(@width, logo_width),
+		logo_height = coalesce(@height, logo_height)
+	where tenant_id = @tenant_id
+		and logo_hash = @was`
 
 // The first active record of each kind, in the order of a unique index.
 const setupSQL = `

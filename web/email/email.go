@@ -30,14 +30,13 @@ import (
 
 // Render returns the renderer of an installation with these host names.
 func Render(names host.Names) mail.Renderer {
-	return renderer{names: names, service: strings.TrimPrefix(names.Base(), "https://"), logos: &logos{}}.render
+	return renderer{names: names, service: strings.TrimPrefix(names.Base(), "https://")}.render
 }
 
 // renderer renders the e-mails of one installation.
 type renderer struct {
 	names   host.Names
 	service string // its host
-	logos   *logos
 }
 
 // message is an e-mail whose HTML is not rendered yet.

@@ -13,7 +13,6 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/picture"
 	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/mail"
 	"example.com/loyalty/web/page"
@@ -65,7 +64,7 @@ func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
 		v.Code = strings.Join(page.CodeGroups(id), " ")
 		v.URL, v.Unsubscribe = host+"/v/"+l.Voucher, oneClick
 	}
-	pictures, err := p.pictures(&v, l.Branding.Logo)
+	pictures, err := pictures(&v, l.Branding)
 	if err != nil {
 		return message{}, err
 	}
@@ -76,7 +75,7 @@ func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
 }
 
 // pictures returns the pictures inside the e-mail: the QR code and the logo, if there is one.
-func (p renderer) pictures(v *views.Voucher, logo *picture.Picture) ([]mail.Inline, error) {
+func pictures(v *views.Voucher, look tenant.Branding) ([]mail.Inline, error) {
 	code, err := qrcode.New(v.URL, qrcode.Medium)
 	if err != nil {
 		return nil, fmt.Errorf("QR code of a voucher: %w", err)
@@ -88,13 +87,9 @@ func (p renderer) pictures(v *views.Voucher, logo *picture.Picture) ([]mail.Inli
 	}
 	v.QRSide = len(modules) * qrModule / 2
 	list := []mail.Inline{{Name: views.QRName, Type: "image/png", Bytes: qr}}
-	if logo != nil {
-		small, err := p.logos.small(logo)
-		if err != nil {
-			return nil, err
-		}
-		v.LogoWidth, v.LogoHasName = int(views.LogoHeight*small.shape), small.shape.HasName()
-		list = append(list, mail.Inline{Name: views.LogoName, Type: "image/png", Bytes: small.png})
+	if look.Logo != nil {
+		v.LogoWidth, v.LogoHasName = int(views.LogoHeight*look.Shape), look.Shape.HasName()
+		list = append(list, mail.Inline{Name: views.LogoName, Type: look.Logo.Type, Bytes: look.Logo.Bytes})
 	}
 	return list, nil
 }

@@ -2,10 +2,14 @@ package page
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core/tenant"
 )
 
 // Manifest is a web app manifest, by which people put a page on their home screen.
@@ -29,10 +33,13 @@ type manifestIcon struct {
 }
 
 // WriteManifest answers with a manifest. iconPath is the address of an icon with that side in pixels.
-func WriteManifest(c echo.Context, m Manifest, iconPath func(side string) string) error {
+func WriteManifest(c echo.Context, m Manifest, iconPath func(side int) string) error {
 	m.Display = "standalone"
-	for _, i := range [][2]string{{"192", "any"}, {"512", "any"}, {"512", "maskable"}} {
-		m.Icons = append(m.Icons, manifestIcon{Source: iconPath(i[0]), Sizes: i[0] + "x" + i[0], Type: "image/png", Purpose: i[1]})
+	for _, i := range []struct {
+		side    int
+		purpose string
+	}{{tenant.SmallIcon, "any"}, {tenant.LargeIcon, "any"}, {tenant.LargeIcon, "maskable"}} {
+		m.Icons = append(m.Icons, manifestIcon{Source: iconPath(i.side), Sizes: fmt.Sprintf("%dx%d", i.side, i.side), Type: "image/png", Purpose: i.purpose})
 	}
 	content, err := json.Marshal(m)
 	if err != nil {
@@ -42,11 +49,11 @@ func WriteManifest(c echo.Context, m Manifest, iconPath func(side string) string
 }
 
 // IconPath is the address of the icon of a business for home screens: its logo, or the product's
-// icon in its colour. side is 180, 192 or 512 pixels.
-func IconPath(colour string, logoHash *string, side string) string {
+// icon in its colour. side is one of tenant.IconSides.
+func IconPath(colour string, logoHash *string, side int) string {
 	key := strings.TrimPrefix(colour, "#")
 	if logoHash != nil {
 		key = *logoHash
 	}
-	return "/brand/icon/" + key + "-" + side + ".png"
+	return "/brand/icon/" + key + "-" + strconv.Itoa(side) + ".png"
 }

@@ -3,6 +3,8 @@ package portal
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +31,7 @@ func (f front) colour() string {
 
 const (
 	cacheTime = 10 * time.Second
+	justNow   = time.Second // for an address of a branding that the cached one doesn't have
 	cacheSize = 1000
 )
 
@@ -44,12 +47,12 @@ type cacheEntry[T any] struct {
 	at    time.Time
 }
 
-// get returns the cached value of a business, or loads it.
-func (b *cache[T]) get(slug string, now time.Time, load func() (T, error)) (T, error) {
+// get returns the cached value of a business if it is younger than age, or loads it.
+func (b *cache[T]) get(slug string, now time.Time, age time.Duration, load func() (T, error)) (T, error) {
 	b.mu.Lock()
 	entry, found := b.entries[slug]
 	b.mu.Unlock()
-	if found && now.Sub(entry.at) < cacheTime {
+	if found && now.Sub(entry.at) < age {
 		return entry.value, nil
 	}
 	value, err := load()
@@ -66,10 +69,13 @@ func (b *cache[T]) get(slug string, now time.Time, load func() (T, error)) (T, e
 }
 
 // findFront returns the business of the host, even a suspended one, or page.ErrNoBusiness.
-func (p *Portal) findFront(c echo.Context) (front, error) {
+func (p *Portal) findFront(c echo.Context) (front, error) { return p.frontSince(c, cacheTime) }
+
+// frontSince is findFront with a cached front that is younger than age.
+func (p *Portal) frontSince(c echo.Context, age time.Duration) (front, error) {
 	slug, _ := p.Names.Slug(c.Request().Host)
 	ctx := c.Request().Context()
-	return p.fronts.get(slug, p.Now(), func() (front, error) {
+	return p.fronts.get(slug, p.Now(), age, func() (front, error) {
 		t, err := p.Tenant(ctx, slug)
 		if errors.Is(err, core.ErrNotFound) {
 			err = page.ErrNoBusiness
@@ -92,7 +98,7 @@ func styleOf(colour string) (page.Stylesheet, error) {
 	})
 }
 
-// stylePath is the address of the stylesheet of a colour. Serving it doesn't read the database.
+// stylePath is the address of the stylesheet of a colour.
 func stylePath(colour string) string {
 	sheet, err := styleOf(colour)
 	if err != nil {
@@ -101,11 +107,19 @@ func stylePath(colour string) string {
 	return page.WithQuery("/brand/"+strings.TrimPrefix(colour, "#")+".css", "v", sheet.Version)
 }
 
-func (p *Portal) style(c echo.Context) error {
+// style answers with the stylesheet of the business's own colour.
+func (p *Portal) style(c echo.Context, f front) error {
 	hex, found := strings.CutSuffix(c.Param("colour"), ".css")
-	sheet, err := styleOf("#" + hex)
-	if err != nil || !found {
+	if !found {
 		return core.ErrNotFound
+	}
+	f, err := p.owning(c, f, hex)
+	if err != nil {
+		return err
+	}
+	sheet, err := styleOf(f.colour())
+	if err != nil {
+		return err
 	}
 	return sheet.Serve(c, "public")
 }
@@ -143,41 +157,56 @@ func (p *Portal) rewardPicture(c echo.Context, f front) error {
 	return page.Picture(c, shown)
 }
 
-// icon answers with the icon for home screens: /brand/icon/165c47-192.png, or with the hash of a logo
+// icon answers with the icon for home screens: /brand/icon/165c47-192.png, or with the hash of the logo
 // instead of the colour.
 func (p *Portal) icon(c echo.Context, f front) error {
 	name, isPNG := strings.CutSuffix(c.Param("name"), ".png")
 	key, size, _ := strings.Cut(name, "-")
-	side, known := iconSides[size]
-	if !isPNG || !known {
+	side, err := strconv.Atoi(size)
+	if !isPNG || err != nil || !slices.Contains(tenant.IconSides, side) {
 		return core.ErrNotFound
 	}
-	colour := f.colour()
-	var logo *picture.Picture
-	if len(key) == len("165c47") {
-		colour = "#" + key
-	} else {
-		found, err := p.Tenants.Logo(c.Request().Context(), core.System(f.Tenant, "customer pages"), key)
-		if err != nil {
-			return err
-		}
-		logo = &found
-	}
-	palette, err := tenant.PaletteOf(colour)
+	f, err = p.owning(c, f, key)
 	if err != nil {
-		return core.ErrNotFound
+		return err
 	}
-	drawn, err := drawIcon(side, palette, logo)
+	icon, err := p.iconOf(c, f, key, side)
 	if err != nil {
 		return err
 	}
 	cacheForever(c)
-	return page.Picture(c, picture.Picture{Type: "image/png", Bytes: drawn})
+	return page.Picture(c, icon)
 }
 
-var iconSides = map[string]int{"180": 180, "192": 192, "512": 512}
+// iconOf returns the icon that was drawn of the logo when it was saved, or draws one in the colour.
+func (p *Portal) iconOf(c echo.Context, f front, key string, side int) (picture.Picture, error) {
+	if f.LogoHash != nil && key == *f.LogoHash {
+		return p.Tenants.Icon(c.Request().Context(), core.System(f.Tenant, "customer pages"), key, side)
+	}
+	drawn, err := drawIcon(side, f.colour())
+	return picture.Picture{Type: "image/png", Bytes: drawn}, err
+}
 
-func (f front) iconPath(side string) string {
+// owning returns the front if the key of an address is its colour or the hash of its logo, or
+// core.ErrNotFound: strangers can't have a business's pictures drawn in other colours. A front that was read
+// before a change of the branding is read again.
+func (p *Portal) owning(c echo.Context, f front, key string) (front, error) {
+	if f.has(key) {
+		return f, nil
+	}
+	f, err := p.frontSince(c, justNow)
+	if err == nil && !f.has(key) {
+		err = core.ErrNotFound
+	}
+	return f, err
+}
+
+// has reports whether the key of an address is the front's colour or the hash of its logo.
+func (f front) has(key string) bool {
+	return "#"+key == f.colour() || f.LogoHash != nil && key == *f.LogoHash
+}
+
+func (f front) iconPath(side int) string {
 	return page.IconPath(f.colour(), f.LogoHash, side)
 }
 

@@ -29,7 +29,7 @@ type invitation struct {
 
 func (p *Portal) findInvitation(c echo.Context, f front) (invitation, error) {
 	ctx, by := c.Request().Context(), core.System(f.Tenant, "customer pages")
-	return p.invitations.get(f.Slug, p.Now(), func() (invitation, error) {
+	return p.invitations.get(f.Slug, p.Now(), cacheTime, func() (invitation, error) {
 		consent, err := p.Tenants.Consent(ctx, by)
 		if err != nil {
 			return invitation{}, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/jpeg" // logos
 	"image/png"
 	"sync"
 
@@ -17,9 +16,7 @@ import (
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
-	_ "golang.org/x/image/webp" // logos
 
-	"example.com/loyalty/core/picture"
 	"example.com/loyalty/core/tenant"
 )
 
@@ -93,33 +90,20 @@ func drawName(on draw.Image, name string, ink color.Color) error {
 	return nil
 }
 
-// drawIcon draws the icon of a business for home screens: its logo on white, or a heart on its colour.
-// The drawing keeps to the middle, since devices cut off the corners.
-func drawIcon(side int, p tenant.Palette, logo *picture.Picture) ([]byte, error) {
+// drawIcon draws the icon for home screens of a business without a logo: a heart on its colour. It keeps to
+// the middle, since devices cut off the corners.
+func drawIcon(side int, colour string) ([]byte, error) {
+	p, err := tenant.PaletteOf(colour)
+	if err != nil {
+		return nil, err
+	}
 	fill, ink, err := colours(p)
 	if err != nil {
 		return nil, err
 	}
 	square := image.NewRGBA(image.Rect(0, 0, side, side))
-	if logo == nil {
-		draw.Draw(square, square.Bounds(), image.NewUniform(fill), image.Point{}, draw.Src)
-		drawHeart(square, ink)
-		return encodePNG(square)
-	}
-	picture, _, err := image.Decode(bytes.NewReader(logo.Bytes))
-	if err != nil {
-		return nil, fmt.Errorf("icon of a business: %w", err)
-	}
-	draw.Draw(square, square.Bounds(), image.White, image.Point{}, draw.Src)
-	inner := side * 7 / 10
-	width, height := inner, inner
-	if size := picture.Bounds().Size(); size.X > size.Y {
-		height = max(1, inner*size.Y/size.X)
-	} else {
-		width = max(1, inner*size.X/size.Y)
-	}
-	left, top := (side-width)/2, (side-height)/2
-	draw.CatmullRom.Scale(square, image.Rect(left, top, left+width, top+height), picture, picture.Bounds(), draw.Over, nil)
+	draw.Draw(square, square.Bounds(), image.NewUniform(fill), image.Point{}, draw.Src)
+	drawHeart(square, ink)
 	return encodePNG(square)
 }
 

@@ -90,7 +90,7 @@ func New(c Config) http.Handler {
 		"/v/:token":                         withFront(p.showVoucher),
 		"/unsubscribe/:token":               page.WithRecord(p.findSubscriber, p.askUnsubscribe),
 		"/unsubscribe/weekly/:token":        page.WithRecord(p.findReader, p.askWeekly),
-		"/brand/:colour":                    p.style,
+		"/brand/:colour":                    withFront(p.style),
 		"/brand/logo/:hash":                 withFront(p.logo),
 		"/brand/icon/:name":                 withFront(p.icon),
 		"/brand/reward/:ulid/:hash":         withFront(p.rewardPicture),
@@ -185,7 +185,7 @@ func (p *Portal) frame(f front, title string) views.Frame {
 	}}
 	if f.Name != "" {
 		v.Colour = f.colour()
-		v.Assets.TouchIcon = f.iconPath("180")
+		v.Assets.TouchIcon = f.iconPath(tenant.TouchIcon)
 	}
 	if f.Colour != nil {
 		v.Assets.Stylesheets = append(v.Assets.Stylesheets, stylePath(*f.Colour))

@@ -25,5 +25,5 @@ func (t *Till) manifest(c echo.Context) error {
 	return page.WriteManifest(c, page.Manifest{
 		ID: page.TillPath, Name: cmp.Or(business.Name, "Point of sale") + " · Point of sale", ShortName: "Point of sale",
 		StartURL: page.TillPath, Scope: page.TillPath, Background: "#f7f7f9", Theme: "#ffffff",
-	}, func(side string) string { return page.IconPath(colour, business.LogoHash, side) })
+	}, func(side int) string { return page.IconPath(colour, business.LogoHash, side) })
 }
