@@ -43,7 +43,7 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	_, err = location.NewService(d).Add(t.Context(), by, location.New{Name: new("Södermalm")})
 	shop.Check(err)
 	seedNotifications(shop)
-	_, err = tenant.NewService(d, nil).EditSettings(t.Context(), by, tenant.SettingsEdit{Colour: core.Set("#5746d6")})
+	_, err = tenant.NewService(d, nil).EditSettings(t.Context(), by, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(shoptest.Picture())})
 	shop.Check(err)
 }
 

@@ -116,7 +116,7 @@ func TestOnlyPixelsAreStored(t *testing.T) {
 // turned adds EXIF with an orientation and a description to a JPEG.
 func turned(file []byte, orientation uint16, description string) []byte {
 	b := binary.BigEndian
-	tiff := []byte("MM\x00\x2a\x00\x00\x00\x08\x00\x02") // a directory of two entries
+	tiff := []byte("MM\x00\x2a\x00\x00\x00\x08\x00\x02")                                                  // a directory of two entries
 	tiff = b.AppendUint32(b.AppendUint32(append(tiff, 0x01, 0x0e, 0, 2), uint32(len(description)+1)), 38) //nolint:gosec // short
 	tiff = b.AppendUint16(append(tiff, 0x01, 0x12, 0, 3, 0, 0, 0, 1), orientation)
 	tiff = append(tiff, 0, 0, 0, 0, 0, 0)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -12,7 +13,6 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/live"
-	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/portal"
@@ -73,7 +73,7 @@ func (p *Portal) showCode(c echo.Context, d card) error {
 	if err != nil {
 		return err
 	}
-	qr, err := page.QR(p.Names.Tenant(d.Slug)+"/till/c/"+shown.Code, "QR code to show at the till")
+	qr, err := p.qrOnce(c.Request().Context(), d.front, p.Names.Tenant(d.Slug)+"/till/c/"+shown.Code, "QR code to show at the till")
 	if err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (p *Portal) printCard(c echo.Context, d card) error {
 		return err
 	}
 	v := views.Print{Frame: p.frame(d.front, "Print card"), Customer: d.customerName(), CardPath: d.path}
-	if v.QR, err = page.QR(link, "QR code of this card"); err != nil {
+	if v.QR, err = p.qr(c.Request().Context(), d.front, link, "QR code of this card"); err != nil {
 		return err
 	}
 	p.addScripts(c, &v.Frame, "portal")
@@ -296,16 +296,15 @@ func (p *Portal) cardPicture(c echo.Context, d card) error {
 	if err != nil {
 		return err
 	}
-	palette, err := tenant.PaletteOf(d.colour())
-	if err != nil {
-		return err
-	}
-	picture, err := drawCard(link, d.Name, palette)
+	picture, err := p.drawings.get(c.Request().Context(), d.Tenant.ID, strings.Join([]string{"card", link, d.colour(), d.Name}, " "), func() (drawing, error) {
+		drawn, err := drawCard(link, d.Name, d.colour())
+		return drawing{bytes: drawn}, err
+	})
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="card.png"`)
-	return c.Blob(http.StatusOK, "image/png", picture)
+	return c.Blob(http.StatusOK, "image/png", picture.bytes)
 }
 
 // cardManifest lets people put the card on their home screen.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"image"
 	"image/png"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,8 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/portal"
@@ -371,6 +374,74 @@ func TestACardToKeep(t *testing.T) {
 			t.Errorf("%s: %d", none, got.Code)
 		}
 	}
+}
+
+// A stranger's request draws nothing in another colour, or from another business's logo: only the business's own
+// colour and logo have addresses, at once after a change.
+func TestOnlyTheOwnBrandingHasAddresses(t *testing.T) {
+	t.Parallel()
+	s, neighbour := newShop(t), newShop(t)
+	now := s.DB.Now()
+	s.config.Now = func() time.Time { return now }
+	s.pages = portal.New(s.config)
+	status := func(path string) int { return s.browser().Ask(http.MethodGet, path).Code }
+	want := func(code int, paths ...string) {
+		t.Helper()
+		for _, path := range paths {
+			if got := status(path); got != code {
+				t.Errorf("%s: %d, want %d", path, got, code)
+			}
+		}
+	}
+	product, own := []string{"/brand/5746d6.css", "/brand/icon/5746d6-512.png"}, []string{"/brand/165c47.css", "/brand/icon/165c47-180.png", "/brand/icon/165c47-192.png"}
+	want(http.StatusOK, product...)
+	want(http.StatusNotFound, own...)
+	want(http.StatusNotFound, "/brand/icon/5746d6-513.png", "/brand/icon/5746d6-0512.png", "/brand/icon/5746D6-512.png", "/brand/icon/-512.png", "/brand/.css")
+
+	now = now.Add(2 * time.Second) // pages have the business as it was for ten seconds
+	edited, err := s.config.Tenants.EditSettings(t.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#165c47"), Logo: core.Set(shoptest.Picture())})
+	s.Check(err)
+	theirs, err := s.config.Tenants.EditSettings(t.Context(), neighbour.By, tenant.SettingsEdit{Logo: core.Set(asPNG(t, 30, 20))})
+	s.Check(err)
+	want(http.StatusOK, own...)
+	want(http.StatusNotFound, product...)
+	want(http.StatusOK, "/brand/icon/"+*edited.LogoHash+"-192.png", "/brand/logo/"+*edited.LogoHash)
+	want(http.StatusNotFound, "/brand/icon/"+*theirs.LogoHash+"-192.png", "/brand/icon/"+*edited.LogoHash+"-100.png")
+}
+
+// asPNG returns a picture of this size.
+func asPNG(t *testing.T, width, height int) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewRGBA(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// While a business draws too much, its pages say so, with the time to wait; other businesses' pages and what was
+// drawn before are shown.
+func TestPagesWaitForDrawings(t *testing.T) {
+	t.Parallel()
+	s, neighbour := newCounter(t), newCounter(t)
+	pages, hold := portal.NewImpatient(s.config)
+	s.pages, neighbour.pages = pages, pages
+	drawn, undrawn := s.card(s.anna())+"/picture.png", s.card(s.anna())
+	before := s.browser().Get(drawn)
+	leave, err := hold(t.Context(), s.By.Tenant.ID)
+	s.Check(err)
+	for _, path := range []string{undrawn + "/picture.png", undrawn + "/print", "/brand/icon/5746d6-512.png"} {
+		got := s.browser().Ask(http.MethodGet, path)
+		if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || got.Text("h1") != "Too busy" {
+			t.Errorf("%s: %d %v %q", path, got.Code, got.Header(), got.Text("main"))
+		}
+	}
+	if again := s.browser().Get(drawn); !bytes.Equal(again.Body.Bytes(), before.Body.Bytes()) {
+		t.Error("a picture that was drawn before is another")
+	}
+	neighbour.browser().Get(neighbour.card(neighbour.anna()) + "/picture.png")
+	leave()
+	s.browser().Get(undrawn + "/picture.png")
 }
 
 // "Staff who scan a customer's card with their phone's camera are led to the customer at the till."

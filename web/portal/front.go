@@ -163,7 +163,7 @@ func (p *Portal) icon(c echo.Context, f front) error {
 	name, isPNG := strings.CutSuffix(c.Param("name"), ".png")
 	key, size, _ := strings.Cut(name, "-")
 	side, err := strconv.Atoi(size)
-	if !isPNG || err != nil || !slices.Contains(tenant.IconSides, side) {
+	if !isPNG || err != nil || !slices.Contains(tenant.IconSides, side) || size != strconv.Itoa(side) {
 		return core.ErrNotFound
 	}
 	f, err = p.owning(c, f, key)
@@ -183,8 +183,11 @@ func (p *Portal) iconOf(c echo.Context, f front, key string, side int) (picture.
 	if f.LogoHash != nil && key == *f.LogoHash {
 		return p.Tenants.Icon(c.Request().Context(), core.System(f.Tenant, "customer pages"), key, side)
 	}
-	drawn, err := drawIcon(side, f.colour())
-	return picture.Picture{Type: "image/png", Bytes: drawn}, err
+	drawn, err := p.drawings.get(c.Request().Context(), f.ID, fmt.Sprint("icon ", f.colour(), side), func() (drawing, error) {
+		icon, err := drawIcon(side, f.colour())
+		return drawing{bytes: icon}, err
+	})
+	return picture.Picture{Type: "image/png", Bytes: drawn.bytes}, err
 }
 
 // owning returns the front if the key of an address is its colour or the hash of its logo, or

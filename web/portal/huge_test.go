@@ -37,7 +37,7 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 	phone := s.took(shown)
 
 	paths = append(paths, card, card+"/print", card+"/picture.png", card+"/manifest.webmanifest", state, s.unsubscribing(anna.ID),
-		"/join", "/join/find", "/w", "/w/claim", "/brand/165c47.css", "/brand/icon/165c47-180.png")
+		"/join", "/join/find", "/w", "/w/claim", "/brand/5746d6.css", "/brand/icon/5746d6-180.png")
 	for _, path := range paths {
 		a := phone.Get(path)
 		if a.Code != http.StatusOK {

@@ -65,14 +65,17 @@ type Portal struct {
 	Config
 	fronts      cache[front]
 	invitations cache[invitation]
+	drawings    *drawings
 }
 
 // requestTime limits how long a page may take.
 const requestTime = 15 * time.Second
 
 // New returns the handler of the paths of Areas.
-func New(c Config) http.Handler {
-	p := &Portal{Config: c}
+func New(c Config) http.Handler { return newWith(c, newDrawings()) }
+
+func newWith(c Config, d *drawings) http.Handler {
+	p := &Portal{Config: c, drawings: d}
 	e := echo.New()
 	e.HTTPErrorHandler = p.showError
 	e.Use(security.Headers, page.Private, hidden, exceptStream(page.Compressed()), exceptStream(page.WithTimeout(requestTime)))
@@ -257,6 +260,10 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	case core.IsKind(err, core.KindUnavailable), errors.Is(err, context.DeadlineExceeded):
 		p.Log.WarnContext(ctx, "page unavailable", slog.Any("error", err))
 		n.Title, n.Words = "Temporarily unavailable", "Try again in a moment."
+		if refusal != nil && refusal.Wait > 0 {
+			n.Title, n.Words = "Too busy", refusal.Message
+			page.RetryAfter(c, refusal.Wait)
+		}
 		return http.StatusServiceUnavailable, n
 	}
 	p.Log.ErrorContext(ctx, "page failed", slog.Any("error", err))

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -27,7 +28,7 @@ func (p *Portal) showVoucher(c echo.Context, f front) error {
 	if err != nil {
 		return err
 	}
-	v, err := p.voucher(f, found)
+	v, err := p.voucher(c.Request().Context(), f, found)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (p *Portal) showVoucher(c echo.Context, f front) error {
 	return render(c, http.StatusOK, views.VoucherPage(v))
 }
 
-func (p *Portal) voucher(f front, found coupon.ShownVoucher) (views.Voucher, error) {
+func (p *Portal) voucher(ctx context.Context, f front, found coupon.ShownVoucher) (views.Voucher, error) {
 	worth := page.VoucherValueOf(found.Benefit, found.RewardName, f.Currency)
 	v := views.Voucher{
 		Frame:  p.frame(f, "Voucher: "+worth.String()),
@@ -79,7 +80,7 @@ func (p *Portal) voucher(f front, found coupon.ShownVoucher) (views.Voucher, err
 	if err != nil {
 		return views.Voucher{}, err
 	}
-	v.QR, err = page.QR(p.Names.Tenant(f.Slug)+"/v/"+token, "QR code of this voucher")
+	v.QR, err = p.qr(ctx, f, p.Names.Tenant(f.Slug)+"/v/"+token, "QR code of this voucher")
 	return v, err
 }
 

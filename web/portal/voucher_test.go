@@ -394,7 +394,7 @@ func TestRoundTrips(t *testing.T) {
 		{"the page to join", 0, func() { s.browser().Get("/join") }},
 		{"a sale to be claimed", 1, func() { s.browser().Ask(http.MethodGet, "/w/0123456789ABCDEFGHJKMNPQRS") }},
 		{"the page for a PIN", 0, func() { s.browser().Get("/w") }},
-		{"the style sheet", 0, func() { s.browser().Get("/brand/165c47.css") }},
+		{"the style sheet", 0, func() { s.browser().Get("/brand/5746d6.css") }},
 	} {
 		var trips int
 		for range 3 { // the first runs prepare statements, and read what pages share
