@@ -19,7 +19,7 @@ import (
 const (
 	keptBytes    = 16 << 20 // a thousand pictures of cards, or four thousand QR codes
 	entryBytes   = 200      // of the memory that an entry takes beside its drawing
-	drawAtOnce   = 16  // businesses; they take turns on half of the cores
+	drawAtOnce   = 16       // businesses; they take turns on half of the cores
 	drawPatience = 5 * time.Second
 	busyDrawing  = "Too many pages of this business are being opened right now. Try again in a few seconds."
 )
