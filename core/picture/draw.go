@@ -3,6 +3,7 @@ package picture
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -22,7 +23,7 @@ func rewrite(file []byte, side int) (*Picture, error) {
 	}
 	original, format, err := image.Decode(bytes.NewReader(file))
 	if err != nil || original.Bounds().Empty() {
-		return nil, fmt.Errorf("%w: %v", ErrBroken, err)
+		return nil, errors.Join(ErrBroken, err)
 	}
 	shown := upright(fitted(original, side), orientation(file, format))
 	for {

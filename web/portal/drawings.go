@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/singleflight"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/picture"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
@@ -39,6 +41,7 @@ type drawings struct {
 
 // drawing is a picture, or the path and the side of a QR code.
 type drawing struct {
+	kind  string // media type of a picture
 	bytes []byte
 	side  int
 }
@@ -53,9 +56,14 @@ func drawingsOf(room int, patience time.Duration) *drawings {
 
 func (d drawing) size() int { return len(d.bytes) + entryBytes }
 
-// get returns the drawing of this content, which is everything that it depends on, or draws it. Callers who ask
-// for the same at the same time wait for one of them.
+// get returns the drawing of this content, which is everything that it depends on, or draws it.
 func (d *drawings) get(ctx context.Context, t core.TenantID, content string, draw func() (drawing, error)) (drawing, error) {
+	return d.find(ctx, t, content, func(ctx context.Context) (drawing, error) { return d.once(ctx, t, draw) })
+}
+
+// find returns what is kept for this content, or loads it. Callers who ask for the same at the same time wait for
+// one of them.
+func (d *drawings) find(ctx context.Context, t core.TenantID, content string, load func(context.Context) (drawing, error)) (drawing, error) {
 	key := contentKey(t, content)
 	d.mu.Lock()
 	found, isKept := d.kept.Get(key)
@@ -65,12 +73,14 @@ func (d *drawings) get(ctx context.Context, t core.TenantID, content string, dra
 	}
 	made, err, _ := d.flights.Do(key, func() (any, error) {
 		// If the first caller leaves, the others still wait.
-		return d.once(context.WithoutCancel(ctx), t, draw)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+		defer cancel()
+		return load(ctx)
 	})
 	if err != nil {
 		return drawing{}, err
 	}
-	drawn := made.(drawing)
+	drawn := made.(drawing) //nolint:forcetypeassert // of the function above
 	d.keep(key, drawn)
 	return drawn, nil
 }
@@ -97,6 +107,15 @@ func (d *drawings) keep(key string, drawn drawing) {
 	}
 }
 
+// stored returns a picture of the business that is in the database, and is asked for by every visitor.
+func (d *drawings) stored(c echo.Context, f front, address string, read func(context.Context, core.Actor) (picture.Picture, error)) (picture.Picture, error) {
+	found, err := d.find(c.Request().Context(), f.ID, address, func(ctx context.Context) (drawing, error) {
+		p, err := read(ctx, core.System(f.Tenant, "customer pages"))
+		return drawing{kind: p.Type, bytes: p.Bytes}, err
+	})
+	return picture.Picture{Type: found.kind, Bytes: found.bytes}, err
+}
+
 // contentKey is a hash: what is drawn can be secret, such as the link of a card. It belongs to one business, so
 // that none waits for another's drawing.
 func contentKey(t core.TenantID, content string) string {
@@ -118,5 +137,5 @@ func (p *Portal) qrOnce(ctx context.Context, f front, link, label string) (ui.QR
 
 func drawQR(link string) (drawing, error) {
 	code, err := page.QR(link, "")
-	return drawing{[]byte(code.Path), code.Size}, err
+	return drawing{bytes: []byte(code.Path), side: code.Size}, err
 }

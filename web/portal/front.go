@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -128,7 +129,14 @@ func logoPath(hash string) string { return "/brand/logo/" + hash }
 
 // logo answers with the logo. A new one has a new address.
 func (p *Portal) logo(c echo.Context, f front) error {
-	logo, err := p.Tenants.Logo(c.Request().Context(), core.System(f.Tenant, "customer pages"), c.Param("hash"))
+	hash := c.Param("hash")
+	f, err := p.owning(c, f, hash)
+	if err != nil {
+		return err
+	}
+	logo, err := p.drawings.stored(c, f, logoPath(hash), func(ctx context.Context, by core.Actor) (picture.Picture, error) {
+		return p.Tenants.Logo(ctx, by, hash)
+	})
 	if err != nil {
 		return err
 	}
@@ -181,7 +189,9 @@ func (p *Portal) icon(c echo.Context, f front) error {
 // iconOf returns the icon that was drawn of the logo when it was saved, or draws one in the colour.
 func (p *Portal) iconOf(c echo.Context, f front, key string, side int) (picture.Picture, error) {
 	if f.LogoHash != nil && key == *f.LogoHash {
-		return p.Tenants.Icon(c.Request().Context(), core.System(f.Tenant, "customer pages"), key, side)
+		return p.drawings.stored(c, f, f.iconPath(side), func(ctx context.Context, by core.Actor) (picture.Picture, error) {
+			return p.Tenants.Icon(ctx, by, key, side)
+		})
 	}
 	drawn, err := p.drawings.get(c.Request().Context(), f.ID, fmt.Sprint("icon ", f.colour(), side), func() (drawing, error) {
 		icon, err := drawIcon(side, f.colour())
