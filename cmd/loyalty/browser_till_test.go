@@ -295,6 +295,8 @@ func testTillShows(t *testing.T, c cafe) {
 	phone.Click(submitOf("/w"))
 	p.WaitFor(pinTaken)
 	phone.Fill("phone", "+46 8 465 004 72")
+	phone.Fill("name", "Cecilia Holm")
+	phone.Click("[name=agreed]")
 	phone.Click(submitOf("/w/claim"))
 	p.WaitForText(receipt, "Cecilia")
 	p.WaitForText(receipt, "24 ")

@@ -198,9 +198,6 @@ func (a *app) startJobs(ctx context.Context) {
 
 // Limits of an IP address, which several people may share.
 const (
-	joinsPerAddress = 20 // within joinWindow: joining, or requesting the link to a card
-	joinWindow      = 10 * time.Minute
-
 	signInViewsPerAddress = 120 // a minute
 
 	failuresPerRequest = 3 // failed token look-ups, for each request without a valid token
@@ -256,7 +253,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 		Portal: portal.New(portal.Config{
 			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Auth: a.auth, Links: link.New(a.keys),
 			Walkins: a.walkins, Sales: a.transactions, Rewards: a.rewards, Notifications: a.notifications, Live: a.live,
-			PerAddress: limit.NewWindow(joinsPerAddress, joinWindow, limitClock).Shared(a.redis, "join"), AddressKey: host.LimitKey,
+			Limits: portal.NewLimits(limitClock, a.redis), AddressKey: host.LimitKey,
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),
 		API:     programs,

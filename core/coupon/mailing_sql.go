@@ -46,7 +46,8 @@ const claimMailsSQL = `
 			and m.voucher_id = due.voucher_id
 		returning m.voucher_id, m.attempts
 	)
-	select m.voucher_id, k.id as customer_id, k.first_name, k.email, k.link_version + v.link_shift as link_version, k.unsubscribed_at is not null as unsubscribed,
+	select m.voucher_id, k.id as customer_id,
+		case when k.unchecked_since is null then k.first_name else '' end as first_name, k.email, k.link_version + v.link_shift as link_version, k.unsubscribed_at is not null as unsubscribed,
 		v.status = 'pending' and coalesce(v.expires_at > @now, true) as pending, v.expires_at, m.attempts
 	from claimed m
 	join loyalty.voucher v on v.tenant_id = @tenant_id and v.id = m.voucher_id

@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
@@ -86,6 +87,11 @@ func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, sale *c
 	found, err := findRedeemable(ctx, tx, id)
 	if err != nil {
 		return Voucher{}, nil, err
+	}
+	if by.Kind == core.ByStaff { // who was asked to check it
+		if err := customer.Checked(tx, found.CustomerID); err != nil {
+			return Voucher{}, nil, err
+		}
 	}
 	var granted *reward.Redemption
 	var redemption *core.ID
@@ -218,7 +224,10 @@ type ShownVoucher struct {
 	CustomerName string
 	LinkVersion  int64
 	CouponActive bool
-	CapReached   bool
+
+	CustomerActive bool
+	Erased         bool // the customer
+	CapReached     bool
 }
 
 // Refusal returns why the voucher can't be redeemed; nil if it can.
@@ -232,8 +241,8 @@ func (s *Service) FindVoucher(ctx context.Context, by core.Actor, id core.ID) (S
 	return s.findShown(ctx, by, id)
 }
 
-// OpenVoucher returns the voucher of a customer's link, or core.ErrNotFound if the link is forged or
-// revoked.
+// OpenVoucher returns the voucher of a customer's link, or core.ErrNotFound if the link is forged or the customer
+// erased: link.ErrReplaced if it was replaced.
 func (s *Service) OpenVoucher(ctx context.Context, t core.Tenant, token string) (ShownVoucher, error) {
 	id, err := link.ParseID(token)
 	if err != nil {
@@ -242,6 +251,9 @@ func (s *Service) OpenVoucher(ctx context.Context, t core.Tenant, token string) 
 	v, err := s.findShown(ctx, core.System(t, "voucher page"), id)
 	if err != nil {
 		return ShownVoucher{}, err
+	}
+	if v.Erased {
+		return ShownVoucher{}, core.ErrNotFound
 	}
 	if err := s.links.Check(token, link.Voucher, t.ID, id, v.LinkVersion); err != nil {
 		return ShownVoucher{}, err

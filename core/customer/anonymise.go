@@ -25,12 +25,6 @@ const (
 		and c.tenant_id = @tenant_id
 		and c.id = m.merged_id
 		and c.merged_into = @id`
-
-	revokeMergedSQL = `
-	update loyalty.customer
-	set link_version = link_version + 1
-	where tenant_id = @tenant_id
-		and merged_into = @id`
 )
 
 // Anonymise deletes a customer's name, contact details, further keys, consents, note and tags, and makes them inactive. For

@@ -41,6 +41,7 @@ type Customer struct {
 
 	UnsubscribedAt *time.Time // from coupon e-mails; nil: subscribed
 	LinkVersion    int64      // of the customer's links; raised to revoke them
+	UncheckedSince *time.Time // when they opened the card online; nil: the business knows that the phone number is theirs
 }
 
 // Upserted is a customer and whether the upsert created them.
@@ -95,28 +96,21 @@ func CheckBuyer(check *core.Check, field string, status *Status) {
 	}
 }
 
-// Enrol is Upsert in the caller's transaction, for customers who enter their own details. Names and
-// consent are required only for a new customer: missing has the violations of a new customer's other
-// fields. admit may refuse a new customer; nil: never.
+// Enrol is Upsert in the caller's transaction, for customers who enter their own details. missing has the violations
+// of other fields that they must enter. Everything is checked before any look-up, so that a refusal doesn't tell whether
+// a phone number is known. The phone number of a new customer isn't checked yet. admit may refuse a new customer; nil: never.
 func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit Admit) (Upserted, error) {
 	in, wrong := n.Validate(by.Tenant.Country)
-	fields := maps.Clone(missing)
+	fields := core.Fields{}
+	maps.Copy(fields, missing)
 	var refused *core.Error
 	if errors.As(wrong, &refused) {
-		fields = core.Fields{}
-		maps.Copy(fields, missing)
 		maps.Copy(fields, refused.Fields)
 	}
-	// A malformed phone number finds no customer.
-	if _, malformed := fields["phone"]; malformed {
+	if len(fields) > 0 {
 		return Upserted{}, core.Invalid(fields)
 	}
-	if _, malformed := fields["email"]; malformed {
-		in.Email, in.EmailKey = nil, nil
-	}
-	if len(fields) > 0 {
-		admit = func(bool) (int64, error) { return 0, core.Invalid(fields) }
-	}
+	in.UncheckedSince = &tx.Now
 	return upsert(ctx, tx, by, in, admit)
 }
 
@@ -178,7 +172,8 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, used *int
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
 		"id": core.NewID(tx.Now), "first_name": in.FirstName, "last_name": in.LastName,
 		"phone": in.Phone, "phone_key": in.PhoneKey, "email": in.Email, "email_key": in.EmailKey,
-		"folded": in.searchText(nil), "country": by.Tenant.Country, "used": used, "now": tx.Now,
+		"folded": in.searchText(nil), "country": by.Tenant.Country, "used": used,
+		"unchecked_since": in.UncheckedSince, "now": tx.Now,
 	})
 	if err != nil {
 		return Customer{}, err
@@ -230,6 +225,29 @@ func FindByContact(ctx context.Context, tx *db.Tx, c Contact) (Customer, error) 
 	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": c.phoneKey, "email_key": c.emailKey})
 }
 
+const ownsEmailSQL = `
+	select exists (
+		select
+		from loyalty.customer_key
+		where tenant_id = @tenant_id
+			and kind = 'email'
+			and key = @email_key
+			and customer_id = @id
+	)`
+
+// HasEmail reports whether an e-mail address is a customer's own, or one by which they are also found. nil: none is
+// given, which fits everyone.
+func HasEmail(ctx context.Context, tx *db.Tx, c Customer, email *string) (bool, error) {
+	if email == nil {
+		return true, nil
+	}
+	key := core.EmailKey(core.Trimmed(*email))
+	if c.Email != nil && core.EmailKey(*c.Email) == key {
+		return true, nil
+	}
+	return db.Value[bool](ctx, tx, ownsEmailSQL, db.Args{"id": c.ID, "email_key": key})
+}
+
 // maxAtTill is the maximum number of customers that a till lists.
 const maxAtTill = 10
 
@@ -244,6 +262,9 @@ func (s *Service) FindAtTill(ctx context.Context, by core.Actor, typed string) (
 		found, err = s.findByName(ctx, by, typed)
 	} else {
 		found, err = s.findByPhone(ctx, by, typed)
+		if err == nil && len(found) == 1 {
+			err = s.checkedByNumber(ctx, by, &found[0], typed)
+		}
 	}
 	if len(found) > maxAtTill {
 		return found[:maxAtTill], true, err
@@ -257,6 +278,19 @@ func (s *Service) findByPhone(ctx context.Context, by core.Actor, typed string) 
 		return nil, err
 	}
 	return db.ReadAll[Customer](ctx, s.db, by, findByPhoneSQL, db.Args{"phone_key": key, "ending": digits, "limit": maxAtTill + 1})
+}
+
+// checkedByNumber notes that a customer who opened their card online told a cashier their whole number.
+func (s *Service) checkedByNumber(ctx context.Context, by core.Actor, c *Customer, typed string) error {
+	if c.UncheckedSince == nil {
+		return nil
+	}
+	told, refusal := readPhone(typed, by.Tenant.Country)
+	if own, _ := readPhone(c.Phone, by.Tenant.Country); refusal != nil || told.key != own.key {
+		return nil
+	}
+	c.UncheckedSince = nil
+	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error { return Checked(tx, c.ID) })
 }
 
 // maxNamed is how many of the newest customers with a name the last visitors are chosen from.
@@ -281,7 +315,8 @@ func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]
 	return db.ReadAll[Customer](ctx, s.db, by, findAllSQL, db.Args{"ids": ids})
 }
 
-// Edit changes the fields that are set. It refuses another customer's phone number or e-mail address,
+// Edit changes the fields that are set. A new phone number or e-mail address replaces the customer's links
+// (ReplaceLinks): whoever had the old one may have opened the card. It refuses another customer's phone number or e-mail address,
 // erased customers (ErrErased), and to activate one beyond the plan's limit (usage.ErrLimit).
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Customer, error) {
@@ -306,8 +341,12 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		if err := db.Queue(tx, ownKeysSQL, keys); err != nil {
 			return Customer{}, err
 		}
+		replaces := int64(0)
+		if in.PhoneKey != old.PhoneKey || !sameKey(in.EmailKey, old.EmailKey) {
+			replaces = 1
+		}
 		edited, err := db.One[Customer](ctx, tx, updateSQL, db.Args{
-			"id": id, "first_name": in.FirstName, "last_name": in.LastName, "phone": in.Phone, "phone_key": in.PhoneKey,
+			"id": id, "replaces": replaces, "first_name": in.FirstName, "last_name": in.LastName, "phone": in.Phone, "phone_key": in.PhoneKey,
 			"email": in.Email, "email_key": in.EmailKey, "folded": in.searchText(old.furtherBeside(in)), "status": in.Status, "now": tx.Now,
 		})
 		switch {
@@ -320,11 +359,17 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		case err != nil:
 			return Customer{}, err
 		}
-		return edited, audit.Write(tx, by, audit.Entry{
+		err = audit.Write(tx, by, audit.Entry{
 			Action: "customer.edit", Subject: "customer", ID: id.String(), Old: old.facts(), New: edited.facts(),
 		})
+		if err == nil && replaces > 0 {
+			err = replacedLinks(tx, by, id)
+		}
+		return edited, err
 	})
 }
+
+func sameKey(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // lockedCustomer is a customer to change with their keys, and the country by which phone numbers are read.
 type lockedCustomer struct {

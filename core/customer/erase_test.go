@@ -154,7 +154,9 @@ func (s shop) logTells(id core.ID) {
 	want := []logged{
 		{"customer.create", nil, facts("active")},
 		{"customer.edit", facts("active"), facts("active")},
+		{"customer.replace_link", nil, nil},
 		{"customer.edit", facts("active"), facts("active")},
+		{"customer.replace_link", nil, nil},
 		{"customer.adjust", nil, map[string]any{"unit": "points", "amount": 4.0, "reason": "Found in the drawer"}},
 		{"customer.erase", map[string]any{"status": "active"}, map[string]any{"status": "inactive"}},
 	}

@@ -3,6 +3,7 @@ package customer
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/nyaruka/phonenumbers"
@@ -44,6 +45,8 @@ type Details struct {
 	Phone, PhoneKey     string
 	Email, EmailKey     *string
 	Status              Status
+
+	UncheckedSince *time.Time // as in Customer
 }
 
 // Validate checks the details of a new customer in a country.

@@ -85,6 +85,7 @@ const (
 	setFoldedSQL = `
 	update loyalty.customer
 	set folded = @folded,
+		link_version = link_version + 1,
 		updated_at = @now
 	where tenant_id = @tenant_id
 		and id = @id`
@@ -115,8 +116,8 @@ func refuseFurther(ctx context.Context, tx *db.Tx, keys db.Args) error {
 	return core.Invalid(taken)
 }
 
-// RemoveKey removes a further key: the customer is no longer found by it, and another may have it. Removing one
-// that they don't have does nothing.
+// RemoveKey removes a further key: the customer is no longer found by it, and another may have it. Like any other change
+// of a phone number or an e-mail address, it replaces the customer's links. Removing one that they don't have does nothing.
 func (s *Service) RemoveKey(ctx context.Context, by core.Actor, id core.ID, kind KeyKind, key string) (Customer, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Customer, error) {
 		old, err := lockCustomer(ctx, tx, lockSQL, id)
@@ -139,6 +140,9 @@ func (s *Service) RemoveKey(ctx context.Context, by core.Actor, id core.ID, kind
 			return Customer{}, err
 		}
 		if err := db.Queue(tx, setFoldedSQL, db.Args{"id": id, "folded": old.details().searchText(left), "now": tx.Now}); err != nil {
+			return Customer{}, err
+		}
+		if err := replacedLinks(tx, by, id); err != nil {
 			return Customer{}, err
 		}
 		return old.Customer, audit.Write(tx, by, audit.Entry{

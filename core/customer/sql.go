@@ -4,7 +4,7 @@ import "example.com/loyalty/core/db"
 
 const columns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
 		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-		c.unsubscribed_at, c.link_version`
+		c.unsubscribed_at, c.link_version, c.unchecked_since`
 
 const (
 	selectCustomer = `
@@ -114,8 +114,10 @@ const (
 // Returns no row if one of the keys exists, also as a further one, if the country is not the one by which the phone
 // number was read, or if the customers counted leave no space in the plan, whose limit is read here to apply at once.
 const insertSQL = `
-	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded, created_at, updated_at)
-	select @tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @folded, @now, @now
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
+		unchecked_since, created_at, updated_at)
+	select @tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @folded,
+		@unchecked_since::timestamptz, @now, @now
 	from loyalty.tenant t
 	where t.id = @tenant_id
 		and coalesce(t.country, '') = @country
@@ -130,7 +132,7 @@ const insertSQL = `
 	on conflict do nothing
 	returning id, first_name, last_name, phone, email, status,
 		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
-		unsubscribed_at, link_version`
+		unsubscribed_at, link_version, unchecked_since`
 
 // Changes nothing if one of the keys leads to another customer.
 const updateSQL = `
@@ -143,6 +145,8 @@ const updateSQL = `
 		email_key = @email_key,
 		folded = @folded,
 		status = @status,
+		link_version = c.link_version + @replaces::bigint,
+		unchecked_since = case when c.phone_key = @phone_key then c.unchecked_since end,
 		updated_at = @now
 	from loyalty.account a
 	where c.tenant_id = @tenant_id

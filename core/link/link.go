@@ -108,26 +108,43 @@ func tokenAtStart(text string) string {
 	return text
 }
 
+// ErrReplaced refuses a link of an earlier version. It is also a core.ErrNotFound, for callers to whom both are alike.
+var ErrReplaced = &core.Error{Kind: core.KindNotFound, Message: "This link was replaced.", Cause: core.ErrNotFound}
+
+// rememberedVersions is how many earlier versions of a link are told from forged ones.
+const rememberedVersions = 100
+
 // Check returns core.ErrNotFound unless the token was made for this purpose, tenant,
-// record and version by one of the installation's secrets. Letters can be of either case.
+// record and version by one of the installation's secrets: ErrReplaced if it was made for an earlier version. Letters
+// can be of either case.
 func (m Maker) Check(token string, p Purpose, tenant core.TenantID, id core.ID, version int64) error {
 	named, err := ParseID(token)
 	if err != nil || named != id {
 		return core.ErrNotFound
 	}
 	_, given, _ := cut(token)
-	signatures, err := m.keys.Signatures("link", message(p, tenant, id, version))
-	if err != nil {
-		return err
+	for at := version; at >= max(0, version-rememberedVersions); at-- {
+		signed, err := m.signed(given, message(p, tenant, id, at))
+		switch {
+		case err != nil:
+			return err
+		case signed && at == version:
+			return nil
+		case signed:
+			return ErrReplaced
+		}
 	}
+	return core.ErrNotFound
+}
+
+// signed reports whether a signature is one of a message.
+func (m Maker) signed(given, message string) (bool, error) {
+	signatures, err := m.keys.Signatures("link", message)
 	valid := 0
 	for _, signature := range signatures {
 		valid |= subtle.ConstantTimeCompare([]byte(given), []byte(encode(signature)))
 	}
-	if valid != 1 {
-		return core.ErrNotFound
-	}
-	return nil
+	return valid == 1, err
 }
 
 func encode(signature []byte) string { return encoding.EncodeToString(signature)[:signatureLength] }

@@ -76,6 +76,11 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Red
 	if err := check.Err(); err != nil {
 		return Redemption{}, err
 	}
+	if by.Kind == core.ByStaff { // who was asked to check it
+		if err := customer.Checked(tx, buyer); err != nil {
+			return Redemption{}, err
+		}
+	}
 	unit, cost := found.price()
 	tookStock, err := takeStock(ctx, tx, reward, found.Stock)
 	if errors.Is(err, ErrOutOfStock) && found.balance(unit) < cost {

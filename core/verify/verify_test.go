@@ -149,7 +149,7 @@ func (s *shop) walkIns(w *walkin.Service, c customer.Customer) {
 	s.Check(err)
 	browser, by := walkin.NewBrowser(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant}
 	s.Check(w.TakeSale(ctx, by, browser, walkin.Key{Code: shown.Code}))
-	s.Must(w.Claim(ctx, by, browser, walkin.Details{Phone: &c.Phone}))
+	s.Must(w.Claim(ctx, by, browser, walkin.Details{FirstName: new("Anna"), LastName: new("Berg"), Phone: &c.Phone, Agreed: true, Terms: "Yes"}))
 }
 
 func (s *shop) sold(to customer.Customer, k transaction.Type, cents int64) core.ID {

@@ -3,6 +3,7 @@ package walkin
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"example.com/loyalty/core"
@@ -96,7 +97,8 @@ func (s *Service) CustomerOfCard(ctx context.Context, by core.Actor, token strin
 	return s.open(ctx, by, token)
 }
 
-// OpenCard returns the customer of a card's link, or core.ErrNotFound for an invalid or revoked link.
+// OpenCard returns the customer of a card's link, or core.ErrNotFound for an invalid link: link.ErrReplaced for one that
+// was replaced.
 func (s *Service) OpenCard(ctx context.Context, t core.Tenant, token string) (Card, error) {
 	return s.open(ctx, core.System(t, "card page"), token)
 }
@@ -113,10 +115,10 @@ func (s *Service) open(ctx context.Context, by core.Actor, token string) (Card, 
 	if err != nil {
 		return Card{}, err
 	}
-	if err := s.links.Check(token, link.Card, by.Tenant.ID, id, c.LinkVersion); err != nil {
-		return Card{}, err
+	if c.Erased {
+		return Card{}, core.ErrNotFound
 	}
-	return c, nil
+	return c, s.links.Check(token, link.Card, by.Tenant.ID, id, c.LinkVersion)
 }
 
 // CardToken returns the token of a customer's card link.
@@ -142,10 +144,24 @@ func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, er
 	return c, nil
 }
 
-// ShowCard issues a PIN for a customer's card, and replaces the previous one.
+// ShowCard issues a PIN for a customer's card, and replaces the previous one. A card has twenty in five minutes.
 func (s *Service) ShowCard(ctx context.Context, by core.Actor, id core.ID) (Shown, error) {
+	return s.showCard(ctx, by, id, nil)
+}
+
+// RenewCard is ShowCard for a page that still shows the previous PIN. The renewals of one showing are one entry of the
+// audit log, with their number, when it ends.
+func (s *Service) RenewCard(ctx context.Context, by core.Actor, id, previous core.ID) (Shown, error) {
+	return s.showCard(ctx, by, id, &previous)
+}
+
+func (s *Service) showCard(ctx context.Context, by core.Actor, id core.ID, previous *core.ID) (Shown, error) {
+	card := count{s.shows, strconv.FormatInt(int64(by.Tenant.ID), 10) + " " + id.String()}
+	if v := card.Take(card.key); !v.Allowed {
+		return Shown{}, &core.Error{Kind: core.KindThrottled, Message: "Too many codes. Wait " + inWords(v.Wait) + ", then show a new one.", Wait: v.Wait}
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Shown, error) {
-		return s.issue(ctx, tx, by, newPIN{direction: fromCard, issuer: cardIssuer(id), customer: &id})
+		return s.issue(ctx, tx, by, newPIN{direction: fromCard, issuer: cardIssuer(id), customer: &id, renews: previous})
 	})
 }
 
@@ -191,6 +207,12 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, location *int64) ([
 	return db.ReadAll[Recent](ctx, s.db, by, recentSQL, db.Args{
 		"since": core.FirstID(s.db.Now().Add(-recentTime)), "location": location, "limit": maxRecent,
 	})
+}
+
+// ReplaceCard replaces the link to a customer's card (customer.ReplaceLinks).
+func (s *Service) ReplaceCard(ctx context.Context, by core.Actor, id core.ID) error {
+	_, err := customer.NewService(s.db).ReplaceLinks(ctx, by, id)
+	return err
 }
 
 // FindCustomers finds customers for the till (customer.FindAtTill).

@@ -5,8 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
@@ -84,13 +88,45 @@ func (d Details) customer() customer.New {
 	return customer.New{FirstName: d.FirstName, LastName: d.LastName, Phone: d.Phone, Email: d.Email, Malformed: d.Malformed}
 }
 
-// missing returns violations for consent that a new customer must give.
+// missing returns violations of the consent that customers give on these pages, and of their name.
 func (d Details) missing() core.Fields {
-	if d.Agreed {
-		return nil
+	fields := core.Fields{}
+	if !d.Agreed {
+		fields.Add("agreed", core.Accepted)
 	}
-	return core.Fields{"agreed": {core.Accepted}}
+	for part, name := range map[string]*string{"first_name": d.FirstName, "last_name": d.LastName} {
+		if name != nil && !isName(*name) {
+			fields.Add(part, VisitorName)
+		}
+	}
+	if d.FirstName != nil && d.LastName != nil && utf8.RuneCountInString(*d.FirstName+" "+*d.LastName) > maxVisitorName {
+		fields.Add("first_name", core.MaxLength(maxVisitorName))
+	}
+	return fields
 }
+
+// maxVisitorName is the length of a whole name.
+const maxVisitorName = 50
+
+// VisitorName is the violation of a name that isn't made of what names of people are made of. Visitors are strangers, and
+// the business's staff read and its e-mails say what they typed. Staff and the API may write any name.
+var VisitorName = core.Violation{Rule: "visitor_name"}
+
+// isName reports whether a text has only letters, marks, spaces, hyphens, apostrophes and full stops, and no address of a
+// website: a full stop between two words ("evil.com").
+func isName(text string) bool {
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r), unicode.IsMark(r), unicode.Is(unicode.Zs, r), unicode.Is(unicode.Join_Control, r),
+			strings.ContainsRune("-\u2010\u2011'\u2019\u00b4`.", r):
+		default:
+			return false
+		}
+	}
+	return !website.MatchString(text)
+}
+
+var website = regexp.MustCompile(`(?i)www\.|[\pL\pM]{2}\.[\pL\pM]{2}`)
 
 // Claimed is the result of a claim. It contains nothing about an existing customer, because the person who
 // typed the number may not be its owner.
@@ -99,7 +135,7 @@ type Claimed struct {
 	Award            int64
 	SpendAmountCents int64
 	New              bool   `db:"new_customer"`
-	Card             *Card  `db:"-"` // of a new customer
+	Card             *Card  `db:"-"` // of a new customer, while its first link is valid
 	CardToken        string `db:"-"` // of a new customer
 }
 
@@ -210,6 +246,9 @@ func (s *Service) LastClaim(ctx context.Context, t core.Tenant, browser string) 
 	card, err := s.card(ctx, by, c.CustomerID)
 	if err != nil {
 		return Claimed{}, err
+	}
+	if card.Status != customer.Active || card.LinkVersion != 0 { // replaced meanwhile: this browser may be a stranger's
+		return c.Claimed, nil
 	}
 	c.Card = &card
 	c.CardToken, err = s.CardToken(t.ID, card.Customer)

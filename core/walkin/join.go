@@ -7,7 +7,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/usage"
 )
 
@@ -22,9 +21,10 @@ type Joined struct {
 	Mailed    bool   // the link was mailed to an existing customer
 }
 
-// Join adds a customer with the details they entered, and mails them the link to their card. If the phone
-// number or e-mail address is known, it reveals nothing and mails the link to the stored address, if there is
-// one. It fails with ErrFull at the limit of the plan, and without a country.
+// Join adds a customer with the details they entered, and mails them the link to their card. If the phone number is
+// known, or else the e-mail address, it reveals and changes nothing, and mails the link to the stored address, if there
+// is one. With a known phone number and an e-mail address that isn't this customer's, nothing is mailed: one of the two
+// is a stranger's. It fails with ErrFull at the limit of the plan, and without a country.
 func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {
 	by = withAuditName(by)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Joined, error) {
@@ -36,6 +36,9 @@ func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, e
 			return Joined{}, err
 		}
 		if !who.Created {
+			if theirs, err := customer.HasEmail(ctx, tx, who.Customer, d.Email); err != nil || !theirs {
+				return Joined{}, err
+			}
 			mailed, err := s.mailCard(ctx, tx, by, who.Customer, false)
 			return Joined{Mailed: mailed}, err
 		}
@@ -71,47 +74,29 @@ func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) e
 	return err
 }
 
-// SendCard mails a customer the link to their card, for staff. It reports whether the customer has an e-mail
-// address, or fails with core.ErrNotFound.
-func (s *Service) SendCard(ctx context.Context, by core.Actor, id core.ID) (mailed bool, err error) {
-	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (bool, error) {
+// ErrNoAddress refuses to mail a customer without an e-mail address.
+var ErrNoAddress = core.Refuse("", "This customer has no e-mail address.")
+
+// SendCard mails a customer the link to their card, for staff. It fails with core.ErrNotFound, with ErrNoAddress, or with
+// a core.KindThrottled that says that nothing was sent.
+func (s *Service) SendCard(ctx context.Context, by core.Actor, id core.ID) error {
+	_, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (customer.Customer, error) {
 		c, err := customer.FindIn(ctx, tx, id)
 		if err != nil {
-			return false, err
+			return c, err
 		}
-		return s.mailCard(ctx, tx, by, c, false)
+		if c.Email == nil || c.Status != customer.Active {
+			return c, ErrNoAddress
+		}
+		if v := s.cardMails.admit(by, c); !v.Allowed {
+			return c, &core.Error{
+				Kind: core.KindThrottled, Wait: v.Wait,
+				Message: "Nothing was sent: the link was e-mailed too often in the last hour. Try again in " + inWords(v.Wait) + ".",
+			}
+		}
+		return c, s.queueCard(ctx, tx, by, c, false)
 	})
-}
-
-// mailCard queues the mail with a card's link if the customer has an e-mail address.
-func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c customer.Customer, isNew bool) (mailed bool, err error) {
-	if c.Email == nil || c.Status != customer.Active {
-		return false, nil
-	}
-	if !s.cardMails.Take(c.ID.String()).Allowed {
-		return true, nil // it was already mailed several times
-	}
-	theme, err := tenant.ThemeIn(ctx, tx)
-	if err != nil {
-		return false, err
-	}
-	token, err := s.CardToken(tx.Tenant, c)
-	if err != nil {
-		return false, err
-	}
-	return true, s.mails.QueueToCustomer(ctx, tx, *c.Email, CardEmail{
-		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, Colour: theme.Colour, FirstName: c.FirstName, CardToken: token, New: isNew,
-	})
-}
-
-// CardEmail is the mail with the link to a customer's card.
-type CardEmail struct {
-	BusinessName string
-	Slug         string  // of the business's host
-	Colour       *string // "#165c47"; nil: the product's own
-	FirstName    string
-	CardToken    string
-	New          bool // they have just joined
+	return err
 }
 
 func normaliseCode(code string) string { return core.PlainCode(code) }

@@ -2,6 +2,7 @@ package walkin
 
 import (
 	"context"
+	"errors"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
@@ -30,8 +31,16 @@ func (s *Service) openMerged(ctx context.Context, by core.Actor, token string, i
 	if err != nil {
 		return Card{}, err
 	}
-	if err := s.links.Check(token, link.Card, by.Tenant.ID, id, merged.LinkVersion); err != nil {
+	checked := s.links.Check(token, link.Card, by.Tenant.ID, id, merged.LinkVersion)
+	if checked != nil && !errors.Is(checked, link.ErrReplaced) {
+		return Card{}, checked
+	}
+	c, err := s.card(ctx, by, merged.MergedInto)
+	if err == nil && c.Erased {
+		err = core.ErrNotFound
+	}
+	if err != nil {
 		return Card{}, err
 	}
-	return s.card(ctx, by, merged.MergedInto)
+	return c, checked
 }

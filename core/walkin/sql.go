@@ -7,15 +7,23 @@ const replaceSQL = `
 	where tenant_id = @tenant_id
 		and issuer = @issuer
 		and status = 'open'
-	returning id`
+	returning id, renewals`
 
 // Uses the first of the random PINs that isn't in use. It returns no row if the issuer, or another one with
 // that PIN, was faster.
 const issueSQL = `
 	insert into loyalty.pin (tenant_id, id, direction, issuer, pin_hash, code_hash, customer_id,
-		transaction_type_id, spend_amount_cents, location_id, actor_id, actor_name, created_at, expires_at)
+		transaction_type_id, spend_amount_cents, location_id, actor_id, actor_name, created_at, expires_at, renewals)
 	select @tenant_id, @id, @direction, @issuer, drawn.hash, @code_hash, @customer::uuid,
-		@type::bigint, @spend::bigint, @location::bigint, @actor_id, @actor_name, @now, @expires_at
+		@type::bigint, @spend::bigint, @location::bigint, @actor_id, @actor_name, @now, @expires_at,
+		coalesce((
+			select renewals + 1
+			from loyalty.pin
+			where tenant_id = @tenant_id
+				and id = @renews::uuid
+				and issuer = @issuer
+				and status = 'replaced'
+		), 0)
 	from unnest(@hashes::bytea[]) with ordinality drawn (hash, place)
 	where not exists (
 			select
@@ -27,7 +35,7 @@ const issueSQL = `
 	order by drawn.place
 	limit 1
 	on conflict do nothing
-	returning pin_hash`
+	returning pin_hash, renewals`
 
 // Taking a PIN again gives its taker no more time.
 const (
@@ -44,11 +52,11 @@ const (
 	takeDigitsSQL = takeSQL + `
 		and pin_hash = any (@hashes::bytea[])
 		and status in ('open', 'taken')
-	returning id, customer_id, complete_before`
+	returning id, customer_id, complete_before, case when taken_at = @now then renewals else 0 end as renewals`
 
 	takeCodeSQL = takeSQL + `
 		and code_hash = any (@hashes::bytea[])
-	returning id, customer_id, complete_before`
+	returning id, customer_id, complete_before, case when taken_at = @now then renewals else 0 end as renewals`
 )
 
 const cancelSQL = `
@@ -214,6 +222,7 @@ const (
 		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
 		c.name as coupon_name, c.description, r.name as reward_name,
 		k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
+		k.status = 'active' as customer_active, k.phone_key is null as erased,
 		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id

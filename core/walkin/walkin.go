@@ -51,8 +51,11 @@ var ErrPIN = core.Refuse("pin-invalid", "This PIN is wrong, used or expired. Ask
 // ErrNotPIN refuses what can't be a PIN. It is no guess.
 var ErrNotPIN = &core.Error{Kind: core.KindRule, Message: "A PIN has 6 digits. Check it and try again."}
 
-// cardMailsAnHour limits the mails with the link to their card that a customer gets.
-const cardMailsAnHour = 3
+// How many PINs a card may show within showTime. A renewal a minute needs a quarter of them.
+const (
+	showsPerCard = 20
+	showTime     = 5 * time.Minute
+)
 
 // Service shows, takes and completes PINs.
 type Service struct {
@@ -62,7 +65,8 @@ type Service struct {
 	links link.Maker
 	sales *transaction.Service
 	guesses
-	cardMails *limit.Window // by customer, because anyone can request their mail
+	cardMails mailings
+	shows     *limit.Window // of PINs, by card
 	meter     *usage.Meter
 }
 
@@ -71,7 +75,7 @@ type Service struct {
 func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, keys vault.Keys, sales *transaction.Service, addressKey func(string) string) *Service {
 	s := &Service{
 		db: d, mails: mails, keys: keys, links: link.New(keys), sales: sales, guesses: newGuesses(addressKey, d.Now),
-		cardMails: limit.NewWindow(cardMailsAnHour, time.Hour, d.Now), meter: usage.NewMeter(d),
+		cardMails: newMailings(d.Now), shows: limit.NewWindow(showsPerCard, showTime, d.Now), meter: usage.NewMeter(d),
 	}
 	job.Handle(jobs, job.Upkeep, s.cleanUp)
 	job.Every(jobs, river.PeriodicInterval(10*time.Minute), cleanup{})
@@ -81,10 +85,11 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, keys vault.Keys,
 // ShareMeter has the service count customers by the process's meter. It must be called before the service is used.
 func (s *Service) ShareMeter(m *usage.Meter) { s.meter = m }
 
-// ShareLimits lets wrong PINs and mails of cards count in Redis, if r isn't nil. It must be called before the
-// service is used.
+// ShareLimits lets wrong PINs, PINs of cards and mails of cards count in Redis, if r isn't nil. It must be called before
+// the service is used.
 func (s *Service) ShareLimits(r *limit.Redis) {
-	s.cardMails.Shared(r, "card-mail")
+	s.cardMails.share(r)
+	s.shows.Shared(r, "card-pin")
 	for name, w := range map[string]*limit.Window{
 		"till": s.tills, "counter": s.counters, "browser": s.browsers, "client": s.addresses, "tenant": s.tenants, "code": s.codes,
 	} {
@@ -167,6 +172,7 @@ type newPIN struct {
 	direction direction
 	issuer    string
 	customer  *core.ID
+	renews    *core.ID // the PIN that a card's page has shown until now; nil: a new showing begins
 	offer     offer
 }
 
@@ -193,15 +199,27 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p newPIN)
 		byHash[string(hashes[i])] = digits
 	}
 	for range 3 {
-		var replaced []struct{ ID core.ID }
-		var issued struct{ PINHash []byte } // of the number that was used
+		var replaced []struct {
+			ID       core.ID
+			Renewals int64
+		}
+		var issued struct {
+			PINHash  []byte // of the number that was used
+			Renewals int64
+		}
 		err := db.Together(ctx, tx, db.AllInto(&replaced, replaceSQL, db.Args{"issuer": p.issuer, "now": tx.Now}), db.OneInto(&issued, issueSQL, db.Args{
 			"id": shown.ID, "direction": p.direction, "issuer": p.issuer, "hashes": hashes, "code_hash": codeHash,
-			"customer": p.customer, "type": p.offer.typeID, "spend": p.offer.spend, "location": p.offer.location,
+			"customer": p.customer, "renews": p.renews, "type": p.offer.typeID, "spend": p.offer.spend, "location": p.offer.location,
 			"actor_id": by.ID, "actor_name": p.offer.cashier, "now": tx.Now, "expires_at": shown.ExpiresAt,
 		}))
 		for _, old := range replaced {
 			live.Notify(tx, Topic(tx.Tenant, old.ID))
+			if p.renews != nil && *p.renews == old.ID {
+				continue
+			}
+			if err := logRenewals(tx, by, old.ID, old.Renewals); err != nil {
+				return Shown{}, err
+			}
 		}
 		if errors.Is(err, core.ErrNotFound) {
 			continue // the issuer showed another PIN at this instant, which is replaced next
@@ -210,9 +228,23 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p newPIN)
 			return Shown{}, err
 		}
 		shown.Digits = byHash[string(issued.PINHash)]
+		if issued.Renewals > 0 {
+			return shown, nil // logged together, when the showing ends
+		}
 		return shown, s.logAndSignal(tx, by, "pin.issue", shown.ID, map[string]any{"shown_by": p.direction})
 	}
 	return Shown{}, core.Unavailable(errBusyIssuer)
+}
+
+// logRenewals writes how often a card's PIN was renewed, when its showing ends. The showings that end without a trace
+// are logged by loyalty.forget_pins.
+func logRenewals(tx *db.Tx, by core.Actor, last core.ID, renewals int64) error {
+	if renewals == 0 {
+		return nil
+	}
+	return audit.Write(tx, by, audit.Entry{
+		Action: "pin.renew", Subject: "pin", ID: last.String(), New: map[string]any{"shown_by": fromCard, "renewals": renewals},
+	})
 }
 
 var errBusyIssuer = errors.New("walkin: the issuer keeps showing other PINs")
@@ -222,6 +254,7 @@ type takenPIN struct {
 	ID             core.ID
 	CustomerID     *core.ID
 	CompleteBefore time.Time
+	Renewals       int64 // of its showing, which the first take ends
 }
 
 // take binds a PIN to its taker by a conditional update, so one of several takers gets it. The same taker
@@ -254,6 +287,9 @@ func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker st
 			})
 		}
 		if err != nil {
+			return nil, err
+		}
+		if err := logRenewals(tx, by, found.ID, found.Renewals); err != nil {
 			return nil, err
 		}
 		return &found, s.logAndSignal(tx, by, "pin.take", found.ID, map[string]any{"shown_by": d})
@@ -444,21 +480,18 @@ func (g guesses) counts(by core.Actor, d direction, taker string, k Key) []count
 
 // admit counts a guess, or refuses it. succeeded takes back the count of a right one.
 func (g guesses) admit(by core.Actor, d direction, taker string, k Key) error {
-	counts := g.counts(by, d, taker, k)
-	for i, c := range counts {
-		v := c.Take(c.key)
-		if v.Allowed {
-			continue
-		}
-		refund(counts[:i])
-		minutes := int64((v.Wait + time.Minute - 1) / time.Minute)
-		in := "a minute"
-		if minutes > 1 {
-			in = strconv.FormatInt(minutes, 10) + " minutes"
-		}
-		return &core.Error{Kind: core.KindThrottled, Message: "Too many wrong PINs. Scan the QR code, or try again in " + in + ".", Wait: v.Wait}
+	if v := takeAll(g.counts(by, d, taker, k)); !v.Allowed {
+		return &core.Error{Kind: core.KindThrottled, Message: "Too many wrong PINs. Scan the QR code, or try again in " + inWords(v.Wait) + ".", Wait: v.Wait}
 	}
 	return nil
+}
+
+// inWords is a time to wait: "a minute", "5 minutes".
+func inWords(wait time.Duration) string {
+	if minutes := int64((wait + time.Minute - 1) / time.Minute); minutes > 1 {
+		return strconv.FormatInt(minutes, 10) + " minutes"
+	}
+	return "a minute"
 }
 
 func (g guesses) succeeded(by core.Actor, d direction, taker string, k Key) {

@@ -9,7 +9,7 @@ import (
 // Card is a customer's card.
 type Card struct {
 	Frame
-	Customer string
+	Customer string // "": inactive, so that their balance isn't shown either
 	Balance  Balance
 	Second   string    // the other balance: "3 stamps"; "" for none
 	Progress *Progress // nil without rewards to save for
@@ -61,7 +61,7 @@ const (
 	CodeUsed      CodeState = "completed"
 	CodeReplaced  CodeState = "replaced" // by one on another screen
 	CodeExpired   CodeState = "expired"
-	CodeRefused   CodeState = "refused" // the customer is inactive
+	CodeRefused   CodeState = "refused" // too many were shown, or the customer is inactive
 )
 
 // Code is the card's code, or the button that shows one.

@@ -101,6 +101,7 @@ type Customer struct {
 	Progress       *Progress
 	CardPath       string // the page with the QR code of their card; "" for none
 	Notice         string // why nothing can be recorded; else ""
+	Check          string // what the cashier has to check before rewards and vouchers are used; else ""
 	Uses           []Use
 	Earns          Earns
 }
@@ -176,7 +177,9 @@ type Card struct {
 	Mail     string // the action that e-mails the link
 	HasEmail bool
 	Back     string
-	Done     string // the result of the e-mail; "" at first
+	Done     string // the result of an action; "" at first
+	Replace  string // the page and the action that replace the link
+	Asked    bool   // whether to replace it
 }
 
 // Receipt is the page of a checkout: a recorded sale, or rewards and vouchers used without one.

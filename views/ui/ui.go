@@ -3,6 +3,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,7 +207,13 @@ type Heading struct {
 }
 
 // Undo is the form that undoes what a flash says: it posts one value to a path.
-type Undo struct{ Path, Name, Value string }
+type Undo struct {
+	Path, Name, Value string
+
+	Label string // of the button; "": Undo
+}
+
+func (u Undo) label() string { return cmp.Or(u.Label, "Undo") }
 
 // FlashKind is how a flash looks.
 type FlashKind string

@@ -115,7 +115,7 @@ func (a *Admin) customerDetail(c echo.Context, of customer.Profile) (views.Custo
 		Path:  customerPath(of.ID), Name: page.CustomerName(of.Customer), Status: customerStatus(of.Customer),
 		Phone: of.Phone, Email: orZero(of.Email), Since: page.Date(of.CreatedAt, zone), ID: of.ID.String(),
 		Note: orZero(of.Note), Balance: profileBalance(of.Customer, outlook), Figures: a.profileFigures(by.Tenant, of), Consent: consentLines(of, zone),
-		Erased: of.Erased, Inactive: !active && !of.Erased,
+		Erased: of.Erased, Unchecked: of.UncheckedSince != nil, Inactive: !active && !of.Erased,
 		CanEdit: by.Role.Includes(core.Manager) && !of.Erased,
 	}
 	if of.Merged > 0 {

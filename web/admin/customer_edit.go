@@ -58,7 +58,19 @@ func (a *Admin) editCustomer(c echo.Context) error {
 		},
 		Refused: func(status int, form *page.Form) error { return a.customerEditForm(c, status, old, form) },
 		To:      page.To[customer.Customer](customerPath(old.ID)),
-		Done:    func(edited customer.Customer) string { return page.CustomerName(edited) + " was saved." },
+		Done: func(edited customer.Customer) string {
+			words := page.CustomerName(edited) + " was saved."
+			if edited.LinkVersion != old.LinkVersion {
+				words += " With the new contact details, the card link was replaced, too."
+			}
+			return words
+		},
+		Undo: func(edited customer.Customer) *ui.Undo {
+			if edited.LinkVersion == old.LinkVersion {
+				return nil
+			}
+			return offerLink(edited)
+		},
 	})
 }
 

@@ -79,6 +79,14 @@ func RuleMessage(err error) (string, bool) {
 	return "", false
 }
 
+// Refusal is RuleMessage that also takes too many attempts.
+func Refusal(err error) (string, bool) {
+	if refusal := refusalOf(err); refusal != nil && (refusal.Kind == core.KindRule || refusal.Kind == core.KindThrottled) {
+		return refusal.Message, true
+	}
+	return "", false
+}
+
 // faultTitles are the titles for requests that no handler accepted.
 var faultTitles = map[int]string{
 	http.StatusBadRequest:            "Invalid request",

@@ -66,6 +66,7 @@ var ruleMessages = map[string]string{
 	"fixed_after_sales":      "Can't be changed after the first sale. Create a new type instead",
 	"fixed_after_sending":    "Can't be changed after sending. Create a new coupon instead",
 	"full_name":              "Enter your first and last name",
+	"visitor_name":           "Use only letters, spaces, hyphens, apostrophes and full stops",
 	"future":                 "Choose a date in the future",
 	"garbled":                "This code arrived garbled. Set the scanner to the keyboard layout of this device, then scan again",
 	"https_url":              "Enter an address that starts with https://",

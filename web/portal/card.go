@@ -40,15 +40,7 @@ func (d card) customerName() string { return d.FirstName + " " + d.LastName }
 
 // showCard shows no PIN: opening a link must not replace the one that is being used at the till.
 func (p *Portal) showCard(c echo.Context, d card) error {
-	return p.cardPage(c, http.StatusOK, d, p.noCode(d))
-}
-
-// noCode is the card's code before one is asked for. An inactive customer can't have one.
-func (p *Portal) noCode(d card) views.Code {
-	if d.Status != customer.Active {
-		return views.Code{State: views.CodeRefused, Words: walkin.ErrInactive.Message}
-	}
-	return views.Code{}
+	return p.cardPage(c, http.StatusOK, d, views.Code{})
 }
 
 // backToCard redirects a reload of the page with a PIN.
@@ -58,8 +50,8 @@ func (p *Portal) backToCard(c echo.Context) error {
 
 // showCode shows a new PIN, which replaces the card's last one.
 func (p *Portal) showCode(c echo.Context, d card) error {
-	if code := p.noCode(d); code.State == views.CodeRefused {
-		return p.cardPage(c, http.StatusUnprocessableEntity, d, code)
+	if d.Status != customer.Active {
+		return p.cardPage(c, http.StatusUnprocessableEntity, d, views.Code{})
 	}
 	previous, current, err := p.previousCode(c, d)
 	if err != nil {
@@ -69,7 +61,14 @@ func (p *Portal) showCode(c echo.Context, d card) error {
 		return p.cardPage(c, http.StatusOK, d, previous)
 	}
 	by := d.Actor(d.Tenant, p.Address(c.Request()), c.Response().Header().Get(echo.HeaderXRequestID))
-	shown, err := p.Walkins.ShowCard(c.Request().Context(), by, d.Card.ID)
+	show := func() (walkin.Shown, error) { return p.Walkins.ShowCard(c.Request().Context(), by, d.Card.ID) }
+	if last, err := core.ParseID(c.QueryParam("after")); err == nil {
+		show = func() (walkin.Shown, error) { return p.Walkins.RenewCard(c.Request().Context(), by, d.Card.ID, last) }
+	}
+	shown, err := show()
+	if refusal, refused := page.Refusal(err); refused && core.IsKind(err, core.KindThrottled) {
+		return p.cardPage(c, page.RefusedStatus(c, err), d, views.Code{State: views.CodeRefused, Words: refusal})
+	}
 	if err != nil {
 		return err
 	}
@@ -171,9 +170,10 @@ func (p *Portal) codeEvents(c echo.Context, d card) error {
 
 // cardPage answers with the card, or for the script with the part that changes.
 func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) error {
-	if code.State != views.CodeRefused {
-		code.Action = d.path + "/pin"
+	if d.Status != customer.Active {
+		return p.inactiveCard(c, status, d)
 	}
+	code.Action = d.path + "/pin"
 	v := views.Card{
 		Frame: p.frame(d.front, "Card"), Customer: d.customerName(), Code: code,
 		PicturePath: d.path + "/picture.png", PrintPath: d.path + "/print",
@@ -214,6 +214,17 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	v.Body = "on-card"
 	v.Manifest = d.path + "/manifest.webmanifest"
 	v.Assets.Stylesheets = append([]string{static.Path("css/pin.css")}, v.Assets.Stylesheets...)
+	p.addScripts(c, &v.Frame, "portal", "pin")
+	return render(c, status, views.CardPage(v))
+}
+
+// inactiveCard shows neither the name nor the balance of an inactive customer to whoever has the link.
+func (p *Portal) inactiveCard(c echo.Context, status int, d card) error {
+	v := views.Card{Frame: p.frame(d.front, "Card"), Code: views.Code{State: views.CodeRefused, Words: walkin.ErrInactive.Message}}
+	if page.IsFragment(c) {
+		return render(c, status, views.CardBody(v))
+	}
+	v.Body = "on-card"
 	p.addScripts(c, &v.Frame, "portal", "pin")
 	return render(c, status, views.CardPage(v))
 }
@@ -278,6 +289,9 @@ func (p *Portal) cardLink(d card) (string, error) {
 }
 
 func (p *Portal) printCard(c echo.Context, d card) error {
+	if d.Status != customer.Active {
+		return walkin.ErrInactive
+	}
 	link, err := p.cardLink(d)
 	if err != nil {
 		return err
@@ -292,6 +306,9 @@ func (p *Portal) printCard(c echo.Context, d card) error {
 
 // cardPicture answers with a picture of the card, to be kept on a phone.
 func (p *Portal) cardPicture(c echo.Context, d card) error {
+	if d.Status != customer.Active {
+		return walkin.ErrInactive
+	}
 	link, err := p.cardLink(d)
 	if err != nil {
 		return err

@@ -11,9 +11,12 @@ import (
 
 // Messages that tests expect.
 const (
-	LimitReached  = limitReached
-	OfferPaused   = offerPaused
-	CardMailed    = cardMailed
+	LimitReached = limitReached
+	OfferPaused  = offerPaused
+	CardMailed   = cardMailed
+
+	CardPerhapsMailed = cardPerhapsMailed
+
 	RedeemVoucher = redeemVoucher
 )
 

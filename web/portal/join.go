@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/nyaruka/phonenumbers"
@@ -126,9 +125,10 @@ func joinNameErrors(err error) error {
 	for _, part := range []string{"first_name", "last_name"} {
 		if violations, wrong := fields[part]; wrong {
 			if violations[0] == core.Required {
-				violations = []core.Violation{{Rule: "full_name"}}
+				fields[nameField] = []core.Violation{{Rule: "full_name"}}
+			} else if len(fields[nameField]) == 0 {
+				fields[nameField] = violations
 			}
-			fields[nameField] = violations
 			delete(fields, part)
 		}
 	}
@@ -150,7 +150,7 @@ func phoneInput(form *page.Form, country string) ui.Field {
 
 func nameInput(form *page.Form) ui.Field {
 	f := form.Field(nameField, "Name")
-	f.Autocomplete, f.MaxLength = "name", 201
+	f.Autocomplete, f.MaxLength = "name", 50
 	return f
 }
 
@@ -191,16 +191,10 @@ func (p *Portal) newFormKey() string { return core.NewID(p.Now()).String() }
 // form then says.
 func (p *Portal) limited(c echo.Context, form *page.Form) bool {
 	v := p.PerAddress.Take(p.AddressKey(p.Address(c.Request())))
-	if v.Allowed {
-		return false
+	if !v.Allowed {
+		tooMany(c, form, v, "network")
 	}
-	minutes := int64((v.Wait + time.Minute - 1) / time.Minute)
-	refusal := &core.Error{
-		Kind: core.KindThrottled, Wait: v.Wait,
-		Message: "Too many attempts from your network. Try again in " + page.Count(minutes, "minute", "minutes") + ".",
-	}
-	page.RetryAfter(c, refusal.Wait)
-	return form.Refused(refusal)
+	return !v.Allowed
 }
 
 // join creates a customer and leads to their card. It shows nothing about an existing customer.
@@ -216,8 +210,9 @@ func (p *Portal) join(c echo.Context, f front) error {
 	if err != nil {
 		return err
 	}
-	by := page.IdempotentActorFor(p.visitor(c, f), c, form, joinResult)
-	joined, err := p.Walkins.Join(c.Request().Context(), by, readDetails(form, i))
+	details := readDetails(form, i)
+	by := page.IdempotentActorFor(p.visitor(c, f), c, form, joinResult(details))
+	joined, err := p.Walkins.Join(c.Request().Context(), by, details)
 	result, again := page.ReplayedPath(by, err)
 	if !again {
 		if form.Refused(joinNameErrors(err)) {
@@ -226,7 +221,7 @@ func (p *Portal) join(c echo.Context, f front) error {
 		if err != nil {
 			return err
 		}
-		result = joinResult(joined)
+		result = joinResult(details)(joined)
 	}
 	return p.showJoinResult(c, f, result)
 }
@@ -234,28 +229,39 @@ func (p *Portal) join(c echo.Context, f front) error {
 // The results of joining, as they are stored with the form's key, besides the id of a new customer.
 // The link to the card isn't stored: it is a secret.
 const (
-	resultMailed = "mailed"
-	resultAsk    = "ask"
+	resultMailed  = "mailed"
+	resultPerhaps = "perhaps"
+	resultAsk     = "ask"
 )
 
-func joinResult(j walkin.Joined) string {
-	switch {
-	case j.New:
-		id, _, _ := strings.Cut(j.CardToken, "-")
-		return id
-	case j.Mailed:
-		return resultMailed
+// With an e-mail address, the page doesn't tell whether it is the one of the card.
+func joinResult(d walkin.Details) func(walkin.Joined) string {
+	return func(j walkin.Joined) string {
+		switch {
+		case j.New:
+			id, _, _ := strings.Cut(j.CardToken, "-")
+			return id
+		case d.Email != nil:
+			return resultPerhaps
+		case j.Mailed:
+			return resultMailed
+		}
+		return resultAsk
 	}
-	return resultAsk
 }
 
-const cardMailed = "We e-mailed you the link."
+const (
+	cardMailed        = "We e-mailed you the link."
+	cardPerhapsMailed = "If this is the e-mail address of your card, we sent you the link. If nothing arrives, ask at the till."
+)
 
 func (p *Portal) showJoinResult(c echo.Context, f front, result string) error {
 	v := views.Answer{Frame: p.frame(f, "You already have a card"), Heading: "You already have a card"}
 	switch result {
 	case resultMailed:
 		v.Words = cardMailed
+	case resultPerhaps:
+		v.Words = cardPerhapsMailed
 	case resultAsk:
 		v.Words = "Ask at the till to open it."
 	default:
@@ -267,6 +273,7 @@ func (p *Portal) showJoinResult(c echo.Context, f front, result string) error {
 		if err != nil {
 			return err
 		}
+		made.LinkVersion = 0 // a form that is sent again must not lead to the card after its link was replaced
 		token, err := p.Walkins.CardToken(f.ID, made)
 		if err != nil {
 			return err

@@ -171,7 +171,15 @@ func TestJoiningTwiceShowsNothing(t *testing.T) {
 	anna := s.anna()
 	s.Sale(anna.ID, s.kind, 12_400)
 	page := s.browser().Get("/join")
-	mailed := s.browser().Post("/join", filled(page, "name", "Eve Evil", "phone", anna.Phone, "email", "eve@evil.example", "agreed", "1"))
+	others := s.browser().Post("/join", filled(page, "name", "Eve Evil", "phone", anna.Phone, "email", "eve@evil.example", "agreed", "1"))
+	if sent := s.mailed(*anna.Email); len(sent) != 0 {
+		t.Errorf("mailed, although another's address was typed: %q", sent)
+	}
+	own := s.browser().Post("/join", filled(s.browser().Get("/join"), "name", "Anna L", "phone", anna.Phone, "email", strings.ToUpper(*anna.Email), "agreed", "1"))
+	if own.Text(".card") != others.Text(".card") || own.Text(".card p") != s.By.Tenant.Name+" "+portal.CardPerhapsMailed {
+		t.Errorf("the page tells whose address it is: %q, %q", own.Text(".card"), others.Text(".card"))
+	}
+	mailed := s.browser().Post("/join", filled(s.browser().Get("/join"), "name", "Eve Evil", "phone", anna.Phone, "agreed", "1"))
 	if mailed.Text(".card h1") != "You already have a card" || mailed.Text(".card p") != s.By.Tenant.Name+" "+portal.CardMailed {
 		t.Errorf("with an address on file: %d %q", mailed.Code, mailed.Text(".card"))
 	}
@@ -180,7 +188,7 @@ func TestJoiningTwiceShowsNothing(t *testing.T) {
 	if ask.Text(".card p") != s.By.Tenant.Name+" Ask at the till to open it." {
 		t.Errorf("without one: %d %q", ask.Code, ask.Text(".card"))
 	}
-	for _, got := range []webtest.Page{mailed, ask} {
+	for _, got := range []webtest.Page{mailed, ask, others} {
 		for _, secret := range []string{"Anna", "Nils", "124", "/card/", *anna.Email} {
 			if strings.Contains(got.Body.String(), secret) {
 				t.Errorf("the page tells %q", secret)
@@ -190,7 +198,7 @@ func TestJoiningTwiceShowsNothing(t *testing.T) {
 	if len(s.mailed("eve@evil.example")) != 0 {
 		t.Error("the link went to an address that was typed")
 	}
-	if sent := s.mailed(*anna.Email); len(sent) != 1 || !strings.Contains(sent[0], "New:false") {
+	if sent := s.mailed(*anna.Email); len(sent) != 2 || !strings.Contains(sent[0], "New:false") {
 		t.Errorf("mailed to the address on file: %q", sent)
 	}
 }
@@ -318,7 +326,7 @@ func TestWithoutACountry(t *testing.T) {
 		t.Errorf("the refused ones wrote %d records; the sale is %s", n-before, s.state(shown))
 	}
 
-	if got := phone.Post("/w/claim", filled(phone.Get("/w/claim"), "phone", international)); got.Header().Get("Location") != "/w/claimed" {
+	if got := phone.Post("/w/claim", filled(phone.Get("/w/claim"), "phone", international, "name", "Ida Lund", "agreed", "1")); got.Header().Get("Location") != "/w/claimed" {
 		t.Errorf("a known number claims: %d %s", got.Code, got.Text("main"))
 	}
 	if sold := s.sales(); len(sold) != 1 || sold[0] != ida.ID {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -21,7 +22,6 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/notification"
@@ -48,8 +48,7 @@ type Config struct {
 	Notifications *notification.Service
 	Live          *live.Hub
 
-	// PerAddress limits how often an address may join, or ask for the link to a card.
-	PerAddress *limit.Window
+	Limits
 	AddressKey func(address string) string
 
 	Names host.Names
@@ -115,7 +114,7 @@ func newWith(c Config, d *drawings) http.Handler {
 	e.GET(eventsPath, withCard(p.codeEvents))
 	for path, act := range map[string]echo.HandlerFunc{
 		"/card/:token/pin": withCard(p.showCode),
-		"/join":            withFront(p.join),
+		"/join":            withOpen(p.join),
 		"/join/find":       withFront(p.find),
 		"/w":               withFront(p.takeTyped),
 		"/w/:code":         withFront(p.takeScanned),
@@ -239,6 +238,12 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	case errors.Is(err, core.ErrSuspended):
 		n.Title, n.Words = "Not possible", suspendedWords
 		return http.StatusUnprocessableEntity, n
+	case errors.Is(err, link.ErrReplaced) && strings.HasPrefix(c.Path(), "/v/"):
+		n.Title, n.Words = "Link replaced", "This link was replaced. Your voucher is on your new card. Ask at the till."
+		return http.StatusGone, n
+	case errors.Is(err, link.ErrReplaced):
+		n.Title, n.Words = "Card replaced", "This card was replaced. Ask at the till."
+		return http.StatusGone, n
 	case errors.Is(err, core.ErrNotFound), errors.As(err, &fault) && fault.Code == http.StatusNotFound:
 		n.Title = "This link doesn't work"
 		n.Words = "It is incomplete or no longer valid. Open the link in your e-mail again, or ask at the till."

@@ -51,9 +51,11 @@ func open(of shoptest.Shop) *shop {
 		of.T.Fatal(err)
 	}
 	panel := webtest.Config(of.T, d)
+	limits := portal.NewLimits(d.Now, nil)
+	limits.PerAddress = limit.NewWindow(manyJoins, 10*time.Minute, d.Now)
 	s := &shop{Shop: of, config: portal.Config{
 		Walkins: walkin.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Keys(), of.Sales, host.LimitKey), Sales: of.Sales, Rewards: of.Rewards, Live: live.NewHub(log),
-		PerAddress: limit.NewWindow(manyJoins, 10*time.Minute, d.Now), AddressKey: host.LimitKey,
+		Limits: limits, AddressKey: host.LimitKey,
 		Tenants: tenant.NewService(d, nil), Customers: of.Customers, Auth: dbtest.Auth(d, jobs, nil), Coupons: of.Coupons, Links: dbtest.Links(), Notifications: notification.NewService(d),
 		Names: webtest.Names(of.T), Tenant: panel.Tenant, Address: panel.Address, Now: d.Now, Log: log,
 	}}

@@ -63,6 +63,12 @@ func (p *Portal) unsubscribe(c echo.Context, s subscriber) error {
 	if resumed {
 		change = p.Customers.Subscribe
 	}
+	if resumed == (s.found.UnsubscribedAt == nil) { // mail programs ask several times
+		return p.subscription(c, s.front, s.found, resumed)
+	}
+	if err := p.mayChange("customer "+s.found.ID.String(), resumed); err != nil {
+		return err
+	}
 	changed, err := change(c.Request().Context(), s.by, s.found.ID)
 	if err != nil {
 		return err

@@ -49,6 +49,9 @@ func (p *Portal) voucher(ctx context.Context, f front, found coupon.ShownVoucher
 		Symbol: worth.Symbol, Value: worth.Value, What: worth.What,
 		Customer: found.CustomerName, Coupon: found.CouponName, Code: page.CodeGroups(found.ID),
 	}
+	if !found.CustomerActive {
+		v.Customer = ""
+	}
 	if found.Description != nil {
 		v.Description = *found.Description
 	}

@@ -185,6 +185,10 @@ func (p *Portal) claim(c echo.Context, f front) error {
 	if err != nil {
 		return err
 	}
+	collected, allowed := p.attemptClaim(c, form)
+	if !allowed {
+		return p.claimPage(c, f, http.StatusTooManyRequests, form)
+	}
 	i, err := p.findInvitation(c, f)
 	if err != nil {
 		return err
@@ -193,6 +197,7 @@ func (p *Portal) claim(c echo.Context, f front) error {
 	_, err = p.Walkins.Claim(c.Request().Context(), by, browserID(c), readDetails(form, i))
 	switch _, again := page.ReplayedPath(by, err); {
 	case err == nil, again:
+		collected()
 		return page.Redirect(c, claimedPath)
 	case errors.Is(err, walkin.ErrPIN):
 		return p.expired(c, f)
@@ -200,6 +205,25 @@ func (p *Portal) claim(c echo.Context, f front) error {
 		return p.claimPage(c, f, http.StatusUnprocessableEntity, form)
 	}
 	return err
+}
+
+// attemptClaim counts an attempt to collect a sale, by browser and address. It reports whether there were too many, which
+// the form then says. collected takes the count back: a sale is collected once.
+func (p *Portal) attemptClaim(c echo.Context, form *page.Form) (collected func(), allowed bool) {
+	browser, address := browserID(c), p.AddressKey(p.Address(c.Request()))
+	if v := p.ClaimsOf.Take(browser); !v.Allowed {
+		tooMany(c, form, v, "phone")
+		return nil, false
+	}
+	if v := p.Claims.Take(address); !v.Allowed {
+		p.ClaimsOf.Refund(browser)
+		tooMany(c, form, v, "network")
+		return nil, false
+	}
+	return func() {
+		p.ClaimsOf.Refund(browser)
+		p.Claims.Refund(address)
+	}, true
 }
 
 // showClaimed shows what this browser collected. Typing a phone number doesn't prove that it is one's
@@ -222,12 +246,13 @@ func (p *Portal) showClaimed(c echo.Context, f front) error {
 		Thanks: "Thanks. See you soon.",
 	}
 	v.Body = "filled"
-	if got.New {
+	switch {
+	case got.Card != nil:
 		v.Thanks = "Thanks, " + got.Card.FirstName + ". See you soon."
 		v.Balance = page.Units(got.Card.Balance(got.Unit), got.Unit)
 		v.Progress = progressOf(*got.Card)
 		v.CardPath = "/card/" + got.CardToken
-	} else {
+	case !got.New:
 		v.MailPath = claimedPath
 	}
 	p.addScripts(c, &v.Frame, "form")

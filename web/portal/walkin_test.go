@@ -165,7 +165,7 @@ func TestClaimForAnExistingCustomer(t *testing.T) {
 	s.Sale(anna.ID, s.kind, 12_400)
 	phone := s.took(s.offers(2450))
 	page := phone.Get("/w/claim")
-	if got := phone.Post("/w/claim", filled(page, "phone", anna.Phone)); got.Header().Get("Location") != "/w/claimed" {
+	if got := phone.Post("/w/claim", filled(page, "phone", anna.Phone, "name", "Eve Evil", "agreed", "1")); got.Header().Get("Location") != "/w/claimed" {
 		t.Fatalf("%d %s", got.Code, got.Text("main"))
 	}
 	got := phone.Get("/w/claimed")
@@ -192,7 +192,7 @@ func TestAfterAClaimTheCardIsMailed(t *testing.T) {
 	var answers []string
 	for _, c := range []customer.Customer{anna, silent} {
 		phone := s.took(s.offers(2450))
-		phone.Submit("/w/claim", filled(phone.Get("/w/claim"), "phone", c.Phone))
+		phone.Submit("/w/claim", filled(phone.Get("/w/claim"), "phone", c.Phone, "name", "Eve Evil", "agreed", "1"))
 		claimed := phone.Get("/w/claimed")
 		action := claimed.Attr(".claimed form", "action")
 		if got := claimed.Text(".claimed button"); got != "E-mail me the link to my card" {
@@ -232,7 +232,7 @@ func TestClaimsThatAreRefused(t *testing.T) {
 	}
 	phone := s.took(s.offers(2450))
 	page := phone.Get("/w/claim")
-	inactive := phone.Refused("/w/claim", filled(page, "phone", anna.Phone))
+	inactive := phone.Refused("/w/claim", filled(page, "phone", anna.Phone, "name", "Anna Lind", "agreed", "1"))
 	if got := inactive.Text(".problem"); got != "This card isn't active. Ask at the till." || inactive.Value("#field-phone") != anna.Phone {
 		t.Errorf("an inactive customer: %q", got)
 	}

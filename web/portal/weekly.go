@@ -14,6 +14,7 @@ import (
 // reader is the person of a link that turns the weekly e-mail off.
 type reader struct {
 	front
+	id    core.ID // of the link
 	found notification.Subscriber
 	by    core.Actor
 }
@@ -33,7 +34,7 @@ func (p *Portal) findReader(c echo.Context) (reader, error) {
 	}
 	by := p.visitor(c, f).EvenSuspended()
 	found, err := p.Notifications.FindSubscriber(c.Request().Context(), by, id)
-	return reader{f, found, by}, err
+	return reader{f, id, found, by}, err
 }
 
 // askWeekly changes nothing: spam filters open every link in an e-mail.
@@ -42,6 +43,12 @@ func (p *Portal) askWeekly(c echo.Context, r reader) error { return p.weekly(c, 
 // turnWeekly turns the weekly e-mail off, or on again if the form says so.
 func (p *Portal) turnWeekly(c echo.Context, r reader) error {
 	resumed := subscribes(c)
+	if resumed == r.found.Subscribed {
+		return p.weekly(c, r, resumed)
+	}
+	if err := p.mayChange("weekly e-mail "+r.id.String(), resumed); err != nil {
+		return err
+	}
 	if err := p.Notifications.SubscribeByLink(c.Request().Context(), r.by, r.found, resumed); err != nil {
 		return err
 	}

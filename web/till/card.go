@@ -13,43 +13,71 @@ import (
 )
 
 // showCard faces the customer: the link to their card as a QR code.
-func (t *Till) showCard(c echo.Context, id core.ID) error { return t.cardPage(c, id, "") }
+func (t *Till) showCard(c echo.Context, id core.ID) error {
+	return t.cardPage(c, http.StatusOK, id, "")
+}
 
-func (t *Till) cardPage(c echo.Context, id core.ID, done string) error {
+func (t *Till) cardPage(c echo.Context, status int, id core.ID, done string) error {
+	v, err := t.cardView(c, id)
+	if err != nil {
+		return err
+	}
+	v.Done = done
+	return t.Render(c, status, views.CardPage(v), views.CardMain(v))
+}
+
+func (t *Till) cardView(c echo.Context, id core.ID) (views.Card, error) {
 	by := page.Actor(c)
 	found, err := t.Walkins.Customer(c.Request().Context(), by, id)
 	if err != nil {
-		return err
+		return views.Card{}, err
 	}
 	if found.Status != customer.Active {
-		return core.ErrNotFound
+		return views.Card{}, core.ErrNotFound
 	}
 	token, err := t.Walkins.CardToken(by.Tenant.ID, found.Customer)
 	if err != nil {
-		return err
+		return views.Card{}, err
 	}
 	path, pin := customersPath+id.String(), c.QueryParam(pinField)
 	v := views.Card{
-		Name: found.FirstName, Mail: addPIN(path+"/card/mail", pin), Back: addPIN(path, pin), Done: done, HasEmail: found.Email != nil,
+		Name: found.FirstName, Mail: addPIN(path+"/card/mail", pin), Replace: addPIN(path+"/card/replace", pin), Back: addPIN(path, pin),
+		HasEmail: found.Email != nil,
 	}
 	if v.Frame, err = t.frame(c, "Customer’s card"); err != nil {
-		return err
+		return views.Card{}, err
 	}
-	if v.QR, err = page.QR("https://"+c.Request().Host+"/card/"+token, "QR code of the customer’s card"); err != nil {
-		return err
-	}
-	return t.Render(c, http.StatusOK, views.CardPage(v), views.CardMain(v))
+	v.QR, err = page.QR("https://"+c.Request().Host+"/card/"+token, "QR code of the customer’s card")
+	return v, err
 }
 
 func (t *Till) mailCard(c echo.Context, id core.ID) error {
-	mailed, err := t.Walkins.SendCard(c.Request().Context(), page.Actor(c), id)
+	err := t.Walkins.SendCard(c.Request().Context(), page.Actor(c), id)
+	if refusal, refused := page.Refusal(err); refused {
+		return t.cardPage(c, page.RefusedStatus(c, err), id, refusal)
+	}
 	if err != nil {
 		return err
 	}
-	if !mailed {
-		return t.cardPage(c, id, "This customer has no e-mail address.")
+	return t.cardPage(c, http.StatusOK, id, "The link is being e-mailed.")
+}
+
+// askReplaceCard asks whether the customer's link is to be replaced.
+func (t *Till) askReplaceCard(c echo.Context, id core.ID) error {
+	v, err := t.cardView(c, id)
+	if err != nil {
+		return err
 	}
-	return t.cardPage(c, id, "The link is being e-mailed.")
+	v.Asked, v.Back = true, addPIN(customersPath+id.String()+"/card", c.QueryParam(pinField))
+	return t.Render(c, http.StatusOK, views.CardPage(v), views.CardMain(v))
+}
+
+// replaceCard revokes the links to the customer's card, and shows the new one.
+func (t *Till) replaceCard(c echo.Context, id core.ID) error {
+	if err := t.Walkins.ReplaceCard(c.Request().Context(), page.Actor(c), id); err != nil {
+		return err
+	}
+	return t.cardPage(c, http.StatusOK, id, "The card link was replaced. Old links no longer work.")
 }
 
 // addPIN adds the customer's accepted PIN to a path.

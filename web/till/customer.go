@@ -31,6 +31,7 @@ var (
 	errNoScan    = core.Refuse("", "Scan a code or enter the 6-digit PIN.")
 	errNoCode    = core.Refuse("", "This isn't a customer's code. Scan the code on their card or voucher.")
 	errNoVoucher = core.Refuse("", "Voucher not found. Check the code and try again.")
+	errReplaced  = core.Refuse("", "This card was replaced. Find the customer by phone number or name.")
 	errNoCard    = core.Refuse("", "This card’s link doesn’t work. Ask the customer to open their card again.")
 	errNoSearch  = core.Refuse("", "Enter a name, a phone number or its last 4 digits.")
 )
@@ -112,7 +113,10 @@ func (t *Till) scanned(c echo.Context, scan, digits string) (scannedCode, error)
 	}
 	if token, ok := link.In(text, "/card/"); ok {
 		w, err := t.Walkins.CustomerOfCard(ctx, by, token)
-		if errors.Is(err, core.ErrNotFound) {
+		switch {
+		case errors.Is(err, link.ErrReplaced):
+			err = errReplaced
+		case errors.Is(err, core.ErrNotFound):
 			err = errNoCard
 		}
 		return scannedCode{customer: w.ID}, err
@@ -308,11 +312,17 @@ func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Typ
 		v.Notice = "This customer is inactive. A manager can reactivate them."
 		return v
 	}
+	if w.UncheckedSince != nil {
+		v.Check = CheckPhone
+	}
 	v.CardPath = addPIN(customersPath+v.ID+"/card", v.PIN)
 	after := outcomeOf(by, d, w, types)
 	v.Uses, v.Earns, v.Progress = useViews(by, d, w), after.earns(by.Tenant.Currency), after.progress()
 	return v
 }
+
+// CheckPhone says that a card was opened online, with a phone number that may be someone else's.
+const CheckPhone = "New card: check the phone number"
 
 func balances(points, stamps int64) (list []views.Balance) {
 	balance := func(n int64, u ledger.Unit) {

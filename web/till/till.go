@@ -103,6 +103,8 @@ func (t *Till) routes() []route {
 		{method: get, path: customersPath + ":ulid", handle: id(t.showCustomer)},
 		{method: get, path: customersPath + ":ulid/card", handle: id(t.showCard)},
 		{method: post, path: customersPath + ":ulid/card/mail", handle: id(t.mailCard)},
+		{method: get, path: customersPath + ":ulid/card/replace", handle: id(t.askReplaceCard)},
+		{method: post, path: customersPath + ":ulid/card/replace", handle: id(t.replaceCard)},
 		{method: get, path: page.TillPath + "/earns", handle: query(t.preview)},
 
 		{method: post, path: page.TillPath + "/sale", handle: form(t.sell)},

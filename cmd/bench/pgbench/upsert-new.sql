@@ -2,7 +2,7 @@
 begin;
 select loyalty.enter(:tenant);
 select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, a.stamps as stamps_balance,
-	c.created_at, c.updated_at, c.phone_key is null as erased, c.unsubscribed_at, c.link_version
+	c.created_at, c.updated_at, c.phone_key is null as erased, c.unsubscribed_at, c.link_version, c.unchecked_since
 from loyalty.customer c
 join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
 where c.tenant_id = :tenant
@@ -16,9 +16,11 @@ where c.tenant_id = :tenant
 \endpipeline
 \startpipeline
 select pg_advisory_xact_lock_shared(hashtextextended('country ' || :tenant::bigint::text, 9));
-insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded, created_at, updated_at)
+insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
+	unchecked_since, created_at, updated_at)
 select :tenant, bench.new_id(1, :id, :client_id), 'Bo', 'Ek', bench.new_phone(:number, :client_id), bench.new_phone(:number, :client_id),
-	null, null, 'bo ek ' || bench.new_phone(:number, :client_id), now(), now()
+	null, null, 'bo ek ' || bench.new_phone(:number, :client_id),
+	null::timestamptz, now(), now()
 from loyalty.tenant t
 where t.id = :tenant
 	and coalesce(t.country, '') = 'SE'
@@ -32,7 +34,7 @@ where t.id = :tenant
 	)
 on conflict do nothing
 returning id, first_name, last_name, phone, email, status, 0::bigint as points_balance, 0::bigint as stamps_balance,
-	created_at, updated_at, false as erased, unsubscribed_at, link_version;
+	created_at, updated_at, false as erased, unsubscribed_at, link_version, unchecked_since;
 \endpipeline
 \startpipeline
 insert into loyalty.account (tenant_id, customer_id)

@@ -1,0 +1,67 @@
+package customer
+
+import (
+	"context"
+	"errors"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+const (
+	revokeLinksSQL = `
+	update loyalty.customer c
+	set link_version = c.link_version + 1,
+		updated_at = @now
+	from loyalty.account a
+	where c.tenant_id = @tenant_id
+		and c.id = @id
+		and c.phone_key is not null
+		and c.merged_into is null
+		and a.tenant_id = c.tenant_id
+		and a.customer_id = c.id
+	returning ` + columns
+
+	// The links of the customers who were merged into one lead to the same card.
+	revokeMergedSQL = `
+	update loyalty.customer
+	set link_version = link_version + 1
+	where tenant_id = @tenant_id
+		and merged_into = @id`
+
+	checkedSQL = `
+	update loyalty.customer
+	set unchecked_since = null
+	where tenant_id = @tenant_id
+		and id = @id
+		and unchecked_since is not null`
+)
+
+// ReplaceLinks revokes the links to a customer's card and vouchers, and those of the customers who were merged into them.
+// Links that unsubscribe stay. It refuses an erased customer (ErrErased).
+func (s *Service) ReplaceLinks(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
+	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Customer, error) {
+		c, err := db.One[Customer](ctx, tx, revokeLinksSQL, db.Args{"id": id, "now": tx.Now})
+		if errors.Is(err, core.ErrNotFound) {
+			if c, err = FindIn(ctx, tx, id); err == nil {
+				err = ErrErased
+			}
+		}
+		if err != nil {
+			return Customer{}, err
+		}
+		return c, replacedLinks(tx, by, id)
+	})
+}
+
+// replacedLinks completes the replacement of the links of a customer whose own version was raised.
+func replacedLinks(tx *db.Tx, by core.Actor, id core.ID) error {
+	if err := db.Queue(tx, revokeMergedSQL, db.Args{"id": id}); err != nil {
+		return err
+	}
+	return audit.Write(tx, by, audit.Entry{Action: "customer.replace_link", Subject: "customer", ID: id.String()})
+}
+
+// Checked queues that a cashier has checked whose the phone number of a card is that was opened online.
+func Checked(tx *db.Tx, id core.ID) error { return db.Queue(tx, checkedSQL, db.Args{"id": id}) }
