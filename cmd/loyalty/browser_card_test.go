@@ -286,6 +286,8 @@ func testClaim(t *testing.T, c cafe) {
 	look(t, phone, "walkin-claimed-known", func() {
 		take()
 		phone.Fill("phone", "70 412 88 20")
+		phone.Fill("name", "Elsa Berg")
+		phone.Click("[name=agreed]")
 		phone.Click(submitOf("/w/claim"))
 		phone.WaitFor(".claimed-middle")
 		phone.WaitUntilGone(".claimed a.button")
