@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/walkin"
 )
@@ -40,8 +41,8 @@ func wantPINs(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// The renewals of one showing are one entry with their number: when a till takes the PIN, when the card shows a new one
-// later, and when nobody does anything.
+// The renewals of one showing are one entry with their number: when a till takes the PIN, and when the card shows a new one
+// later.
 func TestRenewalsAreOneEntry(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -63,9 +64,13 @@ func TestRenewalsAreOneEntry(t *testing.T) {
 	s.renewed(c, 3)
 	s.card(c)
 	wantPINs(t, "after another showing", s.pins(), "pin.issue by Anna Lindqvist", "pin.renew 3 by Anna Lindqvist", "pin.issue by Anna Lindqvist")
+}
 
-	s = newShop(t)
-	c = s.Customer()
+// A showing that nothing follows is one entry, too, when its PINs are deleted.
+func TestRenewalsThatEndedUnseenAreOneEntry(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t))
+	c := s.Customer()
 	last := s.renewed(c, 4)
 	later := s.after(2 * time.Hour)
 	for range 2 {
