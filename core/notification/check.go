@@ -22,6 +22,14 @@ const leastUnusual = 3
 // unusualActions are the audit log's voids and adjustments.
 var unusualActions = []string{"transaction.void", "redemption.void", "customer.adjust"}
 
+// Joins online are unusual if an hour has more than usualJoins, and more than joinsFactor times the average hour of the
+// week before.
+const (
+	usualJoins  = 30
+	joinsFactor = 5
+	weekHours   = 7 * 24
+)
+
 // checkNotifications is the job that looks for causes at all active businesses.
 type checkNotifications struct{}
 
@@ -56,6 +64,9 @@ func (s *Service) Check(ctx context.Context, t core.Tenant) error {
 		year, week := tx.Now.In(t.TimeZone).ISOWeek()
 		thisWeek, since := fmt.Sprintf("%d-W%02d", year, week), tx.Now.Add(-lasting)
 		days, first, next, month := lastDays(tx.Now, t.TimeZone)
+		if err := db.Queue(tx, countCustomersSQL, nil); err != nil {
+			return err
+		}
 		for _, x := range []struct {
 			statement string
 			args      db.Args
@@ -69,6 +80,11 @@ func (s *Service) Check(ctx context.Context, t core.Tenant) error {
 			{raiseStaffSQL, db.Args{
 				"days": days, "first_ids": first, "next_ids": next, "month_ids": month,
 				"actions": unusualActions, "least": leastUnusual, "average_days": averageDays,
+			}},
+			{raisePlanSQL, db.Args{}},
+			{raiseJoinsSQL, db.Args{
+				"hour_id": core.FirstID(tx.Now.Add(-time.Hour)), "week_id": core.FirstID(tx.Now.Add(-weekHours * time.Hour)),
+				"day": days[len(days)-1], "usual": usualJoins, "factor": joinsFactor, "hours": weekHours,
 			}},
 		} {
 			x.args["now"] = tx.Now

@@ -1,6 +1,6 @@
 // Package notification tells owners and managers what needs attention: rewards that run out, coupons
-// near their limit, redemptions that wait, sends that failed, and people with unusually many voids or
-// adjustments.
+// near their limit, redemptions that wait, sends that failed, people with unusually many voids or
+// adjustments, and customers who join unusually fast or fill the plan.
 //
 // Its surprising rule: a notification is a state, not an event. A job writes one for each cause, once, and
 // ends it when the cause is gone. Every read checks the cause as well, so a refilled reward's notification
@@ -32,10 +32,12 @@ const (
 	SendFailed         Kind = "send_failed"         // or some of its e-mails
 	SendHeld           Kind = "send_held"           // since the business was suspended
 	StaffActivity      Kind = "staff_activity"      // unusually many voids or adjustments in a day
+	PlanLimit          Kind = "plan_limit"          // 80 % of the plan's customers
+	JoinsFast          Kind = "joins_fast"          // unusually many customers joined online within an hour
 )
 
 // Kinds lists all kinds, the most urgent first.
-var Kinds = []Kind{StockEmpty, StockLow, CouponLimit, RedemptionsPending, SendFailed, SendHeld, StaffActivity}
+var Kinds = []Kind{PlanLimit, JoinsFast, StockEmpty, StockLow, CouponLimit, RedemptionsPending, SendFailed, SendHeld, StaffActivity}
 
 // lasting is how long a notification about something that can't be undone is listed.
 const lasting = 14 * 24 * time.Hour
@@ -50,8 +52,8 @@ type Notification struct {
 	StaffID   *int64
 	Day       *time.Time // of a person's activity: a midnight in UTC
 	Name      string     // of the reward, the coupon or the person
-	Figure    int64      // units in stock; redemptions; pending redemptions, PendingLimit + 1 at most; failed e-mails; voids and adjustments
-	Total     int64      // of a coupon: the limit; of a send: its e-mails; of redemptions: days after which they are told
+	Figure    int64      // units in stock; redemptions; pending redemptions, PendingLimit + 1 at most; failed e-mails; voids and adjustments; customers
+	Total     int64      // of a coupon and a plan: the limit; of a send: its e-mails; of redemptions: days after which they are told
 	Since     *time.Time // when the oldest pending redemption was made
 	CreatedAt time.Time
 	Unread    bool // this person hasn't seen it before

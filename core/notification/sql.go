@@ -68,8 +68,14 @@ const open = `
 			)
 			when n.kind = 'send_failed' then (m.status = 'failed' or m.failed > 0) and n.created_at > @lasting_since
 			when n.kind = 'send_held' then ` + heldSend + `
-			when n.kind = 'staff_activity' then n.created_at > @lasting_since
+			when n.kind in ('staff_activity', 'joins_fast') then n.created_at > @lasting_since
+			when n.kind = 'plan_limit' then n.figure * 5 >= (select l.customers_limit * 4` + ownPlan + `)
 		end`
+
+const ownPlan = `
+				from loyalty.tenant w
+				join loyalty.plan l on l.id = w.plan_id
+				where w.id = @tenant_id`
 
 const heldSend = `m.held_at is not null
 				and m.status in ('waiting', 'mailing')`
@@ -115,6 +121,7 @@ const listSQL = `
 		case
 			when n.kind = 'coupon_limit' then n.max_redemptions
 			when n.kind = 'send_failed' then n.mails
+			when n.kind = 'plan_limit' then (select l.customers_limit` + ownPlan + `)
 			when n.kind = 'redemptions_pending' then n.pending_days
 			else 0
 		end as total,
@@ -281,6 +288,66 @@ const raiseStaffSQL = `
 	on conflict (tenant_id, kind, cause) where resolved_at is null do update
 	set figure = excluded.figure
 	where n.figure <> excluded.figure`
+
+// The active customers of the plan, counted up to a little beyond the limit.
+const planUse = `
+	select count(*) as used, max(customers_limit) as "limit"
+	from (
+		select l.customers_limit` + ownPlan + `
+			and l.customers_limit is not null
+	) own
+	cross join lateral (
+		select
+		from loyalty.customer
+		where tenant_id = @tenant_id
+			and status = 'active'
+		limit own.customers_limit + 1
+	) c`
+
+const countCustomersSQL = `
+	update loyalty.notification n
+	set figure = u.used
+	from (` + planUse + `
+	) u
+	where n.tenant_id = @tenant_id
+		and n.kind = 'plan_limit'
+		and n.resolved_at is null
+		and n.figure <> u.used`
+
+const raisePlanSQL = `
+	insert into loyalty.notification (tenant_id, id, kind, cause, figure, created_at)
+	select @tenant_id, loyalty.new_ulid(@now), 'plan_limit', 'customers', u.used, @now
+	from (` + planUse + `
+	) u
+	where u.used * 5 >= u."limit" * 4` + once
+
+// What customers agreed to when they joined is in the log, found by its action.
+const raiseJoinsSQL = `
+	insert into loyalty.notification as n (tenant_id, id, kind, cause, day, figure, created_at)
+	select @tenant_id, loyalty.new_ulid(@now), 'joins_fast', @day::date::text, @day::date, hour.joins, @now
+	from (
+		select count(*) as joins
+		from loyalty.audit_entry e
+		where e.tenant_id = @tenant_id
+			and e.action = 'customer.consent'
+			and e.id >= @hour_id
+			and e.new ->> 'source' = 'join'
+	) hour
+	cross join lateral (
+		select count(*) as joins
+		from loyalty.audit_entry e
+		where hour.joins > @usual
+			and e.tenant_id = @tenant_id
+			and e.action = 'customer.consent'
+			and e.id >= @week_id
+			and e.id < @hour_id
+			and e.new ->> 'source' = 'join'
+	) week
+	where hour.joins > @usual
+		and hour.joins * @hours > @factor * week.joins
+	on conflict (tenant_id, kind, cause) where resolved_at is null do update
+	set figure = excluded.figure
+	where n.figure < excluded.figure`
 
 const forgetSQL = `
 	delete from loyalty.notification

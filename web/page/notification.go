@@ -52,6 +52,21 @@ func NotificationOf(n notification.Notification, zone *time.Location) Notificati
 			Icon: "user", Path: PanelPath + "/notifications/" + n.ID.String(), Advice: "More than usual. View the reasons.",
 			Title: Count(n.Figure, "void or adjustment", "voids and adjustments") + " by " + n.Name + " on " + Date(*n.Day, time.UTC),
 		}
+	case notification.PlanLimit:
+		told := Notification{
+			"users", Number(n.Figure) + " of " + Count(n.Total, "customer", "customers") + " in your plan",
+			"New customers can't join beyond that. Move to a larger plan, or deactivate customers who no longer come.", PanelPath + "/customers",
+		}
+		if n.Figure >= n.Total {
+			told.Title = "Your plan has no room for new customers"
+			told.Advice = "It allows " + Number(n.Total) + ". Move to a larger plan, or deactivate customers who no longer come."
+		}
+		return told
+	case notification.JoinsFast:
+		return Notification{
+			"users", Count(n.Figure, "customer", "customers") + " joined online within an hour on " + Date(*n.Day, time.UTC),
+			"More than usual. Check whether they are real.", PanelPath + "/customers",
+		}
 	}
 	return Notification{Icon: "bell", Title: n.Name, Path: PanelPath + "/notifications"} // of a newer version
 }
