@@ -316,7 +316,7 @@ func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]
 }
 
 // Edit changes the fields that are set. A new phone number or e-mail address replaces the customer's links
-// (ReplaceLinks): whoever had the old one may have opened the card. It refuses another customer's phone number or e-mail address,
+// (ReplaceLinks): a person with the old one may have opened the card. It refuses another customer's phone number or e-mail address,
 // erased customers (ErrErased), and to activate one beyond the plan's limit (usage.ErrLimit).
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Customer, error) {

@@ -147,7 +147,7 @@ type CardEmail struct {
 	BusinessName string
 	Slug         string  // of the business's host
 	Colour       *string // "#165c47"; nil: the product's own
-	FirstName    string  // "": they joined online, and nobody has checked who they are
+	FirstName    string  // "": they joined online, and their phone number is unchecked
 	CardToken    string
 	New          bool // they have just joined
 }

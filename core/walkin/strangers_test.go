@@ -218,7 +218,7 @@ func TestTheNumberOfANewCardIsChecked(t *testing.T) {
 func (s shop) found(typed string) (customer.Customer, error) {
 	list, _, err := s.Walkins.FindCustomers(s.T.Context(), s.cashier, typed)
 	if len(list) == 0 {
-		s.T.Fatalf("%q finds nobody", typed)
+		s.T.Fatalf("%q finds no one", typed)
 	}
 	return list[0], err
 }

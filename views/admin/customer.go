@@ -18,7 +18,7 @@ type CustomerDetail struct {
 	Since      string
 	Erased     bool
 	Inactive   bool
-	Unchecked  bool // nobody has checked the phone number of a card that was opened online
+	Unchecked  bool // no one has checked the phone number of a card that was opened online
 	CanEdit    bool
 	SalePath   string // "": not active
 	RedeemPath string

@@ -57,3 +57,13 @@ func Pages() (list []Page) {
 	}
 	return list
 }
+
+// OpenPosts lists the paths that take a POST without a sign-in.
+func OpenPosts() (paths []string) {
+	for _, r := range (&Admin{}).routes() {
+		if r.method == post && r.least == "" {
+			paths = append(paths, r.path)
+		}
+	}
+	return paths
+}

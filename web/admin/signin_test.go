@@ -328,3 +328,17 @@ func TestSignInPageIsLimited(t *testing.T) {
 		t.Errorf("a minute later: %d", got.Code)
 	}
 }
+
+// Links with which a password is chosen need no sign-in, so what an address sends to them is counted.
+func TestLinksOfPasswordsAreLimited(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.signInViews = limit.NewWindow(2, time.Minute, s.DB.Now)
+	s.open()
+	for i, path := range []string{"/admin/reset/x", "/admin/invitation/x", "/admin/reset/x", "/admin/invitation/x"} {
+		got := s.stranger().Post(path, webtest.Form("password", "x"))
+		if limited := got.Code == http.StatusTooManyRequests && got.Header().Get("Retry-After") != ""; limited != (i >= 2) {
+			t.Errorf("attempt %d: %d", i+1, got.Code)
+		}
+	}
+}

@@ -88,6 +88,9 @@ func (p *Pages) passwordForm(c echo.Context, status int, form *page.Form, v view
 }
 
 func (p *Pages) reset(c echo.Context) error {
+	if err := p.countStranger(c); err != nil {
+		return err
+	}
 	form, err := page.Read(c)
 	if err != nil {
 		return err
@@ -134,6 +137,9 @@ func (p *Pages) invitationForm(c echo.Context, status int, form *page.Form) erro
 }
 
 func (p *Pages) acceptInvitation(c echo.Context) error {
+	if err := p.countStranger(c); err != nil {
+		return err
+	}
 	form, err := page.Read(c)
 	if err != nil {
 		return err

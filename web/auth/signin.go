@@ -20,13 +20,23 @@ func (p *Pages) showSignIn(c echo.Context) error {
 	if page.Person(c) != nil {
 		return p.Redirect(c, p.wanted(c.QueryParam("to"), page.Actor(c).Role))
 	}
-	if p.SignInViews != nil {
-		if v := p.SignInViews.Take(p.AddressKey(p.Address(c.Request()))); !v.Allowed {
-			c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(v.Wait.Seconds()))))
-			return echo.NewHTTPError(http.StatusTooManyRequests, "Too many requests from your network. Try again in a minute.")
-		}
+	if err := p.countStranger(c); err != nil {
+		return err
 	}
 	return p.signInForm(c, http.StatusOK, page.Blank(map[string]string{"to": c.QueryParam("to")}))
+}
+
+// countStranger counts what an address asks of pages that need no sign-in and read the database, or refuses it.
+func (p *Pages) countStranger(c echo.Context) error {
+	if p.SignInViews == nil {
+		return nil
+	}
+	v := p.SignInViews.Take(p.AddressKey(p.Address(c.Request())))
+	if v.Allowed {
+		return nil
+	}
+	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(v.Wait.Seconds()))))
+	return echo.NewHTTPError(http.StatusTooManyRequests, "Too many requests from your network. Try again in a minute.")
 }
 
 func (p *Pages) signInForm(c echo.Context, status int, form *page.Form) error {

@@ -42,3 +42,13 @@ func (p *Platform) routes() []route {
 }
 
 func pathID(c echo.Context) (int64, error) { return page.PathNumber(c, "id") }
+
+// OpenPosts lists the paths that take a POST without a sign-in.
+func OpenPosts() (paths []string) {
+	for _, r := range (&Platform{}).routes() {
+		if r.method == post && r.public {
+			paths = append(paths, r.path)
+		}
+	}
+	return paths
+}

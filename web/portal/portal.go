@@ -74,7 +74,21 @@ const requestTime = 15 * time.Second
 func New(c Config) http.Handler { return newWith(c, newDrawings()) }
 
 func newWith(c Config, d *drawings) http.Handler {
-	p := &Portal{Config: c, drawings: d}
+	e := (&Portal{Config: c, drawings: d}).router()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { e.ServeHTTP(w, page.AsMeant(r)) })
+}
+
+// OpenPosts lists the paths that take a POST. None needs a sign-in, so each has a budget.
+func OpenPosts() (paths []string) {
+	for _, r := range (&Portal{}).router().Routes() {
+		if r.Method == http.MethodPost {
+			paths = append(paths, r.Path)
+		}
+	}
+	return paths
+}
+
+func (p *Portal) router() *echo.Echo {
 	e := echo.New()
 	e.HTTPErrorHandler = p.showError
 	e.Use(security.Headers, page.Private, hidden, exceptStream(page.Compressed()), exceptStream(page.WithTimeout(requestTime)))
@@ -126,7 +140,7 @@ func newWith(c Config, d *drawings) http.Handler {
 	// From any site: mail programs post here without opening the page (RFC 8058).
 	e.POST("/unsubscribe/:token", page.WithRecord(p.findSubscriber, p.unsubscribe))
 	e.POST("/unsubscribe/weekly/:token", page.WithRecord(p.findReader, p.turnWeekly))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { e.ServeHTTP(w, page.AsMeant(r)) })
+	return e
 }
 
 // suspendedWords say that nothing can be changed at a suspended business. Customers can still see what they

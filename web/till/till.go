@@ -122,6 +122,16 @@ func (t *Till) routes() []route {
 	}
 }
 
+// OpenPosts lists the paths that take a POST without a sign-in.
+func OpenPosts() (paths []string) {
+	for _, r := range (&Till{}).routes() {
+		if r.method == post && r.public {
+			paths = append(paths, r.path)
+		}
+	}
+	return paths
+}
+
 // requireCashier returns the handler of a route, which requires a sign-in unless the route is public.
 func (t *Till) requireCashier(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
