@@ -218,7 +218,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	return render(c, status, views.CardPage(v))
 }
 
-// inactiveCard shows neither the name nor the balance of an inactive customer to whoever has the link.
+// inactiveCard shows neither the name nor the balance of an inactive customer to those who have the link.
 func (p *Portal) inactiveCard(c echo.Context, status int, d card) error {
 	v := views.Card{Frame: p.frame(d.front, "Card"), Code: views.Code{State: views.CodeRefused, Words: walkin.ErrInactive.Message}}
 	if page.IsFragment(c) {

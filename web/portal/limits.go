@@ -49,7 +49,7 @@ func tooMany(c echo.Context, form *page.Form, v limit.Verdict, from string) {
 }
 
 // mayChange counts a change of what a link turns on and off, or refuses it. The last change within a window is always
-// off: nobody is kept from unsubscribing.
+// off: unsubscribing is never refused.
 func (l Limits) mayChange(link string, on bool) error {
 	v := l.LinkChanges.Take(link)
 	if v.Allowed && on && v.Remaining == 0 {

@@ -71,7 +71,7 @@ func TestAReplacedCardLink(t *testing.T) {
 	}
 }
 
-// "Played through: a stranger joins with somebody's number and their own e-mail." What the stranger keeps (the link, the
+// "Played through: a stranger joins with another person's number and their own e-mail." What the stranger keeps (the link, the
 // form that made it) shows nothing once the staff have corrected the address, and the owner is never mailed to the stranger
 // by their own e-mail address.
 func TestAStrangerWhoJoinedWithANumber(t *testing.T) {
@@ -208,7 +208,7 @@ func TestACardShowsTwentyPINs(t *testing.T) {
 	}
 }
 
-// A link changes a subscription ten times an hour at most, the last time off: nobody is kept from unsubscribing.
+// A link changes a subscription ten times an hour at most, the last time off: unsubscribing is never refused.
 func TestALinkChangesTenTimes(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
