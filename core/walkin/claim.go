@@ -5,11 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"regexp"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"example.com/loyalty/core"
@@ -104,29 +101,6 @@ func (d Details) missing() core.Fields {
 	}
 	return fields
 }
-
-// maxVisitorName is the length of a whole name.
-const maxVisitorName = 50
-
-// VisitorName is the violation of a name that isn't made of what names of people are made of. Visitors are strangers, and
-// the business's staff read and its e-mails say what they typed. Staff and the API may write any name.
-var VisitorName = core.Violation{Rule: "visitor_name"}
-
-// isName reports whether a text has only letters, marks, spaces, hyphens, apostrophes and full stops, and no address of a
-// website: a full stop between two words ("evil.com").
-func isName(text string) bool {
-	for _, r := range text {
-		switch {
-		case unicode.IsLetter(r), unicode.IsMark(r), unicode.Is(unicode.Zs, r), unicode.Is(unicode.Join_Control, r),
-			strings.ContainsRune("-\u2010\u2011'\u2019\u00b4`.", r):
-		default:
-			return false
-		}
-	}
-	return !website.MatchString(text)
-}
-
-var website = regexp.MustCompile(`(?i)www\.|[\pL\pM]{2}\.[\pL\pM]{2}`)
 
 // Claimed is the result of a claim. It contains nothing about an existing customer, because the person who
 // typed the number may not be its owner.
