@@ -37,14 +37,15 @@ const issueSQL = `
 	on conflict do nothing
 	returning pin_hash, renewals`
 
-// Taking a PIN again gives its taker no more time.
+// Taking a PIN again gives its taker no more time, and ends no showing, which the first take has logged.
 const (
 	takeSQL = `
 	update loyalty.pin
 	set status = 'taken',
 		taken_by = @taker,
 		taken_at = coalesce(taken_at, @now),
-		complete_before = coalesce(complete_before, @complete_before)
+		complete_before = coalesce(complete_before, @complete_before),
+		renewals = case when status = 'open' then renewals else 0 end
 	where tenant_id = @tenant_id
 		and direction = @direction
 		and (status = 'open' and expires_at > @now or status = 'taken' and taken_by = @taker and complete_before > @now)`
@@ -52,11 +53,11 @@ const (
 	takeDigitsSQL = takeSQL + `
 		and pin_hash = any (@hashes::bytea[])
 		and status in ('open', 'taken')
-	returning id, customer_id, complete_before, case when taken_at = @now then renewals else 0 end as renewals`
+	returning id, customer_id, complete_before, renewals`
 
 	takeCodeSQL = takeSQL + `
 		and code_hash = any (@hashes::bytea[])
-	returning id, customer_id, complete_before, case when taken_at = @now then renewals else 0 end as renewals`
+	returning id, customer_id, complete_before, renewals`
 )
 
 const cancelSQL = `
