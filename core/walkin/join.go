@@ -75,7 +75,7 @@ func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) e
 }
 
 // ErrNoAddress refuses to mail a customer without an e-mail address.
-var ErrNoAddress = core.Refuse("", "This customer has no e-mail address.")
+var ErrNoAddress = &core.Error{Kind: core.KindRule, Message: "This customer has no e-mail address."}
 
 // SendCard mails a customer the link to their card, for staff. It fails with core.ErrNotFound, with ErrNoAddress, or with
 // a core.KindThrottled that says that nothing was sent.
