@@ -88,7 +88,7 @@ func newProduct(t *testing.T) *product {
 		Portal: portal.New(portal.Config{
 			Tenants: s.Tenants, Customers: s.Services.Customers, Coupons: s.Services.Coupons, Auth: signIns, Links: dbtest.Links(), Walkins: s.Walkins,
 			Sales: s.Sales, Rewards: s.Services.Rewards, Notifications: s.Notifications, Live: hub,
-			PerAddress: limit.NewWindow(1000, time.Minute, d.Now), AddressKey: host.LimitKey,
+			Limits: portal.NewLimits(d.Now, nil), AddressKey: host.LimitKey,
 			Names: names, Tenant: shared.Tenant, Address: shared.Address, Now: d.Now, Log: log,
 		}),
 		Platform: platform.New(kit(page.PlatformPath), platform.Services{
@@ -97,6 +97,7 @@ func newProduct(t *testing.T) *product {
 			Requests: []string{"GET /api/v1/customers"}, MailTrouble: quiet, LimitTrouble: quiet, Names: names,
 		}),
 		API:     http.NotFoundHandler(),
+		Gate:    web.NewGate(d.Size()),
 		Address: shared.Address,
 		Exists:  func(context.Context, string) (bool, error) { return true, nil },
 		Ready:   func(context.Context) (string, error) { return "", nil },

@@ -317,7 +317,7 @@ func tenantOf(metadata []byte) core.TenantID {
 }
 
 // owned are arguments that name a tenant. A handler acts for that tenant, so it is the job's: a tenant's transaction
-// queues no job for another one, and the database refuses it, too (migration 0154).
+// queues no job for another one, and the database refuses it, too (migration 0151).
 type owned interface{ ForTenant() core.TenantID }
 
 // ownerOf returns the tenant that arguments name; 0: none.

@@ -85,10 +85,6 @@ func (m *multipartForm) nextFile(name string) (*multipart.Part, error) {
 
 // uploadError is the page's error for a form that didn't arrive.
 func uploadError(err error) error {
-	var refusal *core.Error
-	if errors.As(err, &refusal) { // no place for it any more
-		return refusal
-	}
 	var tooLarge *http.MaxBytesError
 	var refusal *core.Error
 	switch {
