@@ -19,7 +19,6 @@ import (
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/location"
