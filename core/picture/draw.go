@@ -125,10 +125,10 @@ func upright(shown *image.RGBA, orientation int) *image.RGBA {
 	return turned
 }
 
-// Place is where a logo is drawn: in the middle of a white area, no larger than the room in it.
+// Place is where a logo is drawn: in the middle of a white area.
 type Place struct {
 	Width, Height int // of the area, in pixels
-	RoomX, RoomY  int // of the room
+	MaxX, MaxY    int // of the drawing
 }
 
 // OnWhite draws the picture into each of these places, and returns them as PNGs.
@@ -145,9 +145,9 @@ func (p *Picture) OnWhite(ctx context.Context, t core.TenantID, places []Place) 
 	size := original.Bounds().Size()
 	drawn := make([][]byte, len(places))
 	for i, place := range places {
-		width, height := place.RoomX, max(1, place.RoomX*size.Y/size.X)
-		if height > place.RoomY {
-			width, height = max(1, place.RoomY*size.X/size.Y), place.RoomY
+		width, height := place.MaxX, max(1, place.MaxX*size.Y/size.X)
+		if height > place.MaxY {
+			width, height = max(1, place.MaxY*size.X/size.Y), place.MaxY
 		}
 		area := image.NewRGBA(image.Rect(0, 0, place.Width, place.Height))
 		draw.Draw(area, area.Bounds(), image.White, image.Point{}, draw.Src)

@@ -205,7 +205,7 @@ func TestPicturesAreBounded(t *testing.T) {
 func TestDrawnOnWhite(t *testing.T) {
 	t.Parallel()
 	p, _ := read(t, asPNG(t, filled(image.Pt(100, 50), plain(color.Black))), 1024)
-	files, err := p.OnWhite(t.Context(), 1, []picture.Place{{Width: 60, Height: 60, RoomX: 40, RoomY: 40}, {Width: 30, Height: 10, RoomX: 30, RoomY: 10}})
+	files, err := p.OnWhite(t.Context(), 1, []picture.Place{{Width: 60, Height: 60, MaxX: 40, MaxY: 40}, {Width: 30, Height: 10, MaxX: 30, MaxY: 10}})
 	if err != nil || len(files) != 2 {
 		t.Fatal(files, err)
 	}

@@ -57,10 +57,10 @@ func draw(ctx context.Context, by core.Actor, p *picture.Picture) (*logo, error)
 	root := math.Sqrt(float64(shape))
 	width, height := int(mailSide*root), int(mailSide/root)
 	names := []string{mailLogo}
-	places := []picture.Place{{Width: width, Height: height, RoomX: width, RoomY: height}}
+	places := []picture.Place{{Width: width, Height: height, MaxX: width, MaxY: height}}
 	for _, side := range IconSides {
 		names = append(names, iconName(side))
-		places = append(places, picture.Place{Width: side, Height: side, RoomX: side * 7 / 10, RoomY: side * 7 / 10})
+		places = append(places, picture.Place{Width: side, Height: side, MaxX: side * 7 / 10, MaxY: side * 7 / 10})
 	}
 	drawn, err := p.OnWhite(ctx, by.Tenant.ID, places)
 	return &logo{p, names, drawn}, err

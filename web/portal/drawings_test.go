@@ -58,7 +58,7 @@ func TestADrawingIsMadeOnce(t *testing.T) {
 		if _, err := d.get(t.Context(), 2, "card", draw); err != nil || drawn.Load() != 6 {
 			t.Errorf("another business has the card: %v", err)
 		}
-		// What is larger than the room isn't kept, and drops nothing for good.
+		// What is larger than all that may be kept isn't, and drops nothing for good.
 		if _, err := d.get(t.Context(), 1, "huge", func() (drawing, error) { return drawing{bytes: make([]byte, 5000)}, nil }); err != nil || d.used > d.room || d.used < 0 {
 			t.Errorf("%d bytes are kept: %v", d.used, err)
 		}
