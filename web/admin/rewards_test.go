@@ -312,7 +312,7 @@ func TestRewardPictureAndCost(t *testing.T) {
 	if !strings.Contains(shown.Text("main"), "€ 6.50") || !strings.HasPrefix(address, path+"/picture/") {
 		t.Fatalf("the reward: %q, its picture %q", shown.Text("main"), address)
 	}
-	if a := s.cashier.Ask(http.MethodGet, address); a.Code != http.StatusOK || a.Header().Get("Content-Type") != "image/jpeg" || !strings.Contains(a.Header().Get("Content-Security-Policy"), "sandbox") {
+	if a := s.cashier.Ask(http.MethodGet, address); a.Code != http.StatusOK || a.Header().Get("Content-Type") != "image/png" || !strings.Contains(a.Header().Get("Content-Security-Policy"), "sandbox") {
 		t.Errorf("%s = %d %v", address, a.Code, a.Header())
 	}
 	if a := newShop(t).signedIn(core.Owner).Ask(http.MethodGet, address); a.Code != http.StatusNotFound {
