@@ -64,13 +64,14 @@ func TestAuditLog(t *testing.T) {
 		sentence("reward.edit", "{who}", "Till 2", "{name}", "Espresso"),
 		sentence("redemption.fulfil", "{who}", "A owner", "{name}", "Espresso", "{customer}", "Anna <b> Lindqvist"),
 		sentence("transaction.void", "{who}", "A owner", "{customer}", "Anna <b> Lindqvist", "{sale}", "€ 24.50 sale"),
+		sentence("customer.replace_link", "{who}", "Maja <i> Sund", "{name}", "Anna <b> Lindqvist"),
 		sentence("customer.edit", "{who}", "Maja <i> Sund", "{name}", "Anna <b> Lindqvist"),
 		sentence("customer.create", "{who}", "A owner", "{name}", "Anna <b> Lindqvist"),
 	}))
 	wants(t, "links", shown.Links(".audit-words a"), []string{
 		"/admin/settings/tokens", "/admin/types/987654321",
 		"/admin/rewards/" + m.espresso.String(), "/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(), "/admin/transactions/" + sale.String(),
-		"/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(),
+		"/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(),
 	})
 	changes := func(row int) []string {
 		return shown.Find(".audit-row").Eq(row - 1).Find("tr").Map(func(_ int, tr *goquery.Selection) string { return webtest.Text(tr) })
@@ -79,9 +80,9 @@ func TestAuditLog(t *testing.T) {
 	wants(t, "a new record", changes(3), []string{"Field Value", "Abilities a, b", "Expires at 9 Jun 2026, 00:30"})
 	wants(t, "money", changes(4), []string{"Field Before After", "Min spend € 5.00 € 1,234.50"})
 	wants(t, "yes and no", changes(6), []string{"Field Before After", "Active yes no", "Stock 5 – nothing"})
-	wants(t, "no old value", changes(9), []string{"Field Value", "E-mail anna@example.com"})
+	wants(t, "no old value", changes(10), []string{"Field Value", "E-mail anna@example.com"})
 	row := func(n int) *goquery.Selection { return shown.Find(".audit-row").Eq(n - 1) }
-	if got := webtest.Text(row(9).Find(".audit-when, .audit-facts dd:first-of-type")); !strings.HasPrefix(got, "09:00 192.0.2.7") {
+	if got := webtest.Text(row(10).Find(".audit-when, .audit-facts dd:first-of-type")); !strings.HasPrefix(got, "09:00 192.0.2.7") {
 		t.Errorf("time and address = %q", got)
 	}
 	if got := webtest.Text(row(8).Find(".audit-when")); got != "23:30" {
@@ -90,7 +91,7 @@ func TestAuditLog(t *testing.T) {
 	if got := shown.Texts(".day-band"); !slices.Contains(got, "Wed 3 Jun") || got[0] != "Tue 9 Jun" {
 		t.Errorf("days = %q", got)
 	}
-	if got := webtest.Text(row(9).Find("code")); got != "01JXREQUEST" || webtest.Text(row(6).Find(".audit-by")) != "by API token" {
+	if got := webtest.Text(row(10).Find("code")); got != "01JXREQUEST" || webtest.Text(row(6).Find(".audit-by")) != "by API token" {
 		t.Errorf("request = %q, %q", got, webtest.Text(row(6)))
 	}
 	if shown.Find(".audit i, .audit b").Length() > 0 {

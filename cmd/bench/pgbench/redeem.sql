@@ -23,6 +23,11 @@ left join buyer c on true
 left join loyalty.account a on a.tenant_id = :tenant and a.customer_id = c.id;
 \endpipeline
 \startpipeline
+update loyalty.customer
+set unchecked_since = null
+where tenant_id = :tenant
+	and id = bench.customer(:n)
+	and unchecked_since is not null;
 insert into loyalty.redemption (tenant_id, id, customer_id, reward_id, points_spent, stamps_spent, took_stock,
 	actor_kind, actor_id, actor_name, created_at)
 values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), bench.reward(), 1, 0, false, 'token', :token, 'all', now());

@@ -15,6 +15,11 @@ where v.tenant_id = :tenant
 for key share of k;
 \endpipeline
 \startpipeline
+update loyalty.customer
+set unchecked_since = null
+where tenant_id = :tenant
+	and id = bench.customer(:n)
+	and unchecked_since is not null;
 with c as (
 	update loyalty.coupon
 	set redemptions_count = redemptions_count + 1
