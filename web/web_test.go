@@ -446,7 +446,7 @@ func TestAClientThatLeftIs499(t *testing.T) {
 		d.Exists = func(ctx context.Context, _ string) (bool, error) { return false, ctx.Err() }
 		tenants := echo.New()
 		tenants.HTTPErrorHandler = func(err error, c echo.Context) {
-			page.AnswerError(c, d.Config.Log, func() error { return err })
+			page.AnswerError(c, d.Log, func() error { return err })
 		}
 		tenants.GET("/*", func(c echo.Context) error { return c.Request().Context().Err() }, page.Compressed())
 		d.Tenants = tenants

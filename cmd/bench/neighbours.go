@@ -49,7 +49,7 @@ func (b *bench) measureNeighbours(ctx context.Context) {
 		}
 	}
 	if b.row == "" || b.row == "busy" {
-		measured := append(served, scenario{name: "resets", rate: 1, goals: limits(resetLimit), steps: func(ctx context.Context) (*fasthttp.Request, error) {
+		measured := append(slices.Clone(served), scenario{name: "resets", rate: 1, goals: limits(resetLimit), steps: func(ctx context.Context) (*fasthttp.Request, error) {
 			return b.reset(ctx, fmt.Sprintf("reset%d@%d.example", resets.Add(1), b.business.ID))
 		}})
 		printTable("a business alone", b.together(ctx, measured...))

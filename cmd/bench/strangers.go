@@ -148,7 +148,7 @@ func openStreams(ctx context.Context, processes []*server, visitor browser, card
 			return 0, err
 		}
 		r.Header.Set("X-Forwarded-For", strangerAddress)
-		got, err := clients[on].Do(r)
+		got, err := clients[on].Do(r) //nolint:bodyclose // closed when the flood ends
 		if err != nil {
 			return 0, err
 		}

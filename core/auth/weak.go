@@ -107,7 +107,7 @@ func wordsOf(about []string) (w easyWords) {
 	for _, text := range append(about, "loyalty") {
 		local, domain, isAddress := cutLast(text, "@")
 		if !isAddress {
-			local, domain = "", ""
+			local = ""
 			if strings.ContainsAny(text, " ") || !strings.Contains(text, ".") {
 				w.addName(text)
 				continue

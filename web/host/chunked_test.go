@@ -41,11 +41,16 @@ func TestAChunkedRequestEndsItsConnection(t *testing.T) {
 			t.Fatalf("%q: %v", request, err)
 		}
 		body, _ := io.ReadAll(first.Body)
+		_ = first.Body.Close()
 		if path := strings.Fields(request)[1]; !strings.HasPrefix(string(body), path) {
 			t.Errorf("%q: %d %s", request, first.StatusCode, body)
 		}
-		if _, err := http.ReadResponse(from, nil); (err != nil) != ends {
+		second, err := http.ReadResponse(from, nil)
+		if (err != nil) != ends {
 			t.Errorf("%q: after it %v, want it ended: %t", request, err, ends)
+		}
+		if err == nil {
+			_ = second.Body.Close()
 		}
 	}
 }
