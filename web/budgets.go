@@ -25,7 +25,7 @@ var Budgets = []Budget{
 	{[]string{"/w", "/w/:code"}, "wrong PINs and codes", "browser, address and business", "10, 10 and 50 PINs, 60 codes of an address in 5 minutes", refusedForm, "`TestGuessingIsLimited`"},
 	{[]string{"/w/claim"}, "refused attempts to collect a sale", "browser and address", "10 and 40 in 10 minutes", refusedForm, "`TestARefusalDoesNotTellWhetherANumberIsKnown`"},
 	{[]string{"/w/claimed"}, "e-mails after a sale was collected", "customer, mailbox, domain and business", "3, 3, 60 and 60 an hour, with the others", "the same page, and nothing is mailed", "`TestMailsOfJoinsAreBounded`"},
-	{[]string{"/unsubscribe/:token", "/unsubscribe/weekly/:token"}, "changes by a link that unsubscribes", "link", "10 an hour, the last one always off", refused, "`TestALinkChangesTenTimes`"},
+	{[]string{"/unsubscribe/:token", "/unsubscribe/weekly/:token"}, "changes by a link that unsubscribes", "link", "10 an hour, the last one always off", refused, "`TestALinkChangesTenTimes`, `TestAWeeklyLinkChangesTenTimes`"},
 	{[]string{"/admin/sign-in", "/platform/sign-in"}, "failed sign-ins", "account and address, address, account", "10 and 50 in 15 minutes, 100 an hour", refusedForm, "`TestTooManySignIns`, `TestStrangersLockNoOneOut`"},
 	{[]string{"/admin/sign-in/code", "/platform/sign-in/code"}, "wrong authentication codes", "account and address, address, account", "5 and 50 in 15 minutes, 20 an hour", refusedForm, "`TestStrangersLockNoOneOut`"},
 	{[]string{"/admin/forgot"}, "requested resets", "account and address, address, account", "3 and 20 an hour, 10 an hour", refusedForm, "`TestForgottenPasswordIsThrottled`"},
