@@ -51,3 +51,19 @@ func (a Actor) EvenSuspended() Actor {
 	a.NeedsActive = false
 	return a
 }
+
+// SeesTokens reports whether an actor may know the names of API tokens: those who manage them, and the platform.
+func (a Actor) SeesTokens() bool {
+	return a.Role == Owner || a.Role == SuperAdmin || a.Kind == BySystem
+}
+
+// NameOf returns the name of what acted, as another actor may know it.
+func (a Actor) NameOf(kind ActorKind, name string) string {
+	if kind == ByToken && !a.SeesTokens() {
+		return UnnamedToken
+	}
+	return name
+}
+
+// UnnamedToken is what a token is called where its name isn't told.
+const UnnamedToken = "API token"

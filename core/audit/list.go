@@ -55,7 +55,12 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err != nil {
 		return core.List[Line]{}, err
 	}
-	return db.ListPage(ctx, s.db, by, list, args, p, Line.position)
+	found, err := db.ListPage(ctx, s.db, by, list, args, p, Line.position)
+	for i, l := range found.Items {
+		kind, _, _ := strings.Cut(l.Actor, ":")
+		found.Items[i].ActorName = by.NameOf(core.ActorKind(kind), l.ActorName)
+	}
+	return found, err
 }
 
 func (l Line) position() core.Cursor { return core.Cursor{At: l.At, ID: l.ID} }
@@ -195,7 +200,7 @@ func (s *Service) People(ctx context.Context, by core.Actor) ([]Person, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Person](ctx, s.db, by, peopleSQL, db.Args{"tokens": by.Require(core.Owner) == nil})
+	return db.ReadAll[Person](ctx, s.db, by, peopleSQL, db.Args{"tokens": by.SeesTokens()})
 }
 
 const peopleSQL = `

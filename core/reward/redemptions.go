@@ -70,6 +70,8 @@ type RedemptionDetail struct {
 func (s *Service) RedemptionDetail(ctx context.Context, by core.Actor, id core.ID) (RedemptionDetail, error) {
 	var d RedemptionDetail
 	err := db.ReadTogether(ctx, s.db, by,
-		db.OneInto(&d, redemptionDetailSQL, db.Args{"id": id, "subject_id": id.String()}), ledger.ReadPosted(&d.Entries, id))
+		db.OneInto(&d, redemptionDetailSQL, db.Args{
+			"id": id, "subject_id": id.String(), "sees_tokens": by.SeesTokens(), "unnamed_token": core.UnnamedToken,
+		}), ledger.ReadPosted(&d.Entries, id))
 	return d, err
 }

@@ -337,7 +337,7 @@ const redemptionDetailSQL = `
 		d.void_reason, p.name as location_name, l.actor_name as ended_by_name` + withNames + `
 	left join loyalty.location p on p.tenant_id = d.tenant_id and p.id = d.location_id
 	left join lateral (
-		select actor_name
+		select case when actor_kind = 'token' and not @sees_tokens then @unnamed_token else actor_name end as actor_name
 		from loyalty.audit_entry
 		where tenant_id = @tenant_id
 			and subject_kind = 'redemption'

@@ -147,6 +147,7 @@ func (s *Service) Detail(ctx context.Context, by core.Actor, id core.ID) (Detail
 	args := db.Args{"id": id, "subject_id": id.String()}
 	AddVoidArgs(by, s.db.Now(), args)
 	var d Detail
+	args["sees_tokens"], args["unnamed_token"] = by.SeesTokens(), core.UnnamedToken
 	err := db.ReadTogether(ctx, s.db, by, db.OneInto(&d, detailSQL, args), ledger.ReadPosted(&d.Entries, id))
 	return d, err
 }

@@ -36,7 +36,7 @@ func (a *Admin) activityView(by core.Actor, feed report.Feed) views.Activity {
 		if days[date] == nil {
 			days[date] = &activityDay{date: date, view: views.ActivityDay{Label: page.Day(e.At, now, zone)}}
 		}
-		days[date].add(e, by.Tenant)
+		days[date].add(e, by)
 	}
 	for _, date := range slices.Backward(slices.Sorted(maps.Keys(days))) {
 		days[date].fold(by.Tenant)
@@ -58,7 +58,7 @@ type activityDay struct {
 }
 
 // add lists an event. Ordinary ones are listed up to their limit, if the day's sum counts the others.
-func (d *activityDay) add(e report.Event, t core.Tenant) {
+func (d *activityDay) add(e report.Event, by core.Actor) {
 	switch {
 	case e.Kind == report.Sold && d.summed:
 		if d.sales == ordinaryRows {
@@ -72,7 +72,7 @@ func (d *activityDay) add(e report.Event, t core.Tenant) {
 		}
 		d.joined++
 	}
-	d.view.Rows = append(d.view.Rows, eventRow(e, t))
+	d.view.Rows = append(d.view.Rows, eventRow(e, by))
 }
 
 // fold adds the day's total, and a row each for the sales and the new customers that aren't listed.
@@ -108,7 +108,8 @@ func (d *activityDay) fold(t core.Tenant) {
 	}
 }
 
-func eventRow(e report.Event, t core.Tenant) views.ActivityRow {
+func eventRow(e report.Event, by core.Actor) views.ActivityRow {
+	t := by.Tenant
 	row := views.ActivityRow{
 		ID: "event-" + string(e.Kind) + "-" + e.ID.String(), Path: customerPath(e.CustomerID), Name: fullName(e.FirstName, e.LastName),
 		At: e.At.UTC().Format(time.RFC3339), Clock: page.Clock(e.At, t.TimeZone), Time: page.Time(e.At, t.TimeZone),
@@ -118,20 +119,20 @@ func eventRow(e report.Event, t core.Tenant) views.ActivityRow {
 	case report.Sold:
 		row.Icon, row.Words = "receipt", page.Money(*e.SpendCents, t.Currency)
 	case report.SaleVoided:
-		row.Icon, row.Words = "receipt-refund", "Sale of "+page.Money(*e.SpendCents, t.Currency)+" voided"+doneBy(e)
+		row.Icon, row.Words = "receipt-refund", "Sale of "+page.Money(*e.SpendCents, t.Currency)+" voided"+doneBy(by, e)
 	case report.Redeemed:
 		row.Icon, row.Words = "gift", orZero(e.About)
 	case report.RedemptionVoided:
-		row.Icon, row.Words = "gift", orZero(e.About)+" voided"+doneBy(e)
+		row.Icon, row.Words = "gift", orZero(e.About)+" voided"+doneBy(by, e)
 	case report.VoucherRedeemed:
 		row.Icon, row.Words = "ticket", "Voucher: "+orZero(e.About)
 	case report.Joined:
 		row.Icon, row.Words, row.Moved = "user-plus", "Joined", "New"
 	case report.Adjusted:
-		row.Icon, row.Words = "adjustments", "Adjusted"+doneBy(e)
+		row.Icon, row.Words = "adjustments", "Adjusted"+doneBy(by, e)
 	case report.Imported:
 		row.Icon, row.Path, row.Moved = "file-import", importPath(e.ID), ""
-		row.Name, row.Words = importedInWords(e), orZero(e.About)+doneBy(e)
+		row.Name, row.Words = importedInWords(e), orZero(e.About)+doneBy(by, e)
 	}
 	return row
 }
@@ -166,11 +167,11 @@ func movedInWords(points, stamps int64) (string, ui.Trend) {
 	return words, ui.Level
 }
 
-func doneBy(e report.Event) string {
+func doneBy(by core.Actor, e report.Event) string {
 	if e.ActorName == nil || *e.ActorName == "" {
 		return ""
 	}
-	return " by " + *e.ActorName
+	return " by " + by.NameOf(orZero(e.ActorKind), *e.ActorName)
 }
 
 // fullName is a customer's name. An erased customer's first and last name are both "Erased".

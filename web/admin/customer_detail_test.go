@@ -65,7 +65,7 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	shown := s.signedIn(core.Cashier).Get(s.path())
+	shown := s.signedIn(core.Owner).Get(s.path())
 	want := []struct{ cause, note, amount, after string }{
 		{"Balance adjusted", "“Taken” · API token “Web <i>shop”", "−1 stamp", "0"},
 		{"Balance adjusted", "“A stamp”", "+1 stamp", "1"},

@@ -220,7 +220,7 @@ func (a *Admin) showMerged(c echo.Context) error {
 		return err
 	}
 	v.Name = mergedName(m)
-	v.Words = "Merged on " + page.Time(m.MergedAt, by.Tenant.TimeZone) + " by " + actorLabel(m.ActorKind, m.ActorName) + "."
+	v.Words = "Merged on " + page.Time(m.MergedAt, by.Tenant.TimeZone) + " by " + actorLabel(by, m.ActorKind, m.ActorName) + "."
 	for _, one := range all {
 		v.Others = append(v.Others, ui.Pair{Name: mergedName(one), Value: page.WithQuery(path, "merged", one.ID.String())})
 	}

@@ -149,14 +149,17 @@ func timelineEntry(by core.Actor, of core.ID, e customer.Entry) views.TimelineEn
 			notes = append(notes, *name)
 		}
 	}
-	v.Note = strings.Join(append(notes, actorLabel(e.ActorKind, e.ActorName)), " · ")
+	v.Note = strings.Join(append(notes, actorLabel(by, e.ActorKind, e.ActorName)), " · ")
 	return v
 }
 
 // actorLabel names an actor, with their kind where the name alone doesn't tell it.
-func actorLabel(kind core.ActorKind, name string) string {
+func actorLabel(by core.Actor, kind core.ActorKind, name string) string {
 	switch kind {
 	case core.ByToken:
+		if !by.SeesTokens() {
+			return core.UnnamedToken
+		}
 		return "API token “" + name + "”"
 	case core.ByAdmin:
 		return name + " (platform)"

@@ -153,7 +153,7 @@ func (a *Admin) exportTransactions(c echo.Context) (exportFile, error) {
 		return a.Transactions.Export(ctx, by, filter, func(t transaction.Named) error {
 			return row(t.ID.String(), t.CreatedAt.In(zone), customerLabel(t.CustomerName), t.CustomerID.String(),
 				t.TypeName, page.MoneyCell{Cents: t.SpendAmountCents, Currency: currency}, orZero(t.PointsAwarded), orZero(t.StampsAwarded),
-				string(t.Status), localTime(t.VoidedAt, zone), sources[t.Source], orZero(t.LocationName), orZero(t.ExternalReference), t.ActorName)
+				string(t.Status), localTime(t.VoidedAt, zone), sources[t.Source], orZero(t.LocationName), orZero(t.ExternalReference), by.NameOf(t.ActorKind, t.ActorName))
 		})
 	}}, nil
 }
@@ -180,7 +180,7 @@ func (a *Admin) exportRedemptions(c echo.Context) (exportFile, error) {
 		return a.Rewards.ExportRedemptions(ctx, by, filter, func(r reward.NamedRedemption) error {
 			return row(r.ID.String(), r.CreatedAt.In(zone), customerLabel(r.CustomerName), r.CustomerID.String(),
 				r.RewardName, r.PointsSpent, r.StampsSpent, orZero(r.CouponName),
-				string(r.Status), localTime(r.FulfilledAt, zone), localTime(r.VoidedAt, zone), r.ActorName)
+				string(r.Status), localTime(r.FulfilledAt, zone), localTime(r.VoidedAt, zone), by.NameOf(r.ActorKind, r.ActorName))
 		})
 	}}, nil
 }

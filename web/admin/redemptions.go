@@ -147,7 +147,7 @@ func (a *Admin) redemptionRow(by core.Actor, n reward.NamedRedemption) views.Red
 	row := views.RedemptionRow{
 		Path: redemptionPath(n.ID), Reward: n.RewardName, Cost: redemptionCost(n),
 		Customer: customerLabel(n.CustomerName), CustomerPath: customerPath(n.CustomerID),
-		When: page.Moment(n.CreatedAt, now, zone), By: n.ActorName, Status: redemptionStatus[n.Status],
+		When: page.Moment(n.CreatedAt, now, zone), By: by.NameOf(n.ActorKind, n.ActorName), Status: redemptionStatus[n.Status],
 	}
 	switch n.Status {
 	case reward.Fulfilled:
@@ -209,7 +209,7 @@ func (a *Admin) showRedemption(c echo.Context) error {
 	v := views.RedemptionDetail{
 		Frame: a.frame(c, "Redemption "+page.On(d.CreatedAt, a.Now(), by.Tenant.TimeZone), redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath}),
 		Row:   row, RewardPath: rewardPath(d.RewardID),
-		Facts: []ui.Pair{{Name: "Redeemed", Value: page.Time(d.CreatedAt, by.Tenant.TimeZone)}, {Name: "Redeemed by", Value: d.ActorName}},
+		Facts: []ui.Pair{{Name: "Redeemed", Value: page.Time(d.CreatedAt, by.Tenant.TimeZone)}, {Name: "Redeemed by", Value: by.NameOf(d.ActorKind, d.ActorName)}},
 	}
 	if d.EndedByName != nil {
 		ended := "Fulfilled"

@@ -161,11 +161,14 @@ func (a *Admin) staffReport(c echo.Context) error {
 				Cells:  []string{page.Number(p.TransactionsCount), averageSale(p.Sales, by.Tenant.Currency), page.Number(p.VoidedCount), page.Number(p.RedemptionsCount)}[:len(v.Columns)],
 				Change: changeOf(p.SpendTotalCents, p.PreviousSpendCents),
 			}
+			if made.Kind == name { // a token, for those to whom its name isn't told
+				made.Kind = ""
+			}
 			made.Bar, made.Share = share(p.SpendTotalCents, r.Total.SpendTotalCents)
 			return made
 		}
 		for _, p := range r.Rows {
-			v.Rows = append(v.Rows, row(p.Name, p))
+			v.Rows = append(v.Rows, row(by.NameOf(p.ActorKind, p.Name), p))
 		}
 		v.Total = row(v.All, r.Total)
 	})
@@ -190,7 +193,7 @@ func (a *Admin) staffCSV(c echo.Context) error {
 	return a.CSV(c, fileName("staff", fromTo(r.From, r.To)), header, func(row func(...any) error) error {
 		for _, p := range r.Rows {
 			cells := []any{
-				p.Name, string(p.ActorKind), p.TransactionsCount, p.VoidedCount, page.Amount(p.SpendTotalCents, currency), p.PointsAwarded, p.StampsAwarded,
+				page.Actor(c).NameOf(p.ActorKind, p.Name), string(p.ActorKind), p.TransactionsCount, p.VoidedCount, page.Amount(p.SpendTotalCents, currency), p.PointsAwarded, p.StampsAwarded,
 				p.RedemptionsCount,
 			}[:figures]
 			if err := row(comparedCells(r.Against, cells, page.Amount(p.PreviousSpendCents, currency))...); err != nil {

@@ -165,7 +165,7 @@ func (a *Admin) transactionRow(by core.Actor, sale transaction.Named) views.Tran
 		Path: transactionPath(sale.ID), When: page.Moment(sale.CreatedAt, a.Now(), by.Tenant.TimeZone),
 		Customer: customerLabel(sale.CustomerName), CustomerPath: customerPath(sale.CustomerID), Type: sale.TypeName,
 		Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: awardInWords(sale.Transaction),
-		Where: sources[sale.Source] + ", " + sale.ActorName, Voided: sale.Status == transaction.Voided, Location: orZero(sale.LocationName),
+		Where: sources[sale.Source] + ", " + by.NameOf(sale.ActorKind, sale.ActorName), Voided: sale.Status == transaction.Voided, Location: orZero(sale.LocationName),
 	}
 	if sale.Voidable {
 		row.VoidPath = row.Path + "/void"

@@ -168,7 +168,7 @@ func AuditEntry(l audit.Line, t core.Tenant, now time.Time, fill func(blank stri
 	if noun, known := AuditNouns[l.Subject]; known {
 		e.Icon = noun.Icon
 	}
-	if kind, _, _ := strings.Cut(l.Actor, ":"); kind == string(core.ByToken) {
+	if kind, _, _ := strings.Cut(l.Actor, ":"); kind == string(core.ByToken) && l.ActorName != core.UnnamedToken {
 		e.By = "by API token"
 	} else if kind == string(core.ByAdmin) {
 		e.By = "by the platform"
