@@ -23,7 +23,10 @@ import (
 // business whose tills and customers share an address doesn't notice.
 const (
 	placesPerAddress = 16
-	placesPerTenant  = 24 // for its staff, and as many for its customers
+	// addressPace keeps a place of an address for at least so long, and then for as long as a longer page took.
+	// Requests that each take milliseconds would otherwise keep all cores busy, one after the other.
+	addressPace     = 100 * time.Millisecond
+	placesPerTenant = 24 // for its staff, and as many for its customers
 	// placesPerConnection is for each connection to the database, which core/db divides. It is more than one
 	// because pages are also computed.
 	placesPerConnection = 4
@@ -46,7 +49,7 @@ func NewGate(connections int) *Gate {
 	most := placesPerConnection * connections
 	return &Gate{
 		open:      limit.NewLines[string](openPerAddress),
-		addresses: limit.NewKeyedGate[string](4*most, placesPerAddress, gatePatience, portal.BusyMessage),
+		addresses: limit.NewKeyedGate[string](4*most, placesPerAddress, gatePatience, portal.BusyMessage).Paced(addressPace).Resting(),
 		tenants:   limit.NewKeyedGate[string](most, placesPerTenant, gatePatience, portal.BusyMessage),
 	}
 }

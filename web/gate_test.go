@@ -131,6 +131,37 @@ func TestAnAddressHasItsPlaces(t *testing.T) {
 	}
 }
 
+// However short their pages are, requests of one address leave time for others: 160 a second are answered, and
+// after them an address that sends few isn't held up.
+func TestAnAddressIsPaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrowd(t)
+		close(c.release) // nothing takes time
+		var requests []sent
+		for range 500 {
+			requests = append(requests, c.send(t, shop+"/card/hush", "203.0.113.7:1", nil))
+		}
+		for second, want := range []int{16, 176, 336} {
+			answered := 0
+			for _, r := range requests {
+				if r.done.Load() {
+					answered++
+				}
+			}
+			if answered != want {
+				t.Errorf("%d are answered after %d s, want %d", answered, second, want)
+			}
+			if !c.send(t, shop+"/card/hush", "198.51.100.1:1", nil).done.Load() {
+				t.Error("another address waits")
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		c.answered.Wait()
+	})
+}
+
 // Requests of any number of addresses to one business leave places for others, and those for its customers' pages
 // for its own till and panel.
 func TestATenantHasItsPlaces(t *testing.T) {
@@ -167,6 +198,7 @@ func TestAClientThatLeavesWaitsNoLonger(t *testing.T) {
 			r.leave()
 		}
 		requests[0].leave()
+		time.Sleep(time.Second) // until its place is free
 		synctest.Wait()
 		if n := c.working.Load(); n != 16 || requests[39].done.Load() {
 			t.Errorf("%d are worked on, want 16 with the last one", n)
@@ -205,6 +237,7 @@ func TestWaitingHoldsNoPlace(t *testing.T) {
 			c.send(t, shop+"/admin/reports", "203.0.113.7:1", nil)
 			c.send(t, shop+"/till/stream", "203.0.113.7:1", nil)
 		}
+		time.Sleep(3 * time.Second) // at the pace of an address
 		c.send(t, shop+"/card/hush", "203.0.113.7:1", nil)
 		if n := c.working.Load(); n != 1 {
 			t.Error("a card waits for slow requests")

@@ -52,16 +52,15 @@ func newRequest(method, url string) *fasthttp.Request {
 	return r
 }
 
-// get returns the request of a page. Visitors are limited by address, so each has its own.
+// get returns the request of a page. People are limited by address, so each request has its own.
 func (v browser) get(path string) *fasthttp.Request {
 	r := newRequest(fasthttp.MethodGet, v.origin+path)
 	r.Header.Set("Accept-Encoding", compressed)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	if v.cookie != "" {
 		r.Header.Set("Cookie", v.cookie)
-	} else {
-		r.Header.Set("X-Forwarded-For", fmt.Sprintf("10.%d.%d.%d", rand.IntN(256), rand.IntN(256), rand.IntN(256)))
 	}
+	r.Header.Set("X-Forwarded-For", fmt.Sprintf("10.%d.%d.%d", rand.IntN(256), rand.IntN(256), rand.IntN(256)))
 	return r
 }
 

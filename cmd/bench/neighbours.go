@@ -59,6 +59,7 @@ func (b *bench) measureNeighbours(ctx context.Context) {
 	second.start(ctx)
 	defer second.stop()
 	processes := []*server{b.product, second}
+	printTable("a business alone", b.together(ctx, served...))
 	for _, f := range b.floods(ctx, other, processes) {
 		if b.row != "" && b.row != "floods" && b.row != f.name {
 			continue

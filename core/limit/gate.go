@@ -21,6 +21,7 @@ type KeyedGate[K comparable] struct {
 	wait  time.Duration
 	busy  string
 	rests bool
+	pace  time.Duration // from when a place is taken until it is free again, at least
 }
 
 const (
@@ -46,6 +47,13 @@ func (g *KeyedGate[K]) Resting() *KeyedGate[K] {
 	return g
 }
 
+// Paced makes a place of a key free again no earlier than pace after it was taken. However short the work is, callers
+// with one key then leave time for others, who would otherwise wait for a core.
+func (g *KeyedGate[K]) Paced(pace time.Duration) *KeyedGate[K] {
+	g.pace = pace
+	return g
+}
+
 // Enter waits for a place and returns the function that gives it back. Callers with one key enter in
 // the order in which they came, and so do keys. After too long a wait the error is of
 // core.KindUnavailable and says when to try again. The caller's own place (WithPlace) ends.
@@ -66,8 +74,13 @@ func (g *KeyedGate[K]) Enter(ctx context.Context, key K) (leave func(), err erro
 	entered := time.Now() //nolint:forbidigo // measures the use; not stored
 	return func() {
 		g.all.Release(1)
-		if used := time.Since(entered); g.rests && used > shortUse {
-			time.AfterFunc(min(used, longestRest), free)
+		used := time.Since(entered)
+		rest := g.pace - used
+		if g.rests && used > shortUse {
+			rest = max(rest, min(used, longestRest))
+		}
+		if rest > 0 {
+			time.AfterFunc(rest, free)
 			return
 		}
 		free()

@@ -143,3 +143,37 @@ func TestATenantsPlaceRests(t *testing.T) {
 		}
 	})
 }
+
+// With Paced, a place of a key is free again after the pace at the earliest, which a longer use includes. Others don't
+// wait.
+func TestAPlaceIsPaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewKeyedGate[string](4, 2, 2*time.Second, busyNow).Paced(100 * time.Millisecond)
+		use := func(key string, takes, want time.Duration) {
+			t.Helper()
+			asked := time.Now()
+			leave, err := g.Enter(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(asked); waited != want {
+				t.Errorf("%s waited %s, want %s", key, waited, want)
+			}
+			time.Sleep(takes)
+			leave()
+		}
+		use("a", 0, 0)
+		use("a", 30*time.Millisecond, 0)
+		use("a", 0, 70*time.Millisecond) // for the first place
+		use("b", 0, 0)
+		use("a", 0, 0) // the second is free since
+		use("a", 150*time.Millisecond, 100*time.Millisecond)
+		use("a", 0, 0)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(g.lines.open); n != 0 {
+			t.Errorf("%d keys are remembered when all have left", n)
+		}
+	})
+}
