@@ -15,14 +15,14 @@ type shares struct {
 	people  *limit.KeyedGate[string] // requests for pages, by the name of core.CountAs
 }
 
-// A tenant's API requests and jobs together use at most two fifths of the connections, and so do requests
-// for its pages. Pages of all tenants use three quarters: strangers may request any number of hosts, also
-// those of no tenant.
+// A tenant's API requests and jobs together use at most two fifths of the connections, its customers' pages
+// a quarter and its staff's a quarter: each connection is a process that others' statements share the cores
+// with. Pages of all tenants use three quarters: strangers may request any number of hosts, also those of no
+// tenant.
 func newShares(size int32) *shares {
-	share := max(2, int(size)*2/5)
 	return &shares{
-		tenants: limit.NewLines[core.TenantID](share),
-		people:  limit.NewKeyedGate[string](max(2, int(size)*3/4), share, sharePatience, busy),
+		tenants: limit.NewLines[core.TenantID](max(2, int(size)*2/5)),
+		people:  limit.NewKeyedGate[string](max(2, int(size)*3/4), max(2, int(size)/4), sharePatience, busy),
 	}
 }
 

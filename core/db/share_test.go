@@ -34,7 +34,7 @@ func (o outage) occupy(ctx context.Context, t *testing.T, n int, by core.Actor) 
 // pages, or by pages of hosts that strangers make up. Other tenants get a connection at once.
 func TestNoTenantTakesAllConnections(t *testing.T) {
 	t.Parallel()
-	const connections, share, people = 10, 4, 7
+	const connections, share, pages, people = 10, 4, 2, 7
 	for name, flood := range map[string]struct {
 		as   func(n int) (context.Context, core.Actor)
 		most int
@@ -44,7 +44,7 @@ func TestNoTenantTakesAllConnections(t *testing.T) {
 		}, share},
 		"its pages": {func(int) (context.Context, core.Actor) {
 			return core.CountAs(t.Context(), "customers.flood"), core.Actor{}
-		}, share},
+		}, pages},
 		"pages of any host": {func(n int) (context.Context, core.Actor) {
 			return core.CountAs(t.Context(), "customers."+string(rune('a'+n))), core.Actor{}
 		}, people},
