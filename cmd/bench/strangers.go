@@ -127,9 +127,6 @@ func (v browser) read(ctx context.Context, path string, wanted *regexp.Regexp) (
 	return string(found[1]), nil
 }
 
-// streamsASecond is how many new event streams a second are opened, each for as long as the server keeps it.
-const streamsASecond = 1000
-
 // openStreams opens event streams of one PIN, as many as the server allows, over HTTP/2.
 func openStreams(ctx context.Context, processes []*server, visitor browser, card string) scenario {
 	live := fixture.Must(visitor.find(ctx, "/card/"+card+"/pin", url.Values{}, pinLive))
@@ -142,13 +139,13 @@ func openStreams(ctx context.Context, processes []*server, visitor browser, card
 			},
 		}}
 	}
-	return scenario{name: "streams of a PIN", rate: streamsASecond, status: anyStatus, tolerant: true, do: func(ctx context.Context, on *server) (status int, err error) {
+	return scenario{name: "streams of a PIN", workers: 500, status: anyStatus, tolerant: true, do: func(ctx context.Context, on *server) (status int, err error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, visitor.origin+strings.ReplaceAll(live, "&amp;", "&"), http.NoBody)
 		if err != nil {
 			return 0, err
 		}
 		r.Header.Set("X-Forwarded-For", strangerAddress)
-		got, err := clients[on].Do(r) //nolint:bodyclose // closed when the flood ends
+		got, err := clients[on].Do(r) //nolint:bodyclose // below, when the flood ends
 		if err != nil {
 			return 0, err
 		}

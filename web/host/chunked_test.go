@@ -22,7 +22,7 @@ func TestAChunkedRequestEndsItsConnection(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		_, _ = io.WriteString(w, r.URL.Path+" "+string(body))
 	}))
-	const next = "GET /smuggled HTTP/1.1\r\nHost: localhost:8443\r\n\r\n"
+	const smuggled = "GET /smuggled HTTP/1.1\r\nHost: localhost:8443\r\n\r\n"
 	for request, ends := range map[string]bool{
 		"POST /both HTTP/1.1\r\nHost: localhost:8443\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n":        true,
 		"POST /both HTTP/1.1\r\nHost: localhost:8443\r\nTransfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n2\r\nok\r\n0\r\n\r\n":       true,
@@ -32,7 +32,7 @@ func TestAChunkedRequestEndsItsConnection(t *testing.T) {
 		"GET /none HTTP/1.1\r\nHost: localhost:8443\r\n\r\n":                                                                                false,
 	} {
 		conn := tls.Client(s.dial(t), &tls.Config{RootCAs: s.roots(t), ServerName: "localhost", NextProtos: []string{"http/1.1"}})
-		if _, err := io.WriteString(conn, request+next); err != nil {
+		if _, err := io.WriteString(conn, request+smuggled); err != nil {
 			t.Fatal(err)
 		}
 		from := bufio.NewReader(conn)
@@ -45,12 +45,12 @@ func TestAChunkedRequestEndsItsConnection(t *testing.T) {
 		if path := strings.Fields(request)[1]; !strings.HasPrefix(string(body), path) {
 			t.Errorf("%q: %d %s", request, first.StatusCode, body)
 		}
-		second, err := http.ReadResponse(from, nil)
+		next, err := http.ReadResponse(from, nil)
 		if (err != nil) != ends {
 			t.Errorf("%q: after it %v, want it ended: %t", request, err, ends)
 		}
 		if err == nil {
-			_ = second.Body.Close()
+			_ = next.Body.Close()
 		}
 	}
 }
