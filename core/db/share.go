@@ -21,10 +21,15 @@ type shares struct {
 // tenant.
 func newShares(size int32) *shares {
 	return &shares{
-		tenants: limit.NewLines[core.TenantID](max(2, int(size)*2/5)),
+		tenants: limit.NewLines[core.TenantID](shareOf(size)),
 		people:  limit.NewKeyedGate[string](max(2, int(size)*3/4), max(2, int(size)/4), sharePatience, busy),
 	}
 }
+
+func shareOf(size int32) int { return max(2, int(size)*2/5) }
+
+// Share returns how many connections a tenant's API requests and jobs use at once, and those of the platform.
+func (d *DB) Share() int { return shareOf(d.size) }
 
 const (
 	// sharePatience is longer than any page may take.

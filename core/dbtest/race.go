@@ -13,10 +13,10 @@ import (
 
 // Race makes concurrent calls in a database that only this test uses, and returns how many succeeded. The others must be
 // refused by one of the rules. A row that all calls need is locked by a statement (with its tenant and ID as arguments) until
-// every connection waits for it; otherwise the first call would end before the others start.
+// every connection that a tenant may use waits for it; otherwise the first call would end before the others start.
 func Race(t *testing.T, d *db.DB, tenant core.TenantID, lockSQL string, id core.ID, calls int, call func(i int) error, rules ...error) (succeeded int) {
 	t.Helper()
-	ctx, most := t.Context(), int(d.Stat().MaxConns())
+	ctx, most := t.Context(), d.Share()
 	connect(t, d)
 	tx, err := Owner(d).Begin(ctx)
 	if err != nil {
@@ -58,12 +58,12 @@ func Race(t *testing.T, d *db.DB, tenant core.TenantID, lockSQL string, id core.
 	return int(successes.Load())
 }
 
-// connect opens all connections of a pool. On a busy machine this can take seconds, longer than a call waits for a lock.
+// connect opens the connections that a tenant may use at once. On a busy machine this can take seconds, longer than a call waits for a lock.
 func connect(t *testing.T, d *db.DB) {
 	t.Helper()
 	var all, begun sync.WaitGroup
-	begun.Add(int(d.Stat().MaxConns()))
-	for range d.Stat().MaxConns() {
+	begun.Add(d.Share())
+	for range d.Share() {
 		all.Go(func() {
 			_, err := db.Platform(t.Context(), d, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
 				one, err := db.Value[int](t.Context(), tx, "select 1", nil)
