@@ -72,8 +72,12 @@ func TestASlowRequestIsAnswered(t *testing.T) {
 			_, _ = io.WriteString(client, "POST /join HTTP/1.1\r\nHost: localhost:8443\r\nContent-Length: 100\r\n\r\nname=")
 		}()
 		got, err := http.ReadResponse(bufio.NewReader(client), nil)
-		if err != nil || got.StatusCode != http.StatusRequestTimeout {
-			t.Errorf("%v, want 408", err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Body.Close()
+		if got.StatusCode != http.StatusRequestTimeout {
+			t.Errorf("%d, want 408", got.StatusCode)
 		}
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Error(err)
