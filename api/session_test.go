@@ -128,7 +128,7 @@ func (s *shop) edit(status string) {
 // "manager (everything except staff, tokens, …)": known, and not allowed.
 func TestOnlyOwnersManageTokens(t *testing.T) {
 	t.Parallel()
-	proves(t, "`manager` (everything except staff, tokens, business settings, billing, and the lines of the audit log about those; choices and suggestions name no token to a manager, while a record still says who made it)")
+	proves(t, "`manager` (everything except staff, tokens, business settings, billing, and the lines of the audit log about those; tokens are named to owners alone: to others, what one did is by an “API token”, in lists, files and the timeline, and no choice offers one)")
 	s := newShop(t)
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
 		host, cookie := s.signedIn(dbtest.Person(t, s.db, s.By, role))

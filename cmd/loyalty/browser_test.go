@@ -305,6 +305,7 @@ var views = []view{
 	{name: "till", host: demo.Slug, path: "/till", as: core.Cashier},
 	{name: "till-owner", host: demo.Slug, path: "/till?spend_amount_cents=2450", as: core.Owner},
 	{name: "till-card", host: demo.Slug, path: "/till/customers/{customer}/card", as: core.Cashier},
+	{name: "till-card-replace", host: demo.Slug, path: "/till/customers/{customer}/card/replace", as: core.Cashier},
 	{name: "till-sale", host: demo.Slug, path: "/till/customers/{customer}?spend_amount_cents=2450", as: core.Cashier},
 	{name: "till-missing", host: demo.Slug, path: "/till/nowhere", as: core.Cashier, status: http.StatusNotFound},
 
@@ -328,6 +329,7 @@ var views = []view{
 	panel("customer-merge", "/admin/customers/{customer}/merge"),
 	panel("customer-merge-preview", "/admin/customers/{customer}/merge?customer_ulid={buyer}"),
 	panel("customer-merged", "/admin/customers/{customer}/merged"),
+	panel("customer-card-link", "/admin/customers/{customer}/card-link"),
 	panel("customer-deactivate", "/admin/customers/{customer}/deactivate"),
 	panel("customer-erase", "/admin/customers/{customer}/erase"),
 

@@ -30,6 +30,12 @@ const (
 	where tenant_id = @tenant_id
 		and merged_into = @id`
 
+	revokeOwnSQL = `
+	update loyalty.customer
+	set link_version = link_version + 1
+	where tenant_id = @tenant_id
+		and id = @id`
+
 	checkedSQL = `
 	update loyalty.customer
 	set unchecked_since = null
@@ -65,3 +71,18 @@ func replacedLinks(tx *db.Tx, by core.Actor, id core.ID) error {
 
 // Checked queues that a cashier has checked whose the phone number of a card is that was opened online.
 func Checked(tx *db.Tx, id core.ID) error { return db.Queue(tx, checkedSQL, db.Args{"id": id}) }
+
+// Distrust queues, of two customers who are being merged, the revocation of the links to the one whose card was opened
+// online and never checked, if the other is known: whoever opened it doesn't get at what the other has collected.
+func Distrust(tx *db.Tx, one, other Customer) error {
+	if (one.UncheckedSince == nil) == (other.UncheckedSince == nil) {
+		return nil
+	}
+	if one.UncheckedSince == nil {
+		one = other
+	}
+	if err := db.Queue(tx, revokeOwnSQL, db.Args{"id": one.ID}); err != nil {
+		return err
+	}
+	return db.Queue(tx, revokeMergedSQL, db.Args{"id": one.ID})
+}

@@ -77,6 +77,9 @@ func (s *Service) Merge(ctx context.Context, by core.Actor, kept core.ID, duplic
 // move moves everything of the duplicate and closes it.
 func move(ctx context.Context, tx *db.Tx, by core.Actor, m *customer.Merge) (err error) {
 	merged, kept := m.Merged.ID, m.Kept.ID
+	if err := customer.Distrust(tx, m.Merged, m.Kept); err != nil {
+		return err
+	}
 	if m.Sales, err = transaction.Move(ctx, tx, merged, kept); err != nil {
 		return err
 	}

@@ -216,6 +216,9 @@ func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Custom
 	for _, key := range furtherKeys(edited.Phone, edited.Email) {
 		delete(m.further, key)
 	}
+	if !samePhone(c, edited.Phone) || !sameEmail(c, edited.Email) && (c.Email != nil || edited.Email != nil) {
+		edited.LinkVersion++ // "so does any change of a phone number or e-mail address"
+	}
 	edited.UpdatedAt = at
 	*c = edited
 	return edited, nil

@@ -37,6 +37,13 @@ const issueSQL = `
 	on conflict do nothing
 	returning pin_hash, renewals`
 
+// The next PIN has its number of renewals, and another page that renews the same PIN counts none of them again.
+const carriedSQL = `
+	update loyalty.pin
+	set renewals = 0
+	where tenant_id = @tenant_id
+		and id = @renews`
+
 // Taking a PIN again gives its taker no more time, and ends no showing, which the first take has logged.
 const (
 	takeSQL = `

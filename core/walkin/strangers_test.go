@@ -1,7 +1,10 @@
 package walkin_test
 
 import (
+	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +67,37 @@ func TestRenewalsAreOneEntry(t *testing.T) {
 	s.renewed(c, 3)
 	s.card(c)
 	wantPINs(t, "after another showing", s.pins(), "pin.issue by Anna Lindqvist", "pin.renew 3 by Anna Lindqvist", "pin.issue by Anna Lindqvist")
+}
+
+// Pages of one card that renew the same PIN at once: each PIN is in the log once, as a showing or as one of its renewals.
+func TestRenewalsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.Customer()
+	const before, atOnce = 3, 12
+	shown := s.renewed(c, before)
+	var all sync.WaitGroup
+	var busy atomic.Int64
+	for range atOnce {
+		all.Go(func() {
+			_, err := s.Walkins.RenewCard(t.Context(), walkin.Card{Customer: c}.Actor(s.By.Tenant, "192.0.2.7", ""), c.ID, shown.ID)
+			if refusal := (*core.Error)(nil); errors.As(err, &refusal) && refusal.Kind == core.KindUnavailable {
+				busy.Add(1)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	s.renewed(c, 0) // ends the last showing, in the log, too
+	want := 1 + before + atOnce - busy.Load() + 1
+	logged := shoptest.Query[int64](s.Shop, `
+		select sum(coalesce((new ->> 'renewals')::bigint, 1))::bigint
+		from loyalty.audit_entry
+		where tenant_id = $1 and action in ('pin.issue', 'pin.renew')`, s.By.Tenant.ID)
+	if issued := shoptest.Query[int64](s.Shop, "select count(*) from loyalty.pin where tenant_id = $1", s.By.Tenant.ID); logged != want || issued != want {
+		t.Errorf("the log has %d PINs, and %d were issued, want %d: %q", logged, issued, want, s.pins())
+	}
 }
 
 // A showing that nothing follows is one entry, too, when its PINs are deleted.

@@ -228,8 +228,8 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p newPIN)
 			return Shown{}, err
 		}
 		shown.Digits = byHash[string(issued.PINHash)]
-		if issued.Renewals > 0 {
-			return shown, nil // logged together, when the showing ends
+		if issued.Renewals > 0 { // logged together, when the showing ends
+			return shown, db.Queue(tx, carriedSQL, db.Args{"renews": p.renews})
 		}
 		return shown, s.logAndSignal(tx, by, "pin.issue", shown.ID, map[string]any{"shown_by": p.direction})
 	}

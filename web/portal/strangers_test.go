@@ -127,6 +127,45 @@ func TestWhatReplacesACardLink(t *testing.T) {
 	}
 }
 
+// A card that was opened online and never checked is merged with a known customer's: whoever opened it doesn't see what
+// the known customer has collected, whichever of the two is kept.
+func TestAnUncheckedCardIsMerged(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	known := func() customer.Customer {
+		anna := s.anna()
+		s.Sale(anna.ID, s.kind, 12_400)
+		return anna
+	}
+	joined := func() (core.ID, string) {
+		path := s.browser().Submitted("/join", filled(s.browser().Get("/join"), "name", "Eve Evil", "phone", shoptest.Phone(), "agreed", "1"))
+		id, err := core.ParseID(strings.TrimPrefix(path, "/card/")[:26])
+		s.Check(err)
+		return id, path
+	}
+	merge := func(kept, merged core.ID) {
+		s.Must(merging.NewService(s.DB).Merge(t.Context(), s.By, kept, new(merged.String())))
+	}
+
+	anna := known()
+	eve, evesCard := joined()
+	merge(anna.ID, eve)
+	s.wantReplaced("merged into a known customer", http.MethodGet, evesCard)
+	s.browser().Get(s.card(anna))
+
+	anna = known()
+	eve, evesCard = joined()
+	merge(eve, anna.ID)
+	s.wantReplaced("kept", http.MethodGet, evesCard)
+	s.browser().Get(s.card(anna))
+
+	first, firstCard := joined()
+	second, secondCard := joined()
+	merge(first, second)
+	s.browser().Get(firstCard)
+	s.browser().Get(secondCard)
+}
+
 // A deactivated customer's card and vouchers show neither name nor balance.
 func TestADeactivatedCardShowsNothing(t *testing.T) {
 	t.Parallel()
