@@ -36,6 +36,9 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 		if err != nil {
 			return err
 		}
+		if i.TenantID != d.Tenant {
+			return core.ErrNotFound
+		}
 		statement, wanted := sentSQL, i.Status != Draft && i.Status != Void && (i.SentAt == nil || i.SentAt.Before(d.AskedAt))
 		if d.Reminder {
 			statement, wanted = remindedSQL, i.Status == Overdue

@@ -190,7 +190,7 @@ func HandleWithin[T river.JobArgs](q *Queue, lane Lane, limit time.Duration, wor
 	checkOwner(args)
 	q.handlers[args.Kind()] = handler{lane, limit}
 	river.AddWorker(q.workers, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error {
-		if owner := ownerOf(j.Args); owner != 0 && owner != tenantOf(j.Metadata) {
+		if o, isOwned := any(j.Args).(owned); isOwned && o.ForTenant() != tenantOf(j.Metadata) {
 			q.log.ErrorContext(ctx, "job cancelled", slog.String("kind", j.Kind), slog.Int64("id", j.ID), slog.Any("error", errOtherTenant))
 			return river.JobCancel(errOtherTenant) // River doesn't log it
 		}
@@ -285,11 +285,11 @@ func (q *Queue) options(args river.JobArgs, tenant core.TenantID) (*river.Insert
 		return nil, fmt.Errorf("queue %s: %w", args.Kind(), errNoHandler)
 	}
 	opts := &river.InsertOpts{Queue: string(h.lane)}
-	if owner := ownerOf(args); owner != 0 {
-		if tenant != 0 && owner != tenant {
+	if o, isOwned := args.(owned); isOwned {
+		if tenant != 0 && o.ForTenant() != tenant {
 			return nil, fmt.Errorf("queue %s: %w", args.Kind(), errOtherTenant)
 		}
-		tenant = owner
+		tenant = o.ForTenant()
 	}
 	if tenant != 0 {
 		metadata, err := json.Marshal(ownership{tenant})
@@ -316,17 +316,9 @@ func tenantOf(metadata []byte) core.TenantID {
 	return o.Tenant
 }
 
-// owned are arguments that name a tenant. A handler acts for that tenant, so it is the job's: a tenant's transaction
+// owned are arguments that name a tenant; 0: the platform. A handler acts for that tenant, so it is the job's: a tenant's transaction
 // queues no job for another one, and the database refuses it, too (migration 0151).
 type owned interface{ ForTenant() core.TenantID }
-
-// ownerOf returns the tenant that arguments name; 0: none.
-func ownerOf(args river.JobArgs) core.TenantID {
-	if o, ok := args.(owned); ok {
-		return o.ForTenant()
-	}
-	return 0
-}
 
 // checkOwner panics if arguments name a tenant elsewhere than in the field "tenant", where the database looks for it, or
 // not by ForTenant. Both are mistakes in the code.

@@ -14,7 +14,7 @@ import (
 
 // Delivery is the job that delivers a mail.
 type Delivery struct {
-	Tenant core.TenantID `json:"tenant"` // 0: the platform, or a job of an older build
+	Tenant core.TenantID `json:"tenant"` // whose mail it is; 0: the platform's
 	Mail   core.ID       `json:"mail"`
 
 	ToCustomer bool `json:"to_customer,omitempty"` // of the tenant: it waits while the tenant is suspended
@@ -33,7 +33,7 @@ var system = core.System(core.Tenant{}, "mail")
 const giveUpAfter = 5 * 24 * time.Hour
 
 func (s *Service) deliver(ctx context.Context, d Delivery) error {
-	m, err := db.PlatformOne[queuedMail](ctx, s.db, findQueuedSQL, db.Args{"id": d.Mail})
+	m, err := db.PlatformOne[queuedMail](ctx, s.db, findQueuedSQL, db.Args{"id": d.Mail, "tenant": d.Tenant})
 	if errors.Is(err, core.ErrNotFound) {
 		return nil // delivered by an earlier run of this job
 	}

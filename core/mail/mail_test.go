@@ -216,6 +216,9 @@ func TestDeliveryIsIdempotent(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids, _ := p.mails(t)
+	if err := p.Deliver(t.Context(), mail.Delivery{Tenant: p.by.Tenant.ID + 1, Mail: ids[0]}); err != nil || len(sender.caught) != 0 {
+		t.Errorf("another tenant's job delivers %d mails, %v", len(sender.caught), err)
+	}
 	for range 3 {
 		if err := p.Deliver(t.Context(), mail.Delivery{Mail: ids[0]}); err != nil {
 			t.Fatal(err)

@@ -32,6 +32,7 @@ type queuedMail struct {
 const findQueuedSQL = `
 	select ` + mailColumns + `,
 		coalesce((select t.status = 'suspended' from loyalty.tenant t where t.id = m.tenant_id), false) as suspended` + fromMail + `
+		and (@tenant::bigint = 0 or m.tenant_id = @tenant)
 		and status = 'queued'`
 
 const findUnsentSQL = selectMail + `
