@@ -27,7 +27,7 @@ test-long: ## run the long tests: races, an upgrade, 100,000 rows
 .PHONY: screenshots
 screenshots: ## write pictures of every page to ./screenshots
 	@.ci/need postgresql chromium
-	go test -count=1 -run '^TestBrowser$$/^(Pages|Import|NewBusiness|TwoFactor|GoneCustomers|Send|VoucherPages|VoucherMail|RedeemVoucher|Card|Join|Claim|TillPages|Setup|Home|Tenants|PlatformSignIn|PlatformInvoices)$$' ./cmd/loyalty -screenshots '$(CURDIR)/screenshots'
+	go test -count=1 -run '^TestBrowser$$/^(Pages|Import|NewBusiness|TwoFactor|GoneCustomers|Send|VoucherPages|VoucherMail|RedeemVoucher|Card|CardReplaced|Join|Claim|TillPages|Setup|Home|Tenants|PlatformSignIn|PlatformInvoices)$$' ./cmd/loyalty -screenshots '$(CURDIR)/screenshots'
 
 .PHONY: model
 model: ## compare random use of core with its model, for about an hour

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
@@ -240,6 +242,42 @@ func testJoin(t *testing.T, c cafe) {
 	await(t, "both e-mails are delivered", func() bool {
 		return ask[int](connect(t, c.in.url()), "select count(*) from loyalty.mail where status = 'kept' and recipient = 'elsa@card.example'") >= 2
 	})
+}
+
+// A stranger joins with somebody's phone number. At the till, the cashier is told to check it and replaces the link; what
+// the stranger kept says so and shows nothing. The card shows twenty codes in five minutes, and then says when to go on.
+func testCardReplaced(t *testing.T, c cafe) {
+	w := c.walkins(t, "Café Åro", "#165c47")
+	c.hiredAt(t, w.by.Tenant.ID, core.Owner, "Ture Till", "ture@replaced.example")
+	stranger, till := w.browser.NewPage(t, w.home()), w.browser.NewPage(t, w.home())
+	stranger.Open("/join")
+	stranger.Fill("name", "Elsa Berg")
+	stranger.Fill("phone", "70 412 88 21")
+	stranger.Click("[name=agreed]")
+	stranger.Click(submitOf("/join"))
+	stranger.WaitFor(".wallet")
+	old := stranger.Path()
+
+	c.fillSignIn(t, till, "ture@replaced.example")
+	who := ask[core.ID](connect(t, c.in.url()), "select id from loyalty.customer where tenant_id = $1 and first_name = 'Elsa'", w.by.Tenant.ID)
+	look(t, till, "customer-unchecked", func() { till.Open("/admin/customers/" + who.String()); till.WaitForText("#customer-unchecked", "check the phone number") })
+	look(t, till, "till-unchecked", func() { till.Open("/till/customers/" + who.String()); till.WaitForText("#till", "New card: check the phone number") })
+	till.Open("/till/customers/" + who.String() + "/card")
+	till.Click(linkTo("/card/replace"))
+	till.Click(submitOf("/card/replace"))
+	look(t, till, "till-card-replaced", func() { till.WaitFor(".show-done") })
+
+	stranger.Expect(http.StatusGone)
+	look(t, stranger, "card-replaced", func() { stranger.Open(old); stranger.WaitForText("main", "This card was replaced. Ask at the till.") })
+
+	anna := w.customer(t, "Anna", "+46 8 465 004 62")
+	phone := w.browser.NewPage(t, w.home())
+	phone.Open(w.card(t, anna))
+	for range 20 {
+		browsertest.Run(phone, chromedp.Evaluate[string]("fetch(location.pathname + '/pin', { method: 'POST' }).then((answer) => answer.text())", chromedp.EvalAwaitPromise))
+	}
+	phone.Expect(http.StatusTooManyRequests)
+	look(t, phone, "card-too-many", func() { phone.Open(w.card(t, anna)); phone.Click(showCode); phone.WaitForText("#card", "Too many codes. Wait 5 minutes") })
 }
 
 // "The customer scans with an own phone, or opens `/w` and types the PIN"; "JavaScript off for

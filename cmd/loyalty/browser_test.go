@@ -63,6 +63,7 @@ func TestBrowser(t *testing.T) {
 		"VoucherMail":       testVoucherMail,
 		"RedeemVoucher":     testRedeemVoucher,
 		"Card":              testCard,
+		"CardReplaced":      testCardReplaced,
 		"Branding":          testBranding,
 		"Join":              testJoin,
 		"Claim":             testClaim,
