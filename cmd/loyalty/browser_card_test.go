@@ -244,8 +244,8 @@ func testJoin(t *testing.T, c cafe) {
 	})
 }
 
-// A stranger joins with somebody's phone number. At the till, the cashier is told to check it and replaces the link; what
-// the stranger kept says so and shows nothing. The card shows twenty codes in five minutes, and then says when to go on.
+// A stranger joins with another person's phone number. At the till, the cashier is told to check it and replaces the link. The
+// stranger's link says so and shows nothing. The card shows twenty codes in five minutes, and then says when to go on.
 func testCardReplaced(t *testing.T, c cafe) {
 	w := c.walkins(t, "Café Åro", "#165c47")
 	c.hiredAt(t, w.by.Tenant.ID, core.Owner, "Ture Till", "ture@replaced.example")

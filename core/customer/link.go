@@ -73,7 +73,7 @@ func replacedLinks(tx *db.Tx, by core.Actor, id core.ID) error {
 func Checked(tx *db.Tx, id core.ID) error { return db.Queue(tx, checkedSQL, db.Args{"id": id}) }
 
 // Distrust queues, of two customers who are being merged, the revocation of the links to the one whose card was opened
-// online and never checked, if the other is known: whoever opened it doesn't get at what the other has collected.
+// online and never checked, if the other is known: a stranger may have opened it, and would see the points of the other.
 func Distrust(tx *db.Tx, one, other Customer) error {
 	if (one.UncheckedSince == nil) == (other.UncheckedSince == nil) {
 		return nil

@@ -106,6 +106,7 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 		"application_name":                    "loyalty",
 		"timezone":                            "UTC",
 		"jit":                                 "off", // compiling costs a report more than it saves
+		"max_parallel_workers_per_gather":     "0",   // a report of one tenant would take the cores that others' sales need
 		"statement_timeout":                   strconv.FormatInt(timeout.Milliseconds(), 10),
 		"lock_timeout":                        strconv.FormatInt((timeout / 2).Milliseconds(), 10),
 		"idle_in_transaction_session_timeout": strconv.FormatInt((2 * timeout).Milliseconds(), 10),

@@ -40,7 +40,7 @@ func NewKeyedGate[K comparable](most, share int, wait time.Duration, busy string
 	return &KeyedGate[K]{all: semaphore.NewWeighted(int64(most)), lines: NewLines[K](share), wait: wait, busy: busy}
 }
 
-// Resting makes a place of a key rest after a use of more than 50 ms, for as long as the use took, at
+// Resting makes a place of a key rest after a use of more than 50 ms, for twice as long as the use took, at
 // most a second. One tenant's repeated heavy work then leaves time for other tenants.
 func (g *KeyedGate[K]) Resting() *KeyedGate[K] {
 	g.rests = true
@@ -77,7 +77,7 @@ func (g *KeyedGate[K]) Enter(ctx context.Context, key K) (leave func(), err erro
 		used := time.Since(entered)
 		rest := g.pace - used
 		if g.rests && used > shortUse {
-			rest = max(rest, min(used, longestRest))
+			rest = max(rest, min(2*used, longestRest))
 		}
 		if rest > 0 {
 			time.AfterFunc(rest, free)

@@ -112,7 +112,7 @@ func TestWaitingIsBounded(t *testing.T) {
 	})
 }
 
-// With Resting, a tenant's place rests after a long use for the same time, at most a second; short
+// With Resting, a tenant's place rests after a long use for twice as long, at most a second; short
 // uses and other tenants don't wait.
 func TestATenantsPlaceRests(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestATenantsPlaceRests(t *testing.T) {
 		use(1, 50*time.Millisecond, 0)
 		use(1, 300*time.Millisecond, 0)
 		use(2, 0, 0)
-		use(1, time.Minute, 300*time.Millisecond)
+		use(1, time.Minute, 600*time.Millisecond)
 		use(1, 0, time.Second)
 		time.Sleep(time.Minute)
 		synctest.Wait()

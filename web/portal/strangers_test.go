@@ -127,8 +127,8 @@ func TestWhatReplacesACardLink(t *testing.T) {
 	}
 }
 
-// A card that was opened online and never checked is merged with a known customer's: whoever opened it doesn't see what
-// the known customer has collected, whichever of the two is kept.
+// A card that was opened online and never checked is merged with a known customer's: the link of the
+// stranger who opened it stops working, whichever of the two is kept.
 func TestAnUncheckedCardIsMerged(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
