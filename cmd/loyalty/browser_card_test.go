@@ -260,8 +260,14 @@ func testCardReplaced(t *testing.T, c cafe) {
 
 	c.fillSignIn(t, till, "ture@replaced.example")
 	who := ask[core.ID](connect(t, c.in.url()), "select id from loyalty.customer where tenant_id = $1 and first_name = 'Elsa'", w.by.Tenant.ID)
-	look(t, till, "customer-unchecked", func() { till.Open("/admin/customers/" + who.String()); till.WaitForText("#customer-unchecked", "check the phone number") })
-	look(t, till, "till-unchecked", func() { till.Open("/till/customers/" + who.String()); till.WaitForText("#till", "New card: check the phone number") })
+	look(t, till, "customer-unchecked", func() {
+		till.Open("/admin/customers/" + who.String())
+		till.WaitForText("#customer-unchecked", "check the phone number")
+	})
+	look(t, till, "till-unchecked", func() {
+		till.Open("/till/customers/" + who.String())
+		till.WaitForText("#till", "New card: check the phone number")
+	})
 	till.Open("/till/customers/" + who.String() + "/card")
 	till.Click(linkTo("/card/replace"))
 	till.Click(submitOf("/card/replace"))
@@ -277,7 +283,11 @@ func testCardReplaced(t *testing.T, c cafe) {
 		browsertest.Run(phone, chromedp.Evaluate[string]("fetch(location.pathname + '/pin', { method: 'POST' }).then((answer) => answer.text())", chromedp.EvalAwaitPromise))
 	}
 	phone.Expect(http.StatusTooManyRequests)
-	look(t, phone, "card-too-many", func() { phone.Open(w.card(t, anna)); phone.Click(showCode); phone.WaitForText("#card", "Too many codes. Wait 5 minutes") })
+	look(t, phone, "card-too-many", func() {
+		phone.Open(w.card(t, anna))
+		phone.Click(showCode)
+		phone.WaitForText("#card", "Too many codes. Wait 5 minutes")
+	})
 }
 
 // "The customer scans with an own phone, or opens `/w` and types the PIN"; "JavaScript off for
