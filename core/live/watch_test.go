@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,11 +77,12 @@ func TestASignalIsReadOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := quietHub()
-		read, name := 0, "waiting"
+		var read atomic.Int64
+		name := "waiting"
 		var watched []<-chan live.State
 		for n := range 4 {
 			states, stop, watching := h.Watch(t.Context(), "pin", fmt.Sprint(n), func(context.Context) (live.State, error) {
-				read++
+				read.Add(1)
 				time.Sleep(time.Millisecond) // others are signalled meanwhile
 				return live.State{Name: name}, nil
 			})
@@ -97,8 +100,8 @@ func TestASignalIsReadOnce(t *testing.T) {
 					t.Errorf("watcher %d was told %q, want %q", n, s.Name, next)
 				}
 			}
-			if read != signals+1 {
-				t.Errorf("%d signals were read %d times", signals+1, read)
+			if n := read.Load(); n != int64(signals+1) {
+				t.Errorf("%d signals were read %d times", signals+1, n)
 			}
 		}
 		// A signal during a reading is read again: the reading may have missed the change.
@@ -106,8 +109,8 @@ func TestASignalIsReadOnce(t *testing.T) {
 		time.Sleep(time.Millisecond / 2)
 		h.Signal("pin")
 		time.Sleep(10 * time.Millisecond)
-		if read != 4 {
-			t.Errorf("read %d times, want 4", read)
+		if n := read.Load(); n != 4 {
+			t.Errorf("read %d times, want 4", n)
 		}
 	})
 }
@@ -147,6 +150,7 @@ func TestReadingsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := quietHub()
 		began, moments, read := time.Now(), map[time.Duration]bool{}, 0
+		var mu sync.Mutex
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		for n := range 40 {
@@ -155,6 +159,8 @@ func TestReadingsAreSpread(t *testing.T) {
 				if after < 11*time.Second || after > 19*time.Second {
 					t.Errorf("read after %s", after)
 				}
+				mu.Lock()
+				defer mu.Unlock()
 				moments[after] = true
 				read++
 				return live.State{}, nil
