@@ -85,7 +85,6 @@ const (
 	setFoldedSQL = `
 	update loyalty.customer
 	set folded = @folded,
-		link_version = link_version + 1,
 		updated_at = @now
 	where tenant_id = @tenant_id
 		and id = @id`
@@ -142,7 +141,10 @@ func (s *Service) RemoveKey(ctx context.Context, by core.Actor, id core.ID, kind
 		if err := db.Queue(tx, setFoldedSQL, db.Args{"id": id, "folded": old.details().searchText(left), "now": tx.Now}); err != nil {
 			return Customer{}, err
 		}
-		if err := replacedLinks(tx, by, id); err != nil {
+		if err := db.Queue(tx, revokeAllSQL, db.Args{"id": id}); err != nil {
+			return Customer{}, err
+		}
+		if err := noteReplaced(tx, by, id); err != nil {
 			return Customer{}, err
 		}
 		return old.Customer, audit.Write(tx, by, audit.Entry{

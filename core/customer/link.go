@@ -30,11 +30,11 @@ const (
 	where tenant_id = @tenant_id
 		and merged_into = @id`
 
-	revokeOwnSQL = `
+	revokeAllSQL = `
 	update loyalty.customer
 	set link_version = link_version + 1
 	where tenant_id = @tenant_id
-		and id = @id`
+		and (id = @id or merged_into = @id)`
 
 	checkedSQL = `
 	update loyalty.customer
@@ -66,6 +66,10 @@ func replacedLinks(tx *db.Tx, by core.Actor, id core.ID) error {
 	if err := db.Queue(tx, revokeMergedSQL, db.Args{"id": id}); err != nil {
 		return err
 	}
+	return noteReplaced(tx, by, id)
+}
+
+func noteReplaced(tx *db.Tx, by core.Actor, id core.ID) error {
 	return audit.Write(tx, by, audit.Entry{Action: "customer.replace_link", Subject: "customer", ID: id.String()})
 }
 
@@ -81,8 +85,5 @@ func Distrust(tx *db.Tx, one, other Customer) error {
 	if one.UncheckedSince == nil {
 		one = other
 	}
-	if err := db.Queue(tx, revokeOwnSQL, db.Args{"id": one.ID}); err != nil {
-		return err
-	}
-	return db.Queue(tx, revokeMergedSQL, db.Args{"id": one.ID})
+	return db.Queue(tx, revokeAllSQL, db.Args{"id": one.ID})
 }
