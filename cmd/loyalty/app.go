@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +59,6 @@ type app struct {
 
 	redis  *limit.Redis // nil: each process limits requests for itself
 	db     *db.DB
-	probe  *db.DB // one connection, for /readyz
 	direct *db.DB // for the job queue and live updates, without a transaction pooler
 	jobs   *job.Queue
 
@@ -139,19 +139,23 @@ func (a *app) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if err := a.checkDatabase(ctx); err != nil {
+		return err
+	}
 	if a.db, err = db.Open(ctx, a.urls.serve, db.Options{Pooler: a.DatabaseDirectURL != "", OwnerURL: a.urls.owner}); err != nil {
 		return err
+	}
+	if !a.serves {
+		if err := a.db.Ready(ctx); err != nil {
+			return err
+		}
 	}
 	if !a.anySecret {
 		if err := a.checkSecret(ctx); err != nil {
 			return err
 		}
 	}
-	probing := db.Options{MaxConns: 1, Pooler: a.DatabaseDirectURL != "", OwnerURL: a.urls.owner}
-	if a.probe, err = db.Open(ctx, a.urls.serve, probing); err != nil {
-		return err
-	}
-	a.readiness = newReadiness(a.probe)
+	a.readiness = newReadiness(a.db)
 	if a.direct, err = db.Open(ctx, a.urls.direct, db.Options{MaxConns: 7, Listens: true, OwnerURL: a.urls.owner}); err != nil {
 		return err
 	}
@@ -193,6 +197,16 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.deprecations = deprecation.NewService(a.db, a.jobs, a.mails, a.log)
 	a.checks = checks.NewService(a.db, a.jobs, a.log)
 	a.operations = operation.NewService(a.direct, a.jobs)
+	return nil
+}
+
+// checkDatabase waits for the database, and refuses one that no command can use.
+func (a *app) checkDatabase(ctx context.Context) error {
+	for _, url := range slices.Compact([]string{a.urls.serve, a.urls.direct}) {
+		if err := db.Await(ctx, url, a.patience(), a.log); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -242,9 +256,6 @@ func (a *app) close(ctx context.Context) {
 	}
 	if a.direct != nil {
 		a.direct.Close()
-	}
-	if a.probe != nil {
-		a.probe.Close()
 	}
 	if a.db != nil {
 		a.db.Close()

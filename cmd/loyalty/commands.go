@@ -38,7 +38,7 @@ type migrateUp struct{}
 
 // Run applies missing migrations. Any command that opens the private database does so, too.
 func (migrateUp) Run(ctx context.Context) error {
-	return onDatabase(ctx, func(url string) error {
+	return onDatabase(ctx, true, func(url string) error {
 		steps, err := db.Migrate(ctx, url)
 		for _, s := range steps {
 			fmt.Println("applied:", s.Name)
@@ -61,7 +61,7 @@ type migrateStatus struct{}
 
 // Run lists the migrations.
 func (migrateStatus) Run(ctx context.Context) error {
-	return onDatabase(ctx, func(url string) error {
+	return onDatabase(ctx, false, func(url string) error {
 		steps, err := db.MigrationStatus(ctx, url)
 		if err != nil {
 			return err
@@ -78,16 +78,21 @@ func (migrateStatus) Run(ctx context.Context) error {
 	})
 }
 
-func onDatabase(ctx context.Context, fn func(url string) error) error {
+// onDatabase runs a command with the owner's login.
+func onDatabase(ctx context.Context, waits bool, fn func(url string) error) error {
 	c, err := settings()
 	if err != nil {
 		return err
 	}
-	urls, cluster, err := c.database(ctx, c.logger())
+	c.waits = waits
+	log := c.logger()
+	urls, cluster, err := c.database(ctx, log)
 	if err != nil {
 		return err
 	}
-	err = fn(urls.owner)
+	if err = db.Await(ctx, urls.owner, c.patience(), log); err == nil {
+		err = fn(urls.owner)
+	}
 	if cluster != nil {
 		err = stopCluster(ctx, cluster, err)
 	}

@@ -27,6 +27,7 @@ type config struct {
 	DatabaseURL       string        `env:"DATABASE_URL"`
 	DatabaseDirectURL string        `env:"LOYALTY_DATABASE_DIRECT_URL"`
 	DatabaseOwnerURL  string        `env:"LOYALTY_DATABASE_OWNER_URL"`
+	DatabaseWait      time.Duration `env:"LOYALTY_DATABASE_WAIT" envDefault:"1m"`
 	Addr              string        `env:"LOYALTY_ADDR" envDefault:":8443"`
 	BaseURL           string        `env:"LOYALTY_BASE_URL" envDefault:"https://localhost:8443"`
 	DataDir           string        `env:"LOYALTY_DATA_DIR" envDefault:"./data"`
@@ -61,6 +62,16 @@ type config struct {
 
 	secretFromFile bool // the secret is in the data directory
 	anySecret      bool // don't check that the secret matches the database
+	serves         bool // the command serves, and so waits for missing migrations
+	waits          bool // the command waits for a database that isn't up yet
+}
+
+// patience is how long a command waits for the database: those that are typed by a person say at once that it is away.
+func (c *config) patience() time.Duration {
+	if c.waits {
+		return c.DatabaseWait
+	}
+	return 0
 }
 
 // private reports whether the process runs its own PostgreSQL.
@@ -202,6 +213,9 @@ func (c *config) validate() (mistakes []error) {
 	}
 	if !token.IsAbility(token.Ability(c.CreateScope)) {
 		wrong("LOYALTY_TRANSACTION_CREATE_SCOPE must be one of %v, not %q", token.Abilities, c.CreateScope)
+	}
+	if c.DatabaseWait < 0 || c.DatabaseWait > time.Hour {
+		wrong("LOYALTY_DATABASE_WAIT must be between 0s and 1h")
 	}
 	if c.StopDelay < 0 || c.StopDelay > time.Minute {
 		wrong("LOYALTY_STOP_DELAY must be between 0s and 1m")

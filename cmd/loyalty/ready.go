@@ -15,8 +15,7 @@ const (
 	writeEvery = 5 * time.Second // how often a write is tested
 )
 
-// readinessCheck checks whether this process can serve requests. It has its own connection to
-// the database, so that busy pools can't make it fail.
+// readinessCheck checks whether this process can serve requests.
 type readinessCheck struct {
 	db  *db.DB
 	now func() time.Time
@@ -43,8 +42,7 @@ func (r *readinessCheck) check(ctx context.Context) (notice string, err error) {
 }
 
 func (r *readinessCheck) query(ctx context.Context, now time.Time) (notice string, err error) {
-	steps, err := r.db.CheckReady(ctx)
-	if err != nil {
+	if notice, err = r.db.CheckReady(ctx); err != nil {
 		return "", err
 	}
 	if r.wrote.IsZero() || now.Sub(r.wrote) >= writeEvery {
@@ -54,7 +52,7 @@ func (r *readinessCheck) query(ctx context.Context, now time.Time) (notice strin
 		}
 		r.wrote = now
 	}
-	return steps.Notice(), nil
+	return notice, nil
 }
 
 var errStopping = errors.New("this process is stopping")

@@ -52,6 +52,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.serves, c.waits = true, true
 	log := c.logger()
 	if counting, ok := log.Handler().(*unrepeated); ok {
 		defer counting.flush()
@@ -69,6 +70,7 @@ func (serve) Run(ctx context.Context) error {
 	}
 	defer a.close(ctx)
 	go a.db.KeepTime(ctx)
+	go a.db.Watch(ctx)
 	if a.scratch, err = page.OpenScratch(os.TempDir()); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"strconv"
 	"time"
 
@@ -49,6 +50,7 @@ type DB struct {
 	count string // timeout of counting a list, in milliseconds
 	clock *clock
 	share *shares
+	pulse *pulse
 	shift time.Duration // of the clock (At)
 	whole *Tx           // the transaction that all others are parts of (Atomic); nil: none
 
@@ -64,18 +66,24 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
+	d := &DB{
+		owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, count: countTimeout(o),
+		clock: &clock{}, share: newShares(config.MaxConns), pulse: newPulse(), outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}},
+	}
+	// A connection to a server that doesn't write any more may outlast the server's return: it is closed.
+	others := config.ConnConfig.OnPgError
+	config.ConnConfig.OnPgError = func(c *pgconn.PgConn, e *pgconn.PgError) (keep bool) {
+		return e.Code != readOnly && others(c, e)
+	}
+	if d.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
-	c := &clock{}
-	if err := c.measure(ctx, pool); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("connect to the database: %w", err)
+	err = d.clock.measure(ctx, d.pool)
+	if err == nil {
+		err = d.pool.QueryRow(ctx, isCitusSQL).Scan(&d.distributed)
 	}
-	d := &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, count: countTimeout(o), clock: c, share: newShares(config.MaxConns), outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}}}
-	if err := pool.QueryRow(ctx, isCitusSQL).Scan(&d.distributed); err != nil {
-		pool.Close()
+	if err != nil {
+		d.pool.Close()
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	return d, nil
@@ -100,7 +108,7 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 	}
 	conn := config.ConnConfig
 	if conn.ConnectTimeout == 0 {
-		conn.ConnectTimeout = 5 * time.Second
+		conn.ConnectTimeout = connectTimeout
 	}
 	for name, value := range map[string]string{
 		"application_name":                    "loyalty",
@@ -129,10 +137,14 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 		}
 	}
 	// By default pgx pings a connection that was idle for a second, which costs a round trip.
-	// onLiveConn notices a dead one when it is used; sendOnce can't.
-	config.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
-		return ctx.Value(tried{}) != nil && p.IdleDuration > time.Second
+	// onLiveConn notices a dead one when it is used; the job queue doesn't.
+	if o.Listens {
+		config.PingTimeout = answerTime
+	} else {
+		config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	}
+	config.MaxConnLifetime, config.MaxConnLifetimeJitter = lifetime, lifetime/10
+	conn.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}).DialContext
 	role := Role
 	if o.Listens {
 		role = queueRole
@@ -143,14 +155,22 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 			Name: "timestamptz", OID: pgtype.TimestamptzOID,
 			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 		})
+		c.PgConn().CustomData()[openedAt] = localTime()
 		if o.Pooler {
 			return nil // the server's connection is shared: enter switches in each transaction
 		}
-		_, err := c.PgConn().Exec(ctx, fmt.Sprintf(becomeSQL, role)).ReadAll()
+		results, err := c.PgConn().Exec(ctx, fmt.Sprintf(becomeSQL, role)).ReadAll()
+		if err == nil && string(results[0].Rows[0][0]) != strconv.Itoa(int(c.PgConn().PID())) {
+			c.PgConn().CustomData()[isForeign] = true
+		}
 		return err
 	}
 	return config, nil
 }
+
+// lifetime is the age at which a connection is replaced, give or take a tenth: what went wrong with it unnoticed
+// goes with it, and so does the memory that its process keeps.
+const lifetime = 10 * time.Minute
 
 // Close closes the pool after the running transactions and their notifications.
 func (d *DB) Close() {
@@ -161,7 +181,8 @@ func (d *DB) Close() {
 // becomeSQL switches a connection to a role. Until a transaction enters a tenant or the platform,
 // it sees no row of either. A database without migrations has no such role yet.
 const becomeSQL = `
-	select set_config('app.tenant_id', '-1', false),
+	select pg_backend_pid(),
+		set_config('app.tenant_id', '-1', false),
 		(
 			select set_config('role', rolname, false)
 			from pg_catalog.pg_roles
@@ -270,6 +291,9 @@ func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
 		return translate(ctx, err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	if err := requireOwner(ctx, conn); err != nil {
+		return translate(ctx, err)
+	}
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return translate(ctx, pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
 		// It may take long on a large database, and holds no lock that others need.
@@ -304,17 +328,19 @@ func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) 
 		result, err = runOnce(ctx, d, by, fn)
 		return err
 	})
-	return result, err
+	return result, translate(ctx, err)
 }
 
 const attempts = 5
 
-// repeat runs a transaction, and again after a deadlock or a serialization failure.
+// repeat runs a transaction, and again after a deadlock or a serialization failure. It also does so after a connection
+// of an earlier time said that it is read-only: that connection is closed, and the server may write by now.
 func repeat(ctx context.Context, transaction func() error) error {
+	begun := localTime()
 	for attempt := 1; ; attempt++ {
 		err := transaction()
-		if err == nil || attempt == attempts || !canRetry(ctx, err) {
-			return translate(ctx, err)
+		if !canRetry(ctx, err) && !wasReadOnly(err, begun) || attempt == attempts && canRetry(ctx, err) {
+			return err
 		}
 	}
 }

@@ -1,13 +1,16 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"regexp"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -26,6 +29,13 @@ const (
 	internalError        = "XX000"
 	undefinedTable       = "42P01" // a database that was not migrated
 	undefinedSchema      = "3F000"
+	undefinedFunction    = "42883"
+	noPrivilege          = "42501"
+	noDatabase           = "3D000"
+	wrongPassword        = "28P01"
+	refusedLogin         = "28000"
+	tooManyConnections   = "53300"
+	startingUp           = "57P03"
 	tenantSuspended      = "LY001" // loyalty.require_active
 )
 
@@ -55,6 +65,23 @@ func Violates(err error, constraint string) bool {
 	return found && (shard == "" || shard[0] == '_' && strings.Trim(shard[1:], "0123456789") == "")
 }
 
+// named adds to the error of a statement that waited too long which one it was and, if PostgreSQL says so, at which table.
+func named(err error, sql string) error {
+	pg := serverError(err)
+	switch pg.Code {
+	case lockNotAvailable, queryCanceled, deadlockDetected:
+	default:
+		return err
+	}
+	const longest = 200
+	text := strings.Join(strings.Fields(sql), " ")
+	if len(text) > longest {
+		text = text[:longest] + "…"
+	}
+	where, _, _ := strings.Cut(pg.Where, "\n")
+	return fmt.Errorf("%w, %s in the statement: %s", err, cmp.Or(where, "waiting"), text)
+}
+
 // RefusesData reports whether err is the refusal of a value or of a constraint, so that nothing was written.
 func RefusesData(err error) bool {
 	class := serverError(err).Code
@@ -76,6 +103,21 @@ func isLostRowLock(err error) bool {
 func canRetry(ctx context.Context, err error) bool {
 	c := errorCode(err)
 	return c == serializationFailure || c == deadlockDetected || isLostRowLock(err) || isStrayCancel(ctx, err)
+}
+
+// readOnlyError is that of a server that is read-only, at the latest when the connection was opened.
+type readOnlyError struct {
+	error
+
+	opened time.Time
+}
+
+func (e *readOnlyError) Unwrap() error { return e.error }
+
+// wasReadOnly reports whether err says that the server is read-only, by a connection of before an instant.
+func wasReadOnly(err error, before time.Time) bool {
+	var refused *readOnlyError
+	return errors.As(err, &refused) && refused.opened.Before(before)
 }
 
 // isStrayCancel reports whether a statement was cancelled though its own caller is still there.

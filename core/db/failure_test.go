@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -545,6 +547,14 @@ func TestAWaitForALockIsCut(t *testing.T) {
 	var cause *pgconn.PgError
 	if !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || !errors.As(err, &cause) || cause.Code != timeout {
 		t.Errorf("behind a lock = %v, want Unavailable and %s", err, timeout)
+	}
+	// The log says what waited, and for which table.
+	said := cause.Error()
+	if refusal != nil {
+		said = fmt.Sprint(errors.Unwrap(refusal))
+	}
+	if !strings.Contains(said, "in the statement: update loyalty.transaction_type") || !dbtest.IsCitus(t) && !strings.Contains(said, `in relation "transaction_type"`) {
+		t.Errorf("the cause is %q, want it to name the statement and the table", said)
 	}
 	release()
 	o.wantNames(t, "Main street")

@@ -110,7 +110,7 @@ func (d *DB) sendNotifications(ctx context.Context) {
 		}
 		limited, cancel := context.WithTimeout(ctx, notifyTimeout)
 		_ = d.onLiveConn(limited, func(conn *pgxpool.Conn) (done bool, err error) {
-			err = roundTrip(limited, conn, []call{{sql: beginSQL}, {sql: asyncSQL}, {notifySQL, []any{channels, payloads}}, {sql: commitSQL}}, nil)
+			err = d.roundTrip(limited, conn, []call{{sql: beginSQL}, {sql: asyncSQL}, {notifySQL, []any{channels, payloads}}, {sql: commitSQL}}, nil)
 			if isDead(conn, err) {
 				return false, err // a notification may be sent twice
 			}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -133,33 +132,18 @@ func migrationName(s *goose.Source) string {
 	return s.Path
 }
 
-// errPrerelease refuses databases of builds from before the first release.
-var errPrerelease = errors.New("this database is from before the first release and can't be upgraded: " +
-	"create a new one (for a private database, remove its data directory)")
-
-const prereleaseSQL = `
-	select exists (
-		select
-		from ` + migrations.Table + `
-		where version_id between 1 and 100
-	)`
-
 func withMigrations(ctx context.Context, url string, fn func(*goose.Provider, *sql.DB) error) error {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
+		return err
+	}
+	if err := tryLogin(ctx, config, requireOwner); err != nil {
 		return err
 	}
 	config.RuntimeParams["application_name"] = migrator
 	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
 	pool := stdlib.OpenDB(*config)
 	defer pool.Close()
-	var isPrerelease bool
-	if err := pool.QueryRowContext(ctx, prereleaseSQL).Scan(&isPrerelease); err != nil && errorCode(err) != undefinedTable {
-		return err
-	}
-	if isPrerelease {
-		return errPrerelease
-	}
 	if err := prepareCitus(ctx, pool); err != nil {
 		return err
 	}
@@ -167,7 +151,11 @@ func withMigrations(ctx context.Context, url string, fn func(*goose.Provider, *s
 	if err != nil {
 		return err
 	}
-	return fn(provider, pool)
+	err = fn(provider, pool)
+	if errorCode(err) == noPrivilege {
+		return fmt.Errorf("the login %s may not migrate the database: use the login that owns it, in LOYALTY_DATABASE_OWNER_URL: %w", config.User, err)
+	}
+	return err
 }
 
 func newProvider(pool *sql.DB) (*goose.Provider, error) {
@@ -229,43 +217,4 @@ func versionList(versions []int64) string {
 		words[i] = strconv.FormatInt(v, 10)
 	}
 	return strings.Join(words, ", ")
-}
-
-// Ready returns nil when the database answers and has every migration of this build.
-func (d *DB) Ready(ctx context.Context) error {
-	_, err := d.CheckReady(ctx)
-	return err
-}
-
-// CheckReady is Ready, and also returns the database's migrations.
-func (d *DB) CheckReady(ctx context.Context) (Steps, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	var s Steps
-	err := d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
-		rows, _ := conn.Query(ctx, appliedSQL) // collecting returns its error
-		s, err = collectSteps(rows)
-		if isDead(conn, err) {
-			return false, err
-		}
-		conn.Release()
-		return true, err
-	})
-	if err != nil {
-		return Steps{}, notReady(err)
-	}
-	if len(s.Applied) > 0 && s.Applied[0] <= 100 {
-		return s, errPrerelease
-	}
-	if len(s.Missing) > 0 {
-		return s, fmt.Errorf("the database lacks migrations that this build needs: %s; run `loyalty migrate up`", versionList(s.Missing))
-	}
-	return s, nil
-}
-
-func notReady(err error) error {
-	if errorCode(err) == undefinedTable {
-		return errors.New("the database is empty: run `loyalty migrate up`")
-	}
-	return fmt.Errorf("the database cannot be reached: %w", err)
 }

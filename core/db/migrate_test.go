@@ -155,9 +155,9 @@ func TestReady(t *testing.T) {
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true), ($1 + 1, true)", migrations.Newest()); err != nil {
 		t.Fatal(err)
 	}
-	steps, err := d.CheckReady(t.Context())
-	if want := fmt.Sprintf("the database has migrations of a newer build: %d", migrations.Newest()+1); err != nil || steps.Notice() != want {
-		t.Errorf("newer: %v, %q, want %q", err, steps.Notice(), want)
+	notice, err := d.CheckReady(t.Context())
+	if want := fmt.Sprintf("the database has migrations of a newer build: %d", migrations.Newest()+1); err != nil || notice != want {
+		t.Errorf("newer: %v, %q, want %q", err, notice, want)
 	}
 	// A missing step in the middle is noticed.
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "delete from goose_db_version where version_id = 110"); err != nil {

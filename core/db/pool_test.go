@@ -7,7 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The pool must not ping an idle connection, which would be another round trip. onLiveConn notices a dead one.
+// The pool must not ping an idle connection, which would be another round trip. onLiveConn notices a dead one. Connections
+// don't live for ever.
 func TestAnIdleConnectionIsNotGreeted(t *testing.T) {
 	t.Parallel()
 	config, err := poolConfig("postgres://localhost/x", Options{})
@@ -16,6 +17,9 @@ func TestAnIdleConnectionIsNotGreeted(t *testing.T) {
 	}
 	if config.ShouldPing == nil || config.ShouldPing(t.Context(), pgxpool.ShouldPingParams{IdleDuration: time.Hour}) {
 		t.Error("the pool greets idle connections")
+	}
+	if config.MaxConnLifetime != 10*time.Minute {
+		t.Errorf("connections live for %s", config.MaxConnLifetime)
 	}
 }
 

@@ -192,23 +192,33 @@ func WriteTogether(ctx context.Context, d *DB, tenant core.TenantID, readings ..
 		return d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...)
 	}
 	calls, reads = d.transaction(tenant, calls, reads)
-	return repeat(ctx, func() error { return d.sendOnce(ctx, tenant, calls, reads) })
+	return translate(ctx, repeat(ctx, func() error { return d.sendOnce(ctx, tenant, calls, reads) }))
 }
 
 // sendOnce sends the calls of a transaction. If the connection is lost, they are not sent again, because
-// they may have been committed. So a connection that was idle is tried first.
+// they may have been committed. So a connection that was idle is tried first, by a message of its own.
 func (d *DB) sendOnce(ctx context.Context, tenant core.TenantID, calls []call, reads []func(pgx.Rows) error) error {
 	leave, err := d.share.enter(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	conn, err := d.pool.Acquire(context.WithValue(ctx, tried{}, true))
-	if err != nil {
-		return err
-	}
-	defer release(ctx, conn)
-	return roundTrip(ctx, conn, calls, reads)
+	return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
+		if wasIdle(conn) {
+			if err := d.try(ctx, conn); isDead(conn, err) {
+				return false, err
+			}
+		}
+		defer release(ctx, conn)
+		return true, d.roundTrip(ctx, conn, calls, reads)
+	})
+}
+
+// try asks the server for an answer, which takes no time.
+func (d *DB) try(ctx context.Context, conn *pgxpool.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	return d.roundTrip(ctx, conn, []call{{sql: "select"}}, nil)
 }
 
 // transaction makes calls a transaction of a tenant (0: the platform). Sent together, calls are an implicit one. If the
@@ -220,9 +230,6 @@ func (d *DB) transaction(tenant core.TenantID, calls []call, reads []func(pgx.Ro
 	}
 	return slices.Concat([]call{{sql: beginSQL}}, calls, []call{{sql: commitSQL}}), slices.Concat(reads, []func(pgx.Rows) error{readCommit})
 }
-
-// tried marks the context of a caller who needs a connection that works.
-type tried struct{}
 
 // Column returns a column of a table that is an argument of a statement (unnest).
 func Column[R, V any](rows []R, of func(R) V) []V {
@@ -297,19 +304,19 @@ func (d *DB) readTogether(ctx context.Context, tenant core.TenantID, readings []
 		return translate(ctx, d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...))
 	}
 	calls, reads = d.transaction(tenant, calls, reads)
-	return repeat(ctx, func() error {
+	return translate(ctx, repeat(ctx, func() error {
 		leave, err := d.share.enter(ctx, tenant)
 		if err != nil {
 			return err
 		}
 		defer leave()
 		return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
-			err = roundTrip(ctx, conn, calls, reads)
+			err = d.roundTrip(ctx, conn, calls, reads)
 			if isDead(conn, err) {
 				return false, err
 			}
 			release(ctx, conn)
 			return true, err
 		})
-	})
+	}))
 }

@@ -96,7 +96,7 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 	batch := slices.Concat(tx.queue, calls)
 	tx.queue = nil
 	if tx.conn != nil {
-		return roundTrip(ctx, tx.conn, batch, read)
+		return tx.db.roundTrip(ctx, tx.conn, batch, read)
 	}
 	// The transaction begins here.
 	if tx.leave == nil {
@@ -110,7 +110,7 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 	// A commit may have happened before the connection died, so it is never sent twice.
 	isCommit := len(calls) == 1 && calls[0].sql == commitSQL
 	return tx.db.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
-		err = roundTrip(ctx, conn, batch, read)
+		err = tx.db.roundTrip(ctx, conn, batch, read)
 		if isDead(conn, err) && !isCommit {
 			return false, err
 		}
@@ -123,7 +123,7 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 // used: unless fn is done, the connection is dropped and fn gets another.
 func (d *DB) onLiveConn(ctx context.Context, fn func(*pgxpool.Conn) (done bool, err error)) error {
 	for attempt := int32(0); ; attempt++ {
-		conn, err := d.pool.Acquire(ctx)
+		conn, err := d.acquire(ctx)
 		if err != nil {
 			return err
 		}
@@ -138,11 +138,38 @@ func (d *DB) onLiveConn(ctx context.Context, fn func(*pgxpool.Conn) (done bool, 
 	}
 }
 
-// isDead reports whether err came from a connection that is gone.
-func isDead(conn *pgxpool.Conn, err error) bool { return err != nil && conn.Conn().IsClosed() }
+// acquire returns a connection of the pool. If the server has none left for it, callers wait for those that are open.
+func (d *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	for begun := localTime(); ; {
+		conn, err := d.pool.Acquire(ctx)
+		isShort := errorCode(err) == tooManyConnections && d.pool.Stat().TotalConns() > 0
+		if !isShort || localTime().Sub(begun) > connectTimeout || sleep(ctx, acquireEvery) != nil {
+			return conn, err
+		}
+	}
+}
+
+const acquireEvery = 20 * time.Millisecond
+
+// isDead reports whether err came from a connection that is gone, rather than from a server that is read-only, after which
+// it was closed.
+func isDead(conn *pgxpool.Conn, err error) bool {
+	return err != nil && conn.Conn().IsClosed() && errorCode(err) != readOnly
+}
 
 // roundTrip sends calls as one message. The results of the last ones go to read.
-func roundTrip(ctx context.Context, conn *pgxpool.Conn, calls []call, read []func(pgx.Rows) error) (err error) {
+func (d *DB) roundTrip(ctx context.Context, conn *pgxpool.Conn, calls []call, read []func(pgx.Rows) error) (err error) {
+	answered := d.pulse.wait(conn.Conn().PgConn())
+	defer func() {
+		answered(err)
+		if errorCode(err) == readOnly {
+			opened, _ := conn.Conn().PgConn().CustomData()[openedAt].(time.Time)
+			err = &readOnlyError{err, opened}
+		}
+		if isDead(conn, err) && isSilent(err) {
+			d.distrust()
+		}
+	}()
 	var batch pgx.Batch
 	for _, c := range calls {
 		batch.Queue(c.sql, c.args...)
@@ -153,18 +180,19 @@ func roundTrip(ctx context.Context, conn *pgxpool.Conn, calls []call, read []fun
 			err = closing
 		}
 	}()
-	for range len(calls) - len(read) {
+	unread := len(calls) - len(read)
+	for _, c := range calls[:unread] {
 		if _, err := answers.Exec(); err != nil {
-			return err
+			return named(err, c.sql)
 		}
 	}
-	for _, fn := range read {
+	for i, fn := range read {
 		rows, err := answers.Query()
 		if err == nil {
 			err = fn(rows)
 		}
 		if err != nil {
-			return err
+			return named(err, calls[unread+i].sql)
 		}
 	}
 	return nil
