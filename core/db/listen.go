@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -26,12 +27,34 @@ func Listen(ctx context.Context, d *DB, channel string, ready func(), heard func
 	}
 	ready()
 	for {
-		n, err := own.WaitForNotification(ctx)
-		if err != nil {
+		n, err := waitFor(ctx, own)
+		switch {
+		case err == nil:
+			heard(n.Payload)
+		case ctx.Err() == nil && pgconn.Timeout(err) && !own.IsClosed():
+			// Silence, or a network that has lost the connection.
+			if err := answersIn(ctx, own, answerTime); err != nil {
+				return err
+			}
+		default:
 			return err
 		}
-		heard(n.Payload)
 	}
+}
+
+// silence is how long a connection that listens is trusted without a word.
+const silence = 10 * time.Second
+
+func waitFor(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
+	ctx, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	return conn.WaitForNotification(ctx)
+}
+
+func answersIn(ctx context.Context, conn *pgx.Conn, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return conn.Ping(ctx)
 }
 
 // Notify notifies the listeners of a channel, in all processes, right after the commit. It is not

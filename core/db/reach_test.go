@@ -264,6 +264,40 @@ func TestANetworkThatSwallowsMessages(t *testing.T) {
 	}
 }
 
+// Who listens for signals notices such a network, too, and hears the signals of a quiet time.
+func TestListeningInANetworkThatSwallowsMessages(t *testing.T) {
+	t.Parallel()
+	address := dbtest.OwnURL(t)
+	n := newNetwork(t, address)
+	n.open()
+	d, err := db.Open(t.Context(), n.URL, db.Options{Listens: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	listens, signals, lost := make(chan struct{}), make(chan string, 1), make(chan error, 1)
+	go func() {
+		lost <- db.Listen(t.Context(), d, "news", func() { close(listens) }, func(said string) { signals <- said })
+	}()
+	<-listens
+	time.Sleep(11 * time.Second) // longer than silence is trusted
+	if _, err := connectTo(t, address).Exec(t.Context(), "notify news, 'sale'"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-signals; got != "sale" {
+		t.Errorf("heard %q", got)
+	}
+	n.swallow()
+	select {
+	case err := <-lost:
+		if err == nil {
+			t.Error("it ended without an error")
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("it still listens in silence")
+	}
+}
+
 // After a time in which the database could only be read, the next write succeeds on each connection.
 func TestAfterAReadOnlyTime(t *testing.T) {
 	t.Parallel()
