@@ -34,6 +34,7 @@ import (
 type proxied struct {
 	t       *testing.T
 	servers [2]*server
+	program string
 	proxy   *exec.Cmd
 	log     output // HAProxy's
 	addr    string // of its TLS port
@@ -43,6 +44,17 @@ type proxied struct {
 	shop    sandbox.Tenant
 }
 
+// haproxy finds HAProxy, which Debian installs where only root looks.
+func haproxy(t *testing.T) (program string) {
+	t.Helper()
+	const debians = "/usr/sbin/haproxy"
+	if exists(debians) {
+		return debians
+	}
+	requireProgram(t, "haproxy")
+	return "haproxy"
+}
+
 // newProxied starts the product twice behind HAProxy. Of docs/operations/haproxy.cfg only addresses and the paths of
 // files are changed.
 func newProxied(t *testing.T) *proxied {
@@ -50,8 +62,7 @@ func newProxied(t *testing.T) *proxied {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs several addresses of this machine")
 	}
-	requireProgram(t, "haproxy")
-	p := &proxied{t: t}
+	p := &proxied{t: t, program: haproxy(t)}
 	p.addr, p.metrics = "127.0.0.1:"+strconv.Itoa(freePort(t)), "127.0.0.1:"+strconv.Itoa(freePort(t))
 	_, port, _ := net.SplitHostPort(p.addr)
 	p.base = "https://localhost:" + port
@@ -96,10 +107,10 @@ func (p *proxied) start(in *installation) {
 		"bind :8443", "bind "+p.addr, "bind :8405", "bind "+p.metrics, "bind :8080", "bind 127.0.0.1:"+strconv.Itoa(freePort(p.t)),
 		"/etc/haproxy/tls/loyalty.pem", p.file("loyalty.pem"), "/etc/haproxy/unavailable.html", page,
 	).Replace(operationFile(p.t, "haproxy.cfg")))
-	if out, err := exec.Command("haproxy", "-c", "-f", p.file("haproxy.cfg")).CombinedOutput(); err != nil || strings.Contains(string(out), "WARNING") {
+	if out, err := exec.Command(p.program, "-c", "-f", p.file("haproxy.cfg")).CombinedOutput(); err != nil || strings.Contains(string(out), "WARNING") {
 		p.t.Fatalf("haproxy -c: %v\n%s", err, out)
 	}
-	p.proxy = exec.Command("haproxy", "-db", "-f", p.file("haproxy.cfg"))
+	p.proxy = exec.Command(p.program, "-db", "-f", p.file("haproxy.cfg"))
 	p.proxy.Stdout, p.proxy.Stderr = &p.log, &p.log
 	if err := p.proxy.Start(); err != nil {
 		p.t.Fatal(err)
@@ -178,6 +189,9 @@ func (p *proxied) livePages(cards []string) (opened int, closeAll func()) {
 	for i, some := range slices.Collect(slices.Chunk(cards, cardsPerAddress)) {
 		phones := p.from("127.0.1." + strconv.Itoa(i+1))
 		phones.http.Timeout = 0
+		if i%2 == 0 { // a connection for each page
+			phones.http.Transport.(*http.Transport).ForceAttemptHTTP2 = false
+		}
 		opening.Go(func() {
 			for _, card := range some {
 				events, err := p.showPIN(phones, card)
@@ -369,6 +383,7 @@ func TestRefusalsOfTheProxy(t *testing.T) {
 		}
 		return got
 	}
+	p.slowFormsWait()
 	const refusals = `haproxy_backend_connection_errors_total{proxy="api"}`
 	free := p.occupy(400)
 	began := time.Now()
@@ -413,8 +428,18 @@ func TestRefusalsOfTheProxy(t *testing.T) {
 	p.sells(customer)
 }
 
-// occupy sends requests to the API that don't arrive completely, until free is called: the product reads them.
+// occupy sends requests to the API that don't arrive completely, until free is called. They are longer than what
+// HAProxy waits for, so the product reads them.
 func (p *proxied) occupy(n int) (free func()) {
+	p.t.Helper()
+	free = p.sendPartly(n, fmt.Sprintf("POST /api/v1/customers HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n%s",
+		strings.TrimPrefix(p.base, "https://"), p.shop.Tokens["all"], strings.Repeat(" ", 50_000)))
+	await(p.t, "the API is full", func() bool { return p.atProcesses("api") == n })
+	return free
+}
+
+// sendPartly sends the beginning of a request on n connections, a hundred from one address, until they are closed.
+func (p *proxied) sendPartly(n int, request string) (closeAll func()) {
 	p.t.Helper()
 	var conns []net.Conn
 	for i := range n {
@@ -425,17 +450,34 @@ func (p *proxied) occupy(n int) (free func()) {
 			p.t.Fatal(err)
 		}
 		conns = append(conns, conn)
-		// More than HAProxy waits for.
-		if _, err := fmt.Fprintf(conn, "POST /api/v1/customers HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n%s",
-			strings.TrimPrefix(p.base, "https://"), p.shop.Tokens["all"], strings.Repeat(" ", 50_000)); err != nil {
+		if _, err := io.WriteString(conn, request); err != nil {
 			p.t.Fatal(err)
 		}
 	}
-	await(p.t, "the API is full", func() bool { return figure(p.t, `haproxy_backend_current_sessions{proxy="api"}`, p.metrics) >= float64(n) })
 	return func() {
 		for _, conn := range conns {
 			_ = conn.Close()
 		}
+	}
+}
+
+// atProcesses is how many requests of a backend the processes have.
+func (p *proxied) atProcesses(backend string) (n int) {
+	p.t.Helper()
+	for _, server := range []string{"app1", "app2"} {
+		n += int(figure(p.t, `haproxy_server_current_sessions{proxy="`+backend+`",server="`+server+`"}`, p.metrics))
+	}
+	return n
+}
+
+// A form that arrives slowly occupies no process.
+func (p *proxied) slowFormsWait() {
+	p.t.Helper()
+	closeAll := p.sendPartly(20, "POST /join HTTP/1.1\r\nHost: "+strings.TrimPrefix(p.shops(), "https://")+"\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nname=")
+	defer closeAll()
+	await(p.t, "the forms have begun to arrive", func() bool { return figure(p.t, `haproxy_backend_current_sessions{proxy="pages"}`, p.metrics) == 20 })
+	if n := p.atProcesses("pages"); n != 0 {
+		p.t.Errorf("%d forms that are still being sent are at the processes", n)
 	}
 }
 
