@@ -417,7 +417,7 @@ func TestRefusalsOfTheProxy(t *testing.T) {
 		}
 		p.isRefusal(got, pageOfProxy, "Wait a few seconds")
 	}
-	for _, backend := range []string{"api", "pages", "streams"} {
+	for _, backend := range []string{"api", "pages", "streams"} { // as LoyaltyProxyRefusing counts them
 		if figure(t, `haproxy_backend_connection_errors_total{proxy="`+backend+`"}`, p.metrics) == 0 {
 			t.Errorf("the refusals of %s are not counted", backend)
 		}
@@ -479,6 +479,18 @@ func (p *proxied) slowFormsWait() {
 	await(p.t, "the forms have begun to arrive", func() bool { return figure(p.t, `haproxy_backend_current_sessions{proxy="pages"}`, p.metrics) == 20 })
 	if n := p.atProcesses("pages"); n != 0 {
 		p.t.Errorf("%d forms that are still being sent are at the processes", n)
+	}
+}
+
+// The alerts about the proxy fire when they should.
+func TestProxyAlerts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs promtool: make test-long")
+	}
+	t.Parallel()
+	requireProgram(t, "promtool")
+	if out, err := exec.Command("promtool", "test", "rules", "testdata/proxy_alerts.yml").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
