@@ -1,16 +1,24 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -256,4 +264,202 @@ func TestComposeProxy(t *testing.T) {
 			t.Errorf("the proxy doesn't listen on %s", inside)
 		}
 	}
+}
+
+// composeDatabase is a PostgreSQL server that is set up as compose.yml does it, on this machine.
+type composeDatabase struct {
+	t        *testing.T
+	file     composeFile
+	dir, bin string
+	port     string
+	as       *syscall.Credential // PostgreSQL refuses to run as root
+}
+
+func newComposeDatabase(t *testing.T) *composeDatabase {
+	t.Helper()
+	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(programs) == 0 {
+		t.Skip("needs PostgreSQL as Debian packages it")
+	}
+	d := &composeDatabase{t: t, file: readCompose(t), dir: openDir(t), bin: filepath.Dir(programs[len(programs)-1]), port: strconv.Itoa(freePort(t))}
+	if os.Geteuid() == 0 {
+		d.as = credentialOf(t, "postgres")
+	}
+	cert, key := selfSigned(t, time.Now().Add(time.Hour), "db")
+	files := map[string]string{"db.crt": string(cert), "db.key": string(key)}
+	for _, name := range []string{"pg_hba.conf", "create-database.sh", "backup.sh", "nightly-backup.sh", "archive-wal.sh"} {
+		files[name] = operationFile(t, name)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(d.dir, "backup"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.own(t)
+	d.run(nil, "initdb", "-D", filepath.Join(d.dir, "data"), "-U", "postgres", "--auth=reject", "--locale=C.UTF-8")
+	d.start(t)
+	return d
+}
+
+func credentialOf(t *testing.T, login string) *syscall.Credential {
+	t.Helper()
+	u, err := user.Lookup(login)
+	if err != nil {
+		t.Skip(err)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+// own gives all files to the user that PostgreSQL runs as.
+func (d *composeDatabase) own(t *testing.T) {
+	t.Helper()
+	if d.as == nil {
+		return
+	}
+	err := filepath.WalkDir(d.dir, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chown(path, int(d.as.Uid), int(d.as.Gid)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command is one that a container would run, with the environment of a service.
+func (d *composeDatabase) command(environment map[string]string, program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(d.bin, program), args...)
+	if strings.HasSuffix(program, ".sh") {
+		cmd = exec.Command(filepath.Join(d.dir, program), args...)
+	}
+	cmd.Env = []string{"PATH=" + d.bin + ":" + os.Getenv("PATH"), "HOME=" + d.dir, "BACKUP_DIR=" + filepath.Join(d.dir, "backup"), "PGPORT=" + d.port}
+	for name, value := range environment {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	cmd.Dir, cmd.SysProcAttr = d.dir, &syscall.SysProcAttr{Credential: d.as, Setpgid: true}
+	return cmd
+}
+
+func (d *composeDatabase) run(environment map[string]string, program string, args ...string) {
+	d.t.Helper()
+	if out, err := d.command(environment, program, args...).CombinedOutput(); err != nil {
+		d.t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+}
+
+// start starts the server with the settings of compose.yml, at other paths.
+func (d *composeDatabase) start(t *testing.T) {
+	t.Helper()
+	at := strings.NewReplacer("/operations/", d.dir+"/", "/tls/", d.dir+"/")
+	args := []string{"-D", filepath.Join(d.dir, "data"), "-p", d.port, "-k", d.dir, "-h", "127.0.0.1"}
+	for _, arg := range d.file.Services["db"].Command[1:] { // after the program
+		args = append(args, at.Replace(arg))
+	}
+	server := d.command(nil, "postgres", args...)
+	var log output
+	server.Stderr = &log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGQUIT)
+		_ = server.Wait()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	await(t, "PostgreSQL accepts connections", func() bool {
+		return d.command(nil, "pg_isready", "-q", "-h", "127.0.0.1").Run() == nil
+	})
+}
+
+// settings are those of a service of the product, with the database on this machine.
+func (d *composeDatabase) settings(service string) (settings []string) {
+	for _, name := range []string{"DATABASE_URL", "LOYALTY_DATABASE_OWNER_URL", "LOYALTY_SECRET"} {
+		if value := d.file.Services[service].Environment[name]; value != "" {
+			settings = append(settings, name+"="+strings.Replace(value, "@db/", "@127.0.0.1:"+d.port+"/", 1))
+		}
+	}
+	return settings
+}
+
+// refuses checks that PostgreSQL refuses a connection before it asks for a password.
+func (d *composeDatabase) refuses(t *testing.T, address string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err == nil {
+		_ = conn.Close(t.Context())
+	}
+	if err == nil || !strings.Contains(err.Error(), "no pg_hba.conf entry") {
+		t.Errorf("%s: %v", address, err)
+	}
+}
+
+// backups are the finished base backups.
+func (d *composeDatabase) backups() []string {
+	found, _ := filepath.Glob(filepath.Join(d.dir, "backup", "base", "*Z", "base.tar.gz"))
+	return found
+}
+
+// The database that compose.yml describes works by itself from the first start: its logins have their passwords, the
+// migration and the processes connect encrypted, and backups are taken every night, with no other way in.
+func TestComposeDatabase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a PostgreSQL of its own: make test-long")
+	}
+	t.Parallel()
+	d := newComposeDatabase(t)
+	passwords := d.file.Services["db"].Environment
+	for range 2 { // the second time changes passwords
+		d.run(map[string]string{
+			"PGHOST": d.dir, "POSTGRES_PASSWORD": passwords["POSTGRES_PASSWORD"], "APP_PASSWORD": passwords["APP_PASSWORD"], "BACKUP_PASSWORD": passwords["BACKUP_PASSWORD"],
+		}, "create-database.sh")
+	}
+	newInstallation(t, d.settings("migrate")...).succeed("migrate", "up")
+	in := newInstallation(t, append(d.settings("app1"), "LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=127.0.0.1")...)
+	s := in.served()
+	if got := readiness(t, in.addr); got != http.StatusOK {
+		t.Errorf("/readyz = %d", got)
+	}
+	s.stop()
+	const anyPassword = ":x@127.0.0.1:"
+	d.refuses(t, "postgres://postgres"+anyPassword+d.port+"/loyalty?sslmode=require")
+	d.refuses(t, "postgres://loyalty_backup"+anyPassword+d.port+"/loyalty?sslmode=require")
+	d.refuses(t, "postgres://loyalty_app"+anyPassword+d.port+"/loyalty?sslmode=disable")
+
+	nightly := maps.Clone(d.file.Services["backup"].Environment)
+	nightly["PGHOST"], nightly["PAUSE"] = "127.0.0.1", "1"
+	backup := d.command(nightly, "nightly-backup.sh")
+	var log output
+	backup.Stdout, backup.Stderr = &log, &log
+	if err := backup.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-backup.Process.Pid, syscall.SIGKILL)
+		_ = backup.Wait()
+	}()
+	await(t, "the first backup is taken at once", func() bool { return len(d.backups()) == 1 })
+	time.Sleep(2500 * time.Millisecond) // two further looks
+	if n := len(d.backups()); n != 1 {
+		t.Errorf("%d backups in a night\n%s", n, log.String())
+	}
+	yesterday := time.Now().Add(-25 * time.Hour)
+	if err := os.Chtimes(filepath.Dir(d.backups()[0]), yesterday, yesterday); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the next night's backup is taken", func() bool { return len(d.backups()) == 2 })
+	await(t, "the WAL is archived", func() bool {
+		segments, _ := filepath.Glob(filepath.Join(d.dir, "backup", "wal", "0*"))
+		return len(segments) > 0
+	})
 }

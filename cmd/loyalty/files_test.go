@@ -82,6 +82,49 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
+// An image that is built from a clone at a tag says that version, although an operator's own files are in the clone.
+// What .dockerignore names isn't sent to Docker.
+func TestTheImageSaysItsVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the product: make test-long")
+	}
+	t.Parallel()
+	source := filepath.Join(t.TempDir(), "loyalty")
+	for _, args := range [][]string{{"clone", "--quiet", "../..", source}, {"-C", source, "tag", "v9.8.7"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Skipf("needs the project's repository: %v\n%s", err, out)
+		}
+	}
+	certificates := filepath.Join(source, "docs/operations/tls")
+	if err := os.Mkdir(certificates, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{filepath.Join(source, ".env"), filepath.Join(certificates, "loyalty.pem")} {
+		if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(operationFile(t, "../../.dockerignore")) {
+		if err := os.RemoveAll(filepath.Join(source, strings.TrimSpace(line))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, secret := range []string{".env", "docs/operations/tls"} {
+		if exists(filepath.Join(source, secret)) {
+			t.Errorf("%s is sent to Docker", secret)
+		}
+	}
+	program := filepath.Join(t.TempDir(), "loyalty")
+	build := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/loyalty") // as TestDockerfile finds it
+	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command(program, "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "loyalty v9.8.7 go") {
+		t.Errorf("version = %s, %v", out, err)
+	}
+}
+
 // unitSettings returns the settings of a section of the unit. Some occur several times.
 func unitSettings(t *testing.T, section string) map[string][]string {
 	t.Helper()
