@@ -489,7 +489,7 @@ func TestProxyAlerts(t *testing.T) {
 	}
 	t.Parallel()
 	requireProgram(t, "promtool")
-	if out, err := exec.Command("promtool", "test", "rules", "testdata/proxy_alerts.yml").CombinedOutput(); err != nil {
+	if out, err := exec.Command("promtool", "test", "rules", filepath.Join(operationFiles, "alerts_proxy_test.yml")).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
