@@ -54,7 +54,7 @@ func newSite(t *testing.T) *site {
 		Portal:  says("a customer's page"),
 		Tenants: says("the panel"),
 		Address: host.ClientAddress(nil), RequestID: host.RequestID(nil),
-		Ready:   func(context.Context) (string, error) { return "", nil },
+		Ready: func(context.Context) (string, error) { return "", nil },
 		Observe: func(a web.Answered) {
 			d.figures = append(d.figures, fmt.Sprint(a.Area, " ", a.Method, " ", a.Status, " ", a.Took))
 			d.routes = append(d.routes, a.Route)
