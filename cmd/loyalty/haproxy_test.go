@@ -406,6 +406,14 @@ func TestRefusalsOfTheProxy(t *testing.T) {
 	for _, s := range p.servers {
 		s.signal(syscall.SIGSTOP)
 	}
+	hanging, late := make(chan answer, 1), p.from("127.0.0.8")
+	go func() { // it reaches a process before HAProxy notices
+		got, err := late.ask("GET", p.base+"/api/v1/customers", p.shop.Tokens["all"], "")
+		if err != nil {
+			t.Error(err)
+		}
+		hanging <- got
+	}()
 	await(t, "HAProxy notices that both processes hang", func() bool {
 		return figure(t, `haproxy_backend_active_servers{proxy="api"}`, p.metrics) == 0
 	})
@@ -421,6 +429,9 @@ func TestRefusalsOfTheProxy(t *testing.T) {
 		if figure(t, `haproxy_backend_connection_errors_total{proxy="`+backend+`"}`, p.metrics) == 0 {
 			t.Errorf("the refusals of %s are not counted", backend)
 		}
+	}
+	if got := <-hanging; got.status != http.StatusGatewayTimeout || got.header.Get("Content-Type") != problemJSON || !strings.Contains(got.body, `"status":504`) {
+		t.Errorf("a process that hangs: %d %v %s", got.status, got.header, got.body)
 	}
 	for _, s := range p.servers {
 		s.signal(syscall.SIGCONT)
