@@ -433,7 +433,7 @@ func TestComposeDatabase(t *testing.T) {
 	s.stop()
 	const anyPassword = ":x@127.0.0.1:"
 	d.refuses(t, "postgres://postgres"+anyPassword+d.port+"/loyalty?sslmode=require")
-	d.refuses(t, "postgres://loyalty_backup"+anyPassword+d.port+"/loyalty?sslmode=require")
+	d.refuses(t, "postgres://loyalty_backup"+anyPassword+d.port+"/postgres?sslmode=require")
 	d.refuses(t, "postgres://loyalty_app"+anyPassword+d.port+"/loyalty?sslmode=disable")
 
 	nightly := maps.Clone(d.file.Services["backup"].Environment)
