@@ -97,7 +97,7 @@ func newProduct(t *testing.T) *product {
 		}),
 		API:     http.NotFoundHandler(),
 		Gate:    web.NewGate(d.Size()),
-		Address: shared.Address,
+		Address: shared.Address, RequestID: host.RequestID(nil),
 		Exists:  func(context.Context, string) (bool, error) { return true, nil },
 		Ready:   func(context.Context) (string, error) { return "", nil },
 		Observe: func(web.Answered) {},

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,8 @@ type Config struct {
 	Description []byte
 	OwnCA       bool // clients need the installation's own certificate authority
 	Address     func(*http.Request) string
+	// RequestID finds the id that a trusted proxy has given a request, or "".
+	RequestID func(*http.Request) string
 	// Exists reports whether a business has this slug.
 	Exists func(ctx context.Context, slug string) (bool, error)
 	// Ready reports why requests can't be answered, or else a notice about an unusual state.
@@ -141,7 +144,7 @@ func (c Config) showError(err error, ctx echo.Context) {
 func (c Config) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := c.Now()
-		id := core.NewID(began).String()
+		id := cmp.Or(c.RequestID(r), core.NewID(began).String())
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		ctx, entry := core.WithRequestLog(r.Context())

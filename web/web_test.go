@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"regexp"
 	"strings"
@@ -52,8 +53,8 @@ func newSite(t *testing.T) *site {
 		Gate:    web.NewGate(20),
 		Portal:  says("a customer's page"),
 		Tenants: says("the panel"),
-		Address: host.ClientAddress(nil),
-		Ready:   func(context.Context) (string, error) { return "", nil },
+		Address: host.ClientAddress(nil), RequestID: host.RequestID(nil),
+		Ready: func(context.Context) (string, error) { return "", nil },
 		Observe: func(a web.Answered) {
 			d.figures = append(d.figures, fmt.Sprint(a.Area, " ", a.Method, " ", a.Status, " ", a.Took))
 			d.routes = append(d.routes, a.Route)
@@ -326,6 +327,23 @@ func TestEveryAnswerCarries(t *testing.T) {
 	}
 	if len(ids) != 16 || strings.Count(d.log.String(), `"msg":"request"`) != 16 {
 		t.Errorf("16 requests had %d ids\n%s", len(ids), d.log)
+	}
+}
+
+// The id of a trusted proxy is in the response and in the log; a stranger's is replaced.
+func TestTheRequestIDOfAProxyIsKept(t *testing.T) {
+	t.Parallel()
+	const id = "0198c1e6-7a31-4d0f-9f1b-2f6d3a1c5e77"
+	for peer, kept := range map[string]bool{"10.0.0.1:4711": true, "192.0.2.7:4711": false} {
+		d := newSite(t)
+		d.RequestID = host.RequestID([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")})
+		r, w := httptest.NewRequest(http.MethodGet, webtest.Base+"/api/v1/x", nil), httptest.NewRecorder()
+		r.RemoteAddr = peer
+		r.Header.Set("X-Request-Id", id)
+		web.New(d.Config).ServeHTTP(w, r)
+		if got := w.Header().Get("X-Request-Id"); (got == id) != kept || got == "" || d.line(t).Request != got {
+			t.Errorf("the request of %s has the id %q, and %q in the log", peer, got, d.line(t).Request)
+		}
 	}
 }
 

@@ -5,11 +5,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caarlos0/env/v11"
-	"go.yaml.in/yaml/v3"
 )
 
 const operationFiles = "../../docs/operations"
@@ -36,7 +37,7 @@ func TestOperationFiles(t *testing.T) {
 		known[f.Key] = true
 	}
 	setting := regexp.MustCompile(`\bLOYALTY_[A-Z_]+\b`)
-	for _, name := range []string{"loyalty.service", "Dockerfile", "compose.yml", "example.env", "haproxy.cfg", "../operations.md", "restore-test.sh"} {
+	for _, name := range []string{"loyalty.service", "Dockerfile", "compose.yml", "example.env", "haproxy.cfg", "../operations.md", "restore-test.sh", "../../CHANGELOG.md"} {
 		for _, s := range setting.FindAllString(operationFile(t, name), -1) {
 			if !known[s] {
 				t.Errorf("%s names %s, which is not a setting", name, s)
@@ -63,56 +64,6 @@ func TestOperationFiles(t *testing.T) {
 	}
 }
 
-// Two processes behind one proxy, with valid settings.
-func TestCompose(t *testing.T) {
-	t.Parallel()
-	type service struct {
-		Image       string
-		Environment map[string]string
-		Volumes     []string
-		Command     any
-		Networks    map[string]struct {
-			Address string `yaml:"ipv4_address"`
-		}
-	}
-	var file struct{ Services map[string]service }
-	if err := yaml.Unmarshal([]byte(operationFile(t, "compose.yml")), &file); err != nil {
-		t.Fatal(err)
-	}
-	values := strings.NewReplacer("${LOYALTY_SECRET:?set it in .env, by openssl rand -hex 32}", strings.Repeat("s", 32),
-		"${LOYALTY_BASE_URL:?set it in .env}", "https://loyalty.example", "${POSTGRES_PASSWORD:?set it in .env}", "p", "${LOYALTY_SMTP_URL:-}", "", "${LOYALTY_MAIL_FROM:-}", "")
-	for _, name := range []string{"app1", "app2", "migrate"} {
-		settings := map[string]string{}
-		for key, value := range file.Services[name].Environment {
-			settings[key] = values.Replace(value)
-		}
-		c, err := readConfig(settings)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if c.TLS != "proxy" || c.StopDelay == 0 || c.TrustedProxies != file.Services["proxy"].Networks["inside"].Address {
-			t.Errorf("%s: %+v", name, settings)
-		}
-	}
-	proxy := operationFile(t, "haproxy.cfg")
-	for _, name := range []string{"app1", "app2"} {
-		if !strings.Contains(proxy, "server "+name+" "+name+":8443") {
-			t.Errorf("the proxy does not know %s", name)
-		}
-	}
-	for name, s := range file.Services {
-		for _, volume := range s.Volumes {
-			from, _, _ := strings.Cut(volume, ":")
-			if strings.HasPrefix(from, "./") && from != "./tls" { // the certificate is the operator's
-				if _, err := os.Stat(filepath.Join(operationFiles, from)); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-			}
-		}
-	}
-}
-
 // The image is built like the binary, and runs as an unprivileged user.
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
@@ -128,6 +79,99 @@ func TestDockerfile(t *testing.T) {
 	goVersion := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(operationFile(t, "../../go.mod"))[1]
 	if !strings.Contains(dockerfile, "FROM golang:"+goVersion+"-") {
 		t.Errorf("the image is not built with Go %s", goVersion)
+	}
+}
+
+// An image that is built from a clone at a tag says that version, although an operator's own files are in the clone.
+// (Go takes tags of v1, as the path of the module says.) What .dockerignore names isn't sent to Docker.
+func TestTheImageSaysItsVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the product: make test-long")
+	}
+	t.Parallel()
+	source := filepath.Join(t.TempDir(), "loyalty")
+	for _, args := range [][]string{{"clone", "--quiet", "../..", source}, {"-C", source, "tag", "v1.98.7"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Skipf("needs the project's repository: %v\n%s", err, out)
+		}
+	}
+	certificates := filepath.Join(source, "docs/operations/tls")
+	if err := os.Mkdir(certificates, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{filepath.Join(source, ".env"), filepath.Join(certificates, "loyalty.pem")} {
+		if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(operationFile(t, "../../.dockerignore")) {
+		if err := os.RemoveAll(filepath.Join(source, strings.TrimSpace(line))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, secret := range []string{".env", "docs/operations/tls"} {
+		if exists(filepath.Join(source, secret)) {
+			t.Errorf("%s is sent to Docker", secret)
+		}
+	}
+	program := filepath.Join(t.TempDir(), "loyalty")
+	build := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/loyalty") // as TestDockerfile finds it
+	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=auto")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command(program, "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "loyalty v1.98.7 go") {
+		t.Errorf("version = %s, %v", out, err)
+	}
+}
+
+// unitSettings returns the settings of a section of the unit. Some occur several times.
+func unitSettings(t *testing.T, section string) map[string][]string {
+	t.Helper()
+	settings, current := map[string][]string{}, ""
+	for line := range strings.Lines(operationFile(t, "loyalty.service")) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			current = strings.Trim(line, "[]")
+		}
+		if key, value, isSetting := strings.Cut(line, "="); isSetting && current == section && !strings.HasPrefix(line, "#") {
+			settings[key] = append(settings[key], value)
+		}
+	}
+	return settings
+}
+
+// "`StartLimitIntervalSec=0`": the unit is started again however long the database is away, and a start may take as
+// long as the commands wait and migrate.
+func TestSystemdUnitIsPatient(t *testing.T) {
+	t.Parallel()
+	unit, service := unitSettings(t, "Unit"), unitSettings(t, "Service")
+	if got := unit["StartLimitIntervalSec"]; !slices.Equal(got, []string{"0"}) {
+		t.Errorf("[Unit] has StartLimitIntervalSec=%q, want 0", got)
+	}
+	for setting, want := range map[string]string{"Restart": "always", "TimeoutStartSec": "infinity"} {
+		if got := service[setting]; !slices.Equal(got, []string{want}) {
+			t.Errorf("[Service] has %s=%q, want %s", setting, got, want)
+		}
+	}
+	// A stop must not be cut short either: LOYALTY_STOP_DELAY, then open requests, then jobs.
+	stop, err := time.ParseDuration(strings.Join(service["TimeoutStopSec"], ""))
+	if err != nil || stop < 5*time.Second+2*drainTime {
+		t.Errorf("TimeoutStopSec=%v, %v", stop, err)
+	}
+	// The environment that the unit sets is valid.
+	settings := map[string]string{}
+	for assignment := range strings.FieldsSeq(strings.Join(service["Environment"], " ")) {
+		name, value, _ := strings.Cut(assignment, "=")
+		settings[name] = value
+	}
+	if _, err := readConfig(settings); err != nil || len(settings) < 2 {
+		t.Errorf("Environment=%v: %v", settings, err)
+	}
+	for _, command := range append(service["ExecStartPre"], service["ExecStart"]...) {
+		if !strings.HasPrefix(command, "/usr/local/bin/loyalty ") { // where docs/operations.md installs it
+			t.Errorf("the unit runs %s", command)
+		}
 	}
 }
 

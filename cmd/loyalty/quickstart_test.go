@@ -43,7 +43,7 @@ func requireProgram(t *testing.T, program string) {
 	if os.Getenv("CI") != "" {
 		t.Fatalf("%s is not installed, and with CI set every test must run", program)
 	}
-	t.Skipf("%s is not installed: `make test` installs it where that is permitted", program)
+	t.Skipf("%s is not installed: `make test` and `make test-long` install it where that is permitted", program)
 }
 
 // testQuickStart runs the programs of /docs/quickstart as they are served, against the running

@@ -260,7 +260,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 		}),
 		API:     programs,
 		Gate:    web.NewGate(a.db.Size()),
-		Address: address,
+		Address: address, RequestID: host.RequestID(a.proxies),
 		Exists:  a.isTenant,
 		Ready:   a.ready,
 		Observe: figures.observe,

@@ -91,6 +91,29 @@ func ClientAddress(trusted []netip.Prefix) func(*http.Request) string {
 	}
 }
 
+// maxRequestID is in characters: a UUID has 36, and proxies make longer ones.
+const maxRequestID = 64
+
+// RequestID returns a function that finds the id that a trusted proxy has given a request, so that the proxy's log
+// and the product's have the same one, or "". The id of any other client is ignored, and so is one that could
+// forge or flood a log: an id has a few letters, digits, hyphens, underscores and full stops.
+func RequestID(trusted []netip.Prefix) func(*http.Request) string {
+	return func(r *http.Request) string {
+		ids := r.Header.Values("X-Request-Id")
+		// Of two, one may be the client's own, which its proxy passed on.
+		if len(ids) != 1 || !isRequestID(ids[0]) || !fromTrusted(trusted, r) {
+			return ""
+		}
+		return ids[0]
+	}
+}
+
+func isRequestID(s string) bool {
+	return s != "" && len(s) <= maxRequestID && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	})
+}
+
 // LimitKey is the key of an address for limits. IPv6 addresses count by /64: providers give each
 // customer one, within which a client can change its address at will.
 func LimitKey(address string) string {

@@ -130,6 +130,40 @@ func TestClientAddress(t *testing.T) {
 	}
 }
 
+// The id that a trusted proxy has given a request is kept, if a log can have it. That of anyone else is not.
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	idOf := host.RequestID(proxies(t, "10.0.0.0/8"))
+	const proxy, uuid = "10.0.0.1:4711", "0198c1e6-7a31-4d0f-9f1b-2f6d3a1c5e77"
+	for _, c := range []struct {
+		peer string
+		ids  []string
+		want string
+	}{
+		{proxy, []string{uuid}, uuid},
+		{"[::ffff:10.0.0.1]:4711", []string{uuid}, uuid},
+		{proxy, []string{"Root_1.67891233-abcdef012345678912345678"}, "Root_1.67891233-abcdef012345678912345678"},
+		{proxy, []string{strings.Repeat("x", 64)}, strings.Repeat("x", 64)},
+		{"192.0.2.7:4711", []string{uuid}, ""},
+		{"@", []string{uuid}, ""},
+		{proxy, nil, ""},
+		{proxy, []string{""}, ""},
+		{proxy, []string{uuid, uuid}, ""},
+		{proxy, []string{strings.Repeat("x", 65)}, ""},
+		{proxy, []string{uuid + " status=200"}, ""},
+		{proxy, []string{`x","level":"ERROR`}, ""},
+		{proxy, []string{"x\ny"}, ""},
+		{proxy, []string{"<script>"}, ""},
+		{proxy, []string{"bröd"}, ""},
+		{proxy, []string{"192.0.2.7:4711"}, ""},
+	} {
+		r := &http.Request{RemoteAddr: c.peer, Header: http.Header{"X-Request-Id": c.ids}}
+		if got := idOf(r); got != c.want {
+			t.Errorf("peer %s, X-Request-Id %q = %q, want %q", c.peer, c.ids, got, c.want)
+		}
+	}
+}
+
 func TestLimitKey(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

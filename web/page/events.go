@@ -21,7 +21,8 @@ const (
 
 // Events streams a state as server-sent events: its name at once and after each change that the
 // topic signals, until it is final, the client leaves or the process stops. A message is
-// "event: state" with the name as its data. Its route must not use Compressed or WithTimeout.
+// "event: state" with the name as its data. Its route ends in /events, by which a proxy knows streams
+// (docs/operations/haproxy.cfg), and must not use Compressed or WithTimeout.
 // Where too many streams are open (live.Hub.Watch), it answers 204: the browser doesn't connect again by itself, and
 // the page polls.
 func Events(c echo.Context, hub *live.Hub, topic, address string, read live.Read) error {
