@@ -200,13 +200,13 @@ func AdoptSealed(ctx context.Context, tx *db.Tx, keys vault.Keys, before map[int
 	return unread, db.Queue(tx, resealSQL, db.Args{"ids": ids, "secrets": secrets, "pendings": pendings})
 }
 
-// adopt seals a person's secret again, for their new number.
+// adopt seals a person's secret again, for their new number. It returns nil if they have none, or kept the number.
 func adopt(keys vault.Keys, before, now int64, sealed []byte) ([]byte, error) {
 	if sealed == nil {
 		return nil, nil
 	}
 	text, err := keys.Open(totpPurpose, idText(before), sealed)
-	if err != nil {
+	if err != nil || before == now {
 		return nil, err
 	}
 	return keys.Seal(totpPurpose, idText(now), text)
