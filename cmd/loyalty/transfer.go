@@ -31,6 +31,9 @@ func (cmd exportCmd) Run(ctx context.Context) error {
 	if cmd.All == (len(cmd.Slugs) > 0) {
 		return errWhichBusinesses
 	}
+	if err := os.MkdirAll(cmd.Out, 0o700); err != nil { // before anything is suspended
+		return err
+	}
 	return withApp(ctx, func(a *app) error {
 		mover, slugs := a.mover(), cmd.Slugs
 		if cmd.All {
