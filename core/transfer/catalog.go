@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,7 +148,7 @@ func inOrder(tables map[string]*table) (ordered []table, err error) {
 			}
 		}
 		if next == "" {
-			return nil, fmt.Errorf("transfer: the foreign keys of the tables form a circle")
+			return nil, errors.New("transfer: the foreign keys of the tables form a circle")
 		}
 		placed[next] = true
 		ordered = append(ordered, *tables[next])

@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -75,9 +74,7 @@ func (m Mover) Export(ctx context.Context, slug string, to io.Writer) (Header, e
 	if e.Secret, err = sealSecret(m.Keys, slug); err != nil {
 		return Header{}, err
 	}
-	err = db.AsOwner(ctx, m.DB, func(tx pgx.Tx) error { return e.run(ctx, tx) })
-	// An error of the file comes first: the database's would hide it.
-	if err := errors.Join(e.failed, err); err != nil {
+	if err := db.AsOwner(ctx, m.DB, func(tx pgx.Tx) error { return e.run(ctx, tx) }); err != nil {
 		return Header{}, err
 	}
 	return e.Header, e.out.close()
@@ -100,7 +97,6 @@ func (m Mover) awaitRequests(ctx context.Context, suspendedAt *time.Time) error 
 type export struct {
 	Header
 	out      *writer
-	failed   error // of the file
 	progress Progress
 }
 
@@ -128,11 +124,11 @@ func (e *export) run(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	if e.failed = e.out.header(e.Header); e.failed != nil {
-		return nil
+	if err := e.out.header(e.Header); err != nil {
+		return err
 	}
 	for _, t := range tables {
-		if err := e.write(ctx, tx, t, int(count)); err != nil || e.failed != nil {
+		if err := e.write(ctx, tx, t, int(count)); err != nil {
 			return err
 		}
 	}
@@ -184,8 +180,8 @@ func (e *export) write(ctx context.Context, tx pgx.Tx, t table, count int) error
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if e.failed = e.out.row(name, rows.RawValues()[0]); e.failed != nil {
-			return nil
+		if err := e.out.row(name, rows.RawValues()[0]); err != nil {
+			return err
 		}
 		e.progress(int(e.out.rows), count)
 	}

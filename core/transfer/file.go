@@ -36,7 +36,7 @@ func (w *writer) line(parts ...[]byte) error {
 	for _, part := range append(parts, []byte("\n")) {
 		w.sum.Write(part) // never fails, according to its documentation
 		if _, err := w.out.Write(part); err != nil {
-			return err
+			return opaque(err)
 		}
 	}
 	return nil
@@ -104,8 +104,10 @@ func isDamage(err error) bool {
 	return errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt)
 }
 
-// unreadable returns an error without its cause, which the database's errors could be taken for.
-func unreadable(err error) error { return fmt.Errorf("read the file: %s", err.Error()) }
+func unreadable(err error) error { return fmt.Errorf("read the file: %w", opaque(err)) }
+
+// opaque returns an error of a file without its cause: inside a transaction, those of the network have the same.
+func opaque(err error) error { return errors.New(err.Error()) }
 
 // read reads a line. The checksum has it, unless it is the end.
 func (f *reader) read() error {

@@ -211,8 +211,8 @@ func (l *load) findSlug(ctx context.Context) (string, error) {
 
 func (l *load) findPlan(ctx context.Context) (plan, error) {
 	name := l.in.Plan
-	if l.Options.Plan != "" {
-		name = l.Options.Plan
+	if l.Plan != "" {
+		name = l.Plan
 	}
 	found, err := db.One[plan](ctx, l.tx, planSQL, db.Args{"name": name})
 	if !errors.Is(err, core.ErrNotFound) {

@@ -671,4 +671,3 @@ func TestAFullDiskIsNamed(t *testing.T) {
 		t.Errorf("an unknown business: %v", err)
 	}
 }
-
