@@ -78,7 +78,7 @@ const drawSQL = `
 const lastDrawnSQL = `
 	select coalesce(pg_sequence_last_value(@sequence::text::regclass), 0)`
 
-// maxGap bounds how far a sequence is moved on: no installation has that number of people, tokens or locations.
+// maxGap bounds how far a sequence is moved on, beyond what any installation needs.
 const maxGap = 50_000_000
 
 // moveOn draws from a sequence until its numbers are above a given one. Drawing leaves no moment in which another

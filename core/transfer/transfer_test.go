@@ -504,6 +504,12 @@ func TestBadFilesLeaveNothing(t *testing.T) {
 	if diff := cmp.Diff(before, state(t, to)); diff != "" {
 		t.Errorf("rows were left (-before +after):\n%s", diff)
 	}
+	// A file that ends too early is found before anything is written.
+	m := mover(to)
+	m.Progress = func(string) transfer.Progress { return func(done, _ int) { t.Errorf("%d rows were written", done) } }
+	if _, err := m.Import(t.Context(), opening(file[:len(file)-1]), transfer.Options{}); err == nil {
+		t.Error("a file without its end was imported")
+	}
 	// A row that names another tenant becomes the imported one's: no file reaches others.
 	foreign := change(`("table":"customer_tag".*"tenant_id":)\d+`, fmt.Sprintf(`${1}%d`, host.By.Tenant.ID))
 	if _, err := mover(to).Import(t.Context(), opening(foreign), transfer.Options{}); err != nil {
@@ -617,6 +623,8 @@ func TestSuspension(t *testing.T) {
 	from, to := dbtest.OwnDB(t), dbtest.OwnDB(t)
 	shop := shoptest.In(t, from)
 	shop.Exec("update loyalty.tenant set status = 'suspended', suspended_at = now() - interval '28 seconds', suspend_reason = 'We move' where id = $1", shop.By.Tenant.ID)
+	// A super-admin suspended it, who is no one in the other installation.
+	shop.Exec("insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, actor_kind, actor_id, actor_name, address, request_id, created_at) values ($1, gen_random_uuid(), 'tenant.edit', 'tenant', $1::bigint::text, 'admin', '1', 'Root', '', '', now())", shop.By.Tenant.ID)
 	began := time.Now()
 	_, file := export(t, from, shop.By.Tenant.Slug)
 	if waited := time.Since(began); waited < 1500*time.Millisecond {
@@ -627,6 +635,10 @@ func TestSuspension(t *testing.T) {
 		shop.Check(err)
 		if found := tenantOf(t, to, slug); found.Suspended == activate || done.Suspended == activate {
 			t.Errorf("activate: %t, suspended: %t", activate, found.Suspended)
+		}
+		here := shoptest.Of(t, to, core.System(core.Tenant{}, "test"))
+		if by := shoptest.Query[string](here, "select actor_name || ' ' || actor_id from loyalty.audit_entry where tenant_id = $1 and actor_kind = 'admin'", tenantOf(t, to, slug).ID); by != "Root 0" {
+			t.Errorf("the super-admin is %s", by)
 		}
 	}
 }
