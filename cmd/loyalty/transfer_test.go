@@ -68,7 +68,8 @@ func TestBusinessesMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	to.run("import", "--as=copy", half).says(t, half+": the file ends too early")
-	out = to.succeed("import", "--as=copy", file(shop.Slug))
+	to.run("import", "--as=copy", file(shop.Slug)).says(t, "add --renumber")
+	out = to.succeed("import", "--as=copy", "--renumber", file(shop.Slug))
 	if !strings.Contains(out, "https://copy.") || !strings.Contains(out, "Its address is another one") || !strings.Contains(out, "API tokens that don't work") {
 		t.Errorf("import of a copy says %q", out)
 	}
@@ -103,11 +104,11 @@ func TestExportSuspends(t *testing.T) {
 	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 || names[0].Name() != slug+suffix {
 		t.Errorf("files: %v, %v", names, err)
 	}
-	out = in.succeed("import", "--as=new-place", filepath.Join(dir, slug+suffix))
+	out = in.succeed("import", "--as=new-place", "--renumber", filepath.Join(dir, slug+suffix))
 	if !strings.Contains(out, "It is suspended, as it was") {
 		t.Errorf("import says %q", out)
 	}
-	in.succeed("import", "--as=new-place-2", "--activate", filepath.Join(dir, slug+suffix))
+	in.succeed("import", "--as=new-place-2", "--renumber", "--activate", filepath.Join(dir, slug+suffix))
 	status := ask[[]string](d, "select array_agg(status order by slug) from loyalty.tenant where slug like 'new-place%'")
 	if !slices.Equal(status, []string{"suspended", "active"}) {
 		t.Errorf("the copies are %v", status)

@@ -225,17 +225,17 @@ func (l *load) findPlan(ctx context.Context) (plan, error) {
 	return plan{}, fmt.Errorf("there is no plan %q here: create it, or choose one of these (--plan): %s", name, names)
 }
 
-// refuseNumbers refuses new numbers that would stop links and tokens, unless that was asked for. A business with another
-// slug has another address, so its links lead nowhere in any case.
+// refuseNumbers refuses new numbers that would stop links and tokens, unless that was asked for. With another slug, links
+// lead to another address in any case.
 func (l *load) refuseNumbers() error {
 	var stops []string
-	if l.isMoved() {
+	if l.isMoved() && l.As == "" {
 		stops = append(stops, "links in e-mails and to customers' cards")
 	}
 	if n := len(l.place.tokens); n > 0 {
 		stops = append(stops, fmt.Sprintf("API tokens (%d)", n))
 	}
-	if len(stops) == 0 || l.Renumber || l.As != "" {
+	if len(stops) == 0 || l.Renumber {
 		return nil
 	}
 	return fmt.Errorf("other businesses have its numbers here, so these would stop working: %s. "+

@@ -28,10 +28,12 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/transfer"
 	"example.com/loyalty/core/vault"
 	"example.com/loyalty/core/verify"
@@ -215,9 +217,13 @@ func TestEverythingMoves(t *testing.T) {
 		t.Errorf("the card's link: %v", err)
 	}
 	// New records don't get numbers that the business has.
-	_, err = location.NewService(to).Add(t.Context(), here.By, location.New{Name: new("Hornstull")})
+	branch, err := location.NewService(to).Add(t.Context(), here.By, location.New{Name: new("Hornstull")})
 	here.Check(err)
-	here.Sale(here.Customer().ID, here.Points(100), 700)
+	kind := here.Type("Lunch", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100})
+	if branch.ID <= 60100 || kind.ID <= 50100 {
+		t.Errorf("a new location and transaction type have the numbers %d and %d", branch.ID, kind.ID)
+	}
+	here.Sale(here.Customer().ID, kind, 700)
 	here.Person(core.Cashier)
 	if second := dbtest.Tenant(t, to); second.Tenant.ID <= b.By.Tenant.ID {
 		t.Errorf("the next business has the number %d", second.Tenant.ID)
@@ -258,7 +264,10 @@ func TestACopyHasItsOwnNumbers(t *testing.T) {
 		t.Errorf("a second import: %v", err)
 	}
 
-	done, err := mover(d).Import(t.Context(), opening(file), transfer.Options{As: "the-copy"})
+	if _, err := mover(d).Import(t.Context(), opening(file), transfer.Options{As: "the-copy"}); err == nil || !strings.Contains(err.Error(), "would stop working: API tokens (1). ") {
+		t.Errorf("with a token that others have: %v", err)
+	}
+	done, err := mover(d).Import(t.Context(), opening(file), transfer.Options{As: "the-copy", Renumber: true})
 	if err != nil {
 		t.Fatal(err)
 	}
