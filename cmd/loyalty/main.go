@@ -32,6 +32,8 @@ type commands struct {
 	Verify  verify     `cmd:"" help:"Recompute every balance; exit 1 on any difference."`
 	Health  health     `cmd:"" help:"Check that the process on this machine is up; exit 1 if not."`
 	Psql    psql       `cmd:"" help:"Open psql inside one business, with the serving role."`
+	Export  exportCmd  `cmd:"" help:"Export businesses, to import them into another installation."`
+	Import  importCmd  `cmd:"" help:"Import businesses from files of loyalty export."`
 	Version version    `cmd:"" help:"Print the version."`
 }
 

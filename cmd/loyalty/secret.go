@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,10 +64,18 @@ func (c *config) stored(name string, create func() (string, error)) (string, err
 	return strings.TrimSpace(string(text)), err
 }
 
-// writeWhole writes a file that only its owner can read. If the machine stops, the file is
-// complete or doesn't exist: it is written under another name, synced and renamed, and its
-// directory is synced, too.
-func writeWhole(name string, text []byte) (err error) {
+// writeWhole writes a file that only its owner can read, all of it or nothing.
+func writeWhole(name string, text []byte) error {
+	return writeWholly(name, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// writeWholly has write fill a file that only its owner can read. If that fails, or the machine stops, the file
+// doesn't exist or is the one before: it is written under another name, synced and renamed, and its directory is
+// synced, too.
+func writeWholly(name string, write func(io.Writer) error) (err error) {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+"-*") // with mode 0600
 	if err != nil {
@@ -77,14 +86,14 @@ func writeWhole(name string, text []byte) (err error) {
 			_ = os.Remove(f.Name()) // best effort: no one reads this name
 		}
 	}()
-	_, err = f.Write(text)
+	err = write(f)
 	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
+	if err = os.Rename(f.Name(), name); err != nil {
 		return err
 	}
 	d, err := os.Open(dir)

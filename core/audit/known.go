@@ -33,7 +33,7 @@ var nouns = []noun{
 	}},
 	{"session", core.Owner, []string{"end", "end_others"}},
 	{"token", core.Owner, []string{"create", "revoke"}},
-	{"tenant", core.Owner, []string{"edit", "finish_setup", "mail_setup", "open_read", "open_write"}},
+	{"tenant", core.Owner, []string{"edit", "finish_setup", "mail_setup", "open_read", "open_write", "move_out", "move_in"}},
 	{"billing", core.Owner, []string{"edit_details"}},
 }
 

@@ -169,6 +169,49 @@ func reseal(tx *db.Tx, keys vault.Keys, people []sealedTwoFactor, done *Resealed
 	return db.Queue(tx, resealSQL, db.Args{"ids": ids, "secrets": secrets, "pendings": pendings})
 }
 
+// Moved is a person who came from another installation and whose two-step verification no secret of this one opens.
+type Moved struct {
+	LostTwoFactor
+	ForGood bool // also with the other installation's secret: the person's number changed
+}
+
+// AdoptSealed seals the secrets of people who came to the transaction's tenant from another installation for their
+// numbers here; before has the numbers there. What no secret opens stays as it is, so that two-step verification stays on.
+func AdoptSealed(ctx context.Context, tx *db.Tx, keys vault.Keys, before map[int64]int64) (unread []Moved, err error) {
+	people, err := db.All[sealedTwoFactor](ctx, tx, sealedOfTenantSQL, nil)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	var secrets, pendings [][]byte
+	for _, p := range people {
+		secret, err := adopt(keys, before[p.StaffID], p.StaffID, p.TotpSecret)
+		pending, pendingErr := adopt(keys, before[p.StaffID], p.StaffID, p.TotpPending)
+		err = errors.Join(err, pendingErr)
+		switch {
+		case errors.Is(err, vault.ErrSealed):
+			unread = append(unread, Moved{LostTwoFactor{p.Email, p.Slug}, before[p.StaffID] != p.StaffID})
+		case err != nil:
+			return nil, err
+		default:
+			ids, secrets, pendings = append(ids, p.StaffID), append(secrets, secret), append(pendings, pending)
+		}
+	}
+	return unread, db.Queue(tx, resealSQL, db.Args{"ids": ids, "secrets": secrets, "pendings": pendings})
+}
+
+// adopt seals a person's secret again, for their new number. It returns nil if they have none, or kept the number.
+func adopt(keys vault.Keys, before, now int64, sealed []byte) ([]byte, error) {
+	if sealed == nil {
+		return nil, nil
+	}
+	text, err := keys.Open(totpPurpose, idText(before), sealed)
+	if err != nil || before == now {
+		return nil, err
+	}
+	return keys.Seal(totpPurpose, idText(now), text)
+}
+
 const secretCheckSQL = `
 	select sealed
 	from loyalty.secret_check`
@@ -192,6 +235,15 @@ const lockSealedSQL = `
 	order by c.staff_id
 	limit @most
 	for no key update of c`
+
+const sealedOfTenantSQL = `
+	select c.staff_id, p.email, n.slug, c.totp_secret, c.totp_pending
+	from loyalty.credential c
+	join loyalty.staff p on p.id = c.staff_id
+	join loyalty.tenant n on n.id = c.tenant_id
+	where c.tenant_id = @tenant_id
+		and (c.totp_secret is not null or c.totp_pending is not null)
+	order by c.staff_id`
 
 const resealSQL = `
 	update loyalty.credential c

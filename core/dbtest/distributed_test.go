@@ -18,6 +18,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 var locksRows = regexp.MustCompile(`\bfor (?:no key )?update\b|\bfor (?:key )?share\b`)
@@ -190,7 +191,7 @@ func TestNoNodeShowsATenantsRows(t *testing.T) {
 	dbtest.NeedsCitus(t)
 	d := dbtest.OwnDB(t)
 	by, other := dbtest.Tenant(t, d), dbtest.Tenant(t, d)
-	seedEveryTable(t, d, by)
+	shoptest.Of(t, d, by).WriteEverything()
 	rows := 0
 	for _, node := range strs(t, connect(t, d.OwnerURL()), "select nodename || ':' || nodeport from pg_dist_node where noderole = 'primary'") {
 		address, err := url.Parse(dbtest.Serving(d.OwnerURL()))

@@ -28,6 +28,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/shoptest"
 	_ "example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/migrations"
@@ -208,7 +209,7 @@ func TestWithoutATenantEveryTenantTableIsEmpty(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	by := dbtest.Tenant(t, d)
-	seedEveryTable(t, d, by)
+	shoptest.Of(t, d, by).WriteEverything()
 	stranger := dbtest.Tenant(t, d)
 
 	conn, err := dbtest.Owner(d).Acquire(t.Context())
@@ -231,7 +232,7 @@ func TestWithoutATenantEveryTenantTableIsEmpty(t *testing.T) {
 	}
 	for _, table := range tables(t, conn.Conn()) {
 		if got := count(int64(by.Tenant.ID), table); got == 0 {
-			t.Errorf("%s: its own tenant sees nothing: let seedEveryTable write one row", table)
+			t.Errorf("%s: its own tenant sees nothing: let WriteEverything write one row", table)
 		}
 		if got := count(0, table); got != 0 {
 			t.Errorf("%s: %d rows are seen with no tenant set", table, got)

@@ -11,6 +11,7 @@ import (
 
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/shoptest"
 )
 
 // serving connects with the login that serves, like a pool.
@@ -35,7 +36,7 @@ func TestOutsideOfTransactionsNothingIsSeen(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	by := dbtest.Tenant(t, d)
-	seedEveryTable(t, d, by)
+	shoptest.Of(t, d, by).WriteEverything()
 	conn := serving(t, d.OwnerURL())
 	walled := tables(t, owner(t))
 	for name, sees := range globalTables {

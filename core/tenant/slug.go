@@ -62,6 +62,13 @@ func readSlug(check *core.Check, v *string) string {
 	return s
 }
 
+// CheckSlug refuses a slug that no business can have: core.KindInvalid.
+func CheckSlug(slug string) error {
+	check := core.NewCheck(nil)
+	readSlug(check, &slug)
+	return check.Err()
+}
+
 // ProposeSlug returns a free slug that resembles a business's name, or "" if there is none, for super-admins.
 func (s *Service) ProposeSlug(ctx context.Context, by core.Actor, name string) (string, error) {
 	if err := by.RequireAdmin(); err != nil {

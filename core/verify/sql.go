@@ -18,6 +18,15 @@ const readEverythingSQL = `
 	end
 	$$`
 
+// A tenant that was just imported is missing in the planner's statistics, so it would join large tables row by row.
+const readTenantSQL = `
+	do $$
+	begin
+		set local enable_nestloop = off;
+		set local work_mem = '128MB';
+	end
+	$$`
+
 // Every check judges each record with its tenant and ID, and ends with this. Windows partition by the most
 // distinct column first and the tenant last, and by hashes of texts, which halves the time of sorting a
 // million rows.

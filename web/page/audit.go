@@ -125,6 +125,8 @@ var AuditSentences = map[string]string{
 	"tenant.mail_setup":          "{who} e-mailed the setup link of {name}.",
 	"tenant.open_read":           "{who} read the data of {name} in the database.",
 	"tenant.open_write":          "{who} opened the data of {name} in the database with write access.",
+	"tenant.move_out":            "{who} exported all data of {name} for another installation.",
+	"tenant.move_in":             "{who} imported {name} from another installation.",
 	"billing.edit_details":       "{who} changed the billing details.",
 
 	"tenant.create":          "{who} created the business {name}.",

@@ -1,8 +1,7 @@
-package dbtest_test
+package shoptest
 
 import (
 	"strings"
-	"testing"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
@@ -15,40 +14,38 @@ import (
 	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 )
 
-// seedEveryTable writes at least one row into every tenant table of the actor's tenant.
-func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
-	t.Helper()
-	shop := shoptest.Of(t, d, by)
-	anna := shoptest.Anna(shoptest.Phone())
+// WriteEverything writes at least one row into every tenant table of the business.
+func (s Shop) WriteEverything() {
+	s.T.Helper()
+	anna := Anna(Phone())
 	anna.Email = new("anna@example.com")
-	c := shop.AddCustomer(anna)
-	shop.Sale(c.ID, shop.Points(100), 1250)
-	mug := shop.Reward(5, new(int64(3)))
-	shop.Redeem(c.ID, mug)
-	shop.Must(shop.Rewards.Edit(t.Context(), by, mug, reward.Edit{Picture: core.Set(shoptest.Picture())}))
-	shop.Voucher(shop.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID, c.ID)
-	shop.Check(shop.Customers.AddTag(t.Context(), by, c.ID, new("Regular")))
-	_, err := merging.NewService(d).Merge(t.Context(), by, c.ID, new(shop.AddCustomer(shoptest.Anna(shoptest.Phone())).ID.String()))
-	shop.Check(err)
-	seedImport(shop)
-	seedLinks(shop)
-	seedPIN(shop, c)
-	_, err = location.NewService(d).Add(t.Context(), by, location.New{Name: new("Södermalm")})
-	shop.Check(err)
-	seedNotifications(shop)
-	_, err = tenant.NewService(d, nil).EditSettings(t.Context(), by, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(shoptest.Picture())})
-	shop.Check(err)
+	c := s.AddCustomer(anna)
+	s.Sale(c.ID, s.Points(100), 1250)
+	mug := s.Reward(5, new(int64(3)))
+	s.Redeem(c.ID, mug)
+	s.Must(s.Rewards.Edit(s.T.Context(), s.By, mug, reward.Edit{Picture: core.Set(Picture())}))
+	s.Voucher(s.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID, c.ID)
+	s.Check(s.Customers.AddTag(s.T.Context(), s.By, c.ID, new("Regular")))
+	_, err := merging.NewService(s.DB).Merge(s.T.Context(), s.By, c.ID, new(s.AddCustomer(Anna(Phone())).ID.String()))
+	s.Check(err)
+	seedImport(s)
+	seedLinks(s)
+	seedPIN(s, c)
+	_, err = location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: new("Södermalm")})
+	s.Check(err)
+	seedNotifications(s)
+	_, err = tenant.NewService(s.DB, nil).EditSettings(s.T.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(Picture())})
+	s.Check(err)
 }
 
 // seedNotifications tells the actor about a reward that is low, with a threshold of their own.
-func seedNotifications(shop shoptest.Shop) {
+func seedNotifications(shop Shop) {
 	shop.T.Helper()
 	ctx, by, s := shop.T.Context(), shop.By, notification.NewService(shop.DB)
 	shop.Must(s.EditSettings(ctx, by, notification.SettingsEdit{StockLow: core.Set(int64(10))}))
@@ -58,7 +55,7 @@ func seedNotifications(shop shoptest.Shop) {
 }
 
 // seedImport checks a file with a problem.
-func seedImport(shop shoptest.Shop) {
+func seedImport(shop Shop) {
 	shop.T.Helper()
 	ctx, imports := shop.T.Context(), importing.NewService(shop.DB, shop.Jobs)
 	i, err := imports.Upload(ctx, shop.By, importing.File{
@@ -74,7 +71,7 @@ func seedImport(shop shoptest.Shop) {
 }
 
 // seedPIN redeems a reward at the till, shows a PIN on a customer's card, and has another customer join.
-func seedPIN(shop shoptest.Shop, c customer.Customer) {
+func seedPIN(shop Shop, c customer.Customer) {
 	shop.T.Helper()
 	s := walkin.NewService(shop.DB, shop.Jobs, shop.Mails, dbtest.Keys(), shop.Sales, func(address string) string { return address })
 	shop.Must(s.Complete(shop.T.Context(), shop.By, "till", walkin.Sale{
@@ -83,13 +80,13 @@ func seedPIN(shop shoptest.Shop, c customer.Customer) {
 	_, err := s.ShowCard(shop.T.Context(), walkin.Card{Customer: c}.Actor(shop.By.Tenant, "", ""), c.ID)
 	shop.Check(err)
 	_, err = s.Join(shop.T.Context(), core.Actor{Kind: core.ByCustomer, Tenant: shop.By.Tenant}, walkin.Details{
-		FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(shoptest.Phone()), Agreed: true, Terms: "I agree.",
+		FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(Phone()), Agreed: true, Terms: "I agree.",
 	})
 	shop.Check(err)
 }
 
 // seedLinks invites the actor, and mails them a link for a forgotten password.
-func seedLinks(shop shoptest.Shop) {
+func seedLinks(shop Shop) {
 	shop.T.Helper()
 	ctx, by := shop.T.Context(), shop.By
 	_, err := db.InTenant(ctx, shop.DB, by, func(tx *db.Tx) (int, error) {
