@@ -100,8 +100,8 @@ func exampleEnv(t *testing.T) map[string]string {
 	return variables
 }
 
-// "`compose.yml` follows `operations.md`": the settings of each process are valid, it serves with the serving login,
-// and only the migration has the owner's.
+// "`compose.yml` follows `operations.md`": the settings of each process are valid, it serves with the serving login, and has
+// the owner's for migrations and the nightly check alone.
 func TestComposeSettings(t *testing.T) {
 	t.Parallel()
 	file := readCompose(t)
@@ -118,12 +118,9 @@ func TestComposeSettings(t *testing.T) {
 		if login := loginOf(t, c.DatabaseURL); login != "loyalty_app" {
 			t.Errorf("%s serves as %s", name, login)
 		}
-		if _, owns := service.Environment["LOYALTY_DATABASE_OWNER_URL"]; owns != (name == "migrate") {
-			t.Errorf("%s has the owner's login: %t", name, owns)
+		if login := loginOf(t, c.DatabaseOwnerURL); login != "loyalty" {
+			t.Errorf("%s migrates and checks as %s", name, login)
 		}
-	}
-	if login := loginOf(t, file.Services["migrate"].Environment["LOYALTY_DATABASE_OWNER_URL"]); login != "loyalty" {
-		t.Errorf("migrate migrates as %s", login)
 	}
 	// The socket that the processes count limits by is the one on which Redis listens.
 	redis := file.Services["redis"]
@@ -431,6 +428,9 @@ func TestComposeDatabase(t *testing.T) {
 		t.Errorf("/readyz = %d", got)
 	}
 	s.stop()
+	if out := in.succeed("verify"); !strings.HasSuffix(out, "no differences\n") {
+		t.Errorf("the nightly check: %s", out)
+	}
 	const anyPassword = ":x@127.0.0.1:"
 	d.refuses(t, "postgres://postgres"+anyPassword+d.port+"/loyalty?sslmode=require")
 	d.refuses(t, "postgres://loyalty_backup"+anyPassword+d.port+"/postgres?sslmode=require")
