@@ -139,7 +139,7 @@ func TestHealth(t *testing.T) {
 	if s := h.Steps.Value; !slices.Equal(s.Applied, migrations.Versions()) || s.Missing != nil || s.Unknown != nil {
 		t.Errorf("steps %+v", s)
 	}
-	if q := h.Queues.Value; len(q) != 4 || q[1].Paused == nil || q[0].Paused != nil {
+	if q := h.Queues.Value; len(q) != 4 || q[1].PausedBy == nil || q[0].PausedBy != nil {
 		t.Errorf("queues %+v", q)
 	}
 	if m := h.Mails.Value; m.Single.Waiting != 1 || m.Single.Failed != 1 || m.Sends.Waiting != 0 || m.Sends.Failed != 0 {

@@ -140,8 +140,8 @@ func queuesCard(h operation.Health, now time.Time) views.HealthCard {
 		if l.Failed > 0 {
 			words = append(words, page.Number(l.Failed)+" failed")
 		}
-		if l.Paused != nil {
-			words = append(words, "paused by "+l.Paused.ActorName)
+		if l.PausedBy != nil {
+			words = append(words, "paused by "+*l.PausedBy)
 		}
 		card.Facts = append(card.Facts, ui.Pair{Name: laneNames[l.Lane], Value: strings.Join(words, ", ")})
 	}
@@ -194,7 +194,7 @@ func alarms(h operation.Health, now time.Time) (list []views.Alarm) {
 		addWarning("The database has migrations from a newer build: " + formatVersions(unknown))
 	}
 	for _, l := range h.Queues.Value {
-		if l.Paused != nil {
+		if l.PausedBy != nil {
 			addWarning("The queue " + laneNames[l.Lane] + " is paused")
 		} else if l.DueSince != nil && now.Sub(*l.DueSince) > lateAfter {
 			addWarning("Jobs in the queue " + laneNames[l.Lane] + " have been waiting for " + formatDuration(now.Sub(*l.DueSince)))
