@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
@@ -120,7 +119,7 @@ type Sends struct {
 const mailedSendsSQL = `
 	select min(created_at) as queued_since
 	from river.river_job
-	where kind = @kind
+	where kind = 'coupon_delivery'
 		and state in ('available', 'scheduled', 'retryable', 'running')`
 
 // Backlog returns the waiting work, for the process itself, in one round trip.
@@ -128,7 +127,7 @@ func (s *Service) Backlog(ctx context.Context) (b Backlog, err error) {
 	var past []verify.PastRun
 	err = db.PlatformTogether(ctx, s.db, append(s.readMails(&b.Mails),
 		s.jobs.ReadLoad(&b.Queues),
-		db.OneInto(&b.Sends, mailedSendsSQL, db.Args{"kind": coupon.Delivery{}.Kind()}),
+		db.OneInto(&b.Sends, mailedSendsSQL, nil),
 		verify.ReadEnded(&past),
 		readBackups(&b.Backups),
 	)...)
