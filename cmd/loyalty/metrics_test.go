@@ -161,7 +161,7 @@ func TestAlertsUseExistingMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]bool{
-		// The tests' PostgreSQL archives nothing: see TestBackups in core/operation.
+		// The tests' PostgreSQL archives nothing: see TestMetricsOfBackups.
 		"loyalty_wal_unarchived_segments": true, "loyalty_wal_archived_timestamp_seconds": true,
 	}
 	for _, line := range regexp.MustCompile(`(?m)^(?:loyalty|process)_\w+`).FindAllString(m.read(t), -1) {

@@ -159,6 +159,29 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// What a scrape of /metrics reads takes one round trip.
+func TestABacklogIsOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := operation.NewService(d, jobs)
+	read := func() operation.Backlog {
+		b, err := s.Backlog(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	read()
+	before := count()
+	if b := read(); count()-before != 1 || len(b.Queues) != len(job.Lanes) {
+		t.Errorf("%d round trips for %+v", count()-before, b)
+	}
+}
+
 // No tenant can read the figures of all tenants.
 func TestMailFiguresAreForThePlatform(t *testing.T) {
 	t.Parallel()
