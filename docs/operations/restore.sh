@@ -35,10 +35,18 @@ touch "$data/recovery.signal"
 # The copy must not write to the original's archive: archive-wal.sh refuses while this file exists.
 touch "$data/archive-nothing"
 
+start="pg_ctl -D $data start"
+if ! test -e "$data/postgresql.conf"; then # Debian keeps the configuration apart, so it isn't in the backup
+	start="pg_ctl -D /etc/postgresql/$(cat "$data/PG_VERSION")/main -o '-c data_directory=$data' start"
+fi
 cat <<TEXT
 restored and verified $base. Next:
 
-1. Start PostgreSQL on $data. It accepts writes when it has reached the time.
+1. Start PostgreSQL on it:
+
+       $start
+
+   It accepts writes when it has reached the time.
 2. Run loyalty verify on it.
 3. If it replaces the damaged database: stop that one for good, and let this one archive its WAL,
 
