@@ -23,6 +23,8 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/live"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/mail/smtptest"
 	"example.com/loyalty/core/operation"
 	checks "example.com/loyalty/core/verify"
 	"example.com/loyalty/web"
@@ -143,6 +145,30 @@ func TestMetricsWithoutADatabase(t *testing.T) {
 	wantFigures(t, text, "loyalty_ready 0", "loyalty_database_up 0")
 	if strings.Contains(text, "loyalty_jobs{") {
 		t.Error("unknown metrics are reported")
+	}
+}
+
+// A mail server that fails at the start is checked until it works, although no e-mail is due.
+func TestAMailServerThatFailsIsWatched(t *testing.T) {
+	t.Parallel()
+	server := smtptest.New(t)
+	server.Fails(true)
+	client, err := mail.NewSMTP(server.URL, "Loyalty <loyalty@example.com>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log output
+	a := &app{config: &config{smtp: client}, log: slog.New(slog.NewTextHandler(&log, nil))}
+	go a.watchMailServer(t.Context(), 10*time.Millisecond)
+	await(t, "the mail server fails", func() bool { return a.mailTrouble() != "" })
+	time.Sleep(100 * time.Millisecond) // some checks
+	if a.mailTrouble() == "" {
+		t.Error("the failure ended by itself")
+	}
+	server.Fails(false)
+	await(t, "the mail server works", func() bool { return a.mailTrouble() == "" && log.has("the mail server works again") })
+	if n := strings.Count(log.String(), "e-mails can't be sent"); n != 1 {
+		t.Errorf("its failure is logged %d times", n)
 	}
 }
 

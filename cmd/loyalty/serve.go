@@ -88,7 +88,7 @@ func (serve) Run(ctx context.Context) error {
 	}
 	a.screen(os.Stdout, demo, time.Since(started))
 	if a.smtp != nil {
-		go a.watchMailServer(ctx)
+		go a.watchMailServer(ctx, recheckMail)
 	}
 	if a.redis != nil {
 		go a.redis.Check()
@@ -133,11 +133,11 @@ const recheckMail = 30 * time.Second
 
 // watchMailServer checks the mail server at the start, and again and again while it fails, so that its failure is known
 // and ends although no e-mail is due.
-func (a *app) watchMailServer(ctx context.Context) {
+func (a *app) watchMailServer(ctx context.Context, every time.Duration) {
 	if err := a.smtp.Check(ctx); err != nil && ctx.Err() == nil {
 		a.log.ErrorContext(ctx, "e-mails can't be sent", slog.Any("error", err))
 	}
-	tick := time.NewTicker(recheckMail)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
