@@ -169,12 +169,18 @@ const (
 var (
 	databaseUp   = describe("loyalty_database_up", "1 if this process could read the metrics of the installation from the database.")
 	jobsIn       = describe("loyalty_jobs", "Jobs in a queue: waiting, running, failed (retried ones included), cancelled.", "queue", "state")
-	jobsLate     = describe("loyalty_jobs_oldest_due_seconds", "How long the oldest due job has been waiting; 0: none.", "queue")
+	jobsOldest   = describe("loyalty_jobs_oldest_seconds", "How long the oldest job has been waiting since it was first due, however often it was tried; 0: none.", "queue")
 	jobsPaused   = describe("loyalty_jobs_paused", "1 for a paused queue.", "queue")
 	mailsWaiting = describe("loyalty_mails_waiting", "E-mails waiting for delivery: single ones, and vouchers of sends.", "kind")
 	mailsFailed  = describe("loyalty_mails_failed_24h", "E-mails that failed: single ones in the last 24 hours, vouchers of sends that started in them.", "kind")
+	sendsOldest  = describe("loyalty_sends_oldest_seconds", "How long the e-mails of a send have been waiting at most; 0: none.")
 	verifyAt     = describe("loyalty_verify_timestamp_seconds", "End of the last complete run of verify, as Unix time; absent before the first.")
 	verifyClean  = describe("loyalty_verify_clean", "1 if it found no difference.")
+
+	backupExpected = describe("loyalty_backup_expected", "1 if the database is set up for the backups of docs/operations.md.")
+	backupAt       = describe("loyalty_backup_timestamp_seconds", "When the last backup was recorded, as Unix time; absent before the first.")
+	walUnarchived  = describe("loyalty_wal_unarchived_segments", "Finished WAL segments that are not in the archive; absent without archiving.")
+	walArchivedAt  = describe("loyalty_wal_archived_timestamp_seconds", "When the last WAL segment was archived, as Unix time; 0: none since PostgreSQL counts. Absent without archiving.")
 )
 
 // Collect reads them. If that fails it reports only databaseUp: old metrics would hide it.
@@ -192,10 +198,39 @@ func (f *backlogFigures) Collect(to chan<- prometheus.Metric) {
 	to <- gaugeMetric(mailsWaiting, float64(b.Mails.Sends.Waiting), "send")
 	to <- gaugeMetric(mailsFailed, float64(b.Mails.Single.Failed), "single")
 	to <- gaugeMetric(mailsFailed, float64(b.Mails.Sends.Failed), "send")
+	to <- gaugeMetric(sendsOldest, f.age(b.Sends.QueuedSince))
 	if v := b.Verify; v != nil {
-		to <- gaugeMetric(verifyAt, float64(v.FinishedAt.UnixMilli())/1000)
+		to <- gaugeMetric(verifyAt, unixSeconds(v.FinishedAt))
 		to <- gaugeMetric(verifyClean, boolGauge(*v.Clean))
 	}
+	backups(to, b.Backups)
+}
+
+func backups(to chan<- prometheus.Metric, b operation.Backups) {
+	to <- gaugeMetric(backupExpected, boolGauge(b.Expected))
+	if b.FinishedAt != nil {
+		to <- gaugeMetric(backupAt, unixSeconds(b.FinishedAt))
+	}
+	if b.Archives {
+		to <- gaugeMetric(walUnarchived, float64(b.Unarchived))
+		to <- gaugeMetric(walArchivedAt, unixSeconds(b.ArchivedAt))
+	}
+}
+
+// unixSeconds returns an instant as Unix time; 0: none.
+func unixSeconds(at *time.Time) float64 {
+	if at == nil {
+		return 0
+	}
+	return float64(at.UnixMilli()) / 1000
+}
+
+// age returns the seconds since an instant; 0: none.
+func (f *backlogFigures) age(since *time.Time) float64 {
+	if since == nil {
+		return 0
+	}
+	return max(0, f.now().Sub(*since).Seconds())
 }
 
 func (f *backlogFigures) queue(to chan<- prometheus.Metric, l job.Load) {
@@ -204,12 +239,8 @@ func (f *backlogFigures) queue(to chan<- prometheus.Metric, l job.Load) {
 	to <- gaugeMetric(jobsIn, float64(l.Running), lane, "running")
 	to <- gaugeMetric(jobsIn, float64(l.Failed), lane, "failed")
 	to <- gaugeMetric(jobsIn, float64(l.Cancelled), lane, "cancelled")
-	late := 0.0
-	if l.DueSince != nil {
-		late = max(0, f.now().Sub(*l.DueSince).Seconds())
-	}
-	to <- gaugeMetric(jobsLate, late, lane)
-	to <- gaugeMetric(jobsPaused, boolGauge(l.Paused != nil), lane)
+	to <- gaugeMetric(jobsOldest, f.age(l.DueSince), lane)
+	to <- gaugeMetric(jobsPaused, boolGauge(l.PausedBy != nil), lane)
 }
 
 func (f *backlogFigures) current() (operation.Backlog, error) {
@@ -241,11 +272,13 @@ type localFigures struct {
 	disks map[string]string // directories, by their use
 	redis *limit.Redis      // nil: none
 	live  *live.Hub
+	mail  func() (trouble string) // "": none
 }
 
 var (
 	readyNow       = describe("loyalty_ready", "1 if /readyz is 200: the database is reachable and writable, and has every migration.")
 	redisReachable = describe("loyalty_redis_reachable", "0 if LOYALTY_REDIS_URL is set and Redis can't be reached, so that this process counts limits for itself.")
+	mailFailing    = describe("loyalty_mail_server_failing", "1 from a failed attempt of this process to use the mail server until one succeeds.")
 	diskFree       = describe("loyalty_disk_free_bytes", "Free space on the disk of a directory of this process.", "directory")
 	streamsOpen    = describe("loyalty_streams_open", "Event streams to pages that show a PIN. Pages beyond the limits of docs/security.md poll.")
 	diskSize       = describe("loyalty_disk_size_bytes", "Size of that disk.", "directory")
@@ -258,6 +291,7 @@ func (f localFigures) Collect(to chan<- prometheus.Metric) {
 	_, err := f.ready(ctx)
 	to <- gaugeMetric(readyNow, boolGauge(err == nil))
 	to <- gaugeMetric(redisReachable, boolGauge(f.redis.Trouble() == ""))
+	to <- gaugeMetric(mailFailing, boolGauge(f.mail() != ""))
 	to <- gaugeMetric(streamsOpen, float64(f.live.Watchers()))
 	for what, dir := range f.disks {
 		if size, free, err := diskOf(dir); err == nil {

@@ -493,18 +493,6 @@ func (p *proxied) slowFormsWait() {
 	}
 }
 
-// The alerts about the proxy fire when they should.
-func TestProxyAlerts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs promtool: make test-long")
-	}
-	t.Parallel()
-	requireProgram(t, "promtool")
-	if out, err := exec.Command("promtool", "test", "rules", filepath.Join(operationFiles, "alerts_proxy_test.yml")).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
 // A request has one id in the response, HAProxy's log and the product's, which no client chooses. An address has 256
 // connections.
 func TestRequestsThroughTheProxy(t *testing.T) {

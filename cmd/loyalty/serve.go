@@ -79,7 +79,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks(), redis: a.redis, live: a.live}, log)
+	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks(), redis: a.redis, live: a.live, mail: a.mailTrouble}, log)
 	figures.serve(ctx, c.metricsAccess(), log)
 	server, err := a.server(ctx, figures, listener.Addr())
 	if err != nil {
@@ -90,7 +90,7 @@ func (serve) Run(ctx context.Context) error {
 	}
 	a.screen(os.Stdout, demo, time.Since(started))
 	if a.smtp != nil {
-		go a.checkMailServer(ctx)
+		go a.watchMailServer(ctx, recheckMail)
 	}
 	if a.redis != nil {
 		go a.redis.Check()
@@ -130,10 +130,29 @@ func (serve) Run(ctx context.Context) error {
 	return err
 }
 
-// checkMailServer logs at the start whether the mail server works.
-func (a *app) checkMailServer(ctx context.Context) {
+// recheckMail is how often a mail server that fails is checked.
+const recheckMail = 30 * time.Second
+
+// watchMailServer checks the mail server at the start, and again and again while it fails, so that its failure is known
+// and ends although no e-mail is due.
+func (a *app) watchMailServer(ctx context.Context, every time.Duration) {
 	if err := a.smtp.Check(ctx); err != nil && ctx.Err() == nil {
 		a.log.ErrorContext(ctx, "e-mails can't be sent", slog.Any("error", err))
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if a.mailTrouble() == "" {
+			continue
+		}
+		if err := a.smtp.Check(ctx); err == nil && a.mailTrouble() == "" {
+			a.log.InfoContext(ctx, "the mail server works again")
+		}
 	}
 }
 

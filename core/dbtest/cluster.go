@@ -174,7 +174,7 @@ func (c *cluster) findOrCreateTemplate(ctx context.Context) (name string, err er
 func (c *cluster) createDistributed(ctx context.Context, name string) error {
 	err := c.exec(ctx, "set citus.enable_create_role_propagation = off",
 		"do $$ begin create role "+owner+" login createdb createrole; exception when duplicate_object then end $$",
-		"do $$ begin create role "+db.Role+" login; create role loyalty_queue; exception when duplicate_object then end $$",
+		"do $$ begin create role "+db.Role+" login; create role loyalty_queue; create role loyalty_backup; exception when duplicate_object then end $$",
 		"drop database if exists "+name+" with (force)", "create database "+name+" owner "+owner)
 	err = errors.Join(err, c.configure(ctx, name))
 	if err != nil {

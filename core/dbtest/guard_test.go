@@ -77,6 +77,7 @@ var globalTables = map[string]rights{
 	"tls_file":             {noRows, ""},
 	"tls_lock":             {noRows, ""},
 	"write_check":          {noRows, ""},
+	"backup":               {noRows, ""},
 }
 
 const root = "../.."
@@ -184,8 +185,8 @@ func TestTheServingRoleCannotPass(t *testing.T) {
 	conn := owner(t)
 	if got := strs(t, conn, `
 		select rolname from pg_roles
-		where rolname in ('loyalty_app', 'loyalty_queue') and not rolsuper and not rolbypassrls and not rolcreaterole and not rolcreatedb`); len(got) != 2 {
-		t.Error("loyalty_app or loyalty_queue may create or bypass")
+		where rolname in ('loyalty_app', 'loyalty_queue', 'loyalty_backup') and not rolsuper and not rolbypassrls and not rolcreaterole and not rolcreatedb`); len(got) != 3 {
+		t.Error("loyalty_app, loyalty_queue or loyalty_backup may create or bypass")
 	}
 	if got := strs(t, conn, "select relname from pg_class where relowner = 'loyalty_app'::regrole union select proname from pg_proc where proowner = 'loyalty_app'::regrole"); len(got) != 0 {
 		t.Errorf("loyalty_app owns %v", got)

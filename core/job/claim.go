@@ -153,10 +153,13 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, run func(ctx co
 			err = claimLostError{}
 		}
 	}()
+	failed := true // also if it panics
+	defer func() { noteDue(ctx, row, failed) }()
 	err = run(ctx)
 	if errors.Is(err, core.ErrSuspended) {
-		return Again(suspendedFor)
+		err = Again(suspendedFor)
 	}
+	failed = err != nil && !isPatient(err)
 	return err
 }
 
@@ -234,7 +237,8 @@ func (q *Queue) renewable() (held []*claim) {
 // repeatedly may be the cause, so it waits longer each time.
 const rescueSQL = `
 	with abandoned as (
-		select id, coalesce((metadata ->> 'rescues')::int, 0) as rescues
+		select id, coalesce((metadata ->> 'rescues')::int, 0) as rescues,
+			coalesce((metadata ->> 'due')::bigint, floor(extract(epoch from scheduled_at) * 1000)::bigint) as due
 		from river.river_job
 		where state = 'running'
 			and attempted_at < now() - @after::interval
@@ -248,7 +252,7 @@ const rescueSQL = `
 		end::river.river_job_state,
 		finalized_at = case when j.metadata ? 'cancel_attempted_at' or j.attempt >= j.max_attempts then now() end,
 		scheduled_at = now() + least(power(a.rescues, 4), @most) * interval '1 second',
-		metadata = j.metadata || jsonb_build_object('rescues', a.rescues + 1),
+		metadata = j.metadata || jsonb_build_object('rescues', a.rescues + 1, 'due', a.due),
 		errors = array_append(j.errors, jsonb_build_object(
 			'at', now(), 'attempt', j.attempt, 'trace', '', 'error', 'the process that ran this job is gone'))
 	from abandoned a

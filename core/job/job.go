@@ -179,9 +179,12 @@ func retryDelay(attempts int) time.Duration {
 	return min(n*n*n*n*time.Second, maxBackoff)
 }
 
+// handlerLimit is the time limit of most kinds of jobs.
+const handlerLimit = time.Minute
+
 // Handle registers the handler of a kind of job, with a time limit of a minute.
 func Handle[T river.JobArgs](q *Queue, lane Lane, work func(ctx context.Context, args T) error) {
-	HandleWithin(q, lane, time.Minute, work)
+	HandleWithin(q, lane, handlerLimit, work)
 }
 
 // HandleWithin is Handle with another time limit.

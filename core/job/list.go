@@ -101,44 +101,37 @@ type Load struct {
 	Running   int64
 	Failed    int64
 	Cancelled int64
-	DueSince  *time.Time // of the job that has waited longest for a worker; nil: none waits
-	Paused    *Paused    `db:"-"` // nil: not paused
+	DueSince  *time.Time // when the job was first due that has waited longest; nil: none waits
+	PausedBy  *string    // the name of who paused it; nil: not paused
 }
 
 const loadSQL = `
-	select queue as lane,
-		count(*) filter (where state not in ('running', 'discarded', 'cancelled')) as queued,
-		count(*) filter (where state = 'running') as running,
-		count(*) filter (where state = 'discarded' or state not in ('running', 'cancelled') and errors is not null) as failed,
-		count(*) filter (where state = 'cancelled') as cancelled,
-		min(scheduled_at) filter (where state not in ('running', 'discarded', 'cancelled') and scheduled_at <= now()) as due_since
-	from river.river_job
-	where state <> 'completed'
-	group by queue`
+	select l.lane, l.queued, l.running, l.failed, l.cancelled, l.due_since, p.actor_name as paused_by
+	from loyalty.job_load(@lanes::text[], @quick) l
+	left join loyalty.queue_pause p on p.lane = l.lane
+	order by array_position(@lanes::text[], l.lane)`
 
 // Load returns the load of each lane, and who paused it.
-func (q *Queue) Load(ctx context.Context) ([]Load, error) {
-	var rows []Load
-	var paused []Paused
-	err := db.PlatformTogether(ctx, q.db, db.AllInto(&rows, loadSQL, nil), db.AllInto(&paused, pausedSQL, nil))
-	if err != nil {
-		return nil, err
-	}
-	list := make([]Load, len(Lanes))
-	for i, lane := range Lanes {
-		list[i].Lane = lane
-		for _, r := range rows {
-			if r.Lane == lane {
-				list[i] = r
-			}
-		}
-		for j, p := range paused {
-			if p.Lane == lane {
-				list[i].Paused = &paused[j]
-			}
+func (q *Queue) Load(ctx context.Context) (list []Load, err error) {
+	err = db.PlatformTogether(ctx, q.db, q.ReadLoad(&list))
+	return list, err
+}
+
+// ReadLoad returns a reading of the load, for db.PlatformTogether.
+func (q *Queue) ReadLoad(to *[]Load) db.Reading {
+	return db.AllInto(to, loadSQL, db.Args{"lanes": Lanes, "quick": q.quickKinds()})
+}
+
+// quickKinds lists the kinds of jobs that take a minute at most. A longer job that runs is making progress, also when it
+// failed before.
+func (q *Queue) quickKinds() []string {
+	kinds := []string{}
+	for kind, h := range q.handlers {
+		if h.limit <= handlerLimit {
+			kinds = append(kinds, kind)
 		}
 	}
-	return list, nil
+	return kinds
 }
 
 // Refusals of operators' requests.

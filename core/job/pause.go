@@ -11,16 +11,6 @@ import (
 // Pauses are stored in a table that takeSQL reads. River announces its own pauses by a notification,
 // which a process that is just connecting would miss.
 
-// Paused is a lane that takes no jobs.
-type Paused struct {
-	Lane      Lane
-	ActorName string // who paused it
-}
-
-const pausedSQL = `
-	select lane, actor_name
-	from loyalty.queue_pause`
-
 const pauseSQL = `
 	insert into loyalty.queue_pause (lane, actor_name, paused_at)
 	values (@lane, @actor, @now)

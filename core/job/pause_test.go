@@ -68,7 +68,7 @@ func TestAPausedLaneTakesNoJobs(t *testing.T) {
 		break
 	}
 	loads, err := second.Load(t.Context())
-	if err != nil || loads[0].Lane != job.Mail || loads[0].Paused == nil || loads[0].Paused.ActorName != "Root" || loads[0].Queued != 2 || loads[3].Paused != nil {
+	if err != nil || loads[0].Lane != job.Mail || loads[0].PausedBy == nil || *loads[0].PausedBy != "Root" || loads[0].Queued != 2 || loads[3].PausedBy != nil {
 		t.Errorf("the load is %+v, %v", loads, err)
 	}
 	if !second.resume(t, job.Mail) || second.resume(t, job.Mail) {

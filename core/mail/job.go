@@ -61,7 +61,11 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 		return s.finishDelivery(ctx, m.Mail, "failed", outcome, err)
 	}
 	s.db.Count(Metric(Deferred), 1)
-	return fmt.Errorf("mail %s: %w", m.ID, err) // the queue logs it
+	err = fmt.Errorf("mail %s: %w", m.ID, err) // the queue logs it
+	if errors.Is(err, ErrMailboxBusy) {
+		return job.Postponed(err)
+	}
+	return err
 }
 
 // send delivers one mail over its own connection.

@@ -68,6 +68,9 @@ var (
 	ErrRefused = errors.New("the mail was refused for good")
 	// ErrDeferred refuses a mail for now: a full mailbox, too many mails.
 	ErrDeferred = errors.New("the mail was deferred")
+	// ErrMailboxBusy is ErrDeferred for a reason of the recipient's mailbox: it is full or locked, or accepts no mail
+	// from a new sender yet.
+	ErrMailboxBusy = fmt.Errorf("%w", ErrDeferred)
 )
 
 // Unwritten begins the Reply of a mail that couldn't be built, so that no server has seen it.

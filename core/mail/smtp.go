@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 
 	"example.com/loyalty/core"
 )
@@ -26,8 +27,18 @@ type SMTP struct {
 	options []gomail.Option
 	from    netmail.Address
 
-	trouble atomic.Pointer[string] // why the last Dial failed; nil: it succeeded
+	trouble atomic.Pointer[trouble] // nil: none
 }
+
+// trouble is why mails can't be sent: it concerns all of them, not one.
+type trouble struct {
+	text    string
+	sender  string // whose mails were refused or broken off; "": the server wasn't reached
+	lasting bool   // a check can't find it
+}
+
+// retriedWithin is a little longer than the longest time until a waiting mail is tried again.
+const retriedWithin = 70 * time.Minute
 
 // ErrNoEncryption refuses a mail server on another machine without STARTTLS: mails contain links that
 // open accounts, so they are never sent unencrypted.
@@ -78,58 +89,98 @@ func isLoopback(host string) bool {
 
 // Dial connects to the server, or fails with ErrNoEncryption.
 func (s *SMTP) Dial(ctx context.Context) (Conn, error) {
+	conn, err := s.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+// reach is Dial, which notes whether it succeeded.
+func (s *SMTP) reach(ctx context.Context) (*smtpConn, error) {
 	conn, err := s.dial(ctx)
 	if err == nil {
-		s.trouble.Store(nil)
+		if t := s.trouble.Load(); t != nil && t.sender == "" {
+			s.trouble.CompareAndSwap(t, nil)
+		}
 		return conn, nil
 	}
 	err = fmt.Errorf("the mail server %s can't be used: %w", s.host, err)
 	if ctx.Err() == nil {
-		text := err.Error()
-		s.trouble.Store(&text)
+		s.trouble.Store(&trouble{text: err.Error()})
 	}
 	return nil, err
 }
 
-func (s *SMTP) dial(ctx context.Context) (Conn, error) {
+func (s *SMTP) dial(ctx context.Context) (*smtpConn, error) {
 	client, err := gomail.NewClient(s.host, s.options...)
 	if err != nil {
 		return nil, err
 	}
-	if err := client.DialWithContext(ctx); err != nil {
+	session, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
 		if strings.Contains(err.Error(), "does not support STARTTLS") { // the library has no typed error for this
 			return nil, ErrNoEncryption
 		}
 		return nil, err
 	}
-	return &smtpConn{server: s, client: client}, nil
+	return &smtpConn{s, client, session}, nil
 }
 
-// Check tests the connection to the server.
+// Check tests what all mails need: the connection to the server, the login, and that it accepts mails from the sender. A
+// check that succeeds ends the trouble that it could have found.
 func (s *SMTP) Check(ctx context.Context) error {
-	conn, err := s.Dial(ctx)
+	known := s.trouble.Load()
+	conn, err := s.reach(ctx)
 	if err != nil {
 		return err
 	}
-	return conn.Close()
+	defer conn.Close() //nolint:errcheck // the result is known
+	sender := s.from.Address
+	if known != nil && known.sender != "" {
+		sender = known.sender
+	}
+	if err := conn.session.Mail("<" + core.ASCIIEmail(sender) + ">"); err != nil {
+		return s.failed(sender, err, false)
+	}
+	if known != nil && !known.lasting {
+		s.trouble.CompareAndSwap(known, nil)
+	}
+	return nil
 }
 
-// Trouble returns why this process's last connection failed, or "".
+// failed notes that the server refused a sender or broke off a mail, and returns the error.
+func (s *SMTP) failed(sender string, err error, lasting bool) error {
+	text := fmt.Sprintf("the mail server %s refuses mails from %s: %s", s.host, sender, reply(err))
+	if lasting {
+		text = fmt.Sprintf("the mail server %s breaks off: %s", s.host, reply(err))
+	}
+	t := &trouble{text, sender, lasting}
+	s.trouble.Store(t)
+	if lasting {
+		// By then another process may have sent the mails that waited, and this one none.
+		time.AfterFunc(retriedWithin, func() { s.trouble.CompareAndSwap(t, &trouble{text, sender, false}) })
+	}
+	return err
+}
+
+// Trouble returns why this process can't send mails, or "".
 func (s *SMTP) Trouble() string {
-	if text := s.trouble.Load(); text != nil {
-		return *text
+	if t := s.trouble.Load(); t != nil {
+		return t.text
 	}
 	return ""
 }
 
 // smtpConn is a connection to the server.
 type smtpConn struct {
-	server *SMTP
-	client *gomail.Client
+	server  *SMTP
+	client  *gomail.Client
+	session *smtp.Client
 }
 
 // Close closes the connection.
-func (c *smtpConn) Close() error { return c.client.Close() }
+func (c *smtpConn) Close() error { return c.client.CloseWithSMTPClient(c.session) }
 
 // Send delivers one mail. Its Message-ID is the mail's ID at the sender's domain, by whatever server it is sent, so
 // that a second delivery can be recognised.
@@ -142,18 +193,22 @@ func (c *smtpConn) Send(ctx context.Context, m Mail) error {
 	if err != nil {
 		return err
 	}
-	err = c.client.Send(msg)
+	err = c.client.SendWithSMTPClient(c.session, msg)
 	switch {
 	case msg.IsDelivered():
+		c.server.trouble.Store(nil)
 		return nil // the server has it, so an error afterwards is no reason to send it again
 	case isRefusal(err, 500, 599):
 		return fmt.Errorf("%w: %s", ErrRefused, reply(err))
+	case isMailboxBusy(err):
+		return fmt.Errorf("%w: %s", ErrMailboxBusy, reply(err))
 	case isRefusal(err, 400, 499):
 		return fmt.Errorf("%w: %s", ErrDeferred, reply(err))
 	case isUnwritten(err):
 		return ErrUnwritten(err)
 	}
-	return err
+	sender := cmp.Or(m.SenderAddress, c.server.from.Address)
+	return c.server.failed(sender, err, !isSenderRefused(err))
 }
 
 // message builds a mail. Names are data, so nothing here parses one: net/mail quotes or encodes them.
@@ -211,6 +266,23 @@ func isRefusal(err error, from, to int) bool {
 		return false
 	}
 	return failed.Reason == gomail.ErrSMTPRcptTo || failed.Reason == gomail.ErrSMTPData || failed.Reason == gomail.ErrSMTPDataClose
+}
+
+// isMailboxBusy reports whether the server deferred a mail for a reason of its recipient's mailbox (RFC 3463, X.2), not for one
+// of its own.
+func isMailboxBusy(err error) bool {
+	var failed *gomail.SendError
+	if !isRefusal(err, 400, 499) || !errors.As(err, &failed) {
+		return false
+	}
+	enhanced := failed.EnhancedStatusCode()
+	return strings.HasPrefix(enhanced, "4.2.") || enhanced == "" && failed.ErrorCode() == 450
+}
+
+// isSenderRefused reports whether the server answered the sender with a refusal.
+func isSenderRefused(err error) bool {
+	var failed *gomail.SendError
+	return errors.As(err, &failed) && failed.Reason == gomail.ErrSMTPMailFrom && failed.ErrorCode() != 0
 }
 
 // isUnwritten reports whether the library couldn't write the mail, before the server was asked.

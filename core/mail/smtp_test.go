@@ -31,7 +31,7 @@ type server struct {
 
 	sync.Mutex
 	password string           // "": it lets everybody in
-	refuse   map[string]error // by the stage: "mail", "rcpt", "data"
+	refuse   map[string]error // by the stage: "connect", "mail", "rcpt", "data"
 	hangUp   bool             // once it has a mail
 	attempts int
 	taken    []taken
@@ -61,7 +61,11 @@ func newServer(t *testing.T, encrypts encryption) *server {
 		t.Fatal(err)
 	}
 	s := &server{scheme: "smtp://", address: listener.Addr().String(), refuse: map[string]error{}}
-	daemon := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{server: s, conn: c}, nil }))
+	daemon := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
+		s.Lock()
+		defer s.Unlock()
+		return &session{server: s, conn: c}, s.refuse["connect"]
+	}))
 	daemon.Domain = "mail.example.com"
 	daemon.AllowInsecureAuth = true
 	if encrypts != never {
@@ -177,6 +181,9 @@ func (s *session) Data(r io.Reader) error {
 	defer s.Unlock()
 	if err := s.refuse["data"]; err != nil {
 		delete(s.refuse, "data") // the next time it will do
+		if errors.Is(err, errBreakOff) {
+			_ = s.conn.Conn().Close()
+		}
 		return err
 	}
 	_, encrypted := s.conn.TLSConnectionState()
@@ -195,6 +202,9 @@ func (s *session) Reset() {
 }
 
 func (*session) Logout() error { return nil }
+
+// errBreakOff has the server close the connection.
+var errBreakOff = errors.New("closed")
 
 func refusal(code int, text string) error { return &smtp.SMTPError{Code: code, Message: text} }
 

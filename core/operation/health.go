@@ -20,6 +20,7 @@ type Health struct {
 	Queues   Part[[]job.Load]
 	Mails    Part[Mails]
 	Verify   Part[[]verify.PastRun] // empty: never run
+	Backups  Part[Backups]
 }
 
 // Part is a part of Health, or why it is unknown.
@@ -71,12 +72,14 @@ func (s *Service) Health(ctx context.Context, by core.Actor) (Health, error) {
 		h.Queues.Value, err = s.jobs.Load(ctx)
 		return err
 	})
-	readPart(ctx, &parts, &h.Mails.Err, func(ctx context.Context) (err error) {
-		h.Mails.Value, err = s.readMails(ctx)
-		return err
+	readPart(ctx, &parts, &h.Mails.Err, func(ctx context.Context) error {
+		return db.PlatformTogether(ctx, s.db, s.readMails(&h.Mails.Value)...)
 	})
 	readPart(ctx, &parts, &h.Verify.Err, func(ctx context.Context) error {
 		return db.PlatformTogether(ctx, s.db, verify.ReadLast(&h.Verify.Value))
+	})
+	readPart(ctx, &parts, &h.Backups.Err, func(ctx context.Context) error {
+		return db.PlatformTogether(ctx, s.db, readBackups(&h.Backups.Value))
 	})
 	parts.Wait()
 	return h, ctx.Err()
@@ -90,30 +93,45 @@ func readPart(ctx context.Context, parts *sync.WaitGroup, failed *error, read fu
 	})
 }
 
-func (s *Service) readMails(ctx context.Context) (Mails, error) {
-	var m Mails
+func (s *Service) readMails(to *Mails) []db.Reading {
 	after := s.db.Now().Add(-24 * time.Hour)
-	err := db.PlatformTogether(ctx, s.db, mail.ReadBacklog(&m.Single, after), db.OneInto(&m.Sends, mailingSQL, db.Args{"after": after}))
-	return m, err
+	return []db.Reading{
+		mail.ReadBacklog(&to.Single, after),
+		db.OneInto(&to.Sends, mailingSQL, db.Args{"after": after}),
+	}
 }
 
 // Backlog is the waiting work, for monitoring.
 type Backlog struct {
-	Queues []job.Load
-	Mails  Mails
-	Verify *verify.PastRun // the last run that ended; nil: none
+	Queues  []job.Load
+	Mails   Mails
+	Sends   Sends
+	Verify  *verify.PastRun // the last run that ended; nil: none
+	Backups Backups
 }
 
-// Backlog returns the waiting work, for the process itself.
+// Sends are the sends whose vouchers are being e-mailed.
+type Sends struct {
+	QueuedSince *time.Time // when the e-mails were queued that have waited longest; nil: none wait
+}
+
+// The job that e-mails a send's vouchers lasts until all are sent.
+const mailedSendsSQL = `
+	select min(created_at) as queued_since
+	from river.river_job
+	where kind = 'coupon_delivery'
+		and state in ('available', 'scheduled', 'retryable', 'running')`
+
+// Backlog returns the waiting work, for the process itself, in one round trip.
 func (s *Service) Backlog(ctx context.Context) (b Backlog, err error) {
-	if b.Queues, err = s.jobs.Load(ctx); err != nil {
-		return Backlog{}, err
-	}
-	if b.Mails, err = s.readMails(ctx); err != nil {
-		return Backlog{}, err
-	}
 	var past []verify.PastRun
-	if err := db.PlatformTogether(ctx, s.db, verify.ReadEnded(&past)); err != nil {
+	err = db.PlatformTogether(ctx, s.db, append(s.readMails(&b.Mails),
+		s.jobs.ReadLoad(&b.Queues),
+		db.OneInto(&b.Sends, mailedSendsSQL, nil),
+		verify.ReadEnded(&past),
+		readBackups(&b.Backups),
+	)...)
+	if err != nil {
 		return Backlog{}, err
 	}
 	if len(past) > 0 {

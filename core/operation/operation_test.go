@@ -139,7 +139,7 @@ func TestHealth(t *testing.T) {
 	if s := h.Steps.Value; !slices.Equal(s.Applied, migrations.Versions()) || s.Missing != nil || s.Unknown != nil {
 		t.Errorf("steps %+v", s)
 	}
-	if q := h.Queues.Value; len(q) != 4 || q[1].Paused == nil || q[0].Paused != nil {
+	if q := h.Queues.Value; len(q) != 4 || q[1].PausedBy == nil || q[0].PausedBy != nil {
 		t.Errorf("queues %+v", q)
 	}
 	if m := h.Mails.Value; m.Single.Waiting != 1 || m.Single.Failed != 1 || m.Sends.Waiting != 0 || m.Sends.Failed != 0 {
@@ -156,6 +156,29 @@ func TestHealth(t *testing.T) {
 	}
 	if s := h.Steps.Value; !slices.Equal(s.Missing, []int64{110}) || !slices.Equal(s.Unknown, []int64{4711}) {
 		t.Errorf("steps %+v", s)
+	}
+}
+
+// What a scrape of /metrics reads takes one round trip.
+func TestABacklogIsOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := operation.NewService(d, jobs)
+	read := func() operation.Backlog {
+		b, err := s.Backlog(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	read()
+	before := count()
+	if b := read(); count()-before != 1 || len(b.Queues) != len(job.Lanes) {
+		t.Errorf("%d round trips for %+v", count()-before, b)
 	}
 }
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# restore.sh BASE DIRECTORY [TIME] restores a base backup into an empty directory, and lets PostgreSQL
-# replay the WAL archive to TIME ("2026-05-01 12:00:00+00"), or to its end. Then start the server as
-# usual; it accepts writes when it has reached that time.
+# restore.sh BASE DIRECTORY [TIME] restores a base backup into an empty directory, verifies it, and lets
+# PostgreSQL replay the WAL archive to TIME ("2026-05-01 12:00:00+00"), or to its end. It says what to do next.
 #
 #   BACKUP_DIR  where wal/ is (/backup)
+#   TIMELINE    which history to follow, if the database was restored before (latest)
 set -eu
 base=$1
 data=$2
@@ -15,17 +15,42 @@ if test -n "$(ls -A "$data" 2>/dev/null)"; then
 fi
 mkdir -p "$data"
 chmod 0700 "$data"
+data=$(cd "$data" && pwd)
 tar -xzf "$base/base.tar.gz" -C "$data"
 tar -xzf "$base/pg_wal.tar.gz" -C "$data/pg_wal"
+pg_verifybackup --quiet --manifest-path "$base/backup_manifest" "$data"
+
+# The database may have been restored before, then its settings are still there. An earlier version of this
+# script also turned archiving off.
+sed -i -e '/^restore_command *=/d' -e '/^recovery_target[a-z_]* *=/d' -e "/^archive_mode = 'off'$/d" "$data/postgresql.auto.conf"
 {
 	echo "restore_command = 'cp \"$archive/%f\" \"%p\"'"
-	echo "recovery_target_timeline = 'current'"
+	echo "recovery_target_timeline = '${TIMELINE:-latest}'"
 	if test -n "$time"; then
 		echo "recovery_target_time = '$time'"
 		echo "recovery_target_action = 'promote'"
 	fi
-	# The copy must not write to the original's archive.
-	echo "archive_mode = 'off'"
 } >>"$data/postgresql.auto.conf"
 touch "$data/recovery.signal"
-echo "restored $base; start PostgreSQL on $data"
+# The copy must not write to the original's archive: archive-wal.sh refuses while this file exists.
+touch "$data/archive-nothing"
+
+start="pg_ctl -D $data start"
+if ! test -e "$data/postgresql.conf"; then # Debian keeps the configuration apart, so it isn't in the backup
+	start="pg_ctl -D /etc/postgresql/$(cat "$data/PG_VERSION")/main -o '-c data_directory=$data' start"
+fi
+cat <<TEXT
+restored and verified $base. Next:
+
+1. Start PostgreSQL on it:
+
+       $start
+
+   It accepts writes when it has reached the time.
+2. Run loyalty verify on it.
+3. If it replaces the damaged database: stop that one for good, and let this one archive its WAL,
+
+       rm $data/archive-nothing
+
+   then take a base backup with backup.sh. Until then this copy archives nothing, and keeps its WAL, so its disk fills.
+TEXT

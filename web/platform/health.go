@@ -23,8 +23,9 @@ const (
 	healthPath = home + "/health"
 	verifyPath = healthPath + "/verify"
 
-	// checkOverdue is the age from which the last check of all records raises an alarm.
-	checkOverdue = 36 * time.Hour
+	// checkOverdue is the age from which the last check of all records raises an alarm, and so does the last backup.
+	checkOverdue  = 36 * time.Hour
+	backupOverdue = 36 * time.Hour
 )
 
 func (p *Platform) healthRoutes() []route {
@@ -48,7 +49,7 @@ func (p *Platform) health(c echo.Context) error {
 	if trouble := p.LimitTrouble(); trouble != "" {
 		v.Alarms = append(v.Alarms, views.Alarm{Text: "Each process limits requests, sign-ins and PINs for itself, because Redis can't be reached: " + trouble})
 	}
-	v.Cards = []views.HealthCard{p.versionCard(h), databaseCard(h), queuesCard(h, now), mailsCard(h)}
+	v.Cards = []views.HealthCard{p.versionCard(h), databaseCard(h), queuesCard(h, now), mailsCard(h), backupsCard(h, now)}
 	return p.Render(c, http.StatusOK, views.HealthPage(v), nil)
 }
 
@@ -140,8 +141,8 @@ func queuesCard(h operation.Health, now time.Time) views.HealthCard {
 		if l.Failed > 0 {
 			words = append(words, page.Number(l.Failed)+" failed")
 		}
-		if l.Paused != nil {
-			words = append(words, "paused by "+l.Paused.ActorName)
+		if l.PausedBy != nil {
+			words = append(words, "paused by "+*l.PausedBy)
 		}
 		card.Facts = append(card.Facts, ui.Pair{Name: laneNames[l.Lane], Value: strings.Join(words, ", ")})
 	}
@@ -164,6 +165,30 @@ func mailsCard(h operation.Health) views.HealthCard {
 	return card
 }
 
+func backupsCard(h operation.Health, now time.Time) views.HealthCard {
+	card := views.HealthCard{Title: "Backups"}
+	if h.Backups.Err != nil {
+		card.Unknown = causeOf(h.Backups.Err)
+		return card
+	}
+	b := h.Backups.Value
+	last, archive := "None recorded", "Off"
+	if b.FinishedAt != nil {
+		last = formatDuration(now.Sub(*b.FinishedAt)) + " ago, " + *b.Label
+	}
+	switch {
+	case b.Archives && b.ArchivedAt == nil:
+		archive = "Nothing archived yet"
+	case b.Archives:
+		archive = "Last segment " + formatDuration(now.Sub(*b.ArchivedAt)) + " ago"
+	}
+	if b.Unarchived > 0 {
+		archive += ", " + page.Number(b.Unarchived) + " waiting"
+	}
+	card.Facts = []ui.Pair{{Name: "Last backup", Value: last}, {Name: "WAL archive", Value: archive}}
+	return card
+}
+
 // alarms lists what needs attention, errors first.
 func alarms(h operation.Health, now time.Time) (list []views.Alarm) {
 	addError := func(text string) { list = append(list, views.Alarm{Text: text, Bad: true}) }
@@ -171,7 +196,7 @@ func alarms(h operation.Health, now time.Time) (list []views.Alarm) {
 	for _, part := range []struct {
 		name string
 		err  error
-	}{{"database", h.Database.Err}, {"migrations", h.Steps.Err}, {"jobs", h.Queues.Err}, {"e-mails", h.Mails.Err}, {"check of all records", h.Verify.Err}} {
+	}{{"database", h.Database.Err}, {"migrations", h.Steps.Err}, {"jobs", h.Queues.Err}, {"e-mails", h.Mails.Err}, {"check of all records", h.Verify.Err}, {"backups", h.Backups.Err}} {
 		if part.err != nil {
 			addError("Can't read the state of the " + part.name)
 		}
@@ -190,11 +215,20 @@ func alarms(h operation.Health, now time.Time) (list []views.Alarm) {
 			addWarning("The records were last checked " + formatDuration(now.Sub(last.StartedAt)) + " ago")
 		}
 	}
+	switch b := h.Backups.Value; {
+	case b.FinishedAt != nil && now.Sub(*b.FinishedAt) > backupOverdue:
+		addWarning("The last backup is " + formatDuration(now.Sub(*b.FinishedAt)) + " old")
+	case b.FinishedAt == nil && b.Expected:
+		addWarning("No backup was recorded yet")
+	}
+	if h.Backups.Value.IsLate(now) {
+		addError("PostgreSQL can't archive its WAL. Its log says why.")
+	}
 	if unknown := h.Steps.Value.Unknown; len(unknown) > 0 {
 		addWarning("The database has migrations from a newer build: " + formatVersions(unknown))
 	}
 	for _, l := range h.Queues.Value {
-		if l.Paused != nil {
+		if l.PausedBy != nil {
 			addWarning("The queue " + laneNames[l.Lane] + " is paused")
 		} else if l.DueSince != nil && now.Sub(*l.DueSince) > lateAfter {
 			addWarning("Jobs in the queue " + laneNames[l.Lane] + " have been waiting for " + formatDuration(now.Sub(*l.DueSince)))

@@ -165,9 +165,9 @@ func queueCards(loads []job.Load, query jobQuery, now time.Time) (cards []views.
 			Queued: figure(l.Queued, job.Queued), Running: figure(l.Running, job.Running), Failed: figure(l.Failed, job.Failed),
 		}
 		card.Pause = query.of(jobsPath + "/queues/" + lane + "/pause")
-		if l.Paused != nil {
+		if l.PausedBy != nil {
 			card.Pause, card.Resume = "", query.of(jobsPath+"/queues/"+lane+"/resume")
-			card.PausedBy = l.Paused.ActorName
+			card.PausedBy = *l.PausedBy
 		}
 		if l.DueSince != nil {
 			card.Oldest, card.Late = formatDuration(now.Sub(*l.DueSince)), now.Sub(*l.DueSince) > lateAfter

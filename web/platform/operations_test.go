@@ -108,6 +108,30 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// The page says how old the last backup is, and warns of one that is missing.
+func TestHealthTellsOfBackups(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	card := func() string { return k.Get("/platform/health").Text(`.health [aria-label="Backups"]`) }
+	if got := card(); got != "Backups Last backup None recorded WAL archive Off" {
+		t.Errorf("without backups: %q", got)
+	}
+	k.shop.Exec("select loyalty.record_backup('base', '20260501T020000Z'); update loyalty.backup set finished_at = now() - interval '3 h'")
+	page := k.Get("/platform/health")
+	if got := card(); !strings.Contains(got, "3 h ago, 20260501T020000Z") || page.Find(".alert-danger, .alert-warning").Length() > 0 {
+		t.Errorf("after a backup: %q, %q", got, page.Text(".alert"))
+	}
+	k.shop.Exec("update loyalty.backup set finished_at = now() - interval '50 h'")
+	if got := k.Get("/platform/health").Text(".alert-warning"); got != "The last backup is 2 days old" {
+		t.Errorf("after two days: %q", got)
+	}
+	k.shop.Exec("alter table loyalty.backup rename to gone")
+	page = k.Get("/platform/health")
+	if got := page.Text(".alert-danger"); got != "Can't read the state of the backups" || !strings.Contains(card(), "Unknown.") || !strings.Contains(page.Text(".health"), "PostgreSQL 1") {
+		t.Errorf("unknown: %q, %q", got, card())
+	}
+}
+
 // A job that waits says that its business is suspended.
 func TestTheJobOfASuspendedBusinessSaysWhyItWaits(t *testing.T) {
 	t.Parallel()

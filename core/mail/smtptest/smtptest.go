@@ -26,6 +26,7 @@ type Server struct {
 	URL string // smtp://127.0.0.1:…
 
 	mu      sync.Mutex
+	fails   bool
 	replies map[string]*smtp.SMTPError // by recipient
 	drops   map[string]bool
 	delay   time.Duration
@@ -44,11 +45,27 @@ func New(t testing.TB) *Server {
 		URL:     "smtp://" + listener.Addr().String(),
 		replies: map[string]*smtp.SMTPError{}, drops: map[string]bool{}, tries: map[string]int{},
 	}
-	daemon := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{server: s, conn: c}, nil }))
+	daemon := smtp.NewServer(smtp.BackendFunc(s.newSession))
 	daemon.Domain = "mail.example.com"
 	go func() { _ = daemon.Serve(listener) }() // it returns an error when it is closed
 	t.Cleanup(func() { _ = daemon.Close() })
 	return s
+}
+
+// Fails has the server accept nothing, or work again.
+func (s *Server) Fails(fails bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = fails
+}
+
+func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fails {
+		return nil, &smtp.SMTPError{Code: 421, EnhancedCode: smtp.EnhancedCode{4, 3, 2}, Message: "Not accepting mails"}
+	}
+	return &session{server: s, conn: c}, nil
 }
 
 // Replies sets the server's reply to mails to a recipient: 550 refuses, 450 defers, 0 accepts.
