@@ -419,7 +419,7 @@ func TestReadyWithABusyPool(t *testing.T) {
 	done.Wait()
 	done = hold(6)
 	time.Sleep(2100 * time.Millisecond)
-	if err := d.Ready(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "all 4 connections of this process are busy, and the longest statement has been waiting for") {
+	if err := d.Ready(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "all 4 connections of this process are busy: a statement has been waiting for ") {
 		t.Errorf("busy for seconds: %v", err)
 	}
 	done.Wait()

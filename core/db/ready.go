@@ -116,10 +116,12 @@ func (d *DB) trouble(err error) string {
 	return troubleOf(err)
 }
 
-// notReady is the error of a database that can't be used, which begins with the reason.
+// notReady is the error of a database that can't be used, which begins with the reason. The reason stays the same as long as the
+// state does.
 func (d *DB) notReady(err error) error {
+	reason := d.trouble(err)
 	if waits := d.pulse.longest(); waits > answerTime && serverError(err).Code == "" {
-		return fmt.Errorf("%s, and the longest statement has been waiting for %s: %w", d.trouble(err), waits.Round(time.Second), err)
+		err = fmt.Errorf("a statement has been waiting for %s: %w", waits.Round(time.Second), err)
 	}
-	return fmt.Errorf("%s: %w", d.trouble(err), err)
+	return fmt.Errorf("%s: %w", reason, err)
 }
