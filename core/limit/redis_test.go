@@ -138,7 +138,9 @@ func TestRedisIsGone(t *testing.T) {
 	t.Parallel()
 	server := limittest.StartRedis(t)
 	one, two := startProcess(t, server.URL, "token", 2, time.Hour), startProcess(t, server.URL, "token", 2, time.Hour)
-	one.Take("a")
+	if v := one.Take("a"); v.Remaining != 1 || one.redis.Trouble() != "" {
+		t.Fatalf("the first request: %+v, trouble %q; want it counted in Redis", v, one.redis.Trouble())
+	}
 	server.Stop()
 	for _, p := range []process{one, two} {
 		for i := range 4 {

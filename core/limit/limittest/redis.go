@@ -3,38 +3,39 @@ package limittest
 
 import (
 	"context"
+	"io"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// Redis is a server of a test.
+// Redis is a server of a test. It listens on a socket of its own, not on a port, which another test may take before
+// it does.
 type Redis struct {
 	URL string
 
-	t    testing.TB
-	dir  string
-	port int
-	cmd  *exec.Cmd
+	t      testing.TB
+	socket string
+	cmd    *exec.Cmd
 }
 
-// StartRedis starts a server on loopback, which ends with the test.
+// StartRedis starts a server, which ends with the test.
 func StartRedis(t testing.TB) *Redis {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	dir, err := os.MkdirTemp("", "redis") //nolint:usetesting // the path of a socket is at most 107 bytes long
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	r := &Redis{URL: "redis://127.0.0.1:" + strconv.Itoa(port), t: t, dir: t.TempDir(), port: port}
-	t.Cleanup(r.Stop)
+	r := &Redis{t: t, socket: filepath.Join(dir, "redis.sock")}
+	r.URL = "unix://" + r.socket
+	t.Cleanup(func() {
+		r.Stop()
+		_ = os.RemoveAll(dir)
+	})
 	r.Start()
 	return r
 }
@@ -42,24 +43,37 @@ func StartRedis(t testing.TB) *Redis {
 // Start starts the server again, without data, and waits until it answers.
 func (r *Redis) Start() {
 	r.t.Helper()
+	dir := filepath.Dir(r.socket)
 	// It ends before the test's context does, in the cleanup.
-	r.cmd = exec.CommandContext(context.WithoutCancel(r.t.Context()), "redis-server", "--port", strconv.Itoa(r.port), "--bind", "127.0.0.1", //nolint:gosec // a port
-		"--save", "", "--appendonly", "no", "--dir", r.dir, "--logfile", filepath.Join(r.dir, "log"))
+	r.cmd = exec.CommandContext(context.WithoutCancel(r.t.Context()), "redis-server", "--port", "0", "--unixsocket", r.socket, //nolint:gosec // its own folder
+		"--save", "", "--appendonly", "no", "--dir", dir, "--logfile", filepath.Join(dir, "log"))
 	if err := r.cmd.Start(); err != nil {
 		r.t.Fatalf("%v: make test installs redis-server", err)
 	}
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
-	for ; ; time.Sleep(5 * time.Millisecond) {
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(r.port)))
-		if err == nil {
-			_ = c.Close()
-			return
-		}
+	for !r.answers(ctx) {
 		if ctx.Err() != nil {
-			r.t.Fatalf("redis-server doesn't start: %v", err)
+			r.t.Fatal("redis-server doesn't start")
 		}
+		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// answers reports whether the server answers before ctx ends.
+func (r *Redis) answers(ctx context.Context) bool {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", r.socket)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
+		return false
+	}
+	answer := make([]byte, len("+PONG"))
+	_, err = io.ReadFull(conn, answer)
+	return err == nil && string(answer) == "+PONG"
 }
 
 // Stop kills the server.
