@@ -3,14 +3,14 @@ package limittest
 
 import (
 	"context"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // Redis is a server of a test. It listens on a socket of its own, not on a port, which another test may take before
@@ -50,16 +50,30 @@ func (r *Redis) Start() {
 	if err := r.cmd.Start(); err != nil {
 		r.t.Fatalf("%v: make test installs redis-server", err)
 	}
-	client := redis.NewClient(&redis.Options{Network: "unix", Addr: r.socket})
-	defer client.Close()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
-	for client.Ping(ctx).Err() != nil {
+	for !r.answers(ctx) {
 		if ctx.Err() != nil {
 			r.t.Fatal("redis-server doesn't start")
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// answers reports whether the server answers before ctx ends.
+func (r *Redis) answers(ctx context.Context) bool {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", r.socket)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
+		return false
+	}
+	answer := make([]byte, len("+PONG"))
+	_, err = io.ReadFull(conn, answer)
+	return err == nil && string(answer) == "+PONG"
 }
 
 // Stop kills the server.
