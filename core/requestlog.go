@@ -7,6 +7,7 @@ import (
 
 // RequestLog collects what the log line of a request has besides path and status.
 type RequestLog struct {
+	ID    string // of the request, which every line of it has (LogRequest)
 	Attrs []slog.Attr
 	Route string // the template, by which requests are counted: "/api/v1/customers/:ulid"; "": none
 
@@ -15,10 +16,37 @@ type RequestLog struct {
 
 type requestLogKey struct{}
 
-// WithRequestLog adds a RequestLog to a request's context.
-func WithRequestLog(ctx context.Context) (context.Context, *RequestLog) {
-	t := &RequestLog{}
+// WithRequestLog adds a RequestLog to the context of a request or of work that a request caused. The ID must be safe to log.
+func WithRequestLog(ctx context.Context, id string) (context.Context, *RequestLog) {
+	t := &RequestLog{ID: id}
 	return context.WithValue(ctx, requestLogKey{}, t), t
+}
+
+// RequestID returns the ID of the request that is worked on, or that caused the job; "": none, as for periodic jobs.
+func RequestID(ctx context.Context) string {
+	if t, ok := ctx.Value(requestLogKey{}).(*RequestLog); ok {
+		return t.ID
+	}
+	return ""
+}
+
+// requestKey is the attribute of a log line that has the ID of its request.
+const requestKey = "request"
+
+// LogRequest adds the ID of the request to a log line, unless it has one. Log handlers call it.
+func LogRequest(ctx context.Context, line *slog.Record) {
+	id := RequestID(ctx)
+	if id == "" {
+		return
+	}
+	has := false
+	line.Attrs(func(a slog.Attr) bool {
+		has = a.Key == requestKey
+		return !has
+	})
+	if !has {
+		line.AddAttrs(slog.String(requestKey, id))
+	}
 }
 
 // SetLogRoute sets the route of a request: the router's template, not the path, since routes are counted.
