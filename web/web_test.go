@@ -86,7 +86,7 @@ func ask(h http.Handler, method, url string) *httptest.ResponseRecorder {
 func (d *site) line(t *testing.T) (line struct {
 	Msg, Request, Method, Host, Path, Route, Address, Token string
 	Status, Bytes, Tenant                                   int
-	MS                                               float64
+	MS                                                      float64
 },
 ) {
 	t.Helper()

@@ -203,6 +203,12 @@ func (c *config) validate() (mistakes []error) {
 	if !token.IsAbility(token.Ability(c.CreateScope)) {
 		wrong("LOYALTY_TRANSACTION_CREATE_SCOPE must be one of %v, not %q", token.Abilities, c.CreateScope)
 	}
+	if err := checkAddress("LOYALTY_ADDR", c.Addr); err != nil {
+		mistakes = append(mistakes, err)
+	}
+	if err := checkAddress("LOYALTY_METRICS_ADDR", c.MetricsAddr); c.MetricsAddr != "off" && err != nil {
+		mistakes = append(mistakes, err)
+	}
 	if c.StopDelay < 0 || c.StopDelay > time.Minute {
 		wrong("LOYALTY_STOP_DELAY must be between 0s and 1m")
 	}

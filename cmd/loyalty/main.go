@@ -32,6 +32,7 @@ type commands struct {
 	Verify  verify     `cmd:"" help:"Recompute every balance; exit 1 on any difference."`
 	Health  health     `cmd:"" help:"Check that the process on this machine is up; exit 1 if not."`
 	Psql    psql       `cmd:"" help:"Open psql inside one business, with the serving role."`
+	Reset   reset      `cmd:"" help:"Delete a private installation: its database, secret and demo."`
 	Version version    `cmd:"" help:"Print the version."`
 }
 

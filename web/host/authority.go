@@ -20,13 +20,15 @@ import (
 	"time"
 )
 
-// AuthorityFile is the name, in the data directory, of the certificate that
-// browsers and clients are told to trust in TLS mode "local".
-const AuthorityFile = "ca.pem"
+// AuthorityFile and AuthorityKeyFile are the names, in the data directory, of the certificate that
+// browsers and clients are told to trust in TLS mode "local", and of its key.
+const (
+	AuthorityFile    = "ca.pem"
+	AuthorityKeyFile = "ca-key.pem"
+)
 
 const (
-	authorityKeyFile = "ca-key.pem"
-	authorityLife    = 10 * 365 * 24 * time.Hour
+	authorityLife = 10 * 365 * 24 * time.Hour
 	// The last quarter is enough: servers restart more often than that. Replacing an authority means
 	// that every device has to trust the new one.
 	authorityRenewal = 90 * 24 * time.Hour
@@ -69,7 +71,7 @@ func openAuthority(dir string, n Names, now func() time.Time, log *slog.Logger) 
 		return nil, err
 	}
 	a := &authority{
-		certFile: filepath.Join(dir, AuthorityFile), keyFile: filepath.Join(dir, authorityKeyFile),
+		certFile: filepath.Join(dir, AuthorityFile), keyFile: filepath.Join(dir, AuthorityKeyFile),
 		names: n, now: now, log: log, leafKey: leafKey,
 	}
 	return a, a.load(now())
