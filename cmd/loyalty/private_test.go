@@ -32,6 +32,8 @@ func TestPrivateDatabase(t *testing.T) {
 		"LocalTLS":        testLocalTLS,
 		"LogOfTheRequest": testLogInJSON,
 		"Contract":        testContract,
+		"Reset":           testReset,
+		"Credentials":     testCredentials,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
