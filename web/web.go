@@ -168,7 +168,8 @@ func (c Config) logged(next http.Handler) http.Handler {
 			if c.Log.Enabled(ctx, slog.LevelInfo) && !isProbe(r.URL.Path, seen.status) {
 				// Not by the logger's own functions: they look up the calling line, which isn't logged.
 				line := slog.NewRecord(ended, slog.LevelInfo, "request", 0)
-				line.AddAttrs(c.about(r, id, path, entry.Route, seen.status)...)
+				about := c.about(r, id, path, entry.Route, seen.status)
+				line.AddAttrs(about[:]...)
 				line.AddAttrs(slog.Int64("bytes", seen.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
 				line.AddAttrs(entry.Attrs...)
 				_ = c.Log.Handler().Handle(ctx, line)
@@ -190,22 +191,23 @@ func (c Config) logRefusal(ctx context.Context, r *http.Request, code int, id, p
 	if what == "" {
 		return
 	}
-	c.Log.LogAttrs(ctx, slog.LevelWarn, "refused", slices.Concat(
-		[]slog.Attr{slog.String("what", what)}, c.about(r, id, path, entry.Route, code), entry.Attrs)...)
+	about := c.about(r, id, path, entry.Route, code)
+	c.Log.LogAttrs(ctx, slog.LevelWarn, "refused", slices.Concat([]slog.Attr{slog.String("what", what)}, about[:], entry.Attrs)...)
 }
 
-// about returns what the lines about a request have in common.
-func (c Config) about(r *http.Request, id, path, route string, status int) []slog.Attr {
-	about := []slog.Attr{
+// about returns what the lines about a request have in common. An empty attribute, in place of the route, isn't written.
+func (c Config) about(r *http.Request, id, path, route string, status int) (about [7]slog.Attr) {
+	about = [...]slog.Attr{
 		slog.String("request", id),
 		slog.String("method", r.Method),
 		slog.String("host", r.Host),
 		slog.String("path", path),
 		slog.Int("status", status),
 		slog.String("address", c.Address(r)),
+		{},
 	}
 	if route != "" {
-		about = append(about, slog.String("route", route))
+		about[6] = slog.String("route", route)
 	}
 	return about
 }
