@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
+	"strconv"
 	"syscall"
 )
 
@@ -28,13 +30,11 @@ func listen(ctx context.Context, setting, addr, elsewhere string) (net.Listener,
 	return nil, fmt.Errorf("%s=%s can't be used: %w; %s", setting, addr, err, advice)
 }
 
-// checkAddress refuses what can't be an address to listen on.
+// checkAddress refuses what can't be an address to listen on. The port may be the name of a service, which listen looks up.
 func checkAddress(setting, addr string) error {
 	_, port, err := net.SplitHostPort(addr)
-	if err == nil && port != "" {
-		_, err = net.LookupPort("tcp", port)
-	}
-	if err != nil || port == "" {
+	number, named := strconv.Atoi(port)
+	if err != nil || port == "" || named == nil && (number < 0 || number > math.MaxUint16) {
 		return fmt.Errorf("%s must be a port, or an address and a port, such as :8443 or 127.0.0.1:8443, not %q", setting, addr)
 	}
 	return nil

@@ -157,7 +157,7 @@ func TestResetOfAnotherDirectory(t *testing.T) {
 // What a person answers.
 func TestResetAsks(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]error{"yes\n": nil, " yes \n": nil, "y\n": errNotConfirmed, "\n": errNotConfirmed, "no\n": errNotConfirmed, "": errNotAsked} {
+	for answer, want := range map[string]error{"yes\n": nil, "yes \r\n": nil, "y\n": errNotConfirmed, "\n": errNotConfirmed, "no\n": errNotConfirmed, "": errNotAsked} {
 		if err := confirm(t.Context(), strings.NewReader(answer), true); err != want { //nolint:errorlint // nil, too
 			t.Errorf("%q: %v, want %v", answer, err, want)
 		}

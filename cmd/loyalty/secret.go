@@ -146,7 +146,7 @@ func (a *app) orReset() string {
 	if a.cluster == nil {
 		return ""
 	}
-	return fmt.Sprintf(". To start afresh, run `loyalty reset`: it deletes the database in %s", a.cluster.Dir())
+	return ". To start afresh, run `loyalty reset`: it deletes the database in " + a.cluster.Dir()
 }
 
 type secretCmd struct {

@@ -144,15 +144,17 @@ func (f failures) HandleError(ctx context.Context, row *rivertype.JobRow, err er
 		slog.String("kind", row.Kind), slog.Int64("id", row.ID), slog.String("queue", row.Queue),
 		slog.Int("attempt", row.Attempt), slog.Any("error", err),
 	}
-	level, message := slog.LevelWarn, "job failed"
-	if row.Attempt >= row.MaxAttempts {
-		level, message = slog.LevelError, "job failed for the last time"
-	}
+	level := slog.LevelWarn
 	var panicked panicError
 	if errors.As(err, &panicked) {
 		level, about = slog.LevelError, append(about, slog.String("stack", string(panicked.stack)))
 	}
-	f.log.LogAttrs(caused(ctx, row.Metadata), level, message, about...)
+	ctx = caused(ctx, row.Metadata)
+	if row.Attempt >= row.MaxAttempts {
+		f.log.LogAttrs(ctx, slog.LevelError, "job failed for the last time", about...)
+	} else {
+		f.log.LogAttrs(ctx, level, "job failed", about...)
+	}
 	return nil
 }
 

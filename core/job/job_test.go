@@ -288,7 +288,7 @@ func TestLinesOfAJobNameTheRequestThatCausedIt(t *testing.T) {
 	}
 	f.Queue = q
 	job.Handle(q, job.Upkeep, func(ctx context.Context, g greeting) error {
-		log.InfoContext(ctx, "greeting "+g.Name)
+		log.InfoContext(ctx, "greeting", slog.String("name", g.Name))
 		_, err := db.InTenant(ctx, f.db, f.by, func(tx *db.Tx) (int, error) {
 			return 0, q.AddAll(ctx, tx, errands(tx.Tenant, 0, 1))
 		})
@@ -313,7 +313,7 @@ func TestLinesOfAJobNameTheRequestThatCausedIt(t *testing.T) {
 		return len(written.lines("panic: the street is closed")) > 0 && len(written.lines("too much")) > 0
 	})
 	for line, of := range map[string]string{
-		"greeting Anna": request, "not at home": request, "on an errand": request, "panic: the street is closed": request,
+		"name=Anna": request, "not at home": request, "on an errand": request, "panic: the street is closed": request,
 		"msg=tidying": "", "too much": "",
 	} {
 		lines := written.lines(line)
