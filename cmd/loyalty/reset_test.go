@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"example.com/loyalty/core/localpg"
 )
 
 // `loyalty reset` deletes what the product made, and nothing else, after it was asked to: not while a process runs, and not a database of
@@ -84,6 +86,15 @@ func TestADeletedDataDirectoryLeavesItsDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Cleanup(func() { // of a test that failed
+		left, _ := localpg.FindStopped(in.data)
+		defer localpg.CloseAll(left)
+		for _, cluster := range left {
+			if err := cluster.Remove(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	in.succeed("verify")
 	secret, err := os.ReadFile(filepath.Join(in.data, "secret"))
 	if err != nil {

@@ -126,7 +126,7 @@ func (a *app) checkSecret(ctx context.Context) error {
 // data directory was deleted without the database, which may be in another folder, and nothing that it stores could be opened.
 func (a *app) findSecret(ctx context.Context) error {
 	a.secretFromFile = len(a.Secret) == 0
-	file := filepath.Join(a.DataDir, secretFile)
+	file := absolute(filepath.Join(a.DataDir, secretFile))
 	if _, err := os.Lstat(file); a.secretFromFile && !a.anySecret && errors.Is(err, fs.ErrNotExist) {
 		used, err := auth.HasSecret(ctx, a.db)
 		if err != nil {
