@@ -33,7 +33,6 @@ func (demoCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		panel := a.names.Tenant(made.Tenant.Slug) + "/admin"
 		able, err := a.whoHave(ctx, made, password)
 		if err != nil {
 			return err
@@ -41,17 +40,7 @@ func (demoCmd) Run(ctx context.Context) error {
 		if made.Existed {
 			fmt.Printf("the demo business already exists: %s\n", a.names.Tenant(made.Tenant.Slug))
 		}
-		if len(able) > 0 {
-			fmt.Println("sign in at", panel)
-			fmt.Println("as", signIns(able))
-			where := "shown once"
-			if a.private() {
-				where = "which is in " + filepath.Join(a.DataDir, demoPasswordFile)
-			}
-			fmt.Printf("with the password, %s: %s\n", where, password)
-		} else {
-			fmt.Println("its first password isn't known here, or was changed; reset it at", panel+"/forgot")
-		}
+		a.printSignIns(able, password)
 		secret, err := demo.Token(ctx, a.tokens, made)
 		if err != nil {
 			return err
@@ -59,6 +48,26 @@ func (demoCmd) Run(ctx context.Context) error {
 		fmt.Println("API token, shown once:", secret)
 		return nil
 	})
+}
+
+// printSignIns prints how to sign in to the demo, or how to get a password that works.
+func (a *app) printSignIns(able []staff.Person, password string) {
+	panel, file := a.names.Tenant(demo.Slug)+"/admin", filepath.Join(a.DataDir, demoPasswordFile)
+	switch {
+	case len(able) == 0 && a.private():
+		fmt.Printf("its first password was changed, or %s was deleted; reset it at %s/forgot\n", file, panel)
+		return
+	case len(able) == 0:
+		fmt.Println("its password was shown when it was created")
+		return
+	}
+	fmt.Println("sign in at", panel)
+	fmt.Println("as", signIns(able))
+	if a.private() {
+		fmt.Printf("with the password, which is in %s: %s\n", file, password)
+	} else {
+		fmt.Println("with the password, shown once:", password)
+	}
 }
 
 // fillDemo creates the demo business unless it exists, and returns the password that its people have, or had at first; "" if that
