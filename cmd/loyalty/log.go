@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"example.com/loyalty/core"
 )
 
 const (
@@ -52,9 +50,8 @@ func (h *unrepeated) WithGroup(name string) slog.Handler {
 	return &unrepeated{h.Handler.WithGroup(name), h.repeats}
 }
 
-// Handle writes or counts a line, with the ID of the request that it is about or that caused its job.
+// Handle writes or counts a line.
 func (h *unrepeated) Handle(ctx context.Context, line slog.Record) error {
-	core.LogRequest(ctx, &line)
 	if line.Level >= slog.LevelWarn && h.counts(line, h.Handler) {
 		return nil
 	}

@@ -51,10 +51,9 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log := c.logger()
-	if counting, ok := log.Handler().(*unrepeated); ok {
-		defer counting.flush()
-	}
+	counting := c.counting(slog.LevelInfo)
+	defer counting.flush()
+	log := slog.New(core.LogRequests(counting))
 	limitMemory(ctx, log, memlimit.FromCgroup)
 	// The port first: a second server on it makes the rest pointless.
 	listener, err := listen(ctx, "LOYALTY_ADDR", c.Addr, "choose another port in LOYALTY_ADDR and LOYALTY_BASE_URL")

@@ -356,7 +356,7 @@ func TestStoredPasswordsAreCompared(t *testing.T) {
 	if _, err := s.try(email, known); err != nil {
 		t.Errorf("a sign-in after that: %v", err)
 	}
-	if is(core.Tenant{}, email, known) || is(s.By.Tenant, "nobody@example.com", known) {
+	if is(core.Tenant{}, email, known) || is(s.By.Tenant, "absent@example.com", known) {
 		t.Error("it is the password of a person who isn't there")
 	}
 	s.Exec("update loyalty.staff set status = 'inactive' where id = $1", cashier.StaffID)

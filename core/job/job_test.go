@@ -267,22 +267,14 @@ func TestAJobThatFailsIsRunAgain(t *testing.T) {
 	receive(t, runs)
 }
 
-// requestLog adds the request to log lines, as the product's handler does.
-type requestLog struct{ slog.Handler }
-
-func (h requestLog) Handle(ctx context.Context, line slog.Record) error {
-	core.LogRequest(ctx, &line)
-	return h.Handler.Handle(ctx, line)
-}
-
 // "Jobs … log the request that caused them": every line of a job, of the jobs that it queues, and about its failures and
 // panics has the ID of the request. Jobs that no request caused have none.
 func TestLinesOfAJobNameTheRequestThatCausedIt(t *testing.T) {
 	t.Parallel()
 	const request = "01JAKZW3M8Q4"
 	f, written := newFloor(t), &record{}
-	log := slog.New(requestLog{slog.NewTextHandler(written, nil)})
-	q, err := job.New(f.db, slog.New(requestLog{slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelWarn})}))
+	log := slog.New(core.LogRequests(slog.NewTextHandler(written, nil)))
+	q, err := job.New(f.db, slog.New(core.LogRequests(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelWarn}))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,15 +113,7 @@ func newPost(t *testing.T, sender mail.Sender) post {
 		}
 		return r, nil
 	}
-	return post{mail.New(d, jobs, render, sender, slog.New(requestLog{slog.NewTextHandler(log, nil)})), d, jobs, dbtest.Tenant(t, d), log}
-}
-
-// requestLog adds the request to log lines, as the product's handler does.
-type requestLog struct{ slog.Handler }
-
-func (h requestLog) Handle(ctx context.Context, line slog.Record) error {
-	core.LogRequest(ctx, &line)
-	return h.Handler.Handle(ctx, line)
+	return post{mail.New(d, jobs, render, sender, slog.New(core.LogRequests(slog.NewTextHandler(log, nil)))), d, jobs, dbtest.Tenant(t, d), log}
 }
 
 // write queues a mail in a transaction that ends with an error or not.
