@@ -74,7 +74,7 @@ func (a *API) problem(err error, c echo.Context) {
 	p := a.document(err)
 	ctx, h := c.Request().Context(), c.Response().Header()
 	if p.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
-		a.Log.DebugContext(ctx, "client left before its response", requestID(c))
+		a.Log.DebugContext(ctx, "client left before its response")
 		return // its statements were cancelled, and no one reads a response
 	}
 	switch p.Status {
@@ -83,20 +83,16 @@ func (a *API) problem(err error, c echo.Context) {
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", retryAfter(err))
 		if isBusy(err) {
-			a.Log.WarnContext(ctx, "too busy", requestID(c), slog.Any("error", err))
+			a.Log.WarnContext(ctx, "too busy", slog.Any("error", err))
 		} else {
-			a.Log.WarnContext(ctx, "database not available", requestID(c), slog.Any("error", err))
+			a.Log.WarnContext(ctx, "database not available", slog.Any("error", err))
 		}
 	case http.StatusInternalServerError:
-		a.Log.ErrorContext(ctx, "request failed", requestID(c), slog.Any("error", err))
+		a.Log.ErrorContext(ctx, "request failed", slog.Any("error", err))
 	}
 	if err := writeProblem(c.Response(), p); err != nil {
-		a.Log.DebugContext(ctx, "response not delivered", requestID(c), slog.Any("error", err))
+		a.Log.DebugContext(ctx, "response not delivered", slog.Any("error", err))
 	}
-}
-
-func requestID(c echo.Context) slog.Attr {
-	return slog.String("request", c.Response().Header().Get(echo.HeaderXRequestID))
 }
 
 func writeProblem(w http.ResponseWriter, p problem) error {

@@ -120,7 +120,7 @@ func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 		Failures:               limit.NewWindow(0, time.Minute, time.Now),
 		TransactionCreateScope: token.TransactionsWrite,
 		Timeout:                15 * time.Second,
-		Log:                    slog.New(slog.NewTextHandler(o.log, nil)),
+		Log:                    slog.New(core.LogRequests(slog.NewTextHandler(o.log, nil))),
 	}
 	if change != nil {
 		change(&c)
@@ -136,8 +136,10 @@ func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 // handler gives each request its id, as package web does.
 func (o *server) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-Id", core.NewID(o.db.Now()).String())
-		o.api.ServeHTTP(w, r)
+		id := core.NewID(o.db.Now()).String()
+		w.Header().Set("X-Request-Id", id)
+		ctx, _ := core.WithRequestLog(r.Context(), id)
+		o.api.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 

@@ -166,7 +166,7 @@ func TestErrors(t *testing.T) {
 func TestRequestLog(t *testing.T) {
 	t.Parallel()
 	core.AddLogAttrs(t.Context(), slog.String("token", "1"))
-	ctx, trail := core.WithRequestLog(t.Context())
+	ctx, trail := core.WithRequestLog(t.Context(), "")
 	core.AddLogAttrs(ctx, slog.String("token", "1"))
 	core.AddLogAttrs(ctx, slog.String("tenant", "demo"), slog.Int("n", 2))
 	if got := fmt.Sprint(trail.Attrs); got != "[token=1 tenant=demo n=2]" {

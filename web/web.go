@@ -48,6 +48,8 @@ type Config struct {
 	Observe func(Answered) // counts a request
 	Now     func() time.Time
 	Log     *slog.Logger
+
+	readiness *readiness // set by New
 }
 
 // Answered describes an answered request for metrics.
@@ -63,6 +65,7 @@ type Answered struct {
 
 // New returns the handler of the whole product.
 func New(c Config) http.Handler {
+	c.readiness = &readiness{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", healthz)
 	mux.HandleFunc("/readyz", c.readyz)
@@ -140,14 +143,14 @@ func (c Config) showError(err error, ctx echo.Context) {
 }
 
 // logged adds the id, headers and log line to a request. The line has no query and, outside the API,
-// only the first segment of the path: links contain secrets.
+// only the first segment of the path, because links contain secrets; its route is the router's template.
 func (c Config) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := c.Now()
 		id := cmp.Or(c.RequestID(r), core.NewID(began).String())
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		ctx, entry := core.WithRequestLog(r.Context())
+		ctx, entry := core.WithRequestLog(r.Context(), id)
 		seen := &recorder{ResponseWriter: w, status: statusClientGone}
 		defer func() {
 			panicked := recover()
@@ -165,20 +168,13 @@ func (c Config) logged(next http.Handler) http.Handler {
 			}
 			c.Observe(answered(r, seen, entry.Route, took))
 			c.logRefusal(ctx, r, seen.status, id, path, entry)
-			// Not by the logger's own functions: they look up the calling line, which isn't logged.
-			line := slog.NewRecord(ended, slog.LevelInfo, "request", 0)
-			line.AddAttrs(
-				slog.String("request", id),
-				slog.String("method", r.Method),
-				slog.String("host", r.Host),
-				slog.String("path", path),
-				slog.Int("status", seen.status),
-				slog.Int64("bytes", seen.bytes),
-				slog.Float64("ms", float64(took.Microseconds())/1000),
-				slog.String("address", c.Address(r)),
-			)
-			line.AddAttrs(entry.Attrs...)
-			if c.Log.Enabled(ctx, line.Level) {
+			if c.Log.Enabled(ctx, slog.LevelInfo) && !isProbe(r.URL.Path, seen.status) {
+				// Not by the logger's own functions: they look up the calling line, which isn't logged.
+				line := slog.NewRecord(ended, slog.LevelInfo, "request", 0)
+				about := c.about(r, id, path, entry.Route, seen.status)
+				line.AddAttrs(about[:]...)
+				line.AddAttrs(slog.Int64("bytes", seen.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
+				line.AddAttrs(entry.Attrs...)
 				_ = c.Log.Handler().Handle(ctx, line)
 			}
 			if aborted {
@@ -198,15 +194,25 @@ func (c Config) logRefusal(ctx context.Context, r *http.Request, code int, id, p
 	if what == "" {
 		return
 	}
-	c.Log.LogAttrs(ctx, slog.LevelWarn, "refused", append([]slog.Attr{
-		slog.String("what", what),
+	about := c.about(r, id, path, entry.Route, code)
+	c.Log.LogAttrs(ctx, slog.LevelWarn, "refused", slices.Concat([]slog.Attr{slog.String("what", what)}, about[:], entry.Attrs)...)
+}
+
+// about returns what the lines about a request have in common. An empty attribute, in place of the route, isn't written.
+func (c Config) about(r *http.Request, id, path, route string, status int) (about [7]slog.Attr) {
+	about = [...]slog.Attr{
 		slog.String("request", id),
 		slog.String("method", r.Method),
 		slog.String("host", r.Host),
 		slog.String("path", path),
-		slog.Int("status", code),
+		slog.Int("status", status),
 		slog.String("address", c.Address(r)),
-	}, entry.Attrs...)...)
+		{},
+	}
+	if route != "" {
+		about[6] = slog.String("route", route)
+	}
+	return about
 }
 
 func answered(r *http.Request, seen *recorder, route string, took time.Duration) Answered {
@@ -267,11 +273,12 @@ func healthz(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.Statu
 func (c Config) readyz(w http.ResponseWriter, r *http.Request) {
 	notice, err := c.Ready(r.Context())
 	if err != nil {
-		c.Log.WarnContext(r.Context(), "not ready", slog.Any("error", err))
+		c.readiness.refused(r.Context(), c.Log, c.Now(), err)
 		w.Header().Set("Retry-After", "2")
 		writeStatus(w, http.StatusServiceUnavailable, "unavailable", publicMessage(err))
 		return
 	}
+	c.readiness.ready(r.Context(), c.Log, c.Now)
 	writeStatus(w, http.StatusOK, "ok", notice)
 }
 

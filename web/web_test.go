@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,9 +85,9 @@ func ask(h http.Handler, method, url string) *httptest.ResponseRecorder {
 
 // line is the one log line of the only request.
 func (d *site) line(t *testing.T) (line struct {
-	Msg, Request, Method, Host, Path, Address, Token string
-	Status, Bytes, Tenant                            int
-	MS                                               float64
+	Msg, Request, Method, Host, Path, Route, Address, Token string
+	Status, Bytes, Tenant                                   int
+	MS                                                      float64
 },
 ) {
 	t.Helper()
@@ -100,7 +101,7 @@ func (d *site) line(t *testing.T) (line struct {
 // outside the API, no path: links hold secrets"; "a stranger can make up any number".
 func TestAreas(t *testing.T) {
 	t.Parallel()
-	const api, page, json, missing = "API", "text/html; charset=UTF-8", "application/json", "missing"
+	const api, page, missing = "API", "text/html; charset=UTF-8", "missing"
 	for _, r := range []struct {
 		method, url string
 		answers     string
@@ -126,8 +127,6 @@ func TestAreas(t *testing.T) {
 		{"GET", "/join/hush", page, 404, "/join", "join"},
 		{"GET", "/hush", page, 404, "/other", "other"},
 		{"POST", "/problems", page, 404, "/problems", "problems"},
-		{"GET", "/healthz", json, 200, "/healthz", "healthz"},
-		{"GET", "/readyz?hush", json, 200, "/readyz", "readyz"},
 		{"GET", "/static/hush", missing, 404, "/static", "static"},
 	} {
 		t.Run(r.method+" "+r.url, func(t *testing.T) {
@@ -325,7 +324,8 @@ func TestEveryAnswerCarries(t *testing.T) {
 			ids[h.Get("X-Request-Id")] = true
 		}
 	}
-	if len(ids) != 16 || strings.Count(d.log.String(), `"msg":"request"`) != 16 {
+	// The two probes that were answered have no line.
+	if len(ids) != 16 || strings.Count(d.log.String(), `"msg":"request"`) != 14 {
 		t.Errorf("16 requests had %d ids\n%s", len(ids), d.log)
 	}
 }
@@ -389,6 +389,114 @@ func TestProbes(t *testing.T) {
 			t.Errorf("%v: %d %v %s", test.err, got.Code, got.Header(), got.Body)
 		}
 	}
+}
+
+// The line of a page has its route, which is the router's template: links contain secrets.
+func TestLinesOfPagesHaveTheirRoute(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]struct{ path, route string }{
+		"/docs":                    {"/docs", "/docs"},
+		"/problems/out-of-stock":   {"/problems", "/problems/:slug"},
+		"/problems/hush":           {"/problems", "/problems/:slug"},
+		"/hush":                    {"/other", ""},
+		"/static/hush":             {"/static", ""},
+		"/api/v1/customers/hush-1": {"/api/v1/customers/hush-1", ""}, // of an API that sets none
+	} {
+		d := newSite(t)
+		ask(web.New(d.Config), http.MethodGet, url)
+		if l := d.line(t); l.Path != want.path || l.Route != want.route {
+			t.Errorf("%s: logged %s", url, d.log)
+		}
+	}
+	d := newSite(t)
+	tenants := echo.New()
+	tenants.GET("/card/:token", func(echo.Context) error { return echo.ErrForbidden }, page.Security{}.Headers)
+	d.Portal = tenants
+	ask(web.New(d.Config), http.MethodGet, "https://demo.loyalty.example/card/hush")
+	if n := strings.Count(d.log.String(), `"path":"/card","status":403,"address":"192.0.2.1","route":"/card/:token"`); n != 2 || strings.Contains(d.log.String(), "hush") {
+		t.Errorf("the lines of a refused request: %s", d.log)
+	}
+}
+
+// "Successful checks of `/readyz` and `/healthz` aren't logged, a failing state once a minute": load balancers ask every
+// second. A change is logged at once, and so is the recovery.
+func TestProbesAreLoggedByState(t *testing.T) {
+	t.Parallel()
+	d := newSite(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	d.Now = func() time.Time { return now }
+	var state error
+	d.Ready = func(context.Context) (string, error) { return "", state }
+	product := web.New(d.Config)
+	checkFor := func(seconds int) {
+		for range seconds {
+			now = now.Add(time.Second)
+			ask(product, http.MethodGet, "/healthz")
+			ask(product, http.MethodHead, "/readyz")
+		}
+	}
+	unreachable := func(port int) error {
+		return fmt.Errorf("the database cannot be reached: %w", fmt.Errorf("dial tcp 10.0.0.7:%d: refused", port))
+	}
+	readOnly := errors.New("the database is read-only")
+	for _, c := range []struct {
+		state   error
+		seconds int
+		want    []string
+	}{
+		{nil, 100, nil},
+		{unreachable(1), 1, []string{"WARN not ready: " + unreachable(1).Error()}},
+		{unreachable(2), 59, nil}, // the same answer, whatever the cause behind it
+		{unreachable(3), 61, []string{
+			"WARN not ready: " + unreachable(3).Error() + " for 1m0s repeated 59",
+			"WARN not ready: " + unreachable(3).Error() + " for 2m0s repeated 59",
+		}},
+		{readOnly, 2, []string{"WARN not ready: " + readOnly.Error()}},
+		{nil, 100, []string{"INFO ready again after 2m3s"}},
+		{readOnly, 1, []string{"WARN not ready: " + readOnly.Error()}},
+		{nil, 1, []string{"INFO ready again after 1s"}},
+	} {
+		state = c.state
+		checkFor(c.seconds)
+		if got := probeLines(t, d.log); !slices.Equal(got, c.want) {
+			t.Errorf("%d s of %v: logged %q, want %q", c.seconds, c.state, got, c.want)
+		}
+	}
+
+	// A probe that isn't answered is a request like any other.
+	d.Ready = func(context.Context) (string, error) { panic("hush") }
+	ask(web.New(d.Config), http.MethodGet, "/readyz")
+	if !strings.Contains(d.log.String(), `"path":"/readyz","status":500`) {
+		t.Errorf("a probe that failed isn't logged: %s", d.log)
+	}
+}
+
+// probeLines returns the lines of a log, and empties it.
+func probeLines(t *testing.T, log *bytes.Buffer) (lines []string) {
+	t.Helper()
+	for text := range strings.Lines(log.String()) {
+		var line struct {
+			Level, Msg, Error string
+			For, After        time.Duration
+			Repeated          int
+		}
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err)
+		}
+		said := line.Level + " " + line.Msg
+		if line.Error != "" {
+			said += ": " + line.Error
+		}
+		if line.Repeated > 0 {
+			said += fmt.Sprintf(" for %s repeated %d", line.For, line.Repeated)
+		}
+		if line.After > 0 {
+			said += " after " + line.After.String()
+		}
+		lines = append(lines, said)
+	}
+	log.Reset()
+	return lines
 }
 
 // Event streams flush and move their own deadlines.

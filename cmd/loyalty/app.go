@@ -125,15 +125,6 @@ func open(ctx context.Context, c *config, log *slog.Logger) (*app, error) {
 }
 
 func (a *app) connect(ctx context.Context) (err error) {
-	if a.private() {
-		a.secretFromFile = len(a.Secret) == 0
-		if err := a.ensureSecret(); err != nil {
-			return err
-		}
-	}
-	if a.keys, err = vault.New(a.Secret); err != nil {
-		return err
-	}
 	if a.RedisURL != "" {
 		if a.redis, err = limit.OpenRedis(ctx, a.RedisURL, a.log); err != nil {
 			return err
@@ -149,6 +140,14 @@ func (a *app) connect(ctx context.Context) (err error) {
 		if err := a.db.Ready(ctx); err != nil {
 			return err
 		}
+	}
+	if a.private() {
+		if err := a.findSecret(ctx); err != nil {
+			return err
+		}
+	}
+	if a.keys, err = vault.New(a.Secret); err != nil {
+		return err
 	}
 	if !a.anySecret {
 		if err := a.checkSecret(ctx); err != nil {

@@ -39,7 +39,7 @@ func (in *installation) serve() *server {
 	return s
 }
 
-// served starts the product and waits for the start-up screen.
+// served starts the product and waits for the start-up screen or, with a JSON log, for its line.
 func (in *installation) served() *server {
 	in.t.Helper()
 	s := &server{process: in.start("", "serve"), in: in}
@@ -47,10 +47,10 @@ func (in *installation) served() *server {
 		if s.hasExited() {
 			in.t.Fatalf("serve exited: %v\n%s", s.cmd.ProcessState, s.log.String())
 		}
-		return s.out.has("is running") && strings.HasSuffix(s.out.String(), "\n\n")
+		return s.out.has("is running") && strings.HasSuffix(s.out.String(), "\n\n") || s.log.has(`"msg":"serving"`)
 	})
-	if found := regexp.MustCompile(`Token +(\S+)`).FindStringSubmatch(s.out.String()); found != nil {
-		s.token = found[1]
+	if token, err := os.ReadFile(filepath.Join(in.data, demoTokenFile)); err == nil {
+		s.token = strings.TrimSpace(string(token))
 		_, secret, _ := strings.Cut(s.token, "|")
 		in.hidden = append(in.hidden, secret)
 	}

@@ -217,6 +217,12 @@ func (c *config) validate() (mistakes []error) {
 	if c.DatabaseWait < 0 || c.DatabaseWait > time.Hour {
 		wrong("LOYALTY_DATABASE_WAIT must be between 0s and 1h")
 	}
+	if err := checkAddress("LOYALTY_ADDR", c.Addr); err != nil {
+		mistakes = append(mistakes, err)
+	}
+	if err := checkAddress("LOYALTY_METRICS_ADDR", c.MetricsAddr); c.MetricsAddr != "off" && err != nil {
+		mistakes = append(mistakes, err)
+	}
 	if c.StopDelay < 0 || c.StopDelay > time.Minute {
 		wrong("LOYALTY_STOP_DELAY must be between 0s and 1m")
 	}

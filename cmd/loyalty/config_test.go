@@ -71,6 +71,17 @@ func TestInvalidSettings(t *testing.T) {
 			set:  map[string]string{"LOYALTY_SANDBOX": "please"},
 			want: []string{`LOYALTY_SANDBOX: strconv.ParseBool: parsing "please"`},
 		},
+		"addresses to listen on": {
+			set: map[string]string{"LOYALTY_ADDR": "8443", "LOYALTY_METRICS_ADDR": "127.0.0.1:94640"},
+			want: []string{
+				`LOYALTY_ADDR must be a port, or an address and a port, such as :8443 or 127.0.0.1:8443, not "8443"`,
+				`LOYALTY_METRICS_ADDR must be a port, or an address and a port, such as :8443 or 127.0.0.1:8443, not "127.0.0.1:94640"`,
+			},
+		},
+		"an address without a port, and no metrics": {
+			set:  map[string]string{"LOYALTY_ADDR": "localhost:", "LOYALTY_METRICS_ADDR": "off"},
+			want: []string{`LOYALTY_ADDR must be a port, or an address and a port`},
+		},
 		"a TLS mode": {
 			set:  map[string]string{"LOYALTY_TLS": "auto"},
 			want: []string{`LOYALTY_TLS must be local, files, proxy or acme, not "auto"`},

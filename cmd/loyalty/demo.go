@@ -5,9 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
@@ -18,6 +17,13 @@ import (
 // newPassword returns 26 random letters and digits.
 func newPassword() string { return rand.Text() }
 
+// The files of a private installation with what its demo is signed in with. A person may have changed or revoked it since.
+const (
+	demoPasswordFile  = "demo-password"
+	demoTokenFile     = "demo-token"
+	adminPasswordFile = "admin-password"
+)
+
 type demoCmd struct{}
 
 // Run creates the demo business.
@@ -27,13 +33,14 @@ func (demoCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		able, err := a.whoHave(ctx, made, password)
+		if err != nil {
+			return err
+		}
 		if made.Existed {
 			fmt.Printf("the demo business already exists: %s\n", a.names.Tenant(made.Tenant.Slug))
-		} else {
-			fmt.Println("sign in at", a.names.Tenant(demo.Slug)+"/admin")
-			fmt.Println("as", signIns(made.People))
-			fmt.Println("with the password, shown once:", password)
 		}
+		a.printSignIns(able, password)
 		secret, err := demo.Token(ctx, a.tokens, made)
 		if err != nil {
 			return err
@@ -43,8 +50,37 @@ func (demoCmd) Run(ctx context.Context) error {
 	})
 }
 
-// fillDemo creates the demo business unless it exists, and returns the password of its people.
+// printSignIns prints how to sign in to the demo, or how to get a password that works.
+func (a *app) printSignIns(able []staff.Person, password string) {
+	panel, file := a.names.Tenant(demo.Slug)+"/admin", filepath.Join(a.DataDir, demoPasswordFile)
+	switch {
+	case len(able) == 0 && a.private():
+		fmt.Printf("its first password was changed, or %s was deleted; reset it at %s/forgot\n", file, panel)
+		return
+	case len(able) == 0:
+		fmt.Println("its password was shown when it was created")
+		return
+	}
+	fmt.Println("sign in at", panel)
+	fmt.Println("as", signIns(able))
+	if a.private() {
+		fmt.Printf("with the password, which is in %s: %s\n", file, password)
+	} else {
+		fmt.Println("with the password, shown once:", password)
+	}
+}
+
+// fillDemo creates the demo business unless it exists, and returns the password that its people have, or had at first; "" if that
+// isn't known.
 func (a *app) fillDemo(ctx context.Context) (made demo.Made, password string, err error) {
+	made, err = demo.Find(ctx, a.db)
+	switch {
+	case err == nil && a.private():
+		password, err = a.kept(demoPasswordFile)
+		return made, password, err
+	case !errors.Is(err, core.ErrNotFound):
+		return made, "", err
+	}
 	if password, err = a.demoPassword(); err != nil {
 		return demo.Made{}, "", err
 	}
@@ -60,7 +96,30 @@ func (c *config) demoPassword() (string, error) {
 	if !c.private() {
 		return newPassword(), nil
 	}
-	return c.stored("demo-password", func() (string, error) { return newPassword(), nil })
+	return c.stored(demoPasswordFile, func() (string, error) { return newPassword(), nil })
+}
+
+// whoHave returns, for each role, the first person of the demo who has a password: what is printed must work.
+func (a *app) whoHave(ctx context.Context, made demo.Made, password string) (able []staff.Person, err error) {
+	if password == "" {
+		return nil, nil
+	}
+	seen := map[core.Role]bool{}
+	for _, p := range made.People {
+		if seen[p.Role] {
+			continue
+		}
+		has := !made.Existed // they were just created with it
+		if !has {
+			if has, err = a.auth.IsPassword(ctx, made.Tenant, p.Email, password); err != nil {
+				return nil, err
+			}
+		}
+		if has {
+			able, seen[p.Role] = append(able, p), true
+		}
+	}
+	return able, nil
 }
 
 // signIns lists the e-mail address of one person of each role.
@@ -82,34 +141,64 @@ const (
 	demoAdminEmail = "admin@loyalty.example"
 )
 
-// ensureAdmin creates the super-admin of a private installation on its first start, and
-// returns their password, which is stored in the data directory.
+// ensureAdmin creates the super-admin of a private installation on its first start, and returns their password, which is stored
+// in the data directory; "" if it was changed since.
 func (a *app) ensureAdmin(ctx context.Context) (password string, err error) {
-	if password, err = a.stored("admin-password", func() (string, error) { return newPassword(), nil }); err != nil {
-		return "", err
-	}
 	by := core.System(core.Tenant{}, "start")
 	_, err = staff.FindAdmin(ctx, a.db, by, demoAdminEmail)
 	if errors.Is(err, core.ErrNotFound) {
+		if password, err = a.stored(adminPasswordFile, func() (string, error) { return newPassword(), nil }); err != nil {
+			return "", err
+		}
 		_, err = staff.CreateAdmin(ctx, a.db, by, staff.New{Name: demoAdminName, Email: demoAdminEmail, Password: password})
+		return password, err
 	}
-	return password, err
+	if err == nil {
+		password, err = a.kept(adminPasswordFile)
+	}
+	if err != nil || password == "" {
+		return "", err
+	}
+	works, err := a.auth.IsPassword(ctx, core.Tenant{}, demoAdminEmail, password)
+	if err != nil || !works {
+		return "", err
+	}
+	return password, nil
 }
 
-// demoFacts are what the start-up screen shows of the demo.
+// demoToken returns the token of a private installation's demo, which is stored in the data directory; "" if it was revoked since.
+func (a *app) demoToken(ctx context.Context, made demo.Made) (string, error) {
+	secret, err := a.kept(demoTokenFile)
+	if err != nil {
+		return "", err
+	}
+	if secret == "" || !made.Existed { // of an earlier database
+		if secret, err = demo.Token(ctx, a.tokens, made); err != nil {
+			return "", err
+		}
+		return secret, writeWhole(filepath.Join(a.DataDir, demoTokenFile), []byte(secret+"\n"))
+	}
+	works, err := a.tokens.Works(ctx, secret)
+	if err != nil || !works {
+		return "", err
+	}
+	return secret, nil
+}
+
+// demoFacts are what the start-up screen shows of the demo. What doesn't work any more is left out.
 type demoFacts struct {
 	tenant   core.Tenant
-	people   []staff.Person
-	password string // of all people
-	admin    string // the super-admin's password
-	token    string
+	people   []staff.Person    // of every role
+	able     []staff.Person    // those of them who have the password
+	password string            // the first one; "" if it isn't known
+	admin    string            // the super-admin's password; "" if it was changed
+	token    string            // "" if it was revoked
 	customer customer.Customer // the newest
 	typeID   int64             // a transaction type that earns points
 }
 
-// ensureDemo creates the demo business of a private installation on its first start. Its
-// people's password and its token are stored in the data directory, so that every start can
-// print them.
+// ensureDemo creates the demo business of a private installation on its first start. Its people's password and its token are
+// stored in the data directory, so that every start can print them.
 func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	if !a.private() {
 		return nil, nil //nolint:nilnil // no demo
@@ -119,11 +208,13 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 		return nil, err
 	}
 	facts := &demoFacts{tenant: made.Tenant, people: made.People, password: password}
+	if facts.able, err = a.whoHave(ctx, made, password); err != nil {
+		return nil, err
+	}
 	if facts.admin, err = a.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}
-	facts.token, err = a.stored("demo-token", func() (string, error) { return demo.Token(ctx, a.tokens, made) })
-	if err != nil {
+	if facts.token, err = a.demoToken(ctx, made); err != nil {
 		return nil, err
 	}
 	by := core.System(made.Tenant, "start-up screen")
@@ -137,55 +228,4 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	}
 	facts.customer, facts.typeID = latest.Items[0], types[0].ID
 	return facts, nil
-}
-
-// screen prints the addresses, the sign-ins and example requests.
-func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
-	base := a.names.Base()
-	// Written at once, so that no log line comes in between.
-	var text strings.Builder
-	defer func() { fmt.Fprint(w, text.String()) }()
-	say := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
-	say("")
-	say("  Loyalty is running (ready in %s). Press Ctrl-C to stop it.", took.Round(10*time.Millisecond))
-	say("")
-	say("  API         %s/api/v1", base)
-	say("  Reference   %s/docs", base)
-	say("  Health      %s/readyz", base)
-	if a.mailbox != nil {
-		say("  Mail        %s (no mail server is set: e-mails appear here)", a.mailbox.Address())
-	}
-	if a.cluster != nil {
-		say("  Database    private PostgreSQL in %s", a.cluster.Dir())
-	}
-	ca := a.authorityFile()
-	if ca != "" {
-		say("  Trust       %s (this machine's certificate authority: import it in your browser or client)", ca)
-	}
-	if d == nil {
-		say("")
-		return
-	}
-	curl := "curl"
-	if ca != "" {
-		curl += " --cacert '" + ca + "'"
-	}
-	curl += " -H 'Authorization: Bearer " + d.token + "'"
-	say("")
-	say("  Demo        %s, %s/admin", d.tenant.Name, a.names.Tenant(d.tenant.Slug))
-	say("  Till        %s/till; customers join at %s/join", a.names.Tenant(d.tenant.Slug), a.names.Tenant(d.tenant.Slug))
-	say("  Sign in     %s", signIns(d.people))
-	say("  Password    %s (the initial one, for all)", d.password)
-	say("  Token       %s", d.token)
-	say("  Platform    %s/platform, sign in as %s with the password %s", base, demoAdminEmail, d.admin)
-	say("")
-	say("  Find or add a customer:")
-	say("    %s -H 'Content-Type: application/json' %s/api/v1/customers \\", curl, base)
-	say(`      -d '{"first_name":"Elsa","last_name":"Berg","phone":"08-465 004 12"}'`)
-	say("  Record a sale of 12.50 for %s %s:", d.customer.FirstName, d.customer.LastName)
-	say("    %s -H 'Content-Type: application/json' %s/api/v1/transactions \\", curl, base)
-	say(`      -d '{"customer_ulid":"%s","transaction_type_id":%d,"spend_amount_cents":1250}'`, d.customer.ID, d.typeID)
-	say("  Show the new balance:")
-	say("    %s %s/api/v1/customers/%s", curl, base, d.customer.ID)
-	say("")
 }

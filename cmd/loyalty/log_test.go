@@ -11,9 +11,9 @@ import (
 
 // logged is the log line of a request.
 type logged struct {
-	Msg, Level, Request, Method, Host, Path, Address, Token string
-	Status, Bytes                                           int
-	Tenant                                                  int64
+	Msg, Level, Request, Method, Host, Path, Route, Address, Token string
+	Status, Bytes                                                  int
+	Tenant                                                         int64
 }
 
 // checkLog makes different requests and checks the log: "the log has one line with that id",
@@ -43,7 +43,6 @@ func checkLog(t *testing.T, shop apiTill) {
 		{"GET", "/v/" + link, "", "", "/v"},
 		{"GET", "/problems/already-voided?" + needle, "", "", "/problems"},
 		{"GET", "/", "", "", "/"},
-		{"GET", "/readyz", "", "", "/readyz"},
 		{"GET", plain + "/api/v1/customers?" + needle, s.token, "", "/api/v1/customers"},
 		{"GET", plain + "/card/" + link, "", "", "/card"},
 	} {
@@ -53,9 +52,14 @@ func checkLog(t *testing.T, shop apiTill) {
 		}
 		answers[got.id()] = answer{status: got.status, body: r.method + " " + r.path + " " + r.token}
 	}
+	s.expect(t, http.StatusOK, "GET", "/readyz", "", "")
+	s.expect(t, http.StatusOK, "GET", "/healthz", "", "")
 	mumble(t, s.in.addr)
 	s.stop()
 
+	routes := map[string]string{
+		"/api/v1/nope": "", "/": "/", "/problems": "/problems/:slug", "/card": "", "/v": "", "/unsubscribe": "", // no pages of the base host
+	}
 	seen := map[string]int{}
 	for line := range strings.Lines(s.log.String()) {
 		var l logged
@@ -76,6 +80,12 @@ func checkLog(t *testing.T, shop apiTill) {
 		path, token, _ := strings.Cut(rest, " ")
 		if l.Method != method || l.Path != path || l.Status != want.status || l.Address != "127.0.0.1" || l.Level != "INFO" || l.Host == "" {
 			t.Errorf("%+v, want %s with status %d", l, want.body, want.status)
+		}
+		if l.Path == "/readyz" || l.Path == "/healthz" {
+			t.Errorf("a check that succeeded is logged: %+v", l)
+		}
+		if route, known := routes[path]; known && l.Route != route {
+			t.Errorf("%+v, want the route %q", l, route)
 		}
 		// The caller, by the token's id.
 		number, _, _ := strings.Cut(token, "|")

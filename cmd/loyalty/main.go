@@ -34,6 +34,7 @@ type commands struct {
 	Psql    psql       `cmd:"" help:"Open psql inside one business, with the serving role."`
 	Export  exportCmd  `cmd:"" help:"Export businesses, to import them into another installation."`
 	Import  importCmd  `cmd:"" help:"Import businesses from files of loyalty export."`
+	Reset   reset      `cmd:"" help:"Delete a private installation: its database, secret and demo."`
 	Version version    `cmd:"" help:"Print the version."`
 }
 
@@ -77,11 +78,15 @@ func (c *config) logger() *slog.Logger { return c.loggerAt(slog.LevelInfo) }
 
 // loggerAt returns a logger that leaves out lines below a level, and counts repeated ones.
 func (c *config) loggerAt(lowest slog.Level) *slog.Logger {
+	return slog.New(core.LogRequests(c.counting(lowest)))
+}
+
+func (c *config) counting(lowest slog.Level) *unrepeated {
 	options := &slog.HandlerOptions{Level: lowest}
 	if c.Log == "json" {
-		return slog.New(withoutRepeats(slog.NewJSONHandler(os.Stderr, options)))
+		return withoutRepeats(slog.NewJSONHandler(os.Stderr, options))
 	}
-	return slog.New(withoutRepeats(slog.NewTextHandler(os.Stderr, options)))
+	return withoutRepeats(slog.NewTextHandler(os.Stderr, options))
 }
 
 type version struct{}

@@ -96,10 +96,9 @@ func (m *metrics) serve(ctx context.Context, access metricsAccess, log *slog.Log
 	if access.addr == "off" {
 		return
 	}
-	var lc net.ListenConfig
-	listener, err := lc.Listen(ctx, "tcp", access.addr)
+	listener, err := listen(ctx, "LOYALTY_METRICS_ADDR", access.addr, "choose another port in LOYALTY_METRICS_ADDR, or off")
 	if err != nil {
-		log.WarnContext(ctx, "no metrics: set LOYALTY_METRICS_ADDR to a free address, or to off", slog.Any("error", err))
+		log.WarnContext(ctx, "no metrics", slog.Any("error", err))
 		return
 	}
 	server := &http.Server{Handler: access.handler(m, log), ReadHeaderTimeout: 5 * time.Second}

@@ -23,7 +23,7 @@ import (
 // result.
 func TestPrivateDatabase(t *testing.T) {
 	t.Parallel()
-	first := newInstallation(t, "LOYALTY_LOG=json")
+	first := newInstallation(t)
 	testFirstStart(t, first)
 	for name, test := range map[string]func(*testing.T, *installation){
 		"CtrlC":           testCtrlC,
@@ -32,6 +32,8 @@ func TestPrivateDatabase(t *testing.T) {
 		"LocalTLS":        testLocalTLS,
 		"LogOfTheRequest": testLogInJSON,
 		"Contract":        testContract,
+		"Reset":           testReset,
+		"Credentials":     testCredentials,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +51,7 @@ func testFirstStart(t *testing.T, in *installation) {
 	for _, fact := range []string{
 		in.base + "/api/v1", in.base + "/docs", in.base + "/readyz", in.cluster(), filepath.Join(in.data, "ca.pem"),
 		in.base + "/mail", "Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1) + "/admin",
-		"maja@cafearo.example (owner), emre@cafearo.example (manager), linnea@cafearo.example (cashier)", "Password    " + demoPassword(t, in),
+		"maja@cafearo.example (owner), emre@cafearo.example (manager), linnea@cafearo.example (cashier)", "Password    " + demoPassword(t, in), "Token       " + keptIn(t, in, "demo-token"),
 		in.base + "/platform, sign in as admin@loyalty.example with the password " + keptIn(t, in, "admin-password"),
 	} {
 		if !strings.Contains(screen, fact) {
@@ -102,10 +104,8 @@ func testFirstStart(t *testing.T, in *installation) {
 	}
 	customers := in.customers(t)
 	s.stop()
-	for line := range strings.Lines(s.log.String()) {
-		if !json.Valid([]byte(line)) {
-			t.Errorf("a line of the log is no JSON: %q", line)
-		}
+	if log := s.log.String(); !strings.Contains(log, "creating the demo business …\ncreating the demo business: done\n") {
+		t.Errorf("the progress of the demo, which no terminal shows, is %q", log)
 	}
 
 	again := in.serve()
@@ -365,7 +365,7 @@ func testOtherProcesses(t *testing.T, in *installation) {
 	postmaster := in.postmaster()
 
 	second := newInstallation(t, "LOYALTY_ADDR="+in.addr).run("serve")
-	second.says(t, "loyalty: listen tcp "+in.addr+": bind: address already in use")
+	second.says(t, "loyalty: LOYALTY_ADDR="+in.addr+" can't be used: listen tcp "+in.addr+": bind: address already in use; another program", "choose another port in LOYALTY_ADDR and LOYALTY_BASE_URL")
 	if exists(filepath.Join(second.cmd.Dir, "data")) {
 		t.Error("a server without a port made a data directory")
 	}
@@ -422,14 +422,8 @@ func TestOrdinaryUser(t *testing.T) {
 		t.Log("all of these tests run as an ordinary user")
 		return
 	}
-	const uid, gid = 65534, 65534 // an unprivileged user of Linux
-	in := newInstallation(t)
-	in.as = &syscall.Credential{Uid: uid, Gid: gid}
-	in.program = filepath.Join(in.top, "loyalty")
-	copyProgram(t, in.program)
-	if err := os.Chown(in.top, uid, gid); err != nil {
-		t.Fatal(err)
-	}
+	in := ordinaryUser(t)
+	uid := in.as.Uid
 	s := in.serve()
 	s.expect(t, http.StatusOK, "GET", "/readyz", "", "")
 	s.expect(t, http.StatusOK, "GET", "/api/v1/customers", s.token, "")
@@ -449,6 +443,23 @@ func TestOrdinaryUser(t *testing.T) {
 	s.stop()
 }
 
+// ordinaryUser returns an installation whose processes run as an ordinary user.
+func ordinaryUser(t *testing.T) *installation {
+	t.Helper()
+	in := newInstallation(t)
+	if os.Geteuid() != 0 {
+		return in
+	}
+	const uid, gid = 65534, 65534 // an unprivileged user of Linux
+	in.as = &syscall.Credential{Uid: uid, Gid: gid}
+	in.program = filepath.Join(in.top, "loyalty")
+	copyProgram(t, in.program)
+	if err := os.Chown(in.top, uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
 // copyProgram copies the product to where other users can run it. Another process writes it,
 // because a child of another test could inherit a descriptor open for writing, and the file could
 // not be run ("text file busy").
@@ -465,6 +476,48 @@ func testLogInJSON(t *testing.T, in *installation) {
 	t.Helper()
 	in = in.with("LOYALTY_LOG=json", "LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0")
 	s := in.serve()
+	var serving struct {
+		Level, Address string
+		Base           string `json:"base_url"`
+		Data           string `json:"data_directory"`
+		Database       string `json:"database_directory"`
+		Authority      string `json:"authority_file"`
+		Mail           string `json:"mail_file"`
+		Password       string `json:"password_file"`
+		Token          string `json:"token_file"`
+		Admin          string `json:"admin_password_file"`
+		SignIn         string `json:"sign_in"`
+		Version        string
+		Took           int64
+	}
+	if err := json.Unmarshal([]byte(s.log.line(`"msg":"serving"`)), &serving); err != nil {
+		t.Fatal(err)
+	}
+	if serving.Level != "INFO" || serving.Base != in.base || serving.Address != in.addr || serving.Data != in.data || serving.Database != in.cluster() ||
+		serving.Version == "" || serving.Took <= 0 || !strings.Contains(serving.SignIn, "maja@cafearo.example (owner)") {
+		t.Errorf("the line is %+v", serving)
+	}
+	if screen := s.out.String(); screen != "" {
+		t.Errorf("a program that reads the log gets a screen: %s", screen)
+	}
+	// Secrets are in the files that the line names. That of e-mails has a key that works once.
+	for _, file := range []string{serving.Password, serving.Token, serving.Admin} {
+		in.hidden = append(in.hidden, keptIn(t, in, filepath.Base(file)))
+	}
+	if _, err := os.Stat(serving.Authority); err != nil {
+		t.Error(err)
+	}
+	mailbox := keptIn(t, in, filepath.Base(serving.Mail))
+	s.expect(t, http.StatusSeeOther, "GET", mailbox, "", "")
+	await(t, "the file has the next key", func() bool { return keptIn(t, in, "mail-address") != mailbox })
+	_, key, _ := strings.Cut(mailbox, "key=")
+	in.hidden = append(in.hidden, key)
 	shop := s.demoTill(t)
 	checkLog(t, shop)
+	for line := range strings.Lines(s.log.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line of the log is no JSON: %q", line)
+		}
+	}
+	s.lookThrough(in.hidden)
 }

@@ -64,6 +64,15 @@ func (c *config) stored(name string, create func() (string, error)) (string, err
 	return strings.TrimSpace(string(text)), err
 }
 
+// kept returns a secret from the data directory, or "" if there is none.
+func (c *config) kept(name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(c.DataDir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
 // writeWhole writes a file that only its owner can read, all of it or nothing.
 func writeWhole(name string, text []byte) error {
 	return writeWholly(name, func(w io.Writer) error {
@@ -115,11 +124,38 @@ func (a *app) checkSecret(ctx context.Context) error {
 		}
 		return fmt.Errorf("%w: restore the previous secret in %s. To replace it, put the new one in front of it "+
 			"(new,old), restart every process with both, and run `loyalty secret rotate`. "+
-			"If it is lost, run `loyalty secret rotate --lost`", err, from)
+			"If it is lost, run `loyalty secret rotate --lost`%s", err, from, a.orReset())
 	case core.IsKind(err, core.KindUnavailable):
 		return nil
 	}
 	return err
+}
+
+// findSecret reads or creates the secret of a private installation. It creates none for a database that was used with another: the
+// data directory was deleted without the database, which may be in another folder, and nothing that it stores could be opened.
+func (a *app) findSecret(ctx context.Context) error {
+	a.secretFromFile = len(a.Secret) == 0
+	file := absolute(filepath.Join(a.DataDir, secretFile))
+	if _, err := os.Lstat(file); a.secretFromFile && !a.anySecret && errors.Is(err, fs.ErrNotExist) {
+		used, err := auth.HasSecret(ctx, a.db)
+		if err != nil {
+			return err
+		}
+		if used {
+			return fmt.Errorf("the secret of this installation is missing: %s was deleted, and its database is still in %s. "+
+				"Restore the file from a backup. If it is lost, `loyalty secret rotate --lost` keeps the data: "+
+				"people must then set up two-step verification again, and links in e-mails stop working%s", file, a.cluster.Dir(), a.orReset())
+		}
+	}
+	return a.ensureSecret()
+}
+
+// orReset ends a sentence about what to do with a secret that doesn't match: a private installation may be one to try out.
+func (a *app) orReset() string {
+	if a.cluster == nil {
+		return ""
+	}
+	return ". To start afresh, run `loyalty reset`: it deletes the database in " + a.cluster.Dir()
 }
 
 type secretCmd struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -53,13 +52,12 @@ func (serve) Run(ctx context.Context) error {
 		return err
 	}
 	c.serves, c.waits = true, true
-	log := c.logger()
-	if counting, ok := log.Handler().(*unrepeated); ok {
-		defer counting.flush()
-	}
+	counting := c.counting(slog.LevelInfo)
+	defer counting.flush()
+	log := slog.New(core.LogRequests(counting))
 	limitMemory(ctx, log, memlimit.FromCgroup)
 	// The port first: a second server on it makes the rest pointless.
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
+	listener, err := listen(ctx, "LOYALTY_ADDR", c.Addr, "choose another port in LOYALTY_ADDR and LOYALTY_BASE_URL")
 	if err != nil {
 		return err
 	}
@@ -88,7 +86,7 @@ func (serve) Run(ctx context.Context) error {
 	if err := a.db.Ready(ctx); err != nil {
 		log.WarnContext(ctx, "serving, but not ready", slog.Any("error", err))
 	}
-	a.screen(os.Stdout, demo, time.Since(started))
+	a.announce(ctx, listener.Addr(), demo, time.Since(started))
 	if a.smtp != nil {
 		go a.watchMailServer(ctx, recheckMail)
 	}
@@ -287,9 +285,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 		Log:     a.log,
 	}
 	if a.keepsMails() {
-		a.mailbox = mailbox.New(a.mails, a.names, address, time.Local, func(address string) {
-			fmt.Printf("  Mail        %s (for another browser)\n", address)
-		})
+		a.mailbox = mailbox.New(a.mails, a.names, address, time.Local, a.announceMailbox)
 		pages.Mailbox = a.mailbox
 	}
 	pages.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
@@ -319,22 +315,4 @@ func (a *app) isTenant(ctx context.Context, slug string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// progress returns a function that shows the progress of a long operation on the terminal; nil
-// with a JSON log, which programs read.
-func (c *config) progress(what string) func(done, count int) {
-	if c.Log == "json" {
-		return nil
-	}
-	shown := -1
-	return func(done, count int) {
-		if percent := done * 100 / max(count, 1); percent != shown {
-			shown = percent
-			fmt.Fprintf(os.Stderr, "\r%s %3d%%", what, percent)
-			if percent == 100 {
-				fmt.Fprintln(os.Stderr)
-			}
-		}
-	}
 }

@@ -58,9 +58,5 @@ func (c *config) authorityFile() string {
 	if c.TLS != "local" {
 		return ""
 	}
-	file := filepath.Join(c.DataDir, host.AuthorityFile)
-	if absolute, err := filepath.Abs(file); err == nil {
-		return absolute
-	}
-	return file
+	return absolute(filepath.Join(c.DataDir, host.AuthorityFile))
 }

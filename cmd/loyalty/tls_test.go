@@ -265,6 +265,9 @@ func TestBehindProxy(t *testing.T) {
 			hsts = ""
 		}
 		got.carries(t, hsts)
+		if strings.HasSuffix(r.path, "z") {
+			continue // probes that are answered are not logged
+		}
 		await(t, "the request is logged", func() bool { return s.log.has(got.id()) && strings.HasSuffix(s.log.String(), "\n") })
 		if line := s.log.line(`"msg":"request","request":"` + got.id()); !strings.Contains(line, `"address":"`+r.address+`"`) {
 			t.Errorf("%+v is logged as %s", r, line)

@@ -133,6 +133,21 @@ func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, pa
 	})
 }
 
+// IsPassword reports whether a person of a tenant (without one: a super-admin) can sign in with a password. It is for operators, who have
+// it from a file of theirs: it is no attempt, so it is neither counted nor logged.
+func (s *Service) IsPassword(ctx context.Context, t core.Tenant, email, password string) (bool, error) {
+	who, err := db.Platform(ctx, s.db, core.System(t, "check of a stored password"), func(tx *db.Tx) (account, error) {
+		return findByEmail(ctx, tx, t, email)
+	})
+	if errors.Is(err, core.ErrNotFound) || err == nil && !who.Active {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return passwordMatches(ctx, t.ID, password, who.PasswordHash)
+}
+
 // findByEmail finds the account with an e-mail address at a tenant, or on the platform (no tenant),
 // in a transaction of the platform.
 func findByEmail(ctx context.Context, tx *db.Tx, t core.Tenant, email string) (account, error) {

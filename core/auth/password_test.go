@@ -333,6 +333,38 @@ func TestResetInvitesAgain(t *testing.T) {
 	}
 }
 
+// What an operator has stored is compared without an attempt: nothing is counted or logged.
+func TestStoredPasswordsAreCompared(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier := s.Person(core.Cashier)
+	email := s.Email(cashier)
+	is := func(t core.Tenant, email, password string) bool {
+		s.T.Helper()
+		is, err := s.IsPassword(s.T.Context(), t, email, password)
+		s.Check(err)
+		return is
+	}
+	for range 20 {
+		if is(s.By.Tenant, email, "another password") {
+			t.Fatal("a wrong password is right")
+		}
+	}
+	if !is(s.By.Tenant, email, known) || s.console.Len() > 0 {
+		t.Errorf("the password isn't right, or was counted: %s", s.console)
+	}
+	if _, err := s.try(email, known); err != nil {
+		t.Errorf("a sign-in after that: %v", err)
+	}
+	if is(core.Tenant{}, email, known) || is(s.By.Tenant, "absent@example.com", known) {
+		t.Error("it is the password of a person who isn't there")
+	}
+	s.Exec("update loyalty.staff set status = 'inactive' where id = $1", cashier.StaffID)
+	if is(s.By.Tenant, email, known) {
+		t.Error("it is the password of a person who can't sign in")
+	}
+}
+
 // A new password ends all sessions of the person and of no others; the proof signs them in again.
 func TestChangePassword(t *testing.T) {
 	t.Parallel()

@@ -37,6 +37,15 @@ func CheckSecret(ctx context.Context, d *db.DB, keys vault.Keys) error {
 	})
 }
 
+// HasSecret reports whether the database was used with a secret.
+func HasSecret(ctx context.Context, d *db.DB) (bool, error) {
+	_, err := db.Platform(ctx, d, secretCheck, func(tx *db.Tx) ([]byte, error) { return db.Value[[]byte](ctx, tx, secretCheckSQL, nil) })
+	if errors.Is(err, core.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func openCheck(keys vault.Keys, sealed []byte) error {
 	_, err := keys.Open(checkPurpose, checkOwner, sealed)
 	if errors.Is(err, vault.ErrSealed) {

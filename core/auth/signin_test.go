@@ -561,7 +561,7 @@ func TestRefusedSignInsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for password, want := range map[string]string{"not the password": "sign-in", known: ""} {
-		ctx, trail := core.WithRequestLog(t.Context())
+		ctx, trail := core.WithRequestLog(t.Context(), "")
 		_, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: s.Email(s.By), Password: password})
 		if (err != nil) != (want != "") || trail.Refused != want {
 			t.Errorf("%s: %v, noted as %q, want %q", password, err, trail.Refused, want)

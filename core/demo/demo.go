@@ -38,7 +38,7 @@ type Options struct {
 
 // Fill makes the demo tenant, or returns it unchanged if it exists. Of two concurrent calls, either may fail.
 func Fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
-	made, err := find(ctx, d)
+	made, err := Find(ctx, d)
 	if !errors.Is(err, core.ErrNotFound) {
 		return made, err
 	}
@@ -64,7 +64,8 @@ const findPeopleSQL = `
 		and email_key = any(@emails::text[])
 	order by id`
 
-func find(ctx context.Context, d *db.DB) (Made, error) {
+// Find returns the demo tenant, or core.ErrNotFound.
+func Find(ctx context.Context, d *db.DB) (Made, error) {
 	t, err := tenant.BySlug(ctx, d, Slug)
 	if err != nil {
 		return Made{}, err

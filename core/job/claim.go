@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -140,7 +141,7 @@ func (q *Queue) dropClaim(c *claim, why error) {
 
 // work runs one attempt of a job until its time limit or the end of its claim.
 func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, run func(ctx context.Context) error) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(caused(ctx, row.Metadata))
 	defer cancel(nil)
 	ctx, stop := context.WithTimeoutCause(ctx, q.handlers[row.Kind].limit, errTimeUp)
 	defer stop()
@@ -153,14 +154,22 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, run func(ctx co
 			err = claimLostError{}
 		}
 	}()
-	failed := true // also if it panics
-	defer func() { noteDue(ctx, row, failed) }()
-	err = run(ctx)
+	err = recovered(ctx, run)
 	if errors.Is(err, core.ErrSuspended) {
 		err = Again(suspendedFor)
 	}
-	failed = err != nil && !isPatient(err)
+	noteDue(ctx, row, err != nil && !isPatient(err))
 	return err
+}
+
+// recovered runs an attempt, and returns a panic as an error.
+func recovered(ctx context.Context, run func(ctx context.Context) error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = panicError{cause, debug.Stack()}
+		}
+	}()
+	return run(ctx)
 }
 
 // renewClaims renews the claims of this process and puts abandoned jobs back into the queue, until
@@ -257,7 +266,7 @@ const rescueSQL = `
 			'at', now(), 'attempt', j.attempt, 'trace', '', 'error', 'the process that ran this job is gone'))
 	from abandoned a
 	where j.id = a.id
-	returning j.id, j.kind`
+	returning j.id, j.kind, j.metadata`
 
 // rescue puts jobs with expired claims back into the queue. Every process does this, because a leader
 // could be the one that is gone.
@@ -265,14 +274,15 @@ func (q *Queue) rescue(ctx context.Context) {
 	statement, cancel := context.WithTimeout(ctx, q.timing.patience)
 	defer cancel()
 	abandoned, err := db.PlatformAll[struct {
-		ID   int64
-		Kind string
+		ID       int64
+		Kind     string
+		Metadata []byte
 	}](statement, q.db, rescueSQL, db.Args{"after": q.timing.rescue, "most": maxBackoff.Seconds()})
 	if err != nil {
 		q.log.WarnContext(ctx, "abandoned jobs could not be searched for", slog.Any("error", err))
 		return
 	}
 	for _, a := range abandoned {
-		q.log.WarnContext(ctx, "abandoned job taken back", slog.String("kind", a.Kind), slog.Int64("id", a.ID))
+		q.log.WarnContext(caused(ctx, a.Metadata), "abandoned job taken back", slog.String("kind", a.Kind), slog.Int64("id", a.ID))
 	}
 }

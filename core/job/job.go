@@ -135,27 +135,42 @@ func (h quietHandler) WithGroup(name string) slog.Handler {
 	return quietHandler{h.Handler.WithGroup(name)}
 }
 
-// failures logs each failed attempt once. River logs panics itself, with the kind and the ID.
+// failures logs each failed attempt once, with the request that caused the job.
 type failures struct{ log *slog.Logger }
 
-// HandleError logs an attempt that returned an error.
+// HandleError logs an attempt that returned an error or panicked.
 func (f failures) HandleError(ctx context.Context, row *rivertype.JobRow, err error) *river.ErrorHandlerResult {
-	about := []any{
+	about := []slog.Attr{
 		slog.String("kind", row.Kind), slog.Int64("id", row.ID), slog.String("queue", row.Queue),
 		slog.Int("attempt", row.Attempt), slog.Any("error", err),
 	}
+	level := slog.LevelWarn
+	var panicked panicError
+	if errors.As(err, &panicked) {
+		level, about = slog.LevelError, append(about, slog.String("stack", string(panicked.stack)))
+	}
+	ctx = caused(ctx, row.Metadata)
 	if row.Attempt >= row.MaxAttempts {
-		f.log.ErrorContext(ctx, "job failed for the last time", about...)
+		f.log.LogAttrs(ctx, slog.LevelError, "job failed for the last time", about...)
 	} else {
-		f.log.WarnContext(ctx, "job failed", about...)
+		f.log.LogAttrs(ctx, level, "job failed", about...)
 	}
 	return nil
 }
 
-// HandlePanic does nothing, because River logs panics.
+// HandlePanic does nothing, because panics of handlers are errors here (panicError), and River logs its own.
 func (f failures) HandlePanic(context.Context, *rivertype.JobRow, any, string) *river.ErrorHandlerResult {
 	return nil
 }
+
+// panicError is the error of an attempt that panicked. River would log it without the request.
+type panicError struct {
+	cause any
+	stack []byte
+}
+
+// Error returns what the attempt panicked with.
+func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.cause) }
 
 // A failed job is retried after a second, then less and less often, and from the eighth attempt on
 // every hour, for six days in all, because a mail is given up after five.
@@ -193,7 +208,7 @@ func HandleWithin[T river.JobArgs](q *Queue, lane Lane, limit time.Duration, wor
 	checkOwner(args)
 	q.handlers[args.Kind()] = handler{lane, limit}
 	river.AddWorker(q.workers, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error {
-		if o, isOwned := any(j.Args).(owned); isOwned && o.ForTenant() != tenantOf(j.Metadata) {
+		if o, isOwned := any(j.Args).(owned); isOwned && o.ForTenant() != originOf(j.Metadata).Tenant {
 			q.log.ErrorContext(ctx, "job cancelled", slog.String("kind", j.Kind), slog.Int64("id", j.ID), slog.Any("error", errOtherTenant))
 			return river.JobCancel(errOtherTenant) // River doesn't log it
 		}
@@ -221,7 +236,7 @@ const periodicAttempts = 3
 
 // Every queues a job of a handled kind at an interval, once in the whole installation.
 func Every(q *Queue, schedule river.PeriodicSchedule, args river.JobArgs) {
-	opts, err := q.options(args, 0)
+	opts, err := q.options(args, 0, "")
 	if err != nil {
 		panic(err) // a mistake in the code, like two handlers of a kind
 	}
@@ -238,7 +253,7 @@ func (q *Queue) Add(ctx context.Context, tx *db.Tx, args river.JobArgs) error {
 
 // AddAt is Add for a job that runs at a time. The zero time is now.
 func (q *Queue) AddAt(ctx context.Context, tx *db.Tx, args river.JobArgs, at time.Time) error {
-	opts, err := q.options(args, tx.Tenant)
+	opts, err := q.options(args, tx.Tenant, core.RequestID(ctx))
 	if err != nil {
 		return err
 	}
@@ -260,7 +275,7 @@ func (q *Queue) AddAll(ctx context.Context, tx *db.Tx, all []river.JobArgs) erro
 	}
 	jobs := make([]river.InsertManyParams, len(all))
 	for i, args := range all {
-		opts, err := q.options(args, tx.Tenant)
+		opts, err := q.options(args, tx.Tenant, core.RequestID(ctx))
 		if err != nil {
 			return err
 		}
@@ -281,8 +296,8 @@ var (
 	errOtherTenant = errors.New("the job's arguments name another tenant")
 )
 
-// options returns the lane and the tenant of a job.
-func (q *Queue) options(args river.JobArgs, tenant core.TenantID) (*river.InsertOpts, error) {
+// options returns the lane of a job, its tenant, and the request that causes it.
+func (q *Queue) options(args river.JobArgs, tenant core.TenantID, request string) (*river.InsertOpts, error) {
 	h, known := q.handlers[args.Kind()]
 	if !known {
 		return nil, fmt.Errorf("queue %s: %w", args.Kind(), errNoHandler)
@@ -294,29 +309,30 @@ func (q *Queue) options(args river.JobArgs, tenant core.TenantID) (*river.Insert
 		}
 		tenant = o.ForTenant()
 	}
-	if tenant != 0 {
-		metadata, err := json.Marshal(ownership{tenant})
-		if err != nil {
-			return nil, err
-		}
-		opts.Metadata = metadata
-	}
-	return opts, nil
+	var err error
+	opts.Metadata, err = json.Marshal(origin{tenant, request})
+	return opts, err
 }
 
-// ownership is the part of a job's metadata that names its tenant. The arguments of each kind differ,
-// and statements need one place to look.
-type ownership struct {
-	Tenant core.TenantID `json:"tenant"`
+// origin is our part of a job's metadata. The arguments of each kind differ, and statements and the log need one place to look.
+type origin struct {
+	Tenant  core.TenantID `json:"tenant,omitempty"`  // 0: the platform
+	Request string        `json:"request,omitempty"` // the request that caused it, maybe through other jobs; "": none
 }
 
-// tenantOf returns the tenant in a job's metadata; 0: the platform.
-func tenantOf(metadata []byte) core.TenantID {
-	var o ownership
+func originOf(metadata []byte) (o origin) {
 	if json.Unmarshal(metadata, &o) != nil {
-		return 0
+		return origin{}
 	}
-	return o.Tenant
+	return o
+}
+
+// caused returns the context of a job's work, whose log lines, and the jobs that it queues, name the request that caused the job.
+func caused(ctx context.Context, metadata []byte) context.Context {
+	if request := originOf(metadata).Request; request != "" {
+		ctx, _ = core.WithRequestLog(ctx, request)
+	}
+	return ctx
 }
 
 // owned are arguments that name a tenant; 0: the platform. A handler acts for that tenant, so it is the job's: a tenant's transaction

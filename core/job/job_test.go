@@ -267,6 +267,59 @@ func TestAJobThatFailsIsRunAgain(t *testing.T) {
 	receive(t, runs)
 }
 
+// "Jobs … log the request that caused them": every line of a job, of the jobs that it queues, and about its failures and
+// panics has the ID of the request. Jobs that no request caused have none.
+func TestLinesOfAJobNameTheRequestThatCausedIt(t *testing.T) {
+	t.Parallel()
+	const request = "01JAKZW3M8Q4"
+	f, written := newFloor(t), &record{}
+	log := slog.New(core.LogRequests(slog.NewTextHandler(written, nil)))
+	q, err := job.New(f.db, slog.New(core.LogRequests(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelWarn}))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Queue = q
+	job.Handle(q, job.Upkeep, func(ctx context.Context, g greeting) error {
+		log.InfoContext(ctx, "greeting", slog.String("name", g.Name))
+		_, err := db.InTenant(ctx, f.db, f.by, func(tx *db.Tx) (int, error) {
+			return 0, q.AddAll(ctx, tx, errands(tx.Tenant, 0, 1))
+		})
+		return errors.Join(err, errors.New("not at home"))
+	})
+	job.Handle(q, job.Mail, func(ctx context.Context, _ errand) error {
+		log.InfoContext(ctx, "on an errand")
+		panic("the street is closed")
+	})
+	job.Handle(q, job.Upkeep, func(ctx context.Context, _ tidying) error {
+		log.InfoContext(ctx, "tidying")
+		return errors.New("too much")
+	})
+	job.Every(q, river.PeriodicInterval(time.Hour), tidying{})
+	ctx, _ := core.WithRequestLog(t.Context(), request)
+	if err := f.greet(ctx, "Anna", nil); err != nil {
+		t.Fatal(err)
+	}
+	f.start(t)
+	defer f.stop(t)
+	await(t, "the jobs have run", func() bool {
+		return len(written.lines("panic: the street is closed")) > 0 && len(written.lines("too much")) > 0
+	})
+	for line, of := range map[string]string{
+		"name=Anna": request, "not at home": request, "on an errand": request, "panic: the street is closed": request,
+		"msg=tidying": "", "too much": "",
+	} {
+		lines := written.lines(line)
+		if len(lines) == 0 {
+			t.Errorf("no line says %q", line)
+		}
+		for _, l := range lines {
+			if _, got, _ := strings.Cut(strings.TrimSpace(l), " request="); got != of {
+				t.Errorf("the request of %q is %q, want %q", l, got, of)
+			}
+		}
+	}
+}
+
 // A job has a minute, or the time limit of its kind.
 func TestAJobGetsItsTime(t *testing.T) {
 	t.Parallel()

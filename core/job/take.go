@@ -105,7 +105,7 @@ func (q *Queue) announceSoon(ctx context.Context, lane Lane) {
 
 // turnOf returns whose turn a job takes, as takeSQL names it: "" for the platform's.
 func turnOf(metadata []byte) string {
-	if tenant := tenantOf(metadata); tenant != 0 {
+	if tenant := originOf(metadata).Tenant; tenant != 0 {
 		return strconv.FormatInt(int64(tenant), 10)
 	}
 	return ""

@@ -106,7 +106,7 @@ func (c *Cluster) url(login, database string) string {
 // Dir returns the directory of the cluster's data and log and, usually, its socket.
 func (c *Cluster) Dir() string { return c.root }
 
-func (c *Cluster) data() string { return filepath.Join(c.root, "data") }
+func (c *Cluster) data() string { return filepath.Join(c.root, dataDir) }
 
 // Stop shuts the server down if this process runs it. If ctx ends first, it is stopped without a
 // checkpoint, and the next start recovers from the log.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -182,8 +183,22 @@ func runs(c *localpg.Cluster) bool {
 		return false
 	}
 	pid, _, _ := strings.Cut(string(text), "\n")
-	parent, err := exec.Command("ps", "-o", "ppid=", "-p", pid).Output()
-	return err == nil && strings.TrimSpace(string(parent)) == strconv.Itoa(os.Getpid())
+	return parentOf(pid) == strconv.Itoa(os.Getpid())
+}
+
+// parentOf returns the process that started another one. Minimal images of Linux have no ps, and other systems no /proc.
+func parentOf(pid string) string {
+	if runtime.GOOS != "linux" {
+		parent, _ := exec.Command("ps", "-o", "ppid=", "-p", pid).Output()
+		return strings.TrimSpace(string(parent))
+	}
+	status, _ := os.ReadFile("/proc/" + pid + "/status")
+	for line := range strings.Lines(string(status)) {
+		if parent, found := strings.CutPrefix(line, "PPid:"); found {
+			return strings.TrimSpace(parent)
+		}
+	}
+	return ""
 }
 
 func postmaster(t *testing.T, c *localpg.Cluster) int {

@@ -42,10 +42,19 @@ type machine struct {
 }
 
 func inspect() (machine, error) {
-	m := machine{bins: findInstalled(os.Getenv("PATH"), installDirs), uid: os.Geteuid(), gid: os.Getegid()}
-	if len(m.bins) == 0 {
+	m, err := runAs()
+	if err != nil {
+		return m, err
+	}
+	if m.bins = findInstalled(os.Getenv("PATH"), installDirs); len(m.bins) == 0 {
 		return m, ErrMissing
 	}
+	return m, nil
+}
+
+// runAs returns a machine without programs: only the user that PostgreSQL runs as.
+func runAs() (machine, error) {
+	m := machine{uid: os.Geteuid(), gid: os.Getegid()}
 	if m.uid != 0 {
 		return m, nil
 	}
@@ -93,18 +102,34 @@ func (m machine) clusterDir(ctx context.Context, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	dir, err := filepath.Abs(dir)
+	dir, err := resolve(dir)
 	if err != nil {
 		return "", err
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", err
-	}
-	near, far := filepath.Join(dir, "postgres"), "/var/tmp/loyalty-"+digest(dir)
+	near, far := clusterDirs(dir)
 	if !exists(near) && (exists(far) || !m.canReach(ctx, dir)) {
 		return far, nil
 	}
 	return near, nil
+}
+
+// clusterDirs returns where the cluster of a resolved data directory is: in it or, if PostgreSQL's user can't reach that, elsewhere.
+func clusterDirs(dir string) (near, far string) {
+	return filepath.Join(dir, "postgres"), "/var/tmp/loyalty-" + digest(dir)
+}
+
+// resolve returns the absolute path of a directory without symbolic links. The directory itself may be missing.
+func resolve(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	resolved, err := filepath.EvalSymlinks(dir)
+	if parent := filepath.Dir(dir); errors.Is(err, fs.ErrNotExist) && !exists(dir) && parent != dir {
+		resolved, err = resolve(parent)
+		return filepath.Join(resolved, filepath.Base(dir)), err
+	}
+	return resolved, err
 }
 
 // canReach tries to start a harmless program in the directory, because access lists, security modules
@@ -123,6 +148,13 @@ func (m machine) makePrivateDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	if err := m.checkPrivateDir(dir); err != nil {
+		return err
+	}
+	return os.Lchown(dir, m.uid, m.gid)
+}
+
+func (m machine) checkPrivateDir(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
@@ -132,7 +164,7 @@ func (m machine) makePrivateDir(dir string) error {
 		return fmt.Errorf("%s must be a directory of mode 0700 that belongs to PostgreSQL's user (uid %d); found %s of uid %d",
 			dir, m.uid, info.Mode(), owner)
 	}
-	return os.Lchown(dir, m.uid, m.gid)
+	return nil
 }
 
 // The path of a socket is limited to about a hundred bytes, and lists of hosts are split at commas.
@@ -142,9 +174,11 @@ func (m machine) socketDir(root string) (string, error) {
 	if fitForSocket.MatchString(root) {
 		return root, nil
 	}
-	dir := "/tmp/loyalty-" + digest(root)
+	dir := farSocketDir(root)
 	return dir, m.makePrivateDir(dir)
 }
+
+func farSocketDir(root string) string { return "/tmp/loyalty-" + digest(root) }
 
 // throwawayDir makes a directory for a throwaway cluster, and removes those of processes that were
 // killed. A cluster is locked before anything is written, so one that is neither locked nor empty is

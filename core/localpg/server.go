@@ -18,6 +18,14 @@ import (
 // port only names the socket; no TCP port is opened.
 const port = "5432"
 
+// What is in the directory of a cluster.
+const (
+	dataDir    = "data"
+	draftDir   = dataDir + ".new" // while it is created or deleted
+	logFile    = "postgres.log"
+	socketFile = ".s.PGSQL." + port
+)
+
 // kind is how a cluster is created and run.
 type kind struct {
 	isThrowaway bool           // Stop removes it
@@ -80,7 +88,7 @@ type server struct {
 // because its number may now be another process's, which PostgreSQL would mistake for a server.
 // PostgreSQL finds remaining backends by their shared memory, even without that file.
 func (c *Cluster) endOrphan(ctx context.Context) error {
-	if conn, err := new(net.Dialer).DialContext(ctx, "unix", filepath.Join(c.sockets, ".s.PGSQL."+port)); err == nil {
+	if conn, err := new(net.Dialer).DialContext(ctx, "unix", filepath.Join(c.sockets, socketFile)); err == nil {
 		_ = conn.Close()
 		// It fails if the server ends meanwhile.
 		_ = c.command(ctx, "pg_ctl", "stop", "--pgdata="+c.data(), "--mode=fast").Run()
@@ -97,7 +105,7 @@ func (c *Cluster) initialise(ctx context.Context) error {
 	if exists(c.data()) {
 		return nil
 	}
-	draft := c.data() + ".new"
+	draft := filepath.Join(c.root, draftDir)
 	if err := os.RemoveAll(draft); err != nil {
 		return err
 	}
@@ -122,7 +130,7 @@ func (c *Cluster) launch(ctx context.Context) (*server, error) {
 		args = append(args, "-c", setting)
 	}
 	// PostgreSQL's user could put a link there, so root must not follow one.
-	log, err := os.OpenFile(filepath.Join(c.root, "postgres.log"), os.O_CREATE|os.O_RDWR|os.O_APPEND|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	log, err := os.OpenFile(filepath.Join(c.root, logFile), os.O_CREATE|os.O_RDWR|os.O_APPEND|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}

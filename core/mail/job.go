@@ -48,6 +48,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	}
 	err = s.send(ctx, m.Mail)
 	if err == nil {
+		s.log.InfoContext(ctx, "mail sent", slog.String("mail", m.ID.String())) // by which the mail server's log has it, too
 		return s.finishDelivery(ctx, m.Mail, "sent", Sent, nil)
 	}
 	outcome := Deferred

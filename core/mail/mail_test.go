@@ -67,6 +67,18 @@ func (r *record) Write(b []byte) (int, error) {
 
 func (r *record) has(text string) bool { return r.count(text) > 0 }
 
+// line returns the first line that contains a text.
+func (r *record) line(text string) string {
+	r.Lock()
+	defer r.Unlock()
+	for line := range strings.Lines(r.String()) {
+		if strings.Contains(line, text) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
 func (r *record) count(text string) int {
 	r.Lock()
 	defer r.Unlock()
@@ -101,7 +113,7 @@ func newPost(t *testing.T, sender mail.Sender) post {
 		}
 		return r, nil
 	}
-	return post{mail.New(d, jobs, render, sender, slog.New(slog.NewTextHandler(log, nil))), d, jobs, dbtest.Tenant(t, d), log}
+	return post{mail.New(d, jobs, render, sender, slog.New(core.LogRequests(slog.NewTextHandler(log, nil)))), d, jobs, dbtest.Tenant(t, d), log}
 }
 
 // write queues a mail in a transaction that ends with an error or not.
@@ -344,6 +356,24 @@ func TestAMailIsGivenUp(t *testing.T) {
 	}
 	if !p.log.has("mail given up") || !p.log.has("connection refused") || p.log.has("not delivered yet") {
 		t.Errorf("the log says %s", p.log)
+	}
+}
+
+// "Mails log the request that caused them": whether they are sent or given up.
+func TestLinesAboutAMailNameItsRequest(t *testing.T) {
+	t.Parallel()
+	for said, sender := range map[string]mail.Sender{"mail sent": &catcher{}, "mail given up": &refuser{err: mail.ErrRefused}} {
+		p := newPost(t, sender)
+		ctx, _ := core.WithRequestLog(t.Context(), "01JAKZW3M8Q4")
+		if err := p.write(ctx, "Hello", nil); err != nil {
+			t.Fatal(err)
+		}
+		p.work(t)
+		p.awaitDone(t)
+		ids, _ := p.mails(t)
+		if line := p.log.line(said); !strings.Contains(line, "mail="+ids[0].String()) || !strings.HasSuffix(line, " request=01JAKZW3M8Q4") {
+			t.Errorf("the line is %q", line)
+		}
 	}
 }
 

@@ -43,24 +43,11 @@ type credential struct {
 // business is suspended. slug is the tenant's host that was called, where tokens of other tenants are
 // refused, or "". Once a minute it stores that the token was used.
 func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller, error) {
-	id, given, ok := parseToken(token)
-	if !ok {
-		return Caller{}, core.ErrUnauthenticated
-	}
-	c, err := s.credentials.Do(ctx, 0, id)
-	if errors.Is(err, core.ErrNotFound) {
-		return Caller{}, core.ErrUnauthenticated
-	}
+	id, c, err := s.find(ctx, token, slug)
 	if err != nil {
 		return Caller{}, err
 	}
-	now := s.db.Now()
-	expired := c.ExpiresAt != nil && !now.Before(*c.ExpiresAt)
-	if !given.matches(c.Hash) || c.RevokedAt != nil || expired || !c.StaffActive || !mayHave(c.Role, c.TenantID) || c.Suspended ||
-		(slug != "" && c.TenantSlug != slug) {
-		return Caller{}, core.ErrUnauthenticated
-	}
-	if c.LastUsedAt == nil || now.Sub(*c.LastUsedAt) >= time.Minute {
+	if c.LastUsedAt == nil || s.db.Now().Sub(*c.LastUsedAt) >= time.Minute {
 		if _, err := s.uses.Do(ctx, 0, id); err != nil {
 			return Caller{}, err
 		}
@@ -77,6 +64,36 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 			NeedsActive: true,
 		},
 	}, nil
+}
+
+// Works reports whether requests with a token are accepted. It doesn't count as a use.
+func (s *Service) Works(ctx context.Context, token string) (bool, error) {
+	_, _, err := s.find(ctx, token, "")
+	if errors.Is(err, core.ErrUnauthenticated) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// find returns what is stored about a valid token, or core.ErrUnauthenticated.
+func (s *Service) find(ctx context.Context, token, slug string) (id int64, c credential, err error) {
+	id, given, ok := parseToken(token)
+	if !ok {
+		return 0, credential{}, core.ErrUnauthenticated
+	}
+	c, err = s.credentials.Do(ctx, 0, id)
+	if errors.Is(err, core.ErrNotFound) {
+		return 0, credential{}, core.ErrUnauthenticated
+	}
+	if err != nil {
+		return 0, credential{}, err
+	}
+	expired := c.ExpiresAt != nil && !s.db.Now().Before(*c.ExpiresAt)
+	if !given.matches(c.Hash) || c.RevokedAt != nil || expired || !c.StaffActive || !mayHave(c.Role, c.TenantID) || c.Suspended ||
+		(slug != "" && c.TenantSlug != slug) {
+		return 0, credential{}, core.ErrUnauthenticated
+	}
+	return id, c, nil
 }
 
 // mayHave reports whether people with a role may have tokens: owners those of their tenant,

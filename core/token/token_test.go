@@ -107,6 +107,26 @@ func TestTokenActsForItsOwner(t *testing.T) {
 	}
 }
 
+// Works tells whether a token would be accepted, and doesn't count as a use.
+func TestWorksIsNoUse(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create("Till")
+	works := func(secret string) bool {
+		t.Helper()
+		works, err := o.Works(t.Context(), secret)
+		o.Check(err)
+		return works
+	}
+	if !works(made.Secret) || o.lastUsed(made.ID) != nil {
+		t.Errorf("it doesn't work, or was used at %v", o.lastUsed(made.ID))
+	}
+	o.Must(o.Revoke(t.Context(), o.By, made.ID))
+	if works(made.Secret) || works("nonsense") || works("") {
+		t.Error("a token that is refused works")
+	}
+}
+
 // Missing, malformed and revoked tokens are refused, as are those of a suspended tenant, a
 // deactivated person or another tenant's host.
 func TestAuthenticateRefuses(t *testing.T) {

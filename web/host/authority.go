@@ -20,13 +20,15 @@ import (
 	"time"
 )
 
-// AuthorityFile is the name, in the data directory, of the certificate that
-// browsers and clients are told to trust in TLS mode "local".
-const AuthorityFile = "ca.pem"
+// AuthorityFile and AuthorityKeyFile are the names, in the data directory, of the certificate that
+// browsers and clients are told to trust in TLS mode "local", and of its key.
+const (
+	AuthorityFile    = "ca.pem"
+	AuthorityKeyFile = "ca-key.pem"
+)
 
 const (
-	authorityKeyFile = "ca-key.pem"
-	authorityLife    = 10 * 365 * 24 * time.Hour
+	authorityLife = 10 * 365 * 24 * time.Hour
 	// The last quarter is enough: servers restart more often than that. Replacing an authority means
 	// that every device has to trust the new one.
 	authorityRenewal = 90 * 24 * time.Hour
@@ -51,14 +53,16 @@ func LocalAuthority(dir string, n Names, now func() time.Time, log *slog.Logger)
 // authority signs leaves. All of them share one key: they are in the same memory, so separate keys
 // would protect nothing.
 type authority struct {
-	names   Names
-	now     func() time.Time
-	cert    *x509.Certificate
-	key     *ecdsa.PrivateKey
-	leafKey *ecdsa.PrivateKey
+	certFile, keyFile string
+	names             Names
+	now               func() time.Time
+	log               *slog.Logger
+	leafKey           *ecdsa.PrivateKey
 
 	mu     sync.Mutex
-	leaves map[string]*tls.Certificate // by slug
+	cert   *x509.Certificate
+	key    *ecdsa.PrivateKey
+	leaves map[string]*tls.Certificate // by slug, of this certificate
 }
 
 func openAuthority(dir string, n Names, now func() time.Time, log *slog.Logger) (*authority, error) {
@@ -66,31 +70,44 @@ func openAuthority(dir string, n Names, now func() time.Time, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	a := &authority{names: n, now: now, leafKey: leafKey, leaves: map[string]*tls.Certificate{}}
-	certFile, keyFile := filepath.Join(dir, AuthorityFile), filepath.Join(dir, authorityKeyFile)
+	a := &authority{
+		certFile: filepath.Join(dir, AuthorityFile), keyFile: filepath.Join(dir, AuthorityKeyFile),
+		names: n, now: now, log: log, leafKey: leafKey,
+	}
+	return a, a.load(now())
+}
 
-	a.cert, a.key, err = readAuthority(certFile, keyFile)
+// load reads the authority, and replaces one that is of no use.
+func (a *authority) load(now time.Time) error {
+	cert, key, err := readAuthority(a.certFile, a.keyFile)
 	switch {
 	case errors.Is(err, errNoAuthority):
-		log.Info("creating a local certificate authority: import it in your browser to trust it", "file", certFile)
+		a.log.Info("creating a local certificate authority: import it in your browser to trust it", "file", a.certFile)
 	case err != nil:
-		return nil, fmt.Errorf("%w; restore %s and %s from a backup, or remove both to have a new authority made, which every device must then trust anew",
-			err, certFile, keyFile)
-	case !permits(a.cert, n):
-		log.Warn("the base URL's host is not one the local certificate authority may sign for: making a new one, which browsers must trust anew",
-			"file", certFile, "base_url", n.Base())
-	case a.cert.NotAfter.Sub(now()) < authorityRenewal:
-		log.Warn("the local certificate authority is about to expire: making a new one, which browsers must trust anew",
-			"file", certFile, "expires", a.cert.NotAfter)
+		return fmt.Errorf("%w; restore %s and %s from a backup, or remove both to have a new authority made, which every device must then trust anew",
+			err, a.certFile, a.keyFile)
+	case !permits(cert, a.names):
+		a.log.Warn("the base URL's host is not one the local certificate authority may sign for: making a new one, which browsers and clients must import again",
+			"file", a.certFile, "base_url", a.names.Base())
+	case cert.NotBefore.After(now):
+		a.log.Warn("the local certificate authority was made while this machine's clock was ahead, and isn't valid yet: making a new one, which browsers and clients must import again",
+			"file", a.certFile, "valid_from", cert.NotBefore)
+	case cert.NotAfter.Sub(now) < authorityRenewal:
+		a.log.Warn("the local certificate authority is about to expire: making a new one, which browsers and clients must import again",
+			"file", a.certFile, "expires", cert.NotAfter)
 	default:
-		return a, nil
+		a.use(cert, key)
+		return nil
 	}
+	if cert, key, err = makeAuthority(a.names, now); err != nil {
+		return err
+	}
+	a.use(cert, key)
+	return writeAuthority(a.certFile, a.keyFile, cert, key)
+}
 
-	a.cert, a.key, err = makeAuthority(n, now())
-	if err != nil {
-		return nil, err
-	}
-	return a, writeAuthority(certFile, keyFile, a.cert, a.key)
+func (a *authority) use(cert *x509.Certificate, key *ecdsa.PrivateKey) {
+	a.cert, a.key, a.leaves = cert, key, map[string]*tls.Certificate{}
 }
 
 var errNoAuthority = errors.New("there is none yet")

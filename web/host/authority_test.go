@@ -183,6 +183,7 @@ func TestAuthorityIsReplacedWhenItIsOfNoUse(t *testing.T) {
 		"another address":      {func(*dataDir) {}, "https://192.0.2.7", "not one the local certificate authority may sign for"},
 		"expiring":             {func(h *dataDir) { h.now = h.now.AddDate(9, 11, 0) }, "https://localhost:8443", "about to expire"},
 		"expired":              {func(h *dataDir) { h.now = h.now.AddDate(11, 0, 0) }, "https://localhost:8443", "about to expire"},
+		"made in the future":   {func(h *dataDir) { h.now = h.now.AddDate(-2, 0, 0) }, "https://localhost:8443", "clients must import again"},
 		"interrupted creation": {func(h *dataDir) { _ = os.Remove(h.file("ca.pem")) }, "https://localhost:8443", "creating a local certificate authority"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -284,6 +285,42 @@ func TestLeavesAreKeptAndRenewedBeforeTheyExpire(t *testing.T) {
 	h.now = h.now.AddDate(0, 0, 2)
 	if renewed := leaf(t, config, "demo.localhost"); !renewed.NotAfter.After(first.NotAfter) {
 		t.Errorf("with nine days left, the leaf still ends on %s", renewed.NotAfter)
+	}
+}
+
+// A clock that was ahead at the start, and is put right while the process runs, must not need a restart: neither the
+// authority nor its leaves would be valid for as long as the clock was ahead.
+func TestAClockThatWasAheadIsPutRight(t *testing.T) {
+	t.Parallel()
+	h := newDataDir(t)
+	right := h.now
+	h.now = right.AddDate(0, 3, 0)
+	config := h.start(t, "https://localhost:8443")
+	leaf(t, config, "demo.localhost")
+	inTheFuture := h.read(t, "ca.pem")
+
+	h.now = right
+	cert := leaf(t, config, "demo.localhost")
+	if _, err := cert.Verify(x509.VerifyOptions{Roots: h.roots(t), DNSName: "demo.localhost", CurrentTime: right}); err != nil {
+		t.Error(err)
+	}
+	if bytes.Equal(h.read(t, "ca.pem"), inTheFuture) || !strings.Contains(h.log.String(), "clients must import again") {
+		t.Errorf("the authority was kept, or replaced without a word: %s", h.log.String())
+	}
+	if leaf(t, config, "demo.localhost") != cert {
+		t.Error("each handshake makes a certificate")
+	}
+
+	// An authority that is valid keeps its file; its leaf is made again.
+	h = newDataDir(t)
+	h.start(t, "https://localhost:8443")
+	kept := h.read(t, "ca.pem")
+	h.now = right.AddDate(0, 3, 0)
+	config = h.start(t, "https://localhost:8443")
+	leaf(t, config, "demo.localhost")
+	h.now = right
+	if _, err := leaf(t, config, "demo.localhost").Verify(x509.VerifyOptions{Roots: h.roots(t), CurrentTime: right}); err != nil || !bytes.Equal(h.read(t, "ca.pem"), kept) {
+		t.Errorf("a leaf of the future: %v", err)
 	}
 }
 

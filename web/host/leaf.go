@@ -30,8 +30,14 @@ func (a *authority) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, e
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	leaf, found := a.leaves[slug]
-	if found && leaf.Leaf.NotAfter.Sub(now) >= leafRenewal {
+	if found && !leaf.Leaf.NotBefore.After(now) && leaf.Leaf.NotAfter.Sub(now) >= leafRenewal {
 		return leaf, nil
+	}
+	// If the clock was ahead when this process started and was then put right, nothing that was made is valid yet.
+	if a.cert.NotBefore.After(now) {
+		if err := a.load(now); err != nil {
+			return nil, fmt.Errorf("local certificate authority: %w", err)
+		}
 	}
 	leaf, err := a.mint(slug, now)
 	if err != nil {
