@@ -211,8 +211,8 @@ func TestBehindProxy(t *testing.T) {
 	in := newInstallationOn(t, dbtest.OwnURL(t), "LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=10.0.0.0/8,127.0.0.1",
 		"LOYALTY_BASE_URL="+base, "LOYALTY_LOG=json")
 	s := in.served()
-	if !strings.Contains(s.out.String(), base+"/api/v1") {
-		t.Error(s.out.String())
+	if !s.log.has(`"base_url":"` + base + `"`) {
+		t.Error(s.log.String())
 	}
 	const proxy, stranger = "127.0.0.1", "127.0.0.2"
 	for _, r := range []struct {

@@ -2,10 +2,12 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -30,7 +32,7 @@ func (d *DB) CheckReady(ctx context.Context) (notice string, err error) {
 	}
 	err = d.check(ctx, calls, reads)
 	switch {
-	case err != nil && mayComeUp(err) && d.pulse.isAlive():
+	case d.onlyCheckFailed(err):
 		return d.trouble(err), nil
 	case err != nil:
 		return "", d.notReady(err)
@@ -84,7 +86,7 @@ func (d *DB) CheckWritable(ctx context.Context) error {
 		return fmt.Errorf("nothing can be written, because the database's disk is full: %w", err)
 	case c == readOnly:
 		return fmt.Errorf("nothing can be written, because the database is read-only: %w", err)
-	case mayComeUp(err) && d.pulse.isAlive():
+	case d.onlyCheckFailed(err):
 		return nil
 	case mayComeUp(err):
 		return d.notReady(err) // it became unreachable after the last check
@@ -106,6 +108,12 @@ func (d *DB) check(ctx context.Context, calls []call, reads []func(pgx.Rows) err
 			return true, err
 		})
 	})
+}
+
+// onlyCheckFailed reports whether the check got no connection or no answer, although others get theirs.
+func (d *DB) onlyCheckFailed(err error) bool {
+	isShort := errorCode(err) == tooManyConnections || pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded)
+	return isShort && d.pulse.isAlive()
 }
 
 // trouble says why the check got no answer: perhaps it got no connection.
