@@ -157,6 +157,7 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 		})
 		c.PgConn().CustomData()[openedAt] = localTime()
 		if o.Pooler {
+			c.PgConn().CustomData()[isForeign] = true
 			return nil // the server's connection is shared: enter switches in each transaction
 		}
 		results, err := c.PgConn().Exec(ctx, fmt.Sprintf(becomeSQL, role)).ReadAll()

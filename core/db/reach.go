@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -101,7 +102,11 @@ func mayComeUp(err error) bool {
 
 // isRefusedTLS reports whether the two sides can't agree on encryption, which time doesn't change.
 func isRefusedTLS(err error) bool {
-	return strings.Contains(err.Error(), "tls") && !pgconn.Timeout(err) || strings.Contains(err.Error(), "server refused TLS")
+	var record tls.RecordHeaderError
+	var certificate *tls.CertificateVerificationError
+	var alert tls.AlertError
+	return errors.As(err, &record) || errors.As(err, &certificate) || errors.As(err, &alert) ||
+		strings.Contains(err.Error(), "server refused TLS connection") // the library has no typed error for this
 }
 
 // troubleOf says why the database can't be used, in a sentence without names of hosts and logins.
@@ -123,6 +128,8 @@ func troubleOf(err error) string {
 		return "the login in DATABASE_URL lacks a privilege: use loyalty_app, or the owner's login"
 	case pg.Code != "":
 		return "the database cannot be used"
+	case isRefusedTLS(err):
+		return "the connection to the database can't be encrypted, or its certificate isn't trusted"
 	case errors.As(err, &lookup):
 		return "the database's host name cannot be resolved"
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):

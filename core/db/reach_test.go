@@ -35,6 +35,8 @@ type network struct {
 
 	mu       sync.Mutex
 	swallows chan struct{} // closed: the connections that were opened before hear and say nothing any more
+
+	forges bool // it tells other numbers of the server's processes than theirs, as a pooler does
 }
 
 // newNetwork returns one that lets no connection in yet.
@@ -85,9 +87,23 @@ func (n *network) open() {
 			swallows := n.swallows
 			n.mu.Unlock()
 			go pass(server, client, swallows)
+			if n.forges {
+				server = forger{server}
+			}
 			go pass(client, server, swallows)
 		}
 	}()
+}
+
+// forger changes the message of a server with the number of its process.
+type forger struct{ net.Conn }
+
+func (f forger) Read(text []byte) (int, error) {
+	n, err := f.Conn.Read(text)
+	if at := bytes.Index(text[:n], []byte{'K', 0, 0, 0, 12}); at >= 0 && at+9 <= n {
+		text[at+8] ^= 0xff
+	}
+	return n, err
 }
 
 // pass copies what one side says to the other, until it is swallowed.
@@ -174,6 +190,7 @@ func TestWhatTheStartDoesNotWaitFor(t *testing.T) {
 		"another login":            {at(func(u *url.URL) { u.User = url.User("stranger") }), "stranger", false},
 		"no such database":         {at(func(u *url.URL) { u.Path = "/nothing" }), `database "nothing" does not exist`, false},
 		"before the first release": {old, "this database is from before the first release and can't be upgraded", false},
+		"no encryption":            {at(func(u *url.URL) { u.Host = unencrypted(t); u.RawQuery = "sslmode=require" }), "server refused TLS connection", false},
 		"nothing there":            {at(func(u *url.URL) { u.Host = ""; u.RawQuery = url.Values{"host": {t.TempDir()}}.Encode() }), "nothing accepts connections", true},
 		"no such host":             {at(func(u *url.URL) { u.Host = "nothing.invalid:5432"; u.RawQuery = "" }), "the database's host name cannot be resolved", true},
 		"no connection left":       {at(func(u *url.URL) { u.User = url.User(login) }), "the database has no connection left", true},
@@ -187,6 +204,29 @@ func TestWhatTheStartDoesNotWaitFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unencrypted returns the address of a server that has no TLS.
+func unencrypted(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			request := make([]byte, 8)
+			_, _ = io.ReadFull(conn, request)
+			_, _ = conn.Write([]byte("N"))
+			_ = conn.Close()
+		}
+	}()
+	return l.Addr().String()
 }
 
 func connectTo(t *testing.T, address string) *pgx.Conn {
@@ -261,6 +301,29 @@ func TestANetworkThatSwallowsMessages(t *testing.T) {
 	// A slow statement isn't taken for a lost one.
 	if got, err := db.ReadAll[slept](ctx, b.db, b.by, "select pg_sleep(6)::text as pg_sleep", nil); err != nil || len(got) != 1 {
 		t.Errorf("a slow statement: %v", err)
+	}
+}
+
+// Behind a pooler the server doesn't know the numbers of the connections, so Watch can't ask about them, and ends none.
+func TestASlowStatementBehindAPooler(t *testing.T) {
+	t.Parallel()
+	for _, o := range []db.Options{{}, {Pooler: true}} {
+		t.Run(fmt.Sprintf("known to be one: %t", o.Pooler), func(t *testing.T) {
+			t.Parallel()
+			n := newNetwork(t, dbtest.OwnURL(t))
+			n.forges = true
+			n.open()
+			d, err := db.Open(t.Context(), n.URL, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(d.Close)
+			go d.Watch(t.Context())
+			b := businessOf(t, d)
+			if got, err := db.ReadAll[slept](t.Context(), d, b.by, "select pg_sleep(6)::text as pg_sleep", nil); err != nil || len(got) != 1 {
+				t.Errorf("a slow statement: %v", err)
+			}
+		})
 	}
 }
 
