@@ -155,6 +155,9 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 			Name: "timestamptz", OID: pgtype.TimestamptzOID,
 			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 		})
+		// Without prepared statements, the server's types are found by those of the values.
+		c.TypeMap().RegisterDefaultPgType(core.ID{}, "uuid")
+		c.TypeMap().RegisterDefaultPgType([]core.ID{}, "_uuid")
 		c.PgConn().CustomData()[openedAt] = localTime()
 		if o.Pooler {
 			c.PgConn().CustomData()[isForeign] = true
