@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -99,6 +100,10 @@ func (c *config) database(ctx context.Context, log *slog.Logger) (databaseURLs, 
 	if !c.private() {
 		direct := cmp.Or(c.DatabaseDirectURL, c.DatabaseURL)
 		return databaseURLs{serve: c.DatabaseURL, direct: direct, owner: cmp.Or(c.DatabaseOwnerURL, direct)}, nil, nil
+	}
+	if !c.creates && !localpg.Exists(c.DataDir) {
+		// The shell of an operator's machine doesn't have the settings of its service. An empty database isn't what was meant.
+		return databaseURLs{}, nil, fmt.Errorf("DATABASE_URL is not set, and there is no private installation in %s: run the command with the settings of your installation", absolute(c.DataDir))
 	}
 	cluster, err := localpg.Start(ctx, localpg.Config{Dir: c.DataDir, Log: log})
 	if err != nil {

@@ -16,11 +16,15 @@ import (
 )
 
 // withApp runs a command on the opened product.
-func withApp(ctx context.Context, fn func(a *app) error) error {
+func withApp(ctx context.Context, fn func(a *app) error) error { return onProduct(ctx, false, fn) }
+
+// onProduct may also create a private installation, for the command to fill.
+func onProduct(ctx context.Context, creates bool, fn func(a *app) error) error {
 	c, err := settings()
 	if err != nil {
 		return err
 	}
+	c.creates = creates
 	a, err := open(ctx, c, c.logger())
 	if err != nil {
 		return err
@@ -138,7 +142,7 @@ var errNoSandbox = errors.New("a sandbox creates businesses with known passwords
 
 // Run creates a sandbox and writes its tokens to a file that only its owner can read.
 func (cmd sandboxCmd) Run(ctx context.Context) error {
-	return withApp(ctx, func(a *app) error {
+	return onProduct(ctx, true, func(a *app) error {
 		if !a.Sandbox && !a.private() {
 			return errNoSandbox
 		}

@@ -64,6 +64,7 @@ type config struct {
 	anySecret      bool // don't check that the secret matches the database
 	serves         bool // the command serves, and so waits for missing migrations
 	waits          bool // the command waits for a database that isn't up yet
+	creates        bool // the command creates a private installation if there is none
 }
 
 // patience is how long a command waits for the database: those that are typed by a person say at once that it is away.

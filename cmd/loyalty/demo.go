@@ -28,7 +28,7 @@ type demoCmd struct{}
 
 // Run creates the demo business.
 func (demoCmd) Run(ctx context.Context) error {
-	return withApp(ctx, func(a *app) error {
+	return onProduct(ctx, true, func(a *app) error {
 		made, password, err := a.fillDemo(ctx)
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.serves, c.waits = true, true
+	c.serves, c.waits, c.creates = true, true, true
 	counting := c.counting(slog.LevelInfo)
 	defer counting.flush()
 	log := slog.New(core.LogRequests(counting))

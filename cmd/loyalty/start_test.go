@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -100,6 +101,22 @@ var everyCommand = [][]string{
 	{"admin", "create", "--email=a@example.com", "--name=A"},
 	{"admin", "reset-password", "--email=a@example.com"},
 	{"admin", "reset-factor", "--email=a@example.com"},
+}
+
+// The shell of an operator's machine doesn't have the settings of the service. Without them a command must not answer for an empty database of its
+// own: `verify` would find no differences, and `admin create` a super-admin who can't sign in.
+func TestCommandsCreateNoInstallation(t *testing.T) {
+	t.Parallel()
+	for _, command := range append([][]string{{"export", "--all"}, {"import", "cafe.jsonl.gz"}}, everyCommand...) {
+		if slices.Contains([]string{"serve", "demo", "sandbox"}, command[0]) {
+			continue
+		}
+		in := newInstallation(t)
+		in.run(command...).says(t, "loyalty: DATABASE_URL is not set, and there is no private installation in "+in.data, "with the settings of your installation")
+		if exists(in.data) {
+			t.Errorf("%v made a data directory", command)
+		}
+	}
 }
 
 // A command that would run on a database with missing migrations says which ones, and what to do.

@@ -118,6 +118,13 @@ func clusterDirs(dir string) (near, far string) {
 	return filepath.Join(dir, "postgres"), "/var/tmp/loyalty-" + digest(dir)
 }
 
+// Exists reports whether a data directory has a cluster, in it or elsewhere.
+func Exists(dir string) bool {
+	dir, err := resolve(dir)
+	near, far := clusterDirs(dir)
+	return err == nil && (isCluster(near) || isCluster(far))
+}
+
 // resolve returns the absolute path of a directory without symbolic links. The directory itself may be missing.
 func resolve(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
