@@ -72,6 +72,7 @@ func testReset(t *testing.T, in *installation) {
 	if said := in.succeed("reset", "--yes"); !strings.Contains(said, "nothing to delete") {
 		t.Errorf("a second reset: %s", said)
 	}
+	in.sandbox(t)
 	if out := in.succeed("verify"); !strings.Contains(out, "no differences") || !exists(secret) {
 		t.Errorf("the next start: %s", out)
 	}
@@ -95,7 +96,7 @@ func TestADeletedDataDirectoryLeavesItsDatabase(t *testing.T) {
 			}
 		}
 	})
-	in.succeed("verify")
+	in.sandbox(t)
 	secret, err := os.ReadFile(filepath.Join(in.data, "secret"))
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func TestADeletedDataDirectoryLeavesItsDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.Geteuid() != 0 {
-		in.succeed("verify") // the database was in it
+		in.sandbox(t) // the database was in it
 		return
 	}
 	p := in.run("serve")
@@ -131,7 +132,7 @@ func TestADeletedDataDirectoryLeavesItsDatabase(t *testing.T) {
 	if said := in.succeed("reset", "--yes"); !strings.Contains(said, cluster+" (the database, ") || exists(cluster) {
 		t.Errorf("reset says %q, and leaves %s: %t", said, cluster, exists(cluster))
 	}
-	in.succeed("verify")
+	in.sandbox(t)
 	if said := in.succeed("reset", "--yes"); !strings.Contains(said, "/var/tmp/loyalty-") {
 		t.Errorf("reset says %q", said)
 	}

@@ -12,16 +12,30 @@ dir=${BACKUP_DIR:-/backup}
 keep=${KEEP:-14}
 name=$(date -u +%Y%m%dT%H%M%SZ)
 part=$dir/base/$name.part
+extracted=
 mkdir -p "$dir/base"
+# A copy that fails is not kept: the next attempts would fill the disk of the archive.
+trap 'rm -rf "$part" "$extracted"' EXIT
+extract() { # FILE DIRECTORY: if the disk is full, tar says so of each file
+	said=$(tar -xzf "$1" -C "$2" 2>&1) || {
+		echo "$said" | tail -n 2 >&2
+		echo "$1 can't be extracted in $2" >&2
+		exit 1
+	}
+}
 # The backup includes the WAL that it needs itself; later WAL is in the archive.
 pg_basebackup --pgdata "$part" --format tar --gzip --wal-method stream --checkpoint fast --label "$name"
 
 # What is stored must be what the server sent. pg_verifybackup reads no archives before PostgreSQL 18.
 extracted=$(mktemp -d "${VERIFY_DIR:-$dir}/verify-XXXXXX")
-trap 'rm -rf "$extracted"' EXIT
-tar -xzf "$part/base.tar.gz" -C "$extracted"
-tar -xzf "$part/pg_wal.tar.gz" -C "$extracted/pg_wal"
-pg_verifybackup --quiet --manifest-path "$part/backup_manifest" "$extracted"
+extract "$part/base.tar.gz" "$extracted"
+extract "$part/pg_wal.tar.gz" "$extracted/pg_wal"
+pg_verifybackup --quiet --manifest-path "$part/backup_manifest" "$extracted" || {
+	rm -rf "$dir/base/damaged.part"
+	mv "$part" "$dir/base/damaged.part"
+	echo "the backup is damaged: kept for a day as $dir/base/damaged.part" >&2
+	exit 1
+}
 rm -rf "$extracted"
 
 mv "$part" "$dir/base/$name"

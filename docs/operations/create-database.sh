@@ -1,6 +1,8 @@
 #!/bin/sh
 # create-database.sh creates the database and its logins. Run it once as the superuser (POSTGRES_USER, or postgres),
-# and again to change a password.
+# and again to change a password:
+#
+#   runuser -u postgres -- sh <create-database.sh
 #
 #   POSTGRES_PASSWORD  of loyalty, which owns the database. It is not a superuser, who would bypass the
 #                      isolation of tenants
@@ -9,8 +11,10 @@
 #
 # A login whose variable is empty keeps its password.
 set -eu
+cd /
 psql --set ON_ERROR_STOP=1 --quiet --username "${POSTGRES_USER:-postgres}" --dbname postgres --set owner="${POSTGRES_PASSWORD:-}" \
 	--set app="${APP_PASSWORD:-}" --set backup="${BACKUP_PASSWORD:-}" <<'SQL'
+set client_min_messages = warning;
 select format('create role %I', name)
 from (values ('loyalty'), ('loyalty_app'), ('loyalty_backup')) as login (name)
 where not exists (select from pg_roles where rolname = name) \gexec

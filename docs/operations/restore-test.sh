@@ -97,7 +97,13 @@ damaged && fail "backup.sh kept a damaged backup"
 grep -q 'PG_VERSION' "$top/damaged.log" || fail "backup.sh does not say what is damaged: $(cat "$top/damaged.log")"
 test "$(ls "$top/backup/base" | grep -vc part)" = 2
 test "$(ask loyalty "$recorded")" = "base $newest true" || fail "a damaged backup is recorded"
-mv "$top/backup/base/"*.part "$top/damaged"
+mv "$top/backup/base/damaged.part" "$top/damaged"
+
+echo "   one that can't be verified is not left behind, where repeated ones would fill the disk"
+if run VERIFY_DIR="$top/nowhere" PGUSER=loyalty_backup "$top/scripts/backup.sh" >/dev/null 2>&1; then
+	fail "backup.sh kept a backup without verifying it"
+fi
+test "$(ls "$top/backup/base" | wc -l)" = 2 || fail "backup.sh left $(ls "$top/backup/base")"
 
 echo "3. the moment to go back to"
 before=$(ask loyalty "$facts")

@@ -35,22 +35,32 @@ touch "$data/recovery.signal"
 # The copy must not write to the original's archive: archive-wal.sh refuses while this file exists.
 touch "$data/archive-nothing"
 
-start="pg_ctl -D $data start"
+# On a port of its own: the damaged database may still run.
+start="pg_ctl -D $data -l $data.log -o '-p 5433' start"
+production=
 if ! test -e "$data/postgresql.conf"; then # Debian keeps the configuration apart, so it isn't in the backup
-	start="pg_ctl -D /etc/postgresql/$(cat "$data/PG_VERSION")/main -o '-c data_directory=$data' start"
+	etc=/etc/postgresql/$(cat "$data/PG_VERSION")/main
+	start="pg_ctl -D $etc -l $data.log -o '-p 5433 -c data_directory=$data -c external_pid_file=' start"
+	production="
+   In $etc/postgresql.conf, set data_directory = '$data'."
 fi
 cat <<TEXT
 restored and verified $base. Next:
 
-1. Start PostgreSQL on it:
+1. Start PostgreSQL on it, at port 5433:
 
        $start
 
    It accepts writes when it has reached the time.
-2. Run loyalty verify on it.
-3. If it replaces the damaged database: stop that one for good, and let this one archive its WAL,
+2. Run loyalty verify on it, then stop it:
+
+       pg_ctl -D $data stop
+
+3. If it replaces the damaged database: stop that one for good.$production
+   Let the copy archive its WAL,
 
        rm $data/archive-nothing
 
-   then take a base backup with backup.sh. Until then this copy archives nothing, and keeps its WAL, so its disk fills.
+   start it as PostgreSQL is always started, and take a base backup with backup.sh. Until then it archives nothing, and keeps
+   its WAL, so its disk fills.
 TEXT
