@@ -21,7 +21,7 @@ test: ## run the tests, from a bare clone
 
 .PHONY: test-long
 test-long: ## run the long tests: races, an upgrade, 100,000 rows
-	@.ci/need gcc postgresql chromium redis-server haproxy promtool
+	@.ci/need gcc postgresql pgbouncer chromium redis-server haproxy promtool
 	go run ./cmd/testdb -- .ci/tests long
 
 .PHONY: screenshots

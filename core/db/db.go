@@ -9,7 +9,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -51,6 +53,7 @@ type DB struct {
 	clock *clock
 	share *shares
 	pulse *pulse
+	begin []call        // what a transaction begins with behind a pooler
 	shift time.Duration // of the clock (At)
 	whole *Tx           // the transaction that all others are parts of (Atomic); nil: none
 
@@ -69,6 +72,9 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	d := &DB{
 		owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, count: countTimeout(o),
 		clock: &clock{}, share: newShares(config.MaxConns), pulse: newPulse(), outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}},
+	}
+	if o.Pooler {
+		d.begin = []call{settle(sessionSettings(o))}
 	}
 	// A connection to a server that doesn't write any more may outlast the server's return: it is closed.
 	others := config.ConnConfig.OnPgError
@@ -102,30 +108,23 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 	if config.MaxConns == 0 {
 		config.MaxConns = 20
 	}
-	timeout := o.StatementTimeout
-	if timeout == 0 {
-		timeout = 10 * time.Second
-	}
 	conn := config.ConnConfig
 	if conn.ConnectTimeout == 0 {
 		conn.ConnectTimeout = connectTimeout
 	}
-	for name, value := range map[string]string{
-		"application_name":                    "loyalty",
-		"timezone":                            "UTC",
-		"jit":                                 "off", // compiling costs a report more than it saves
-		"max_parallel_workers_per_gather":     "0",   // a report of one tenant would take the cores that others' sales need
-		"statement_timeout":                   strconv.FormatInt(timeout.Milliseconds(), 10),
-		"lock_timeout":                        strconv.FormatInt((timeout / 2).Milliseconds(), 10),
-		"idle_in_transaction_session_timeout": strconv.FormatInt((2 * timeout).Milliseconds(), 10),
-	} {
+	settings := map[string]string{"application_name": "loyalty", "timezone": "UTC"}
+	if !o.Pooler {
+		maps.Copy(settings, sessionSettings(o))
+	}
+	for name, value := range settings {
 		if _, set := conn.RuntimeParams[name]; !set {
 			conn.RuntimeParams[name] = value
 		}
 	}
 	conn.Tracer = o.Tracer
 	if o.Pooler {
-		conn.DefaultQueryExecMode = pgx.QueryExecModeExec
+		// Each execution brings its statement along; only the types of its values are remembered.
+		conn.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		conn.StatementCacheCapacity = 0
 	}
 	// When a client goes away, its statement is cancelled. By default pgx drops the connection;
@@ -155,9 +154,6 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 			Name: "timestamptz", OID: pgtype.TimestamptzOID,
 			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 		})
-		// Without prepared statements, the server's types are found by those of the values.
-		c.TypeMap().RegisterDefaultPgType(core.ID{}, "uuid")
-		c.TypeMap().RegisterDefaultPgType([]core.ID{}, "_uuid")
 		c.PgConn().CustomData()[openedAt] = localTime()
 		if o.Pooler {
 			c.PgConn().CustomData()[isForeign] = true
@@ -170,6 +166,29 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 		return err
 	}
 	return config, nil
+}
+
+// sessionSettings are the settings under which statements run: of the session or, behind a pooler, which accepts none from
+// its clients, of each transaction.
+func sessionSettings(o Options) map[string]string {
+	timeout := cmp.Or(o.StatementTimeout, 10*time.Second)
+	return map[string]string{
+		"jit":                                 "off", // compiling costs a report more than it saves
+		"max_parallel_workers_per_gather":     "0",   // a report of one tenant would take the cores that others' sales need
+		"statement_timeout":                   strconv.FormatInt(timeout.Milliseconds(), 10),
+		"lock_timeout":                        strconv.FormatInt((timeout / 2).Milliseconds(), 10),
+		"idle_in_transaction_session_timeout": strconv.FormatInt((2 * timeout).Milliseconds(), 10),
+	}
+}
+
+const settleSQL = `
+	select set_config(setting.name, setting.value, true)
+	from unnest($1::text[], $2::text[]) setting (name, value)`
+
+// settle returns the statement that makes the settings those of a transaction.
+func settle(settings map[string]string) call {
+	names := slices.Sorted(maps.Keys(settings))
+	return call{settleSQL, []any{names, Column(names, func(name string) string { return settings[name] })}}
 }
 
 // lifetime is the age at which a connection is replaced, give or take a tenth: what went wrong with it unnoticed

@@ -1,6 +1,8 @@
 package db
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,7 +28,7 @@ func TestAnIdleConnectionIsNotGreeted(t *testing.T) {
 // Timeouts in the URL have priority.
 func TestTheURLMayNameItsOwnTimeouts(t *testing.T) {
 	t.Parallel()
-	config, err := poolConfig("postgres://localhost/x?statement_timeout=7", Options{StatementTimeout: time.Second, Pooler: true})
+	config, err := poolConfig("postgres://localhost/x?statement_timeout=7", Options{StatementTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,19 @@ func TestTheURLMayNameItsOwnTimeouts(t *testing.T) {
 			t.Errorf("%s = %q, want %q", name, got, want)
 		}
 	}
+}
+
+// A transaction pooler refuses settings that it doesn't know, and has no place for prepared statements.
+func TestAPoolerGetsNoSettings(t *testing.T) {
+	t.Parallel()
+	config, err := poolConfig("postgres://localhost/x", Options{Pooler: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Sorted(maps.Keys(config.ConnConfig.RuntimeParams)); !slices.Equal(got, []string{"application_name", "timezone"}) {
+		t.Errorf("settings %v", got)
+	}
 	if config.ConnConfig.StatementCacheCapacity != 0 {
-		t.Error("behind a pooler no statements are prepared")
+		t.Error("statements are prepared")
 	}
 }

@@ -34,6 +34,7 @@ func Await(ctx context.Context, url string, patience time.Duration, log *slog.Lo
 	}
 	config.ConnectTimeout = connectTimeout
 	config.RuntimeParams["application_name"] = "loyalty"
+	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // there may be a pooler
 	begun, said := localTime(), time.Time{}
 	for {
 		err := tryLogin(ctx, config, nil)

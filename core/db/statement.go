@@ -224,7 +224,7 @@ func (d *DB) try(ctx context.Context, conn *pgxpool.Conn) error {
 // transaction makes calls a transaction of a tenant (0: the platform). Sent together, calls are an implicit one. If the
 // database is distributed it has to be explicit, because the nodes learn the tenant only in a transaction block.
 func (d *DB) transaction(tenant core.TenantID, calls []call, reads []func(pgx.Rows) error) ([]call, []func(pgx.Rows) error) {
-	calls = append([]call{enter(tenant)}, calls...)
+	calls = slices.Concat(d.begin, []call{enter(tenant)}, calls)
 	if !d.distributed {
 		return calls, reads
 	}

@@ -52,7 +52,7 @@ func enter(tenant core.TenantID) call { return call{enterSQL, []any{int64(tenant
 
 // start returns the calls with which the transaction enters its tenant or the platform.
 func (tx *Tx) start() []call {
-	calls := []call{enter(tx.home)}
+	calls := slices.Concat(tx.db.begin, []call{enter(tx.home)})
 	if tx.gated {
 		calls = append(calls, call{sql: gateSQL})
 	}
