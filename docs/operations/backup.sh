@@ -18,7 +18,7 @@ mkdir -p "$dir/base"
 trap 'rm -rf "$part" "$extracted"' EXIT
 extract() { # FILE DIRECTORY: if the disk is full, tar says so of each file
 	said=$(tar -xzf "$1" -C "$2" 2>&1) || {
-		echo "$said" | tail -n 2 >&2
+		echo "$said" | head -n 1 >&2
 		echo "$1 can't be extracted in $2" >&2
 		exit 1
 	}
