@@ -190,3 +190,32 @@ func TestSystemdUnit(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// The proxy of one machine: the page's command leaves no name of compose.yml in haproxy.cfg, and the processes listen where it sends requests.
+func TestProxyOfOneMachine(t *testing.T) {
+	t.Parallel()
+	page := operationFile(t, "../operations.md")
+	_, command, _ := strings.Cut(page, "\nsed -e '/^global/")
+	command, _, found := strings.Cut("sed -e '/^global/"+command, " >/etc/haproxy/haproxy.cfg")
+	if !found {
+		t.Fatal("the page doesn't adapt haproxy.cfg")
+	}
+	sed := exec.Command("sh", "-c", command)
+	sed.Dir = "../.."
+	out, err := sed.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	config := string(out)
+	for line, count := range map[string]int{
+		"    user haproxy\n": 1, "    group haproxy\n": 1, "    bind :80\n": 1, "    bind :443 ssl ": 1,
+		"    server app1 127.0.0.1:8441": 3, "    server app2 127.0.0.1:8442": 3, "app1:8443": 0, "app2:8443": 0,
+	} {
+		if got := strings.Count(config, line); got != count {
+			t.Errorf("haproxy.cfg has %q %d times, want %d", line, got, count)
+		}
+	}
+	if !strings.Contains(page, `printf 'LOYALTY_ADDR=127.0.0.1:844%s\nLOYALTY_METRICS_ADDR=127.0.0.1:946%s\n' $i $i >/etc/loyalty/$i.env`) {
+		t.Error("the processes have other addresses")
+	}
+}
