@@ -84,9 +84,18 @@ func (c *config) loggerAt(lowest slog.Level) *slog.Logger {
 func (c *config) counting(lowest slog.Level) *unrepeated {
 	options := &slog.HandlerOptions{Level: lowest}
 	if c.Log == "json" {
+		options.ReplaceAttr = readableDurations
 		return withoutRepeats(slog.NewJSONHandler(os.Stderr, options))
 	}
 	return withoutRepeats(slog.NewTextHandler(os.Stderr, options))
+}
+
+// readableDurations writes durations as the text log does, such as 1m30s: in JSON they would be nanoseconds.
+func readableDurations(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 type version struct{}

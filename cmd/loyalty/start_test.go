@@ -99,6 +99,8 @@ var everyCommand = [][]string{
 	{"secret", "rotate"},
 	{"secret", "rotate", "--lost"},
 	{"admin", "create", "--email=a@example.com", "--name=A"},
+	{"export", "--all"},
+	{"import", "/dev/null"},
 	{"admin", "reset-password", "--email=a@example.com"},
 	{"admin", "reset-factor", "--email=a@example.com"},
 }

@@ -211,7 +211,7 @@ func TestBehindProxy(t *testing.T) {
 	in := newInstallationOn(t, dbtest.OwnURL(t), "LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=10.0.0.0/8,127.0.0.1",
 		"LOYALTY_BASE_URL="+base, "LOYALTY_LOG=json")
 	s := in.served()
-	if !s.log.has(`"base_url":"` + base + `"`) {
+	if !s.log.has(`"base_url":"`+base+`"`) || !regexp.MustCompile(`"took":"[0-9.]+m?s"`).MatchString(s.log.String()) {
 		t.Error(s.log.String())
 	}
 	const proxy, stranger = "127.0.0.1", "127.0.0.2"

@@ -24,7 +24,10 @@ type exportCmd struct {
 	Suspend string   `placeholder:"REASON" help:"Suspend each business first, and e-mail its owner this reason."`
 }
 
-var errWhichBusinesses = errors.New("name the slugs of the businesses to export, or add --all")
+var (
+	errWhichBusinesses = errors.New("name the slugs of the businesses to export, or add --all")
+	errNoBusinesses    = errors.New("this installation has no businesses to export")
+)
 
 // Run writes a file for each business.
 func (cmd exportCmd) Run(ctx context.Context) error {
@@ -41,6 +44,9 @@ func (cmd exportCmd) Run(ctx context.Context) error {
 			if slugs, err = mover.Slugs(ctx); err != nil {
 				return err
 			}
+		}
+		if len(slugs) == 0 {
+			return errNoBusinesses
 		}
 		if err := cmd.suspend(ctx, a, slugs); err != nil {
 			return err

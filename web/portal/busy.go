@@ -18,7 +18,7 @@ const BusyMessage = "Too many requests at the moment. Wait a few seconds, then t
 // ShowBusy answers with the page that says BusyMessage, for all areas.
 func ShowBusy(c echo.Context) error {
 	return security.Headers(func(c echo.Context) error {
-		html, err := busyPage()
+		html, err := busyPage(c.Request().Context())
 		if err != nil {
 			return err
 		}
@@ -26,10 +26,21 @@ func ShowBusy(c echo.Context) error {
 	})(c)
 }
 
+// busy is the page, which is rendered once, for all requests.
+var busy struct {
+	sync.Once
+
+	html []byte
+	err  error
+}
+
 // busyPage names no business: looking it up would be more work.
-var busyPage = sync.OnceValues(func() ([]byte, error) {
-	n := views.Notice{Frame: new(Portal).frame(front{}, "Too busy"), Words: BusyMessage}
-	var html bytes.Buffer
-	err := views.NoticePage(n).Render(context.Background(), &html) //nolint:forbidigo // rendered once, for all requests
-	return page.Isolated(html.Bytes()), err
-})
+func busyPage(ctx context.Context) ([]byte, error) {
+	busy.Do(func() {
+		n := views.Notice{Frame: new(Portal).frame(front{}, "Too busy"), Words: BusyMessage}
+		var html bytes.Buffer
+		busy.err = views.NoticePage(n).Render(context.WithoutCancel(ctx), &html)
+		busy.html = page.Isolated(html.Bytes())
+	})
+	return busy.html, busy.err
+}
