@@ -196,6 +196,9 @@ func (a *app) startJobs(ctx context.Context) {
 	for {
 		if a.db.Ready(ctx) == nil {
 			err := a.checkSecret(ctx) // it could not be checked without tables
+			if ctx.Err() != nil {
+				return
+			}
 			if err != nil {
 				a.wrongSecret.Store(true)
 				a.log.ErrorContext(ctx, "jobs don't run", slog.Any("error", err))
