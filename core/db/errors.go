@@ -29,7 +29,6 @@ const (
 	internalError        = "XX000"
 	undefinedTable       = "42P01" // a database that was not migrated
 	undefinedSchema      = "3F000"
-	undefinedFunction    = "42883"
 	noPrivilege          = "42501"
 	noDatabase           = "3D000"
 	wrongPassword        = "28P01"

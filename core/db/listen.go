@@ -33,7 +33,7 @@ func Listen(ctx context.Context, d *DB, channel string, ready func(), heard func
 			heard(n.Payload)
 		case ctx.Err() == nil && pgconn.Timeout(err) && !own.IsClosed():
 			// Silence, or a network that has lost the connection.
-			if err := answersIn(ctx, own, answerTime); err != nil {
+			if err := answers(ctx, own); err != nil {
 				return err
 			}
 		default:
@@ -51,8 +51,8 @@ func waitFor(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) 
 	return conn.WaitForNotification(ctx)
 }
 
-func answersIn(ctx context.Context, conn *pgx.Conn, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func answers(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	return conn.Ping(ctx)
 }
