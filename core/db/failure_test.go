@@ -8,8 +8,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -356,62 +354,33 @@ func TestAWriteIsNeverSentTwice(t *testing.T) {
 // cutAt is a proxy that, when armed, drops the answer in which the server says something.
 func cutAt(t *testing.T, address, says string) (cutURL string, armed *atomic.Bool) {
 	t.Helper()
-	config, err := pgx.ParseConfig(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	network, target := pgconn.NetworkAddress(config.Host, config.Port)
-	dir, err := os.MkdirTemp("", "cut") //nolint:usetesting // the path of a socket has room for a hundred bytes
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	listener, err := net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
 	armed = &atomic.Bool{}
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial(network, target)
-			if err != nil {
-				_ = client.Close()
-				return
-			}
-			go func() {
-				_, _ = io.Copy(server, client)
-				_ = server.Close()
-			}()
-			go func() {
-				defer client.Close()
-				defer server.Close()
-				said := make([]byte, 1<<16)
-				for {
-					n, err := server.Read(said)
-					if bytes.Contains(said[:n], []byte(says)) && armed.CompareAndSwap(true, false) {
-						return
-					}
-					if _, err := client.Write(said[:n]); err != nil {
-						return
-					}
-					if err != nil {
-						return
-					}
+	n := newNetwork(t, address)
+	n.join = func(client, server net.Conn) {
+		go func() {
+			_, _ = io.Copy(server, client)
+			_ = server.Close()
+		}()
+		go func() {
+			defer client.Close()
+			defer server.Close()
+			said := make([]byte, 1<<16)
+			for {
+				n, err := server.Read(said)
+				if bytes.Contains(said[:n], []byte(says)) && armed.CompareAndSwap(true, false) {
+					return
 				}
-			}()
-		}
-	}()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
+				if _, err := client.Write(said[:n]); err != nil {
+					return
+				}
+				if err != nil {
+					return
+				}
+			}
+		}()
 	}
-	u.Host, u.RawQuery = "", url.Values{"host": {dir}, "port": {"5432"}}.Encode()
-	return u.String(), armed
+	n.open()
+	return n.URL, armed
 }
 
 // "Retry 40001 and 40P01": PostgreSQL aborts one of two deadlocked transactions, which runs again.

@@ -36,7 +36,8 @@ type network struct {
 	mu       sync.Mutex
 	swallows chan struct{} // closed: the connections that were opened before hear and say nothing any more
 
-	forges bool // it tells other numbers of the server's processes than theirs, as a pooler does
+	join   func(client, server net.Conn) // how messages pass
+	forges bool                          // it tells other numbers of the server's processes than theirs, as a pooler does
 }
 
 // newNetwork returns one that lets no connection in yet.
@@ -47,6 +48,7 @@ func newNetwork(t *testing.T, address string) *network {
 		t.Fatal(err)
 	}
 	n := &network{t: t, swallows: make(chan struct{})}
+	n.join = n.relay
 	n.network, n.server = pgconn.NetworkAddress(config.Host, config.Port)
 	dir, err := os.MkdirTemp("", "network") //nolint:usetesting // the path of a socket has room for a hundred bytes
 	if err != nil {
@@ -83,16 +85,21 @@ func (n *network) open() {
 				_ = client.Close()
 				return
 			}
-			n.mu.Lock()
-			swallows := n.swallows
-			n.mu.Unlock()
-			go pass(server, client, swallows)
-			if n.forges {
-				server = forger{server}
-			}
-			go pass(client, server, swallows)
+			n.join(client, server)
 		}
 	}()
+}
+
+// relay passes messages on until they are swallowed.
+func (n *network) relay(client, server net.Conn) {
+	n.mu.Lock()
+	swallows := n.swallows
+	n.mu.Unlock()
+	go pass(server, client, swallows)
+	if n.forges {
+		server = forger{server}
+	}
+	go pass(client, server, swallows)
 }
 
 // forger changes the message of a server with the number of its process.
