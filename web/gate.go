@@ -119,7 +119,7 @@ func (c Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	page.RetryAfter(answer, refusal.Wait)
 	answer.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	isForReading := strings.Contains(r.Header.Get(echo.HeaderAccept), echo.MIMETextHTML) && !page.IsFragment(answer)
-	if !isForReading || portal.ShowBusy(answer) != nil {
+	if !isForReading || portal.ShowBusy(w, r) != nil {
 		_ = answer.String(http.StatusServiceUnavailable, refusal.Message)
 	}
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"net/http"
 
 	"github.com/labstack/echo/v4"
 
@@ -23,11 +24,15 @@ const PanelPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; im
 func (s Security) Headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		core.SetLogRoute(c.Request().Context(), c.Path())
-		h := c.Response().Header()
-		h.Set("Content-Security-Policy", s.Policy)
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", cmp.Or(s.Referrer, "same-origin"))
-		h.Set("Permissions-Policy", cmp.Or(s.Permissions, "camera=(), geolocation=(), microphone=()"))
+		s.Set(c.Response().Header())
 		return next(c)
 	}
+}
+
+// Set sets the headers.
+func (s Security) Set(h http.Header) {
+	h.Set("Content-Security-Policy", s.Policy)
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", cmp.Or(s.Referrer, "same-origin"))
+	h.Set("Permissions-Policy", cmp.Or(s.Permissions, "camera=(), geolocation=(), microphone=()"))
 }

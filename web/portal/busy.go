@@ -16,14 +16,16 @@ import (
 const BusyMessage = "Too many requests at the moment. Wait a few seconds, then try again."
 
 // ShowBusy answers with the page that says BusyMessage, for all areas.
-func ShowBusy(c echo.Context) error {
-	return security.Headers(func(c echo.Context) error {
-		html, err := busyPage(c.Request().Context())
-		if err != nil {
-			return err
-		}
-		return c.HTMLBlob(http.StatusServiceUnavailable, html)
-	})(c)
+func ShowBusy(w http.ResponseWriter, r *http.Request) error {
+	html, err := busyPage(r.Context())
+	if err != nil {
+		return err
+	}
+	security.Set(w.Header())
+	w.Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, err = w.Write(html)
+	return err
 }
 
 // busy is the page, which is rendered once, for all requests.
