@@ -81,8 +81,8 @@ func New(c Config) *API {
 	a.echo.HTTPErrorHandler = a.problem
 	a.echo.Use(a.protect, a.requireKnownHost, a.announce, a.identify, otherMethod)
 	for _, r := range a.routes() {
-		a.echo.Add(r.method, Prefix+r.path, r.guarded())
-		a.paths[Prefix+r.path] = documented(Prefix + r.path)
+		a.echo.Add(r.Method, r.Path, guard.Handler(r))
+		a.paths[r.Path] = documented(r.Path)
 	}
 	a.description = describe(c.BaseURL)
 	return a
@@ -103,7 +103,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Requests lists all requests in the form of the documentation: "GET /api/v1/customers".
 func (a *API) Requests() (list []string) {
 	for _, r := range a.routes() {
-		list = append(list, r.method+" "+documented(Prefix+r.path))
+		list = append(list, r.Method+" "+documented(r.Path))
 	}
 	return list
 }

@@ -20,6 +20,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/web/route"
 )
 
 // operation is an operation of the document.
@@ -129,7 +130,7 @@ func TestDescriptionIsValid(t *testing.T) {
 // The document and the router know the same operations, for the same callers.
 func TestDescriptionHasEveryRoute(t *testing.T) {
 	t.Parallel()
-	routes := map[string]api.Endpoint{}
+	routes := map[string]route.Route{}
 	for _, e := range sharedServer(t).api.Endpoints() {
 		routes[e.Method+" "+regexp.MustCompile(`:(\w+)`).ReplaceAllString(e.Path, "{$1}")] = e
 	}
@@ -148,7 +149,7 @@ func TestDescriptionHasEveryRoute(t *testing.T) {
 }
 
 // allowsThoseOf compares who may call an operation with who may call its route.
-func (o operation) allowsThoseOf(t *testing.T, route api.Endpoint) {
+func (o operation) allowsThoseOf(t *testing.T, endpoint route.Route) {
 	t.Helper()
 	callers := []token.Caller{{}, {Actor: core.Actor{Role: core.SuperAdmin}}}
 	for _, role := range []core.Role{core.Owner, core.Manager, core.Cashier} {
@@ -165,7 +166,7 @@ func (o operation) allowsThoseOf(t *testing.T, route api.Endpoint) {
 		if c.Kind == core.ByStaff {
 			want = o.takesSessions() && c.Role == core.Owner
 		}
-		if route.Allows(c) != want {
+		if endpoint.Who.Admits(c) != want {
 			t.Errorf("%s: a caller with %v (%s, platform %v) may: %v; the document says %v", o.name(), c.Abilities, c.Kind, c.IsPlatform(), !want, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/api"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/web/route"
 )
 
 const order = "Order of checks: TLS → who calls (valid token, else the address) → that caller's limit (429) → route (404, 405) → no valid token (401) → ability (403) → 413, 415 → " +
@@ -116,11 +117,11 @@ func TestEveryRouteSaysWhoMayCall(t *testing.T) {
 	o := sharedServer(t)
 	declared := map[string]bool{}
 	for _, e := range o.api.Endpoints() {
-		route := e.Method + " " + e.Path
-		if _, known := abilities[route]; !known || !e.Guarded {
-			t.Errorf("%s: say who may call it, beside the route and here", route)
+		name := e.Method + " " + e.Path
+		if _, known := abilities[name]; !known || e.Who.Everyone || e.Who == (route.Who{}) {
+			t.Errorf("%s: say who may call it, beside the route and here", name)
 		}
-		declared[route] = true
+		declared[name] = true
 	}
 	routes := o.api.Router()
 	for _, r := range routes {

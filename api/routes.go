@@ -8,67 +8,54 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/web/route"
 )
-
-// route is an endpoint and who may call it.
-type route struct {
-	method string
-	path   string // below Prefix
-	access access
-	handle echo.HandlerFunc
-}
-
-// access reports whether an authenticated caller may use a route.
-type access func(token.Caller) bool
-
-// requireAbility accepts a tenant's tokens with the ability, and no platform tokens.
-func requireAbility(a token.Ability) access {
-	return func(c token.Caller) bool { return !c.IsPlatform() && c.May(a) }
-}
-
-// superAdmin accepts platform tokens.
-func superAdmin(c token.Caller) bool { return c.IsPlatform() }
-
-// anyToken accepts every valid token, and the session of an owner.
-func anyToken(c token.Caller) bool { return c.Require(core.Owner) == nil }
 
 // tokens is the path of the token endpoints, which also accept an owner's session.
 const tokens = "/tokens"
 
-func (a *API) routes() []route {
-	return []route{
-		{http.MethodGet, "/customers", requireAbility(token.CustomersRead), a.listCustomers},
-		{http.MethodPost, "/customers", requireAbility(token.CustomersWrite), a.upsertCustomer},
-		{http.MethodGet, "/customers/:ulid", requireAbility(token.CustomersRead), a.findCustomer},
-		{http.MethodPatch, "/customers/:ulid", requireAbility(token.CustomersWrite), a.editCustomer},
-		{http.MethodGet, "/customers/:ulid/transactions", requireAbility(token.CustomersRead), a.listCustomerTransactions},
+// anyToken admits every valid token, and the session of an owner.
+var anyToken = route.Owners
 
-		{http.MethodPost, "/transactions", requireAbility(a.TransactionCreateScope), a.recordTransaction},
-		{http.MethodGet, "/transactions/:ulid", requireAbility(token.TransactionsWrite), a.findTransaction},
-		{http.MethodPost, "/transactions/:ulid/void", requireAbility(token.TransactionsWrite), a.voidTransaction},
+// routes lists the endpoints, each with its whole path.
+func (a *API) routes() []route.Route {
+	list := []route.Route{
+		route.Get("/customers", route.Tokens(token.CustomersRead), a.listCustomers),
+		route.Post("/customers", route.Tokens(token.CustomersWrite), a.upsertCustomer),
+		route.Get("/customers/:ulid", route.Tokens(token.CustomersRead), a.findCustomer),
+		route.Patch("/customers/:ulid", route.Tokens(token.CustomersWrite), a.editCustomer),
+		route.Get("/customers/:ulid/transactions", route.Tokens(token.CustomersRead), a.listCustomerTransactions),
 
-		{http.MethodGet, "/rewards", requireAbility(token.RewardsRead), a.listRewards},
-		{http.MethodPost, "/redemptions", requireAbility(token.RewardsRead), a.redeem},
-		{http.MethodGet, "/redemptions/:ulid", requireAbility(token.RewardsRead), a.findRedemption},
-		{http.MethodPost, "/redemptions/:ulid/fulfil", requireAbility(token.RewardsRead), a.fulfilRedemption},
+		route.Post("/transactions", route.Tokens(a.TransactionCreateScope), a.recordTransaction),
+		route.Get("/transactions/:ulid", route.Tokens(token.TransactionsWrite), a.findTransaction),
+		route.Post("/transactions/:ulid/void", route.Tokens(token.TransactionsWrite), a.voidTransaction),
 
-		{http.MethodGet, "/coupons", requireAbility(token.CouponsRead), a.listCoupons},
-		{http.MethodPost, "/coupons/:ulid/redeem", requireAbility(token.CouponsRead), a.redeemVoucher},
-		{http.MethodGet, "/coupons/:ulid/redemptions", requireAbility(token.CouponsRead), a.listCouponRedemptions},
+		route.Get("/rewards", route.Tokens(token.RewardsRead), a.listRewards),
+		route.Post("/redemptions", route.Tokens(token.RewardsRead), a.redeem),
+		route.Get("/redemptions/:ulid", route.Tokens(token.RewardsRead), a.findRedemption),
+		route.Post("/redemptions/:ulid/fulfil", route.Tokens(token.RewardsRead), a.fulfilRedemption),
 
-		{http.MethodGet, "/reports/summary", requireAbility(token.ReportsRead), a.summary},
-		{http.MethodGet, "/reports/customers/top", requireAbility(token.ReportsRead), a.topCustomers},
-		{http.MethodGet, "/reports/coupons", requireAbility(token.ReportsRead), a.couponReport},
+		route.Get("/coupons", route.Tokens(token.CouponsRead), a.listCoupons),
+		route.Post("/coupons/:ulid/redeem", route.Tokens(token.CouponsRead), a.redeemVoucher),
+		route.Get("/coupons/:ulid/redemptions", route.Tokens(token.CouponsRead), a.listCouponRedemptions),
 
-		{http.MethodGet, tokens, anyToken, a.listTokens},
-		{http.MethodPost, tokens, anyToken, a.createToken},
-		{http.MethodDelete, tokens + "/:id", anyToken, a.revokeToken},
+		route.Get("/reports/summary", route.Tokens(token.ReportsRead), a.summary),
+		route.Get("/reports/customers/top", route.Tokens(token.ReportsRead), a.topCustomers),
+		route.Get("/reports/coupons", route.Tokens(token.ReportsRead), a.couponReport),
 
-		{http.MethodGet, "/platform/tenants", superAdmin, a.listTenants},
-		{http.MethodPost, "/platform/tenants", superAdmin, a.createTenant},
-		{http.MethodPatch, "/platform/tenants/:id", superAdmin, a.editTenant},
-		{http.MethodGet, "/platform/invoices", superAdmin, a.listInvoices},
+		route.Get(tokens, anyToken, a.listTokens),
+		route.Post(tokens, anyToken, a.createToken),
+		route.Delete(tokens+"/:id", anyToken, a.revokeToken),
+
+		route.Get("/platform/tenants", route.SuperAdmins, a.listTenants),
+		route.Post("/platform/tenants", route.SuperAdmins, a.createTenant),
+		route.Patch("/platform/tenants/:id", route.SuperAdmins, a.editTenant),
+		route.Get("/platform/invoices", route.SuperAdmins, a.listInvoices),
 	}
+	for i := range list {
+		list[i].Path = Prefix + list[i].Path
+	}
+	return list
 }
 
 // otherMethod refuses a known path's other methods. Echo would respond to OPTIONS, and list it
@@ -84,17 +71,9 @@ func otherMethod(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// guarded returns the handler with its checks: 401 without a caller, then 403 without access
-// (decisions §3, the order of checks).
-func (r route) guarded() echo.HandlerFunc {
-	return func(c echo.Context) error {
-		who, known := caller(c)
-		switch {
-		case !known:
-			return core.ErrUnauthenticated
-		case !r.access(who):
-			return core.ErrForbidden
-		}
-		return r.handle(c)
-	}
+// guard answers 401 without a caller, then 403 without access (decisions §3, the order of checks).
+var guard = route.Guard{
+	Caller:   caller,
+	Stranger: func(echo.Context) error { return core.ErrUnauthenticated },
+	Refusal:  core.ErrForbidden,
 }

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/route"
 )
 
 // Limits of the panel, for 95 of 100 requests. Pages above them are listed.
@@ -50,7 +51,7 @@ var records = map[string]string{
 var parameter = regexp.MustCompile(`\w+[/=]:[a-z]+`)
 
 // routes are all pages of the panel, some also with a query.
-var routes = append(admin.Pages(), []admin.Page{
+var routes = append(route.Reading(admin.Routes()), []route.Route{
 	{Path: "/admin/customers?search=an"},
 	{Path: "/admin/customers?sort=name"},
 	{Path: "/admin/customers?tag=regular"},
@@ -86,15 +87,15 @@ func (b *bench) measurePanel(ctx context.Context) {
 	visitor := b.visitor("demo")
 	b.firstLoad(ctx, visitor, owner)
 	var pages [][]scenario
-	for _, route := range routes {
+	for _, r := range routes {
 		by, limit := owner, float64(pageLimit)
-		if route.Public {
+		if r.Who.Everyone {
 			by = visitor
 		}
-		if route.Slow {
+		if r.Kind == route.File {
 			limit = 0
 		}
-		pages = append(pages, b.visit(by, route.Path, b.fill(ctx, tenant, route.Path), limit))
+		pages = append(pages, b.visit(by, r.Path, b.fill(ctx, tenant, r.Path), limit))
 	}
 	b.measure(ctx, "the demo", pages...)
 	b.measure(ctx, fmt.Sprintf("%d customers, %d sales", b.large, b.sales), b.largePages(ctx, b.createLargeBusiness(ctx))...)

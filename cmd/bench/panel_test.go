@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/route"
 )
 
 // "every page renders in under 30 ms": every route is measured, with a record for each parameter.
@@ -28,7 +28,7 @@ func TestEveryPageIsMeasured(t *testing.T) {
 			t.Errorf("records: no page uses %s", name)
 		}
 	}
-	if !slices.ContainsFunc(routes, func(p admin.Page) bool { return p.Path == fragmentOnly }) {
+	if !slices.ContainsFunc(routes, func(p route.Route) bool { return p.Path == fragmentOnly }) {
 		t.Errorf("no page %s", fragmentOnly)
 	}
 }

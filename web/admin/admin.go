@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"path"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -67,49 +66,14 @@ type Admin struct {
 	Services
 }
 
-// pageTimeout limits pages and actions. Uploads and downloads have no limit.
-const pageTimeout = 15 * time.Second
-
 // New returns the handler for the tenants' hosts.
 func New(kit *page.Kit, services Services) http.Handler {
 	a := &Admin{Kit: kit, Services: services}
 	e := echo.New()
 	e.HTTPErrorHandler = a.showError
 	e.Use(page.Security{Policy: page.PanelPolicy}.Headers, page.Private, page.Compressed(), page.SameOrigin(), a.Session)
-	for _, r := range a.routes() {
-		e.Add(r.method, r.path, a.guarded(r))
-	}
+	page.Mount(e, a.routes(), kit.Guard())
 	return e
-}
-
-// route is a page or an action, with the role that it requires.
-type route struct {
-	method string
-	path   string
-	least  core.Role // "": no sign-in needed
-	handle echo.HandlerFunc
-	slow   bool // an upload or download: no timeout
-}
-
-// guarded returns the route's handler with its role check and timeout.
-func (a *Admin) guarded(r route) echo.HandlerFunc {
-	handle := r.handle
-	if !r.slow {
-		handle = page.WithTimeout(pageTimeout)(handle)
-	}
-	return func(c echo.Context) error {
-		if r.least == "" {
-			return handle(c)
-		}
-		person := page.Person(c)
-		if person == nil {
-			return a.ToSignIn(c)
-		}
-		if err := person.Require(r.least); err != nil {
-			return err
-		}
-		return handle(c)
-	}
 }
 
 // showError answers an error with a page or, to htmx, with its message alone.

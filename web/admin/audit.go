@@ -15,12 +15,13 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const auditPath = "/admin/audit"
 
-func (a *Admin) auditRoutes() []route {
-	return []route{{method: get, path: auditPath, least: core.Manager, handle: a.auditLog}}
+func (a *Admin) auditRoutes() []route.Route {
+	return []route.Route{route.Get(auditPath, route.Managers, a.auditLog)}
 }
 
 func (a *Admin) auditLog(c echo.Context) error {

@@ -15,15 +15,16 @@ import (
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/invoice"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const billingPath = settingsPath + "/billing"
 
-func (a *Admin) billingRoutes() []route {
-	return []route{
-		{method: get, path: billingPath, least: core.Owner, handle: a.showBilling},
-		{method: post, path: billingPath, least: core.Owner, handle: a.editBillingDetails},
-		{method: get, path: billingPath + "/invoices/:id", least: core.Owner, handle: a.downloadInvoice},
+func (a *Admin) billingRoutes() []route.Route {
+	return []route.Route{
+		route.Get(billingPath, route.Owners, a.showBilling),
+		route.Post(billingPath, route.Owners, a.editBillingDetails),
+		route.Get(billingPath+"/invoices/:id", route.Owners, a.downloadInvoice),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -21,16 +22,16 @@ const (
 	ceilingField = "confirm_above_cents"
 )
 
-func (a *Admin) businessRoutes() []route {
-	return []route{
-		{method: get, path: businessPath, least: core.Owner, handle: a.showBusiness},
+func (a *Admin) businessRoutes() []route.Route {
+	return []route.Route{
+		route.Get(businessPath, route.Owners, a.showBusiness),
 		// A new country re-reads every customer's phone number.
-		{method: post, path: businessPath, least: core.Owner, handle: a.editBusiness, slow: true},
-		{method: post, path: businessPath + "/joining", least: core.Owner, handle: a.editJoining},
-		{method: post, path: businessPath + "/look", least: core.Owner, handle: a.editBranding, slow: true},
-		{method: get, path: businessPath + "/look/preview", least: core.Owner, handle: a.previewBranding},
-		{method: get, path: page.BrandingPath, handle: a.brandingCSS},
-		{method: get, path: "/admin/logo/:hash", handle: a.logo},
+		route.Post(businessPath, route.Owners, a.editBusiness).AsFile(),
+		route.Post(businessPath+"/joining", route.Owners, a.editJoining),
+		route.Post(businessPath+"/look", route.Owners, a.editBranding).AsFile(),
+		route.Get(businessPath+"/look/preview", route.Owners, a.previewBranding),
+		route.Get(page.BrandingPath, route.Everyone, a.brandingCSS),
+		route.Get("/admin/logo/:hash", route.Everyone, a.logo),
 	}
 }
 

@@ -15,20 +15,21 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const couponsPath = "/admin/coupons"
 
-func (a *Admin) couponRoutes() []route {
-	return []route{
-		{method: get, path: couponsPath, least: core.Cashier, handle: a.listCoupons},
-		{method: get, path: couponsPath + "/new", least: core.Manager, handle: a.newCoupon},
-		{method: post, path: couponsPath + "/new", least: core.Manager, handle: a.addCoupon},
-		{method: get, path: couponsPath + "/:ulid", least: core.Cashier, handle: a.showCoupon},
-		{method: get, path: couponsPath + "/:ulid/edit", least: core.Manager, handle: a.changeCoupon},
-		{method: post, path: couponsPath + "/:ulid/edit", least: core.Manager, handle: a.editCoupon},
-		{method: get, path: couponsPath + "/:ulid/deactivate", least: core.Manager, handle: withEmptyForm(a.confirmDeactivateCoupon)},
-		{method: post, path: couponsPath + "/:ulid/active", least: core.Manager, handle: a.setCouponActive},
+func (a *Admin) couponRoutes() []route.Route {
+	return []route.Route{
+		route.Get(couponsPath, route.Cashiers, a.listCoupons),
+		route.Get(couponsPath+"/new", route.Managers, a.newCoupon),
+		route.Post(couponsPath+"/new", route.Managers, a.addCoupon),
+		route.Get(couponsPath+"/:ulid", route.Cashiers, a.showCoupon),
+		route.Get(couponsPath+"/:ulid/edit", route.Managers, a.changeCoupon),
+		route.Post(couponsPath+"/:ulid/edit", route.Managers, a.editCoupon),
+		route.Get(couponsPath+"/:ulid/deactivate", route.Managers, withEmptyForm(a.confirmDeactivateCoupon)),
+		route.Post(couponsPath+"/:ulid/active", route.Managers, a.setCouponActive),
 	}
 }
 

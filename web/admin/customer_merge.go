@@ -15,14 +15,15 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
-func (a *Admin) customerMergeRoutes() []route {
+func (a *Admin) customerMergeRoutes() []route.Route {
 	const one = customersPath + "/:ulid"
-	return []route{
-		{method: get, path: one + "/merge", least: core.Manager, handle: a.askMerge},
-		{method: post, path: one + "/merge", least: core.Manager, handle: a.mergeCustomer, slow: true},
-		{method: get, path: one + "/merged", least: core.Cashier, handle: a.showMerged},
+	return []route.Route{
+		route.Get(one+"/merge", route.Managers, a.askMerge),
+		route.Post(one+"/merge", route.Managers, a.mergeCustomer).AsFile(),
+		route.Get(one+"/merged", route.Cashiers, a.showMerged),
 	}
 }
 

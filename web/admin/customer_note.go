@@ -10,18 +10,19 @@ import (
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 // customerNoteRoutes edit what the staff write about a customer, and by what else they are found. Cashiers read it.
-func (a *Admin) customerNoteRoutes() []route {
+func (a *Admin) customerNoteRoutes() []route.Route {
 	const one = customersPath + "/:ulid"
-	return []route{
-		{method: get, path: one + "/note", least: core.Manager, handle: a.askNote},
-		{method: post, path: one + "/note", least: core.Manager, handle: a.editNote},
-		{method: get, path: one + "/tags", least: core.Manager, handle: a.askTags},
-		{method: post, path: one + "/tags", least: core.Manager, handle: a.changeTag(a.Customers.AddTag)},
-		{method: post, path: one + "/tags/remove", least: core.Manager, handle: a.changeTag(a.Customers.RemoveTag)},
-		{method: post, path: one + "/keys/remove", least: core.Manager, handle: a.removeKey},
+	return []route.Route{
+		route.Get(one+"/note", route.Managers, a.askNote),
+		route.Post(one+"/note", route.Managers, a.editNote),
+		route.Get(one+"/tags", route.Managers, a.askTags),
+		route.Post(one+"/tags", route.Managers, a.changeTag(a.Customers.AddTag)),
+		route.Post(one+"/tags/remove", route.Managers, a.changeTag(a.Customers.RemoveTag)),
+		route.Post(one+"/keys/remove", route.Managers, a.removeKey),
 	}
 }
 

@@ -14,34 +14,35 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const customersPath = "/admin/customers"
 
-func (a *Admin) customerRoutes() []route {
+func (a *Admin) customerRoutes() []route.Route {
 	const one = customersPath + "/:ulid"
-	return []route{
-		{method: get, path: customersPath, least: core.Cashier, handle: a.listCustomers},
-		{method: get, path: customersPath + "/new", least: core.Cashier, handle: a.newCustomer},
-		{method: post, path: customersPath + "/new", least: core.Cashier, handle: a.addCustomer},
-		{method: get, path: one, least: core.Cashier, handle: a.showCustomer},
-		{method: get, path: one + "/edit", least: core.Manager, handle: a.customerToEdit},
-		{method: post, path: one + "/edit", least: core.Manager, handle: a.editCustomer},
-		{method: get, path: one + "/deactivate", least: core.Manager, handle: a.askDeactivateCustomer},
-		{method: post, path: one + "/deactivate", least: core.Manager, handle: a.changeCustomer(a.deactivateCustomer, " was deactivated.", "/activate")},
-		{method: post, path: one + "/activate", least: core.Manager, handle: a.changeCustomer(a.activateCustomer, " is active again.", "/deactivate")},
-		{method: get, path: one + "/subscribe", least: core.Manager, handle: a.askSubscribeCustomer},
-		{method: post, path: one + "/subscribe", least: core.Manager, handle: a.changeCustomer(a.Customers.Subscribe, " gets coupon e-mails again.", "")},
-		{method: post, path: one + "/unsubscribe", least: core.Manager, handle: a.changeCustomer(a.Customers.Unsubscribe, " gets no more coupon e-mails. Their vouchers stay valid.", "")},
-		{method: get, path: one + "/card-link", least: core.Cashier, handle: a.askReplaceLink},
-		{method: post, path: one + "/card-link", least: core.Cashier, handle: a.replaceLink},
-		{method: post, path: one + "/card-link/mail", least: core.Cashier, handle: a.mailLink},
-		{method: get, path: one + "/adjust", least: core.Manager, handle: a.askAdjustment},
-		{method: post, path: one + "/adjust", least: core.Manager, handle: a.adjustBalance},
-		{method: get, path: one + "/adjust/after", least: core.Manager, handle: a.previewAdjustment},
-		{method: get, path: one + "/data", least: core.Manager, handle: a.downloadCustomerData, slow: true},
-		{method: get, path: one + "/erase", least: core.Manager, handle: a.askEraseCustomer},
-		{method: post, path: one + "/erase", least: core.Manager, handle: a.eraseCustomer},
+	return []route.Route{
+		route.Get(customersPath, route.Cashiers, a.listCustomers),
+		route.Get(customersPath+"/new", route.Cashiers, a.newCustomer),
+		route.Post(customersPath+"/new", route.Cashiers, a.addCustomer),
+		route.Get(one, route.Cashiers, a.showCustomer),
+		route.Get(one+"/edit", route.Managers, a.customerToEdit),
+		route.Post(one+"/edit", route.Managers, a.editCustomer),
+		route.Get(one+"/deactivate", route.Managers, a.askDeactivateCustomer),
+		route.Post(one+"/deactivate", route.Managers, a.changeCustomer(a.deactivateCustomer, " was deactivated.", "/activate")),
+		route.Post(one+"/activate", route.Managers, a.changeCustomer(a.activateCustomer, " is active again.", "/deactivate")),
+		route.Get(one+"/subscribe", route.Managers, a.askSubscribeCustomer),
+		route.Post(one+"/subscribe", route.Managers, a.changeCustomer(a.Customers.Subscribe, " gets coupon e-mails again.", "")),
+		route.Post(one+"/unsubscribe", route.Managers, a.changeCustomer(a.Customers.Unsubscribe, " gets no more coupon e-mails. Their vouchers stay valid.", "")),
+		route.Get(one+"/card-link", route.Cashiers, a.askReplaceLink),
+		route.Post(one+"/card-link", route.Cashiers, a.replaceLink),
+		route.Post(one+"/card-link/mail", route.Cashiers, a.mailLink),
+		route.Get(one+"/adjust", route.Managers, a.askAdjustment),
+		route.Post(one+"/adjust", route.Managers, a.adjustBalance),
+		route.Get(one+"/adjust/after", route.Managers, a.previewAdjustment),
+		route.Get(one+"/data", route.Managers, a.downloadCustomerData).AsFile(),
+		route.Get(one+"/erase", route.Managers, a.askEraseCustomer),
+		route.Post(one+"/erase", route.Managers, a.eraseCustomer),
 	}
 }
 

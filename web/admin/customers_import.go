@@ -16,24 +16,25 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const importsPath = customersPath + "/import"
 
-func (a *Admin) importRoutes() []route {
+func (a *Admin) importRoutes() []route.Route {
 	const one = importsPath + "/:ulid"
-	return []route{
-		{method: get, path: importsPath, least: core.Manager, handle: a.newImport},
-		{method: post, path: importsPath, least: core.Manager, handle: a.uploadImport, slow: true},
-		{method: get, path: importsPath + "/sample.csv", least: core.Manager, handle: a.sampleCSV},
-		{method: get, path: one, least: core.Manager, handle: a.showImport},
-		{method: post, path: one + "/check", least: core.Manager, handle: a.checkImport},
-		{method: get, path: one + "/run", least: core.Manager, handle: a.askRunImport},
-		{method: post, path: one + "/run", least: core.Manager, handle: a.runImport},
-		{method: post, path: one + "/continue", least: core.Manager, handle: a.continueImport},
-		{method: get, path: one + "/cancel", least: core.Manager, handle: a.askCancelImport},
-		{method: post, path: one + "/cancel", least: core.Manager, handle: a.cancelImport},
-		{method: get, path: one + "/problems.csv", least: core.Manager, handle: a.problemsCSV, slow: true},
+	return []route.Route{
+		route.Get(importsPath, route.Managers, a.newImport),
+		route.Post(importsPath, route.Managers, a.uploadImport).AsFile(),
+		route.Get(importsPath+"/sample.csv", route.Managers, a.sampleCSV),
+		route.Get(one, route.Managers, a.showImport),
+		route.Post(one+"/check", route.Managers, a.checkImport),
+		route.Get(one+"/run", route.Managers, a.askRunImport),
+		route.Post(one+"/run", route.Managers, a.runImport),
+		route.Post(one+"/continue", route.Managers, a.continueImport),
+		route.Get(one+"/cancel", route.Managers, a.askCancelImport),
+		route.Post(one+"/cancel", route.Managers, a.cancelImport),
+		route.Get(one+"/problems.csv", route.Managers, a.problemsCSV).AsFile(),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -26,10 +27,10 @@ const (
 	topCustomers = 6
 )
 
-func (a *Admin) dashboardRoutes() []route {
-	return []route{
-		{method: get, path: dashboardPath, least: core.Cashier, handle: a.dashboard},
-		{method: get, path: activityPath, least: core.Manager, handle: a.activity},
+func (a *Admin) dashboardRoutes() []route.Route {
+	return []route.Route{
+		route.Get(dashboardPath, route.Cashiers, a.dashboard),
+		route.Get(activityPath, route.Managers, a.activity),
 	}
 }
 

@@ -42,7 +42,7 @@ func TestEveryRouteAfterLosingTheRole(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range admin.Routes() {
-				if r.Least == "" || r.Path == "/admin/sign-out" {
+				if r.Who.Everyone || r.Path == "/admin/sign-out" {
 					continue
 				}
 				a := b.request(r)
@@ -51,7 +51,7 @@ func TestEveryRouteAfterLosingTheRole(t *testing.T) {
 					if !signIn(a) {
 						t.Errorf("%s %s = %d, want the sign-in", r.Method, r.Path, a.Code)
 					}
-				case (a.Code == http.StatusForbidden) == c.role.Includes(r.Least) || a.Code >= http.StatusInternalServerError || signIn(a):
+				case (a.Code == http.StatusForbidden) == c.role.Includes(r.Who.Role) || a.Code >= http.StatusInternalServerError || signIn(a):
 					t.Errorf("%s %s as %s = %d", r.Method, r.Path, c.role, a.Code)
 				}
 			}

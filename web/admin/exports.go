@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 // Paths of the exports, without their extensions.
@@ -24,17 +25,17 @@ const (
 	vouchersExport         = "/vouchers" // of a coupon
 )
 
-// exporting is the lowest role that may export.
-const exporting = core.Manager
+// exporters may export.
+var exporters = route.Managers
 
-func (a *Admin) exportRoutes() (routes []route) {
+func (a *Admin) exportRoutes() (routes []route.Route) {
 	for path, find := range map[string]func(c echo.Context) (exportFile, error){
 		customersExportPath: a.exportCustomers, transactionsExportPath: a.exportTransactions, redemptionsExportPath: a.exportRedemptions,
 		couponsPath + "/:ulid" + vouchersExport: a.exportVouchers,
 	} {
 		routes = append(routes,
-			route{method: get, path: path + ".csv", least: exporting, handle: a.answerExport(find, a.csvFile), slow: true},
-			route{method: get, path: path + ".xlsx", least: exporting, handle: a.answerExport(find, a.xlsxFile), slow: true})
+			route.Get(path+".csv", exporters, a.answerExport(find, a.csvFile)).AsFile(),
+			route.Get(path+".xlsx", exporters, a.answerExport(find, a.xlsxFile)).AsFile())
 	}
 	return routes
 }
@@ -77,7 +78,7 @@ func exportsOf(c echo.Context, path string) *views.Exports {
 
 // exportsAt is exportsOf with a query of its own; nil: the role may not export.
 func exportsAt(c echo.Context, path, query string) *views.Exports {
-	if !page.Actor(c).Role.Includes(exporting) {
+	if !page.Actor(c).Role.Includes(exporters.Role) {
 		return nil
 	}
 	file := func(extension string) string {

@@ -10,6 +10,7 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 var roleNames = map[core.Role]string{core.Owner: "Owner", core.Manager: "Manager", core.Cashier: "Cashier"}
@@ -43,9 +44,9 @@ var navigation = []struct {
 	}},
 }
 
-func (a *Admin) frameRoutes() []route {
-	return []route{
-		{method: post, path: "/admin/theme", handle: a.SwitchTheme(page.PanelPath)},
+func (a *Admin) frameRoutes() []route.Route {
+	return []route.Route{
+		route.Post("/admin/theme", route.Everyone, a.SwitchTheme(page.PanelPath)).Within(page.SwitchingThemes),
 	}
 }
 

@@ -13,17 +13,18 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const locationsPath = "/admin/locations"
 
-func (a *Admin) locationRoutes() []route {
-	return []route{
-		{method: get, path: locationsPath, least: core.Manager, handle: a.listLocations},
-		{method: post, path: locationsPath, least: core.Manager, handle: a.addLocation},
-		{method: get, path: locationsPath + "/:id", least: core.Manager, handle: a.askLocationName},
-		{method: post, path: locationsPath + "/:id", least: core.Manager, handle: a.renameLocation},
-		{method: post, path: locationsPath + "/:id/active", least: core.Manager, handle: a.setLocationActive},
+func (a *Admin) locationRoutes() []route.Route {
+	return []route.Route{
+		route.Get(locationsPath, route.Managers, a.listLocations),
+		route.Post(locationsPath, route.Managers, a.addLocation),
+		route.Get(locationsPath+"/:id", route.Managers, a.askLocationName),
+		route.Post(locationsPath+"/:id", route.Managers, a.renameLocation),
+		route.Post(locationsPath+"/:id/active", route.Managers, a.setLocationActive),
 	}
 }
 

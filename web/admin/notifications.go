@@ -13,17 +13,18 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const notificationsPath = "/admin/notifications"
 
-func (a *Admin) notificationRoutes() []route {
-	return []route{
-		{method: get, path: notificationsPath, least: core.Manager, handle: a.listNotifications},
-		{method: get, path: notificationsPath + "/:ulid", least: core.Manager, handle: a.showStaffDay},
-		{method: post, path: notificationsPath + "/:ulid/dismiss", least: core.Manager, handle: a.dismissNotification},
-		{method: get, path: notificationSettingsPath, least: core.Owner, handle: withEmptyForm(a.notificationSettings)},
-		{method: post, path: notificationSettingsPath, least: core.Owner, handle: a.editNotificationSettings},
+func (a *Admin) notificationRoutes() []route.Route {
+	return []route.Route{
+		route.Get(notificationsPath, route.Managers, a.listNotifications),
+		route.Get(notificationsPath+"/:ulid", route.Managers, a.showStaffDay),
+		route.Post(notificationsPath+"/:ulid/dismiss", route.Managers, a.dismissNotification),
+		route.Get(notificationSettingsPath, route.Owners, withEmptyForm(a.notificationSettings)),
+		route.Post(notificationSettingsPath, route.Owners, a.editNotificationSettings),
 	}
 }
 

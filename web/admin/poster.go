@@ -9,12 +9,13 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const posterPath = "/admin/poster"
 
-func (a *Admin) posterRoutes() []route {
-	return []route{{method: get, path: posterPath, least: core.Manager, handle: a.showPoster}}
+func (a *Admin) posterRoutes() []route.Route {
+	return []route.Route{route.Get(posterPath, route.Managers, a.showPoster)}
 }
 
 // showPoster shows the poster with which customers join, as it is printed.

@@ -17,20 +17,21 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const redemptionsPath = "/admin/redemptions"
 
-func (a *Admin) redemptionRoutes() []route {
-	return []route{
-		{method: get, path: redemptionsPath, least: core.Cashier, handle: a.listRedemptions},
-		{method: get, path: redemptionsPath + "/new", least: core.Cashier, handle: a.newRedemption},
-		{method: post, path: redemptionsPath + "/new", least: core.Cashier, handle: a.redeemReward},
-		{method: get, path: redemptionsPath + "/:ulid", least: core.Cashier, handle: a.showRedemption},
-		{method: get, path: redemptionsPath + "/:ulid/fulfil", least: core.Cashier, handle: withEmptyForm(a.confirmFulfilRedemption)},
-		{method: post, path: redemptionsPath + "/:ulid/fulfil", least: core.Cashier, handle: a.fulfilRedemption},
-		{method: get, path: redemptionsPath + "/:ulid/void", least: core.Manager, handle: withEmptyForm(a.confirmVoidRedemption)},
-		{method: post, path: redemptionsPath + "/:ulid/void", least: core.Manager, handle: a.voidRedemption},
+func (a *Admin) redemptionRoutes() []route.Route {
+	return []route.Route{
+		route.Get(redemptionsPath, route.Cashiers, a.listRedemptions),
+		route.Get(redemptionsPath+"/new", route.Cashiers, a.newRedemption),
+		route.Post(redemptionsPath+"/new", route.Cashiers, a.redeemReward),
+		route.Get(redemptionsPath+"/:ulid", route.Cashiers, a.showRedemption),
+		route.Get(redemptionsPath+"/:ulid/fulfil", route.Cashiers, withEmptyForm(a.confirmFulfilRedemption)),
+		route.Post(redemptionsPath+"/:ulid/fulfil", route.Cashiers, a.fulfilRedemption),
+		route.Get(redemptionsPath+"/:ulid/void", route.Managers, withEmptyForm(a.confirmVoidRedemption)),
+		route.Post(redemptionsPath+"/:ulid/void", route.Managers, a.voidRedemption),
 	}
 }
 

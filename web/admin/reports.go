@@ -18,6 +18,7 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -31,22 +32,22 @@ const (
 	couponReportPath   = reportsPath + "/coupons"
 )
 
-func (a *Admin) reportRoutes() []route {
-	return []route{
-		{method: get, path: reportsPath, least: core.Manager, handle: a.summaryReport},
-		{method: get, path: summaryCSVPath, least: core.Manager, handle: a.summaryCSV, slow: true},
-		{method: get, path: topReportPath, least: core.Manager, handle: a.topReport},
-		{method: get, path: topReportPath + ".csv", least: core.Manager, handle: a.topCSV, slow: true},
-		{method: get, path: locationReportPath, least: core.Manager, handle: a.locationReport},
-		{method: get, path: locationReportPath + ".csv", least: core.Manager, handle: a.locationCSV, slow: true},
-		{method: get, path: staffReportPath, least: core.Manager, handle: a.staffReport},
-		{method: get, path: staffReportPath + ".csv", least: core.Manager, handle: a.staffCSV, slow: true},
-		{method: get, path: hourReportPath, least: core.Manager, handle: a.hourReport},
-		{method: get, path: hourReportPath + ".csv", least: core.Manager, handle: a.hourCSV, slow: true},
-		{method: get, path: rewardReportPath, least: core.Manager, handle: a.rewardReport},
-		{method: get, path: rewardReportPath + ".csv", least: core.Manager, handle: a.rewardCSV, slow: true},
-		{method: get, path: couponReportPath, least: core.Manager, handle: a.couponReport},
-		{method: get, path: couponReportPath + ".csv", least: core.Manager, handle: a.couponCSV, slow: true},
+func (a *Admin) reportRoutes() []route.Route {
+	return []route.Route{
+		route.Get(reportsPath, route.Managers, a.summaryReport),
+		route.Get(summaryCSVPath, route.Managers, a.summaryCSV).AsFile(),
+		route.Get(topReportPath, route.Managers, a.topReport),
+		route.Get(topReportPath+".csv", route.Managers, a.topCSV).AsFile(),
+		route.Get(locationReportPath, route.Managers, a.locationReport),
+		route.Get(locationReportPath+".csv", route.Managers, a.locationCSV).AsFile(),
+		route.Get(staffReportPath, route.Managers, a.staffReport),
+		route.Get(staffReportPath+".csv", route.Managers, a.staffCSV).AsFile(),
+		route.Get(hourReportPath, route.Managers, a.hourReport),
+		route.Get(hourReportPath+".csv", route.Managers, a.hourCSV).AsFile(),
+		route.Get(rewardReportPath, route.Managers, a.rewardReport),
+		route.Get(rewardReportPath+".csv", route.Managers, a.rewardCSV).AsFile(),
+		route.Get(couponReportPath, route.Managers, a.couponReport),
+		route.Get(couponReportPath+".csv", route.Managers, a.couponCSV).AsFile(),
 	}
 }
 

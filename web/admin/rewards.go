@@ -12,22 +12,23 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const rewardsPath = "/admin/rewards"
 
-func (a *Admin) rewardRoutes() []route {
-	return []route{
-		{method: get, path: rewardsPath, least: core.Cashier, handle: a.listRewards},
-		{method: get, path: rewardsPath + "/new", least: core.Manager, handle: a.newReward},
-		{method: post, path: rewardsPath + "/new", least: core.Manager, handle: a.addReward},
-		{method: get, path: rewardsPath + "/:ulid", least: core.Cashier, handle: a.showReward},
-		{method: get, path: rewardsPath + "/:ulid/edit", least: core.Manager, handle: a.changeReward},
-		{method: post, path: rewardsPath + "/:ulid/edit", least: core.Manager, handle: a.editReward},
-		{method: get, path: rewardsPath + "/:ulid/stock", least: core.Manager, handle: a.showReward},
-		{method: post, path: rewardsPath + "/:ulid/stock", least: core.Manager, handle: a.correctStock},
-		{method: post, path: rewardsPath + "/:ulid/active", least: core.Manager, handle: a.setRewardActive},
-		{method: get, path: rewardsPath + "/:ulid/picture/:hash", least: core.Cashier, handle: a.showRewardPicture},
+func (a *Admin) rewardRoutes() []route.Route {
+	return []route.Route{
+		route.Get(rewardsPath, route.Cashiers, a.listRewards),
+		route.Get(rewardsPath+"/new", route.Managers, a.newReward),
+		route.Post(rewardsPath+"/new", route.Managers, a.addReward),
+		route.Get(rewardsPath+"/:ulid", route.Cashiers, a.showReward),
+		route.Get(rewardsPath+"/:ulid/edit", route.Managers, a.changeReward),
+		route.Post(rewardsPath+"/:ulid/edit", route.Managers, a.editReward),
+		route.Get(rewardsPath+"/:ulid/stock", route.Managers, a.showReward),
+		route.Post(rewardsPath+"/:ulid/stock", route.Managers, a.correctStock),
+		route.Post(rewardsPath+"/:ulid/active", route.Managers, a.setRewardActive),
+		route.Get(rewardsPath+"/:ulid/picture/:hash", route.Cashiers, a.showRewardPicture),
 	}
 }
 

@@ -1,20 +1,16 @@
 package admin
 
 import (
-	"net/http"
 	"slices"
-)
 
-const (
-	get  = http.MethodGet
-	post = http.MethodPost
+	"example.com/loyalty/web/route"
 )
 
 // routes lists the panel's routes. Each noun's file declares its own.
-func (a *Admin) routes() []route {
+func (a *Admin) routes() []route.Route {
 	return slices.Concat(
 		a.frameRoutes(),
-		a.signInRoutes(),
+		a.signInPages().Routes(),
 		a.customerRoutes(),
 		a.importRoutes(),
 		a.exportRoutes(), a.customerNoteRoutes(), a.customerMergeRoutes(),
@@ -41,29 +37,5 @@ func (a *Admin) routes() []route {
 	)
 }
 
-// Page is a GET route: a page, a fragment of one, or a file.
-type Page struct {
-	Path   string // with :name in place of a record's id
-	Public bool   // needs no sign-in
-	Slow   bool   // has no timeout
-}
-
-// Pages lists the panel's GET routes, for tools that visit them all.
-func Pages() (list []Page) {
-	for _, r := range (&Admin{}).routes() {
-		if r.method == get {
-			list = append(list, Page{Path: r.path, Public: r.least == "", Slow: r.slow})
-		}
-	}
-	return list
-}
-
-// OpenPosts lists the paths that take a POST without a sign-in.
-func OpenPosts() (paths []string) {
-	for _, r := range (&Admin{}).routes() {
-		if r.method == post && r.least == "" {
-			paths = append(paths, r.path)
-		}
-	}
-	return paths
-}
+// Routes lists the panel's routes, for tools that visit them all.
+func Routes() []route.Route { return new(Admin).routes() }

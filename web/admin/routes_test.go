@@ -16,13 +16,14 @@ import (
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 	"example.com/loyalty/web/webtest"
 )
 
 var parameter = regexp.MustCompile(`:[a-z]+`)
 
 // unknownRecord is the route's path, with ids that don't exist.
-func unknownRecord(r admin.Route) string {
+func unknownRecord(r route.Route) string {
 	return parameter.ReplaceAllStringFunc(r.Path, func(name string) string {
 		if name == ":id" || name == ":token" {
 			return "999999999"
@@ -32,7 +33,7 @@ func unknownRecord(r admin.Route) string {
 }
 
 // request sends a request to a route, for a record that doesn't exist.
-func (b *browser) request(r admin.Route, header ...string) webtest.Page {
+func (b *browser) request(r route.Route, header ...string) webtest.Page {
 	b.T.Helper()
 	if r.Method == http.MethodPost {
 		return b.Post(unknownRecord(r), nil, header...)
@@ -54,7 +55,7 @@ func TestEveryRouteRequiresItsRole(t *testing.T) {
 	foreign.Cookies[auth.SessionCookie] = other.signedIn(core.Owner).Cookies[auth.SessionCookie]
 
 	for _, r := range admin.Routes() {
-		if r.Least == "" {
+		if r.Who.Everyone {
 			continue
 		}
 		for who, b := range map[string]*browser{"a stranger": s.stranger(), "another business's owner": foreign} {
@@ -68,7 +69,7 @@ func TestEveryRouteRequiresItsRole(t *testing.T) {
 				continue
 			}
 			a := b.request(r)
-			allowed := role.Includes(r.Least)
+			allowed := role.Includes(r.Who.Role)
 			if (a.Code == http.StatusForbidden) == allowed || a.Code >= http.StatusInternalServerError ||
 				strings.HasPrefix(a.Header().Get("Location"), "/admin/sign-in") {
 				t.Errorf("%s %s as %s = %d, allowed: %t", r.Method, r.Path, role, a.Code, allowed)
@@ -148,7 +149,7 @@ func TestRecordsOfOtherBusinessesAreNotFound(t *testing.T) {
 	)
 	for _, r := range admin.Routes() {
 		noun, rest, names := strings.Cut(r.Path, ":")
-		if !names || r.Least == "" {
+		if !names || r.Who.Everyone {
 			continue
 		}
 		record, known := records[noun]

@@ -12,12 +12,13 @@ import (
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const searchPath = "/admin/search"
 
-func (a *Admin) searchRoutes() []route {
-	return []route{{method: get, path: searchPath, least: core.Cashier, handle: a.search}}
+func (a *Admin) searchRoutes() []route.Route {
+	return []route.Route{route.Get(searchPath, route.Cashiers, a.search)}
 }
 
 // searchSize is the number of customers in the results, and of those suggested before a search.

@@ -14,25 +14,26 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
-func (a *Admin) sendRoutes() []route {
+func (a *Admin) sendRoutes() []route.Route {
 	const form, one = couponsPath + "/:ulid/send", couponsPath + "/:ulid/sends/:send"
-	return []route{
-		{method: get, path: form, least: core.Manager, handle: a.newSend},
-		{method: post, path: form, least: core.Manager, handle: a.confirmSend},
-		{method: post, path: form + "/preview", least: core.Manager, handle: a.previewSend},
-		{method: post, path: form + "/customers", least: core.Manager, handle: a.chooseCustomers},
-		{method: post, path: form + "/test", least: core.Manager, handle: a.testSend},
-		{method: get, path: form + "/audiences", least: core.Manager, handle: a.countAudiences},
-		{method: get, path: form + "/mail", least: core.Manager, handle: a.previewMail},
-		{method: get, path: one, least: core.Cashier, handle: a.showSend},
-		{method: get, path: one + "/cancel", least: core.Manager, handle: withEmptyForm(a.confirmCancelSend)},
-		{method: post, path: one + "/cancel", least: core.Manager, handle: a.cancelSend},
-		{method: post, path: one + "/stop", least: core.Manager, handle: a.stopMails},
-		{method: post, path: one + "/resume", least: core.Manager, handle: a.resumeMails},
-		{method: post, path: one + "/continue", least: core.Manager, handle: a.continueSend},
-		{method: post, path: one + "/retry", least: core.Manager, handle: a.retryMails},
+	return []route.Route{
+		route.Get(form, route.Managers, a.newSend),
+		route.Post(form, route.Managers, a.confirmSend),
+		route.Post(form+"/preview", route.Managers, a.previewSend),
+		route.Post(form+"/customers", route.Managers, a.chooseCustomers),
+		route.Post(form+"/test", route.Managers, a.testSend),
+		route.Get(form+"/audiences", route.Managers, a.countAudiences),
+		route.Get(form+"/mail", route.Managers, a.previewMail),
+		route.Get(one, route.Cashiers, a.showSend),
+		route.Get(one+"/cancel", route.Managers, withEmptyForm(a.confirmCancelSend)),
+		route.Post(one+"/cancel", route.Managers, a.cancelSend),
+		route.Post(one+"/stop", route.Managers, a.stopMails),
+		route.Post(one+"/resume", route.Managers, a.resumeMails),
+		route.Post(one+"/continue", route.Managers, a.continueSend),
+		route.Post(one+"/retry", route.Managers, a.retryMails),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/auth"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const settingsPath = "/admin/settings"
@@ -21,8 +22,8 @@ var settingsSections = []section{
 	{auth.AccountTitle, accountPath, "shield-lock", core.Cashier},
 }
 
-func (a *Admin) settingsRoutes() []route {
-	return []route{{method: get, path: settingsPath, least: core.Cashier, handle: a.showSettings}}
+func (a *Admin) settingsRoutes() []route.Route {
+	return []route.Route{route.Get(settingsPath, route.Cashiers, a.showSettings)}
 }
 
 // showSettings redirects to the first section that the person may see.

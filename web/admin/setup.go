@@ -14,6 +14,7 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -33,27 +34,27 @@ var setupWords = map[tenant.Step]struct{ icon, label, about, intro string }{
 	tenant.SaleStep:     {"cash-register", "First sale", "See the points arrive", "This is a real sale. You can void it afterwards."},
 }
 
-func (a *Admin) setupRoutes() []route {
-	return []route{
-		{method: get, path: setupPath, least: core.Owner, handle: a.continueSetup},
-		{method: get, path: setupDonePath, least: core.Owner, handle: a.setupDone},
-		{method: post, path: setupPath + "/skip", least: core.Owner, handle: a.skipSetupStep},
-		{method: post, path: setupPath + "/dismiss", least: core.Owner, handle: a.dismissSetup},
-		{method: get, path: stepPath(tenant.BusinessStep), least: core.Owner, handle: a.showSetupBusiness},
+func (a *Admin) setupRoutes() []route.Route {
+	return []route.Route{
+		route.Get(setupPath, route.Owners, a.continueSetup),
+		route.Get(setupDonePath, route.Owners, a.setupDone),
+		route.Post(setupPath+"/skip", route.Owners, a.skipSetupStep),
+		route.Post(setupPath+"/dismiss", route.Owners, a.dismissSetup),
+		route.Get(stepPath(tenant.BusinessStep), route.Owners, a.showSetupBusiness),
 		// A new country normalises the phone numbers of all customers again.
-		{method: post, path: stepPath(tenant.BusinessStep), least: core.Owner, handle: a.saveSetupBusiness, slow: true},
-		{method: post, path: stepPath(tenant.BusinessStep) + "/preview", least: core.Owner, handle: a.previewSetupBusiness},
-		{method: get, path: stepPath(tenant.RuleStep), least: core.Owner, handle: a.showSetupRule},
-		{method: post, path: stepPath(tenant.RuleStep), least: core.Owner, handle: a.saveSetupRule},
-		{method: post, path: stepPath(tenant.RuleStep) + "/preview", least: core.Owner, handle: a.previewSetupRule},
-		{method: get, path: stepPath(tenant.RewardStep), least: core.Owner, handle: a.showSetupReward},
-		{method: post, path: stepPath(tenant.RewardStep), least: core.Owner, handle: a.saveSetupReward},
-		{method: post, path: stepPath(tenant.RewardStep) + "/preview", least: core.Owner, handle: a.previewSetupReward},
-		{method: get, path: stepPath(tenant.CustomerStep), least: core.Owner, handle: a.showSetupCustomer},
-		{method: post, path: stepPath(tenant.CustomerStep), least: core.Owner, handle: a.saveSetupCustomer},
-		{method: get, path: stepPath(tenant.SaleStep), least: core.Owner, handle: a.showSetupSale},
-		{method: post, path: stepPath(tenant.SaleStep), least: core.Owner, handle: a.saveSetupSale},
-		{method: post, path: stepPath(tenant.SaleStep) + "/preview", least: core.Owner, handle: a.previewSetupSale},
+		route.Post(stepPath(tenant.BusinessStep), route.Owners, a.saveSetupBusiness).AsFile(),
+		route.Post(stepPath(tenant.BusinessStep)+"/preview", route.Owners, a.previewSetupBusiness),
+		route.Get(stepPath(tenant.RuleStep), route.Owners, a.showSetupRule),
+		route.Post(stepPath(tenant.RuleStep), route.Owners, a.saveSetupRule),
+		route.Post(stepPath(tenant.RuleStep)+"/preview", route.Owners, a.previewSetupRule),
+		route.Get(stepPath(tenant.RewardStep), route.Owners, a.showSetupReward),
+		route.Post(stepPath(tenant.RewardStep), route.Owners, a.saveSetupReward),
+		route.Post(stepPath(tenant.RewardStep)+"/preview", route.Owners, a.previewSetupReward),
+		route.Get(stepPath(tenant.CustomerStep), route.Owners, a.showSetupCustomer),
+		route.Post(stepPath(tenant.CustomerStep), route.Owners, a.saveSetupCustomer),
+		route.Get(stepPath(tenant.SaleStep), route.Owners, a.showSetupSale),
+		route.Post(stepPath(tenant.SaleStep), route.Owners, a.saveSetupSale),
+		route.Post(stepPath(tenant.SaleStep)+"/preview", route.Owners, a.previewSetupSale),
 	}
 }
 

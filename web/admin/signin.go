@@ -22,17 +22,6 @@ func (a *Admin) signInPages() *auth.Pages {
 	return &auth.Pages{Kit: a.Kit, Area: area, Auth: a.Auth, Staff: a.Staff}
 }
 
-func (a *Admin) signInRoutes() (list []route) {
-	for _, r := range a.signInPages().Routes() {
-		own := route{method: r.Method, path: r.Path, handle: r.Handle}
-		if !r.Public {
-			own.least = core.Cashier
-		}
-		list = append(list, own)
-	}
-	return list
-}
-
 // accountFrame puts a page of a person's account into the settings.
 func (a *Admin) accountFrame(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component {
 	settings := a.settings(c, title, accountPath, crumbs...)

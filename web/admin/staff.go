@@ -17,6 +17,7 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -24,23 +25,23 @@ const (
 	allTokens = "tokens/revoke" // path below a person's page
 )
 
-func (a *Admin) staffRoutes() []route {
-	routes := []route{
-		{method: get, path: staffPath, least: core.Owner, handle: a.listStaff},
-		{method: get, path: staffPath + "/new", least: core.Owner, handle: a.newInvitation},
-		{method: post, path: staffPath + "/new", least: core.Owner, handle: a.invite},
-		{method: get, path: staffPath + "/:id", least: core.Owner, handle: a.showStaff},
-		{method: post, path: staffPath + "/:id", least: core.Owner, handle: a.setRole},
+func (a *Admin) staffRoutes() []route.Route {
+	routes := []route.Route{
+		route.Get(staffPath, route.Owners, a.listStaff),
+		route.Get(staffPath+"/new", route.Owners, a.newInvitation),
+		route.Post(staffPath+"/new", route.Owners, a.invite),
+		route.Get(staffPath+"/:id", route.Owners, a.showStaff),
+		route.Post(staffPath+"/:id", route.Owners, a.setRole),
 	}
 	for _, x := range a.personActions() {
 		routes = append(routes,
-			route{method: get, path: staffPath + "/:id/" + x.path, least: core.Owner, handle: a.askPersonAction(x)},
-			route{method: post, path: staffPath + "/:id/" + x.path, least: core.Owner, handle: a.runPersonAction(x)},
+			route.Get(staffPath+"/:id/"+x.path, route.Owners, a.askPersonAction(x)),
+			route.Post(staffPath+"/:id/"+x.path, route.Owners, a.runPersonAction(x)),
 		)
 	}
 	return append(routes,
-		route{method: get, path: staffPath + "/:id/tokens/:token/revoke", least: core.Owner, handle: a.askRevokeOf},
-		route{method: post, path: staffPath + "/:id/tokens/:token/revoke", least: core.Owner, handle: a.revokeTokenOf},
+		route.Get(staffPath+"/:id/tokens/:token/revoke", route.Owners, a.askRevokeOf),
+		route.Post(staffPath+"/:id/tokens/:token/revoke", route.Owners, a.revokeTokenOf),
 	)
 }
 

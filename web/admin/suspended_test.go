@@ -44,7 +44,7 @@ func TestSuspendedBusiness(t *testing.T) {
 	notice("signing in", stranger.Post("/admin/sign-in", webtest.Form("email", "maja@example.com", "password", "whatever it is")))
 	before := s.everything()
 	for _, r := range admin.Routes() {
-		if r.Least == "" {
+		if r.Who.Everyone {
 			continue
 		}
 		if a := owner.request(r); a.Code != http.StatusForbidden {

@@ -15,6 +15,7 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const tokensPath = settingsPath + "/tokens"
@@ -27,13 +28,13 @@ type API struct {
 	RecordScope token.Ability // required to record a sale
 }
 
-func (a *Admin) tokenRoutes() []route {
-	return []route{
-		{method: get, path: tokensPath, least: core.Owner, handle: a.listTokens},
-		{method: get, path: tokensPath + "/new", least: core.Owner, handle: a.newToken},
-		{method: post, path: tokensPath + "/new", least: core.Owner, handle: a.createToken},
-		{method: get, path: tokensPath + "/:id/revoke", least: core.Owner, handle: a.askRevoke},
-		{method: post, path: tokensPath + "/:id/revoke", least: core.Owner, handle: a.revokeToken},
+func (a *Admin) tokenRoutes() []route.Route {
+	return []route.Route{
+		route.Get(tokensPath, route.Owners, a.listTokens),
+		route.Get(tokensPath+"/new", route.Owners, a.newToken),
+		route.Post(tokensPath+"/new", route.Owners, a.createToken),
+		route.Get(tokensPath+"/:id/revoke", route.Owners, a.askRevoke),
+		route.Post(tokensPath+"/:id/revoke", route.Owners, a.revokeToken),
 	}
 }
 

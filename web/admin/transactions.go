@@ -17,19 +17,20 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const transactionsPath = "/admin/transactions"
 
-func (a *Admin) transactionRoutes() []route {
-	return []route{
-		{method: get, path: transactionsPath, least: core.Cashier, handle: a.listTransactions},
-		{method: get, path: transactionsPath + "/new", least: core.Cashier, handle: a.newTransaction},
-		{method: post, path: transactionsPath + "/new", least: core.Cashier, handle: a.recordTransaction},
-		{method: get, path: transactionsPath + "/earns", least: core.Cashier, handle: a.previewTransaction},
-		{method: get, path: transactionsPath + "/:ulid", least: core.Cashier, handle: a.showTransaction},
-		{method: get, path: transactionsPath + "/:ulid/void", least: core.Cashier, handle: withEmptyForm(a.confirmVoidTransaction)},
-		{method: post, path: transactionsPath + "/:ulid/void", least: core.Cashier, handle: a.voidTransaction},
+func (a *Admin) transactionRoutes() []route.Route {
+	return []route.Route{
+		route.Get(transactionsPath, route.Cashiers, a.listTransactions),
+		route.Get(transactionsPath+"/new", route.Cashiers, a.newTransaction),
+		route.Post(transactionsPath+"/new", route.Cashiers, a.recordTransaction),
+		route.Get(transactionsPath+"/earns", route.Cashiers, a.previewTransaction),
+		route.Get(transactionsPath+"/:ulid", route.Cashiers, a.showTransaction),
+		route.Get(transactionsPath+"/:ulid/void", route.Cashiers, withEmptyForm(a.confirmVoidTransaction)),
+		route.Post(transactionsPath+"/:ulid/void", route.Cashiers, a.voidTransaction),
 	}
 }
 

@@ -14,20 +14,21 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const typesPath = "/admin/types"
 
-func (a *Admin) typeRoutes() []route {
-	return []route{
-		{method: get, path: typesPath, least: core.Manager, handle: a.listTypes},
-		{method: get, path: typesPath + "/new", least: core.Manager, handle: a.newType},
-		{method: post, path: typesPath + "/new", least: core.Manager, handle: a.addType},
-		{method: post, path: typesPath + "/earns", least: core.Manager, handle: a.previewType},
-		{method: post, path: typesPath + "/try", least: core.Manager, handle: a.tryType},
-		{method: get, path: typesPath + "/:id", least: core.Manager, handle: a.showType},
-		{method: post, path: typesPath + "/:id", least: core.Manager, handle: a.editType},
-		{method: post, path: typesPath + "/:id/active", least: core.Manager, handle: a.setTypeActive},
+func (a *Admin) typeRoutes() []route.Route {
+	return []route.Route{
+		route.Get(typesPath, route.Managers, a.listTypes),
+		route.Get(typesPath+"/new", route.Managers, a.newType),
+		route.Post(typesPath+"/new", route.Managers, a.addType),
+		route.Post(typesPath+"/earns", route.Managers, a.previewType),
+		route.Post(typesPath+"/try", route.Managers, a.tryType),
+		route.Get(typesPath+"/:id", route.Managers, a.showType),
+		route.Post(typesPath+"/:id", route.Managers, a.editType),
+		route.Post(typesPath+"/:id/active", route.Managers, a.setTypeActive),
 	}
 }
 

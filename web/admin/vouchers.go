@@ -14,17 +14,18 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const vouchersPath = "/admin/vouchers"
 
-func (a *Admin) voucherRoutes() []route {
-	return []route{
-		{method: get, path: vouchersPath, least: core.Cashier, handle: withEmptyForm(a.voucherSearch)},
-		{method: post, path: vouchersPath, least: core.Cashier, handle: a.findVoucher},
-		{method: get, path: vouchersPath + "/:ulid", least: core.Cashier, handle: a.showVoucher},
-		{method: get, path: vouchersPath + "/:ulid/redeem", least: core.Cashier, handle: a.askRedeemVoucher},
-		{method: post, path: vouchersPath + "/:ulid/redeem", least: core.Cashier, handle: a.redeemVoucher},
+func (a *Admin) voucherRoutes() []route.Route {
+	return []route.Route{
+		route.Get(vouchersPath, route.Cashiers, withEmptyForm(a.voucherSearch)),
+		route.Post(vouchersPath, route.Cashiers, a.findVoucher),
+		route.Get(vouchersPath+"/:ulid", route.Cashiers, a.showVoucher),
+		route.Get(vouchersPath+"/:ulid/redeem", route.Cashiers, a.askRedeemVoucher),
+		route.Post(vouchersPath+"/:ulid/redeem", route.Cashiers, a.redeemVoucher),
 	}
 }
 

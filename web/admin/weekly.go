@@ -8,12 +8,13 @@ import (
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const weeklyPath = accountPath + "/weekly"
 
-func (a *Admin) weeklyRoutes() []route {
-	return []route{{method: post, path: weeklyPath, least: core.Manager, handle: a.setWeekly}}
+func (a *Admin) weeklyRoutes() []route.Route {
+	return []route.Route{route.Post(weeklyPath, route.Managers, a.setWeekly)}
 }
 
 // weeklyCard is the part of the account page about the weekly e-mail, or nil for cashiers, who get none.

@@ -7,7 +7,6 @@
 package auth
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/a-h/templ"
@@ -19,6 +18,7 @@ import (
 	views "example.com/loyalty/views/auth"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 // Area is a panel that people sign in to.
@@ -50,52 +50,53 @@ type Pages struct {
 	Staff *staff.Service
 }
 
-// Route is a page or an action.
-type Route struct {
-	Method string
-	Path   string
-	Public bool // needs no sign-in
-	Setup  bool // part of setting up two-step verification
-	Handle echo.HandlerFunc
-}
-
 // Routes are the routes for the panel to mount.
-func (p *Pages) Routes() []Route {
-	const get, post = http.MethodGet, http.MethodPost
-	routes := []Route{
-		{Method: get, Path: p.signInPath(), Public: true, Handle: p.showSignIn},
-		{Method: post, Path: p.signInPath(), Public: true, Handle: p.signIn},
-		{Method: get, Path: p.codePath(), Public: true, Handle: p.showCode},
-		{Method: post, Path: p.codePath(), Public: true, Handle: p.giveCode},
-		{Method: post, Path: p.signOutPath(), Public: true, Handle: p.signOut},
-		{Method: get, Path: p.Account, Handle: p.showAccount},
-		{Method: post, Path: p.Account + "/name", Handle: p.rename},
-		{Method: post, Path: p.Account + "/password", Handle: p.changePassword},
-		{Method: get, Path: p.twoFactorPath() + "/begin", Handle: p.askTwoFactor},
-		{Method: post, Path: p.twoFactorPath() + "/begin", Handle: p.beginTwoFactor},
-		{Method: get, Path: p.twoFactorPath(), Setup: true, Handle: p.showSetup},
-		{Method: post, Path: p.twoFactorPath(), Setup: true, Handle: p.confirmTwoFactor},
-		{Method: get, Path: p.twoFactorPath() + "/renew", Handle: p.askRenewal},
-		{Method: post, Path: p.twoFactorPath() + "/renew", Handle: p.renewTwoFactor},
-		{Method: get, Path: p.codesPath(), Handle: p.askCodes},
-		{Method: post, Path: p.codesPath(), Handle: p.renewCodes},
-		{Method: post, Path: p.sessionsPath() + "/others", Handle: p.endOthers},
-		{Method: post, Path: p.sessionsPath() + "/:id/end", Handle: p.endSession},
+func (p *Pages) Routes() []route.Route {
+	people := p.people()
+	setup := people
+	setup.BeforeTwoStep = true
+	routes := []route.Route{
+		route.Get(p.signInPath(), route.Everyone, p.showSignIn),
+		route.Post(p.signInPath(), route.Everyone, p.signIn).Within(signingIn),
+		route.Get(p.codePath(), route.Everyone, p.showCode),
+		route.Post(p.codePath(), route.Everyone, p.giveCode).Within(givingCodes),
+		route.Post(p.signOutPath(), route.Everyone, p.signOut).Within(signingOut),
+		route.Get(p.Account, people, p.showAccount),
+		route.Post(p.Account+"/name", people, p.rename),
+		route.Post(p.Account+"/password", people, p.changePassword),
+		route.Get(p.twoFactorPath()+"/begin", people, p.askTwoFactor),
+		route.Post(p.twoFactorPath()+"/begin", people, p.beginTwoFactor),
+		route.Get(p.twoFactorPath(), setup, p.showSetup),
+		route.Post(p.twoFactorPath(), setup, p.confirmTwoFactor),
+		route.Get(p.twoFactorPath()+"/renew", people, p.askRenewal),
+		route.Post(p.twoFactorPath()+"/renew", people, p.renewTwoFactor),
+		route.Get(p.codesPath(), people, p.askCodes),
+		route.Post(p.codesPath(), people, p.renewCodes),
+		route.Post(p.sessionsPath()+"/others", people, p.endOthers),
+		route.Post(p.sessionsPath()+"/:id/end", people, p.endSession),
 	}
 	if p.platform() {
 		return routes
 	}
 	return append(
 		routes,
-		Route{Method: get, Path: p.forgotPath(), Public: true, Handle: p.showForgot},
-		Route{Method: post, Path: p.forgotPath(), Public: true, Handle: p.forgot},
-		Route{Method: get, Path: p.Path + "/reset/:secret", Public: true, Handle: p.showReset},
-		Route{Method: post, Path: p.Path + "/reset/:secret", Public: true, Handle: p.reset},
-		Route{Method: get, Path: p.Path + "/invitation/:secret", Public: true, Handle: p.showInvitation},
-		Route{Method: post, Path: p.Path + "/invitation/:secret", Public: true, Handle: p.acceptInvitation},
-		Route{Method: get, Path: p.twoFactorPath() + "/off", Handle: p.askTwoFactorOff},
-		Route{Method: post, Path: p.twoFactorPath() + "/off", Handle: p.turnTwoFactorOff},
+		route.Get(p.forgotPath(), route.Everyone, p.showForgot),
+		route.Post(p.forgotPath(), route.Everyone, p.forgot).Within(requestingResets),
+		route.Get(p.Path+"/reset/:secret", route.Everyone, p.showReset),
+		route.Post(p.Path+"/reset/:secret", route.Everyone, p.reset).Within(choosingPasswords),
+		route.Get(p.Path+"/invitation/:secret", route.Everyone, p.showInvitation),
+		route.Post(p.Path+"/invitation/:secret", route.Everyone, p.acceptInvitation).Within(choosingPasswords),
+		route.Get(p.twoFactorPath()+"/off", people, p.askTwoFactorOff),
+		route.Post(p.twoFactorPath()+"/off", people, p.turnTwoFactorOff),
 	)
+}
+
+// people are those who have an account here.
+func (a Area) people() route.Who {
+	if a.platform() {
+		return route.SuperAdmins
+	}
+	return route.Cashiers
 }
 
 func (a Area) signInPath() string    { return a.Path + "/sign-in" }

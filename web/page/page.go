@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/a-h/templ"
@@ -25,6 +26,7 @@ import (
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/route"
 )
 
 // Config configures a Kit.
@@ -283,20 +285,26 @@ const minCompressed = 1024
 
 // Compressed compresses pages. It answers errors itself, since Echo's error handler would run after
 // the compressor was closed. The library allocates its compressor, almost a megabyte, at the first
-// byte, so requests that wait for the database hold none.
-func Compressed() echo.MiddlewareFunc {
+// byte, so requests that wait for the database hold none. Streams among the routes aren't compressed.
+func Compressed(routes ...route.Route) echo.MiddlewareFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
 	if err != nil {
 		panic(err) // the options are constants
 	}
 	compressed := echo.WrapMiddleware(func(h http.Handler) http.Handler { return wrap(h) })
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return compressed(func(c echo.Context) error {
+		answer := compressed(func(c echo.Context) error {
 			if err := next(c); err != nil {
 				c.Error(err)
 			}
 			return nil
 		})
+		return func(c echo.Context) error {
+			if slices.ContainsFunc(routes, func(r route.Route) bool { return r.Kind == route.Stream && r.Path == c.Path() }) {
+				return next(c)
+			}
+			return answer(c)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/web/route"
 )
 
 // Paths that other areas link to.
@@ -89,6 +90,12 @@ func Theme(c echo.Context) string {
 		return cookie.Value
 	}
 	return ""
+}
+
+// SwitchingThemes costs the server nothing.
+var SwitchingThemes = route.Budget{
+	What: "light or dark", Counted: "the browser: it is a cookie", Allowed: "nothing is read or written",
+	Beyond: "–", Test: "`TestEveryOpenPostHasABudget`",
 }
 
 // SwitchTheme returns a handler that toggles light and dark in browsers without scripts, and goes back, or to home.

@@ -13,6 +13,7 @@ import (
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -20,8 +21,8 @@ const (
 	offeredBusinesses = 50
 )
 
-func (p *Platform) auditRoutes() []route {
-	return []route{{method: get, path: auditPath, handle: p.auditLog}}
+func (p *Platform) auditRoutes() []route.Route {
+	return []route.Route{route.Get(auditPath, route.SuperAdmins, p.auditLog)}
 }
 
 func (p *Platform) auditLog(c echo.Context) error {

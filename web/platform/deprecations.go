@@ -12,15 +12,16 @@ import (
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const deprecationsPath = home + "/deprecations"
 
-func (p *Platform) deprecationRoutes() []route {
-	return []route{
-		{method: get, path: deprecationsPath, handle: p.deprecations},
-		{method: get, path: deprecationsPath + "/new", handle: p.newDeprecation},
-		{method: post, path: deprecationsPath, handle: p.announce},
+func (p *Platform) deprecationRoutes() []route.Route {
+	return []route.Route{
+		route.Get(deprecationsPath, route.SuperAdmins, p.deprecations),
+		route.Get(deprecationsPath+"/new", route.SuperAdmins, p.newDeprecation),
+		route.Post(deprecationsPath, route.SuperAdmins, p.announce),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/auth"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -41,10 +42,10 @@ var (
 	}
 )
 
-func (p *Platform) frameRoutes() []route {
-	return []route{
-		{method: get, path: home, handle: func(c echo.Context) error { return p.Redirect(c, firstPage) }},
-		{method: post, path: themePath, public: true, handle: p.SwitchTheme(home)},
+func (p *Platform) frameRoutes() []route.Route {
+	return []route.Route{
+		route.Get(home, route.SuperAdmins, func(c echo.Context) error { return p.Redirect(c, firstPage) }),
+		route.Post(themePath, route.Everyone, p.SwitchTheme(home)).Within(page.SwitchingThemes),
 	}
 }
 

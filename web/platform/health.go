@@ -17,6 +17,7 @@ import (
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -28,10 +29,10 @@ const (
 	backupOverdue = 36 * time.Hour
 )
 
-func (p *Platform) healthRoutes() []route {
-	return []route{
-		{method: get, path: healthPath, handle: p.health},
-		{method: post, path: verifyPath, handle: p.runVerify},
+func (p *Platform) healthRoutes() []route.Route {
+	return []route.Route{
+		route.Get(healthPath, route.SuperAdmins, p.health),
+		route.Post(verifyPath, route.SuperAdmins, p.runVerify),
 	}
 }
 

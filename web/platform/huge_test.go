@@ -62,7 +62,7 @@ func (k desk) paths(records map[string]string) (paths []string) {
 	paths = append(paths, "/platform/invoices?tenant_id="+records["/platform/tenants/"], "/platform/tenants?plan_id="+records["/platform/plans/"])
 	for _, r := range platform.Routes() {
 		noun, rest, names := strings.Cut(r.Path, ":")
-		if r.Method != http.MethodGet || r.Public || names && records[noun] == "" {
+		if r.Method != http.MethodGet || r.Who.Everyone || names && records[noun] == "" {
 			continue
 		}
 		path := r.Path

@@ -13,21 +13,22 @@ import (
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const invoicesPath = home + "/invoices"
 
-func (p *Platform) invoiceRoutes() []route {
-	list := []route{
-		{method: get, path: invoicesPath, handle: p.listInvoices},
-		{method: get, path: invoicesPath + "/:id", handle: page.WithRecord(p.findInvoice, p.showInvoice)},
-		{method: get, path: invoicesPath + "/:id/pdf", handle: page.WithRecord(p.findInvoice, p.downloadInvoice)},
+func (p *Platform) invoiceRoutes() []route.Route {
+	list := []route.Route{
+		route.Get(invoicesPath, route.SuperAdmins, p.listInvoices),
+		route.Get(invoicesPath+"/:id", route.SuperAdmins, page.WithRecord(p.findInvoice, p.showInvoice)),
+		route.Get(invoicesPath+"/:id/pdf", route.SuperAdmins, page.WithRecord(p.findInvoice, p.downloadInvoice)),
 	}
 	for _, a := range p.invoiceActions() {
 		ask := func(c echo.Context) error { return p.confirmInvoiceAction(c, http.StatusOK, a, &page.Form{}) }
 		run := func(c echo.Context) error { return p.runInvoiceAction(c, a) }
 		path := invoicesPath + "/:id/" + a.path
-		list = append(list, route{method: get, path: path, handle: ask}, route{method: post, path: path, handle: run})
+		list = append(list, route.Get(path, route.SuperAdmins, ask), route.Post(path, route.SuperAdmins, run))
 	}
 	return list
 }

@@ -16,6 +16,7 @@ import (
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -57,13 +58,13 @@ func (q jobQuery) of(path string) string {
 
 func (q jobQuery) path() string { return q.of(jobsPath) }
 
-func (p *Platform) jobRoutes() []route {
-	return []route{
-		{method: get, path: jobsPath, handle: p.listJobs},
-		{method: post, path: jobsPath + "/:id/retry", handle: p.retryJob},
-		{method: post, path: jobsPath + "/:id/cancel", handle: p.cancelJob},
-		{method: post, path: jobsPath + "/queues/:queue/pause", handle: p.pauseQueue},
-		{method: post, path: jobsPath + "/queues/:queue/resume", handle: p.resumeQueue},
+func (p *Platform) jobRoutes() []route.Route {
+	return []route.Route{
+		route.Get(jobsPath, route.SuperAdmins, p.listJobs),
+		route.Post(jobsPath+"/:id/retry", route.SuperAdmins, p.retryJob),
+		route.Post(jobsPath+"/:id/cancel", route.SuperAdmins, p.cancelJob),
+		route.Post(jobsPath+"/queues/:queue/pause", route.SuperAdmins, p.pauseQueue),
+		route.Post(jobsPath+"/queues/:queue/resume", route.SuperAdmins, p.resumeQueue),
 	}
 }
 

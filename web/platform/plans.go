@@ -12,25 +12,26 @@ import (
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const plansPath = home + "/plans"
 
-func (p *Platform) planRoutes() []route {
+func (p *Platform) planRoutes() []route.Route {
 	plan := func(handle func(echo.Context, billing.Plan) error) echo.HandlerFunc {
 		return page.WithRecord(p.findPlan, handle)
 	}
-	return []route{
-		{method: get, path: plansPath, handle: p.listPlans},
-		{method: get, path: plansPath + "/new", handle: p.newPlan},
-		{method: post, path: plansPath + "/new", handle: p.createPlan},
-		{method: get, path: plansPath + "/:id", handle: plan(p.showPlan)},
-		{method: post, path: plansPath + "/:id", handle: plan(p.editPlan)},
-		{method: get, path: plansPath + "/:id/retire", handle: plan(p.askRetirePlan)},
-		{method: post, path: plansPath + "/:id/retire", handle: p.retirePlan},
-		{method: post, path: plansPath + "/:id/reopen", handle: p.reopenPlan},
-		{method: get, path: plansPath + "/:id/delete", handle: plan(p.askDeletePlan)},
-		{method: post, path: plansPath + "/:id/delete", handle: plan(p.deletePlan)},
+	return []route.Route{
+		route.Get(plansPath, route.SuperAdmins, p.listPlans),
+		route.Get(plansPath+"/new", route.SuperAdmins, p.newPlan),
+		route.Post(plansPath+"/new", route.SuperAdmins, p.createPlan),
+		route.Get(plansPath+"/:id", route.SuperAdmins, plan(p.showPlan)),
+		route.Post(plansPath+"/:id", route.SuperAdmins, plan(p.editPlan)),
+		route.Get(plansPath+"/:id/retire", route.SuperAdmins, plan(p.askRetirePlan)),
+		route.Post(plansPath+"/:id/retire", route.SuperAdmins, p.retirePlan),
+		route.Post(plansPath+"/:id/reopen", route.SuperAdmins, p.reopenPlan),
+		route.Get(plansPath+"/:id/delete", route.SuperAdmins, plan(p.askDeletePlan)),
+		route.Post(plansPath+"/:id/delete", route.SuperAdmins, plan(p.deletePlan)),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
@@ -27,6 +28,7 @@ import (
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 // Services are the use cases that the panel calls.
@@ -55,9 +57,6 @@ type Platform struct {
 	Services
 }
 
-// requestTime limits how long a page may take. Downloads have no limit.
-const requestTime = 15 * time.Second
-
 // zone is the time zone of the platform.
 var zone = time.UTC
 
@@ -67,9 +66,7 @@ func New(kit *page.Kit, services Services) *echo.Echo {
 	e := echo.New()
 	e.HTTPErrorHandler = p.showError
 	e.Use(page.Security{Policy: page.PanelPolicy}.Headers, page.Private, page.Compressed(), p.baseHost, page.SameOrigin(), p.Session)
-	for _, r := range p.routes() {
-		e.Add(r.method, r.path, p.requireAdmin(r))
-	}
+	page.Mount(e, p.routes(), p.guard())
 	return e
 }
 
@@ -83,30 +80,11 @@ func (p *Platform) baseHost(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// requireAdmin returns the handler of a route, which requires a sign-in unless the route is public.
-func (p *Platform) requireAdmin(r route) echo.HandlerFunc {
-	handle := r.handle
-	if !r.slow {
-		handle = page.WithTimeout(requestTime)(handle)
-	}
-	return func(c echo.Context) error {
-		if r.public {
-			return handle(c)
-		}
-		switch {
-		case page.Person(c) == nil:
-			return p.ToSignIn(c)
-		case p.signInPages().MustSetUp(c):
-			if r.setup {
-				return handle(c)
-			}
-			return p.signInPages().ToSetup(c)
-		}
-		if err := page.Actor(c).RequireAdmin(); err != nil {
-			return err
-		}
-		return handle(c)
-	}
+// guard admits super-admins who have set up two-step verification, and the others to that setup.
+func (p *Platform) guard() route.Guard {
+	g := p.Guard()
+	g.Refusal, g.MustSetUp, g.SetUp = core.ErrAdmin, p.signInPages().MustSetUp, p.signInPages().ToSetup
+	return g
 }
 
 // showError answers an error with a page.

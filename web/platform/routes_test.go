@@ -13,18 +13,19 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/web/platform"
+	"example.com/loyalty/web/route"
 	"example.com/loyalty/web/webtest"
 )
 
 var parameter = regexp.MustCompile(`:[a-z]+`)
 
 // somewhere is the route's path, with ids that no record has.
-func somewhere(r platform.Route) string {
+func somewhere(r route.Route) string {
 	return parameter.ReplaceAllString(r.Path, "999999999")
 }
 
 // try asks for a route, with a change of the request.
-func try(b *webtest.Browser, r platform.Route, change func(*http.Request)) (status int, to string) {
+func try(b *webtest.Browser, r route.Route, change func(*http.Request)) (status int, to string) {
 	request := b.Request(r.Method, somewhere(r), nil, "Sec-Fetch-Site", "same-origin")
 	if change != nil {
 		change(request)
@@ -57,7 +58,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 	}
 	var public []string
 	for _, r := range platform.Routes() {
-		if r.Public {
+		if r.Who.Everyone {
 			public = append(public, r.Method+" "+r.Path)
 			continue
 		}
@@ -68,7 +69,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 				}
 			}
 		}
-		if !r.Setup {
+		if !r.Who.BeforeTwoStep {
 			if status, to := try(unset, r, nil); status != http.StatusSeeOther || to != "/platform/account/two-step" {
 				t.Errorf("%s %s without two-step verification = %d to %q, want its set-up", r.Method, r.Path, status, to)
 			}
@@ -90,7 +91,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 	// Nothing is served that is not on the list.
 	known := platform.Routes()
 	for _, r := range k.pages.Routes() {
-		if r.Method != echo.RouteNotFound && !slices.ContainsFunc(known, func(k platform.Route) bool { return k.Method == r.Method && k.Path == r.Path }) {
+		if r.Method != echo.RouteNotFound && !slices.ContainsFunc(known, func(k route.Route) bool { return k.Method == r.Method && k.Path == r.Path }) {
 			t.Errorf("%s %s is on no list", r.Method, r.Path)
 		}
 	}
@@ -110,7 +111,7 @@ func TestASuperAdminHasEveryPage(t *testing.T) {
 				t.Errorf("POST %s by %s = %d, want 403", r.Path, name, status)
 			}
 		}
-		if r.Public {
+		if r.Who.Everyone {
 			continue
 		}
 		status, to := try(k.Browser, r, nil)

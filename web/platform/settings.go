@@ -12,14 +12,15 @@ import (
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const settingsPath = home + "/settings"
 
-func (p *Platform) settingRoutes() []route {
-	return []route{
-		{method: get, path: settingsPath, handle: p.showSettings},
-		{method: post, path: settingsPath, handle: p.editSettings},
+func (p *Platform) settingRoutes() []route.Route {
+	return []route.Route{
+		route.Get(settingsPath, route.SuperAdmins, p.showSettings),
+		route.Post(settingsPath, route.SuperAdmins, p.editSettings),
 	}
 }
 

@@ -15,13 +15,6 @@ func (p *Platform) signInPages() *auth.Pages {
 	return &auth.Pages{Kit: p.Kit, Area: area, Auth: p.Auth, Staff: p.Staff}
 }
 
-func (p *Platform) signInRoutes() (list []route) {
-	for _, r := range p.signInPages().Routes() {
-		list = append(list, route{method: r.Method, path: r.Path, public: r.Public, setup: r.Setup, handle: r.Handle})
-	}
-	return list
-}
-
 // accountFrame puts a page of the account into the panel's frame.
 func (p *Platform) accountFrame(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component {
 	frame := p.frame(c, title, accountPath, crumbs...)

@@ -15,6 +15,7 @@ import (
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const (
@@ -22,24 +23,24 @@ const (
 	tenantsSize = 25 // of a page
 )
 
-func (p *Platform) tenantRoutes() []route {
+func (p *Platform) tenantRoutes() []route.Route {
 	tenantRoute := func(handle func(echo.Context, tenant.Detail) error) echo.HandlerFunc {
 		return page.WithRecord(p.findTenant, handle)
 	}
-	return []route{
-		{method: get, path: tenantsPath, handle: p.listTenants},
-		{method: get, path: tenantsPath + "/export.csv", handle: p.exportTenants, slow: true},
-		{method: get, path: tenantsPath + "/new", handle: p.newTenant},
-		{method: post, path: tenantsPath + "/new", handle: p.addTenant},
-		{method: get, path: addressPath, handle: p.proposeAddress},
-		{method: get, path: tenantsPath + "/:id", handle: tenantRoute(p.showTenant)},
-		{method: get, path: tenantsPath + "/:id/edit", handle: tenantRoute(p.showTenantForm)},
-		{method: post, path: tenantsPath + "/:id/edit", handle: tenantRoute(p.editTenant), slow: true}, // a new country parses every phone number again
-		{method: get, path: tenantsPath + "/:id/suspend", handle: tenantRoute(p.askSuspendTenant)},
-		{method: post, path: tenantsPath + "/:id/suspend", handle: tenantRoute(p.suspendTenant)},
-		{method: get, path: tenantsPath + "/:id/reactivate", handle: tenantRoute(p.askReactivateTenant)},
-		{method: post, path: tenantsPath + "/:id/reactivate", handle: p.reactivateTenant},
-		{method: post, path: tenantsPath + "/:id/invite", handle: tenantRoute(p.mailTenantOwner)},
+	return []route.Route{
+		route.Get(tenantsPath, route.SuperAdmins, p.listTenants),
+		route.Get(tenantsPath+"/export.csv", route.SuperAdmins, p.exportTenants).AsFile(),
+		route.Get(tenantsPath+"/new", route.SuperAdmins, p.newTenant),
+		route.Post(tenantsPath+"/new", route.SuperAdmins, p.addTenant),
+		route.Get(addressPath, route.SuperAdmins, p.proposeAddress),
+		route.Get(tenantsPath+"/:id", route.SuperAdmins, tenantRoute(p.showTenant)),
+		route.Get(tenantsPath+"/:id/edit", route.SuperAdmins, tenantRoute(p.showTenantForm)),
+		route.Post(tenantsPath+"/:id/edit", route.SuperAdmins, tenantRoute(p.editTenant)).AsFile(), // a new country parses every phone number again
+		route.Get(tenantsPath+"/:id/suspend", route.SuperAdmins, tenantRoute(p.askSuspendTenant)),
+		route.Post(tenantsPath+"/:id/suspend", route.SuperAdmins, tenantRoute(p.suspendTenant)),
+		route.Get(tenantsPath+"/:id/reactivate", route.SuperAdmins, tenantRoute(p.askReactivateTenant)),
+		route.Post(tenantsPath+"/:id/reactivate", route.SuperAdmins, p.reactivateTenant),
+		route.Post(tenantsPath+"/:id/invite", route.SuperAdmins, tenantRoute(p.mailTenantOwner)),
 	}
 }
 

@@ -13,17 +13,18 @@ import (
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 const tokensPath = home + "/tokens"
 
-func (p *Platform) tokenRoutes() []route {
-	return []route{
-		{method: get, path: tokensPath, handle: p.listTokens},
-		{method: get, path: tokensPath + "/new", handle: p.newToken},
-		{method: post, path: tokensPath + "/new", handle: p.createToken},
-		{method: get, path: tokensPath + "/:id/revoke", handle: p.askRevoke},
-		{method: post, path: tokensPath + "/:id/revoke", handle: p.revokeToken},
+func (p *Platform) tokenRoutes() []route.Route {
+	return []route.Route{
+		route.Get(tokensPath, route.SuperAdmins, p.listTokens),
+		route.Get(tokensPath+"/new", route.SuperAdmins, p.newToken),
+		route.Post(tokensPath+"/new", route.SuperAdmins, p.createToken),
+		route.Get(tokensPath+"/:id/revoke", route.SuperAdmins, p.askRevoke),
+		route.Post(tokensPath+"/:id/revoke", route.SuperAdmins, p.revokeToken),
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 	entryBytes   = 200      // of the memory that an entry takes beside its drawing
 	drawAtOnce   = 16       // businesses; they take turns on half of the cores
 	drawPatience = 5 * time.Second
+	drawTime     = 15 * time.Second
 	busyDrawing  = "Too many pages of this business are being opened right now. Try again in a few seconds."
 )
 
@@ -73,7 +74,7 @@ func (d *drawings) find(ctx context.Context, t core.TenantID, content string, lo
 	}
 	made, err, _ := d.flights.Do(key, func() (any, error) {
 		// If the first caller leaves, the others still wait.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drawTime)
 		defer cancel()
 		return load(ctx)
 	})

@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 // Limits are the budgets of these pages beside those of core/walkin. Several people may share an address.
@@ -26,6 +27,42 @@ const (
 
 	changesPerLink = 10
 	changeWindow   = time.Hour
+)
+
+// What bounds each action of a visitor.
+var (
+	showingPINs = route.Budget{
+		What: "PINs of a card", Counted: "card", Allowed: "20 in 5 minutes",
+		Beyond: "the page says when to show a new one, and stops renewing (429 with `Retry-After`)", Test: "`TestACardShowsTwentyPINs`",
+	}
+	joining = route.Budget{
+		What: "joining", Counted: "address", Allowed: "20 in 10 minutes, with finding a card",
+		Beyond: route.FormWaits, Test: "`TestJoiningIsLimitedByAddress`",
+	}
+	mailsOfJoins = route.Budget{
+		What: "e-mails to people who join or ask for their card", Counted: "customer, mailbox (without `+tag`), domain (large providers excepted) and business",
+		Allowed: "3, 3, 60 and 60 an hour", Beyond: "they join, and nothing is mailed", Test: "`TestMailsOfJoinsAreBounded`",
+	}
+	findingCards = route.Budget{
+		What: "finding a card", Counted: "address", Allowed: "20 in 10 minutes, with joining",
+		Beyond: route.FormWaits, Test: "`TestJoiningIsLimitedByAddress`",
+	}
+	guessing = route.Budget{
+		What: "wrong PINs and codes", Counted: "browser, address and business", Allowed: "10, 10 and 50 PINs, 60 codes of an address in 5 minutes",
+		Beyond: route.FormWaits, Test: "`TestGuessingIsLimited`",
+	}
+	claiming = route.Budget{
+		What: "refused attempts to collect a sale", Counted: "browser and address", Allowed: "10 and 40 in 10 minutes",
+		Beyond: route.FormWaits, Test: "`TestARefusalDoesNotTellWhetherANumberIsKnown`",
+	}
+	mailsOfClaims = route.Budget{
+		What: "e-mails after a sale was collected", Counted: "customer, mailbox, domain and business", Allowed: "3, 3, 60 and 60 an hour, with the others",
+		Beyond: "the same page, and nothing is mailed", Test: "`TestMailsOfJoinsAreBounded`",
+	}
+	changingByLink = route.Budget{
+		What: "changes by a link that unsubscribes", Counted: "link", Allowed: "10 an hour, the last one always off",
+		Beyond: route.Refused, Test: "`TestALinkChangesTenTimes`, `TestAWeeklyLinkChangesTenTimes`",
+	}
 )
 
 // NewLimits makes the budgets. They count in Redis if r isn't nil.

@@ -33,6 +33,7 @@ import (
 	views "example.com/loyalty/views/portal"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 // Config configures the portal.
@@ -67,9 +68,6 @@ type Portal struct {
 	drawings    *drawings
 }
 
-// requestTime limits how long a page may take.
-const requestTime = 15 * time.Second
-
 // New returns the handler of the paths of Areas.
 func New(c Config) http.Handler { return newWith(c, newDrawings()) }
 
@@ -78,20 +76,20 @@ func newWith(c Config, d *drawings) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { e.ServeHTTP(w, page.AsMeant(r)) })
 }
 
-// OpenPosts lists the paths that take a POST. None needs a sign-in, so each has a budget.
-func OpenPosts() (paths []string) {
-	for _, r := range (&Portal{}).router().Routes() {
-		if r.Method == http.MethodPost {
-			paths = append(paths, r.Path)
-		}
-	}
-	return paths
+func (p *Portal) router() *echo.Echo {
+	e, routes := echo.New(), page.WithHead(p.routes())
+	e.HTTPErrorHandler = p.showError
+	e.Use(security.Headers, page.Private, hidden, page.Compressed(routes...))
+	page.Mount(e, routes, route.Guard{})
+	return e
 }
 
-func (p *Portal) router() *echo.Echo {
-	e := echo.New()
-	e.HTTPErrorHandler = p.showError
-	e.Use(security.Headers, page.Private, hidden, exceptStream(page.Compressed()), exceptStream(page.WithTimeout(requestTime)))
+// Routes lists the routes of customers' pages, for tools that visit them all.
+func Routes() []route.Route { return new(Portal).routes() }
+
+// routes need no sign-in. Other sites may post to those that unsubscribe: mail programs do so without opening the
+// page (RFC 8058).
+func (p *Portal) routes() []route.Route {
 	withFront := func(handle func(echo.Context, front) error) echo.HandlerFunc {
 		return page.WithRecord(p.findFront, handle)
 	}
@@ -101,46 +99,49 @@ func (p *Portal) router() *echo.Echo {
 	withCard := func(handle func(echo.Context, card) error) echo.HandlerFunc {
 		return page.WithRecord(p.findCard, handle)
 	}
-	for path, show := range map[string]echo.HandlerFunc{
-		"/":                                 withOpen(p.showStart),
-		"/v/:token":                         withFront(p.showVoucher),
-		"/unsubscribe/:token":               page.WithRecord(p.findSubscriber, p.askUnsubscribe),
-		"/unsubscribe/weekly/:token":        page.WithRecord(p.findReader, p.askWeekly),
-		"/brand/:colour":                    withFront(p.style),
-		"/brand/logo/:hash":                 withFront(p.logo),
-		"/brand/icon/:name":                 withFront(p.icon),
-		"/brand/reward/:ulid/:hash":         withFront(p.rewardPicture),
-		"/card/:token":                      withCard(p.showCard),
-		"/card/:token/pin":                  p.backToCard,
-		"/card/:token/pin/:id":              withCard(p.showCodeState),
-		"/card/:token/print":                withCard(p.printCard),
-		"/card/:token/picture.png":          withCard(p.cardPicture),
-		"/card/:token/manifest.webmanifest": withCard(p.cardManifest),
-		"/join":                             withOpen(p.showJoin),
-		"/join/find":                        withOpen(p.showFind),
-		"/w":                                withOpen(p.showTypePIN),
-		"/w/:code":                          withOpen(p.showScanned),
-		"/w/claim":                          withFront(p.showClaim),
-		"/w/claimed":                        withFront(p.showClaimed),
-	} {
-		e.Match([]string{http.MethodGet, http.MethodHead}, path, show)
+	get := func(path string, show echo.HandlerFunc) route.Route { return route.Get(path, route.Everyone, show) }
+	post := func(path string, act echo.HandlerFunc, budgets ...route.Budget) route.Route {
+		return route.Post(path, route.Everyone, page.SameOrigin()(act)).Within(budgets...)
 	}
-	e.GET(eventsPath, withCard(p.codeEvents))
-	for path, act := range map[string]echo.HandlerFunc{
-		"/card/:token/pin": withCard(p.showCode),
-		"/join":            withOpen(p.join),
-		"/join/find":       withFront(p.find),
-		"/w":               withFront(p.takeTyped),
-		"/w/:code":         withFront(p.takeScanned),
-		"/w/claim":         withFront(p.claim),
-		"/w/claimed":       withFront(p.mailClaimed),
-	} {
-		e.POST(path, act, page.SameOrigin())
+	fromAnySite := func(path string, act echo.HandlerFunc, budgets ...route.Budget) route.Route {
+		return route.Post(path, route.Everyone, act).Within(budgets...)
 	}
-	// From any site: mail programs post here without opening the page (RFC 8058).
-	e.POST("/unsubscribe/:token", page.WithRecord(p.findSubscriber, p.unsubscribe))
-	e.POST("/unsubscribe/weekly/:token", page.WithRecord(p.findReader, p.turnWeekly))
-	return e
+	return []route.Route{
+		get("/", withOpen(p.showStart)),
+		get("/brand/:colour", withFront(p.style)),
+		get("/brand/logo/:hash", withFront(p.logo)),
+		get("/brand/icon/:name", withFront(p.icon)),
+		get("/brand/reward/:ulid/:hash", withFront(p.rewardPicture)),
+
+		get("/v/:token", withFront(p.showVoucher)),
+		get("/unsubscribe/:token", page.WithRecord(p.findSubscriber, p.askUnsubscribe)),
+		fromAnySite("/unsubscribe/:token", page.WithRecord(p.findSubscriber, p.unsubscribe), changingByLink),
+		get("/unsubscribe/weekly/:token", page.WithRecord(p.findReader, p.askWeekly)),
+		fromAnySite("/unsubscribe/weekly/:token", page.WithRecord(p.findReader, p.turnWeekly), changingByLink),
+
+		get("/card/:token", withCard(p.showCard)),
+		get("/card/:token/print", withCard(p.printCard)),
+		get("/card/:token/picture.png", withCard(p.cardPicture)),
+		get("/card/:token/manifest.webmanifest", withCard(p.cardManifest)),
+		get("/card/:token/pin", p.backToCard),
+		post("/card/:token/pin", withCard(p.showCode), showingPINs),
+		get("/card/:token/pin/:id", withCard(p.showCodeState)),
+		get("/card/:token/pin/:id/events", withCard(p.codeEvents)).AsStream(),
+
+		get("/join", withOpen(p.showJoin)),
+		post("/join", withOpen(p.join), joining, mailsOfJoins),
+		get("/join/find", withOpen(p.showFind)),
+		post("/join/find", withFront(p.find), findingCards),
+
+		get("/w", withOpen(p.showTypePIN)),
+		post("/w", withFront(p.takeTyped), guessing),
+		get("/w/:code", withOpen(p.showScanned)),
+		post("/w/:code", withFront(p.takeScanned), guessing),
+		get("/w/claim", withFront(p.showClaim)),
+		post("/w/claim", withFront(p.claim), claiming),
+		get("/w/claimed", withFront(p.showClaimed)),
+		post("/w/claimed", withFront(p.mailClaimed), mailsOfClaims),
+	}
 }
 
 // suspendedWords say that nothing can be changed at a suspended business. Customers can still see what they
@@ -155,23 +156,6 @@ func (p *Portal) findOpen(c echo.Context) (front, error) {
 		err = core.ErrSuspended
 	}
 	return f, err
-}
-
-// eventsPath is a stream without an end.
-const eventsPath = "/card/:token/pin/:id/events"
-
-// exceptStream applies a middleware to all paths except the stream, which has no time limit and isn't
-// compressed.
-func exceptStream(m echo.MiddlewareFunc) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		handle := m(next)
-		return func(c echo.Context) error {
-			if c.Path() == eventsPath {
-				return next(c)
-			}
-			return handle(c)
-		}
-	}
 }
 
 // Areas are the first segments of the paths of the pages; "" is the start page.

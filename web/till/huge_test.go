@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/web/route"
 	"example.com/loyalty/web/till"
 	"example.com/loyalty/web/webtest"
 )
@@ -33,7 +34,7 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 		"/till/pins/": pin[strings.LastIndex(pin, "/")+1:], "/till/c/": code,
 	}
 	walked := 0
-	for _, p := range till.Pages() {
+	for _, p := range route.Reading(till.Routes()) {
 		noun, rest, names := strings.Cut(p.Path, ":")
 		path := p.Path
 		if names {

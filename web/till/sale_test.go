@@ -23,6 +23,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 	"example.com/loyalty/web/till"
 	"example.com/loyalty/web/webtest"
 )
@@ -37,8 +38,8 @@ func TestOnlyStaffSell(t *testing.T) {
 	foreign := s.stranger()
 	foreign.Cookies = other.signedIn(core.Owner).Cookies
 	for who, b := range map[string]browser{"a stranger": s.stranger(), "another business's owner": foreign} {
-		for _, p := range till.Pages() {
-			if p.Public {
+		for _, p := range route.Reading(till.Routes()) {
+			if p.Who.Everyone {
 				continue
 			}
 			path := parameter.ReplaceAllString(p.Path, core.NewID(s.DB.Now()).String())

@@ -9,7 +9,6 @@ package till
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -23,6 +22,7 @@ import (
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
 // Services are the use cases that the point of sale calls.
@@ -41,22 +41,14 @@ type Till struct {
 	Services
 }
 
-// requestTime limits how long a page may take.
-const requestTime = 15 * time.Second
-
 // New returns the handler of the paths below /till.
 func New(kit *page.Kit, services Services) http.Handler {
 	t := &Till{Kit: kit, Services: services}
 	e := echo.New()
 	e.HTTPErrorHandler = t.showError
-	e.Use(security.Headers, page.Private, page.SameOrigin(), t.Session)
-	for _, r := range t.routes() {
-		if r.stream {
-			e.Add(r.method, r.path, t.requireCashier(r))
-			continue
-		}
-		e.Add(r.method, r.path, t.requireCashier(r), page.Compressed(), page.WithTimeout(requestTime))
-	}
+	routes := t.routes()
+	e.Use(security.Headers, page.Private, page.Compressed(routes...), page.SameOrigin(), t.Session)
+	page.Mount(e, routes, kit.Guard())
 	return e
 }
 
@@ -67,20 +59,10 @@ var security = page.Security{
 	Permissions: "camera=(self), geolocation=(), microphone=()",
 }
 
-const (
-	get  = http.MethodGet
-	post = http.MethodPost
-)
+// Routes lists the routes of the point of sale, for tools that visit them all.
+func Routes() []route.Route { return new(Till).routes() }
 
-// route is a page or an action for cashiers and above.
-type route struct {
-	method, path string
-	handle       echo.HandlerFunc
-	public       bool // needs no sign-in
-	stream       bool // of events: not compressed and without a time limit
-}
-
-func (t *Till) routes() []route {
+func (t *Till) routes() []route.Route {
 	type handler = func(echo.Context, draft) error
 	form := func(handle handler) echo.HandlerFunc { return page.WithRecord(readDraft, handle) }
 	query := func(handle handler) echo.HandlerFunc { return page.WithRecord(queryDraft, handle) }
@@ -90,62 +72,35 @@ func (t *Till) routes() []route {
 	pin := func(handle func(echo.Context, walkin.Progress) error) echo.HandlerFunc {
 		return page.WithRecord(t.pinProgress, handle)
 	}
-	return []route{
-		{method: get, path: page.TillPath, handle: query(t.showDesk)},
-		{method: get, path: manifestPath, handle: t.manifest, public: true},
+	return []route.Route{
+		route.Get(page.TillPath, route.Cashiers, query(t.showDesk)),
+		route.Get(manifestPath, route.Everyone, t.manifest),
 
-		{method: post, path: takePath, handle: form(t.take)},
-		{method: get, path: page.TillPath + "/c/:code", handle: t.askTake},
-		{method: post, path: page.TillPath + "/find", handle: form(t.find)},
-		{method: post, path: page.TillPath + "/choose", handle: form(t.choose)},
-		{method: post, path: page.TillPath + "/leave", handle: form(t.removeCustomer)},
-		{method: get, path: page.TillPath + "/recent", handle: query(t.removeCustomer)},
-		{method: get, path: customersPath + ":ulid", handle: id(t.showCustomer)},
-		{method: get, path: customersPath + ":ulid/card", handle: id(t.showCard)},
-		{method: post, path: customersPath + ":ulid/card/mail", handle: id(t.mailCard)},
-		{method: get, path: customersPath + ":ulid/card/replace", handle: id(t.askReplaceCard)},
-		{method: post, path: customersPath + ":ulid/card/replace", handle: id(t.replaceCard)},
-		{method: get, path: page.TillPath + "/earns", handle: query(t.preview)},
+		route.Post(takePath, route.Cashiers, form(t.take)),
+		route.Get(page.TillPath+"/c/:code", route.Cashiers, t.askTake),
+		route.Post(page.TillPath+"/find", route.Cashiers, form(t.find)),
+		route.Post(page.TillPath+"/choose", route.Cashiers, form(t.choose)),
+		route.Post(page.TillPath+"/leave", route.Cashiers, form(t.removeCustomer)),
+		route.Get(page.TillPath+"/recent", route.Cashiers, query(t.removeCustomer)),
+		route.Get(customersPath+":ulid", route.Cashiers, id(t.showCustomer)),
+		route.Get(customersPath+":ulid/card", route.Cashiers, id(t.showCard)),
+		route.Post(customersPath+":ulid/card/mail", route.Cashiers, id(t.mailCard)),
+		route.Get(customersPath+":ulid/card/replace", route.Cashiers, id(t.askReplaceCard)),
+		route.Post(customersPath+":ulid/card/replace", route.Cashiers, id(t.replaceCard)),
+		route.Get(page.TillPath+"/earns", route.Cashiers, query(t.preview)),
 
-		{method: post, path: page.TillPath + "/sale", handle: form(t.sell)},
-		{method: get, path: page.TillPath + "/last", handle: t.showLast},
-		{method: get, path: receiptsPath + ":ulid", handle: id(t.showReceipt)},
-		{method: post, path: receiptsPath + ":ulid/undo", handle: id(t.undo)},
+		route.Post(page.TillPath+"/sale", route.Cashiers, form(t.sell)),
+		route.Get(page.TillPath+"/last", route.Cashiers, t.showLast),
+		route.Get(receiptsPath+":ulid", route.Cashiers, id(t.showReceipt)),
+		route.Post(receiptsPath+":ulid/undo", route.Cashiers, id(t.undo)),
 
-		{method: post, path: page.TillPath + "/show", handle: form(t.show)},
-		{method: get, path: pinsPath + ":ulid", handle: pin(t.showPIN)},
-		{method: get, path: pinsPath + ":ulid/events", handle: pin(t.events), stream: true},
-		{method: post, path: pinsPath + ":ulid/cancel", handle: pin(t.cancelPIN)},
-		{method: post, path: pinsPath + ":ulid/renew", handle: pin(t.renewPIN)},
+		route.Post(page.TillPath+"/show", route.Cashiers, form(t.show)),
+		route.Get(pinsPath+":ulid", route.Cashiers, pin(t.showPIN)),
+		route.Get(pinsPath+":ulid/events", route.Cashiers, pin(t.events)).AsStream(),
+		route.Post(pinsPath+":ulid/cancel", route.Cashiers, pin(t.cancelPIN)),
+		route.Post(pinsPath+":ulid/renew", route.Cashiers, pin(t.renewPIN)),
 
-		{method: post, path: page.TillPath + "/location", handle: t.chooseLocation},
-	}
-}
-
-// OpenPosts lists the paths that take a POST without a sign-in.
-func OpenPosts() (paths []string) {
-	for _, r := range (&Till{}).routes() {
-		if r.method == post && r.public {
-			paths = append(paths, r.path)
-		}
-	}
-	return paths
-}
-
-// requireCashier returns the handler of a route, which requires a sign-in unless the route is public.
-func (t *Till) requireCashier(r route) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if r.public {
-			return r.handle(c)
-		}
-		person := page.Person(c)
-		if person == nil {
-			return t.ToSignIn(c)
-		}
-		if err := person.Require(core.Cashier); err != nil {
-			return err
-		}
-		return r.handle(c)
+		route.Post(page.TillPath+"/location", route.Cashiers, t.chooseLocation),
 	}
 }
 
