@@ -55,11 +55,11 @@ type CustomerForm struct {
 	BackTo  string // "till": continue the sale there; "": show the customer
 	Inline  bool   // shown in place of the customer's card
 	Problem *ui.Problem
-	First   ui.Field
-	Last    ui.Field
-	Phone   ui.Field
-	Email   ui.Field
+	CustomerFields
 }
+
+// CustomerFields are what a customer is added with.
+type CustomerFields struct{ First, Last, Phone, Email ui.Field }
 
 // sorted is the aria-sort of a heading's cell.
 func sorted(h ui.Heading) templ.Attributes {

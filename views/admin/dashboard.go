@@ -1,6 +1,10 @@
 package admin
 
-import "example.com/loyalty/views/ui"
+import (
+	"github.com/a-h/templ"
+
+	"example.com/loyalty/views/ui"
+)
 
 // Dashboard shows the business's figures for a period.
 type Dashboard struct {
@@ -15,10 +19,10 @@ type Dashboard struct {
 	Top         []TopCustomer
 	TopPath     string // the full report
 	Outstanding []Amount
-	CostNote    string       // says what the costs are
-	NoCosts     bool         // no reward has a cost
-	NoReward    bool         // there are no rewards yet
-	Setup       *SetupBanner // nil: setup is finished
+	CostNote    string          // says what the costs are
+	NoCosts     bool            // no reward has a cost
+	NoReward    bool            // there are no rewards yet
+	Setup       templ.Component // leads back to the setup guide; nil: it is finished
 }
 
 // Choice is a link to a variant of the page.
@@ -73,23 +77,4 @@ type TopCustomer struct {
 	LastVisit string // its day
 
 	SalesAndPoints string // shown instead of the columns on phones
-}
-
-// FirstSteps is shown to a new business instead of empty charts.
-type FirstSteps struct {
-	Frame
-	Setup *SetupBanner // nil: the guide is finished or dismissed, or not for this role
-	Steps []Step       // those of the guide, or the first three
-	Links []SetupLink  // what comes after them
-}
-
-// Step is one of the first things to do.
-type Step struct {
-	Number string
-	Title  string
-	Words  string
-	Path   string
-	Button string // "": the title is the link
-	Done   bool
-	Next   bool // the first one that isn't done
 }

@@ -89,10 +89,10 @@ type SetupPerson struct{ Name, Phone, Path string }
 // SetupCustomer is the step of the first customer.
 type SetupCustomer struct {
 	Setup
-	Missing                   []SetupLink  // the step that a customer needs first
-	Customer                  *SetupPerson // nil: there is none yet
-	First, Last, Phone, Email ui.Field
-	JoinAddress               string
+	CustomerFields
+	Missing     []SetupLink  // the step that a customer needs first
+	Customer    *SetupPerson // nil: there is none yet
+	JoinAddress string
 }
 
 // SetupSale is the step of the first sale.
@@ -118,4 +118,23 @@ type SetupBanner struct {
 	Label string // of that step
 	Path  string
 	Steps []Step
+}
+
+// FirstSteps is shown to a new business instead of empty charts.
+type FirstSteps struct {
+	Frame
+	Setup *SetupBanner // nil: the guide is finished or dismissed, or not for this role
+	Steps []Step       // those of the guide, or the first three
+	Links []SetupLink  // what comes after them
+}
+
+// Step is one of the first things to do.
+type Step struct {
+	Number string
+	Title  string
+	Words  string
+	Path   string
+	Button string // "": the title is the link
+	Done   bool
+	Next   bool // the first one that isn't done
 }

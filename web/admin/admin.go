@@ -57,7 +57,8 @@ type Services struct {
 	Usage         *usage.Meter
 	Audit         *audit.Service
 
-	API API
+	API   API
+	Guide Guide
 }
 
 // Admin serves the panel.

@@ -40,7 +40,7 @@ func (a *Admin) customerToEdit(c echo.Context) error {
 func (a *Admin) customerEditForm(c echo.Context, status int, old customer.Customer, form *page.Form) error {
 	path := customerPath(old.ID)
 	v := views.CustomerForm{Frame: a.customerFrame(c, old, "Edit customer"), Action: path + "/edit", Began: form.Original(), Button: "Save", Cancel: path, Inline: form.Checked("inline")}
-	customerFields(&v, form)
+	v.CustomerFields, v.Problem = customerFields(form), form.Problem()
 	return a.Render(c, status, views.CustomerEditPage(v), views.CustomerEditCard(v))
 }
 

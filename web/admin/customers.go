@@ -209,7 +209,7 @@ func (a *Admin) customerForm(c echo.Context, status int, form *page.Form) error 
 	if form.Value("to") == toTill {
 		v.BackTo, v.Cancel = toTill, page.TillPath
 	}
-	customerFields(&v, form)
+	v.CustomerFields, v.Problem = customerFields(form), form.Problem()
 	return a.Render(c, status, views.CustomerFormPage(v), nil)
 }
 
@@ -223,17 +223,17 @@ func (a *Admin) askCountry(c echo.Context, status int, f views.Frame) error {
 	return a.Render(c, status, views.CountryNeededPage(f, path), nil)
 }
 
-// customerFields sets the fields that adding and editing a customer share.
-func customerFields(v *views.CustomerForm, form *page.Form) {
+// customerFields are the fields of a customer in a form.
+func customerFields(form *page.Form) (v views.CustomerFields) {
 	v.First, v.Last = form.Field("first_name", "First name"), form.Field("last_name", "Last name")
 	v.Phone, v.Email = form.Field("phone", "Phone"), form.Field("email", "E-mail")
-	v.Problem = form.Problem()
 	v.Phone.Type, v.Phone.Help = "tel", "Used to find them at the till"
 	v.Email.Type, v.Email.Optional = "email", true
 	for _, field := range []*ui.Field{&v.First, &v.Last, &v.Phone, &v.Email} {
 		field.Autocomplete = "off" // the browser knows the details of the person at the keyboard, not the customer's
 	}
 	focusFirst(&v.First, &v.Last, &v.Phone, &v.Email)
+	return v
 }
 
 // focusFirst puts the focus on the first field with an error, or else on the first field.

@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
@@ -26,6 +26,14 @@ const (
 	recentEvents = 12
 	topCustomers = 6
 )
+
+// Guide is the setup guide, as far as the dashboard shows it.
+type Guide interface {
+	// Banner leads an owner back to the guide. It is nil for other roles and once the guide is finished.
+	Banner(c echo.Context) (templ.Component, error)
+	// FirstSteps answers with what replaces the dashboard until the first sale.
+	FirstSteps(c echo.Context, has report.FirstSteps) error
+}
 
 func (a *Admin) dashboardRoutes() []route.Route {
 	return []route.Route{
@@ -49,12 +57,12 @@ func (a *Admin) dashboard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	setup, err := a.setupBanner(c)
+	if !o.Has.Sale {
+		return a.Guide.FirstSteps(c, o.Has)
+	}
+	banner, err := a.Guide.Banner(c)
 	if err != nil {
 		return err
-	}
-	if !o.Has.Sale {
-		return a.firstSteps(c, o.Has, setup)
 	}
 	feed, err := a.Reports.Recent(ctx, by, recentEvents, "")
 	if err != nil {
@@ -76,7 +84,7 @@ func (a *Admin) dashboard(c echo.Context) error {
 		TopPath:     reportOf(topReportPath, url.Values{}, report.Range{From: &o.From, To: &o.To}),
 		Outstanding: []views.Amount{outstanding(o.Outstanding.Points, "point", "points", o.Outstanding.PointsCost, by.Tenant.Currency)},
 		NoReward:    !o.Has.Reward,
-		Setup:       setup,
+		Setup:       banner,
 	}
 	v.Frame.Chart, v.Notices = true, notices
 	for _, p := range periods {
@@ -159,35 +167,4 @@ func (a *Admin) activity(c echo.Context) error {
 	}
 	list := views.ActivityList(a.activityView(by, feed))
 	return a.Render(c, http.StatusOK, list, list)
-}
-
-// firstSteps replaces the dashboard until the first sale: the steps of the guide, or the first three.
-func (a *Admin) firstSteps(c echo.Context, has report.FirstSteps, setup *views.SetupBanner) error {
-	v := views.FirstSteps{Frame: a.frame(c, "Dashboard", dashboardPath), Setup: setup, Links: afterSetup(page.Actor(c).Role)}
-	if setup != nil {
-		v.Steps = setup.Steps
-		return a.Render(c, http.StatusOK, views.FirstStepsPage(v), nil)
-	}
-	v.Steps = []views.Step{
-		{
-			Title: "Set your earning rule", Words: "Choose what a sale earns: points for the amount spent, or a stamp.",
-			Path: typesPath + "/new", Button: "Create transaction type", Done: has.TransactionType,
-		},
-		{
-			Title: "Add your first customer", Words: "You only need a name and a phone number. Try it with your own.",
-			Path: customersPath + "/new", Button: "Add customer", Done: has.Customer,
-		},
-		{
-			Title: "Record your first sale", Words: "The customer gets their points or stamps right away.",
-			Path: transactionsPath + "/new", Button: "Record sale", Done: has.Sale,
-		},
-	}
-	next := true
-	for i := range v.Steps {
-		s := &v.Steps[i]
-		s.Number = strconv.Itoa(i + 1)
-		s.Next = next && !s.Done
-		next = next && s.Done
-	}
-	return a.Render(c, http.StatusOK, views.FirstStepsPage(v), nil)
 }

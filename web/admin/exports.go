@@ -28,16 +28,12 @@ const (
 // exporters may export.
 var exporters = route.Managers
 
-func (a *Admin) exportRoutes() (routes []route.Route) {
-	for path, find := range map[string]func(c echo.Context) (exportFile, error){
-		customersExportPath: a.exportCustomers, transactionsExportPath: a.exportTransactions, redemptionsExportPath: a.exportRedemptions,
-		couponsPath + "/:ulid" + vouchersExport: a.exportVouchers,
-	} {
-		routes = append(routes,
-			route.Get(path+".csv", exporters, a.answerExport(find, a.csvFile)).AsFile(),
-			route.Get(path+".xlsx", exporters, a.answerExport(find, a.xlsxFile)).AsFile())
+// exportRoutes are the downloads of a list, below a path without extension.
+func (a *Admin) exportRoutes(path string, find func(c echo.Context) (exportFile, error)) []route.Route {
+	return []route.Route{
+		route.Get(path+".csv", exporters, a.answerExport(find, a.csvFile)).AsFile(),
+		route.Get(path+".xlsx", exporters, a.answerExport(find, a.xlsxFile)).AsFile(),
 	}
-	return routes
 }
 
 // exportFile is a filtered list as a file. Times are the business's local times.
@@ -219,4 +215,20 @@ func (a *Admin) exportVouchers(c echo.Context) (exportFile, error) {
 				v.CreatedAt.In(zone), localTime(v.ExpiresAt, zone), localTime(v.RedeemedAt, zone), orZero(v.MailStatus))
 		})
 	}}, nil
+}
+
+func (a *Admin) customerExportRoutes() []route.Route {
+	return a.exportRoutes(customersExportPath, a.exportCustomers)
+}
+
+func (a *Admin) saleExportRoutes() []route.Route {
+	return a.exportRoutes(transactionsExportPath, a.exportTransactions)
+}
+
+func (a *Admin) redemptionExportRoutes() []route.Route {
+	return a.exportRoutes(redemptionsExportPath, a.exportRedemptions)
+}
+
+func (a *Admin) voucherExportRoutes() []route.Route {
+	return a.exportRoutes(couponsPath+"/:ulid"+vouchersExport, a.exportVouchers)
 }

@@ -13,7 +13,7 @@ func (a *Admin) routes() []route.Route {
 		a.signInPages().Routes(),
 		a.customerRoutes(),
 		a.importRoutes(),
-		a.exportRoutes(), a.customerNoteRoutes(), a.customerMergeRoutes(),
+		a.customerExportRoutes(), a.saleExportRoutes(), a.redemptionExportRoutes(), a.voucherExportRoutes(), a.customerNoteRoutes(), a.customerMergeRoutes(),
 		a.transactionRoutes(),
 		a.typeRoutes(),
 		a.rewardRoutes(),

@@ -44,9 +44,7 @@ func (a *Admin) setupCustomer(c echo.Context, status int, s tenant.Setup, form *
 		v.Missing = []views.SetupLink{{Path: stepPath(tenant.BusinessStep), Label: "Choose your country"}}
 		return a.Render(c, status, views.SetupCustomerPage(v), nil)
 	}
-	var fields views.CustomerForm
-	customerFields(&fields, form)
-	v.First, v.Last, v.Phone, v.Email, v.Problem = fields.First, fields.Last, fields.Phone, fields.Email, fields.Problem
+	v.CustomerFields, v.Problem = customerFields(form), form.Problem()
 	v.Phone.Help = "Used to find customers at the till"
 	return a.Render(c, status, views.SetupCustomerPage(v), nil)
 }

@@ -1,0 +1,189 @@
+// Package links names the path of every page that people sign in to. Handlers declare their routes with these names,
+// and templates link by them.
+package links
+
+import (
+	"net/url"
+	"strconv"
+
+	"example.com/loyalty/core"
+)
+
+// The areas.
+const (
+	Panel    = "/admin"    // of a business, on its host
+	Till     = "/till"     // on the same host
+	Platform = "/platform" // on the base host
+)
+
+// Pages of a business's panel.
+const (
+	Dashboard = Panel
+	Activity  = Panel + "/activity" // a part of the dashboard
+	Search    = Panel + "/search"
+
+	Customers       = Panel + "/customers"
+	CustomersExport = Customers + "/export" // without the extension, like all exports
+	NewCustomer     = Customers + "/new"
+	Imports         = Customers + "/import"
+
+	Transactions       = Panel + "/transactions"
+	TransactionsExport = Transactions + "/export"
+	NewTransaction     = Transactions + "/new"
+	Types              = Panel + "/types"
+
+	Rewards           = Panel + "/rewards"
+	Redemptions       = Panel + "/redemptions"
+	RedemptionsExport = Redemptions + "/export"
+
+	Coupons  = Panel + "/coupons"
+	Vouchers = Panel + "/vouchers"
+
+	Reports        = Panel + "/reports"
+	SummaryCSV     = Reports + "/summary.csv"
+	TopReport      = Reports + "/customers"
+	LocationReport = Reports + "/locations"
+	StaffReport    = Reports + "/staff"
+	HourReport     = Reports + "/hours"
+	RewardReport   = Reports + "/rewards"
+	CouponReport   = Reports + "/coupons"
+
+	Locations     = Panel + "/locations"
+	Poster        = Panel + "/poster"
+	Audit         = Panel + "/audit"
+	Notifications = Panel + "/notifications"
+
+	Settings             = Panel + "/settings"
+	Business             = Settings + "/business"
+	Staff                = Settings + "/staff"
+	Billing              = Settings + "/billing"
+	NotificationSettings = Settings + "/notifications"
+	Tokens               = Settings + "/tokens"
+	Account              = Settings + "/security"
+	Weekly               = Account + "/weekly"
+
+	Setup     = Panel + "/setup"
+	SetupDone = Setup + "/done"
+)
+
+// Customer is a customer's page.
+func Customer(id core.ID) string { return Customers + "/" + id.String() }
+
+// Import is the page of a file of customers.
+func Import(id core.ID) string { return Imports + "/" + id.String() }
+
+// Transaction is a sale's page.
+func Transaction(id core.ID) string { return Transactions + "/" + id.String() }
+
+// Type is the page of a transaction type.
+func Type(id int64) string { return numbered(Types, id) }
+
+// SellTo is the form of a sale to a customer.
+func SellTo(customer core.ID) string {
+	return WithQuery(NewTransaction, "customer_ulid", customer.String())
+}
+
+// Reward is a reward's page.
+func Reward(id core.ID) string { return Rewards + "/" + id.String() }
+
+// Redemption is a redemption's page.
+func Redemption(id core.ID) string { return Redemptions + "/" + id.String() }
+
+// RedeemFor is the form that redeems a reward for a customer.
+func RedeemFor(customer core.ID) string {
+	return WithQuery(Redemptions+"/new", "customer_ulid", customer.String())
+}
+
+// RedemptionsOf lists the redemptions of a status, a customer and a reward; "" is any.
+func RedemptionsOf(status, customer, reward string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"status": status, "customer_ulid": customer, "reward_ulid": reward} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return Redemptions + "?" + q.Encode()
+}
+
+// Coupon is a coupon's page.
+func Coupon(id core.ID) string { return Coupons + "/" + id.String() }
+
+// CouponVouchers is the export of a coupon's vouchers.
+func CouponVouchers(id core.ID) string { return Coupon(id) + "/vouchers" }
+
+// SendForm is the page that sends a coupon.
+func SendForm(coupon core.ID) string { return Coupon(coupon) + "/send" }
+
+// Send is the page of a send of a coupon.
+func Send(coupon, send core.ID) string { return Coupon(coupon) + "/sends/" + send.String() }
+
+// Voucher is a voucher's page.
+func Voucher(id core.ID) string { return Vouchers + "/" + id.String() }
+
+// Notification is where a notification is dealt with.
+func Notification(id core.ID) string { return Notifications + "/" + id.String() }
+
+// Person is the page of a member of the staff.
+func Person(id int64) string { return numbered(Staff, id) }
+
+// RevokeTokenOf asks whether a token of a member of the staff is revoked.
+func RevokeTokenOf(person, token int64) string {
+	return numbered(Person(person)+"/tokens", token) + "/revoke"
+}
+
+// Token is the page of an API token.
+func Token(id int64) string { return numbered(Tokens, id) }
+
+// SetupStep is a step of the setup guide, or its end for "".
+func SetupStep[S ~string](step S) string {
+	if step == "" {
+		return SetupDone
+	}
+	return Setup + "/" + string(step)
+}
+
+// Pages of the platform panel.
+const (
+	Tenants          = Platform + "/tenants"
+	TenantAddress    = Tenants + "/address" // proposes an address for a name
+	Plans            = Platform + "/plans"
+	Invoices         = Platform + "/invoices"
+	Jobs             = Platform + "/jobs"
+	PlatformAudit    = Platform + "/audit"
+	Health           = Platform + "/health"
+	Verify           = Health + "/verify"
+	PlatformTokens   = Platform + "/tokens"
+	Deprecations     = Platform + "/deprecations"
+	PlatformSettings = Platform + "/settings"
+	PlatformAccount  = Platform + "/account"
+)
+
+// Tenant is the page of a business.
+func Tenant(id core.TenantID) string { return numbered(Tenants, int64(id)) }
+
+// Plan is a plan's page.
+func Plan(id int64) string { return numbered(Plans, id) }
+
+// Invoice is an invoice's page.
+func Invoice(id int64) string { return numbered(Invoices, id) }
+
+// PlatformToken is the page of a platform token.
+func PlatformToken(id int64) string { return numbered(PlatformTokens, id) }
+
+func numbered(path string, id int64) string { return path + "/" + strconv.FormatInt(id, 10) }
+
+// With sets a value in the query of an address; "" removes it.
+func With(u *url.URL, name, value string) string {
+	q := u.Query()
+	q.Del(name)
+	if value != "" {
+		q.Set(name, value)
+	}
+	if len(q) == 0 {
+		return u.Path
+	}
+	return u.Path + "?" + q.Encode()
+}
+
+// WithQuery adds a value to a path as its query, unless the value is "".
+func WithQuery(path, name, value string) string { return With(&url.URL{Path: path}, name, value) }
