@@ -38,6 +38,7 @@ import (
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/admin/people"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
@@ -67,7 +68,7 @@ func newProduct(t *testing.T) *product {
 		Walkins: walkin.NewService(d, jobs, s.Mails, dbtest.Keys(), s.Sales, host.LimitKey), Rewards: s.Shop.Rewards, Coupons: s.Shop.Coupons,
 		Locations: location.NewService(d), Notifications: notification.NewService(d), Reports: report.NewService(d),
 		Billing: billing.NewService(d, jobs, s.Mails, log), Usage: usage.NewMeter(d), Audit: audit.NewService(d),
-		API: admin.API{Base: webtest.Base, RecordScope: token.TransactionsWrite},
+		API: people.API{Base: webtest.Base, RecordScope: token.TransactionsWrite},
 	}
 	kit := func(panel string) *page.Kit {
 		config := webtest.Config(t, d)

@@ -24,6 +24,7 @@ import (
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/admin/people"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/mailbox"
 	"example.com/loyalty/web/page"
@@ -269,7 +270,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 				Staff: a.staff, Auth: a.auth, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Privacy: privacy.NewService(a.db), Merging: merging.NewService(a.db), Imports: a.imports,
 				Transactions: a.transactions, Walkins: a.walkins, Rewards: a.rewards, Coupons: a.coupons,
 				Locations: a.locations, Notifications: a.notifications, Reports: a.reports, Audit: audit.NewService(a.db), Billing: a.invoices, Usage: a.meter,
-				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
+				API: people.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
 			},
 		),
 		Portal: portal.New(portal.Config{

@@ -308,6 +308,29 @@ const (
 	Defective BarTone = "defective"
 )
 
+// BarShare is the number that a part of a bar stands for.
+type BarShare struct {
+	N    int64
+	Tone BarTone
+}
+
+// Share is a part of a bar that stands for a number.
+func Share(n int64, tone BarTone) BarShare { return BarShare{n, tone} }
+
+// BarOf is a bar of which the parts take their shares of whole, one after the other.
+func BarOf(whole int64, shares ...BarShare) (bar Bar) {
+	at := 0.0
+	for _, s := range shares {
+		if whole == 0 || s.N == 0 {
+			continue
+		}
+		length := 100 * float64(s.N) / float64(whole)
+		bar.Parts = append(bar.Parts, BarPart{Start: at, Length: length, Tone: s.Tone})
+		at += length
+	}
+	return bar
+}
+
 func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }
 
 // Initials are the first letters of the first and the last name.

@@ -1,12 +1,12 @@
-// Package admin serves a business's panel, at /admin on its own host, to owners, managers and
-// cashiers. There is one file per noun. A handler reads the form, calls one use case of core and
-// builds the page's view model.
+// Package admin serves a business's panel, at /admin on its own host, to owners, managers and cashiers. It mounts the
+// features, which are packages of their own, and the pages for signing in.
 package admin
 
 import (
 	"errors"
 	"net/http"
 	"path"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -29,11 +29,19 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/walkin"
-	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
 	authviews "example.com/loyalty/views/auth"
-	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/admin/coupons"
+	"example.com/loyalty/web/admin/customers"
+	"example.com/loyalty/web/admin/people"
+	"example.com/loyalty/web/admin/reports"
+	"example.com/loyalty/web/admin/rewards"
+	"example.com/loyalty/web/admin/sales"
+	"example.com/loyalty/web/admin/settings"
+	"example.com/loyalty/web/admin/setup"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
 )
 
 // Services provides the use cases that the panel calls.
@@ -57,25 +65,60 @@ type Services struct {
 	Usage         *usage.Meter
 	Audit         *audit.Service
 
-	API   API
-	Guide Guide
+	API people.API
 }
 
 // Admin serves the panel.
 type Admin struct {
-	*page.Kit
+	*panel.Panel
 	Services
+
+	settings *settings.Handlers
 }
 
 // New returns the handler for the tenants' hosts.
 func New(kit *page.Kit, services Services) http.Handler {
-	a := &Admin{Kit: kit, Services: services}
+	a := newAdmin(kit, services)
 	e := echo.New()
 	e.HTTPErrorHandler = a.showError
 	e.Use(page.Security{Policy: page.PanelPolicy}.Headers, page.Private, page.Compressed(), page.SameOrigin(), a.Session)
 	page.Mount(e, a.routes(), kit.Guard())
 	return e
 }
+
+func newAdmin(kit *page.Kit, s Services) *Admin {
+	p := &panel.Panel{Kit: kit, Customers: s.Customers, Coupons: s.Coupons, Notifications: s.Notifications, Usage: s.Usage}
+	return &Admin{Panel: p, Services: s, settings: &settings.Handlers{
+		Panel: p, Tenants: s.Tenants, Locations: s.Locations, Transactions: s.Transactions, Rewards: s.Rewards, Billing: s.Billing,
+		Usage: s.Usage, Notifications: s.Notifications,
+	}}
+}
+
+// routes lists the panel's routes: its own, and those of each feature.
+func (a *Admin) routes() []route.Route {
+	p, s := a.Panel, a.Services
+	guide := &setup.Handlers{Panel: p, Tenants: s.Tenants, Customers: s.Customers, Transactions: s.Transactions, Rewards: s.Rewards}
+	routes := slices.Concat(a.FrameRoutes(), a.SettingsRoutes(), a.signInPages().Routes())
+	for _, feature := range []interface{ Routes() []route.Route }{
+		&customers.Handlers{
+			Panel: p, Customers: s.Customers, Imports: s.Imports, Merging: s.Merging, Privacy: s.Privacy,
+			Transactions: s.Transactions, Rewards: s.Rewards, Coupons: s.Coupons, Walkins: s.Walkins,
+		},
+		&sales.Handlers{Panel: p, Transactions: s.Transactions, Customers: s.Customers, Locations: s.Locations, Walkins: s.Walkins},
+		&rewards.Handlers{Panel: p, Rewards: s.Rewards, Customers: s.Customers},
+		&coupons.Handlers{Panel: p, Coupons: s.Coupons, Customers: s.Customers, Rewards: s.Rewards, Reports: s.Reports},
+		&reports.Handlers{Panel: p, Reports: s.Reports, Locations: s.Locations, Guide: guide},
+		&people.Handlers{Panel: p, Staff: s.Staff, Auth: s.Auth, Tokens: s.Tokens, Audit: s.Audit, API: s.API},
+		a.settings,
+		guide,
+	} {
+		routes = append(routes, feature.Routes()...)
+	}
+	return routes
+}
+
+// Routes lists the panel's routes, for tools that visit them all.
+func Routes() []route.Route { return newAdmin(nil, Services{}).routes() }
 
 // showError answers an error with a page or, to htmx, with its message alone.
 func (a *Admin) showError(err error, c echo.Context) {
@@ -96,22 +139,11 @@ func (a *Admin) showError(err error, c echo.Context) {
 		case page.FromScript(c):
 			return c.String(f.Status, f.Message)
 		case page.Person(c) != nil:
-			return a.Render(c, f.Status, views.NoticePage(a.frame(c, f.Title, ""), n), nil)
+			return a.Render(c, f.Status, views.NoticePage(a.Frame(c, f.Title, ""), n), nil)
 		}
 		if errors.Is(err, auth.ErrLink) {
 			f.Title = "Link expired"
 		}
 		return a.Render(c, f.Status, authviews.NoticePage(a.signInPages().Bare(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
 	})
-}
-
-// assets are the files that every page loads.
-var assets = ui.Assets{
-	Icon:         static.Path("img/icon.svg"),
-	Font:         static.Path("vendor/inter/inter-latin.woff2"),
-	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
-	Theme:        static.Path("js/theme.js"),
-	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/form.js"), static.Path("js/panel.js"), static.Path("js/search.js")},
-	ChartStyle:   static.Path("vendor/uplot/uplot.css"),
-	ChartScripts: []string{static.Path("vendor/uplot/uplot.js"), static.Path("js/chart.js")},
 }

@@ -31,6 +31,7 @@ import (
 	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/admin/people"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/webtest"
@@ -72,7 +73,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 		Walkins: walkin.NewService(d, jobs, mails, dbtest.Keys(), s.Sales, host.LimitKey),
 		Coupons: s.Coupons, Locations: location.NewService(d), Notifications: notification.NewService(d), Reports: report.NewService(d), Billing: billing.NewService(d, jobs, mails, log), Usage: usage.NewMeter(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, jobs, mails),
-		API: admin.API{Base: webtest.Base, Authority: "/var/lib/loyalty's/ca.pem", RecordScope: token.TransactionsWrite},
+		API: people.API{Base: webtest.Base, Authority: "/var/lib/loyalty's/ca.pem", RecordScope: token.TransactionsWrite},
 	}
 	s.open()
 	return s

@@ -1,0 +1,28 @@
+// Package coupons serves the pages about coupons, their sends and vouchers.
+package coupons
+
+import (
+	"slices"
+
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
+)
+
+// Handlers serves the pages.
+type Handlers struct {
+	*panel.Panel
+	Coupons   *coupon.Service
+	Customers *customer.Service
+	Rewards   *reward.Service
+	Reports   *report.Service
+}
+
+// Routes lists the pages and actions.
+func (h *Handlers) Routes() []route.Route {
+	return slices.Concat(h.couponRoutes(), h.voucherRoutes(), h.ExportRoutes(links.Coupons+"/:ulid/vouchers", h.exportVouchers), h.sendRoutes())
+}

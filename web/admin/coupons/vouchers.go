@@ -1,0 +1,226 @@
+package coupons
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
+)
+
+func (h *Handlers) voucherRoutes() []route.Route {
+	return []route.Route{
+		route.Get(links.Vouchers, route.Cashiers, panel.WithEmptyForm(h.voucherSearch)),
+		route.Post(links.Vouchers, route.Cashiers, h.findVoucher),
+		route.Get(links.Vouchers+"/:ulid", route.Cashiers, h.showVoucher),
+		route.Get(links.Vouchers+"/:ulid/redeem", route.Cashiers, h.askRedeemVoucher),
+		route.Post(links.Vouchers+"/:ulid/redeem", route.Cashiers, h.redeemVoucher),
+	}
+}
+
+// voucherSearch shows a single field, since a handheld scanner types what it reads and presses Enter.
+func (h *Handlers) voucherSearch(c echo.Context, status int, form *page.Form) error {
+	v := views.VoucherSearch{
+		Frame: h.Frame(c, "Redeem voucher", links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}),
+		Code:  form.Field("code", "Voucher code or link"),
+	}
+	v.Code.Autofocus, v.Code.Autocomplete, v.Code.MaxLength = true, "off", 500
+	v.Code.Help = "Scan the QR code or type the code below it"
+	// The next scan replaces the selected text.
+	v.Code.Attributes = map[string]any{"autocapitalize": "characters", "spellcheck": "false", "data-select": true}
+	return h.Render(c, status, views.VoucherSearchPage(v), nil)
+}
+
+// findVoucher redirects to the voucher that was typed or scanned. It is a POST because links are
+// secrets, which must stay out of the browser's history.
+func (h *Handlers) findVoucher(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	found, err := h.TypedVoucher(c, form.Value("code"))
+	if errors.Is(err, core.ErrNotFound) {
+		err = panel.ErrNoVoucher
+	}
+	if form.Refused(err) {
+		return h.voucherSearch(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	return h.Redirect(c, links.Voucher(found.ID))
+}
+
+func (h *Handlers) voucherOf(c echo.Context) (coupon.ShownVoucher, error) {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return coupon.ShownVoucher{}, err
+	}
+	return h.Coupons.FindVoucher(c.Request().Context(), page.Actor(c), id)
+}
+
+func (h *Handlers) showVoucher(c echo.Context) error {
+	found, err := h.voucherOf(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	zone := by.Tenant.TimeZone
+	v := views.VoucherDetail{
+		Frame: h.Frame(c, "Voucher of "+panel.CustomerLabel(found.CustomerName), links.Coupons,
+			ui.Crumb{Label: "Coupons", Path: links.Coupons}, ui.Crumb{Label: "Redeem voucher", Path: links.Vouchers}),
+		Path: links.Voucher(found.ID), Benefit: panel.VoucherValue(found, by), Status: panel.VoucherStatuses[found.Status],
+		Coupon: found.CouponName, CouponPath: links.Coupon(found.CouponID),
+		Customer: panel.CustomerLabel(found.CustomerName), CustomerPath: links.Customer(found.CustomerID),
+	}
+	switch refusal := found.Refusal(); {
+	case refusal == nil:
+		v.Instruction = instruction(found, by)
+	case found.RedeemedAt != nil: // "already" would be wrong right after redeeming it here
+		v.Icon, v.Refusal = "circle-check", "Redeemed on "+page.Time(*found.RedeemedAt, zone)+". It can't be used again."
+	default:
+		v.Icon, v.Refusal = "ban", voucherRefusal(found, refusal, by)
+	}
+	if found.ExpiresAt != nil {
+		v.Facts = append(v.Facts, ui.Pair{Name: "Valid until", Value: page.LastDay(*found.ExpiresAt, zone)})
+	}
+	v.Facts = append(v.Facts, ui.Pair{Name: "Sent", Value: page.Date(found.CreatedAt, zone)}, ui.Pair{Name: "Code", Value: found.ID.String()})
+	if found.RedemptionID != nil {
+		d, err := h.Rewards.RedemptionDetail(c.Request().Context(), by, *found.RedemptionID)
+		if err != nil {
+			return err
+		}
+		v.Redemption = new(h.RedemptionRow(by, d.NamedRedemption))
+	}
+	if by.Role.Includes(core.Manager) {
+		token, err := h.Coupons.VoucherToken(by.Tenant.ID, found)
+		if err != nil {
+			return err
+		}
+		v.Link = "https://" + c.Request().Host + "/v/" + token
+	}
+	return h.Render(c, http.StatusOK, views.VoucherDetailPage(v), nil)
+}
+
+// instruction tells the cashier what redeeming the voucher does, or what they have to do.
+func instruction(v coupon.ShownVoucher, by core.Actor) string {
+	switch v.BenefitType {
+	case coupon.Percent:
+		return "Take " + page.Number(*v.BenefitValue) + "% off the bill"
+	case coupon.Amount:
+		return "Take " + page.Money(*v.BenefitValue, by.Tenant.Currency) + " off the bill"
+	case coupon.Points:
+		return page.Units(*v.BenefitValue, "points") + " will be added to the balance"
+	case coupon.Stamps:
+		return page.Units(*v.BenefitValue, "stamps") + " will be added to the balance"
+	case coupon.Reward:
+	}
+	return "Give “" + panel.OrZero(v.RewardName) + "” for free"
+}
+
+// voucherRefusal says why a voucher can't be redeemed and what to do about it.
+func voucherRefusal(v coupon.ShownVoucher, refusal error, by core.Actor) string {
+	zone := by.Tenant.TimeZone
+	switch {
+	case errors.Is(refusal, coupon.ErrAlreadyRedeemed) && v.RedeemedAt != nil:
+		return "Already redeemed on " + page.Time(*v.RedeemedAt, zone) + "."
+	case errors.Is(refusal, coupon.ErrVoucherExpired) && v.ExpiresAt != nil:
+		return "Expired on " + page.LastDay(*v.ExpiresAt, zone) + "."
+	case errors.Is(refusal, coupon.ErrInactive):
+		return "The coupon “" + v.CouponName + "” is inactive, so its vouchers can't be redeemed. A manager can activate it."
+	case errors.Is(refusal, coupon.ErrCapReached):
+		return "The coupon “" + v.CouponName + "” has reached its redemption limit. A manager can raise it."
+	case errors.Is(refusal, reward.ErrOutOfStock):
+		return "“" + panel.OrZero(v.RewardName) + "” is out of stock. The voucher stays valid."
+	}
+	sentence, _ := page.RuleMessage(refusal)
+	return sentence
+}
+
+func (h *Handlers) askRedeemVoucher(c echo.Context) error {
+	found, err := h.voucherOf(c)
+	if err != nil {
+		return err
+	}
+	return h.confirmRedeemVoucher(c, http.StatusOK, found, found.Refusal())
+}
+
+// confirmRedeemVoucher asks for confirmation, since redeeming can't be undone, or says why
+// the voucher can't be redeemed.
+func (h *Handlers) confirmRedeemVoucher(c echo.Context, status int, found coupon.ShownVoucher, refusal error) error {
+	by := page.Actor(c)
+	name, path := panel.CustomerLabel(found.CustomerName), links.Voucher(found.ID)
+	v := views.Confirm{
+		Frame: h.Frame(c, "Redeem this voucher?", links.Coupons,
+			ui.Crumb{Label: "Coupons", Path: links.Coupons}, ui.Crumb{Label: "Voucher of " + name, Path: path}),
+		Confirm: ui.Confirm{
+			Action: path + "/redeem", Cancel: path, Leave: "Back to voucher",
+		},
+	}
+	if refusal != nil {
+		v.Problem = &ui.Problem{Sentence: voucherRefusal(found, refusal, by)}
+		return h.Confirm(c, status, v)
+	}
+	v.Button = "Redeem"
+	v.Words = []string{instruction(found, by) + ".", "For " + name + ". A redeemed voucher can't be used again."}
+	v.Hidden = []ui.Pair{{Name: page.FormKey, Value: h.NewFormKey()}}
+	return h.Confirm(c, status, v)
+}
+
+func (h *Handlers) redeemVoucher(c echo.Context) error {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return err
+	}
+	var words string
+	var refusal error
+	return page.Submit(h.Kit, c, page.Submission[coupon.Voucher]{
+		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (coupon.Voucher, error) {
+			redeemed, err := h.Coupons.Redeem(ctx, by, id)
+			if refusal = err; err == nil {
+				words, err = h.redeemedWords(ctx, page.Actor(c), id)
+			}
+			return redeemed, err
+		},
+		Refused: func(status int, _ *page.Form) error {
+			found, err := h.voucherOf(c)
+			if err != nil {
+				return err
+			}
+			return h.confirmRedeemVoucher(c, status, found, refusal)
+		},
+		Once: true,
+		To:   page.To[coupon.Voucher](links.Voucher(id)),
+		Done: func(coupon.Voucher) string { return words },
+	})
+}
+
+// redeemedWords says what redeeming a voucher changed, or what the cashier has to do.
+func (h *Handlers) redeemedWords(ctx context.Context, by core.Actor, id core.ID) (string, error) {
+	v, err := h.Coupons.FindVoucher(ctx, by, id)
+	if err != nil {
+		return "", err
+	}
+	switch v.BenefitType {
+	case coupon.Points, coupon.Stamps:
+		who, err := h.Customers.Find(ctx, by, v.CustomerID)
+		unit, balance := ledger.Points, who.PointsBalance
+		if v.BenefitType == coupon.Stamps {
+			unit, balance = ledger.Stamps, who.StampsBalance
+		}
+		return "Redeemed. " + page.Units(*v.BenefitValue, unit) + " added, the balance is " + page.Number(balance) + ".", err
+	case coupon.Percent, coupon.Amount, coupon.Reward:
+	}
+	return "Redeemed. " + instruction(v, by) + ".", nil
+}

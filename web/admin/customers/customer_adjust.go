@@ -1,0 +1,116 @@
+package customers
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+)
+
+// askAdjustment shows the form, prefilled from the query: without scripts, the balance after the
+// adjustment is previewed by submitting the form with GET.
+func (h *Handlers) askAdjustment(c echo.Context) error {
+	found, err := h.editableCustomer(c)
+	if err != nil {
+		return err
+	}
+	form := page.Query(c.QueryParams())
+	if form.Filled("unit") == nil {
+		form.Values.Set("unit", "points")
+	}
+	return h.adjustmentForm(c, http.StatusOK, found, form)
+}
+
+// adjustmentForm shows the form as a page or in the dialog.
+func (h *Handlers) adjustmentForm(c echo.Context, status int, of customer.Customer, form *page.Form) error {
+	path := links.Customer(of.ID)
+	v := views.Adjustment{
+		Frame: h.customerFrame(c, of, "Adjust balance"), Action: path + "/adjust", Cancel: path, FormKey: h.NewFormKey(),
+		Unit: form.Field("unit", "Balance"), Amount: form.Field("amount", "Change"), Reason: form.Field("reason", "Reason"),
+		After: balanceAfter(of, form),
+	}
+	v.Problem = form.Problem()
+	v.Unit.Options = form.Options("unit",
+		ui.Option{Value: "points", Label: "Points", Help: "Now " + page.Number(of.PointsBalance)},
+		ui.Option{Value: "stamps", Label: "Stamps", Help: "Now " + page.Number(of.StampsBalance)})
+	panel.FocusFirst(&v.Amount, &v.Reason)
+	v.Amount.Placeholder, v.Amount.Autocomplete, v.Amount.Help = "+50", "off", "Use a minus to deduct, e.g. −50"
+	v.Reason.MaxLength, v.Reason.Autocomplete, v.Reason.Help = 255, "off", "Visible to the customer, e.g. “Forgot card on 12 May”"
+	return h.Render(c, status, views.AdjustmentPage(v), views.AdjustmentDialog(v))
+}
+
+// balanceAfter previews the balance while the form is being filled in. The preview is empty while
+// the amount can't be read.
+func balanceAfter(of customer.Customer, form *page.Form) views.BalanceAfter {
+	draft := page.Query(form.Values) // a form of its own: errors are shown only after submitting
+	unit, before := ledger.Points, of.PointsBalance
+	if draft.Value("unit") == "stamps" {
+		unit, before = ledger.Stamps, of.StampsBalance
+	}
+	n := draft.Integer("amount")
+	if n == nil {
+		return views.BalanceAfter{}
+	}
+	after := before + *n
+	switch {
+	case *n > 0 && after < before, *n < 0 && after > before:
+		return views.BalanceAfter{} // overflow, which core refuses
+	case after < 0 && *n < 0:
+		return views.BalanceAfter{Note: "Only " + page.Units(before, unit) + " available."}
+	}
+	return views.BalanceAfter{Before: page.Units(before, unit), After: page.Units(after, unit)}
+}
+
+func (h *Handlers) previewAdjustment(c echo.Context) error {
+	found, err := h.editableCustomer(c)
+	if err != nil {
+		return err
+	}
+	return h.Render(c, http.StatusOK, views.BalanceAfterLine(balanceAfter(found, page.Query(c.QueryParams()))), nil)
+}
+
+func (h *Handlers) adjustBalance(c echo.Context) error {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return err
+	}
+	var done string
+	return page.Submit(h.Kit, c, page.Submission[ledger.Account]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (ledger.Account, error) {
+			n := form.Integer("amount")
+			if n != nil {
+				done = "Balance adjusted: " + signedAmount(*n, ledger.Unit(form.Value("unit"))) + "."
+			}
+			return h.Customers.Adjust(ctx, by, id, customer.Adjustment{
+				Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Malformed: form.Malformed,
+			})
+		},
+		Refused: func(status int, form *page.Form) error {
+			found, err := h.editableCustomer(c)
+			if err != nil {
+				return err
+			}
+			return h.adjustmentForm(c, status, found, form)
+		},
+		Once: true,
+		To:   page.To[ledger.Account](links.Customer(id)),
+		Done: func(ledger.Account) string { return done },
+	})
+}
+
+// signedAmount is "+50 points" or "−1 stamp".
+func signedAmount(n int64, unit ledger.Unit) string {
+	if n < 0 {
+		return "−" + page.Units(-n, unit)
+	}
+	return "+" + page.Units(n, unit)
+}

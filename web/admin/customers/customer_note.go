@@ -1,0 +1,138 @@
+package customers
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
+)
+
+// CustomerNoteRoutes edit what the staff write about a customer, and by what else they are found. Cashiers read it.
+func (h *Handlers) customerNoteRoutes() []route.Route {
+	const one = links.Customers + "/:ulid"
+	return []route.Route{
+		route.Get(one+"/note", route.Managers, h.askNote),
+		route.Post(one+"/note", route.Managers, h.editNote),
+		route.Get(one+"/tags", route.Managers, h.askTags),
+		route.Post(one+"/tags", route.Managers, h.changeTag(h.Customers.AddTag)),
+		route.Post(one+"/tags/remove", route.Managers, h.changeTag(h.Customers.RemoveTag)),
+		route.Post(one+"/keys/remove", route.Managers, h.removeKey),
+	}
+}
+
+// editableProfile returns the profile of the customer in the path, or customer.ErrErased.
+func (h *Handlers) editableProfile(c echo.Context) (customer.Profile, error) {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return customer.Profile{}, err
+	}
+	found, err := h.Customers.Profile(c.Request().Context(), page.Actor(c), id)
+	if err == nil && found.Erased {
+		err = customer.ErrErased
+	}
+	return found, err
+}
+
+func (h *Handlers) askNote(c echo.Context) error {
+	found, err := h.editableProfile(c)
+	if err != nil {
+		return err
+	}
+	return h.noteForm(c, http.StatusOK, found, page.Blank(map[string]string{"note": panel.OrZero(found.Note)}))
+}
+
+func (h *Handlers) noteForm(c echo.Context, status int, of customer.Profile, form *page.Form) error {
+	path := links.Customer(of.ID)
+	v := views.NoteForm{
+		Frame: h.customerFrame(c, of.Customer, "Note about "+page.CustomerName(of.Customer)), Action: path + "/note", Cancel: path,
+		Began: form.Original(), Note: form.Field("note", "Note"),
+	}
+	v.Problem = form.Problem()
+	v.Note.Optional, v.Note.MaxLength, v.Note.Rows, v.Note.Autofocus = true, customer.MaxNote, 5, true
+	v.Note.Help = "Your staff can read it. The customer gets it if they ask for their data"
+	return h.Render(c, status, views.NotePage(v), views.NoteDialog(v))
+}
+
+func (h *Handlers) editNote(c echo.Context) error {
+	found, err := h.editableProfile(c)
+	if err != nil {
+		return err
+	}
+	return page.Submit(h.Kit, c, page.Submission[struct{}]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (struct{}, error) {
+			if !form.Changed("note") {
+				return struct{}{}, nil
+			}
+			return struct{}{}, h.Customers.SetNote(ctx, by, found.ID, form.Text("note"))
+		},
+		Refused: func(status int, form *page.Form) error { return h.noteForm(c, status, found, form) },
+		To:      page.To[struct{}](links.Customer(found.ID)),
+		Done:    func(struct{}) string { return "Note saved." },
+	})
+}
+
+func (h *Handlers) askTags(c echo.Context) error {
+	found, err := h.editableProfile(c)
+	if err != nil {
+		return err
+	}
+	return h.tagForm(c, http.StatusOK, found, page.Blank(nil))
+}
+
+func (h *Handlers) tagForm(c echo.Context, status int, of customer.Profile, form *page.Form) error {
+	known, err := h.Customers.Tags(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	path := links.Customer(of.ID)
+	v := views.TagForm{
+		Frame: h.customerFrame(c, of.Customer, "Tags of "+page.CustomerName(of.Customer)), Action: path + "/tags", Cancel: path,
+		Tag: form.Field("tag", "New tag"), Tags: of.Tags, Suggested: known,
+	}
+	v.Problem = form.Problem()
+	v.Tag.MaxLength, v.Tag.Autocomplete, v.Tag.Autofocus = customer.MaxTag, "off", true
+	v.Tag.Attributes = map[string]any{"list": "known-tags"}
+	return h.Render(c, status, views.TagPage(v), views.TagDialog(v))
+}
+
+// changeTag returns the handler of a form that adds or removes a tag.
+func (h *Handlers) changeTag(change func(context.Context, core.Actor, core.ID, *string) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		found, err := h.editableProfile(c)
+		if err != nil {
+			return err
+		}
+		return page.Submit(h.Kit, c, page.Submission[struct{}]{
+			Run: func(ctx context.Context, by core.Actor, form *page.Form) (struct{}, error) {
+				return struct{}{}, change(ctx, by, found.ID, form.Text("tag"))
+			},
+			Refused: func(status int, form *page.Form) error { return h.tagForm(c, status, found, form) },
+			To:      page.To[struct{}](links.Customer(found.ID)),
+			Done:    func(struct{}) string { return "Tags saved." },
+		})
+	}
+}
+
+// removeKey removes a number or an address by which a customer was also found.
+func (h *Handlers) removeKey(c echo.Context) error {
+	found, err := h.editableProfile(c)
+	if err != nil {
+		return err
+	}
+	return page.Submit(h.Kit, c, page.Submission[struct{}]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (struct{}, error) {
+			_, err := h.Customers.RemoveKey(ctx, by, found.ID, customer.KeyKind(form.Value("kind")), form.Value("key"))
+			return struct{}{}, err
+		},
+		To:   page.To[struct{}](links.Customer(found.ID)),
+		Done: func(struct{}) string { return page.CustomerName(found.Customer) + " is no longer found by it." },
+	})
+}

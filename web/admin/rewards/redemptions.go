@@ -1,0 +1,416 @@
+package rewards
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
+)
+
+func (h *Handlers) redemptionRoutes() []route.Route {
+	return []route.Route{
+		route.Get(links.Redemptions, route.Cashiers, h.listRedemptions),
+		route.Get(links.Redemptions+"/new", route.Cashiers, h.newRedemption),
+		route.Post(links.Redemptions+"/new", route.Cashiers, h.redeemReward),
+		route.Get(links.Redemptions+"/:ulid", route.Cashiers, h.showRedemption),
+		route.Get(links.Redemptions+"/:ulid/fulfil", route.Cashiers, panel.WithEmptyForm(h.confirmFulfilRedemption)),
+		route.Post(links.Redemptions+"/:ulid/fulfil", route.Cashiers, h.fulfilRedemption),
+		route.Get(links.Redemptions+"/:ulid/void", route.Managers, panel.WithEmptyForm(h.confirmVoidRedemption)),
+		route.Post(links.Redemptions+"/:ulid/void", route.Managers, h.voidRedemption),
+	}
+}
+
+// anyStatus is the status filter that shows every redemption.
+const anyStatus = "all"
+
+var redemptionTabs = []struct{ status, label string }{
+	{string(reward.Pending), "Pending"}, {anyStatus, "All"}, {string(reward.Fulfilled), "Fulfilled"}, {string(reward.Voided), "Voided"},
+}
+
+// redemptionFilter reads the filters of the list and of its exports, and which tab they belong to.
+func redemptionFilter(q *page.Form) (filter reward.RedemptionFilter, tab string) {
+	filter = reward.RedemptionFilter{CustomerID: q.Filled("customer_ulid"), RewardID: q.Filled("reward_ulid")}
+	tab = q.Value("status")
+	if tab == "" {
+		tab = string(reward.Pending)
+		if filter.CustomerID != nil {
+			tab = anyStatus
+		}
+	}
+	if tab != anyStatus {
+		filter.Status = &tab
+	}
+	return filter, tab
+}
+
+// listRedemptions shows the pending redemptions unless other ones are asked for.
+func (h *Handlers) listRedemptions(c echo.Context) error {
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	filter, shown := redemptionFilter(q)
+	usual, since := core.Newest, "Redeemed"
+	if shown == string(reward.Pending) {
+		usual, since = core.Oldest, "Waiting since" // the order to fulfil them
+	}
+	sort := panel.SortOf(q, usual)
+	list, err := h.Rewards.ListRedemptions(ctx, by, filter, sort, q.Position())
+	status, err := q.Status(err)
+	if err != nil {
+		return err
+	}
+	v := views.RedemptionList{
+		Frame:    h.Frame(c, "Redemptions", links.Redemptions),
+		Pager:    page.Pager(list, c.Request().URL, "redemption", "redemptions", "#redemptions"),
+		Queue:    shown == string(reward.Pending),
+		Filtered: filter.CustomerID != nil || filter.RewardID != nil || shown == string(reward.Fulfilled) || shown == string(reward.Voided) || status != http.StatusOK,
+		Hidden:   []ui.Pair{{Name: "status", Value: shown}}, NewPath: links.Redemptions + "/new",
+		Exports: panel.ExportsOf(c, links.RedemptionsExport), Time: panel.ByTime(since, c.Request().URL, sort),
+	}
+	if sort != usual {
+		v.Hidden = append(v.Hidden, ui.Pair{Name: "sort", Value: string(sort)})
+	}
+	for _, tab := range redemptionTabs {
+		v.Tabs = append(v.Tabs, views.Tab{
+			ID: "tab-" + tab.status, Label: tab.label, Path: links.RedemptionsOf(tab.status, q.Value("customer_ulid"), q.Value("reward_ulid")), Current: tab.status == shown,
+		})
+	}
+	for _, n := range list.Items {
+		v.Rows = append(v.Rows, h.RedemptionRow(by, n))
+	}
+	if v.Reward, err = h.rewardPicker(c, q); err != nil {
+		return err
+	}
+	if id, err := core.ParseID(q.Value("customer_ulid")); err == nil {
+		who, err := h.Customers.Find(ctx, by, id)
+		if err != nil {
+			return err
+		}
+		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: who.ID.String()})
+		v.Customer = &ui.Pair{Name: page.CustomerName(who), Value: links.Customer(who.ID)}
+		v.NewPath = page.WithQuery(v.NewPath, "customer_ulid", who.ID.String())
+	}
+	v.Problem = q.Problem()
+	return h.Render(c, status, views.RedemptionListPage(v), views.RedemptionCard(v))
+}
+
+// rewardPicker narrows a list to a reward. Inactive rewards can be chosen too.
+func (h *Handlers) rewardPicker(c echo.Context, q *page.Form) (ui.Field, error) {
+	names, err := h.Rewards.Choices(c.Request().Context(), page.Actor(c))
+	field := q.Field("reward_ulid", "Reward")
+	field.Options = q.Options("reward_ulid", append([]ui.Option{{Label: "Any reward"}}, panel.RewardOptions(names)...)...)
+	return field, err
+}
+
+func (h *Handlers) redemptionDetail(c echo.Context) (reward.RedemptionDetail, error) {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return reward.RedemptionDetail{}, err
+	}
+	return h.Rewards.RedemptionDetail(c.Request().Context(), page.Actor(c), id)
+}
+
+func (h *Handlers) showRedemption(c echo.Context) error {
+	d, err := h.redemptionDetail(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	row := h.RedemptionRow(by, d.NamedRedemption)
+	v := views.RedemptionDetail{
+		Frame: h.Frame(c, "Redemption "+page.On(d.CreatedAt, h.Now(), by.Tenant.TimeZone), links.Redemptions, ui.Crumb{Label: "Redemptions", Path: links.Redemptions}),
+		Row:   row, RewardPath: links.Reward(d.RewardID),
+		Facts: []ui.Pair{{Name: "Redeemed", Value: page.Time(d.CreatedAt, by.Tenant.TimeZone)}, {Name: "Redeemed by", Value: by.NameOf(d.ActorKind, d.ActorName)}},
+	}
+	if d.EndedByName != nil {
+		ended := "Fulfilled"
+		if d.Status == reward.Voided {
+			ended = "Voided"
+		}
+		v.Facts = append(v.Facts, ui.Pair{Name: ended, Value: row.Ended}, ui.Pair{Name: ended + " by", Value: *d.EndedByName})
+	}
+	if d.LocationName != nil {
+		v.Facts = append(v.Facts, ui.Pair{Name: "Location", Value: *d.LocationName})
+	}
+	if d.VoidReason != nil {
+		v.Facts = append(v.Facts, ui.Pair{Name: "Reason", Value: *d.VoidReason})
+	}
+	v.Facts = append(v.Facts, ui.Pair{Name: "ULID", Value: d.ID.String()})
+	for _, e := range d.Entries {
+		what := "Redeemed"
+		if e.Amount > 0 {
+			what = "Returned"
+		}
+		v.Entries = append(v.Entries, views.LedgerEntry{
+			When: page.Time(e.CreatedAt, by.Tenant.TimeZone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
+		})
+	}
+	return h.Render(c, http.StatusOK, views.RedemptionDetailPage(v), nil)
+}
+
+// confirmFulfilRedemption asks once: in the queue, fulfilling is one click beside other redemptions.
+func (h *Handlers) confirmFulfilRedemption(c echo.Context, status int, form *page.Form) error {
+	d, err := h.redemptionDetail(c)
+	if err != nil {
+		return err
+	}
+	row := h.RedemptionRow(page.Actor(c), d.NamedRedemption)
+	v := views.Confirm{
+		Frame: h.redemptionFrame(c, "Fulfil this redemption?", d.NamedRedemption),
+		Confirm: ui.Confirm{
+			Action: row.Path + "/fulfil", Button: "Fulfil", Cancel: row.Path, Problem: form.Problem(),
+			Words:  []string{row.Customer + " gets “" + row.Reward + "”, redeemed " + row.Ago + "."},
+			Hidden: []ui.Pair{{Name: page.FormKey, Value: h.NewFormKey()}, panel.HiddenReturn(c, form, row.Path)},
+		},
+	}
+	if d.Status != reward.Pending { // a colleague was quicker
+		v.Button, v.Words, v.Problem = "", nil, &ui.Problem{Sentence: notPending[d.Status].Message}
+	}
+	return h.Confirm(c, status, v)
+}
+
+func (h *Handlers) redemptionFrame(c echo.Context, title string, of reward.NamedRedemption) views.Frame {
+	return h.Frame(c, title, links.Redemptions,
+		ui.Crumb{Label: "Redemptions", Path: links.Redemptions}, ui.Crumb{Label: "Redemption " + page.On(of.CreatedAt, h.Now(), page.Actor(c).Tenant.TimeZone), Path: links.Redemption(of.ID)})
+}
+
+func (h *Handlers) fulfilRedemption(c echo.Context) error {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return err
+	}
+	to := links.Redemption(id)
+	return page.Submit(h.Kit, c, page.Submission[reward.Redemption]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Redemption, error) {
+			to = panel.ReturnTo(c, form, to)
+			return h.Rewards.Fulfil(ctx, by, id)
+		},
+		Refused: func(status int, form *page.Form) error { return h.confirmFulfilRedemption(c, status, form) },
+		To:      func(reward.Redemption) string { return to },
+		Once:    true,
+		Done:    func(r reward.Redemption) string { return "“" + r.RewardName + "” fulfilled" },
+	})
+}
+
+func (h *Handlers) confirmVoidRedemption(c echo.Context, status int, form *page.Form) error {
+	d, err := h.redemptionDetail(c)
+	if err != nil {
+		return err
+	}
+	row := h.RedemptionRow(page.Actor(c), d.NamedRedemption)
+	words := []string{"“" + row.Reward + "” for " + row.Customer + " is cancelled. The voucher stays redeemed."}
+	if d.PointsSpent+d.StampsSpent > 0 {
+		words[0] = "“" + row.Reward + "” is cancelled, and " + row.Customer + " gets " + row.Cost + " back."
+	}
+	if d.TookStock {
+		words = append(words, "1 unit returns to stock.")
+	}
+	v := views.Confirm{
+		Frame: h.redemptionFrame(c, "Void this redemption?", d.NamedRedemption),
+		Confirm: ui.Confirm{
+			Action: row.Path + "/void", Button: "Void redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
+			Words:  append(words, panel.CannotUndo),
+			Reason: panel.ReasonField(form, "Wrong reward", "Wrong customer", "Changed their mind", "Not available"),
+			Hidden: []ui.Pair{panel.HiddenReturn(c, form, row.Path)},
+		},
+	}
+	if !panel.Voidable(d.Redemption, h.Now()) { // a colleague was quicker, or it is too late
+		v.Button, v.Words, v.Reason = "", nil, nil
+		v.Problem = &ui.Problem{Sentence: notPending[d.Status].Message}
+		if d.Status == reward.Fulfilled {
+			v.Problem.Sentence = "This redemption was fulfilled more than 24 hours ago, so it can't be voided. To return the cost, adjust the customer's balance."
+		}
+	}
+	return h.Confirm(c, status, v)
+}
+
+// notPending is why a redemption that is not pending can't be fulfilled or voided.
+var notPending = map[reward.Status]*core.Error{reward.Fulfilled: reward.ErrAlreadyFulfilled, reward.Voided: reward.ErrVoided}
+
+func (h *Handlers) voidRedemption(c echo.Context) error {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return err
+	}
+	to := links.Redemption(id)
+	return page.Submit(h.Kit, c, page.Submission[reward.Redemption]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Redemption, error) {
+			to = panel.ReturnTo(c, form, to)
+			return h.Rewards.Void(ctx, by, id, form.Text("reason"))
+		},
+		Refused: func(status int, form *page.Form) error { return h.confirmVoidRedemption(c, status, form) },
+		To:      func(reward.Redemption) string { return to },
+		Done: func(r reward.Redemption) string {
+			words := "Redemption voided."
+			if r.PointsSpent+r.StampsSpent > 0 {
+				words += " " + panel.SpentUnits(r) + " returned to the customer."
+			}
+			if r.TookStock {
+				words += " 1 unit returned to stock."
+			}
+			return words
+		},
+	})
+}
+
+func pathOfRedemption(r reward.Redemption) string { return links.Redemption(r.ID) }
+
+// newRedemption shows one of three steps: choose a customer, choose a reward, confirm.
+func (h *Handlers) newRedemption(c echo.Context) error {
+	q := page.Query(c.QueryParams())
+	switch {
+	case q.Filled("customer_ulid") == nil:
+		return h.PickCustomer(c, views.CustomerPicker{Frame: h.redeemFrame(c), Question: "Choose a customer", Path: links.Redemptions + "/new"}, customer.Suggestion{CanRedeem: true})
+	case q.Filled("reward_ulid") != nil:
+		return h.confirmRedeem(c, http.StatusOK, q)
+	}
+	return h.chooseReward(c, q)
+}
+
+func (h *Handlers) redeemFrame(c echo.Context) views.Frame {
+	return h.Frame(c, "Redeem reward", links.Redemptions, ui.Crumb{Label: "Redemptions", Path: links.Redemptions})
+}
+
+// buyer is the customer whom the form names.
+func (h *Handlers) buyer(c echo.Context, form *page.Form) (customer.Customer, error) {
+	id, err := core.ParseID(form.Value("customer_ulid"))
+	if err != nil {
+		return customer.Customer{}, core.ErrNotFound
+	}
+	return h.Customers.Find(c.Request().Context(), page.Actor(c), id)
+}
+
+// chooseReward lists the active rewards: first those that the customer can redeem, then the others,
+// each with the reason why not.
+func (h *Handlers) chooseReward(c echo.Context, q *page.Form) error {
+	by := page.Actor(c)
+	who, err := h.buyer(c, q)
+	if err != nil {
+		return err
+	}
+	p := q.Position()
+	p.Size = core.MaxPageSize
+	list, err := h.Rewards.ListActive(c.Request().Context(), by, p)
+	if err != nil {
+		return err
+	}
+	v := views.Redeeming{
+		Frame: h.redeemFrame(c), Customer: panel.FoundCustomer(who, ""), CustomerPath: links.Customer(who.ID), Inactive: who.Status != customer.Active,
+		Pager:   page.Pager(list, c.Request().URL, "reward", "rewards", ""),
+		CanEdit: by.Role.Includes(core.Manager),
+	}
+	// What can be redeemed first, then the others by how little is missing.
+	slices.SortStableFunc(list.Items, func(one, other reward.Reward) int {
+		return cmp.Compare(shortfall(one, who), shortfall(other, who))
+	})
+	for _, r := range list.Items {
+		v.Choices = append(v.Choices, rewardChoice(r, who))
+	}
+	return h.Render(c, http.StatusOK, views.RedeemingPage(v), nil)
+}
+
+// shortfall is how much of a reward's cost a customer doesn't have, as a share of the cost, because points
+// and stamps can't be compared. 0: it can be redeemed; above 1: it is affordable and out of stock.
+func shortfall(r reward.Reward, who customer.Customer) float64 {
+	unit, price := r.Price()
+	balance := who.PointsBalance
+	if unit == ledger.Stamps {
+		balance = who.StampsBalance
+	}
+	if price <= balance && r.Stock != nil && *r.Stock == 0 {
+		return 2
+	}
+	return max(0, float64(price-balance)/float64(price))
+}
+
+// rewardChoice says whether a customer can redeem a reward. A balance that is too small is
+// reported before an empty stock, as core does.
+func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
+	v := views.RewardChoice{Name: r.Name, Picture: page.RewardPicture(r.ID, r.PictureHash), Description: panel.OrZero(r.Description), Cost: rewardCost(r)}
+	unit, price := r.Price()
+	missing := price - who.PointsBalance
+	if unit == ledger.Stamps {
+		missing = price - who.StampsBalance
+	}
+	switch {
+	case missing > 0:
+		v.Reason = page.Units(missing, unit) + " short"
+	case r.Stock != nil && *r.Stock == 0:
+		v.Reason = "Out of stock"
+	default:
+		v.Path = links.Redemptions + "/new?" + url.Values{"customer_ulid": {who.ID.String()}, "reward_ulid": {r.ID.String()}}.Encode()
+		v.Stock = stockInWords(r).Warning
+	}
+	return v
+}
+
+// confirmRedeem asks for confirmation before points or stamps are spent.
+func (h *Handlers) confirmRedeem(c echo.Context, status int, form *page.Form) error {
+	who, err := h.buyer(c, form)
+	if err != nil {
+		return err
+	}
+	id, err := core.ParseID(form.Value("reward_ulid"))
+	if err != nil {
+		return core.ErrNotFound
+	}
+	r, err := h.Rewards.Find(c.Request().Context(), page.Actor(c), id)
+	if err != nil {
+		return err
+	}
+	unit, price := r.Price()
+	before := who.PointsBalance
+	if unit == ledger.Stamps {
+		before = who.StampsBalance
+	}
+	name, back := page.CustomerName(who), page.WithQuery(links.Redemptions+"/new", "customer_ulid", who.ID.String())
+	words := []string{name + " gets “" + r.Name + "” for " + rewardCost(r.Reward) + "."}
+	if before >= price {
+		words = append(words, "Their balance goes from "+page.Units(before, unit)+" to "+page.Units(before-price, unit)+".")
+	}
+	problem, button := form.Problem(), "Redeem"
+	switch {
+	case !r.Active: // deactivated meanwhile
+		problem, button, words = &ui.Problem{Sentence: "“" + r.Name + "” is inactive and can't be redeemed."}, "", nil
+	case who.Status != customer.Active:
+		problem, button, words = &ui.Problem{Sentence: name + " is inactive and can't redeem rewards."}, "", nil
+	}
+	frame := h.redeemFrame(c)
+	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})
+	return h.Confirm(c, status, views.Confirm{
+		Frame: frame, Confirm: ui.Confirm{
+			Action: links.Redemptions + "/new", Button: button, Cancel: back, Leave: "Back to rewards", Words: words, Problem: problem,
+			Hidden: []ui.Pair{
+				{Name: page.FormKey, Value: h.NewFormKey()},
+				{Name: "customer_ulid", Value: who.ID.String()},
+				{Name: "reward_ulid", Value: r.ID.String()},
+			},
+		},
+	})
+}
+
+func (h *Handlers) redeemReward(c echo.Context) error {
+	return page.Submit(h.Kit, c, page.Submission[reward.Redemption]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Redemption, error) {
+			return h.Rewards.Redeem(ctx, by, reward.RedeemRequest{CustomerID: form.Text("customer_ulid"), RewardID: form.Text("reward_ulid")})
+		},
+		Refused: func(status int, form *page.Form) error { return h.confirmRedeem(c, status, form) },
+		Once:    true,
+		To:      pathOfRedemption,
+		Done: func(r reward.Redemption) string {
+			return "Redeemed for " + panel.SpentUnits(r) + ". You can fulfil it now or later."
+		},
+	})
+}

@@ -1,0 +1,376 @@
+package rewards
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/reward"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
+)
+
+func (h *Handlers) rewardRoutes() []route.Route {
+	return []route.Route{
+		route.Get(links.Rewards, route.Cashiers, h.listRewards),
+		route.Get(links.Rewards+"/new", route.Managers, h.newReward),
+		route.Post(links.Rewards+"/new", route.Managers, h.addReward),
+		route.Get(links.Rewards+"/:ulid", route.Cashiers, h.showReward),
+		route.Get(links.Rewards+"/:ulid/edit", route.Managers, h.changeReward),
+		route.Post(links.Rewards+"/:ulid/edit", route.Managers, h.editReward),
+		route.Get(links.Rewards+"/:ulid/stock", route.Managers, h.showReward),
+		route.Post(links.Rewards+"/:ulid/stock", route.Managers, h.correctStock),
+		route.Post(links.Rewards+"/:ulid/active", route.Managers, h.setRewardActive),
+		route.Get(links.Rewards+"/:ulid/picture/:hash", route.Cashiers, h.showRewardPicture),
+	}
+}
+
+func (h *Handlers) listRewards(c echo.Context) error {
+	by, q := page.Actor(c), page.Query(c.QueryParams())
+	filter := reward.Filter{Status: q.Filled("status")}
+	list, err := h.Rewards.List(c.Request().Context(), by, filter, q.Position())
+	status, err := q.Status(err)
+	if err != nil {
+		return err
+	}
+	v := views.RewardList{
+		Frame:    h.Frame(c, "Rewards", links.Rewards),
+		Pager:    page.Pager(list, c.Request().URL, "reward", "rewards", "#rewards"),
+		Filtered: filter.Status != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
+		Status: q.Field("status", "Status"),
+	}
+	v.Status.Options = q.Options("status", ui.Option{Label: "All rewards"}, ui.Option{Value: "active", Label: "Active"}, ui.Option{Value: "inactive", Label: "Inactive"})
+	v.Problem = q.Problem()
+	for _, r := range list.Items {
+		v.Rows = append(v.Rows, rewardRow(r))
+	}
+	return h.Render(c, status, views.RewardListPage(v), views.RewardTable(v))
+}
+
+func rewardRow(r reward.WithCounts) views.RewardRow {
+	row := views.RewardRow{
+		Path: links.Reward(r.ID), Name: r.Name, Description: panel.OrZero(r.Description), Picture: page.RewardPicture(r.ID, r.PictureHash), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Reward),
+		Pending: page.Number(r.Pending), Redeemed: page.Number(r.Redeemed), Active: r.Active,
+	}
+	if r.Pending > 0 {
+		row.PendingPath = links.RedemptionsOf("pending", "", r.ID.String())
+	}
+	return row
+}
+
+func (h *Handlers) showRewardPicture(c echo.Context) error {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return err
+	}
+	shown, err := h.Rewards.Picture(c.Request().Context(), page.Actor(c), id, c.Param("hash"))
+	if err != nil {
+		return err
+	}
+	panel.SetCacheControl(c, "private, max-age=31536000, immutable")
+	return page.Picture(c, shown)
+}
+
+// rewardCost is what a reward is exchanged for, in words.
+func rewardCost(r reward.Reward) string {
+	unit, price := r.Price()
+	return page.Units(price, unit)
+}
+
+func stockInWords(r reward.Reward) views.Stock {
+	switch {
+	case r.Stock == nil:
+		return views.Stock{Text: "Unlimited"}
+	case *r.Stock == 0:
+		return views.Stock{Text: "0", Warning: &ui.Badge{Label: "Empty", Tone: ui.Bad}}
+	case r.LowStock:
+		return views.Stock{Text: page.Number(*r.Stock), Warning: &ui.Badge{Label: "Low", Tone: ui.Notice}}
+	}
+	return views.Stock{Text: page.Number(*r.Stock)}
+}
+
+func (h *Handlers) newReward(c echo.Context) error {
+	return h.rewardForm(c, http.StatusOK, nil, page.Blank(map[string]string{"cost_unit": "points"}))
+}
+
+// rewardForm shows the form of a new reward, or of an existing one.
+func (h *Handlers) rewardForm(c echo.Context, status int, old *reward.Reward, form *page.Form) error {
+	v := views.RewardForm{
+		Frame:  h.Frame(c, "New reward", links.Rewards, ui.Crumb{Label: "Rewards", Path: links.Rewards}),
+		Action: links.Rewards + "/new", Button: "Create reward", Cancel: links.Rewards, FormKey: h.NewFormKey(),
+	}
+	if old != nil {
+		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit reward", links.Reward(old.ID)+"/edit", "Save", links.Reward(old.ID), form.Original()
+		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
+	}
+	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
+	v.Unit = form.Field("cost_unit", "Cost in")
+	v.Unit.Options = form.Options("cost_unit",
+		ui.Option{Value: "points", Label: "Points", Help: "Earned by amount spent"},
+		ui.Option{Value: "stamps", Label: "Stamps", Help: "Earned per visit, like a stamp card"})
+	v.Points, v.Stamps = form.Field("points_cost", "Points"), form.Field("stamps_cost", "Stamps")
+	if old == nil {
+		stock := form.Field("stock", "Stock")
+		stock.Mode, stock.Optional, stock.After, stock.Help = "numeric", true, "units", "Leave empty if unlimited"
+		v.Stock = &stock
+	}
+	currency := page.Actor(c).Tenant.Currency
+	v.UnitCost = form.Field("cost_cents", "Cost to you")
+	v.UnitCost.Mode, v.UnitCost.Before, v.UnitCost.Optional, v.UnitCost.Help = "decimal", page.Symbol(currency), true, "Used to value outstanding points"
+	v.Picture = form.Field("picture", "Picture")
+	v.Picture.Type, v.Picture.Optional, v.Picture.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
+	v.Picture.Help = "PNG, JPEG or WebP, up to 256 kB"
+	if old != nil && old.PictureHash != nil {
+		v.PicturePath, v.Picture.Label = page.RewardPicture(old.ID, old.PictureHash), "New picture"
+		v.Remove = form.Field("remove_picture", "Remove picture")
+		v.Remove.Checked = form.Checked("remove_picture")
+	}
+	v.Problem = form.Problem()
+	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "Shown to customers, e.g. Free espresso"
+	v.Description.Optional, v.Description.Help = true, "What customers get and when"
+	v.Points.Mode, v.Stamps.Mode = "numeric", "numeric"
+	if old != nil {
+		v.Points.Help = "Existing redemptions keep their cost"
+		v.Stamps.Help = v.Points.Help
+	}
+	return h.Render(c, status, views.RewardFormPage(v), nil)
+}
+
+// costFields together are the cost of a reward.
+var costFields = []string{"cost_unit", "points_cost", "stamps_cost"}
+
+// readCost reads the cost of a reward in the chosen unit, and nil for the other unit.
+func readCost(form *page.Form) (points, stamps *int64) {
+	if form.Value("cost_unit") != "stamps" {
+		return form.Integer("points_cost"), nil
+	}
+	if stamps = form.Integer("stamps_cost"); stamps == nil {
+		stamps = new(int64) // refused as too few, not read as a cost in points
+	}
+	return nil, stamps
+}
+
+func (h *Handlers) addReward(c echo.Context) error {
+	return page.Submit(h.Kit, c, page.Submission[reward.Reward]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
+			n := reward.New{
+				Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock"), CostCents: form.Amount("cost_cents", by.Tenant.Currency),
+			}
+			if form.File != nil {
+				n.Picture = &form.File
+			}
+			n.PointsCost, n.StampsCost = readCost(form)
+			n.Malformed = form.Malformed
+			return h.Rewards.Add(ctx, by, n)
+		},
+		Refused: func(status int, form *page.Form) error { return h.rewardForm(c, status, nil, form) },
+		Once:    true,
+		File:    "picture",
+		To:      pathOfReward,
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created for " + rewardCost(r) + "." },
+	})
+}
+
+func pathOfReward(r reward.Reward) string { return links.Reward(r.ID) }
+
+func (h *Handlers) rewardOf(c echo.Context) (reward.WithCounts, error) {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return reward.WithCounts{}, err
+	}
+	return h.Rewards.Find(c.Request().Context(), page.Actor(c), id)
+}
+
+func (h *Handlers) changeReward(c echo.Context) error {
+	r, err := h.rewardOf(c)
+	if err != nil {
+		return err
+	}
+	values := map[string]string{"name": r.Name, "description": panel.OrZero(r.Description), "cost_unit": "points"}
+	if r.StampsCost != nil {
+		values["cost_unit"], values["stamps_cost"] = "stamps", strconv.FormatInt(*r.StampsCost, 10)
+	} else {
+		values["points_cost"] = strconv.FormatInt(*r.PointsCost, 10)
+	}
+	form := page.Blank(values)
+	if r.CostCents != nil {
+		form.SetAmount("cost_cents", *r.CostCents, page.Actor(c).Tenant.Currency)
+	}
+	return h.rewardForm(c, http.StatusOK, &r.Reward, form)
+}
+
+func (h *Handlers) editReward(c echo.Context) error {
+	old, err := h.rewardOf(c)
+	if err != nil {
+		return err
+	}
+	return page.Submit(h.Kit, c, page.Submission[reward.Reward]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
+			points, stamps := readCost(form)
+			edit := reward.Edit{
+				Name: panel.IfChanged(form, form.Text("name"), "name"), Description: panel.IfChanged(form, form.Text("description"), "description"),
+				PointsCost: panel.IfChanged(form, points, costFields...), StampsCost: panel.IfChanged(form, stamps, costFields...),
+				CostCents: panel.IfChanged(form, form.Amount("cost_cents", by.Tenant.Currency), "cost_cents"),
+			}
+			if form.File != nil {
+				edit.Picture = core.Set(form.File)
+			} else if form.Checked("remove_picture") {
+				edit.Picture.Set = true
+			}
+			edit.Malformed = form.Malformed
+			return h.Rewards.Edit(ctx, by, old.ID, edit)
+		},
+		Refused: func(status int, form *page.Form) error { return h.rewardForm(c, status, &old.Reward, form) },
+		File:    "picture",
+		To:      pathOfReward,
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved for " + rewardCost(r) + "." },
+	})
+}
+
+func (h *Handlers) setRewardActive(c echo.Context) error {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return err
+	}
+	set := func(ctx context.Context, by core.Actor, active bool) (reward.Reward, error) {
+		return h.Rewards.SetActive(ctx, by, id, active)
+	}
+	return panel.SetActive(h.Panel, c, links.Reward(id), set, func(r reward.Reward) string {
+		return panel.ActiveMessage(r.Name, r.Active, "Pending redemptions can still be fulfilled.")
+	})
+}
+
+func (h *Handlers) showReward(c echo.Context) error {
+	r, err := h.rewardOf(c)
+	if err != nil {
+		return err
+	}
+	return h.rewardDetail(c, http.StatusOK, r, &page.Form{})
+}
+
+// latestRedemptions is the number of redemptions on the page of a reward.
+const latestRedemptions = 8
+
+func (h *Handlers) rewardDetail(c echo.Context, status int, r reward.WithCounts, form *page.Form) error {
+	by := page.Actor(c)
+	latest, err := h.Rewards.ListRedemptions(c.Request().Context(), by, reward.RedemptionFilter{RewardID: new(r.ID.String())}, core.Newest, core.Page{Size: latestRedemptions})
+	if err != nil {
+		return err
+	}
+	v := views.RewardDetail{
+		Frame:  h.Frame(c, r.Name, links.Rewards, ui.Crumb{Label: "Rewards", Path: links.Rewards}),
+		Reward: rewardRow(r),
+		Facts: []ui.Pair{
+			{Name: "Redeemed", Value: page.Number(r.Redeemed)},
+			{Name: "Pending", Value: page.Number(r.Pending)},
+			{Name: "Created", Value: page.Date(r.CreatedAt, by.Tenant.TimeZone)},
+			{Name: "ULID", Value: r.ID.String()},
+		},
+		AllPath: links.RedemptionsOf("all", "", r.ID.String()), CanEdit: by.Role.Includes(core.Manager),
+		Stock: h.stockCard(r.Reward, by, form),
+	}
+	if r.CostCents != nil {
+		v.Facts = append([]ui.Pair{{Name: "Cost to you", Value: page.Money(*r.CostCents, by.Tenant.Currency)}}, v.Facts...)
+	}
+	for _, n := range latest.Items {
+		v.Latest = append(v.Latest, h.RedemptionRow(by, n))
+	}
+	return h.Render(c, status, views.RewardDetailPage(v), views.StockForms(v.Stock))
+}
+
+func (h *Handlers) stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
+	v := views.StockCard{
+		Stock: stockInWords(r), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: links.Reward(r.ID), FormKey: h.NewFormKey(),
+		Seen: panel.Digits(r.Stock), How: form.Field("how", "Change"), Units: form.Field("units", "Units"),
+	}
+	how := form.Value("how")
+	if how == "" {
+		how = "add"
+	}
+	v.How.Options = []ui.Option{{Value: "add", Label: "Add"}, {Value: "remove", Label: "Remove"}, {Value: "set", Label: "Set to"}, {Value: "unlimited", Label: "Unlimited"}}
+	for i := range v.How.Options {
+		v.How.Options[i].Selected = v.How.Options[i].Value == how
+	}
+	v.Problem = form.Problem()
+	v.Units.Mode, v.Units.Autocomplete = "numeric", "off"
+	if r.Stock == nil {
+		v.Units.Label = "Number in stock"
+	}
+	return v
+}
+
+// correctStock adds or removes units, or sets the stock to what was counted. A fragment is the
+// stock's part of the page.
+func (h *Handlers) correctStock(c echo.Context) error {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.IdempotentActor(c, form, func(reward.Reward) string { return links.Reward(id) })
+	r, done, err := h.changeStock(c, by, id, form)
+	if path, again := page.ReplayedPath(by, err); again {
+		return h.Redirect(c, path)
+	}
+	if form.Refused(err) {
+		now, err := h.Rewards.Find(c.Request().Context(), by, id)
+		if err != nil {
+			return err
+		}
+		if page.IsFragment(c) {
+			return h.Render(c, http.StatusUnprocessableEntity, views.StockForms(h.stockCard(now.Reward, by, form)), nil)
+		}
+		return h.rewardDetail(c, http.StatusUnprocessableEntity, now, form)
+	}
+	if err != nil {
+		return err
+	}
+	if page.IsFragment(c) {
+		v := h.stockCard(r, by, &page.Form{})
+		v.Done = done
+		return h.Render(c, http.StatusOK, views.StockForms(v), nil)
+	}
+	h.Flash(c, ui.Done, done)
+	return h.Redirect(c, links.Reward(id))
+}
+
+// changeStock runs the chosen change and says what it did.
+func (h *Handlers) changeStock(c echo.Context, by core.Actor, id core.ID, form *page.Form) (r reward.Reward, done string, err error) {
+	ctx, how := c.Request().Context(), form.Value("how")
+	if how == "set" || how == "unlimited" {
+		count := reward.StockCount{Seen: form.Integer("seen")}
+		if how == "set" {
+			form.Require("units") // core reads nil as unlimited
+			count.Stock = form.Integer("units")
+		}
+		count.Malformed = form.Malformed
+		r, err = h.Rewards.SetStock(ctx, by, id, count)
+		if r.Stock == nil {
+			return r, "Stock is now unlimited", err
+		}
+		return r, "Stock is now " + page.Number(*r.Stock), err
+	}
+	change := form.Integer("units")
+	if change != nil && how == "remove" {
+		change = new(-max(*change, -*change))
+	}
+	r, err = h.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Malformed: form.Malformed})
+	if err == nil {
+		done = page.Number(*change) + " added"
+		if *change < 0 {
+			done = page.Number(-*change) + " removed"
+		}
+		done += ". Stock is now " + page.Number(*r.Stock)
+	}
+	return r, done, err
+}

@@ -1,0 +1,42 @@
+package sales
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+)
+
+func (h *Handlers) exportTransactions(c echo.Context) (panel.ExportFile, error) {
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	filter, zone, currency := transactionFilter(q, by.Tenant.Currency), by.Tenant.TimeZone, by.Tenant.Currency
+	if len(q.Malformed) > 0 {
+		return panel.ExportFile{}, core.Invalid(q.Malformed)
+	}
+	columns := []page.Column{
+		{Heading: "ULID", Width: 30},
+		{Heading: "Date", Width: 18},
+		{Heading: "Customer", Width: 24},
+		{Heading: "Customer ULID", Width: 30},
+		{Heading: "Type", Width: 18},
+		{Heading: "Spend (" + currency + ")", Width: 14},
+		{Heading: "Points issued"},
+		{Heading: "Stamps issued"},
+		{Heading: "Status", Width: 12},
+		{Heading: "Voided at", Width: 18},
+		{Heading: "Source"},
+		{Heading: "Location", Width: 18},
+		{Heading: "Receipt number", Width: 18},
+		{Heading: "Recorded by", Width: 20},
+	}
+	write := func(row panel.RowWriter) error {
+		return h.Transactions.Export(ctx, by, filter, func(t transaction.Named) error {
+			return row(t.ID.String(), t.CreatedAt.In(zone), panel.CustomerLabel(t.CustomerName), t.CustomerID.String(),
+				t.TypeName, page.MoneyCell{Cents: t.SpendAmountCents, Currency: currency}, panel.OrZero(t.PointsAwarded), panel.OrZero(t.StampsAwarded),
+				string(t.Status), panel.LocalTime(t.VoidedAt, zone), panel.Sources[t.Source], panel.OrZero(t.LocationName), panel.OrZero(t.ExternalReference), by.NameOf(t.ActorKind, t.ActorName))
+		})
+	}
+	return panel.ExportFile{Name: "sales-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Sales", Columns: columns, Write: write}, nil
+}

@@ -1,0 +1,464 @@
+package sales
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
+)
+
+func (h *Handlers) transactionRoutes() []route.Route {
+	return []route.Route{
+		route.Get(links.Transactions, route.Cashiers, h.listTransactions),
+		route.Get(links.Transactions+"/new", route.Cashiers, h.newTransaction),
+		route.Post(links.Transactions+"/new", route.Cashiers, h.recordTransaction),
+		route.Get(links.Transactions+"/earns", route.Cashiers, h.previewTransaction),
+		route.Get(links.Transactions+"/:ulid", route.Cashiers, h.showTransaction),
+		route.Get(links.Transactions+"/:ulid/void", route.Cashiers, panel.WithEmptyForm(h.confirmVoidTransaction)),
+		route.Post(links.Transactions+"/:ulid/void", route.Cashiers, h.voidTransaction),
+	}
+}
+
+// transactionFilter reads the filters of the list and of its exports.
+func transactionFilter(q *page.Form, currency string) transaction.Filter {
+	return transaction.Filter{
+		Status: q.Filled("status"), TypeID: q.Integer("transaction_type_id"), Source: q.Filled("source"),
+		CustomerID: q.Filled("customer_ulid"), LocationID: q.Integer("location_id"),
+		From: q.Date("from"), To: q.Date("to"),
+		Search: q.Filled("search"), SearchCents: searchedAmount(q.Value("search"), currency),
+	}
+}
+
+// searchedAmount reads the text of a search as an amount, in cents; nil: it is none.
+func searchedAmount(text, currency string) *int64 {
+	if typed := page.ParseAmount(text, currency); typed.State == page.AmountRead {
+		return &typed.Cents
+	}
+	return nil
+}
+
+func (h *Handlers) listTransactions(c echo.Context) error {
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	filter := transactionFilter(q, by.Tenant.Currency)
+	sort := panel.SortOf(q, core.Newest)
+	list, err := h.Transactions.List(ctx, by, filter, sort, q.Position())
+	status, err := q.Status(err)
+	if err != nil {
+		return err
+	}
+	v := views.TransactionList{
+		Frame:    h.Frame(c, "Transactions", links.Transactions),
+		Pager:    page.Pager(list.List, c.Request().URL, "sale", "sales", "#transactions"),
+		Filtered: filter != transaction.Filter{} || status != http.StatusOK,
+		Exports:  panel.ExportsOf(c, links.TransactionsExport),
+		Date:     panel.ByTime("Date", c.Request().URL, sort),
+	}
+	if sort != core.Newest {
+		v.Hidden = append(v.Hidden, ui.Pair{Name: "sort", Value: string(sort)})
+	}
+	for _, sale := range list.Items {
+		v.Rows = append(v.Rows, h.TransactionRow(by, sale))
+		v.Located = v.Located || sale.LocationID != nil
+	}
+	v.Notes = searchNotes(list.Limits, sort)
+	if filter.CustomerID != nil {
+		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: *filter.CustomerID})
+		v.Customer = "this customer"
+		if len(list.Items) > 0 {
+			v.Customer = panel.CustomerLabel(list.Items[0].CustomerName)
+		}
+	}
+	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
+	v.From.Label, v.To.Label = "Date", "to"
+	if !page.IsFragment(c) {
+		if err := h.transactionFilters(c, q, &v); err != nil {
+			return err
+		}
+	}
+	v.Problem = q.Problem()
+	return h.Render(c, status, views.TransactionListPage(v), views.TransactionPart(v))
+}
+
+// searchNotes says where a search left sales out.
+func searchNotes(l transaction.SearchLimits, sort core.Sort) (notes []string) {
+	if l.Customers {
+		notes = append(notes, "More than "+page.Number(transaction.SearchedCustomers)+" customers match. Sales of the newest are shown: type more of the name.")
+	}
+	if l.Sales {
+		others := "older"
+		if sort == core.Oldest {
+			others = "newer"
+		}
+		notes = append(notes, "Amounts are searched in the "+string(sort)+" "+page.Number(transaction.SearchedSales)+" sales. Choose dates to search "+others+" ones.")
+	}
+	return notes
+}
+
+func (h *Handlers) transactionFilters(c echo.Context, q *page.Form, v *views.TransactionList) error {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	types, err := h.Transactions.Types(ctx, by)
+	if err != nil {
+		return err
+	}
+	places, err := h.Locations.List(ctx, by)
+	if err != nil {
+		return err
+	}
+	v.Search = q.Field("search", "Customer, amount or receipt number")
+	v.Search.Placeholder = "Customer, amount or receipt"
+	v.Status = q.Field("status", "Status")
+	v.Status.Options = q.Options("status", ui.Option{Label: "Any status"}, ui.Option{Value: "completed", Label: "Completed"}, ui.Option{Value: "voided", Label: "Voided"})
+	v.Source = q.Field("source", "Source")
+	v.Source.Options = q.Options("source", ui.Option{Label: "Any source"}, ui.Option{Value: "pos", Label: "Till"}, ui.Option{Value: "panel", Label: "Panel"}, ui.Option{Value: "api", Label: "API"})
+	v.Type = q.Field("transaction_type_id", "Type")
+	v.Type.Options = q.Options("transaction_type_id", append([]ui.Option{{Label: "Any type"}}, typeOptions(types, false)...)...)
+	if len(places) > 0 {
+		place := q.Field("location_id", "Location")
+		place.Options = q.Options("location_id", append([]ui.Option{{Label: "Any location"}}, placeOptions(places, false)...)...)
+		v.Location = &place
+	}
+	return nil
+}
+
+func typeOptions(types []transaction.Type, open bool) (options []ui.Option) {
+	for _, t := range types {
+		if t.Active || !open {
+			options = append(options, ui.Option{Value: strconv.FormatInt(t.ID, 10), Label: t.Name})
+		}
+	}
+	return options
+}
+
+func placeOptions(places []location.Location, open bool) (options []ui.Option) {
+	for _, l := range places {
+		if l.Active || !open {
+			options = append(options, ui.Option{Value: strconv.FormatInt(l.ID, 10), Label: l.Name})
+		}
+	}
+	return options
+}
+
+func (h *Handlers) showTransaction(c echo.Context) error {
+	d, err := h.transactionDetail(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	zone := by.Tenant.TimeZone
+	row := h.TransactionRow(by, d.Named)
+	v := views.TransactionDetail{
+		Frame: h.Frame(c, "Sale "+page.On(d.CreatedAt, h.Now(), zone), links.Transactions, ui.Crumb{Label: "Transactions", Path: links.Transactions}),
+		Sale:  row, Facts: []ui.Pair{{Name: "Type", Value: d.TypeName}, {Name: "Recorded", Value: page.Time(d.CreatedAt, zone)}, {Name: "Recorded by", Value: row.Where}},
+	}
+	fact := func(name string, value *string) {
+		if value != nil {
+			v.Facts = append(v.Facts, ui.Pair{Name: name, Value: *value})
+		}
+	}
+	if d.DiscountCents > 0 {
+		currency := by.Tenant.Currency
+		fact("Before discounts", new(page.Money(d.SpendAmountCents+d.DiscountCents, currency)))
+		fact("Discounts", new("−"+page.Money(d.DiscountCents, currency)))
+	}
+	fact("Location", d.LocationName)
+	fact("Receipt number", d.ExternalReference)
+	if d.VoidedAt != nil {
+		voided := page.Time(*d.VoidedAt, zone)
+		fact("Voided", &voided)
+		fact("Voided by", d.VoidedByName)
+		fact("Reason", d.VoidReason)
+	}
+	v.Facts = append(v.Facts, ui.Pair{Name: "ULID", Value: d.ID.String()})
+	for _, e := range d.Entries {
+		what := "Earned"
+		if e.Kind == "reversal" {
+			what = "Reversed"
+		}
+		v.Entries = append(v.Entries, views.LedgerEntry{
+			When: page.Time(e.CreatedAt, zone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
+		})
+	}
+	used, err := h.usedWith(c, d)
+	if err != nil {
+		return err
+	}
+	for _, u := range used {
+		v.Used = append(v.Used, usedView(u, by))
+	}
+	return h.Render(c, http.StatusOK, views.TransactionDetailPage(v), nil)
+}
+
+// usedWith returns the rewards and vouchers that were used with a sale, which is only possible at the till.
+func (h *Handlers) usedWith(c echo.Context, d transaction.Detail) ([]walkin.Used, error) {
+	if d.Source != transaction.POS {
+		return nil, nil
+	}
+	checkout, err := h.Walkins.Checkout(c.Request().Context(), page.Actor(c), d.ID)
+	return checkout.Used, err
+}
+
+// usedView is a reward or a voucher that was used with a sale, and whether it was undone with it.
+func usedView(u walkin.Used, by core.Actor) views.UsedWithSale {
+	var v views.UsedWithSale
+	var returned string
+	switch {
+	case u.Voucher != nil:
+		v = views.UsedWithSale{Name: panel.VoucherValue(*u.Voucher, by), Path: links.Voucher(*u.VoucherID), What: "Voucher: " + u.Voucher.CouponName}
+		returned = "valid again"
+	case u.Earlier():
+		v = views.UsedWithSale{Name: panel.OrZero(u.RewardName), Path: links.Redemption(*u.RedemptionID), What: "Reward redeemed before"}
+		returned = "pending again"
+	default:
+		cost := reward.Redemption{PointsSpent: u.PointsSpent, StampsSpent: u.StampsSpent}
+		v = views.UsedWithSale{Name: panel.OrZero(u.RewardName), Path: links.Redemption(*u.RedemptionID), What: "Reward, " + panel.SpentUnits(cost)}
+		returned = "returned"
+	}
+	if u.Outcome != nil && *u.Outcome == walkin.Returned {
+		v.Returned = true
+		v.What += ", " + returned
+	}
+	return v
+}
+
+func (h *Handlers) transactionDetail(c echo.Context) (transaction.Detail, error) {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return transaction.Detail{}, err
+	}
+	return h.Transactions.Detail(c.Request().Context(), page.Actor(c), id)
+}
+
+func (h *Handlers) confirmVoidTransaction(c echo.Context, status int, form *page.Form) error {
+	d, err := h.transactionDetail(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	row, on := h.TransactionRow(by, d.Named), page.On(d.CreatedAt, h.Now(), by.Tenant.TimeZone)
+	v := views.Confirm{
+		Frame: h.Frame(c, "Void this sale?", links.Transactions,
+			ui.Crumb{Label: "Transactions", Path: links.Transactions}, ui.Crumb{Label: "Sale " + on, Path: row.Path}),
+		Confirm: ui.Confirm{
+			Action: row.Path + "/void", Button: "Void sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
+			Words:  []string{"Sale of " + row.Spend + " to " + row.Customer + " " + on + ".", panel.CannotUndo},
+			Reason: panel.ReasonField(form, "Wrong amount", "Wrong customer", "Recorded twice", "Goods returned"),
+			Hidden: []ui.Pair{panel.HiddenReturn(c, form, row.Path)},
+		},
+	}
+	if panel.OrZero(d.PointsAwarded)+panel.OrZero(d.StampsAwarded) > 0 {
+		v.Words[0] += " Its " + row.Award + " will be reversed, even if already spent."
+	}
+	used, err := h.usedWith(c, d)
+	if err != nil {
+		return err
+	}
+	if len(used) > 0 {
+		v.Words[0] += " The rewards and vouchers used with it stay redeemed."
+	}
+	if row.Voided { // a colleague was quicker
+		v.Button, v.Words, v.Reason, v.Problem = "", nil, nil, &ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
+	}
+	return h.Confirm(c, status, v)
+}
+
+func (h *Handlers) voidTransaction(c echo.Context) error {
+	id, err := panel.PathID(c)
+	if err != nil {
+		return err
+	}
+	to := links.Transaction(id)
+	return page.Submit(h.Kit, c, page.Submission[transaction.Transaction]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Transaction, error) {
+			to = panel.ReturnTo(c, form, to)
+			return h.Transactions.Void(ctx, by, id, new(form.Value("reason")))
+		},
+		Refused: func(status int, form *page.Form) error { return h.confirmVoidTransaction(c, status, form) },
+		To:      func(transaction.Transaction) string { return to },
+		Done: func(sale transaction.Transaction) string {
+			if panel.OrZero(sale.PointsAwarded)+panel.OrZero(sale.StampsAwarded) == 0 {
+				return "Sale voided"
+			}
+			return "Sale voided and " + panel.AwardInWords(sale) + " reversed"
+		},
+	})
+}
+
+// newTransaction shows one of two steps: choose a customer, then the form of the sale.
+func (h *Handlers) newTransaction(c echo.Context) error {
+	q := page.Query(c.QueryParams())
+	if q.Filled("customer_ulid") == nil {
+		return h.PickCustomer(c, views.CustomerPicker{Frame: h.transactionFrame(c), Question: "Choose a customer", Path: links.Transactions + "/new"}, customer.Suggestion{})
+	}
+	return h.transactionForm(c, http.StatusOK, page.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid")}))
+}
+
+func (h *Handlers) transactionFrame(c echo.Context) views.Frame {
+	return h.Frame(c, "Record sale", links.Transactions, ui.Crumb{Label: "Transactions", Path: links.Transactions})
+}
+
+// transactionForm shows the form of a sale to the chosen customer.
+func (h *Handlers) transactionForm(c echo.Context, status int, form *page.Form) error {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	id, err := core.ParseID(form.Value("customer_ulid"))
+	if err != nil {
+		return core.ErrNotFound
+	}
+	chosen, err := h.Customers.Find(ctx, by, id)
+	if err != nil {
+		return err
+	}
+	types, err := h.Transactions.Types(ctx, by)
+	if err != nil {
+		return err
+	}
+	places, err := h.Locations.List(ctx, by)
+	if err != nil {
+		return err
+	}
+	v := views.TransactionForm{
+		Frame: h.transactionFrame(c), FormKey: h.NewFormKey(), Chosen: panel.FoundCustomer(chosen, ""),
+		NoTypes: len(typeOptions(types, true)) == 0, CanAdd: by.Role.Includes(core.Manager),
+		Spend:   panel.SpendField(form, by.Tenant.Currency),
+		Type:    form.Field("transaction_type_id", "Type"),
+		Receipt: form.Field("external_reference", "Receipt number"),
+	}
+	v.Spend.Autofocus = true
+	v.Type.Options = form.Options("transaction_type_id", typeOptions(types, true)...)
+	if open := placeOptions(places, true); len(open) > 0 {
+		place := form.Field("location_id", "Location")
+		place.Optional = true
+		place.Options = form.Options("location_id", append([]ui.Option{{Label: "No location"}}, open...)...)
+		v.Location = &place
+	}
+	v.Receipt.Optional, v.Receipt.Help = true, "Unique per sale, so it can't be recorded twice"
+	v.Problem = form.Problem()
+	if chosen.Status != customer.Active {
+		v.Problem = &ui.Problem{Sentence: page.CustomerName(chosen) + " is inactive and can't earn."}
+		if chosen.Erased {
+			v.Problem.Sentence = "This customer was erased and can't earn."
+		}
+	}
+	return h.Render(c, status, views.TransactionFormPage(v), nil)
+}
+
+// Fields of the confirmation's buttons: the confirmed amount, and the wish to change it.
+const (
+	confirmedAmount = "confirmed"
+	correctAmount   = "correct"
+)
+
+// recordTransaction records a sale. A sale above the business's ceiling is recorded only after
+// its amount was confirmed.
+func (h *Handlers) recordTransaction(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.IdempotentActor(c, form, func(t transaction.Transaction) string { return links.Customer(t.CustomerID) })
+	n := transaction.New{
+		CustomerID: form.Text("customer_ulid"), TransactionTypeID: form.Integer("transaction_type_id"),
+		SpendAmountCents: form.Amount("spend_amount_cents", by.Tenant.Currency), ExternalReference: form.Filled("external_reference"),
+		LocationID: form.Integer("location_id"), Source: transaction.Panel, Malformed: form.Malformed,
+	}
+	if form.Checked(correctAmount) {
+		return h.transactionForm(c, http.StatusOK, form)
+	}
+	question, needed, err := h.confirmationOf(c, form, n)
+	if err != nil {
+		return err
+	}
+	if needed {
+		return h.Render(c, http.StatusOK, views.TransactionConfirmPage(question), nil)
+	}
+	sale, err := h.Transactions.Record(c.Request().Context(), by, n)
+	if path, again := page.ReplayedPath(by, err); again {
+		return h.Redirect(c, path)
+	}
+	if form.Refused(err) {
+		return h.transactionForm(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	h.Flash(c, ui.Done, page.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+panel.AwardInWords(sale)+" earned.")
+	return h.Redirect(c, links.Customer(sale.CustomerID))
+}
+
+// confirmationOf is the confirmation of a sale above the ceiling. None is needed if the amount was
+// confirmed already or core would refuse the sale anyway.
+func (h *Handlers) confirmationOf(c echo.Context, form *page.Form, n transaction.New) (v views.TransactionConfirm, needed bool, err error) {
+	by, spend := page.Actor(c), n.SpendAmountCents
+	if spend == nil || len(n.Malformed) > 0 || !by.Tenant.Confirms(*spend) {
+		return v, false, nil
+	}
+	cents := strconv.FormatInt(*spend, 10)
+	if form.Value(confirmedAmount) == cents {
+		return v, false, nil
+	}
+	buyer, kind, err := h.partsOf(c, n)
+	if errors.Is(err, core.ErrNotFound) {
+		return v, false, nil
+	}
+	if err != nil {
+		return v, false, err
+	}
+	award, err := kind.Award(*spend)
+	if core.IsKind(err, core.KindInvalid) || buyer.Status != customer.Active || !kind.Active {
+		return v, false, nil
+	}
+	if err != nil {
+		return v, false, err
+	}
+	return views.TransactionConfirm{
+		Frame: h.transactionFrame(c), Chosen: panel.FoundCustomer(buyer, ""), Spend: page.Money(*spend, by.Tenant.Currency),
+		Award: page.Units(award, kind.RuleType), Type: kind.Name, Ceiling: page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency),
+		Hidden: form.Pairs(confirmedAmount), Confirm: ui.Pair{Name: confirmedAmount, Value: cents}, Correct: correctAmount,
+	}, true, nil
+}
+
+// partsOf finds the customer and the type of a sale, or core.ErrNotFound.
+func (h *Handlers) partsOf(c echo.Context, n transaction.New) (buyer customer.Customer, kind transaction.Type, err error) {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	if n.CustomerID == nil || n.TransactionTypeID == nil {
+		return buyer, kind, core.ErrNotFound
+	}
+	id, err := core.ParseID(*n.CustomerID)
+	if err != nil {
+		return buyer, kind, core.ErrNotFound
+	}
+	if buyer, err = h.Customers.Find(ctx, by, id); err != nil {
+		return buyer, kind, err
+	}
+	kind, err = h.Transactions.FindType(ctx, by, *n.TransactionTypeID)
+	return buyer, kind, err
+}
+
+// previewTransaction shows how the amount on the form is read and what the sale will earn.
+func (h *Handlers) previewTransaction(c echo.Context) error {
+	by, q := page.Actor(c), page.Query(c.QueryParams())
+	var v views.Earns
+	spend, kind := q.Amount("spend_amount_cents", by.Tenant.Currency), q.Integer("transaction_type_id")
+	if spend != nil && kind != nil {
+		t, err := h.Transactions.FindType(c.Request().Context(), by, *kind)
+		if err != nil {
+			return err
+		}
+		v = panel.EarnsView(page.AwardOf(t, *spend, by.Tenant.Currency))
+	}
+	return h.Render(c, http.StatusOK, views.TransactionPreview(panel.SpendField(q, by.Tenant.Currency), v), nil)
+}

@@ -1,0 +1,148 @@
+package settings
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/location"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
+)
+
+func (h *Handlers) locationRoutes() []route.Route {
+	return []route.Route{
+		route.Get(links.Locations, route.Managers, h.listLocations),
+		route.Post(links.Locations, route.Managers, h.addLocation),
+		route.Get(links.Locations+"/:id", route.Managers, h.askLocationName),
+		route.Post(links.Locations+"/:id", route.Managers, h.renameLocation),
+		route.Post(links.Locations+"/:id/active", route.Managers, h.setLocationActive),
+	}
+}
+
+func locationRow(l location.Location) views.LocationRow {
+	id := strconv.FormatInt(l.ID, 10)
+	return views.LocationRow{
+		ID: id, Path: links.Locations + "/" + id, Name: l.Name, Open: l.Active, Sales: page.WithQuery(links.Transactions, "location_id", id),
+	}
+}
+
+func (h *Handlers) listLocations(c echo.Context) error {
+	return h.locations(c, http.StatusOK, &page.Form{}, nil)
+}
+
+// locations shows the list with the form that adds a location. renamed replaces its line.
+func (h *Handlers) locations(c echo.Context, status int, form *page.Form, renamed *views.LocationRow) error {
+	places, err := h.Locations.List(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	v := views.LocationList{Frame: h.Frame(c, "Locations", links.Locations), FormKey: h.NewFormKey(), Add: form.Field("name", "New location")}
+	v.Problem = form.Problem()
+	v.Add.Autocomplete, v.Add.Placeholder = "off", "Station Street"
+	for _, l := range places {
+		row := locationRow(l)
+		if renamed != nil && renamed.ID == row.ID {
+			row = *renamed
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return h.Render(c, status, views.LocationListPage(v), views.LocationCard(v))
+}
+
+func (h *Handlers) addLocation(c echo.Context) error {
+	return page.Submit(h.Kit, c, page.Submission[location.Location]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (location.Location, error) {
+			return h.Locations.Add(ctx, by, location.New{Name: form.Text("name")})
+		},
+		Refused: func(status int, form *page.Form) error { return h.locations(c, status, form, nil) },
+		Once:    true,
+		To:      page.To[location.Location](links.Locations),
+		Done:    func(l location.Location) string { return "“" + l.Name + "” was added." },
+	})
+}
+
+// locationOf finds the location of a path. A business has few, so all are read.
+func (h *Handlers) locationOf(c echo.Context) (location.Location, error) {
+	id, err := panel.PathNumber(c)
+	if err != nil {
+		return location.Location{}, err
+	}
+	places, err := h.Locations.List(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return location.Location{}, err
+	}
+	at := slices.IndexFunc(places, func(l location.Location) bool { return l.ID == id })
+	if at < 0 {
+		return location.Location{}, core.ErrNotFound
+	}
+	return places[at], nil
+}
+
+// askLocationName shows the form that renames a location in its line of the list.
+func (h *Handlers) askLocationName(c echo.Context) error {
+	l, err := h.locationOf(c)
+	if err != nil {
+		return err
+	}
+	return h.renameForm(c, http.StatusOK, l, page.Blank(map[string]string{"name": l.Name}))
+}
+
+func (h *Handlers) renameForm(c echo.Context, status int, l location.Location, form *page.Form) error {
+	row := locationRow(l)
+	field := form.Field("name", "Name")
+	row.Rename = &field
+	if page.IsFragment(c) {
+		return h.Render(c, status, views.LocationLine(row), nil)
+	}
+	return h.locations(c, status, &page.Form{}, &row)
+}
+
+func (h *Handlers) renameLocation(c echo.Context) error {
+	old, err := h.locationOf(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	l, err := h.Locations.Edit(c.Request().Context(), page.Actor(c), old.ID, location.Edit{Name: panel.SetTo(form.Text("name"))})
+	if form.Refused(err) {
+		return h.renameForm(c, http.StatusUnprocessableEntity, old, form)
+	}
+	if err != nil {
+		return err
+	}
+	if page.IsFragment(c) {
+		row := locationRow(l)
+		row.Done = "Renamed"
+		return h.Render(c, http.StatusOK, views.LocationLine(row), nil)
+	}
+	h.Flash(c, ui.Done, "“"+old.Name+"” was renamed to “"+l.Name+"”.")
+	return h.Redirect(c, links.Locations)
+}
+
+func (h *Handlers) setLocationActive(c echo.Context) error {
+	id, err := panel.PathNumber(c)
+	if err != nil {
+		return err
+	}
+	set := func(ctx context.Context, by core.Actor, active bool) (location.Location, error) {
+		return h.Locations.Edit(ctx, by, id, location.Edit{Active: core.Set(active)})
+	}
+	return panel.SetActive(h.Panel, c, links.Locations, set, func(l location.Location) string {
+		if l.Active {
+			return "“" + l.Name + "” is open"
+		}
+		return "“" + l.Name + "” is closed. It can't be used for new sales."
+	})
+}

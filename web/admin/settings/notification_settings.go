@@ -1,0 +1,68 @@
+package settings
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/notification"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/page"
+)
+
+// notificationSettings shows the thresholds. A form without values is filled with the stored ones.
+func (h *Handlers) notificationSettings(c echo.Context, status int, form *page.Form) error {
+	stored, err := h.Notifications.Settings(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	if len(form.Values) == 0 {
+		form = page.Blank(map[string]string{
+			"stock_low": number(stored.StockLow), "coupon_percent": number(stored.CouponPercent), "pending_days": number(stored.PendingDays),
+			"staff_daily": number(stored.StaffDaily), "staff_factor": number(stored.StaffFactor),
+		})
+	}
+	v := views.NotificationSettings{
+		Settings: h.Settings(c, "Notifications", links.NotificationSettings), Action: links.NotificationSettings, Began: form.Original(),
+		StockLow: form.Field("stock_low", "Low stock"), CouponPercent: form.Field("coupon_percent", "Coupon limit"),
+		PendingDays: form.Field("pending_days", "Pending redemptions"),
+		StaffDaily:  form.Field("staff_daily", "Voids and adjustments"), StaffFactor: form.Field("staff_factor", "Above a person's average"),
+	}
+	v.Problem = form.Problem()
+	v.StockLow.After, v.StockLow.Help = "units or fewer", "Per reward"
+	v.CouponPercent.After, v.CouponPercent.Help = "% or more used", "Of a coupon's total redemptions"
+	v.PendingDays.Before, v.PendingDays.After, v.PendingDays.Help = "More than", "days", "Since the reward was redeemed"
+	v.StaffDaily.Before, v.StaffDaily.After, v.StaffDaily.Help = "More than", "a day", "By one person"
+	v.StaffFactor.Before, v.StaffFactor.After, v.StaffFactor.Help = "Also more than", "times their daily average", "Over the last 30 days, from 3 a day"
+	for _, f := range v.Fields() {
+		f.Mode, f.Autocomplete = "numeric", "off"
+	}
+	return h.Render(c, status, views.NotificationSettingsPage(v), nil)
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+func (h *Handlers) editNotificationSettings(c echo.Context) error {
+	return page.Submit(h.Kit, c, page.Submission[notification.Settings]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (notification.Settings, error) {
+			sent := func(name string) core.Optional[int64] {
+				if !form.Values.Has(name) || !form.Changed(name) {
+					return core.Optional[int64]{}
+				}
+				return core.Optional[int64]{Set: true, Value: form.Integer(name)}
+			}
+			e := notification.SettingsEdit{
+				StockLow: sent("stock_low"), CouponPercent: sent("coupon_percent"), PendingDays: sent("pending_days"),
+				StaffDaily: sent("staff_daily"), StaffFactor: sent("staff_factor"),
+			}
+			e.Malformed = form.Malformed // after the fields were read
+			return h.Notifications.EditSettings(ctx, by, e)
+		},
+		Refused: func(status int, form *page.Form) error { return h.notificationSettings(c, status, form) },
+		To:      page.To[notification.Settings](links.NotificationSettings),
+		Done:    func(notification.Settings) string { return "Notification settings saved." },
+	})
+}

@@ -1,0 +1,56 @@
+package panel
+
+import (
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/usage"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/page"
+)
+
+// PlanLimits words the limits of a plan. Advice says how to stay below one, Reached what no longer
+// works once it is reached.
+var PlanLimits = map[usage.Kind]struct{ Label, One, Many, Advice, Reached string }{
+	usage.Customers: {
+		"Active customers", "active customer", "active customers", "Deactivate customers who no longer visit, or upgrade your plan.",
+		"You can't add customers. Sales still work.",
+	},
+	usage.Staff: {"Staff", "staff", "staff", "Deactivate someone or upgrade your plan.", "You can't invite more staff."},
+	usage.Sends: {
+		"Coupon sends this month", "coupon send a month", "coupon sends a month", "Wait until next month or upgrade your plan.",
+		"You can't send coupons until next month.",
+	},
+}
+
+// PlanNotices warns owners and managers about plan limits that are almost or fully used.
+func (p *Panel) PlanNotices(c echo.Context, kinds ...usage.Kind) (notices []views.PlanNotice, err error) {
+	by := page.Actor(c)
+	if !by.Role.Includes(core.Manager) {
+		return notices, nil
+	}
+	uses, err := p.Usage.Warnings(c.Request().Context(), by)
+	if err != nil {
+		return notices, err
+	}
+	for _, u := range uses {
+		if !slices.Contains(kinds, u.Kind) {
+			continue
+		}
+		words := PlanLimits[u.Kind]
+		n := views.PlanNotice{Words: "You've used " + page.Number(u.Used) + " of the " + page.Count(*u.Limit, words.One, words.Many) + " in your plan."}
+		if u.LimitReached() {
+			n.Reached, n.Words = true, n.Words+" "+words.Reached
+		}
+		if by.Role.Includes(core.Owner) {
+			n.Path = links.Billing
+		} else {
+			n.Words += " Ask an owner to upgrade it."
+		}
+		notices = append(notices, n)
+	}
+	return notices, nil
+}

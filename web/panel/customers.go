@@ -1,0 +1,39 @@
+package panel
+
+import (
+	"slices"
+
+	"example.com/loyalty/core/customer"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+func CustomerStatus(c customer.Customer) ui.Badge {
+	switch {
+	case c.Erased:
+		return ui.Badge{Label: "Erased", Tone: ui.Neutral}
+	case c.Status == customer.Inactive:
+		return ui.Badge{Label: "Inactive", Tone: ui.Notice}
+	}
+	return ui.Badge{Label: "Active", Tone: ui.Good}
+}
+
+// CustomerFields are the fields of a customer in a form.
+func CustomerFields(form *page.Form) (v views.CustomerFields) {
+	v.First, v.Last = form.Field("first_name", "First name"), form.Field("last_name", "Last name")
+	v.Phone, v.Email = form.Field("phone", "Phone"), form.Field("email", "E-mail")
+	v.Phone.Type, v.Phone.Help = "tel", "Used to find them at the till"
+	v.Email.Type, v.Email.Optional = "email", true
+	for _, field := range []*ui.Field{&v.First, &v.Last, &v.Phone, &v.Email} {
+		field.Autocomplete = "off" // the browser knows the details of the person at the keyboard, not the customer's
+	}
+	FocusFirst(&v.First, &v.Last, &v.Phone, &v.Email)
+	return v
+}
+
+// FocusFirst puts the focus on the first field with an error, or else on the first field.
+func FocusFirst(fields ...*ui.Field) {
+	wrong := slices.IndexFunc(fields, func(f *ui.Field) bool { return len(f.Errors) > 0 })
+	fields[max(wrong, 0)].Autofocus = true
+}

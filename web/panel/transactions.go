@@ -1,0 +1,62 @@
+package panel
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/transaction"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+// PathID reads the ULID of a path. Anything else is not found.
+func PathID(c echo.Context) (core.ID, error) { return core.ParseID(c.Param("ulid")) }
+
+// Sources are the names of where a sale was recorded.
+var Sources = map[transaction.Source]string{transaction.API: "API", transaction.POS: "Till", transaction.Panel: "Panel"}
+
+func (p *Panel) TransactionRow(by core.Actor, sale transaction.Named) views.TransactionRow {
+	row := views.TransactionRow{
+		Path: links.Transaction(sale.ID), When: page.Moment(sale.CreatedAt, p.Now(), by.Tenant.TimeZone),
+		Customer: CustomerLabel(sale.CustomerName), CustomerPath: links.Customer(sale.CustomerID), Type: sale.TypeName,
+		Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: AwardInWords(sale.Transaction),
+		Where: Sources[sale.Source] + ", " + by.NameOf(sale.ActorKind, sale.ActorName), Voided: sale.Status == transaction.Voided, Location: OrZero(sale.LocationName),
+	}
+	if sale.Voidable {
+		row.VoidPath = row.Path + "/void"
+	}
+	return row
+}
+
+// AwardInWords is "24 points".
+func AwardInWords(t transaction.Transaction) string {
+	if t.StampsAwarded != nil {
+		return page.Units(*t.StampsAwarded, "stamps")
+	}
+	return page.Units(*t.PointsAwarded, "points")
+}
+
+// CannotUndo warns in confirmations.
+const CannotUndo = "This can't be undone."
+
+// Confirm asks for confirmation on a page or, for htmx, in the dialog.
+func (p *Panel) Confirm(c echo.Context, status int, v views.Confirm) error {
+	return p.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
+}
+
+// SpendField is the amount of a sale. The page shows how it is read while it is typed.
+func SpendField(form *page.Form, currency string) ui.Field {
+	field := form.Field("spend_amount_cents", "Amount")
+	field.Before, field.Mode, field.Autocomplete, field.Echo = page.Symbol(currency), "decimal", "off", true
+	return field
+}
+
+// EarnsView is the award of a sale in words.
+func EarnsView(a page.Award) views.Earns {
+	if a.Over {
+		return views.Earns{Note: a.Note}
+	}
+	return views.Earns{Text: page.Units(a.Amount, a.Unit), Note: a.Note}
+}
