@@ -78,7 +78,7 @@ func testSend(t *testing.T, c cafe) {
 	p.Fill("subject", "A cinnamon bun, on us")
 	p.Press(kb.Enter) // must not send
 	p.Click("#send-test")
-	p.WaitForText("#test", people[core.Manager])
+	p.WaitForText("#test", addresses[core.Manager])
 
 	if n := ask[int](d, "select count(*) from loyalty.coupon_send s join loyalty.coupon c on c.id = s.coupon_id where c.name = 'A bun, on us'"); n != 0 {
 		t.Errorf("%d sends before one was confirmed", n)

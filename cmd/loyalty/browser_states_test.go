@@ -35,7 +35,7 @@ func (c cafe) hiredAt(t *testing.T, business core.TenantID, role core.Role, name
 		select a.id, a.tenant_id, c.password_hash
 		from added a, loyalty.credential c
 		join loyalty.staff p on p.id = c.staff_id
-		where p.email = $1`, people[role], name, email, int64(business))
+		where p.email = $1`, addresses[role], name, email, int64(business))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,8 +114,8 @@ func (c cafe) address(slug string) string {
 	return strings.Replace(c.in.base, "localhost", slug+".localhost", 1)
 }
 
-// people of the café, by what they may do.
-var people = map[core.Role]string{
+// addresses are the e-mail addresses of the café's people, by what they may do.
+var addresses = map[core.Role]string{
 	core.Owner: "maja@cafearo.example", core.Manager: "emre@cafearo.example", core.Cashier: "linnea@cafearo.example",
 }
 
@@ -128,7 +128,7 @@ func (c cafe) page(t *testing.T) *browsertest.Page {
 // signIn signs one of the café's people in.
 func (c cafe) signIn(t *testing.T, p *browsertest.Page, role core.Role) {
 	t.Helper()
-	c.signInAs(t, p, people[role])
+	c.signInAs(t, p, addresses[role])
 }
 
 // signInAs signs a person in, on a device that knows its location.
@@ -462,7 +462,7 @@ func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 		insert into loyalty.password_reset (tenant_id, id, staff_id, hash, expires_at, created_at)
 		select tenant_id, loyalty.new_ulid(now()), id, sha256($2::text::bytea), now() + interval '1 hour', now()
 		from loyalty.staff
-		where email = $1`, people[core.Owner], resetSecret)
+		where email = $1`, addresses[core.Owner], resetSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -493,8 +493,8 @@ func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 		"{send}", ask[core.ID](d, "select id from loyalty.coupon_send where coupon_id = (select id from loyalty.coupon order by id limit 1) order by id limit 1").String(),
 		"{location}", ask[string](d, "insert into loyalty.location (tenant_id, name) select id, 'Hornstull' from loyalty.tenant where slug = $1 returning id::text", demo.Slug),
 		"{type}", ask[string](d, "select min(id)::text from loyalty.transaction_type"),
-		"{person}", ask[string](d, "select id::text from loyalty.staff where email = $1", people[core.Manager]),
-		"{owner}", ask[string](d, "select id::text from loyalty.staff where email = $1", people[core.Owner]),
+		"{person}", ask[string](d, "select id::text from loyalty.staff where email = $1", addresses[core.Manager]),
+		"{owner}", ask[string](d, "select id::text from loyalty.staff where email = $1", addresses[core.Owner]),
 		"{token}", ask[string](d, "select min(id)::text from loyalty.token"),
 		"{plan}", ask[string](d, "select plan_id::text from loyalty.tenant where slug = $1", demo.Slug),
 		"{invoice}", ask[string](d, "select max(id)::text from loyalty.invoice where status = 'issued'"),

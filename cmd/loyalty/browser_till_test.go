@@ -80,7 +80,7 @@ func (c *counter) sales(t *testing.T) (n int64) {
 // till is a tablet at the café's point of sale.
 func (c *counter) till(t *testing.T, b *browsertest.Browser) *browsertest.Page {
 	t.Helper()
-	return c.tillOf(t, b, people[core.Cashier])
+	return c.tillOf(t, b, addresses[core.Cashier])
 }
 
 // newCashiersTill is one where a sale can be undone: that is only possible for the cashier's last
