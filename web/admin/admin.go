@@ -29,8 +29,8 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/walkin"
-	views "example.com/loyalty/views/admin"
 	authviews "example.com/loyalty/views/auth"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/admin/coupons"
 	"example.com/loyalty/web/admin/customers"
 	"example.com/loyalty/web/admin/people"
@@ -139,7 +139,7 @@ func (a *Admin) showError(err error, c echo.Context) {
 		case page.FromScript(c):
 			return c.String(f.Status, f.Message)
 		case page.Person(c) != nil:
-			return a.Render(c, f.Status, views.NoticePage(a.Frame(c, f.Title, ""), n), nil)
+			return a.Render(c, f.Status, panelviews.NoticePage(a.Frame(c, f.Title, ""), n), nil)
 		}
 		if errors.Is(err, auth.ErrLink) {
 			f.Title = "Link expired"

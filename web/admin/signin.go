@@ -7,8 +7,8 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/admin/setup"
 	"example.com/loyalty/web/auth"
@@ -26,6 +26,6 @@ func (a *Admin) signInPages() *auth.Pages {
 func (a *Admin) accountFrame(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component {
 	frame := a.Settings(c, title, links.Account, crumbs...)
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		return views.SettingsPage(frame, templ.NopComponent).Render(templ.WithChildren(ctx, content), w)
+		return panelviews.SettingsPage(frame, templ.NopComponent).Render(templ.WithChildren(ctx, content), w)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core/coupon"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )

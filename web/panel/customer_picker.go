@@ -9,7 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/page"
 )
 

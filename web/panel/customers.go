@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"example.com/loyalty/core/customer"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )

@@ -7,8 +7,8 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/notification"
-	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/links"
+	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"

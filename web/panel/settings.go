@@ -4,8 +4,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/links"
+	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/auth"
 	"example.com/loyalty/web/page"

@@ -5,8 +5,8 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/transaction"
-	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/links"
+	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )

@@ -12,8 +12,9 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/coupons"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -365,7 +366,7 @@ func (h *Handlers) confirmDeactivateCoupon(c echo.Context, status int, form *pag
 		return err
 	}
 	path := links.Coupon(found.ID)
-	v := views.Confirm{
+	v := panelviews.Confirm{
 		Frame: h.Frame(c, "Deactivate “"+found.Name+"”?", links.Coupons,
 			ui.Crumb{Label: "Coupons", Path: links.Coupons}, ui.Crumb{Label: found.Name, Path: path}),
 		Confirm: ui.Confirm{

@@ -11,8 +11,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/usage"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/coupons"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -148,7 +149,7 @@ func (h *Handlers) unsendable(c echo.Context, found coupon.WithCounts) error {
 	return h.Render(c, http.StatusOK, views.UnsendablePage(v), nil)
 }
 
-func (h *Handlers) sendFrame(c echo.Context, of coupon.WithCounts, title string) views.Frame {
+func (h *Handlers) sendFrame(c echo.Context, of coupon.WithCounts, title string) panelviews.Frame {
 	return h.Frame(c, title, links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}, ui.Crumb{Label: of.Name, Path: links.Coupon(of.ID)})
 }
 

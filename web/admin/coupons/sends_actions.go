@@ -8,8 +8,8 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
-	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -42,7 +42,7 @@ func (h *Handlers) confirmCancelSend(c echo.Context, status int, form *page.Form
 		return err
 	}
 	path := links.Send(found.CouponID, found.ID)
-	v := views.Confirm{
+	v := panelviews.Confirm{
 		Frame: h.sendDetailFrame(c, found, "Cancel this send?"),
 		Confirm: ui.Confirm{
 			Action: path + "/cancel", Button: "Cancel send", Keep: "Keep send", Danger: true, Cancel: path, Problem: form.Problem(),

@@ -13,7 +13,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/report"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/coupons"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"

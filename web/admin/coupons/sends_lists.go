@@ -11,7 +11,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/mail"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/coupons"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"

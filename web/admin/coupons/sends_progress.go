@@ -13,8 +13,9 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/coupons"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -88,7 +89,7 @@ func (h *Handlers) sendDetailPage(c echo.Context) error {
 }
 
 // sendDetailFrame is the frame of a send's page, or with a title of a page below it.
-func (h *Handlers) sendDetailFrame(c echo.Context, s coupon.SendDetail, title string) views.Frame {
+func (h *Handlers) sendDetailFrame(c echo.Context, s coupon.SendDetail, title string) panelviews.Frame {
 	zone := page.Actor(c).Tenant.TimeZone
 	crumbs := []ui.Crumb{{Label: "Coupons", Path: links.Coupons}, {Label: s.CouponName, Path: links.Coupon(s.CouponID)}}
 	day := "2 January"

@@ -11,8 +11,9 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/coupons"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -161,7 +162,7 @@ func (h *Handlers) askRedeemVoucher(c echo.Context) error {
 func (h *Handlers) confirmRedeemVoucher(c echo.Context, status int, found coupon.ShownVoucher, refusal error) error {
 	by := page.Actor(c)
 	name, path := panel.CustomerLabel(found.CustomerName), links.Voucher(found.ID)
-	v := views.Confirm{
+	v := panelviews.Confirm{
 		Frame: h.Frame(c, "Redeem this voucher?", links.Coupons,
 			ui.Crumb{Label: "Coupons", Path: links.Coupons}, ui.Crumb{Label: "Voucher of " + name, Path: path}),
 		Confirm: ui.Confirm{

@@ -15,8 +15,9 @@ import (
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -93,7 +94,7 @@ func (h *Handlers) customerOf(c echo.Context) (customer.Customer, error) {
 }
 
 // customerFrame returns the frame of a page about a customer. The title of their own page is "".
-func (h *Handlers) customerFrame(c echo.Context, of customer.Customer, title string) views.Frame {
+func (h *Handlers) customerFrame(c echo.Context, of customer.Customer, title string) panelviews.Frame {
 	crumbs := []ui.Crumb{{Label: "Customers", Path: links.Customers}}
 	if title == "" {
 		title = page.CustomerName(of)
@@ -213,7 +214,7 @@ func (h *Handlers) history(c echo.Context, of customer.Profile) (views.History, 
 	path, selected := links.Customer(of.ID), c.QueryParam("view")
 	v := views.History{View: selected, Path: path, First: page.WithQuery(path, "view", selected)}
 	for _, tab := range historyTabs {
-		shown := views.Tab{
+		shown := panelviews.Tab{
 			ID: "view-" + strings.ToLower(tab.label), Label: tab.label, Path: page.WithQuery(path, "view", tab.name), Current: tab.name == selected,
 		}
 		if tab.count != nil {

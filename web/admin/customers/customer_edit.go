@@ -8,8 +8,9 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -114,7 +115,7 @@ func (h *Handlers) askDeactivateCustomer(c echo.Context) error {
 		return err
 	}
 	path := links.Customer(found.ID)
-	return h.Confirm(c, http.StatusOK, views.Confirm{
+	return h.Confirm(c, http.StatusOK, panelviews.Confirm{
 		Frame: h.customerFrame(c, found, "Deactivate "+page.CustomerName(found)+"?"),
 		Confirm: ui.Confirm{
 			Action: path + "/deactivate", Button: "Deactivate customer", Danger: true, Cancel: path,
@@ -130,7 +131,7 @@ func (h *Handlers) askSubscribeCustomer(c echo.Context) error {
 		return err
 	}
 	path, name := links.Customer(found.ID), page.CustomerName(found)
-	v := views.Confirm{
+	v := panelviews.Confirm{
 		Frame: h.customerFrame(c, found, "Subscribe "+name+" to e-mails?"),
 		Confirm: ui.Confirm{
 			Action: path + "/subscribe", Button: "Subscribe customer", Cancel: path,

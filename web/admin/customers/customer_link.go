@@ -8,8 +8,8 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -22,7 +22,7 @@ func (h *Handlers) askReplaceLink(c echo.Context) error {
 		return err
 	}
 	path := links.Customer(found.ID)
-	return h.Confirm(c, http.StatusOK, views.Confirm{
+	return h.Confirm(c, http.StatusOK, panelviews.Confirm{
 		Frame: h.customerFrame(c, found, "Replace the card link of "+page.CustomerName(found)+"?"),
 		Confirm: ui.Confirm{
 			Action: path + "/card-link", Button: "Replace card link", Danger: true, Cancel: path,

@@ -12,8 +12,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/merging"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -46,7 +47,7 @@ func (h *Handlers) askMerge(c echo.Context) error {
 // those whom every picker suggests.
 func (h *Handlers) pickDuplicate(c echo.Context, kept customer.Customer) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
-	v := views.CustomerPicker{
+	v := panelviews.CustomerPicker{
 		Frame: h.customerFrame(c, kept, "Merge duplicate"), Path: links.Customer(kept.ID) + "/merge",
 		Question: "Choose the duplicate of " + page.CustomerName(kept), Heading: "Likely duplicates",
 		Search: q.Field("search", "Name, phone or e-mail"),
@@ -74,7 +75,7 @@ func (h *Handlers) pickDuplicate(c echo.Context, kept customer.Customer) error {
 			v.Found = append(v.Found, panel.FoundCustomer(one, page.WithQuery(v.Path, "customer_ulid", one.ID.String())))
 		}
 	}
-	return h.Render(c, http.StatusOK, views.CustomerPickerPage(v), views.FoundCustomers(v))
+	return h.Render(c, http.StatusOK, panelviews.CustomerPickerPage(v), panelviews.FoundCustomers(v))
 }
 
 // mergePreview shows what a merge would do, or why it is refused.

@@ -10,8 +10,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/usage"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -202,7 +203,7 @@ func (h *Handlers) customerForm(c echo.Context, status int, form *page.Form) err
 
 // askCountry is shown in place of a form that adds customers, until the business has a country. Only
 // owners can choose it.
-func (h *Handlers) askCountry(c echo.Context, status int, f views.Frame) error {
+func (h *Handlers) askCountry(c echo.Context, status int, f panelviews.Frame) error {
 	path := ""
 	if page.Actor(c).Role.Includes(core.Owner) {
 		path = links.Business + "#field-country"

@@ -13,8 +13,9 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/importing"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -420,7 +421,7 @@ func discarded(i importing.Import) bool { return i.Status == importing.Cancelled
 func importProgress(i importing.Import, title, stopLabel string) *views.ImportProgress {
 	path := links.Import(i.ID)
 	return &views.ImportProgress{
-		Path: path, Title: title, Stop: views.Action{Label: stopLabel, Path: path + "/cancel", Asks: true},
+		Path: path, Title: title, Stop: panelviews.Action{Label: stopLabel, Path: path + "/cancel", Asks: true},
 		Words: page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows"),
 		Done:  strconv.FormatInt(i.Done, 10), Total: strconv.FormatInt(max(i.Rows, 1), 10),
 	}
@@ -431,7 +432,7 @@ func checkResult(i importing.Import) *views.ImportResult {
 	path := links.Import(i.ID)
 	v := &views.ImportResult{
 		Title: "No new customers", Words: "Nothing in this file can be added.",
-		Actions: []views.Action{
+		Actions: []panelviews.Action{
 			{Label: "Discard file", Path: path + "/cancel", Asks: true},
 			{Label: "Change columns", Path: path + "?step=columns"},
 		},
@@ -444,7 +445,7 @@ func checkResult(i importing.Import) *views.ImportResult {
 	}
 	if i.Created > 0 {
 		v.Title, v.Words = panel.CustomerCount(i.Created)+" to add", "All rows were checked. Nothing is imported yet."
-		v.Actions = append(v.Actions, views.Action{Label: "Import " + panel.CustomerCount(i.Created), Path: path + "/run", Class: "btn-primary", Asks: true})
+		v.Actions = append(v.Actions, panelviews.Action{Label: "Import " + panel.CustomerCount(i.Created), Path: path + "/run", Class: "btn-primary", Asks: true})
 	}
 	return v
 }
@@ -455,7 +456,7 @@ func heldResult(i importing.Import) *views.ImportResult {
 	v := &views.ImportResult{
 		Title: "On hold", Continue: path + "/continue",
 		Words:  "The business was suspended after " + page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows") + ", " + panel.CustomerCount(i.Created) + " added.",
-		Button: "Continue import", Actions: []views.Action{{Label: "Stop import", Path: path + "/cancel", Asks: true}},
+		Button: "Continue import", Actions: []panelviews.Action{{Label: "Stop import", Path: path + "/cancel", Asks: true}},
 	}
 	if i.Status == importing.Checking {
 		v.Words, v.Button = "The business was suspended while this file was checked. Nothing is imported yet.", "Continue check"
@@ -477,12 +478,12 @@ func (h *Handlers) continueImport(c echo.Context) error {
 
 // finalResult describes what an import did, without its errors.
 func finalResult(i importing.Import) *views.ImportResult {
-	another := views.Action{Label: "Import another file", Path: links.Imports}
+	another := panelviews.Action{Label: "Import another file", Path: links.Imports}
 	if discarded(i) {
-		return &views.ImportResult{Title: "File discarded", Words: "Nothing was imported. Files are also discarded after 24 hours and when a customer is erased.", Actions: []views.Action{another}}
+		return &views.ImportResult{Title: "File discarded", Words: "Nothing was imported. Files are also discarded after 24 hours and when a customer is erased.", Actions: []panelviews.Action{another}}
 	}
 	v := &views.ImportResult{
-		Title: panel.CustomerCount(i.Created) + " added", Actions: []views.Action{another, {Label: "View customers", Path: links.Customers, Class: "btn-primary"}},
+		Title: panel.CustomerCount(i.Created) + " added", Actions: []panelviews.Action{another, {Label: "View customers", Path: links.Customers, Class: "btn-primary"}},
 		Figures: []ui.Figure{
 			{Label: "Added", Icon: "user-plus", Value: page.Number(i.Created), Against: page.Noun(i.Created, "new customer", "new customers")},
 			{Label: "Existing", Icon: "users", Value: page.Number(i.Found), Against: "unchanged, or duplicates"},
@@ -544,11 +545,11 @@ func (h *Handlers) addPlan(c echo.Context, i importing.Import, v *views.ImportRe
 	if err != nil || !limited || i.Created <= room {
 		return err
 	}
-	v.Plan = &views.PlanNotice{Reached: true, Words: importing.FitsPlan(i.Created, room, page.Number) + ". Upgrade, or shorten the file."}
+	v.Plan = &panelviews.PlanNotice{Reached: true, Words: importing.FitsPlan(i.Created, room, page.Number) + ". Upgrade, or shorten the file."}
 	if by.Role.Includes(core.Owner) {
 		v.Plan.Path = links.Billing
 	}
-	v.Actions = slices.DeleteFunc(v.Actions, func(action views.Action) bool { return action.Path == links.Import(i.ID)+"/run" })
+	v.Actions = slices.DeleteFunc(v.Actions, func(action panelviews.Action) bool { return action.Path == links.Import(i.ID)+"/run" })
 	return nil
 }
 
@@ -678,7 +679,7 @@ func (h *Handlers) importOf(c echo.Context) (importing.Import, error) {
 
 var importCrumbs = []ui.Crumb{{Label: "Customers", Path: links.Customers}, {Label: "Import", Path: links.Imports}}
 
-func (h *Handlers) importFrame(c echo.Context, title string, i importing.Import) views.Frame {
+func (h *Handlers) importFrame(c echo.Context, title string, i importing.Import) panelviews.Frame {
 	return h.Frame(c, title, links.Customers, append(slices.Clone(importCrumbs), ui.Crumb{Label: i.FileName, Path: links.Import(i.ID)})...)
 }
 
@@ -698,7 +699,7 @@ func (h *Handlers) confirmRunImport(c echo.Context, status int, form *page.Form)
 	if i.Failed > 0 {
 		words += " " + page.Count(i.Failed, "row with errors", "rows with errors") + " will be skipped."
 	}
-	return h.Confirm(c, status, views.Confirm{
+	return h.Confirm(c, status, panelviews.Confirm{
 		Frame: h.importFrame(c, "Import "+panel.CustomerCount(i.Created)+"?", i),
 		Confirm: ui.Confirm{
 			Action: links.Import(i.ID) + "/run", Button: "Import customers", Cancel: links.Import(i.ID), Problem: form.Problem(),
@@ -723,7 +724,7 @@ func (h *Handlers) confirmCancelImport(c echo.Context, status int, form *page.Fo
 	if err != nil {
 		return err
 	}
-	v := views.Confirm{
+	v := panelviews.Confirm{
 		Frame: h.importFrame(c, "Discard this file?", i),
 		Confirm: ui.Confirm{
 			Action: links.Import(i.ID) + "/cancel", Button: "Discard file", Danger: true, Cancel: links.Import(i.ID), Problem: form.Problem(),

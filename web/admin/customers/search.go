@@ -10,7 +10,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"

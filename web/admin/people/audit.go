@@ -12,7 +12,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/people"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"

@@ -14,8 +14,9 @@ import (
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/usage"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/people"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -150,18 +151,18 @@ func (h *Handlers) showStaff(c echo.Context) error {
 func (h *Handlers) staffDetail(c echo.Context, status int, p staff.Member, form *page.Form) error {
 	by, path, twoFactor := page.Actor(c), links.Person(p.ID), "Off"
 	zone := by.Tenant.TimeZone
-	var actions []views.Action
+	var actions []panelviews.Action
 	if p.Active && p.Invited {
-		actions = append(actions, views.Action{Label: "Resend invitation", Icon: "mail", Path: path + "/invite", Asks: true})
+		actions = append(actions, panelviews.Action{Label: "Resend invitation", Icon: "mail", Path: path + "/invite", Asks: true})
 	}
 	if p.TwoFactor {
 		twoFactor = "On"
-		actions = append(actions, views.Action{Label: "Turn off two-step verification", Icon: "shield-lock", Path: path + "/two-step", Asks: true})
+		actions = append(actions, panelviews.Action{Label: "Turn off two-step verification", Icon: "shield-lock", Path: path + "/two-step", Asks: true})
 	}
 	if p.Active {
-		actions = append(actions, views.Action{Label: "Deactivate", Icon: "user-off", Path: path + "/deactivate", Class: "btn-outline-danger", Asks: true})
+		actions = append(actions, panelviews.Action{Label: "Deactivate", Icon: "user-off", Path: path + "/deactivate", Class: "btn-outline-danger", Asks: true})
 	} else {
-		actions = append(actions, views.Action{Label: "Activate", Icon: "user-plus", Path: path + "/activate", Asks: true})
+		actions = append(actions, panelviews.Action{Label: "Activate", Icon: "user-plus", Path: path + "/activate", Asks: true})
 	}
 	v := views.StaffDetail{
 		Settings: h.Settings(c, p.Name, links.Staff, ui.Crumb{Label: "Staff", Path: links.Staff}),
@@ -259,7 +260,7 @@ func (h *Handlers) askPersonAction(x personAction) echo.HandlerFunc {
 
 func (h *Handlers) confirmPersonAction(c echo.Context, status int, x personAction, p staff.Member, form *page.Form) error {
 	path := links.Person(p.ID)
-	v := views.Confirm{
+	v := panelviews.Confirm{
 		Frame: h.Frame(c, personText(p, x.title), links.Settings, personCrumbs(p)...),
 		Confirm: ui.Confirm{
 			Action: path + "/" + x.path, Words: []string{personText(p, x.words)}, Button: x.button, Danger: x.danger, Cancel: path, Problem: form.Problem(),

@@ -11,8 +11,9 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/token"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/people"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -219,7 +220,7 @@ func (h *Handlers) askRevoke(c echo.Context) error {
 
 // confirmRevoke asks for confirmation. Cancel leads to the last of the crumbs.
 func (h *Handlers) confirmRevoke(c echo.Context, t token.Token, action string, crumbs ...ui.Crumb) error {
-	return h.Confirm(c, http.StatusOK, views.Confirm{
+	return h.Confirm(c, http.StatusOK, panelviews.Confirm{
 		Frame: h.Frame(c, "Revoke “"+t.Name+"”?", links.Settings, crumbs...),
 		Confirm: ui.Confirm{
 			Action: action, Button: "Revoke token", Danger: true, Cancel: crumbs[len(crumbs)-1].Path,

@@ -8,7 +8,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/report"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/reports"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"

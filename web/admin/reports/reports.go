@@ -15,8 +15,9 @@ import (
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/static"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/reports"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -271,7 +272,7 @@ func compareMenu(path string, options url.Values, q reportQuery, picked report.P
 }
 
 // insightFrame is the frame of a page with figures and charts.
-func (h *Handlers) insightFrame(c echo.Context, title, path string) views.Frame {
+func (h *Handlers) insightFrame(c echo.Context, title, path string) panelviews.Frame {
 	f := h.Frame(c, title, path)
 	f.Assets.Stylesheets = append(slices.Clone(f.Assets.Stylesheets), static.Path("css/chart.css"))
 	return f

@@ -7,7 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/report"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/reports"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/page"
 )

@@ -13,8 +13,9 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/rewards"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -83,7 +84,7 @@ func (h *Handlers) listRedemptions(c echo.Context) error {
 		v.Hidden = append(v.Hidden, ui.Pair{Name: "sort", Value: string(sort)})
 	}
 	for _, tab := range redemptionTabs {
-		v.Tabs = append(v.Tabs, views.Tab{
+		v.Tabs = append(v.Tabs, panelviews.Tab{
 			ID: "tab-" + tab.status, Label: tab.label, Path: links.RedemptionsOf(tab.status, q.Value("customer_ulid"), q.Value("reward_ulid")), Current: tab.status == shown,
 		})
 	}
@@ -153,7 +154,7 @@ func (h *Handlers) showRedemption(c echo.Context) error {
 		if e.Amount > 0 {
 			what = "Returned"
 		}
-		v.Entries = append(v.Entries, views.LedgerEntry{
+		v.Entries = append(v.Entries, panelviews.LedgerEntry{
 			When: page.Time(e.CreatedAt, by.Tenant.TimeZone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
 		})
 	}
@@ -167,7 +168,7 @@ func (h *Handlers) confirmFulfilRedemption(c echo.Context, status int, form *pag
 		return err
 	}
 	row := h.RedemptionRow(page.Actor(c), d.NamedRedemption)
-	v := views.Confirm{
+	v := panelviews.Confirm{
 		Frame: h.redemptionFrame(c, "Fulfil this redemption?", d.NamedRedemption),
 		Confirm: ui.Confirm{
 			Action: row.Path + "/fulfil", Button: "Fulfil", Cancel: row.Path, Problem: form.Problem(),
@@ -181,7 +182,7 @@ func (h *Handlers) confirmFulfilRedemption(c echo.Context, status int, form *pag
 	return h.Confirm(c, status, v)
 }
 
-func (h *Handlers) redemptionFrame(c echo.Context, title string, of reward.NamedRedemption) views.Frame {
+func (h *Handlers) redemptionFrame(c echo.Context, title string, of reward.NamedRedemption) panelviews.Frame {
 	return h.Frame(c, title, links.Redemptions,
 		ui.Crumb{Label: "Redemptions", Path: links.Redemptions}, ui.Crumb{Label: "Redemption " + page.On(of.CreatedAt, h.Now(), page.Actor(c).Tenant.TimeZone), Path: links.Redemption(of.ID)})
 }
@@ -217,7 +218,7 @@ func (h *Handlers) confirmVoidRedemption(c echo.Context, status int, form *page.
 	if d.TookStock {
 		words = append(words, "1 unit returns to stock.")
 	}
-	v := views.Confirm{
+	v := panelviews.Confirm{
 		Frame: h.redemptionFrame(c, "Void this redemption?", d.NamedRedemption),
 		Confirm: ui.Confirm{
 			Action: row.Path + "/void", Button: "Void redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
@@ -272,14 +273,14 @@ func (h *Handlers) newRedemption(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	switch {
 	case q.Filled("customer_ulid") == nil:
-		return h.PickCustomer(c, views.CustomerPicker{Frame: h.redeemFrame(c), Question: "Choose a customer", Path: links.Redemptions + "/new"}, customer.Suggestion{CanRedeem: true})
+		return h.PickCustomer(c, panelviews.CustomerPicker{Frame: h.redeemFrame(c), Question: "Choose a customer", Path: links.Redemptions + "/new"}, customer.Suggestion{CanRedeem: true})
 	case q.Filled("reward_ulid") != nil:
 		return h.confirmRedeem(c, http.StatusOK, q)
 	}
 	return h.chooseReward(c, q)
 }
 
-func (h *Handlers) redeemFrame(c echo.Context) views.Frame {
+func (h *Handlers) redeemFrame(c echo.Context) panelviews.Frame {
 	return h.Frame(c, "Redeem reward", links.Redemptions, ui.Crumb{Label: "Redemptions", Path: links.Redemptions})
 }
 
@@ -389,7 +390,7 @@ func (h *Handlers) confirmRedeem(c echo.Context, status int, form *page.Form) er
 	}
 	frame := h.redeemFrame(c)
 	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})
-	return h.Confirm(c, status, views.Confirm{
+	return h.Confirm(c, status, panelviews.Confirm{
 		Frame: frame, Confirm: ui.Confirm{
 			Action: links.Redemptions + "/new", Button: button, Cancel: back, Leave: "Back to rewards", Words: words, Problem: problem,
 			Hidden: []ui.Pair{

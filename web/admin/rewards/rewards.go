@@ -9,7 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/reward"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/rewards"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"

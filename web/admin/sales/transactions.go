@@ -14,8 +14,9 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/sales"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -189,7 +190,7 @@ func (h *Handlers) showTransaction(c echo.Context) error {
 		if e.Kind == "reversal" {
 			what = "Reversed"
 		}
-		v.Entries = append(v.Entries, views.LedgerEntry{
+		v.Entries = append(v.Entries, panelviews.LedgerEntry{
 			When: page.Time(e.CreatedAt, zone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
 		})
 	}
@@ -250,7 +251,7 @@ func (h *Handlers) confirmVoidTransaction(c echo.Context, status int, form *page
 	}
 	by := page.Actor(c)
 	row, on := h.TransactionRow(by, d.Named), page.On(d.CreatedAt, h.Now(), by.Tenant.TimeZone)
-	v := views.Confirm{
+	v := panelviews.Confirm{
 		Frame: h.Frame(c, "Void this sale?", links.Transactions,
 			ui.Crumb{Label: "Transactions", Path: links.Transactions}, ui.Crumb{Label: "Sale " + on, Path: row.Path}),
 		Confirm: ui.Confirm{
@@ -302,12 +303,12 @@ func (h *Handlers) voidTransaction(c echo.Context) error {
 func (h *Handlers) newTransaction(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	if q.Filled("customer_ulid") == nil {
-		return h.PickCustomer(c, views.CustomerPicker{Frame: h.transactionFrame(c), Question: "Choose a customer", Path: links.Transactions + "/new"}, customer.Suggestion{})
+		return h.PickCustomer(c, panelviews.CustomerPicker{Frame: h.transactionFrame(c), Question: "Choose a customer", Path: links.Transactions + "/new"}, customer.Suggestion{})
 	}
 	return h.transactionForm(c, http.StatusOK, page.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid")}))
 }
 
-func (h *Handlers) transactionFrame(c echo.Context) views.Frame {
+func (h *Handlers) transactionFrame(c echo.Context) panelviews.Frame {
 	return h.Frame(c, "Record sale", links.Transactions, ui.Crumb{Label: "Transactions", Path: links.Transactions})
 }
 
@@ -451,7 +452,7 @@ func (h *Handlers) partsOf(c echo.Context, n transaction.New) (buyer customer.Cu
 // previewTransaction shows how the amount on the form is read and what the sale will earn.
 func (h *Handlers) previewTransaction(c echo.Context) error {
 	by, q := page.Actor(c), page.Query(c.QueryParams())
-	var v views.Earns
+	var v panelviews.Earns
 	spend, kind := q.Amount("spend_amount_cents", by.Tenant.Currency), q.Integer("transaction_type_id")
 	if spend != nil && kind != nil {
 		t, err := h.Transactions.FindType(c.Request().Context(), by, *kind)

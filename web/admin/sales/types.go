@@ -11,8 +11,9 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/transaction"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/sales"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -128,12 +129,12 @@ func newTypeOf(form *page.Form, currency string) transaction.NewType {
 }
 
 // exampleEarns is what the form's rule would earn for its example sale.
-func (h *Handlers) exampleEarns(c echo.Context, form *page.Form) views.Earns {
+func (h *Handlers) exampleEarns(c echo.Context, form *page.Form) panelviews.Earns {
 	currency := page.Actor(c).Tenant.Currency
 	draft := page.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
 	cents := draft.Amount("example", currency)
 	if cents == nil {
-		return views.Earns{Note: panel.EnterAmount(currency)}
+		return panelviews.Earns{Note: panel.EnterAmount(currency)}
 	}
 	n := newTypeOf(draft, currency)
 	award, unit, err := n.Preview(cents)
@@ -141,9 +142,9 @@ func (h *Handlers) exampleEarns(c echo.Context, form *page.Form) views.Earns {
 		return panel.EarnsView(page.AwardTooLarge(unit))
 	}
 	if err != nil {
-		return views.Earns{Note: panel.CompleteRule}
+		return panelviews.Earns{Note: panel.CompleteRule}
 	}
-	v := views.Earns{Text: page.Units(award, unit)}
+	v := panelviews.Earns{Text: page.Units(award, unit)}
 	if award == 0 && *cents < n.MinSpendCents {
 		v.Note = "(minimum spend " + page.Money(n.MinSpendCents, currency) + ")"
 	}

@@ -8,7 +8,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/notification"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/settings"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/page"
 )

@@ -5,7 +5,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/settings"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"

@@ -11,7 +11,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/static"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/setup"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"

@@ -10,7 +10,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/tenant"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/setup"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"

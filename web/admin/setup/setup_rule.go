@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
-	views "example.com/loyalty/views/admin"
+	views "example.com/loyalty/views/admin/setup"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"

@@ -1,7 +1,0 @@
-package admin
-
-// Settings is the frame of a settings page, with links to the others.
-type Settings struct {
-	Frame
-	Sections []NavItem
-}
