@@ -79,7 +79,7 @@ format: ## format the code
 fuzz: ## run the fuzz tests, a minute each
 	@.ci/need postgresql
 	go test -run '^$$' -fuzz '^FuzzRequest$$' -fuzztime 60s ./api
-	go test -run '^$$' -fuzz '^FuzzAmount$$' -fuzztime 60s ./web/page
+	go test -run '^$$' -fuzz '^FuzzAmount$$' -fuzztime 60s ./web/forms
 
 .PHONY: bench
 bench: build ## run the load tests, compared with pgbench; one part: make bench only=panel

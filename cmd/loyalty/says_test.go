@@ -2,8 +2,9 @@ package main
 
 import (
 	"example.com/loyalty/core"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/forms"
 )
 
 // says returns the message of a violation of a command for a field.
-func says(field string, v core.Violation) string { return page.MessageApart(field, v, page.Number) }
+func says(field string, v core.Violation) string { return forms.MessageApart(field, v, format.Number) }

@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/ui"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -24,7 +24,7 @@ func (s *till) sales() int {
 
 // question is what the panel asks about an ambiguous amount, with the spaces of the page's text.
 func question(typed, currency string) string {
-	return strings.Join(strings.Fields(page.ParseAmount(typed, currency).Question()), " ")
+	return strings.Join(strings.Fields(forms.ParseAmount(typed, currency).Question()), " ")
 }
 
 // "What can be read in two ways (`12,505`, `12.505`) is refused with both readings offered":

@@ -9,8 +9,8 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/admin"
-	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -54,7 +54,7 @@ func TestNoRecordBreaksAPage(t *testing.T) {
 	buyer := "/admin/customers/" + elsa.ID.String()
 	s.walk(owner, records, buyer, coupon)
 
-	most, huge := page.Number(math.MaxInt64), page.Number(9e18)
+	most, huge := format.Number(math.MaxInt64), format.Number(9e18)
 	dashboard := owner.Get("/admin").Text("main")
 	if n := strings.Count(dashboard, most); n < 3 {
 		t.Errorf("the dashboard shows %s %d times, want it issued, in the chart and outstanding", most, n)
@@ -131,7 +131,7 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 	s.send(coupon, "first")
 	dbtest.Extreme(t, s.DB, s.By)
 	s.walk(owner, records, "/admin/customers/"+s.elsa.ID.String(), coupon)
-	if got, want := owner.Get("/admin/customers/"+s.elsa.ID.String()).Text("main"), page.Number(math.MaxInt64); !strings.Contains(got, want) {
+	if got, want := owner.Get("/admin/customers/"+s.elsa.ID.String()).Text("main"), format.Number(math.MaxInt64); !strings.Contains(got, want) {
 		t.Errorf("the customer's page does not say %s: %q", want, got)
 	}
 }

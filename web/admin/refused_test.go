@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/webtest"
 )
@@ -128,7 +129,7 @@ func TestMalformedForms(t *testing.T) {
 		"application/x-www-form-urlencoded": "active=off", "application/x-www-form-urlencoded; charset=utf-8": "",
 	} {
 		a := owner.Do(owner.Request(http.MethodPost, place, strings.NewReader(body), "Content-Type", kind, "Sec-Fetch-Site", "same-origin"))
-		if a.Code != http.StatusBadRequest || a.Text(".empty-subtitle") != page.IncompleteMessage {
+		if a.Code != http.StatusBadRequest || a.Text(".empty-subtitle") != forms.IncompleteMessage {
 			t.Errorf("%s as %q = %d %q", body, kind, a.Code, a.Text("main"))
 		}
 	}

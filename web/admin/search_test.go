@@ -9,7 +9,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
 )
 
 // "`/` or Ctrl-K opens instant results of customers with Sell, Redeem and Open"; a voucher by its code; adding a
@@ -45,7 +45,7 @@ func TestSearchFromEveryPage(t *testing.T) {
 	if got := byCode.Attr(".search-row a", "href"); got != "/admin/vouchers/"+voucher.String() || !strings.Contains(byCode.Text(".search-row"), "Summer · Elsa Berg <b>") {
 		t.Errorf("a voucher's code: %q", byCode.Text("body"))
 	}
-	printed := cashier.Get("/admin/search?search="+url.QueryEscape(strings.Join(page.CodeGroups(voucher), " ")), "Hx-Request", "true")
+	printed := cashier.Get("/admin/search?search="+url.QueryEscape(strings.Join(format.CodeGroups(voucher), " ")), "Hx-Request", "true")
 	if got := printed.Attr(".search-row a", "href"); got != "/admin/vouchers/"+voucher.String() {
 		t.Errorf("a voucher's code as it is printed: %q", printed.Text("body"))
 	}

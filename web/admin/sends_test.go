@@ -17,7 +17,8 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/shoptest"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -69,7 +70,7 @@ func (s *sender) part(path, target string, form url.Values) webtest.Page {
 
 // ofField is the message of a violation whose wording depends on the field.
 func ofField(field string, v core.Violation) string {
-	return page.Message(field, field, v, page.Number)
+	return forms.Message(field, field, v, format.Number)
 }
 
 // only is the only send of the coupon.

@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/views/ui"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -129,7 +129,7 @@ func TestTokenFormCreatesOnce(t *testing.T) {
 	// With other values, the same form creates another token after one more confirmation.
 	f.Set("name", "Till")
 	other := owner.Post(tokens+"/new", f)
-	if other.Code != http.StatusUnprocessableEntity || !strings.Contains(other.Text(".alert"), page.ResubmittedMessage) {
+	if other.Code != http.StatusUnprocessableEntity || !strings.Contains(other.Text(".alert"), forms.ResubmittedMessage) {
 		t.Fatalf("with another name: %d %q", other.Code, other.Text(".alert"))
 	}
 	key := other.Value("input[name=form_key]")

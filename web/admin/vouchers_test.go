@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -76,9 +76,9 @@ func TestFindVoucher(t *testing.T) {
 		"link in capitals":       strings.ToUpper(s.origin() + "/v/" + token)[:len(s.origin())] + "/v/" + strings.ToLower(token),
 		"path of a link":         "/v/" + token,
 		"token":                  token,
-		"code as printed":        strings.Join(page.CodeGroups(v.ID), " "),
-		"code with odd spaces":   strings.Join(page.CodeGroups(v.ID), "\u00a0") + "\u200b",
-		"code with odd hyphens":  strings.Join(page.CodeGroups(v.ID), "–"),
+		"code as printed":        strings.Join(format.CodeGroups(v.ID), " "),
+		"code with odd spaces":   strings.Join(format.CodeGroups(v.ID), "\u00a0") + "\u200b",
+		"code with odd hyphens":  strings.Join(format.CodeGroups(v.ID), "–"),
 		"code in wide letters":   "０" + code[1:],
 		"link, a sentence's end": s.origin() + "/v/" + token + ").",
 		"link, escaped":          s.origin() + "/v/" + strings.Replace(token, "-", "%2D", 1),

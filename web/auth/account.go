@@ -9,7 +9,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	views "example.com/loyalty/views/auth"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -20,7 +22,7 @@ func (p *Pages) showAccount(c echo.Context) error {
 }
 
 // accountPage shows the person's account. name and password are refused forms, or nil.
-func (p *Pages) accountPage(c echo.Context, status int, name, password *page.Form) error {
+func (p *Pages) accountPage(c echo.Context, status int, name, password *forms.Form) error {
 	ctx, person := c.Request().Context(), page.Person(c)
 	twoFactor, err := p.Auth.TwoFactor(ctx, person.Actor)
 	if err != nil {
@@ -31,10 +33,10 @@ func (p *Pages) accountPage(c echo.Context, status int, name, password *page.For
 		return err
 	}
 	if name == nil {
-		name = page.Blank(map[string]string{"name": person.Name})
+		name = forms.Blank(map[string]string{"name": person.Name})
 	}
 	if password == nil {
-		password = &page.Form{}
+		password = &forms.Form{}
 	}
 	v := views.Account{
 		Path: p.Account, Email: person.Email,
@@ -42,7 +44,7 @@ func (p *Pages) accountPage(c echo.Context, status int, name, password *page.For
 		Current: password.Field("current_password", "Current password"), Password: password.Field("password", "New password"),
 		TwoFactor: views.TwoFactor{
 			Path: p.Account, On: twoFactor.On, Required: p.platform(),
-			Codes: page.Count(int64(twoFactor.RecoveryCodes), "recovery code", "recovery codes"), Few: twoFactor.RecoveryCodes < 3,
+			Codes: format.Count(int64(twoFactor.RecoveryCodes), "recovery code", "recovery codes"), Few: twoFactor.RecoveryCodes < 3,
 		},
 	}
 	v.NameProblem, v.PasswordProblem = name.Problem(), password.Problem()
@@ -65,12 +67,12 @@ func (p *Pages) sessionRow(s auth.Session, by core.Actor) views.SessionRow {
 	zone := p.zone(by)
 	return views.SessionRow{
 		Browser: browser(s.UserAgent), Address: s.Address, Current: s.Current,
-		Seen: page.Ago(s.LastSeenAt, p.Now(), zone), Since: page.Time(s.CreatedAt, zone), End: p.sessionsPath() + "/" + s.ID + "/end",
+		Seen: format.Ago(s.LastSeenAt, p.Now(), zone), Since: format.Time(s.CreatedAt, zone), End: p.sessionsPath() + "/" + s.ID + "/end",
 	}
 }
 
 func (p *Pages) rename(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (p *Pages) rename(c echo.Context) error {
 }
 
 func (p *Pages) changePassword(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -123,6 +125,6 @@ func (p *Pages) endOthers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, "Signed out of "+page.Count(ended, "other browser", "other browsers")+".")
+	p.Flash(c, ui.Done, "Signed out of "+format.Count(ended, "other browser", "other browsers")+".")
 	return p.Redirect(c, p.Account)
 }

@@ -8,17 +8,19 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/staff"
 	views "example.com/loyalty/views/auth"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
 const revokeTokens = "revoke_tokens" // the checkbox of a reset
 
 func (p *Pages) showForgot(c echo.Context) error {
-	return p.forgotForm(c, http.StatusOK, &page.Form{})
+	return p.forgotForm(c, http.StatusOK, &forms.Form{})
 }
 
-func (p *Pages) forgotForm(c echo.Context, status int, form *page.Form) error {
+func (p *Pages) forgotForm(c echo.Context, status int, form *forms.Form) error {
 	t, err := p.tenant(c)
 	if err != nil {
 		return err
@@ -33,7 +35,7 @@ func (p *Pages) forgotForm(c echo.Context, status int, form *page.Form) error {
 }
 
 func (p *Pages) forgot(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -53,10 +55,10 @@ func (p *Pages) forgot(c echo.Context) error {
 }
 
 func (p *Pages) showReset(c echo.Context) error {
-	return p.resetForm(c, http.StatusOK, &page.Form{})
+	return p.resetForm(c, http.StatusOK, &forms.Form{})
 }
 
-func (p *Pages) resetForm(c echo.Context, status int, form *page.Form) error {
+func (p *Pages) resetForm(c echo.Context, status int, form *forms.Form) error {
 	v, err := p.visitor(c)
 	if err != nil {
 		return err
@@ -72,14 +74,14 @@ func (p *Pages) resetForm(c echo.Context, status int, form *page.Form) error {
 	if link.LiveTokens > 0 {
 		revoke := form.Field(revokeTokens, "Also revoke my API tokens")
 		revoke.Checked = form.Checked(revokeTokens)
-		revoke.Help = "You have " + page.Count(int64(link.LiveTokens), "active token", "active tokens")
+		revoke.Help = "You have " + format.Count(int64(link.LiveTokens), "active token", "active tokens")
 		choice.RevokeTokens = &revoke
 	}
 	return p.passwordForm(c, status, form, choice)
 }
 
 // passwordForm shows the form for a new password.
-func (p *Pages) passwordForm(c echo.Context, status int, form *page.Form, v views.NewPassword) error {
+func (p *Pages) passwordForm(c echo.Context, status int, form *forms.Form, v views.NewPassword) error {
 	v.Password = form.Field("password", "New password")
 	v.Problem = form.Problem()
 	v.Password.Type, v.Password.Autocomplete, v.Password.Value = "password", "new-password", ""
@@ -91,7 +93,7 @@ func (p *Pages) reset(c echo.Context) error {
 	if err := p.countStranger(c); err != nil {
 		return err
 	}
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -115,7 +117,7 @@ func (p *Pages) showInvitation(c echo.Context) error {
 	return p.invitationForm(c, http.StatusOK, nil)
 }
 
-func (p *Pages) invitationForm(c echo.Context, status int, form *page.Form) error {
+func (p *Pages) invitationForm(c echo.Context, status int, form *forms.Form) error {
 	v, err := p.visitor(c)
 	if err != nil {
 		return err
@@ -125,7 +127,7 @@ func (p *Pages) invitationForm(c echo.Context, status int, form *page.Form) erro
 		return err
 	}
 	if form == nil {
-		form = page.Blank(map[string]string{"name": link.EnteredName()})
+		form = forms.Blank(map[string]string{"name": link.EnteredName()})
 	}
 	name := form.Field("name", "Your name")
 	name.Autocomplete, name.Autofocus = "name", true
@@ -140,7 +142,7 @@ func (p *Pages) acceptInvitation(c echo.Context) error {
 	if err := p.countStranger(c); err != nil {
 		return err
 	}
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}

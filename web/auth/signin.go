@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/auth"
 	views "example.com/loyalty/views/auth"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -23,7 +24,7 @@ func (p *Pages) showSignIn(c echo.Context) error {
 	if err := p.countStranger(c); err != nil {
 		return err
 	}
-	return p.signInForm(c, http.StatusOK, page.Blank(map[string]string{"to": c.QueryParam("to")}))
+	return p.signInForm(c, http.StatusOK, forms.Blank(map[string]string{"to": c.QueryParam("to")}))
 }
 
 // countStranger counts what an address asks of pages that need no sign-in and read the database, or refuses it.
@@ -39,7 +40,7 @@ func (p *Pages) countStranger(c echo.Context) error {
 	return echo.NewHTTPError(http.StatusTooManyRequests, "Too many requests from your network. Try again in a minute.")
 }
 
-func (p *Pages) signInForm(c echo.Context, status int, form *page.Form) error {
+func (p *Pages) signInForm(c echo.Context, status int, form *forms.Form) error {
 	t, err := p.tenant(c)
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func (p *Pages) signInForm(c echo.Context, status int, form *page.Form) error {
 }
 
 func (p *Pages) signIn(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -166,10 +167,10 @@ func (p *Pages) showCode(c echo.Context) error {
 	if _, waiting := p.keptProof(c); !waiting {
 		return p.Redirect(c, page.WithQuery(p.signInPath(), "to", c.QueryParam("to")))
 	}
-	return p.codeForm(c, http.StatusOK, page.Blank(map[string]string{"to": c.QueryParam("to")}), c.QueryParam("recovery") != "")
+	return p.codeForm(c, http.StatusOK, forms.Blank(map[string]string{"to": c.QueryParam("to")}), c.QueryParam("recovery") != "")
 }
 
-func (p *Pages) codeForm(c echo.Context, status int, form *page.Form, recovery bool) error {
+func (p *Pages) codeForm(c echo.Context, status int, form *forms.Form, recovery bool) error {
 	t, err := p.tenant(c)
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func (p *Pages) codeForm(c echo.Context, status int, form *page.Form, recovery b
 }
 
 func (p *Pages) giveCode(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}

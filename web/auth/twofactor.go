@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core"
 	views "example.com/loyalty/views/auth"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -23,7 +24,7 @@ func (p *Pages) beginning() question {
 }
 
 func (p *Pages) askTwoFactor(c echo.Context) error {
-	return p.ask(c, http.StatusOK, p.beginning(), &page.Form{})
+	return p.ask(c, http.StatusOK, p.beginning(), &forms.Form{})
 }
 
 func (p *Pages) beginTwoFactor(c echo.Context) error {
@@ -38,10 +39,10 @@ func (p *Pages) beginTwoFactor(c echo.Context) error {
 }
 
 func (p *Pages) showSetup(c echo.Context) error {
-	return p.setupForm(c, http.StatusOK, &page.Form{})
+	return p.setupForm(c, http.StatusOK, &forms.Form{})
 }
 
-func (p *Pages) setupForm(c echo.Context, status int, form *page.Form) error {
+func (p *Pages) setupForm(c echo.Context, status int, form *forms.Form) error {
 	setup, err := p.Auth.PendingTwoFactor(c.Request().Context(), page.Actor(c))
 	switch {
 	case errors.Is(err, core.ErrNotFound) && p.MustSetUp(c):
@@ -81,7 +82,7 @@ func spaced(key string) string {
 
 // confirmTwoFactor shows the recovery codes in its response, since they aren't stored.
 func (p *Pages) confirmTwoFactor(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -123,7 +124,7 @@ type question struct {
 	danger                       bool
 }
 
-func (p *Pages) ask(c echo.Context, status int, q question, form *page.Form) error {
+func (p *Pages) ask(c echo.Context, status int, q question, form *forms.Form) error {
 	field := form.Field("confirmation", "Your password")
 	field.Type, field.Autocomplete, field.Value, field.Autofocus = "password", "current-password", "", true
 	return p.framed(c, status, q.title, views.ConfirmationCard(views.Confirmation{
@@ -134,7 +135,7 @@ func (p *Pages) ask(c echo.Context, status int, q question, form *page.Form) err
 // answered runs a change with the entered password, and asks again if it is wrong. If the change isn't
 // done, err is what the handler returns.
 func (p *Pages) answered(c echo.Context, q question, run func(password string) error) (done bool, err error) {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return false, err
 	}
@@ -160,7 +161,7 @@ func (p *Pages) newCodes() question {
 }
 
 func (p *Pages) askCodes(c echo.Context) error {
-	return p.ask(c, http.StatusOK, p.newCodes(), &page.Form{})
+	return p.ask(c, http.StatusOK, p.newCodes(), &forms.Form{})
 }
 
 func (p *Pages) renewCodes(c echo.Context) error {
@@ -185,7 +186,7 @@ func (p *Pages) renewal() question {
 }
 
 func (p *Pages) askRenewal(c echo.Context) error {
-	return p.ask(c, http.StatusOK, p.renewal(), &page.Form{})
+	return p.ask(c, http.StatusOK, p.renewal(), &forms.Form{})
 }
 
 func (p *Pages) renewTwoFactor(c echo.Context) error {
@@ -207,7 +208,7 @@ func (p *Pages) turningOff() question {
 }
 
 func (p *Pages) askTwoFactorOff(c echo.Context) error {
-	return p.ask(c, http.StatusOK, p.turningOff(), &page.Form{})
+	return p.ask(c, http.StatusOK, p.turningOff(), &forms.Form{})
 }
 
 func (p *Pages) turnTwoFactorOff(c echo.Context) error {

@@ -5,9 +5,9 @@ import (
 
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/mail"
 	"example.com/loyalty/web/invoice"
-	"example.com/loyalty/web/page"
 )
 
 // invoice sends an invoice as a PDF, or a reminder of one.
@@ -20,12 +20,12 @@ func (p renderer) invoice(to string, l billing.InvoiceEmail) (message, error) {
 	}
 	v := views.Notice{
 		Subject: "Invoice " + i.Name() + " for " + business,
-		Preview: page.Money(i.TotalCents, i.Currency) + ", due on " + page.Date(*i.DueAt, i.Zone()) + ".",
+		Preview: format.Money(i.TotalCents, i.Currency) + ", due on " + format.Date(*i.DueAt, i.Zone()) + ".",
 		Reason:  "You get this e-mail because this is the owner address of " + business + ".",
 		Intro:   "The invoice for " + business + " is attached as a PDF.",
 		Facts: []views.Fact{
-			{Name: "Amount due", Value: page.Money(i.TotalCents, i.Currency)},
-			{Name: "Due", Value: page.Date(*i.DueAt, i.Zone())},
+			{Name: "Amount due", Value: format.Money(i.TotalCents, i.Currency)},
+			{Name: "Due", Value: format.Date(*i.DueAt, i.Zone())},
 			{Name: "Invoice", Value: i.Name()},
 			{Name: "Period", Value: i.Period()},
 		},
@@ -40,7 +40,7 @@ func (p renderer) invoice(to string, l billing.InvoiceEmail) (message, error) {
 	case i.PaidAt != nil:
 		v.Preview = "This invoice is paid."
 		v.Facts[0].Name = "Amount"
-		v.Facts[1] = views.Fact{Name: "Paid", Value: page.Date(*i.PaidAt, i.Zone())}
+		v.Facts[1] = views.Fact{Name: "Paid", Value: format.Date(*i.PaidAt, i.Zone())}
 		v.Fine = "This invoice is paid. You don't need to do anything."
 	}
 	m := p.notice(to, v)

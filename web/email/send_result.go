@@ -2,8 +2,8 @@ package email
 
 import (
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/mail"
-	"example.com/loyalty/web/page"
 )
 
 // failure is why a send failed, and what to do about it.
@@ -25,7 +25,7 @@ func (p renderer) sendResult(to string, l coupon.SendResultEmail) message {
 		Action:   "View send",
 		Address:  p.names.Tenant(l.Tenant.Slug) + "/admin/coupons/" + s.CouponID.String() + "/sends/" + s.ID.String(),
 	}
-	at := page.Time(s.SendAt, l.Tenant.TimeZone)
+	at := format.Time(s.SendAt, l.Tenant.TimeZone)
 	if s.Status == coupon.Failed {
 		v.Subject = "Sending “" + name + "” failed"
 		v.Intro = business + " couldn't send “" + name + "” on " + at + ". No vouchers were created."
@@ -38,13 +38,13 @@ func (p renderer) sendResult(to string, l coupon.SendResultEmail) message {
 		v.Facts = append(v.Facts, views.Fact{Name: "Scheduled for", Value: at})
 		return p.notice(to, v)
 	}
-	v.Subject = "“" + name + "” was sent to " + page.Count(s.Sent, "customer", "customers")
+	v.Subject = "“" + name + "” was sent to " + format.Count(s.Sent, "customer", "customers")
 	v.Intro = business + " sent “" + name + "”."
-	v.Preview = page.Count(s.Delivered, "e-mail", "e-mails") + " delivered, " + page.Number(s.Failed) + " failed"
+	v.Preview = format.Count(s.Delivered, "e-mail", "e-mails") + " delivered, " + format.Number(s.Failed) + " failed"
 	v.Facts = []views.Fact{
 		{Name: "Sent", Value: at},
-		{Name: "Vouchers", Value: page.Number(s.Sent)},
-		{Name: "E-mails delivered", Value: page.Number(s.Delivered)},
+		{Name: "Vouchers", Value: format.Number(s.Sent)},
+		{Name: "E-mails delivered", Value: format.Number(s.Delivered)},
 	}
 	for _, f := range []struct {
 		name string
@@ -57,7 +57,7 @@ func (p renderer) sendResult(to string, l coupon.SendResultEmail) message {
 		{"Skipped: inactive", s.SkippedInactive},
 	} {
 		if f.n > 0 {
-			v.Facts = append(v.Facts, views.Fact{Name: f.name, Value: page.Number(f.n)})
+			v.Facts = append(v.Facts, views.Fact{Name: f.name, Value: format.Number(f.n)})
 		}
 	}
 	v.Fine = "Customers who get no e-mail can still use their voucher at the till. You find it on their profile."

@@ -14,8 +14,8 @@ import (
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/mail"
-	"example.com/loyalty/web/page"
 )
 
 const (
@@ -37,7 +37,7 @@ func headOf(name string, colour *string) (views.Business, error) {
 // voucher sends a customer their voucher. A sample has no voucher, so its links lead to
 // the business's host.
 func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
-	worth := page.VoucherValueOf(l.Benefit, lineOf(l.RewardName), l.Tenant.Currency)
+	worth := format.VoucherValueOf(l.Benefit, lineOf(l.RewardName), l.Tenant.Currency)
 	business, err := headOf(l.Tenant.Name, l.Branding.Colour)
 	if err != nil {
 		return message{}, err
@@ -48,7 +48,7 @@ func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
 		Worth: worth.Amount(), What: worth.What, Preview: worth.String(),
 	}
 	if l.ExpiresAt != nil {
-		v.Until = page.LastDay(*l.ExpiresAt, l.Tenant.TimeZone)
+		v.Until = format.LastDay(*l.ExpiresAt, l.Tenant.TimeZone)
 		v.Preview += ", valid until " + v.Until
 	}
 	host := p.names.Tenant(l.Tenant.Slug)
@@ -61,7 +61,7 @@ func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
 		if err != nil {
 			return message{}, fmt.Errorf("token of a voucher: %w", err)
 		}
-		v.Code = strings.Join(page.CodeGroups(id), " ")
+		v.Code = strings.Join(format.CodeGroups(id), " ")
 		v.URL, v.Unsubscribe = host+"/v/"+l.Voucher, oneClick
 	}
 	pictures, err := pictures(&v, l.Branding)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core/notification"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/mail"
 	"example.com/loyalty/web/page"
 )
@@ -24,17 +25,17 @@ func (p renderer) weekly(l notification.WeeklyEmail) message {
 	}
 	w, b := l.Week, l.Before
 	v.Figures = []views.WeeklyFigure{
-		{Name: "Sales", Week: page.Number(w.TransactionsCount), Before: page.Number(b.TransactionsCount)},
-		{Name: "Spend", Week: page.Money(w.SpendTotalCents, currency), Before: page.Money(b.SpendTotalCents, currency)},
-		{Name: "Points issued", Week: page.Number(w.PointsAwarded), Before: page.Number(b.PointsAwarded)},
-		{Name: "Points redeemed", Week: page.Number(w.PointsRedeemed), Before: page.Number(b.PointsRedeemed)},
-		{Name: "New customers", Week: page.Number(w.NewCustomers), Before: page.Number(b.NewCustomers)},
+		{Name: "Sales", Week: format.Number(w.TransactionsCount), Before: format.Number(b.TransactionsCount)},
+		{Name: "Spend", Week: format.Money(w.SpendTotalCents, currency), Before: format.Money(b.SpendTotalCents, currency)},
+		{Name: "Points issued", Week: format.Number(w.PointsAwarded), Before: format.Number(b.PointsAwarded)},
+		{Name: "Points redeemed", Week: format.Number(w.PointsRedeemed), Before: format.Number(b.PointsRedeemed)},
+		{Name: "New customers", Week: format.Number(w.NewCustomers), Before: format.Number(b.NewCustomers)},
 	}
-	v.Preview = page.Count(w.TransactionsCount, "sale", "sales") + ", " + page.Money(w.SpendTotalCents, currency) + " spent, " +
-		page.Count(w.NewCustomers, "new customer", "new customers")
+	v.Preview = format.Count(w.TransactionsCount, "sale", "sales") + ", " + format.Money(w.SpendTotalCents, currency) + " spent, " +
+		format.Count(w.NewCustomers, "new customer", "new customers")
 	for i, n := range l.Notifications {
 		if i == maxWeeklyItems {
-			v.More = page.Count(int64(len(l.Notifications)-i), "more notification", "more notifications") + " in the panel."
+			v.More = format.Count(int64(len(l.Notifications)-i), "more notification", "more notifications") + " in the panel."
 			break
 		}
 		n.Name = line(n.Name)

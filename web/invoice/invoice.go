@@ -22,7 +22,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
 )
 
 // FileName returns the name of an invoice's PDF file.
@@ -173,7 +173,7 @@ func (s *sheet) text(w, h float64, text, align string) {
 
 // figure writes an amount, right-aligned, in a smaller font if it is too wide.
 func (s *sheet) figure(w, h float64, cents int64) {
-	text := s.drawable(s.style, page.Money(cents, s.invoice.Currency))
+	text := s.drawable(s.style, format.Money(cents, s.invoice.Currency))
 	points, _ := s.GetFontSize()
 	for fits := points; s.GetStringWidth(text) > w-2 && fits > 4; fits -= 0.5 {
 		s.SetFontSize(fits)
@@ -320,7 +320,7 @@ func (s *sheet) lines() {
 		}
 		y := s.GetY()
 		s.SetXY(left+whatWidth, y+2)
-		s.text(quantityWidth, lineHeight, page.Number(l.Quantity), "R")
+		s.text(quantityWidth, lineHeight, format.Number(l.Quantity), "R")
 		s.figure(priceWidth, lineHeight, l.UnitCents)
 		s.figure(amountWidth, lineHeight, l.AmountCents)
 		s.block(left, y+2, whatWidth-4, l.Description)

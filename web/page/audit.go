@@ -12,6 +12,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
 )
 
@@ -164,7 +165,7 @@ func AuditEntry(l audit.Line, t core.Tenant, now time.Time, fill func(blank stri
 		t.Currency = auditFact(l, "currency")
 	}
 	e := ui.Entry{
-		Icon: "history", Words: auditWords(l, fill), Day: Day(l.At, now, zone), When: Clock(l.At, zone), At: l.At.UTC().Format(time.RFC3339),
+		Icon: "history", Words: auditWords(l, fill), Day: format.Day(l.At, now, zone), When: format.Clock(l.At, zone), At: l.At.UTC().Format(time.RFC3339),
 		Address: l.Address, Request: l.RequestID, Made: true, Actor: AuditActor(l).Text,
 	}
 	if noun, known := AuditNouns[l.Subject]; known {
@@ -248,7 +249,7 @@ func AuditBlank(l audit.Line, t core.Tenant, blank string) ui.Word {
 	case blank == "sale" && l.SpendCents == nil:
 		return ui.Word{Text: "sale"}
 	case blank == "sale":
-		return ui.Word{Text: Money(*l.SpendCents, t.Currency) + " sale"}
+		return ui.Word{Text: format.Money(*l.SpendCents, t.Currency) + " sale"}
 	case l.SubjectID == "": // a sign-in failed
 		return ui.Word{Text: "an unknown person"}
 	}
@@ -295,11 +296,11 @@ func auditValue(t core.Tenant, field string, value *string) string {
 		return "no"
 	case strings.HasSuffix(field, "_cents"):
 		if cents, err := strconv.ParseInt(*value, 10, 64); err == nil && t.Currency != "" {
-			return Money(cents, t.Currency)
+			return format.Money(cents, t.Currency)
 		}
 	case strings.HasSuffix(field, "_at"):
 		if at, err := time.Parse(time.RFC3339, *value); err == nil {
-			return Time(at, auditZone(t))
+			return format.Time(at, auditZone(t))
 		}
 	case strings.HasPrefix(*value, "["), strings.HasPrefix(*value, "{"):
 		return auditList(t, *value)

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -31,7 +32,7 @@ func TestAFormWithoutAPlaceIsBusy(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "/", iotest.ErrReader(core.Busy("Too much at once.", time.Second)))
 	r.Header.Set("Content-Type", echo.MIMEApplicationForm)
-	_, err := page.Read(echo.New().NewContext(r, httptest.NewRecorder()))
+	_, err := forms.Read(echo.New().NewContext(r, httptest.NewRecorder()))
 	if !core.IsKind(err, core.KindUnavailable) {
 		t.Errorf("it is %v, want the refusal", err)
 	}

@@ -14,11 +14,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/forms"
 )
-
-// downloadStall is how long a download may stand still before it is given up: reading its rows
-// holds a connection to the database.
-const downloadStall = 2 * time.Minute
 
 // MoneyCell is a cell with an amount, which spreadsheets can add up.
 type MoneyCell struct {
@@ -78,7 +76,7 @@ func csvRecord(cells []any) ([]string, error) {
 		case int64:
 			record[i] = strconv.FormatInt(cell, 10)
 		case MoneyCell:
-			record[i] = Amount(cell.Cents, cell.Currency)
+			record[i] = format.Amount(cell.Cents, cell.Currency)
 		case time.Time:
 			if !cell.IsZero() {
 				record[i] = cell.Format(time.DateTime)
@@ -103,7 +101,7 @@ func (d *download) extendDeadline() {
 	deadlines := http.NewResponseController(d.c.Response())
 	// The request was read already, and a recorder in a test has no deadlines.
 	_ = deadlines.SetReadDeadline(time.Time{})
-	_ = deadlines.SetWriteDeadline(time.Now().Add(downloadStall)) //nolint:forbidigo // deadlines are of this machine's clock
+	_ = deadlines.SetWriteDeadline(time.Now().Add(forms.DownloadStall)) //nolint:forbidigo // deadlines are of this machine's clock
 }
 
 func (d *download) Write(b []byte) (int, error) {

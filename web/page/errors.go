@@ -12,6 +12,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/forms"
 )
 
 // Failure is an error as a page shows it.
@@ -19,13 +21,6 @@ type Failure struct {
 	Status         int
 	Title, Message string
 	Request        string // the id to quote, of an internal error; else ""
-}
-
-// errSentBefore is core.ErrKeyReused for a form: the browser's Back button shows it again with the
-// key that it was sent with.
-var errSentBefore = &core.Error{
-	Kind:    core.KindRule,
-	Message: ResubmittedMessage,
 }
 
 // ShowError answers an error with what show writes. The address of a refused form is that of its
@@ -60,20 +55,9 @@ func AnswerError(c echo.Context, log *slog.Logger, write func() error) {
 	}
 }
 
-func refusalOf(err error) *core.Error {
-	if errors.Is(err, core.ErrKeyReused) {
-		return errSentBefore
-	}
-	var refusal *core.Error
-	if errors.As(err, &refusal) {
-		return refusal
-	}
-	return nil
-}
-
 // RuleMessage returns the message of a business rule, or false for any other error.
 func RuleMessage(err error) (string, bool) {
-	if refusal := refusalOf(err); refusal != nil && refusal.Kind == core.KindRule {
+	if refusal := forms.RefusalOf(err); refusal != nil && refusal.Kind == core.KindRule {
 		return refusal.Message, true
 	}
 	return "", false
@@ -81,7 +65,7 @@ func RuleMessage(err error) (string, bool) {
 
 // Refusal is RuleMessage that also takes too many attempts.
 func Refusal(err error) (string, bool) {
-	if refusal := refusalOf(err); refusal != nil && (refusal.Kind == core.KindRule || refusal.Kind == core.KindThrottled) {
+	if refusal := forms.RefusalOf(err); refusal != nil && (refusal.Kind == core.KindRule || refusal.Kind == core.KindThrottled) {
 		return refusal.Message, true
 	}
 	return "", false
@@ -97,18 +81,15 @@ var faultTitles = map[int]string{
 
 // Messages of error pages.
 const (
-	NotFoundMessage    = "This page doesn't exist. It was removed, or the link is incomplete."
-	NotDirectMessage   = "This address can't be opened directly. Go back and use the buttons on the page."
-	IncompleteMessage  = "The form didn't arrive completely. Go back and send it again."
-	TooSlowMessage     = "The form took too long to arrive. Go back and send it again."
-	FailedMessage      = "Something went wrong. Try again in a moment."
-	ResubmittedMessage = "Already submitted with different values. Check the result first."
+	NotFoundMessage  = "This page doesn't exist. It was removed, or the link is incomplete."
+	NotDirectMessage = "This address can't be opened directly. Go back and use the buttons on the page."
+	FailedMessage    = "Something went wrong. Try again in a moment."
 )
 
 // Explain describes an error for the page that shows it. An unknown one is logged here, once.
 func (k *Kit) Explain(c echo.Context, err error) Failure {
 	var fault *echo.HTTPError
-	refusal := refusalOf(err)
+	refusal := forms.RefusalOf(err)
 	switch {
 	case errors.Is(err, ErrNoBusiness):
 		return Failure{http.StatusNotFound, "Business not found", refusal.Message, ""}
@@ -166,7 +147,7 @@ func RefusedStatus(c echo.Context, err error) int {
 // FirstMessage words the first violation, by the order of the fields' names, for a page without a form; "" for none.
 func FirstMessage(f core.Fields) string {
 	for _, name := range f.Names() {
-		return MessageApart(name, f[name][0], Number)
+		return forms.MessageApart(name, f[name][0], format.Number)
 	}
 	return ""
 }

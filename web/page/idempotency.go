@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/web/forms"
 )
 
 // FormKey is the name of the field by which two clicks have one effect.
@@ -18,13 +19,13 @@ func (k *Kit) NewFormKey() string { return core.NewID(k.Now()).String() }
 
 // IdempotentActor returns the actor of a form that takes effect once, however often it is sent. to
 // returns the page of its result. A form without a key takes effect each time.
-func IdempotentActor[T any](c echo.Context, form *Form, to func(T) string) core.Actor {
+func IdempotentActor[T any](c echo.Context, form *forms.Form, to func(T) string) core.Actor {
 	return IdempotentActorFor(Actor(c), c, form, to)
 }
 
 // IdempotentActorFor is IdempotentActor for an actor without a session. The path is stored for a day,
 // so it must not contain a secret.
-func IdempotentActorFor[T any](by core.Actor, c echo.Context, form *Form, to func(T) string) core.Actor {
+func IdempotentActorFor[T any](by core.Actor, c echo.Context, form *forms.Form, to func(T) string) core.Actor {
 	key := form.Value(FormKey)
 	if _, err := core.ParseID(key); err != nil {
 		return by

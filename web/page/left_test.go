@@ -19,6 +19,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -81,11 +82,11 @@ func TestASlowFormIs408(t *testing.T) {
 		read echo.HandlerFunc
 	}{
 		"application/x-www-form-urlencoded": {"a=b", func(c echo.Context) error {
-			_, err := page.Read(c)
+			_, err := forms.Read(c)
 			return err
 		}},
 		"multipart/form-data; boundary=x": {"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--x--\r\n", func(c echo.Context) error {
-			_, _, err := page.ReadWithFile(c, "file", 1000)
+			_, _, err := forms.ReadWithFile(c, "file", 1000)
 			return err
 		}},
 	} {
@@ -100,7 +101,7 @@ func TestASlowFormIs408(t *testing.T) {
 				r.Header.Set("Content-Type", kind)
 				w := httptest.NewRecorder()
 				pages.ServeHTTP(w, r)
-				if w.Code != http.StatusRequestTimeout || w.Body.String() != page.TooSlowMessage || log.Len() > 0 {
+				if w.Code != http.StatusRequestTimeout || w.Body.String() != forms.TooSlowMessage || log.Len() > 0 {
 					t.Errorf("%s, %s: %d %s, logged %s", kind, name, w.Code, w.Body, log)
 				}
 			}

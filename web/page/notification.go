@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core/notification"
+	"example.com/loyalty/views/format"
 )
 
 // Notification is a notification in words: what needs attention, what to do, and where.
@@ -20,14 +21,14 @@ func NotificationOf(n notification.Notification, zone *time.Location) Notificati
 	case notification.StockEmpty:
 		return Notification{"package", "“" + n.Name + "” is out of stock", "Refill the stock, or deactivate the reward.", rewardsPath + n.RewardID.String()}
 	case notification.StockLow:
-		return Notification{"package", "Only " + Number(n.Figure) + " left of “" + n.Name + "”", "Refill the stock soon.", rewardsPath + n.RewardID.String()}
+		return Notification{"package", "Only " + format.Number(n.Figure) + " left of “" + n.Name + "”", "Refill the stock soon.", rewardsPath + n.RewardID.String()}
 	case notification.CouponLimit:
 		told := Notification{
 			Icon: "ticket", Path: couponsPath + n.CouponID.String(), Advice: "Raise the limit, or let the coupon end.",
-			Title: "“" + n.Name + "” is near its limit: " + Number(n.Figure) + " of " + Count(n.Total, "redemption", "redemptions") + " used",
+			Title: "“" + n.Name + "” is near its limit: " + format.Number(n.Figure) + " of " + format.Count(n.Total, "redemption", "redemptions") + " used",
 		}
 		if n.Figure >= n.Total {
-			told.Title = "“" + n.Name + "” has reached its limit of " + Count(n.Total, "redemption", "redemptions")
+			told.Title = "“" + n.Name + "” has reached its limit of " + format.Count(n.Total, "redemption", "redemptions")
 			told.Advice = "Its other vouchers can't be redeemed. Raise the limit, or deactivate the coupon."
 		}
 		return told
@@ -36,7 +37,7 @@ func NotificationOf(n notification.Notification, zone *time.Location) Notificati
 	case notification.SendFailed:
 		told := Notification{
 			Icon: "send", Path: couponsPath + n.CouponID.String() + "/sends/" + n.SendID.String(), Advice: "Open the send to see why, and to retry.",
-			Title: Number(n.Figure) + " of " + Count(n.Total, "e-mail", "e-mails") + " of “" + n.Name + "” failed",
+			Title: format.Number(n.Figure) + " of " + format.Count(n.Total, "e-mail", "e-mails") + " of “" + n.Name + "” failed",
 		}
 		if n.Figure == 0 {
 			told.Title, told.Advice = "Sending “"+n.Name+"” failed", "Open the send to see why. No vouchers were created."
@@ -50,21 +51,21 @@ func NotificationOf(n notification.Notification, zone *time.Location) Notificati
 	case notification.StaffActivity:
 		return Notification{
 			Icon: "user", Path: PanelPath + "/notifications/" + n.ID.String(), Advice: "More than usual. View the reasons.",
-			Title: Count(n.Figure, "void or adjustment", "voids and adjustments") + " by " + n.Name + " on " + Date(*n.Day, time.UTC),
+			Title: format.Count(n.Figure, "void or adjustment", "voids and adjustments") + " by " + n.Name + " on " + format.Date(*n.Day, time.UTC),
 		}
 	case notification.PlanLimit:
 		told := Notification{
-			"users", Number(n.Figure) + " of " + Count(n.Total, "customer", "customers") + " in your plan",
+			"users", format.Number(n.Figure) + " of " + format.Count(n.Total, "customer", "customers") + " in your plan",
 			"New customers can't join beyond that. Move to a larger plan, or deactivate customers who no longer come.", PanelPath + "/customers",
 		}
 		if n.Figure >= n.Total {
 			told.Title = "Your plan has no room for new customers"
-			told.Advice = "It allows " + Number(n.Total) + ". Move to a larger plan, or deactivate customers who no longer come."
+			told.Advice = "It allows " + format.Number(n.Total) + ". Move to a larger plan, or deactivate customers who no longer come."
 		}
 		return told
 	case notification.JoinsFast:
 		return Notification{
-			"users", Count(n.Figure, "customer", "customers") + " joined online within an hour on " + Date(*n.Day, time.UTC),
+			"users", format.Count(n.Figure, "customer", "customers") + " joined online within an hour on " + format.Date(*n.Day, time.UTC),
 			"More than usual. Check whether they are real.", PanelPath + "/customers",
 		}
 	}
@@ -77,15 +78,15 @@ const (
 )
 
 func pendingNotification(n notification.Notification, zone *time.Location) Notification {
-	count := Count(min(n.Figure, notification.PendingLimit), "redemption", "redemptions")
+	count := format.Count(min(n.Figure, notification.PendingLimit), "redemption", "redemptions")
 	if n.Figure > notification.PendingLimit {
 		count = "More than " + count
 	}
-	told := Notification{"list-check", count + " pending for more than " + Count(n.Total, "day", "days"), "", PanelPath + "/redemptions"}
+	told := Notification{"list-check", count + " pending for more than " + format.Count(n.Total, "day", "days"), "", PanelPath + "/redemptions"}
 	if n.Since != nil {
-		told.Advice = "The oldest is from " + Date(*n.Since, zone) + ". Fulfil or void them."
+		told.Advice = "The oldest is from " + format.Date(*n.Since, zone) + ". Fulfil or void them."
 		if n.Figure == 1 {
-			told.Advice = "It is from " + Date(*n.Since, zone) + ". Fulfil or void it."
+			told.Advice = "It is from " + format.Date(*n.Since, zone) + ". Fulfil or void it."
 		}
 	}
 	return told

@@ -1,8 +1,3 @@
-// Package page is shared by all pages that people sign in to: sessions, forms and their errors,
-// rendering, flashes, error pages, and the formats of numbers, money and times.
-//
-// Its surprising rule: a page is rendered completely, and its session stored, before the first
-// byte is sent. A failure on the way is answered as an error, never as half a page.
 package page
 
 import (
@@ -11,7 +6,6 @@ import (
 	"encoding/gob"
 	"errors"
 	"log/slog"
-	"mime"
 	"net/http"
 	"slices"
 	"time"
@@ -335,34 +329,4 @@ func SameOrigin() echo.MiddlewareFunc {
 	}
 }
 
-// maxForm limits the size of a form, in bytes. Uploads have limits of their own.
-const maxForm = 1 << 20
-
-var (
-	errOtherSite      = echo.NewHTTPError(http.StatusForbidden, "The form was sent from another site. Open this page again, then send it.")
-	errTooLarge       = echo.NewHTTPError(http.StatusRequestEntityTooLarge, "Go back and send less text, or a smaller file.")
-	errIncompleteForm = echo.NewHTTPError(http.StatusBadRequest, IncompleteMessage)
-	errTooSlow        = echo.NewHTTPError(http.StatusRequestTimeout, TooSlowMessage)
-)
-
-// inTime refuses a form that arrived so slowly that no time is left to work on it.
-func inTime(r *http.Request) error {
-	if errors.Is(r.Context().Err(), context.DeadlineExceeded) {
-		return errTooSlow
-	}
-	return nil
-}
-
-// Read reads a form. A body of another media type is refused: it would look like an empty form.
-func Read(c echo.Context) (*Form, error) {
-	r := c.Request()
-	kind, _, _ := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType))
-	if kind != echo.MIMEApplicationForm && r.ContentLength != 0 {
-		return nil, errIncompleteForm
-	}
-	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return nil, uploadError(err)
-	}
-	return formOf(r.PostForm), inTime(r)
-}
+var errOtherSite = echo.NewHTTPError(http.StatusForbidden, "The form was sent from another site. Open this page again, then send it.")

@@ -9,7 +9,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/web/route"
 )
 
@@ -117,12 +116,4 @@ func RewardPicture(reward core.ID, hash *string) string {
 		return ""
 	}
 	return PanelPath + "/rewards/" + reward.String() + "/picture/" + *hash
-}
-
-// CustomerName is a customer's full name, or "Erased customer".
-func CustomerName(c customer.Customer) string {
-	if c.Erased {
-		return "Erased customer"
-	}
-	return strings.TrimSpace(c.FirstName + " " + c.LastName)
 }

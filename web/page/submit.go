@@ -9,15 +9,16 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 )
 
 // Submission describes how a form is handled.
 type Submission[T any] struct {
 	// Run calls the use case with the values of the form.
-	Run func(ctx context.Context, by core.Actor, form *Form) (T, error)
+	Run func(ctx context.Context, by core.Actor, form *forms.Form) (T, error)
 	// Refused shows the form again, with its errors and status 422. Nil: the form has nothing to
 	// correct, so a refusal is an error page.
-	Refused func(status int, form *Form) error
+	Refused func(status int, form *forms.Form) error
 	// To is the page that shows the result. It must not contain a secret: it is stored for a day
 	// with the form's key.
 	To func(T) string
@@ -67,11 +68,11 @@ func Submit[T any](k *Kit, c echo.Context, s Submission[T]) error {
 // maxFile is more than core allows a picture to have, so that core's own message is shown.
 const maxFile = 1 << 20
 
-func (s Submission[T]) read(c echo.Context) (form *Form, err error) {
+func (s Submission[T]) read(c echo.Context) (form *forms.Form, err error) {
 	if s.File == "" || !strings.HasPrefix(c.Request().Header.Get(echo.HeaderContentType), echo.MIMEMultipartForm) {
-		return Read(c)
+		return forms.Read(c)
 	}
-	form, file, err := ReadWithFile(c, s.File, maxFile)
+	form, file, err := forms.ReadWithFile(c, s.File, maxFile)
 	if err == nil {
 		form.File = file
 	}

@@ -14,6 +14,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/views/format"
 )
 
 // Column is a column of a workbook.
@@ -211,11 +212,11 @@ func (b *workbookWriter) row(cells ...any) error {
 				cells[i] = nil
 			}
 		case MoneyCell:
-			style, err := b.money(Decimals(cell.Currency))
+			style, err := b.money(format.Decimals(cell.Currency))
 			if err != nil {
 				return err
 			}
-			cells[i] = excelize.Cell{StyleID: style, Value: float64(cell.Cents) / math.Pow10(Decimals(cell.Currency))}
+			cells[i] = excelize.Cell{StyleID: style, Value: float64(cell.Cents) / math.Pow10(format.Decimals(cell.Currency))}
 		}
 	}
 	return b.setRow(cells)

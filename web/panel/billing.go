@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/usage"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/page"
@@ -41,7 +42,7 @@ func (p *Panel) PlanNotices(c echo.Context, kinds ...usage.Kind) (notices []view
 			continue
 		}
 		words := PlanLimits[u.Kind]
-		n := views.PlanNotice{Words: "You've used " + page.Number(u.Used) + " of the " + page.Count(*u.Limit, words.One, words.Many) + " in your plan."}
+		n := views.PlanNotice{Words: "You've used " + format.Number(u.Used) + " of the " + format.Count(*u.Limit, words.One, words.Many) + " in your plan."}
 		if u.LimitReached() {
 			n.Reached, n.Words = true, n.Words+" "+words.Reached
 		}

@@ -8,14 +8,16 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
 // PhoneConflicts names the customers whose phone numbers refused another country, to correct or merge them.
-func (p *Panel) PhoneConflicts(c echo.Context, form *page.Form) (conflicts []views.PhoneConflict, err error) {
+func (p *Panel) PhoneConflicts(c echo.Context, form *forms.Form) (conflicts []views.PhoneConflict, err error) {
 	var ids []core.ID
 	for _, v := range form.Violations("country") {
 		ids = append(ids, v.Records[:]...)
@@ -32,7 +34,7 @@ func (p *Panel) PhoneConflicts(c echo.Context, form *page.Form) (conflicts []vie
 		var conflict views.PhoneConflict
 		for _, id := range v.Records {
 			if who, found := byID[id]; found {
-				conflict.Customers = append(conflict.Customers, views.PhoneCustomer{Name: page.CustomerName(who), Phone: who.Phone, Path: links.Customer(id)})
+				conflict.Customers = append(conflict.Customers, views.PhoneCustomer{Name: format.CustomerName(who), Phone: who.Phone, Path: links.Customer(id)})
 			}
 		}
 		switch len(conflict.Customers) {
@@ -46,17 +48,17 @@ func (p *Panel) PhoneConflicts(c echo.Context, form *page.Form) (conflicts []vie
 	return conflicts, nil
 }
 
-var Countries, ZoneGroups = page.Countries(), page.ZoneGroups
+var Countries, ZoneGroups = forms.Countries(), forms.ZoneGroups
 
 // SentText returns a text field of an edit. A field that is missing or unchanged isn't set, an empty
 // one is cleared.
-func SentText(form *page.Form, name string) core.Optional[string] {
+func SentText(form *forms.Form, name string) core.Optional[string] {
 	return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
 }
 
 // SentAmount is sentText for an amount. An unchanged one isn't read: the form may select another
 // currency, with other decimals.
-func SentAmount(form *page.Form, name, currency string) core.Optional[int64] {
+func SentAmount(form *forms.Form, name, currency string) core.Optional[int64] {
 	if !form.Values.Has(name) || !form.Changed(name) {
 		return core.Optional[int64]{}
 	}
@@ -64,9 +66,9 @@ func SentAmount(form *page.Form, name, currency string) core.Optional[int64] {
 }
 
 // ConfirmCurrency asks before the business's amounts get another currency.
-func (p *Panel) ConfirmCurrency(c echo.Context, change *tenant.CurrencyChangeError, form *page.Form, path string, crumb ui.Crumb) error {
+func (p *Panel) ConfirmCurrency(c echo.Context, change *tenant.CurrencyChangeError, form *forms.Form, path string, crumb ui.Crumb) error {
 	return p.Render(c, http.StatusOK, views.CurrencyConfirmPage(views.CurrencyConfirm{
 		Frame:           p.Frame(c, "Change currency to "+change.To+"?", links.Settings, crumb),
-		ConfirmCurrency: page.ConfirmCurrency(change, form, path, path),
+		ConfirmCurrency: forms.ConfirmCurrency(change, form, path, path),
 	}), nil)
 }

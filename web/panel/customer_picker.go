@@ -9,14 +9,16 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
 // PickCustomer lets the person search for a customer and returns to v.Path with the customer's ULID.
 // Before a search it suggests customers who were here last.
 func (p *Panel) PickCustomer(c echo.Context, v views.CustomerPicker, suggest customer.Suggestion) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	v.Search = q.Field("search", "Name, phone or e-mail")
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
 	found, err := p.SearchedOrSuggested(ctx, by, q, &v, suggest)
@@ -36,7 +38,7 @@ func (p *Panel) PickCustomer(c echo.Context, v views.CustomerPicker, suggest cus
 // SearchedOrSuggested returns the customers of a picker and sets its heading: those who match the search, else
 // those who were here last, and before the first sale the newest.
 func (p *Panel) SearchedOrSuggested(
-	ctx context.Context, by core.Actor, q *page.Form, v *views.CustomerPicker, suggest customer.Suggestion,
+	ctx context.Context, by core.Actor, q *forms.Form, v *views.CustomerPicker, suggest customer.Suggestion,
 ) (found []customer.Customer, err error) {
 	const size = 8
 	search := q.Filled("search")
@@ -67,11 +69,11 @@ func (p *Panel) SearchedOrSuggested(
 
 func FoundCustomer(found customer.Customer, path string) views.Found {
 	f := views.Found{
-		ID: found.ID.String(), Name: page.CustomerName(found), Phone: found.Phone, Balance: page.Units(found.PointsBalance, "points"),
+		ID: found.ID.String(), Name: format.CustomerName(found), Phone: found.Phone, Balance: format.Units(found.PointsBalance, "points"),
 		Path: path,
 	}
 	if found.StampsBalance != 0 {
-		f.Balance += ", " + page.Units(found.StampsBalance, "stamps")
+		f.Balance += ", " + format.Units(found.StampsBalance, "stamps")
 	}
 	if path != "" && found.Status != customer.Active { // to choose: they can't be served
 		f.Balance = CustomerStatus(found).Label

@@ -6,7 +6,7 @@ import (
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/forms"
 )
 
 func CustomerStatus(c customer.Customer) ui.Badge {
@@ -20,7 +20,7 @@ func CustomerStatus(c customer.Customer) ui.Badge {
 }
 
 // CustomerFields are the fields of a customer in a form.
-func CustomerFields(form *page.Form) (v views.CustomerFields) {
+func CustomerFields(form *forms.Form) (v views.CustomerFields) {
 	v.First, v.Last = form.Field("first_name", "First name"), form.Field("last_name", "Last name")
 	v.Phone, v.Email = form.Field("phone", "Phone"), form.Field("email", "E-mail")
 	v.Phone.Type, v.Phone.Help = "tel", "Used to find them at the till"

@@ -1,7 +1,5 @@
 package panel
 
-import (
-	"example.com/loyalty/web/page"
-)
+import "example.com/loyalty/views/format"
 
-func CustomerCount(n int64) string { return page.Count(n, "customer", "customers") }
+func CustomerCount(n int64) string { return format.Count(n, "customer", "customers") }

@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/notification"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
@@ -96,7 +97,7 @@ func badge(n int64, what string) *views.Badge {
 	if n == 0 {
 		return nil
 	}
-	shown := page.Number(min(n, notification.CountLimit))
+	shown := format.Number(min(n, notification.CountLimit))
 	if n > notification.CountLimit {
 		return &views.Badge{Shown: shown + "+", Label: "more than " + shown + " " + what}
 	}

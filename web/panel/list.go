@@ -10,16 +10,17 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
 // WithEmptyForm is the handler of a page that a refused form shows again.
-func WithEmptyForm(show func(c echo.Context, status int, form *page.Form) error) echo.HandlerFunc {
-	return func(c echo.Context) error { return show(c, http.StatusOK, &page.Form{}) }
+func WithEmptyForm(show func(c echo.Context, status int, form *forms.Form) error) echo.HandlerFunc {
+	return func(c echo.Context) error { return show(c, http.StatusOK, &forms.Form{}) }
 }
 
 // SortOf is the order that a list is asked for, or else its usual one. Core refuses an unknown one.
-func SortOf(q *page.Form, usual core.Sort) core.Sort {
+func SortOf(q *forms.Form, usual core.Sort) core.Sort {
 	if q.Filled("sort") == nil {
 		return usual
 	}
@@ -50,9 +51,9 @@ func SetActive[T any](
 ) error {
 	to, opposite := otherwise, "1"
 	return page.Submit(a.Kit, c, page.Submission[T]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (T, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (T, error) {
 			to = ReturnTo(c, form, otherwise)
-			return page.Switch(form, "active", func(active bool) (T, error) {
+			return forms.Switch(form, "active", func(active bool) (T, error) {
 				if active {
 					opposite = "0"
 				}
@@ -69,7 +70,7 @@ func SetActive[T any](
 const openedFrom = "opened_from"
 
 // ReturnTo returns the page that a confirmation was opened from, with its filters, else otherwise.
-func ReturnTo(c echo.Context, form *page.Form, otherwise string) string {
+func ReturnTo(c echo.Context, form *forms.Form, otherwise string) string {
 	if from := form.Value(openedFrom); from != "" {
 		return page.SafePath(from, otherwise)
 	}
@@ -77,12 +78,12 @@ func ReturnTo(c echo.Context, form *page.Form, otherwise string) string {
 }
 
 // HiddenReturn keeps that page in the form of a confirmation.
-func HiddenReturn(c echo.Context, form *page.Form, otherwise string) ui.Pair {
+func HiddenReturn(c echo.Context, form *forms.Form, otherwise string) ui.Pair {
 	return ui.Pair{Name: openedFrom, Value: ReturnTo(c, form, otherwise)}
 }
 
 // ReasonField asks why a record is voided. What is typed is kept with the record.
-func ReasonField(form *page.Form, suggestions ...string) *ui.Field {
+func ReasonField(form *forms.Form, suggestions ...string) *ui.Field {
 	field := form.Field("reason", "Reason")
 	field.MaxLength, field.Autocomplete, field.Autofocus, field.Suggestions = transaction.MaxVoidReason, "off", true, suggestions
 	return &field

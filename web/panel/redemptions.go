@@ -5,10 +5,10 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
-	"example.com/loyalty/web/page"
 )
 
 func RewardOptions(names []reward.Choice) (options []ui.Option) {
@@ -31,13 +31,13 @@ func (p *Panel) RedemptionRow(by core.Actor, n reward.NamedRedemption) views.Red
 	row := views.RedemptionRow{
 		Path: links.Redemption(n.ID), Reward: n.RewardName, Cost: redemptionCost(n),
 		Customer: CustomerLabel(n.CustomerName), CustomerPath: links.Customer(n.CustomerID),
-		When: page.Moment(n.CreatedAt, now, zone), By: by.NameOf(n.ActorKind, n.ActorName), Status: redemptionStatus[n.Status],
+		When: format.Moment(n.CreatedAt, now, zone), By: by.NameOf(n.ActorKind, n.ActorName), Status: redemptionStatus[n.Status],
 	}
 	switch n.Status {
 	case reward.Fulfilled:
-		row.Ended = page.Moment(*n.FulfilledAt, now, zone)
+		row.Ended = format.Moment(*n.FulfilledAt, now, zone)
 	case reward.Voided:
-		row.Ended = page.Moment(*n.VoidedAt, now, zone)
+		row.Ended = format.Moment(*n.VoidedAt, now, zone)
 	case reward.Pending:
 		row.FulfilPath, row.Ago = row.Path+"/fulfil", waitingTime(n.CreatedAt, now, zone)
 	}
@@ -55,9 +55,9 @@ func Voidable(r reward.Redemption, now time.Time) bool {
 // waitingTime is how long ago a redemption was made, in days from a week on.
 func waitingTime(since, now time.Time, zone *time.Location) string {
 	if days := int64(now.Sub(since) / (24 * time.Hour)); days >= 7 {
-		return page.Count(days, "day", "days") + " ago"
+		return format.Count(days, "day", "days") + " ago"
 	}
-	return page.Ago(since, now, zone)
+	return format.Ago(since, now, zone)
 }
 
 // redemptionCost is what a reward was exchanged for, in words.
@@ -70,7 +70,7 @@ func redemptionCost(n reward.NamedRedemption) string {
 
 func SpentUnits(r reward.Redemption) string {
 	if r.StampsSpent > 0 {
-		return page.Units(r.StampsSpent, "stamps")
+		return format.Units(r.StampsSpent, "stamps")
 	}
-	return page.Units(r.PointsSpent, "points")
+	return format.Units(r.PointsSpent, "points")
 }

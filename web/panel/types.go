@@ -3,6 +3,7 @@ package panel
 import (
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -13,5 +14,5 @@ const CompleteRule = "Complete the rule to see what it earns"
 
 // EnterAmount asks for the amount of an example.
 func EnterAmount(currency string) string {
-	return "Enter an amount, e.g. " + page.AmountExample(currency)
+	return "Enter an amount, e.g. " + forms.AmountExample(currency)
 }

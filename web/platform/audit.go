@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -26,7 +27,7 @@ func (p *Platform) auditRoutes() []route.Route {
 }
 
 func (p *Platform) auditLog(c echo.Context) error {
-	q := page.Query(c.QueryParams())
+	q := forms.Query(c.QueryParams())
 	filter := audit.PlatformFilter{
 		Filter:   audit.Filter{Subject: q.Filled("subject"), Action: q.Filled("action"), Actor: q.Filled("actor"), From: q.Date("from"), To: q.Date("to")},
 		Business: q.Filled("business"), Person: q.Filled("person"),

@@ -9,8 +9,10 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/deprecation"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -34,19 +36,19 @@ func (p *Platform) deprecations(c echo.Context) error {
 	v := views.Deprecations{Frame: p.frame(c, "Deprecations", deprecationsPath)}
 	for _, d := range list {
 		v.Rows = append(v.Rows, views.Deprecation{
-			Method: d.Method, Path: d.Path, Link: d.Link, Notified: page.Number(d.Told),
-			Sunset: moment(page.Date(d.Sunset, zone), d.Sunset), Ended: !d.Sunset.After(now),
-			Announced: moment(page.Date(d.CreatedAt, zone), d.CreatedAt),
+			Method: d.Method, Path: d.Path, Link: d.Link, Notified: format.Number(d.Told),
+			Sunset: moment(format.Date(d.Sunset, zone), d.Sunset), Ended: !d.Sunset.After(now),
+			Announced: moment(format.Date(d.CreatedAt, zone), d.CreatedAt),
 		})
 	}
 	return p.Render(c, http.StatusOK, views.DeprecationsPage(v), nil)
 }
 
 func (p *Platform) newDeprecation(c echo.Context) error {
-	return p.deprecationForm(c, http.StatusOK, page.Blank(nil))
+	return p.deprecationForm(c, http.StatusOK, forms.Blank(nil))
 }
 
-func (p *Platform) deprecationForm(c echo.Context, status int, form *page.Form) error {
+func (p *Platform) deprecationForm(c echo.Context, status int, form *forms.Form) error {
 	v := views.DeprecationForm{
 		Frame: p.frame(c, "Announce deprecation", deprecationsPath, ui.Crumb{Label: "Deprecations", Path: deprecationsPath}),
 		Key:   p.NewFormKey(),
@@ -67,7 +69,7 @@ func (p *Platform) deprecationForm(c echo.Context, status int, form *page.Form) 
 
 func (p *Platform) announce(c echo.Context) error {
 	return page.Submit(p.Kit, c, page.Submission[deprecation.Deprecation]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (deprecation.Deprecation, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (deprecation.Deprecation, error) {
 			n := deprecation.New{Sunset: form.Date("sunset"), Link: form.Text("link")}
 			n.Malformed = form.Malformed
 			if method, path, found := strings.Cut(form.Value("request"), " "); found {
@@ -77,10 +79,10 @@ func (p *Platform) announce(c echo.Context) error {
 			}
 			return p.Deprecations.Add(ctx, by, n)
 		},
-		Refused: func(status int, form *page.Form) error { return p.deprecationForm(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return p.deprecationForm(c, status, form) },
 		To:      page.To[deprecation.Deprecation](deprecationsPath), Once: true,
 		Done: func(d deprecation.Deprecation) string {
-			return d.Method + " " + d.Path + " ends on " + page.Date(d.Sunset, zone) + ". Owners with active tokens are being e-mailed."
+			return d.Method + " " + d.Path + " ends on " + format.Date(d.Sunset, zone) + ". Owners with active tokens are being e-mailed."
 		},
 	})
 }

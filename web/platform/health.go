@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/verify"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -87,7 +88,7 @@ func databaseCard(h operation.Health) views.HealthCard {
 	card.Facts = []ui.Pair{
 		{Name: "PostgreSQL", Value: number},
 		{Name: "Size", Value: formatBytes(d.Bytes)},
-		{Name: "Connections", Value: fmt.Sprintf("%s of %s", page.Number(d.Connections), page.Number(d.MaxConns))},
+		{Name: "Connections", Value: fmt.Sprintf("%s of %s", format.Number(d.Connections), format.Number(d.MaxConns))},
 	}
 	return card
 }
@@ -95,7 +96,7 @@ func databaseCard(h operation.Health) views.HealthCard {
 func formatBytes(bytes int64) string {
 	const mb = 1 << 20
 	if bytes < 1024*mb {
-		return page.Number(bytes/mb) + " MB"
+		return format.Number(bytes/mb) + " MB"
 	}
 	return strconv.FormatFloat(float64(bytes)/(1024*mb), 'f', 1, 64) + " GB"
 }
@@ -110,7 +111,7 @@ func (p *Platform) versionCard(h operation.Health) views.HealthCard {
 	}
 	s := h.Steps.Value
 	card.Facts = append(card.Facts,
-		ui.Pair{Name: "Migrations applied", Value: page.Number(int64(len(s.Applied)))},
+		ui.Pair{Name: "Migrations applied", Value: format.Number(int64(len(s.Applied)))},
 		ui.Pair{Name: "Missing", Value: formatVersions(s.Missing)},
 		ui.Pair{Name: "From a newer build", Value: formatVersions(s.Unknown)},
 	)
@@ -135,12 +136,12 @@ func queuesCard(h operation.Health, now time.Time) views.HealthCard {
 		return card
 	}
 	for _, l := range h.Queues.Value {
-		words := []string{page.Number(l.Queued) + " waiting"}
+		words := []string{format.Number(l.Queued) + " waiting"}
 		if l.DueSince != nil {
 			words = append(words, "oldest "+formatDuration(now.Sub(*l.DueSince)))
 		}
 		if l.Failed > 0 {
-			words = append(words, page.Number(l.Failed)+" failed")
+			words = append(words, format.Number(l.Failed)+" failed")
 		}
 		if l.PausedBy != nil {
 			words = append(words, "paused by "+*l.PausedBy)
@@ -158,10 +159,10 @@ func mailsCard(h operation.Health) views.HealthCard {
 	}
 	m := h.Mails.Value
 	card.Facts = []ui.Pair{
-		{Name: "Waiting", Value: page.Number(m.Single.Waiting)},
-		{Name: "Failed in 24 hours", Value: page.Number(m.Single.Failed)},
-		{Name: "Coupon e-mails waiting", Value: page.Number(m.Sends.Waiting)},
-		{Name: "Coupon e-mails failed in 24 hours", Value: page.Number(m.Sends.Failed)},
+		{Name: "Waiting", Value: format.Number(m.Single.Waiting)},
+		{Name: "Failed in 24 hours", Value: format.Number(m.Single.Failed)},
+		{Name: "Coupon e-mails waiting", Value: format.Number(m.Sends.Waiting)},
+		{Name: "Coupon e-mails failed in 24 hours", Value: format.Number(m.Sends.Failed)},
 	}
 	return card
 }
@@ -184,7 +185,7 @@ func backupsCard(h operation.Health, now time.Time) views.HealthCard {
 		archive = "Last segment " + formatDuration(now.Sub(*b.ArchivedAt)) + " ago"
 	}
 	if b.Unarchived > 0 {
-		archive += ", " + page.Number(b.Unarchived) + " waiting"
+		archive += ", " + format.Number(b.Unarchived) + " waiting"
 	}
 	card.Facts = []ui.Pair{{Name: "Last backup", Value: last}, {Name: "WAL archive", Value: archive}}
 	return card
@@ -235,11 +236,11 @@ func alarms(h operation.Health, now time.Time) (list []views.Alarm) {
 			addWarning("Jobs in the queue " + laneNames[l.Lane] + " have been waiting for " + formatDuration(now.Sub(*l.DueSince)))
 		}
 		if l.Failed > 0 {
-			addWarning(page.Count(l.Failed, "job", "jobs") + " failed in the queue " + laneNames[l.Lane])
+			addWarning(format.Count(l.Failed, "job", "jobs") + " failed in the queue " + laneNames[l.Lane])
 		}
 	}
 	if n := h.Mails.Value.Single.Failed + h.Mails.Value.Sends.Failed; n > 0 {
-		addWarning(page.Count(n, "e-mail", "e-mails") + " failed in the last 24 hours")
+		addWarning(format.Count(n, "e-mail", "e-mails") + " failed in the last 24 hours")
 	}
 	return list
 }
@@ -254,7 +255,7 @@ func verifyRun(part operation.Part[[]verify.PastRun], now time.Time) views.Run {
 		return r
 	}
 	last := part.Value[0]
-	at := moment("Started "+page.Ago(last.StartedAt, now, zone), last.StartedAt)
+	at := moment("Started "+format.Ago(last.StartedAt, now, zone), last.StartedAt)
 	r.When = &at
 	if last.AskedBy != nil {
 		r.By = *last.AskedBy
@@ -270,9 +271,9 @@ func verifyRun(part operation.Part[[]verify.PastRun], now time.Time) views.Run {
 		r.Status = ui.Badge{Label: "Differences found", Tone: ui.Bad}
 	}
 	for _, result := range last.Results {
-		check := views.Check{Claim: result.Check, Counted: page.Number(result.Counted), Examples: result.Examples}
+		check := views.Check{Claim: result.Check, Counted: format.Number(result.Counted), Examples: result.Examples}
 		if result.Wrong > 0 {
-			check.Wrong = page.Number(result.Wrong) + " wrong"
+			check.Wrong = format.Number(result.Wrong) + " wrong"
 			r.Checks = append([]views.Check{check}, r.Checks...) // wrong ones first
 		} else {
 			r.Checks = append(r.Checks, check)

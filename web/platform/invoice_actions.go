@@ -10,8 +10,10 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -21,8 +23,8 @@ type invoiceAction struct {
 	title func(i billing.Invoice) string
 	// refusal says why the action isn't possible, or "".
 	refusal func(i billing.Invoice) string
-	confirm func(i billing.Invoice, form *page.Form) ui.Confirm
-	run     func(ctx context.Context, by core.Actor, id int64, form *page.Form) (billing.Invoice, error)
+	confirm func(i billing.Invoice, form *forms.Form) ui.Confirm
+	run     func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error)
 	done    func(i billing.Invoice) string
 }
 
@@ -42,13 +44,13 @@ func (p *Platform) invoiceActions() []invoiceAction {
 				}
 				return ""
 			},
-			confirm: func(i billing.Invoice, _ *page.Form) ui.Confirm {
+			confirm: func(i billing.Invoice, _ *forms.Form) ui.Confirm {
 				return ui.Confirm{Button: "Issue invoice", Words: []string{
-					i.TenantName + " owes " + page.Money(i.TotalCents, i.Currency) + " for " + i.Period() + ". The invoice is e-mailed to " + i.TenantEmail + ".",
+					i.TenantName + " owes " + format.Money(i.TotalCents, i.Currency) + " for " + i.Period() + ". The invoice is e-mailed to " + i.TenantEmail + ".",
 					"It gets the next number and can't be changed afterwards.",
 				}}
 			},
-			run: func(ctx context.Context, by core.Actor, id int64, _ *page.Form) (billing.Invoice, error) {
+			run: func(ctx context.Context, by core.Actor, id int64, _ *forms.Form) (billing.Invoice, error) {
 				return p.Invoices.Issue(ctx, by, id)
 			},
 			done: func(i billing.Invoice) string {
@@ -59,15 +61,15 @@ func (p *Platform) invoiceActions() []invoiceAction {
 			path:    "pay",
 			title:   func(i billing.Invoice) string { return "Mark invoice " + i.Name() + " as paid?" },
 			refusal: refusedUnless(billing.ErrNotOpen.Message, billing.Issued, billing.Overdue),
-			confirm: func(i billing.Invoice, form *page.Form) ui.Confirm {
+			confirm: func(i billing.Invoice, form *forms.Form) ui.Confirm {
 				if !form.Values.Has(paidOn) {
-					form.Values = page.Blank(map[string]string{paidOn: p.Now().In(i.Zone()).Format(time.DateOnly)}).Values
+					form.Values = forms.Blank(map[string]string{paidOn: p.Now().In(i.Zone()).Format(time.DateOnly)}).Values
 				}
 				field := form.Field(paidOn, "Paid on")
 				field.Type = "date"
-				return ui.Confirm{Button: "Mark paid", Reason: &field, Words: []string{i.TenantName + " has paid " + page.Money(i.TotalCents, i.Currency) + "."}}
+				return ui.Confirm{Button: "Mark paid", Reason: &field, Words: []string{i.TenantName + " has paid " + format.Money(i.TotalCents, i.Currency) + "."}}
 			},
-			run: func(ctx context.Context, by core.Actor, id int64, form *page.Form) (billing.Invoice, error) {
+			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
 				form.Require(paidOn)
 				on := form.Date(paidOn)
 				if form.Malformed != nil {
@@ -81,10 +83,10 @@ func (p *Platform) invoiceActions() []invoiceAction {
 			path:    "send",
 			title:   func(i billing.Invoice) string { return "Send invoice " + i.Name() + " again?" },
 			refusal: refusedUnless(billing.ErrNotSent.Message, billing.Issued, billing.Overdue, billing.Paid),
-			confirm: func(i billing.Invoice, _ *page.Form) ui.Confirm {
+			confirm: func(i billing.Invoice, _ *forms.Form) ui.Confirm {
 				return ui.Confirm{Button: "Send invoice", Words: []string{"It is e-mailed to " + i.TenantEmail + ", with the PDF."}}
 			},
-			run: func(ctx context.Context, by core.Actor, id int64, _ *page.Form) (billing.Invoice, error) {
+			run: func(ctx context.Context, by core.Actor, id int64, _ *forms.Form) (billing.Invoice, error) {
 				return p.Invoices.Send(ctx, by, id)
 			},
 			done: func(i billing.Invoice) string {
@@ -97,7 +99,7 @@ func (p *Platform) invoiceActions() []invoiceAction {
 				return "Void " + strings.ToLower(invoiceTitle(i)[:1]) + invoiceTitle(i)[1:] + "?"
 			},
 			refusal: refusedUnless(billing.ErrNoVoid.Message, billing.Draft, billing.Issued, billing.Overdue),
-			confirm: func(i billing.Invoice, form *page.Form) ui.Confirm {
+			confirm: func(i billing.Invoice, form *forms.Form) ui.Confirm {
 				field := form.Field("reason", "Reason")
 				field.MaxLength, field.Autocomplete = 255, "off"
 				words := "It is no longer due, and its period isn't billed again."
@@ -106,7 +108,7 @@ func (p *Platform) invoiceActions() []invoiceAction {
 				}
 				return ui.Confirm{Button: "Void invoice", Danger: true, Reason: &field, Words: []string{words, "This can't be undone."}}
 			},
-			run: func(ctx context.Context, by core.Actor, id int64, form *page.Form) (billing.Invoice, error) {
+			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
 				return p.Invoices.Void(ctx, by, id, form.Text("reason"))
 			},
 			done: func(i billing.Invoice) string { return invoiceTitle(i) + " was voided." },
@@ -123,7 +125,7 @@ func refusedUnless(message string, allowed ...billing.Status) func(billing.Invoi
 	}
 }
 
-func (p *Platform) confirmInvoiceAction(c echo.Context, status int, a invoiceAction, form *page.Form) error {
+func (p *Platform) confirmInvoiceAction(c echo.Context, status int, a invoiceAction, form *forms.Form) error {
 	i, err := p.findInvoice(c)
 	if err != nil {
 		return err
@@ -148,10 +150,10 @@ func (p *Platform) runInvoiceAction(c echo.Context, a invoiceAction) error {
 		return err
 	}
 	return page.Submit(p.Kit, c, page.Submission[billing.Invoice]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Invoice, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Invoice, error) {
 			return a.run(ctx, by, id, form)
 		},
-		Refused: func(status int, form *page.Form) error { return p.confirmInvoiceAction(c, status, a, form) },
+		Refused: func(status int, form *forms.Form) error { return p.confirmInvoiceAction(c, status, a, form) },
 		To:      page.To[billing.Invoice](invoicePath(id)), Once: true,
 		Done: a.done,
 	})

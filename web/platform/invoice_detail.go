@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/invoice"
@@ -31,7 +32,7 @@ func (p *Platform) showInvoice(c echo.Context, i billing.Invoice) error {
 	if err != nil {
 		return err
 	}
-	now, path, money := p.Now(), invoicePath(i.ID), func(cents int64) string { return page.Money(cents, i.Currency) }
+	now, path, money := p.Now(), invoicePath(i.ID), func(cents int64) string { return format.Money(cents, i.Currency) }
 	v := views.Invoice{
 		Frame:  p.frame(c, invoiceTitle(i), invoicesPath, ui.Crumb{Label: "Invoices", Path: invoicesPath}),
 		Amount: money(i.TotalCents), Void: i.Status == billing.Void,
@@ -54,7 +55,7 @@ func (p *Platform) showInvoice(c echo.Context, i billing.Invoice) error {
 	v.Facts = append(v.Facts, ui.Pair{Name: "Period", Value: i.Period()})
 	for _, l := range i.Lines {
 		v.Lines = append(v.Lines, views.InvoiceLine{
-			Description: l.Description, Quantity: page.Number(l.Quantity), Price: money(l.UnitCents), Amount: money(l.AmountCents),
+			Description: l.Description, Quantity: format.Number(l.Quantity), Price: money(l.UnitCents), Amount: money(l.AmountCents),
 		})
 	}
 	for _, t := range invoiceTotals(counts) {
@@ -114,7 +115,7 @@ func invoiceParty(label string, side billing.Party, taxName string) views.Invoic
 
 // invoiceSteps are the past and coming steps of an invoice.
 func invoiceSteps(i billing.Invoice, now time.Time) (steps []views.InvoiceStep) {
-	at := func(t time.Time) string { return page.Moment(t, now, i.Zone()) }
+	at := func(t time.Time) string { return format.Moment(t, now, i.Zone()) }
 	add := func(state views.InvoiceState, label, words string) {
 		steps = append(steps, views.InvoiceStep{State: state, Label: label, Words: words})
 	}
@@ -134,13 +135,13 @@ func invoiceSteps(i billing.Invoice, now time.Time) (steps []views.InvoiceStep) 
 	}
 	switch i.Status {
 	case billing.Issued:
-		add(views.StepWaiting, "Waiting for payment", "Due "+page.Date(*i.DueAt, i.Zone())+" · reminder the day after")
+		add(views.StepWaiting, "Waiting for payment", "Due "+format.Date(*i.DueAt, i.Zone())+" · reminder the day after")
 		add(views.StepAhead, "Paid", "Not yet")
 	case billing.Overdue:
-		add(views.StepLate, "Overdue", "Due "+page.Date(*i.DueAt, i.Zone())+" · "+dueLabel(i, now))
+		add(views.StepLate, "Overdue", "Due "+format.Date(*i.DueAt, i.Zone())+" · "+dueLabel(i, now))
 		add(views.StepAhead, "Paid", "Not yet")
 	case billing.Paid:
-		add(views.StepDone, "Paid", page.Date(*i.PaidAt, i.Zone()))
+		add(views.StepDone, "Paid", format.Date(*i.PaidAt, i.Zone()))
 	case billing.Void:
 		add(views.StepEnded, "Voided", strings.TrimSuffix(at(*i.VoidedAt)+" · "+i.VoidReason, " · "))
 	case billing.Draft:

@@ -10,8 +10,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -25,7 +27,7 @@ func (p *Platform) invoiceRoutes() []route.Route {
 		route.Get(invoicesPath+"/:id/pdf", route.SuperAdmins, page.WithRecord(p.findInvoice, p.downloadInvoice)),
 	}
 	for _, a := range p.invoiceActions() {
-		ask := func(c echo.Context) error { return p.confirmInvoiceAction(c, http.StatusOK, a, &page.Form{}) }
+		ask := func(c echo.Context) error { return p.confirmInvoiceAction(c, http.StatusOK, a, &forms.Form{}) }
 		run := func(c echo.Context) error { return p.runInvoiceAction(c, a) }
 		path := invoicesPath + "/:id/" + a.path
 		list = append(list, route.Get(path, route.SuperAdmins, ask), route.Post(path, route.SuperAdmins, run))
@@ -41,7 +43,7 @@ var invoiceStatuses = []struct {
 }{{billing.Draft, "Draft"}, {billing.Issued, "Issued"}, {billing.Overdue, "Overdue"}, {billing.Paid, "Paid"}, {billing.Void, "Void"}}
 
 func (p *Platform) listInvoices(c echo.Context) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter := billing.Filter{
 		TenantID: q.Integer("tenant"), Status: q.Filled("status"), From: q.Date("from"), To: q.Date("to"), Search: q.Filled("search"),
 	}
@@ -95,9 +97,9 @@ func invoiceTabs(c echo.Context, counts []billing.Count, shown string) []views.C
 	}
 	first := withoutQuery(c.Request().URL, "cursor")
 	path := func(status string) string { return page.With(first, "status", status) }
-	tabs := []views.Choice{{Label: "All", Count: page.Number(all), Path: path(""), Current: shown == ""}}
+	tabs := []views.Choice{{Label: "All", Count: format.Number(all), Path: path(""), Current: shown == ""}}
 	for _, s := range invoiceStatuses {
-		tabs = append(tabs, views.Choice{Label: s.label, Count: page.Number(byStatus[s.status]), Path: path(string(s.status)), Current: shown == string(s.status)})
+		tabs = append(tabs, views.Choice{Label: s.label, Count: format.Number(byStatus[s.status]), Path: path(string(s.status)), Current: shown == string(s.status)})
 	}
 	return tabs
 }
@@ -113,7 +115,7 @@ func invoiceTotals(counts []billing.Count) []views.InvoiceTotal {
 		}
 		t := views.InvoiceTotal{Label: label}
 		for _, code := range slices.Sorted(maps.Keys(cents)) {
-			t.Amounts = append(t.Amounts, page.Money(cents[code], code))
+			t.Amounts = append(t.Amounts, format.Money(cents[code], code))
 		}
 		if len(t.Amounts) == 0 {
 			t.Amounts = []string{"None"}
@@ -127,11 +129,11 @@ func invoiceTotals(counts []billing.Count) []views.InvoiceTotal {
 
 func invoiceRow(i billing.Invoice, now time.Time) views.InvoiceRow {
 	row := views.InvoiceRow{
-		ID: strconv.FormatInt(i.ID, 10), Name: i.Name(), Path: invoicePath(i.ID), Tenant: i.TenantName, TenantPath: tenantPath(i.TenantID), Period: page.Days(i.PeriodStart, i.PeriodEnd),
-		Total: page.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now), Void: i.Status == billing.Void,
+		ID: strconv.FormatInt(i.ID, 10), Name: i.Name(), Path: invoicePath(i.ID), Tenant: i.TenantName, TenantPath: tenantPath(i.TenantID), Period: format.Days(i.PeriodStart, i.PeriodEnd),
+		Total: format.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now), Void: i.Status == billing.Void,
 	}
 	if i.IssuedAt != nil && i.DueAt != nil {
-		row.Issued, row.Due = page.Date(*i.IssuedAt, i.Zone()), page.Date(*i.DueAt, i.Zone())
+		row.Issued, row.Due = format.Date(*i.IssuedAt, i.Zone()), format.Date(*i.DueAt, i.Zone())
 	}
 	return row
 }
@@ -160,11 +162,11 @@ func dueLabel(i billing.Invoice, now time.Time) string {
 	}
 	switch days := daysBetween(now, *i.DueAt, i.Zone()); {
 	case days < 0:
-		return page.Count(-days, "day", "days") + " overdue"
+		return format.Count(-days, "day", "days") + " overdue"
 	case days == 0:
 		return "Due today"
 	default:
-		return "Due in " + page.Count(days, "day", "days")
+		return "Due in " + format.Count(days, "day", "days")
 	}
 }
 

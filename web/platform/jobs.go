@@ -13,6 +13,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -159,7 +160,7 @@ func queueCards(loads []job.Load, query jobQuery, now time.Time) (cards []views.
 	for _, l := range loads {
 		lane := string(l.Lane)
 		figure := func(n int64, state job.State) views.Figure {
-			return views.Figure{Text: page.Number(n), Path: jobQuery{state: string(state), lane: lane}.path()}
+			return views.Figure{Text: format.Number(n), Path: jobQuery{state: string(state), lane: lane}.path()}
 		}
 		card := views.Queue{
 			Label: laneNames[l.Lane], Path: jobQuery{lane: lane}.path(), Current: lane == query.lane,
@@ -199,7 +200,7 @@ func stateChoices(loads []job.Load, query jobQuery) []views.Choice {
 		{job.Cancelled, "Cancelled", sum.Cancelled},
 	} {
 		choices = append(choices, views.Choice{
-			Label: s.label, Count: page.Number(s.count), Path: jobQuery{state: string(s.state), lane: query.lane}.path(), Current: query.state == string(s.state),
+			Label: s.label, Count: format.Number(s.count), Path: jobQuery{state: string(s.state), lane: query.lane}.path(), Current: query.state == string(s.state),
 		})
 	}
 	return choices
@@ -209,7 +210,7 @@ func jobRow(j job.Job, query jobQuery, now time.Time) views.Job {
 	id := strconv.FormatInt(j.ID, 10)
 	retry, cancel := query.of(jobsPath+"/"+id+"/retry"), query.of(jobsPath+"/"+id+"/cancel")
 	r := views.Job{
-		ID: id, Kind: kindName(j.Kind), Queue: laneNames[j.Lane], Tenant: j.TenantName, Created: moment(page.Ago(j.CreatedAt, now, zone), j.CreatedAt),
+		ID: id, Kind: kindName(j.Kind), Queue: laneNames[j.Lane], Tenant: j.TenantName, Created: moment(format.Ago(j.CreatedAt, now, zone), j.CreatedAt),
 	}
 	if j.Attempt > 0 {
 		r.Attempt = strconv.FormatInt(j.Attempt, 10) + " of " + strconv.FormatInt(j.MaxAttempts, 10)
@@ -221,13 +222,13 @@ func jobRow(j job.Job, query jobQuery, now time.Time) views.Job {
 		if wait := j.ScheduledAt.Sub(now); wait > 0 {
 			return moment(word+" in "+formatDuration(wait), j.ScheduledAt)
 		}
-		return moment("Due "+page.Ago(j.ScheduledAt, now, zone), j.ScheduledAt)
+		return moment("Due "+format.Ago(j.ScheduledAt, now, zone), j.ScheduledAt)
 	}
 	past := func(word string, instant *time.Time) views.Moment {
 		if instant == nil {
 			return views.Moment{Text: word}
 		}
-		return moment(word+" "+page.Ago(*instant, now, zone), *instant)
+		return moment(word+" "+format.Ago(*instant, now, zone), *instant)
 	}
 	switch j.State {
 	case job.Queued:
@@ -266,5 +267,5 @@ func formatDuration(d time.Duration) string {
 	case d < 24*time.Hour:
 		return strconv.Itoa(int(d/time.Hour)) + " h"
 	}
-	return page.Count(int64(d/(24*time.Hour)), "day", "days")
+	return format.Count(int64(d/(24*time.Hour)), "day", "days")
 }

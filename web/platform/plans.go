@@ -9,8 +9,10 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -54,9 +56,9 @@ func (p *Platform) listPlans(c echo.Context) error {
 	for _, plan := range plans {
 		row := views.PlanRow{
 			ID: strconv.FormatInt(plan.ID, 10), Name: plan.Name, Path: planPath(plan.ID),
-			Monthly: page.Money(plan.MonthlyCents, plan.Currency), Yearly: page.Money(plan.YearlyCents, plan.Currency),
+			Monthly: format.Money(plan.MonthlyCents, plan.Currency), Yearly: format.Money(plan.YearlyCents, plan.Currency),
 			Customers: formatLimit(plan.CustomersLimit), Staff: formatLimit(plan.StaffLimit), Sends: formatLimit(plan.SendsLimit),
-			Tenants: page.Number(plan.Tenants), Retired: plan.Retired,
+			Tenants: format.Number(plan.Tenants), Retired: plan.Retired,
 		}
 		if plan.Tenants > 0 {
 			row.TenantsPath = page.WithQuery(tenantsPath, "plan", row.ID)
@@ -70,15 +72,15 @@ func formatLimit(n *int64) string {
 	if n == nil {
 		return "No limit"
 	}
-	return page.Number(*n)
+	return format.Number(*n)
 }
 
 // planFields are the fields of the form, by core's names.
 var planFields = []string{"name", "currency", "monthly_cents", "yearly_cents", "customers_limit", "staff_limit", "sends_limit"}
 
 // planForm is a form with the values of a plan.
-func planForm(plan billing.Plan) *page.Form {
-	form := page.Blank(map[string]string{"name": plan.Name, "currency": plan.Currency})
+func planForm(plan billing.Plan) *forms.Form {
+	form := forms.Blank(map[string]string{"name": plan.Name, "currency": plan.Currency})
 	form.SetAmount("monthly_cents", plan.MonthlyCents, plan.Currency)
 	form.SetAmount("yearly_cents", plan.YearlyCents, plan.Currency)
 	for name, n := range map[string]*int64{"customers_limit": plan.CustomersLimit, "staff_limit": plan.StaffLimit, "sends_limit": plan.SendsLimit} {
@@ -91,7 +93,7 @@ func planForm(plan billing.Plan) *page.Form {
 }
 
 // planInput reads the form. Amounts are in the currency that was chosen with them.
-func planInput(form *page.Form) billing.PlanInput {
+func planInput(form *forms.Form) billing.PlanInput {
 	in := billing.PlanInput{
 		Name: form.Text("name"), Currency: form.Text("currency"),
 		MonthlyCents: form.Amount("monthly_cents", form.Value("currency")), YearlyCents: form.Amount("yearly_cents", form.Value("currency")),
@@ -102,7 +104,7 @@ func planInput(form *page.Form) billing.PlanInput {
 }
 
 // planPage shows the form of a plan, or of a new one if its id is 0.
-func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form *page.Form) error {
+func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form *forms.Form) error {
 	crumb := ui.Crumb{Label: "Plans", Path: plansPath}
 	v := views.PlanForm{Cancel: plansPath}
 	if plan.ID == 0 {
@@ -118,7 +120,7 @@ func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form 
 		if plan.Tenants == 0 {
 			v.Delete = path + "/delete"
 		} else {
-			v.Note = "Used by " + page.Count(plan.Tenants, "tenant", "tenants") + ". New limits apply at once, a new price from the next billing period."
+			v.Note = "Used by " + format.Count(plan.Tenants, "tenant", "tenants") + ". New limits apply at once, a new price from the next billing period."
 		}
 	}
 	v.Name, v.Currency = form.Field("name", "Name"), form.Field("currency", "Currency")
@@ -126,7 +128,7 @@ func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form 
 	v.Customers, v.Staff, v.Sends = form.Field("customers_limit", "Customers"), form.Field("staff_limit", "Staff"), form.Field("sends_limit", "Sends a month")
 	v.Problem = form.Problem()
 	v.Name.MaxLength, v.Name.Autocomplete = 100, "off"
-	v.Currency.Options = form.Options("currency", page.Currencies(plan.Currency)...)
+	v.Currency.Options = form.Options("currency", forms.Currencies(plan.Currency)...)
 	v.Currency.ReadOnly = plan.Tenants > 0
 	for _, f := range []*ui.Field{&v.Monthly, &v.Yearly} {
 		f.Mode, f.Autocomplete = "decimal", "off"
@@ -138,15 +140,15 @@ func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form 
 }
 
 func (p *Platform) newPlan(c echo.Context) error {
-	return p.planPage(c, http.StatusOK, billing.Plan{}, page.Blank(map[string]string{"currency": "EUR"}))
+	return p.planPage(c, http.StatusOK, billing.Plan{}, forms.Blank(map[string]string{"currency": "EUR"}))
 }
 
 func (p *Platform) createPlan(c echo.Context) error {
 	return page.Submit(p.Kit, c, page.Submission[billing.Plan]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Plan, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Plan, error) {
 			return p.Invoices.CreatePlan(ctx, by, planInput(form))
 		},
-		Refused: func(status int, form *page.Form) error { return p.planPage(c, status, billing.Plan{}, form) },
+		Refused: func(status int, form *forms.Form) error { return p.planPage(c, status, billing.Plan{}, form) },
 		To:      page.To[billing.Plan](plansPath), Once: true,
 		Done: func(plan billing.Plan) string { return "“" + plan.Name + "” was created." },
 	})
@@ -158,11 +160,11 @@ func (p *Platform) showPlan(c echo.Context, plan billing.Plan) error {
 
 func (p *Platform) editPlan(c echo.Context, plan billing.Plan) error {
 	return page.Submit(p.Kit, c, page.Submission[billing.Plan]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Plan, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Plan, error) {
 			form.KeepStored(planForm(plan), planFields...)
 			return p.Invoices.EditPlan(ctx, by, plan.ID, planInput(form))
 		},
-		Refused: func(status int, form *page.Form) error { return p.planPage(c, status, plan, form) },
+		Refused: func(status int, form *forms.Form) error { return p.planPage(c, status, plan, form) },
 		To:      page.To[billing.Plan](plansPath),
 		Done:    func(plan billing.Plan) string { return "“" + plan.Name + "” was saved." },
 	})
@@ -177,7 +179,7 @@ func (p *Platform) confirmPlan(c echo.Context, status int, plan billing.Plan, ti
 func (p *Platform) askRetirePlan(c echo.Context, plan billing.Plan) error {
 	words := "Tenants can't move to it."
 	if plan.Tenants > 0 {
-		words += " " + page.Count(plan.Tenants, "tenant keeps", "tenants keep") + " it, at the same price."
+		words += " " + format.Count(plan.Tenants, "tenant keeps", "tenants keep") + " it, at the same price."
 	}
 	return p.confirmPlan(c, http.StatusOK, plan, "Retire “"+plan.Name+"”?", ui.Confirm{
 		Action: planPath(plan.ID) + "/retire", Button: "Retire plan", Words: []string{words, "You can reopen it at any time."},
@@ -206,10 +208,10 @@ func (p *Platform) setPlan(c echo.Context, set func(context.Context, core.Actor,
 }
 
 func (p *Platform) askDeletePlan(c echo.Context, plan billing.Plan) error {
-	return p.confirmDeletePlan(c, http.StatusOK, plan, &page.Form{})
+	return p.confirmDeletePlan(c, http.StatusOK, plan, &forms.Form{})
 }
 
-func (p *Platform) confirmDeletePlan(c echo.Context, status int, plan billing.Plan, form *page.Form) error {
+func (p *Platform) confirmDeletePlan(c echo.Context, status int, plan billing.Plan, form *forms.Form) error {
 	v := ui.Confirm{
 		Action: planPath(plan.ID) + "/delete", Button: "Delete plan", Danger: true, Problem: form.Problem(),
 		Words: []string{"This can't be undone."},
@@ -225,10 +227,10 @@ func (p *Platform) confirmDeletePlan(c echo.Context, status int, plan billing.Pl
 
 func (p *Platform) deletePlan(c echo.Context, plan billing.Plan) error {
 	return page.Submit(p.Kit, c, page.Submission[billing.Plan]{
-		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (billing.Plan, error) {
+		Run: func(ctx context.Context, by core.Actor, _ *forms.Form) (billing.Plan, error) {
 			return plan, p.Invoices.DeletePlan(ctx, by, plan.ID)
 		},
-		Refused: func(status int, form *page.Form) error { return p.confirmDeletePlan(c, status, plan, form) },
+		Refused: func(status int, form *forms.Form) error { return p.confirmDeletePlan(c, status, plan, form) },
 		To:      page.To[billing.Plan](plansPath),
 		Done:    func(plan billing.Plan) string { return "“" + plan.Name + "” was deleted." },
 	})

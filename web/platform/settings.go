@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/billing"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -31,17 +32,17 @@ var settingFields = []string{
 }
 
 // settingsForm is a form with the stored settings.
-func settingsForm(s billing.Settings) *page.Form {
+func settingsForm(s billing.Settings) *forms.Form {
 	values := map[string]string{
 		"issuer_name": s.Issuer.Name, "issuer_address": s.Issuer.Address, "issuer_tax_number": s.Issuer.TaxNumber, "issuer_email": s.Issuer.Email,
-		"tax_name": s.TaxName, "tax_rate": page.Rate(s.TaxRate),
+		"tax_name": s.TaxName, "tax_rate": forms.Rate(s.TaxRate),
 		"payment_text": s.PaymentText, "payment_days": strconv.FormatInt(s.PaymentDays, 10),
 		"mail_name": s.MailName, "mail_address": s.MailAddress,
 	}
 	if s.IssueAutomatically {
 		values["issue_automatically"] = "1"
 	}
-	return page.Blank(values)
+	return forms.Blank(values)
 }
 
 func (p *Platform) showSettings(c echo.Context) error {
@@ -52,7 +53,7 @@ func (p *Platform) showSettings(c echo.Context) error {
 	return p.settingsPage(c, http.StatusOK, s, settingsForm(s))
 }
 
-func (p *Platform) settingsPage(c echo.Context, status int, s billing.Settings, form *page.Form) error {
+func (p *Platform) settingsPage(c echo.Context, status int, s billing.Settings, form *forms.Form) error {
 	v := views.Settings{
 		Frame: p.frame(c, "Settings", settingsPath), Incomplete: !s.Ready(), Original: form.Original(),
 		IssuerName: form.Field("issuer_name", "Name"), IssuerAddress: form.Field("issuer_address", "Address"),
@@ -88,7 +89,7 @@ func (p *Platform) editSettings(c echo.Context) error {
 		return err
 	}
 	return page.Submit(p.Kit, c, page.Submission[billing.Settings]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Settings, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Settings, error) {
 			form.KeepStored(settingsForm(stored), settingFields...)
 			in := billing.SettingsInput{
 				IssuerName: form.Text("issuer_name"), IssuerAddress: form.Text("issuer_address"),
@@ -100,7 +101,7 @@ func (p *Platform) editSettings(c echo.Context) error {
 			in.Malformed = form.Malformed
 			return p.Invoices.EditSettings(ctx, by, in)
 		},
-		Refused: func(status int, form *page.Form) error { return p.settingsPage(c, status, stored, form) },
+		Refused: func(status int, form *forms.Form) error { return p.settingsPage(c, status, stored, form) },
 		To:      page.To[billing.Settings](settingsPath),
 		Done:    func(billing.Settings) string { return "Settings were saved." },
 	})

@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/usage"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -39,14 +40,14 @@ func (p *Platform) showTenant(c echo.Context, d tenant.Detail) error {
 	v := views.Tenant{
 		Frame:    p.frame(c, d.Name, tenantsPath, tenantCrumb()),
 		HostPath: p.tenantPanel(d.Slug), Edit: path + "/edit",
-		Sales: page.Number(d.SalesLately), Tokens: page.Count(d.LiveTokens, "active token", "active tokens"),
+		Sales: format.Number(d.SalesLately), Tokens: format.Count(d.LiveTokens, "active token", "active tokens"),
 		Facts: []ui.Pair{
 			{Name: "Host", Value: p.tenantHost(d.Slug)},
 			{Name: "Owner’s e-mail", Value: d.Email},
 			{Name: "Country", Value: countryName(d.Country)},
 			{Name: "Currency", Value: d.Currency},
 			{Name: "Time zone", Value: d.TimeZone},
-			{Name: "Added", Value: page.Date(d.CreatedAt, zone)},
+			{Name: "Added", Value: format.Date(d.CreatedAt, zone)},
 			{Name: "ID", Value: strconv.FormatInt(int64(d.ID), 10)},
 		},
 		Billing: []ui.Pair{
@@ -59,16 +60,16 @@ func (p *Platform) showTenant(c echo.Context, d tenant.Detail) error {
 	if d.Condition == tenant.IsSuspended {
 		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: page.OrEmpty(d.SuspendReason)}
 		if d.SuspendedAt != nil {
-			v.Suspended.Since = moment(page.Ago(*d.SuspendedAt, now, zone), *d.SuspendedAt)
+			v.Suspended.Since = moment(format.Ago(*d.SuspendedAt, now, zone), *d.SuspendedAt)
 		}
 	} else {
 		v.Suspend = path + "/suspend"
 	}
 	if d.LastActivityAt != nil {
-		v.Activity = new(moment(page.Ago(*d.LastActivityAt, now, zone), *d.LastActivityAt))
+		v.Activity = new(moment(format.Ago(*d.LastActivityAt, now, zone), *d.LastActivityAt))
 	}
 	if d.CountedAt != nil {
-		v.Counted = new(moment(page.Ago(*d.CountedAt, now, zone), *d.CountedAt))
+		v.Counted = new(moment(format.Ago(*d.CountedAt, now, zone), *d.CountedAt))
 	}
 	for _, u := range d.Uses {
 		v.Uses = append(v.Uses, tenantUse(u))
@@ -90,19 +91,19 @@ func (p *Platform) showTenant(c echo.Context, d tenant.Detail) error {
 var useLabels = map[usage.Kind]string{usage.Customers: "Customers", usage.Staff: "Staff", usage.Sends: "Sends this month"}
 
 func tenantUse(u usage.Use) views.TenantUse {
-	v := views.TenantUse{Label: useLabels[u.Kind], Used: page.Number(u.Used), Words: "No limit"}
+	v := views.TenantUse{Label: useLabels[u.Kind], Used: format.Number(u.Used), Words: "No limit"}
 	if u.Limit == nil {
 		return v
 	}
-	v.Limit, v.Near = page.Number(*u.Limit), u.NearLimit()
+	v.Limit, v.Near = format.Number(*u.Limit), u.NearLimit()
 	part := ui.BarPart{Length: 100, Tone: ui.First}
 	if u.Used < *u.Limit {
 		part.Length = float64(u.Used) / float64(*u.Limit) * 100
-		v.Words = page.Number(*u.Limit-u.Used) + " left"
+		v.Words = format.Number(*u.Limit-u.Used) + " left"
 	} else {
 		part.Tone, v.Words = ui.Defective, "Limit reached"
 		if over := u.Used - *u.Limit; over > 0 {
-			v.Words = page.Number(over) + " over the limit"
+			v.Words = format.Number(over) + " over the limit"
 		}
 	}
 	v.Bar = ui.Bar{Parts: []ui.BarPart{part}}
@@ -120,7 +121,7 @@ func tenantPerson(person tenant.Person, now time.Time) views.TenantPerson {
 		v.Status = &ui.Badge{Label: "Invited", Tone: ui.Info}
 	}
 	if person.SignedInAt != nil {
-		v.SignedIn = new(moment(page.Ago(*person.SignedInAt, now, zone), *person.SignedInAt))
+		v.SignedIn = new(moment(format.Ago(*person.SignedInAt, now, zone), *person.SignedInAt))
 	}
 	return v
 }
@@ -128,7 +129,7 @@ func tenantPerson(person tenant.Person, now time.Time) views.TenantPerson {
 func tenantInvoices(newest []billing.Invoice, now time.Time) (rows []views.TenantInvoice) {
 	for _, i := range newest {
 		rows = append(rows, views.TenantInvoice{
-			Name: i.Name(), Path: invoicePath(i.ID), Period: page.Days(i.PeriodStart, i.PeriodEnd), Total: page.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now),
+			Name: i.Name(), Path: invoicePath(i.ID), Period: format.Days(i.PeriodStart, i.PeriodEnd), Total: format.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now),
 		})
 	}
 	return rows
@@ -144,7 +145,7 @@ func (p *Platform) setupLink(d tenant.Detail, path string, v *views.Tenant) {
 		v.InviteWords = owner.Email + " hasn't accepted the invitation yet. It is valid for 7 days. Sending a new one replaces it."
 	case d.Condition == tenant.IsSettingUp:
 		v.Invite, v.InviteTitle, v.InviteButton = path+"/invite", "Setup isn't finished", "Send setup link"
-		v.InviteWords = page.Count(int64(d.SetupSteps), "step", "steps") + " of " + page.Number(int64(len(tenant.Steps))) + " done. You can e-mail the owner a link to the setup guide."
+		v.InviteWords = format.Count(int64(d.SetupSteps), "step", "steps") + " of " + format.Number(int64(len(tenant.Steps))) + " done. You can e-mail the owner a link to the setup guide."
 	}
 }
 

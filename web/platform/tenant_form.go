@@ -12,14 +12,16 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
 // The choices of the form.
 var (
-	countries      = page.Countries()
+	countries      = forms.Countries()
 	cycles         = []ui.Option{{Value: string(tenant.Monthly), Label: "Monthly"}, {Value: string(tenant.Yearly), Label: "Yearly"}}
 	paymentMethods = []ui.Option{
 		{Value: string(tenant.Manual), Label: "Manual"},
@@ -31,11 +33,11 @@ var (
 )
 
 func (p *Platform) newTenant(c echo.Context) error {
-	form := page.Blank(map[string]string{"billing_cycle": string(tenant.Monthly), "payment_method": string(tenant.Manual)})
+	form := forms.Blank(map[string]string{"billing_cycle": string(tenant.Monthly), "payment_method": string(tenant.Manual)})
 	return p.tenantAddForm(c, http.StatusOK, form)
 }
 
-func (p *Platform) tenantAddForm(c echo.Context, status int, form *page.Form) error {
+func (p *Platform) tenantAddForm(c echo.Context, status int, form *forms.Form) error {
 	v := views.TenantForm{
 		Frame: p.frame(c, "Add tenant", tenantsPath, tenantCrumb()), Action: tenantsPath + "/new", Cancel: tenantsPath, Button: "Add tenant", FormKey: p.NewFormKey(),
 	}
@@ -44,7 +46,7 @@ func (p *Platform) tenantAddForm(c echo.Context, status int, form *page.Form) er
 
 // tenantForm shows the form of a tenant. An existing one may keep its plan and its currency, even a
 // retired or withdrawn one.
-func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v views.TenantForm, currentPlan int64, storedCurrency string) error {
+func (p *Platform) tenantForm(c echo.Context, status int, form *forms.Form, v views.TenantForm, currentPlan int64, storedCurrency string) error {
 	plans, err := p.Invoices.Plans(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
@@ -88,11 +90,11 @@ func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v vie
 		v.Country.Help = "Sets currency and time zone, and how phone numbers are read"
 	}
 	if currentPlan == 0 {
-		page.ProposeByCountry(v.Country.Options)
+		forms.ProposeByCountry(v.Country.Options)
 	}
-	v.Currency.Options = form.Options("currency", append(v.Currency.Options, page.Currencies(storedCurrency)...)...)
+	v.Currency.Options = form.Options("currency", append(v.Currency.Options, forms.Currencies(storedCurrency)...)...)
 	v.Currency.Help = "For its sales. The plan has its own"
-	v.TimeZone.Groups = page.ZoneGroups(v.TimeZone.Value)
+	v.TimeZone.Groups = forms.ZoneGroups(v.TimeZone.Value)
 	return p.Render(c, status, views.TenantFormPage(v), nil)
 }
 
@@ -103,7 +105,7 @@ const (
 
 // slugField is the field of a new tenant's address. Unless the person has entered one, it has a proposal made of the
 // name.
-func (p *Platform) slugField(c echo.Context, form *page.Form) (slug ui.Field, proposed string, err error) {
+func (p *Platform) slugField(c echo.Context, form *forms.Form) (slug ui.Field, proposed string, err error) {
 	proposed = form.Value(proposedField)
 	if name := form.Value("name"); name != "" && (form.Value("slug") == "" || form.Value("slug") == proposed) {
 		if proposed, err = p.Tenants.ProposeSlug(c.Request().Context(), page.Actor(c), name); err != nil {
@@ -126,7 +128,7 @@ func (p *Platform) proposeAddress(c echo.Context) error {
 	if !page.IsFragment(c) {
 		return p.Redirect(c, tenantsPath+"/new")
 	}
-	form := page.Query(c.QueryParams())
+	form := forms.Query(c.QueryParams())
 	if entered := form.Value("slug"); entered != "" && entered != form.Value(proposedField) {
 		return c.NoContent(http.StatusNoContent)
 	}
@@ -141,7 +143,7 @@ func (p *Platform) proposeAddress(c echo.Context) error {
 
 // planLabel is a plan with its prices.
 func planLabel(plan billing.Plan) string {
-	label := plan.Name + ": " + page.Money(plan.MonthlyCents, plan.Currency) + " a month, " + page.Money(plan.YearlyCents, plan.Currency) + " a year"
+	label := plan.Name + ": " + format.Money(plan.MonthlyCents, plan.Currency) + " a month, " + format.Money(plan.YearlyCents, plan.Currency) + " a year"
 	if plan.MonthlyCents == 0 && plan.YearlyCents == 0 {
 		label = plan.Name + ": no charge"
 	}
@@ -153,7 +155,7 @@ func planLabel(plan billing.Plan) string {
 
 func (p *Platform) addTenant(c echo.Context) error {
 	return page.Submit(p.Kit, c, page.Submission[tenant.Tenant]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Tenant, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (tenant.Tenant, error) {
 			n := tenant.New{
 				Name: form.Text("name"), Slug: form.Text("slug"), Email: form.Text("email"), PlanID: form.Integer("plan_id"),
 				BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"), Country: form.Filled("country"),
@@ -164,7 +166,7 @@ func (p *Platform) addTenant(c echo.Context) error {
 			n.Malformed = form.Malformed
 			return p.Tenants.Create(ctx, by, n)
 		},
-		Refused: func(status int, form *page.Form) error { return p.tenantAddForm(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return p.tenantAddForm(c, status, form) },
 		To:      func(t tenant.Tenant) string { return tenantPath(t.ID) }, Once: true,
 		Done: func(t tenant.Tenant) string {
 			return t.Name + " was added. The invitation is being e-mailed to " + t.Email + "."
@@ -173,13 +175,13 @@ func (p *Platform) addTenant(c echo.Context) error {
 }
 
 func (p *Platform) showTenantForm(c echo.Context, d tenant.Detail) error {
-	return p.tenantEditForm(c, http.StatusOK, d, page.Blank(map[string]string{
+	return p.tenantEditForm(c, http.StatusOK, d, forms.Blank(map[string]string{
 		"name": d.Name, "email": d.Email, "plan_id": strconv.FormatInt(d.PlanID, 10), "billing_cycle": string(d.BillingCycle),
 		"payment_method": string(d.PaymentMethod), "country": page.OrEmpty(d.Country), "currency": d.Currency, "timezone": d.TimeZone,
 	}))
 }
 
-func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, form *page.Form) error {
+func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, form *forms.Form) error {
 	path := tenantPath(d.ID)
 	v := views.TenantForm{
 		Frame:  p.frame(c, "Edit "+d.Name, tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
@@ -191,7 +193,7 @@ func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, f
 func (p *Platform) editTenant(c echo.Context, d tenant.Detail) error {
 	var change *tenant.CurrencyChangeError
 	return page.Submit(p.Kit, c, page.Submission[tenant.Tenant]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Tenant, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (tenant.Tenant, error) {
 			changed := func(name string) core.Optional[string] {
 				return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
 			}
@@ -205,16 +207,16 @@ func (p *Platform) editTenant(c echo.Context, d tenant.Detail) error {
 			e.Malformed = form.Malformed
 			// A new country parses every phone number again, which takes a while. It completes even if
 			// the browser leaves.
-			e.Confirmed = new(form.Value(page.ConfirmedCurrency))
+			e.Confirmed = new(form.Value(forms.ConfirmedCurrency))
 			edited, err := p.Tenants.Edit(context.WithoutCancel(ctx), by, d.ID, e)
-			return edited, page.CurrencyChange(err, &change)
+			return edited, forms.CurrencyChange(err, &change)
 		},
-		Refused: func(status int, form *page.Form) error {
+		Refused: func(status int, form *forms.Form) error {
 			if change != nil {
 				path := tenantPath(d.ID)
 				return p.Render(c, http.StatusOK, views.CurrencyConfirmPage(views.CurrencyConfirm{
 					Frame:           p.frame(c, "Change currency to "+change.To+"?", tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
-					ConfirmCurrency: page.ConfirmCurrency(change, form, path+"/edit", path+"/edit"),
+					ConfirmCurrency: forms.ConfirmCurrency(change, form, path+"/edit", path+"/edit"),
 				}), nil)
 			}
 			return p.tenantEditForm(c, status, d, form)

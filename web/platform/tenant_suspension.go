@@ -11,14 +11,15 @@ import (
 	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
 func (p *Platform) askSuspendTenant(c echo.Context, d tenant.Detail) error {
-	return p.confirmSuspendTenant(c, http.StatusOK, d, &page.Form{})
+	return p.confirmSuspendTenant(c, http.StatusOK, d, &forms.Form{})
 }
 
-func (p *Platform) confirmSuspendTenant(c echo.Context, status int, d tenant.Detail, form *page.Form) error {
+func (p *Platform) confirmSuspendTenant(c echo.Context, status int, d tenant.Detail, form *forms.Form) error {
 	v := p.tenantConfirm(c, d, "Suspend")
 	if d.Condition == tenant.IsSuspended {
 		v.Problem = &ui.Problem{Sentence: tenant.ErrSuspended.Message}
@@ -46,7 +47,7 @@ func (p *Platform) tenantConfirm(c echo.Context, d tenant.Detail, verb string) v
 }
 
 func (p *Platform) suspendTenant(c echo.Context, d tenant.Detail) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}

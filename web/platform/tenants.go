@@ -12,8 +12,10 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -107,7 +109,7 @@ var tenantColumns = []struct {
 }
 
 // tenantFilter reads the filters of the list. A minus before the order reverses it.
-func tenantFilter(q *page.Form) (filter tenant.OverviewFilter, order tenant.SortOrder) {
+func tenantFilter(q *forms.Form) (filter tenant.OverviewFilter, order tenant.SortOrder) {
 	filter = tenant.OverviewFilter{Search: q.Filled("search"), Condition: q.Filled("status"), PlanID: q.Integer("plan"), Country: q.Filled("country"), Number: 1, Size: tenantsSize}
 	order = tenant.ByActivity
 	if sort := q.Value("sort"); sort != "" {
@@ -124,7 +126,7 @@ func tenantFilter(q *page.Form) (filter tenant.OverviewFilter, order tenant.Sort
 }
 
 func (p *Platform) listTenants(c echo.Context) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter, order := tenantFilter(q)
 	found, err := p.Tenants.Overview(ctx, by, filter)
 	status, err := q.Status(err)
@@ -147,10 +149,10 @@ func (p *Platform) listTenants(c echo.Context) error {
 	}
 	here := &url.URL{Path: tenantsPath, RawQuery: c.Request().URL.RawQuery}
 	first := withoutQuery(here, "page") // a new filter shows the first page
-	v.Tabs = []views.Choice{{Label: "All", Path: page.With(first, "status", ""), Count: page.Number(found.All()), Current: filter.Condition == nil}}
+	v.Tabs = []views.Choice{{Label: "All", Path: page.With(first, "status", ""), Count: format.Number(found.All()), Current: filter.Condition == nil}}
 	for _, k := range conditions {
 		v.Tabs = append(v.Tabs, views.Choice{
-			Label: k.label, Path: page.With(first, "status", string(k.condition)), Count: page.Number(found.Counts[k.condition]),
+			Label: k.label, Path: page.With(first, "status", string(k.condition)), Count: format.Number(found.Counts[k.condition]),
 			Current: q.Value("status") == string(k.condition),
 		})
 	}
@@ -170,7 +172,7 @@ func (p *Platform) listTenants(c echo.Context) error {
 	if found.CountedAt == nil {
 		v.Pager.Shown += " · Figures appear within 10 minutes"
 	} else {
-		v.Pager.Shown += " · Figures counted " + page.Ago(*found.CountedAt, now, zone)
+		v.Pager.Shown += " · Figures counted " + format.Ago(*found.CountedAt, now, zone)
 	}
 	return p.Render(c, status, views.TenantListPage(v), views.TenantTable(v))
 }
@@ -183,7 +185,7 @@ func withoutQuery(u *url.URL, name string) *url.URL {
 }
 
 // tenantFilters sets the choices of the list's filters.
-func (p *Platform) tenantFilters(ctx context.Context, by core.Actor, q *page.Form, found tenant.Overview, v *views.TenantList) error {
+func (p *Platform) tenantFilters(ctx context.Context, by core.Actor, q *forms.Form, found tenant.Overview, v *views.TenantList) error {
 	plans, err := p.Invoices.Plans(ctx, by)
 	if err != nil {
 		return err
@@ -206,7 +208,7 @@ func countryName(code *string) string {
 	if code == nil {
 		return "None"
 	}
-	return page.CountryName(*code)
+	return forms.CountryName(*code)
 }
 
 // sortHead links to the list sorted by a column, or to the reverse order if it already is.
@@ -233,7 +235,7 @@ func numberedPager(here *url.URL, number, size, total int64, target string) ui.P
 		}
 		return page.With(here, "page", strconv.FormatInt(n, 10))
 	}
-	pager := ui.Pager{Target: target, Shown: page.Number((number-1)*size+1) + "–" + page.Number(min(number*size, total)) + " of " + page.Number(total)}
+	pager := ui.Pager{Target: target, Shown: format.Number((number-1)*size+1) + "–" + format.Number(min(number*size, total)) + " of " + format.Number(total)}
 	if number > 1 {
 		pager.Prev = path(number - 1)
 	}
@@ -250,11 +252,11 @@ func (p *Platform) tenantRow(t tenant.Summary, now time.Time) views.TenantRow {
 	path := tenantPath(t.ID)
 	r := views.TenantRow{
 		ID: strconv.FormatInt(int64(t.ID), 10), Name: t.Name, Path: path, Host: p.tenantHost(t.Slug), Colour: markColour(t.ID), Plan: t.PlanName,
-		Customers: page.Number(t.Customers), Sales: page.Number(t.SalesLately), Status: tenantStatus(t),
-		Panel: p.tenantPanel(t.Slug), Edit: path + "/edit", Added: page.Ago(t.CreatedAt, now, zone),
+		Customers: format.Number(t.Customers), Sales: format.Number(t.SalesLately), Status: tenantStatus(t),
+		Panel: p.tenantPanel(t.Slug), Edit: path + "/edit", Added: format.Ago(t.CreatedAt, now, zone),
 	}
 	if t.LastActivityAt != nil {
-		r.Activity = new(moment(page.Ago(*t.LastActivityAt, now, zone), *t.LastActivityAt))
+		r.Activity = new(moment(format.Ago(*t.LastActivityAt, now, zone), *t.LastActivityAt))
 	}
 	if t.Condition == tenant.IsSuspended {
 		r.Reactivate = path + "/reactivate"
@@ -266,7 +268,7 @@ func (p *Platform) tenantRow(t tenant.Summary, now time.Time) views.TenantRow {
 
 // exportTenants answers with the filtered list as a file.
 func (p *Platform) exportTenants(c echo.Context) error {
-	q := page.Query(c.QueryParams())
+	q := forms.Query(c.QueryParams())
 	filter, _ := tenantFilter(q)
 	filter.Size = 0
 	found, err := p.Tenants.Overview(c.Request().Context(), page.Actor(c), filter)

@@ -10,8 +10,10 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -31,7 +33,7 @@ func (p *Platform) tokenRoutes() []route.Route {
 func tokensCrumb() ui.Crumb { return ui.Crumb{Label: "API tokens", Path: tokensPath} }
 
 func (p *Platform) listTokens(c echo.Context) error {
-	list, err := p.Tokens.List(c.Request().Context(), page.Actor(c), page.Position(c.QueryParams()))
+	list, err := p.Tokens.List(c.Request().Context(), page.Actor(c), forms.Position(c.QueryParams()))
 	if err != nil {
 		return err
 	}
@@ -46,13 +48,13 @@ func (p *Platform) listTokens(c echo.Context) error {
 }
 
 func tokenRow(t token.Token, now time.Time) views.Token {
-	row := views.Token{Name: t.Name, Created: page.Date(t.CreatedAt, zone), LastUsed: "Never", Expires: "Never", Revoke: tokenPath(t.ID) + "/revoke"}
+	row := views.Token{Name: t.Name, Created: format.Date(t.CreatedAt, zone), LastUsed: "Never", Expires: "Never", Revoke: tokenPath(t.ID) + "/revoke"}
 	if t.LastUsedAt != nil {
-		row.LastUsed = page.Ago(*t.LastUsedAt, now, zone)
+		row.LastUsed = format.Ago(*t.LastUsedAt, now, zone)
 	}
 	if t.ExpiresAt != nil {
 		// The last full or partial day: tokens created by the API can expire at any time of day.
-		row.Expires = page.Date(t.ExpiresAt.Add(-time.Millisecond), zone)
+		row.Expires = format.Date(t.ExpiresAt.Add(-time.Millisecond), zone)
 		row.Expired = !now.Before(*t.ExpiresAt)
 	}
 	return row
@@ -61,10 +63,10 @@ func tokenRow(t token.Token, now time.Time) views.Token {
 func tokenPath(id int64) string { return tokensPath + "/" + strconv.FormatInt(id, 10) }
 
 func (p *Platform) newToken(c echo.Context) error {
-	return p.tokenForm(c, http.StatusOK, &page.Form{})
+	return p.tokenForm(c, http.StatusOK, &forms.Form{})
 }
 
-func (p *Platform) tokenForm(c echo.Context, status int, form *page.Form) error {
+func (p *Platform) tokenForm(c echo.Context, status int, form *forms.Form) error {
 	v := views.TokenForm{
 		Frame: p.frame(c, "Create token", tokensPath, tokensCrumb()), Key: p.NewFormKey(), Problem: form.Problem(),
 		Name: form.Field("name", "Name"), Expires: form.Field("expires_at", "Expires"),
@@ -76,7 +78,7 @@ func (p *Platform) tokenForm(c echo.Context, status int, form *page.Form) error 
 
 // createToken shows the secret in its response, since it isn't stored.
 func (p *Platform) createToken(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -126,7 +128,7 @@ func (p *Platform) revokeToken(c echo.Context) error {
 		return err
 	}
 	return page.Submit(p.Kit, c, page.Submission[token.Token]{
-		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (token.Token, error) {
+		Run: func(ctx context.Context, by core.Actor, _ *forms.Form) (token.Token, error) {
 			return p.Tokens.Revoke(ctx, by, id)
 		},
 		To: page.To[token.Token](tokensPath), Once: true,

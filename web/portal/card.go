@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/portal"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -145,7 +146,7 @@ func (p *Portal) code(d card, progress walkin.Progress) views.Code {
 	case walkin.Completed:
 		code := views.Code{State: views.CodeUsed}
 		if progress.Award > 0 {
-			code.Earned = &views.Balance{Value: page.Signed(progress.Award), Unit: page.UnitName(progress.Award, progress.RuleType)}
+			code.Earned = &views.Balance{Value: format.Signed(progress.Award), Unit: format.UnitName(progress.Award, progress.RuleType)}
 		}
 		return code
 	case walkin.Replaced:
@@ -185,12 +186,12 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	}
 	for _, o := range d.Rewards {
 		unit, cost := o.Price()
-		r := views.CardReward{Name: o.Name, Picture: rewardPicturePath(o), Cost: page.Units(cost, unit)}
+		r := views.CardReward{Name: o.Name, Picture: rewardPicturePath(o), Cost: format.Units(cost, unit)}
 		if o.Affordable {
 			v.Ready = append(v.Ready, r)
 			continue
 		}
-		r.ToGo = page.Number(cost-d.Balance(unit)) + " to go"
+		r.ToGo = format.Number(cost-d.Balance(unit)) + " to go"
 		v.Next = append(v.Next, r)
 	}
 	for _, voucher := range d.Vouchers {
@@ -198,9 +199,9 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		if err != nil {
 			return err
 		}
-		w := views.CardVoucher{Path: "/v/" + token, Name: page.VoucherValueOf(voucher.Benefit, voucher.RewardName, d.Currency).String(), Note: "Voucher"}
+		w := views.CardVoucher{Path: "/v/" + token, Name: format.VoucherValueOf(voucher.Benefit, voucher.RewardName, d.Currency).String(), Note: "Voucher"}
 		if voucher.ExpiresAt != nil {
-			w.Note += ", until " + page.LastDay(*voucher.ExpiresAt, d.TimeZone)
+			w.Note += ", until " + format.LastDay(*voucher.ExpiresAt, d.TimeZone)
 		}
 		v.Vouchers = append(v.Vouchers, w)
 	}
@@ -233,9 +234,9 @@ func (p *Portal) inactiveCard(c echo.Context, status int, d card) error {
 func balances(w walkin.Card) (first views.Balance, second string) {
 	unit, other := unitsOf(w)
 	n := w.Balance(unit)
-	first = views.Balance{Value: page.Number(n), Unit: page.UnitName(n, unit)}
+	first = views.Balance{Value: format.Number(n), Unit: format.UnitName(n, unit)}
 	if n := w.Balance(other); n != 0 {
-		second = page.Units(n, other)
+		second = format.Units(n, other)
 	}
 	return first, second
 }
@@ -278,7 +279,7 @@ func progressOf(w walkin.Card) *views.Progress {
 	unit, cost := next.Price()
 	return &views.Progress{
 		Percent: int(float64(max(0, cost-missing)) / float64(cost) * 100),
-		Missing: page.Units(missing, unit), Reward: next.Name,
+		Missing: format.Units(missing, unit), Reward: next.Name,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/picture"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -141,7 +142,7 @@ func (p *Portal) logo(c echo.Context, f front) error {
 		return err
 	}
 	cacheForever(c)
-	return page.Picture(c, logo)
+	return forms.Picture(c, logo)
 }
 
 // rewardPicturePath is the address of a reward's picture, or "". A new picture has a new address.
@@ -162,7 +163,7 @@ func (p *Portal) rewardPicture(c echo.Context, f front) error {
 		return err
 	}
 	cacheForever(c)
-	return page.Picture(c, shown)
+	return forms.Picture(c, shown)
 }
 
 // icon answers with the icon for home screens: /brand/icon/165c47-192.png, or with the hash of the logo
@@ -183,7 +184,7 @@ func (p *Portal) icon(c echo.Context, f front) error {
 		return err
 	}
 	cacheForever(c)
-	return page.Picture(c, icon)
+	return forms.Picture(c, icon)
 }
 
 // iconOf returns the icon that was drawn of the logo when it was saved, or draws one in the colour.

@@ -9,7 +9,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
 )
 
 // "Extreme (but valid) records break no page": every page that a customer may open, with the largest
@@ -50,7 +50,7 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 			t.Errorf("%s turns %s", path, said)
 		}
 	}
-	if got := s.browser().Get(card).Text("main"); !strings.Contains(got, page.Number(math.MaxInt64)) {
+	if got := s.browser().Get(card).Text("main"); !strings.Contains(got, format.Number(math.MaxInt64)) {
 		t.Errorf("the card does not say the balance: %q", got)
 	}
 }

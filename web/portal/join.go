@@ -15,14 +15,16 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/portal"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
 // invitation is the offer to new customers, and the terms they agree to.
 type invitation struct {
-	page.Offer
+	format.Offer
 	tenant.Consent
 }
 
@@ -41,7 +43,7 @@ func (p *Portal) findInvitation(c echo.Context, f front) (invitation, error) {
 		if err != nil {
 			return invitation{}, err
 		}
-		return invitation{page.OfferOf(types, rewards.Items, f.Currency), consent}, nil
+		return invitation{format.OfferOf(types, rewards.Items, f.Currency), consent}, nil
 	})
 }
 
@@ -83,7 +85,7 @@ func fingerprint(terms string) string {
 const offersText = "Send me offers by e-mail"
 
 // readDetails reads what customers enter about themselves.
-func readDetails(form *page.Form, i invitation) walkin.Details {
+func readDetails(form *forms.Form, i invitation) walkin.Details {
 	d := walkin.Details{Phone: form.Text(phoneField), Email: form.Filled(emailField), Terms: i.Text}
 	form.RefuseDirectionMarks(nameField)
 	d.FirstName, d.LastName = splitName(form.Value(nameField))
@@ -136,7 +138,7 @@ func joinNameErrors(err error) error {
 }
 
 // phoneInput is the field for a phone number, with the calling code of the country.
-func phoneInput(form *page.Form, country string) ui.Field {
+func phoneInput(form *forms.Form, country string) ui.Field {
 	f := form.Field(phoneField, "Phone")
 	f.Type, f.Mode, f.Autocomplete, f.MaxLength = "tel", "tel", "tel", 40
 	if code := phonenumbers.GetCountryCodeForRegion(country); code != 0 {
@@ -148,24 +150,24 @@ func phoneInput(form *page.Form, country string) ui.Field {
 	return f
 }
 
-func nameInput(form *page.Form) ui.Field {
+func nameInput(form *forms.Form) ui.Field {
 	f := form.Field(nameField, "Name")
 	f.Autocomplete, f.MaxLength = "name", 50
 	return f
 }
 
 // agreedInput is the checkbox of the consent. Its text may be long, so the summary of errors names it.
-func agreedInput(form *page.Form, i invitation) ui.Field {
+func agreedInput(form *forms.Form, i invitation) ui.Field {
 	f := form.Field(agreedField, "Consent")
 	f.Label = i.Text
 	return f
 }
 
 func (p *Portal) showJoin(c echo.Context, f front) error {
-	return p.joinPage(c, f, http.StatusOK, page.Blank(nil))
+	return p.joinPage(c, f, http.StatusOK, forms.Blank(nil))
 }
 
-func (p *Portal) joinPage(c echo.Context, f front, status int, form *page.Form) error {
+func (p *Portal) joinPage(c echo.Context, f front, status int, form *forms.Form) error {
 	i, err := p.findInvitation(c, f)
 	if err != nil {
 		return err
@@ -189,7 +191,7 @@ func (p *Portal) newFormKey() string { return core.NewID(p.Now()).String() }
 
 // limited counts an attempt of the client's address. It reports whether there were too many, which the
 // form then says.
-func (p *Portal) limited(c echo.Context, form *page.Form) bool {
+func (p *Portal) limited(c echo.Context, form *forms.Form) bool {
 	v := p.PerAddress.Take(p.AddressKey(p.Address(c.Request())))
 	if !v.Allowed {
 		tooMany(c, form, v, "network")
@@ -199,7 +201,7 @@ func (p *Portal) limited(c echo.Context, form *page.Form) bool {
 
 // join creates a customer and leads to their card. It shows nothing about an existing customer.
 func (p *Portal) join(c echo.Context, f front) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -284,10 +286,10 @@ func (p *Portal) showJoinResult(c echo.Context, f front, result string) error {
 }
 
 func (p *Portal) showFind(c echo.Context, f front) error {
-	return p.findPage(c, f, http.StatusOK, page.Blank(nil))
+	return p.findPage(c, f, http.StatusOK, forms.Blank(nil))
 }
 
-func (p *Portal) findPage(c echo.Context, f front, status int, form *page.Form) error {
+func (p *Portal) findPage(c echo.Context, f front, status int, form *forms.Form) error {
 	v := views.Find{Frame: p.frame(f, "Find my card"), Contact: form.Field("contact", "Phone or e-mail")}
 	v.Body = "wide"
 	v.Contact.Autocomplete, v.Contact.MaxLength, v.Contact.Autofocus = "email", 255, status == http.StatusOK
@@ -298,7 +300,7 @@ func (p *Portal) findPage(c echo.Context, f front, status int, form *page.Form) 
 
 // find e-mails the link to a card. The response is the same whether there is a card or not.
 func (p *Portal) find(c echo.Context, f front) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -76,12 +78,12 @@ func NewLimits(now func() time.Time, r *limit.Redis) Limits {
 }
 
 // tooMany refuses an attempt, and says when to try again.
-func tooMany(c echo.Context, form *page.Form, v limit.Verdict, from string) {
+func tooMany(c echo.Context, form *forms.Form, v limit.Verdict, from string) {
 	page.RetryAfter(c, v.Wait)
 	minutes := int64((v.Wait + time.Minute - 1) / time.Minute)
 	form.Refused(&core.Error{
 		Kind: core.KindThrottled, Wait: v.Wait,
-		Message: "Too many attempts from your " + from + ". Try again in " + page.Count(minutes, "minute", "minutes") + ".",
+		Message: "Too many attempts from your " + from + ". Try again in " + format.Count(minutes, "minute", "minutes") + ".",
 	})
 }
 
@@ -99,6 +101,6 @@ func (l Limits) mayChange(link string, on bool) error {
 	minutes := int64((v.Wait + time.Minute - 1) / time.Minute)
 	return &core.Error{
 		Kind: core.KindThrottled, Wait: v.Wait,
-		Message: "This was changed too often. Try again in " + page.Count(minutes, "minute", "minutes") + ".",
+		Message: "This was changed too often. Try again in " + format.Count(minutes, "minute", "minutes") + ".",
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/portal"
-	"example.com/loyalty/web/page"
 )
 
 const (
@@ -43,11 +43,11 @@ func (p *Portal) showVoucher(c echo.Context, f front) error {
 }
 
 func (p *Portal) voucher(ctx context.Context, f front, found coupon.ShownVoucher) (views.Voucher, error) {
-	worth := page.VoucherValueOf(found.Benefit, found.RewardName, f.Currency)
+	worth := format.VoucherValueOf(found.Benefit, found.RewardName, f.Currency)
 	v := views.Voucher{
 		Frame:  p.frame(f, "Voucher: "+worth.String()),
 		Symbol: worth.Symbol, Value: worth.Value, What: worth.What,
-		Customer: found.CustomerName, Coupon: found.CouponName, Code: page.CodeGroups(found.ID),
+		Customer: found.CustomerName, Coupon: found.CouponName, Code: format.CodeGroups(found.ID),
 	}
 	if !found.CustomerActive {
 		v.Customer = ""
@@ -56,14 +56,14 @@ func (p *Portal) voucher(ctx context.Context, f front, found coupon.ShownVoucher
 		v.Description = *found.Description
 	}
 	if found.ExpiresAt != nil {
-		v.Until = page.LastDay(*found.ExpiresAt, f.TimeZone)
+		v.Until = format.LastDay(*found.ExpiresAt, f.TimeZone)
 	}
 	refusal := found.Refusal()
 	switch {
 	case refusal == nil:
 		v.State = views.Valid
 	case errors.Is(refusal, coupon.ErrAlreadyRedeemed):
-		v.State, v.Ended = views.Used, "Used on "+page.Time(*found.RedeemedAt, f.TimeZone)
+		v.State, v.Ended = views.Used, "Used on "+format.Time(*found.RedeemedAt, f.TimeZone)
 		return v, nil
 	case errors.Is(refusal, coupon.ErrVoucherExpired):
 		v.State, v.Ended = views.Expired, "Expired on "+v.Until
@@ -88,7 +88,7 @@ func (p *Portal) voucher(ctx context.Context, f front, found coupon.ShownVoucher
 }
 
 func daysLeft(now, end time.Time, zone *time.Location) string {
-	switch days := page.DaysLeft(now, end, zone); days {
+	switch days := format.DaysLeft(now, end, zone); days {
 	case 0:
 		return "Last day"
 	case 1:

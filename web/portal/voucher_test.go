@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/portal"
 	"example.com/loyalty/web/webtest"
@@ -28,9 +29,9 @@ func TestAValidVoucher(t *testing.T) {
 	v := s.sent(off())
 	got := s.browser().Get("/v/" + v.token)
 	wellFormed(t, got)
-	until := page.LastDay(*v.ExpiresAt, s.By.Tenant.TimeZone)
+	until := format.LastDay(*v.ExpiresAt, s.By.Tenant.TimeZone)
 	if said, want := got.Text("article"), s.By.Tenant.Name+" Valid € 5.00 off your order Valid until "+until+" For Anna Lind<b>qvist "+
-		strings.Join(page.CodeGroups(v.ID), " ")+" Show this at the till"; said != want {
+		strings.Join(format.CodeGroups(v.ID), " ")+" Show this at the till"; said != want {
 		t.Errorf("the voucher says %q, want %q", said, want)
 	}
 	if said := got.Text(".about"); said != "39 days left Autumn <b> For one order of € 10.00 or more. Not on Sundays." {
@@ -44,8 +45,8 @@ func TestAValidVoucher(t *testing.T) {
 	if path := code.Find("path").AttrOr("d", ""); path != want.Path || code.AttrOr("aria-label", "") != want.Label {
 		t.Errorf("the QR code is another: %s", code.AttrOr("aria-label", ""))
 	}
-	if strings.Join(page.CodeGroups(v.ID), "") != v.ID.String() {
-		t.Errorf("the code is %q", page.CodeGroups(v.ID))
+	if strings.Join(format.CodeGroups(v.ID), "") != v.ID.String() {
+		t.Errorf("the code is %q", format.CodeGroups(v.ID))
 	}
 	if small := s.browser().Get("/v/" + strings.ToLower(v.token)); small.Body.String() != got.Body.String() {
 		t.Error("in small letters the link shows something else")
@@ -106,9 +107,9 @@ func TestTheStatesOfAVoucher(t *testing.T) {
 		state, says string
 		left        string
 	}{
-		"used":         {s, used.token, "Used", "Used on " + page.Time(*redeemed.RedeemedAt, zone), ""},
-		"expired":      {s.at(*valid.ExpiresAt), valid.token, "Expired", "Expired on " + page.Date(last, zone), ""},
-		"used earlier": {s.at(valid.ExpiresAt.Add(time.Hour)), used.token, "Used", "Used on " + page.Time(*redeemed.RedeemedAt, zone), ""},
+		"used":         {s, used.token, "Used", "Used on " + format.Time(*redeemed.RedeemedAt, zone), ""},
+		"expired":      {s.at(*valid.ExpiresAt), valid.token, "Expired", "Expired on " + format.Date(last, zone), ""},
+		"used earlier": {s.at(valid.ExpiresAt.Add(time.Hour)), used.token, "Used", "Used on " + format.Time(*redeemed.RedeemedAt, zone), ""},
 		"limit reached": {
 			s, full.token, "Not available now", portal.LimitReached, "39 days left",
 		},

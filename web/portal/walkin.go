@@ -9,7 +9,9 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/portal"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -38,10 +40,10 @@ func browserID(c echo.Context) string {
 
 // showTypePIN is for phones without a camera.
 func (p *Portal) showTypePIN(c echo.Context, f front) error {
-	return p.typePINPage(c, f, http.StatusOK, page.Blank(nil))
+	return p.typePINPage(c, f, http.StatusOK, forms.Blank(nil))
 }
 
-func (p *Portal) typePINPage(c echo.Context, f front, status int, form *page.Form) error {
+func (p *Portal) typePINPage(c echo.Context, f front, status int, form *forms.Form) error {
 	v := views.TypePIN{Frame: p.frame(f, "Collect your points"), PIN: form.Field("pin", "PIN")}
 	v.Body = "wide"
 	v.PIN.Mode, v.PIN.Autocomplete, v.PIN.MaxLength, v.PIN.Autofocus = "numeric", "one-time-code", 20, true
@@ -53,7 +55,7 @@ func (p *Portal) typePINPage(c echo.Context, f front, status int, form *page.For
 
 // takeTyped accepts a PIN that the customer typed.
 func (p *Portal) takeTyped(c echo.Context, f front) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (p *Portal) expired(c echo.Context, f front) error {
 
 // amountView is what a sale earns, and its amount.
 func amountView(f front, s walkin.Claimable) views.Amount {
-	a := views.Amount{Value: page.Number(s.Award), Unit: page.UnitName(s.Award, s.Unit), Spend: page.Money(s.SpendAmountCents, f.Currency)}
+	a := views.Amount{Value: format.Number(s.Award), Unit: format.UnitName(s.Award, s.Unit), Spend: format.Money(s.SpendAmountCents, f.Currency)}
 	if s.LocationName != nil {
 		a.Spend += " at " + *s.LocationName
 	}
@@ -150,10 +152,10 @@ func amountView(f front, s walkin.Claimable) views.Amount {
 }
 
 func (p *Portal) showClaim(c echo.Context, f front) error {
-	return p.claimPage(c, f, http.StatusOK, page.Blank(nil))
+	return p.claimPage(c, f, http.StatusOK, forms.Blank(nil))
 }
 
-func (p *Portal) claimPage(c echo.Context, f front, status int, form *page.Form) error {
+func (p *Portal) claimPage(c echo.Context, f front, status int, form *forms.Form) error {
 	found, err := p.openClaim(c, f)
 	if errors.Is(err, core.ErrNotFound) {
 		return p.expired(c, f)
@@ -181,7 +183,7 @@ func (p *Portal) claimPage(c echo.Context, f front, status int, form *page.Form)
 
 // claim records the sale for the customer with that phone number.
 func (p *Portal) claim(c echo.Context, f front) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -209,7 +211,7 @@ func (p *Portal) claim(c echo.Context, f front) error {
 
 // attemptClaim counts an attempt to collect a sale, by browser and address. It reports whether there were too many, which
 // the form then says. collected takes the count back: a sale is collected once.
-func (p *Portal) attemptClaim(c echo.Context, form *page.Form) (collected func(), allowed bool) {
+func (p *Portal) attemptClaim(c echo.Context, form *forms.Form) (collected func(), allowed bool) {
 	browser, address := browserID(c), p.AddressKey(p.Address(c.Request()))
 	if v := p.ClaimsOf.Take(browser); !v.Allowed {
 		tooMany(c, form, v, "phone")
@@ -242,14 +244,14 @@ func (p *Portal) showClaimed(c echo.Context, f front) error {
 	}
 	v := views.Claimed{
 		Frame:  p.frame(f, "Collected"),
-		Amount: views.Amount{Value: "+" + page.Number(got.Award), Unit: page.UnitName(got.Award, got.Unit) + " collected"},
+		Amount: views.Amount{Value: "+" + format.Number(got.Award), Unit: format.UnitName(got.Award, got.Unit) + " collected"},
 		Thanks: "Thanks. See you soon.",
 	}
 	v.Body = "filled"
 	switch {
 	case got.Card != nil:
 		v.Thanks = "Thanks, " + got.Card.FirstName + ". See you soon."
-		v.Balance = page.Units(got.Card.Balance(got.Unit), got.Unit)
+		v.Balance = format.Units(got.Card.Balance(got.Unit), got.Unit)
 		v.Progress = progressOf(*got.Card)
 		v.CardPath = "/card/" + got.CardToken
 	case !got.New:

@@ -7,8 +7,8 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/till"
-	"example.com/loyalty/web/page"
 )
 
 // billFor is the bill of an amount before discounts; nil if none of the vouchers is a discount.
@@ -33,12 +33,12 @@ func billView(b *coupon.Bill, currency string) *views.Bill {
 	if b == nil {
 		return nil
 	}
-	v := &views.Bill{Sum: page.Money(b.TotalCents, currency), Paid: page.Money(b.PaidCents, currency)}
+	v := &views.Bill{Sum: format.Money(b.TotalCents, currency), Paid: format.Money(b.PaidCents, currency)}
 	for _, d := range b.Discounts {
 		v.Sum += " − " + discountText(d.Benefit, currency)
 	}
 	if unused := b.UnusedCents(); unused > 0 {
-		v.Note = "The rest of the voucher, " + page.Money(unused, currency) + ", isn’t paid out"
+		v.Note = "The rest of the voucher, " + format.Money(unused, currency) + ", isn’t paid out"
 	}
 	return v
 }
@@ -46,9 +46,9 @@ func billView(b *coupon.Bill, currency string) *views.Bill {
 // discountText is what a voucher takes off: 20%, € 3.00.
 func discountText(b coupon.Benefit, currency string) string {
 	if b.BenefitType == coupon.Percent {
-		return page.Number(*b.BenefitValue) + "%"
+		return format.Number(*b.BenefitValue) + "%"
 	}
-	return page.Money(*b.BenefitValue, currency)
+	return format.Money(*b.BenefitValue, currency)
 }
 
 // discountOf is what a voucher took off a bill.

@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -201,7 +202,7 @@ func foundView(found customer.Customer, typed string) views.Match {
 	case strings.ContainsFunc(typed, unicode.IsLetter):
 		m.Note = lastDigits(found.Phone)
 	default:
-		m.Note = page.Units(found.PointsBalance, ledger.Points)
+		m.Note = format.Units(found.PointsBalance, ledger.Points)
 	}
 	return m
 }
@@ -271,7 +272,7 @@ func (t *Till) sideView(c echo.Context, d draft, s sideColumn, types []transacti
 	for _, r := range served {
 		m := matchView(r.ID, r.FirstName, r.LastName)
 		m.Name = shortName(r.FirstName, r.LastName) // other customers see the screen
-		m.Note = page.Ago(r.At, t.Now(), by.Tenant.TimeZone)
+		m.Note = format.Ago(r.At, t.Now(), by.Tenant.TimeZone)
 		v.Recent = append(v.Recent, m)
 	}
 	return v, nil
@@ -298,7 +299,7 @@ func shortName(first, last string) string {
 // customerView is the customer of the sale, with what they can use and what the sale earns.
 func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Type) *views.Customer {
 	v := &views.Customer{
-		ID: w.ID.String(), Name: page.CustomerName(w.Customer), Phone: w.Phone, Balances: balances(w.PointsBalance, w.StampsBalance),
+		ID: w.ID.String(), Name: format.CustomerName(w.Customer), Phone: w.Phone, Balances: balances(w.PointsBalance, w.StampsBalance),
 		Points: w.PointsBalance, Stamps: w.StampsBalance,
 	}
 	if d.pin != nil {
@@ -326,7 +327,7 @@ const CheckPhone = "New card: check the phone number"
 
 func balances(points, stamps int64) (list []views.Balance) {
 	balance := func(n int64, u ledger.Unit) {
-		number, unit, _ := strings.Cut(page.Units(n, u), " ")
+		number, unit, _ := strings.Cut(format.Units(n, u), " ")
 		list = append(list, views.Balance{Value: number, Unit: unit})
 	}
 	if points != 0 || stamps == 0 {
@@ -350,7 +351,7 @@ func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 	}
 	for _, p := range w.Pending {
 		list = append(list, views.Use{
-			Field: pendingField, Value: p.ID.String(), Name: p.RewardName, Kind: "Redeemed " + page.Time(p.CreatedAt, by.Tenant.TimeZone), Worth: free,
+			Field: pendingField, Value: p.ID.String(), Name: p.RewardName, Kind: "Redeemed " + format.Time(p.CreatedAt, by.Tenant.TimeZone), Worth: free,
 			Checked: slices.Contains(d.pending, p.ID),
 		})
 	}
@@ -364,7 +365,7 @@ func voucherUse(by core.Actor, d draft, v coupon.ShownVoucher) views.Use {
 	u := views.Use{Field: vouchersField, Value: v.ID.String(), Kind: "Voucher", Voucher: true, Checked: slices.Contains(d.vouchers, v.ID)}
 	u.Name, u.Worth, _ = benefit(v, by.Tenant.Currency)
 	if v.ExpiresAt != nil {
-		u.Kind = "Voucher, until " + page.LastDay(*v.ExpiresAt, by.Tenant.TimeZone)
+		u.Kind = "Voucher, until " + format.LastDay(*v.ExpiresAt, by.Tenant.TimeZone)
 	}
 	return u
 }
@@ -383,7 +384,7 @@ func rewardUses(d draft, w walkin.Card) (list []views.Use) {
 			continue
 		}
 		unit, cost := r.Price()
-		u := views.Use{Field: rewardsField, Value: r.ID.String(), Name: r.Name, Kind: "Reward", Worth: page.Units(cost, unit), Picture: page.RewardPicture(r.ID, r.Picture)}
+		u := views.Use{Field: rewardsField, Value: r.ID.String(), Name: r.Name, Kind: "Reward", Worth: format.Units(cost, unit), Picture: page.RewardPicture(r.ID, r.Picture)}
 		if unit == ledger.Stamps {
 			u.Stamps = cost
 		} else {
@@ -403,10 +404,10 @@ func benefit(v coupon.ShownVoucher, currency string) (name, worth, hint string) 
 		off := discountText(v.Benefit, currency)
 		return off + " off", "−" + off, "Take " + off + " off the bill"
 	case coupon.Points:
-		units := page.Units(*v.BenefitValue, ledger.Points)
+		units := format.Units(*v.BenefitValue, ledger.Points)
 		return units, "+" + units, ""
 	case coupon.Stamps:
-		units := page.Units(*v.BenefitValue, ledger.Stamps)
+		units := format.Units(*v.BenefitValue, ledger.Stamps)
 		return units, "+" + units, ""
 	case coupon.Reward:
 	}

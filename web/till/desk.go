@@ -11,7 +11,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/till"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -33,7 +35,7 @@ const (
 
 // draft is a sale that is being entered.
 type draft struct {
-	*page.Form
+	*forms.Form
 	spend    *int64
 	typeID   *int64
 	location *int64
@@ -44,7 +46,7 @@ type draft struct {
 }
 
 // draftOf reads a form.
-func draftOf(form *page.Form, currency string) draft {
+func draftOf(form *forms.Form, currency string) draft {
 	d := draft{Form: form, typeID: form.Integer(typeField), location: form.Integer(locationField)}
 	if form.Filled(spendField) != nil { // of the keypad
 		d.spend = form.Integer(spendField)
@@ -71,12 +73,12 @@ func parseIDs(texts []string) (list []core.ID) {
 
 // queryDraft reads the draft of an address.
 func queryDraft(c echo.Context) (draft, error) {
-	return draftOf(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency), nil
+	return draftOf(forms.Query(c.QueryParams()), page.Actor(c).Tenant.Currency), nil
 }
 
 // readDraft reads a sent draft.
 func readDraft(c echo.Context) (draft, error) {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return draft{}, err
 	}
@@ -96,7 +98,7 @@ func (d draft) total(currency string) string {
 	if d.spend == nil {
 		return ""
 	}
-	return page.Money(*d.spend, currency)
+	return format.Money(*d.spend, currency)
 }
 
 func (d draft) withoutCustomer() draft {
@@ -186,18 +188,18 @@ func (d draft) chosenType(types []transaction.Type) (transaction.Type, bool) {
 
 func padView(d draft, types []transaction.Type, currency string) views.Pad {
 	typed := d.FieldOf(spendField, amountField, "Amount")
-	typed.Before, typed.Mode, typed.Autocomplete, typed.Echo = page.Symbol(currency), "decimal", "off", true
+	typed.Before, typed.Mode, typed.Autocomplete, typed.Echo = format.Symbol(currency), "decimal", "off", true
 	v := views.Pad{
-		Amount: typed, Cents: d.cents(), Symbol: page.Symbol(currency), Decimals: strconv.Itoa(page.Decimals(currency)),
+		Amount: typed, Cents: d.cents(), Symbol: format.Symbol(currency), Decimals: strconv.Itoa(format.Decimals(currency)),
 	}
 	if d.spend != nil && v.Amount.Value == "" {
-		v.Amount.Value = page.Amount(*d.spend, currency)
+		v.Amount.Value = format.Amount(*d.spend, currency)
 	}
 	shown := int64(0)
 	if d.spend != nil {
 		shown = *d.spend
 	}
-	v.Shown = page.Decimal(shown, currency)
+	v.Shown = format.Decimal(shown, currency)
 	chosen, _ := d.chosenType(types)
 	for _, k := range types {
 		v.Types = append(v.Types, views.Type{ID: strconv.FormatInt(k.ID, 10), Name: k.Name, Selected: k.ID == chosen.ID})

@@ -9,6 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	views "example.com/loyalty/views/till"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -87,7 +88,7 @@ func (d draft) path() string {
 }
 
 func (t *Till) chooseLocation(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}

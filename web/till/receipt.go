@@ -17,7 +17,9 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/till"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -43,7 +45,7 @@ func (t *Till) showLast(c echo.Context) error {
 	by := page.Actor(c)
 	id, err := t.Walkins.LastCheckout(c.Request().Context(), by)
 	if errors.Is(err, core.ErrNotFound) {
-		d := draftOf(page.Blank(nil), by.Tenant.Currency)
+		d := draftOf(forms.Blank(nil), by.Tenant.Currency)
 		d.Refused(errNoLastReceipt)
 		return t.desk(c, http.StatusNotFound, d, sideColumn{})
 	}
@@ -60,7 +62,7 @@ func (t *Till) receipt(c echo.Context, status int, id core.ID, info receiptInfo)
 	if err != nil {
 		return err
 	}
-	v := views.Receipt{Title: "Redeemed", Meta: page.Clock(id.Time(), by.Tenant.TimeZone), Problem: info.problem}
+	v := views.Receipt{Title: "Redeemed", Meta: format.Clock(id.Time(), by.Tenant.TimeZone), Problem: info.problem}
 	unit, currency := ledger.Points, by.Tenant.Currency
 	var bill *coupon.Bill
 	if checkout.WithSale {
@@ -109,12 +111,12 @@ func billOf(sale transaction.Detail, c walkin.Checkout) *coupon.Bill {
 
 // addSale adds the sale of a checkout.
 func addSale(v *views.Receipt, sale transaction.Detail, bill *coupon.Bill, currency string) {
-	v.Title, v.Symbol, v.Spend = "Sale recorded", page.Symbol(currency), page.Decimal(sale.SpendAmountCents, currency)
-	v.Award = "+" + page.Units(sale.Award(), sale.RuleType)
+	v.Title, v.Symbol, v.Spend = "Sale recorded", format.Symbol(currency), format.Decimal(sale.SpendAmountCents, currency)
+	v.Award = "+" + format.Units(sale.Award(), sale.RuleType)
 	v.Meta = sale.TypeName + ", " + v.Meta
 	v.Bill = billView(bill, currency)
 	if bill == nil && sale.DiscountCents > 0 {
-		v.Bill = &views.Bill{Sum: page.Money(sale.SpendAmountCents+sale.DiscountCents, currency) + " − " + page.Money(sale.DiscountCents, currency)}
+		v.Bill = &views.Bill{Sum: format.Money(sale.SpendAmountCents+sale.DiscountCents, currency) + " − " + format.Money(sale.DiscountCents, currency)}
 	}
 }
 
@@ -129,7 +131,7 @@ func (t *Till) addCustomer(c echo.Context, v *views.Receipt, id core.ID, unit le
 	}
 	v.Customer = matchView(w.ID, w.FirstName, w.LastName)
 	if w.Erased {
-		v.Customer.Name = page.CustomerName(w.Customer)
+		v.Customer.Name = format.CustomerName(w.Customer)
 	}
 	v.Balances, v.Progress = balances(w.PointsBalance, w.StampsBalance), currentProgress(w, unit)
 	return nil
@@ -178,7 +180,7 @@ func timeLeft(seconds int) string {
 
 // currentProgress is the way to the next reward at the current balance.
 func currentProgress(w walkin.Card, unit ledger.Unit) *views.Progress {
-	return outcome{card: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
+	return outcome{card: w, award: format.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
 }
 
 // usedView is a reward or a voucher on the receipt: what the cashier does with it, or its outcome.
@@ -210,7 +212,7 @@ func usedVoucher(voucher coupon.ShownVoucher, bill *coupon.Bill, currency string
 	discount, discounted := discountOf(bill, voucher.ID)
 	switch {
 	case used && discounted:
-		return views.Used{Name: name, What: "−" + page.Money(discount.Cents, currency)}
+		return views.Used{Name: name, What: "−" + format.Money(discount.Cents, currency)}
 	case used && hint != "":
 		return views.Used{Name: hint, What: "Voucher"}
 	case worth == free:
@@ -238,9 +240,9 @@ func returnedInWords(u walkin.Used) string {
 	}
 	switch {
 	case !u.Earlier() && u.StampsSpent > 0:
-		return page.Units(u.StampsSpent, ledger.Stamps) + " returned"
+		return format.Units(u.StampsSpent, ledger.Stamps) + " returned"
 	case !u.Earlier():
-		return page.Units(u.PointsSpent, ledger.Points) + " returned"
+		return format.Units(u.PointsSpent, ledger.Points) + " returned"
 	case *u.Status == reward.Pending:
 		return "Reward pending again"
 	}

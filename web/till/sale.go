@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -83,9 +84,9 @@ func (d draft) needsConfirmation(by core.Actor) bool {
 }
 
 func confirmQuestion(by core.Actor, d draft, action, verb string) *views.Ask {
-	spend := page.Money(*d.spend, by.Tenant.Currency)
+	spend := format.Money(*d.spend, by.Tenant.Currency)
 	return &views.Ask{
-		Question: "Is " + spend + " right?", Explanation: "It’s above " + page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency) + ".",
+		Question: "Is " + spend + " right?", Explanation: "It’s above " + format.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency) + ".",
 		Action: action, Button: verb + spend, Confirm: ui.Pair{Name: confirmedField, Value: d.cents()},
 	}
 }
@@ -99,8 +100,8 @@ func (t *Till) confirmAmount(c echo.Context, d draft, question *views.Ask) error
 	if question != nil && card != nil {
 		if bill := billFor(*d.spend, d.chosenVouchers(card.Vouchers)); bill != nil {
 			currency := page.Actor(c).Tenant.Currency
-			question.Explanation += " With discounts, " + page.Money(bill.PaidCents, currency) + " is to be paid."
-			question.Button = "Record " + page.Money(bill.PaidCents, currency)
+			question.Explanation += " With discounts, " + format.Money(bill.PaidCents, currency) + " is to be paid."
+			question.Button = "Record " + format.Money(bill.PaidCents, currency)
 		}
 	}
 	return t.desk(c, http.StatusOK, d, sideColumn{Side: views.Side{Ask: question}, card: card})
@@ -129,7 +130,7 @@ func (t *Till) preview(c echo.Context, d draft) error {
 type outcome struct {
 	card  walkin.Card
 	bill  *coupon.Bill // nil without discounts
-	award page.Award
+	award format.Award
 	spent bool // an amount was entered
 	after map[ledger.Unit]int64
 }
@@ -161,7 +162,7 @@ func outcomeOf(by core.Actor, d draft, w walkin.Card, types []transaction.Type) 
 		spend = o.bill.PaidCents
 	}
 	if known && d.spend != nil && len(d.Malformed) == 0 {
-		o.award, o.spent = page.AwardOf(kind, spend, by.Tenant.Currency), true
+		o.award, o.spent = format.AwardOf(kind, spend, by.Tenant.Currency), true
 		o.after[o.award.Unit] += o.award.Amount
 	}
 	return o
@@ -172,9 +173,9 @@ func (o outcome) earns(currency string) views.Earns {
 	if unit == "" {
 		unit = ledger.Points
 	}
-	v := views.Earns{Note: o.award.Note, Balance: page.Units(o.after[unit], unit)}
+	v := views.Earns{Note: o.award.Note, Balance: format.Units(o.after[unit], unit)}
 	if o.spent && !o.award.Over {
-		v.Award = "+" + page.Units(o.award.Amount, unit)
+		v.Award = "+" + format.Units(o.award.Amount, unit)
 	}
 	switch {
 	case o.bill == nil:
@@ -194,13 +195,13 @@ func (o outcome) progress() *views.Progress {
 	}
 	unit, cost := next.Price()
 	before, after := o.card.Balance(unit), o.after[unit]
-	v := &views.Progress{Missing: page.Units(missing, unit), To: next.Name}
+	v := &views.Progress{Missing: format.Units(missing, unit), To: next.Name}
 	switch left := cost - after; {
 	case after == before:
 	case left <= 0:
 		v.After = "Ready after this sale"
 	default:
-		v.After = page.Number(left) + " after this sale"
+		v.After = format.Number(left) + " after this sale"
 	}
 	share := func(n int64) float64 { return 100 * float64(min(max(n, 0), cost)) / float64(cost) }
 	v.Bar.Parts = append(v.Bar.Parts, ui.BarPart{Length: share(min(before, after)), Tone: ui.First})

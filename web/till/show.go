@@ -12,8 +12,10 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -73,15 +75,15 @@ func (t *Till) showView(c echo.Context, pin core.ID, spend, typeID int64) (views
 	}
 	by, path := page.Actor(c), pinsPath+pin.String()
 	v := views.Show{
-		Frame: frame, Spend: page.Money(spend, by.Tenant.Currency), Host: c.Request().Host + "/w",
+		Frame: frame, Spend: format.Money(spend, by.Tenant.Currency), Host: c.Request().Host + "/w",
 		Live: path + "/events", Self: path, Renew: path + "/renew", Cancel: path + "/cancel",
 	}
 	kind, err := t.Transactions.FindType(c.Request().Context(), by, typeID)
 	if err != nil {
 		return v, err
 	}
-	award := page.AwardOf(kind, spend, by.Tenant.Currency)
-	v.Award = "+" + page.Units(award.Amount, award.Unit)
+	award := format.AwardOf(kind, spend, by.Tenant.Currency)
+	v.Award = "+" + format.Units(award.Amount, award.Unit)
 	return v, nil
 }
 
@@ -156,13 +158,13 @@ func (t *Till) cancelPIN(c echo.Context, p walkin.Progress) error {
 	if !page.IsFragment(c) {
 		return t.Redirect(c, page.TillPath+"?"+q.Encode())
 	}
-	return t.render(c, http.StatusOK, draftOf(page.Query(q), by.Tenant.Currency), sideColumn{}, true)
+	return t.render(c, http.StatusOK, draftOf(forms.Query(q), by.Tenant.Currency), sideColumn{}, true)
 }
 
 // renewPIN shows a new code for the same sale. If a customer is using the current one, only an explicit
 // request replaces it: the customer may have left.
 func (t *Till) renewPIN(c echo.Context, p walkin.Progress) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -178,7 +180,7 @@ func (t *Till) renewPIN(c echo.Context, p walkin.Progress) error {
 		return t.showPIN(c, p)
 	}
 	if _, refused := page.RuleMessage(err); refused || core.IsKind(err, core.KindInvalid) {
-		d := draftOf(page.Query(url.Values{spendField: {decimal(*p.SpendAmountCents)}}), page.Actor(c).Tenant.Currency)
+		d := draftOf(forms.Query(url.Values{spendField: {decimal(*p.SpendAmountCents)}}), page.Actor(c).Tenant.Currency)
 		d.Refused(err)
 		return t.refused(c, d, err)
 	}

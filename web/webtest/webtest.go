@@ -23,7 +23,9 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 )
@@ -304,10 +306,10 @@ func Message(label string, v core.Violation) string { return MessageOf("", label
 
 // MessageApart returns what a page says of a violation of a field that it doesn't have.
 func MessageApart(field string, v core.Violation) string {
-	return page.MessageApart(field, v, page.Number)
+	return forms.MessageApart(field, v, format.Number)
 }
 
 // MessageOf is Message for a field that has messages of its own.
 func MessageOf(field, label string, v core.Violation) string {
-	return page.Message(field, label, v, page.Number)
+	return forms.Message(field, label, v, format.Number)
 }

@@ -13,9 +13,11 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	views "example.com/loyalty/views/admin/coupons"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -40,7 +42,7 @@ var couponStates = map[coupon.State]ui.Badge{
 }
 
 func (h *Handlers) listCoupons(c echo.Context) error {
-	by, q := page.Actor(c), page.Query(c.QueryParams())
+	by, q := page.Actor(c), forms.Query(c.QueryParams())
 	filter := coupon.Filter{State: q.Filled("state")}
 	list, err := h.Coupons.ListWithCounts(c.Request().Context(), by, filter, q.Position())
 	status, err := q.Status(err)
@@ -81,7 +83,7 @@ func validity(c coupon.WithCounts, zone *time.Location) string {
 	}
 	days := ""
 	if c.VoucherValidDays != nil {
-		days = page.Count(*c.VoucherValidDays, "day", "days") + " after sending"
+		days = format.Count(*c.VoucherValidDays, "day", "days") + " after sending"
 		if c.StartsAt == nil && c.ExpiresAt == nil {
 			return "Valid for " + days
 		}
@@ -116,9 +118,9 @@ func couponDates(c coupon.Coupon, zone *time.Location) string {
 // firstDay is the day that begins at an instant, with the time unless that is midnight.
 func firstDay(at time.Time, zone *time.Location) string {
 	if isMidnight(at, zone) {
-		return page.Date(at, zone)
+		return format.Date(at, zone)
 	}
-	return page.Time(at, zone)
+	return format.Time(at, zone)
 }
 
 // isMidnight reports whether a day of the zone begins at an instant.
@@ -145,12 +147,12 @@ func sendLabel(c coupon.WithCounts) string {
 }
 
 func (h *Handlers) newCoupon(c echo.Context) error {
-	return h.couponForm(c, http.StatusOK, nil, page.Blank(map[string]string{"benefit_type": "percent", "max_per_customer": "1"}))
+	return h.couponForm(c, http.StatusOK, nil, forms.Blank(map[string]string{"benefit_type": "percent", "max_per_customer": "1"}))
 }
 
 // couponForm shows the form of a new coupon, or of an existing one, which may keep a reward that is
 // inactive by now.
-func (h *Handlers) couponForm(c echo.Context, status int, old *coupon.WithCounts, form *page.Form) error {
+func (h *Handlers) couponForm(c echo.Context, status int, old *coupon.WithCounts, form *forms.Form) error {
 	by := page.Actor(c)
 	v := views.CouponForm{
 		Frame:  h.Frame(c, "New coupon", links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}),
@@ -190,7 +192,7 @@ func (h *Handlers) couponForm(c echo.Context, status int, old *coupon.WithCounts
 // benefit_value.
 var valueFields = map[coupon.BenefitType]string{coupon.Points: "points", coupon.Stamps: "stamps", coupon.Percent: "percent", coupon.Amount: "amount_cents"}
 
-func (h *Handlers) benefitFields(c echo.Context, old *coupon.WithCounts, form *page.Form, v *views.CouponForm) error {
+func (h *Handlers) benefitFields(c echo.Context, old *coupon.WithCounts, form *forms.Form, v *views.CouponForm) error {
 	by := page.Actor(c)
 	names, err := h.Rewards.Choices(c.Request().Context(), by)
 	if err != nil {
@@ -215,7 +217,7 @@ func (h *Handlers) benefitFields(c echo.Context, old *coupon.WithCounts, form *p
 	v.Percent, v.Amount = field(coupon.Percent, "Percent"), field(coupon.Amount, "Amount")
 	v.Reward = form.FieldOf("benefit_reward_ulid", "reward_ulid", "Reward")
 	v.Points.Mode, v.Stamps.Mode, v.Percent.Mode, v.Amount.Mode = "numeric", "numeric", "numeric", "decimal"
-	v.Percent.After, v.Amount.Before = "%", page.Symbol(by.Tenant.Currency)
+	v.Percent.After, v.Amount.Before = "%", format.Symbol(by.Tenant.Currency)
 	var choices []ui.Option
 	for i, option := range panel.RewardOptions(names) {
 		current := old != nil && panel.OrZero(old.BenefitRewardID) == names[i].ID
@@ -228,7 +230,7 @@ func (h *Handlers) benefitFields(c echo.Context, old *coupon.WithCounts, form *p
 }
 
 // newCouponOf is the coupon that a form describes.
-func newCouponOf(form *page.Form, t core.Tenant) coupon.New {
+func newCouponOf(form *forms.Form, t core.Tenant) coupon.New {
 	n := coupon.New{
 		Name: form.Text("name"), Description: form.Text("description"),
 		BenefitType: form.Filled("benefit_type"), MaxPerCustomer: form.Integer("max_per_customer"), MaxRedemptions: form.Integer("max_redemptions"),
@@ -256,10 +258,10 @@ func newCouponOf(form *page.Form, t core.Tenant) coupon.New {
 
 func (h *Handlers) addCoupon(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[coupon.Coupon]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (coupon.Coupon, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (coupon.Coupon, error) {
 			return h.Coupons.Add(ctx, by, newCouponOf(form, by.Tenant))
 		},
-		Refused: func(status int, form *page.Form) error { return h.couponForm(c, status, nil, form) },
+		Refused: func(status int, form *forms.Form) error { return h.couponForm(c, status, nil, form) },
 		Once:    true,
 		To:      pathOfCoupon,
 		Done: func(made coupon.Coupon) string {
@@ -310,7 +312,7 @@ func (h *Handlers) changeCoupon(c echo.Context) error {
 	case coupon.Points, coupon.Stamps, coupon.Percent:
 		values[valueFields[old.BenefitType]] = panel.Digits(old.BenefitValue)
 	}
-	form := page.Blank(values)
+	form := forms.Blank(values)
 	if old.BenefitType == coupon.Amount {
 		form.SetAmount(valueFields[coupon.Amount], *old.BenefitValue, t.Currency)
 	}
@@ -323,17 +325,17 @@ func (h *Handlers) editCoupon(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[coupon.Coupon]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (coupon.Coupon, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (coupon.Coupon, error) {
 			return h.Coupons.Edit(ctx, by, old.ID, couponEditOf(form, by.Tenant, old.Coupon))
 		},
-		Refused: func(status int, form *page.Form) error { return h.couponForm(c, status, &old, form) },
+		Refused: func(status int, form *forms.Form) error { return h.couponForm(c, status, &old, form) },
 		To:      pathOfCoupon,
 		Done:    func(edited coupon.Coupon) string { return "“" + edited.Name + "” was saved." },
 	})
 }
 
 // couponEditOf is the edit that a form describes.
-func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit {
+func couponEditOf(form *forms.Form, t core.Tenant, old coupon.Coupon) coupon.Edit {
 	n := newCouponOf(form, t)
 	edit := coupon.Edit{
 		Name: panel.IfChanged(form, n.Name, "name"), Description: panel.IfChanged(form, n.Description, "description"),
@@ -356,7 +358,7 @@ func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit
 }
 
 // confirmDeactivateCoupon says how many customers hold vouchers that can't be redeemed then.
-func (h *Handlers) confirmDeactivateCoupon(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) confirmDeactivateCoupon(c echo.Context, status int, form *forms.Form) error {
 	found, err := h.couponOf(c)
 	if err != nil {
 		return err
@@ -382,7 +384,7 @@ func holdersInWords(h coupon.Holders) string {
 	if h.Customers == 0 {
 		return "No customer holds a voucher that can still be redeemed."
 	}
-	words := page.Count(h.Customers, "customer holds", "customers hold") + " " + page.Count(h.Vouchers, "voucher", "vouchers")
+	words := format.Count(h.Customers, "customer holds", "customers hold") + " " + format.Count(h.Vouchers, "voucher", "vouchers")
 	if h.More {
 		words = "More than " + words
 	}
@@ -410,7 +412,7 @@ func (h *Handlers) showCoupon(c echo.Context) error {
 	}
 	ctx, by, id := c.Request().Context(), page.Actor(c), found.ID
 	var vouchers views.RedeemedVouchers
-	if part := page.Position(c.QueryParams()); found.Redeemed > 0 || part.Cursor != nil || part.Err() != nil {
+	if part := forms.Position(c.QueryParams()); found.Redeemed > 0 || part.Cursor != nil || part.Err() != nil {
 		redeemed, err := h.Coupons.ListRedeemed(ctx, by, id, part)
 		if err != nil {
 			return err
@@ -425,7 +427,7 @@ func (h *Handlers) showCoupon(c echo.Context) error {
 	}
 	var sends core.List[coupon.SendDetail]
 	if found.Sends > 0 {
-		if sends, err = h.Coupons.ListSends(ctx, by, id, page.Position(nil)); err != nil {
+		if sends, err = h.Coupons.ListSends(ctx, by, id, forms.Position(nil)); err != nil {
 			return err
 		}
 	}
@@ -448,7 +450,7 @@ func (h *Handlers) showCoupon(c echo.Context) error {
 
 func redeemedVoucher(r coupon.RedeemedVoucher, now time.Time, zone *time.Location) views.RedeemedVoucher {
 	v := views.RedeemedVoucher{
-		Customer: panel.CustomerLabel(r.CustomerName), CustomerPath: links.Customer(r.CustomerID), When: page.Moment(*r.RedeemedAt, now, zone), Sent: page.Date(r.CreatedAt, zone),
+		Customer: panel.CustomerLabel(r.CustomerName), CustomerPath: links.Customer(r.CustomerID), When: format.Moment(*r.RedeemedAt, now, zone), Sent: format.Date(r.CreatedAt, zone),
 	}
 	if r.RedemptionID != nil {
 		v.RedemptionPath = links.Redemption(*r.RedemptionID)
@@ -462,23 +464,23 @@ func couponFacts(c coupon.WithCounts, zone *time.Location) []ui.Pair {
 	case c.State == coupon.StateExpired:
 		valid = "Can't be sent any more"
 	case c.VoucherValidDays != nil:
-		valid = page.Count(*c.VoucherValidDays, "day", "days") + " after sending"
+		valid = format.Count(*c.VoucherValidDays, "day", "days") + " after sending"
 	case c.ExpiresAt == nil:
 		valid = "No end date"
 	}
 	if c.MaxRedemptions != nil {
-		left = page.Number(max(0, *c.MaxRedemptions-c.RedemptionsCount)) + " of " + page.Number(*c.MaxRedemptions)
+		left = format.Number(max(0, *c.MaxRedemptions-c.RedemptionsCount)) + " of " + format.Number(*c.MaxRedemptions)
 	}
-	pending := page.Number(c.Pending)
+	pending := format.Number(c.Pending)
 	if until := pendingUntil(c, zone); until != "" {
 		pending += ", valid " + strings.Replace(until, "no end date", "without an end date", 1)
 	}
 	return []ui.Pair{
 		{Name: "Voucher validity", Value: valid},
-		{Name: "Per customer", Value: page.Count(c.MaxPerCustomer, "voucher", "vouchers")},
+		{Name: "Per customer", Value: format.Count(c.MaxPerCustomer, "voucher", "vouchers")},
 		{Name: "Pending vouchers", Value: pending},
 		{Name: "Redemptions left", Value: left},
-		{Name: "Created", Value: page.Date(c.CreatedAt, zone)},
+		{Name: "Created", Value: format.Date(c.CreatedAt, zone)},
 		{Name: "ULID", Value: c.ID.String()},
 	}
 }

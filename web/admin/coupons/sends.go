@@ -12,9 +12,11 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin/coupons"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -67,7 +69,7 @@ const (
 )
 
 // blankSend is the form of a new send.
-func blankSend(c coupon.WithCounts, now time.Time, zone *time.Location) *page.Form {
+func blankSend(c coupon.WithCounts, now time.Time, zone *time.Location) *forms.Form {
 	when, at := "now", now.In(zone).AddDate(0, 0, 1)
 	at = atNine(at)
 	if c.State == coupon.StateUpcoming {
@@ -79,7 +81,7 @@ func blankSend(c coupon.WithCounts, now time.Time, zone *time.Location) *page.Fo
 			}
 		}
 	}
-	return page.Blank(map[string]string{
+	return forms.Blank(map[string]string{
 		"segment": string(coupon.All), whenField: when, dateField: at.Format(time.DateOnly), timeField: at.Format("15:04"),
 		"subject": c.Name, "message": panel.OrZero(c.Description), "top": "10",
 	})
@@ -92,7 +94,7 @@ func atNine(day time.Time) time.Time {
 }
 
 // sendOf is the send that a form describes.
-func sendOf(form *page.Form, zone *time.Location) coupon.Send {
+func sendOf(form *forms.Form, zone *time.Location) coupon.Send {
 	s := coupon.Send{
 		Segment: coupon.Segment(form.Value("segment")), Subject: form.Text("subject"), Message: form.Text("message"), FormKey: form.Value(page.FormKey),
 	}
@@ -160,7 +162,7 @@ func (h *Handlers) renderSend(c echo.Context, status int, v views.SendForm) erro
 
 // sendForm is the page of the send that the form describes, after a step of choosing customers. Its
 // figures are not counted yet.
-func (h *Handlers) sendForm(c echo.Context, of coupon.WithCounts, form *page.Form, step choosing) (views.SendForm, error) {
+func (h *Handlers) sendForm(c echo.Context, of coupon.WithCounts, form *forms.Form, step choosing) (views.SendForm, error) {
 	by := page.Actor(c)
 	zone, now := by.Tenant.TimeZone, h.Now()
 	path := links.SendForm(of.ID)
@@ -215,11 +217,11 @@ func zoneName(zone *time.Location) string {
 }
 
 // voucherValidity says until when the vouchers of a send are valid.
-func voucherValidity(of coupon.WithCounts, form *page.Form, now time.Time, zone *time.Location) string {
+func voucherValidity(of coupon.WithCounts, form *forms.Form, now time.Time, zone *time.Location) string {
 	at, when := now, "if you send now"
 	then, moved := sendTime(form, zone)
 	if then != nil {
-		at, when = *then, "if you send on "+page.Date(*then, zone)
+		at, when = *then, "if you send on "+format.Date(*then, zone)
 	}
 	expiry := of.VoucherExpiry(at, zone)
 	if expiry == nil {
@@ -229,12 +231,12 @@ func voucherValidity(of coupon.WithCounts, form *page.Form, now time.Time, zone 
 }
 
 // sendTime is the time of a send for later, or nil, and what to say if clocks skip the time that was typed.
-func sendTime(form *page.Form, zone *time.Location) (at *time.Time, moved string) {
+func sendTime(form *forms.Form, zone *time.Location) (at *time.Time, moved string) {
 	if form.Value(whenField) != later {
 		return nil, ""
 	}
 	// A copy, since violations of the time are shown when the form is submitted.
-	draft := page.Form{Values: form.Values}
+	draft := forms.Form{Values: form.Values}
 	if at, moved = draft.Moment(dateField, timeField, "send_at", zone); moved != "" {
 		moved += " The send starts at " + at.Format("15:04") + ". "
 	}
@@ -242,7 +244,7 @@ func sendTime(form *page.Form, zone *time.Location) (at *time.Time, moved string
 }
 
 // sendFormCounted is the page with all figures counted, for browsers without scripts.
-func (h *Handlers) sendFormCounted(c echo.Context, of coupon.WithCounts, form *page.Form, step choosing) (views.SendForm, error) {
+func (h *Handlers) sendFormCounted(c echo.Context, of coupon.WithCounts, form *forms.Form, step choosing) (views.SendForm, error) {
 	v, err := h.sendForm(c, of, form, step)
 	if err != nil {
 		return v, err
@@ -261,7 +263,7 @@ func (h *Handlers) sendFormCounted(c echo.Context, of coupon.WithCounts, form *p
 }
 
 // sendAgain shows the whole page with the submitted form and new figures.
-func (h *Handlers) sendAgain(c echo.Context, status int, of coupon.WithCounts, form *page.Form, step choosing, adjust func(*views.SendForm)) error {
+func (h *Handlers) sendAgain(c echo.Context, status int, of coupon.WithCounts, form *forms.Form, step choosing, adjust func(*views.SendForm)) error {
 	if !canSend(of.State) {
 		return h.unsendable(c, of)
 	}
@@ -282,7 +284,7 @@ func (h *Handlers) confirmSend(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}

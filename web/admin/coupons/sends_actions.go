@@ -8,9 +8,11 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -36,7 +38,7 @@ func sendIDs(c echo.Context) (couponID, sendID core.ID, err error) {
 	return couponID, sendID, err
 }
 
-func (h *Handlers) confirmCancelSend(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) confirmCancelSend(c echo.Context, status int, form *forms.Form) error {
 	found, err := h.sendOfPath(c)
 	if err != nil {
 		return err
@@ -69,7 +71,7 @@ func (h *Handlers) cancelSend(c echo.Context) error {
 		return err
 	}
 	_, err = h.Coupons.CancelSend(c.Request().Context(), page.Actor(c), found.ID)
-	if form := (&page.Form{}); form.Refused(err) {
+	if form := (&forms.Form{}); form.Refused(err) {
 		return h.confirmCancelSend(c, http.StatusUnprocessableEntity, form)
 	}
 	if err != nil {
@@ -102,7 +104,7 @@ func (h *Handlers) retryMails(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -113,7 +115,7 @@ func (h *Handlers) retryMails(c echo.Context) error {
 	if n == 0 {
 		h.Flash(c, ui.Warning, "Nothing to retry. The e-mail is already being retried, or its address must be changed first.")
 	} else {
-		h.Flash(c, ui.Done, page.Count(n, "e-mail is", "e-mails are")+" being retried")
+		h.Flash(c, ui.Done, format.Count(n, "e-mail is", "e-mails are")+" being retried")
 	}
 	return h.Redirect(c, links.Send(found.CouponID, found.ID))
 }

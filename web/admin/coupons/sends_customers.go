@@ -14,8 +14,10 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/coupons"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -44,7 +46,7 @@ type selection struct {
 	have map[core.ID]bool
 }
 
-func readSelection(form *page.Form) *selection {
+func readSelection(form *forms.Form) *selection {
 	s := &selection{have: map[core.ID]bool{}}
 	for _, token := range splitULIDs(form.Value(customersField)) {
 		if id, err := core.ParseID(token); err == nil {
@@ -91,7 +93,7 @@ func (h *Handlers) chooseCustomers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ type choosing struct {
 }
 
 // choosingStep reads which button of the chooser was pressed.
-func (h *Handlers) choosingStep(c echo.Context, form *page.Form) (step choosing, err error) {
+func (h *Handlers) choosingStep(c echo.Context, form *forms.Form) (step choosing, err error) {
 	switch do := form.Value("do"); {
 	case form.Filled("remove") != nil:
 		id, err := core.ParseID(form.Value("remove"))
@@ -174,7 +176,7 @@ func (h *Handlers) choosingStep(c echo.Context, form *page.Form) (step choosing,
 }
 
 // chooser is the part of the page that picks customers, after a step.
-func (h *Handlers) chooser(c echo.Context, of core.ID, form *page.Form, picked *selection, step choosing) (views.Chooser, error) {
+func (h *Handlers) chooser(c echo.Context, of core.ID, form *forms.Form, picked *selection, step choosing) (views.Chooser, error) {
 	v := views.Chooser{Path: links.SendForm(of), All: form.Value("all") != ""}
 	v.Search, v.Top, v.Paste = form.Field(searchField, "Find customers"), form.Field(topField, "Top customers"), form.Field(pasteField, "ULIDs")
 	v.Search.Placeholder, v.Paste.Placeholder = "Name, phone or e-mail", "Separated by spaces, commas or lines"
@@ -184,7 +186,7 @@ func (h *Handlers) chooser(c echo.Context, of core.ID, form *page.Form, picked *
 		picked.remove(*step.removed)
 	}
 	if step.cleared {
-		*picked = *readSelection(&page.Form{})
+		*picked = *readSelection(&forms.Form{})
 		v.Said = "All customers removed"
 	}
 	wanted := slices.Concat(step.candidates, picked.listedIDs(v.All))
@@ -201,10 +203,10 @@ func (h *Handlers) chooser(c echo.Context, of core.ID, form *page.Form, picked *
 	}
 	addCandidates(&v, picked, step, known)
 	if removed, ok := known[panel.OrZero(step.removed)]; ok {
-		v.Said = page.CustomerName(removed) + " removed"
+		v.Said = format.CustomerName(removed) + " removed"
 	}
-	v.Customers, v.Number = picked.String(), page.Number(int64(len(picked.ids)))
-	v.Count = page.Count(int64(len(picked.ids)), "customer chosen", "customers chosen")
+	v.Customers, v.Number = picked.String(), format.Number(int64(len(picked.ids)))
+	v.Count = format.Count(int64(len(picked.ids)), "customer chosen", "customers chosen")
 	if len(picked.ids) == 0 {
 		v.Count = "No customers chosen yet"
 	}
@@ -216,7 +218,7 @@ func (h *Handlers) chooser(c echo.Context, of core.ID, form *page.Form, picked *
 		}
 	}
 	if !v.All && len(picked.ids) > maxChosenShown {
-		v.ShowAll = "Show all " + page.Number(int64(len(picked.ids)))
+		v.ShowAll = "Show all " + format.Number(int64(len(picked.ids)))
 	}
 	if err := h.findCustomers(c, form, picked, &v); err != nil {
 		return v, err
@@ -250,18 +252,18 @@ func addCandidates(v *views.Chooser, picked *selection, step choosing, known map
 	}
 	switch {
 	case len(step.candidates) == 1 && added == 1:
-		v.Said = page.CustomerName(last) + " added"
+		v.Said = format.CustomerName(last) + " added"
 	case len(step.candidates) > 0:
-		v.Said = page.Count(added, "customer added", "customers added")
+		v.Said = format.Count(added, "customer added", "customers added")
 		if before > 0 {
-			v.Said += ", " + page.Number(before) + " already chosen"
+			v.Said += ", " + format.Number(before) + " already chosen"
 		}
 	}
 	if tooMany > 0 {
-		v.Limit = "You can choose at most " + page.Number(coupon.MaxManual) + " customers. " + page.Number(tooMany) + " were not added."
+		v.Limit = "You can choose at most " + format.Number(coupon.MaxManual) + " customers. " + format.Number(tooMany) + " were not added."
 	}
 	if rest := len(unknown) - maxUnknownShown; rest > 0 {
-		v.More = "And " + page.Number(int64(rest)) + " more"
+		v.More = "And " + format.Number(int64(rest)) + " more"
 		unknown = unknown[:maxUnknownShown]
 	}
 	for _, ulid := range unknown {
@@ -278,7 +280,7 @@ func shortened(s string, limit int) string {
 }
 
 func chosenRow(k customer.Customer, chosen bool) views.ChosenRow {
-	r := views.ChosenRow{ID: k.ID.String(), Name: page.CustomerName(k), Contact: "No e-mail", Chosen: chosen}
+	r := views.ChosenRow{ID: k.ID.String(), Name: format.CustomerName(k), Contact: "No e-mail", Chosen: chosen}
 	if k.Email != nil {
 		r.Contact = *k.Email
 	}
@@ -292,7 +294,7 @@ func chosenRow(k customer.Customer, chosen bool) views.ChosenRow {
 }
 
 // findCustomers finds the active customers who match the search field.
-func (h *Handlers) findCustomers(c echo.Context, form *page.Form, picked *selection, v *views.Chooser) error {
+func (h *Handlers) findCustomers(c echo.Context, form *forms.Form, picked *selection, v *views.Chooser) error {
 	search := form.Filled(searchField)
 	if search == nil {
 		return nil

@@ -12,8 +12,10 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/mail"
 	views "example.com/loyalty/views/admin/coupons"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -34,7 +36,7 @@ func (h *Handlers) sendLists(c echo.Context, s coupon.SendDetail, history core.L
 		v.Sends = append(v.Sends, row)
 	}
 	if history.Next != nil {
-		v.Note = "Latest " + page.Number(int64(len(history.Items))) + " sends"
+		v.Note = "Latest " + format.Number(int64(len(history.Items))) + " sends"
 	}
 	if s.EvaluatedAt == nil {
 		return v, nil
@@ -53,7 +55,7 @@ func (h *Handlers) sendLists(c echo.Context, s coupon.SendDetail, history core.L
 }
 
 func latestSends(shown []coupon.SendDetail, all int64) string {
-	return "Latest " + page.Number(int64(len(shown))) + " of " + page.Number(all) + " sends"
+	return "Latest " + format.Number(int64(len(shown))) + " of " + format.Number(all) + " sends"
 }
 
 func sendFacts(s coupon.SendDetail, now time.Time, zone *time.Location) []ui.Pair {
@@ -64,18 +66,18 @@ func sendFacts(s coupon.SendDetail, now time.Time, zone *time.Location) []ui.Pai
 			expires = panel.LastDay(*s.ExpiresAt, zone)
 		}
 		facts = append(facts,
-			ui.Pair{Name: "Customers", Value: page.Number(s.Matched)},
+			ui.Pair{Name: "Customers", Value: format.Number(s.Matched)},
 			ui.Pair{Name: "Skipped", Value: skippedWords(s)},
-			ui.Pair{Name: "No e-mail", Value: page.Number(s.NoEmail)},
-			ui.Pair{Name: "Unsubscribed", Value: page.Number(s.Unsubscribed)},
+			ui.Pair{Name: "No e-mail", Value: format.Number(s.NoEmail)},
+			ui.Pair{Name: "Unsubscribed", Value: format.Number(s.Unsubscribed)},
 			ui.Pair{Name: "Vouchers valid until", Value: expires})
 	}
-	return append(facts, ui.Pair{Name: "Subject", Value: s.Subject}, ui.Pair{Name: "Created", Value: page.Moment(s.CreatedAt, now, zone) + " by " + s.ActorName})
+	return append(facts, ui.Pair{Name: "Subject", Value: s.Subject}, ui.Pair{Name: "Created", Value: format.Moment(s.CreatedAt, now, zone) + " by " + s.ActorName})
 }
 
 // skippedWords is the number of skipped customers with the reasons.
 func skippedWords(s coupon.SendDetail) string {
-	inactive, limit := page.Number(s.SkippedInactive)+" inactive", page.Number(s.SkippedLimit)+" already at their limit"
+	inactive, limit := format.Number(s.SkippedInactive)+" inactive", format.Number(s.SkippedLimit)+" already at their limit"
 	switch {
 	case s.SkippedInactive > 0 && s.SkippedLimit > 0:
 		return limit + ", " + inactive
@@ -91,8 +93,8 @@ func skippedWords(s coupon.SendDetail) string {
 
 func sendRow(s coupon.SendDetail, now time.Time, zone *time.Location) views.SendRow {
 	return views.SendRow{
-		Path: links.Send(s.CouponID, s.ID), Segment: segmentNames[s.Segment], By: s.ActorName, When: page.Moment(s.SendAt, now, zone),
-		Sent: page.Number(s.Sent), Redeemed: page.Number(s.Redeemed), Skipped: skippedWords(s), Status: sendStatus(s, now),
+		Path: links.Send(s.CouponID, s.ID), Segment: segmentNames[s.Segment], By: s.ActorName, When: format.Moment(s.SendAt, now, zone),
+		Sent: format.Number(s.Sent), Redeemed: format.Number(s.Redeemed), Skipped: skippedWords(s), Status: sendStatus(s, now),
 	}
 }
 
@@ -120,7 +122,7 @@ func sendStatus(s coupon.SendDetail, now time.Time) ui.Badge {
 	case coupon.Done:
 	}
 	if s.Failed > 0 {
-		return ui.Badge{Label: page.Number(s.Failed) + " failed", Tone: ui.Notice}
+		return ui.Badge{Label: format.Number(s.Failed) + " failed", Tone: ui.Notice}
 	}
 	return ui.Badge{Label: "Sent", Tone: ui.Good}
 }
@@ -128,9 +130,9 @@ func sendStatus(s coupon.SendDetail, now time.Time) ui.Badge {
 // listPosition is the page of a list that the address asks for. The other lists start at the beginning.
 func listPosition(c echo.Context, list string) core.Page {
 	if c.QueryParam(listParam) == list {
-		return page.Position(c.QueryParams())
+		return forms.Position(c.QueryParams())
 	}
-	return page.Position(nil)
+	return forms.Position(nil)
 }
 
 // pagerOf leads to the neighbours of a page of one of the lists.
@@ -161,7 +163,7 @@ func (h *Handlers) mailProblems(c echo.Context, s coupon.SendDetail) (*views.Mai
 		Path: links.Send(s.CouponID, s.ID), Title: "Being retried", Pager: pagerOf(c, list, problemsList, "e-mail"),
 	}
 	if s.Failed > 0 {
-		v.Title, v.Failed = "Failed", page.Number(s.Failed)
+		v.Title, v.Failed = "Failed", format.Number(s.Failed)
 	}
 	now, zone := h.Now(), by.Tenant.TimeZone
 	retryable := int64(0)
@@ -177,7 +179,7 @@ func (h *Handlers) mailProblems(c echo.Context, s coupon.SendDetail) (*views.Mai
 		}
 	}
 	if retryable > 0 {
-		v.Retry = "Retry " + page.Count(retryable, "e-mail", "e-mails")
+		v.Retry = "Retry " + format.Count(retryable, "e-mail", "e-mails")
 	}
 	return v, nil
 }
@@ -198,7 +200,7 @@ func mailProblem(p coupon.MailProblem, now time.Time, zone *time.Location) views
 	v.Reason, v.Reply = mailFailure(p)
 	switch {
 	case !p.Failed && p.DueAt.After(now):
-		v.Again = "Next try: " + strings.TrimPrefix(page.Moment(p.DueAt, now, zone), "Today, ")
+		v.Again = "Next try: " + strings.TrimPrefix(format.Moment(p.DueAt, now, zone), "Today, ")
 	case !p.Failed:
 		v.Again = "Retrying"
 	case !v.Retry && (v.Reason == noSuchAddress || v.Reason == badAddress || p.Email == nil && p.Reply != erasedReply):
@@ -268,7 +270,7 @@ func (h *Handlers) sentVouchers(c echo.Context, s coupon.SendDetail) (views.Sent
 			Status: voucherBadges[one.Status], Mail: mailBadges[panel.OrZero(one.MailStatus)],
 		}
 		if one.RedeemedAt != nil {
-			row.Redeemed = page.Moment(*one.RedeemedAt, h.Now(), by.Tenant.TimeZone)
+			row.Redeemed = format.Moment(*one.RedeemedAt, h.Now(), by.Tenant.TimeZone)
 		}
 		v.Rows = append(v.Rows, row)
 	}

@@ -12,6 +12,8 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/mail"
 	views "example.com/loyalty/views/admin/coupons"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -20,7 +22,7 @@ import (
 const sendPolicy = page.PanelPolicy + "; frame-src 'self'"
 
 // mailAddress is the address of the preview of the form's e-mail.
-func mailAddress(path string, form *page.Form) string {
+func mailAddress(path string, form *forms.Form) string {
 	q := url.Values{}
 	for _, name := range []string{"subject", "message", whenField, dateField, timeField} {
 		q.Set(name, form.Value(name))
@@ -35,7 +37,7 @@ func (h *Handlers) previewMail(c echo.Context) error {
 		return err
 	}
 	by := page.Actor(c)
-	q := page.Query(c.QueryParams())
+	q := forms.Query(c.QueryParams())
 	send := sendOf(q, by.Tenant.TimeZone)
 	rendered, err := h.Coupons.PreviewMail(c.Request().Context(), by, id, coupon.Send{At: send.At, Subject: send.Subject, Message: send.Message})
 	if core.IsKind(err, core.KindNotFound) {
@@ -65,12 +67,12 @@ func (h *Handlers) testSend(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
 	by := page.Actor(c)
-	send := sendOf(&page.Form{Values: form.Values}, by.Tenant.TimeZone)
+	send := sendOf(&forms.Form{Values: form.Values}, by.Tenant.TimeZone)
 	address, err := h.Coupons.SendTest(c.Request().Context(), by, found.ID, coupon.Send{At: send.At, Subject: send.Subject, Message: send.Message})
 	var v views.SendTest
 	status := http.StatusOK
@@ -96,7 +98,7 @@ func mailMessage(err error) string {
 	var refusal *core.Error
 	if errors.As(err, &refusal) {
 		for _, name := range refusal.Fields.Names() {
-			return page.Message(name, name, refusal.Fields[name][0], page.Number)
+			return forms.Message(name, name, refusal.Fields[name][0], format.Number)
 		}
 	}
 	return ""

@@ -14,9 +14,11 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	views "example.com/loyalty/views/admin/coupons"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -51,7 +53,7 @@ func (h *Handlers) showSend(c echo.Context) error {
 	v := views.SendDetail{Progress: h.sendProgress(c, found)}
 	changed := c.QueryParam("seen") != sendState(found)
 	if changed {
-		history, err := h.Coupons.ListSends(c.Request().Context(), page.Actor(c), found.CouponID, page.Position(nil))
+		history, err := h.Coupons.ListSends(c.Request().Context(), page.Actor(c), found.CouponID, forms.Position(nil))
 		if err != nil {
 			return err
 		}
@@ -69,7 +71,7 @@ func (h *Handlers) sendDetailPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	history, err := h.Coupons.ListSends(c.Request().Context(), page.Actor(c), couponID, page.Position(nil))
+	history, err := h.Coupons.ListSends(c.Request().Context(), page.Actor(c), couponID, forms.Position(nil))
 	if err != nil {
 		return err
 	}
@@ -146,10 +148,10 @@ func (h *Handlers) sendProgress(c echo.Context, s coupon.SendDetail) views.SendP
 			unsent = "Not sent"
 		}
 		v.Figures = []views.SendFigure{
-			{Label: "Delivered", Value: page.Number(s.Delivered)},
-			{Label: "Failed", Value: page.Number(s.Failed), Bad: s.Failed > 0},
-			{Label: unsent, Value: page.Number(s.Mails - s.Delivered - s.Failed)},
-			{Label: "Redeemed so far", Value: page.Number(s.Redeemed)},
+			{Label: "Delivered", Value: format.Number(s.Delivered)},
+			{Label: "Failed", Value: format.Number(s.Failed), Bad: s.Failed > 0},
+			{Label: unsent, Value: format.Number(s.Mails - s.Delivered - s.Failed)},
+			{Label: "Redeemed so far", Value: format.Number(s.Redeemed)},
 		}
 	}
 	v.Said = sendAnnouncement(s)
@@ -190,7 +192,7 @@ func sendAnnouncement(s coupon.SendDetail) string {
 	case coupon.Stopped:
 		return "E-mails stopped"
 	case coupon.Done:
-		return "Done: " + page.Number(s.Delivered) + " delivered, " + page.Number(s.Failed) + " failed"
+		return "Done: " + format.Number(s.Delivered) + " delivered, " + format.Number(s.Failed) + " failed"
 	case coupon.Cancelled:
 		return "Cancelled"
 	case coupon.Failed:
@@ -203,14 +205,14 @@ func creationStep(s coupon.SendDetail, now time.Time, zone *time.Location) views
 	switch {
 	case s.EvaluatedAt != nil:
 		return views.SendStep{
-			Title: "Vouchers created", Words: page.Number(s.Sent) + " · " + page.Moment(*s.EvaluatedAt, now, zone), Done: true, Bar: ui.BarOf(1, ui.Share(1, ui.Complete)),
+			Title: "Vouchers created", Words: format.Number(s.Sent) + " · " + format.Moment(*s.EvaluatedAt, now, zone), Done: true, Bar: ui.BarOf(1, ui.Share(1, ui.Complete)),
 		}
 	case s.OnHold():
-		return views.SendStep{Title: "On hold", Words: "Was due " + page.Moment(s.SendAt, now, zone), Active: true}
+		return views.SendStep{Title: "On hold", Words: "Was due " + format.Moment(s.SendAt, now, zone), Active: true}
 	case s.BegunAt != nil:
 		return views.SendStep{Title: "Creating vouchers", Words: "Counting the audience…", Active: true}
 	case s.SendAt.After(now):
-		return views.SendStep{Title: "Scheduled", Words: page.Moment(s.SendAt, now, zone) + " " + zoneName(zone) + " time", Active: true}
+		return views.SendStep{Title: "Scheduled", Words: format.Moment(s.SendAt, now, zone) + " " + zoneName(zone) + " time", Active: true}
 	}
 	return views.SendStep{Title: "Creating vouchers", Words: "Starting…", Active: true}
 }
@@ -220,7 +222,7 @@ func mailingStep(s coupon.SendDetail) views.SendStep {
 	if s.EvaluatedAt == nil {
 		return step
 	}
-	step.Words = page.Number(s.Delivered+s.Failed) + " of " + page.Number(s.Mails)
+	step.Words = format.Number(s.Delivered+s.Failed) + " of " + format.Number(s.Mails)
 	delivered := ui.First
 	switch {
 	case s.OnHold():
@@ -242,7 +244,7 @@ func endStep(s coupon.SendDetail, now time.Time, zone *time.Location) views.Send
 		return step
 	}
 	if s.Status == coupon.Done && s.EndedAt != nil {
-		step.Done, step.Words, step.Bar = true, page.Moment(*s.EndedAt, now, zone), ui.BarOf(1, ui.Share(1, ui.Complete))
+		step.Done, step.Words, step.Bar = true, format.Moment(*s.EndedAt, now, zone), ui.BarOf(1, ui.Share(1, ui.Complete))
 		return step
 	}
 	at := now
@@ -267,14 +269,14 @@ func sendNotice(by core.Actor, s coupon.SendDetail) *views.SendNotice {
 	if s.OnHold() {
 		words := "The business was suspended when this send was due. Nothing was sent. Continue it now, or cancel it."
 		if s.Status == coupon.Mailing {
-			words = "The business was suspended while this send was mailed. " + page.Count(n, "e-mail", "e-mails") + " not sent. All vouchers stay valid."
+			words = "The business was suspended while this send was mailed. " + format.Count(n, "e-mail", "e-mails") + " not sent. All vouchers stay valid."
 		}
 		return &views.SendNotice{Icon: "clock", Title: "On hold.", Words: words}
 	}
 	switch s.Status {
 	case coupon.Stopped:
 		return &views.SendNotice{
-			Icon: "player-stop", Title: "E-mails stopped.", Words: page.Count(n, "e-mail", "e-mails") + " not sent. All vouchers stay valid.",
+			Icon: "player-stop", Title: "E-mails stopped.", Words: format.Count(n, "e-mail", "e-mails") + " not sent. All vouchers stay valid.",
 		}
 	case coupon.Cancelled:
 		n := &views.SendNotice{Icon: "ban", Title: "Cancelled.", Words: "No vouchers were created."}
@@ -346,8 +348,8 @@ func (p pace) timeLeft(now observation, all int64) string {
 	case left < time.Minute:
 		return "Less than a minute left"
 	case minutes < 90:
-		return "About " + page.Count(minutes, "minute", "minutes") + " left"
+		return "About " + format.Count(minutes, "minute", "minutes") + " left"
 	default:
-		return "About " + page.Count((minutes+30)/60, "hour", "hours") + " left"
+		return "About " + format.Count((minutes+30)/60, "hour", "hours") + " left"
 	}
 }

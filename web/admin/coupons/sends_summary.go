@@ -13,8 +13,10 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	views "example.com/loyalty/views/admin/coupons"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
@@ -44,7 +46,7 @@ func (h *Handlers) audiences(c echo.Context) (counts map[coupon.Segment]string, 
 		return nil, "Counts unavailable"
 	}
 	return map[coupon.Segment]string{
-		coupon.All: page.Number(n.All), coupon.LongStanding: page.Number(n.LongStanding), coupon.RecentPurchase: page.Number(n.RecentPurchase),
+		coupon.All: format.Number(n.All), coupon.LongStanding: format.Number(n.LongStanding), coupon.RecentPurchase: format.Number(n.RecentPurchase),
 	}, "Counted at " + clockTime(h.Now(), by.Tenant.TimeZone)
 }
 
@@ -60,7 +62,7 @@ func (h *Handlers) previewSend(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -79,10 +81,10 @@ func (h *Handlers) previewSend(c echo.Context) error {
 }
 
 // sendSummary counts what a send would do. Sending stays possible if counting fails or takes too long.
-func (h *Handlers) sendSummary(c echo.Context, of coupon.WithCounts, form *page.Form) (views.SendSummary, error) {
+func (h *Handlers) sendSummary(c echo.Context, of coupon.WithCounts, form *forms.Form) (views.SendSummary, error) {
 	by := page.Actor(c)
 	zone := by.Tenant.TimeZone
-	send := sendOf(&page.Form{Values: form.Values}, zone)
+	send := sendOf(&forms.Form{Values: form.Values}, zone)
 	v := views.SendSummary{
 		Path: links.SendForm(of.ID), State: views.SummaryUnknown, Button: "Send vouchers", Later: form.Value(whenField) == later, Seen: audienceKey(send),
 		Validity: voucherValidity(of, form, h.Now(), zone),
@@ -134,18 +136,18 @@ func audienceKey(s coupon.Send) string {
 
 func countedSummary(v *views.SendSummary, p coupon.Preview, of coupon.WithCounts) {
 	v.State = views.SummaryCounted
-	v.Receive, v.Audience = page.Number(p.Sent), page.Number(p.Matched)
-	v.Mails, v.NoEmail, v.Unsubscribed = page.Number(p.Mails()), page.Number(p.NoEmail), page.Number(p.Unsubscribed)
+	v.Receive, v.Audience = format.Number(p.Sent), format.Number(p.Matched)
+	v.Mails, v.NoEmail, v.Unsubscribed = format.Number(p.Mails()), format.Number(p.NoEmail), format.Number(p.Unsubscribed)
 	skipped := p.SkippedInactive + p.SkippedLimit
-	v.Skipped = page.Number(skipped)
+	v.Skipped = format.Number(skipped)
 	if p.SkippedLimit > 0 {
-		v.AtLimit = page.Number(p.SkippedLimit)
+		v.AtLimit = format.Number(p.SkippedLimit)
 	}
 	if p.SkippedInactive > 0 {
-		v.Inactive = page.Number(p.SkippedInactive)
+		v.Inactive = format.Number(p.SkippedInactive)
 	}
 	v.Bar = ui.BarOf(p.Matched, ui.Share(p.Mails(), ui.First), ui.Share(p.NoEmail, ui.Light), ui.Share(p.Unsubscribed, ui.Second), ui.Share(skipped, ui.Rest))
-	customers := page.Count(p.Sent, "customer", "customers")
+	customers := format.Count(p.Sent, "customer", "customers")
 	v.Said = customers + " will receive a voucher"
 	switch {
 	case p.Sent > 0 && v.Later:
@@ -160,9 +162,9 @@ func countedSummary(v *views.SendSummary, p coupon.Preview, of coupon.WithCounts
 		v.Button, v.Disabled = "Send to 0 customers", "Every customer in this audience is skipped"
 	}
 	if refused := p.Refused(); refused > 0 && p.Sent > 0 {
-		v.Left, v.Refused, v.RaiseLimit = limitWarning(p), "Up to "+page.Number(refused)+" could be refused at the till.", links.Coupon(of.ID)+"/edit#field-max_redemptions"
+		v.Left, v.Refused, v.RaiseLimit = limitWarning(p), "Up to "+format.Number(refused)+" could be refused at the till.", links.Coupon(of.ID)+"/edit#field-max_redemptions"
 		if p.Pending > 0 {
-			v.Refused = page.Count(p.Pending, "voucher is", "vouchers are") + " pending, so up to " + page.Number(refused) + " could be refused at the till."
+			v.Refused = format.Count(p.Pending, "voucher is", "vouchers are") + " pending, so up to " + format.Number(refused) + " could be refused at the till."
 		}
 	}
 }
@@ -171,5 +173,5 @@ func limitWarning(p coupon.Preview) string {
 	if *p.Left <= 0 {
 		return "No redemptions left."
 	}
-	return "Only " + page.Count(*p.Left, "redemption", "redemptions") + " left."
+	return "Only " + format.Count(*p.Left, "redemption", "redemptions") + " left."
 }

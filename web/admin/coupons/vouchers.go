@@ -12,9 +12,11 @@ import (
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	views "example.com/loyalty/views/admin/coupons"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -31,7 +33,7 @@ func (h *Handlers) voucherRoutes() []route.Route {
 }
 
 // voucherSearch shows a single field, since a handheld scanner types what it reads and presses Enter.
-func (h *Handlers) voucherSearch(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) voucherSearch(c echo.Context, status int, form *forms.Form) error {
 	v := views.VoucherSearch{
 		Frame: h.Frame(c, "Redeem voucher", links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}),
 		Code:  form.Field("code", "Voucher code or link"),
@@ -46,7 +48,7 @@ func (h *Handlers) voucherSearch(c echo.Context, status int, form *page.Form) er
 // findVoucher redirects to the voucher that was typed or scanned. It is a POST because links are
 // secrets, which must stay out of the browser's history.
 func (h *Handlers) findVoucher(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -89,14 +91,14 @@ func (h *Handlers) showVoucher(c echo.Context) error {
 	case refusal == nil:
 		v.Instruction = instruction(found, by)
 	case found.RedeemedAt != nil: // "already" would be wrong right after redeeming it here
-		v.Icon, v.Refusal = "circle-check", "Redeemed on "+page.Time(*found.RedeemedAt, zone)+". It can't be used again."
+		v.Icon, v.Refusal = "circle-check", "Redeemed on "+format.Time(*found.RedeemedAt, zone)+". It can't be used again."
 	default:
 		v.Icon, v.Refusal = "ban", voucherRefusal(found, refusal, by)
 	}
 	if found.ExpiresAt != nil {
-		v.Facts = append(v.Facts, ui.Pair{Name: "Valid until", Value: page.LastDay(*found.ExpiresAt, zone)})
+		v.Facts = append(v.Facts, ui.Pair{Name: "Valid until", Value: format.LastDay(*found.ExpiresAt, zone)})
 	}
-	v.Facts = append(v.Facts, ui.Pair{Name: "Sent", Value: page.Date(found.CreatedAt, zone)}, ui.Pair{Name: "Code", Value: found.ID.String()})
+	v.Facts = append(v.Facts, ui.Pair{Name: "Sent", Value: format.Date(found.CreatedAt, zone)}, ui.Pair{Name: "Code", Value: found.ID.String()})
 	if found.RedemptionID != nil {
 		d, err := h.Rewards.RedemptionDetail(c.Request().Context(), by, *found.RedemptionID)
 		if err != nil {
@@ -118,13 +120,13 @@ func (h *Handlers) showVoucher(c echo.Context) error {
 func instruction(v coupon.ShownVoucher, by core.Actor) string {
 	switch v.BenefitType {
 	case coupon.Percent:
-		return "Take " + page.Number(*v.BenefitValue) + "% off the bill"
+		return "Take " + format.Number(*v.BenefitValue) + "% off the bill"
 	case coupon.Amount:
-		return "Take " + page.Money(*v.BenefitValue, by.Tenant.Currency) + " off the bill"
+		return "Take " + format.Money(*v.BenefitValue, by.Tenant.Currency) + " off the bill"
 	case coupon.Points:
-		return page.Units(*v.BenefitValue, "points") + " will be added to the balance"
+		return format.Units(*v.BenefitValue, "points") + " will be added to the balance"
 	case coupon.Stamps:
-		return page.Units(*v.BenefitValue, "stamps") + " will be added to the balance"
+		return format.Units(*v.BenefitValue, "stamps") + " will be added to the balance"
 	case coupon.Reward:
 	}
 	return "Give “" + panel.OrZero(v.RewardName) + "” for free"
@@ -135,9 +137,9 @@ func voucherRefusal(v coupon.ShownVoucher, refusal error, by core.Actor) string 
 	zone := by.Tenant.TimeZone
 	switch {
 	case errors.Is(refusal, coupon.ErrAlreadyRedeemed) && v.RedeemedAt != nil:
-		return "Already redeemed on " + page.Time(*v.RedeemedAt, zone) + "."
+		return "Already redeemed on " + format.Time(*v.RedeemedAt, zone) + "."
 	case errors.Is(refusal, coupon.ErrVoucherExpired) && v.ExpiresAt != nil:
-		return "Expired on " + page.LastDay(*v.ExpiresAt, zone) + "."
+		return "Expired on " + format.LastDay(*v.ExpiresAt, zone) + "."
 	case errors.Is(refusal, coupon.ErrInactive):
 		return "The coupon “" + v.CouponName + "” is inactive, so its vouchers can't be redeemed. A manager can activate it."
 	case errors.Is(refusal, coupon.ErrCapReached):
@@ -187,14 +189,14 @@ func (h *Handlers) redeemVoucher(c echo.Context) error {
 	var words string
 	var refusal error
 	return page.Submit(h.Kit, c, page.Submission[coupon.Voucher]{
-		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (coupon.Voucher, error) {
+		Run: func(ctx context.Context, by core.Actor, _ *forms.Form) (coupon.Voucher, error) {
 			redeemed, err := h.Coupons.Redeem(ctx, by, id)
 			if refusal = err; err == nil {
 				words, err = h.redeemedWords(ctx, page.Actor(c), id)
 			}
 			return redeemed, err
 		},
-		Refused: func(status int, _ *page.Form) error {
+		Refused: func(status int, _ *forms.Form) error {
 			found, err := h.voucherOf(c)
 			if err != nil {
 				return err
@@ -220,7 +222,7 @@ func (h *Handlers) redeemedWords(ctx context.Context, by core.Actor, id core.ID)
 		if v.BenefitType == coupon.Stamps {
 			unit, balance = ledger.Stamps, who.StampsBalance
 		}
-		return "Redeemed. " + page.Units(*v.BenefitValue, unit) + " added, the balance is " + page.Number(balance) + ".", err
+		return "Redeemed. " + format.Units(*v.BenefitValue, unit) + " added, the balance is " + format.Number(balance) + ".", err
 	case coupon.Percent, coupon.Amount, coupon.Reward:
 	}
 	return "Redeemed. " + instruction(v, by) + ".", nil

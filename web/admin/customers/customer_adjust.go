@@ -10,8 +10,10 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -23,7 +25,7 @@ func (h *Handlers) askAdjustment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form := page.Query(c.QueryParams())
+	form := forms.Query(c.QueryParams())
 	if form.Filled("unit") == nil {
 		form.Values.Set("unit", "points")
 	}
@@ -31,7 +33,7 @@ func (h *Handlers) askAdjustment(c echo.Context) error {
 }
 
 // adjustmentForm shows the form as a page or in the dialog.
-func (h *Handlers) adjustmentForm(c echo.Context, status int, of customer.Customer, form *page.Form) error {
+func (h *Handlers) adjustmentForm(c echo.Context, status int, of customer.Customer, form *forms.Form) error {
 	path := links.Customer(of.ID)
 	v := views.Adjustment{
 		Frame: h.customerFrame(c, of, "Adjust balance"), Action: path + "/adjust", Cancel: path, FormKey: h.NewFormKey(),
@@ -40,8 +42,8 @@ func (h *Handlers) adjustmentForm(c echo.Context, status int, of customer.Custom
 	}
 	v.Problem = form.Problem()
 	v.Unit.Options = form.Options("unit",
-		ui.Option{Value: "points", Label: "Points", Help: "Now " + page.Number(of.PointsBalance)},
-		ui.Option{Value: "stamps", Label: "Stamps", Help: "Now " + page.Number(of.StampsBalance)})
+		ui.Option{Value: "points", Label: "Points", Help: "Now " + format.Number(of.PointsBalance)},
+		ui.Option{Value: "stamps", Label: "Stamps", Help: "Now " + format.Number(of.StampsBalance)})
 	panel.FocusFirst(&v.Amount, &v.Reason)
 	v.Amount.Placeholder, v.Amount.Autocomplete, v.Amount.Help = "+50", "off", "Use a minus to deduct, e.g. −50"
 	v.Reason.MaxLength, v.Reason.Autocomplete, v.Reason.Help = 255, "off", "Visible to the customer, e.g. “Forgot card on 12 May”"
@@ -50,8 +52,8 @@ func (h *Handlers) adjustmentForm(c echo.Context, status int, of customer.Custom
 
 // balanceAfter previews the balance while the form is being filled in. The preview is empty while
 // the amount can't be read.
-func balanceAfter(of customer.Customer, form *page.Form) views.BalanceAfter {
-	draft := page.Query(form.Values) // a form of its own: errors are shown only after submitting
+func balanceAfter(of customer.Customer, form *forms.Form) views.BalanceAfter {
+	draft := forms.Query(form.Values) // a form of its own: errors are shown only after submitting
 	unit, before := ledger.Points, of.PointsBalance
 	if draft.Value("unit") == "stamps" {
 		unit, before = ledger.Stamps, of.StampsBalance
@@ -65,9 +67,9 @@ func balanceAfter(of customer.Customer, form *page.Form) views.BalanceAfter {
 	case *n > 0 && after < before, *n < 0 && after > before:
 		return views.BalanceAfter{} // overflow, which core refuses
 	case after < 0 && *n < 0:
-		return views.BalanceAfter{Note: "Only " + page.Units(before, unit) + " available."}
+		return views.BalanceAfter{Note: "Only " + format.Units(before, unit) + " available."}
 	}
-	return views.BalanceAfter{Before: page.Units(before, unit), After: page.Units(after, unit)}
+	return views.BalanceAfter{Before: format.Units(before, unit), After: format.Units(after, unit)}
 }
 
 func (h *Handlers) previewAdjustment(c echo.Context) error {
@@ -75,7 +77,7 @@ func (h *Handlers) previewAdjustment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.Render(c, http.StatusOK, views.BalanceAfterLine(balanceAfter(found, page.Query(c.QueryParams()))), nil)
+	return h.Render(c, http.StatusOK, views.BalanceAfterLine(balanceAfter(found, forms.Query(c.QueryParams()))), nil)
 }
 
 func (h *Handlers) adjustBalance(c echo.Context) error {
@@ -85,7 +87,7 @@ func (h *Handlers) adjustBalance(c echo.Context) error {
 	}
 	var done string
 	return page.Submit(h.Kit, c, page.Submission[ledger.Account]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (ledger.Account, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (ledger.Account, error) {
 			n := form.Integer("amount")
 			if n != nil {
 				done = "Balance adjusted: " + signedAmount(*n, ledger.Unit(form.Value("unit"))) + "."
@@ -94,7 +96,7 @@ func (h *Handlers) adjustBalance(c echo.Context) error {
 				Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Malformed: form.Malformed,
 			})
 		},
-		Refused: func(status int, form *page.Form) error {
+		Refused: func(status int, form *forms.Form) error {
 			found, err := h.editableCustomer(c)
 			if err != nil {
 				return err
@@ -110,7 +112,7 @@ func (h *Handlers) adjustBalance(c echo.Context) error {
 // signedAmount is "+50 points" or "−1 stamp".
 func signedAmount(n int64, unit ledger.Unit) string {
 	if n < 0 {
-		return "−" + page.Units(-n, unit)
+		return "−" + format.Units(-n, unit)
 	}
-	return "+" + page.Units(n, unit)
+	return "+" + format.Units(n, unit)
 }

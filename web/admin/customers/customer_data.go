@@ -10,7 +10,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -31,15 +33,15 @@ func (h *Handlers) askEraseCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.eraseForm(c, http.StatusOK, found, &page.Form{})
+	return h.eraseForm(c, http.StatusOK, found, &forms.Form{})
 }
 
 // eraseForm says what an erasure deletes and requires a checkbox as confirmation.
-func (h *Handlers) eraseForm(c echo.Context, status int, of customer.Customer, form *page.Form) error {
+func (h *Handlers) eraseForm(c echo.Context, status int, of customer.Customer, form *forms.Form) error {
 	path := links.Customer(of.ID)
 	v := views.Erasure{
-		Frame: h.customerFrame(c, of, "Erase "+page.CustomerName(of)+"?"), Action: path + "/erase", Cancel: path, DataPath: path + "/data",
-		Balance:    page.Units(of.PointsBalance, "points") + " and " + page.Units(of.StampsBalance, "stamps"),
+		Frame: h.customerFrame(c, of, "Erase "+format.CustomerName(of)+"?"), Action: path + "/erase", Cancel: path, DataPath: path + "/data",
+		Balance:    format.Units(of.PointsBalance, "points") + " and " + format.Units(of.StampsBalance, "stamps"),
 		Understood: form.Field("understood", "I understand that this can't be undone"),
 	}
 	v.Problem = form.Problem()
@@ -52,13 +54,13 @@ func (h *Handlers) eraseCustomer(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[customer.Customer]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (customer.Customer, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (customer.Customer, error) {
 			if !form.Checked("understood") && !found.Erased {
 				return customer.Customer{}, core.Invalid(core.Fields{"understood": {core.Accepted}})
 			}
 			return h.Privacy.Erase(ctx, by, found.ID)
 		},
-		Refused: func(status int, form *page.Form) error { return h.eraseForm(c, status, found, form) },
+		Refused: func(status int, form *forms.Form) error { return h.eraseForm(c, status, found, form) },
 		To:      page.To[customer.Customer](links.Customer(found.ID)),
 		Done: func(customer.Customer) string {
 			return "The customer's personal data was erased. Their sales are kept."

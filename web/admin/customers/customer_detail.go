@@ -16,9 +16,11 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -97,9 +99,9 @@ func (h *Handlers) customerOf(c echo.Context) (customer.Customer, error) {
 func (h *Handlers) customerFrame(c echo.Context, of customer.Customer, title string) panelviews.Frame {
 	crumbs := []ui.Crumb{{Label: "Customers", Path: links.Customers}}
 	if title == "" {
-		title = page.CustomerName(of)
+		title = format.CustomerName(of)
 	} else {
-		crumbs = append(crumbs, ui.Crumb{Label: page.CustomerName(of), Path: links.Customer(of.ID)})
+		crumbs = append(crumbs, ui.Crumb{Label: format.CustomerName(of), Path: links.Customer(of.ID)})
 	}
 	return h.Frame(c, title, links.Customers, crumbs...)
 }
@@ -113,14 +115,14 @@ func (h *Handlers) customerDetail(c echo.Context, of customer.Profile) (views.Cu
 	active, zone := of.Status == customer.Active, by.Tenant.TimeZone
 	v := views.CustomerDetail{
 		Frame: h.customerFrame(c, of.Customer, ""),
-		Path:  links.Customer(of.ID), Name: page.CustomerName(of.Customer), Status: panel.CustomerStatus(of.Customer),
-		Phone: of.Phone, Email: panel.OrZero(of.Email), Since: page.Date(of.CreatedAt, zone), ID: of.ID.String(),
+		Path:  links.Customer(of.ID), Name: format.CustomerName(of.Customer), Status: panel.CustomerStatus(of.Customer),
+		Phone: of.Phone, Email: panel.OrZero(of.Email), Since: format.Date(of.CreatedAt, zone), ID: of.ID.String(),
 		Note: panel.OrZero(of.Note), Balance: profileBalance(of.Customer, outlook), Figures: h.profileFigures(by.Tenant, of), Consent: consentLines(of, zone),
 		Erased: of.Erased, Unchecked: of.UncheckedSince != nil, Inactive: !active && !of.Erased,
 		CanEdit: by.Role.Includes(core.Manager) && !of.Erased,
 	}
 	if of.Merged > 0 {
-		v.Merged = "Includes " + page.Count(of.Merged, "merged customer", "merged customers")
+		v.Merged = "Includes " + format.Count(of.Merged, "merged customer", "merged customers")
 	}
 	for _, f := range of.Further {
 		v.AlsoFoundBy = append(v.AlsoFoundBy, views.FurtherKey{Kind: string(f.Kind), Key: f.Key, Text: f.Text})
@@ -149,19 +151,19 @@ func profileBalance(of customer.Customer, next reward.Outlook) views.ProfileBala
 		main, second = second, main
 		amount, other, cost, name, otherCost = other, amount, otherCost, next.NextForStamps, nil
 	}
-	v := views.ProfileBalance{Amount: page.Number(amount), Unit: page.UnitName(amount, main)}
+	v := views.ProfileBalance{Amount: format.Number(amount), Unit: format.UnitName(amount, main)}
 	if otherCost != nil && other >= 0 {
-		v.Second, v.SecondOf = page.Number(other), "of "+page.Units(*otherCost, second)
+		v.Second, v.SecondOf = format.Number(other), "of "+format.Units(*otherCost, second)
 	} else if other != 0 {
-		v.Second, v.SecondOf = page.Number(other), page.UnitName(other, second)
+		v.Second, v.SecondOf = format.Number(other), format.UnitName(other, second)
 	}
 	if cost != nil && !of.Erased {
 		reached := max(amount, 0)
 		v.Way = &ui.Bar{Parts: []ui.BarPart{{Length: 100 * float64(reached) / float64(*cost), Tone: ui.First}}}
-		v.Missing, v.Next = missing(*cost, amount, main), "to "+*name+" ("+page.Number(*cost)+")"
+		v.Missing, v.Next = missing(*cost, amount, main), "to "+*name+" ("+format.Number(*cost)+")"
 	}
 	if next.Affordable > 0 {
-		v.Affordable = page.Count(next.Affordable, "reward", "rewards")
+		v.Affordable = format.Count(next.Affordable, "reward", "rewards")
 	}
 	return v
 }
@@ -172,20 +174,20 @@ func missing(cost, balance int64, unit ledger.Unit) string {
 	if lacks < cost && balance < 0 {
 		lacks = math.MaxInt64
 	}
-	return page.Units(lacks, unit)
+	return format.Units(lacks, unit)
 }
 
 func (h *Handlers) profileFigures(t core.Tenant, of customer.Profile) []ui.Pair {
 	average, last := "–", "Never"
 	if of.Visits > 0 {
-		average = page.Money(of.AverageCents(), t.Currency)
+		average = format.Money(of.AverageCents(), t.Currency)
 	}
 	if of.LastVisit != nil {
-		last = page.Moment(*of.LastVisit, h.Now(), t.TimeZone)
+		last = format.Moment(*of.LastVisit, h.Now(), t.TimeZone)
 	}
 	return []ui.Pair{
-		{Name: "Lifetime spend", Value: page.Money(of.SpentCents, t.Currency)},
-		{Name: "Visits", Value: page.Number(of.Visits)},
+		{Name: "Lifetime spend", Value: format.Money(of.SpentCents, t.Currency)},
+		{Name: "Visits", Value: format.Number(of.Visits)},
 		{Name: "Average sale", Value: average},
 		{Name: "Last visit", Value: last},
 	}
@@ -196,15 +198,15 @@ func consentLines(of customer.Profile, zone *time.Location) []views.Consent {
 	offers := views.Consent{Label: "Coupon e-mails", Words: "Subscribed", Given: true}
 	switch {
 	case of.UnsubscribedAt != nil:
-		offers.Words, offers.Given = "Unsubscribed since "+page.Date(*of.UnsubscribedAt, zone), false
+		offers.Words, offers.Given = "Unsubscribed since "+format.Date(*of.UnsubscribedAt, zone), false
 	case of.Email == nil:
 		offers.Words, offers.Given = "No e-mail address", false
 	case of.OffersAt != nil:
-		offers.Words = "Since " + page.Date(*of.OffersAt, zone)
+		offers.Words = "Since " + format.Date(*of.OffersAt, zone)
 	}
 	terms := views.Consent{Label: "Terms", Words: "Not recorded"}
 	if of.TermsAt != nil {
-		terms.Words, terms.Given = "Since "+page.Date(*of.TermsAt, zone), true
+		terms.Words, terms.Given = "Since "+format.Date(*of.TermsAt, zone), true
 	}
 	return []views.Consent{offers, terms}
 }
@@ -222,7 +224,7 @@ func (h *Handlers) history(c echo.Context, of customer.Profile) (views.History, 
 		}
 		v.Tabs = append(v.Tabs, shown)
 	}
-	ctx, by, at, ulid := c.Request().Context(), page.Actor(c), page.Position(c.QueryParams()), of.ID.String()
+	ctx, by, at, ulid := c.Request().Context(), page.Actor(c), forms.Position(c.QueryParams()), of.ID.String()
 	var err error
 	switch selected {
 	case timelineView:
@@ -248,9 +250,9 @@ func (h *Handlers) history(c echo.Context, of customer.Profile) (views.History, 
 // cappedCount is a number of records that were counted up to one more than most: "47", "100+".
 func cappedCount(n, most int64) string {
 	if n > most {
-		return page.Number(most) + "+"
+		return format.Number(most) + "+"
 	}
-	return page.Number(n)
+	return format.Number(n)
 }
 
 // historyPage returns the rows of a page of a tab, and its pager.
@@ -265,11 +267,11 @@ func (h *Handlers) heldVoucher(by core.Actor, held coupon.NamedVoucher) views.He
 	zone := by.Tenant.TimeZone
 	row := views.HeldVoucher{
 		Coupon: held.CouponName, CouponPath: links.Coupon(held.CouponID), Path: links.Voucher(held.ID), Redeemable: held.Redeemable,
-		Benefit: panel.BenefitInWords(held.Benefit, held.RewardName, by.Tenant.Currency), Sent: page.Date(held.CreatedAt, zone), Status: panel.VoucherStatuses[held.Status],
+		Benefit: panel.BenefitInWords(held.Benefit, held.RewardName, by.Tenant.Currency), Sent: format.Date(held.CreatedAt, zone), Status: panel.VoucherStatuses[held.Status],
 		Until: "Doesn't expire",
 	}
 	if held.RedeemedAt != nil {
-		row.Until = page.Moment(*held.RedeemedAt, h.Now(), zone)
+		row.Until = format.Moment(*held.RedeemedAt, h.Now(), zone)
 	} else if held.ExpiresAt != nil {
 		row.Until = "Until " + panel.LastDay(*held.ExpiresAt, zone)
 	}

@@ -9,9 +9,11 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -30,7 +32,7 @@ func (h *Handlers) customerToEdit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form := page.Blank(map[string]string{
+	form := forms.Blank(map[string]string{
 		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": panel.OrZero(found.Email),
 	})
 	if page.IsFragment(c) {
@@ -40,7 +42,7 @@ func (h *Handlers) customerToEdit(c echo.Context) error {
 }
 
 // customerEditForm shows the form on its own page or, to htmx, in place of the customer's card.
-func (h *Handlers) customerEditForm(c echo.Context, status int, old customer.Customer, form *page.Form) error {
+func (h *Handlers) customerEditForm(c echo.Context, status int, old customer.Customer, form *forms.Form) error {
 	path := links.Customer(old.ID)
 	v := views.CustomerForm{Frame: h.customerFrame(c, old, "Edit customer"), Action: path + "/edit", Began: form.Original(), Button: "Save", Cancel: path, Inline: form.Checked("inline")}
 	v.CustomerFields, v.Problem = panel.CustomerFields(form), form.Problem()
@@ -53,16 +55,16 @@ func (h *Handlers) editCustomer(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[customer.Customer]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (customer.Customer, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (customer.Customer, error) {
 			return h.Customers.Edit(ctx, by, old.ID, customer.Edit{
 				FirstName: panel.IfChanged(form, form.Text("first_name"), "first_name"), LastName: panel.IfChanged(form, form.Text("last_name"), "last_name"),
 				Phone: panel.IfChanged(form, form.Text("phone"), "phone"), Email: panel.IfChanged(form, form.Text("email"), "email"),
 			})
 		},
-		Refused: func(status int, form *page.Form) error { return h.customerEditForm(c, status, old, form) },
+		Refused: func(status int, form *forms.Form) error { return h.customerEditForm(c, status, old, form) },
 		To:      page.To[customer.Customer](links.Customer(old.ID)),
 		Done: func(edited customer.Customer) string {
-			words := page.CustomerName(edited) + " was saved."
+			words := format.CustomerName(edited) + " was saved."
 			if edited.LinkVersion != old.LinkVersion {
 				words += " With the new contact details, the card link was replaced, too."
 			}
@@ -96,7 +98,7 @@ func (h *Handlers) changeCustomer(change func(context.Context, core.Actor, core.
 		if undo != "" {
 			back = &ui.Undo{Path: links.Customer(id) + undo}
 		}
-		h.FlashUndo(c, ui.Done, page.CustomerName(changed)+message, back)
+		h.FlashUndo(c, ui.Done, format.CustomerName(changed)+message, back)
 		return h.Redirect(c, links.Customer(id))
 	}
 }
@@ -116,7 +118,7 @@ func (h *Handlers) askDeactivateCustomer(c echo.Context) error {
 	}
 	path := links.Customer(found.ID)
 	return h.Confirm(c, http.StatusOK, panelviews.Confirm{
-		Frame: h.customerFrame(c, found, "Deactivate "+page.CustomerName(found)+"?"),
+		Frame: h.customerFrame(c, found, "Deactivate "+format.CustomerName(found)+"?"),
 		Confirm: ui.Confirm{
 			Action: path + "/deactivate", Button: "Deactivate customer", Danger: true, Cancel: path,
 			Words: []string{"They can't earn or redeem and get no new vouchers until you activate them again. Their balance, history and vouchers are kept."},
@@ -130,7 +132,7 @@ func (h *Handlers) askSubscribeCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	path, name := links.Customer(found.ID), page.CustomerName(found)
+	path, name := links.Customer(found.ID), format.CustomerName(found)
 	v := panelviews.Confirm{
 		Frame: h.customerFrame(c, found, "Subscribe "+name+" to e-mails?"),
 		Confirm: ui.Confirm{

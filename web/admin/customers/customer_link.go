@@ -8,9 +8,11 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -23,7 +25,7 @@ func (h *Handlers) askReplaceLink(c echo.Context) error {
 	}
 	path := links.Customer(found.ID)
 	return h.Confirm(c, http.StatusOK, panelviews.Confirm{
-		Frame: h.customerFrame(c, found, "Replace the card link of "+page.CustomerName(found)+"?"),
+		Frame: h.customerFrame(c, found, "Replace the card link of "+format.CustomerName(found)+"?"),
 		Confirm: ui.Confirm{
 			Action: path + "/card-link", Button: "Replace card link", Danger: true, Cancel: path,
 			Words: []string{
@@ -40,12 +42,12 @@ func (h *Handlers) replaceLink(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[customer.Customer]{
-		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (customer.Customer, error) {
+		Run: func(ctx context.Context, by core.Actor, _ *forms.Form) (customer.Customer, error) {
 			return h.Customers.ReplaceLinks(ctx, by, id)
 		},
 		To: page.To[customer.Customer](links.Customer(id)),
 		Done: func(of customer.Customer) string {
-			return "The card link of " + page.CustomerName(of) + " was replaced."
+			return "The card link of " + format.CustomerName(of) + " was replaced."
 		},
 		Undo: offerLink,
 	})
@@ -66,7 +68,7 @@ func (h *Handlers) mailLink(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	kind, message := ui.Done, "The link is being e-mailed to "+page.CustomerName(found)+"."
+	kind, message := ui.Done, "The link is being e-mailed to "+format.CustomerName(found)+"."
 	err = h.Walkins.SendCard(c.Request().Context(), page.Actor(c), found.ID)
 	if refusal, refused := page.Refusal(err); refused {
 		kind, message, err = ui.Warning, refusal, nil

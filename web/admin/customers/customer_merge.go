@@ -13,9 +13,11 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/merging"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -36,7 +38,7 @@ func (h *Handlers) askMerge(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	duplicate := page.Query(c.QueryParams()).Filled("customer_ulid")
+	duplicate := forms.Query(c.QueryParams()).Filled("customer_ulid")
 	if duplicate == nil {
 		return h.pickDuplicate(c, kept)
 	}
@@ -46,10 +48,10 @@ func (h *Handlers) askMerge(c echo.Context) error {
 // pickDuplicate lets the person search for the duplicate. Before a search it offers likely ones, or else
 // those whom every picker suggests.
 func (h *Handlers) pickDuplicate(c echo.Context, kept customer.Customer) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	v := panelviews.CustomerPicker{
 		Frame: h.customerFrame(c, kept, "Merge duplicate"), Path: links.Customer(kept.ID) + "/merge",
-		Question: "Choose the duplicate of " + page.CustomerName(kept), Heading: "Likely duplicates",
+		Question: "Choose the duplicate of " + format.CustomerName(kept), Heading: "Likely duplicates",
 		Search: q.Field("search", "Name, phone or e-mail"),
 	}
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
@@ -92,7 +94,7 @@ func (h *Handlers) mergePreview(c echo.Context, status int, kept customer.Custom
 		Frame: h.customerFrame(c, kept, "Merge duplicate"), Action: path + "/merge", Cancel: path,
 		Swap:    page.WithQuery(links.Customer(p.Merged.ID)+"/merge", "customer_ulid", kept.ID.String()),
 		FormKey: h.NewFormKey(), Merged: p.Merged.ID.String(),
-		Names: [2]string{page.CustomerName(p.Kept.Customer), page.CustomerName(p.Merged.Customer)},
+		Names: [2]string{format.CustomerName(p.Kept.Customer), format.CustomerName(p.Merged.Customer)},
 		Rows:  mergeRows(p), Moved: h.movedFigures(page.Actor(c).Tenant, p.Merged),
 	}
 	v.Problem = problem
@@ -118,9 +120,9 @@ func mergeRows(p merging.Preview) []views.MergeRow {
 		further = append(further, *p.Merged.Email)
 	}
 	rows := []views.MergeRow{
-		{Label: "Points", Kept: page.Number(p.Kept.PointsBalance), Merged: page.Number(p.Merged.PointsBalance), Result: page.Number(p.Points)},
-		{Label: "Stamps", Kept: page.Number(p.Kept.StampsBalance), Merged: page.Number(p.Merged.StampsBalance), Result: page.Number(p.Stamps)},
-		{Label: "Name", Kept: page.CustomerName(p.Kept.Customer), Merged: page.CustomerName(p.Merged.Customer), Result: page.CustomerName(p.Kept.Customer)},
+		{Label: "Points", Kept: format.Number(p.Kept.PointsBalance), Merged: format.Number(p.Merged.PointsBalance), Result: format.Number(p.Points)},
+		{Label: "Stamps", Kept: format.Number(p.Kept.StampsBalance), Merged: format.Number(p.Merged.StampsBalance), Result: format.Number(p.Stamps)},
+		{Label: "Name", Kept: format.CustomerName(p.Kept.Customer), Merged: format.CustomerName(p.Merged.Customer), Result: format.CustomerName(p.Kept.Customer)},
 		{Label: "Phone", Kept: p.Kept.Phone, Merged: p.Merged.Phone, Result: p.Kept.Phone},
 		{Label: "E-mail", Kept: none(p.Kept.Email), Merged: none(p.Merged.Email), Result: none(cmp.Or(p.Kept.Email, p.Merged.Email))},
 		{Label: "Also found by", Kept: joined(alsoFoundBy(p.Kept)), Merged: joined(alsoFoundBy(p.Merged)), Result: joined(append(alsoFoundBy(p.Kept), further...))},
@@ -161,7 +163,7 @@ func (h *Handlers) movedFigures(t core.Tenant, of customer.Profile) []ui.Pair {
 	count := func(n int64) string { return cappedCount(n, customer.ProfileCount) }
 	return []ui.Pair{
 		{Name: "Sales", Value: count(of.Sales)},
-		{Name: "Lifetime spend", Value: page.Money(of.SpentCents, t.Currency)},
+		{Name: "Lifetime spend", Value: format.Money(of.SpentCents, t.Currency)},
 		{Name: "Redemptions", Value: count(of.Redemptions)},
 		{Name: "Vouchers", Value: count(of.Vouchers)},
 	}
@@ -173,10 +175,10 @@ func (h *Handlers) mergeCustomer(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[customer.Customer]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (customer.Customer, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (customer.Customer, error) {
 			return h.Merging.Merge(ctx, by, id, form.Text("customer_ulid"))
 		},
-		Refused: func(status int, form *page.Form) error {
+		Refused: func(status int, form *forms.Form) error {
 			kept, err := h.editableCustomer(c)
 			if err != nil {
 				return err
@@ -186,7 +188,7 @@ func (h *Handlers) mergeCustomer(c echo.Context) error {
 		Once: true,
 		To:   page.To[customer.Customer](links.Customer(id)),
 		Done: func(kept customer.Customer) string {
-			return "The duplicate was merged into " + page.CustomerName(kept) + "."
+			return "The duplicate was merged into " + format.CustomerName(kept) + "."
 		},
 	})
 }
@@ -197,7 +199,7 @@ func (h *Handlers) showMerged(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	all, err := h.Customers.Merged(ctx, by, kept.ID)
 	if err != nil {
 		return err
@@ -224,7 +226,7 @@ func (h *Handlers) showMerged(c echo.Context) error {
 		return err
 	}
 	v.Name = mergedName(m)
-	v.Words = "Merged on " + page.Time(m.MergedAt, by.Tenant.TimeZone) + " by " + actorLabel(by, m.ActorKind, m.ActorName) + "."
+	v.Words = "Merged on " + format.Time(m.MergedAt, by.Tenant.TimeZone) + " by " + actorLabel(by, m.ActorKind, m.ActorName) + "."
 	for _, one := range all {
 		v.Others = append(v.Others, ui.Pair{Name: mergedName(one), Value: page.WithQuery(path, "merged", one.ID.String())})
 	}

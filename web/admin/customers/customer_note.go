@@ -9,7 +9,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -46,13 +48,13 @@ func (h *Handlers) askNote(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.noteForm(c, http.StatusOK, found, page.Blank(map[string]string{"note": panel.OrZero(found.Note)}))
+	return h.noteForm(c, http.StatusOK, found, forms.Blank(map[string]string{"note": panel.OrZero(found.Note)}))
 }
 
-func (h *Handlers) noteForm(c echo.Context, status int, of customer.Profile, form *page.Form) error {
+func (h *Handlers) noteForm(c echo.Context, status int, of customer.Profile, form *forms.Form) error {
 	path := links.Customer(of.ID)
 	v := views.NoteForm{
-		Frame: h.customerFrame(c, of.Customer, "Note about "+page.CustomerName(of.Customer)), Action: path + "/note", Cancel: path,
+		Frame: h.customerFrame(c, of.Customer, "Note about "+format.CustomerName(of.Customer)), Action: path + "/note", Cancel: path,
 		Began: form.Original(), Note: form.Field("note", "Note"),
 	}
 	v.Problem = form.Problem()
@@ -67,13 +69,13 @@ func (h *Handlers) editNote(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[struct{}]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (struct{}, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (struct{}, error) {
 			if !form.Changed("note") {
 				return struct{}{}, nil
 			}
 			return struct{}{}, h.Customers.SetNote(ctx, by, found.ID, form.Text("note"))
 		},
-		Refused: func(status int, form *page.Form) error { return h.noteForm(c, status, found, form) },
+		Refused: func(status int, form *forms.Form) error { return h.noteForm(c, status, found, form) },
 		To:      page.To[struct{}](links.Customer(found.ID)),
 		Done:    func(struct{}) string { return "Note saved." },
 	})
@@ -84,17 +86,17 @@ func (h *Handlers) askTags(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.tagForm(c, http.StatusOK, found, page.Blank(nil))
+	return h.tagForm(c, http.StatusOK, found, forms.Blank(nil))
 }
 
-func (h *Handlers) tagForm(c echo.Context, status int, of customer.Profile, form *page.Form) error {
+func (h *Handlers) tagForm(c echo.Context, status int, of customer.Profile, form *forms.Form) error {
 	known, err := h.Customers.Tags(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
 	path := links.Customer(of.ID)
 	v := views.TagForm{
-		Frame: h.customerFrame(c, of.Customer, "Tags of "+page.CustomerName(of.Customer)), Action: path + "/tags", Cancel: path,
+		Frame: h.customerFrame(c, of.Customer, "Tags of "+format.CustomerName(of.Customer)), Action: path + "/tags", Cancel: path,
 		Tag: form.Field("tag", "New tag"), Tags: of.Tags, Suggested: known,
 	}
 	v.Problem = form.Problem()
@@ -111,10 +113,10 @@ func (h *Handlers) changeTag(change func(context.Context, core.Actor, core.ID, *
 			return err
 		}
 		return page.Submit(h.Kit, c, page.Submission[struct{}]{
-			Run: func(ctx context.Context, by core.Actor, form *page.Form) (struct{}, error) {
+			Run: func(ctx context.Context, by core.Actor, form *forms.Form) (struct{}, error) {
 				return struct{}{}, change(ctx, by, found.ID, form.Text("tag"))
 			},
-			Refused: func(status int, form *page.Form) error { return h.tagForm(c, status, found, form) },
+			Refused: func(status int, form *forms.Form) error { return h.tagForm(c, status, found, form) },
 			To:      page.To[struct{}](links.Customer(found.ID)),
 			Done:    func(struct{}) string { return "Tags saved." },
 		})
@@ -128,11 +130,11 @@ func (h *Handlers) removeKey(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[struct{}]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (struct{}, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (struct{}, error) {
 			_, err := h.Customers.RemoveKey(ctx, by, found.ID, customer.KeyKind(form.Value("kind")), form.Value("key"))
 			return struct{}{}, err
 		},
 		To:   page.To[struct{}](links.Customer(found.ID)),
-		Done: func(struct{}) string { return page.CustomerName(found.Customer) + " is no longer found by it." },
+		Done: func(struct{}) string { return format.CustomerName(found.Customer) + " is no longer found by it." },
 	})
 }

@@ -9,8 +9,10 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -21,7 +23,7 @@ var sinceDays = map[string]int{"30": 30, "90": 90, "365": 365}
 // timeline adds a page of the timeline. Its query has the day on which the page before ended ("day"), so
 // that a day's heading isn't repeated.
 func (h *Handlers) timeline(c echo.Context, id core.ID, v *views.History) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter := customer.TimelineFilter{Events: q.Filled("events")}
 	if since := q.Filled("since"); since != nil {
 		days, known := sinceDays[*since]
@@ -72,7 +74,7 @@ func timelineDays(by core.Actor, of core.ID, entries []customer.Entry, spent map
 		if day := e.CreatedAt.In(zone).Format(time.DateOnly); day != last {
 			added := views.TimelineDay{Label: dayLabel(e.CreatedAt, now, zone)}
 			if cents := spent[day]; cents > 0 {
-				added.Spent = page.Money(cents, by.Tenant.Currency) + " spent"
+				added.Spent = format.Money(cents, by.Tenant.Currency) + " spent"
 			}
 			days, last = append(days, added), day
 		}
@@ -101,14 +103,14 @@ func timelineEntry(by core.Actor, of core.ID, e customer.Entry) views.TimelineEn
 	v := views.TimelineEntry{
 		ID:   e.ID.String(),
 		When: e.CreatedAt.In(by.Tenant.TimeZone).Format("15:04"), Amount: signedAmount(e.Amount, e.Unit), Gain: e.Amount > 0,
-		Voided: e.Voided, Balance: page.Number(e.BalanceAfter),
+		Voided: e.Voided, Balance: format.Number(e.BalanceAfter),
 	}
 	if e.BalanceVoided != nil {
-		v.Amount, v.Balance = page.Units(0, e.Unit), page.Number(*e.BalanceVoided)
+		v.Amount, v.Balance = format.Units(0, e.Unit), format.Number(*e.BalanceVoided)
 	}
 	sale := "Sale"
 	if e.SpendAmountCents != nil {
-		sale = "Sale of " + page.Money(*e.SpendAmountCents, by.Tenant.Currency)
+		sale = "Sale of " + format.Money(*e.SpendAmountCents, by.Tenant.Currency)
 	}
 	var notes []string
 	var causePath func(core.ID) string // nil: the cause has no page

@@ -11,9 +11,11 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -47,7 +49,7 @@ func (h *Handlers) customerRoutes() []route.Route {
 }
 
 func (h *Handlers) listCustomers(c echo.Context) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter := customerFilter(q)
 	sort := panel.SortOf(q, core.Newest)
 	list, err := h.Customers.Browse(ctx, by, filter, sort, q.Position())
@@ -125,7 +127,7 @@ func tagOptions(tags []string, selected string) []ui.Option {
 }
 
 // customerFilter reads the filters of the list and of its exports.
-func customerFilter(q *page.Form) customer.Filter {
+func customerFilter(q *forms.Form) customer.Filter {
 	return customer.Filter{
 		Search: q.Filled("search"), Status: q.Filled("status"), CreatedFrom: q.Date("created_from"), CreatedTo: q.Date("created_to"),
 		Tag: q.Filled("tag"),
@@ -133,24 +135,24 @@ func customerFilter(q *page.Form) customer.Filter {
 }
 
 func customerRow(r customer.Row, search string, now time.Time, zone *time.Location) views.CustomerRow {
-	name := page.CustomerName(r.Customer)
+	name := format.CustomerName(r.Customer)
 	row := views.CustomerRow{
 		Path: links.Customer(r.ID), Label: name, Name: mark(name, search), Phone: mark(r.Phone, search),
-		Email: mark(panel.OrZero(r.Email), search), Points: page.Number(r.PointsBalance), Stamps: page.Number(r.StampsBalance), LastVisit: "Never",
+		Email: mark(panel.OrZero(r.Email), search), Points: format.Number(r.PointsBalance), Stamps: format.Number(r.StampsBalance), LastVisit: "Never",
 	}
 	if r.LastVisit != nil {
-		row.LastVisit = page.Ago(*r.LastVisit, now, zone)
+		row.LastVisit = format.Ago(*r.LastVisit, now, zone)
 	}
 	if r.Status == customer.Inactive {
 		row.Status = new(panel.CustomerStatus(r.Customer))
 	}
-	row.Tags, row.Added = r.Tags, page.Date(r.CreatedAt, zone)
+	row.Tags, row.Added = r.Tags, format.Date(r.CreatedAt, zone)
 	return row
 }
 
 // newCustomer shows the form, prefilled from the query.
 func (h *Handlers) newCustomer(c echo.Context) error {
-	form := page.Query(c.QueryParams())
+	form := forms.Query(c.QueryParams())
 	if number, bare := strings.CutPrefix(form.Value("phone"), " "); bare { // a plus that a link didn't escape
 		form.Values.Set("phone", "+"+number)
 	}
@@ -158,7 +160,7 @@ func (h *Handlers) newCustomer(c echo.Context) error {
 }
 
 func (h *Handlers) addCustomer(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -175,9 +177,9 @@ func (h *Handlers) addCustomer(c echo.Context) error {
 		return h.Redirect(c, page.TillPath+"/customers/"+made.ID.String())
 	}
 	if made.Created {
-		h.Flash(c, ui.Done, page.CustomerName(made.Customer)+" was added.")
+		h.Flash(c, ui.Done, format.CustomerName(made.Customer)+" was added.")
 	} else {
-		h.Flash(c, ui.Warning, "Not added: "+page.CustomerName(made.Customer)+" already uses this phone number or e-mail address.")
+		h.Flash(c, ui.Warning, "Not added: "+format.CustomerName(made.Customer)+" already uses this phone number or e-mail address.")
 	}
 	return h.Redirect(c, links.Customer(made.ID))
 }
@@ -186,7 +188,7 @@ func (h *Handlers) addCustomer(c echo.Context) error {
 // with the new customer.
 const toTill = "till"
 
-func (h *Handlers) customerForm(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) customerForm(c echo.Context, status int, form *forms.Form) error {
 	v := views.CustomerForm{
 		Frame:  h.Frame(c, "Add customer", links.Customers, ui.Crumb{Label: "Customers", Path: links.Customers}),
 		Action: links.Customers + "/new", Button: "Add customer", Cancel: links.Customers,

@@ -14,9 +14,11 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/importing"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -44,11 +46,11 @@ func (h *Handlers) importRoutes() []route.Route {
 const maxImportUpload = 5 * importing.MaxSize
 
 func (h *Handlers) newImport(c echo.Context) error {
-	return h.importForm(c, http.StatusOK, page.Blank(map[string]string{page.FormKey: h.NewFormKey()}))
+	return h.importForm(c, http.StatusOK, forms.Blank(map[string]string{page.FormKey: h.NewFormKey()}))
 }
 
 func (h *Handlers) uploadImport(c echo.Context) error {
-	form, file, err := page.ReadUpload(c, "file", maxImportUpload)
+	form, file, err := forms.ReadUpload(c, "file", maxImportUpload)
 	if err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func (h *Handlers) uploadImport(c echo.Context) error {
 }
 
 // importForm shows the upload form and the earlier imports.
-func (h *Handlers) importForm(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) importForm(c echo.Context, status int, form *forms.Form) error {
 	by := page.Actor(c)
 	list, err := h.Imports.List(c.Request().Context(), by)
 	if err != nil {
@@ -92,7 +94,7 @@ func (h *Handlers) importForm(c echo.Context, status int, form *page.Form) error
 	for _, i := range list {
 		v.Rows = append(v.Rows, views.ImportRow{
 			Path: links.Import(i.ID), Name: i.FileName, Status: importStatus(i), Outcome: importOutcome(i),
-			When: page.Ago(i.CreatedAt, h.Now(), by.Tenant.TimeZone) + ", by " + i.ActorName,
+			When: format.Ago(i.CreatedAt, h.Now(), by.Tenant.TimeZone) + ", by " + i.ActorName,
 		})
 	}
 	return h.Render(c, status, views.ImportStartPage(v), nil)
@@ -123,7 +125,7 @@ func importOutcome(i importing.Import) string {
 		return panel.CustomerCount(i.Created) + " added"
 	case importing.Uploaded, importing.Checking:
 	}
-	return page.Count(i.Rows, "row", "rows")
+	return format.Count(i.Rows, "row", "rows")
 }
 
 var importLabels = map[importing.Field]string{
@@ -152,7 +154,7 @@ func (h *Handlers) showImport(c echo.Context) error { return h.importPage(c, htt
 
 // importPage shows the current step of an import. refused is the form of the columns if it was
 // refused, else nil.
-func (h *Handlers) importPage(c echo.Context, status int, refused *page.Form) error {
+func (h *Handlers) importPage(c echo.Context, status int, refused *forms.Form) error {
 	i, err := h.importOf(c)
 	if err != nil {
 		return err
@@ -160,7 +162,7 @@ func (h *Handlers) importPage(c echo.Context, status int, refused *page.Form) er
 	by := page.Actor(c)
 	v := views.ImportPage{
 		Frame: h.Frame(c, i.FileName, links.Customers, importCrumbs...),
-		Facts: page.Count(i.Rows, "row", "rows") + ", " + fileSize(i.Size) + ", uploaded " + page.Time(i.CreatedAt, by.Tenant.TimeZone) + " by " + i.ActorName,
+		Facts: format.Count(i.Rows, "row", "rows") + ", " + fileSize(i.Size) + ", uploaded " + format.Time(i.CreatedAt, by.Tenant.TimeZone) + " by " + i.ActorName,
 	}
 	switch {
 	case i.Status == importing.Uploaded, i.Status == importing.Checked && (refused != nil || c.QueryParam("step") == "columns"):
@@ -206,17 +208,17 @@ func (h *Handlers) importPage(c echo.Context, status int, refused *page.Form) er
 // fileSize writes a number of bytes: 340 kB, 1.2 MB.
 func fileSize(n int64) string {
 	if n < 1<<20 {
-		return page.Number(max(n>>10, 1)) + " kB"
+		return format.Number(max(n>>10, 1)) + " kB"
 	}
 	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MB"
 }
 
 // importColumns is the form that says how a file is read. refused is the form if it was refused; else the choices are
 // in the query.
-func (h *Handlers) importColumns(c echo.Context, id core.ID, refused *page.Form) (*views.ImportColumns, error) {
+func (h *Handlers) importColumns(c echo.Context, id core.ID, refused *forms.Form) (*views.ImportColumns, error) {
 	form := refused
 	if form == nil {
-		form = page.Query(c.QueryParams())
+		form = forms.Query(c.QueryParams())
 	}
 	p, err := h.Imports.Preview(c.Request().Context(), page.Actor(c), id, importChoice(form))
 	if refused == nil && form.Refused(err) || refused != nil && core.IsKind(err, core.KindInvalid) {
@@ -247,7 +249,7 @@ func (h *Handlers) importColumns(c echo.Context, id core.ID, refused *page.Form)
 	v.HeaderRow.Options = append(v.HeaderRow.Options, ui.Option{Value: "0", Label: "No row"})
 	for _, n := range p.Headers {
 		v.HeaderRow.Options = append(v.HeaderRow.Options, ui.Option{
-			Value: strconv.FormatInt(n, 10), Label: "Row " + page.Number(p.Beginning[n-1].FileRow),
+			Value: strconv.FormatInt(n, 10), Label: "Row " + format.Number(p.Beginning[n-1].FileRow),
 		})
 	}
 	v.HeaderRow.Options = form.Options("heading", v.HeaderRow.Options...)
@@ -278,14 +280,14 @@ func (h *Handlers) importColumns(c echo.Context, id core.ID, refused *page.Form)
 		v.Letters = append(v.Letters, importPreview(row))
 	}
 	if shown := int64(len(p.Beginning)); p.Rows+p.Header > shown {
-		v.More = "First " + page.Number(shown) + " rows of the file"
+		v.More = "First " + format.Number(shown) + " rows of the file"
 	}
 	return v, nil
 }
 
 // importChoice is what a form or a query chooses of how a file is read. Columns belong to the header row for which
 // they were shown.
-func importChoice(form *page.Form) (chosen importing.Choice) {
+func importChoice(form *forms.Form) (chosen importing.Choice) {
 	chosen.Encoding = importing.Encoding(form.Value("encoding"))
 	if n, err := strconv.ParseInt(form.Value("heading"), 10, 64); err == nil {
 		chosen.Header = &n
@@ -299,7 +301,7 @@ func importChoice(form *page.Form) (chosen importing.Choice) {
 	return chosen
 }
 
-func importFields(form *page.Form) (fields []importing.Field) {
+func importFields(form *forms.Form) (fields []importing.Field) {
 	for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
 		fields = append(fields, importing.Field(form.Value(columnName(n))))
 	}
@@ -307,12 +309,12 @@ func importFields(form *page.Form) (fields []importing.Field) {
 }
 
 func importPreview(row importing.PreviewRow) views.ImportPreview {
-	preview := views.ImportPreview{Number: page.Number(row.FileRow)}
+	preview := views.ImportPreview{Number: format.Number(row.FileRow)}
 	for _, cell := range row.Cells {
 		preview.Cells = append(preview.Cells, strings.ToValidUTF8(cell, "\uFFFD"))
 	}
 	if row.Broken != nil {
-		preview.Error = page.Message("", "row", *row.Broken, page.Number)
+		preview.Error = forms.Message("", "row", *row.Broken, format.Number)
 	}
 	return preview
 }
@@ -341,18 +343,18 @@ func dateFormats(order importing.DateOrder) string {
 
 // datesWhy says why dates are read in an order.
 func datesWhy(d importing.Dates, country string) string {
-	words := "The order of your country, " + page.CountryName(country)
+	words := "The order of your country, " + forms.CountryName(country)
 	switch {
 	case d.Order != d.Automatic:
 		words = "As you chose"
 	case d.Row > 0:
-		words = "Row " + page.Number(d.Row) + " can only be read this way"
+		words = "Row " + format.Number(d.Row) + " can only be read this way"
 	}
 	if d.Unclear > 0 && d.Row == 0 {
-		words += ": " + page.Count(d.Unclear, "date", "dates") + " can be read both ways"
+		words += ": " + format.Count(d.Unclear, "date", "dates") + " can be read both ways"
 	}
 	if d.Mixed > 0 {
-		words += ". Row " + page.Number(d.Mixed) + " can only be read the other way"
+		words += ". Row " + format.Number(d.Mixed) + " can only be read the other way"
 	}
 	return words
 }
@@ -373,7 +375,7 @@ func columnLetters(n int) string {
 const maxImportColumns = 1000
 
 func (h *Handlers) checkImport(c echo.Context) error {
-	check := func(ctx context.Context, by core.Actor, id core.ID, form *page.Form) (importing.Import, error) {
+	check := func(ctx context.Context, by core.Actor, id core.ID, form *forms.Form) (importing.Import, error) {
 		header, err := strconv.ParseInt(cmp.Or(form.Value("heading"), "0"), 10, 64)
 		if err != nil {
 			header = -1 // is refused
@@ -383,20 +385,20 @@ func (h *Handlers) checkImport(c echo.Context) error {
 			DateOrder: importing.DateOrder(form.Value("dates")),
 		})
 	}
-	return h.submitImport(c, check, func(status int, form *page.Form) error { return h.importPage(c, status, form) })
+	return h.submitImport(c, check, func(status int, form *forms.Form) error { return h.importPage(c, status, form) })
 }
 
 // submitImport runs a step of the import in the path, and shows the import or, if it was discarded,
 // the upload form.
 func (h *Handlers) submitImport(
-	c echo.Context, step func(context.Context, core.Actor, core.ID, *page.Form) (importing.Import, error), refused func(status int, form *page.Form) error,
+	c echo.Context, step func(context.Context, core.Actor, core.ID, *forms.Form) (importing.Import, error), refused func(status int, form *forms.Form) error,
 ) error {
 	id, err := panel.PathID(c)
 	if err != nil {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[importing.Import]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (importing.Import, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (importing.Import, error) {
 			return step(ctx, by, id, form)
 		},
 		Refused: refused,
@@ -422,7 +424,7 @@ func importProgress(i importing.Import, title, stopLabel string) *views.ImportPr
 	path := links.Import(i.ID)
 	return &views.ImportProgress{
 		Path: path, Title: title, Stop: panelviews.Action{Label: stopLabel, Path: path + "/cancel", Asks: true},
-		Words: page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows"),
+		Words: format.Number(i.Done) + " of " + format.Count(i.Rows, "row", "rows"),
 		Done:  strconv.FormatInt(i.Done, 10), Total: strconv.FormatInt(max(i.Rows, 1), 10),
 	}
 }
@@ -437,10 +439,10 @@ func checkResult(i importing.Import) *views.ImportResult {
 			{Label: "Change columns", Path: path + "?step=columns"},
 		},
 		Figures: []ui.Figure{
-			{Label: "New", Icon: "user-plus", Value: page.Number(i.Created), Against: "will be added"},
-			{Label: "Existing", Icon: "users", Value: page.Number(i.Found), Against: "won't change"},
-			{Label: "Duplicates", Icon: "copy", Value: page.Number(i.Repeated), Against: "in this file"},
-			{Label: "Errors", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: page.Noun(i.Failed, "row", "rows") + " will be skipped"},
+			{Label: "New", Icon: "user-plus", Value: format.Number(i.Created), Against: "will be added"},
+			{Label: "Existing", Icon: "users", Value: format.Number(i.Found), Against: "won't change"},
+			{Label: "Duplicates", Icon: "copy", Value: format.Number(i.Repeated), Against: "in this file"},
+			{Label: "Errors", Icon: "alert-triangle", Value: format.Number(i.Failed), Against: format.Noun(i.Failed, "row", "rows") + " will be skipped"},
 		},
 	}
 	if i.Created > 0 {
@@ -455,7 +457,7 @@ func heldResult(i importing.Import) *views.ImportResult {
 	path := links.Import(i.ID)
 	v := &views.ImportResult{
 		Title: "On hold", Continue: path + "/continue",
-		Words:  "The business was suspended after " + page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows") + ", " + panel.CustomerCount(i.Created) + " added.",
+		Words:  "The business was suspended after " + format.Number(i.Done) + " of " + format.Count(i.Rows, "row", "rows") + ", " + panel.CustomerCount(i.Created) + " added.",
 		Button: "Continue import", Actions: []panelviews.Action{{Label: "Stop import", Path: path + "/cancel", Asks: true}},
 	}
 	if i.Status == importing.Checking {
@@ -485,13 +487,13 @@ func finalResult(i importing.Import) *views.ImportResult {
 	v := &views.ImportResult{
 		Title: panel.CustomerCount(i.Created) + " added", Actions: []panelviews.Action{another, {Label: "View customers", Path: links.Customers, Class: "btn-primary"}},
 		Figures: []ui.Figure{
-			{Label: "Added", Icon: "user-plus", Value: page.Number(i.Created), Against: page.Noun(i.Created, "new customer", "new customers")},
-			{Label: "Existing", Icon: "users", Value: page.Number(i.Found), Against: "unchanged, or duplicates"},
-			{Label: "Errors", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: page.Noun(i.Failed, "row", "rows") + " skipped"},
+			{Label: "Added", Icon: "user-plus", Value: format.Number(i.Created), Against: format.Noun(i.Created, "new customer", "new customers")},
+			{Label: "Existing", Icon: "users", Value: format.Number(i.Found), Against: "unchanged, or duplicates"},
+			{Label: "Errors", Icon: "alert-triangle", Value: format.Number(i.Failed), Against: format.Noun(i.Failed, "row", "rows") + " skipped"},
 		},
 	}
 	if i.Status == importing.Cancelled {
-		v.Title = "Stopped after " + page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows")
+		v.Title = "Stopped after " + format.Number(i.Done) + " of " + format.Count(i.Rows, "row", "rows")
 		v.Words = "Customers already added stay. To continue, upload the file again: existing customers won't change."
 	}
 	return v
@@ -523,17 +525,17 @@ func (h *Handlers) importResult(c echo.Context, i importing.Import, v *views.Imp
 	if err != nil {
 		return nil, err
 	}
-	v.ProblemsTitle = page.Count(i.Failed, "row with errors", "rows with errors")
+	v.ProblemsTitle = format.Count(i.Failed, "row with errors", "rows with errors")
 	v.ProblemsWords = "These rows are skipped. Correct them in your file and upload it again."
 	if i.Problems > shownProblems {
-		v.ProblemsWords += " The first " + page.Number(shownProblems) + " errors are shown."
+		v.ProblemsWords += " The first " + format.Number(shownProblems) + " errors are shown."
 	}
 	if i.Problems >= importing.MaxProblems {
-		v.ProblemsWords += " The CSV file lists every row, but after " + page.Number(importing.MaxProblems) + " errors only the first one per row."
+		v.ProblemsWords += " The CSV file lists every row, but after " + format.Number(importing.MaxProblems) + " errors only the first one per row."
 	}
 	for _, p := range problems {
 		column, message := problemWords(p)
-		v.Problems = append(v.Problems, views.ImportProblem{Row: page.Number(p.FileRow), Column: column, Value: p.Value, Words: message})
+		v.Problems = append(v.Problems, views.ImportProblem{Row: format.Number(p.FileRow), Column: column, Value: p.Value, Words: message})
 	}
 	return v, nil
 }
@@ -545,7 +547,7 @@ func (h *Handlers) addPlan(c echo.Context, i importing.Import, v *views.ImportRe
 	if err != nil || !limited || i.Created <= room {
 		return err
 	}
-	v.Plan = &panelviews.PlanNotice{Reached: true, Words: importing.FitsPlan(i.Created, room, page.Number) + ". Upgrade, or shorten the file."}
+	v.Plan = &panelviews.PlanNotice{Reached: true, Words: importing.FitsPlan(i.Created, room, format.Number) + ". Upgrade, or shorten the file."}
 	if by.Role.Includes(core.Owner) {
 		v.Plan.Path = links.Billing
 	}
@@ -568,7 +570,7 @@ func (h *Handlers) importReading(c echo.Context, i importing.Import) (*views.Imp
 		views.ImportFact{Name: "Separator", Value: cmp.Or(separatorNames[p.Delimiter], "“"+p.Delimiter+"”")})
 	headers := views.ImportFact{Name: "Headers", Value: "No row"}
 	if 0 < p.Header && p.Header <= int64(len(p.Beginning)) {
-		headers.Value = "Row " + page.Number(p.Beginning[p.Header-1].FileRow)
+		headers.Value = "Row " + format.Number(p.Beginning[p.Header-1].FileRow)
 	}
 	v.Facts = append(v.Facts, headers)
 	if p.Dates != nil {
@@ -578,11 +580,11 @@ func (h *Handlers) importReading(c echo.Context, i importing.Import) (*views.Imp
 	}
 	for _, s := range p.Samples {
 		row := views.ImportSample{
-			Number: page.Number(s.FileRow), Name: panel.FullName(s.FirstName, s.LastName), Phone: s.Phone, Email: panel.OrZero(s.Email), Since: "Today",
-			Points: page.Number(s.Points), Stamps: page.Number(s.Stamps),
+			Number: format.Number(s.FileRow), Name: panel.FullName(s.FirstName, s.LastName), Phone: s.Phone, Email: panel.OrZero(s.Email), Since: "Today",
+			Points: format.Number(s.Points), Stamps: format.Number(s.Stamps),
 		}
 		if s.CreatedAt != nil {
-			row.Since = page.Date(*s.CreatedAt, by.Tenant.TimeZone)
+			row.Since = format.Date(*s.CreatedAt, by.Tenant.TimeZone)
 		}
 		v.Rows = append(v.Rows, row)
 	}
@@ -602,18 +604,18 @@ func (h *Handlers) importDuplicates(c echo.Context, i importing.Import) (*views.
 	}
 	n := i.Found + i.Repeated
 	v := &views.ImportDuplicates{
-		Title: page.Count(n, "row repeats a customer", "rows repeat customers"),
+		Title: format.Count(n, "row repeats a customer", "rows repeat customers"),
 		Words: "Another row or an existing customer has the same phone number or e-mail address. These rows are skipped, and existing customers won't change.",
 	}
 	if n > shownProblems {
-		v.Words += " The first " + page.Number(shownProblems) + " rows are shown."
+		v.Words += " The first " + format.Number(shownProblems) + " rows are shown."
 	}
 	for _, s := range shared {
-		words := page.Count(s.Rows, "row shares", "rows share") + " the " + sharedNames[s.Field]
+		words := format.Count(s.Rows, "row shares", "rows share") + " the " + sharedNames[s.Field]
 		if s.Value != "" { // blanked when a customer was erased
 			words += " " + s.Value
 		}
-		line := views.ImportShared{Words: words + ". Only row " + page.Number(s.Row) + " is imported."}
+		line := views.ImportShared{Words: words + ". Only row " + format.Number(s.Row) + " is imported."}
 		if s.Row == 0 {
 			line.Words, line.Customer = words+" of", importCustomer(s.Customer, s.CustomerName)
 		}
@@ -621,11 +623,11 @@ func (h *Handlers) importDuplicates(c echo.Context, i importing.Import) (*views.
 	}
 	for _, p := range list {
 		d := views.ImportDuplicate{
-			Row: page.Number(p.FileRow), Name: p.Repeats.Name, By: importLabels[importing.Field(p.Field)], Value: p.Value,
+			Row: format.Number(p.FileRow), Name: p.Repeats.Name, By: importLabels[importing.Field(p.Field)], Value: p.Value,
 			Customer: importCustomer(p.Repeats.Customer, p.Repeats.CustomerName),
 		}
 		if p.Repeats.Row > 0 {
-			d.Repeats = "Row " + page.Number(p.Repeats.Row)
+			d.Repeats = "Row " + format.Number(p.Repeats.Row)
 		}
 		v.Rows = append(v.Rows, d)
 	}
@@ -649,9 +651,9 @@ func problemWords(p importing.Problem) (column, message string) {
 	case p.Repeats != nil:
 		return label, "Repeats " + panel.CustomerLabel(p.Repeats.CustomerName) + ": same " + sharedNames[importing.Field(p.Field)]
 	case known:
-		return label, page.Message(p.Field, label, p.Violation, page.Number)
+		return label, forms.Message(p.Field, label, p.Violation, format.Number)
 	}
-	return "Whole row", page.Message(p.Field, "Row", p.Violation, page.Number)
+	return "Whole row", forms.Message(p.Field, "Row", p.Violation, format.Number)
 }
 
 // problemsCSV answers with all errors in a file.
@@ -684,20 +686,20 @@ func (h *Handlers) importFrame(c echo.Context, title string, i importing.Import)
 }
 
 func (h *Handlers) askRunImport(c echo.Context) error {
-	return h.confirmRunImport(c, http.StatusOK, &page.Form{})
+	return h.confirmRunImport(c, http.StatusOK, &forms.Form{})
 }
 
-func (h *Handlers) confirmRunImport(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) confirmRunImport(c echo.Context, status int, form *forms.Form) error {
 	i, err := h.importOf(c)
 	if err != nil {
 		return err
 	}
 	words := panel.CustomerCount(i.Created) + " will be added, with the points and stamps in the file."
 	if n := i.Found + i.Repeated; n > 0 {
-		words += " " + page.Count(n, "row belongs to an existing customer or is a duplicate", "rows belong to existing customers or are duplicates") + ": nothing changes for them."
+		words += " " + format.Count(n, "row belongs to an existing customer or is a duplicate", "rows belong to existing customers or are duplicates") + ": nothing changes for them."
 	}
 	if i.Failed > 0 {
-		words += " " + page.Count(i.Failed, "row with errors", "rows with errors") + " will be skipped."
+		words += " " + format.Count(i.Failed, "row with errors", "rows with errors") + " will be skipped."
 	}
 	return h.Confirm(c, status, panelviews.Confirm{
 		Frame: h.importFrame(c, "Import "+panel.CustomerCount(i.Created)+"?", i),
@@ -709,17 +711,17 @@ func (h *Handlers) confirmRunImport(c echo.Context, status int, form *page.Form)
 }
 
 func (h *Handlers) runImport(c echo.Context) error {
-	run := func(ctx context.Context, by core.Actor, id core.ID, _ *page.Form) (importing.Import, error) {
+	run := func(ctx context.Context, by core.Actor, id core.ID, _ *forms.Form) (importing.Import, error) {
 		return h.Imports.Run(ctx, by, id)
 	}
-	return h.submitImport(c, run, func(status int, form *page.Form) error { return h.confirmRunImport(c, status, form) })
+	return h.submitImport(c, run, func(status int, form *forms.Form) error { return h.confirmRunImport(c, status, form) })
 }
 
 func (h *Handlers) askCancelImport(c echo.Context) error {
-	return h.confirmCancelImport(c, http.StatusOK, &page.Form{})
+	return h.confirmCancelImport(c, http.StatusOK, &forms.Form{})
 }
 
-func (h *Handlers) confirmCancelImport(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) confirmCancelImport(c echo.Context, status int, form *forms.Form) error {
 	i, err := h.importOf(c)
 	if err != nil {
 		return err
@@ -739,8 +741,8 @@ func (h *Handlers) confirmCancelImport(c echo.Context, status int, form *page.Fo
 }
 
 func (h *Handlers) cancelImport(c echo.Context) error {
-	cancel := func(ctx context.Context, by core.Actor, id core.ID, _ *page.Form) (importing.Import, error) {
+	cancel := func(ctx context.Context, by core.Actor, id core.ID, _ *forms.Form) (importing.Import, error) {
 		return h.Imports.Cancel(ctx, by, id)
 	}
-	return h.submitImport(c, cancel, func(status int, form *page.Form) error { return h.confirmCancelImport(c, status, form) })
+	return h.submitImport(c, cancel, func(status int, form *forms.Form) error { return h.confirmCancelImport(c, status, form) })
 }

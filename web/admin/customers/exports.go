@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -27,7 +28,7 @@ var customerColumns = []page.Column{
 }
 
 func (h *Handlers) exportCustomers(c echo.Context) (panel.ExportFile, error) {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter, zone := customerFilter(q), by.Tenant.TimeZone
 	if len(q.Malformed) > 0 { // without the unreadable filter, core would export everyone
 		return panel.ExportFile{}, core.Invalid(q.Malformed)

@@ -11,7 +11,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -27,7 +29,7 @@ const searchSize = 7
 // search finds customers by any part of name, phone number and e-mail address, and a voucher by its code.
 // Before anything is typed it suggests who was here last.
 func (h *Handlers) search(c echo.Context) error {
-	q := page.Query(c.QueryParams())
+	q := forms.Query(c.QueryParams())
 	if page.IsFragment(c) {
 		return h.searchResults(c, q)
 	}
@@ -38,7 +40,7 @@ func (h *Handlers) search(c echo.Context) error {
 const hereLast = "Here last"
 
 // searchResults are shown in the dialog.
-func (h *Handlers) searchResults(c echo.Context, q *page.Form) error {
+func (h *Handlers) searchResults(c echo.Context, q *forms.Form) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	var v views.SearchResults
 	var found []customer.Row
@@ -55,7 +57,7 @@ func (h *Handlers) searchResults(c echo.Context, q *page.Form) error {
 		}
 		found, v.Heading = list.Items, "Customers"
 		if list.Place != nil {
-			v.Count = page.Count(list.Place.Total, "customer", "customers")
+			v.Count = format.Count(list.Place.Total, "customer", "customers")
 			if list.Place.More {
 				v.Count = "More than " + v.Count
 			}
@@ -75,7 +77,7 @@ func (h *Handlers) searchResults(c echo.Context, q *page.Form) error {
 }
 
 // searchPage shows the results in pages, as the list of customers does.
-func (h *Handlers) searchPage(c echo.Context, q *page.Form) error {
+func (h *Handlers) searchPage(c echo.Context, q *forms.Form) error {
 	ctx, by, search, position := c.Request().Context(), page.Actor(c), q.Filled("search"), q.Position()
 	v := views.SearchList{Frame: h.Frame(c, "Search", links.Customers)}
 	var list core.List[customer.Row]
@@ -131,14 +133,14 @@ func searchedCustomer(r customer.Row, search string, now time.Time, zone *time.L
 	}
 	if r.LastVisit != nil {
 		// Only the dot breaks the line.
-		facts += " · " + strings.ReplaceAll("Last visit "+page.Ago(*r.LastVisit, now, zone), " ", "\u00a0")
+		facts += " · " + strings.ReplaceAll("Last visit "+format.Ago(*r.LastVisit, now, zone), " ", "\u00a0")
 	}
 	v := views.SearchedCustomer{
-		Name: mark(page.CustomerName(r.Customer), search), Facts: mark(facts, search), Label: page.CustomerName(r.Customer),
-		Balance: page.Number(r.PointsBalance), Unit: "points", Open: links.Customer(r.ID),
+		Name: mark(format.CustomerName(r.Customer), search), Facts: mark(facts, search), Label: format.CustomerName(r.Customer),
+		Balance: format.Number(r.PointsBalance), Unit: "points", Open: links.Customer(r.ID),
 	}
 	if r.PointsBalance == 0 && r.StampsBalance != 0 {
-		v.Balance, v.Unit = page.Number(r.StampsBalance), "stamps"
+		v.Balance, v.Unit = format.Number(r.StampsBalance), "stamps"
 	}
 	if r.Status == customer.Active {
 		v.Sell, v.Redeem = links.SellTo(r.ID), links.RedeemFor(r.ID)

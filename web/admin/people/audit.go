@@ -15,6 +15,7 @@ import (
 	views "example.com/loyalty/views/admin/people"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -24,7 +25,7 @@ func (h *Handlers) auditRoutes() []route.Route {
 }
 
 func (h *Handlers) auditLog(c echo.Context) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter := audit.Filter{
 		Subject: q.Filled("subject"), SubjectID: q.Filled("subject_id"), Actor: q.Filled("actor"), From: q.Date("from"), To: q.Date("to"),
 	}
@@ -77,7 +78,7 @@ func auditSubjects(by core.Actor) []ui.Option {
 
 // auditActors lists the actors to filter by. A link may select one who isn't on the staff, such as
 // a super-admin, so that actor is added.
-func (h *Handlers) auditActors(c echo.Context, q *page.Form, shown []audit.Line) ([]ui.Option, error) {
+func (h *Handlers) auditActors(c echo.Context, q *forms.Form, shown []audit.Line) ([]ui.Option, error) {
 	people, err := h.Audit.People(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return nil, err

@@ -15,9 +15,11 @@ import (
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin/people"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -74,7 +76,7 @@ func personStatus(p staff.Member, zone *time.Location) ui.Badge {
 	case !p.Active:
 		return ui.Badge{Label: "Inactive", Tone: ui.Neutral}
 	case p.Invited && p.InvitedUntil != nil:
-		return ui.Badge{Label: "Invited until " + page.Date(*p.InvitedUntil, zone), Tone: ui.Info}
+		return ui.Badge{Label: "Invited until " + format.Date(*p.InvitedUntil, zone), Tone: ui.Info}
 	case p.Invited:
 		return ui.Badge{Label: "Invitation expired", Tone: ui.Notice}
 	}
@@ -97,10 +99,10 @@ func roleOptions() (options []ui.Option) {
 }
 
 func (h *Handlers) newInvitation(c echo.Context) error {
-	return h.inviteForm(c, http.StatusOK, page.Blank(map[string]string{"role": string(core.Cashier)}))
+	return h.inviteForm(c, http.StatusOK, forms.Blank(map[string]string{"role": string(core.Cashier)}))
 }
 
-func (h *Handlers) inviteForm(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) inviteForm(c echo.Context, status int, form *forms.Form) error {
 	v := views.Invitation{
 		Settings: h.Settings(c, "Invite staff", links.Staff, ui.Crumb{Label: "Staff", Path: links.Staff}),
 		Key:      h.NewFormKey(),
@@ -115,10 +117,10 @@ func (h *Handlers) inviteForm(c echo.Context, status int, form *page.Form) error
 
 func (h *Handlers) invite(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[staff.Person]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (staff.Person, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (staff.Person, error) {
 			return h.Staff.Invite(ctx, by, staff.New{Email: form.Value("email"), Name: form.Value("name"), Role: core.Role(form.Value("role"))})
 		},
-		Refused: func(status int, form *page.Form) error { return h.inviteForm(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return h.inviteForm(c, status, form) },
 		Once:    true,
 		To:      page.To[staff.Person](links.Staff),
 		Done: func(p staff.Person) string {
@@ -145,10 +147,10 @@ func (h *Handlers) showStaff(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.staffDetail(c, http.StatusOK, p, page.Blank(map[string]string{"role": string(p.Role)}))
+	return h.staffDetail(c, http.StatusOK, p, forms.Blank(map[string]string{"role": string(p.Role)}))
 }
 
-func (h *Handlers) staffDetail(c echo.Context, status int, p staff.Member, form *page.Form) error {
+func (h *Handlers) staffDetail(c echo.Context, status int, p staff.Member, form *forms.Form) error {
 	by, path, twoFactor := page.Actor(c), links.Person(p.ID), "Off"
 	zone := by.Tenant.TimeZone
 	var actions []panelviews.Action
@@ -166,7 +168,7 @@ func (h *Handlers) staffDetail(c echo.Context, status int, p staff.Member, form 
 	}
 	v := views.StaffDetail{
 		Settings: h.Settings(c, p.Name, links.Staff, ui.Crumb{Label: "Staff", Path: links.Staff}),
-		Facts:    []ui.Pair{{Name: "E-mail", Value: p.Email}, {Name: "Added", Value: page.Date(p.CreatedAt, zone)}, {Name: "Two-step verification", Value: twoFactor}},
+		Facts:    []ui.Pair{{Name: "E-mail", Value: p.Email}, {Name: "Added", Value: format.Date(p.CreatedAt, zone)}, {Name: "Two-step verification", Value: twoFactor}},
 		Status:   personStatus(p, zone), Actions: actions, Action: path, Role: form.Field("role", "Role"), You: p.ID == by.StaffID,
 	}
 	v.Problem = form.Problem()
@@ -190,11 +192,11 @@ func (h *Handlers) setRole(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[core.Role]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (core.Role, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (core.Role, error) {
 			role := core.Role(form.Value("role"))
 			return role, h.Staff.SetRole(ctx, by, p.ID, role)
 		},
-		Refused: func(status int, form *page.Form) error { return h.staffDetail(c, status, p, form) },
+		Refused: func(status int, form *forms.Form) error { return h.staffDetail(c, status, p, form) },
 		To: func(role core.Role) string {
 			if p.ID == page.Actor(c).StaffID && role != core.Owner {
 				return links.Account // the only settings that they may still see
@@ -254,11 +256,11 @@ func (h *Handlers) askPersonAction(x personAction) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		return h.confirmPersonAction(c, http.StatusOK, x, p, &page.Form{})
+		return h.confirmPersonAction(c, http.StatusOK, x, p, &forms.Form{})
 	}
 }
 
-func (h *Handlers) confirmPersonAction(c echo.Context, status int, x personAction, p staff.Member, form *page.Form) error {
+func (h *Handlers) confirmPersonAction(c echo.Context, status int, x personAction, p staff.Member, form *forms.Form) error {
 	path := links.Person(p.ID)
 	v := panelviews.Confirm{
 		Frame: h.Frame(c, personText(p, x.title), links.Settings, personCrumbs(p)...),
@@ -279,14 +281,14 @@ func (h *Handlers) runPersonAction(x personAction) echo.HandlerFunc {
 			return err
 		}
 		return page.Submit(h.Kit, c, page.Submission[staff.Member]{
-			Run: func(ctx context.Context, by core.Actor, _ *page.Form) (staff.Member, error) {
+			Run: func(ctx context.Context, by core.Actor, _ *forms.Form) (staff.Member, error) {
 				err := x.run(ctx, by, p.ID)
 				if errors.Is(err, core.ErrNotFound) {
 					err = nil // already done, for example by a double click
 				}
 				return p, err
 			},
-			Refused: func(status int, form *page.Form) error { return h.confirmPersonAction(c, status, x, p, form) },
+			Refused: func(status int, form *forms.Form) error { return h.confirmPersonAction(c, status, x, p, form) },
 			To:      page.To[staff.Member](links.Person(p.ID)),
 			Done:    func(p staff.Member) string { return personText(p, x.done) },
 			Undo: func(p staff.Member) *ui.Undo {

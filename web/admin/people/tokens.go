@@ -12,9 +12,11 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/token"
 	views "example.com/loyalty/views/admin/people"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -76,7 +78,7 @@ func (api API) quickStart() string { return api.Base + "/docs/quickstart" }
 
 func (h *Handlers) listTokens(c echo.Context) error {
 	by := page.Actor(c)
-	list, err := h.Tokens.List(c.Request().Context(), by, page.Position(c.QueryParams()))
+	list, err := h.Tokens.List(c.Request().Context(), by, forms.Position(c.QueryParams()))
 	if err != nil {
 		return err
 	}
@@ -94,14 +96,14 @@ func (h *Handlers) listTokens(c echo.Context) error {
 func (h *Handlers) tokenRow(t token.Token, zone *time.Location, revokePath string) views.TokenRow {
 	now := h.Now()
 	row := views.TokenRow{
-		Name: t.Name, Abilities: h.API.abilityLabels(t.Abilities), Created: page.Date(t.CreatedAt, zone), LastUsed: "Never", Expires: "Never", Revoke: revokePath,
+		Name: t.Name, Abilities: h.API.abilityLabels(t.Abilities), Created: format.Date(t.CreatedAt, zone), LastUsed: "Never", Expires: "Never", Revoke: revokePath,
 	}
 	if t.LastUsedAt != nil {
-		row.LastUsed = page.Ago(*t.LastUsedAt, now, zone)
+		row.LastUsed = format.Ago(*t.LastUsedAt, now, zone)
 	}
 	if t.ExpiresAt != nil {
 		// The last day on which it works: expiry at midnight belongs to the day before.
-		row.Expires = page.Date(t.ExpiresAt.Add(-time.Millisecond), zone)
+		row.Expires = format.Date(t.ExpiresAt.Add(-time.Millisecond), zone)
 		row.Expired = !now.Before(*t.ExpiresAt)
 	}
 	return row
@@ -124,10 +126,10 @@ func (api API) abilityLabels(abilities []token.Ability) string {
 }
 
 func (h *Handlers) newToken(c echo.Context) error {
-	return h.tokenForm(c, http.StatusOK, &page.Form{})
+	return h.tokenForm(c, http.StatusOK, &forms.Form{})
 }
 
-func (h *Handlers) tokenForm(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) tokenForm(c echo.Context, status int, form *forms.Form) error {
 	v := views.TokenForm{
 		Settings: h.Settings(c, "Create token", links.Tokens, ui.Crumb{Label: "API tokens", Path: links.Tokens}),
 		Key:      h.NewFormKey(),
@@ -147,7 +149,7 @@ func (h *Handlers) tokenForm(c echo.Context, status int, form *page.Form) error 
 // createToken shows the secret in its own response, without a redirect: the secret isn't stored, so no
 // other page could show it.
 func (h *Handlers) createToken(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -242,7 +244,7 @@ func (h *Handlers) revokeToken(c echo.Context) error {
 
 func (h *Handlers) submitRevoke(c echo.Context, to string, revoke func(context.Context, core.Actor) (token.Token, error)) error {
 	return page.Submit(h.Kit, c, page.Submission[token.Token]{
-		Run:  func(ctx context.Context, by core.Actor, _ *page.Form) (token.Token, error) { return revoke(ctx, by) },
+		Run:  func(ctx context.Context, by core.Actor, _ *forms.Form) (token.Token, error) { return revoke(ctx, by) },
 		Once: true,
 		To:   page.To[token.Token](to),
 		Done: func(t token.Token) string { return "“" + t.Name + "” was revoked." },

@@ -9,9 +9,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
-	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
 
@@ -27,7 +27,7 @@ func (h *Handlers) activityView(by core.Actor, feed report.Feed) views.Activity 
 	days := map[string]*activityDay{}
 	for _, sum := range feed.Days {
 		date := panel.IsoDate(sum.Date)
-		days[date] = &activityDay{date: date, sum: sum, summed: true, view: views.ActivityDay{Label: page.Day(sum.LastSaleAt, now, zone)}}
+		days[date] = &activityDay{date: date, sum: sum, summed: true, view: views.ActivityDay{Label: format.Day(sum.LastSaleAt, now, zone)}}
 	}
 	for _, e := range feed.Events {
 		if e.Kind == report.Sold && e.Voided {
@@ -35,7 +35,7 @@ func (h *Handlers) activityView(by core.Actor, feed report.Feed) views.Activity 
 		}
 		date := e.At.In(zone).Format(time.DateOnly)
 		if days[date] == nil {
-			days[date] = &activityDay{date: date, view: views.ActivityDay{Label: page.Day(e.At, now, zone)}}
+			days[date] = &activityDay{date: date, view: views.ActivityDay{Label: format.Day(e.At, now, zone)}}
 		}
 		days[date].add(e, by)
 	}
@@ -81,27 +81,27 @@ func (d *activityDay) fold(t core.Tenant) {
 	if !d.summed {
 		return
 	}
-	d.view.Total = page.Count(d.sum.TransactionsCount, "sale", "sales") + " · " + page.Money(d.sum.SpendTotalCents, t.Currency)
+	d.view.Total = format.Count(d.sum.TransactionsCount, "sale", "sales") + " · " + format.Money(d.sum.SpendTotalCents, t.Currency)
 	if more := d.sum.TransactionsCount - d.sales; more > 0 {
 		until := d.sum.LastSaleAt
 		if d.sales > 0 {
 			until = d.oldest
 		}
-		name := page.Count(more, "sale", "sales")
+		name := format.Count(more, "sale", "sales")
 		if d.sales > 0 {
-			name = page.Count(more, "more sale", "more sales")
+			name = format.Count(more, "more sale", "more sales")
 		}
 		row := views.ActivityRow{
 			ID: "more-sales-" + d.date, Path: links.Transactions + "?from=" + d.date + "&to=" + d.date + "&status=completed", Name: name, Icon: "receipt",
-			Words: page.Clock(d.sum.FirstSaleAt, t.TimeZone) + "–" + page.Clock(until, t.TimeZone),
+			Words: format.Clock(d.sum.FirstSaleAt, t.TimeZone) + "–" + format.Clock(until, t.TimeZone),
 		}
 		row.Moved, row.Tone = movedInWords(d.sum.PointsAwarded-d.points, d.sum.StampsAwarded-d.stamps)
 		d.view.Rows = append(d.view.Rows, row)
 	}
 	if more := d.sum.NewCustomers - d.joined; more > 0 {
-		name := page.Count(more, "more customer", "more customers")
+		name := format.Count(more, "more customer", "more customers")
 		if d.joined == 0 {
-			name = page.Count(more, "customer", "customers")
+			name = format.Count(more, "customer", "customers")
 		}
 		d.view.Rows = append(d.view.Rows, views.ActivityRow{
 			ID: "more-customers-" + d.date, Path: links.Customers + "?created_from=" + d.date + "&created_to=" + d.date, Name: name, Icon: "users", Words: "Joined", Moved: "New",
@@ -113,14 +113,14 @@ func eventRow(e report.Event, by core.Actor) views.ActivityRow {
 	t := by.Tenant
 	row := views.ActivityRow{
 		ID: "event-" + string(e.Kind) + "-" + e.ID.String(), Path: links.Customer(e.CustomerID), Name: panel.FullName(e.FirstName, e.LastName),
-		At: e.At.UTC().Format(time.RFC3339), Clock: page.Clock(e.At, t.TimeZone), Time: page.Time(e.At, t.TimeZone),
+		At: e.At.UTC().Format(time.RFC3339), Clock: format.Clock(e.At, t.TimeZone), Time: format.Time(e.At, t.TimeZone),
 	}
 	row.Moved, row.Tone = movedInWords(e.Points, e.Stamps)
 	switch e.Kind {
 	case report.Sold:
-		row.Icon, row.Words = "receipt", page.Money(*e.SpendCents, t.Currency)
+		row.Icon, row.Words = "receipt", format.Money(*e.SpendCents, t.Currency)
 	case report.SaleVoided:
-		row.Icon, row.Words = "receipt-refund", "Sale of "+page.Money(*e.SpendCents, t.Currency)+" voided"+doneBy(by, e)
+		row.Icon, row.Words = "receipt-refund", "Sale of "+format.Money(*e.SpendCents, t.Currency)+" voided"+doneBy(by, e)
 	case report.Redeemed:
 		row.Icon, row.Words = "gift", panel.OrZero(e.About)
 	case report.RedemptionVoided:
@@ -142,10 +142,10 @@ func eventRow(e report.Event, by core.Actor) views.ActivityRow {
 func importedInWords(e report.Event) string {
 	words := panel.CustomerCount(e.Customers) + " imported"
 	if e.Points > 0 {
-		words += ", " + page.Count(e.Points, "point", "points")
+		words += ", " + format.Count(e.Points, "point", "points")
 	}
 	if e.Stamps > 0 {
-		words += ", " + page.Count(e.Stamps, "stamp", "stamps")
+		words += ", " + format.Count(e.Stamps, "stamp", "stamps")
 	}
 	return words
 }
@@ -154,13 +154,13 @@ func importedInWords(e report.Event) string {
 func movedInWords(points, stamps int64) (string, ui.Trend) {
 	var words string
 	if points != 0 {
-		words = page.Signed(points)
+		words = format.Signed(points)
 	}
 	if stamps != 0 {
 		if words != "" {
 			words += " · "
 		}
-		words += page.Signed(stamps) + "\u00a0" + map[bool]string{true: "stamp", false: "stamps"}[stamps == 1 || stamps == -1]
+		words += format.Signed(stamps) + "\u00a0" + map[bool]string{true: "stamp", false: "stamps"}[stamps == 1 || stamps == -1]
 	}
 	if points > 0 || stamps > 0 {
 		return words, ui.Up

@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -75,7 +76,7 @@ func (h *Handlers) dashboard(c echo.Context) error {
 		return err
 	}
 	v := views.Dashboard{
-		Frame: h.insightFrame(c, "Dashboard", links.Dashboard), Period: chosen.label, Days: page.Days(o.From, o.To),
+		Frame: h.insightFrame(c, "Dashboard", links.Dashboard), Period: chosen.label, Days: format.Days(o.From, o.To),
 		Compared: comparedWith(o.Against, o.To, today),
 		Figures:  overviewFigures(o, by.Tenant.Currency), Chart: overviewChart(o, today), Activity: h.activityView(by, feed),
 		Top:         h.topWithVisits(by, top),
@@ -101,16 +102,16 @@ func (h *Handlers) dashboard(c echo.Context) error {
 }
 
 func outstanding(n int64, one, many string, cost *report.Cost, currency string) views.Amount {
-	a := views.Amount{Number: page.Number(n), Unit: many}
+	a := views.Amount{Number: format.Number(n), Unit: many}
 	if n == 1 {
 		a.Unit = one
 	}
 	if cost == nil || n <= 0 {
 		return a
 	}
-	a.Cost = page.Money(cost.Least, currency)
+	a.Cost = format.Money(cost.Least, currency)
 	if cost.Most != cost.Least {
-		a.Cost += "–" + page.Money(cost.Most, currency)
+		a.Cost += "–" + format.Money(cost.Most, currency)
 	}
 	return a
 }
@@ -120,7 +121,7 @@ func (h *Handlers) topWithVisits(by core.Actor, top []report.Customer) []views.T
 	rows, now := topRows(top, report.Spend, by.Tenant.Currency), h.Now()
 	for i, c := range top {
 		if c.LastVisit != nil {
-			rows[i].LastVisit, _, _ = strings.Cut(page.Day(*c.LastVisit, now, by.Tenant.TimeZone), ",")
+			rows[i].LastVisit, _, _ = strings.Cut(format.Day(*c.LastVisit, now, by.Tenant.TimeZone), ",")
 		}
 	}
 	return rows
@@ -138,9 +139,9 @@ func overviewFigures(o report.Overview, currency string) []ui.Figure {
 	}
 	now, then := o.Current, o.Previous
 	return []ui.Figure{
-		comparedFigure("Active customers", to(links.TopReport, string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, page.Number),
-		comparedFigure("Points issued", to(links.TopReport, string(report.Points)), now.PointsAwarded, then.PointsAwarded, page.Number),
-		comparedFigure("Redemptions", to(links.RewardReport, ""), now.RedemptionsCount, then.RedemptionsCount, page.Number),
+		comparedFigure("Active customers", to(links.TopReport, string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, format.Number),
+		comparedFigure("Points issued", to(links.TopReport, string(report.Points)), now.PointsAwarded, then.PointsAwarded, format.Number),
+		comparedFigure("Redemptions", to(links.RewardReport, ""), now.RedemptionsCount, then.RedemptionsCount, format.Number),
 		comparedFigure("Tracked spend", to(links.Reports, ""), now.SpendTotalCents, then.SpendTotalCents, moneyIn(currency)),
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"example.com/loyalty/core/report"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
-	"example.com/loyalty/web/page"
 )
 
 // comparedFigure is a key figure with what it was in the earlier period.
@@ -26,16 +26,16 @@ func relativeChange(now, then int64) (string, ui.Trend) {
 	case now == then:
 		return "0%", ui.Level
 	case now/10 >= then:
-		return page.Number(now/then) + "×", ui.Up
+		return format.Number(now/then) + "×", ui.Up
 	case now > then:
-		return "+" + page.Percent(now-then, then), ui.Up
+		return "+" + format.Percent(now-then, then), ui.Up
 	}
-	return "−" + page.Percent(then-now, then), ui.Down
+	return "−" + format.Percent(then-now, then), ui.Down
 }
 
 // moneyIn formats amounts of a currency.
 func moneyIn(currency string) func(int64) string {
-	return func(cents int64) string { return page.Money(cents, currency) }
+	return func(cents int64) string { return format.Money(cents, currency) }
 }
 
 // average is 0 if nothing was sold.
@@ -48,7 +48,7 @@ func average(f report.Figures) int64 {
 
 // comparedWith says with which days a page compares its figures, and how fairly.
 func comparedWith(against report.Period, to, today time.Time) string {
-	words := "Compared with " + page.Period(against.From, against.To)
+	words := "Compared with " + format.Period(against.From, against.To)
 	if to.Before(today) {
 		return words
 	}
@@ -110,7 +110,7 @@ func soFar(summary string, to, today time.Time) string {
 }
 
 // chartNumber is a value of a chart.
-func chartNumber(n int64) ui.ChartValue { return ui.ChartValue{Number: n, Text: page.Number(n)} }
+func chartNumber(n int64) ui.ChartValue { return ui.ChartValue{Number: n, Text: format.Number(n)} }
 
 // earlierName is the name of the series to compare with.
 const earlierName = "Previous period"
@@ -140,5 +140,5 @@ func pointsChart[T any](
 }
 
 func pointsSummary(issued, redeemed int64) string {
-	return page.Count(issued, "point", "points") + " issued, " + page.Number(redeemed) + " redeemed"
+	return format.Count(issued, "point", "points") + " issued, " + format.Number(redeemed) + " redeemed"
 }

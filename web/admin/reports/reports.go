@@ -16,9 +16,11 @@ import (
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -105,7 +107,7 @@ func pickPeriod(name string) (period, error) {
 }
 
 // daysOf reads the range of a report.
-func daysOf(q *page.Form) report.Range {
+func daysOf(q *forms.Form) report.Range {
 	r := report.Range{From: q.Date("from"), To: q.Date("to")}
 	r.Malformed = q.Malformed
 	return r
@@ -113,19 +115,19 @@ func daysOf(q *page.Form) report.Range {
 
 // shortDays writes a range of days without the year, unless it is another one: 1–29 Sep, September.
 func shortDays(p report.Period, year int) string {
-	return strings.TrimSuffix(page.Period(p.From, p.To), " "+strconv.Itoa(year))
+	return strings.TrimSuffix(format.Period(p.From, p.To), " "+strconv.Itoa(year))
 }
 
 // reportQuery is what was asked of a report.
 type reportQuery struct {
-	*page.Form
+	*forms.Form
 	report.Selection
 	places []location.Location
 }
 
 // reportQuery reads the filters of a report. An unknown location is refused, rather than shown without sales.
 func (h *Handlers) reportQuery(c echo.Context, path string) (reportQuery, error) {
-	form := page.Query(c.QueryParams())
+	form := forms.Query(c.QueryParams())
 	q := reportQuery{Form: form, Selection: report.Selection{Range: daysOf(form)}}
 	tab := reportTabs[slices.IndexFunc(reportTabs, func(t reportTab) bool { return t.path == path })]
 	if tab.compared {
@@ -189,7 +191,7 @@ func (h *Handlers) report(c echo.Context, title, path string, q reportQuery, day
 		})
 	}
 	if days.From != nil {
-		v.From.Value, v.To.Value, v.Days = panel.IsoDate(*days.From), panel.IsoDate(*days.To), page.Days(*days.From, *days.To)
+		v.From.Value, v.To.Value, v.Days = panel.IsoDate(*days.From), panel.IsoDate(*days.To), format.Days(*days.From, *days.To)
 	}
 	v.DaysOpen = len(v.From.Errors)+len(v.To.Errors) > 0
 	if tab.byPlace && len(q.places) > 0 {

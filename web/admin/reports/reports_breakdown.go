@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -48,7 +49,7 @@ func comparedCells(against *report.Period, cells []any, earlier any) []any {
 	if against == nil {
 		return cells
 	}
-	return append(cells, earlier, page.Period(against.From, against.To))
+	return append(cells, earlier, format.Period(against.From, against.To))
 }
 
 // changeOf is the change of a row against the earlier period.
@@ -62,7 +63,7 @@ func share(of, total int64) (ui.Bar, string) {
 	if total == 0 {
 		return ui.Bar{}, "–"
 	}
-	return ui.BarOf(total, ui.Share(of, ui.First)), page.Percent(of, total)
+	return ui.BarOf(total, ui.Share(of, ui.First)), format.Percent(of, total)
 }
 
 // averageSale is "–" if nothing was sold.
@@ -70,7 +71,7 @@ func averageSale(s report.Sales, currency string) string {
 	if s.TransactionsCount == 0 {
 		return "–"
 	}
-	return page.Money(s.SpendTotalCents/s.TransactionsCount, currency)
+	return format.Money(s.SpendTotalCents/s.TransactionsCount, currency)
 }
 
 // noLocation names the sales without a location.
@@ -90,9 +91,9 @@ func (h *Handlers) locationReport(c echo.Context) error {
 		v.Empty = [3]string{"map-pin", "No sales in this period", "Choose other dates."}
 		row := func(name string, l report.LocationSales) views.BreakdownRow {
 			made := views.BreakdownRow{
-				Name: name, Main: page.Money(l.SpendTotalCents, by.Tenant.Currency), Note: page.Count(l.TransactionsCount, "sale", "sales"),
+				Name: name, Main: format.Money(l.SpendTotalCents, by.Tenant.Currency), Note: format.Count(l.TransactionsCount, "sale", "sales"),
 				Cells: []string{
-					page.Number(l.TransactionsCount), averageSale(l.Sales, by.Tenant.Currency), page.Number(l.PointsAwarded), page.Number(l.StampsAwarded),
+					format.Number(l.TransactionsCount), averageSale(l.Sales, by.Tenant.Currency), format.Number(l.PointsAwarded), format.Number(l.StampsAwarded),
 				},
 				Change: changeOf(l.SpendTotalCents, l.PreviousSpendCents),
 			}
@@ -128,8 +129,8 @@ func (h *Handlers) locationCSV(c echo.Context) error {
 			if l.ID != nil {
 				name = panel.OrZero(l.Name)
 			}
-			cells := []any{name, l.TransactionsCount, page.Amount(l.SpendTotalCents, currency), l.PointsAwarded, l.StampsAwarded}
-			if err := row(comparedCells(r.Against, cells, page.Amount(l.PreviousSpendCents, currency))...); err != nil {
+			cells := []any{name, l.TransactionsCount, format.Amount(l.SpendTotalCents, currency), l.PointsAwarded, l.StampsAwarded}
+			if err := row(comparedCells(r.Against, cells, format.Amount(l.PreviousSpendCents, currency))...); err != nil {
 				return err
 			}
 		}
@@ -159,8 +160,8 @@ func (h *Handlers) staffReport(c echo.Context) error {
 		v.Empty = [3]string{"users", "Nothing recorded in this period", "Choose other dates."}
 		row := func(name string, p report.StaffSales) views.BreakdownRow {
 			made := views.BreakdownRow{
-				Name: name, Kind: actorKinds[p.ActorKind], Main: page.Money(p.SpendTotalCents, by.Tenant.Currency), Note: page.Count(p.TransactionsCount, "sale", "sales"),
-				Cells:  []string{page.Number(p.TransactionsCount), averageSale(p.Sales, by.Tenant.Currency), page.Number(p.VoidedCount), page.Number(p.RedemptionsCount)}[:len(v.Columns)],
+				Name: name, Kind: actorKinds[p.ActorKind], Main: format.Money(p.SpendTotalCents, by.Tenant.Currency), Note: format.Count(p.TransactionsCount, "sale", "sales"),
+				Cells:  []string{format.Number(p.TransactionsCount), averageSale(p.Sales, by.Tenant.Currency), format.Number(p.VoidedCount), format.Number(p.RedemptionsCount)}[:len(v.Columns)],
 				Change: changeOf(p.SpendTotalCents, p.PreviousSpendCents),
 			}
 			if made.Kind == name { // a token, for those to whom its name isn't told
@@ -195,10 +196,10 @@ func (h *Handlers) staffCSV(c echo.Context) error {
 	return h.CSV(c, fileName("staff", fromTo(r.From, r.To)), header, func(row func(...any) error) error {
 		for _, p := range r.Rows {
 			cells := []any{
-				page.Actor(c).NameOf(p.ActorKind, p.Name), string(p.ActorKind), p.TransactionsCount, p.VoidedCount, page.Amount(p.SpendTotalCents, currency), p.PointsAwarded, p.StampsAwarded,
+				page.Actor(c).NameOf(p.ActorKind, p.Name), string(p.ActorKind), p.TransactionsCount, p.VoidedCount, format.Amount(p.SpendTotalCents, currency), p.PointsAwarded, p.StampsAwarded,
 				p.RedemptionsCount,
 			}[:figures]
-			if err := row(comparedCells(r.Against, cells, page.Amount(p.PreviousSpendCents, currency))...); err != nil {
+			if err := row(comparedCells(r.Against, cells, format.Amount(p.PreviousSpendCents, currency))...); err != nil {
 				return err
 			}
 		}
@@ -219,8 +220,8 @@ func (h *Handlers) rewardReport(c echo.Context) error {
 		v.Empty = [3]string{"gift", "No redemptions in this period", "Choose other dates."}
 		row := func(name string, u report.RewardUse) views.BreakdownRow {
 			made := views.BreakdownRow{
-				Name: name, Main: page.Number(u.RedemptionsCount), Note: spentInWords(u),
-				Cells:  []string{page.Number(u.PointsSpent), page.Number(u.StampsSpent), page.Number(u.VoidedCount)},
+				Name: name, Main: format.Number(u.RedemptionsCount), Note: spentInWords(u),
+				Cells:  []string{format.Number(u.PointsSpent), format.Number(u.StampsSpent), format.Number(u.VoidedCount)},
 				Change: changeOf(u.RedemptionsCount, u.PreviousRedemptionsCount),
 			}
 			made.Bar, made.Share = share(u.RedemptionsCount, r.Total.RedemptionsCount)
@@ -238,9 +239,9 @@ func (h *Handlers) rewardReport(c echo.Context) error {
 // spentInWords is "1,240 points".
 func spentInWords(u report.RewardUse) string {
 	if u.PointsSpent == 0 && u.StampsSpent > 0 {
-		return page.Units(u.StampsSpent, "stamps")
+		return format.Units(u.StampsSpent, "stamps")
 	}
-	return page.Units(u.PointsSpent, "points")
+	return format.Units(u.PointsSpent, "points")
 }
 
 func (h *Handlers) rewardCSV(c echo.Context) error {

@@ -11,8 +11,10 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -77,7 +79,7 @@ func (h *Handlers) top(c echo.Context, q reportQuery) (days report.Range, top []
 }
 
 // measureOf is what an accepted ranking is by.
-func measureOf(q *page.Form) report.Measure {
+func measureOf(q *forms.Form) report.Measure {
 	if by := q.Filled("by"); by != nil {
 		return report.Measure(*by)
 	}
@@ -89,8 +91,8 @@ func topRows(top []report.Customer, by report.Measure, currency string) (rows []
 	for i, c := range top {
 		row := views.TopCustomer{
 			Rank: strconv.Itoa(i + 1), Path: links.Customer(c.ID), Name: panel.FullName(c.FirstName, c.LastName), Phone: c.Phone, Email: panel.OrZero(c.Email),
-			Sales: page.Number(c.TransactionsCount), Spend: page.Money(c.SpendTotalCents, currency), Points: page.Number(c.PointsAwarded),
-			SalesAndPoints: page.Count(c.TransactionsCount, "sale", "sales") + ", " + page.Count(c.PointsAwarded, "point", "points"),
+			Sales: format.Number(c.TransactionsCount), Spend: format.Money(c.SpendTotalCents, currency), Points: format.Number(c.PointsAwarded),
+			SalesAndPoints: format.Count(c.TransactionsCount, "sale", "sales") + ", " + format.Count(c.PointsAwarded, "point", "points"),
 			Bar:            ui.BarOf(measured(top[0], by), ui.Share(measured(c, by), ui.First)),
 		}
 		rows = append(rows, row)
@@ -125,7 +127,7 @@ func (h *Handlers) topCSV(c echo.Context) error {
 	}
 	return h.CSV(c, fileName("top-customers", days), header, func(row func(...any) error) error {
 		for i, t := range top {
-			err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, panel.OrZero(t.Email), t.TransactionsCount, page.Amount(t.SpendTotalCents, currency),
+			err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, panel.OrZero(t.Email), t.TransactionsCount, format.Amount(t.SpendTotalCents, currency),
 				t.PointsAwarded, t.PointsBalance, t.StampsBalance)
 			if err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/page"
 )
@@ -58,21 +59,21 @@ func fillHours(v *views.HourReport, h report.Hours) {
 		}
 	}
 	for hour := first; hour <= last; hour++ {
-		row := views.HourRow{Label: fmt.Sprintf("%02d:00", hour), Total: page.Number(sales[hour][all])}
+		row := views.HourRow{Label: fmt.Sprintf("%02d:00", hour), Total: format.Number(sales[hour][all])}
 		for weekday := range weekdays {
 			n := sales[hour][weekday]
-			row.Cells = append(row.Cells, views.HourCell{Text: page.Number(n), Heat: heat(n, most)})
+			row.Cells = append(row.Cells, views.HourCell{Text: format.Number(n), Heat: heat(n, most)})
 		}
 		v.Rows = append(v.Rows, row)
 	}
 	total := int64(0)
 	for weekday, name := range weekdays {
 		v.Weekdays = append(v.Weekdays, name)
-		v.Totals = append(v.Totals, page.Number(perDay[weekday]))
+		v.Totals = append(v.Totals, format.Number(perDay[weekday]))
 		v.Averages = append(v.Averages, averageOf(perDay[weekday], h.Days[weekday]))
 		total += h.Days[weekday]
 	}
-	v.Total, v.Average = page.Number(perDay[all]), averageOf(perDay[all], total)
+	v.Total, v.Average = format.Number(perDay[all]), averageOf(perDay[all], total)
 }
 
 // heat is the shade of a number: 0 for none, then 1 to 5 in equal steps up to the highest number.
@@ -107,7 +108,7 @@ func (h *Handlers) hourCSV(c echo.Context) error {
 			if cell.Weekday == nil || cell.Hour == nil {
 				continue
 			}
-			err := row(weekdays[*cell.Weekday], fmt.Sprintf("%02d:00", *cell.Hour), cell.TransactionsCount, page.Amount(cell.SpendTotalCents, currency))
+			err := row(weekdays[*cell.Weekday], fmt.Sprintf("%02d:00", *cell.Hour), cell.TransactionsCount, format.Amount(cell.SpendTotalCents, currency))
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -39,7 +40,7 @@ func (h *Handlers) summaryReport(c echo.Context) error {
 		v.Charts = []ui.Chart{spendChart(r, currency, today), summaryPoints(r, today)}
 		if q.Location != nil {
 			v.Note = "Redemptions, vouchers and new customers aren't recorded by location."
-			v.Charts[1] = onlyIssued(v.Charts[1], soFar(page.Count(r.Current.PointsAwarded, "point", "points")+" issued", r.To, today))
+			v.Charts[1] = onlyIssued(v.Charts[1], soFar(format.Count(r.Current.PointsAwarded, "point", "points")+" issued", r.To, today))
 		}
 		if r.Against != nil {
 			v.Compared = comparedWith(*r.Against, r.To, today)
@@ -78,23 +79,23 @@ func summaryFigures(r report.Comparison, currency string, location *int64) (figu
 	joined := links.Customers + "?" + url.Values{"created_from": {panel.IsoDate(r.From)}, "created_to": {panel.IsoDate(r.To)}}.Encode()
 	everywhere := location == nil
 
-	add("Sales", sales, now.TransactionsCount, then.TransactionsCount, page.Number)
+	add("Sales", sales, now.TransactionsCount, then.TransactionsCount, format.Number)
 	add("Tracked spend", to(links.TopReport), now.SpendTotalCents, then.SpendTotalCents, money)
 	add("Average sale", to(links.HourReport), average(now.Figures), average(then.Figures), money)
-	add("Points issued", to(links.TopReport, "by", string(report.Points)), now.PointsAwarded, then.PointsAwarded, page.Number)
+	add("Points issued", to(links.TopReport, "by", string(report.Points)), now.PointsAwarded, then.PointsAwarded, format.Number)
 	if everywhere {
-		add("Points redeemed", to(links.RewardReport), now.PointsRedeemed, then.PointsRedeemed, page.Number)
-		add("New customers", joined, now.NewCustomers, then.NewCustomers, page.Number)
+		add("Points redeemed", to(links.RewardReport), now.PointsRedeemed, then.PointsRedeemed, format.Number)
+		add("New customers", joined, now.NewCustomers, then.NewCustomers, format.Number)
 	}
-	add("Active customers", to(links.TopReport, "by", string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, page.Number)
+	add("Active customers", to(links.TopReport, "by", string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, format.Number)
 	if everywhere {
-		add("Redemptions", to(links.RewardReport), now.RedemptionsCount, then.RedemptionsCount, page.Number)
-		add("Vouchers redeemed", to(links.CouponReport), now.VouchersRedeemed, then.VouchersRedeemed, page.Number)
+		add("Redemptions", to(links.RewardReport), now.RedemptionsCount, then.RedemptionsCount, format.Number)
+		add("Vouchers redeemed", to(links.CouponReport), now.VouchersRedeemed, then.VouchersRedeemed, format.Number)
 	}
-	add("Stamps issued", sales, now.StampsAwarded, then.StampsAwarded, page.Number)
+	add("Stamps issued", sales, now.StampsAwarded, then.StampsAwarded, format.Number)
 	voided := to(links.Transactions, "status", "voided")
-	add("Voided sales", voided, now.VoidedCount, then.VoidedCount, page.Number).Plain = true
-	add("Points reversed", voided, now.PointsReversed, then.PointsReversed, page.Number).Plain = true
+	add("Voided sales", voided, now.VoidedCount, then.VoidedCount, format.Number).Plain = true
+	add("Points reversed", voided, now.PointsReversed, then.PointsReversed, format.Number).Plain = true
 	return figures
 }
 
@@ -118,14 +119,14 @@ func onlyIssued(chart ui.Chart, summary string) ui.Chart {
 
 func spendChart(r report.Comparison, currency string, today time.Time) ui.Chart {
 	chart := ui.Chart{
-		ID: "spend", Title: "Tracked spend", Series: []ui.Series{{Name: "Spend", Kind: ui.Line}}, Unit: page.Symbol(currency), Decimals: page.Decimals(currency),
-		Summary: soFar(page.Money(r.Current.SpendTotalCents, currency)+" in "+page.Count(r.Current.TransactionsCount, "sale", "sales"), r.To, today),
+		ID: "spend", Title: "Tracked spend", Series: []ui.Series{{Name: "Spend", Kind: ui.Line}}, Unit: format.Symbol(currency), Decimals: format.Decimals(currency),
+		Summary: soFar(format.Money(r.Current.SpendTotalCents, currency)+" in "+format.Count(r.Current.TransactionsCount, "sale", "sales"), r.To, today),
 	}
 	if r.Against != nil {
 		chart.Series = append(chart.Series, ui.Series{Name: earlierName, Kind: ui.Earlier})
 	}
 	amount := func(cents int64) ui.ChartValue {
-		return ui.ChartValue{Number: cents, Text: page.Money(cents, currency)}
+		return ui.ChartValue{Number: cents, Text: format.Money(cents, currency)}
 	}
 	return chartOf(chart, r.Step, r.Buckets, func(b report.Bucket[report.Figures]) []ui.ChartValue {
 		values := []ui.ChartValue{amount(b.Current.SpendTotalCents)}
@@ -169,7 +170,7 @@ func (h *Handlers) summaryCSV(c echo.Context) error {
 			return slices.Repeat([]any{""}, 1+len(figures))
 		}
 		return []any{
-			panel.IsoDate(day), d.TransactionsCount, d.VoidedCount, page.Amount(d.SpendTotalCents, currency), d.PointsAwarded, d.StampsAwarded,
+			panel.IsoDate(day), d.TransactionsCount, d.VoidedCount, format.Amount(d.SpendTotalCents, currency), d.PointsAwarded, d.StampsAwarded,
 			d.PointsReversed, d.PointsRedeemed, d.RedemptionsCount, d.VouchersRedeemed, d.NewCustomers,
 		}[:1+len(figures)]
 	}

@@ -4,12 +4,13 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
 
 func (h *Handlers) exportRedemptions(c echo.Context) (panel.ExportFile, error) {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter, _ := redemptionFilter(q)
 	zone := by.Tenant.TimeZone
 	columns := []page.Column{

@@ -14,9 +14,11 @@ import (
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	views "example.com/loyalty/views/admin/rewards"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -43,7 +45,7 @@ var redemptionTabs = []struct{ status, label string }{
 }
 
 // redemptionFilter reads the filters of the list and of its exports, and which tab they belong to.
-func redemptionFilter(q *page.Form) (filter reward.RedemptionFilter, tab string) {
+func redemptionFilter(q *forms.Form) (filter reward.RedemptionFilter, tab string) {
 	filter = reward.RedemptionFilter{CustomerID: q.Filled("customer_ulid"), RewardID: q.Filled("reward_ulid")}
 	tab = q.Value("status")
 	if tab == "" {
@@ -60,7 +62,7 @@ func redemptionFilter(q *page.Form) (filter reward.RedemptionFilter, tab string)
 
 // listRedemptions shows the pending redemptions unless other ones are asked for.
 func (h *Handlers) listRedemptions(c echo.Context) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter, shown := redemptionFilter(q)
 	usual, since := core.Newest, "Redeemed"
 	if shown == string(reward.Pending) {
@@ -100,7 +102,7 @@ func (h *Handlers) listRedemptions(c echo.Context) error {
 			return err
 		}
 		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: who.ID.String()})
-		v.Customer = &ui.Pair{Name: page.CustomerName(who), Value: links.Customer(who.ID)}
+		v.Customer = &ui.Pair{Name: format.CustomerName(who), Value: links.Customer(who.ID)}
 		v.NewPath = page.WithQuery(v.NewPath, "customer_ulid", who.ID.String())
 	}
 	v.Problem = q.Problem()
@@ -108,7 +110,7 @@ func (h *Handlers) listRedemptions(c echo.Context) error {
 }
 
 // rewardPicker narrows a list to a reward. Inactive rewards can be chosen too.
-func (h *Handlers) rewardPicker(c echo.Context, q *page.Form) (ui.Field, error) {
+func (h *Handlers) rewardPicker(c echo.Context, q *forms.Form) (ui.Field, error) {
 	names, err := h.Rewards.Choices(c.Request().Context(), page.Actor(c))
 	field := q.Field("reward_ulid", "Reward")
 	field.Options = q.Options("reward_ulid", append([]ui.Option{{Label: "Any reward"}}, panel.RewardOptions(names)...)...)
@@ -131,9 +133,9 @@ func (h *Handlers) showRedemption(c echo.Context) error {
 	by := page.Actor(c)
 	row := h.RedemptionRow(by, d.NamedRedemption)
 	v := views.RedemptionDetail{
-		Frame: h.Frame(c, "Redemption "+page.On(d.CreatedAt, h.Now(), by.Tenant.TimeZone), links.Redemptions, ui.Crumb{Label: "Redemptions", Path: links.Redemptions}),
+		Frame: h.Frame(c, "Redemption "+format.On(d.CreatedAt, h.Now(), by.Tenant.TimeZone), links.Redemptions, ui.Crumb{Label: "Redemptions", Path: links.Redemptions}),
 		Row:   row, RewardPath: links.Reward(d.RewardID),
-		Facts: []ui.Pair{{Name: "Redeemed", Value: page.Time(d.CreatedAt, by.Tenant.TimeZone)}, {Name: "Redeemed by", Value: by.NameOf(d.ActorKind, d.ActorName)}},
+		Facts: []ui.Pair{{Name: "Redeemed", Value: format.Time(d.CreatedAt, by.Tenant.TimeZone)}, {Name: "Redeemed by", Value: by.NameOf(d.ActorKind, d.ActorName)}},
 	}
 	if d.EndedByName != nil {
 		ended := "Fulfilled"
@@ -155,14 +157,14 @@ func (h *Handlers) showRedemption(c echo.Context) error {
 			what = "Returned"
 		}
 		v.Entries = append(v.Entries, panelviews.LedgerEntry{
-			When: page.Time(e.CreatedAt, by.Tenant.TimeZone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
+			When: format.Time(e.CreatedAt, by.Tenant.TimeZone), What: what, Amount: format.Signed(e.Amount), Balance: format.Number(e.BalanceAfter),
 		})
 	}
 	return h.Render(c, http.StatusOK, views.RedemptionDetailPage(v), nil)
 }
 
 // confirmFulfilRedemption asks once: in the queue, fulfilling is one click beside other redemptions.
-func (h *Handlers) confirmFulfilRedemption(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) confirmFulfilRedemption(c echo.Context, status int, form *forms.Form) error {
 	d, err := h.redemptionDetail(c)
 	if err != nil {
 		return err
@@ -184,7 +186,7 @@ func (h *Handlers) confirmFulfilRedemption(c echo.Context, status int, form *pag
 
 func (h *Handlers) redemptionFrame(c echo.Context, title string, of reward.NamedRedemption) panelviews.Frame {
 	return h.Frame(c, title, links.Redemptions,
-		ui.Crumb{Label: "Redemptions", Path: links.Redemptions}, ui.Crumb{Label: "Redemption " + page.On(of.CreatedAt, h.Now(), page.Actor(c).Tenant.TimeZone), Path: links.Redemption(of.ID)})
+		ui.Crumb{Label: "Redemptions", Path: links.Redemptions}, ui.Crumb{Label: "Redemption " + format.On(of.CreatedAt, h.Now(), page.Actor(c).Tenant.TimeZone), Path: links.Redemption(of.ID)})
 }
 
 func (h *Handlers) fulfilRedemption(c echo.Context) error {
@@ -194,18 +196,18 @@ func (h *Handlers) fulfilRedemption(c echo.Context) error {
 	}
 	to := links.Redemption(id)
 	return page.Submit(h.Kit, c, page.Submission[reward.Redemption]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Redemption, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Redemption, error) {
 			to = panel.ReturnTo(c, form, to)
 			return h.Rewards.Fulfil(ctx, by, id)
 		},
-		Refused: func(status int, form *page.Form) error { return h.confirmFulfilRedemption(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return h.confirmFulfilRedemption(c, status, form) },
 		To:      func(reward.Redemption) string { return to },
 		Once:    true,
 		Done:    func(r reward.Redemption) string { return "“" + r.RewardName + "” fulfilled" },
 	})
 }
 
-func (h *Handlers) confirmVoidRedemption(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) confirmVoidRedemption(c echo.Context, status int, form *forms.Form) error {
 	d, err := h.redemptionDetail(c)
 	if err != nil {
 		return err
@@ -247,11 +249,11 @@ func (h *Handlers) voidRedemption(c echo.Context) error {
 	}
 	to := links.Redemption(id)
 	return page.Submit(h.Kit, c, page.Submission[reward.Redemption]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Redemption, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Redemption, error) {
 			to = panel.ReturnTo(c, form, to)
 			return h.Rewards.Void(ctx, by, id, form.Text("reason"))
 		},
-		Refused: func(status int, form *page.Form) error { return h.confirmVoidRedemption(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return h.confirmVoidRedemption(c, status, form) },
 		To:      func(reward.Redemption) string { return to },
 		Done: func(r reward.Redemption) string {
 			words := "Redemption voided."
@@ -270,7 +272,7 @@ func pathOfRedemption(r reward.Redemption) string { return links.Redemption(r.ID
 
 // newRedemption shows one of three steps: choose a customer, choose a reward, confirm.
 func (h *Handlers) newRedemption(c echo.Context) error {
-	q := page.Query(c.QueryParams())
+	q := forms.Query(c.QueryParams())
 	switch {
 	case q.Filled("customer_ulid") == nil:
 		return h.PickCustomer(c, panelviews.CustomerPicker{Frame: h.redeemFrame(c), Question: "Choose a customer", Path: links.Redemptions + "/new"}, customer.Suggestion{CanRedeem: true})
@@ -285,7 +287,7 @@ func (h *Handlers) redeemFrame(c echo.Context) panelviews.Frame {
 }
 
 // buyer is the customer whom the form names.
-func (h *Handlers) buyer(c echo.Context, form *page.Form) (customer.Customer, error) {
+func (h *Handlers) buyer(c echo.Context, form *forms.Form) (customer.Customer, error) {
 	id, err := core.ParseID(form.Value("customer_ulid"))
 	if err != nil {
 		return customer.Customer{}, core.ErrNotFound
@@ -295,7 +297,7 @@ func (h *Handlers) buyer(c echo.Context, form *page.Form) (customer.Customer, er
 
 // chooseReward lists the active rewards: first those that the customer can redeem, then the others,
 // each with the reason why not.
-func (h *Handlers) chooseReward(c echo.Context, q *page.Form) error {
+func (h *Handlers) chooseReward(c echo.Context, q *forms.Form) error {
 	by := page.Actor(c)
 	who, err := h.buyer(c, q)
 	if err != nil {
@@ -347,7 +349,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
 	}
 	switch {
 	case missing > 0:
-		v.Reason = page.Units(missing, unit) + " short"
+		v.Reason = format.Units(missing, unit) + " short"
 	case r.Stock != nil && *r.Stock == 0:
 		v.Reason = "Out of stock"
 	default:
@@ -358,7 +360,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
 }
 
 // confirmRedeem asks for confirmation before points or stamps are spent.
-func (h *Handlers) confirmRedeem(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) confirmRedeem(c echo.Context, status int, form *forms.Form) error {
 	who, err := h.buyer(c, form)
 	if err != nil {
 		return err
@@ -376,10 +378,10 @@ func (h *Handlers) confirmRedeem(c echo.Context, status int, form *page.Form) er
 	if unit == ledger.Stamps {
 		before = who.StampsBalance
 	}
-	name, back := page.CustomerName(who), page.WithQuery(links.Redemptions+"/new", "customer_ulid", who.ID.String())
+	name, back := format.CustomerName(who), page.WithQuery(links.Redemptions+"/new", "customer_ulid", who.ID.String())
 	words := []string{name + " gets “" + r.Name + "” for " + rewardCost(r.Reward) + "."}
 	if before >= price {
-		words = append(words, "Their balance goes from "+page.Units(before, unit)+" to "+page.Units(before-price, unit)+".")
+		words = append(words, "Their balance goes from "+format.Units(before, unit)+" to "+format.Units(before-price, unit)+".")
 	}
 	problem, button := form.Problem(), "Redeem"
 	switch {
@@ -404,10 +406,10 @@ func (h *Handlers) confirmRedeem(c echo.Context, status int, form *page.Form) er
 
 func (h *Handlers) redeemReward(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[reward.Redemption]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Redemption, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Redemption, error) {
 			return h.Rewards.Redeem(ctx, by, reward.RedeemRequest{CustomerID: form.Text("customer_ulid"), RewardID: form.Text("reward_ulid")})
 		},
-		Refused: func(status int, form *page.Form) error { return h.confirmRedeem(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return h.confirmRedeem(c, status, form) },
 		Once:    true,
 		To:      pathOfRedemption,
 		Done: func(r reward.Redemption) string {

@@ -10,8 +10,10 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/reward"
 	views "example.com/loyalty/views/admin/rewards"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -33,7 +35,7 @@ func (h *Handlers) rewardRoutes() []route.Route {
 }
 
 func (h *Handlers) listRewards(c echo.Context) error {
-	by, q := page.Actor(c), page.Query(c.QueryParams())
+	by, q := page.Actor(c), forms.Query(c.QueryParams())
 	filter := reward.Filter{Status: q.Filled("status")}
 	list, err := h.Rewards.List(c.Request().Context(), by, filter, q.Position())
 	status, err := q.Status(err)
@@ -57,7 +59,7 @@ func (h *Handlers) listRewards(c echo.Context) error {
 func rewardRow(r reward.WithCounts) views.RewardRow {
 	row := views.RewardRow{
 		Path: links.Reward(r.ID), Name: r.Name, Description: panel.OrZero(r.Description), Picture: page.RewardPicture(r.ID, r.PictureHash), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Reward),
-		Pending: page.Number(r.Pending), Redeemed: page.Number(r.Redeemed), Active: r.Active,
+		Pending: format.Number(r.Pending), Redeemed: format.Number(r.Redeemed), Active: r.Active,
 	}
 	if r.Pending > 0 {
 		row.PendingPath = links.RedemptionsOf("pending", "", r.ID.String())
@@ -75,13 +77,13 @@ func (h *Handlers) showRewardPicture(c echo.Context) error {
 		return err
 	}
 	panel.SetCacheControl(c, "private, max-age=31536000, immutable")
-	return page.Picture(c, shown)
+	return forms.Picture(c, shown)
 }
 
 // rewardCost is what a reward is exchanged for, in words.
 func rewardCost(r reward.Reward) string {
 	unit, price := r.Price()
-	return page.Units(price, unit)
+	return format.Units(price, unit)
 }
 
 func stockInWords(r reward.Reward) views.Stock {
@@ -91,17 +93,17 @@ func stockInWords(r reward.Reward) views.Stock {
 	case *r.Stock == 0:
 		return views.Stock{Text: "0", Warning: &ui.Badge{Label: "Empty", Tone: ui.Bad}}
 	case r.LowStock:
-		return views.Stock{Text: page.Number(*r.Stock), Warning: &ui.Badge{Label: "Low", Tone: ui.Notice}}
+		return views.Stock{Text: format.Number(*r.Stock), Warning: &ui.Badge{Label: "Low", Tone: ui.Notice}}
 	}
-	return views.Stock{Text: page.Number(*r.Stock)}
+	return views.Stock{Text: format.Number(*r.Stock)}
 }
 
 func (h *Handlers) newReward(c echo.Context) error {
-	return h.rewardForm(c, http.StatusOK, nil, page.Blank(map[string]string{"cost_unit": "points"}))
+	return h.rewardForm(c, http.StatusOK, nil, forms.Blank(map[string]string{"cost_unit": "points"}))
 }
 
 // rewardForm shows the form of a new reward, or of an existing one.
-func (h *Handlers) rewardForm(c echo.Context, status int, old *reward.Reward, form *page.Form) error {
+func (h *Handlers) rewardForm(c echo.Context, status int, old *reward.Reward, form *forms.Form) error {
 	v := views.RewardForm{
 		Frame:  h.Frame(c, "New reward", links.Rewards, ui.Crumb{Label: "Rewards", Path: links.Rewards}),
 		Action: links.Rewards + "/new", Button: "Create reward", Cancel: links.Rewards, FormKey: h.NewFormKey(),
@@ -123,7 +125,7 @@ func (h *Handlers) rewardForm(c echo.Context, status int, old *reward.Reward, fo
 	}
 	currency := page.Actor(c).Tenant.Currency
 	v.UnitCost = form.Field("cost_cents", "Cost to you")
-	v.UnitCost.Mode, v.UnitCost.Before, v.UnitCost.Optional, v.UnitCost.Help = "decimal", page.Symbol(currency), true, "Used to value outstanding points"
+	v.UnitCost.Mode, v.UnitCost.Before, v.UnitCost.Optional, v.UnitCost.Help = "decimal", format.Symbol(currency), true, "Used to value outstanding points"
 	v.Picture = form.Field("picture", "Picture")
 	v.Picture.Type, v.Picture.Optional, v.Picture.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
 	v.Picture.Help = "PNG, JPEG or WebP, up to 256 kB"
@@ -147,7 +149,7 @@ func (h *Handlers) rewardForm(c echo.Context, status int, old *reward.Reward, fo
 var costFields = []string{"cost_unit", "points_cost", "stamps_cost"}
 
 // readCost reads the cost of a reward in the chosen unit, and nil for the other unit.
-func readCost(form *page.Form) (points, stamps *int64) {
+func readCost(form *forms.Form) (points, stamps *int64) {
 	if form.Value("cost_unit") != "stamps" {
 		return form.Integer("points_cost"), nil
 	}
@@ -159,7 +161,7 @@ func readCost(form *page.Form) (points, stamps *int64) {
 
 func (h *Handlers) addReward(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[reward.Reward]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Reward, error) {
 			n := reward.New{
 				Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock"), CostCents: form.Amount("cost_cents", by.Tenant.Currency),
 			}
@@ -170,7 +172,7 @@ func (h *Handlers) addReward(c echo.Context) error {
 			n.Malformed = form.Malformed
 			return h.Rewards.Add(ctx, by, n)
 		},
-		Refused: func(status int, form *page.Form) error { return h.rewardForm(c, status, nil, form) },
+		Refused: func(status int, form *forms.Form) error { return h.rewardForm(c, status, nil, form) },
 		Once:    true,
 		File:    "picture",
 		To:      pathOfReward,
@@ -199,7 +201,7 @@ func (h *Handlers) changeReward(c echo.Context) error {
 	} else {
 		values["points_cost"] = strconv.FormatInt(*r.PointsCost, 10)
 	}
-	form := page.Blank(values)
+	form := forms.Blank(values)
 	if r.CostCents != nil {
 		form.SetAmount("cost_cents", *r.CostCents, page.Actor(c).Tenant.Currency)
 	}
@@ -212,7 +214,7 @@ func (h *Handlers) editReward(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[reward.Reward]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Reward, error) {
 			points, stamps := readCost(form)
 			edit := reward.Edit{
 				Name: panel.IfChanged(form, form.Text("name"), "name"), Description: panel.IfChanged(form, form.Text("description"), "description"),
@@ -227,7 +229,7 @@ func (h *Handlers) editReward(c echo.Context) error {
 			edit.Malformed = form.Malformed
 			return h.Rewards.Edit(ctx, by, old.ID, edit)
 		},
-		Refused: func(status int, form *page.Form) error { return h.rewardForm(c, status, &old.Reward, form) },
+		Refused: func(status int, form *forms.Form) error { return h.rewardForm(c, status, &old.Reward, form) },
 		File:    "picture",
 		To:      pathOfReward,
 		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved for " + rewardCost(r) + "." },
@@ -252,13 +254,13 @@ func (h *Handlers) showReward(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.rewardDetail(c, http.StatusOK, r, &page.Form{})
+	return h.rewardDetail(c, http.StatusOK, r, &forms.Form{})
 }
 
 // latestRedemptions is the number of redemptions on the page of a reward.
 const latestRedemptions = 8
 
-func (h *Handlers) rewardDetail(c echo.Context, status int, r reward.WithCounts, form *page.Form) error {
+func (h *Handlers) rewardDetail(c echo.Context, status int, r reward.WithCounts, form *forms.Form) error {
 	by := page.Actor(c)
 	latest, err := h.Rewards.ListRedemptions(c.Request().Context(), by, reward.RedemptionFilter{RewardID: new(r.ID.String())}, core.Newest, core.Page{Size: latestRedemptions})
 	if err != nil {
@@ -268,16 +270,16 @@ func (h *Handlers) rewardDetail(c echo.Context, status int, r reward.WithCounts,
 		Frame:  h.Frame(c, r.Name, links.Rewards, ui.Crumb{Label: "Rewards", Path: links.Rewards}),
 		Reward: rewardRow(r),
 		Facts: []ui.Pair{
-			{Name: "Redeemed", Value: page.Number(r.Redeemed)},
-			{Name: "Pending", Value: page.Number(r.Pending)},
-			{Name: "Created", Value: page.Date(r.CreatedAt, by.Tenant.TimeZone)},
+			{Name: "Redeemed", Value: format.Number(r.Redeemed)},
+			{Name: "Pending", Value: format.Number(r.Pending)},
+			{Name: "Created", Value: format.Date(r.CreatedAt, by.Tenant.TimeZone)},
 			{Name: "ULID", Value: r.ID.String()},
 		},
 		AllPath: links.RedemptionsOf("all", "", r.ID.String()), CanEdit: by.Role.Includes(core.Manager),
 		Stock: h.stockCard(r.Reward, by, form),
 	}
 	if r.CostCents != nil {
-		v.Facts = append([]ui.Pair{{Name: "Cost to you", Value: page.Money(*r.CostCents, by.Tenant.Currency)}}, v.Facts...)
+		v.Facts = append([]ui.Pair{{Name: "Cost to you", Value: format.Money(*r.CostCents, by.Tenant.Currency)}}, v.Facts...)
 	}
 	for _, n := range latest.Items {
 		v.Latest = append(v.Latest, h.RedemptionRow(by, n))
@@ -285,7 +287,7 @@ func (h *Handlers) rewardDetail(c echo.Context, status int, r reward.WithCounts,
 	return h.Render(c, status, views.RewardDetailPage(v), views.StockForms(v.Stock))
 }
 
-func (h *Handlers) stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
+func (h *Handlers) stockCard(r reward.Reward, by core.Actor, form *forms.Form) views.StockCard {
 	v := views.StockCard{
 		Stock: stockInWords(r), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: links.Reward(r.ID), FormKey: h.NewFormKey(),
 		Seen: panel.Digits(r.Stock), How: form.Field("how", "Change"), Units: form.Field("units", "Units"),
@@ -313,7 +315,7 @@ func (h *Handlers) correctStock(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -336,7 +338,7 @@ func (h *Handlers) correctStock(c echo.Context) error {
 		return err
 	}
 	if page.IsFragment(c) {
-		v := h.stockCard(r, by, &page.Form{})
+		v := h.stockCard(r, by, &forms.Form{})
 		v.Done = done
 		return h.Render(c, http.StatusOK, views.StockForms(v), nil)
 	}
@@ -345,7 +347,7 @@ func (h *Handlers) correctStock(c echo.Context) error {
 }
 
 // changeStock runs the chosen change and says what it did.
-func (h *Handlers) changeStock(c echo.Context, by core.Actor, id core.ID, form *page.Form) (r reward.Reward, done string, err error) {
+func (h *Handlers) changeStock(c echo.Context, by core.Actor, id core.ID, form *forms.Form) (r reward.Reward, done string, err error) {
 	ctx, how := c.Request().Context(), form.Value("how")
 	if how == "set" || how == "unlimited" {
 		count := reward.StockCount{Seen: form.Integer("seen")}
@@ -358,7 +360,7 @@ func (h *Handlers) changeStock(c echo.Context, by core.Actor, id core.ID, form *
 		if r.Stock == nil {
 			return r, "Stock is now unlimited", err
 		}
-		return r, "Stock is now " + page.Number(*r.Stock), err
+		return r, "Stock is now " + format.Number(*r.Stock), err
 	}
 	change := form.Integer("units")
 	if change != nil && how == "remove" {
@@ -366,11 +368,11 @@ func (h *Handlers) changeStock(c echo.Context, by core.Actor, id core.ID, form *
 	}
 	r, err = h.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Malformed: form.Malformed})
 	if err == nil {
-		done = page.Number(*change) + " added"
+		done = format.Number(*change) + " added"
 		if *change < 0 {
-			done = page.Number(-*change) + " removed"
+			done = format.Number(-*change) + " removed"
 		}
-		done += ". Stock is now " + page.Number(*r.Stock)
+		done += ". Stock is now " + format.Number(*r.Stock)
 	}
 	return r, done, err
 }

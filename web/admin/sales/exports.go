@@ -5,12 +5,13 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
 
 func (h *Handlers) exportTransactions(c echo.Context) (panel.ExportFile, error) {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter, zone, currency := transactionFilter(q, by.Tenant.Currency), by.Tenant.TimeZone, by.Tenant.Currency
 	if len(q.Malformed) > 0 {
 		return panel.ExportFile{}, core.Invalid(q.Malformed)

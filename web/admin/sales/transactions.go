@@ -15,9 +15,11 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	views "example.com/loyalty/views/admin/sales"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -36,7 +38,7 @@ func (h *Handlers) transactionRoutes() []route.Route {
 }
 
 // transactionFilter reads the filters of the list and of its exports.
-func transactionFilter(q *page.Form, currency string) transaction.Filter {
+func transactionFilter(q *forms.Form, currency string) transaction.Filter {
 	return transaction.Filter{
 		Status: q.Filled("status"), TypeID: q.Integer("transaction_type_id"), Source: q.Filled("source"),
 		CustomerID: q.Filled("customer_ulid"), LocationID: q.Integer("location_id"),
@@ -47,14 +49,14 @@ func transactionFilter(q *page.Form, currency string) transaction.Filter {
 
 // searchedAmount reads the text of a search as an amount, in cents; nil: it is none.
 func searchedAmount(text, currency string) *int64 {
-	if typed := page.ParseAmount(text, currency); typed.State == page.AmountRead {
+	if typed := forms.ParseAmount(text, currency); typed.State == forms.AmountRead {
 		return &typed.Cents
 	}
 	return nil
 }
 
 func (h *Handlers) listTransactions(c echo.Context) error {
-	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter := transactionFilter(q, by.Tenant.Currency)
 	sort := panel.SortOf(q, core.Newest)
 	list, err := h.Transactions.List(ctx, by, filter, sort, q.Position())
@@ -98,19 +100,19 @@ func (h *Handlers) listTransactions(c echo.Context) error {
 // searchNotes says where a search left sales out.
 func searchNotes(l transaction.SearchLimits, sort core.Sort) (notes []string) {
 	if l.Customers {
-		notes = append(notes, "More than "+page.Number(transaction.SearchedCustomers)+" customers match. Sales of the newest are shown: type more of the name.")
+		notes = append(notes, "More than "+format.Number(transaction.SearchedCustomers)+" customers match. Sales of the newest are shown: type more of the name.")
 	}
 	if l.Sales {
 		others := "older"
 		if sort == core.Oldest {
 			others = "newer"
 		}
-		notes = append(notes, "Amounts are searched in the "+string(sort)+" "+page.Number(transaction.SearchedSales)+" sales. Choose dates to search "+others+" ones.")
+		notes = append(notes, "Amounts are searched in the "+string(sort)+" "+format.Number(transaction.SearchedSales)+" sales. Choose dates to search "+others+" ones.")
 	}
 	return notes
 }
 
-func (h *Handlers) transactionFilters(c echo.Context, q *page.Form, v *views.TransactionList) error {
+func (h *Handlers) transactionFilters(c echo.Context, q *forms.Form, v *views.TransactionList) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	types, err := h.Transactions.Types(ctx, by)
 	if err != nil {
@@ -163,8 +165,8 @@ func (h *Handlers) showTransaction(c echo.Context) error {
 	zone := by.Tenant.TimeZone
 	row := h.TransactionRow(by, d.Named)
 	v := views.TransactionDetail{
-		Frame: h.Frame(c, "Sale "+page.On(d.CreatedAt, h.Now(), zone), links.Transactions, ui.Crumb{Label: "Transactions", Path: links.Transactions}),
-		Sale:  row, Facts: []ui.Pair{{Name: "Type", Value: d.TypeName}, {Name: "Recorded", Value: page.Time(d.CreatedAt, zone)}, {Name: "Recorded by", Value: row.Where}},
+		Frame: h.Frame(c, "Sale "+format.On(d.CreatedAt, h.Now(), zone), links.Transactions, ui.Crumb{Label: "Transactions", Path: links.Transactions}),
+		Sale:  row, Facts: []ui.Pair{{Name: "Type", Value: d.TypeName}, {Name: "Recorded", Value: format.Time(d.CreatedAt, zone)}, {Name: "Recorded by", Value: row.Where}},
 	}
 	fact := func(name string, value *string) {
 		if value != nil {
@@ -173,13 +175,13 @@ func (h *Handlers) showTransaction(c echo.Context) error {
 	}
 	if d.DiscountCents > 0 {
 		currency := by.Tenant.Currency
-		fact("Before discounts", new(page.Money(d.SpendAmountCents+d.DiscountCents, currency)))
-		fact("Discounts", new("−"+page.Money(d.DiscountCents, currency)))
+		fact("Before discounts", new(format.Money(d.SpendAmountCents+d.DiscountCents, currency)))
+		fact("Discounts", new("−"+format.Money(d.DiscountCents, currency)))
 	}
 	fact("Location", d.LocationName)
 	fact("Receipt number", d.ExternalReference)
 	if d.VoidedAt != nil {
-		voided := page.Time(*d.VoidedAt, zone)
+		voided := format.Time(*d.VoidedAt, zone)
 		fact("Voided", &voided)
 		fact("Voided by", d.VoidedByName)
 		fact("Reason", d.VoidReason)
@@ -191,7 +193,7 @@ func (h *Handlers) showTransaction(c echo.Context) error {
 			what = "Reversed"
 		}
 		v.Entries = append(v.Entries, panelviews.LedgerEntry{
-			When: page.Time(e.CreatedAt, zone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
+			When: format.Time(e.CreatedAt, zone), What: what, Amount: format.Signed(e.Amount), Balance: format.Number(e.BalanceAfter),
 		})
 	}
 	used, err := h.usedWith(c, d)
@@ -244,13 +246,13 @@ func (h *Handlers) transactionDetail(c echo.Context) (transaction.Detail, error)
 	return h.Transactions.Detail(c.Request().Context(), page.Actor(c), id)
 }
 
-func (h *Handlers) confirmVoidTransaction(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) confirmVoidTransaction(c echo.Context, status int, form *forms.Form) error {
 	d, err := h.transactionDetail(c)
 	if err != nil {
 		return err
 	}
 	by := page.Actor(c)
-	row, on := h.TransactionRow(by, d.Named), page.On(d.CreatedAt, h.Now(), by.Tenant.TimeZone)
+	row, on := h.TransactionRow(by, d.Named), format.On(d.CreatedAt, h.Now(), by.Tenant.TimeZone)
 	v := panelviews.Confirm{
 		Frame: h.Frame(c, "Void this sale?", links.Transactions,
 			ui.Crumb{Label: "Transactions", Path: links.Transactions}, ui.Crumb{Label: "Sale " + on, Path: row.Path}),
@@ -284,11 +286,11 @@ func (h *Handlers) voidTransaction(c echo.Context) error {
 	}
 	to := links.Transaction(id)
 	return page.Submit(h.Kit, c, page.Submission[transaction.Transaction]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Transaction, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (transaction.Transaction, error) {
 			to = panel.ReturnTo(c, form, to)
 			return h.Transactions.Void(ctx, by, id, new(form.Value("reason")))
 		},
-		Refused: func(status int, form *page.Form) error { return h.confirmVoidTransaction(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return h.confirmVoidTransaction(c, status, form) },
 		To:      func(transaction.Transaction) string { return to },
 		Done: func(sale transaction.Transaction) string {
 			if panel.OrZero(sale.PointsAwarded)+panel.OrZero(sale.StampsAwarded) == 0 {
@@ -301,11 +303,11 @@ func (h *Handlers) voidTransaction(c echo.Context) error {
 
 // newTransaction shows one of two steps: choose a customer, then the form of the sale.
 func (h *Handlers) newTransaction(c echo.Context) error {
-	q := page.Query(c.QueryParams())
+	q := forms.Query(c.QueryParams())
 	if q.Filled("customer_ulid") == nil {
 		return h.PickCustomer(c, panelviews.CustomerPicker{Frame: h.transactionFrame(c), Question: "Choose a customer", Path: links.Transactions + "/new"}, customer.Suggestion{})
 	}
-	return h.transactionForm(c, http.StatusOK, page.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid")}))
+	return h.transactionForm(c, http.StatusOK, forms.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid")}))
 }
 
 func (h *Handlers) transactionFrame(c echo.Context) panelviews.Frame {
@@ -313,7 +315,7 @@ func (h *Handlers) transactionFrame(c echo.Context) panelviews.Frame {
 }
 
 // transactionForm shows the form of a sale to the chosen customer.
-func (h *Handlers) transactionForm(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) transactionForm(c echo.Context, status int, form *forms.Form) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	id, err := core.ParseID(form.Value("customer_ulid"))
 	if err != nil {
@@ -349,7 +351,7 @@ func (h *Handlers) transactionForm(c echo.Context, status int, form *page.Form) 
 	v.Receipt.Optional, v.Receipt.Help = true, "Unique per sale, so it can't be recorded twice"
 	v.Problem = form.Problem()
 	if chosen.Status != customer.Active {
-		v.Problem = &ui.Problem{Sentence: page.CustomerName(chosen) + " is inactive and can't earn."}
+		v.Problem = &ui.Problem{Sentence: format.CustomerName(chosen) + " is inactive and can't earn."}
 		if chosen.Erased {
 			v.Problem.Sentence = "This customer was erased and can't earn."
 		}
@@ -366,7 +368,7 @@ const (
 // recordTransaction records a sale. A sale above the business's ceiling is recorded only after
 // its amount was confirmed.
 func (h *Handlers) recordTransaction(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -396,13 +398,13 @@ func (h *Handlers) recordTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	h.Flash(c, ui.Done, page.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+panel.AwardInWords(sale)+" earned.")
+	h.Flash(c, ui.Done, format.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+panel.AwardInWords(sale)+" earned.")
 	return h.Redirect(c, links.Customer(sale.CustomerID))
 }
 
 // confirmationOf is the confirmation of a sale above the ceiling. None is needed if the amount was
 // confirmed already or core would refuse the sale anyway.
-func (h *Handlers) confirmationOf(c echo.Context, form *page.Form, n transaction.New) (v views.TransactionConfirm, needed bool, err error) {
+func (h *Handlers) confirmationOf(c echo.Context, form *forms.Form, n transaction.New) (v views.TransactionConfirm, needed bool, err error) {
 	by, spend := page.Actor(c), n.SpendAmountCents
 	if spend == nil || len(n.Malformed) > 0 || !by.Tenant.Confirms(*spend) {
 		return v, false, nil
@@ -426,8 +428,8 @@ func (h *Handlers) confirmationOf(c echo.Context, form *page.Form, n transaction
 		return v, false, err
 	}
 	return views.TransactionConfirm{
-		Frame: h.transactionFrame(c), Chosen: panel.FoundCustomer(buyer, ""), Spend: page.Money(*spend, by.Tenant.Currency),
-		Award: page.Units(award, kind.RuleType), Type: kind.Name, Ceiling: page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency),
+		Frame: h.transactionFrame(c), Chosen: panel.FoundCustomer(buyer, ""), Spend: format.Money(*spend, by.Tenant.Currency),
+		Award: format.Units(award, kind.RuleType), Type: kind.Name, Ceiling: format.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency),
 		Hidden: form.Pairs(confirmedAmount), Confirm: ui.Pair{Name: confirmedAmount, Value: cents}, Correct: correctAmount,
 	}, true, nil
 }
@@ -451,7 +453,7 @@ func (h *Handlers) partsOf(c echo.Context, n transaction.New) (buyer customer.Cu
 
 // previewTransaction shows how the amount on the form is read and what the sale will earn.
 func (h *Handlers) previewTransaction(c echo.Context) error {
-	by, q := page.Actor(c), page.Query(c.QueryParams())
+	by, q := page.Actor(c), forms.Query(c.QueryParams())
 	var v panelviews.Earns
 	spend, kind := q.Amount("spend_amount_cents", by.Tenant.Currency), q.Integer("transaction_type_id")
 	if spend != nil && kind != nil {
@@ -459,7 +461,7 @@ func (h *Handlers) previewTransaction(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		v = panel.EarnsView(page.AwardOf(t, *spend, by.Tenant.Currency))
+		v = panel.EarnsView(format.AwardOf(t, *spend, by.Tenant.Currency))
 	}
 	return h.Render(c, http.StatusOK, views.TransactionPreview(panel.SpendField(q, by.Tenant.Currency), v), nil)
 }

@@ -12,9 +12,11 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin/sales"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -52,32 +54,32 @@ func (h *Handlers) listTypes(c echo.Context) error {
 // ruleInWords is "1 point for every € 1.00".
 func ruleInWords(t transaction.Type, currency string) string {
 	if t.RuleType == "stamps" {
-		return page.Units(t.StampsPerTransaction, t.RuleType)
+		return format.Units(t.StampsPerTransaction, t.RuleType)
 	}
-	return page.Units(t.PointsPerUnit, t.RuleType) + " for every " + page.Money(t.UnitCents, currency)
+	return format.Units(t.PointsPerUnit, t.RuleType) + " for every " + format.Money(t.UnitCents, currency)
 }
 
 // limitsInWords is "Minimum spend € 10.00 · Maximum 50 points", or "" without limits.
 func limitsInWords(t transaction.Type, currency string) string {
 	var limits []string
 	if t.MinSpendCents > 0 {
-		limits = append(limits, "Minimum spend "+page.Money(t.MinSpendCents, currency))
+		limits = append(limits, "Minimum spend "+format.Money(t.MinSpendCents, currency))
 	}
 	if t.MaxAward != nil {
-		limits = append(limits, "Maximum "+page.Units(*t.MaxAward, t.RuleType))
+		limits = append(limits, "Maximum "+format.Units(*t.MaxAward, t.RuleType))
 	}
 	return strings.Join(limits, " · ")
 }
 
 func (h *Handlers) newType(c echo.Context) error {
 	currency := page.Actor(c).Tenant.Currency
-	form := page.Blank(map[string]string{"rule_type": "points", "points_per_unit": "1", "stamps_per_transaction": "1"})
+	form := forms.Blank(map[string]string{"rule_type": "points", "points_per_unit": "1", "stamps_per_transaction": "1"})
 	form.SetAmount("unit_cents", 100, currency)
 	return h.typeForm(c, http.StatusOK, nil, form)
 }
 
 // typeForm shows the form of a new type, or of an existing one.
-func (h *Handlers) typeForm(c echo.Context, status int, old *transaction.Type, form *page.Form) error {
+func (h *Handlers) typeForm(c echo.Context, status int, old *transaction.Type, form *forms.Form) error {
 	currency := page.Actor(c).Tenant.Currency
 	v := views.TypeForm{Frame: h.Frame(c, "New transaction type", links.Types, ui.Crumb{Label: "Transaction types", Path: links.Types}), Action: links.Types + "/new", Button: "Create transaction type", FormKey: h.NewFormKey()}
 	if old != nil {
@@ -95,9 +97,9 @@ func (h *Handlers) typeForm(c echo.Context, status int, old *transaction.Type, f
 		v.Active = &active
 	}
 	v.Problem = form.Problem()
-	symbol := page.Symbol(currency)
+	symbol := format.Symbol(currency)
 	v.Points.Mode, v.Stamps.Mode, v.Maximum.Mode, v.Maximum.Optional = "numeric", "numeric", "numeric", true
-	v.Spend.Before, v.Spend.Mode, v.Spend.Help = symbol, "decimal", "Whole multiples only: "+page.Amount(250, currency)+" earns the same as "+page.Amount(200, currency)
+	v.Spend.Before, v.Spend.Mode, v.Spend.Help = symbol, "decimal", "Whole multiples only: "+format.Amount(250, currency)+" earns the same as "+format.Amount(200, currency)
 	v.Minimum.Before, v.Minimum.Mode, v.Minimum.Optional, v.Minimum.Help = symbol, "decimal", true, "Smaller sales earn nothing"
 	if form.Value("example") == "" {
 		form.SetAmount("example", 2450, currency)
@@ -114,7 +116,7 @@ var unitOptions = []ui.Option{
 }
 
 // newTypeOf is the type that a form describes.
-func newTypeOf(form *page.Form, currency string) transaction.NewType {
+func newTypeOf(form *forms.Form, currency string) transaction.NewType {
 	n := transaction.NewType{Name: form.Value("name"), RuleType: transaction.RuleType(form.Value("rule_type"))}
 	n.PointsPerUnit = panel.OrZero(form.Integer("points_per_unit"))
 	n.UnitCents = panel.OrZero(form.Amount("unit_cents", currency))
@@ -129,9 +131,9 @@ func newTypeOf(form *page.Form, currency string) transaction.NewType {
 }
 
 // exampleEarns is what the form's rule would earn for its example sale.
-func (h *Handlers) exampleEarns(c echo.Context, form *page.Form) panelviews.Earns {
+func (h *Handlers) exampleEarns(c echo.Context, form *forms.Form) panelviews.Earns {
 	currency := page.Actor(c).Tenant.Currency
-	draft := page.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
+	draft := forms.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
 	cents := draft.Amount("example", currency)
 	if cents == nil {
 		return panelviews.Earns{Note: panel.EnterAmount(currency)}
@@ -139,20 +141,20 @@ func (h *Handlers) exampleEarns(c echo.Context, form *page.Form) panelviews.Earn
 	n := newTypeOf(draft, currency)
 	award, unit, err := n.Preview(cents)
 	if err != nil && unit != "" {
-		return panel.EarnsView(page.AwardTooLarge(unit))
+		return panel.EarnsView(format.AwardTooLarge(unit))
 	}
 	if err != nil {
 		return panelviews.Earns{Note: panel.CompleteRule}
 	}
-	v := panelviews.Earns{Text: page.Units(award, unit)}
+	v := panelviews.Earns{Text: format.Units(award, unit)}
 	if award == 0 && *cents < n.MinSpendCents {
-		v.Note = "(minimum spend " + page.Money(n.MinSpendCents, currency) + ")"
+		v.Note = "(minimum spend " + format.Money(n.MinSpendCents, currency) + ")"
 	}
 	return v
 }
 
 func (h *Handlers) previewType(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -161,7 +163,7 @@ func (h *Handlers) previewType(c echo.Context) error {
 
 // tryType shows the form again with what its rule earns, for browsers without scripts.
 func (h *Handlers) tryType(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -171,10 +173,10 @@ func (h *Handlers) tryType(c echo.Context) error {
 func (h *Handlers) addType(c echo.Context) error {
 	currency := page.Actor(c).Tenant.Currency
 	return page.Submit(h.Kit, c, page.Submission[transaction.Type]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Type, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (transaction.Type, error) {
 			return h.Transactions.AddType(ctx, by, newTypeOf(form, currency))
 		},
-		Refused: func(status int, form *page.Form) error { return h.typeForm(c, status, nil, form) },
+		Refused: func(status int, form *forms.Form) error { return h.typeForm(c, status, nil, form) },
 		Once:    true,
 		To:      page.To[transaction.Type](links.Types),
 		Done: func(t transaction.Type) string {
@@ -199,7 +201,7 @@ func (h *Handlers) showType(c echo.Context) error {
 	if t.Active {
 		values["active"] = "1"
 	}
-	form := page.Blank(values)
+	form := forms.Blank(values)
 	form.SetAmount("unit_cents", t.UnitCents, currency)
 	if t.MinSpendCents > 0 {
 		form.SetAmount("min_spend_cents", t.MinSpendCents, currency)
@@ -221,7 +223,7 @@ func (h *Handlers) editType(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[transaction.Type]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Type, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (transaction.Type, error) {
 			n := newTypeOf(form, by.Tenant.Currency)
 			return h.Transactions.EditType(ctx, by, old.ID, transaction.EditType{
 				Name: panel.IfChanged(form, &n.Name, "name"), RuleType: panel.IfChanged(form, new(string(n.RuleType)), "rule_type"),
@@ -232,7 +234,7 @@ func (h *Handlers) editType(c echo.Context) error {
 				Malformed: n.Malformed,
 			})
 		},
-		Refused: func(status int, form *page.Form) error { return h.typeForm(c, status, &old, form) },
+		Refused: func(status int, form *forms.Form) error { return h.typeForm(c, status, &old, form) },
 		To:      page.To[transaction.Type](links.Types),
 		Done: func(t transaction.Type) string {
 			return "“" + t.Name + "” was saved. Past sales keep what they earned."

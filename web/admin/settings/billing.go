@@ -11,8 +11,10 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin/settings"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/invoice"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -31,7 +33,7 @@ func (h *Handlers) showBilling(c echo.Context) error { return h.billingPage(c, h
 
 // billingPage shows the plan, its usage, the invoices and the billing details. form is the details
 // form if it was refused, else nil.
-func (h *Handlers) billingPage(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) billingPage(c echo.Context, status int, form *forms.Form) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	account, err := h.Billing.Account(ctx, by)
 	if err != nil {
@@ -41,13 +43,13 @@ func (h *Handlers) billingPage(c echo.Context, status int, form *page.Form) erro
 	if err != nil {
 		return err
 	}
-	list, err := h.Billing.ListOwn(ctx, by, page.Position(c.QueryParams()))
+	list, err := h.Billing.ListOwn(ctx, by, forms.Position(c.QueryParams()))
 	if err != nil {
 		return err
 	}
 	details := account.Details
 	if form == nil {
-		form = page.Blank(map[string]string{"name": details.Name, "address": details.Address, "tax_number": details.TaxNumber})
+		form = forms.Blank(map[string]string{"name": details.Name, "address": details.Address, "tax_number": details.TaxNumber})
 	}
 	v := views.Billing{
 		Settings: h.Settings(c, "Billing", links.Billing), Plan: account.Name, Price: priceText(account), Contact: account.Contact,
@@ -88,7 +90,7 @@ func priceText(account billing.Account) string {
 	if price == 0 {
 		return "No charge"
 	}
-	text := page.Money(price, account.Currency) + per
+	text := format.Money(price, account.Currency) + per
 	if account.TaxRate > 0 {
 		text += ", " + taxText(account)
 	}
@@ -97,7 +99,7 @@ func priceText(account billing.Account) string {
 
 // taxText is "plus 25.5% VAT".
 func taxText(account billing.Account) string {
-	return "plus " + page.Rate(account.TaxRate) + "% " + account.TaxName
+	return "plus " + forms.Rate(account.TaxRate) + "% " + account.TaxName
 }
 
 // nextInvoice describes the next invoice; nil: there will be none.
@@ -106,24 +108,24 @@ func nextInvoice(account billing.Account) *views.NextInvoice {
 		return nil
 	}
 	plan := account.Plan
-	v := &views.NextInvoice{On: account.NextInvoiceOn.Format("2 Jan 2006"), Amount: page.Money(account.NextCents, plan.Currency)}
+	v := &views.NextInvoice{On: account.NextInvoiceOn.Format("2 Jan 2006"), Amount: format.Money(account.NextCents, plan.Currency)}
 	if account.TaxRate > 0 {
 		v.Tax = taxText(account)
 	}
 	if account.WaitingCents != 0 {
 		price, _ := planPrice(account)
-		v.Items = []ui.Pair{{Name: plan.Name, Value: page.Money(price, plan.Currency)}, {Name: "Plan change, prorated", Value: page.Money(account.WaitingCents, plan.Currency)}}
+		v.Items = []ui.Pair{{Name: plan.Name, Value: format.Money(price, plan.Currency)}, {Name: "Plan change, prorated", Value: format.Money(account.WaitingCents, plan.Currency)}}
 	}
 	return v
 }
 
 func planUse(u usage.Use) views.PlanUse {
 	words := panel.PlanLimits[u.Kind]
-	v := views.PlanUse{Label: words.Label, Used: strconv.FormatInt(u.Used, 10), Numbers: page.Number(u.Used) + ", no limit"}
+	v := views.PlanUse{Label: words.Label, Used: strconv.FormatInt(u.Used, 10), Numbers: format.Number(u.Used) + ", no limit"}
 	if u.Limit == nil {
 		return v
 	}
-	v.Limit, v.Numbers = strconv.FormatInt(max(*u.Limit, 1), 10), page.Number(u.Used)+" of "+page.Number(*u.Limit)
+	v.Limit, v.Numbers = strconv.FormatInt(max(*u.Limit, 1), 10), format.Number(u.Used)+" of "+format.Number(*u.Limit)
 	switch {
 	case u.LimitReached():
 		v.State, v.Advice = "reached", words.Reached+" "+words.Advice
@@ -141,25 +143,25 @@ var invoiceStates = map[billing.Status]ui.Badge{
 
 func invoiceRow(i billing.Invoice) views.InvoiceRow {
 	row := views.InvoiceRow{
-		Name: i.Name(), Period: page.Days(i.PeriodStart, i.PeriodEnd), Total: page.Money(i.TotalCents, i.Currency), Status: invoiceStates[i.Status],
+		Name: i.Name(), Period: format.Days(i.PeriodStart, i.PeriodEnd), Total: format.Money(i.TotalCents, i.Currency), Status: invoiceStates[i.Status],
 		Path: links.Billing + "/invoices/" + strconv.FormatInt(i.ID, 10),
 	}
 	if i.IssuedAt != nil {
-		row.Issued, row.Due = page.Date(*i.IssuedAt, i.Zone()), page.Date(*i.DueAt, i.Zone())
+		row.Issued, row.Due = format.Date(*i.IssuedAt, i.Zone()), format.Date(*i.DueAt, i.Zone())
 	}
 	return row
 }
 
 func (h *Handlers) editBillingDetails(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[billing.Account]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Account, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Account, error) {
 			name := form.Text("name")
 			if form.Value("name") == by.Tenant.Name {
 				name = nil // shown where no legal name is stored: it must follow the business's name
 			}
 			return h.Billing.EditDetails(ctx, by, billing.DetailsInput{Name: name, Address: form.Text("address"), TaxNumber: form.Text("tax_number")})
 		},
-		Refused: func(status int, form *page.Form) error { return h.billingPage(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return h.billingPage(c, status, form) },
 		To:      page.To[billing.Account](links.Billing),
 		Done:    func(billing.Account) string { return "Billing details saved." },
 	})

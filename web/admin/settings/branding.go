@@ -11,6 +11,7 @@ import (
 	views "example.com/loyalty/views/admin/settings"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -45,7 +46,7 @@ func brandingPreview(business string, colour *string) (views.BrandingPreview, er
 const maxLogo = 1 << 20
 
 func (h *Handlers) editBranding(c echo.Context) error {
-	form, file, err := page.ReadWithFile(c, "logo", maxLogo)
+	form, file, err := forms.ReadWithFile(c, "logo", maxLogo)
 	if err != nil {
 		return err
 	}
@@ -90,5 +91,5 @@ func (h *Handlers) logo(c echo.Context) error {
 		return err
 	}
 	panel.SetCacheControl(c, "private, max-age=31536000, immutable")
-	return page.Picture(c, picture)
+	return forms.Picture(c, picture)
 }

@@ -11,8 +11,10 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin/settings"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -40,26 +42,26 @@ func (h *Handlers) showBusiness(c echo.Context) error {
 }
 
 // businessForms are the page's forms. A nil form shows the stored values.
-type businessForms struct{ business, joining, branding *page.Form }
+type businessForms struct{ business, joining, branding *forms.Form }
 
-func (h *Handlers) businessPage(c echo.Context, status int, forms businessForms) error {
-	form, joining, branding := forms.business, forms.joining, forms.branding
+func (h *Handlers) businessPage(c echo.Context, status int, sent businessForms) error {
+	form, joining, branding := sent.business, sent.joining, sent.branding
 	by := page.Actor(c)
 	s, err := h.Tenants.Settings(c.Request().Context(), by)
 	if err != nil {
 		return err
 	}
 	if form == nil {
-		form = page.Blank(map[string]string{"name": s.Name, "country": panel.OrZero(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
+		form = forms.Blank(map[string]string{"name": s.Name, "country": panel.OrZero(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
 		if s.ConfirmAboveCents != nil {
 			form.SetAmount(ceilingField, *s.ConfirmAboveCents, s.Currency)
 		}
 	}
 	if joining == nil {
-		joining = page.Blank(map[string]string{"consent_text": panel.OrZero(s.ConsentText), "privacy_url": panel.OrZero(s.PrivacyURL)})
+		joining = forms.Blank(map[string]string{"consent_text": panel.OrZero(s.ConsentText), "privacy_url": panel.OrZero(s.PrivacyURL)})
 	}
 	if branding == nil {
-		branding = page.Blank(map[string]string{"colour": panel.OrZero(s.Colour)})
+		branding = forms.Blank(map[string]string{"colour": panel.OrZero(s.Colour)})
 	}
 	v := views.Business{
 		Settings: h.Settings(c, "Business", links.Business), Address: c.Request().Host,
@@ -83,9 +85,9 @@ func (h *Handlers) businessPage(c echo.Context, status int, forms businessForms)
 	}
 	v.TimeZone.Groups = panel.ZoneGroups(v.TimeZone.Value)
 	v.TimeZone.Help = "Now " + h.Now().In(by.Tenant.TimeZone).Format("15:04") + " there"
-	v.Currency.Options = form.Options("currency", page.Currencies(s.Currency)...)
+	v.Currency.Options = form.Options("currency", forms.Currencies(s.Currency)...)
 	v.Currency.ReadOnly, v.Currency.Help = s.HasSales, "Can't be changed after your first sale"
-	v.Ceiling.Before, v.Ceiling.Mode, v.Ceiling.Autocomplete, v.Ceiling.Optional = page.Symbol(s.Currency), "decimal", "off", true
+	v.Ceiling.Before, v.Ceiling.Mode, v.Ceiling.Autocomplete, v.Ceiling.Optional = format.Symbol(s.Currency), "decimal", "off", true
 	v.Ceiling.Help = "Leave empty to turn confirmation off"
 	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, tenant.ProductColour, 7
 	v.Colour.Help = "Used in the panel, e-mails and customers’ pages"
@@ -107,7 +109,7 @@ func (h *Handlers) businessPage(c echo.Context, status int, forms businessForms)
 func (h *Handlers) editBusiness(c echo.Context) error {
 	var change *tenant.CurrencyChangeError
 	return page.Submit(h.Kit, c, page.Submission[tenant.Settings]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Settings, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (tenant.Settings, error) {
 			currency := form.Value("currency")
 			if !core.IsCurrency(currency) {
 				currency = by.Tenant.Currency
@@ -119,11 +121,11 @@ func (h *Handlers) editBusiness(c echo.Context) error {
 			s, err := h.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
 				Name: panel.SentText(form, "name"), Country: panel.SentText(form, "country"),
 				TimeZone: panel.SentText(form, "timezone"), Currency: panel.SentText(form, "currency"),
-				ConfirmAboveCents: ceiling, Confirmed: form.Value(page.ConfirmedCurrency), Malformed: form.Malformed,
+				ConfirmAboveCents: ceiling, Confirmed: form.Value(forms.ConfirmedCurrency), Malformed: form.Malformed,
 			})
-			return s, page.CurrencyChange(err, &change)
+			return s, forms.CurrencyChange(err, &change)
 		},
-		Refused: func(status int, form *page.Form) error {
+		Refused: func(status int, form *forms.Form) error {
 			if change != nil {
 				return h.ConfirmCurrency(c, change, form, links.Business, ui.Crumb{Label: "Business", Path: links.Business})
 			}
@@ -137,10 +139,10 @@ func (h *Handlers) editBusiness(c echo.Context) error {
 // editJoining changes the consent text and the privacy link.
 func (h *Handlers) editJoining(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[tenant.Settings]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Settings, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (tenant.Settings, error) {
 			return h.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{ConsentText: panel.SentText(form, "consent_text"), PrivacyURL: panel.SentText(form, "privacy_url")})
 		},
-		Refused: func(status int, form *page.Form) error {
+		Refused: func(status int, form *forms.Form) error {
 			return h.businessPage(c, status, businessForms{joining: form})
 		},
 		To:   page.To[tenant.Settings](links.Business),

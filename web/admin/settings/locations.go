@@ -13,6 +13,7 @@ import (
 	views "example.com/loyalty/views/admin/settings"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -36,11 +37,11 @@ func locationRow(l location.Location) views.LocationRow {
 }
 
 func (h *Handlers) listLocations(c echo.Context) error {
-	return h.locations(c, http.StatusOK, &page.Form{}, nil)
+	return h.locations(c, http.StatusOK, &forms.Form{}, nil)
 }
 
 // locations shows the list with the form that adds a location. renamed replaces its line.
-func (h *Handlers) locations(c echo.Context, status int, form *page.Form, renamed *views.LocationRow) error {
+func (h *Handlers) locations(c echo.Context, status int, form *forms.Form, renamed *views.LocationRow) error {
 	places, err := h.Locations.List(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
@@ -60,10 +61,10 @@ func (h *Handlers) locations(c echo.Context, status int, form *page.Form, rename
 
 func (h *Handlers) addLocation(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[location.Location]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (location.Location, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (location.Location, error) {
 			return h.Locations.Add(ctx, by, location.New{Name: form.Text("name")})
 		},
-		Refused: func(status int, form *page.Form) error { return h.locations(c, status, form, nil) },
+		Refused: func(status int, form *forms.Form) error { return h.locations(c, status, form, nil) },
 		Once:    true,
 		To:      page.To[location.Location](links.Locations),
 		Done:    func(l location.Location) string { return "“" + l.Name + "” was added." },
@@ -93,17 +94,17 @@ func (h *Handlers) askLocationName(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.renameForm(c, http.StatusOK, l, page.Blank(map[string]string{"name": l.Name}))
+	return h.renameForm(c, http.StatusOK, l, forms.Blank(map[string]string{"name": l.Name}))
 }
 
-func (h *Handlers) renameForm(c echo.Context, status int, l location.Location, form *page.Form) error {
+func (h *Handlers) renameForm(c echo.Context, status int, l location.Location, form *forms.Form) error {
 	row := locationRow(l)
 	field := form.Field("name", "Name")
 	row.Rename = &field
 	if page.IsFragment(c) {
 		return h.Render(c, status, views.LocationLine(row), nil)
 	}
-	return h.locations(c, status, &page.Form{}, &row)
+	return h.locations(c, status, &forms.Form{}, &row)
 }
 
 func (h *Handlers) renameLocation(c echo.Context) error {
@@ -111,7 +112,7 @@ func (h *Handlers) renameLocation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/notification"
 	views "example.com/loyalty/views/admin/settings"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -52,7 +53,7 @@ func (h *Handlers) notificationRow(n notification.Notification, by core.Actor) v
 	return views.NotificationRow{
 		Icon: told.Icon, Urgent: n.Kind == notification.StockEmpty || n.Kind == notification.SendFailed,
 		Title: told.Title, Advice: told.Advice, Path: told.Path,
-		At: n.CreatedAt.UTC().Format(time.RFC3339), When: page.Moment(n.CreatedAt, h.Now(), zone),
+		At: n.CreatedAt.UTC().Format(time.RFC3339), When: format.Moment(n.CreatedAt, h.Now(), zone),
 		New: n.Unread, Dismiss: links.Notification(n.ID) + "/dismiss",
 	}
 }
@@ -80,10 +81,10 @@ func (h *Handlers) showStaffDay(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	date := page.Date(day.Day, time.UTC)
+	date := format.Date(day.Day, time.UTC)
 	v := views.StaffDay{
 		Frame:   h.Frame(c, "Voids and adjustments by "+day.Name, links.Notifications, ui.Crumb{Label: "Notifications", Path: links.Notifications}),
-		Summary: page.Count(int64(len(day.List)), "void or adjustment", "voids and adjustments") + " on " + date + ".",
+		Summary: format.Count(int64(len(day.List)), "void or adjustment", "voids and adjustments") + " on " + date + ".",
 		Audit:   "/admin/audit?actor=staff%3A" + strconv.FormatInt(day.StaffID, 10),
 	}
 	if day.Average > 0 {
@@ -97,7 +98,7 @@ func (h *Handlers) showStaffDay(c echo.Context) error {
 
 // activityRow is the line of a void or an adjustment.
 func activityRow(x notification.Activity, t core.Tenant) views.StaffDayRow {
-	row := views.StaffDayRow{When: page.Clock(x.CreatedAt, t.TimeZone), Customer: x.CustomerName, Reason: panel.OrZero(x.Reason)}
+	row := views.StaffDayRow{When: format.Clock(x.CreatedAt, t.TimeZone), Customer: x.CustomerName, Reason: panel.OrZero(x.Reason)}
 	if x.CustomerID != nil {
 		row.CustomerPath = links.Customer(*x.CustomerID)
 	}
@@ -105,13 +106,13 @@ func activityRow(x notification.Activity, t core.Tenant) views.StaffDayRow {
 	case "transaction.void":
 		row.What, row.Path = "Voided sale", links.Transactions+"/"+x.SubjectID
 		if x.SpendCents != nil {
-			row.What += " of " + page.Money(*x.SpendCents, t.Currency)
+			row.What += " of " + format.Money(*x.SpendCents, t.Currency)
 		}
 	case "redemption.void":
 		row.What, row.Path = "Voided redemption of "+x.Name, links.Redemptions+"/"+x.SubjectID
 	default:
 		unit := ledger.Unit(panel.OrZero(x.Unit))
-		row.What = "Adjusted by " + page.Signed(panel.OrZero(x.Amount)) + " " + page.UnitName(panel.OrZero(x.Amount), unit)
+		row.What = "Adjusted by " + format.Signed(panel.OrZero(x.Amount)) + " " + format.UnitName(panel.OrZero(x.Amount), unit)
 	}
 	return row
 }

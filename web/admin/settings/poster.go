@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	views "example.com/loyalty/views/admin/settings"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -33,7 +34,7 @@ func (h *Handlers) showPoster(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	offer := page.OfferOf(types, rewards.Items, by.Tenant.Currency)
+	offer := format.OfferOf(types, rewards.Items, by.Tenant.Currency)
 	v := views.Poster{
 		Frame: h.Frame(c, "Poster", links.Poster), QR: qr, Address: host + "/join",
 		Heading: offer.Heading, Offer: offer.Lines, Paper: views.A4,

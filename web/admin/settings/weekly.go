@@ -8,6 +8,7 @@ import (
 	views "example.com/loyalty/views/admin/settings"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -28,7 +29,7 @@ func (h *Handlers) WeeklyCard(c echo.Context) (templ.Component, error) {
 
 // setWeekly turns the person's weekly e-mail on or off.
 func (h *Handlers) setWeekly(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,10 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin/setup"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -97,7 +99,7 @@ func (h *Handlers) setupFrame(c echo.Context, s tenant.Setup, step tenant.Step) 
 
 // businessInWords is "Sweden, EUR (€)".
 func businessInWords(t core.Tenant) string {
-	currency := optionLabel(page.Currencies(t.Currency), t.Currency)
+	currency := optionLabel(forms.Currencies(t.Currency), t.Currency)
 	if t.Country == "" {
 		return currency
 	}
@@ -137,7 +139,7 @@ func (h *Handlers) continueSetup(c echo.Context) error {
 // leads to the guide, which continues by itself.
 func submitStep[T any](a *Handlers, c echo.Context, step tenant.Step, s page.Submission[T]) error {
 	next, save := links.Setup, s.Run
-	s.Run = func(ctx context.Context, by core.Actor, form *page.Form) (T, error) {
+	s.Run = func(ctx context.Context, by core.Actor, form *forms.Form) (T, error) {
 		saved, err := save(ctx, by, form)
 		if err != nil {
 			return saved, err
@@ -152,7 +154,7 @@ func submitStep[T any](a *Handlers, c echo.Context, step tenant.Step, s page.Sub
 }
 
 func (h *Handlers) skipSetupStep(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -193,5 +195,5 @@ func (h *Handlers) setupDone(c echo.Context) error {
 }
 
 func stepsLeft(left []tenant.Step) string {
-	return page.Count(int64(len(left)), "step", "steps") + " left"
+	return format.Count(int64(len(left)), "step", "steps") + " left"
 }

@@ -11,7 +11,9 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/admin/setup"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -21,7 +23,7 @@ func (h *Handlers) showSetupCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form := page.Blank(map[string]string{"email": page.Person(c).Email})
+	form := forms.Blank(map[string]string{"email": page.Person(c).Email})
 	first, last, named := strings.Cut(page.Actor(c).Name, " ")
 	if named && !strings.HasPrefix(first, "Owner") { // a person without a name is called by their role
 		form.Values.Set("first_name", first)
@@ -30,14 +32,14 @@ func (h *Handlers) showSetupCustomer(c echo.Context) error {
 	return h.setupCustomer(c, http.StatusOK, s, form)
 }
 
-func (h *Handlers) setupCustomer(c echo.Context, status int, s tenant.Setup, form *page.Form) error {
+func (h *Handlers) setupCustomer(c echo.Context, status int, s tenant.Setup, form *forms.Form) error {
 	v := views.SetupCustomer{Setup: h.setupFrame(c, s, tenant.CustomerStep), JoinAddress: c.Request().Host + "/join"}
 	if s.CustomerID != nil {
 		found, err := h.Customers.Find(c.Request().Context(), page.Actor(c), *s.CustomerID)
 		if err != nil {
 			return err
 		}
-		v.Customer = &views.SetupPerson{Name: page.CustomerName(found), Phone: found.Phone, Path: links.Customer(found.ID)}
+		v.Customer = &views.SetupPerson{Name: format.CustomerName(found), Phone: found.Phone, Path: links.Customer(found.ID)}
 		return h.Render(c, status, views.SetupCustomerPage(v), nil)
 	}
 	if page.Actor(c).Tenant.Country == "" {
@@ -58,11 +60,11 @@ func (h *Handlers) saveSetupCustomer(c echo.Context) error {
 		return h.Redirect(c, links.SetupStep(s.NextAfter(tenant.CustomerStep)))
 	}
 	return submitStep(h, c, tenant.CustomerStep, page.Submission[customer.Upserted]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (customer.Upserted, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (customer.Upserted, error) {
 			return h.Customers.Upsert(ctx, by, customer.New{
 				FirstName: form.Text("first_name"), LastName: form.Text("last_name"), Phone: form.Text("phone"), Email: form.Text("email"),
 			})
 		},
-		Refused: func(status int, form *page.Form) error { return h.setupCustomer(c, status, s, form) },
+		Refused: func(status int, form *forms.Form) error { return h.setupCustomer(c, status, s, form) },
 	})
 }

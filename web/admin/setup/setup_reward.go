@@ -13,6 +13,8 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin/setup"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -59,10 +61,10 @@ func (h *Handlers) showSetupReward(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form := page.Blank(nil)
+	form := forms.Blank(nil)
 	if r.old != nil {
 		_, price := r.old.Price()
-		form = page.Blank(map[string]string{"name": r.old.Name, r.costField(): strconv.FormatInt(price, 10)})
+		form = forms.Blank(map[string]string{"name": r.old.Name, r.costField(): strconv.FormatInt(price, 10)})
 		if r.old.CostCents != nil {
 			form.SetAmount("cost_cents", *r.old.CostCents, page.Actor(c).Tenant.Currency)
 		}
@@ -70,19 +72,19 @@ func (h *Handlers) showSetupReward(c echo.Context) error {
 	return h.setupRewardForm(c, http.StatusOK, r, form)
 }
 
-func (h *Handlers) setupRewardForm(c echo.Context, status int, r setupReward, form *page.Form) error {
+func (h *Handlers) setupRewardForm(c echo.Context, status int, r setupReward, form *forms.Form) error {
 	currency := page.Actor(c).Tenant.Currency
 	v := views.SetupReward{
 		Setup: h.setupFrame(c, r.setup, tenant.RewardStep), Name: form.Field("name", "Reward"), Cost: form.Field(r.costField(), "Cost"),
 		UnitCost: form.Field("cost_cents", "Cost to you"), Example: rewardExample(form, r, currency),
 	}
-	v.UnitCost.Before, v.UnitCost.Mode, v.UnitCost.Optional, v.UnitCost.Autocomplete = page.Symbol(currency), "decimal", true, "off"
+	v.UnitCost.Before, v.UnitCost.Mode, v.UnitCost.Optional, v.UnitCost.Autocomplete = format.Symbol(currency), "decimal", true, "off"
 	v.UnitCost.Help = "Not shown to customers"
 	v.Name.Placeholder, v.Name.MaxLength = "Free coffee", 100
 	v.Cost.Mode, v.Cost.After, v.Cost.Autocomplete = "numeric", string(r.unit()), "off"
 	if r.unit() == "points" && r.rule != nil {
 		usual := form.Field("usual_sale", "Typical sale")
-		usual.Before, usual.Mode, usual.Optional, usual.Autocomplete = page.Symbol(currency), "decimal", true, "off"
+		usual.Before, usual.Mode, usual.Optional, usual.Autocomplete = format.Symbol(currency), "decimal", true, "off"
 		usual.Help = "Only for the example, not saved"
 		v.Usual = &usual
 	}
@@ -97,7 +99,7 @@ func (h *Handlers) setupRewardForm(c echo.Context, status int, r setupReward, fo
 const maxDrawn = 20
 
 // rewardExample says how many sales the reward takes by the rule and the numbers on the form.
-func rewardExample(form *page.Form, r setupReward, currency string) views.SetupExample {
+func rewardExample(form *forms.Form, r setupReward, currency string) views.SetupExample {
 	v := views.SetupExample{Title: "Sales needed"}
 	if r.rule == nil {
 		v.Note = "Set your earning rule to see how many sales it takes"
@@ -107,7 +109,7 @@ func rewardExample(form *page.Form, r setupReward, currency string) views.SetupE
 		v.Note = "Your rule earns " + string(r.rule.RuleType) + ", but this reward costs " + string(r.unit())
 		return v
 	}
-	draft := page.Query(maps.Clone(form.Values))
+	draft := forms.Query(maps.Clone(form.Values))
 	cost := draft.Integer(r.costField())
 	spend := new(r.rule.MinSpendCents) // for stamps: the smallest sale that earns one
 	if r.unit() == "points" {
@@ -122,17 +124,17 @@ func rewardExample(form *page.Form, r setupReward, currency string) views.SetupE
 	}
 	award, err := r.rule.Award(*spend)
 	if err != nil || award < 1 {
-		v.Note = "A " + page.Money(*spend, currency) + " sale earns nothing by your rule"
+		v.Note = "A " + format.Money(*spend, currency) + " sale earns nothing by your rule"
 		return v
 	}
 	sales := (*cost-1)/award + 1
-	v.Title = "Sales needed for " + page.Units(*cost, r.unit())
+	v.Title = "Sales needed for " + format.Units(*cost, r.unit())
 	if r.unit() == "points" {
-		v.Figure = "About " + page.Count(sales, "sale", "sales")
-		v.Note = "of " + page.Money(*spend, currency) + ", earning " + page.Units(award, r.unit()) + " each" + sharePaidBack(draft, sales, *spend, currency)
+		v.Figure = "About " + format.Count(sales, "sale", "sales")
+		v.Note = "of " + format.Money(*spend, currency) + ", earning " + format.Units(award, r.unit()) + " each" + sharePaidBack(draft, sales, *spend, currency)
 	} else {
-		v.Figure = page.Count(sales, "visit", "visits")
-		v.Note = "Each earns " + page.Units(award, r.unit())
+		v.Figure = format.Count(sales, "visit", "visits")
+		v.Note = "Each earns " + format.Units(award, r.unit())
 	}
 	if sales <= maxDrawn {
 		v.Pieces = int(sales)
@@ -141,17 +143,17 @@ func rewardExample(form *page.Form, r setupReward, currency string) views.SetupE
 }
 
 // sharePaidBack says which share of the sales the reward gives back, if its cost to the business was typed.
-func sharePaidBack(draft *page.Form, sales, spend int64, currency string) string {
+func sharePaidBack(draft *forms.Form, sales, spend int64, currency string) string {
 	cost := draft.Amount("cost_cents", currency)
 	if cost == nil || *cost < 1 || spend < 1 {
 		return ""
 	}
 	percent := float64(*cost) * 100 / (float64(sales) * float64(spend))
-	return ". It costs you " + page.Money(*cost, currency) + ", which is " + strconv.FormatFloat(percent, 'f', 1, 64) + "% of these sales."
+	return ". It costs you " + format.Money(*cost, currency) + ", which is " + strconv.FormatFloat(percent, 'f', 1, 64) + "% of these sales."
 }
 
 func (h *Handlers) previewSetupReward(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -172,7 +174,7 @@ func (h *Handlers) saveSetupReward(c echo.Context) error {
 		return err
 	}
 	return submitStep(h, c, tenant.RewardStep, page.Submission[reward.Reward]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Reward, error) {
 			form.Require(r.costField())
 			points, stamps := form.Integer(r.costField()), (*int64)(nil)
 			if r.unit() == "stamps" {
@@ -187,7 +189,7 @@ func (h *Handlers) saveSetupReward(c echo.Context) error {
 				StampsCost: panel.IfChanged(form, stamps, r.costField()), CostCents: unitCost, Malformed: form.Malformed,
 			})
 		},
-		Refused: func(status int, form *page.Form) error { return h.setupRewardForm(c, status, r, form) },
+		Refused: func(status int, form *forms.Form) error { return h.setupRewardForm(c, status, r, form) },
 		Once:    true,
 	})
 }

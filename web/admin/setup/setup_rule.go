@@ -13,14 +13,16 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin/setup"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
 
 // defaultUnit is the amount of a new rule: 1.00, or 100 in currencies whose amounts are whole.
 func defaultUnit(currency string) int64 {
-	unit := int64(math.Pow10(page.Decimals(currency)))
+	unit := int64(math.Pow10(format.Decimals(currency)))
 	if unit == 1 || core.SpentWhole(currency) {
 		unit *= 100
 	}
@@ -38,7 +40,7 @@ func (h *Handlers) ownRule(c echo.Context, s tenant.Setup) (rule *transaction.Ty
 
 func (h *Handlers) showSetupRule(c echo.Context) error { return h.setupRule(c, http.StatusOK, nil) }
 
-func (h *Handlers) setupRule(c echo.Context, status int, form *page.Form) error {
+func (h *Handlers) setupRule(c echo.Context, status int, form *forms.Form) error {
 	s, err := h.setupOf(c)
 	if err != nil {
 		return err
@@ -64,26 +66,26 @@ func (h *Handlers) setupRule(c echo.Context, status int, form *page.Form) error 
 	v.Unit.Options = form.Options("rule_type",
 		ui.Option{Value: "points", Label: "Points", Help: "By amount spent"}, ui.Option{Value: "stamps", Label: "Stamps", Help: "One per visit"})
 	v.Points.Mode, v.Points.After = "numeric", "points"
-	v.Per.Mode, v.Per.Before = "decimal", page.Symbol(currency)
+	v.Per.Mode, v.Per.Before = "decimal", format.Symbol(currency)
 	v.Per.Help = "Whole multiples only"
 	v.Example = ruleExample(form, old, currency)
 	return h.Render(c, status, views.SetupRulePage(v), nil)
 }
 
 // ruleValues is the form of the rule before it is edited.
-func ruleValues(old *transaction.Type, currency string) *page.Form {
+func ruleValues(old *transaction.Type, currency string) *forms.Form {
 	t := transaction.Type{RuleType: "points", Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: defaultUnit(currency)}}
 	if old != nil {
 		t = *old
 	}
-	form := page.Blank(map[string]string{"rule_type": string(t.RuleType), "points_per_unit": strconv.FormatInt(t.PointsPerUnit, 10)})
+	form := forms.Blank(map[string]string{"rule_type": string(t.RuleType), "points_per_unit": strconv.FormatInt(t.PointsPerUnit, 10)})
 	form.SetAmount("unit_cents", t.UnitCents, currency)
 	return form
 }
 
 // ruleOf is the rule that the form describes. For stamps the fields of points are hidden and not
 // read.
-func ruleOf(form *page.Form, old *transaction.Type, currency string) transaction.NewType {
+func ruleOf(form *forms.Form, old *transaction.Type, currency string) transaction.NewType {
 	n := transaction.NewType{
 		Name: firstTypeName, RuleType: transaction.RuleType(form.Value("rule_type")),
 		Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: defaultUnit(currency), StampsPerTransaction: 1},
@@ -106,9 +108,9 @@ func ruleOf(form *page.Form, old *transaction.Type, currency string) transaction
 }
 
 // ruleExample is what three sales earn by the rule on the form.
-func ruleExample(form *page.Form, old *transaction.Type, currency string) views.SetupExample {
+func ruleExample(form *forms.Form, old *transaction.Type, currency string) views.SetupExample {
 	v := views.SetupExample{Title: "Example sales"}
-	draft := page.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
+	draft := forms.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
 	n := ruleOf(draft, old, currency)
 	for _, tenths := range []int64{35, 82, 149} {
 		cents := defaultUnit(currency) * tenths / 10
@@ -116,14 +118,14 @@ func ruleExample(form *page.Form, old *transaction.Type, currency string) views.
 		if err != nil {
 			return views.SetupExample{Title: v.Title, Note: panel.CompleteRule}
 		}
-		v.Rows = append(v.Rows, ui.Pair{Name: page.Money(cents, currency), Value: "+" + page.Units(award, unit)})
+		v.Rows = append(v.Rows, ui.Pair{Name: format.Money(cents, currency), Value: "+" + format.Units(award, unit)})
 	}
 	v.Earned = true
 	return v
 }
 
 func (h *Handlers) previewSetupRule(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func (h *Handlers) saveSetupRule(c echo.Context) error {
 		return err
 	}
 	return submitStep(h, c, tenant.RuleStep, page.Submission[transaction.Type]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Type, error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (transaction.Type, error) {
 			n := ruleOf(form, old, by.Tenant.Currency)
 			if old == nil {
 				return h.Transactions.AddType(ctx, by, n)
@@ -162,7 +164,7 @@ func (h *Handlers) saveSetupRule(c echo.Context) error {
 				PointsPerUnit: panel.IfChanged(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: panel.IfChanged(form, &n.UnitCents, "unit_cents"), Malformed: n.Malformed,
 			})
 		},
-		Refused: func(status int, form *page.Form) error { return h.setupRule(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return h.setupRule(c, status, form) },
 		Once:    true,
 	})
 }

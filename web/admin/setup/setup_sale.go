@@ -11,7 +11,9 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin/setup"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -21,10 +23,10 @@ func (h *Handlers) showSetupSale(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.setupSale(c, http.StatusOK, s, page.Blank(nil))
+	return h.setupSale(c, http.StatusOK, s, forms.Blank(nil))
 }
 
-func (h *Handlers) setupSale(c echo.Context, status int, s tenant.Setup, form *page.Form) error {
+func (h *Handlers) setupSale(c echo.Context, status int, s tenant.Setup, form *forms.Form) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	v := views.SetupSale{Setup: h.setupFrame(c, s, tenant.SaleStep)}
 	if s.SaleID != nil {
@@ -33,11 +35,11 @@ func (h *Handlers) setupSale(c echo.Context, status int, s tenant.Setup, form *p
 			return err
 		}
 		v.Recorded = &views.SetupRecorded{
-			Customer: panel.CustomerLabel(sale.CustomerName), Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + panel.AwardInWords(sale.Transaction),
+			Customer: panel.CustomerLabel(sale.CustomerName), Spend: format.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + panel.AwardInWords(sale.Transaction),
 			Path: links.Transaction(sale.ID), CustomerPath: links.Customer(sale.CustomerID),
 		}
 		if n := len(sale.Entries); n > 0 {
-			v.Recorded.Balance = page.Units(sale.Entries[n-1].BalanceAfter, sale.RuleType)
+			v.Recorded.Balance = format.Units(sale.Entries[n-1].BalanceAfter, sale.RuleType)
 		}
 		v.Heading, v.Intro = "Sale recorded", ""
 		return h.Render(c, status, views.SetupSalePage(v), nil)
@@ -59,7 +61,7 @@ func (h *Handlers) setupSale(c echo.Context, status int, s tenant.Setup, form *p
 	if err != nil {
 		return err
 	}
-	v.Customer = &views.SetupPerson{Name: page.CustomerName(buyer), Phone: buyer.Phone}
+	v.Customer = &views.SetupPerson{Name: format.CustomerName(buyer), Phone: buyer.Phone}
 	v.Spend = panel.SpendField(form, by.Tenant.Currency)
 	v.Spend.Echo = false
 	v.Spend.Help = "Paid by " + buyer.FirstName
@@ -70,14 +72,14 @@ func (h *Handlers) setupSale(c echo.Context, status int, s tenant.Setup, form *p
 }
 
 // saleExample is what the sale on the form will earn.
-func saleExample(form *page.Form, rule transaction.Type, currency string) views.SetupExample {
+func saleExample(form *forms.Form, rule transaction.Type, currency string) views.SetupExample {
 	v := views.SetupExample{Title: "This sale earns", Note: panel.EnterAmount(currency)}
-	draft := page.Query(maps.Clone(form.Values))
+	draft := forms.Query(maps.Clone(form.Values))
 	spend := draft.Amount("spend_amount_cents", currency)
 	if spend == nil {
 		return v
 	}
-	e := panel.EarnsView(page.AwardOf(rule, *spend, currency))
+	e := panel.EarnsView(format.AwardOf(rule, *spend, currency))
 	v.Figure, v.Note = e.Text, e.Note
 	if e.Text != "" {
 		v.Figure = "+" + e.Text
@@ -86,7 +88,7 @@ func saleExample(form *page.Form, rule transaction.Type, currency string) views.
 }
 
 func (h *Handlers) previewSetupSale(c echo.Context) error {
-	form, err := page.Read(c)
+	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
@@ -117,17 +119,17 @@ func (h *Handlers) saveSetupSale(c echo.Context) error {
 		return h.Redirect(c, path)
 	}
 	return page.Submit(h.Kit, c, page.Submission[transaction.Transaction]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (sale transaction.Transaction, err error) {
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (sale transaction.Transaction, err error) {
 			spend := form.Amount("spend_amount_cents", by.Tenant.Currency)
 			if spend != nil && by.Tenant.Confirms(*spend) {
-				limit := page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency)
+				limit := format.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency)
 				return sale, core.Invalid(core.Fields{"spend_amount_cents": {{Rule: "max_setup_sale", Other: limit}}})
 			}
 			return h.Transactions.Record(ctx, by, transaction.New{
 				CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Malformed: form.Malformed,
 			})
 		},
-		Refused: func(status int, form *page.Form) error { return h.setupSale(c, status, s, form) },
+		Refused: func(status int, form *forms.Form) error { return h.setupSale(c, status, s, form) },
 		Once:    true,
 		To:      page.To[transaction.Transaction](path),
 		Done:    func(transaction.Transaction) string { return "" },

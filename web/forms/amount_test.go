@@ -1,4 +1,4 @@
-package page_test
+package forms_test
 
 import (
 	"fmt"
@@ -16,7 +16,8 @@ import (
 	"golang.org/x/text/width"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/forms"
 )
 
 // A cashier types what the receipt says, in whatever habit.
@@ -66,7 +67,7 @@ func TestParseAmount(t *testing.T) {
 		"KES": {"Ksh 1,250/=": 125000, "KSh1,250.00": 125000},
 	} {
 		for text, want := range read {
-			if got := page.ParseAmount(text, currency); got.State != page.AmountRead || got.Cents != want {
+			if got := forms.ParseAmount(text, currency); got.State != forms.AmountRead || got.Cents != want {
 				t.Errorf("%q %s = %+v; want %d", text, currency, got, want)
 			}
 		}
@@ -88,7 +89,7 @@ func TestParseAmount(t *testing.T) {
 		"KWD": {"12.5050", "1 234.5678", "12. 50", "1.250 IQD", "$1.250"},
 	} {
 		for _, text := range unreadable {
-			if got := page.ParseAmount(text, currency); got.State != page.AmountUnreadable {
+			if got := forms.ParseAmount(text, currency); got.State != forms.AmountUnreadable {
 				t.Errorf("%q %s is read as %+v", text, currency, got)
 			}
 		}
@@ -116,12 +117,12 @@ func TestAmountsWithTwoReadings(t *testing.T) {
 		{"1.250 Ft", "HUF", []reading{{125000, "1250"}, {125, "1.25"}}, "“1.250” could mean HUF 1,250.00, or HUF 1.25 with a digit too many. Choose one."},
 		{"12,505", "CLF", []reading{{125050000, "12505"}, {125050, "12,505"}}, "“12,505” could mean CLF 12,505.0000 or CLF 12.5050. Choose one."},
 	} {
-		got := page.ParseAmount(c.text, c.currency)
+		got := forms.ParseAmount(c.text, c.currency)
 		var readings []reading
 		for _, r := range got.Readings {
 			readings = append(readings, reading{r.Cents, r.Text})
 		}
-		if got.State != page.AmountAmbiguous || !slices.Equal(readings, c.want) {
+		if got.State != forms.AmountAmbiguous || !slices.Equal(readings, c.want) {
 			t.Errorf("%q %s = %+v, want %v", c.text, c.currency, got, c.want)
 			continue
 		}
@@ -132,12 +133,12 @@ func TestAmountsWithTwoReadings(t *testing.T) {
 }
 
 // asked is a form with one amount.
-func asked(text, choice string) *page.Form {
+func asked(text, choice string) *forms.Form {
 	v := url.Values{"amount": {text}}
 	if choice != "" {
 		v.Set("amount_choice", choice)
 	}
-	return page.Query(v)
+	return forms.Query(v)
 }
 
 // A reading is chosen for the text that was asked about, and for no other.
@@ -221,15 +222,15 @@ func TestAmountsSurviveTheirField(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"EUR", "JPY", "KWD", "SEK", "CLF"} {
 		for _, cents := range []int64{0, 1, 9, 10, 99, 100, 999, 1000, 1001, 1250, 12505, 123456, 999999, 1_000_000, 1_000_000_000_000} {
-			form := page.Blank(nil)
+			form := forms.Blank(nil)
 			form.SetAmount("amount", cents, code)
 			sent := asked(form.Value("amount"), form.Value("amount_choice"))
 			if got := sent.Amount("amount", code); got == nil || *got != cents {
 				t.Errorf("%d of %s is written %q and read as %v: %v", cents, code, form.Values, got, sent.Malformed)
 			}
 		}
-		if got := page.ParseAmount(page.AmountExample(code), code); got.State != page.AmountRead {
-			t.Errorf("%s: the example %s is %+v", code, page.AmountExample(code), got)
+		if got := forms.ParseAmount(forms.AmountExample(code), code); got.State != forms.AmountRead {
+			t.Errorf("%s: the example %s is %+v", code, forms.AmountExample(code), got)
 		}
 	}
 }
@@ -242,13 +243,13 @@ func TestWholeNumbers(t *testing.T) {
 		"12505": 12505, "12,505": 12505, "12 505": 12505, "12\u202f505": 12505, "1,234,567": 1234567, "-12,505": -12505, "−50": -50, "+50": 50, "0": 0,
 		"２４５０": 2450, "－５０": -50, "＋５０": 50, "–50": -50, "１２，５０５": 12505, "٢٤٥٠": 2450, "१२": 12, "1,23,456": 123456, "12\u2009505": 12505, "\u200e50": 50,
 	} {
-		form := page.Query(url.Values{"points": {text}})
+		form := forms.Query(url.Values{"points": {text}})
 		if got := form.Integer("points"); got == nil || *got != want {
 			t.Errorf("%q = %v, %v; want %d", text, got, form.Malformed, want)
 		}
 	}
 	for _, text := range []string{"12.505", "12.5", "12,5", "12,50", "12.505,00", "1.234.567", "12,5050", "0,505", "1e3", "twelve", "12'505", "5²", "--5", "5-", "１２．５", "12,34,56"} {
-		form := page.Query(url.Values{"points": {text}})
+		form := forms.Query(url.Values{"points": {text}})
 		if got := form.Integer("points"); got != nil || len(form.Malformed) != 1 {
 			t.Errorf("%q is read as %d", text, *got)
 		}
@@ -285,7 +286,7 @@ var testedCurrencies = []string{"EUR", "JPY", "KWD", "INR", "CHF", "SEK", "IDR",
 
 // write writes an amount as it is written there.
 func (n notation) write(cents int64, currency string, style int) string {
-	scale := page.Decimals(currency)
+	scale := format.Decimals(currency)
 	digits := fmt.Sprintf("%0*d", scale+1, cents)
 	whole, decimals := digits[:len(digits)-scale], digits[len(digits)-scale:]
 	if style&ungrouped == 0 {
@@ -300,7 +301,7 @@ func (n notation) write(cents int64, currency string, style int) string {
 		text += n.decimal + decimals
 	}
 	if style&withSymbol != 0 {
-		text = page.Symbol(currency) + "\u00a0" + text
+		text = format.Symbol(currency) + "\u00a0" + text
 	}
 	if style&withCode != 0 {
 		text += " " + currency
@@ -318,7 +319,7 @@ func (n notation) write(cents int64, currency string, style int) string {
 // aPointDecides reports whether a written amount is the exception of currencies with three decimals: a point is
 // their decimal mark, also where only three digits of thousands follow it, as in German.
 func (n notation) aPointDecides(cents int64, currency string, style int) bool {
-	scale := page.Decimals(currency)
+	scale := format.Decimals(currency)
 	unit := int64(math.Pow10(scale))
 	units := cents / unit
 	return scale == 3 && n.decimal != "." && style&ungrouped == 0 && style&short != 0 && cents%unit == 0 && units >= 1000 && units < 1_000_000 &&
@@ -327,26 +328,26 @@ func (n notation) aPointDecides(cents int64, currency string, style int) bool {
 
 // mustNotMistake fails for an amount that is read as another one than was written. Where both
 // readings are offered, the right one is among them.
-func mustNotMistake(t *testing.T, cents int64, where, style int, currency string) page.AmountState {
+func mustNotMistake(t *testing.T, cents int64, where, style int, currency string) forms.AmountState {
 	t.Helper()
 	text := notations[where].write(cents, currency, style)
-	got := page.ParseAmount(text, currency)
+	got := forms.ParseAmount(text, currency)
 	if notations[where].aPointDecides(cents, currency, style) {
-		if got.State != page.AmountRead || got.Cents != cents/1000 {
+		if got.State != forms.AmountRead || got.Cents != cents/1000 {
 			t.Errorf("%s: %q is read as %+v; the point is its decimal mark", currency, text, got)
 		}
 		return got.State
 	}
 	switch got.State {
-	case page.AmountRead:
+	case forms.AmountRead:
 		if got.Cents != cents {
 			t.Errorf("%s: %d is written %q and read as %d", currency, cents, text, got.Cents)
 		}
-	case page.AmountAmbiguous:
-		if !slices.ContainsFunc(got.Readings, func(r page.AmountReading) bool { return r.Cents == cents && !r.Cut }) {
+	case forms.AmountAmbiguous:
+		if !slices.ContainsFunc(got.Readings, func(r forms.AmountReading) bool { return r.Cents == cents && !r.Cut }) {
 			t.Errorf("%s: %d is written %q and offered as %+v", currency, cents, text, got.Readings)
 		}
-	case page.AmountUnreadable:
+	case forms.AmountUnreadable:
 	}
 	return got.State
 }
@@ -360,7 +361,7 @@ func TestNoNotationIsMistaken(t *testing.T) {
 	for range 300 {
 		amounts = append(amounts, rng.Int64N(1<<rng.IntN(41)+1))
 	}
-	states := map[page.AmountState]int{}
+	states := map[forms.AmountState]int{}
 	for where := range notations {
 		for style := range styles {
 			for _, currency := range testedCurrencies {
@@ -372,7 +373,7 @@ func TestNoNotationIsMistaken(t *testing.T) {
 	}
 	// That not everything is refused: in whole groups and with all decimals an
 	// amount is clear, unless three decimals are all that follows a mark.
-	if read := states[page.AmountRead]; read < 8*(states[page.AmountAmbiguous]+states[page.AmountUnreadable]) {
+	if read := states[forms.AmountRead]; read < 8*(states[forms.AmountAmbiguous]+states[forms.AmountUnreadable]) {
 		t.Errorf("read, ambiguous and unreadable: %v", states)
 	}
 }
@@ -385,7 +386,7 @@ func TestForeignMarks(t *testing.T) {
 		marks := core.CurrencyMarks(own)
 		for _, mark := range marks {
 			for _, text := range []string{mark + " 5", "5 " + mark, strings.ToUpper(mark) + "5"} {
-				if got := page.ParseAmount(text, own); got.State != page.AmountRead {
+				if got := forms.ParseAmount(text, own); got.State != forms.AmountRead {
 					t.Errorf("%q %s is %+v", text, own, got)
 				}
 			}
@@ -396,7 +397,7 @@ func TestForeignMarks(t *testing.T) {
 					continue
 				}
 				for _, text := range []string{mark + "5", "5 " + mark} {
-					if got := page.ParseAmount(text, own); got.State != page.AmountUnreadable {
+					if got := forms.ParseAmount(text, own); got.State != forms.AmountUnreadable {
 						t.Errorf("%q of %s is read in %s: %+v", text, foreign, own, got)
 					}
 				}

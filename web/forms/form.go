@@ -1,4 +1,4 @@
-package page
+package forms
 
 import (
 	"maps"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
 )
 
@@ -153,7 +154,7 @@ func Rate(hundredths int64) string {
 // SetAmount sets the amount in a field, together with its reading: people aren't asked about an
 // amount that the panel itself wrote, as 12.505 in a currency with three decimals.
 func (f *Form) SetAmount(name string, cents int64, currency string) {
-	f.Values.Set(name, Amount(cents, currency))
+	f.Values.Set(name, format.Amount(cents, currency))
 	typed := ParseAmount(f.Value(name), currency)
 	for _, r := range typed.Readings {
 		if r.Cents == cents {
@@ -192,7 +193,7 @@ func (f *Form) Moment(date, clock, known string, zone *time.Location) (found *ti
 		shown := day.Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
 		instant, skipped := core.LocalTime(shown, zone)
 		if skipped {
-			moved = shown.Format("15:04") + " doesn't exist on " + Date(shown, time.UTC) + ", when clocks go forward."
+			moved = shown.Format("15:04") + " doesn't exist on " + format.Date(shown, time.UTC) + ", when clocks go forward."
 		}
 		return &instant, moved
 	}
@@ -315,9 +316,9 @@ func (f *Form) message(name, label string, v core.Violation) string {
 func (f *Form) limit(name string) func(int64) string {
 	typed, amount := f.amounts[name]
 	if !amount {
-		return Number
+		return format.Number
 	}
-	return func(cents int64) string { return Money(cents, typed.currency) }
+	return func(cents int64) string { return format.Money(cents, typed.currency) }
 }
 
 // Options returns the choices with those that are the field's values selected.
@@ -341,7 +342,7 @@ func (f *Form) Problem() *ui.Problem {
 // fields, or the message of a rule. A violation of a field that the page doesn't show keeps a message that says
 // what is wrong: there is nothing to enter or choose. Any other error is the caller's to return.
 func (f *Form) Refused(err error) bool {
-	refusal := refusalOf(err)
+	refusal := RefusalOf(err)
 	switch {
 	case refusal == nil:
 		return false

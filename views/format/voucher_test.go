@@ -1,4 +1,4 @@
-package page_test
+package format_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
 )
 
 // What a voucher is worth, whatever its benefit, in the currency's own decimals.
@@ -29,7 +29,7 @@ func TestWorthOf(t *testing.T) {
 		{coupon.Reward, 0, "EUR", "Cinnamon bun for free"},
 	} {
 		b := coupon.Benefit{BenefitType: c.kind, BenefitValue: &c.value}
-		w := page.VoucherValueOf(b, new("Cinnamon bun"), c.currency)
+		w := format.VoucherValueOf(b, new("Cinnamon bun"), c.currency)
 		if got := strings.ReplaceAll(w.String(), "\u00a0", " "); got != c.want {
 			t.Errorf("%s of %d: %q, want %q", c.kind, c.value, got, c.want)
 		}
@@ -64,7 +64,7 @@ func TestLastDayAndDaysLeft(t *testing.T) {
 		if errNow != nil || errEnd != nil {
 			t.Fatal(errNow, errEnd)
 		}
-		if last, left := page.LastDay(end, stockholm), page.DaysLeft(now, end, stockholm); last != c.last || left != c.left {
+		if last, left := format.LastDay(end, stockholm), format.DaysLeft(now, end, stockholm); last != c.last || left != c.left {
 			t.Errorf("at %s until %s: %q, %d days left, want %q, %d", c.now, c.end, last, left, c.last, c.left)
 		}
 	}

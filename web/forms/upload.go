@@ -1,4 +1,4 @@
-package page
+package forms
 
 import (
 	"cmp"
@@ -115,7 +115,7 @@ func ReadUpload(c echo.Context, name string, most int64) (*Form, *Upload, error)
 	// The server's own deadlines are for pages; a recorder in a test has none.
 	deadlines, ends := http.NewResponseController(c.Response()), time.Now().Add(uploadTime) //nolint:forbidigo // deadlines are of this machine's clock
 	_ = deadlines.SetReadDeadline(ends)
-	_ = deadlines.SetWriteDeadline(ends.Add(downloadStall))
+	_ = deadlines.SetWriteDeadline(ends.Add(DownloadStall))
 	m, err := openMultipart(c, most)
 	if err != nil {
 		return nil, nil, err

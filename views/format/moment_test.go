@@ -1,4 +1,4 @@
-package page_test
+package format_test
 
 import (
 	"net/url"
@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/forms"
 )
 
 // A moment near the present is written by its day's name, in the days of the zone.
@@ -30,10 +31,10 @@ func TestMoment(t *testing.T) {
 		{now.Add(36 * time.Hour), "3 Jan, 00:00", "on 3 Jan, 00:00"},
 		{now.AddDate(1, 0, 0), "1 Jan 2027, 12:00", "on 1 Jan 2027, 12:00"},
 	} {
-		if got := page.On(c.at, now, zone); got != c.said {
+		if got := format.On(c.at, now, zone); got != c.said {
 			t.Errorf("%s is said %q, want %q", c.at, got, c.said)
 		}
-		if got := page.Moment(c.at, now, zone); got != c.want {
+		if got := format.Moment(c.at, now, zone); got != c.want {
 			t.Errorf("%s is %q, want %q", c.at, got, c.want)
 		}
 	}
@@ -62,7 +63,7 @@ func TestAMomentThatIsTyped(t *testing.T) {
 		{"1 July", "08:30", "", unreadable},
 		{"1 July", "", "", unreadable},
 	} {
-		form := page.Query(url.Values{"date": {c.date}, "time": {c.clock}})
+		form := forms.Query(url.Values{"date": {c.date}, "time": {c.clock}})
 		got := ""
 		at, moved := form.Moment("date", "time", "send_at", zone)
 		if (moved == "02:30 doesn't exist on 29 Mar 2026, when clocks go forward.") != (c.clock == "02:30") {
@@ -88,7 +89,7 @@ func TestASkippedMomentIsLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := page.Query(url.Values{"date": {"2026-03-08"}, "time": {"02:30"}})
+	form := forms.Query(url.Values{"date": {"2026-03-08"}, "time": {"02:30"}})
 	at, moved := form.Moment("date", "time", "send_at", zone)
 	if got := at.Format("15:04"); got != "03:30" || moved == "" {
 		t.Errorf("02:30 is %s, %q", got, moved)

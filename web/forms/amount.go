@@ -1,4 +1,4 @@
-package page
+package forms
 
 import (
 	"regexp"
@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
 )
 
@@ -51,7 +52,7 @@ const maxAmount = 1 << 52
 // aren't used, the mark separates thousands. In a currency with three decimals, a point is the decimal mark. A space
 // or an apostrophe is never a decimal mark.
 func ParseAmount(text, currency string) TypedAmount {
-	t := currencyFormatOf(currency)
+	s := scale(core.CurrencyDecimals(currency))
 	plain, whole, ok := unmarked(core.TypedNumber(text), currency)
 	typed := TypedAmount{typed: plain, currency: currency}
 	if !ok {
@@ -59,14 +60,14 @@ func ParseAmount(text, currency string) TypedAmount {
 		return typed
 	}
 	if whole {
-		return typed.read(t.cents(ungrouped(plain, "., '"), ""))
+		return typed.read(s.cents(ungrouped(plain, "., '"), ""))
 	}
 	if units, decimals, only := strings.Cut(plain, arabicDecimalMark); only {
-		return typed.read(t.cents(ungrouped(units, "., '"), decimals))
+		return typed.read(s.cents(ungrouped(units, "., '"), decimals))
 	}
 	at := strings.LastIndexAny(plain, ".,")
 	if at < 0 {
-		return typed.read(t.cents(ungrouped(plain, " '"), ""))
+		return typed.read(s.cents(ungrouped(plain, " '"), ""))
 	}
 	units, decimals, mark := plain[:at], plain[at+1:], plain[at:at+1]
 	digits := ungrouped(plain, "., '")
@@ -74,12 +75,12 @@ func ParseAmount(text, currency string) TypedAmount {
 	switch {
 	case digits == "" && !single:
 		return typed
-	case digits == "", single && mark == "." && t.scale > 2:
-		return typed.read(t.cents(ungrouped(units, "., '"), decimals))
-	case single && t.scale > 0 && !core.SpentWhole(currency):
-		return typed.ambiguous(t, digits, units, decimals)
+	case digits == "", single && mark == "." && s > 2:
+		return typed.read(s.cents(ungrouped(units, "., '"), decimals))
+	case single && s > 0 && !core.SpentWhole(currency):
+		return typed.ambiguous(s, digits, units, decimals)
 	}
-	return typed.read(t.cents(digits, ""))
+	return typed.read(s.cents(digits, ""))
 }
 
 const arabicDecimalMark = "٫"
@@ -155,12 +156,15 @@ func ungrouped(whole, marks string) string {
 	return strings.Join(parts, "")
 }
 
+// scale is the number of decimals of a currency.
+type scale int
+
 // cents converts an amount to the smallest unit. It is false for one with a fraction of that unit.
-func (t currencyFormat) cents(whole, decimals string) (int64, bool) {
-	if whole == "" || len(decimals) > t.scale || len(whole) > 16 {
+func (s scale) cents(whole, decimals string) (int64, bool) {
+	if whole == "" || len(decimals) > int(s) || len(whole) > 16 {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(whole+decimals+strings.Repeat("0", t.scale-len(decimals)), 10, 63)
+	n, err := strconv.ParseUint(whole+decimals+strings.Repeat("0", int(s)-len(decimals)), 10, 63)
 	return int64(n), err == nil && n <= maxAmount
 }
 
@@ -172,18 +176,18 @@ func (a TypedAmount) read(cents int64, ok bool) TypedAmount {
 }
 
 // ambiguous sets the two readings of an amount with one mark: thousands or decimals.
-func (a TypedAmount) ambiguous(t currencyFormat, digits, whole, decimals string) TypedAmount {
+func (a TypedAmount) ambiguous(s scale, digits, whole, decimals string) TypedAmount {
 	grouped := AmountReading{Text: digits}
 	decimal := AmountReading{Text: a.typed}
-	if t.scale < len(decimals) {
-		decimals = decimals[:t.scale]
+	if int(s) < len(decimals) {
+		decimals = decimals[:s]
 		decimal.Text, decimal.Cut = whole+"."+decimals, true
 	}
 	var ok bool
-	if grouped.Cents, ok = t.cents(digits, ""); !ok {
+	if grouped.Cents, ok = s.cents(digits, ""); !ok {
 		return a
 	}
-	if decimal.Cents, ok = t.cents(whole, decimals); !ok {
+	if decimal.Cents, ok = s.cents(whole, decimals); !ok {
 		return a
 	}
 	a.State, a.Readings = AmountAmbiguous, []AmountReading{grouped, decimal}
@@ -192,7 +196,7 @@ func (a TypedAmount) ambiguous(t currencyFormat, digits, whole, decimals string)
 
 // Question asks which of its readings an ambiguous amount means.
 func (a TypedAmount) Question() string {
-	grouped, decimal := Money(a.Readings[0].Cents, a.currency), Money(a.Readings[1].Cents, a.currency)
+	grouped, decimal := format.Money(a.Readings[0].Cents, a.currency), format.Money(a.Readings[1].Cents, a.currency)
 	if a.Readings[1].Cut {
 		return "“" + a.typed + "” could mean " + grouped + ", or " + decimal + " with a digit too many. Choose one."
 	}
@@ -218,7 +222,7 @@ func (a TypedAmount) choice(r AmountReading) string {
 
 // AmountExample is an amount as people type it: 24.50.
 func AmountExample(currency string) string {
-	switch Decimals(currency) {
+	switch format.Decimals(currency) {
 	case 0:
 		return "2450"
 	case 2:
@@ -231,11 +235,11 @@ func AmountExample(currency string) string {
 func (a TypedAmount) show(f *ui.Field) {
 	switch a.State {
 	case AmountRead:
-		f.Read = Money(a.Cents, a.currency)
+		f.Read = format.Money(a.Cents, a.currency)
 	case AmountAmbiguous:
 		f.Question = a.Question()
 		for _, r := range a.Readings {
-			f.Readings = append(f.Readings, ui.Reading{Label: Money(r.Cents, a.currency), Choice: a.choice(r), Text: r.Text})
+			f.Readings = append(f.Readings, ui.Reading{Label: format.Money(r.Cents, a.currency), Choice: a.choice(r), Text: r.Text})
 		}
 	case AmountUnreadable:
 	}

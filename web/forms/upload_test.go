@@ -1,4 +1,4 @@
-package page_test
+package forms_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/forms"
 )
 
 // formOf is a request with a form that holds a text and a file.
@@ -35,7 +35,7 @@ func formOf(t *testing.T, text, file string) echo.Context {
 func TestReadingAFormWithAFile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, want string }{{"", ""}, {"abc", "abc"}, {"abcde", "abcde"}, {strings.Repeat("abcde", 1000), "abcde"}} {
-		form, file, err := page.ReadWithFile(formOf(t, "#112233", c.file), "logo", 5)
+		form, file, err := forms.ReadWithFile(formOf(t, "#112233", c.file), "logo", 5)
 		if err != nil || string(file) != c.want || form.Value("colour") != "#112233" || form.Values.Has("logo") || (file == nil) != (c.want == "") {
 			t.Errorf("of %d bytes: %q, %v, %v", len(c.file), file, form, err)
 		}
@@ -45,7 +45,7 @@ func TestReadingAFormWithAFile(t *testing.T) {
 		http.StatusBadRequest:            echo.New().NewContext(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil), httptest.NewRecorder()),
 	} {
 		var refused *echo.HTTPError
-		if _, _, err := page.ReadWithFile(c, "logo", 5); !errors.As(err, &refused) || refused.Code != status {
+		if _, _, err := forms.ReadWithFile(c, "logo", 5); !errors.As(err, &refused) || refused.Code != status {
 			t.Errorf("%v, want %d", err, status)
 		}
 	}

@@ -1,4 +1,4 @@
-package page
+package forms
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
 )
 
@@ -64,7 +65,7 @@ func Currencies(stored string) (list []ui.Option) {
 	}
 	for _, code := range codes {
 		o := ui.Option{Value: code, Label: code}
-		if sign := Symbol(code); sign != code {
+		if sign := format.Symbol(code); sign != code {
 			o.Label += " (" + sign + ")"
 		}
 		list = append(list, o)

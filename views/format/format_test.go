@@ -1,11 +1,11 @@
-package page_test
+package format_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/format"
 )
 
 // "Money in its currency": as many digits behind the point as the currency has.
@@ -26,7 +26,7 @@ func TestMoney(t *testing.T) {
 		{1234, "KWD", "KWD 1.234"},
 		{1234, "ZWG", "ZWG 12.34"}, // younger than the library's list
 	} {
-		if got := strings.ReplaceAll(page.Money(c.cents, c.code), "\u00a0", " "); got != c.want {
+		if got := strings.ReplaceAll(format.Money(c.cents, c.code), "\u00a0", " "); got != c.want {
 			t.Errorf("%d of %s = %q, want %q", c.cents, c.code, got, c.want)
 		}
 	}
@@ -35,14 +35,14 @@ func TestMoney(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "−1,234,567", 1<<63 - 1: "9,223,372,036,854,775,807"} {
-		if got := page.Number(n); got != want {
+		if got := format.Number(n); got != want {
 			t.Errorf("%d = %q, want %q", n, got, want)
 		}
 	}
-	if got := page.Signed(12) + page.Signed(-3) + page.Signed(0); got != "+12−30" {
+	if got := format.Signed(12) + format.Signed(-3) + format.Signed(0); got != "+12−30" {
 		t.Errorf("signed = %q", got)
 	}
-	if got := page.Count(1, "sale", "sales") + page.Count(2, "sale", "sales"); got != "1 sale2 sales" {
+	if got := format.Count(1, "sale", "sales") + format.Count(2, "sale", "sales"); got != "1 sale2 sales" {
 		t.Errorf("counts = %q", got)
 	}
 }
@@ -55,14 +55,14 @@ func TestTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 20, 23, 5, 0, 0, time.UTC)
-	if got := page.Time(at, zone) + "|" + page.Date(at, zone); got != "21 Nov 2026, 12:05|21 Nov 2026" {
+	if got := format.Time(at, zone) + "|" + format.Date(at, zone); got != "21 Nov 2026, 12:05|21 Nov 2026" {
 		t.Errorf("time = %q", got)
 	}
 	for past, want := range map[time.Duration]string{
 		-time.Second: "just now", 59 * time.Second: "just now", 2 * time.Minute: "2 min ago", 90 * time.Minute: "1 h ago",
 		25 * time.Hour: "1 day ago", 6 * 24 * time.Hour: "6 days ago", 8 * 24 * time.Hour: "21 Nov 2026",
 	} {
-		if got := page.Ago(at, at.Add(past), zone); got != want {
+		if got := format.Ago(at, at.Add(past), zone); got != want {
 			t.Errorf("after %s: %q, want %q", past, got, want)
 		}
 	}

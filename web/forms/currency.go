@@ -1,10 +1,11 @@
-package page
+package forms
 
 import (
 	"errors"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
 )
 
@@ -32,7 +33,7 @@ func ConfirmCurrency(change *tenant.CurrencyChangeError, form *Form, action, can
 		what := a.Name
 		switch a.Kind {
 		case tenant.RuleAmount:
-			before = Count(a.Quantity, "point", "points") + " for every "
+			before = format.Count(a.Quantity, "point", "points") + " for every "
 		case tenant.MinSpend:
 			after = " minimum spend"
 		case tenant.RewardCost:
@@ -43,7 +44,7 @@ func ConfirmCurrency(change *tenant.CurrencyChangeError, form *Form, action, can
 			what, before = "All sales", "Confirmed above "
 		}
 		v.Amounts = append(v.Amounts, ui.ConvertedAmount{
-			What: what, Old: before + Money(a.Old, change.From) + after, New: before + Money(a.New, change.To) + after, Rounded: change.Rounded(a),
+			What: what, Old: before + format.Money(a.Old, change.From) + after, New: before + format.Money(a.New, change.To) + after, Rounded: change.Rounded(a),
 		})
 	}
 	return v
