@@ -5,12 +5,10 @@ package panel
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
-	"example.com/loyalty/views/ui"
-)
+import "example.com/loyalty/views/ui"
 
 // searchDialog is the search that "/" and Ctrl+K open on every page. Without scripts there is the link and the
 // form in the top bar.

@@ -5,12 +5,10 @@ package panel
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
-	"example.com/loyalty/views/ui"
-)
+import "example.com/loyalty/views/ui"
 
 // SettingsPage is a settings page. Its navigation is left out for people who may see only one.
 func SettingsPage(s Settings, actions templ.Component) templ.Component {

@@ -5,12 +5,10 @@ package panel
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
-	"example.com/loyalty/views/ui"
-)
+import "example.com/loyalty/views/ui"
 
 // RedeemVoucherButton leads to the page that finds a voucher.
 func RedeemVoucherButton() templ.Component {
