@@ -70,7 +70,7 @@ type Services struct {
 
 // Admin serves the panel.
 type Admin struct {
-	*panel.Panel
+	*panel.Business
 	Services
 
 	settings *settings.Handlers
@@ -87,28 +87,28 @@ func New(kit *page.Kit, services Services) http.Handler {
 }
 
 func newAdmin(kit *page.Kit, s Services) *Admin {
-	p := &panel.Panel{Kit: kit, Customers: s.Customers, Coupons: s.Coupons, Notifications: s.Notifications, Usage: s.Usage}
-	return &Admin{Panel: p, Services: s, settings: &settings.Handlers{
-		Panel: p, Tenants: s.Tenants, Locations: s.Locations, Transactions: s.Transactions, Rewards: s.Rewards, Billing: s.Billing,
+	b := &panel.Business{Panel: panel.Panel{Kit: kit}, Customers: s.Customers, Coupons: s.Coupons, Notifications: s.Notifications, Usage: s.Usage}
+	return &Admin{Business: b, Services: s, settings: &settings.Handlers{
+		Business: b, Tenants: s.Tenants, Locations: s.Locations, Transactions: s.Transactions, Rewards: s.Rewards, Billing: s.Billing,
 		Usage: s.Usage, Notifications: s.Notifications,
 	}}
 }
 
 // routes lists the panel's routes: its own, and those of each feature.
 func (a *Admin) routes() []route.Route {
-	p, s := a.Panel, a.Services
-	guide := &setup.Handlers{Panel: p, Tenants: s.Tenants, Customers: s.Customers, Transactions: s.Transactions, Rewards: s.Rewards}
+	b, s := a.Business, a.Services
+	guide := &setup.Handlers{Business: b, Tenants: s.Tenants, Customers: s.Customers, Transactions: s.Transactions, Rewards: s.Rewards}
 	routes := slices.Concat(a.FrameRoutes(), a.SettingsRoutes(), a.signInPages().Routes())
 	for _, feature := range []interface{ Routes() []route.Route }{
 		&customers.Handlers{
-			Panel: p, Customers: s.Customers, Imports: s.Imports, Merging: s.Merging, Privacy: s.Privacy,
+			Business: b, Customers: s.Customers, Imports: s.Imports, Merging: s.Merging, Privacy: s.Privacy,
 			Transactions: s.Transactions, Rewards: s.Rewards, Coupons: s.Coupons, Walkins: s.Walkins,
 		},
-		&sales.Handlers{Panel: p, Transactions: s.Transactions, Customers: s.Customers, Locations: s.Locations, Walkins: s.Walkins},
-		&rewards.Handlers{Panel: p, Rewards: s.Rewards, Customers: s.Customers},
-		&coupons.Handlers{Panel: p, Coupons: s.Coupons, Customers: s.Customers, Rewards: s.Rewards, Reports: s.Reports},
-		&reports.Handlers{Panel: p, Reports: s.Reports, Locations: s.Locations, Guide: guide},
-		&people.Handlers{Panel: p, Staff: s.Staff, Auth: s.Auth, Tokens: s.Tokens, Audit: s.Audit, API: s.API},
+		&sales.Handlers{Business: b, Transactions: s.Transactions, Customers: s.Customers, Locations: s.Locations, Walkins: s.Walkins},
+		&rewards.Handlers{Business: b, Rewards: s.Rewards, Customers: s.Customers},
+		&coupons.Handlers{Business: b, Coupons: s.Coupons, Customers: s.Customers, Rewards: s.Rewards, Reports: s.Reports},
+		&reports.Handlers{Business: b, Reports: s.Reports, Locations: s.Locations, Guide: guide},
+		&people.Handlers{Business: b, Staff: s.Staff, Auth: s.Auth, Tokens: s.Tokens, Audit: s.Audit, API: s.API},
 		a.settings,
 		guide,
 	} {

@@ -78,6 +78,9 @@ func (n Names) Host() string { return n.host }
 // there it is the base URL itself.
 func (n Names) Tenant(slug string) string { return "https://" + n.hostPort(slug) }
 
+// TenantHost is the host of a tenant as people read it: demo.localhost:8443.
+func (n Names) TenantHost(slug string) string { return n.hostPort(slug) }
+
 // Slug returns the slug of a Host header or a server name: "" for the base host, a tenant's slug for one
 // label below it, and false for any other. The port isn't compared, since proxies change it, but it
 // must be a number: links repeat the host. The tenant may not exist.

@@ -1,74 +1,181 @@
 package panel
 
 import (
-	"net/http"
+	"log/slog"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/notification"
+	"example.com/loyalty/core/usage"
+	"example.com/loyalty/static"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
-	"example.com/loyalty/web/forms"
+	"example.com/loyalty/web/auth"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/route"
 )
 
-// PhoneConflicts names the customers whose phone numbers refused another country, to correct or merge them.
-func (p *Panel) PhoneConflicts(c echo.Context, form *forms.Form) (conflicts []views.PhoneConflict, err error) {
-	var ids []core.ID
-	for _, v := range form.Violations("country") {
-		ids = append(ids, v.Records[:]...)
+// Business is what the features of a business's panel share.
+type Business struct {
+	Panel
+	Customers     *customer.Service
+	Coupons       *coupon.Service
+	Notifications *notification.Service
+	Usage         *usage.Meter
+}
+
+// Assets are the files that every page loads.
+var Assets = ui.Assets{
+	Icon:         static.Path("img/icon.svg"),
+	Font:         static.Path("vendor/inter/inter-latin.woff2"),
+	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
+	Theme:        static.Path("js/theme.js"),
+	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/form.js"), static.Path("js/panel.js"), static.Path("js/search.js")},
+	ChartStyle:   static.Path("vendor/uplot/uplot.css"),
+	ChartScripts: []string{static.Path("vendor/uplot/uplot.js"), static.Path("js/chart.js")},
+}
+
+// FirstPage returns the page shown after sign-in: the point of sale for cashiers, the dashboard for
+// everyone else.
+func FirstPage(role core.Role) string {
+	if role == core.Cashier {
+		return page.TillPath
 	}
-	list, err := p.Customers.FindAll(c.Request().Context(), page.Actor(c), ids)
-	if err != nil {
-		return nil, err
+	return page.PanelPath
+}
+
+var RoleNames = map[core.Role]string{core.Owner: "Owner", core.Manager: "Manager", core.Cashier: "Cashier"}
+
+// section is an entry of the navigation, with the role that it requires.
+type section struct {
+	label, path, icon string
+	least             core.Role
+}
+
+var navigation = []struct {
+	title   string
+	entries []section
+}{
+	{"", []section{
+		{"Point of sale", page.TillPath, "cash-register", core.Cashier},
+		{"Dashboard", "/admin", "layout-dashboard", core.Manager},
+		{"Customers", "/admin/customers", "users", core.Cashier},
+		{"Transactions", "/admin/transactions", "receipt", core.Cashier},
+		{"Redemptions", "/admin/redemptions", "list-check", core.Cashier},
+		{"Rewards", "/admin/rewards", "gift", core.Cashier},
+		{"Coupons", "/admin/coupons", "ticket", core.Cashier},
+		{"Reports", "/admin/reports", "chart-bar", core.Manager},
+	}},
+	{"Operations", []section{
+		{"Transaction types", "/admin/types", "category", core.Manager},
+		{"Locations", "/admin/locations", "map-pin", core.Manager},
+		{"Poster", links.Poster, "printer", core.Manager},
+		{"Audit log", "/admin/audit", "history", core.Manager},
+		{"Settings", "/admin/settings", "settings", core.Owner},
+	}},
+}
+
+func (b *Business) FrameRoutes() []route.Route {
+	return []route.Route{
+		route.Post("/admin/theme", route.Everyone, b.SwitchTheme(page.PanelPath)).Within(page.SwitchingThemes),
 	}
-	byID := map[core.ID]customer.Customer{}
-	for _, one := range list {
-		byID[one.ID] = one
+}
+
+// Frame returns the frame of a signed-in person's page. current is the path of its entry in the
+// navigation.
+func (b *Business) Frame(c echo.Context, title, current string, crumbs ...ui.Crumb) views.Frame {
+	who := page.Actor(c)
+	f := views.Frame{
+		Title: title, Crumbs: crumbs, Business: who.Tenant.Name,
+		Person: views.Person{Name: who.Name, Role: RoleNames[who.Role]},
+		Theme:  page.Theme(c), Assets: Assets, Flashes: b.Flashes(c),
 	}
-	for _, v := range form.Violations("country") {
-		var conflict views.PhoneConflict
-		for _, id := range v.Records {
-			if who, found := byID[id]; found {
-				conflict.Customers = append(conflict.Customers, views.PhoneCustomer{Name: format.CustomerName(who), Phone: who.Phone, Path: links.Customer(id)})
+	f.Assets.Branding = page.BrandingURL(c)
+	counts := b.counts(c, who)
+	if who.Role.Includes(core.Manager) {
+		f.Bell = bell(counts.Unread, current)
+	}
+	for _, group := range navigation {
+		if items := navItems(group.entries, who.Role, current); len(items) > 0 {
+			for i := range items {
+				if items[i].Path == links.Redemptions {
+					items[i].Badge = badge(counts.Pending, "pending")
+				}
 			}
+			f.Nav = append(f.Nav, views.NavGroup{Title: group.title, Items: items})
 		}
-		switch len(conflict.Customers) {
-		case 0:
-			continue
-		case 2: // the customer who was added first is kept
-			conflict.Merge = page.WithQuery(links.Customer(v.Records[0])+"/merge", "customer_ulid", v.Records[1].String())
+	}
+	return f
+}
+
+// counts returns the figures beside the navigation. A page is shown without them rather than not at all. Parts
+// of a page have no frame.
+func (b *Business) counts(c echo.Context, who core.Actor) notification.Counts {
+	if page.IsFragment(c) || page.Person(c) == nil {
+		return notification.Counts{}
+	}
+	counts, err := b.Notifications.Counts(c.Request().Context(), who)
+	if err != nil && c.Request().Context().Err() == nil {
+		b.Log.WarnContext(c.Request().Context(), "counting notifications failed", slog.Any("error", err))
+	}
+	return counts
+}
+
+// badge is a figure with what it counts, or nil for none. It is exact up to notification.CountLimit.
+func badge(n int64, what string) *views.Badge {
+	if n == 0 {
+		return nil
+	}
+	shown := format.Number(min(n, notification.CountLimit))
+	if n > notification.CountLimit {
+		return &views.Badge{Shown: shown + "+", Label: "more than " + shown + " " + what}
+	}
+	return &views.Badge{Shown: shown, Label: shown + " " + what}
+}
+
+// bell links to the notifications. On their own page none are new any more.
+func bell(unread int64, current string) *views.Bell {
+	b := &views.Bell{Label: "Notifications", Current: current == links.Notifications}
+	if b.Badge = badge(unread, "new"); b.Badge != nil {
+		b.Label += ", " + b.Badge.Label
+	}
+	return b
+}
+
+// navItems returns the sections that a role may see.
+func navItems(sections []section, role core.Role, current string) (items []views.NavItem) {
+	for _, s := range sections {
+		if role.Includes(s.least) {
+			items = append(items, views.NavItem{Label: s.label, Path: s.path, Icon: s.icon, Current: s.path == current})
 		}
-		conflicts = append(conflicts, conflict)
 	}
-	return conflicts, nil
+	return items
 }
 
-var Countries, ZoneGroups = forms.Countries(), forms.ZoneGroups
-
-// SentText returns a text field of an edit. A field that is missing or unchanged isn't set, an empty
-// one is cleared.
-func SentText(form *forms.Form, name string) core.Optional[string] {
-	return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
+var settingsSections = []section{
+	{"Business", links.Business, "building-store", core.Owner},
+	{"Staff", links.Staff, "users", core.Owner},
+	{"Billing", links.Billing, "receipt", core.Owner},
+	{"Notifications", links.NotificationSettings, "bell", core.Owner},
+	{"API tokens", links.Tokens, "key", core.Owner},
+	{auth.AccountTitle, links.Account, "shield-lock", core.Cashier},
 }
 
-// SentAmount is sentText for an amount. An unchanged one isn't read: the form may select another
-// currency, with other decimals.
-func SentAmount(form *forms.Form, name, currency string) core.Optional[int64] {
-	if !form.Values.Has(name) || !form.Changed(name) {
-		return core.Optional[int64]{}
-	}
-	return core.Optional[int64]{Set: true, Value: form.Amount(name, currency)}
+func (b *Business) SettingsRoutes() []route.Route {
+	return []route.Route{route.Get(links.Settings, route.Cashiers, b.showSettings)}
 }
 
-// ConfirmCurrency asks before the business's amounts get another currency.
-func (p *Panel) ConfirmCurrency(c echo.Context, change *tenant.CurrencyChangeError, form *forms.Form, path string, crumb ui.Crumb) error {
-	return p.Render(c, http.StatusOK, views.CurrencyConfirmPage(views.CurrencyConfirm{
-		Frame:           p.Frame(c, "Change currency to "+change.To+"?", links.Settings, crumb),
-		ConfirmCurrency: forms.ConfirmCurrency(change, form, path, path),
-	}), nil)
+// showSettings redirects to the first section that the person may see.
+func (b *Business) showSettings(c echo.Context) error {
+	return b.Redirect(c, navItems(settingsSections, page.Actor(c).Role, "")[0].Path)
+}
+
+// Settings returns the frame of a settings page. current is the path of its section.
+func (b *Business) Settings(c echo.Context, title, current string, crumbs ...ui.Crumb) views.Settings {
+	return views.Settings{Frame: b.Frame(c, title, links.Settings, crumbs...), Sections: navItems(settingsSections, page.Actor(c).Role, current)}
 }

@@ -17,11 +17,11 @@ import (
 
 // PickCustomer lets the person search for a customer and returns to v.Path with the customer's ULID.
 // Before a search it suggests customers who were here last.
-func (p *Panel) PickCustomer(c echo.Context, v views.CustomerPicker, suggest customer.Suggestion) error {
+func (b *Business) PickCustomer(c echo.Context, v views.CustomerPicker, suggest customer.Suggestion) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	v.Search = q.Field("search", "Name, phone or e-mail")
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
-	found, err := p.SearchedOrSuggested(ctx, by, q, &v, suggest)
+	found, err := b.SearchedOrSuggested(ctx, by, q, &v, suggest)
 	if err != nil {
 		return err
 	}
@@ -30,20 +30,20 @@ func (p *Panel) PickCustomer(c echo.Context, v views.CustomerPicker, suggest cus
 	}
 	// Enter takes the only match: the submitted form, not each letter typed.
 	if len(v.Found) == 1 && q.Filled("search") != nil && q.Value("enter") != "" {
-		return p.Redirect(c, v.Found[0].Path)
+		return b.Redirect(c, v.Found[0].Path)
 	}
-	return p.Render(c, http.StatusOK, views.CustomerPickerPage(v), views.FoundCustomers(v))
+	return b.Render(c, http.StatusOK, views.CustomerPickerPage(v), views.FoundCustomers(v))
 }
 
 // SearchedOrSuggested returns the customers of a picker and sets its heading: those who match the search, else
 // those who were here last, and before the first sale the newest.
-func (p *Panel) SearchedOrSuggested(
+func (b *Business) SearchedOrSuggested(
 	ctx context.Context, by core.Actor, q *forms.Form, v *views.CustomerPicker, suggest customer.Suggestion,
 ) (found []customer.Customer, err error) {
 	const size = 8
 	search := q.Filled("search")
 	if search == nil {
-		recent, err := p.Customers.Recent(ctx, by, suggest, size)
+		recent, err := b.Customers.Recent(ctx, by, suggest, size)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (p *Panel) SearchedOrSuggested(
 	if search == nil {
 		filter.Status = new(string(customer.Active))
 	}
-	list, err := p.Customers.List(ctx, by, filter, core.Page{Size: size})
+	list, err := b.Customers.List(ctx, by, filter, core.Page{Size: size})
 	return slices.DeleteFunc(list.Items, func(c customer.Customer) bool { return c.Erased }), err
 }
 

@@ -47,10 +47,10 @@ func ByTime(label string, list *url.URL, sort core.Sort) ui.Heading {
 // SetActive activates or deactivates a record and leads to a page that shows it, with a message that offers
 // the opposite.
 func SetActive[T any](
-	a *Panel, c echo.Context, otherwise string, set func(ctx context.Context, by core.Actor, active bool) (T, error), done func(T) string,
+	p *Panel, c echo.Context, otherwise string, set func(ctx context.Context, by core.Actor, active bool) (T, error), done func(T) string,
 ) error {
 	to, opposite := otherwise, "1"
-	return page.Submit(a.Kit, c, page.Submission[T]{
+	return page.Submit(p.Kit, c, page.Submission[T]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (T, error) {
 			to = ReturnTo(c, form, otherwise)
 			return forms.Switch(form, "active", func(active bool) (T, error) {
@@ -103,4 +103,11 @@ func OrZero[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
+}
+
+// WithoutQuery is an address without a value of its query.
+func WithoutQuery(u *url.URL, name string) *url.URL {
+	q := u.Query()
+	q.Del(name)
+	return &url.URL{Path: u.Path, RawQuery: q.Encode()}
 }

@@ -6,18 +6,32 @@
 package panel
 
 import (
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/notification"
-	"example.com/loyalty/core/usage"
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/page"
 )
 
-// Panel serves what all features need.
-type Panel struct {
-	*page.Kit
-	Customers     *customer.Service
-	Coupons       *coupon.Service
-	Notifications *notification.Service
-	Usage         *usage.Meter
+// Panel is what the features of both panels share.
+type Panel struct{ *page.Kit }
+
+// Confirm asks for confirmation on a page or, for htmx, in the dialog.
+func (p *Panel) Confirm(c echo.Context, status int, v views.Confirm) error {
+	return p.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
+}
+
+// CannotUndo warns in confirmations.
+const CannotUndo = "This can't be undone."
+
+// PathID reads the ULID of a path. Anything else is not found.
+func PathID(c echo.Context) (core.ID, error) { return core.ParseID(c.Param("ulid")) }
+
+func PathNumber(c echo.Context) (int64, error) { return page.PathNumber(c, "id") }
+
+// SetCacheControl lets browsers cache an answer, which doesn't depend on the session.
+func SetCacheControl(c echo.Context, control string) {
+	h := c.Response().Header()
+	h.Set(echo.HeaderCacheControl, control)
+	h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
 }

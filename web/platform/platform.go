@@ -1,5 +1,5 @@
-// Package platform serves the panel of super-admins at /platform on the base host. It has one file a
-// noun. A handler reads the form, calls one use case of core and builds the page's view model.
+// Package platform serves the panel of super-admins at /platform on the base host. It mounts the features, which are
+// packages of their own, and the pages for signing in.
 //
 // Its surprising rule: a super-admin without two-step verification gets only the pages to set it up,
 // and core refuses them everything.
@@ -8,14 +8,14 @@ package platform
 import (
 	"net/http"
 	"path"
-	"time"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/billing"
+	corebilling "example.com/loyalty/core/billing"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
@@ -23,11 +23,14 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/verify"
-	"example.com/loyalty/static"
-	views "example.com/loyalty/views/platform"
-	"example.com/loyalty/views/ui"
+	authviews "example.com/loyalty/views/auth"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/platform/billing"
+	"example.com/loyalty/web/platform/operations"
+	"example.com/loyalty/web/platform/tenants"
 	"example.com/loyalty/web/route"
 )
 
@@ -42,33 +45,55 @@ type Services struct {
 	Checks       *verify.Service
 	Audit        *audit.Service
 	Deprecations *deprecation.Service
-	Requests     []string         // that can be deprecated: "GET /api/v1/customers"
-	Version      string           // of the build
-	MailTrouble  func() string    // the last error of the mail server, or ""
-	LimitTrouble func() string    // the last error of Redis, or ""
-	Invoices     *billing.Service // also plans and settings
+	Requests     []string             // that can be deprecated: "GET /api/v1/customers"
+	Version      string               // of the build
+	MailTrouble  func() string        // the last error of the mail server, or ""
+	LimitTrouble func() string        // the last error of Redis, or ""
+	Invoices     *corebilling.Service // also plans and settings
 
 	Names host.Names
 }
 
 // Platform is the panel.
 type Platform struct {
-	*page.Kit
+	*panel.Platform
 	Services
 }
 
-// zone is the time zone of the platform.
-var zone = time.UTC
-
 // New returns the handler of the paths below /platform.
 func New(kit *page.Kit, services Services) *echo.Echo {
-	p := &Platform{Kit: kit, Services: services}
+	p := newPlatform(kit, services)
 	e := echo.New()
 	e.HTTPErrorHandler = p.showError
 	e.Use(page.Security{Policy: page.PanelPolicy}.Headers, page.Private, page.Compressed(), p.baseHost, page.SameOrigin(), p.Session)
 	page.Mount(e, p.routes(), p.guard())
 	return e
 }
+
+func newPlatform(kit *page.Kit, services Services) *Platform {
+	return &Platform{Platform: &panel.Platform{Panel: panel.Panel{Kit: kit}}, Services: services}
+}
+
+// routes lists the panel's routes: its own, and those of each feature.
+func (p *Platform) routes() []route.Route {
+	s := p.Services
+	routes := slices.Concat(p.FrameRoutes(), p.signInPages().Routes())
+	for _, feature := range []interface{ Routes() []route.Route }{
+		&tenants.Handlers{Platform: p.Platform, Tenants: s.Tenants, Invoices: s.Invoices, Audit: s.Audit, Names: s.Names},
+		&billing.Handlers{Platform: p.Platform, Invoices: s.Invoices, Names: s.Names},
+		&operations.Handlers{
+			Platform: p.Platform, Operations: s.Operations, Checks: s.Checks, Jobs: s.Jobs, Audit: s.Audit, Tokens: s.Tokens,
+			Deprecations: s.Deprecations, Invoices: s.Invoices, Tenants: s.Tenants,
+			Requests: s.Requests, Version: s.Version, MailTrouble: s.MailTrouble, LimitTrouble: s.LimitTrouble,
+		},
+	} {
+		routes = append(routes, feature.Routes()...)
+	}
+	return routes
+}
+
+// Routes lists the panel's routes, for tools that visit them all.
+func Routes() []route.Route { return newPlatform(nil, Services{}).routes() }
 
 // baseHost refuses all hosts except the platform's own: sessions of other hosts are of tenants.
 func (p *Platform) baseHost(next echo.HandlerFunc) echo.HandlerFunc {
@@ -93,18 +118,10 @@ func (p *Platform) showError(err error, c echo.Context) {
 		if page.FromScript(c) && f.Request == "" && f.Status != http.StatusNotFound {
 			return c.String(f.Status, f.Message) // a script shows it on the current page
 		}
-		n := views.Notice{Words: f.Message, Request: f.Request}
+		n := authviews.Notice{Icon: "alert-triangle", Words: f.Message, Request: f.Request, BackLabel: "Go to tenants"}
 		if page.Actor(c).RequireAdmin() == nil {
-			n.Back = firstPage
+			n.Back = panel.FirstPlatformPage
 		}
-		return p.Render(c, f.Status, views.NoticePage(p.frame(c, f.Title, ""), n), nil)
+		return p.Render(c, f.Status, panelviews.NoticePage(p.Frame(c, f.Title, ""), n), nil)
 	})
-}
-
-var assets = ui.Assets{
-	Icon:        static.Path("img/icon.svg"),
-	Font:        static.Path("vendor/inter/inter-latin.woff2"),
-	Stylesheets: []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css"), static.Path("css/platform.css")},
-	Theme:       static.Path("js/theme.js"),
-	Scripts:     []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/form.js"), static.Path("js/panel.js")},
 }

@@ -41,7 +41,7 @@ type Job struct {
 	Queue   string
 	Tenant  string // "" for the platform
 	Status  ui.Badge
-	Attempt string // "7 of 150"; "" before the first
+	Attempt string       // "7 of 150"; "" before the first
 	Moment  panel.Moment // the last or next event
 	Created panel.Moment
 	Error   string // shortened

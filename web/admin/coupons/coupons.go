@@ -399,7 +399,7 @@ func (h *Handlers) setCouponActive(c echo.Context) error {
 	set := func(ctx context.Context, by core.Actor, active bool) (coupon.Coupon, error) {
 		return h.Coupons.SetActive(ctx, by, id, active)
 	}
-	return panel.SetActive(h.Panel, c, links.Coupon(id), set, func(k coupon.Coupon) string {
+	return panel.SetActive(&h.Panel, c, links.Coupon(id), set, func(k coupon.Coupon) string {
 		return panel.ActiveMessage(k.Name, k.Active, "Its vouchers can't be redeemed.")
 	})
 }

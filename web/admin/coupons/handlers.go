@@ -15,7 +15,7 @@ import (
 
 // Handlers serves the pages.
 type Handlers struct {
-	*panel.Panel
+	*panel.Business
 	Coupons   *coupon.Service
 	Customers *customer.Service
 	Rewards   *reward.Service

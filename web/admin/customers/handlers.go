@@ -19,7 +19,7 @@ import (
 
 // Handlers serves the pages.
 type Handlers struct {
-	*panel.Panel
+	*panel.Business
 	Customers    *customer.Service
 	Imports      *importing.Service
 	Merging      *merging.Service

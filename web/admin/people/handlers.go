@@ -14,7 +14,7 @@ import (
 
 // Handlers serves the pages.
 type Handlers struct {
-	*panel.Panel
+	*panel.Business
 	Staff  *staff.Service
 	Auth   *auth.Service
 	Tokens *token.Service

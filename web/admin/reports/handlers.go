@@ -12,7 +12,7 @@ import (
 
 // Handlers serves the pages.
 type Handlers struct {
-	*panel.Panel
+	*panel.Business
 	Reports   *report.Service
 	Locations *location.Service
 	Guide     Guide

@@ -13,7 +13,7 @@ import (
 
 // Handlers serves the pages.
 type Handlers struct {
-	*panel.Panel
+	*panel.Business
 	Rewards   *reward.Service
 	Customers *customer.Service
 }

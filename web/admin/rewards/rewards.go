@@ -244,7 +244,7 @@ func (h *Handlers) setRewardActive(c echo.Context) error {
 	set := func(ctx context.Context, by core.Actor, active bool) (reward.Reward, error) {
 		return h.Rewards.SetActive(ctx, by, id, active)
 	}
-	return panel.SetActive(h.Panel, c, links.Reward(id), set, func(r reward.Reward) string {
+	return panel.SetActive(&h.Panel, c, links.Reward(id), set, func(r reward.Reward) string {
 		return panel.ActiveMessage(r.Name, r.Active, "Pending redemptions can still be fulfilled.")
 	})
 }

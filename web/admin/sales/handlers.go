@@ -15,7 +15,7 @@ import (
 
 // Handlers serves the pages.
 type Handlers struct {
-	*panel.Panel
+	*panel.Business
 	Transactions *transaction.Service
 	Customers    *customer.Service
 	Locations    *location.Service

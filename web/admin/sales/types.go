@@ -250,7 +250,7 @@ func (h *Handlers) setTypeActive(c echo.Context) error {
 	set := func(ctx context.Context, by core.Actor, active bool) (transaction.Type, error) {
 		return h.Transactions.SetTypeActive(ctx, by, id, active)
 	}
-	return panel.SetActive(h.Panel, c, links.Types, set, func(t transaction.Type) string {
+	return panel.SetActive(&h.Panel, c, links.Types, set, func(t transaction.Type) string {
 		return panel.ActiveMessage(t.Name, t.Active, "It can't be used for new sales.")
 	})
 }

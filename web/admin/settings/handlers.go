@@ -17,7 +17,7 @@ import (
 
 // Handlers serves the pages.
 type Handlers struct {
-	*panel.Panel
+	*panel.Business
 	Tenants       *tenant.Service
 	Locations     *location.Service
 	Transactions  *transaction.Service

@@ -140,7 +140,7 @@ func (h *Handlers) setLocationActive(c echo.Context) error {
 	set := func(ctx context.Context, by core.Actor, active bool) (location.Location, error) {
 		return h.Locations.Edit(ctx, by, id, location.Edit{Active: core.Set(active)})
 	}
-	return panel.SetActive(h.Panel, c, links.Locations, set, func(l location.Location) string {
+	return panel.SetActive(&h.Panel, c, links.Locations, set, func(l location.Location) string {
 		if l.Active {
 			return "“" + l.Name + "” is open"
 		}

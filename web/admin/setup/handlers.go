@@ -12,7 +12,7 @@ import (
 
 // Handlers serves the pages.
 type Handlers struct {
-	*panel.Panel
+	*panel.Business
 	Tenants      *tenant.Service
 	Customers    *customer.Service
 	Transactions *transaction.Service

@@ -1,9 +1,10 @@
 package panel
 
 import (
-	"slices"
+	"strings"
 
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
@@ -19,6 +20,22 @@ func CustomerStatus(c customer.Customer) ui.Badge {
 	return ui.Badge{Label: "Active", Tone: ui.Good}
 }
 
+// FullName is a customer's name. An erased customer's first and last name are both "Erased".
+func FullName(first, last string) string {
+	if first == "Erased" && last == first {
+		return first
+	}
+	return first + " " + last
+}
+
+// CustomerLabel is fullName for a name that is stored as one text.
+func CustomerLabel(name string) string {
+	first, last, _ := strings.Cut(name, " ")
+	return FullName(first, last)
+}
+
+func CustomerCount(n int64) string { return format.Count(n, "customer", "customers") }
+
 // CustomerFields are the fields of a customer in a form.
 func CustomerFields(form *forms.Form) (v views.CustomerFields) {
 	v.First, v.Last = form.Field("first_name", "First name"), form.Field("last_name", "Last name")
@@ -30,10 +47,4 @@ func CustomerFields(form *forms.Form) (v views.CustomerFields) {
 	}
 	FocusFirst(&v.First, &v.Last, &v.Phone, &v.Email)
 	return v
-}
-
-// FocusFirst puts the focus on the first field with an error, or else on the first field.
-func FocusFirst(fields ...*ui.Field) {
-	wrong := slices.IndexFunc(fields, func(f *ui.Field) bool { return len(f.Errors) > 0 })
-	fields[max(wrong, 0)].Autofocus = true
 }

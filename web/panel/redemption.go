@@ -26,8 +26,8 @@ var redemptionStatus = map[reward.Status]ui.Badge{
 	reward.Pending: {Label: "Pending", Tone: ui.Notice}, reward.Fulfilled: {Label: "Fulfilled", Tone: ui.Good}, reward.Voided: {Label: "Voided", Tone: ui.Bad},
 }
 
-func (p *Panel) RedemptionRow(by core.Actor, n reward.NamedRedemption) views.RedemptionRow {
-	now, zone := p.Now(), by.Tenant.TimeZone
+func (b *Business) RedemptionRow(by core.Actor, n reward.NamedRedemption) views.RedemptionRow {
+	now, zone := b.Now(), by.Tenant.TimeZone
 	row := views.RedemptionRow{
 		Path: links.Redemption(n.ID), Reward: n.RewardName, Cost: redemptionCost(n),
 		Customer: CustomerLabel(n.CustomerName), CustomerPath: links.Customer(n.CustomerID),

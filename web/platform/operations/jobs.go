@@ -1,4 +1,4 @@
-package platform
+package operations
 
 import (
 	"context"
@@ -14,14 +14,16 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/views/format"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
+	views "example.com/loyalty/views/platform/operations"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
 
 const (
-	jobsPath = home + "/jobs"
 	pageSize = 25
 
 	// lateAfter is how long a job may be due before it counts as late.
@@ -57,68 +59,68 @@ func (q jobQuery) of(path string) string {
 	return path + "?" + values.Encode()
 }
 
-func (q jobQuery) path() string { return q.of(jobsPath) }
+func (q jobQuery) path() string { return q.of(links.Jobs) }
 
-func (p *Platform) jobRoutes() []route.Route {
+func (h *Handlers) jobRoutes() []route.Route {
 	return []route.Route{
-		route.Get(jobsPath, route.SuperAdmins, p.listJobs),
-		route.Post(jobsPath+"/:id/retry", route.SuperAdmins, p.retryJob),
-		route.Post(jobsPath+"/:id/cancel", route.SuperAdmins, p.cancelJob),
-		route.Post(jobsPath+"/queues/:queue/pause", route.SuperAdmins, p.pauseQueue),
-		route.Post(jobsPath+"/queues/:queue/resume", route.SuperAdmins, p.resumeQueue),
+		route.Get(links.Jobs, route.SuperAdmins, h.listJobs),
+		route.Post(links.Jobs+"/:id/retry", route.SuperAdmins, h.retryJob),
+		route.Post(links.Jobs+"/:id/cancel", route.SuperAdmins, h.cancelJob),
+		route.Post(links.Jobs+"/queues/:queue/pause", route.SuperAdmins, h.pauseQueue),
+		route.Post(links.Jobs+"/queues/:queue/resume", route.SuperAdmins, h.resumeQueue),
 	}
 }
 
-func (p *Platform) listJobs(c echo.Context) error { return p.showJobs(c, http.StatusOK, "") }
+func (h *Handlers) listJobs(c echo.Context) error { return h.showJobs(c, http.StatusOK, "") }
 
-func (p *Platform) retryJob(c echo.Context) error {
-	return p.changeJob(c, p.Operations.Retry, " will run again as soon as a worker is free.")
+func (h *Handlers) retryJob(c echo.Context) error {
+	return h.changeJob(c, h.Operations.Retry, " will run again as soon as a worker is free.")
 }
 
-func (p *Platform) cancelJob(c echo.Context) error {
-	return p.changeJob(c, p.Operations.Cancel, " was cancelled.")
+func (h *Handlers) cancelJob(c echo.Context) error {
+	return h.changeJob(c, h.Operations.Cancel, " was cancelled.")
 }
 
-func (p *Platform) pauseQueue(c echo.Context) error {
-	return p.changeQueue(c, p.Operations.Pause, " was paused. Running jobs will finish.")
+func (h *Handlers) pauseQueue(c echo.Context) error {
+	return h.changeQueue(c, h.Operations.Pause, " was paused. Running jobs will finish.")
 }
 
-func (p *Platform) resumeQueue(c echo.Context) error {
-	return p.changeQueue(c, p.Operations.Resume, " was resumed.")
+func (h *Handlers) resumeQueue(c echo.Context) error {
+	return h.changeQueue(c, h.Operations.Resume, " was resumed.")
 }
 
-func (p *Platform) changeQueue(c echo.Context, change func(context.Context, core.Actor, job.Lane) error, done string) error {
+func (h *Handlers) changeQueue(c echo.Context, change func(context.Context, core.Actor, job.Lane) error, done string) error {
 	lane := job.Lane(c.Param("queue"))
 	if err := change(c.Request().Context(), page.Actor(c), lane); err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, "The queue "+laneNames[lane]+done)
-	return p.Redirect(c, jobQueryOf(c.QueryParams()).path())
+	h.Flash(c, ui.Done, "The queue "+laneNames[lane]+done)
+	return h.Redirect(c, jobQueryOf(c.QueryParams()).path())
 }
 
-func (p *Platform) changeJob(c echo.Context, change func(context.Context, core.Actor, int64) error, done string) error {
-	id, err := pathID(c)
+func (h *Handlers) changeJob(c echo.Context, change func(context.Context, core.Actor, int64) error, done string) error {
+	id, err := panel.PathNumber(c)
 	if err != nil {
 		return err
 	}
 	name := "Job " + strconv.FormatInt(id, 10)
 	err = change(c.Request().Context(), page.Actor(c), id)
 	if errors.Is(err, core.ErrNotFound) {
-		return p.showJobs(c, http.StatusNotFound, name+" no longer exists.")
+		return h.showJobs(c, http.StatusNotFound, name+" no longer exists.")
 	}
 	if sentence, refused := page.RuleMessage(err); refused {
-		return p.showJobs(c, http.StatusUnprocessableEntity, name+": "+sentence)
+		return h.showJobs(c, http.StatusUnprocessableEntity, name+": "+sentence)
 	}
 	if err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, name+done)
-	return p.Redirect(c, jobQueryOf(c.QueryParams()).path())
+	h.Flash(c, ui.Done, name+done)
+	return h.Redirect(c, jobQueryOf(c.QueryParams()).path())
 }
 
 // showJobs shows the queues and the jobs that the address asks for. refused says why a job wasn't
 // changed, or is "".
-func (p *Platform) showJobs(c echo.Context, status int, refused string) error {
+func (h *Handlers) showJobs(c echo.Context, status int, refused string) error {
 	ctx, query := c.Request().Context(), jobQueryOf(c.QueryParams())
 	position := core.Page{Size: pageSize}
 	if query.cursor != "" {
@@ -129,34 +131,34 @@ func (p *Platform) showJobs(c echo.Context, status int, refused string) error {
 		position.Cursor = &cursor
 	}
 	filter := job.Filter{State: job.State(query.state), Lane: job.Lane(query.lane)}
-	list, err := p.Jobs.List(ctx, filter, position)
+	list, err := h.Jobs.List(ctx, filter, position)
 	if core.IsKind(err, core.KindInvalid) {
 		return echo.ErrNotFound
 	}
 	if err != nil {
 		return err
 	}
-	loads, err := p.Jobs.Load(ctx)
+	loads, err := h.Jobs.Load(ctx)
 	if err != nil {
 		return err
 	}
-	now := p.Now()
-	v := views.Jobs{Frame: p.frame(c, "Jobs", jobsPath), Refused: refused}
+	now := h.Now()
+	v := views.Jobs{Frame: h.Frame(c, "Jobs", links.Jobs), Refused: refused}
 	v.Queues, v.Lanes = queueCards(loads, query, now)
 	v.States = stateChoices(loads, query)
 	for _, j := range list.Items {
 		v.Rows = append(v.Rows, jobRow(j, query, now))
 	}
-	v.Pager = page.Pager(list, &url.URL{Path: jobsPath, RawQuery: c.QueryString()}, "job", "jobs", "")
+	v.Pager = page.Pager(list, &url.URL{Path: links.Jobs, RawQuery: c.QueryString()}, "job", "jobs", "")
 	if query != (jobQuery{}) {
-		v.Clear = jobsPath
+		v.Clear = links.Jobs
 	}
-	return p.Render(c, status, views.JobsPage(v), nil)
+	return h.Render(c, status, views.JobsPage(v), nil)
 }
 
 // queueCards are the summaries of the queues, and the choice between them.
-func queueCards(loads []job.Load, query jobQuery, now time.Time) (cards []views.Queue, choices []views.Choice) {
-	choices = []views.Choice{{Label: "All queues", Path: jobQuery{state: query.state}.path(), Current: query.lane == ""}}
+func queueCards(loads []job.Load, query jobQuery, now time.Time) (cards []views.Queue, choices []panelviews.Choice) {
+	choices = []panelviews.Choice{{Label: "All queues", Path: jobQuery{state: query.state}.path(), Current: query.lane == ""}}
 	for _, l := range loads {
 		lane := string(l.Lane)
 		figure := func(n int64, state job.State) views.Figure {
@@ -166,29 +168,29 @@ func queueCards(loads []job.Load, query jobQuery, now time.Time) (cards []views.
 			Label: laneNames[l.Lane], Path: jobQuery{lane: lane}.path(), Current: lane == query.lane,
 			Queued: figure(l.Queued, job.Queued), Running: figure(l.Running, job.Running), Failed: figure(l.Failed, job.Failed),
 		}
-		card.Pause = query.of(jobsPath + "/queues/" + lane + "/pause")
+		card.Pause = query.of(links.Jobs + "/queues/" + lane + "/pause")
 		if l.PausedBy != nil {
-			card.Pause, card.Resume = "", query.of(jobsPath+"/queues/"+lane+"/resume")
+			card.Pause, card.Resume = "", query.of(links.Jobs+"/queues/"+lane+"/resume")
 			card.PausedBy = *l.PausedBy
 		}
 		if l.DueSince != nil {
 			card.Oldest, card.Late = formatDuration(now.Sub(*l.DueSince)), now.Sub(*l.DueSince) > lateAfter
 		}
 		cards = append(cards, card)
-		choices = append(choices, views.Choice{Label: card.Label, Path: jobQuery{state: query.state, lane: lane}.path(), Current: card.Current})
+		choices = append(choices, panelviews.Choice{Label: card.Label, Path: jobQuery{state: query.state, lane: lane}.path(), Current: card.Current})
 	}
 	return cards, choices
 }
 
 // stateChoices is the choice between states, with the counts of the chosen queue.
-func stateChoices(loads []job.Load, query jobQuery) []views.Choice {
+func stateChoices(loads []job.Load, query jobQuery) []panelviews.Choice {
 	var sum job.Load
 	for _, l := range loads {
 		if query.lane == "" || query.lane == string(l.Lane) {
 			sum.Queued, sum.Running, sum.Failed, sum.Cancelled = sum.Queued+l.Queued, sum.Running+l.Running, sum.Failed+l.Failed, sum.Cancelled+l.Cancelled
 		}
 	}
-	choices := []views.Choice{{Label: "All", Path: jobQuery{lane: query.lane}.path(), Current: query.state == ""}}
+	choices := []panelviews.Choice{{Label: "All", Path: jobQuery{lane: query.lane}.path(), Current: query.state == ""}}
 	for _, s := range []struct {
 		state job.State
 		label string
@@ -199,7 +201,7 @@ func stateChoices(loads []job.Load, query jobQuery) []views.Choice {
 		{job.Failed, "Failed", sum.Failed},
 		{job.Cancelled, "Cancelled", sum.Cancelled},
 	} {
-		choices = append(choices, views.Choice{
+		choices = append(choices, panelviews.Choice{
 			Label: s.label, Count: format.Number(s.count), Path: jobQuery{state: string(s.state), lane: query.lane}.path(), Current: query.state == string(s.state),
 		})
 	}
@@ -208,9 +210,9 @@ func stateChoices(loads []job.Load, query jobQuery) []views.Choice {
 
 func jobRow(j job.Job, query jobQuery, now time.Time) views.Job {
 	id := strconv.FormatInt(j.ID, 10)
-	retry, cancel := query.of(jobsPath+"/"+id+"/retry"), query.of(jobsPath+"/"+id+"/cancel")
+	retry, cancel := query.of(links.Jobs+"/"+id+"/retry"), query.of(links.Jobs+"/"+id+"/cancel")
 	r := views.Job{
-		ID: id, Kind: kindName(j.Kind), Queue: laneNames[j.Lane], Tenant: j.TenantName, Created: moment(format.Ago(j.CreatedAt, now, zone), j.CreatedAt),
+		ID: id, Kind: kindName(j.Kind), Queue: laneNames[j.Lane], Tenant: j.TenantName, Created: panel.MomentAt(format.Ago(j.CreatedAt, now, panel.PlatformZone), j.CreatedAt),
 	}
 	if j.Attempt > 0 {
 		r.Attempt = strconv.FormatInt(j.Attempt, 10) + " of " + strconv.FormatInt(j.MaxAttempts, 10)
@@ -218,17 +220,17 @@ func jobRow(j job.Job, query jobQuery, now time.Time) views.Job {
 	if r.Error = j.LastError; len([]rune(r.Error)) > shortError {
 		r.Error, r.Rest = string([]rune(r.Error)[:shortError-10])+"…", r.Error
 	}
-	dueMoment := func(word string) views.Moment {
+	dueMoment := func(word string) panelviews.Moment {
 		if wait := j.ScheduledAt.Sub(now); wait > 0 {
-			return moment(word+" in "+formatDuration(wait), j.ScheduledAt)
+			return panel.MomentAt(word+" in "+formatDuration(wait), j.ScheduledAt)
 		}
-		return moment("Due "+format.Ago(j.ScheduledAt, now, zone), j.ScheduledAt)
+		return panel.MomentAt("Due "+format.Ago(j.ScheduledAt, now, panel.PlatformZone), j.ScheduledAt)
 	}
-	past := func(word string, instant *time.Time) views.Moment {
+	past := func(word string, instant *time.Time) panelviews.Moment {
 		if instant == nil {
-			return views.Moment{Text: word}
+			return panelviews.Moment{Text: word}
 		}
-		return moment(word+" "+format.Ago(*instant, now, zone), *instant)
+		return panel.MomentAt(word+" "+format.Ago(*instant, now, panel.PlatformZone), *instant)
 	}
 	switch j.State {
 	case job.Queued:

@@ -1,4 +1,4 @@
-package platform
+package operations
 
 import (
 	"net/url"
@@ -10,7 +10,8 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/tenant"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	views "example.com/loyalty/views/platform/operations"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -18,33 +19,32 @@ import (
 )
 
 const (
-	auditPath         = home + "/audit"
 	offeredBusinesses = 50
 )
 
-func (p *Platform) auditRoutes() []route.Route {
-	return []route.Route{route.Get(auditPath, route.SuperAdmins, p.auditLog)}
+func (h *Handlers) auditRoutes() []route.Route {
+	return []route.Route{route.Get(links.PlatformAudit, route.SuperAdmins, h.auditLog)}
 }
 
-func (p *Platform) auditLog(c echo.Context) error {
+func (h *Handlers) auditLog(c echo.Context) error {
 	q := forms.Query(c.QueryParams())
 	filter := audit.PlatformFilter{
 		Filter:   audit.Filter{Subject: q.Filled("subject"), Action: q.Filled("action"), Actor: q.Filled("actor"), From: q.Date("from"), To: q.Date("to")},
 		Business: q.Filled("business"), Person: q.Filled("person"),
 	}
 	position := q.Position()
-	list, err := p.Audit.ListPlatform(c.Request().Context(), page.Actor(c), filter, position)
+	list, err := h.Audit.ListPlatform(c.Request().Context(), page.Actor(c), filter, position)
 	status, err := q.Status(err)
 	if err != nil {
 		return err
 	}
 	v := views.AuditLog{
-		Frame:    p.frame(c, "Audit log", auditPath),
+		Frame:    h.Frame(c, "Audit log", links.PlatformAudit),
 		Pager:    page.Pager(list, c.Request().URL, "entry", "entries", ""),
 		Filtered: filter != audit.PlatformFilter{} || position.Cursor != nil,
 	}
 	for _, l := range list.Items {
-		v.Rows = append(v.Rows, p.auditRow(l))
+		v.Rows = append(v.Rows, h.auditRow(l))
 	}
 	if filter.Actor != nil {
 		v.Hidden = []ui.Pair{{Name: "actor", Value: *filter.Actor}}
@@ -56,18 +56,18 @@ func (p *Platform) auditLog(c echo.Context) error {
 	v.Subject, v.Business, v.Person = q.Field("subject", "What"), q.Field("business", "Business"), q.Field("person", "Person")
 	v.Subject.Options = q.Options("subject", auditSubjects()...)
 	v.Business.Placeholder, v.Business.MaxLength = "Subdomain", 255
-	if v.Business.Suggestions, err = p.newestSlugs(c); err != nil {
+	if v.Business.Suggestions, err = h.newestSlugs(c); err != nil {
 		return err
 	}
 	v.Person.Placeholder, v.Person.MaxLength = "E-mail of a person", 255
 	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
 	v.Problem = q.Problem()
-	return p.Render(c, status, views.AuditLogPage(v), nil)
+	return h.Render(c, status, views.AuditLogPage(v), nil)
 }
 
 // newestSlugs are offered while a business is typed. There may be more businesses than a list of choices holds.
-func (p *Platform) newestSlugs(c echo.Context) (slugs []string, err error) {
-	newest, err := p.Tenants.List(c.Request().Context(), page.Actor(c), tenant.Filter{}, core.Page{Size: offeredBusinesses})
+func (h *Handlers) newestSlugs(c echo.Context) (slugs []string, err error) {
+	newest, err := h.Tenants.List(c.Request().Context(), page.Actor(c), tenant.Filter{}, core.Page{Size: offeredBusinesses})
 	for _, t := range newest.Items {
 		slugs = append(slugs, t.Slug)
 	}
@@ -82,23 +82,23 @@ func auditSubjects() []ui.Option {
 	return options
 }
 
-func (p *Platform) auditRow(l audit.PlatformLine) ui.Entry {
+func (h *Handlers) auditRow(l audit.PlatformLine) ui.Entry {
 	utc := l.Tenant
 	utc.TimeZone = nil // so that the entries of all businesses are in one order of days
-	e := page.AuditEntry(l.Line, utc, p.Now(), func(blank string) ui.Word {
+	e := page.AuditEntry(l.Line, utc, h.Now(), func(blank string) ui.Word {
 		w := page.AuditBlank(l.Line, l.Tenant, blank)
 		if tenant := auditTenant(l); blank == "name" && l.Subject == "tenant" && tenant != 0 {
-			w.Path = tenantPath(core.TenantID(tenant))
+			w.Path = links.Tenant(core.TenantID(tenant))
 		}
 		return w
 	})
 	e.Tenant = "Platform"
 	if l.Tenant.ID != 0 {
 		e.Tenant = l.Tenant.Name
-		e.RecordPath = auditPath + "?" + url.Values{"business": {l.Tenant.Slug}}.Encode()
+		e.RecordPath = links.PlatformAudit + "?" + url.Values{"business": {l.Tenant.Slug}}.Encode()
 		e.RecordLabel = "All at " + l.Tenant.Name
 	}
-	e.ActorPath = auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode()
+	e.ActorPath = links.PlatformAudit + "?" + url.Values{"actor": {l.Actor}}.Encode()
 	if strings.HasPrefix(l.Actor, string(core.ByAdmin)) && l.Tenant.ID == 0 {
 		e.By = ""
 	}

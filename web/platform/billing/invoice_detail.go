@@ -1,4 +1,4 @@
-package platform
+package billing
 
 import (
 	"net/http"
@@ -10,40 +10,42 @@ import (
 
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/views/format"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	views "example.com/loyalty/views/platform/billing"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/invoice"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 )
 
-func (p *Platform) findInvoice(c echo.Context) (billing.Invoice, error) {
-	id, err := pathID(c)
+func (h *Handlers) findInvoice(c echo.Context) (billing.Invoice, error) {
+	id, err := panel.PathNumber(c)
 	if err != nil {
 		return billing.Invoice{}, err
 	}
-	return p.Invoices.Find(c.Request().Context(), page.Actor(c), id)
+	return h.Invoices.Find(c.Request().Context(), page.Actor(c), id)
 }
 
 const longDate = "2 January 2006"
 
-func (p *Platform) showInvoice(c echo.Context, i billing.Invoice) error {
+func (h *Handlers) showInvoice(c echo.Context, i billing.Invoice) error {
 	tenantID := int64(i.TenantID)
-	counts, err := p.Invoices.Counts(c.Request().Context(), page.Actor(c), billing.Filter{TenantID: &tenantID})
+	counts, err := h.Invoices.Counts(c.Request().Context(), page.Actor(c), billing.Filter{TenantID: &tenantID})
 	if err != nil {
 		return err
 	}
-	now, path, money := p.Now(), invoicePath(i.ID), func(cents int64) string { return format.Money(cents, i.Currency) }
+	now, path, money := h.Now(), links.Invoice(i.ID), func(cents int64) string { return format.Money(cents, i.Currency) }
 	v := views.Invoice{
-		Frame:  p.frame(c, invoiceTitle(i), invoicesPath, ui.Crumb{Label: "Invoices", Path: invoicesPath}),
+		Frame:  h.Frame(c, invoiceTitle(i), links.Invoices, ui.Crumb{Label: "Invoices", Path: links.Invoices}),
 		Amount: money(i.TotalCents), Void: i.Status == billing.Void,
 		To: invoiceParty("Billed to", i.Recipient, i.TaxName), From: invoiceParty("From", i.Issuer, i.TaxName),
 		Subtotal: money(i.AmountCents), TaxLabel: i.TaxName + " " + invoice.Rate(i.TaxRate), Tax: money(i.TaxCents), Total: money(i.TotalCents),
 		PaymentText: i.PaymentText, Steps: invoiceSteps(i, now), StepsZone: strings.ReplaceAll(i.Zone().String(), "_", " "),
-		Tenant: i.TenantName, TenantPath: tenantPath(i.TenantID), TenantHost: p.tenantHost(i.TenantSlug),
-		TenantOthers: page.WithQuery(invoicesPath, "tenant", strconv.FormatInt(tenantID, 10)),
+		Tenant: i.TenantName, TenantPath: links.Tenant(i.TenantID), TenantHost: h.Names.TenantHost(i.TenantSlug),
+		TenantOthers: page.WithQuery(links.Invoices, "tenant", strconv.FormatInt(tenantID, 10)),
 		PDF:          path + "/pdf",
 	}
-	v.Badge = new(invoiceBadge(i, now))
+	v.Badge = new(panel.InvoiceBadge(i, now))
 	v.AmountLabel, v.AmountNote = amountDue(i)
 	if i.IssuedAt != nil && i.DueAt != nil {
 		v.Facts = []ui.Pair{
@@ -74,7 +76,7 @@ func (p *Platform) showInvoice(c echo.Context, i billing.Invoice) error {
 		v.Send = path + "/send"
 	case billing.Void:
 	}
-	return p.Render(c, http.StatusOK, views.InvoicePage(v), nil)
+	return h.Render(c, http.StatusOK, views.InvoicePage(v), nil)
 }
 
 func invoiceTitle(i billing.Invoice) string {
@@ -138,7 +140,7 @@ func invoiceSteps(i billing.Invoice, now time.Time) (steps []views.InvoiceStep) 
 		add(views.StepWaiting, "Waiting for payment", "Due "+format.Date(*i.DueAt, i.Zone())+" · reminder the day after")
 		add(views.StepAhead, "Paid", "Not yet")
 	case billing.Overdue:
-		add(views.StepLate, "Overdue", "Due "+format.Date(*i.DueAt, i.Zone())+" · "+dueLabel(i, now))
+		add(views.StepLate, "Overdue", "Due "+format.Date(*i.DueAt, i.Zone())+" · "+panel.DueLabel(i, now))
 		add(views.StepAhead, "Paid", "Not yet")
 	case billing.Paid:
 		add(views.StepDone, "Paid", format.Date(*i.PaidAt, i.Zone()))
@@ -151,6 +153,6 @@ func invoiceSteps(i billing.Invoice, now time.Time) (steps []views.InvoiceStep) 
 }
 
 // downloadInvoice answers with the PDF. A draft looks as if it were issued today.
-func (p *Platform) downloadInvoice(c echo.Context, i billing.Invoice) error {
+func (h *Handlers) downloadInvoice(c echo.Context, i billing.Invoice) error {
 	return invoice.Download(c, i)
 }

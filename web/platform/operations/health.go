@@ -1,4 +1,4 @@
-package platform
+package operations
 
 import (
 	"errors"
@@ -15,57 +15,57 @@ import (
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/verify"
 	"example.com/loyalty/views/format"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	views "example.com/loyalty/views/platform/operations"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
 
 const (
-	healthPath = home + "/health"
-	verifyPath = healthPath + "/verify"
 
 	// checkOverdue is the age from which the last check of all records raises an alarm, and so does the last backup.
 	checkOverdue  = 36 * time.Hour
 	backupOverdue = 36 * time.Hour
 )
 
-func (p *Platform) healthRoutes() []route.Route {
+func (h *Handlers) healthRoutes() []route.Route {
 	return []route.Route{
-		route.Get(healthPath, route.SuperAdmins, p.health),
-		route.Post(verifyPath, route.SuperAdmins, p.runVerify),
+		route.Get(links.Health, route.SuperAdmins, h.health),
+		route.Post(links.Verify, route.SuperAdmins, h.runVerify),
 	}
 }
 
-func (p *Platform) health(c echo.Context) error {
-	h, err := p.Operations.Health(c.Request().Context(), page.Actor(c))
+func (h *Handlers) health(c echo.Context) error {
+	found, err := h.Operations.Health(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	now := p.Now()
-	v := views.Health{Frame: p.frame(c, "Health", healthPath), Run: verifyRun(h.Verify, now)}
-	v.Alarms = alarms(h, now)
-	if trouble := p.MailTrouble(); trouble != "" {
+	now := h.Now()
+	v := views.Health{Frame: h.Frame(c, "Health", links.Health), Run: verifyRun(found.Verify, now)}
+	v.Alarms = alarms(found, now)
+	if trouble := h.MailTrouble(); trouble != "" {
 		v.Alarms = append([]views.Alarm{{Text: "E-mails can't be sent: " + trouble, Bad: true}}, v.Alarms...)
 	}
-	if trouble := p.LimitTrouble(); trouble != "" {
+	if trouble := h.LimitTrouble(); trouble != "" {
 		v.Alarms = append(v.Alarms, views.Alarm{Text: "Each process limits requests, sign-ins and PINs for itself, because Redis can't be reached: " + trouble})
 	}
-	v.Cards = []views.HealthCard{p.versionCard(h), databaseCard(h), queuesCard(h, now), mailsCard(h), backupsCard(h, now)}
-	return p.Render(c, http.StatusOK, views.HealthPage(v), nil)
+	v.Cards = []views.HealthCard{h.versionCard(found), databaseCard(found), queuesCard(found, now), mailsCard(found), backupsCard(found, now)}
+	return h.Render(c, http.StatusOK, views.HealthPage(v), nil)
 }
 
-func (p *Platform) runVerify(c echo.Context) error {
-	err := p.Checks.Request(c.Request().Context(), page.Actor(c))
+func (h *Handlers) runVerify(c echo.Context) error {
+	err := h.Checks.Request(c.Request().Context(), page.Actor(c))
 	switch {
 	case errors.Is(err, verify.ErrRunning):
-		p.Flash(c, ui.Warning, verify.ErrRunning.Message)
+		h.Flash(c, ui.Warning, verify.ErrRunning.Message)
 	case err != nil:
 		return err
 	default:
-		p.Flash(c, ui.Done, "The check starts within a minute. Reload this page for the result.")
+		h.Flash(c, ui.Done, "The check starts within a minute. Reload this page for the result.")
 	}
-	return p.Redirect(c, healthPath)
+	return h.Redirect(c, links.Health)
 }
 
 // causeOf is the technical cause of an error: super-admins run the installation.
@@ -101,15 +101,15 @@ func formatBytes(bytes int64) string {
 	return strconv.FormatFloat(float64(bytes)/(1024*mb), 'f', 1, 64) + " GB"
 }
 
-func (p *Platform) versionCard(h operation.Health) views.HealthCard {
+func (h *Handlers) versionCard(found operation.Health) views.HealthCard {
 	card := views.HealthCard{Title: "Version", Facts: []ui.Pair{
-		{Name: "Build", Value: p.Version}, {Name: "Go", Value: strings.TrimPrefix(runtime.Version(), "go")},
+		{Name: "Build", Value: h.Version}, {Name: "Go", Value: strings.TrimPrefix(runtime.Version(), "go")},
 	}}
-	if h.Steps.Err != nil {
-		card.Unknown = causeOf(h.Steps.Err)
+	if found.Steps.Err != nil {
+		card.Unknown = causeOf(found.Steps.Err)
 		return card
 	}
-	s := h.Steps.Value
+	s := found.Steps.Value
 	card.Facts = append(card.Facts,
 		ui.Pair{Name: "Migrations applied", Value: format.Number(int64(len(s.Applied)))},
 		ui.Pair{Name: "Missing", Value: formatVersions(s.Missing)},
@@ -130,7 +130,7 @@ func formatVersions(versions []int64) string {
 }
 
 func queuesCard(h operation.Health, now time.Time) views.HealthCard {
-	card := views.HealthCard{Title: "Jobs", Path: jobsPath}
+	card := views.HealthCard{Title: "Jobs", Path: links.Jobs}
 	if h.Queues.Err != nil {
 		card.Unknown = causeOf(h.Queues.Err)
 		return card
@@ -246,7 +246,7 @@ func alarms(h operation.Health, now time.Time) (list []views.Alarm) {
 }
 
 func verifyRun(part operation.Part[[]verify.PastRun], now time.Time) views.Run {
-	r := views.Run{Status: ui.Badge{Label: "Not run yet", Tone: ui.Neutral}, Ask: verifyPath}
+	r := views.Run{Status: ui.Badge{Label: "Not run yet", Tone: ui.Neutral}, Ask: links.Verify}
 	if part.Err != nil {
 		r.Status, r.Unknown = ui.Badge{Label: "Unknown", Tone: ui.Bad}, causeOf(part.Err)
 		return r
@@ -255,7 +255,7 @@ func verifyRun(part operation.Part[[]verify.PastRun], now time.Time) views.Run {
 		return r
 	}
 	last := part.Value[0]
-	at := moment("Started "+format.Ago(last.StartedAt, now, zone), last.StartedAt)
+	at := panel.MomentAt("Started "+format.Ago(last.StartedAt, now, panel.PlatformZone), last.StartedAt)
 	r.When = &at
 	if last.AskedBy != nil {
 		r.By = *last.AskedBy

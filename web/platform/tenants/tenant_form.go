@@ -1,4 +1,4 @@
-package platform
+package tenants
 
 import (
 	"cmp"
@@ -13,7 +13,9 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/format"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
+	views "example.com/loyalty/views/platform/tenants"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -32,33 +34,33 @@ var (
 	}
 )
 
-func (p *Platform) newTenant(c echo.Context) error {
+func (h *Handlers) newTenant(c echo.Context) error {
 	form := forms.Blank(map[string]string{"billing_cycle": string(tenant.Monthly), "payment_method": string(tenant.Manual)})
-	return p.tenantAddForm(c, http.StatusOK, form)
+	return h.tenantAddForm(c, http.StatusOK, form)
 }
 
-func (p *Platform) tenantAddForm(c echo.Context, status int, form *forms.Form) error {
+func (h *Handlers) tenantAddForm(c echo.Context, status int, form *forms.Form) error {
 	v := views.TenantForm{
-		Frame: p.frame(c, "Add tenant", tenantsPath, tenantCrumb()), Action: tenantsPath + "/new", Cancel: tenantsPath, Button: "Add tenant", FormKey: p.NewFormKey(),
+		Frame: h.Frame(c, "Add tenant", links.Tenants, tenantCrumb()), Action: links.Tenants + "/new", Cancel: links.Tenants, Button: "Add tenant", FormKey: h.NewFormKey(),
 	}
-	return p.tenantForm(c, status, form, v, 0, "")
+	return h.tenantForm(c, status, form, v, 0, "")
 }
 
 // tenantForm shows the form of a tenant. An existing one may keep its plan and its currency, even a
 // retired or withdrawn one.
-func (p *Platform) tenantForm(c echo.Context, status int, form *forms.Form, v views.TenantForm, currentPlan int64, storedCurrency string) error {
-	plans, err := p.Invoices.Plans(c.Request().Context(), page.Actor(c))
+func (h *Handlers) tenantForm(c echo.Context, status int, form *forms.Form, v views.TenantForm, currentPlan int64, storedCurrency string) error {
+	plans, err := h.Invoices.Plans(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
 	v.Name = form.Field("name", "Name")
 	v.Name.Autocomplete, v.Name.MaxLength, v.Name.Help = "off", 100, "As customers know the business"
 	if v.Host == "" {
-		if v.Slug, v.Proposed, err = p.slugField(c, form); err != nil {
+		if v.Slug, v.Proposed, err = h.slugField(c, form); err != nil {
 			return err
 		}
 		v.Name.Attributes = map[string]any{
-			"hx-get": addressPath, "hx-trigger": "input changed delay:300ms", "hx-include": "#address input", "hx-target": "#address", "hx-swap": "outerHTML",
+			"hx-get": links.TenantAddress, "hx-trigger": "input changed delay:300ms", "hx-include": "#address input", "hx-target": "#address", "hx-swap": "outerHTML",
 		}
 	}
 	v.Email = form.Field("email", "Owner’s e-mail")
@@ -95,27 +97,26 @@ func (p *Platform) tenantForm(c echo.Context, status int, form *forms.Form, v vi
 	v.Currency.Options = form.Options("currency", append(v.Currency.Options, forms.Currencies(storedCurrency)...)...)
 	v.Currency.Help = "For its sales. The plan has its own"
 	v.TimeZone.Groups = forms.ZoneGroups(v.TimeZone.Value)
-	return p.Render(c, status, views.TenantFormPage(v), nil)
+	return h.Render(c, status, views.TenantFormPage(v), nil)
 }
 
 const (
-	addressPath   = tenantsPath + "/address"
 	proposedField = "proposed"
 )
 
 // slugField is the field of a new tenant's address. Unless the person has entered one, it has a proposal made of the
 // name.
-func (p *Platform) slugField(c echo.Context, form *forms.Form) (slug ui.Field, proposed string, err error) {
+func (h *Handlers) slugField(c echo.Context, form *forms.Form) (slug ui.Field, proposed string, err error) {
 	proposed = form.Value(proposedField)
 	if name := form.Value("name"); name != "" && (form.Value("slug") == "" || form.Value("slug") == proposed) {
-		if proposed, err = p.Tenants.ProposeSlug(c.Request().Context(), page.Actor(c), name); err != nil {
+		if proposed, err = h.Tenants.ProposeSlug(c.Request().Context(), page.Actor(c), name); err != nil {
 			return slug, proposed, err
 		}
 		form.Values.Set("slug", proposed)
 	}
 	slug = form.Field("slug", "Address")
 	slug.Autocomplete, slug.MaxLength = "off", 40
-	host := p.tenantHost("name")
+	host := h.Names.TenantHost("name")
 	slug.After, slug.Placeholder = host[len("name"):], "cafe-aro"
 	slug.Help = "3–40 of a–z, 0–9 and hyphens. Can't be changed later"
 	slug.Attributes = map[string]any{"autocapitalize": "none", "spellcheck": "false"}
@@ -124,21 +125,21 @@ func (p *Platform) slugField(c echo.Context, form *forms.Form) (slug ui.Field, p
 
 // proposeAddress answers with the field of the address while the name is typed, or with 204 if the person has
 // entered one.
-func (p *Platform) proposeAddress(c echo.Context) error {
+func (h *Handlers) proposeAddress(c echo.Context) error {
 	if !page.IsFragment(c) {
-		return p.Redirect(c, tenantsPath+"/new")
+		return h.Redirect(c, links.Tenants+"/new")
 	}
 	form := forms.Query(c.QueryParams())
 	if entered := form.Value("slug"); entered != "" && entered != form.Value(proposedField) {
 		return c.NoContent(http.StatusNoContent)
 	}
 	form.Values.Del("slug")
-	slug, proposed, err := p.slugField(c, form)
+	slug, proposed, err := h.slugField(c, form)
 	if err != nil {
 		return err
 	}
 	field := views.TenantAddress(slug, proposed)
-	return p.Render(c, http.StatusOK, field, field)
+	return h.Render(c, http.StatusOK, field, field)
 }
 
 // planLabel is a plan with its prices.
@@ -153,8 +154,8 @@ func planLabel(plan billing.Plan) string {
 	return label
 }
 
-func (p *Platform) addTenant(c echo.Context) error {
-	return page.Submit(p.Kit, c, page.Submission[tenant.Tenant]{
+func (h *Handlers) addTenant(c echo.Context) error {
+	return page.Submit(h.Kit, c, page.Submission[tenant.Tenant]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (tenant.Tenant, error) {
 			n := tenant.New{
 				Name: form.Text("name"), Slug: form.Text("slug"), Email: form.Text("email"), PlanID: form.Integer("plan_id"),
@@ -164,35 +165,35 @@ func (p *Platform) addTenant(c echo.Context) error {
 			region := tenant.RegionOf(form.Value("country"))
 			n.Currency, n.TimeZone = cmp.Or(form.Filled("currency"), &region.Currency), cmp.Or(form.Filled("timezone"), &region.TimeZone)
 			n.Malformed = form.Malformed
-			return p.Tenants.Create(ctx, by, n)
+			return h.Tenants.Create(ctx, by, n)
 		},
-		Refused: func(status int, form *forms.Form) error { return p.tenantAddForm(c, status, form) },
-		To:      func(t tenant.Tenant) string { return tenantPath(t.ID) }, Once: true,
+		Refused: func(status int, form *forms.Form) error { return h.tenantAddForm(c, status, form) },
+		To:      func(t tenant.Tenant) string { return links.Tenant(t.ID) }, Once: true,
 		Done: func(t tenant.Tenant) string {
 			return t.Name + " was added. The invitation is being e-mailed to " + t.Email + "."
 		},
 	})
 }
 
-func (p *Platform) showTenantForm(c echo.Context, d tenant.Detail) error {
-	return p.tenantEditForm(c, http.StatusOK, d, forms.Blank(map[string]string{
+func (h *Handlers) showTenantForm(c echo.Context, d tenant.Detail) error {
+	return h.tenantEditForm(c, http.StatusOK, d, forms.Blank(map[string]string{
 		"name": d.Name, "email": d.Email, "plan_id": strconv.FormatInt(d.PlanID, 10), "billing_cycle": string(d.BillingCycle),
 		"payment_method": string(d.PaymentMethod), "country": page.OrEmpty(d.Country), "currency": d.Currency, "timezone": d.TimeZone,
 	}))
 }
 
-func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, form *forms.Form) error {
-	path := tenantPath(d.ID)
+func (h *Handlers) tenantEditForm(c echo.Context, status int, d tenant.Detail, form *forms.Form) error {
+	path := links.Tenant(d.ID)
 	v := views.TenantForm{
-		Frame:  p.frame(c, "Edit "+d.Name, tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
-		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: p.tenantHost(d.Slug), Original: form.Original(),
+		Frame:  h.Frame(c, "Edit "+d.Name, links.Tenants, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
+		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: h.Names.TenantHost(d.Slug), Original: form.Original(),
 	}
-	return p.tenantForm(c, status, form, v, d.PlanID, d.Currency)
+	return h.tenantForm(c, status, form, v, d.PlanID, d.Currency)
 }
 
-func (p *Platform) editTenant(c echo.Context, d tenant.Detail) error {
+func (h *Handlers) editTenant(c echo.Context, d tenant.Detail) error {
 	var change *tenant.CurrencyChangeError
-	return page.Submit(p.Kit, c, page.Submission[tenant.Tenant]{
+	return page.Submit(h.Kit, c, page.Submission[tenant.Tenant]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (tenant.Tenant, error) {
 			changed := func(name string) core.Optional[string] {
 				return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
@@ -208,20 +209,20 @@ func (p *Platform) editTenant(c echo.Context, d tenant.Detail) error {
 			// A new country parses every phone number again, which takes a while. It completes even if
 			// the browser leaves.
 			e.Confirmed = new(form.Value(forms.ConfirmedCurrency))
-			edited, err := p.Tenants.Edit(context.WithoutCancel(ctx), by, d.ID, e)
+			edited, err := h.Tenants.Edit(context.WithoutCancel(ctx), by, d.ID, e)
 			return edited, forms.CurrencyChange(err, &change)
 		},
 		Refused: func(status int, form *forms.Form) error {
 			if change != nil {
-				path := tenantPath(d.ID)
-				return p.Render(c, http.StatusOK, views.CurrencyConfirmPage(views.CurrencyConfirm{
-					Frame:           p.frame(c, "Change currency to "+change.To+"?", tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
+				path := links.Tenant(d.ID)
+				return h.Render(c, http.StatusOK, panelviews.CurrencyConfirmPage(panelviews.CurrencyConfirm{
+					Frame:           h.Frame(c, "Change currency to "+change.To+"?", links.Tenants, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
 					ConfirmCurrency: forms.ConfirmCurrency(change, form, path+"/edit", path+"/edit"),
 				}), nil)
 			}
-			return p.tenantEditForm(c, status, d, form)
+			return h.tenantEditForm(c, status, d, form)
 		},
-		To:   page.To[tenant.Tenant](tenantPath(d.ID)),
+		To:   page.To[tenant.Tenant](links.Tenant(d.ID)),
 		Done: func(t tenant.Tenant) string { return t.Name + " was saved." },
 	})
 }

@@ -1,4 +1,4 @@
-package platform
+package tenants
 
 import (
 	"net/http"
@@ -15,9 +15,11 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/usage"
 	"example.com/loyalty/views/format"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	views "example.com/loyalty/views/platform/tenants"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 )
 
 // The lengths of the lists on the page of a tenant.
@@ -26,28 +28,28 @@ const (
 	shownEntries  = 8
 )
 
-func (p *Platform) showTenant(c echo.Context, d tenant.Detail) error {
+func (h *Handlers) showTenant(c echo.Context, d tenant.Detail) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
-	invoices, err := p.Invoices.List(ctx, by, billing.Filter{TenantID: new(int64(d.ID))}, core.Page{Size: shownInvoices})
+	invoices, err := h.Invoices.List(ctx, by, billing.Filter{TenantID: new(int64(d.ID))}, core.Page{Size: shownInvoices})
 	if err != nil {
 		return err
 	}
-	log, err := p.Audit.ListPlatform(ctx, by, audit.PlatformFilter{Business: &d.Slug}, core.Page{Size: shownEntries})
+	log, err := h.Audit.ListPlatform(ctx, by, audit.PlatformFilter{Business: &d.Slug}, core.Page{Size: shownEntries})
 	if err != nil {
 		return err
 	}
-	now, path := p.Now(), tenantPath(d.ID)
+	now, path := h.Now(), links.Tenant(d.ID)
 	v := views.Tenant{
-		Frame:    p.frame(c, d.Name, tenantsPath, tenantCrumb()),
-		HostPath: p.tenantPanel(d.Slug), Edit: path + "/edit",
+		Frame:    h.Frame(c, d.Name, links.Tenants, tenantCrumb()),
+		HostPath: h.tenantPanel(d.Slug), Edit: path + "/edit",
 		Sales: format.Number(d.SalesLately), Tokens: format.Count(d.LiveTokens, "active token", "active tokens"),
 		Facts: []ui.Pair{
-			{Name: "Host", Value: p.tenantHost(d.Slug)},
+			{Name: "Host", Value: h.Names.TenantHost(d.Slug)},
 			{Name: "Owner’s e-mail", Value: d.Email},
 			{Name: "Country", Value: countryName(d.Country)},
 			{Name: "Currency", Value: d.Currency},
 			{Name: "Time zone", Value: d.TimeZone},
-			{Name: "Added", Value: format.Date(d.CreatedAt, zone)},
+			{Name: "Added", Value: format.Date(d.CreatedAt, panel.PlatformZone)},
 			{Name: "ID", Value: strconv.FormatInt(int64(d.ID), 10)},
 		},
 		Billing: []ui.Pair{
@@ -60,16 +62,16 @@ func (p *Platform) showTenant(c echo.Context, d tenant.Detail) error {
 	if d.Condition == tenant.IsSuspended {
 		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: page.OrEmpty(d.SuspendReason)}
 		if d.SuspendedAt != nil {
-			v.Suspended.Since = moment(format.Ago(*d.SuspendedAt, now, zone), *d.SuspendedAt)
+			v.Suspended.Since = panel.MomentAt(format.Ago(*d.SuspendedAt, now, panel.PlatformZone), *d.SuspendedAt)
 		}
 	} else {
 		v.Suspend = path + "/suspend"
 	}
 	if d.LastActivityAt != nil {
-		v.Activity = new(moment(format.Ago(*d.LastActivityAt, now, zone), *d.LastActivityAt))
+		v.Activity = new(panel.MomentAt(format.Ago(*d.LastActivityAt, now, panel.PlatformZone), *d.LastActivityAt))
 	}
 	if d.CountedAt != nil {
-		v.Counted = new(moment(format.Ago(*d.CountedAt, now, zone), *d.CountedAt))
+		v.Counted = new(panel.MomentAt(format.Ago(*d.CountedAt, now, panel.PlatformZone), *d.CountedAt))
 	}
 	for _, u := range d.Uses {
 		v.Uses = append(v.Uses, tenantUse(u))
@@ -77,15 +79,15 @@ func (p *Platform) showTenant(c echo.Context, d tenant.Detail) error {
 	for _, person := range d.People {
 		v.People = append(v.People, tenantPerson(person, now))
 	}
-	p.setupLink(d, path, &v)
+	h.setupLink(d, path, &v)
 	v.Invoices = tenantInvoices(invoices.Items, now)
-	v.InvoicesPath = page.WithQuery(invoicesPath, "tenant", strconv.FormatInt(int64(d.ID), 10))
+	v.InvoicesPath = page.WithQuery(links.Invoices, "tenant", strconv.FormatInt(int64(d.ID), 10))
 	for _, l := range log.Items {
-		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, p.Now(), func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
+		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, h.Now(), func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
 	}
 	v.Zone = strings.ReplaceAll(d.TimeZone, "_", " ") + " time"
-	v.AuditPath = auditPath + "?" + url.Values{"business": {d.Slug}}.Encode()
-	return p.Render(c, http.StatusOK, views.TenantPage(v), nil)
+	v.AuditPath = links.PlatformAudit + "?" + url.Values{"business": {d.Slug}}.Encode()
+	return h.Render(c, http.StatusOK, views.TenantPage(v), nil)
 }
 
 var useLabels = map[usage.Kind]string{usage.Customers: "Customers", usage.Staff: "Staff", usage.Sends: "Sends this month"}
@@ -121,7 +123,7 @@ func tenantPerson(person tenant.Person, now time.Time) views.TenantPerson {
 		v.Status = &ui.Badge{Label: "Invited", Tone: ui.Info}
 	}
 	if person.SignedInAt != nil {
-		v.SignedIn = new(moment(format.Ago(*person.SignedInAt, now, zone), *person.SignedInAt))
+		v.SignedIn = new(panel.MomentAt(format.Ago(*person.SignedInAt, now, panel.PlatformZone), *person.SignedInAt))
 	}
 	return v
 }
@@ -129,14 +131,14 @@ func tenantPerson(person tenant.Person, now time.Time) views.TenantPerson {
 func tenantInvoices(newest []billing.Invoice, now time.Time) (rows []views.TenantInvoice) {
 	for _, i := range newest {
 		rows = append(rows, views.TenantInvoice{
-			Name: i.Name(), Path: invoicePath(i.ID), Period: format.Days(i.PeriodStart, i.PeriodEnd), Total: format.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now),
+			Name: i.Name(), Path: links.Invoice(i.ID), Period: format.Days(i.PeriodStart, i.PeriodEnd), Total: format.Money(i.TotalCents, i.Currency), Status: panel.InvoiceBadge(i, now),
 		})
 	}
 	return rows
 }
 
 // setupLink offers to e-mail the owner again: the invitation, or the link to the setup guide.
-func (p *Platform) setupLink(d tenant.Detail, path string, v *views.Tenant) {
+func (h *Handlers) setupLink(d tenant.Detail, path string, v *views.Tenant) {
 	owner := d.InvitedOwner()
 	switch {
 	case d.Condition == tenant.IsSuspended:
@@ -150,18 +152,18 @@ func (p *Platform) setupLink(d tenant.Detail, path string, v *views.Tenant) {
 }
 
 // mailTenantOwner e-mails the owner the invitation again, or the link to the setup guide.
-func (p *Platform) mailTenantOwner(c echo.Context, d tenant.Detail) error {
+func (h *Handlers) mailTenantOwner(c echo.Context, d tenant.Detail) error {
 	owner := d.InvitedOwner()
 	if d.Condition == tenant.IsSuspended || owner == nil && d.Condition != tenant.IsSettingUp {
 		return core.ErrNotFound
 	}
-	if err := p.Tenants.MailSetupLink(c.Request().Context(), page.Actor(c), d.ID); err != nil {
+	if err := h.Tenants.MailSetupLink(c.Request().Context(), page.Actor(c), d.ID); err != nil {
 		return err
 	}
 	if owner != nil {
-		p.Flash(c, ui.Done, "A new invitation is being e-mailed to "+owner.Email+". The old one no longer works.")
+		h.Flash(c, ui.Done, "A new invitation is being e-mailed to "+owner.Email+". The old one no longer works.")
 	} else {
-		p.Flash(c, ui.Done, "The link to the setup guide is being e-mailed to the owner.")
+		h.Flash(c, ui.Done, "The link to the setup guide is being e-mailed to the owner.")
 	}
-	return p.Redirect(c, tenantPath(d.ID))
+	return h.Redirect(c, links.Tenant(d.ID))
 }

@@ -1,4 +1,4 @@
-package platform
+package tenants
 
 import (
 	"context"
@@ -13,56 +13,45 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/format"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
+	views "example.com/loyalty/views/platform/tenants"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
 
 const (
-	tenantsPath = home + "/tenants"
 	tenantsSize = 25 // of a page
 )
 
-func (p *Platform) tenantRoutes() []route.Route {
+func (h *Handlers) tenantRoutes() []route.Route {
 	tenantRoute := func(handle func(echo.Context, tenant.Detail) error) echo.HandlerFunc {
-		return page.WithRecord(p.findTenant, handle)
+		return page.WithRecord(h.findTenant, handle)
 	}
 	return []route.Route{
-		route.Get(tenantsPath, route.SuperAdmins, p.listTenants),
-		route.Get(tenantsPath+"/export.csv", route.SuperAdmins, p.exportTenants).AsFile(),
-		route.Get(tenantsPath+"/new", route.SuperAdmins, p.newTenant),
-		route.Post(tenantsPath+"/new", route.SuperAdmins, p.addTenant),
-		route.Get(addressPath, route.SuperAdmins, p.proposeAddress),
-		route.Get(tenantsPath+"/:id", route.SuperAdmins, tenantRoute(p.showTenant)),
-		route.Get(tenantsPath+"/:id/edit", route.SuperAdmins, tenantRoute(p.showTenantForm)),
-		route.Post(tenantsPath+"/:id/edit", route.SuperAdmins, tenantRoute(p.editTenant)).AsFile(), // a new country parses every phone number again
-		route.Get(tenantsPath+"/:id/suspend", route.SuperAdmins, tenantRoute(p.askSuspendTenant)),
-		route.Post(tenantsPath+"/:id/suspend", route.SuperAdmins, tenantRoute(p.suspendTenant)),
-		route.Get(tenantsPath+"/:id/reactivate", route.SuperAdmins, tenantRoute(p.askReactivateTenant)),
-		route.Post(tenantsPath+"/:id/reactivate", route.SuperAdmins, p.reactivateTenant),
-		route.Post(tenantsPath+"/:id/invite", route.SuperAdmins, tenantRoute(p.mailTenantOwner)),
+		route.Get(links.Tenants, route.SuperAdmins, h.listTenants),
+		route.Get(links.Tenants+"/export.csv", route.SuperAdmins, h.exportTenants).AsFile(),
+		route.Get(links.Tenants+"/new", route.SuperAdmins, h.newTenant),
+		route.Post(links.Tenants+"/new", route.SuperAdmins, h.addTenant),
+		route.Get(links.TenantAddress, route.SuperAdmins, h.proposeAddress),
+		route.Get(links.Tenants+"/:id", route.SuperAdmins, tenantRoute(h.showTenant)),
+		route.Get(links.Tenants+"/:id/edit", route.SuperAdmins, tenantRoute(h.showTenantForm)),
+		route.Post(links.Tenants+"/:id/edit", route.SuperAdmins, tenantRoute(h.editTenant)).AsFile(), // a new country parses every phone number again
+		route.Get(links.Tenants+"/:id/suspend", route.SuperAdmins, tenantRoute(h.askSuspendTenant)),
+		route.Post(links.Tenants+"/:id/suspend", route.SuperAdmins, tenantRoute(h.suspendTenant)),
+		route.Get(links.Tenants+"/:id/reactivate", route.SuperAdmins, tenantRoute(h.askReactivateTenant)),
+		route.Post(links.Tenants+"/:id/reactivate", route.SuperAdmins, h.reactivateTenant),
+		route.Post(links.Tenants+"/:id/invite", route.SuperAdmins, tenantRoute(h.mailTenantOwner)),
 	}
 }
 
-func tenantPath(id core.TenantID) string {
-	return tenantsPath + "/" + strconv.FormatInt(int64(id), 10)
-}
-
-func tenantCrumb() ui.Crumb { return ui.Crumb{Label: "Tenants", Path: tenantsPath} }
-
-// tenantHost is the host of a tenant as people read it.
-func (p *Platform) tenantHost(slug string) string {
-	u, err := url.Parse(p.Names.Tenant(slug))
-	if err != nil {
-		return slug
-	}
-	return u.Host
-}
+func tenantCrumb() ui.Crumb { return ui.Crumb{Label: "Tenants", Path: links.Tenants} }
 
 // tenantPanel is the address of a tenant's panel.
-func (p *Platform) tenantPanel(slug string) string { return p.Names.Tenant(slug) + page.PanelPath }
+func (h *Handlers) tenantPanel(slug string) string { return h.Names.Tenant(slug) + page.PanelPath }
 
 // markColour numbers the colour of a tenant's square.
 func markColour(id core.TenantID) string { return strconv.FormatInt(int64(id)%8, 10) }
@@ -125,20 +114,20 @@ func tenantFilter(q *forms.Form) (filter tenant.OverviewFilter, order tenant.Sor
 	return filter, order
 }
 
-func (p *Platform) listTenants(c echo.Context) error {
+func (h *Handlers) listTenants(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter, order := tenantFilter(q)
-	found, err := p.Tenants.Overview(ctx, by, filter)
+	found, err := h.Tenants.Overview(ctx, by, filter)
 	status, err := q.Status(err)
 	if err != nil {
 		return err
 	}
 	v := views.TenantList{
-		Frame:    p.frame(c, "Tenants", tenantsPath),
+		Frame:    h.Frame(c, "Tenants", links.Tenants),
 		Fragment: page.IsFragment(c),
 		Search:   q.Field("search", "Search"), Plan: q.Field("plan", "Plan"), Country: q.Field("country", "Country"),
 		Filtered: filter.Search != nil || filter.Condition != nil || filter.PlanID != nil || filter.Country != nil || filter.Number > 1,
-		CSV:      page.With(&url.URL{Path: tenantsPath + "/export.csv", RawQuery: c.Request().URL.RawQuery}, "page", ""),
+		CSV:      page.With(&url.URL{Path: links.Tenants + "/export.csv", RawQuery: c.Request().URL.RawQuery}, "page", ""),
 	}
 	v.Problem = q.Problem()
 	v.Search.Placeholder = "Name, host or owner’s e-mail"
@@ -147,46 +136,39 @@ func (p *Platform) listTenants(c echo.Context) error {
 			v.Keep = append(v.Keep, ui.Pair{Name: name, Value: q.Value(name)})
 		}
 	}
-	here := &url.URL{Path: tenantsPath, RawQuery: c.Request().URL.RawQuery}
-	first := withoutQuery(here, "page") // a new filter shows the first page
-	v.Tabs = []views.Choice{{Label: "All", Path: page.With(first, "status", ""), Count: format.Number(found.All()), Current: filter.Condition == nil}}
+	here := &url.URL{Path: links.Tenants, RawQuery: c.Request().URL.RawQuery}
+	first := panel.WithoutQuery(here, "page") // a new filter shows the first page
+	v.Tabs = []panelviews.Choice{{Label: "All", Path: page.With(first, "status", ""), Count: format.Number(found.All()), Current: filter.Condition == nil}}
 	for _, k := range conditions {
-		v.Tabs = append(v.Tabs, views.Choice{
+		v.Tabs = append(v.Tabs, panelviews.Choice{
 			Label: k.label, Path: page.With(first, "status", string(k.condition)), Count: format.Number(found.Counts[k.condition]),
 			Current: q.Value("status") == string(k.condition),
 		})
 	}
 	if !v.Fragment {
-		if err := p.tenantFilters(ctx, by, q, found, &v); err != nil {
+		if err := h.tenantFilters(ctx, by, q, found, &v); err != nil {
 			return err
 		}
 	}
 	for _, col := range tenantColumns {
 		v.Heads = append(v.Heads, sortHead(first, string(col.order), views.SortHead{Label: col.label, Class: col.class, End: col.end}, col.text, order == col.order, filter.Reverse))
 	}
-	now := p.Now()
+	now := h.Now()
 	for _, t := range found.Tenants {
-		v.Rows = append(v.Rows, p.tenantRow(t, now))
+		v.Rows = append(v.Rows, h.tenantRow(t, now))
 	}
 	v.Pager = numberedPager(here, filter.Number, tenantsSize, found.Total, "#tenants")
 	if found.CountedAt == nil {
 		v.Pager.Shown += " · Figures appear within 10 minutes"
 	} else {
-		v.Pager.Shown += " · Figures counted " + format.Ago(*found.CountedAt, now, zone)
+		v.Pager.Shown += " · Figures counted " + format.Ago(*found.CountedAt, now, panel.PlatformZone)
 	}
-	return p.Render(c, status, views.TenantListPage(v), views.TenantTable(v))
-}
-
-// withoutQuery is an address without a value of its query.
-func withoutQuery(u *url.URL, name string) *url.URL {
-	q := u.Query()
-	q.Del(name)
-	return &url.URL{Path: u.Path, RawQuery: q.Encode()}
+	return h.Render(c, status, views.TenantListPage(v), views.TenantTable(v))
 }
 
 // tenantFilters sets the choices of the list's filters.
-func (p *Platform) tenantFilters(ctx context.Context, by core.Actor, q *forms.Form, found tenant.Overview, v *views.TenantList) error {
-	plans, err := p.Invoices.Plans(ctx, by)
+func (h *Handlers) tenantFilters(ctx context.Context, by core.Actor, q *forms.Form, found tenant.Overview, v *views.TenantList) error {
+	plans, err := h.Invoices.Plans(ctx, by)
 	if err != nil {
 		return err
 	}
@@ -248,15 +230,15 @@ func numberedPager(here *url.URL, number, size, total int64, target string) ui.P
 	return pager
 }
 
-func (p *Platform) tenantRow(t tenant.Summary, now time.Time) views.TenantRow {
-	path := tenantPath(t.ID)
+func (h *Handlers) tenantRow(t tenant.Summary, now time.Time) views.TenantRow {
+	path := links.Tenant(t.ID)
 	r := views.TenantRow{
-		ID: strconv.FormatInt(int64(t.ID), 10), Name: t.Name, Path: path, Host: p.tenantHost(t.Slug), Colour: markColour(t.ID), Plan: t.PlanName,
+		ID: strconv.FormatInt(int64(t.ID), 10), Name: t.Name, Path: path, Host: h.Names.TenantHost(t.Slug), Colour: markColour(t.ID), Plan: t.PlanName,
 		Customers: format.Number(t.Customers), Sales: format.Number(t.SalesLately), Status: tenantStatus(t),
-		Panel: p.tenantPanel(t.Slug), Edit: path + "/edit", Added: format.Ago(t.CreatedAt, now, zone),
+		Panel: h.tenantPanel(t.Slug), Edit: path + "/edit", Added: format.Ago(t.CreatedAt, now, panel.PlatformZone),
 	}
 	if t.LastActivityAt != nil {
-		r.Activity = new(moment(format.Ago(*t.LastActivityAt, now, zone), *t.LastActivityAt))
+		r.Activity = new(panel.MomentAt(format.Ago(*t.LastActivityAt, now, panel.PlatformZone), *t.LastActivityAt))
 	}
 	if t.Condition == tenant.IsSuspended {
 		r.Reactivate = path + "/reactivate"
@@ -267,11 +249,11 @@ func (p *Platform) tenantRow(t tenant.Summary, now time.Time) views.TenantRow {
 }
 
 // exportTenants answers with the filtered list as a file.
-func (p *Platform) exportTenants(c echo.Context) error {
+func (h *Handlers) exportTenants(c echo.Context) error {
 	q := forms.Query(c.QueryParams())
 	filter, _ := tenantFilter(q)
 	filter.Size = 0
-	found, err := p.Tenants.Overview(c.Request().Context(), page.Actor(c), filter)
+	found, err := h.Tenants.Overview(c.Request().Context(), page.Actor(c), filter)
 	if err != nil {
 		return err
 	}
@@ -279,10 +261,10 @@ func (p *Platform) exportTenants(c echo.Context) error {
 		"ID", "Name", "Host", "Owner e-mail", "Plan", "Billing cycle", "Payment method", "Status", "API status", "Country", "Currency", "Time zone", "Created",
 		"Customers", "Sales, 30 days", "Staff", "Sends this month", "Last activity", "Counted",
 	}
-	return p.CSV(c, "tenants.csv", header, func(row func(cells ...any) error) error {
+	return h.CSV(c, "tenants.csv", header, func(row func(cells ...any) error) error {
 		for _, t := range found.Tenants {
 			err := row(
-				int64(t.ID), t.Name, p.tenantHost(t.Slug), t.Email, t.PlanName, string(t.BillingCycle), string(t.PaymentMethod), string(t.Condition), string(t.Condition.Status()),
+				int64(t.ID), t.Name, h.Names.TenantHost(t.Slug), t.Email, t.PlanName, string(t.BillingCycle), string(t.PaymentMethod), string(t.Condition), string(t.Condition.Status()),
 				page.OrEmpty(t.Country), t.Currency, t.TimeZone, formatTimestamp(&t.CreatedAt), t.Customers, t.SalesLately, t.Staff, t.SendsThisMonth, formatTimestamp(t.LastActivityAt), formatTimestamp(found.CountedAt),
 			)
 			if err != nil {
@@ -309,10 +291,10 @@ func labelOf(options []ui.Option, value string) string {
 	return options[at].Label
 }
 
-func (p *Platform) findTenant(c echo.Context) (tenant.Detail, error) {
-	id, err := pathID(c)
+func (h *Handlers) findTenant(c echo.Context) (tenant.Detail, error) {
+	id, err := panel.PathNumber(c)
 	if err != nil {
 		return tenant.Detail{}, err
 	}
-	return p.Tenants.Find(c.Request().Context(), page.Actor(c), core.TenantID(id))
+	return h.Tenants.Find(c.Request().Context(), page.Actor(c), core.TenantID(id))
 }

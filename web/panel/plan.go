@@ -28,12 +28,12 @@ var PlanLimits = map[usage.Kind]struct{ Label, One, Many, Advice, Reached string
 }
 
 // PlanNotices warns owners and managers about plan limits that are almost or fully used.
-func (p *Panel) PlanNotices(c echo.Context, kinds ...usage.Kind) (notices []views.PlanNotice, err error) {
+func (b *Business) PlanNotices(c echo.Context, kinds ...usage.Kind) (notices []views.PlanNotice, err error) {
 	by := page.Actor(c)
 	if !by.Role.Includes(core.Manager) {
 		return notices, nil
 	}
-	uses, err := p.Usage.Warnings(c.Request().Context(), by)
+	uses, err := b.Usage.Warnings(c.Request().Context(), by)
 	if err != nil {
 		return notices, err
 	}

@@ -1,4 +1,4 @@
-package platform
+package billing
 
 import (
 	"context"
@@ -11,10 +11,12 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/views/format"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 )
 
 // invoiceAction is an action on an invoice, after a confirmation.
@@ -30,7 +32,7 @@ type invoiceAction struct {
 
 const paidOn = "paid_on"
 
-func (p *Platform) invoiceActions() []invoiceAction {
+func (h *Handlers) invoiceActions() []invoiceAction {
 	return []invoiceAction{
 		{
 			path:  "issue",
@@ -51,7 +53,7 @@ func (p *Platform) invoiceActions() []invoiceAction {
 				}}
 			},
 			run: func(ctx context.Context, by core.Actor, id int64, _ *forms.Form) (billing.Invoice, error) {
-				return p.Invoices.Issue(ctx, by, id)
+				return h.Invoices.Issue(ctx, by, id)
 			},
 			done: func(i billing.Invoice) string {
 				return "Invoice " + i.Name() + " was issued and is being e-mailed to " + i.TenantEmail + "."
@@ -63,7 +65,7 @@ func (p *Platform) invoiceActions() []invoiceAction {
 			refusal: refusedUnless(billing.ErrNotOpen.Message, billing.Issued, billing.Overdue),
 			confirm: func(i billing.Invoice, form *forms.Form) ui.Confirm {
 				if !form.Values.Has(paidOn) {
-					form.Values = forms.Blank(map[string]string{paidOn: p.Now().In(i.Zone()).Format(time.DateOnly)}).Values
+					form.Values = forms.Blank(map[string]string{paidOn: h.Now().In(i.Zone()).Format(time.DateOnly)}).Values
 				}
 				field := form.Field(paidOn, "Paid on")
 				field.Type = "date"
@@ -75,7 +77,7 @@ func (p *Platform) invoiceActions() []invoiceAction {
 				if form.Malformed != nil {
 					return billing.Invoice{}, core.Invalid(form.Malformed)
 				}
-				return p.Invoices.MarkPaid(ctx, by, id, *on)
+				return h.Invoices.MarkPaid(ctx, by, id, *on)
 			},
 			done: func(i billing.Invoice) string { return "Invoice " + i.Name() + " was marked as paid." },
 		},
@@ -87,7 +89,7 @@ func (p *Platform) invoiceActions() []invoiceAction {
 				return ui.Confirm{Button: "Send invoice", Words: []string{"It is e-mailed to " + i.TenantEmail + ", with the PDF."}}
 			},
 			run: func(ctx context.Context, by core.Actor, id int64, _ *forms.Form) (billing.Invoice, error) {
-				return p.Invoices.Send(ctx, by, id)
+				return h.Invoices.Send(ctx, by, id)
 			},
 			done: func(i billing.Invoice) string {
 				return "Invoice " + i.Name() + " is being e-mailed to " + i.TenantEmail + "."
@@ -109,7 +111,7 @@ func (p *Platform) invoiceActions() []invoiceAction {
 				return ui.Confirm{Button: "Void invoice", Danger: true, Reason: &field, Words: []string{words, "This can't be undone."}}
 			},
 			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
-				return p.Invoices.Void(ctx, by, id, form.Text("reason"))
+				return h.Invoices.Void(ctx, by, id, form.Text("reason"))
 			},
 			done: func(i billing.Invoice) string { return invoiceTitle(i) + " was voided." },
 		},
@@ -125,36 +127,36 @@ func refusedUnless(message string, allowed ...billing.Status) func(billing.Invoi
 	}
 }
 
-func (p *Platform) confirmInvoiceAction(c echo.Context, status int, a invoiceAction, form *forms.Form) error {
-	i, err := p.findInvoice(c)
+func (h *Handlers) confirmInvoiceAction(c echo.Context, status int, a invoiceAction, form *forms.Form) error {
+	i, err := h.findInvoice(c)
 	if err != nil {
 		return err
 	}
-	v := views.Confirm{
-		Frame: p.frame(c, a.title(i), invoicesPath,
-			ui.Crumb{Label: "Invoices", Path: invoicesPath}, ui.Crumb{Label: invoiceTitle(i), Path: invoicePath(i.ID)}),
+	v := panelviews.Confirm{
+		Frame: h.Frame(c, a.title(i), links.Invoices,
+			ui.Crumb{Label: "Invoices", Path: links.Invoices}, ui.Crumb{Label: invoiceTitle(i), Path: links.Invoice(i.ID)}),
 	}
 	if message := a.refusal(i); message != "" { // a colleague was faster
 		v.Confirm = ui.Confirm{Leave: "Back to invoice", Problem: &ui.Problem{Sentence: message}}
 	} else {
 		v.Confirm = a.confirm(i, form)
-		v.Problem, v.Hidden = form.Problem(), []ui.Pair{{Name: page.FormKey, Value: p.NewFormKey()}}
+		v.Problem, v.Hidden = form.Problem(), []ui.Pair{{Name: page.FormKey, Value: h.NewFormKey()}}
 	}
-	v.Action, v.Cancel = invoicePath(i.ID)+"/"+a.path, invoicePath(i.ID)
-	return p.confirm(c, status, v)
+	v.Action, v.Cancel = links.Invoice(i.ID)+"/"+a.path, links.Invoice(i.ID)
+	return h.Confirm(c, status, v)
 }
 
-func (p *Platform) runInvoiceAction(c echo.Context, a invoiceAction) error {
-	id, err := pathID(c)
+func (h *Handlers) runInvoiceAction(c echo.Context, a invoiceAction) error {
+	id, err := panel.PathNumber(c)
 	if err != nil {
 		return err
 	}
-	return page.Submit(p.Kit, c, page.Submission[billing.Invoice]{
+	return page.Submit(h.Kit, c, page.Submission[billing.Invoice]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Invoice, error) {
 			return a.run(ctx, by, id, form)
 		},
-		Refused: func(status int, form *forms.Form) error { return p.confirmInvoiceAction(c, status, a, form) },
-		To:      page.To[billing.Invoice](invoicePath(id)), Once: true,
+		Refused: func(status int, form *forms.Form) error { return h.confirmInvoiceAction(c, status, a, form) },
+		To:      page.To[billing.Invoice](links.Invoice(id)), Once: true,
 		Done: a.done,
 	})
 }

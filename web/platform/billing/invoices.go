@@ -1,4 +1,4 @@
-package platform
+package billing
 
 import (
 	"maps"
@@ -11,49 +11,48 @@ import (
 
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/views/format"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
+	views "example.com/loyalty/views/platform/billing"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
 
-const invoicesPath = home + "/invoices"
-
-func (p *Platform) invoiceRoutes() []route.Route {
+func (h *Handlers) invoiceRoutes() []route.Route {
 	list := []route.Route{
-		route.Get(invoicesPath, route.SuperAdmins, p.listInvoices),
-		route.Get(invoicesPath+"/:id", route.SuperAdmins, page.WithRecord(p.findInvoice, p.showInvoice)),
-		route.Get(invoicesPath+"/:id/pdf", route.SuperAdmins, page.WithRecord(p.findInvoice, p.downloadInvoice)),
+		route.Get(links.Invoices, route.SuperAdmins, h.listInvoices),
+		route.Get(links.Invoices+"/:id", route.SuperAdmins, page.WithRecord(h.findInvoice, h.showInvoice)),
+		route.Get(links.Invoices+"/:id/pdf", route.SuperAdmins, page.WithRecord(h.findInvoice, h.downloadInvoice)),
 	}
-	for _, a := range p.invoiceActions() {
-		ask := func(c echo.Context) error { return p.confirmInvoiceAction(c, http.StatusOK, a, &forms.Form{}) }
-		run := func(c echo.Context) error { return p.runInvoiceAction(c, a) }
-		path := invoicesPath + "/:id/" + a.path
+	for _, a := range h.invoiceActions() {
+		ask := func(c echo.Context) error { return h.confirmInvoiceAction(c, http.StatusOK, a, &forms.Form{}) }
+		run := func(c echo.Context) error { return h.runInvoiceAction(c, a) }
+		path := links.Invoices + "/:id/" + a.path
 		list = append(list, route.Get(path, route.SuperAdmins, ask), route.Post(path, route.SuperAdmins, run))
 	}
 	return list
 }
-
-func invoicePath(id int64) string { return invoicesPath + "/" + strconv.FormatInt(id, 10) }
 
 var invoiceStatuses = []struct {
 	status billing.Status
 	label  string
 }{{billing.Draft, "Draft"}, {billing.Issued, "Issued"}, {billing.Overdue, "Overdue"}, {billing.Paid, "Paid"}, {billing.Void, "Void"}}
 
-func (p *Platform) listInvoices(c echo.Context) error {
+func (h *Handlers) listInvoices(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
 	filter := billing.Filter{
 		TenantID: q.Integer("tenant"), Status: q.Filled("status"), From: q.Date("from"), To: q.Date("to"), Search: q.Filled("search"),
 	}
-	list, err := p.Invoices.List(ctx, by, filter, q.Position())
+	list, err := h.Invoices.List(ctx, by, filter, q.Position())
 	status, err := q.Status(err)
 	if err != nil {
 		return err
 	}
 	v := views.InvoiceList{
-		Frame:    p.frame(c, "Invoices", invoicesPath),
+		Frame:    h.Frame(c, "Invoices", links.Invoices),
 		Search:   q.Field("search", "Tenant or number"),
 		From:     q.Field("from", "Period from"),
 		To:       q.Field("to", "to"),
@@ -70,7 +69,7 @@ func (p *Platform) listInvoices(c echo.Context) error {
 	if filter.TenantID != nil {
 		v.Tenant = "one tenant"
 	}
-	now := p.Now()
+	now := h.Now()
 	for _, i := range list.Items {
 		v.Rows = append(v.Rows, invoiceRow(i, now))
 		if filter.TenantID != nil {
@@ -79,27 +78,27 @@ func (p *Platform) listInvoices(c echo.Context) error {
 	}
 	var counts []billing.Count
 	if status == http.StatusOK {
-		if counts, err = p.Invoices.Counts(ctx, by, filter); err != nil {
+		if counts, err = h.Invoices.Counts(ctx, by, filter); err != nil {
 			return err
 		}
 	}
 	v.Tabs, v.Totals = invoiceTabs(c, counts, q.Value("status")), invoiceTotals(counts)
-	return p.Render(c, status, views.InvoiceListPage(v), views.InvoicePart(v))
+	return h.Render(c, status, views.InvoiceListPage(v), views.InvoicePart(v))
 }
 
 // invoiceTabs filter by status and keep the other filters.
-func invoiceTabs(c echo.Context, counts []billing.Count, shown string) []views.Choice {
+func invoiceTabs(c echo.Context, counts []billing.Count, shown string) []panelviews.Choice {
 	byStatus := map[billing.Status]int64{}
 	all := int64(0)
 	for _, n := range counts {
 		byStatus[n.Status] += n.Invoices
 		all += n.Invoices
 	}
-	first := withoutQuery(c.Request().URL, "cursor")
+	first := panel.WithoutQuery(c.Request().URL, "cursor")
 	path := func(status string) string { return page.With(first, "status", status) }
-	tabs := []views.Choice{{Label: "All", Count: format.Number(all), Path: path(""), Current: shown == ""}}
+	tabs := []panelviews.Choice{{Label: "All", Count: format.Number(all), Path: path(""), Current: shown == ""}}
 	for _, s := range invoiceStatuses {
-		tabs = append(tabs, views.Choice{Label: s.label, Count: format.Number(byStatus[s.status]), Path: path(string(s.status)), Current: shown == string(s.status)})
+		tabs = append(tabs, panelviews.Choice{Label: s.label, Count: format.Number(byStatus[s.status]), Path: path(string(s.status)), Current: shown == string(s.status)})
 	}
 	return tabs
 }
@@ -129,52 +128,11 @@ func invoiceTotals(counts []billing.Count) []views.InvoiceTotal {
 
 func invoiceRow(i billing.Invoice, now time.Time) views.InvoiceRow {
 	row := views.InvoiceRow{
-		ID: strconv.FormatInt(i.ID, 10), Name: i.Name(), Path: invoicePath(i.ID), Tenant: i.TenantName, TenantPath: tenantPath(i.TenantID), Period: format.Days(i.PeriodStart, i.PeriodEnd),
-		Total: format.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now), Void: i.Status == billing.Void,
+		ID: strconv.FormatInt(i.ID, 10), Name: i.Name(), Path: links.Invoice(i.ID), Tenant: i.TenantName, TenantPath: links.Tenant(i.TenantID), Period: format.Days(i.PeriodStart, i.PeriodEnd),
+		Total: format.Money(i.TotalCents, i.Currency), Status: panel.InvoiceBadge(i, now), Void: i.Status == billing.Void,
 	}
 	if i.IssuedAt != nil && i.DueAt != nil {
 		row.Issued, row.Due = format.Date(*i.IssuedAt, i.Zone()), format.Date(*i.DueAt, i.Zone())
 	}
 	return row
-}
-
-// invoiceBadge is the status of an invoice, with the days left of an unpaid one.
-func invoiceBadge(i billing.Invoice, now time.Time) ui.Badge {
-	switch i.Status {
-	case billing.Issued:
-		return ui.Badge{Label: dueLabel(i, now), Tone: ui.Notice}
-	case billing.Overdue:
-		return ui.Badge{Label: dueLabel(i, now), Tone: ui.Bad}
-	case billing.Paid:
-		return ui.Badge{Label: "Paid", Tone: ui.Good}
-	case billing.Void:
-		return ui.Badge{Label: "Void", Tone: ui.Neutral}
-	case billing.Draft:
-	}
-	return ui.Badge{Label: "Draft", Tone: ui.Info}
-}
-
-// dueLabel says when an invoice is or was due, in days of the tenant: Due in 8 days, Due today, 3
-// days overdue.
-func dueLabel(i billing.Invoice, now time.Time) string {
-	if i.DueAt == nil {
-		return ""
-	}
-	switch days := daysBetween(now, *i.DueAt, i.Zone()); {
-	case days < 0:
-		return format.Count(-days, "day", "days") + " overdue"
-	case days == 0:
-		return "Due today"
-	default:
-		return "Due in " + format.Count(days, "day", "days")
-	}
-}
-
-// daysBetween counts the calendar days of a zone between two instants.
-func daysBetween(from, to time.Time, zone *time.Location) int64 {
-	midnight := func(t time.Time) time.Time {
-		year, month, day := t.In(zone).Date()
-		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	}
-	return int64(midnight(to).Sub(midnight(from)) / (24 * time.Hour))
 }

@@ -1,14 +1,50 @@
 package panel
 
 import (
-	"strconv"
+	"errors"
 	"time"
 
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
 )
+
+var (
+	errNoCode    = core.Invalid(core.Fields{"code": {core.Required}})
+	ErrNoVoucher = core.Invalid(core.Fields{"code": {{Rule: "unknown_voucher"}}})
+	errGarbled   = core.Invalid(core.Fields{"code": {{Rule: "garbled"}}})
+)
+
+// TypedVoucher finds a voucher by its code, its link or its link's token.
+func (b *Business) TypedVoucher(c echo.Context, text string) (coupon.ShownVoucher, error) {
+	if core.Trimmed(text) == "" {
+		return coupon.ShownVoucher{}, errNoCode
+	}
+	found, err := b.Coupons.FindTyped(c.Request().Context(), page.Actor(c), text)
+	if errors.Is(err, core.ErrNotFound) && page.Garbled(text) {
+		err = errGarbled
+	}
+	return found, err
+}
+
+// VoucherValue is the benefit of a voucher: "20% off", or the name of a reward.
+func VoucherValue(v coupon.ShownVoucher, by core.Actor) string {
+	if v.BenefitType == coupon.Reward {
+		return OrZero(v.RewardName)
+	}
+	return BenefitInWords(v.Benefit, v.RewardName, by.Tenant.Currency)
+}
+
+var VoucherStatuses = map[coupon.VoucherStatus]ui.Badge{
+	coupon.VoucherPending:  {Label: "Pending", Tone: ui.Info},
+	coupon.VoucherRedeemed: {Label: "Redeemed", Tone: ui.Good},
+	coupon.VoucherExpired:  {Label: "Expired", Tone: ui.Neutral},
+}
 
 // BenefitInWords is the benefit of a voucher: "20% off", "50 points".
 func BenefitInWords(b coupon.Benefit, rewardName *string, currency string) string {
@@ -38,12 +74,4 @@ func VoucherCounts(sent, redeemed, pending, expired int64) views.VoucherCounts {
 		v.Rate = format.Percent(redeemed, sent)
 	}
 	return v
-}
-
-// Digits is a number as a form field has it; "" for nil.
-func Digits(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatInt(*n, 10)
 }

@@ -1,4 +1,4 @@
-package platform
+package operations
 
 import (
 	"context"
@@ -9,19 +9,18 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
-	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/links"
+	views "example.com/loyalty/views/platform/operations"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
 
-const settingsPath = home + "/settings"
-
-func (p *Platform) settingRoutes() []route.Route {
+func (h *Handlers) settingRoutes() []route.Route {
 	return []route.Route{
-		route.Get(settingsPath, route.SuperAdmins, p.showSettings),
-		route.Post(settingsPath, route.SuperAdmins, p.editSettings),
+		route.Get(links.PlatformSettings, route.SuperAdmins, h.showSettings),
+		route.Post(links.PlatformSettings, route.SuperAdmins, h.editSettings),
 	}
 }
 
@@ -45,17 +44,17 @@ func settingsForm(s billing.Settings) *forms.Form {
 	return forms.Blank(values)
 }
 
-func (p *Platform) showSettings(c echo.Context) error {
-	s, err := p.Invoices.Settings(c.Request().Context(), page.Actor(c))
+func (h *Handlers) showSettings(c echo.Context) error {
+	s, err := h.Invoices.Settings(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	return p.settingsPage(c, http.StatusOK, s, settingsForm(s))
+	return h.settingsPage(c, http.StatusOK, s, settingsForm(s))
 }
 
-func (p *Platform) settingsPage(c echo.Context, status int, s billing.Settings, form *forms.Form) error {
+func (h *Handlers) settingsPage(c echo.Context, status int, s billing.Settings, form *forms.Form) error {
 	v := views.Settings{
-		Frame: p.frame(c, "Settings", settingsPath), Incomplete: !s.Ready(), Original: form.Original(),
+		Frame: h.Frame(c, "Settings", links.PlatformSettings), Incomplete: !s.Ready(), Original: form.Original(),
 		IssuerName: form.Field("issuer_name", "Name"), IssuerAddress: form.Field("issuer_address", "Address"),
 		IssuerTaxNumber: form.Field("issuer_tax_number", "Tax number"), IssuerEmail: form.Field("issuer_email", "E-mail"),
 		TaxName: form.Field("tax_name", "Tax"), TaxRate: form.Field("tax_rate", "Tax rate"),
@@ -80,15 +79,15 @@ func (p *Platform) settingsPage(c echo.Context, status int, s billing.Settings, 
 	v.PaymentDays.Mode, v.PaymentDays.After, v.PaymentDays.Autocomplete = "numeric", "days", "off"
 	v.PaymentText.Rows, v.PaymentText.MaxLength, v.PaymentText.Help = 3, 1000, "Shown on every invoice, e.g. your bank account"
 	v.IssueAutomatically.Help = "Otherwise you issue each draft yourself"
-	return p.Render(c, status, views.SettingsPage(v), nil)
+	return h.Render(c, status, views.SettingsPage(v), nil)
 }
 
-func (p *Platform) editSettings(c echo.Context) error {
-	stored, err := p.Invoices.Settings(c.Request().Context(), page.Actor(c))
+func (h *Handlers) editSettings(c echo.Context) error {
+	stored, err := h.Invoices.Settings(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	return page.Submit(p.Kit, c, page.Submission[billing.Settings]{
+	return page.Submit(h.Kit, c, page.Submission[billing.Settings]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Settings, error) {
 			form.KeepStored(settingsForm(stored), settingFields...)
 			in := billing.SettingsInput{
@@ -99,10 +98,10 @@ func (p *Platform) editSettings(c echo.Context) error {
 				MailName: form.Text("mail_name"), MailAddress: form.Text("mail_address"),
 			}
 			in.Malformed = form.Malformed
-			return p.Invoices.EditSettings(ctx, by, in)
+			return h.Invoices.EditSettings(ctx, by, in)
 		},
-		Refused: func(status int, form *forms.Form) error { return p.settingsPage(c, status, stored, form) },
-		To:      page.To[billing.Settings](settingsPath),
+		Refused: func(status int, form *forms.Form) error { return h.settingsPage(c, status, stored, form) },
+		To:      page.To[billing.Settings](links.PlatformSettings),
 		Done:    func(billing.Settings) string { return "Settings were saved." },
 	})
 }

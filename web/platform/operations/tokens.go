@@ -1,0 +1,135 @@
+package operations
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
+	views "example.com/loyalty/views/platform/operations"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/forms"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
+)
+
+func (h *Handlers) tokenRoutes() []route.Route {
+	return []route.Route{
+		route.Get(links.PlatformTokens, route.SuperAdmins, h.listTokens),
+		route.Get(links.PlatformTokens+"/new", route.SuperAdmins, h.newToken),
+		route.Post(links.PlatformTokens+"/new", route.SuperAdmins, h.createToken),
+		route.Get(links.PlatformTokens+"/:id/revoke", route.SuperAdmins, h.askRevoke),
+		route.Post(links.PlatformTokens+"/:id/revoke", route.SuperAdmins, h.revokeToken),
+	}
+}
+
+func tokensCrumb() ui.Crumb { return ui.Crumb{Label: "API tokens", Path: links.PlatformTokens} }
+
+func (h *Handlers) listTokens(c echo.Context) error {
+	list, err := h.Tokens.List(c.Request().Context(), page.Actor(c), forms.Position(c.QueryParams()))
+	if err != nil {
+		return err
+	}
+	v := views.Tokens{
+		Frame: h.Frame(c, "API tokens", links.PlatformTokens),
+		Pager: page.Pager(list, c.Request().URL, "token", "tokens", "#tokens"),
+	}
+	for _, t := range list.Items {
+		v.Rows = append(v.Rows, tokenRow(t, h.Now()))
+	}
+	return h.Render(c, http.StatusOK, views.TokensPage(v), views.TokenTable(v))
+}
+
+func tokenRow(t token.Token, now time.Time) views.Token {
+	row := views.Token{Name: t.Name, Created: format.Date(t.CreatedAt, panel.PlatformZone), LastUsed: "Never", Expires: "Never", Revoke: links.PlatformToken(t.ID) + "/revoke"}
+	if t.LastUsedAt != nil {
+		row.LastUsed = format.Ago(*t.LastUsedAt, now, panel.PlatformZone)
+	}
+	if t.ExpiresAt != nil {
+		// The last full or partial day: tokens created by the API can expire at any time of day.
+		row.Expires = format.Date(t.ExpiresAt.Add(-time.Millisecond), panel.PlatformZone)
+		row.Expired = !now.Before(*t.ExpiresAt)
+	}
+	return row
+}
+
+func (h *Handlers) newToken(c echo.Context) error {
+	return h.tokenForm(c, http.StatusOK, &forms.Form{})
+}
+
+func (h *Handlers) tokenForm(c echo.Context, status int, form *forms.Form) error {
+	v := views.TokenForm{
+		Frame: h.Frame(c, "Create token", links.PlatformTokens, tokensCrumb()), Key: h.NewFormKey(), Problem: form.Problem(),
+		Name: form.Field("name", "Name"), Expires: form.Field("expires_at", "Expires"),
+	}
+	v.Name.Autofocus, v.Name.Help = true, "The program that uses it"
+	v.Expires.Type, v.Expires.Optional, v.Expires.Help = "date", true, "Works until the end of this day (UTC)"
+	return h.Render(c, status, views.TokenFormPage(v), nil)
+}
+
+// createToken shows the secret in its response, since it isn't stored.
+func (h *Handlers) createToken(c echo.Context) error {
+	form, err := forms.Read(c)
+	if err != nil {
+		return err
+	}
+	n := token.New{Name: form.Text("name"), Scopes: &[]string{}}
+	if day := form.Date("expires_at"); day != nil {
+		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), panel.PlatformZone))
+	}
+	n.Malformed = form.Malformed
+	by := page.IdempotentActor(c, form, func(token.Created) string { return links.PlatformTokens })
+	made, err := h.Tokens.Create(c.Request().Context(), by, n)
+	to, again := page.ReplayedPath(by, err)
+	switch {
+	case again:
+		h.Flash(c, ui.Warning, "Already submitted: the token was created. If you didn't copy its secret, revoke it and create another.")
+		return h.Redirect(c, to)
+	case form.Refused(err):
+		return h.tokenForm(c, http.StatusUnprocessableEntity, form)
+	case err != nil:
+		return err
+	}
+	return h.Render(c, http.StatusOK, views.TokenCreatedPage(views.TokenCreated{
+		Frame: h.Frame(c, "Create token", links.PlatformTokens, tokensCrumb()), Name: made.Name, Secret: made.Secret, List: links.PlatformTokens,
+	}), nil)
+}
+
+func (h *Handlers) askRevoke(c echo.Context) error {
+	id, err := panel.PathNumber(c)
+	if err != nil {
+		return err
+	}
+	t, err := h.Tokens.Find(c.Request().Context(), page.Actor(c), id)
+	if err != nil {
+		return err
+	}
+	title := "Revoke “" + t.Name + "”?"
+	v := panelviews.Confirm{Frame: h.Frame(c, title, links.PlatformTokens, tokensCrumb()), Confirm: ui.Confirm{
+		Action: links.PlatformToken(t.ID) + "/revoke", Button: "Revoke token", Danger: true, Cancel: links.PlatformTokens,
+		Words:  []string{"Requests with this token are refused from now on. This can't be undone."},
+		Hidden: []ui.Pair{{Name: page.FormKey, Value: h.NewFormKey()}},
+	}}
+	return h.Confirm(c, http.StatusOK, v)
+}
+
+func (h *Handlers) revokeToken(c echo.Context) error {
+	id, err := panel.PathNumber(c)
+	if err != nil {
+		return err
+	}
+	return page.Submit(h.Kit, c, page.Submission[token.Token]{
+		Run: func(ctx context.Context, by core.Actor, _ *forms.Form) (token.Token, error) {
+			return h.Tokens.Revoke(ctx, by, id)
+		},
+		To: page.To[token.Token](links.PlatformTokens), Once: true,
+		Done: func(t token.Token) string { return "“" + t.Name + "” was revoked." },
+	})
+}

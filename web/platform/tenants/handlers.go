@@ -1,0 +1,25 @@
+// Package tenants serves the pages about businesses: list, one business, adding, editing, suspending.
+package tenants
+
+import (
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/panel"
+	"example.com/loyalty/web/route"
+)
+
+// Handlers serves the pages.
+type Handlers struct {
+	*panel.Platform
+	Tenants  *tenant.Service
+	Invoices *billing.Service
+	Audit    *audit.Service
+	Names    host.Names
+}
+
+// Routes lists the pages and actions.
+func (h *Handlers) Routes() []route.Route {
+	return h.tenantRoutes()
+}
