@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -25,9 +24,9 @@ import (
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
-	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -100,10 +99,7 @@ func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
-		return mail.Rendered{Subject: fmt.Sprintf("%T", l), Text: fmt.Sprintf("%+v", l)}, nil
-	}
-	mails := mail.New(d, jobs, render, nil, quiet)
+	mails := shoptest.NewMails(d, jobs)
 	signIns := dbtest.Auth(d, jobs, mails)
 	o := &server{
 		db: d, tokens: token.NewService(d, jobs, mails), people: staff.NewService(d, mails, signIns), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet), log: &journal{},

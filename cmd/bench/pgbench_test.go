@@ -21,6 +21,7 @@ import (
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 )
@@ -80,7 +81,7 @@ func newUseCases(t *testing.T) *useCases {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mails := dbtest.Mails(u.db, jobs)
+	mails := shoptest.NewMails(u.db, jobs)
 	u.tokens = token.NewService(u.db, jobs, mails)
 	u.customers, u.transactions, u.rewards = customer.NewService(u.db), transaction.NewService(u.db), reward.NewService(u.db)
 	u.coupons = coupon.NewService(u.db, jobs, nil, dbtest.Links(), slog.New(slog.DiscardHandler))

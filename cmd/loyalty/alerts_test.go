@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
 
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
@@ -22,6 +23,7 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/mail/smtptest"
 	"example.com/loyalty/core/operation"
+	"example.com/loyalty/core/shoptest"
 )
 
 const operationsDir = "../../docs/operations"
@@ -186,10 +188,7 @@ func TestAlertsOfAnHourWithoutAMailServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(context.Context, string, mail.Email) (mail.Rendered, error) {
-		return mail.Rendered{Subject: "Your password"}, nil
-	}
-	mails := mail.New(d, jobs, render, client, log)
+	mails := shoptest.Mails{Service: mail.New(d, jobs, client, log), Inbox: &shoptest.Inbox{}}
 	figures := &backlogFigures{read: operation.NewService(d, jobs).Backlog, now: time.Now, log: log}
 	m := monitored{metrics: &metrics{registry: prometheus.NewRegistry()}}
 	m.registry.MustRegister(figures, localFigures{ready: newReadiness(d).check, live: live.NewHub(log), mail: client.Trouble})
@@ -204,7 +203,8 @@ func TestAlertsOfAnHourWithoutAMailServer(t *testing.T) {
 	}()
 	owner := dbtest.Owner(d)
 	write := func() {
-		if err := db.RunInTenant(t.Context(), d, by, func(tx *db.Tx) error { return mails.Queue(t.Context(), tx, "anna@example.com", nil) }); err != nil {
+		email := mails.PasswordReset("anna@example.com", auth.ResetEmail{})
+		if err := db.RunInTenant(t.Context(), d, by, func(tx *db.Tx) error { return mails.Queue(t.Context(), tx, email) }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -67,7 +67,7 @@ type app struct {
 	keys          vault.Keys
 	auth          *auth.Service
 	staff         *staff.Service
-	mails         *mail.Service
+	mails         email.Mails
 	tokens        *token.Service
 	customers     *customer.Service
 	imports       *importing.Service
@@ -167,7 +167,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	if a.jobs, err = job.New(a.direct, a.loggerAt(slog.LevelWarn)); err != nil {
 		return err
 	}
-	a.mails = mail.New(a.db, a.jobs, email.Render(a.names), a.sender, a.log)
+	a.mails = email.New(mail.New(a.db, a.jobs, a.sender, a.log), a.names)
 	job.Handle(a.jobs, job.Upkeep, a.deleteOldResponses)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), deleteOldResponses{})
 	job.Handle(a.jobs, job.Upkeep, a.renewKeys)

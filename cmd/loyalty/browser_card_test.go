@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
@@ -95,7 +96,7 @@ func (c cafe) walkins(t *testing.T, name, colour string) walkins {
 		}
 	}
 	return walkins{
-		s, walkin.NewService(s.db, jobs, dbtest.Mails(s.db, jobs), keys, sales, func(address string) string { return address }),
+		s, walkin.NewService(s.db, jobs, shoptest.NewMails(s.db, jobs), keys, sales, func(address string) string { return address }),
 		dbtest.Person(t, s.db, s.by, core.Cashier), kind.ID, place.ID,
 	}
 }

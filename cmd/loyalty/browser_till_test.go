@@ -21,9 +21,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/demo"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
@@ -51,7 +51,7 @@ func (c cafe) counter(t *testing.T, first, phone string) *counter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	walkins := walkin.NewService(s.db, jobs, dbtest.Mails(s.db, jobs), c.in.keys(t), transaction.NewService(s.db), func(a string) string { return a })
+	walkins := walkin.NewService(s.db, jobs, shoptest.NewMails(s.db, jobs), c.in.keys(t), transaction.NewService(s.db), func(a string) string { return a })
 	return &counter{sender: s, walkins: walkins, guest: s.customer(t, first, phone)}
 }
 

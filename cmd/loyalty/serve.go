@@ -289,7 +289,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 		Log:     a.log,
 	}
 	if a.keepsMails() {
-		a.mailbox = mailbox.New(a.mails, a.names, address, time.Local, a.announceMailbox)
+		a.mailbox = mailbox.New(a.mails.Service, a.names, address, time.Local, a.announceMailbox)
 		pages.Mailbox = a.mailbox
 	}
 	pages.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{

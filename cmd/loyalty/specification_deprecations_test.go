@@ -10,7 +10,6 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/mail"
 )
 
 const (
@@ -35,7 +34,7 @@ func (s *scene) deprecate(t *testing.T, method, path string, days int) error {
 	}
 	admin := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 	sunset, link := time.Now().AddDate(0, 0, days), s.in.base+"/docs/changelog"
-	_, err = deprecation.NewService(d, jobs, mail.New(d, jobs, nil, nil, log), log).
+	_, err = deprecation.NewService(d, jobs, nil, log).
 		Add(t.Context(), admin, deprecation.New{Method: &method, Path: &path, Sunset: &sunset, Link: &link})
 	return err
 }

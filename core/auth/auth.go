@@ -19,7 +19,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
-	mails "example.com/loyalty/core/mail"
 	"example.com/loyalty/core/vault"
 )
 
@@ -35,7 +34,7 @@ type Person struct {
 type Service struct {
 	db         *db.DB
 	jobs       *job.Queue
-	mail       *mails.Service
+	mails      Mails
 	keys       vault.Keys
 	addressKey func(address string) string
 	log        *slog.Logger
@@ -46,9 +45,9 @@ type Service struct {
 // NewService makes the service and registers its jobs. addressKey returns the key under which
 // attempts from a client's address are counted.
 func NewService(
-	d *db.DB, jobs *job.Queue, m *mails.Service, keys vault.Keys, addressKey func(address string) string, log *slog.Logger,
+	d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, addressKey func(address string) string, log *slog.Logger,
 ) *Service {
-	s := &Service{db: d, jobs: jobs, mail: m, keys: keys, addressKey: addressKey, log: log}
+	s := &Service{db: d, jobs: jobs, mails: mails, keys: keys, addressKey: addressKey, log: log}
 	job.Handle(jobs, job.Mail, s.SendReset)
 	job.Handle(jobs, job.Upkeep, s.forgetAttempts)
 	job.Handle(jobs, job.Upkeep, s.forgetSessions)

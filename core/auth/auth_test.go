@@ -50,7 +50,7 @@ func withServices(s shoptest.Shop) shop {
 	log := slog.New(slog.NewJSONHandler(&console, nil))
 	jobs, err := job.New(s.DB, slog.New(slog.DiscardHandler))
 	s.Check(err)
-	s.Jobs, s.Mails = jobs, mail.New(s.DB, jobs, s.Inbox.Render, nil, log)
+	s.Jobs, s.Mails = jobs, shoptest.Mails{Service: mail.New(s.DB, jobs, nil, log), Inbox: s.Inbox}
 	network := func(address string) string { before, _, _ := strings.Cut(address, "::"); return before }
 	service := auth.NewService(s.DB, jobs, s.Mails, dbtest.Keys(), network, log)
 	service.Host = "loyalty.example"

@@ -19,6 +19,12 @@ const InvitationLifetime = 7 * 24 * time.Hour
 // ErrJoined refuses to invite a person who has a password.
 var ErrJoined = core.Refuse("already-joined", "This person has already chosen a password. If they forgot it, they can reset it at the sign-in page.")
 
+// Inviter queues invitations.
+type Inviter interface {
+	Queue(ctx context.Context, tx *db.Tx, e mail.Email) error
+	Invitation(to string, e InvitationEmail) mail.Email
+}
+
 // InvitationEmail asks a person to choose a password. Only the mail has the secret; a hash of it is
 // stored.
 type InvitationEmail struct {
@@ -50,7 +56,7 @@ func (p Person) EnteredName() string {
 
 // Invite mails an invitation to a person of the transaction's tenant and writes it into the audit
 // log. Their earlier invitations stop working.
-func Invite(ctx context.Context, tx *db.Tx, by core.Actor, mails *mail.Service, t core.Tenant, p Person) error {
+func Invite(ctx context.Context, tx *db.Tx, by core.Actor, mails Inviter, t core.Tenant, p Person) error {
 	secret, hash := newLink()
 	expires := tx.Now.Add(InvitationLifetime)
 	err := errors.Join(
@@ -67,9 +73,9 @@ func Invite(ctx context.Context, tx *db.Tx, by core.Actor, mails *mail.Service, 
 	if err != nil {
 		return err
 	}
-	return mails.Queue(ctx, tx, p.Email, InvitationEmail{
+	return mails.Queue(ctx, tx, mails.Invitation(p.Email, InvitationEmail{
 		Tenant: t.Name, Slug: t.Slug, Person: p.EnteredName(), Role: p.Role, Secret: secret, ExpiresAt: expires,
-	})
+	}))
 }
 
 // InviteAgain mails another invitation to a person of the actor's tenant who has not accepted
@@ -89,7 +95,7 @@ func (s *Service) InviteAgain(ctx context.Context, by core.Actor, person int64) 
 		case who.PasswordHash != nil:
 			return ErrJoined
 		}
-		return Invite(ctx, tx, by, s.mail, by.Tenant, who.Person)
+		return Invite(ctx, tx, by, s.mails, by.Tenant, who.Person)
 	})
 }
 

@@ -6,7 +6,15 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/mail"
 )
+
+// Mails queues this package's e-mails. Their words are in web/email.
+type Mails interface {
+	Inviter
+	PasswordReset(to string, e ResetEmail) mail.Email
+	CredentialChange(to string, e ChangeEmail) mail.Email
+}
 
 // Change is a change of a person's credential.
 type Change int
@@ -35,9 +43,9 @@ type ChangeEmail struct {
 
 // mailChange mails a person a change, in its transaction.
 func (s *Service) mailChange(ctx context.Context, tx *db.Tx, by core.Actor, p Person, change Change) error {
-	l := ChangeEmail{Change: change, Tenant: by.Tenant.Name, Slug: by.Tenant.Slug, Person: p.Name, Address: by.Address, At: tx.Now}
+	e := ChangeEmail{Change: change, Tenant: by.Tenant.Name, Slug: by.Tenant.Slug, Person: p.Name, Address: by.Address, At: tx.Now}
 	if by.StaffID != p.ID {
-		l.By = by.Name
+		e.By = by.Name
 	}
-	return s.mail.Queue(ctx, tx, p.Email, l)
+	return s.mails.Queue(ctx, tx, s.mails.CredentialChange(p.Email, e))
 }

@@ -92,7 +92,7 @@ func (s *Service) SendReset(ctx context.Context, f ResetRequest) error {
 		}
 		t := core.Tenant{ID: f.Tenant, Name: p.TenantName, Slug: p.TenantSlug}
 		if p.Invited {
-			return Invite(ctx, tx, by, s.mail, t, p.Person)
+			return Invite(ctx, tx, by, s.mails, t, p.Person)
 		}
 		secret, hash := newLink()
 		expires := tx.Now.Add(ResetLifetime)
@@ -109,9 +109,9 @@ func (s *Service) SendReset(ctx context.Context, f ResetRequest) error {
 		if err != nil {
 			return err
 		}
-		return s.mail.Queue(ctx, tx, p.Email, ResetEmail{
+		return s.mails.Queue(ctx, tx, s.mails.PasswordReset(p.Email, ResetEmail{
 			Tenant: t.Name, Slug: t.Slug, Person: p.Name, Secret: secret, Address: f.Address, ExpiresAt: expires,
-		})
+		}))
 	})
 }
 

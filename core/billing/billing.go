@@ -16,7 +16,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/mail"
 )
 
 // Cycle is how often a tenant is billed.
@@ -30,10 +29,10 @@ const (
 
 // Service keeps plans, platform settings and invoices.
 type Service struct {
-	db   *db.DB
-	jobs *job.Queue
-	mail *mail.Service
-	log  *slog.Logger
+	db    *db.DB
+	jobs  *job.Queue
+	mails Mails
+	log   *slog.Logger
 }
 
 // runEvery is how often tenants are billed. Time zones differ by quarters of an hour, so a day
@@ -41,8 +40,8 @@ type Service struct {
 const runEvery = 15 * time.Minute
 
 // NewService makes the service and registers its jobs.
-func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, log *slog.Logger) *Service {
-	s := &Service{db: d, jobs: jobs, mail: m, log: log}
+func NewService(d *db.DB, jobs *job.Queue, mails Mails, log *slog.Logger) *Service {
+	s := &Service{db: d, jobs: jobs, mails: mails, log: log}
 	job.HandleWithin(jobs, job.Upkeep, runTime, s.runJob)
 	job.Every(jobs, river.PeriodicInterval(runEvery), Run{})
 	job.Handle(jobs, job.Mail, s.deliver)

@@ -6,7 +6,14 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/mail"
 )
+
+// Mails queues this package's e-mail. Its words are in web/email.
+type Mails interface {
+	Queue(ctx context.Context, tx *db.Tx, e mail.Email) error
+	Invoice(to string, e InvoiceEmail) mail.Email
+}
 
 // InvoiceEmail sends an invoice to the owner of a business, as a PDF.
 type InvoiceEmail struct {
@@ -53,6 +60,6 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 		if err := tx.Enter(i.TenantID); err != nil {
 			return err
 		}
-		return s.mail.Queue(ctx, tx, i.TenantEmail, InvoiceEmail{Invoice: i, Reminder: d.Reminder})
+		return s.mails.Queue(ctx, tx, s.mails.Invoice(i.TenantEmail, InvoiceEmail{Invoice: i, Reminder: d.Reminder}))
 	})
 }

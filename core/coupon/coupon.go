@@ -18,7 +18,6 @@ import (
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/mail"
 )
 
 // BenefitType says what a voucher gives.
@@ -130,7 +129,7 @@ func (n New) benefit(check *core.Check) Benefit {
 type Service struct {
 	db    *db.DB
 	jobs  *job.Queue
-	mails *mail.Service
+	mails Mails
 	links link.Maker
 	log   *slog.Logger
 	tests *limit.Window // of test mails
@@ -138,7 +137,7 @@ type Service struct {
 }
 
 // NewService makes the service and registers its jobs.
-func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker, log *slog.Logger) *Service {
+func NewService(d *db.DB, jobs *job.Queue, mails Mails, links link.Maker, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, mails: mails, links: links, log: log, tests: limit.NewWindow(testMails, testMailWindow, d.Now)}
 	job.HandleWithin(jobs, job.Sends, evaluationLimit, job.OrHold(s.evaluate, s.holdEvaluation))
 	job.Handle(jobs, job.Sends, job.OrHold(s.deliver, s.holdDelivery))

@@ -14,6 +14,15 @@ import (
 	"example.com/loyalty/core/tenant"
 )
 
+// Mails queues this package's e-mails, or sends them at once. Their words are in web/email.
+type Mails interface {
+	Queue(ctx context.Context, tx *db.Tx, e mail.Email) error
+	Keeps() bool
+	Dial(ctx context.Context) (mail.Conn, error)
+	Voucher(to string, e VoucherEmail) mail.Email
+	SendResult(to string, e SendResultEmail) mail.Email
+}
+
 // VoucherEmail mails a voucher to its customer.
 type VoucherEmail struct {
 	Tenant     core.Tenant
@@ -67,11 +76,11 @@ func (s *Service) PreviewMail(ctx context.Context, by core.Actor, coupon core.ID
 	if err := by.Require(core.Manager); err != nil {
 		return mail.Rendered{}, err
 	}
-	l, err := s.sampleEmail(ctx, by, coupon, send)
+	e, err := s.sampleEmail(ctx, by, coupon, send)
 	if err != nil {
 		return mail.Rendered{}, err
 	}
-	return s.mails.Render(ctx, by.Name, l)
+	return s.mails.Voucher(by.Name, e).Render(ctx)
 }
 
 // TestMail is the job that sends a person a test of a send's e-mail.
@@ -137,11 +146,11 @@ func (s *Service) sendTest(ctx context.Context, j TestMail) error {
 		return err
 	}
 	by.Name = who.Name
-	l, err := s.sampleEmail(ctx, by, j.Coupon, Send{Subject: &j.Subject, Message: &j.Message})
+	e, err := s.sampleEmail(ctx, by, j.Coupon, Send{Subject: &j.Subject, Message: &j.Message})
 	if err != nil {
 		return err
 	}
-	m, err := s.renderMail(ctx, j.Mail, who.Email, l)
+	m, err := renderMail(ctx, j.Mail, s.mails.Voucher(who.Email, e))
 	if err != nil {
 		return err
 	}
@@ -159,14 +168,14 @@ func (s *Service) sendTest(ctx context.Context, j TestMail) error {
 	return nil // permanently refused: a retry would not help
 }
 
-// renderMail renders an e-mail.
-func (s *Service) renderMail(ctx context.Context, id core.ID, to string, l mail.Email) (mail.Mail, error) {
-	r, err := s.mails.Render(ctx, to, l)
+// renderMail renders an e-mail that is sent at once.
+func renderMail(ctx context.Context, id core.ID, e mail.Email) (mail.Mail, error) {
+	r, err := e.Render(ctx)
 	if err != nil {
 		return mail.Mail{}, err
 	}
 	return mail.Mail{
-		ID: id, Recipient: to, Subject: r.Subject, Text: r.Text, HTML: r.HTML,
+		ID: id, Recipient: r.To, Subject: r.Subject, Text: r.Text, HTML: r.HTML,
 		From: r.From, Unsubscribe: r.Unsubscribe, Inline: r.Inline,
 	}, nil
 }

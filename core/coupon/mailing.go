@@ -172,11 +172,11 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 }
 
 func (s *Service) voucherMail(ctx context.Context, about mailing, q queuedMail) (mail.Mail, error) {
-	l, err := s.voucherEmail(about, q)
+	e, err := s.voucherEmail(about, q)
 	if err != nil {
 		return mail.Mail{}, err
 	}
-	return s.renderMail(ctx, q.VoucherID, *q.Email, l)
+	return renderMail(ctx, q.VoucherID, s.mails.Voucher(*q.Email, e))
 }
 
 // keepPage keeps the mails of a page in the database, where there is no mail server.
@@ -317,7 +317,8 @@ func (s *Service) mailSendResult(ctx context.Context, tx *db.Tx, by core.Actor, 
 	if err != nil {
 		return err
 	}
-	return s.mails.Queue(ctx, tx, who.Email, SendResultEmail{Tenant: by.Tenant, Person: who.Name, Coupon: d.CouponName, Sending: d.Sending})
+	e := SendResultEmail{Tenant: by.Tenant, Person: who.Name, Coupon: d.CouponName, Sending: d.Sending}
+	return s.mails.Queue(ctx, tx, s.mails.SendResult(who.Email, e))
 }
 
 // StopMails stops the unsent e-mails of a send. Its vouchers stay valid.

@@ -52,30 +52,38 @@ func mailShopOf(t testing.TB, d *db.DB, by core.Actor, server *smtptest.Server, 
 		t.Fatal(err)
 	}
 	s := mailShop{shop{shoptest.Of(t, d, by)}, server, sender}
-	s.Jobs, s.Coupons = jobs, coupon.NewService(d, jobs, mail.New(d, jobs, rendered, sender, log), dbtest.Links(), log)
+	s.Jobs, s.Coupons = jobs, coupon.NewService(d, jobs, mails{mail.New(d, jobs, sender, log)}, dbtest.Links(), log)
 	return s
 }
 
-// rendered renders the parts of a mail that these tests check.
-func rendered(_ context.Context, to string, l mail.Email) (mail.Rendered, error) {
-	switch l := l.(type) {
-	case coupon.VoucherEmail:
-		if l.FirstName == unwritable {
-			return mail.Rendered{}, errors.New("no picture for it")
-		}
-		return mail.Rendered{
-			Subject: l.Subject, Text: "Hello " + l.FirstName + ", " + l.Message + " /v/" + l.Voucher, HTML: `<img src="cid:qr.png">`, From: l.Tenant.Name,
-			Unsubscribe: "https://shop.example/unsubscribe/" + l.Unsubscribe, Inline: []mail.Inline{{Name: "qr.png", Type: "image/png", Bytes: []byte("PNG")}},
-		}, nil
-	case coupon.SendResultEmail:
-		reason := ""
-		if l.Sending.Failure != nil {
-			reason = *l.Sending.Failure
-		}
-		return mail.Rendered{Subject: fmt.Sprintf("%s: %s %s", l.Coupon, l.Sending.Status, reason), Text: to, HTML: "-"}, nil
+// mails renders the parts of e-mails that these tests check.
+type mails struct{ *mail.Service }
+
+func (mails) Voucher(to string, e coupon.VoucherEmail) mail.Email {
+	if e.FirstName == unwritable {
+		return rendered{err: errors.New("no picture for it")}
 	}
-	return mail.Rendered{}, fmt.Errorf("a %T", l)
+	return rendered{Rendered: mail.Rendered{
+		To: to, Subject: e.Subject, Text: "Hello " + e.FirstName + ", " + e.Message + " /v/" + e.Voucher, HTML: `<img src="cid:qr.png">`, From: e.Tenant.Name,
+		Unsubscribe: "https://shop.example/unsubscribe/" + e.Unsubscribe, Inline: []mail.Inline{{Name: "qr.png", Type: "image/png", Bytes: []byte("PNG")}},
+	}}
 }
+
+func (mails) SendResult(to string, e coupon.SendResultEmail) mail.Email {
+	reason := ""
+	if e.Sending.Failure != nil {
+		reason = *e.Sending.Failure
+	}
+	return rendered{Rendered: mail.Rendered{To: to, Subject: fmt.Sprintf("%s: %s %s", e.Coupon, e.Sending.Status, reason), Text: to, HTML: "-"}}
+}
+
+// rendered is an e-mail, or why it can't be written.
+type rendered struct {
+	mail.Rendered
+	err error
+}
+
+func (r rendered) Render(context.Context) (mail.Rendered, error) { return r.Rendered, r.err }
 
 // at returns the shop at another instant.
 func (s mailShop) at(instant time.Time) mailShop {

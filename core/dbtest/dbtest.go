@@ -8,7 +8,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
@@ -23,7 +22,6 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/vault"
@@ -240,16 +238,8 @@ func Tick(d *db.DB) {
 	}
 }
 
-// Mails returns a mail service without a mail server. The text of its mails contains their fields.
-func Mails(d *db.DB, jobs *job.Queue) *mail.Service {
-	render := func(_ context.Context, to string, email mail.Email) (mail.Rendered, error) {
-		return mail.Rendered{Subject: fmt.Sprintf("%T", email), Text: fmt.Sprintf("To %s: %+v", to, email), HTML: "<p></p>"}, nil
-	}
-	return mail.New(d, jobs, render, nil, slog.New(slog.DiscardHandler))
-}
-
 // Auth returns a service that signs people in.
-func Auth(d *db.DB, jobs *job.Queue, mails *mail.Service) *auth.Service {
+func Auth(d *db.DB, jobs *job.Queue, mails auth.Mails) *auth.Service {
 	return auth.NewService(d, jobs, mails, Keys(), func(address string) string { return address }, slog.New(slog.DiscardHandler))
 }
 

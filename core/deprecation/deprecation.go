@@ -18,7 +18,6 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/mail"
 )
 
 // NoticePeriod is how long a deprecated request works at least (specification §9).
@@ -81,18 +80,18 @@ func isLink(s string) bool {
 
 // Service keeps and announces deprecations.
 type Service struct {
-	db   *db.DB
-	jobs *job.Queue
-	mail *mail.Service
-	log  *slog.Logger
+	db    *db.DB
+	jobs  *job.Queue
+	mails Mails
+	log   *slog.Logger
 
 	known   atomic.Pointer[knowledge]
 	reading sync.Mutex
 }
 
 // NewService makes the service and registers its job.
-func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, log *slog.Logger) *Service {
-	s := &Service{db: d, jobs: jobs, mail: m, log: log}
+func NewService(d *db.DB, jobs *job.Queue, mails Mails, log *slog.Logger) *Service {
+	s := &Service{db: d, jobs: jobs, mails: mails, log: log}
 	job.Handle(jobs, job.Upkeep, s.notify)
 	return s
 }

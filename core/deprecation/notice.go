@@ -6,7 +6,14 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/mail"
 )
+
+// Mails queues this package's e-mail. Its words are in web/email.
+type Mails interface {
+	Queue(ctx context.Context, tx *db.Tx, e mail.Email) error
+	Deprecation(to string, e NoticeEmail) mail.Email
+}
 
 // NoticeEmail tells a tenant's owner that a request is deprecated.
 type NoticeEmail struct {
@@ -42,8 +49,8 @@ func (s *Service) notify(ctx context.Context, n Notice) error {
 				return 0, err
 			}
 			for _, t := range tenants {
-				email := NoticeEmail{Tenant: t.Name, Method: d.Method, Path: d.Path, Sunset: d.Sunset, Link: d.Link}
-				if err := s.mail.Queue(ctx, tx, t.Email, email); err != nil {
+				e := s.mails.Deprecation(t.Email, NoticeEmail{Tenant: t.Name, Method: d.Method, Path: d.Path, Sunset: d.Sunset, Link: d.Link})
+				if err := s.mails.Queue(ctx, tx, e); err != nil {
 					return 0, err
 				}
 			}

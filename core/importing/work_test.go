@@ -382,10 +382,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 	}
 	q.queue, q.imports = queue, importing.NewService(q.DB, queue)
 	sent := make(catcher, 10)
-	render := func(_ context.Context, to string, _ mail.Email) (mail.Rendered, error) {
-		return mail.Rendered{Subject: "Reset", Text: to}, nil
-	}
-	mails := mail.New(q.DB, queue, render, sent, slog.New(slog.DiscardHandler))
+	mails := shoptest.Mails{Service: mail.New(q.DB, queue, sent, slog.New(slog.DiscardHandler)), Inbox: &shoptest.Inbox{}}
 	signIns := dbtest.Auth(q.DB, queue, mails)
 
 	// Six files of three businesses, whose rows another transaction has locked.

@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
@@ -42,7 +43,7 @@ const (
 // works lists the services whose jobs are killed.
 type works struct {
 	jobs    *job.Queue
-	mails   *mail.Service
+	mails   shoptest.Mails
 	imports *importing.Service
 	coupons *coupon.Service
 	billing *billing.Service
@@ -59,7 +60,7 @@ func newWorks(d *db.DB, server string, log *slog.Logger) (works, error) {
 	if err != nil {
 		return works{}, err
 	}
-	mails := mail.New(d, jobs, render, sender, log)
+	mails := shoptest.Mails{Service: mail.New(d, jobs, sender, log), Inbox: &shoptest.Inbox{}}
 	return works{
 		jobs: jobs, mails: mails, imports: importing.NewService(d, jobs), coupons: coupon.NewService(d, jobs, mails, dbtest.Links(), log),
 		billing: billing.NewService(d, jobs, mails, log), tenants: tenant.NewService(d, mails), db: d,
@@ -359,7 +360,7 @@ func TestAMailIsKilledAtEveryStep(t *testing.T) {
 	s.killedEverywhere(t, 4, func(t *testing.T) func(string) {
 		to := fmt.Sprintf("anna%d@example.com", s.begun)
 		_, err := db.InTenant(t.Context(), s.db, by, func(tx *db.Tx) (int, error) {
-			return 0, s.mails.Queue(t.Context(), tx, to, "reset")
+			return 0, s.mails.Queue(t.Context(), tx, s.mails.PasswordReset(to, auth.ResetEmail{}))
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -17,10 +17,12 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	ours "example.com/loyalty/core/mail"
+	"example.com/loyalty/core/shoptest"
 )
 
 // With these variables, the test binary is a process that delivers mails.
@@ -63,7 +65,7 @@ func deliverMails(ctx context.Context, url, server string) error {
 	if err != nil {
 		return err
 	}
-	ours.New(d, jobs, render, sender, log)
+	ours.New(d, jobs, sender, log)
 	if err := jobs.Start(ctx); err != nil {
 		return err
 	}
@@ -72,10 +74,6 @@ func deliverMails(ctx context.Context, url, server string) error {
 		return err
 	}
 	return jobs.Stop(ctx)
-}
-
-func render(context.Context, string, ours.Email) (ours.Rendered, error) {
-	return ours.Rendered{Subject: "Reset your password", Text: "Follow the link.", HTML: "<p>Follow the link.</p>"}, nil
 }
 
 // process is another process that delivers mails.
@@ -175,9 +173,9 @@ func TestAMailOutlivesTheProcessThatSendsIt(t *testing.T) {
 	first := startProcess(t, url, at)
 
 	// The mail is queued by a process that delivers nothing itself.
-	post := ours.New(f.db, f.Queue, render, nil, slog.New(slog.DiscardHandler))
+	post := shoptest.NewMails(f.db, f.Queue)
 	_, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
-		return 0, post.Queue(t.Context(), tx, "anna@example.com", "reset")
+		return 0, post.Queue(t.Context(), tx, post.PasswordReset("anna@example.com", auth.ResetEmail{}))
 	})
 	if err != nil {
 		t.Fatal(err)

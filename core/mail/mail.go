@@ -1,5 +1,5 @@
 // Package mail stores mails in the transaction of their cause and delivers them with a job, so no mail
-// is sent for a rollback. A Renderer writes their text.
+// is sent for a rollback. Their words are in web/email.
 //
 // A mail is delivered at least once. It is sent again only if the first delivery could not be stored,
 // and then with the same Message-ID. When it is sent or given up, its text is deleted, because it may
@@ -21,11 +21,15 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// Email is the content of a mail: a struct of the package that sends it.
-type Email any
+// Email is an e-mail to one recipient, which is rendered when it is queued. A package that sends e-mails gets them from
+// an interface of its own (Mails), which has a method for each.
+type Email interface {
+	Render(ctx context.Context) (Rendered, error)
+}
 
 // Rendered is an e-mail with its text.
 type Rendered struct {
+	To                  string // address of the recipient
 	Subject, Text, HTML string
 
 	From        string   // the sender's name; "": the installation's
@@ -46,9 +50,6 @@ type Inline struct {
 	Type  string // "image/png"
 	Bytes []byte
 }
-
-// Renderer writes an e-mail.
-type Renderer func(ctx context.Context, to string, email Email) (Rendered, error)
 
 // Sender connects to a mail server.
 type Sender interface {
@@ -114,33 +115,32 @@ type Mail struct {
 type Service struct {
 	db     *db.DB
 	jobs   *job.Queue
-	render Renderer
 	sender Sender // nil: mails stay in the database, for development
 	log    *slog.Logger
 }
 
 // New makes the service and registers its jobs.
-func New(d *db.DB, jobs *job.Queue, render Renderer, sender Sender, log *slog.Logger) *Service {
-	s := &Service{db: d, jobs: jobs, render: render, sender: sender, log: log}
+func New(d *db.DB, jobs *job.Queue, sender Sender, log *slog.Logger) *Service {
+	s := &Service{db: d, jobs: jobs, sender: sender, log: log}
 	job.Handle(jobs, job.Mail, s.deliver)
 	job.Handle(jobs, job.Upkeep, s.cleanUp)
 	job.Every(jobs, river.PeriodicInterval(time.Hour), cleanup{})
 	return s
 }
 
-// Queue stores a mail to an address, and its delivery job, in the caller's transaction.
-func (s *Service) Queue(ctx context.Context, tx *db.Tx, to string, email Email) error {
-	return s.queue(ctx, tx, to, email, false)
+// Queue stores a mail, and its delivery job, in the caller's transaction.
+func (s *Service) Queue(ctx context.Context, tx *db.Tx, e Email) error {
+	return s.queue(ctx, tx, e, false)
 }
 
 // QueueToCustomer is Queue for a mail of a business to a customer, which isn't delivered while the business is
 // suspended.
-func (s *Service) QueueToCustomer(ctx context.Context, tx *db.Tx, to string, email Email) error {
-	return s.queue(ctx, tx, to, email, true)
+func (s *Service) QueueToCustomer(ctx context.Context, tx *db.Tx, e Email) error {
+	return s.queue(ctx, tx, e, true)
 }
 
-func (s *Service) queue(ctx context.Context, tx *db.Tx, to string, email Email, toCustomer bool) error {
-	rendered, err := s.render(ctx, to, email)
+func (s *Service) queue(ctx context.Context, tx *db.Tx, e Email, toCustomer bool) error {
+	rendered, err := e.Render(ctx)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (s *Service) queue(ctx context.Context, tx *db.Tx, to string, email Email, 
 	}
 	id := core.NewID(tx.Now)
 	err = db.Queue(tx, insertSQL, db.Args{
-		"tenant": int64(tx.Tenant), "id": id, "recipient": to,
+		"tenant": int64(tx.Tenant), "id": id, "recipient": rendered.To,
 		"subject": rendered.Subject, "text": rendered.Text, "html": rendered.HTML, "attachment_name": name, "attachment": file, "unsubscribe": rendered.Unsubscribe, "now": tx.Now,
 	})
 	if err != nil {

@@ -9,11 +9,6 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Render writes an e-mail, as Queue does.
-func (s *Service) Render(ctx context.Context, to string, email Email) (Rendered, error) {
-	return s.render(ctx, to, email)
-}
-
 // Keeps reports whether mails stay in the database because the installation has no mail server.
 func (s *Service) Keeps() bool { return s.sender == nil }
 

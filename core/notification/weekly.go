@@ -16,6 +16,12 @@ import (
 	"example.com/loyalty/core/report"
 )
 
+// Mails queues this package's e-mail. Its words are in web/email.
+type Mails interface {
+	Queue(ctx context.Context, tx *db.Tx, e mail.Email) error
+	Weekly(to string, e WeeklyEmail) mail.Email
+}
+
 // WeeklyEmail tells a person about last week and what needs attention.
 type WeeklyEmail struct {
 	Tenant        core.Tenant
@@ -30,13 +36,13 @@ type WeeklyEmail struct {
 type Weekly struct {
 	db      *db.DB
 	jobs    *job.Queue
-	mails   *mail.Service
+	mails   Mails
 	links   link.Maker
 	reports *report.Service
 }
 
 // NewWeekly makes the service and registers its jobs.
-func NewWeekly(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker, reports *report.Service) *Weekly {
+func NewWeekly(d *db.DB, jobs *job.Queue, mails Mails, links link.Maker, reports *report.Service) *Weekly {
 	w := &Weekly{db: d, jobs: jobs, mails: mails, links: links, reports: reports}
 	job.Handle(jobs, job.Upkeep, w.queueDue)
 	job.Handle(jobs, job.Upkeep, w.Mail)
@@ -153,7 +159,7 @@ func (w *Weekly) mailPeople(ctx context.Context, tx *db.Tx, email WeeklyEmail) e
 		if email.Unsubscribe, err = w.links.Token(link.WeeklyMail, tx.Tenant, r.ID, 0); err != nil {
 			return err
 		}
-		if err := w.mails.Queue(ctx, tx, r.Email, email); err != nil {
+		if err := w.mails.Queue(ctx, tx, w.mails.Weekly(r.Email, email)); err != nil {
 			return err
 		}
 	}

@@ -162,7 +162,7 @@ func TestTheFilesSuperAdminSignsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signIns, v := dbtest.Auth(d, jobs, dbtest.Mails(d, jobs)), auth.Visitor{Address: "192.0.2.1"}
+	signIns, v := dbtest.Auth(d, jobs, shoptest.NewMails(d, jobs)), auth.Visitor{Address: "192.0.2.1"}
 	in, err := signIns.SignIn(t.Context(), v, auth.Credentials{Email: f.Platform.Email, Password: f.Platform.Password.Password})
 	if err != nil || !in.NeedsCode || in.Role != core.SuperAdmin {
 		t.Fatalf("%+v, %v", in, err)

@@ -2,8 +2,6 @@ package shoptest
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/mail"
 )
 
 // Password is the password that GivePassword sets.
@@ -69,25 +66,4 @@ func (s Shop) WantPeopleLog(action string, want ...string) {
 	if diff := cmp.Diff(want, s.PeopleLog(action), cmpopts.EquateEmpty()); diff != "" {
 		s.T.Errorf("%s in the audit log (-want +got):\n%s", action, diff)
 	}
-}
-
-// Inbox keeps the e-mails of a business by recipient.
-type Inbox struct {
-	mu     sync.Mutex
-	emails map[string][]mail.Email
-}
-
-// Render keeps an e-mail. Its text lists its fields.
-func (b *Inbox) Render(_ context.Context, to string, email mail.Email) (mail.Rendered, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.emails[to] = append(b.emails[to], email)
-	return mail.Rendered{Subject: fmt.Sprintf("%T", email), Text: fmt.Sprintf("%+v", email), HTML: "<p></p>"}, nil
-}
-
-// To returns the e-mails to an address.
-func (b *Inbox) To(address string) []mail.Email {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.emails[address])
 }

@@ -39,8 +39,8 @@ type Shop struct {
 	Rewards   *reward.Service
 	Coupons   *coupon.Service
 	Jobs      *job.Queue // runs no jobs until a test starts it
-	Mails     *mail.Service
-	Inbox     *Inbox // has what Mails rendered
+	Mails     Mails
+	Inbox     *Inbox // of Mails
 }
 
 // New makes a business in the database that the package's tests share.
@@ -58,7 +58,7 @@ func In(t testing.TB, d *db.DB) Shop {
 // Of returns an existing business, as a person sees it, or the platform, as a super-admin does.
 func Of(t testing.TB, d *db.DB, by core.Actor) Shop {
 	t.Helper()
-	return Shop{T: t, By: by, Inbox: &Inbox{emails: map[string][]mail.Email{}}}.in(d)
+	return Shop{T: t, By: by, Inbox: &Inbox{}}.in(d)
 }
 
 // At is the same business at another time, in another process.
@@ -73,7 +73,7 @@ func (s Shop) in(d *db.DB) Shop {
 	log := slog.New(slog.DiscardHandler)
 	jobs, err := job.New(d, log)
 	s.Check(err)
-	s.DB, s.Jobs, s.Mails = d, jobs, mail.New(d, jobs, s.Inbox.Render, nil, log)
+	s.DB, s.Jobs, s.Mails = d, jobs, Mails{mail.New(d, jobs, nil, log), s.Inbox}
 	s.Customers, s.Sales, s.Rewards = customer.NewService(d), transaction.NewService(d), reward.NewService(d)
 	s.Coupons = coupon.NewService(d, jobs, s.Mails, dbtest.Links(), log)
 	return s

@@ -170,7 +170,7 @@ func (s *Service) Invite(ctx context.Context, by core.Actor, n New) (Person, err
 		if err != nil {
 			return Person{}, err
 		}
-		return p, auth.Invite(ctx, tx, by, s.mail, by.Tenant, p)
+		return p, auth.Invite(ctx, tx, by, s.mails, by.Tenant, p)
 	})
 }
 

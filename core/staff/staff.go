@@ -11,7 +11,6 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/mail"
 )
 
 // Person is a person who signs in.
@@ -21,14 +20,14 @@ const maxName = 100
 
 // Service adds and changes people.
 type Service struct {
-	db   *db.DB
-	mail *mail.Service
-	auth *auth.Service
+	db    *db.DB
+	mails auth.Inviter
+	auth  *auth.Service
 }
 
 // NewService makes the service.
-func NewService(d *db.DB, m *mail.Service, a *auth.Service) *Service {
-	return &Service{db: d, mail: m, auth: a}
+func NewService(d *db.DB, mails auth.Inviter, a *auth.Service) *Service {
+	return &Service{db: d, mails: mails, auth: a}
 }
 
 // New describes a new person of the transaction's tenant.

@@ -214,12 +214,12 @@ func (s *Service) MailSetupLink(ctx context.Context, by core.Actor, id core.Tena
 			return err
 		}
 		if owner.Invited {
-			return auth.Invite(ctx, tx, by, s.mail, served, owner.Person)
+			return auth.Invite(ctx, tx, by, s.mails, served, owner.Person)
 		}
 		err = audit.Write(tx, by, audit.Entry{Action: "tenant.mail_setup", Subject: "tenant", ID: t.subject(), Name: t.Name, New: map[string]any{"email": owner.Email}})
 		if err != nil {
 			return err
 		}
-		return s.mail.Queue(ctx, tx, owner.Email, SetupEmail{Tenant: t.Name, Slug: t.Slug, Person: owner.Name})
+		return s.mails.Queue(ctx, tx, s.mails.Setup(owner.Email, SetupEmail{Tenant: t.Name, Slug: t.Slug, Person: owner.Name}))
 	})
 }

@@ -71,7 +71,7 @@ func (s *Service) setStatus(ctx context.Context, by core.Actor, id core.TenantID
 		} else {
 			email.Reason = *reason
 		}
-		return t, errors.Join(err, s.mail.Queue(ctx, tx, t.Email, email), audit.Write(tx, by, entry))
+		return t, errors.Join(err, s.mails.Queue(ctx, tx, s.mails.Suspension(t.Email, email)), audit.Write(tx, by, entry))
 	})
 }
 

@@ -62,14 +62,21 @@ type Tenant struct {
 	ConfirmAboveCents *int64 // the owner's setting; nil: none
 }
 
+// Mails queues this package's e-mails. Their words are in web/email.
+type Mails interface {
+	auth.Inviter
+	Setup(to string, e SetupEmail) mail.Email
+	Suspension(to string, e SuspensionEmail) mail.Email
+}
+
 // Service creates, lists and changes tenants.
 type Service struct {
-	db   *db.DB
-	mail *mail.Service
+	db    *db.DB
+	mails Mails
 }
 
 // NewService makes the service.
-func NewService(d *db.DB, m *mail.Service) *Service { return &Service{db: d, mail: m} }
+func NewService(d *db.DB, mails Mails) *Service { return &Service{db: d, mails: mails} }
 
 // Create creates a tenant and its owner, who is invited by mail to choose a password. For
 // super-admins.
@@ -93,7 +100,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, err
 		if err != nil {
 			return Tenant{}, err
 		}
-		return t, auth.Invite(ctx, tx, by, s.mail, served, owner)
+		return t, auth.Invite(ctx, tx, by, s.mails, served, owner)
 	})
 }
 

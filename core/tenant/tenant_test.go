@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
@@ -159,6 +160,15 @@ func TestCreateInvitesTheOwner(t *testing.T) {
 	}
 }
 
+var errWords = errors.New("no words for it")
+
+// wordless can't write invitations.
+type wordless struct{ shoptest.Mails }
+
+func (w wordless) Invitation(string, auth.InvitationEmail) mail.Email { return w }
+
+func (wordless) Render(context.Context) (mail.Rendered, error) { return mail.Rendered{}, errWords }
+
 // If the invitation can't be written, no tenant is created.
 func TestCreateIsAllOrNothing(t *testing.T) {
 	t.Parallel()
@@ -166,9 +176,7 @@ func TestCreateIsAllOrNothing(t *testing.T) {
 	n := described(slug())
 	jobs, err := job.New(o.DB, slog.New(slog.DiscardHandler))
 	o.Check(err)
-	errWords := errors.New("no words for it")
-	wordless := mail.New(o.DB, jobs, func(context.Context, string, mail.Email) (mail.Rendered, error) { return mail.Rendered{}, errWords }, nil, slog.New(slog.DiscardHandler))
-	if _, err := tenant.NewService(o.DB, wordless).Create(t.Context(), o.By, n); !errors.Is(err, errWords) {
+	if _, err := tenant.NewService(o.DB, wordless{shoptest.NewMails(o.DB, jobs)}).Create(t.Context(), o.By, n); !errors.Is(err, errWords) {
 		t.Fatalf("Create = %v, want the renderer's error", err)
 	}
 	if _, err := tenant.BySlug(t.Context(), o.DB, *n.Slug); !errors.Is(err, core.ErrNotFound) {

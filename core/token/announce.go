@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/mail"
 )
 
 // announceEvery is the minimum time between two mails to a person about new tokens. The first token is
@@ -16,6 +17,12 @@ const announceEvery = time.Hour
 // maxListed limits the tokens that a mail lists: a leaked token can create and revoke thousands
 // within an hour.
 const maxListed = 100
+
+// Mails queues this package's e-mails. Their words are in web/email.
+type Mails interface {
+	Queue(ctx context.Context, tx *db.Tx, e mail.Email) error
+	NewTokens(to string, e CreatedEmail) mail.Email
+}
 
 // CreatedEmail tells a person which tokens were created for them, because a leaked token can create
 // others.
@@ -110,12 +117,12 @@ func (s *Service) mailUnannounced(ctx context.Context, tx *db.Tx, p owner) error
 	if err != nil || len(tokens) == 0 {
 		return err
 	}
-	l := CreatedEmail{Tenant: p.TenantName, Person: p.Name, More: max(len(tokens)-maxListed, 0)}
-	for _, t := range tokens[:len(tokens)-l.More] {
+	e := CreatedEmail{Tenant: p.TenantName, Person: p.Name, More: max(len(tokens)-maxListed, 0)}
+	for _, t := range tokens[:len(tokens)-e.More] {
 		if t.ActorKind == core.ByToken {
 			t.By = "the API token “" + t.By + "”"
 		}
-		l.Tokens = append(l.Tokens, t.CreatedToken)
+		e.Tokens = append(e.Tokens, t.CreatedToken)
 	}
-	return s.mail.Queue(ctx, tx, p.Email, l)
+	return s.mails.Queue(ctx, tx, s.mails.NewTokens(p.Email, e))
 }

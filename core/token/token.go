@@ -18,7 +18,6 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/mail"
 )
 
 // Ability is what a token may do; the API calls it a scope.
@@ -74,17 +73,17 @@ const maxTogether = 1000
 
 // Service creates, lists, revokes and authenticates tokens.
 type Service struct {
-	db   *db.DB
-	jobs *job.Queue
-	mail *mail.Service
+	db    *db.DB
+	jobs  *job.Queue
+	mails Mails
 
 	credentials *db.Combiner[int64, credential] // by the token's ID, of all tenants
 	uses        *db.Combiner[int64, bool]       // likewise
 }
 
 // NewService makes the service and registers its job.
-func NewService(d *db.DB, jobs *job.Queue, m *mail.Service) *Service {
-	s := &Service{db: d, jobs: jobs, mail: m}
+func NewService(d *db.DB, jobs *job.Queue, mails Mails) *Service {
+	s := &Service{db: d, jobs: jobs, mails: mails}
 	s.credentials = db.NewCombiner(maxTogether, s.readCredentials)
 	s.uses = db.NewCombiner(maxTogether, s.markUsed)
 	job.Handle(jobs, job.Upkeep, s.announce)

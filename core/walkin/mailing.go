@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/tenant"
 )
 
@@ -133,13 +134,19 @@ func (s *Service) queueCard(ctx context.Context, tx *db.Tx, by core.Actor, c cus
 	if err != nil {
 		return err
 	}
-	m := CardEmail{
+	e := CardEmail{
 		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, Colour: theme.Colour, FirstName: c.FirstName, CardToken: token, New: isNew,
 	}
 	if c.UncheckedSince != nil {
-		m.FirstName = "" // a stranger may have typed both the name and the address
+		e.FirstName = "" // a stranger may have typed both the name and the address
 	}
-	return s.mails.QueueToCustomer(ctx, tx, *c.Email, m)
+	return s.mails.QueueToCustomer(ctx, tx, s.mails.Card(*c.Email, e))
+}
+
+// Mails queues this package's e-mail. Its words are in web/email.
+type Mails interface {
+	QueueToCustomer(ctx context.Context, tx *db.Tx, e mail.Email) error
+	Card(to string, e CardEmail) mail.Email
 }
 
 // CardEmail is the mail with the link to a customer's card.

@@ -33,7 +33,6 @@ import (
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
-	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/vault"
@@ -60,7 +59,7 @@ const (
 // Service shows, takes and completes PINs.
 type Service struct {
 	db    *db.DB
-	mails *mail.Service
+	mails Mails
 	keys  vault.Keys
 	links link.Maker
 	sales *transaction.Service
@@ -72,7 +71,7 @@ type Service struct {
 
 // NewService makes the service and registers its job. addressKey returns the key by which a client address
 // is counted.
-func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, keys vault.Keys, sales *transaction.Service, addressKey func(string) string) *Service {
+func NewService(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, sales *transaction.Service, addressKey func(string) string) *Service {
 	s := &Service{
 		db: d, mails: mails, keys: keys, links: link.New(keys), sales: sales, guesses: newGuesses(addressKey, d.Now),
 		cardMails: newMailings(d.Now), shows: limit.NewWindow(showsPerCard, showTime, d.Now), meter: usage.NewMeter(d),

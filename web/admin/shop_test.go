@@ -1,13 +1,9 @@
 package admin_test
 
 import (
-	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"testing"
-
-	"golang.org/x/net/html"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -19,7 +15,6 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/privacy"
@@ -61,10 +56,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
-		return mail.Rendered{Subject: "An e-mail", Text: fmt.Sprintf("%+v", l), HTML: "<html><head></head><body>" + html.EscapeString(fmt.Sprintf("%+v", l)) + "</body></html>"}, nil
-	}
-	mails := mail.New(d, jobs, render, nil, log)
+	mails := shoptest.NewMails(d, jobs)
 	signIns := dbtest.Auth(d, jobs, mails)
 	s.Coupons = coupon.NewService(d, jobs, mails, dbtest.Links(), log)
 	s.services = admin.Services{

@@ -6,7 +6,6 @@ import (
 
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
-	"example.com/loyalty/views/viewtest"
 )
 
 const cardToken = "01KAMZ6Q1V0000000000000A1N-7H2K9QWERTYVBNMXCZ0123456J"
@@ -23,7 +22,7 @@ func TestCardEmail(t *testing.T) {
 	for name, e := range map[string]walkin.CardEmail{"card": cardEmail(), "card-found": found} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := render(t, e)
+			got := render(t, mails(t).Card(maja, e))
 			const open = "https://cafe-aro.loyalty.example/card/" + cardToken
 			if got.From != "Café Åro" || got.Unsubscribe != "" {
 				t.Errorf("from %q, unsubscribe at %q", got.From, got.Unsubscribe)
@@ -31,8 +30,7 @@ func TestCardEmail(t *testing.T) {
 			if link := parsed(t, got.HTML).Find("a").AttrOr("href", ""); link != open || !strings.Contains(got.Text, "\n"+open+"\n") {
 				t.Errorf("the link leads to %q, want %q:\n%s", link, open, got.Text)
 			}
-			viewtest.Golden(t, name+".html", got.HTML)
-			viewtest.Golden(t, name+".txt", got.Text)
+			golden(t, name, got)
 		})
 	}
 }
@@ -41,7 +39,7 @@ func TestNamesInACardEmailAddNoLines(t *testing.T) {
 	t.Parallel()
 	l := cardEmail()
 	l.BusinessName, l.FirstName = "Café\r\nBcc: everyone@example.com", "Elsa\n\nSend money <b>now</b>"
-	got := render(t, l)
+	got := render(t, mails(t).Card(maja, l))
 	if strings.ContainsAny(got.Subject+got.From, "\r\n") || strings.Contains(got.Text, "\nSend money") || strings.Contains(got.HTML, "<b>now</b>") {
 		t.Errorf("%q from %q:\n%s", got.Subject, got.From, got.Text)
 	}
@@ -57,7 +55,7 @@ func TestCardEmailInDifficultColours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc := parsed(t, render(t, l).HTML)
+		doc := parsed(t, render(t, mails(t).Card(maja, l)).HTML)
 		button, head := doc.Find("a").AttrOr("style", ""), doc.Find("h1").Parent().Prev().AttrOr("style", "")
 		if want := "background:" + p.Light.Button + "; color:" + p.Light.OnButton; !strings.Contains(button, want) {
 			t.Errorf("%s: the button is %q, want %q", colour, button, want)

@@ -1,5 +1,5 @@
-// Package email renders the e-mails that core sends: a subject, text for
-// programs that show plain text, and HTML by views/mail.
+// Package email has the words of the e-mails that core sends: a file and a method of Mails for each. views/mail writes
+// them as text and as HTML.
 //
 // Its surprising rule: line makes one line of every name that people chose, so that a
 // name can't add a header or a paragraph to the e-mail. A message keeps its line
@@ -10,93 +10,73 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/a-h/templ"
+	"time"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/billing"
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/notification"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/walkin"
+	views "example.com/loyalty/views/mail"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 )
 
-// Render returns the renderer of an installation with these host names.
-func Render(names host.Names) mail.Renderer {
-	return renderer{names: names, service: strings.TrimPrefix(names.Base(), "https://")}.render
+// Mails queues and delivers the e-mails of one installation.
+type Mails struct {
+	*mail.Service
+	names host.Names
 }
 
-// renderer renders the e-mails of one installation.
-type renderer struct {
-	names   host.Names
-	service string // its host
-}
+// New gives a service the words of an installation with these host names.
+func New(s *mail.Service, names host.Names) Mails { return Mails{Service: s, names: names} }
 
-// message is an e-mail whose HTML is not rendered yet.
+// message is an e-mail before it is written.
 type message struct {
-	subject string
-	text    string
-	html    templ.Component
-
-	// Set in e-mails to customers; see mail.Rendered.
-	from, unsubscribe string
-	inline            []mail.Inline
-
-	attachment *mail.Attachment
+	words    views.Email
+	envelope mail.Rendered // without the words
+	err      error         // for which it can't be written
 }
 
-func (p renderer) render(ctx context.Context, to string, e mail.Email) (mail.Rendered, error) {
-	m, err := p.message(line(to), e)
-	if err != nil {
-		return mail.Rendered{}, err
+// Render writes the e-mail.
+func (m message) Render(ctx context.Context) (mail.Rendered, error) {
+	if m.err != nil {
+		return mail.Rendered{}, m.err
 	}
 	var html bytes.Buffer
-	if err := m.html.Render(ctx, &html); err != nil {
-		return mail.Rendered{}, fmt.Errorf("render %T: %w", e, err)
+	if err := m.words.HTML().Render(ctx, &html); err != nil {
+		return mail.Rendered{}, fmt.Errorf("render an e-mail: %w", err)
 	}
-	return mail.Rendered{
-		Subject: line(m.subject), Text: m.text, HTML: string(page.Isolated(html.Bytes())),
-		From: m.from, Unsubscribe: m.unsubscribe, Inline: m.inline, Attachment: m.attachment,
-	}, nil
+	r := m.envelope
+	r.Subject, r.Text, r.HTML = line(m.words.Subject), m.words.Text(), string(page.Isolated(html.Bytes()))
+	return r, nil
 }
 
-func (p renderer) message(to string, e mail.Email) (message, error) {
-	switch l := e.(type) {
-	case token.CreatedEmail:
-		return p.tokens(to, l), nil
-	case auth.InvitationEmail:
-		return p.invitation(to, l), nil
-	case auth.ResetEmail:
-		return p.reset(to, l), nil
-	case auth.ChangeEmail:
-		return p.change(to, l), nil
-	case coupon.VoucherEmail:
-		return p.voucher(l)
-	case walkin.CardEmail:
-		return p.card(l)
-	case coupon.SendResultEmail:
-		return p.sendResult(to, l), nil
-	case billing.InvoiceEmail:
-		return p.invoice(to, l)
-	case deprecation.NoticeEmail:
-		return p.deprecation(to, l), nil
-	case tenant.SetupEmail:
-		return p.setup(to, l), nil
-	case notification.WeeklyEmail:
-		return p.weekly(l), nil
-	case tenant.SuspensionEmail:
-		return p.suspension(to, l), nil
-	default:
-		return message{}, fmt.Errorf("no e-mail for a %T", e)
-	}
+// notice returns an e-mail of the installation to a person who signs in. reason says why they get it.
+func (m Mails) notice(to, reason string, e views.Email) message {
+	e.Brand = "Loyalty"
+	e.Footer.Lines = []string{"Sent by " + m.service() + " to " + line(to) + ".", reason}
+	return message{words: e, envelope: mail.Rendered{To: to}}
 }
+
+// service returns the host of the installation.
+func (m Mails) service() string { return strings.TrimPrefix(m.names.Base(), "https://") }
 
 // line makes one line of what people chose.
 func line(s string) string { return core.OneLine(s) }
+
+func greeting(person string) views.Greeting {
+	if person = line(person); person != "" {
+		return views.Greeting("Hello " + person + ",")
+	}
+	return "Hello,"
+}
+
+// withValue leaves out facts without a value: a command, for example, has no IP address.
+func withValue(facts views.Facts) views.Facts {
+	return slices.DeleteFunc(facts, func(f views.Fact) bool { return f.Value == "" })
+}
+
+// An e-mail doesn't know its reader's time zone, so it gives times in UTC.
+func minute(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04") + " UTC" }
+
+func second(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04:05") + " UTC" }

@@ -10,40 +10,42 @@ import (
 	"example.com/loyalty/web/invoice"
 )
 
-// invoice sends an invoice as a PDF, or a reminder of one.
-func (p renderer) invoice(to string, l billing.InvoiceEmail) (message, error) {
-	i := l.Invoice
-	business := line(i.TenantName)
-	var file bytes.Buffer
-	if err := invoice.PDF(i, &file); err != nil {
-		return message{}, err
-	}
-	v := views.Notice{
-		Subject: "Invoice " + i.Name() + " for " + business,
-		Preview: format.Money(i.TotalCents, i.Currency) + ", due on " + format.Date(*i.DueAt, i.Zone()) + ".",
-		Reason:  "You get this e-mail because this is the owner address of " + business + ".",
-		Intro:   "The invoice for " + business + " is attached as a PDF.",
-		Facts: []views.Fact{
-			{Name: "Amount due", Value: format.Money(i.TotalCents, i.Currency)},
-			{Name: "Due", Value: format.Date(*i.DueAt, i.Zone())},
-			{Name: "Invoice", Value: i.Name()},
-			{Name: "Period", Value: i.Period()},
-		},
-		Action:  "View invoices",
-		Address: p.names.Tenant(i.TenantSlug) + "/admin/settings/billing",
-		Fine:    "The invoice says how to pay. Nothing is charged automatically.",
-	}
+// Invoice sends an owner an invoice as a PDF, or a reminder of one.
+func (m Mails) Invoice(to string, e billing.InvoiceEmail) mail.Email {
+	i, business := e.Invoice, line(e.Invoice.TenantName)
+	total, due := format.Money(i.TotalCents, i.Currency), format.Date(*i.DueAt, i.Zone())
+	subject := "Invoice " + i.Name() + " for " + business
+	preview := total + ", due on " + due + "."
+	intro := "The invoice for " + business + " is attached as a PDF."
+	facts := views.Facts{{Name: "Amount due", Value: total}, {Name: "Due", Value: due}, {Name: "Invoice", Value: i.Name()}, {Name: "Period", Value: i.Period()}}
+	closing := "The invoice says how to pay. Nothing is charged automatically."
 	switch {
-	case l.Reminder:
-		v.Subject = "Reminder: invoice " + i.Name() + " for " + business + " is overdue"
-		v.Intro = "This invoice for " + business + " is overdue. If you have paid in the last few days, you don't need to do anything."
+	case e.Reminder:
+		subject = "Reminder: invoice " + i.Name() + " for " + business + " is overdue"
+		intro = "This invoice for " + business + " is overdue. If you have paid in the last few days, you don't need to do anything."
 	case i.PaidAt != nil:
-		v.Preview = "This invoice is paid."
-		v.Facts[0].Name = "Amount"
-		v.Facts[1] = views.Fact{Name: "Paid", Value: format.Date(*i.PaidAt, i.Zone())}
-		v.Fine = "This invoice is paid. You don't need to do anything."
+		preview = "This invoice is paid."
+		facts[0].Name, facts[1] = "Amount", views.Fact{Name: "Paid", Value: format.Date(*i.PaidAt, i.Zone())}
+		closing = "This invoice is paid. You don't need to do anything."
 	}
-	m := p.notice(to, v)
-	m.attachment = &mail.Attachment{Name: invoice.FileName(i), Bytes: file.Bytes()}
-	return m, nil
+	written := m.notice(to, "You get this e-mail because this is the owner address of "+business+".", views.Email{
+		Subject: subject,
+		Preview: preview,
+		Blocks: []views.Block{
+			greeting(""),
+			views.Paragraph(intro),
+			facts,
+			views.Link{Label: "View invoices", URL: m.names.Tenant(i.TenantSlug) + "/admin/settings/billing"},
+			views.Closing(closing),
+		},
+	})
+	written.envelope.Attachment, written.err = pdf(i)
+	return written
+}
+
+// pdf returns an invoice as a file.
+func pdf(i billing.Invoice) (*mail.Attachment, error) {
+	var file bytes.Buffer
+	err := invoice.PDF(i, &file)
+	return &mail.Attachment{Name: invoice.FileName(i), Bytes: file.Bytes()}, err
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"example.com/loyalty/core/billing"
-	"example.com/loyalty/views/viewtest"
 )
 
 func invoiceEmail() billing.InvoiceEmail {
@@ -30,15 +29,14 @@ func TestInvoiceEmail(t *testing.T) {
 	for name, e := range map[string]billing.InvoiceEmail{"invoice": invoiceEmail(), "invoice-reminder": reminder, "invoice-paid": paid} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := render(t, e)
+			got := render(t, mails(t).Invoice(maja, e))
 			if !strings.Contains(got.Subject, "2026-0118") {
 				t.Errorf("the subject %q has no invoice number", got.Subject)
 			}
 			if a := got.Attachment; a == nil || a.Name != "invoice-2026-0118.pdf" || !bytes.HasPrefix(a.Bytes, []byte("%PDF-")) {
 				t.Errorf("attachment = %+v, want the PDF", a)
 			}
-			viewtest.Golden(t, name+".html", got.HTML)
-			viewtest.Golden(t, name+".txt", got.Text)
+			golden(t, name, got)
 		})
 	}
 }

@@ -2,28 +2,29 @@ package email
 
 import (
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/mail"
 	views "example.com/loyalty/views/mail"
 )
 
-func (p renderer) reset(to string, l auth.ResetEmail) message {
-	business, until := line(l.Tenant), minute(l.ExpiresAt)
-	panel := p.names.Tenant(l.Slug) + "/admin"
-	facts := []views.Fact{
-		{Name: "Panel", Value: panel},
-		{Name: "Sign-in", Value: to},
-		{Name: "Requested from", Value: line(l.Address)},
-		{Name: "Link expires", Value: until},
-	}
-	return p.notice(to, views.Notice{
-		Subject:  "Reset your password for " + business,
-		Preview:  "The link works once, until " + until + ".",
-		Reason:   "You get this e-mail because a password reset was requested for this address.",
-		Greeting: greeting(line(l.Person)),
-		Intro:    "We got a request to reset your password for " + business + ".",
-		Facts:    withValue(facts),
-		Action:   "Reset your password",
-		Address:  panel + "/reset/" + l.Secret,
-		Fine: "The link works once. Resetting your password signs you out everywhere. " +
-			"If you didn't request this, you don't need to do anything: your password hasn't changed.",
+// PasswordReset lets a person who forgot their password choose another one.
+func (m Mails) PasswordReset(to string, e auth.ResetEmail) mail.Email {
+	business, until := line(e.Tenant), minute(e.ExpiresAt)
+	panel := m.names.Tenant(e.Slug) + "/admin"
+	return m.notice(to, "You get this e-mail because a password reset was requested for this address.", views.Email{
+		Subject: "Reset your password for " + business,
+		Preview: "The link works once, until " + until + ".",
+		Blocks: []views.Block{
+			greeting(e.Person),
+			views.Paragraph("We got a request to reset your password for " + business + "."),
+			withValue(views.Facts{
+				{Name: "Panel", Value: panel},
+				{Name: "Sign-in", Value: line(to)},
+				{Name: "Requested from", Value: line(e.Address)},
+				{Name: "Link expires", Value: until},
+			}),
+			views.Link{Label: "Reset your password", URL: panel + "/reset/" + e.Secret},
+			views.Closing("The link works once. Resetting your password signs you out everywhere. " +
+				"If you didn't request this, you don't need to do anything: your password hasn't changed."),
+		},
 	})
 }

@@ -2,6 +2,7 @@ package email
 
 import (
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/mail"
 )
@@ -16,33 +17,39 @@ var failures = map[string]failure{
 	coupon.ErrNotStarted.Code: {"The coupon hadn't started yet.", "Send it again on its first day or later."},
 }
 
-// sendResult tells the person who confirmed a send how it ended.
-func (p renderer) sendResult(to string, l coupon.SendResultEmail) message {
-	name, business, s := line(l.Coupon), line(l.Tenant.Name), l.Sending
-	v := views.Notice{
-		Reason:   "You get this e-mail because you confirmed this send.",
-		Greeting: greeting(line(l.Person)),
-		Action:   "View send",
-		Address:  p.names.Tenant(l.Tenant.Slug) + "/admin/coupons/" + s.CouponID.String() + "/sends/" + s.ID.String(),
+// SendResult tells the person who confirmed a send how it ended.
+func (m Mails) SendResult(to string, e coupon.SendResultEmail) mail.Email {
+	link := views.Link{Label: "View send", URL: m.names.Tenant(e.Tenant.Slug) + "/admin/coupons/" + e.Sending.CouponID.String() + "/sends/" + e.Sending.ID.String()}
+	words := sent(e, link)
+	if e.Sending.Status == coupon.Failed {
+		words = notSent(e, link)
 	}
-	at := format.Time(s.SendAt, l.Tenant.TimeZone)
-	if s.Status == coupon.Failed {
-		v.Subject = "Sending “" + name + "” failed"
-		v.Intro = business + " couldn't send “" + name + "” on " + at + ". No vouchers were created."
-		f := failure{"The coupon couldn't be sent.", "Check the coupon, then send it again."}
-		if s.Failure != nil && failures[*s.Failure].fix != "" {
-			f = failures[*s.Failure]
-		}
-		v.Preview, v.Fine = "No vouchers were created.", f.fix
-		v.Facts = append(v.Facts, views.Fact{Name: "Reason", Value: f.reason})
-		v.Facts = append(v.Facts, views.Fact{Name: "Scheduled for", Value: at})
-		return p.notice(to, v)
+	return m.notice(to, "You get this e-mail because you confirmed this send.", words)
+}
+
+func notSent(e coupon.SendResultEmail, link views.Link) views.Email {
+	name, at := line(e.Coupon), format.Time(e.Sending.SendAt, e.Tenant.TimeZone)
+	f := failure{"The coupon couldn't be sent.", "Check the coupon, then send it again."}
+	if code := e.Sending.Failure; code != nil && failures[*code].fix != "" {
+		f = failures[*code]
 	}
-	v.Subject = "“" + name + "” was sent to " + format.Count(s.Sent, "customer", "customers")
-	v.Intro = business + " sent “" + name + "”."
-	v.Preview = format.Count(s.Delivered, "e-mail", "e-mails") + " delivered, " + format.Number(s.Failed) + " failed"
-	v.Facts = []views.Fact{
-		{Name: "Sent", Value: at},
+	return views.Email{
+		Subject: "Sending “" + name + "” failed",
+		Preview: "No vouchers were created.",
+		Blocks: []views.Block{
+			greeting(e.Person),
+			views.Paragraph(line(e.Tenant.Name) + " couldn't send “" + name + "” on " + at + ". No vouchers were created."),
+			views.Facts{{Name: "Reason", Value: f.reason}, {Name: "Scheduled for", Value: at}},
+			link,
+			views.Closing(f.fix),
+		},
+	}
+}
+
+func sent(e coupon.SendResultEmail, link views.Link) views.Email {
+	name, s := line(e.Coupon), e.Sending
+	facts := views.Facts{
+		{Name: "Sent", Value: format.Time(s.SendAt, e.Tenant.TimeZone)},
 		{Name: "Vouchers", Value: format.Number(s.Sent)},
 		{Name: "E-mails delivered", Value: format.Number(s.Delivered)},
 	}
@@ -57,15 +64,19 @@ func (p renderer) sendResult(to string, l coupon.SendResultEmail) message {
 		{"Skipped: inactive", s.SkippedInactive},
 	} {
 		if f.n > 0 {
-			v.Facts = append(v.Facts, views.Fact{Name: f.name, Value: format.Number(f.n)})
+			facts = append(facts, views.Fact{Name: f.name, Value: format.Number(f.n)})
 		}
 	}
-	v.Fine = "Customers who get no e-mail can still use their voucher at the till. You find it on their profile."
+	closing := views.Closing("Customers who get no e-mail can still use their voucher at the till. You find it on their profile.")
 	switch {
 	case s.Failed > 0:
-		v.Fine = "Open the send to see why e-mails failed and to retry them. These customers still have their voucher."
+		closing = "Open the send to see why e-mails failed and to retry them. These customers still have their voucher."
 	case s.NoEmail+s.Unsubscribed == 0:
-		v.Fine = "You don't need to do anything."
+		closing = "You don't need to do anything."
 	}
-	return p.notice(to, v)
+	return views.Email{
+		Subject: "“" + name + "” was sent to " + format.Count(s.Sent, "customer", "customers"),
+		Preview: format.Count(s.Delivered, "e-mail", "e-mails") + " delivered, " + format.Number(s.Failed) + " failed",
+		Blocks:  []views.Block{greeting(e.Person), views.Paragraph(line(e.Tenant.Name) + " sent “" + name + "”."), facts, link, closing},
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/views/viewtest"
 )
 
 // "Suspend with a reason (kept; owner mailed with it; audited), reactivate".
@@ -21,11 +20,10 @@ func TestSuspensionEmail(t *testing.T) {
 		"suspended":   {l, "Reason:    Three invoices are overdue. Please call us.\n"},
 		"reactivated": {over, "https://cafe-aro.loyalty.example/admin\n"},
 	} {
-		got := render(t, c.email)
+		got := render(t, mails(t).Suspension(maja, c.email))
 		if !strings.Contains(got.Text, c.words) {
 			t.Errorf("%s: the text doesn't say %q:\n%s", name, c.words, got.Text)
 		}
-		viewtest.Golden(t, name+".html", got.HTML)
-		viewtest.Golden(t, name+".txt", got.Text)
+		golden(t, name, got)
 	}
 }

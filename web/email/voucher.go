@@ -1,142 +1,74 @@
 package email
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"strings"
-
-	"github.com/skip2/go-qrcode"
 
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/mail"
 )
 
 const (
-	qrModule = 8 // pixels of a QR code's module, drawn at half that size to be sharp on phones
-
 	sampleNote = "This is a sample. In a customer's e-mail, the QR code and the links open their own voucher."
 	sampleCode = "SAMPLE"
 )
 
-// headOf returns the head of an e-mail from a business; colour may be nil.
-func headOf(name string, colour *string) (views.Business, error) {
-	p, err := tenant.PaletteFor(colour)
-	return views.Business{
-		Name: line(name), Fill: p.Fill, OnFill: p.OnFill, Edge: p.Edge,
-		Button: p.Light.Button, OnButton: p.Light.OnButton, Mark: p.Light.Mark,
-	}, err
-}
-
-// voucher sends a customer their voucher. A sample has no voucher, so its links lead to
-// the business's host.
-func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
-	worth := format.VoucherValueOf(l.Benefit, lineOf(l.RewardName), l.Tenant.Currency)
-	business, err := headOf(l.Tenant.Name, l.Branding.Colour)
+// Voucher sends a customer their voucher.
+func (m Mails) Voucher(to string, e coupon.VoucherEmail) mail.Email {
+	links, err := m.voucherLinks(e)
 	if err != nil {
-		return message{}, err
+		return message{err: err}
 	}
+	worth := format.VoucherValueOf(e.Benefit, lineOf(e.RewardName), e.Tenant.Currency)
 	v := views.Voucher{
-		Business: business, Subject: line(l.Subject),
-		Greeting: greeting(line(l.FirstName)), Message: paragraphs(l.Message),
-		Worth: worth.Amount(), What: worth.What, Preview: worth.String(),
+		Worth: worth.Amount(), What: worth.What, QRText: "QR code of this voucher", Code: links.code, Hint: "Show this at the till",
+		Open: views.Button{Label: "Open voucher", URL: links.open},
 	}
-	if l.ExpiresAt != nil {
-		v.Until = format.LastDay(*l.ExpiresAt, l.Tenant.TimeZone)
-		v.Preview += ", valid until " + v.Until
+	preview := worth.String()
+	if e.ExpiresAt != nil {
+		lastDay := format.LastDay(*e.ExpiresAt, e.Tenant.TimeZone)
+		v.Until = "Valid until " + lastDay
+		preview += ", valid until " + lastDay
 	}
-	host := p.names.Tenant(l.Tenant.Slug)
-	oneClick := ""
-	if l.Voucher == "" {
-		v.Sample, v.Code, v.URL, v.Unsubscribe = sampleNote, sampleCode, host, host
-	} else {
-		oneClick = host + "/unsubscribe/" + l.Unsubscribe
-		id, err := link.ParseID(l.Voucher)
-		if err != nil {
-			return message{}, fmt.Errorf("token of a voucher: %w", err)
-		}
-		v.Code = strings.Join(format.CodeGroups(id), " ")
-		v.URL, v.Unsubscribe = host+"/v/"+l.Voucher, oneClick
+	business, colourErr := senderOf(e.Tenant.Name, e.Branding.Colour)
+	pictures, pictureErr := addPictures(&v, &business, e.Branding)
+
+	subject, oneClick := line(e.Subject), links.unsubscribe
+	var blocks []views.Block
+	if e.Voucher == "" {
+		blocks, oneClick = append(blocks, views.Sample(sampleNote)), ""
 	}
-	pictures, err := pictures(&v, l.Branding)
-	if err != nil {
-		return message{}, err
+	blocks = append(blocks, views.Title(subject), greeting(e.FirstName))
+	blocks = append(blocks, paragraphs(e.Message)...)
+	words := views.Email{
+		Subject: subject, Preview: preview, Business: &business, Blocks: append(blocks, v),
+		Footer: views.Footer{Lines: []string{business.Name}, Label: "Unsubscribe", Unsubscribe: links.unsubscribe},
 	}
 	return message{
-		subject: v.Subject, text: voucherText(v), html: views.VoucherMail(v),
-		from: v.Name, unsubscribe: oneClick, inline: pictures,
-	}, nil
+		words:    words,
+		envelope: mail.Rendered{To: to, From: business.Name, Unsubscribe: oneClick, Inline: pictures},
+		err:      errors.Join(colourErr, pictureErr),
+	}
 }
 
-// pictures returns the pictures inside the e-mail: the QR code and the logo, if there is one.
-func pictures(v *views.Voucher, look tenant.Branding) ([]mail.Inline, error) {
-	code, err := qrcode.New(v.URL, qrcode.Medium)
+// voucherLinks are a voucher's code, and the URLs that open it and unsubscribe its customer.
+type voucherLinks struct{ code, open, unsubscribe string }
+
+// voucherLinks returns the links of an e-mail. A sample has no voucher, so its links lead to the business's host.
+func (m Mails) voucherLinks(e coupon.VoucherEmail) (voucherLinks, error) {
+	host := m.names.Tenant(e.Tenant.Slug)
+	if e.Voucher == "" {
+		return voucherLinks{sampleCode, host, host}, nil
+	}
+	id, err := link.ParseID(e.Voucher)
 	if err != nil {
-		return nil, fmt.Errorf("QR code of a voucher: %w", err)
+		return voucherLinks{}, fmt.Errorf("token of a voucher: %w", err)
 	}
-	modules := code.Bitmap() // four empty ones on each side included
-	qr, err := qrPicture(modules)
-	if err != nil {
-		return nil, fmt.Errorf("QR code of a voucher: %w", err)
-	}
-	v.QRSide = len(modules) * qrModule / 2
-	list := []mail.Inline{{Name: views.QRName, Type: "image/png", Bytes: qr}}
-	if look.Logo != nil {
-		v.LogoWidth, v.LogoHasName = int(views.LogoHeight*look.Shape), look.Shape.HasName()
-		list = append(list, mail.Inline{Name: views.LogoName, Type: look.Logo.Type, Bytes: look.Logo.Bytes})
-	}
-	return list, nil
-}
-
-// qrPicture returns a QR code as a PNG. The library's own encoder takes ten milliseconds,
-// three times as long as the rest of the e-mail.
-func qrPicture(modules [][]bool) ([]byte, error) {
-	side := len(modules) * qrModule
-	picture := image.NewPaletted(image.Rect(0, 0, side, side), color.Palette{color.White, color.Black})
-	for y, row := range modules {
-		pixels := picture.Pix[y*qrModule*picture.Stride:][:side]
-		for x, dark := range row {
-			if dark {
-				for i := range qrModule {
-					pixels[x*qrModule+i] = 1
-				}
-			}
-		}
-		for i := 1; i < qrModule; i++ {
-			copy(picture.Pix[(y*qrModule+i)*picture.Stride:], pixels)
-		}
-	}
-	var file bytes.Buffer
-	err := png.Encode(&file, picture)
-	return file.Bytes(), err
-}
-
-// voucherText returns the plain form of the e-mail.
-func voucherText(v views.Voucher) string {
-	var t text
-	if v.Sample != "" {
-		t.paragraph(v.Sample)
-	}
-	t.paragraph(v.Subject)
-	t.paragraph(v.Greeting)
-	for _, lines := range v.Message {
-		t.lines(lines)
-	}
-	worth := []string{v.Worth + " " + v.What}
-	if v.Until != "" {
-		worth = append(worth, "Valid until "+v.Until)
-	}
-	t.lines(worth)
-	t.lines([]string{v.Code, "Show this at the till"})
-	t.lines([]string{"Open voucher:", v.URL})
-	t.signature(v.Name, "Unsubscribe:", v.Unsubscribe)
-	return t.String()
+	return voucherLinks{strings.Join(format.CodeGroups(id), " "), host + "/v/" + e.Voucher, host + "/unsubscribe/" + e.Unsubscribe}, nil
 }
 
 // lineOf is line for an optional name.
@@ -148,11 +80,11 @@ func lineOf(name *string) *string {
 }
 
 // paragraphs splits a message at its empty lines, and cleans each line with line.
-func paragraphs(typed string) (list [][]string) {
-	var lines []string
+func paragraphs(typed string) (blocks []views.Block) {
+	var lines views.Lines
 	finish := func() {
 		if len(lines) > 0 {
-			list, lines = append(list, lines), nil
+			blocks, lines = append(blocks, lines), nil
 		}
 	}
 	for l := range strings.SplitSeq(strings.ReplaceAll(typed, "\r\n", "\n"), "\n") {
@@ -163,5 +95,5 @@ func paragraphs(typed string) (list [][]string) {
 		}
 	}
 	finish()
-	return list
+	return blocks
 }

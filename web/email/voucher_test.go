@@ -21,7 +21,6 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/picture"
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/views/viewtest"
 	"example.com/loyalty/web/email"
 )
 
@@ -78,29 +77,15 @@ func TestVoucherEmail(t *testing.T) {
 	for name, l := range map[string]coupon.VoucherEmail{"voucher": full, "voucher-sample": sample, "voucher-plain": plain} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := render(t, l)
-			viewtest.Golden(t, name+".html", got.HTML)
-			viewtest.Golden(t, name+".txt", got.Text)
+			golden(t, name, render(t, mails(t).Voucher(maja, l)))
 		})
 	}
 }
 
-func parsed(t *testing.T, html string) *goquery.Document {
-	t.Helper()
-	doc, err := goquery.NewDocumentFromReader(strings.NewReader(html))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc
-}
-
-// flat returns a text with one space between words.
-func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // "In the tenant's name".
 func TestVoucherEmailIsFromTheBusiness(t *testing.T) {
 	t.Parallel()
-	got := render(t, voucherEmail(t))
+	got := render(t, mails(t).Voucher(maja, voucherEmail(t)))
 	const (
 		open        = "https://cafe-aro.loyalty.example/v/" + voucherToken
 		unsubscribe = "https://cafe-aro.loyalty.example/unsubscribe/" + unsubscribeToken
@@ -132,36 +117,19 @@ func TestVoucherTextAndHTMLSayTheSame(t *testing.T) {
 		"without an end, a message and a name": func(l *coupon.VoucherEmail) { l.ExpiresAt, l.Message, l.FirstName = nil, "", "" },
 		"of points":                            func(l *coupon.VoucherEmail) { l.Benefit.BenefitType = coupon.Points },
 	} {
-		l := voucherEmail(t)
-		change(&l)
-		got := render(t, l)
-		doc := parsed(t, got.HTML)
-		doc.Find("style, title, body > div:first-child").Remove() // not shown in the text
-		var pieces []string
-		for n := range doc.Nodes[0].Descendants() {
-			if words := strings.TrimSuffix(flat(n.Data), " ·"); n.Type == html.TextNode && words != "" {
-				pieces = append(pieces, words)
-			}
-		}
-		text, drawn := flat(got.Text), strings.Join(pieces, " ")
-		for _, piece := range pieces {
-			if !strings.Contains(text, piece) {
-				t.Errorf("%s: the text does not say %q:\n%s", name, piece, got.Text)
-			}
-		}
-		for written := range strings.Lines(got.Text) {
-			label, _, _ := strings.Cut(strings.TrimPrefix(written, "-- "), "https://") // which the HTML has as a link
-			if words := strings.TrimSuffix(flat(label), ":"); !strings.Contains(drawn, words) {
-				t.Errorf("%s: the HTML does not say %q: %s", name, words, drawn)
-			}
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := voucherEmail(t)
+			change(&l)
+			render(t, mails(t).Voucher(maja, l)) // which compares them
+		})
 	}
 }
 
 // "The QR as an inline PNG (four empty modules; holds the voucher's URL)".
 func TestVoucherQRCode(t *testing.T) {
 	t.Parallel()
-	got := render(t, voucherEmail(t))
+	got := render(t, mails(t).Voucher(maja, voucherEmail(t)))
 	if len(got.Inline) != 2 || got.Inline[0].Name != "qr.png" || got.Inline[0].Type != "image/png" {
 		t.Fatalf("pictures: %v", got.Inline)
 	}
@@ -195,7 +163,7 @@ func TestSampleOpensNothing(t *testing.T) {
 	t.Parallel()
 	l := voucherEmail(t)
 	l.Voucher, l.Unsubscribe = "", ""
-	got := render(t, l)
+	got := render(t, mails(t).Voucher(maja, l))
 	if got.Unsubscribe != "" || strings.Contains(got.HTML+got.Text, "/v/") || strings.Contains(got.HTML+got.Text, "/unsubscribe/") {
 		t.Errorf("a sample has a link to a voucher: %q\n%s", got.Unsubscribe, got.Text)
 	}
@@ -225,7 +193,7 @@ func TestVoucherEmailIsBelow100kB(t *testing.T) {
 	} {
 		l := voucherEmail(t)
 		l.Branding.Logo = picture
-		got := render(t, l)
+		got := render(t, mails(t).Voucher(maja, l))
 		size := len(got.Text) + len(got.HTML)
 		for _, inline := range got.Inline {
 			size += base64.StdEncoding.EncodedLen(len(inline.Bytes))
@@ -245,7 +213,7 @@ func TestVoucherNamesInjectNothing(t *testing.T) {
 	l := voucherEmail(t)
 	l.Tenant.Name, l.Subject, l.FirstName, l.Message = evil, evil, evil, evil+"\r\n-- \nUnsubscribe: https://evil.example\n<img src=a>"
 	l.Benefit, l.RewardName = coupon.Benefit{BenefitType: coupon.Reward}, new(evil)
-	got := render(t, l)
+	got := render(t, mails(t).Voucher(maja, l))
 	for _, header := range []string{got.Subject, got.From, got.Unsubscribe} {
 		if strings.ContainsFunc(header, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u202e' }) {
 			t.Errorf("a header is %q", header)
@@ -269,7 +237,7 @@ func TestVoucherNamesInjectNothing(t *testing.T) {
 // Browsers, which show e-mails in the mailbox, do not understand cid: URLs.
 func TestEmbeddedVoucherHasItsPictures(t *testing.T) {
 	t.Parallel()
-	got := render(t, voucherEmail(t))
+	got := render(t, mails(t).Voucher(maja, voucherEmail(t)))
 	doc := parsed(t, mail.Embedded(got.HTML, got.Inline))
 	pictures := doc.Find("img")
 	pictures.Each(func(_ int, img *goquery.Selection) {
@@ -314,7 +282,7 @@ func TestSendResultEmail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := render(t, e)
+			got := render(t, mails(t).SendResult(maja, e))
 			if got.From != "" || got.Unsubscribe != "" {
 				t.Errorf("from %q, unsubscribe %q, want neither", got.From, got.Unsubscribe)
 			}
@@ -322,8 +290,7 @@ func TestSendResultEmail(t *testing.T) {
 			if !strings.Contains(got.HTML, `href="`+panel) || !strings.Contains(got.Text, "\n"+panel) {
 				t.Error("HTML and text should both link to the coupon")
 			}
-			viewtest.Golden(t, name+".html", got.HTML)
-			viewtest.Golden(t, name+".txt", got.Text)
+			golden(t, name, got)
 		})
 	}
 }

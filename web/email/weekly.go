@@ -3,6 +3,7 @@ package email
 import (
 	"time"
 
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/mail"
@@ -12,61 +13,55 @@ import (
 // maxWeeklyItems is how many notifications the e-mail lists.
 const maxWeeklyItems = 10
 
-// weekly tells an owner or a manager about last week, and what needs attention.
-func (p renderer) weekly(l notification.WeeklyEmail) message {
-	business, host, currency := line(l.Tenant.Name), p.names.Tenant(l.Tenant.Slug), l.Tenant.Currency
-	v := views.Weekly{
-		Subject:  business + ": your week " + days(l.From, l.To),
-		Business: business, Greeting: greeting(line(l.Person)), Week: days(l.From, l.To),
-		Intro:  "This was last week at " + business + ".",
-		Action: "Open dashboard", Address: host + "/admin",
-		Reason:      "You get this e-mail on Mondays because you manage " + business + ". You can also turn it off in your account.",
-		Unsubscribe: host + "/unsubscribe/weekly/" + l.Unsubscribe,
+// Weekly tells an owner or a manager about last week, and what needs attention.
+func (m Mails) Weekly(to string, e notification.WeeklyEmail) mail.Email {
+	business, host, currency := line(e.Tenant.Name), m.names.Tenant(e.Tenant.Slug), e.Tenant.Currency
+	w, b, week := e.Week, e.Before, days(e.From, e.To)
+	unsubscribe := host + "/unsubscribe/weekly/" + e.Unsubscribe
+	blocks := []views.Block{
+		greeting(e.Person),
+		views.Paragraph("This was last week at " + business + "."),
+		views.Figures{Heading: "Last week", Days: week, WeekBefore: "week before", List: []views.Figure{
+			{Name: "Sales", Week: format.Number(w.TransactionsCount), Before: format.Number(b.TransactionsCount)},
+			{Name: "Spend", Week: format.Money(w.SpendTotalCents, currency), Before: format.Money(b.SpendTotalCents, currency)},
+			{Name: "Points issued", Week: format.Number(w.PointsAwarded), Before: format.Number(b.PointsAwarded)},
+			{Name: "Points redeemed", Week: format.Number(w.PointsRedeemed), Before: format.Number(b.PointsRedeemed)},
+			{Name: "New customers", Week: format.Number(w.NewCustomers), Before: format.Number(b.NewCustomers)},
+		}},
 	}
-	w, b := l.Week, l.Before
-	v.Figures = []views.WeeklyFigure{
-		{Name: "Sales", Week: format.Number(w.TransactionsCount), Before: format.Number(b.TransactionsCount)},
-		{Name: "Spend", Week: format.Money(w.SpendTotalCents, currency), Before: format.Money(b.SpendTotalCents, currency)},
-		{Name: "Points issued", Week: format.Number(w.PointsAwarded), Before: format.Number(b.PointsAwarded)},
-		{Name: "Points redeemed", Week: format.Number(w.PointsRedeemed), Before: format.Number(b.PointsRedeemed)},
-		{Name: "New customers", Week: format.Number(w.NewCustomers), Before: format.Number(b.NewCustomers)},
+	blocks = append(blocks, attention(e, host)...)
+	blocks = append(blocks, views.Button{Label: "Open dashboard", URL: host + "/admin"})
+	words := views.Email{
+		Subject: business + ": your week " + week,
+		Preview: format.Count(w.TransactionsCount, "sale", "sales") + ", " + format.Money(w.SpendTotalCents, currency) + " spent, " +
+			format.Count(w.NewCustomers, "new customer", "new customers"),
+		Brand:  business,
+		Blocks: blocks,
+		Footer: views.Footer{
+			Lines: []string{"You get this e-mail on Mondays because you manage " + business + ". You can also turn it off in your account."},
+			Label: "Turn off this e-mail", Unsubscribe: unsubscribe,
+		},
 	}
-	v.Preview = format.Count(w.TransactionsCount, "sale", "sales") + ", " + format.Money(w.SpendTotalCents, currency) + " spent, " +
-		format.Count(w.NewCustomers, "new customer", "new customers")
-	for i, n := range l.Notifications {
-		if i == maxWeeklyItems {
-			v.More = format.Count(int64(len(l.Notifications)-i), "more notification", "more notifications") + " in the panel."
-			break
-		}
-		n.Name = line(n.Name)
-		told := page.NotificationOf(n, l.Tenant.TimeZone)
-		v.Items = append(v.Items, views.WeeklyItem{Title: told.Title, URL: host + told.Path})
-	}
-	return message{subject: v.Subject, text: weeklyText(v), html: views.WeeklyMail(v), unsubscribe: v.Unsubscribe}
+	return message{words: words, envelope: mail.Rendered{To: to, Unsubscribe: unsubscribe}}
 }
 
-// weeklyText returns the plain form of the e-mail.
-func weeklyText(v views.Weekly) string {
-	var t text
-	t.paragraph(v.Greeting)
-	t.paragraph(v.Intro)
-	var facts []views.Fact
-	for _, f := range v.Figures {
-		facts = append(facts, views.Fact{Name: f.Name, Value: f.Week + " (week before: " + f.Before + ")"})
+// attention returns what needs attention.
+func attention(e notification.WeeklyEmail, host string) (blocks []views.Block) {
+	if len(e.Notifications) == 0 {
+		return nil
 	}
-	t.facts(facts)
-	if len(v.Items) > 0 {
-		t.paragraph("Needs attention:")
+	listed := e.Notifications[:min(len(e.Notifications), maxWeeklyItems)]
+	links := views.Links{Heading: "Needs attention"}
+	for _, n := range listed {
+		n.Name = line(n.Name)
+		told := page.NotificationOf(n, e.Tenant.TimeZone)
+		links.List = append(links.List, views.Link{Label: told.Title, URL: host + told.Path})
 	}
-	for _, i := range v.Items {
-		t.lines([]string{i.Title + ":", i.URL})
+	blocks = append(blocks, links)
+	if more := len(e.Notifications) - len(listed); more > 0 {
+		blocks = append(blocks, views.Paragraph(format.Count(int64(more), "more notification", "more notifications")+" in the panel."))
 	}
-	if v.More != "" {
-		t.paragraph(v.More)
-	}
-	t.lines([]string{v.Action + ":", v.Address})
-	t.signature(v.Reason, "Turn off this e-mail:", v.Unsubscribe)
-	return t.String()
+	return blocks
 }
 
 // days returns a range of days: "16–22 Nov", "30 Nov–6 Dec".

@@ -8,7 +8,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/report"
-	"example.com/loyalty/views/viewtest"
 )
 
 // weeklyEmail returns an e-mail about a week with two things that need attention.
@@ -37,9 +36,8 @@ func TestWeeklyEmail(t *testing.T) {
 	for name, e := range map[string]notification.WeeklyEmail{"weekly": weeklyEmail(), "weekly-quiet": quiet} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := render(t, e)
-			viewtest.Golden(t, name+".html", got.HTML)
-			viewtest.Golden(t, name+".txt", got.Text)
+			got := render(t, mails(t).Weekly(maja, e))
+			golden(t, name, got)
 			if !strings.HasSuffix(got.Unsubscribe, "/unsubscribe/weekly/TOKEN") {
 				t.Errorf("the e-mail is turned off at %q", got.Unsubscribe)
 			}
@@ -49,7 +47,7 @@ func TestWeeklyEmail(t *testing.T) {
 	for range 20 {
 		many.Notifications = append(many.Notifications, many.Notifications[0])
 	}
-	if got := render(t, many); !strings.Contains(got.Text, "12 more notifications in the panel.") {
+	if got := render(t, mails(t).Weekly(maja, many)); !strings.Contains(got.Text, "12 more notifications in the panel.") {
 		t.Errorf("with 22 notifications: %s", got.Text)
 	}
 }

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 type site struct {
 	*webtest.Browser
 	shop  shoptest.Shop
-	mails *mail.Service
+	mails email.Mails
 	pages *mailbox.Pages
 	shown *[]string // the addresses for the next browser, one after the other
 }
@@ -55,9 +55,9 @@ func open(t *testing.T, sender mail.Sender) site {
 		t.Fatal(err)
 	}
 	e := echo.New()
-	s := site{Browser: webtest.New(t, e, core.Tenant{}), shop: shoptest.In(t, d), mails: mail.New(d, jobs, email.Render(names), sender, log), shown: &[]string{}}
+	s := site{Browser: webtest.New(t, e, core.Tenant{}), shop: shoptest.In(t, d), mails: email.New(mail.New(d, jobs, sender, log), names), shown: &[]string{}}
 	s.Origin, s.Address = "https://localhost:8443", "127.0.0.1:5000"
-	s.pages = mailbox.New(s.mails, names, host.ClientAddress(nil), time.UTC, func(address string) { *s.shown = append(*s.shown, address) })
+	s.pages = mailbox.New(s.mails.Service, names, host.ClientAddress(nil), time.UTC, func(address string) { *s.shown = append(*s.shown, address) })
 	s.pages.Mount(e)
 	let := s.Ask(http.MethodGet, s.key())
 	if let.Code != http.StatusSeeOther || let.Header().Get("Location") != "/mail" || len(s.Cookies) != 1 {

@@ -55,7 +55,7 @@ func newDeskOn(t *testing.T, d *db.DB) desk {
 	config := webtest.Config(t, d)
 	config.Panel = page.PlatformPath
 	config.Tenant = func(context.Context, string) (core.Tenant, error) { return core.Tenant{}, core.ErrNotFound }
-	mails, trouble, redis := dbtest.Mails(d, jobs), new(""), new("")
+	mails, trouble, redis := shoptest.NewMails(d, jobs), new(""), new("")
 	signIns := dbtest.Auth(d, jobs, mails)
 	k := desk{shop: shoptest.In(t, d), trouble: trouble, redis: redis, Services: platform.Services{
 		Auth: signIns, Staff: staff.NewService(d, mails, signIns), Tokens: token.NewService(d, jobs, mails),

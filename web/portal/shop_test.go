@@ -54,7 +54,7 @@ func open(of shoptest.Shop) *shop {
 	limits := portal.NewLimits(d.Now, nil)
 	limits.PerAddress = limit.NewWindow(manyJoins, 10*time.Minute, d.Now)
 	s := &shop{Shop: of, config: portal.Config{
-		Walkins: walkin.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Keys(), of.Sales, host.LimitKey), Sales: of.Sales, Rewards: of.Rewards, Live: live.NewHub(log),
+		Walkins: walkin.NewService(d, jobs, shoptest.NewMails(d, jobs), dbtest.Keys(), of.Sales, host.LimitKey), Sales: of.Sales, Rewards: of.Rewards, Live: live.NewHub(log),
 		Limits: limits, AddressKey: host.LimitKey,
 		Tenants: tenant.NewService(d, nil), Customers: of.Customers, Auth: dbtest.Auth(d, jobs, nil), Coupons: of.Coupons, Links: dbtest.Links(), Notifications: notification.NewService(d),
 		Names: webtest.Names(of.T), Tenant: panel.Tenant, Address: panel.Address, Now: d.Now, Log: log,

@@ -51,7 +51,7 @@ func (s *shop) open() {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	mails := dbtest.Mails(s.DB, jobs)
+	mails := shoptest.NewMails(s.DB, jobs)
 	s.services = till.Services{
 		Walkins:      walkin.NewService(s.DB, jobs, mails, dbtest.Keys(), s.Sales, func(address string) string { return address }),
 		Transactions: s.Sales, Coupons: s.Coupons,

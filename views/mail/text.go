@@ -1,36 +1,37 @@
-package email
+package mail
 
 import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	views "example.com/loyalty/views/mail"
 )
 
 // width is the length of a line of plain text. It leaves room for quoting.
 const width = 72
 
-// text is the plain form of an e-mail: paragraphs with an empty line between them.
-type text struct{ b strings.Builder }
-
-func (t *text) String() string { return t.b.String() }
-
-func (t *text) paragraph(words string) {
-	t.gap()
-	t.wrap("", "", words)
+// Text returns the plain form of an e-mail.
+func (e Email) Text() string {
+	var t text
+	for _, b := range e.Blocks {
+		b.plain(&t)
+	}
+	t.signature(e.Footer)
+	return t.String()
 }
 
-// lines writes a paragraph and keeps its line breaks.
-func (t *text) lines(list []string) {
+// text is plain text: paragraphs with an empty line between them.
+type text struct{ strings.Builder }
+
+// paragraph writes a paragraph and keeps its line breaks.
+func (t *text) paragraph(lines ...string) {
 	t.gap()
-	for _, words := range list {
+	for _, words := range lines {
 		t.wrap("", "", words)
 	}
 }
 
 // facts writes a list in two columns.
-func (t *text) facts(facts []views.Fact) {
+func (t *text) facts(facts Facts) {
 	t.gap()
 	longest := 0
 	for _, f := range facts {
@@ -51,38 +52,42 @@ func (t *text) steps(steps []string) {
 }
 
 // signature begins with "-- ", by which mail programs recognize a signature.
-func (t *text) signature(lines ...string) {
-	t.b.WriteString("\n-- \n")
-	for _, words := range lines {
+func (t *text) signature(f Footer) {
+	t.WriteString("\n-- \n")
+	for _, words := range f.Lines {
 		t.wrap("", "", words)
+	}
+	if f.Unsubscribe != "" {
+		t.wrap("", "", f.Label+":")
+		t.wrap("", "", f.Unsubscribe)
 	}
 }
 
 func (t *text) gap() {
-	if t.b.Len() > 0 {
-		t.b.WriteByte('\n')
+	if t.Len() > 0 {
+		t.WriteByte('\n')
 	}
 }
 
 // wrap writes words in lines of at most width: the first begins with first, the others
 // with next. A word longer than a line, such as an address, stays whole.
 func (t *text) wrap(first, next, words string) {
-	t.b.WriteString(first)
+	t.WriteString(first)
 	column, started := utf8.RuneCountInString(first), false
 	for word := range strings.FieldsSeq(words) {
 		length := utf8.RuneCountInString(word)
 		switch {
 		case !started:
 		case column+1+length > width:
-			t.b.WriteString("\n" + next)
+			t.WriteString("\n" + next)
 			column = utf8.RuneCountInString(next)
 		default:
-			t.b.WriteByte(' ')
+			t.WriteByte(' ')
 			column++
 		}
-		t.b.WriteString(word)
+		t.WriteString(word)
 		column += length
 		started = true
 	}
-	t.b.WriteByte('\n')
+	t.WriteByte('\n')
 }
