@@ -72,7 +72,7 @@ func TestStylesheetsNameHashedFiles(t *testing.T) {
 	read(fstest.MapFS{"css/b.css": {Data: []byte(`a{background:url("./c.png")}`)}})
 }
 
-func TestEveryFileIsServedForGood(t *testing.T) {
+func TestEveryFileIsCachedForever(t *testing.T) {
 	t.Parallel()
 	err := fs.WalkDir(embedded, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -262,7 +262,7 @@ func TestUnknownIsNotFound(t *testing.T) {
 	}
 }
 
-func TestPathOfNothingPanics(t *testing.T) {
+func TestPathOfAMissingFilePanics(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if got, _ := recover().(string); !strings.Contains(got, `"css/nothing.css"`) {

@@ -307,7 +307,7 @@ func TestPagesAreCompressed(t *testing.T) {
 
 // "Every answer carries `X-Request-Id`"; "every answer `X-Content-Type-Options: nosniff`";
 // "HSTS of a year".
-func TestEveryAnswerCarries(t *testing.T) {
+func TestEveryResponseHasItsHeaders(t *testing.T) {
 	t.Parallel()
 	d := newSite(t)
 	secure := web.New(d.Config)
@@ -523,7 +523,7 @@ func TestFlushAndDeadlinesReachTheConnection(t *testing.T) {
 
 // "An answer that ended here would pass for a whole one": one that is broken off on
 // purpose has its line in the log, and its client notices.
-func TestAnAnswerThatIsBrokenOff(t *testing.T) {
+func TestAResponseThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	d := newSite(t)
 	d.API = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

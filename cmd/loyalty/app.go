@@ -218,7 +218,10 @@ func (a *app) checkDatabase(ctx context.Context) error {
 type deleteOldResponses struct{}
 
 // Kind names the job in the queue.
-func (deleteOldResponses) Kind() string { return "forget_answers" }
+func (deleteOldResponses) Kind() string { return "delete_old_responses" }
+
+// KindAliases has the name that earlier builds queue it under.
+func (deleteOldResponses) KindAliases() []string { return []string{"forget_answers"} }
 
 func (a *app) deleteOldResponses(ctx context.Context, _ deleteOldResponses) error {
 	return job.Drain(ctx, a.db, "idempotency keys", func(ctx context.Context, tx *db.Tx) (int64, error) {

@@ -439,7 +439,7 @@ const jobsSQL = `
 			case when business then (select jsonb_build_object('tenant', id) from loyalty.tenant where slug = $1) else '{}' end,
 			case when error <> '' then array[jsonb_build_object('at', now(), 'attempt', attempt, 'error', error, 'trace', '')] end
 		from (values
-			('forget_answers', 'upkeep', 'discarded', 3, interval '2 h', interval '0', false, 'canceling statement due to statement timeout (SQLSTATE 57014)'),
+			('delete_old_responses', 'upkeep', 'discarded', 3, interval '2 h', interval '0', false, 'canceling statement due to statement timeout (SQLSTATE 57014)'),
 			('coupon_evaluation', 'sends', 'pending', 0, interval '6 min', interval '-6 min', true, ''),
 			('coupon_evaluation', 'sends', 'running', 1, interval '2 min', interval '-2 min', true, ''),
 			('coupon_evaluation', 'sends', 'scheduled', 0, interval '1 h', interval '3 days', true, ''),
@@ -675,7 +675,7 @@ func testJobs(t *testing.T, c cafe) {
 	}
 	d := connect(t, c.in.url())
 	await(t, "the job is done", func() bool {
-		return ask[bool](d, "select exists (select from river.river_job where kind = 'forget_answers' and max_attempts = 150 and state = 'completed')")
+		return ask[bool](d, "select exists (select from river.river_job where kind = 'delete_old_responses' and max_attempts = 150 and state = 'completed')")
 	})
 }
 

@@ -494,4 +494,15 @@ func TestVersion(t *testing.T) {
 	if exists(in.data) {
 		t.Error("it created a data directory")
 	}
+	for version, want := range map[string]string{
+		"v1.4.0": "", "v1.4.0-rc.1": "",
+		"v1.4.0+dirty":                         ", not a release: it has changes that aren't committed",
+		"v0.0.0-20261126113000-67243585abcd":   ", not a release: its commit has no tag",
+		"v1.4.1-0.20261126113000-67243585abcd": ", not a release: its commit has no tag",
+		"(devel)":                              ", not a release: it wasn't built in a clone",
+	} {
+		if got := unreleased(version); got != want {
+			t.Errorf("%s%s, want %q", version, got, want)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
+	"go.yaml.in/yaml/v3"
 )
 
 const operationFiles = "../../docs/operations"
@@ -24,8 +25,7 @@ func operationFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// "Files for running it for real": each setting that they and their document name is one, and
-// the files that they name are there.
+// "Files for running it for real": each setting that they and their document name is one.
 func TestOperationFiles(t *testing.T) {
 	t.Parallel()
 	fields, err := env.GetFieldParams(&config{})
@@ -42,11 +42,6 @@ func TestOperationFiles(t *testing.T) {
 			if !known[s] {
 				t.Errorf("%s names %s, which is not a setting", name, s)
 			}
-		}
-	}
-	for _, link := range regexp.MustCompile(`\]\((operations/[^)#]+|[a-z]+\.md)`).FindAllStringSubmatch(operationFile(t, "../operations.md"), -1) {
-		if _, err := os.Stat(filepath.Join("../../docs", link[1])); err != nil {
-			t.Errorf("docs/operations.md: %v", err)
 		}
 	}
 	scripts, err := filepath.Glob(filepath.Join(operationFiles, "*.sh"))
@@ -114,14 +109,56 @@ func TestTheImageSaysItsVersion(t *testing.T) {
 			t.Errorf("%s is sent to Docker", secret)
 		}
 	}
-	program := filepath.Join(t.TempDir(), "loyalty")
-	build := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/loyalty") // as TestDockerfile finds it
-	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=auto")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	program, run := filepath.Join(t.TempDir(), "loyalty"), func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = source, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=auto")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+		}
+		return string(out)
 	}
-	if out, err := exec.Command(program, "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "loyalty v1.98.7 go") {
-		t.Errorf("version = %s, %v", out, err)
+	for _, c := range []struct{ what, version, note string }{
+		{"at a tag", `v1\.98\.7`, ""},
+		{"with a change", `v1\.98\.7\+dirty`, ", not a release: it has changes that aren't committed"},
+		{"after a tag", `v1\.98\.8-0\.\d{14}-[0-9a-f]{12}`, ", not a release: its commit has no tag"},
+	} {
+		switch c.what {
+		case "with a change":
+			if err := os.WriteFile(filepath.Join(source, "README.md"), []byte("changed"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case "after a tag":
+			run("git", "-c", "user.name=Anna", "-c", "user.email=anna@example.com", "commit", "--quiet", "--all", "--message", "a change")
+		}
+		run("go", "build", "-trimpath", "-o", program, "./cmd/loyalty") // as TestDockerfile finds it
+		if got := run(program, "version"); !regexp.MustCompile(`^loyalty ` + c.version + ` go\S+` + c.note + `\n$`).MatchString(got) {
+			t.Errorf("%s: %s", c.what, got)
+		}
+	}
+}
+
+// A host of the project runs .ci/run for every change, with the Go of the image, in a container that is bare but for it.
+func TestWorkflow(t *testing.T) {
+	t.Parallel()
+	var workflow struct {
+		Jobs struct {
+			Run struct {
+				Container string
+				Steps     []struct{ Run string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(operationFile(t, "../../.github/workflows/ci.yml")), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	run := workflow.Jobs.Run
+	if !strings.Contains(operationFile(t, "Dockerfile"), "FROM "+run.Container+" AS build\n") {
+		t.Errorf("the tests run in %s, the image is built in another one", run.Container)
+	}
+	if last := run.Steps[len(run.Steps)-1].Run; last != ".ci/run" {
+		t.Errorf("the last step runs %q", last)
 	}
 }
 

@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // tenants' time zones, also on machines without them
 
@@ -100,10 +102,26 @@ func readableDurations(_ []string, a slog.Attr) slog.Attr {
 
 type version struct{}
 
-// Run prints the version.
+// Run prints the version, and says if it is no release's.
 func (version) Run() error {
-	_, err := fmt.Println("loyalty", buildVersion(), runtime.Version())
+	_, err := fmt.Println("loyalty", buildVersion(), runtime.Version()+unreleased(buildVersion()))
 	return err
+}
+
+// pseudo matches the version that Go gives a commit without a tag: the next one, the commit's time and its hash.
+var pseudo = regexp.MustCompile(`-(?:0\.)?\d{14}-[0-9a-f]{12}`)
+
+// unreleased says why a version is no release's; "" for a release.
+func unreleased(version string) string {
+	switch {
+	case strings.HasSuffix(version, "+dirty"):
+		return ", not a release: it has changes that aren't committed"
+	case pseudo.MatchString(version):
+		return ", not a release: its commit has no tag"
+	case !strings.HasPrefix(version, "v"):
+		return ", not a release: it wasn't built in a clone"
+	}
+	return ""
 }
 
 // buildVersion returns the version of this binary, which Go derives from the tag or the commit.

@@ -420,6 +420,23 @@ func upgradeFrom(t *testing.T, commit string) {
 	built.succeed("verify")
 }
 
+// Jobs that an earlier build has queued run, whatever their kinds were called then.
+func TestJobsOfAnEarlierBuild(t *testing.T) {
+	t.Parallel()
+	database := dbtest.OwnURL(t)
+	in, d := newInstallationOn(t, database), connect(t, database)
+	kinds := []string{
+		"coupon_send_round", "customer_import_round", "forget_answers", "forget_attempts", "forget_audit", "forget_links",
+		"forget_pins", "forget_sessions", "forget_tokens", "mail_round",
+	}
+	d.exec("insert into river.river_job (kind, queue, state, args, max_attempts) select unnest($1::text[]), 'upkeep', 'available', '{}', 1", kinds)
+	s := in.served()
+	await(t, "each is done", func() bool {
+		return ask[int](d, "select count(*) from river.river_job where kind = any($1) and state = 'completed'", kinds) == len(kinds)
+	})
+	s.stop()
+}
+
 func readiness(t *testing.T, addr string) int {
 	t.Helper()
 	answer, err := http.Get("http://" + addr + "/readyz")

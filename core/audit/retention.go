@@ -14,20 +14,23 @@ import (
 // database refuses to delete younger ones.
 const LeastRetention = 90 * 24 * time.Hour
 
-const forgetSQL = `
+const deleteOldSQL = `
 	select loyalty.forget_audit(@before, @up_to)`
 
-// forget is the job that deletes old entries.
-type forget struct{}
+// deleteOld is the job that deletes old entries.
+type deleteOld struct{}
 
 // Kind names the job in the queue.
-func (forget) Kind() string { return "forget_audit" }
+func (deleteOld) Kind() string { return "delete_old_audit_entries" }
+
+// KindAliases has the name that earlier builds queue it under.
+func (deleteOld) KindAliases() []string { return []string{"forget_audit"} }
 
 // RegisterRetention registers the job that deletes the entries of every log that are older than
 // the period; 0: none.
 func RegisterRetention(d *db.DB, jobs *job.Queue, period time.Duration) {
-	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ forget) error { return DeleteOlder(ctx, d, period) })
-	job.Every(jobs, river.PeriodicInterval(time.Hour), forget{})
+	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ deleteOld) error { return DeleteOlder(ctx, d, period) })
+	job.Every(jobs, river.PeriodicInterval(time.Hour), deleteOld{})
 }
 
 // DeleteOlder deletes entries older than the period; 0: none.
@@ -36,6 +39,6 @@ func DeleteOlder(ctx context.Context, d *db.DB, period time.Duration) error {
 		return nil
 	}
 	return job.Drain(ctx, d, "audit log", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-period), "up_to": job.Batch})
+		return db.Value[int64](ctx, tx, deleteOldSQL, db.Args{"before": tx.Now.Add(-period), "up_to": job.Batch})
 	})
 }

@@ -185,14 +185,17 @@ func errTooMany(wait time.Duration) error {
 	return &core.Error{Kind: core.KindThrottled, Message: "Too many attempts. Please try again in " + in + ".", Wait: wait}
 }
 
-// forgetAttempts is the job that deletes counts whose period is over.
-type forgetAttempts struct{}
+// deleteOldAttempts is the job that deletes counts whose period is over.
+type deleteOldAttempts struct{}
 
 // Kind names the job in the queue.
-func (forgetAttempts) Kind() string { return "forget_attempts" }
+func (deleteOldAttempts) Kind() string { return "delete_old_attempts" }
 
-func (s *Service) forgetAttempts(ctx context.Context, _ forgetAttempts) error {
+// KindAliases has the name that earlier builds queue it under.
+func (deleteOldAttempts) KindAliases() []string { return []string{"forget_attempts"} }
+
+func (s *Service) deleteOldAttempts(ctx context.Context, _ deleteOldAttempts) error {
 	return job.Drain(ctx, s.db, "attempts", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Exec(ctx, tx, forgetAttemptsSQL, db.Args{"now": tx.Now, "up_to": job.Batch})
+		return db.Exec(ctx, tx, deleteOldAttemptsSQL, db.Args{"now": tx.Now, "up_to": job.Batch})
 	})
 }

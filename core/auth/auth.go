@@ -49,10 +49,10 @@ func NewService(
 ) *Service {
 	s := &Service{db: d, jobs: jobs, mails: mails, keys: keys, addressKey: addressKey, log: log}
 	job.Handle(jobs, job.Mail, s.SendReset)
-	job.Handle(jobs, job.Upkeep, s.forgetAttempts)
-	job.Handle(jobs, job.Upkeep, s.forgetSessions)
-	job.Handle(jobs, job.Upkeep, s.forgetLinks)
-	for _, cleanUp := range []river.JobArgs{forgetAttempts{}, forgetSessions{}, forgetLinks{}} {
+	job.Handle(jobs, job.Upkeep, s.deleteOldAttempts)
+	job.Handle(jobs, job.Upkeep, s.deleteOldSessions)
+	job.Handle(jobs, job.Upkeep, s.deleteOldLinks)
+	for _, cleanUp := range []river.JobArgs{deleteOldAttempts{}, deleteOldSessions{}, deleteOldLinks{}} {
 		job.Every(jobs, river.PeriodicInterval(time.Hour), cleanUp)
 	}
 	return s

@@ -8,18 +8,20 @@ import (
 	"example.com/loyalty/core/limit"
 )
 
-// ForgetAttempts runs the hourly job.
-func (s *Service) ForgetAttempts(ctx context.Context) error {
-	return s.forgetAttempts(ctx, forgetAttempts{})
+// DeleteOldAttempts runs the hourly job.
+func (s *Service) DeleteOldAttempts(ctx context.Context) error {
+	return s.deleteOldAttempts(ctx, deleteOldAttempts{})
 }
 
-// ForgetSessions runs the hourly job.
-func (s *Service) ForgetSessions(ctx context.Context) error {
-	return s.forgetSessions(ctx, forgetSessions{})
+// DeleteOldSessions runs the hourly job.
+func (s *Service) DeleteOldSessions(ctx context.Context) error {
+	return s.deleteOldSessions(ctx, deleteOldSessions{})
 }
 
-// ForgetLinks runs the hourly job.
-func (s *Service) ForgetLinks(ctx context.Context) error { return s.forgetLinks(ctx, forgetLinks{}) }
+// DeleteOldLinks runs the hourly job.
+func (s *Service) DeleteOldLinks(ctx context.Context) error {
+	return s.deleteOldLinks(ctx, deleteOldLinks{})
+}
 
 // NoHash is compared with passwords where there is no hash.
 const NoHash = noHash

@@ -119,18 +119,21 @@ func AcceptInvitation(ctx context.Context, tx *db.Tx, by core.Actor, secret, pas
 	return Proof{StaffID: by.StaffID, At: tx.Now}, setPassword(ctx, tx, by, p, audit.Entry{Action: "staff.join", Name: by.Name, New: joined})
 }
 
-// forgetLinks is the job that deletes invitations and resets that expired a while ago. The audit
+// deleteOldLinks is the job that deletes invitations and resets that expired a while ago. The audit
 // log keeps who was invited and who asked for a reset.
-type forgetLinks struct{}
+type deleteOldLinks struct{}
 
 // Kind names the job in the queue.
-func (forgetLinks) Kind() string { return "forget_links" }
+func (deleteOldLinks) Kind() string { return "delete_old_links" }
+
+// KindAliases has the name that earlier builds queue it under.
+func (deleteOldLinks) KindAliases() []string { return []string{"forget_links"} }
 
 // linksKept is how long an invitation or a reset is kept after it expired.
 const linksKept = 30 * 24 * time.Hour
 
-func (s *Service) forgetLinks(ctx context.Context, _ forgetLinks) error {
+func (s *Service) deleteOldLinks(ctx context.Context, _ deleteOldLinks) error {
 	return job.Drain(ctx, s.db, "expired links", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, forgetLinksSQL, db.Args{"before": tx.Now.Add(-linksKept), "up_to": job.Batch})
+		return db.Value[int64](ctx, tx, deleteOldLinksSQL, db.Args{"before": tx.Now.Add(-linksKept), "up_to": job.Batch})
 	})
 }

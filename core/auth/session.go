@@ -124,16 +124,19 @@ func EndSessions(tx *db.Tx, person int64) error {
 	return db.Queue(tx, endSessionsSQL, db.Args{"staff": person, "now": tx.Now})
 }
 
-// forgetSessions is the job that deletes sessions an hour after they ended or expired, when no slow
+// deleteOldSessions is the job that deletes sessions an hour after they ended or expired, when no slow
 // request can need them.
-type forgetSessions struct{}
+type deleteOldSessions struct{}
 
 // Kind names the job in the queue.
-func (forgetSessions) Kind() string { return "forget_sessions" }
+func (deleteOldSessions) Kind() string { return "delete_old_sessions" }
 
-func (s *Service) forgetSessions(ctx context.Context, _ forgetSessions) error {
+// KindAliases has the name that earlier builds queue it under.
+func (deleteOldSessions) KindAliases() []string { return []string{"forget_sessions"} }
+
+func (s *Service) deleteOldSessions(ctx context.Context, _ deleteOldSessions) error {
 	return job.Drain(ctx, s.db, "sessions", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		hourAgo := tx.Now.Add(-time.Hour)
-		return db.Exec(ctx, tx, forgetSessionsSQL, db.Args{"before": hourAgo, "seen": hourAgo.Add(-SessionIdle), "up_to": job.Batch})
+		return db.Exec(ctx, tx, deleteOldSessionsSQL, db.Args{"before": hourAgo, "seen": hourAgo.Add(-SessionIdle), "up_to": job.Batch})
 	})
 }

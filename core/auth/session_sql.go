@@ -138,7 +138,7 @@ const endSessionsSQL = `
 	where staff_id = @staff
 		and ended_at is null`
 
-const forgetSessionsSQL = `
+const deleteOldSessionsSQL = `
 	delete from loyalty.session
 	where hash in (
 		select hash

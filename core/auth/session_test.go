@@ -571,7 +571,7 @@ func TestEndedSessionsAreDeleted(t *testing.T) {
 	}
 	forget := func(after time.Duration) int {
 		t.Helper()
-		p.Check(p.later(after).ForgetSessions(t.Context()))
+		p.Check(p.later(after).DeleteOldSessions(t.Context()))
 		return rows()
 	}
 	p.signedIn(p.By)

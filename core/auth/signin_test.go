@@ -527,7 +527,7 @@ func TestExpiredLinksAreDeleted(t *testing.T) {
 		after time.Duration
 		left  int
 	}{{30 * 24 * time.Hour, 4}, {30*24*time.Hour + 2*time.Hour, 0}} {
-		s.Check(s.later(step.after).ForgetLinks(t.Context()))
+		s.Check(s.later(step.after).DeleteOldLinks(t.Context()))
 		var left int
 		err := dbtest.Owner(d).QueryRow(t.Context(), "select (select count(*) from loyalty.invitation) + (select count(*) from loyalty.password_reset)").Scan(&left)
 		if err != nil || left != step.left {
@@ -548,7 +548,7 @@ func TestEndedCountsAreDeleted(t *testing.T) {
 		after time.Duration
 		left  int
 	}{{14 * time.Minute, 3}, {16 * time.Minute, 1}, {61 * time.Minute, 0}} {
-		s.Check(s.later(step.after).ForgetAttempts(t.Context()))
+		s.Check(s.later(step.after).DeleteOldAttempts(t.Context()))
 		var left int
 		if err := dbtest.Owner(d).QueryRow(t.Context(), "select count(*) from loyalty.attempt").Scan(&left); err != nil || left != step.left {
 			t.Errorf("after %s: %d left, %v; want %d", step.after, left, err, step.left)

@@ -228,7 +228,7 @@ const forgiveAttemptsSQL = `
 	from locked l
 	where a.key = l.key`
 
-const forgetAttemptsSQL = `
+const deleteOldAttemptsSQL = `
 	delete from loyalty.attempt
 	where key in (
 		select key
@@ -238,5 +238,5 @@ const forgetAttemptsSQL = `
 		for update skip locked
 	)`
 
-const forgetLinksSQL = `
+const deleteOldLinksSQL = `
 	select loyalty.forget_links(@before, @up_to)`

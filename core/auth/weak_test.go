@@ -78,7 +78,7 @@ func TestEasyPasswords(t *testing.T) {
 }
 
 // An e-mail address is no password, however its domain ends.
-func TestOnesEmailAddressIsRefused(t *testing.T) {
+func TestAnEmailAddressIsNoPassword(t *testing.T) {
 	t.Parallel()
 	for _, email := range []string{
 		"maja@cafearo.se", "maja@cafearo.museum", "maja@cafearo.photography", "maja@cafearo.co.uk", "maja@post.cafearo.international",

@@ -536,7 +536,7 @@ func TestWithoutAMailServerVoucherMailsAreKept(t *testing.T) {
 }
 
 // Erasing a customer deletes the address that a mail failed for.
-func TestErasingForgetsAddressesThatFailed(t *testing.T) {
+func TestErasingDeletesAddressesThatFailed(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
 	anna := s.mailed("gone@example.com")

@@ -18,7 +18,10 @@ import (
 type sendUpkeep struct{}
 
 // Kind names the job in the queue.
-func (sendUpkeep) Kind() string { return "coupon_send_round" }
+func (sendUpkeep) Kind() string { return "send_upkeep" }
+
+// KindAliases has the name that earlier builds queue it under.
+func (sendUpkeep) KindAliases() []string { return []string{"coupon_send_round"} }
 
 // overdue is how long a send is due before its job is checked. The queue itself restarts the jobs of
 // a killed process (core/job): this is for jobs that failed too often. If an operator cancelled the

@@ -16,7 +16,7 @@ func Lock(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 
 const (
 	// The names of the customers who were merged into one.
-	forgetMergedSQL = `
+	eraseMergedSQL = `
 	update loyalty.customer_merge m
 	set first_name = 'Erased',
 		last_name = 'Erased'
@@ -30,10 +30,10 @@ const (
 // Anonymise deletes a customer's name, contact details, further keys, consents, note and tags, and makes them inactive. For
 // core/privacy, which erases them in the other tables.
 func Anonymise(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
-	if err := db.Queue(tx, forgetConsentSQL, db.Args{"id": id}); err != nil {
+	if err := db.Queue(tx, deleteConsentSQL, db.Args{"id": id}); err != nil {
 		return Customer{}, err
 	}
-	for _, sql := range []string{forgetTagsSQL, forgetKeysSQL, forgetMergedSQL, revokeMergedSQL} {
+	for _, sql := range []string{deleteTagsSQL, deleteKeysSQL, eraseMergedSQL, revokeMergedSQL} {
 		if err := db.Queue(tx, sql, db.Args{"id": id}); err != nil {
 			return Customer{}, err
 		}

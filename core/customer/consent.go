@@ -62,7 +62,7 @@ const agreeSQL = `
 	insert into loyalty.consent (tenant_id, customer_id, kind, text, source, given_at)
 	values (@tenant_id, @customer, @kind, @text, @source, @now)`
 
-const forgetConsentSQL = `
+const deleteConsentSQL = `
 	delete from loyalty.consent
 	where tenant_id = @tenant_id
 		and customer_id = @id`

@@ -320,13 +320,13 @@ func TestEraseKeepsAnotherCustomersAddress(t *testing.T) {
 	}
 }
 
-// mail.Forget deletes only mails of the transaction's tenant.
-func TestForgetIsOfOneTenant(t *testing.T) {
+// mail.DeleteTo deletes only mails of the transaction's tenant.
+func TestDeletedMailsAreOfOneTenant(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	s.mailed("anna@example.com", "Ours")
 	stranger.mailed("anna@example.com", "Theirs")
-	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (int, error) { return 0, mail.Forget(tx, []string{"anna@example.com"}) })
+	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (int, error) { return 0, mail.DeleteTo(tx, []string{"anna@example.com"}) })
 	if err != nil || strings.Contains(s.everything(), "Ours") || !strings.Contains(stranger.everything(), "Theirs") {
 		t.Errorf("%v, ours: %s, theirs: %s", err, s.everything(), stranger.everything())
 	}

@@ -89,7 +89,7 @@ const (
 	where tenant_id = @tenant_id
 		and id = @id`
 
-	forgetKeysSQL = `
+	deleteKeysSQL = `
 	delete from loyalty.customer_key
 	where tenant_id = @tenant_id
 		and customer_id = @id`

@@ -285,9 +285,9 @@ func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
 	steps := []step{
 		{moveKeysSQL, pair},
 		{moveConsentSQL, pair},
-		{forgetConsentSQL, db.Args{"id": m.Merged.ID}},
+		{deleteConsentSQL, db.Args{"id": m.Merged.ID}},
 		{moveTagsSQL, db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID, "most": MaxTags}},
-		{forgetTagsSQL, db.Args{"id": m.Merged.ID}},
+		{deleteTagsSQL, db.Args{"id": m.Merged.ID}},
 		{repointSQL, pair},
 		{closeSQL, db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID, "now": tx.Now}},
 		{takeOverSQL, db.Args{

@@ -98,7 +98,7 @@ const removeTagSQL = `
 		and customer_id = @id
 		and key = @key`
 
-const forgetTagsSQL = `
+const deleteTagsSQL = `
 	delete from loyalty.customer_tag
 	where tenant_id = @tenant_id
 		and customer_id = @id`

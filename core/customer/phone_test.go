@@ -120,7 +120,7 @@ func TestDigitsOfOtherNumbers(t *testing.T) {
 }
 
 // Two people of one switchboard are two customers. The number alone finds both at the till.
-func TestExtensionsAreTwoPeople(t *testing.T) {
+func TestTwoExtensionsAreTwoCustomers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	first, second, plain := s.made("08-123 456 78 ext 101", nil), s.made("08-123 456 78 ext 102", nil), s.made("08-123 456 78", nil)

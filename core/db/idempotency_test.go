@@ -49,7 +49,7 @@ func (b business) answer(t *testing.T, key, body string) core.Response {
 
 // "The same key, caller and fingerprint within 24 hours returns the first answer,
 // status and bytes."
-func TestTheSameRequestGetsTheFirstAnswer(t *testing.T) {
+func TestTheSameRequestGetsTheFirstResponse(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	first := b.answer(t, "order-1", "body")
@@ -132,7 +132,7 @@ func TestARefusalFreesTheKey(t *testing.T) {
 
 // "Just before commit renders and stores the answer, so that a crash can never part
 // them": no answer, no effect.
-func TestAnAnswerThatCannotBeRenderedUndoesTheEffect(t *testing.T) {
+func TestAResponseThatCannotBeRenderedUndoesTheEffect(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	broken := errors.New("broken template")
@@ -148,7 +148,7 @@ func TestAnAnswerThatCannotBeRenderedUndoesTheEffect(t *testing.T) {
 }
 
 // The response of a transaction that entered a tenant belongs to the platform.
-func TestAnAnswerStaysThePlatforms(t *testing.T) {
+func TestAResponseBelongsToThePlatform(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	by := b.asking("order-1", "body")
@@ -199,7 +199,7 @@ func TestAKeyIsFreeAfterADay(t *testing.T) {
 }
 
 // "The same key, caller (token) …": two callers can use the same key.
-func TestTwoCallersKeysDoNotMeet(t *testing.T) {
+func TestTwoCallersMayUseTheSameKey(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	b.answer(t, "order-1", "body")
@@ -322,7 +322,7 @@ func TestRequestAfterRefusalIsCarriedOut(t *testing.T) {
 }
 
 // DeleteOldResponses deletes only responses older than a day.
-func TestForgetAnswers(t *testing.T) {
+func TestOldResponsesAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	b := businessOf(t, d)

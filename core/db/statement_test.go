@@ -45,7 +45,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 }
 
 // "Only db.Platform runs with none set": there, a statement can't use @tenant_id.
-func TestThePlatformHasNoTenantToName(t *testing.T) {
+func TestThePlatformCannotNameATenant(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	if _, err := db.PlatformAll[branch](t.Context(), b.db, branchesSQL, nil); err == nil || !strings.Contains(err.Error(), "tenant_id is missing") {
@@ -54,7 +54,7 @@ func TestThePlatformHasNoTenantToName(t *testing.T) {
 }
 
 // "Find returns one or ErrNotFound"; two rows are a mistake in the code.
-func TestOneRowMeansOne(t *testing.T) {
+func TestOneNeedsExactlyOneRow(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	if _, err := db.ReadOne[branch](t.Context(), b.db, b.by, branchesSQL, nil); !errors.Is(err, core.ErrNotFound) {

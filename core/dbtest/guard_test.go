@@ -115,7 +115,7 @@ func tables(t *testing.T, conn *pgx.Conn) (tenant []string) {
 
 // "Every tenant table has `tenant_id bigint` first in its primary key, in every
 // unique constraint and in every (composite) foreign key, and row-level security".
-func TestTenantTablesStandBehindTheWall(t *testing.T) {
+func TestTenantTablesAreIsolated(t *testing.T) {
 	t.Parallel()
 	conn := owner(t)
 	for _, table := range tables(t, conn) {
@@ -180,7 +180,7 @@ func TestGlobalTablesPointAtNoTenantTable(t *testing.T) {
 
 // "Guards prove that the role owns nothing, cannot bypass policies, and that without
 // a tenant every tenant table counts 0."
-func TestTheServingRoleCannotPass(t *testing.T) {
+func TestTheServingRoleBypassesNothing(t *testing.T) {
 	t.Parallel()
 	conn := owner(t)
 	if got := strs(t, conn, `

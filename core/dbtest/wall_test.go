@@ -58,7 +58,7 @@ func TestOutsideOfTransactionsNothingIsSeen(t *testing.T) {
 }
 
 // "Serving uses a login that owns nothing": it can't become the owner.
-func TestTheServingLoginStaysWhatItIs(t *testing.T) {
+func TestTheServingLoginCannotBecomeTheOwner(t *testing.T) {
 	t.Parallel()
 	address := dbtest.OwnURL(t)
 	conn := serving(t, address)
@@ -84,7 +84,7 @@ func TestTheServingLoginStaysWhatItIs(t *testing.T) {
 
 // "The job tables are behind the wall too: a tenant's transaction can insert its own jobs and
 // read none of another's".
-func TestJobsStandBehindTheWall(t *testing.T) {
+func TestJobsAreIsolated(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	one, two := dbtest.Tenant(t, d), dbtest.Tenant(t, d)

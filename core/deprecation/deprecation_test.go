@@ -231,7 +231,7 @@ func (o office) edit(id core.TenantID, e tenant.Edit) {
 }
 
 // The owner of every tenant with a working token gets one e-mail.
-func TestTenantsAreToldOnce(t *testing.T) {
+func TestTenantsAreMailedOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.business("a@example.com")
@@ -280,7 +280,7 @@ func TestTenantsAreToldOnce(t *testing.T) {
 }
 
 // More tenants than a batch are all mailed.
-func TestManyTenantsAreTold(t *testing.T) {
+func TestManyTenantsAreMailed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for i := range deprecation.NoticeBatch + 3 {

@@ -688,7 +688,7 @@ func TestWhoImports(t *testing.T) {
 
 // "Gone after 24 h": a file that isn't imported, with its problems. The report of an import is kept for 30
 // days, and an incomplete upload for an hour.
-func TestOldImportsAreForgotten(t *testing.T) {
+func TestOldImportsAreDeleted(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
 	if err != nil {

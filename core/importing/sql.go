@@ -344,7 +344,7 @@ const stalledImportsSQL = `
 	select tenant_id as tenant, id as import, attempt
 	from loyalty.stalled_imports(@before, @up_to)`
 
-const forgetImportsSQL = `
+const deleteOldImportsSQL = `
 	select loyalty.forget_imports(@ended_before, @uploaded_before, @arrived_before, @up_to)`
 
 const (

@@ -397,7 +397,10 @@ func (w *worker) save(tx *db.Tx, b batch, o outcome, status Status, ended *time.
 type upkeep struct{}
 
 // Kind names the job in the queue.
-func (upkeep) Kind() string { return "customer_import_round" }
+func (upkeep) Kind() string { return "import_upkeep" }
+
+// KindAliases has the name that earlier builds queue it under.
+func (upkeep) KindAliases() []string { return []string{"customer_import_round"} }
 
 // stalled is how long an import makes no progress before its job is looked for. The queue itself
 // takes back jobs of a lost process (core/job), so this finds jobs that failed too often. If an
@@ -405,8 +408,8 @@ func (upkeep) Kind() string { return "customer_import_round" }
 const stalled = time.Minute
 
 const (
-	stalledBatch   = 100
-	forgottenBatch = 5 // up to 20 MB and 100,000 problems each
+	stalledBatch = 100
+	deletedBatch = 5 // up to 20 MB and 100,000 problems each
 )
 
 func (s *Service) runUpkeep(ctx context.Context, _ upkeep) error {
@@ -442,9 +445,9 @@ func (s *Service) runUpkeep(ctx context.Context, _ upkeep) error {
 		}
 	}
 	return job.Drain(ctx, s.db, "customer imports", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, forgetImportsSQL, db.Args{
+		return db.Value[int64](ctx, tx, deleteOldImportsSQL, db.Args{
 			"ended_before": tx.Now.Add(-keptFor), "uploaded_before": tx.Now.Add(-uploadKept),
-			"arrived_before": tx.Now.Add(-arrivesWithin), "up_to": forgottenBatch,
+			"arrived_before": tx.Now.Add(-arrivesWithin), "up_to": deletedBatch,
 		})
 	})
 }

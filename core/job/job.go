@@ -206,7 +206,9 @@ func Handle[T river.JobArgs](q *Queue, lane Lane, work func(ctx context.Context,
 func HandleWithin[T river.JobArgs](q *Queue, lane Lane, limit time.Duration, work func(ctx context.Context, args T) error) {
 	var args T
 	checkOwner(args)
-	q.handlers[args.Kind()] = handler{lane, limit}
+	for _, kind := range kinds(args) {
+		q.handlers[kind] = handler{lane, limit}
+	}
 	river.AddWorker(q.workers, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error {
 		if o, isOwned := any(j.Args).(owned); isOwned && o.ForTenant() != originOf(j.Metadata).Tenant {
 			q.log.ErrorContext(ctx, "job cancelled", slog.String("kind", j.Kind), slog.Int64("id", j.ID), slog.Any("error", errOtherTenant))
@@ -214,6 +216,15 @@ func HandleWithin[T river.JobArgs](q *Queue, lane Lane, limit time.Duration, wor
 		}
 		return work(ctx, j.Args)
 	}))
+}
+
+// kinds returns the name of a kind of job, and those that earlier builds queue it under.
+func kinds(args river.JobArgs) []string {
+	names := []string{args.Kind()}
+	if renamed, isRenamed := args.(river.JobArgsWithKindAliases); isRenamed {
+		names = append(names, renamed.KindAliases()...)
+	}
+	return names
 }
 
 // OrHold returns a handler for jobs that act for a business (core.Job). If the business is suspended, hold keeps
@@ -231,8 +242,13 @@ func OrHold[T river.JobArgs](work, hold func(ctx context.Context, args T) error)
 // suspendedFor is how long a job of a suspended business waits in the queue before it asks again.
 const suspendedFor = 10 * time.Minute
 
-// periodicAttempts is how often a periodic job is tried: the next one follows soon.
-const periodicAttempts = 3
+const (
+	// periodicAttempts is how often a periodic job is tried: the next one follows soon.
+	periodicAttempts = 3
+	// renamedAttempts is how often it is tried under a new name: for more than an hour. Processes of an earlier build
+	// take it during an upgrade and refuse it, because they don't know the name.
+	renamedAttempts = 8
+)
 
 // Every queues a job of a handled kind at an interval, once in the whole installation.
 func Every(q *Queue, schedule river.PeriodicSchedule, args river.JobArgs) {
@@ -241,6 +257,9 @@ func Every(q *Queue, schedule river.PeriodicSchedule, args river.JobArgs) {
 		panic(err) // a mistake in the code, like two handlers of a kind
 	}
 	opts.MaxAttempts = periodicAttempts
+	if len(kinds(args)) > 1 {
+		opts.MaxAttempts = renamedAttempts
+	}
 	q.client.PeriodicJobs().Add(river.NewPeriodicJob(schedule,
 		func() (river.JobArgs, *river.InsertOpts) { return args, opts }, &river.PeriodicJobOpts{RunOnStart: true}))
 }
@@ -357,7 +376,7 @@ func checkOwner(args river.JobArgs) {
 const pendingSQL = `
 	select args, state = 'cancelled' as cancelled
 	from river.river_job
-	where kind = @kind
+	where kind = any(@kinds)
 		and state in ('available', 'scheduled', 'retryable', 'running', 'cancelled')`
 
 // Pending returns the arguments of all unfinished jobs of a kind, and of those that an operator
@@ -367,7 +386,7 @@ func Pending[T river.JobArgs](ctx context.Context, tx *db.Tx) (pending, cancelle
 	rows, err := db.All[struct {
 		Args      []byte
 		Cancelled bool
-	}](ctx, tx, pendingSQL, db.Args{"kind": kind.Kind()})
+	}](ctx, tx, pendingSQL, db.Args{"kinds": kinds(kind)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -389,6 +389,56 @@ func TestEveryRunsAtTheStart(t *testing.T) {
 	receive(t, tidied)
 }
 
+// sweeping is the kind of job that an earlier build calls tidying.
+type sweeping struct{}
+
+func (sweeping) Kind() string { return "sweeping" }
+
+func (sweeping) KindAliases() []string { return []string{"tidying"} }
+
+// During an upgrade, this build runs the jobs that an earlier build has queued under another name. Processes of the
+// earlier build refuse the new name, and the job waits for one of this build.
+func TestARenamedKind(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t)
+	earlier := f.with(t, job.New)
+	job.Handle(earlier.Queue, job.Upkeep, func(context.Context, tidying) error { return nil })
+	swept := make(chan bool, 10)
+	job.Handle(f.Queue, job.Upkeep, func(context.Context, sweeping) error { swept <- true; return nil })
+	job.Every(f.Queue, river.PeriodicInterval(time.Hour), sweeping{})
+	earlier.start(t)
+	f.queue(t, sweeping{})
+	await(t, "the earlier build refuses the new name", func() bool {
+		return one[int](t, f, "select count(*) from river.river_job where kind = 'sweeping' and errors is not null and finalized_at is null") == 1
+	})
+	earlier.stop(t)
+	earlier.queue(t, tidying{})
+	f.start(t)
+	for range 3 { // the refused one, the earlier one, and that of the start
+		receive(t, swept)
+	}
+	f.stop(t)
+	if got := one[int](t, f, "select max(max_attempts) from river.river_job where kind = 'sweeping' and metadata ? 'periodic'"); got != 8 {
+		t.Errorf("the periodic job is tried %d times", got)
+	}
+	_, err := db.Platform(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
+		if err := f.Add(t.Context(), tx, sweeping{}); err != nil {
+			return 0, err
+		}
+		if err := earlier.Add(t.Context(), tx, tidying{}); err != nil {
+			return 0, err
+		}
+		pending, _, err := job.Pending[sweeping](t.Context(), tx)
+		if len(pending) != 2 {
+			t.Errorf("%d jobs of the kind are pending, want 2 under both names", len(pending))
+		}
+		return 0, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // "The job's tenant is taken from one place": a tenant's transaction queues no job for another tenant, and a job whose
 // arguments name another tenant than its metadata is not run.
 func TestAJobIsOfOneTenant(t *testing.T) {

@@ -123,7 +123,7 @@ func TestNoLimit(t *testing.T) {
 }
 
 // Memory is bounded by the callers of the last two windows.
-func TestClosedWindowsAreForgotten(t *testing.T) {
+func TestClosedWindowsUseNoMemory(t *testing.T) {
 	t.Parallel()
 	clock := newHand()
 	w := NewWindow(60, time.Minute, clock.now)

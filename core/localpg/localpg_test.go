@@ -332,7 +332,7 @@ func TestConcurrentFirstStarts(t *testing.T) {
 	}
 }
 
-func TestJoinedTakesOver(t *testing.T) {
+func TestAnotherProcessTakesOverTheServer(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	other := anotherProcess(t, dir)

@@ -120,7 +120,7 @@ func TestWrongFields(t *testing.T) {
 }
 
 // Managers can change locations, cashiers can't.
-func TestManagersKeepLocations(t *testing.T) {
+func TestManagersChangeLocations(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
 	soder := c.open("Söder")

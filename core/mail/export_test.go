@@ -13,7 +13,7 @@ import (
 func (s *Service) Deliver(ctx context.Context, d Delivery) error { return s.deliver(ctx, d) }
 
 // Tidy runs the clean-up job.
-func (s *Service) Tidy(ctx context.Context) error { return s.cleanUp(ctx, cleanup{}) }
+func (s *Service) Tidy(ctx context.Context) error { return s.runUpkeep(ctx, upkeep{}) }
 
 // SetClock gives the service the same database at another instant.
 func (s *Service) SetClock(d *db.DB) { s.db = d }

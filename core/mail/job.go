@@ -101,12 +101,15 @@ func (s *Service) finishDelivery(ctx context.Context, m Mail, status, outcome st
 	return err
 }
 
-// cleanup is the job that gives up mails whose delivery job was cancelled or failed for good, because
+// upkeep is the job that gives up mails whose delivery job was cancelled or failed for good, because
 // their text may contain secrets. It also deletes old mails.
-type cleanup struct{}
+type upkeep struct{}
 
 // Kind names the job in the queue.
-func (cleanup) Kind() string { return "mail_round" }
+func (upkeep) Kind() string { return "mail_upkeep" }
+
+// KindAliases has the name that earlier builds queue it under.
+func (upkeep) KindAliases() []string { return []string{"mail_round"} }
 
 const (
 	// abandonedAfter is the age at which a queued mail has no delivery job: the last one, at most an
@@ -116,10 +119,10 @@ const (
 	mailsKept      = 90 * 24 * time.Hour // recipient, subject and outcome
 )
 
-func (s *Service) cleanUp(ctx context.Context, _ cleanup) error {
+func (s *Service) runUpkeep(ctx context.Context, _ upkeep) error {
 	return job.Drain(ctx, s.db, system.Name, func(ctx context.Context, tx *db.Tx) (done int64, err error) {
 		for statement, age := range map[string]time.Duration{
-			giveUpAbandonedSQL: abandonedAfter, blankKeptSQL: textKept, forgetEndedSQL: mailsKept,
+			giveUpAbandonedSQL: abandonedAfter, blankKeptSQL: textKept, deleteEndedSQL: mailsKept,
 		} {
 			args := db.Args{"before": tx.Now.Add(-age), "up_to": job.Batch}
 			if statement == giveUpAbandonedSQL {

@@ -123,8 +123,8 @@ type Service struct {
 func New(d *db.DB, jobs *job.Queue, sender Sender, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, sender: sender, log: log}
 	job.Handle(jobs, job.Mail, s.deliver)
-	job.Handle(jobs, job.Upkeep, s.cleanUp)
-	job.Every(jobs, river.PeriodicInterval(time.Hour), cleanup{})
+	job.Handle(jobs, job.Upkeep, s.runUpkeep)
+	job.Every(jobs, river.PeriodicInterval(time.Hour), upkeep{})
 	return s
 }
 

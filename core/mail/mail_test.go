@@ -461,7 +461,7 @@ func (p post) reason(t *testing.T, id core.ID) (reason string) {
 }
 
 // The text of a mail is deleted when it is sent or given up, and kept without a mail server.
-func TestWordsAreNotKept(t *testing.T) {
+func TestTextsOfMailsAreNotKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		sender mail.Sender
@@ -591,7 +591,7 @@ func TestNewSMTP(t *testing.T) {
 
 // "Sent mails: text with links blanked first, rows after 90 days". Without a mail server, the text can be read
 // for a week.
-func TestOldMailsAreForgotten(t *testing.T) {
+func TestOldMailsAreDeleted(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, nil)
 	if err := p.write(t.Context(), "Hello", nil); err != nil {

@@ -345,7 +345,7 @@ func TestABusyServerIsAskedAgain(t *testing.T) {
 
 // "Status `failed` for permanent SMTP errors" of this mail. A server that refuses the connection refuses every
 // mail, so they wait.
-func TestWhichRefusalsAreForGood(t *testing.T) {
+func TestWhichRefusalsArePermanent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		stage   string

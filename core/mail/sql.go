@@ -91,7 +91,7 @@ const blankKeptSQL = `
 		for update skip locked
 	)`
 
-const forgetEndedSQL = `
+const deleteEndedSQL = `
 	delete from loyalty.mail
 	where id in (
 		select id

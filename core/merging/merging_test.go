@@ -704,7 +704,7 @@ func TestRemoveAFurtherKey(t *testing.T) {
 }
 
 // Further keys go along with the next merge, are read again when the country changes, and are in the download.
-func TestFurtherKeysMoveOn(t *testing.T) {
+func TestFurtherKeysMoveWithTheNextMerge(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	ctx := t.Context()

@@ -92,7 +92,7 @@ func (s *Service) Check(ctx context.Context, t core.Tenant) error {
 				return err
 			}
 		}
-		return db.Queue(tx, forgetSQL, db.Args{"kept_since": tx.Now.Add(-kept)})
+		return db.Queue(tx, deleteOldSQL, db.Args{"kept_since": tx.Now.Add(-kept)})
 	})
 }
 

@@ -357,7 +357,7 @@ func TestCheckedByTwoProcesses(t *testing.T) {
 
 // Notifications are kept for 90 days after their cause is gone. The figures beside the navigation take one
 // round trip.
-func TestKeptAndCounted(t *testing.T) {
+func TestNotificationsAreKeptFor90Days(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	s := of(shoptest.In(t, d))

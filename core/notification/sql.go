@@ -349,7 +349,7 @@ const raiseJoinsSQL = `
 	set figure = excluded.figure
 	where n.figure < excluded.figure`
 
-const forgetSQL = `
+const deleteOldSQL = `
 	delete from loyalty.notification
 	where tenant_id = @tenant_id
 		and resolved_at < @kept_since`

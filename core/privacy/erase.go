@@ -21,7 +21,7 @@ type Service struct{ db *db.DB }
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 // The customers' rows take the calls to their node, in a distributed database.
-const forgetSQL = `
+const eraseSQL = `
 	select loyalty.forget_customer(c.id, given.ulid), loyalty.forget_voucher_mails(c.id)
 	from unnest(@ids::uuid[], @ulids::text[]) given (id, ulid)
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.id`
@@ -78,10 +78,10 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (custome
 		if err != nil {
 			return customer.Customer{}, err
 		}
-		if err := mail.Forget(tx, addresses); err != nil {
+		if err := mail.DeleteTo(tx, addresses); err != nil {
 			return customer.Customer{}, err
 		}
-		if err := db.Queue(tx, forgetSQL, db.Args{"ids": everyone, "ulids": ulids(everyone)}); err != nil {
+		if err := db.Queue(tx, eraseSQL, db.Args{"ids": everyone, "ulids": ulids(everyone)}); err != nil {
 			return customer.Customer{}, err
 		}
 		for _, one := range everyone {

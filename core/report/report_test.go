@@ -233,7 +233,7 @@ func TestNothingHappened(t *testing.T) {
 }
 
 // "Every tenant-scoped request is confined to the tenant that owns the token."
-func TestANeighbourIsNotCounted(t *testing.T) {
+func TestAnotherTenantsRecordsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	neighbour, s := newShop(t, "Europe/Stockholm"), newShop(t, "Europe/Stockholm")
 	anna := neighbour.rich()

@@ -324,7 +324,7 @@ func (s shop) awaitWaiting(want int, done <-chan error) {
 }
 
 // "Nothing happens without its entry", and there is no entry without a change.
-func TestTheLogTellsOfRewards(t *testing.T) {
+func TestChangesOfRewardsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	ctx, maja := t.Context(), s.As(core.Manager).By

@@ -122,7 +122,7 @@ func TestRefusalsInOrder(t *testing.T) {
 }
 
 // "An inactive reward or customer is 422 on the field."
-func TestOnlyActiveOnesMeet(t *testing.T) {
+func TestInactiveRewardsAndCustomersAreRefused(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	anna, offered := s.buyer(100, 0), s.Reward(30, nil)
@@ -241,7 +241,7 @@ const (
 )
 
 // Of 200 buyers of five units, exactly five succeed.
-func TestTheLastPiecesGoOnce(t *testing.T) {
+func TestTheLastUnitsAreRedeemedOnce(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
 	offered := s.Reward(10, new(int64(5)))

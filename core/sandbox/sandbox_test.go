@@ -75,7 +75,7 @@ func list(n int, one string) string {
 
 // "`loyalty sandbox --out FILE` makes two fresh tenants that have them all and writes one JSON file": exactly
 // these fields.
-func TestTheFilesForm(t *testing.T) {
+func TestFieldsOfTheFile(t *testing.T) {
 	t.Parallel()
 	written, err := json.Marshal(run(t, newMaker(t, dbtest.DB(t))))
 	if err != nil {
@@ -120,7 +120,7 @@ func TestTheFilesForm(t *testing.T) {
 }
 
 // Each token of the file has just its ability, and the revoked one doesn't work.
-func TestTheFilesTokensWork(t *testing.T) {
+func TestTokensInTheFileWork(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	m := newMaker(t, d)
@@ -153,7 +153,7 @@ func TestTheFilesTokensWork(t *testing.T) {
 }
 
 // The super-admin signs in with a code of the secret in the file.
-func TestTheFilesSuperAdminSignsIn(t *testing.T) {
+func TestTheSuperAdminInTheFileSignsIn(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	m := newMaker(t, d)
@@ -177,7 +177,7 @@ func TestTheFilesSuperAdminSignsIn(t *testing.T) {
 }
 
 // "platform.invoices": one in each state, of a separate business.
-func TestTheFilesInvoices(t *testing.T) {
+func TestInvoicesInTheFile(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	m := newMaker(t, d)
@@ -193,7 +193,7 @@ func TestTheFilesInvoices(t *testing.T) {
 }
 
 // A server that bills at the same time doesn't disturb the file's invoices.
-func TestTheFilesInvoicesBesideAServer(t *testing.T) {
+func TestInvoicesInTheFileBesideAServer(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	m := newMaker(t, d)
@@ -229,7 +229,7 @@ func checkInvoices(t *testing.T, m sandbox.Maker, f sandbox.File) {
 var maker = core.System(core.Tenant{}, "test")
 
 // "1 point for each whole 1.00 spent" and "1 stamp for each transaction".
-func TestTheFilesTypesEarnWhatTheySay(t *testing.T) {
+func TestTypesInTheFileEarnWhatTheySay(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	m := newMaker(t, d)
@@ -262,7 +262,7 @@ func TestTheFilesTypesEarnWhatTheySay(t *testing.T) {
 }
 
 // "Run again it makes two more."
-func TestEachRunMakesItsOwn(t *testing.T) {
+func TestEachRunMakesItsOwnTenants(t *testing.T) {
 	t.Parallel()
 	m := newMaker(t, dbtest.DB(t))
 	slugs, tokens, admins := map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -283,7 +283,7 @@ func TestEachRunMakesItsOwn(t *testing.T) {
 
 // "in_stock": 50 of 1000000, "out_of_stock": 10 of 0, "too_dear", "inactive", three of "last_one"; a
 // "voided_redemption" that returned its unit of stock.
-func TestTheFilesRewardsAreInTheirStates(t *testing.T) {
+func TestRewardsInTheFileAreInTheirStates(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	m := newMaker(t, d)
@@ -323,7 +323,7 @@ func TestTheFilesRewardsAreInTheirStates(t *testing.T) {
 // "eight of these, of the open coupon above", one "redeemed", "expired", of an
 // "inactive_coupon" and "cap_reached"; "Vouchers belong to customers of their own; the
 // benefit of the coupons is points (5)."
-func TestTheFilesVouchersAreInTheirStates(t *testing.T) {
+func TestVouchersInTheFileAreInTheirStates(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	m := newMaker(t, d)
@@ -383,7 +383,7 @@ func TestTheFilesVouchersAreInTheirStates(t *testing.T) {
 }
 
 // "An active coupon with nothing sent, and exactly who is in each segment at this moment".
-func TestTheFilesSegmentsAreWhatASendReaches(t *testing.T) {
+func TestSegmentsInTheFileAreWhatASendReaches(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	m := newMaker(t, d)
@@ -431,7 +431,7 @@ func TestTheFilesSegmentsAreWhatASendReaches(t *testing.T) {
 }
 
 // "Of one active customer with 120 points, an e-mail and two pending vouchers".
-func TestTheFilesPagesAreOfOneCustomer(t *testing.T) {
+func TestPagesInTheFileAreOfOneCustomer(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	m := newMaker(t, d)

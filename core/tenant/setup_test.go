@@ -89,7 +89,7 @@ func TestSetupIsForOwners(t *testing.T) {
 	}
 }
 
-func TestSetupNextComesAround(t *testing.T) {
+func TestTheNextSetupStepWrapsAround(t *testing.T) {
 	t.Parallel()
 	id := core.ID{1}
 	s := tenant.Setup{RuleID: new(int64(1)), CustomerID: &id, Skipped: []string{"sale"}}

@@ -147,7 +147,7 @@ func TestALateJobKeepsToTheHour(t *testing.T) {
 }
 
 // Many tokens at once make one job, and all are mailed.
-func TestManyTokensAreToldInTwoMails(t *testing.T) {
+func TestManyNewTokensAreMailedTwice(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	var wait sync.WaitGroup
@@ -227,7 +227,7 @@ func TestRolledBackTokenIsNotMailed(t *testing.T) {
 }
 
 // Another process mails the tokens that were created before a restart.
-func TestTokensAreToldAfterARestart(t *testing.T) {
+func TestNewTokensAreMailedAfterARestart(t *testing.T) {
 	t.Parallel()
 	o := officeIn(t, dbtest.OwnDB(t))
 	past := o.at(o.DB.Now().Add(-2 * time.Hour))

@@ -74,7 +74,7 @@ func recordRevoked(tx *db.Tx, by core.Actor, t Token) error {
 	})
 }
 
-const forgetSQL = `
+const deleteOldSQL = `
 	delete from loyalty.token
 	where id in (
 		select id
@@ -84,17 +84,20 @@ const forgetSQL = `
 		limit @up_to
 	)`
 
-// cleanup is the job that deletes tokens a year after they were revoked or expired. The audit log keeps
+// deleteOld is the job that deletes tokens a year after they were revoked or expired. The audit log keeps
 // who created and revoked them.
-type cleanup struct{}
+type deleteOld struct{}
 
 // Kind names the job in the queue.
-func (cleanup) Kind() string { return "forget_tokens" }
+func (deleteOld) Kind() string { return "delete_old_tokens" }
+
+// KindAliases has the name that earlier builds queue it under.
+func (deleteOld) KindAliases() []string { return []string{"forget_tokens"} }
 
 const endedKept = 365 * 24 * time.Hour
 
-func (s *Service) cleanUp(ctx context.Context, _ cleanup) error {
+func (s *Service) deleteOld(ctx context.Context, _ deleteOld) error {
 	return job.Drain(ctx, s.db, "ended tokens", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Exec(ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-endedKept), "up_to": job.Batch})
+		return db.Exec(ctx, tx, deleteOldSQL, db.Args{"before": tx.Now.Add(-endedKept), "up_to": job.Batch})
 	})
 }

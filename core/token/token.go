@@ -87,8 +87,8 @@ func NewService(d *db.DB, jobs *job.Queue, mails Mails) *Service {
 	s.credentials = db.NewCombiner(maxTogether, s.readCredentials)
 	s.uses = db.NewCombiner(maxTogether, s.markUsed)
 	job.Handle(jobs, job.Upkeep, s.announce)
-	job.Handle(jobs, job.Upkeep, s.cleanUp)
-	job.Every(jobs, river.PeriodicInterval(time.Hour), cleanup{})
+	job.Handle(jobs, job.Upkeep, s.deleteOld)
+	job.Every(jobs, river.PeriodicInterval(time.Hour), deleteOld{})
 	return s
 }
 

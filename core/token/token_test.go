@@ -108,7 +108,7 @@ func TestTokenActsForItsOwner(t *testing.T) {
 }
 
 // Works tells whether a token would be accepted, and doesn't count as a use.
-func TestWorksIsNoUse(t *testing.T) {
+func TestCheckingATokenIsNoUse(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made := o.create("Till")

@@ -242,7 +242,7 @@ func TestADoubleClickRecordsOnce(t *testing.T) {
 }
 
 // "Audit for all of them": old and new values, and no entry without a change.
-func TestTheLogTellsOfTypes(t *testing.T) {
+func TestChangesOfTypesAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	ctx, maja := t.Context(), s.As(core.Manager).By

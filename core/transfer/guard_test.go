@@ -90,7 +90,7 @@ var kept = map[string]string{
 }
 
 // A column that names a tenant, a person or a token must follow when they get another number.
-func TestEachNumberFollows(t *testing.T) {
+func TestEachNumberIsChanged(t *testing.T) {
 	t.Parallel()
 	looksLikeOne := regexp.MustCompile(`(^|_)(id|ids|by|caller|issuer|cause|person|owner|actor|staff|token)$`)
 	asRoot(t, dbtest.OwnURL(t), func(tx pgx.Tx) error {

@@ -365,7 +365,7 @@ func TestTheSecretMayComeLater(t *testing.T) {
 }
 
 // Where others have its numbers, a business is imported only if links and tokens may stop.
-func TestTakenNumbersAreAskedFor(t *testing.T) {
+func TestTakenNumbersNeedRenumber(t *testing.T) {
 	t.Parallel()
 	from, to := dbtest.OwnDB(t), dbtest.OwnDB(t)
 	b := newBusiness(t, from)

@@ -166,7 +166,7 @@ func (s *Service) shouldRun(ctx context.Context, c Check) (bool, error) {
 
 func (s *Service) startRun(ctx context.Context, c Check) (int64, error) {
 	return db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
-		if err := db.Queue(tx, forgetSQL, db.Args{"before": tx.Now.Add(-keptFor)}); err != nil {
+		if err := db.Queue(tx, deleteOldSQL, db.Args{"before": tx.Now.Add(-keptFor)}); err != nil {
 			return 0, err
 		}
 		if err := db.Queue(tx, abandonSQL, db.Args{"now": tx.Now}); err != nil {

@@ -41,6 +41,6 @@ const finishSQL = `
 		error = @error
 	where id = @id`
 
-const forgetSQL = `
+const deleteOldSQL = `
 	delete from loyalty.verify_run
 	where started_at < @before`

@@ -2,5 +2,7 @@ package walkin
 
 import "context"
 
-// Forget runs the clean-up job.
-func (s *Service) Forget(ctx context.Context) error { return s.cleanUp(ctx, cleanup{}) }
+// DeleteOldPINs runs the clean-up job.
+func (s *Service) DeleteOldPINs(ctx context.Context) error {
+	return s.deleteOldPINs(ctx, deleteOldPINs{})
+}

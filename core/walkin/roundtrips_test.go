@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core/walkin"
 )
 
-// The table "At the till" in docs/architecture.md.
+// The lines about the till in the table of round trips (docs/architecture/database.md).
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

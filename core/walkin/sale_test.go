@@ -103,7 +103,7 @@ func TestDiscountsComeOffTheSale(t *testing.T) {
 }
 
 // An earlier redemption is fulfilled at the till once, and only for its customer.
-func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
+func TestFulfillingWhatWasRedeemedBefore(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	a, b := s.Customer(), s.Customer()

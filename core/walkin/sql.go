@@ -135,7 +135,7 @@ const progressSQL = `
 		and p.id = @id
 		and p.issuer = @issuer`
 
-const forgetSQL = `
+const deleteOldPINsSQL = `
 	select loyalty.forget_pins(@before, @up_to)`
 
 // A till's sale and its earning rule, for a browser that can claim it.

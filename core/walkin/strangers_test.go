@@ -108,7 +108,7 @@ func TestRenewalsThatEndedUnseenAreOneEntry(t *testing.T) {
 	last := s.renewed(c, 4)
 	later := s.after(2 * time.Hour)
 	for range 2 {
-		s.Check(later.Walkins.Forget(t.Context()))
+		s.Check(later.Walkins.DeleteOldPINs(t.Context()))
 	}
 	wantPINs(t, "when it ended unseen", s.pins(), "pin.issue by Anna Lindqvist", "pin.renew 4 by Anna Lindqvist")
 	if got := s.Log("pin", last.ID); len(got) != 1 || !strings.Contains(got[0], "pin.renew") {

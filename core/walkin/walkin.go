@@ -76,8 +76,8 @@ func NewService(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, sales *
 		db: d, mails: mails, keys: keys, links: link.New(keys), sales: sales, guesses: newGuesses(addressKey, d.Now),
 		cardMails: newMailings(d.Now), shows: limit.NewWindow(showsPerCard, showTime, d.Now), meter: usage.NewMeter(d),
 	}
-	job.Handle(jobs, job.Upkeep, s.cleanUp)
-	job.Every(jobs, river.PeriodicInterval(10*time.Minute), cleanup{})
+	job.Handle(jobs, job.Upkeep, s.deleteOldPINs)
+	job.Every(jobs, river.PeriodicInterval(10*time.Minute), deleteOldPINs{})
 	return s
 }
 
@@ -410,18 +410,21 @@ func randomText() string {
 // NewBrowser returns a random value that identifies a customer's browser.
 func NewBrowser() string { return randomText() }
 
-// cleanup is the job that deletes old PINs, which remain in the audit log.
-type cleanup struct{}
+// deleteOldPINs is the job that deletes old PINs, which remain in the audit log.
+type deleteOldPINs struct{}
 
 // Kind names the job in the queue.
-func (cleanup) Kind() string { return "forget_pins" }
+func (deleteOldPINs) Kind() string { return "delete_old_pins" }
+
+// KindAliases has the name that earlier builds queue it under.
+func (deleteOldPINs) KindAliases() []string { return []string{"forget_pins"} }
 
 // pinsKept is how long the progress of a PIN can be read.
 const pinsKept = time.Hour
 
-func (s *Service) cleanUp(ctx context.Context, _ cleanup) error {
+func (s *Service) deleteOldPINs(ctx context.Context, _ deleteOldPINs) error {
 	return job.Drain(ctx, s.db, "walk-in PINs", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-pinsKept), "up_to": job.Batch})
+		return db.Value[int64](ctx, tx, deleteOldPINsSQL, db.Args{"before": tx.Now.Add(-pinsKept), "up_to": job.Batch})
 	})
 }
 

@@ -646,14 +646,14 @@ func TestFindingAtTheTill(t *testing.T) {
 }
 
 // The clean-up job deletes old PINs of all tenants.
-func TestForgetPINs(t *testing.T) {
+func TestOldPINsAreDeleted(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
 	s.card(s.Customer())
-	if err := s.after(59 * time.Minute).Walkins.Forget(t.Context()); err != nil || s.Count("pin") != 1 {
+	if err := s.after(59 * time.Minute).Walkins.DeleteOldPINs(t.Context()); err != nil || s.Count("pin") != 1 {
 		t.Fatal(err)
 	}
-	if err := s.after(61 * time.Minute).Walkins.Forget(t.Context()); err != nil || s.Count("pin") != 0 {
+	if err := s.after(61 * time.Minute).Walkins.DeleteOldPINs(t.Context()); err != nil || s.Count("pin") != 0 {
 		t.Fatal(err)
 	}
 	_, err := db.InTenant(t.Context(), s.DB, s.cashier, func(tx *db.Tx) (int64, error) {

@@ -1,3 +1,4 @@
+// Package format writes numbers, money, dates and the values of core as people read them.
 package format
 
 import (

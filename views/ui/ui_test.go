@@ -20,7 +20,7 @@ func TestInitials(t *testing.T) {
 }
 
 // On a phone, an amount parts from its currency before it is broken itself.
-func TestAFigureMayPartFromItsUnit(t *testing.T) {
+func TestAFigureMayBreakAfterItsCurrency(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	if err := ui.FigureCard(ui.Figure{Label: "Spend", Icon: "receipt", Value: "KWD\u00a02,274.834"}).Render(t.Context(), &b); err != nil {

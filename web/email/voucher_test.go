@@ -159,7 +159,7 @@ func TestVoucherQRCode(t *testing.T) {
 }
 
 // "In a sample the QR and links lead to the tenant's host without a token."
-func TestSampleOpensNothing(t *testing.T) {
+func TestLinksOfASampleOpenNothing(t *testing.T) {
 	t.Parallel()
 	l := voucherEmail(t)
 	l.Voucher, l.Unsubscribe = "", ""

@@ -78,7 +78,7 @@ func leaf(t *testing.T, config *tls.Config, serverName string) *x509.Certificate
 
 // "local (default; a name-constrained authority made on first start, leaves
 // minted for the host of the base URL and its subdomains)".
-func TestLeavesVerify(t *testing.T) {
+func TestLeafCertificatesVerify(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ baseURL, serverName, dialled string }{
 		{"https://localhost:8443", "localhost", "localhost"},

@@ -289,7 +289,7 @@ func TestServeEndsWithItsListener(t *testing.T) {
 	}
 }
 
-func TestTroubleWithAcceptingPasses(t *testing.T) {
+func TestAcceptingContinuesAfterFailures(t *testing.T) {
 	t.Parallel()
 	config := newDataDir(t).start(t, "https://localhost")
 	synctest.Test(t, func(t *testing.T) {
@@ -345,7 +345,7 @@ func TestWithoutTLSEveryConnectionIsPlain(t *testing.T) {
 	}
 }
 
-func TestFailedHandshakesAreWhispered(t *testing.T) {
+func TestFailedHandshakesAreLoggedForDebugging(t *testing.T) {
 	t.Parallel()
 	s := open(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a mistake of ours") }))
 	conn := s.dial(t)

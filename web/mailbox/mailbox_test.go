@@ -130,7 +130,7 @@ func TestAKeyOpensTheMailsOnce(t *testing.T) {
 }
 
 // "Requests with any forwarding header refused": key and cookie make no difference.
-func TestWhatIsForwardedSeesNoMails(t *testing.T) {
+func TestForwardedRequestsSeeNoMails(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	for _, header := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "CF-Connecting-IP"} {
@@ -264,7 +264,7 @@ func TestPolicies(t *testing.T) {
 
 // "Exists ONLY when … the client's address is loopback; else 404", and at the base host
 // by its name.
-func TestOnlyTheMachineItselfReads(t *testing.T) {
+func TestOnlyTheMachineItselfReadsMails(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	s.invite("Bo", "bo@example.com")
@@ -353,7 +353,7 @@ func (post) Send(context.Context, mail.Mail) error     { return nil }
 func (post) Close() error                              { return nil }
 
 // Where there is a mail server, mails are their recipients'.
-func TestWithAMailServerThereIsNothingToRead(t *testing.T) {
+func TestWithAMailServerThereAreNoMailsToRead(t *testing.T) {
 	t.Parallel()
 	s := open(t, post{})
 	s.invite("Bo", "bo@example.com")

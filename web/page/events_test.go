@@ -97,7 +97,7 @@ func TestEventsEndWithTheProcess(t *testing.T) {
 }
 
 // What can't be read is an error page, and no stream.
-func TestEventsOfNothing(t *testing.T) {
+func TestEventsOfAFailedReading(t *testing.T) {
 	t.Parallel()
 	hub := live.NewHub(slog.New(slog.DiscardHandler))
 	status, _, _ := stream(t, hub, func(context.Context) (live.State, error) { return live.State{}, errors.New("gone") })

@@ -279,7 +279,7 @@ func TestTheVouchersOfASuspendedBusiness(t *testing.T) {
 }
 
 // "The tenant's colour and logo", kept by browsers for good: another has another address.
-func TestTheLookOfPages(t *testing.T) {
+func TestTheBrandingOfPages(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	v := s.sent(off())

@@ -59,7 +59,7 @@ func TestOnlyStaffSell(t *testing.T) {
 }
 
 // Another tenant's records look like missing ones.
-func TestRecordsOfOthersAreMissing(t *testing.T) {
+func TestRecordsOfOtherTenantsAreMissing(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	theirs := other.customer("Anna", 0)
@@ -422,7 +422,7 @@ func TestRewardsAndVouchersWithASale(t *testing.T) {
 
 // "Redeem a reward (pending → fulfilled in one go or later)": what was redeemed before is
 // handed over at the till.
-func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
+func TestFulfillingWhatWasRedeemedBefore(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna, coffee := s.customer("Anna", 100), s.reward("Filter coffee", 80)

@@ -26,7 +26,7 @@ func TestOldTokensAreDeleted(t *testing.T) {
 		{year + time.Minute, []string{"expires", "works"}},
 		{year + time.Hour + time.Minute, []string{"works"}},
 	} {
-		o.Check(o.at(o.DB.Now().Add(step.after)).Forget(t.Context()))
+		o.Check(o.at(o.DB.Now().Add(step.after)).DeleteOld(t.Context()))
 		var left []string
 		err := dbtest.Owner(o.DB).QueryRow(t.Context(), "select array_agg(name order by name) from loyalty.token").Scan(&left)
 		if err != nil || !slices.Equal(left, step.left) {
