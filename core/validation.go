@@ -214,3 +214,11 @@ func (o Optional[T]) Or(stored *T) *T {
 
 // Set returns a field with a value.
 func Set[T any](v T) Optional[T] { return Optional[T]{Set: true, Value: &v} }
+
+// OrZero is what p points to, or the zero value for nil.
+func OrZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"slices"
 
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/ui"
 )
 
 // Frame is the part of a page around its content: navigation, heading and messages.
 type Frame struct {
+	format.Reader
+
 	Title    string    // of the page and the browser tab
 	Heading  string    // of the page, if it differs from the browser tab's
 	Badge    *ui.Badge // beside the heading: a status; nil: none

@@ -40,8 +40,8 @@ func (p *Pages) accountPage(c echo.Context, status int, name, password *forms.Fo
 	}
 	v := views.Account{
 		Path: p.Account, Email: person.Email,
-		Name:    name.Field("name", "Name"),
-		Current: password.Field("current_password", "Current password"), Password: password.Field("password", "New password"),
+		Name:    name.Field("name", ui.Field{Label: "Name"}),
+		Current: password.Field("current_password", ui.Field{Label: "Current password"}), Password: password.Field("password", ui.Field{Label: "New password"}),
 		TwoFactor: views.TwoFactor{
 			Path: p.Account, On: twoFactor.On, Required: p.platform(),
 			Codes: format.Count(int64(twoFactor.RecoveryCodes), "recovery code", "recovery codes"), Few: twoFactor.RecoveryCodes < 3,

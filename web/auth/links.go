@@ -27,7 +27,7 @@ func (p *Pages) forgotForm(c echo.Context, status int, form *forms.Form) error {
 	}
 	v := views.Forgot{
 		Frame: p.Bare(c, "Reset your password", t.Name), Action: p.forgotPath(), SignIn: p.signInPath(),
-		Email: form.Field("email", "E-mail"),
+		Email: form.Field("email", ui.Field{Label: "E-mail"}),
 	}
 	v.Problem = form.Problem()
 	v.Email.Type, v.Email.Autocomplete, v.Email.Autofocus = "email", "username", true
@@ -72,7 +72,7 @@ func (p *Pages) resetForm(c echo.Context, status int, form *forms.Form) error {
 		Intro: "For " + link.Email + ". Signs you out everywhere.", Email: link.Email, Button: "Set password",
 	}
 	if link.LiveTokens > 0 {
-		revoke := form.Field(revokeTokens, "Also revoke my API tokens")
+		revoke := form.Field(revokeTokens, ui.Field{Label: "Also revoke my API tokens"})
 		revoke.Checked = form.Checked(revokeTokens)
 		revoke.Help = "You have " + format.Count(int64(link.LiveTokens), "active token", "active tokens")
 		choice.RevokeTokens = &revoke
@@ -82,7 +82,7 @@ func (p *Pages) resetForm(c echo.Context, status int, form *forms.Form) error {
 
 // passwordForm shows the form for a new password.
 func (p *Pages) passwordForm(c echo.Context, status int, form *forms.Form, v views.NewPassword) error {
-	v.Password = form.Field("password", "New password")
+	v.Password = form.Field("password", ui.Field{Label: "New password"})
 	v.Problem = form.Problem()
 	v.Password.Type, v.Password.Autocomplete, v.Password.Value = "password", "new-password", ""
 	v.Password.Help = newPasswordHelp
@@ -129,7 +129,7 @@ func (p *Pages) invitationForm(c echo.Context, status int, form *forms.Form) err
 	if form == nil {
 		form = forms.Blank(map[string]string{"name": link.EnteredName()})
 	}
-	name := form.Field("name", "Your name")
+	name := form.Field("name", ui.Field{Label: "Your name"})
 	name.Autocomplete, name.Autofocus = "name", true
 	return p.passwordForm(c, status, form, views.NewPassword{
 		Frame: p.Bare(c, "Welcome to "+v.Tenant.Name, v.Tenant.Name),

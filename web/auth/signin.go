@@ -47,7 +47,7 @@ func (p *Pages) signInForm(c echo.Context, status int, form *forms.Form) error {
 	}
 	v := views.SignIn{
 		Frame: p.Bare(c, "Sign in", t.Name), Action: p.signInPath(), To: form.Value("to"),
-		Email: form.Field("email", "E-mail"), Password: form.Field("password", "Password"),
+		Email: form.Field("email", ui.Field{Label: "E-mail"}), Password: form.Field("password", ui.Field{Label: "Password"}),
 	}
 	if !p.platform() {
 		v.Forgot = p.forgotPath()
@@ -185,7 +185,7 @@ func (p *Pages) codeForm(c echo.Context, status int, form *forms.Form, recovery 
 			v.Help = "No phone and no recovery codes? Ask the operator of this installation to reset your two-step verification."
 		}
 	}
-	v.Code = form.Field("code", label)
+	v.Code = form.Field("code", ui.Field{Label: label})
 	v.Problem = form.Problem()
 	v.Code.Value, v.Code.Autocomplete, v.Code.Autofocus = "", "one-time-code", true
 	if !recovery {

@@ -57,7 +57,7 @@ func (p *Pages) setupForm(c echo.Context, status int, form *forms.Form) error {
 		return err
 	}
 	v := views.Setup{
-		Action: p.twoFactorPath(), Secret: spaced(setup.Secret), Code: form.Field("code", "Authentication code"), Button: "Turn on", Cancel: p.Account,
+		Action: p.twoFactorPath(), Secret: spaced(setup.Secret), Code: form.Field("code", ui.Field{Label: "Authentication code"}), Button: "Turn on", Cancel: p.Account,
 	}
 	if v.QR, err = page.QR(setup.URI, "QR code of the key below"); err != nil {
 		return err
@@ -125,7 +125,7 @@ type question struct {
 }
 
 func (p *Pages) ask(c echo.Context, status int, q question, form *forms.Form) error {
-	field := form.Field("confirmation", "Your password")
+	field := form.Field("confirmation", ui.Field{Label: "Your password"})
 	field.Type, field.Autocomplete, field.Value, field.Autofocus = "password", "current-password", "", true
 	return p.framed(c, status, q.title, views.ConfirmationCard(views.Confirmation{
 		Action: q.action, Words: q.words, Problem: form.Problem(), Field: field, Button: q.button, Danger: q.danger, Cancel: p.Account,

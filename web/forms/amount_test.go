@@ -17,6 +17,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 )
 
@@ -190,7 +191,7 @@ func TestAmountFields(t *testing.T) {
 	if !form.Refused(core.Invalid(form.Malformed)) {
 		t.Fatal("not refused")
 	}
-	field := form.FieldOf("spend_amount_cents", "amount", "Amount")
+	field := form.FieldOf("spend_amount_cents", "amount", ui.Field{Label: "Amount"})
 	var offered []string
 	for _, r := range field.Readings {
 		offered = append(offered, strings.ReplaceAll(r.Label, "\u00a0", " ")+"|"+r.Choice+"|"+r.Text)
@@ -200,7 +201,7 @@ func TestAmountFields(t *testing.T) {
 	}
 	form = asked("24,5", "")
 	form.Amount("amount", "EUR")
-	if field := form.Field("amount", "Amount"); field.Read != "€\u00a024.50" || len(field.Readings) > 0 {
+	if field := form.Field("amount", ui.Field{Label: "Amount"}); field.Read != "€\u00a024.50" || len(field.Readings) > 0 {
 		t.Errorf("field = %+v", field)
 	}
 }

@@ -282,21 +282,22 @@ func (f *Form) addMalformed(name string, v core.Violation) {
 	f.Malformed[name] = []core.Violation{v}
 }
 
-// Field is the view of a field, with its value and errors.
-func (f *Form) Field(name, label string) ui.Field { return f.FieldOf(name, name, label) }
+// Field completes a field with its name, value and errors, and selects the options that are its values.
+func (f *Form) Field(name string, field ui.Field) ui.Field { return f.FieldOf(name, name, field) }
 
 // FieldOf is Field for a field that core calls known.
-func (f *Form) FieldOf(known, name, label string) ui.Field {
-	field := ui.Field{Name: name, Label: label, Value: f.Value(name), Checked: f.Checked(name)}
+func (f *Form) FieldOf(known, name string, field ui.Field) ui.Field {
+	field.Name, field.Value, field.Checked = name, f.Value(name), f.Checked(name)
+	field.Options = f.Options(name, field.Options...)
 	for _, v := range f.violations[known] {
-		field.Errors = append(field.Errors, f.message(known, label, v))
+		field.Errors = append(field.Errors, f.message(known, field.Label, v))
 	}
 	field.Choice = f.Value(name + ui.ChoiceSuffix)
 	if typed, amount := f.amounts[known]; amount {
 		typed.show(&field)
 	}
 	if len(field.Errors) > 0 {
-		f.Problem().Place(known, field.ID(), label)
+		f.Problem().Place(known, field.ID(), field.Label)
 	}
 	return field
 }

@@ -200,7 +200,7 @@ func auditZone(t core.Tenant) *time.Location {
 func auditFact(l audit.Line, name string) string {
 	for _, ch := range l.Changes {
 		if ch.Field == name {
-			return cmp.Or(OrEmpty(ch.New), OrEmpty(ch.Old))
+			return cmp.Or(core.OrZero(ch.New), core.OrZero(ch.Old))
 		}
 	}
 	return ""

@@ -77,7 +77,7 @@ var brandings Stylesheets
 // Branding returns the stylesheet of a theme for the panel and the point of sale. The theme without
 // colour and logo has an empty one.
 func Branding(t core.Theme) (Stylesheet, error) {
-	return brandings.Get(fmt.Sprint(OrEmpty(t.Colour), " ", OrEmpty(t.LogoHash), " ", t.Logo()), func() (string, error) {
+	return brandings.Get(fmt.Sprint(core.OrZero(t.Colour), " ", core.OrZero(t.LogoHash), " ", t.Logo()), func() (string, error) {
 		var css strings.Builder
 		if t.Colour != nil {
 			p, err := tenant.PaletteOf(*t.Colour)
@@ -122,11 +122,3 @@ func BrandingURL(c echo.Context) string {
 
 // LogoPath is the address of the logo with a hash.
 func LogoPath(hash string) string { return PanelPath + "/logo/" + hash }
-
-// OrEmpty returns a text, or "" for none.
-func OrEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}

@@ -91,7 +91,8 @@ func (b *Business) FrameRoutes() []route.Route {
 func (b *Business) Frame(c echo.Context, title, current string, crumbs ...ui.Crumb) views.Frame {
 	who := page.Actor(c)
 	f := views.Frame{
-		Title: title, Crumbs: crumbs, Business: who.Tenant.Name,
+		Reader: format.Reader{By: who, Now: b.Now()},
+		Title:  title, Crumbs: crumbs, Business: who.Tenant.Name,
 		Person: views.Person{Name: who.Name, Role: RoleNames[who.Role]},
 		Theme:  page.Theme(c), Assets: Assets, Flashes: b.Flashes(c),
 	}

@@ -1,8 +1,6 @@
 package panel
 
 import (
-	"strings"
-
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
@@ -28,18 +26,12 @@ func FullName(first, last string) string {
 	return first + " " + last
 }
 
-// CustomerLabel is fullName for a name that is stored as one text.
-func CustomerLabel(name string) string {
-	first, last, _ := strings.Cut(name, " ")
-	return FullName(first, last)
-}
-
 func CustomerCount(n int64) string { return format.Count(n, "customer", "customers") }
 
 // CustomerFields are the fields of a customer in a form.
 func CustomerFields(form *forms.Form) (v views.CustomerFields) {
-	v.First, v.Last = form.Field("first_name", "First name"), form.Field("last_name", "Last name")
-	v.Phone, v.Email = form.Field("phone", "Phone"), form.Field("email", "E-mail")
+	v.First, v.Last = form.Field("first_name", ui.Field{Label: "First name"}), form.Field("last_name", ui.Field{Label: "Last name"})
+	v.Phone, v.Email = form.Field("phone", ui.Field{Label: "Phone"}), form.Field("email", ui.Field{Label: "E-mail"})
 	v.Phone.Type, v.Phone.Help = "tel", "Used to find them at the till"
 	v.Email.Type, v.Email.Optional = "email", true
 	for _, field := range []*ui.Field{&v.First, &v.Last, &v.Phone, &v.Email} {

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
@@ -19,7 +20,7 @@ import (
 // Before a search it suggests customers who were here last.
 func (b *Business) PickCustomer(c echo.Context, v views.CustomerPicker, suggest customer.Suggestion) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), forms.Query(c.QueryParams())
-	v.Search = q.Field("search", "Name, phone or e-mail")
+	v.Search = q.Field("search", ui.Field{Label: "Name, phone or e-mail"})
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
 	found, err := b.SearchedOrSuggested(ctx, by, q, &v, suggest)
 	if err != nil {

@@ -84,7 +84,7 @@ func HiddenReturn(c echo.Context, form *forms.Form, otherwise string) ui.Pair {
 
 // ReasonField asks why a record is voided. What is typed is kept with the record.
 func ReasonField(form *forms.Form, suggestions ...string) *ui.Field {
-	field := form.Field("reason", "Reason")
+	field := form.Field("reason", ui.Field{Label: "Reason"})
 	field.MaxLength, field.Autocomplete, field.Autofocus, field.Suggestions = transaction.MaxVoidReason, "off", true, suggestions
 	return &field
 }
@@ -95,14 +95,6 @@ func ActiveMessage(name string, active bool, consequence string) string {
 		return "“" + name + "” is active"
 	}
 	return "“" + name + "” is inactive. " + consequence
-}
-
-// OrZero is what p points to, or the zero value for nil.
-func OrZero[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }
 
 // WithoutQuery is an address without a value of its query.

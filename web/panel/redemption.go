@@ -29,8 +29,8 @@ var redemptionStatus = map[reward.Status]ui.Badge{
 func (b *Business) RedemptionRow(by core.Actor, n reward.NamedRedemption) views.RedemptionRow {
 	now, zone := b.Now(), by.Tenant.TimeZone
 	row := views.RedemptionRow{
-		Path: links.Redemption(n.ID), Reward: n.RewardName, Cost: redemptionCost(n),
-		Customer: CustomerLabel(n.CustomerName), CustomerPath: links.Customer(n.CustomerID),
+		Path: links.Redemption(n.ID), Reward: n.RewardName, Cost: format.PaidWith(n),
+		Customer: format.StoredName(n.CustomerName), CustomerPath: links.Customer(n.CustomerID),
 		When: format.Moment(n.CreatedAt, now, zone), By: by.NameOf(n.ActorKind, n.ActorName), Status: redemptionStatus[n.Status],
 	}
 	switch n.Status {
@@ -58,19 +58,4 @@ func waitingTime(since, now time.Time, zone *time.Location) string {
 		return format.Count(days, "day", "days") + " ago"
 	}
 	return format.Ago(since, now, zone)
-}
-
-// redemptionCost is what a reward was exchanged for, in words.
-func redemptionCost(n reward.NamedRedemption) string {
-	if n.CouponName != nil {
-		return "Voucher: " + *n.CouponName
-	}
-	return SpentUnits(n.Redemption)
-}
-
-func SpentUnits(r reward.Redemption) string {
-	if r.StampsSpent > 0 {
-		return format.Units(r.StampsSpent, "stamps")
-	}
-	return format.Units(r.PointsSpent, "points")
 }

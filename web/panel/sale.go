@@ -16,9 +16,9 @@ var Sources = map[transaction.Source]string{transaction.API: "API", transaction.
 func (b *Business) TransactionRow(by core.Actor, sale transaction.Named) views.TransactionRow {
 	row := views.TransactionRow{
 		Path: links.Transaction(sale.ID), When: format.Moment(sale.CreatedAt, b.Now(), by.Tenant.TimeZone),
-		Customer: CustomerLabel(sale.CustomerName), CustomerPath: links.Customer(sale.CustomerID), Type: sale.TypeName,
-		Spend: format.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: AwardInWords(sale.Transaction),
-		Where: Sources[sale.Source] + ", " + by.NameOf(sale.ActorKind, sale.ActorName), Voided: sale.Status == transaction.Voided, Location: OrZero(sale.LocationName),
+		Customer: format.StoredName(sale.CustomerName), CustomerPath: links.Customer(sale.CustomerID), Type: sale.TypeName,
+		Spend: format.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: format.Awarded(sale.Transaction),
+		Where: Sources[sale.Source] + ", " + by.NameOf(sale.ActorKind, sale.ActorName), Voided: sale.Status == transaction.Voided, Location: core.OrZero(sale.LocationName),
 	}
 	if sale.Voidable {
 		row.VoidPath = row.Path + "/void"
@@ -26,17 +26,9 @@ func (b *Business) TransactionRow(by core.Actor, sale transaction.Named) views.T
 	return row
 }
 
-// AwardInWords is "24 points".
-func AwardInWords(t transaction.Transaction) string {
-	if t.StampsAwarded != nil {
-		return format.Units(*t.StampsAwarded, "stamps")
-	}
-	return format.Units(*t.PointsAwarded, "points")
-}
-
 // SpendField is the amount of a sale. The page shows how it is read while it is typed.
 func SpendField(form *forms.Form, currency string) ui.Field {
-	field := form.Field("spend_amount_cents", "Amount")
+	field := form.Field("spend_amount_cents", ui.Field{Label: "Amount"})
 	field.Before, field.Mode, field.Autocomplete, field.Echo = format.Symbol(currency), "decimal", "off", true
 	return field
 }

@@ -35,7 +35,7 @@ func (b *Business) TypedVoucher(c echo.Context, text string) (coupon.ShownVouche
 // VoucherValue is the benefit of a voucher: "20% off", or the name of a reward.
 func VoucherValue(v coupon.ShownVoucher, by core.Actor) string {
 	if v.BenefitType == coupon.Reward {
-		return OrZero(v.RewardName)
+		return core.OrZero(v.RewardName)
 	}
 	return BenefitInWords(v.Benefit, v.RewardName, by.Tenant.Currency)
 }
@@ -59,7 +59,7 @@ func BenefitInWords(b coupon.Benefit, rewardName *string, currency string) strin
 		return format.Money(*b.BenefitValue, currency) + " off"
 	case coupon.Reward:
 	}
-	return "Reward: " + OrZero(rewardName)
+	return "Reward: " + core.OrZero(rewardName)
 }
 
 // LastDay is the day that ends at an instant, with the time unless that is midnight.

@@ -139,7 +139,7 @@ func joinNameErrors(err error) error {
 
 // phoneInput is the field for a phone number, with the calling code of the country.
 func phoneInput(form *forms.Form, country string) ui.Field {
-	f := form.Field(phoneField, "Phone")
+	f := form.Field(phoneField, ui.Field{Label: "Phone"})
 	f.Type, f.Mode, f.Autocomplete, f.MaxLength = "tel", "tel", "tel", 40
 	if code := phonenumbers.GetCountryCodeForRegion(country); code != 0 {
 		f.Before = "+" + strconv.Itoa(code)
@@ -151,14 +151,14 @@ func phoneInput(form *forms.Form, country string) ui.Field {
 }
 
 func nameInput(form *forms.Form) ui.Field {
-	f := form.Field(nameField, "Name")
+	f := form.Field(nameField, ui.Field{Label: "Name"})
 	f.Autocomplete, f.MaxLength = "name", 50
 	return f
 }
 
 // agreedInput is the checkbox of the consent. Its text may be long, so the summary of errors names it.
 func agreedInput(form *forms.Form, i invitation) ui.Field {
-	f := form.Field(agreedField, "Consent")
+	f := form.Field(agreedField, ui.Field{Label: "Consent"})
 	f.Label = i.Text
 	return f
 }
@@ -174,15 +174,15 @@ func (p *Portal) joinPage(c echo.Context, f front, status int, form *forms.Form)
 	}
 	v := views.Join{Frame: p.frame(f, "Join"), Heading: i.Heading, Offer: i.Lines, FormKey: p.newFormKey(), Terms: fingerprint(i.Text)}
 	v.Body = "wide"
-	v.Name, v.Phone, v.Email = nameInput(form), phoneInput(form, f.Country), form.Field(emailField, "E-mail")
+	v.Name, v.Phone, v.Email = nameInput(form), phoneInput(form, f.Country), form.Field(emailField, ui.Field{Label: "E-mail"})
 	v.Name.Autofocus = status == http.StatusOK
 	v.Email.Type, v.Email.Mode, v.Email.Autocomplete, v.Email.Optional, v.Email.MaxLength = "email", "email", "email", true, 255
 	v.Email.Help = "For the link to your card"
 	v.Agreed = agreedInput(form, i)
-	v.Offers = form.Field(offersField, offersText)
+	v.Offers = form.Field(offersField, ui.Field{Label: offersText})
 	v.Offers.Optional = true
 	v.Problem = form.Problem()
-	v.Privacy = page.OrEmpty(i.PrivacyURL)
+	v.Privacy = core.OrZero(i.PrivacyURL)
 	p.addScripts(c, &v.Frame, "form")
 	return render(c, status, views.JoinPage(v))
 }
@@ -290,7 +290,7 @@ func (p *Portal) showFind(c echo.Context, f front) error {
 }
 
 func (p *Portal) findPage(c echo.Context, f front, status int, form *forms.Form) error {
-	v := views.Find{Frame: p.frame(f, "Find my card"), Contact: form.Field("contact", "Phone or e-mail")}
+	v := views.Find{Frame: p.frame(f, "Find my card"), Contact: form.Field("contact", ui.Field{Label: "Phone or e-mail"})}
 	v.Body = "wide"
 	v.Contact.Autocomplete, v.Contact.MaxLength, v.Contact.Autofocus = "email", 255, status == http.StatusOK
 	v.Problem = form.Problem()

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/portal"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
@@ -44,7 +45,7 @@ func (p *Portal) showTypePIN(c echo.Context, f front) error {
 }
 
 func (p *Portal) typePINPage(c echo.Context, f front, status int, form *forms.Form) error {
-	v := views.TypePIN{Frame: p.frame(f, "Collect your points"), PIN: form.Field("pin", "PIN")}
+	v := views.TypePIN{Frame: p.frame(f, "Collect your points"), PIN: form.Field("pin", ui.Field{Label: "PIN"})}
 	v.Body = "wide"
 	v.PIN.Mode, v.PIN.Autocomplete, v.PIN.MaxLength, v.PIN.Autofocus = "numeric", "one-time-code", 20, true
 	v.PIN.Attributes = map[string]any{"class": "digits"}
@@ -170,7 +171,7 @@ func (p *Portal) claimPage(c echo.Context, f front, status int, form *forms.Form
 	v := views.Claim{
 		Frame: p.frame(f, "Collect your points"), Amount: amountView(f, found), FormKey: p.newFormKey(),
 		Phone: phoneInput(form, f.Country), Name: nameInput(form), Agreed: agreedInput(form, i),
-		Privacy: page.OrEmpty(i.PrivacyURL), Terms: fingerprint(i.Text),
+		Privacy: core.OrZero(i.PrivacyURL), Terms: fingerprint(i.Text),
 	}
 	v.Body = "wide"
 	v.Button = "Collect " + v.Amount.Value + " " + v.Amount.Unit

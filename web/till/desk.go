@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/till"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
@@ -187,7 +188,7 @@ func (d draft) chosenType(types []transaction.Type) (transaction.Type, bool) {
 }
 
 func padView(d draft, types []transaction.Type, currency string) views.Pad {
-	typed := d.FieldOf(spendField, amountField, "Amount")
+	typed := d.FieldOf(spendField, amountField, ui.Field{Label: "Amount"})
 	typed.Before, typed.Mode, typed.Autocomplete, typed.Echo = format.Symbol(currency), "decimal", "off", true
 	v := views.Pad{
 		Amount: typed, Cents: d.cents(), Symbol: format.Symbol(currency), Decimals: strconv.Itoa(format.Decimals(currency)),

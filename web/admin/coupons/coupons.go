@@ -53,7 +53,7 @@ func (h *Handlers) listCoupons(c echo.Context) error {
 		Frame:    h.Frame(c, "Coupons", links.Coupons),
 		Pager:    page.Pager(list, c.Request().URL, "coupon", "coupons", "#coupons"),
 		Filtered: filter.State != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
-		State: q.Field("state", "Status"),
+		State: q.Field("state", ui.Field{Label: "Status"}),
 	}
 	v.State.Options = q.Options("state", ui.Option{Label: "All coupons"}, ui.Option{Value: "active", Label: "Active"}, ui.Option{Value: "upcoming", Label: "Upcoming"},
 		ui.Option{Value: "expired", Label: "Expired"}, ui.Option{Value: "inactive", Label: "Inactive"})
@@ -157,7 +157,7 @@ func (h *Handlers) couponForm(c echo.Context, status int, old *coupon.WithCounts
 	v := views.CouponForm{
 		Frame:  h.Frame(c, "New coupon", links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}),
 		Action: links.Coupons + "/new", Button: "Create coupon", Cancel: links.Coupons, FormKey: h.NewFormKey(),
-		Name: form.Field("name", "Name"), Description: form.Field("description", "Description"),
+		Name: form.Field("name", ui.Field{Label: "Name"}), Description: form.Field("description", ui.Field{Label: "Description"}),
 	}
 	if old != nil {
 		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit coupon", links.Coupon(old.ID)+"/edit", "Save", links.Coupon(old.ID), form.Original()
@@ -169,9 +169,9 @@ func (h *Handlers) couponForm(c echo.Context, status int, old *coupon.WithCounts
 	} else if err := h.benefitFields(c, old, form, &v); err != nil {
 		return err
 	}
-	v.Starts, v.Ends = form.Field("starts_at", "Start date"), form.Field("expires_at", "End date")
-	v.Days = form.Field("voucher_valid_days", "Voucher validity")
-	v.Each, v.InAll = form.Field("max_per_customer", "Vouchers per customer"), form.Field("max_redemptions", "Total redemption limit")
+	v.Starts, v.Ends = form.Field("starts_at", ui.Field{Label: "Start date"}), form.Field("expires_at", ui.Field{Label: "End date"})
+	v.Days = form.Field("voucher_valid_days", ui.Field{Label: "Voucher validity"})
+	v.Each, v.InAll = form.Field("max_per_customer", ui.Field{Label: "Vouchers per customer"}), form.Field("max_redemptions", ui.Field{Label: "Total redemption limit"})
 	v.Problem = form.Problem()
 	v.Zone = by.Tenant.TimeZone.String()
 	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "Shown to customers, e.g. Welcome back"
@@ -198,7 +198,7 @@ func (h *Handlers) benefitFields(c echo.Context, old *coupon.WithCounts, form *f
 	if err != nil {
 		return err
 	}
-	v.Type = form.Field("benefit_type", "Type")
+	v.Type = form.Field("benefit_type", ui.Field{Label: "Type"})
 	v.Type.Options = form.Options("benefit_type",
 		ui.Option{Value: "percent", Label: "Percentage off", Help: "Taken off the bill"},
 		ui.Option{Value: "amount", Label: "Amount off", Help: "Taken off the bill"},
@@ -211,16 +211,16 @@ func (h *Handlers) benefitFields(c echo.Context, old *coupon.WithCounts, form *f
 		if kind == chosen {
 			known = "benefit_value"
 		}
-		return form.FieldOf(known, valueFields[kind], label)
+		return form.FieldOf(known, valueFields[kind], ui.Field{Label: label})
 	}
 	v.Points, v.Stamps = field(coupon.Points, "Points"), field(coupon.Stamps, "Stamps")
 	v.Percent, v.Amount = field(coupon.Percent, "Percent"), field(coupon.Amount, "Amount")
-	v.Reward = form.FieldOf("benefit_reward_ulid", "reward_ulid", "Reward")
+	v.Reward = form.FieldOf("benefit_reward_ulid", "reward_ulid", ui.Field{Label: "Reward"})
 	v.Points.Mode, v.Stamps.Mode, v.Percent.Mode, v.Amount.Mode = "numeric", "numeric", "numeric", "decimal"
 	v.Percent.After, v.Amount.Before = "%", format.Symbol(by.Tenant.Currency)
 	var choices []ui.Option
 	for i, option := range panel.RewardOptions(names) {
-		current := old != nil && panel.OrZero(old.BenefitRewardID) == names[i].ID
+		current := old != nil && core.OrZero(old.BenefitRewardID) == names[i].ID
 		if names[i].Active || current {
 			choices = append(choices, option)
 		}
@@ -301,7 +301,7 @@ func (h *Handlers) changeCoupon(c echo.Context) error {
 	}
 	t := page.Actor(c).Tenant
 	values := map[string]string{
-		"name": old.Name, "description": panel.OrZero(old.Description), "benefit_type": string(old.BenefitType),
+		"name": old.Name, "description": core.OrZero(old.Description), "benefit_type": string(old.BenefitType),
 		"max_per_customer": strconv.FormatInt(old.MaxPerCustomer, 10), "max_redemptions": panel.Digits(old.MaxRedemptions), "voucher_valid_days": panel.Digits(old.VoucherValidDays),
 	}
 	values["starts_at"], values["expires_at"] = couponDays(old.Coupon, t.TimeZone)
@@ -433,7 +433,7 @@ func (h *Handlers) showCoupon(c echo.Context) error {
 	}
 	v := views.CouponDetail{
 		Frame:  h.Frame(c, found.Name, links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}),
-		Coupon: couponRow(by, found), Description: panel.OrZero(found.Description), CanEdit: by.Role.Includes(core.Manager),
+		Coupon: couponRow(by, found), Description: core.OrZero(found.Description), CanEdit: by.Role.Includes(core.Manager),
 		Facts: couponFacts(found, by.Tenant.TimeZone), Vouchers: vouchers,
 	}
 	if found.Sends > 0 {
@@ -450,7 +450,7 @@ func (h *Handlers) showCoupon(c echo.Context) error {
 
 func redeemedVoucher(r coupon.RedeemedVoucher, now time.Time, zone *time.Location) views.RedeemedVoucher {
 	v := views.RedeemedVoucher{
-		Customer: panel.CustomerLabel(r.CustomerName), CustomerPath: links.Customer(r.CustomerID), When: format.Moment(*r.RedeemedAt, now, zone), Sent: format.Date(r.CreatedAt, zone),
+		Customer: format.StoredName(r.CustomerName), CustomerPath: links.Customer(r.CustomerID), When: format.Moment(*r.RedeemedAt, now, zone), Sent: format.Date(r.CreatedAt, zone),
 	}
 	if r.RedemptionID != nil {
 		v.RedemptionPath = links.Redemption(*r.RedemptionID)

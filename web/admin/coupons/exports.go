@@ -5,6 +5,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -38,8 +39,8 @@ func (h *Handlers) exportVouchers(c echo.Context) (panel.ExportFile, error) {
 	zone := by.Tenant.TimeZone
 	write := func(row panel.RowWriter) error {
 		return h.Coupons.ExportVouchers(ctx, by, found.ID, send, func(v coupon.SentVoucher) error {
-			return row(v.ID.String(), panel.CustomerLabel(v.CustomerName), v.CustomerID.String(), string(v.Status),
-				v.CreatedAt.In(zone), panel.LocalTime(v.ExpiresAt, zone), panel.LocalTime(v.RedeemedAt, zone), panel.OrZero(v.MailStatus))
+			return row(v.ID.String(), format.StoredName(v.CustomerName), v.CustomerID.String(), string(v.Status),
+				v.CreatedAt.In(zone), panel.LocalTime(v.ExpiresAt, zone), panel.LocalTime(v.RedeemedAt, zone), core.OrZero(v.MailStatus))
 		})
 	}
 	return panel.ExportFile{Name: "vouchers-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Vouchers", Columns: voucherColumns, Write: write}, nil

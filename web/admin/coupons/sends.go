@@ -83,7 +83,7 @@ func blankSend(c coupon.WithCounts, now time.Time, zone *time.Location) *forms.F
 	}
 	return forms.Blank(map[string]string{
 		"segment": string(coupon.All), whenField: when, dateField: at.Format(time.DateOnly), timeField: at.Format("15:04"),
-		"subject": c.Name, "message": panel.OrZero(c.Description), "top": "10",
+		"subject": c.Name, "message": core.OrZero(c.Description), "top": "10",
 	})
 }
 
@@ -168,7 +168,7 @@ func (h *Handlers) sendForm(c echo.Context, of coupon.WithCounts, form *forms.Fo
 	path := links.SendForm(of.ID)
 	v := views.SendForm{
 		Frame: h.sendFrame(c, of, sendLabel(of)), Path: path, Cancel: links.Coupon(of.ID), FormKey: h.NewFormKey(),
-		Segment: form.Field("segment", "Audience").Errors,
+		Segment: form.Field("segment", ui.Field{Label: "Audience"}).Errors,
 		Mail:    mailAddress(path, form), Summary: views.SendSummary{Path: path, Button: sendLabel(of)},
 		MinDate: now.In(zone).Format(time.DateOnly), MaxDate: now.In(zone).AddDate(1, 0, 0).Format(time.DateOnly),
 	}
@@ -179,7 +179,7 @@ func (h *Handlers) sendForm(c echo.Context, of coupon.WithCounts, form *forms.Fo
 		})
 	}
 	picked := readSelection(form)
-	wrong := form.Field(customersField, "Chosen customers").Errors
+	wrong := form.Field(customersField, ui.Field{Label: "Chosen customers"}).Errors
 	var err error
 	if v.Chooser, err = h.chooser(c, of.ID, form, picked, step); err != nil {
 		return views.SendForm{}, err
@@ -196,12 +196,12 @@ func (h *Handlers) sendForm(c echo.Context, of coupon.WithCounts, form *forms.Fo
 	}
 	v.Later.Selected = form.Value(whenField) == later
 	v.Now.Selected = !v.Later.Selected && !v.Now.Disabled
-	at := form.FieldOf("send_at", dateField, "Date")
-	v.When, v.Date, v.Time = at.Errors, at, form.Field(timeField, "Time")
+	at := form.FieldOf("send_at", dateField, ui.Field{Label: "Date"})
+	v.When, v.Date, v.Time = at.Errors, at, form.Field(timeField, ui.Field{Label: "Time"})
 	v.Date.Type, v.Time.Type = "date", "time"
 	v.Validity = voucherValidity(of, form, now, zone)
 
-	v.Subject, v.Message = form.Field("subject", "Subject"), form.Field("message", "Message")
+	v.Subject, v.Message = form.Field("subject", ui.Field{Label: "Subject"}), form.Field("message", ui.Field{Label: "Message"})
 	v.Subject.MaxLength, v.Subject.Autocomplete = 150, "off"
 	v.Message.MaxLength, v.Message.Optional, v.Message.Rows, v.Message.Help = 1000, true, 4, "Shown above the voucher"
 	v.Problem = form.Problem()

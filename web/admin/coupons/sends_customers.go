@@ -19,7 +19,6 @@ import (
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
-	"example.com/loyalty/web/panel"
 )
 
 // Fields of the chooser.
@@ -178,7 +177,7 @@ func (h *Handlers) choosingStep(c echo.Context, form *forms.Form) (step choosing
 // chooser is the part of the page that picks customers, after a step.
 func (h *Handlers) chooser(c echo.Context, of core.ID, form *forms.Form, picked *selection, step choosing) (views.Chooser, error) {
 	v := views.Chooser{Path: links.SendForm(of), All: form.Value("all") != ""}
-	v.Search, v.Top, v.Paste = form.Field(searchField, "Find customers"), form.Field(topField, "Top customers"), form.Field(pasteField, "ULIDs")
+	v.Search, v.Top, v.Paste = form.Field(searchField, ui.Field{Label: "Find customers"}), form.Field(topField, ui.Field{Label: "Top customers"}), form.Field(pasteField, ui.Field{Label: "ULIDs"})
 	v.Search.Placeholder, v.Paste.Placeholder = "Name, phone or e-mail", "Separated by spaces, commas or lines"
 	v.Top.Options = form.Options(topField, ui.Option{Value: "10", Label: "Top 10"}, ui.Option{Value: "25", Label: "Top 25"},
 		ui.Option{Value: "50", Label: "Top 50"}, ui.Option{Value: "100", Label: "Top 100"})
@@ -202,7 +201,7 @@ func (h *Handlers) chooser(c echo.Context, of core.ID, form *forms.Form, picked 
 		known[k.ID] = k
 	}
 	addCandidates(&v, picked, step, known)
-	if removed, ok := known[panel.OrZero(step.removed)]; ok {
+	if removed, ok := known[core.OrZero(step.removed)]; ok {
 		v.Said = format.CustomerName(removed) + " removed"
 	}
 	v.Customers, v.Number = picked.String(), format.Number(int64(len(picked.ids)))

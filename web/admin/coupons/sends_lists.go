@@ -186,7 +186,7 @@ func (h *Handlers) mailProblems(c echo.Context, s coupon.SendDetail) (*views.Mai
 
 func mailProblem(p coupon.MailProblem, now time.Time, zone *time.Location) views.MailProblem {
 	v := views.MailProblem{
-		Voucher: p.VoucherID.String(), Customer: panel.CustomerLabel(p.CustomerName), CustomerPath: links.Customer(p.CustomerID), Email: "No e-mail", Retry: p.CanRetry(),
+		Voucher: p.VoucherID.String(), Customer: format.StoredName(p.CustomerName), CustomerPath: links.Customer(p.CustomerID), Email: "No e-mail", Retry: p.CanRetry(),
 	}
 	switch {
 	case p.Recipient != nil:
@@ -266,8 +266,8 @@ func (h *Handlers) sentVouchers(c echo.Context, s coupon.SendDetail) (views.Sent
 	}
 	for _, one := range list.Items {
 		row := views.SentVoucher{
-			Path: links.Voucher(one.ID), Customer: panel.CustomerLabel(one.CustomerName), CustomerPath: links.Customer(one.CustomerID),
-			Status: voucherBadges[one.Status], Mail: mailBadges[panel.OrZero(one.MailStatus)],
+			Path: links.Voucher(one.ID), Customer: format.StoredName(one.CustomerName), CustomerPath: links.Customer(one.CustomerID),
+			Status: voucherBadges[one.Status], Mail: mailBadges[core.OrZero(one.MailStatus)],
 		}
 		if one.RedeemedAt != nil {
 			row.Redeemed = format.Moment(*one.RedeemedAt, h.Now(), by.Tenant.TimeZone)

@@ -20,7 +20,6 @@ import (
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
-	"example.com/loyalty/web/panel"
 )
 
 // showSend shows a send. A fragment is a page of one of its lists, or the progress: with everything
@@ -286,7 +285,7 @@ func sendNotice(by core.Actor, s coupon.SendDetail) *views.SendNotice {
 		return n
 	case coupon.Failed:
 		return &views.SendNotice{
-			Icon: "alert-triangle", Title: "Not sent.", Words: failures[panel.OrZero(s.Failure)], Path: links.Coupon(s.CouponID), Label: "View coupon",
+			Icon: "alert-triangle", Title: "Not sent.", Words: failures[core.OrZero(s.Failure)], Path: links.Coupon(s.CouponID), Label: "View coupon",
 		}
 	case coupon.Waiting, coupon.Mailing, coupon.Done:
 	}

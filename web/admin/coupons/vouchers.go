@@ -36,7 +36,7 @@ func (h *Handlers) voucherRoutes() []route.Route {
 func (h *Handlers) voucherSearch(c echo.Context, status int, form *forms.Form) error {
 	v := views.VoucherSearch{
 		Frame: h.Frame(c, "Redeem voucher", links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}),
-		Code:  form.Field("code", "Voucher code or link"),
+		Code:  form.Field("code", ui.Field{Label: "Voucher code or link"}),
 	}
 	v.Code.Autofocus, v.Code.Autocomplete, v.Code.MaxLength = true, "off", 500
 	v.Code.Help = "Scan the QR code or type the code below it"
@@ -81,11 +81,11 @@ func (h *Handlers) showVoucher(c echo.Context) error {
 	by := page.Actor(c)
 	zone := by.Tenant.TimeZone
 	v := views.VoucherDetail{
-		Frame: h.Frame(c, "Voucher of "+panel.CustomerLabel(found.CustomerName), links.Coupons,
+		Frame: h.Frame(c, "Voucher of "+format.StoredName(found.CustomerName), links.Coupons,
 			ui.Crumb{Label: "Coupons", Path: links.Coupons}, ui.Crumb{Label: "Redeem voucher", Path: links.Vouchers}),
 		Path: links.Voucher(found.ID), Benefit: panel.VoucherValue(found, by), Status: panel.VoucherStatuses[found.Status],
 		Coupon: found.CouponName, CouponPath: links.Coupon(found.CouponID),
-		Customer: panel.CustomerLabel(found.CustomerName), CustomerPath: links.Customer(found.CustomerID),
+		Customer: format.StoredName(found.CustomerName), CustomerPath: links.Customer(found.CustomerID),
 	}
 	switch refusal := found.Refusal(); {
 	case refusal == nil:
@@ -129,7 +129,7 @@ func instruction(v coupon.ShownVoucher, by core.Actor) string {
 		return format.Units(*v.BenefitValue, "stamps") + " will be added to the balance"
 	case coupon.Reward:
 	}
-	return "Give “" + panel.OrZero(v.RewardName) + "” for free"
+	return "Give “" + core.OrZero(v.RewardName) + "” for free"
 }
 
 // voucherRefusal says why a voucher can't be redeemed and what to do about it.
@@ -145,7 +145,7 @@ func voucherRefusal(v coupon.ShownVoucher, refusal error, by core.Actor) string 
 	case errors.Is(refusal, coupon.ErrCapReached):
 		return "The coupon “" + v.CouponName + "” has reached its redemption limit. A manager can raise it."
 	case errors.Is(refusal, reward.ErrOutOfStock):
-		return "“" + panel.OrZero(v.RewardName) + "” is out of stock. The voucher stays valid."
+		return "“" + core.OrZero(v.RewardName) + "” is out of stock. The voucher stays valid."
 	}
 	sentence, _ := page.RuleMessage(refusal)
 	return sentence
@@ -163,7 +163,7 @@ func (h *Handlers) askRedeemVoucher(c echo.Context) error {
 // the voucher can't be redeemed.
 func (h *Handlers) confirmRedeemVoucher(c echo.Context, status int, found coupon.ShownVoucher, refusal error) error {
 	by := page.Actor(c)
-	name, path := panel.CustomerLabel(found.CustomerName), links.Voucher(found.ID)
+	name, path := format.StoredName(found.CustomerName), links.Voucher(found.ID)
 	v := panelviews.Confirm{
 		Frame: h.Frame(c, "Redeem this voucher?", links.Coupons,
 			ui.Crumb{Label: "Coupons", Path: links.Coupons}, ui.Crumb{Label: "Voucher of " + name, Path: path}),

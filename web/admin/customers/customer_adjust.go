@@ -37,7 +37,7 @@ func (h *Handlers) adjustmentForm(c echo.Context, status int, of customer.Custom
 	path := links.Customer(of.ID)
 	v := views.Adjustment{
 		Frame: h.customerFrame(c, of, "Adjust balance"), Action: path + "/adjust", Cancel: path, FormKey: h.NewFormKey(),
-		Unit: form.Field("unit", "Balance"), Amount: form.Field("amount", "Change"), Reason: form.Field("reason", "Reason"),
+		Unit: form.Field("unit", ui.Field{Label: "Balance"}), Amount: form.Field("amount", ui.Field{Label: "Change"}), Reason: form.Field("reason", ui.Field{Label: "Reason"}),
 		After: balanceAfter(of, form),
 	}
 	v.Problem = form.Problem()

@@ -12,6 +12,7 @@ import (
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -42,7 +43,7 @@ func (h *Handlers) eraseForm(c echo.Context, status int, of customer.Customer, f
 	v := views.Erasure{
 		Frame: h.customerFrame(c, of, "Erase "+format.CustomerName(of)+"?"), Action: path + "/erase", Cancel: path, DataPath: path + "/data",
 		Balance:    format.Units(of.PointsBalance, "points") + " and " + format.Units(of.StampsBalance, "stamps"),
-		Understood: form.Field("understood", "I understand that this can't be undone"),
+		Understood: form.Field("understood", ui.Field{Label: "I understand that this can't be undone"}),
 	}
 	v.Problem = form.Problem()
 	return h.Render(c, status, views.ErasurePage(v), nil)

@@ -116,8 +116,8 @@ func (h *Handlers) customerDetail(c echo.Context, of customer.Profile) (views.Cu
 	v := views.CustomerDetail{
 		Frame: h.customerFrame(c, of.Customer, ""),
 		Path:  links.Customer(of.ID), Name: format.CustomerName(of.Customer), Status: panel.CustomerStatus(of.Customer),
-		Phone: of.Phone, Email: panel.OrZero(of.Email), Since: format.Date(of.CreatedAt, zone), ID: of.ID.String(),
-		Note: panel.OrZero(of.Note), Balance: profileBalance(of.Customer, outlook), Figures: h.profileFigures(by.Tenant, of), Consent: consentLines(of, zone),
+		Phone: of.Phone, Email: core.OrZero(of.Email), Since: format.Date(of.CreatedAt, zone), ID: of.ID.String(),
+		Note: core.OrZero(of.Note), Balance: profileBalance(of.Customer, outlook), Figures: h.profileFigures(by.Tenant, of), Consent: consentLines(of, zone),
 		Erased: of.Erased, Unchecked: of.UncheckedSince != nil, Inactive: !active && !of.Erased,
 		CanEdit: by.Role.Includes(core.Manager) && !of.Erased,
 	}

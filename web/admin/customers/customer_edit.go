@@ -33,7 +33,7 @@ func (h *Handlers) customerToEdit(c echo.Context) error {
 		return err
 	}
 	form := forms.Blank(map[string]string{
-		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": panel.OrZero(found.Email),
+		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": core.OrZero(found.Email),
 	})
 	if page.IsFragment(c) {
 		form.Values.Set("inline", "1")

@@ -52,7 +52,7 @@ func (h *Handlers) pickDuplicate(c echo.Context, kept customer.Customer) error {
 	v := panelviews.CustomerPicker{
 		Frame: h.customerFrame(c, kept, "Merge duplicate"), Path: links.Customer(kept.ID) + "/merge",
 		Question: "Choose the duplicate of " + format.CustomerName(kept), Heading: "Likely duplicates",
-		Search: q.Field("search", "Name, phone or e-mail"),
+		Search: q.Field("search", ui.Field{Label: "Name, phone or e-mail"}),
 	}
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
 	var found []customer.Customer
@@ -103,7 +103,7 @@ func (h *Handlers) mergePreview(c echo.Context, status int, kept customer.Custom
 
 // mergeRows compares two customers. Of most fields, the kept customer's value remains.
 func mergeRows(p merging.Preview) []views.MergeRow {
-	none := func(text *string) string { return cmp.Or(panel.OrZero(text), "–") }
+	none := func(text *string) string { return cmp.Or(core.OrZero(text), "–") }
 	mails := func(of customer.Profile) string {
 		if of.UnsubscribedAt != nil {
 			return "Unsubscribed"

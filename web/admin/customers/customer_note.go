@@ -11,6 +11,7 @@ import (
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -48,14 +49,14 @@ func (h *Handlers) askNote(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.noteForm(c, http.StatusOK, found, forms.Blank(map[string]string{"note": panel.OrZero(found.Note)}))
+	return h.noteForm(c, http.StatusOK, found, forms.Blank(map[string]string{"note": core.OrZero(found.Note)}))
 }
 
 func (h *Handlers) noteForm(c echo.Context, status int, of customer.Profile, form *forms.Form) error {
 	path := links.Customer(of.ID)
 	v := views.NoteForm{
 		Frame: h.customerFrame(c, of.Customer, "Note about "+format.CustomerName(of.Customer)), Action: path + "/note", Cancel: path,
-		Began: form.Original(), Note: form.Field("note", "Note"),
+		Began: form.Original(), Note: form.Field("note", ui.Field{Label: "Note"}),
 	}
 	v.Problem = form.Problem()
 	v.Note.Optional, v.Note.MaxLength, v.Note.Rows, v.Note.Autofocus = true, customer.MaxNote, 5, true
@@ -97,7 +98,7 @@ func (h *Handlers) tagForm(c echo.Context, status int, of customer.Profile, form
 	path := links.Customer(of.ID)
 	v := views.TagForm{
 		Frame: h.customerFrame(c, of.Customer, "Tags of "+format.CustomerName(of.Customer)), Action: path + "/tags", Cancel: path,
-		Tag: form.Field("tag", "New tag"), Tags: of.Tags, Suggested: known,
+		Tag: form.Field("tag", ui.Field{Label: "New tag"}), Tags: of.Tags, Suggested: known,
 	}
 	v.Problem = form.Problem()
 	v.Tag.MaxLength, v.Tag.Autocomplete, v.Tag.Autofocus = customer.MaxTag, "off", true

@@ -14,7 +14,6 @@ import (
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
-	"example.com/loyalty/web/panel"
 )
 
 // sinceDays are the choices of how far back a timeline goes.
@@ -37,7 +36,7 @@ func (h *Handlers) timeline(c echo.Context, id core.ID, v *views.History) error 
 	if err != nil {
 		return err
 	}
-	v.Events, v.Since = q.Field("events", "Events"), q.Field("since", "Time")
+	v.Events, v.Since = q.Field("events", ui.Field{Label: "Events"}), q.Field("since", ui.Field{Label: "Time"})
 	v.Events.Options = q.Options("events",
 		ui.Option{Label: "All events"}, ui.Option{Value: string(customer.Sales), Label: "Sales"}, ui.Option{Value: string(customer.Redemptions), Label: "Redemptions"},
 		ui.Option{Value: string(customer.Vouchers), Label: "Vouchers"}, ui.Option{Value: string(customer.Adjustments), Label: "Adjustments"})
@@ -124,22 +123,22 @@ func timelineEntry(by core.Actor, of core.ID, e customer.Entry) views.TimelineEn
 			notes = append(notes, "Voucher valid again")
 		}
 	case "redemption":
-		v.Icon, v.Title, causePath = "gift", "Redeemed "+panel.OrZero(e.RewardName), links.Redemption
+		v.Icon, v.Title, causePath = "gift", "Redeemed "+core.OrZero(e.RewardName), links.Redemption
 	case "redemption_refund":
-		v.Icon, v.Title, causePath = "arrow-back-up", "Voided: "+panel.OrZero(e.RewardName), links.Redemption
+		v.Icon, v.Title, causePath = "arrow-back-up", "Voided: "+core.OrZero(e.RewardName), links.Redemption
 	case "voucher":
-		v.Icon, v.Title, causePath = "ticket", "Redeemed “"+panel.OrZero(e.CouponName)+"”", links.Voucher
+		v.Icon, v.Title, causePath = "ticket", "Redeemed “"+core.OrZero(e.CouponName)+"”", links.Voucher
 		notes = append(notes, "Voucher")
 	case "adjustment":
 		v.Icon, v.Title = "adjustments", "Balance adjusted"
 		notes = append(notes, quoted(e.Reason))
 	case "opening":
 		v.Icon, v.Title = "file-import", "Opening balance"
-		notes = append(notes, panel.OrZero(e.Reason))
+		notes = append(notes, core.OrZero(e.Reason))
 	case "merge":
 		v.Icon, v.Title = "users", "Moved by a merge"
 		if e.MergedID != nil {
-			v.Title, v.Path = "Merged with "+panel.OrZero(e.MergedName), page.WithQuery(links.Customer(of)+"/merged", "merged", e.MergedID.String())
+			v.Title, v.Path = "Merged with "+core.OrZero(e.MergedName), page.WithQuery(links.Customer(of)+"/merged", "merged", e.MergedID.String())
 		}
 	}
 	if e.Cause != nil && causePath != nil {

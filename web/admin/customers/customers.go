@@ -62,7 +62,7 @@ func (h *Handlers) listCustomers(c echo.Context) error {
 		Filtered: filter != customer.Filter{} || status != http.StatusOK,
 		CanEdit:  by.Role.Includes(core.Manager),
 		Exports:  panel.ExportsOf(c, links.CustomersExport),
-		Search:   q.Field("search", "Search"), Status: q.Field("status", "Status"),
+		Search:   q.Field("search", ui.Field{Label: "Search"}), Status: q.Field("status", ui.Field{Label: "Status"}),
 	}
 	var tags []string
 	if !page.IsFragment(c) {
@@ -88,9 +88,9 @@ func (h *Handlers) listCustomers(c echo.Context) error {
 	if filter.Search == nil && filter.Tag == nil {
 		v.ByName.Path, v.ByAge.Path = panel.SortedBy(c.Request().URL, customer.ByName), panel.SortedBy(c.Request().URL, core.Newest)
 	}
-	v.Tag = q.Field("tag", "Tag")
+	v.Tag = q.Field("tag", ui.Field{Label: "Tag"})
 	v.Tag.Options = q.Options("tag", tagOptions(tags, q.Value("tag"))...)
-	v.From, v.To = q.Field("created_from", "Created from"), q.Field("created_to", "Created to")
+	v.From, v.To = q.Field("created_from", ui.Field{Label: "Created from"}), q.Field("created_to", ui.Field{Label: "Created to"})
 	v.From.Label, v.To.Label = "Added", "to"
 	v.Problem = q.Problem()
 	for _, r := range list.Items {
@@ -138,7 +138,7 @@ func customerRow(r customer.Row, search string, now time.Time, zone *time.Locati
 	name := format.CustomerName(r.Customer)
 	row := views.CustomerRow{
 		Path: links.Customer(r.ID), Label: name, Name: mark(name, search), Phone: mark(r.Phone, search),
-		Email: mark(panel.OrZero(r.Email), search), Points: format.Number(r.PointsBalance), Stamps: format.Number(r.StampsBalance), LastVisit: "Never",
+		Email: mark(core.OrZero(r.Email), search), Points: format.Number(r.PointsBalance), Stamps: format.Number(r.StampsBalance), LastVisit: "Never",
 	}
 	if r.LastVisit != nil {
 		row.LastVisit = format.Ago(*r.LastVisit, now, zone)

@@ -84,7 +84,7 @@ func (h *Handlers) importForm(c echo.Context, status int, form *forms.Form) erro
 	}
 	v := views.ImportStart{
 		Frame:   frame,
-		FormKey: form.Value(page.FormKey), File: form.Field("file", "File"),
+		FormKey: form.Value(page.FormKey), File: form.Field("file", ui.Field{Label: "File"}),
 	}
 	v.Problem = form.Problem()
 	v.File.Type, v.File.Value = "file", ""
@@ -240,7 +240,7 @@ func (h *Handlers) importColumns(c echo.Context, id core.ID, refused *forms.Form
 	path := links.Import(id)
 	v := &views.ImportColumns{
 		Action: path + "/check", Redraw: path + "?step=columns", Discard: path + "/cancel", Shown: strconv.FormatInt(p.Header, 10),
-		Encoding: form.Field("encoding", "File encoding"), HeaderRow: form.Field("heading", "Headers are in"),
+		Encoding: form.Field("encoding", ui.Field{Label: "File encoding"}), HeaderRow: form.Field("heading", ui.Field{Label: "Headers are in"}),
 	}
 	for _, e := range importing.Encodings {
 		v.Encoding.Options = append(v.Encoding.Options, ui.Option{Value: string(e), Label: encodingLabels[e]})
@@ -254,7 +254,7 @@ func (h *Handlers) importColumns(c echo.Context, id core.ID, refused *forms.Form
 	}
 	v.HeaderRow.Options = form.Options("heading", v.HeaderRow.Options...)
 	if p.Dates != nil {
-		f := form.Field("dates", "Dates")
+		f := form.Field("dates", ui.Field{Label: "Dates"})
 		f.Options = form.Options("dates", ui.Option{Label: "Automatic: " + orderWords[p.Dates.Automatic]},
 			ui.Option{Value: string(importing.DayFirst), Label: orderExamples[importing.DayFirst]},
 			ui.Option{Value: string(importing.MonthFirst), Label: orderExamples[importing.MonthFirst]})
@@ -262,7 +262,7 @@ func (h *Handlers) importColumns(c echo.Context, id core.ID, refused *forms.Form
 		v.Dates = &f
 	}
 	for n := range p.Columns {
-		f := form.Field(columnName(n), "Column "+columnLetters(n))
+		f := form.Field(columnName(n), ui.Field{Label: "Column " + columnLetters(n)})
 		options := []ui.Option{{Label: "Don't import"}}
 		for _, field := range importing.Fields {
 			options = append(options, ui.Option{Value: string(field), Label: importLabels[field]})
@@ -580,7 +580,7 @@ func (h *Handlers) importReading(c echo.Context, i importing.Import) (*views.Imp
 	}
 	for _, s := range p.Samples {
 		row := views.ImportSample{
-			Number: format.Number(s.FileRow), Name: panel.FullName(s.FirstName, s.LastName), Phone: s.Phone, Email: panel.OrZero(s.Email), Since: "Today",
+			Number: format.Number(s.FileRow), Name: panel.FullName(s.FirstName, s.LastName), Phone: s.Phone, Email: core.OrZero(s.Email), Since: "Today",
 			Points: format.Number(s.Points), Stamps: format.Number(s.Stamps),
 		}
 		if s.CreatedAt != nil {
@@ -640,7 +640,7 @@ func importCustomer(id *core.ID, name string) *views.ImportCustomer {
 	if id == nil {
 		return nil
 	}
-	return &views.ImportCustomer{Name: panel.CustomerLabel(name), Path: links.Customer(*id)}
+	return &views.ImportCustomer{Name: format.StoredName(name), Path: links.Customer(*id)}
 }
 
 func problemWords(p importing.Problem) (column, message string) {
@@ -649,7 +649,7 @@ func problemWords(p importing.Problem) (column, message string) {
 	case p.Repeats != nil && p.Repeats.Row > 0:
 		return label, "Repeats row " + strconv.FormatInt(p.Repeats.Row, 10) + ": same " + sharedNames[importing.Field(p.Field)]
 	case p.Repeats != nil:
-		return label, "Repeats " + panel.CustomerLabel(p.Repeats.CustomerName) + ": same " + sharedNames[importing.Field(p.Field)]
+		return label, "Repeats " + format.StoredName(p.Repeats.CustomerName) + ": same " + sharedNames[importing.Field(p.Field)]
 	case known:
 		return label, forms.Message(p.Field, label, p.Violation, format.Number)
 	}

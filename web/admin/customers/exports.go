@@ -39,7 +39,7 @@ func (h *Handlers) exportCustomers(c echo.Context) (panel.ExportFile, error) {
 			if r.Erased {
 				status = "erased"
 			}
-			return row(r.ID.String(), r.FirstName, r.LastName, r.Phone, panel.OrZero(r.Email), status, r.PointsBalance, r.StampsBalance,
+			return row(r.ID.String(), r.FirstName, r.LastName, r.Phone, core.OrZero(r.Email), status, r.PointsBalance, r.StampsBalance,
 				r.CreatedAt.In(zone), panel.LocalTime(r.LastVisit, zone), strings.Join(r.Tags, ", "))
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -92,7 +93,7 @@ func (h *Handlers) searchPage(c echo.Context, q *forms.Form) error {
 	if err != nil {
 		return err
 	}
-	v.Search = q.Field("search", "Name, phone, e-mail or voucher code")
+	v.Search = q.Field("search", ui.Field{Label: "Name, phone, e-mail or voucher code"})
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, search == nil
 	v.Problem = q.Problem()
 	if search != nil && v.Problem.None() {
@@ -122,7 +123,7 @@ func (h *Handlers) searchVoucher(c echo.Context, text string) (*views.SearchedVo
 		return nil, nil //nolint:nilnil // there is none
 	}
 	return &views.SearchedVoucher{
-		Code: found.ID.String(), Words: found.CouponName + " · " + panel.CustomerLabel(found.CustomerName), Path: links.Voucher(found.ID), Status: panel.VoucherStatuses[found.Status],
+		Code: found.ID.String(), Words: found.CouponName + " · " + format.StoredName(found.CustomerName), Path: links.Voucher(found.ID), Status: panel.VoucherStatuses[found.Status],
 	}, err
 }
 

@@ -51,14 +51,14 @@ func (h *Handlers) auditLog(c echo.Context) error {
 			v.Record = cmp.Or(list.Items[0].SubjectName, v.Record)
 		}
 	}
-	v.Subject, v.Actor = q.Field("subject", "Record type"), q.Field("actor", "Person")
+	v.Subject, v.Actor = q.Field("subject", ui.Field{Label: "Record type"}), q.Field("actor", ui.Field{Label: "Person"})
 	v.Subject.Options = q.Options("subject", auditSubjects(by)...)
 	if !page.IsFragment(c) {
 		if v.Actor.Options, err = h.auditActors(c, q, list.Items); err != nil {
 			return err
 		}
 	}
-	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
+	v.From, v.To = q.Field("from", ui.Field{Label: "From"}), q.Field("to", ui.Field{Label: "To"})
 	v.Problem = q.Problem()
 	return h.Render(c, status, views.AuditLogPage(v), views.AuditPart(v))
 }

@@ -106,7 +106,7 @@ func (h *Handlers) inviteForm(c echo.Context, status int, form *forms.Form) erro
 	v := views.Invitation{
 		Settings: h.Settings(c, "Invite staff", links.Staff, ui.Crumb{Label: "Staff", Path: links.Staff}),
 		Key:      h.NewFormKey(),
-		Email:    form.Field("email", "E-mail"), Name: form.Field("name", "Name"), Role: form.Field("role", "Role"),
+		Email:    form.Field("email", ui.Field{Label: "E-mail"}), Name: form.Field("name", ui.Field{Label: "Name"}), Role: form.Field("role", ui.Field{Label: "Role"}),
 	}
 	v.Problem = form.Problem()
 	v.Email.Type, v.Email.Autofocus, v.Email.Help = "email", true, "Gets a link to set a password, valid for 7 days"
@@ -169,7 +169,7 @@ func (h *Handlers) staffDetail(c echo.Context, status int, p staff.Member, form 
 	v := views.StaffDetail{
 		Settings: h.Settings(c, p.Name, links.Staff, ui.Crumb{Label: "Staff", Path: links.Staff}),
 		Facts:    []ui.Pair{{Name: "E-mail", Value: p.Email}, {Name: "Added", Value: format.Date(p.CreatedAt, zone)}, {Name: "Two-step verification", Value: twoFactor}},
-		Status:   personStatus(p, zone), Actions: actions, Action: path, Role: form.Field("role", "Role"), You: p.ID == by.StaffID,
+		Status:   personStatus(p, zone), Actions: actions, Action: path, Role: form.Field("role", ui.Field{Label: "Role"}), You: p.ID == by.StaffID,
 	}
 	v.Problem = form.Problem()
 	v.Role.Options = form.Options("role", roleOptions()...)

@@ -133,7 +133,7 @@ func (h *Handlers) tokenForm(c echo.Context, status int, form *forms.Form) error
 	v := views.TokenForm{
 		Settings: h.Settings(c, "Create token", links.Tokens, ui.Crumb{Label: "API tokens", Path: links.Tokens}),
 		Key:      h.NewFormKey(),
-		Name:     form.Field("name", "Name"), Abilities: form.Field("scopes", "Abilities"), Expires: form.Field("expires_at", "Expires"),
+		Name:     form.Field("name", ui.Field{Label: "Name"}), Abilities: form.Field("scopes", ui.Field{Label: "Abilities"}), Expires: form.Field("expires_at", ui.Field{Label: "Expires"}),
 	}
 	v.Problem = form.Problem()
 	v.Name.Autofocus, v.Name.Help = true, "The program that will use it"

@@ -122,18 +122,18 @@ func eventRow(e report.Event, by core.Actor) views.ActivityRow {
 	case report.SaleVoided:
 		row.Icon, row.Words = "receipt-refund", "Sale of "+format.Money(*e.SpendCents, t.Currency)+" voided"+doneBy(by, e)
 	case report.Redeemed:
-		row.Icon, row.Words = "gift", panel.OrZero(e.About)
+		row.Icon, row.Words = "gift", core.OrZero(e.About)
 	case report.RedemptionVoided:
-		row.Icon, row.Words = "gift", panel.OrZero(e.About)+" voided"+doneBy(by, e)
+		row.Icon, row.Words = "gift", core.OrZero(e.About)+" voided"+doneBy(by, e)
 	case report.VoucherRedeemed:
-		row.Icon, row.Words = "ticket", "Voucher: "+panel.OrZero(e.About)
+		row.Icon, row.Words = "ticket", "Voucher: "+core.OrZero(e.About)
 	case report.Joined:
 		row.Icon, row.Words, row.Moved = "user-plus", "Joined", "New"
 	case report.Adjusted:
 		row.Icon, row.Words = "adjustments", "Adjusted"+doneBy(by, e)
 	case report.Imported:
 		row.Icon, row.Path, row.Moved = "file-import", links.Import(e.ID), ""
-		row.Name, row.Words = importedInWords(e), panel.OrZero(e.About)+doneBy(by, e)
+		row.Name, row.Words = importedInWords(e), core.OrZero(e.About)+doneBy(by, e)
 	}
 	return row
 }
@@ -172,5 +172,5 @@ func doneBy(by core.Actor, e report.Event) string {
 	if e.ActorName == nil || *e.ActorName == "" {
 		return ""
 	}
-	return " by " + by.NameOf(panel.OrZero(e.ActorKind), *e.ActorName)
+	return " by " + by.NameOf(core.OrZero(e.ActorKind), *e.ActorName)
 }

@@ -165,7 +165,7 @@ func (q reportQuery) place() string {
 // report is the part of a report above its figures. Without days, they were refused and there are no
 // figures.
 func (h *Handlers) report(c echo.Context, title, path string, q reportQuery, days report.Range) views.Report {
-	v := views.Report{Frame: h.insightFrame(c, title, links.Reports), Action: path, From: q.Field("from", "From"), To: q.Field("to", "To")}
+	v := views.Report{Frame: h.insightFrame(c, title, links.Reports), Action: path, From: q.Field("from", ui.Field{Label: "From"}), To: q.Field("to", ui.Field{Label: "To"})}
 	v.Heading = "Reports"
 	options := c.QueryParams()
 	tab := reportTab{}

@@ -12,7 +12,6 @@ import (
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
-	"example.com/loyalty/web/panel"
 )
 
 // breakdownPage answers with a report that divides its figures among rows. A report that was refused has
@@ -103,7 +102,7 @@ func (h *Handlers) locationReport(c echo.Context) error {
 		for _, l := range r.Rows {
 			made := row(noLocation, l)
 			if l.ID != nil {
-				made.Name = panel.OrZero(l.Name)
+				made.Name = core.OrZero(l.Name)
 				made.Path = optionLink(links.Reports, c.QueryParams(), "location", strconv.FormatInt(*l.ID, 10))
 			}
 			v.Rows = append(v.Rows, made)
@@ -127,7 +126,7 @@ func (h *Handlers) locationCSV(c echo.Context) error {
 		for _, l := range r.Rows {
 			name := noLocation
 			if l.ID != nil {
-				name = panel.OrZero(l.Name)
+				name = core.OrZero(l.Name)
 			}
 			cells := []any{name, l.TransactionsCount, format.Amount(l.SpendTotalCents, currency), l.PointsAwarded, l.StampsAwarded}
 			if err := row(comparedCells(r.Against, cells, format.Amount(l.PreviousSpendCents, currency))...); err != nil {

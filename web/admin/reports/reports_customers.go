@@ -90,7 +90,7 @@ func measureOf(q *forms.Form) report.Measure {
 func topRows(top []report.Customer, by report.Measure, currency string) (rows []views.TopCustomer) {
 	for i, c := range top {
 		row := views.TopCustomer{
-			Rank: strconv.Itoa(i + 1), Path: links.Customer(c.ID), Name: panel.FullName(c.FirstName, c.LastName), Phone: c.Phone, Email: panel.OrZero(c.Email),
+			Rank: strconv.Itoa(i + 1), Path: links.Customer(c.ID), Name: panel.FullName(c.FirstName, c.LastName), Phone: c.Phone, Email: core.OrZero(c.Email),
 			Sales: format.Number(c.TransactionsCount), Spend: format.Money(c.SpendTotalCents, currency), Points: format.Number(c.PointsAwarded),
 			SalesAndPoints: format.Count(c.TransactionsCount, "sale", "sales") + ", " + format.Count(c.PointsAwarded, "point", "points"),
 			Bar:            ui.BarOf(measured(top[0], by), ui.Share(measured(c, by), ui.First)),
@@ -127,7 +127,7 @@ func (h *Handlers) topCSV(c echo.Context) error {
 	}
 	return h.CSV(c, fileName("top-customers", days), header, func(row func(...any) error) error {
 		for i, t := range top {
-			err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, panel.OrZero(t.Email), t.TransactionsCount, format.Amount(t.SpendTotalCents, currency),
+			err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, core.OrZero(t.Email), t.TransactionsCount, format.Amount(t.SpendTotalCents, currency),
 				t.PointsAwarded, t.PointsBalance, t.StampsBalance)
 			if err != nil {
 				return err

@@ -3,7 +3,9 @@ package rewards
 import (
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -29,8 +31,8 @@ func (h *Handlers) exportRedemptions(c echo.Context) (panel.ExportFile, error) {
 	}
 	write := func(row panel.RowWriter) error {
 		return h.Rewards.ExportRedemptions(ctx, by, filter, func(r reward.NamedRedemption) error {
-			return row(r.ID.String(), r.CreatedAt.In(zone), panel.CustomerLabel(r.CustomerName), r.CustomerID.String(),
-				r.RewardName, r.PointsSpent, r.StampsSpent, panel.OrZero(r.CouponName),
+			return row(r.ID.String(), r.CreatedAt.In(zone), format.StoredName(r.CustomerName), r.CustomerID.String(),
+				r.RewardName, r.PointsSpent, r.StampsSpent, core.OrZero(r.CouponName),
 				string(r.Status), panel.LocalTime(r.FulfilledAt, zone), panel.LocalTime(r.VoidedAt, zone), by.NameOf(r.ActorKind, r.ActorName))
 		})
 	}

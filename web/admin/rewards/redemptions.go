@@ -112,7 +112,7 @@ func (h *Handlers) listRedemptions(c echo.Context) error {
 // rewardPicker narrows a list to a reward. Inactive rewards can be chosen too.
 func (h *Handlers) rewardPicker(c echo.Context, q *forms.Form) (ui.Field, error) {
 	names, err := h.Rewards.Choices(c.Request().Context(), page.Actor(c))
-	field := q.Field("reward_ulid", "Reward")
+	field := q.Field("reward_ulid", ui.Field{Label: "Reward"})
 	field.Options = q.Options("reward_ulid", append([]ui.Option{{Label: "Any reward"}}, panel.RewardOptions(names)...)...)
 	return field, err
 }
@@ -258,7 +258,7 @@ func (h *Handlers) voidRedemption(c echo.Context) error {
 		Done: func(r reward.Redemption) string {
 			words := "Redemption voided."
 			if r.PointsSpent+r.StampsSpent > 0 {
-				words += " " + panel.SpentUnits(r) + " returned to the customer."
+				words += " " + format.Spent(r) + " returned to the customer."
 			}
 			if r.TookStock {
 				words += " 1 unit returned to stock."
@@ -341,7 +341,7 @@ func shortfall(r reward.Reward, who customer.Customer) float64 {
 // rewardChoice says whether a customer can redeem a reward. A balance that is too small is
 // reported before an empty stock, as core does.
 func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
-	v := views.RewardChoice{Name: r.Name, Picture: page.RewardPicture(r.ID, r.PictureHash), Description: panel.OrZero(r.Description), Cost: rewardCost(r)}
+	v := views.RewardChoice{Name: r.Name, Picture: page.RewardPicture(r.ID, r.PictureHash), Description: core.OrZero(r.Description), Cost: rewardCost(r)}
 	unit, price := r.Price()
 	missing := price - who.PointsBalance
 	if unit == ledger.Stamps {
@@ -413,7 +413,7 @@ func (h *Handlers) redeemReward(c echo.Context) error {
 		Once:    true,
 		To:      pathOfRedemption,
 		Done: func(r reward.Redemption) string {
-			return "Redeemed for " + panel.SpentUnits(r) + ". You can fulfil it now or later."
+			return "Redeemed for " + format.Spent(r) + ". You can fulfil it now or later."
 		},
 	})
 }

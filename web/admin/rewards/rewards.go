@@ -46,7 +46,7 @@ func (h *Handlers) listRewards(c echo.Context) error {
 		Frame:    h.Frame(c, "Rewards", links.Rewards),
 		Pager:    page.Pager(list, c.Request().URL, "reward", "rewards", "#rewards"),
 		Filtered: filter.Status != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
-		Status: q.Field("status", "Status"),
+		Status: q.Field("status", ui.Field{Label: "Status"}),
 	}
 	v.Status.Options = q.Options("status", ui.Option{Label: "All rewards"}, ui.Option{Value: "active", Label: "Active"}, ui.Option{Value: "inactive", Label: "Inactive"})
 	v.Problem = q.Problem()
@@ -58,7 +58,7 @@ func (h *Handlers) listRewards(c echo.Context) error {
 
 func rewardRow(r reward.WithCounts) views.RewardRow {
 	row := views.RewardRow{
-		Path: links.Reward(r.ID), Name: r.Name, Description: panel.OrZero(r.Description), Picture: page.RewardPicture(r.ID, r.PictureHash), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Reward),
+		Path: links.Reward(r.ID), Name: r.Name, Description: core.OrZero(r.Description), Picture: page.RewardPicture(r.ID, r.PictureHash), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Reward),
 		Pending: format.Number(r.Pending), Redeemed: format.Number(r.Redeemed), Active: r.Active,
 	}
 	if r.Pending > 0 {
@@ -112,26 +112,26 @@ func (h *Handlers) rewardForm(c echo.Context, status int, old *reward.Reward, fo
 		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit reward", links.Reward(old.ID)+"/edit", "Save", links.Reward(old.ID), form.Original()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
-	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
-	v.Unit = form.Field("cost_unit", "Cost in")
+	v.Name, v.Description = form.Field("name", ui.Field{Label: "Name"}), form.Field("description", ui.Field{Label: "Description"})
+	v.Unit = form.Field("cost_unit", ui.Field{Label: "Cost in"})
 	v.Unit.Options = form.Options("cost_unit",
 		ui.Option{Value: "points", Label: "Points", Help: "Earned by amount spent"},
 		ui.Option{Value: "stamps", Label: "Stamps", Help: "Earned per visit, like a stamp card"})
-	v.Points, v.Stamps = form.Field("points_cost", "Points"), form.Field("stamps_cost", "Stamps")
+	v.Points, v.Stamps = form.Field("points_cost", ui.Field{Label: "Points"}), form.Field("stamps_cost", ui.Field{Label: "Stamps"})
 	if old == nil {
-		stock := form.Field("stock", "Stock")
+		stock := form.Field("stock", ui.Field{Label: "Stock"})
 		stock.Mode, stock.Optional, stock.After, stock.Help = "numeric", true, "units", "Leave empty if unlimited"
 		v.Stock = &stock
 	}
 	currency := page.Actor(c).Tenant.Currency
-	v.UnitCost = form.Field("cost_cents", "Cost to you")
+	v.UnitCost = form.Field("cost_cents", ui.Field{Label: "Cost to you"})
 	v.UnitCost.Mode, v.UnitCost.Before, v.UnitCost.Optional, v.UnitCost.Help = "decimal", format.Symbol(currency), true, "Used to value outstanding points"
-	v.Picture = form.Field("picture", "Picture")
+	v.Picture = form.Field("picture", ui.Field{Label: "Picture"})
 	v.Picture.Type, v.Picture.Optional, v.Picture.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
 	v.Picture.Help = "PNG, JPEG or WebP, up to 256 kB"
 	if old != nil && old.PictureHash != nil {
 		v.PicturePath, v.Picture.Label = page.RewardPicture(old.ID, old.PictureHash), "New picture"
-		v.Remove = form.Field("remove_picture", "Remove picture")
+		v.Remove = form.Field("remove_picture", ui.Field{Label: "Remove picture"})
 		v.Remove.Checked = form.Checked("remove_picture")
 	}
 	v.Problem = form.Problem()
@@ -195,7 +195,7 @@ func (h *Handlers) changeReward(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	values := map[string]string{"name": r.Name, "description": panel.OrZero(r.Description), "cost_unit": "points"}
+	values := map[string]string{"name": r.Name, "description": core.OrZero(r.Description), "cost_unit": "points"}
 	if r.StampsCost != nil {
 		values["cost_unit"], values["stamps_cost"] = "stamps", strconv.FormatInt(*r.StampsCost, 10)
 	} else {
@@ -290,7 +290,7 @@ func (h *Handlers) rewardDetail(c echo.Context, status int, r reward.WithCounts,
 func (h *Handlers) stockCard(r reward.Reward, by core.Actor, form *forms.Form) views.StockCard {
 	v := views.StockCard{
 		Stock: stockInWords(r), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: links.Reward(r.ID), FormKey: h.NewFormKey(),
-		Seen: panel.Digits(r.Stock), How: form.Field("how", "Change"), Units: form.Field("units", "Units"),
+		Seen: panel.Digits(r.Stock), How: form.Field("how", ui.Field{Label: "Change"}), Units: form.Field("units", ui.Field{Label: "Units"}),
 	}
 	how := form.Value("how")
 	if how == "" {

@@ -5,6 +5,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -34,9 +35,9 @@ func (h *Handlers) exportTransactions(c echo.Context) (panel.ExportFile, error) 
 	}
 	write := func(row panel.RowWriter) error {
 		return h.Transactions.Export(ctx, by, filter, func(t transaction.Named) error {
-			return row(t.ID.String(), t.CreatedAt.In(zone), panel.CustomerLabel(t.CustomerName), t.CustomerID.String(),
-				t.TypeName, page.MoneyCell{Cents: t.SpendAmountCents, Currency: currency}, panel.OrZero(t.PointsAwarded), panel.OrZero(t.StampsAwarded),
-				string(t.Status), panel.LocalTime(t.VoidedAt, zone), panel.Sources[t.Source], panel.OrZero(t.LocationName), panel.OrZero(t.ExternalReference), by.NameOf(t.ActorKind, t.ActorName))
+			return row(t.ID.String(), t.CreatedAt.In(zone), format.StoredName(t.CustomerName), t.CustomerID.String(),
+				t.TypeName, page.MoneyCell{Cents: t.SpendAmountCents, Currency: currency}, core.OrZero(t.PointsAwarded), core.OrZero(t.StampsAwarded),
+				string(t.Status), panel.LocalTime(t.VoidedAt, zone), panel.Sources[t.Source], core.OrZero(t.LocationName), core.OrZero(t.ExternalReference), by.NameOf(t.ActorKind, t.ActorName))
 		})
 	}
 	return panel.ExportFile{Name: "sales-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Sales", Columns: columns, Write: write}, nil

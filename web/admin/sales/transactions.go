@@ -83,10 +83,10 @@ func (h *Handlers) listTransactions(c echo.Context) error {
 		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: *filter.CustomerID})
 		v.Customer = "this customer"
 		if len(list.Items) > 0 {
-			v.Customer = panel.CustomerLabel(list.Items[0].CustomerName)
+			v.Customer = format.StoredName(list.Items[0].CustomerName)
 		}
 	}
-	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
+	v.From, v.To = q.Field("from", ui.Field{Label: "From"}), q.Field("to", ui.Field{Label: "To"})
 	v.From.Label, v.To.Label = "Date", "to"
 	if !page.IsFragment(c) {
 		if err := h.transactionFilters(c, q, &v); err != nil {
@@ -122,16 +122,16 @@ func (h *Handlers) transactionFilters(c echo.Context, q *forms.Form, v *views.Tr
 	if err != nil {
 		return err
 	}
-	v.Search = q.Field("search", "Customer, amount or receipt number")
+	v.Search = q.Field("search", ui.Field{Label: "Customer, amount or receipt number"})
 	v.Search.Placeholder = "Customer, amount or receipt"
-	v.Status = q.Field("status", "Status")
+	v.Status = q.Field("status", ui.Field{Label: "Status"})
 	v.Status.Options = q.Options("status", ui.Option{Label: "Any status"}, ui.Option{Value: "completed", Label: "Completed"}, ui.Option{Value: "voided", Label: "Voided"})
-	v.Source = q.Field("source", "Source")
+	v.Source = q.Field("source", ui.Field{Label: "Source"})
 	v.Source.Options = q.Options("source", ui.Option{Label: "Any source"}, ui.Option{Value: "pos", Label: "Till"}, ui.Option{Value: "panel", Label: "Panel"}, ui.Option{Value: "api", Label: "API"})
-	v.Type = q.Field("transaction_type_id", "Type")
+	v.Type = q.Field("transaction_type_id", ui.Field{Label: "Type"})
 	v.Type.Options = q.Options("transaction_type_id", append([]ui.Option{{Label: "Any type"}}, typeOptions(types, false)...)...)
 	if len(places) > 0 {
-		place := q.Field("location_id", "Location")
+		place := q.Field("location_id", ui.Field{Label: "Location"})
 		place.Options = q.Options("location_id", append([]ui.Option{{Label: "Any location"}}, placeOptions(places, false)...)...)
 		v.Location = &place
 	}
@@ -224,11 +224,11 @@ func usedView(u walkin.Used, by core.Actor) views.UsedWithSale {
 		v = views.UsedWithSale{Name: panel.VoucherValue(*u.Voucher, by), Path: links.Voucher(*u.VoucherID), What: "Voucher: " + u.Voucher.CouponName}
 		returned = "valid again"
 	case u.Earlier():
-		v = views.UsedWithSale{Name: panel.OrZero(u.RewardName), Path: links.Redemption(*u.RedemptionID), What: "Reward redeemed before"}
+		v = views.UsedWithSale{Name: core.OrZero(u.RewardName), Path: links.Redemption(*u.RedemptionID), What: "Reward redeemed before"}
 		returned = "pending again"
 	default:
 		cost := reward.Redemption{PointsSpent: u.PointsSpent, StampsSpent: u.StampsSpent}
-		v = views.UsedWithSale{Name: panel.OrZero(u.RewardName), Path: links.Redemption(*u.RedemptionID), What: "Reward, " + panel.SpentUnits(cost)}
+		v = views.UsedWithSale{Name: core.OrZero(u.RewardName), Path: links.Redemption(*u.RedemptionID), What: "Reward, " + format.Spent(cost)}
 		returned = "returned"
 	}
 	if u.Outcome != nil && *u.Outcome == walkin.Returned {
@@ -263,7 +263,7 @@ func (h *Handlers) confirmVoidTransaction(c echo.Context, status int, form *form
 			Hidden: []ui.Pair{panel.HiddenReturn(c, form, row.Path)},
 		},
 	}
-	if panel.OrZero(d.PointsAwarded)+panel.OrZero(d.StampsAwarded) > 0 {
+	if core.OrZero(d.PointsAwarded)+core.OrZero(d.StampsAwarded) > 0 {
 		v.Words[0] += " Its " + row.Award + " will be reversed, even if already spent."
 	}
 	used, err := h.usedWith(c, d)
@@ -293,10 +293,10 @@ func (h *Handlers) voidTransaction(c echo.Context) error {
 		Refused: func(status int, form *forms.Form) error { return h.confirmVoidTransaction(c, status, form) },
 		To:      func(transaction.Transaction) string { return to },
 		Done: func(sale transaction.Transaction) string {
-			if panel.OrZero(sale.PointsAwarded)+panel.OrZero(sale.StampsAwarded) == 0 {
+			if core.OrZero(sale.PointsAwarded)+core.OrZero(sale.StampsAwarded) == 0 {
 				return "Sale voided"
 			}
-			return "Sale voided and " + panel.AwardInWords(sale) + " reversed"
+			return "Sale voided and " + format.Awarded(sale) + " reversed"
 		},
 	})
 }
@@ -337,13 +337,13 @@ func (h *Handlers) transactionForm(c echo.Context, status int, form *forms.Form)
 		Frame: h.transactionFrame(c), FormKey: h.NewFormKey(), Chosen: panel.FoundCustomer(chosen, ""),
 		NoTypes: len(typeOptions(types, true)) == 0, CanAdd: by.Role.Includes(core.Manager),
 		Spend:   panel.SpendField(form, by.Tenant.Currency),
-		Type:    form.Field("transaction_type_id", "Type"),
-		Receipt: form.Field("external_reference", "Receipt number"),
+		Type:    form.Field("transaction_type_id", ui.Field{Label: "Type"}),
+		Receipt: form.Field("external_reference", ui.Field{Label: "Receipt number"}),
 	}
 	v.Spend.Autofocus = true
 	v.Type.Options = form.Options("transaction_type_id", typeOptions(types, true)...)
 	if open := placeOptions(places, true); len(open) > 0 {
-		place := form.Field("location_id", "Location")
+		place := form.Field("location_id", ui.Field{Label: "Location"})
 		place.Optional = true
 		place.Options = form.Options("location_id", append([]ui.Option{{Label: "No location"}}, open...)...)
 		v.Location = &place
@@ -398,7 +398,7 @@ func (h *Handlers) recordTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	h.Flash(c, ui.Done, format.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+panel.AwardInWords(sale)+" earned.")
+	h.Flash(c, ui.Done, format.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+format.Awarded(sale)+" earned.")
 	return h.Redirect(c, links.Customer(sale.CustomerID))
 }
 

@@ -85,15 +85,15 @@ func (h *Handlers) typeForm(c echo.Context, status int, old *transaction.Type, f
 	if old != nil {
 		v.Title, v.Action, v.Button, v.Began = old.Name, links.Type(old.ID), "Save", form.Original()
 	}
-	v.Name = form.Field("name", "Name")
+	v.Name = form.Field("name", ui.Field{Label: "Name"})
 	v.Name.Help = "Shown at the till, e.g. Drinks or Catering"
-	v.Unit = form.Field("rule_type", "A sale earns")
+	v.Unit = form.Field("rule_type", ui.Field{Label: "A sale earns"})
 	v.Unit.Options = form.Options("rule_type", unitOptions...)
-	v.Points, v.Spend = form.Field("points_per_unit", "Points"), form.Field("unit_cents", "For every")
-	v.Stamps = form.Field("stamps_per_transaction", "Stamps per sale")
-	v.Minimum, v.Maximum = form.Field("min_spend_cents", "Minimum spend"), form.Field("max_award", "Maximum per sale")
+	v.Points, v.Spend = form.Field("points_per_unit", ui.Field{Label: "Points"}), form.Field("unit_cents", ui.Field{Label: "For every"})
+	v.Stamps = form.Field("stamps_per_transaction", ui.Field{Label: "Stamps per sale"})
+	v.Minimum, v.Maximum = form.Field("min_spend_cents", ui.Field{Label: "Minimum spend"}), form.Field("max_award", ui.Field{Label: "Maximum per sale"})
 	if old != nil {
-		active := form.Field("active", "Active: available at the till and in the API")
+		active := form.Field("active", ui.Field{Label: "Active: available at the till and in the API"})
 		v.Active = &active
 	}
 	v.Problem = form.Problem()
@@ -105,7 +105,7 @@ func (h *Handlers) typeForm(c echo.Context, status int, old *transaction.Type, f
 		form.SetAmount("example", 2450, currency)
 	}
 	v.Earns = h.exampleEarns(c, form)
-	v.Example = form.Field("example", "Sale amount")
+	v.Example = form.Field("example", ui.Field{Label: "Sale amount"})
 	v.Example.Before, v.Example.Mode = symbol, "decimal"
 	return h.Render(c, status, views.TypeFormPage(v), nil)
 }
@@ -118,13 +118,13 @@ var unitOptions = []ui.Option{
 // newTypeOf is the type that a form describes.
 func newTypeOf(form *forms.Form, currency string) transaction.NewType {
 	n := transaction.NewType{Name: form.Value("name"), RuleType: transaction.RuleType(form.Value("rule_type"))}
-	n.PointsPerUnit = panel.OrZero(form.Integer("points_per_unit"))
-	n.UnitCents = panel.OrZero(form.Amount("unit_cents", currency))
+	n.PointsPerUnit = core.OrZero(form.Integer("points_per_unit"))
+	n.UnitCents = core.OrZero(form.Amount("unit_cents", currency))
 	if n.UnitCents == 0 {
 		n.UnitCents = -1 // core would read 0 as its default
 	}
-	n.StampsPerTransaction = panel.OrZero(form.Integer("stamps_per_transaction"))
-	n.MinSpendCents = panel.OrZero(form.Amount("min_spend_cents", currency))
+	n.StampsPerTransaction = core.OrZero(form.Integer("stamps_per_transaction"))
+	n.MinSpendCents = core.OrZero(form.Amount("min_spend_cents", currency))
 	n.MaxAward = form.Integer("max_award")
 	n.Malformed = form.Malformed
 	return n

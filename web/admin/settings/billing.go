@@ -54,7 +54,7 @@ func (h *Handlers) billingPage(c echo.Context, status int, form *forms.Form) err
 	v := views.Billing{
 		Settings: h.Settings(c, "Billing", links.Billing), Plan: account.Name, Price: priceText(account), Contact: account.Contact,
 		Payment: "Payment method: " + paymentMethods[account.PaymentMethod] + ".", Next: nextInvoice(account), Email: details.Email,
-		Name: form.Field("name", "Legal name"), Address: form.Field("address", "Address"), TaxNumber: form.Field("tax_number", "Tax number"),
+		Name: form.Field("name", ui.Field{Label: "Legal name"}), Address: form.Field("address", ui.Field{Label: "Address"}), TaxNumber: form.Field("tax_number", ui.Field{Label: "Tax number"}),
 		Pager: page.Pager(list, c.Request().URL, "invoice", "invoices", ""),
 		Began: form.Original(),
 	}

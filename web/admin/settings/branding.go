@@ -36,7 +36,7 @@ func (h *Handlers) previewBranding(c echo.Context) error {
 
 func brandingPreview(business string, colour *string) (views.BrandingPreview, error) {
 	p, err := tenant.PaletteFor(colour)
-	return views.BrandingPreview{Business: business, Colour: panel.OrZero(colour), Samples: []views.BrandingSample{
+	return views.BrandingPreview{Business: business, Colour: core.OrZero(colour), Samples: []views.BrandingSample{
 		{Theme: "light", Title: "Light", Adjusted: p.Light.Adjusted(p.Fill)},
 		{Theme: "dark", Title: "Dark", Adjusted: p.Dark.Adjusted(p.Fill)},
 	}}, err

@@ -52,24 +52,24 @@ func (h *Handlers) businessPage(c echo.Context, status int, sent businessForms) 
 		return err
 	}
 	if form == nil {
-		form = forms.Blank(map[string]string{"name": s.Name, "country": panel.OrZero(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
+		form = forms.Blank(map[string]string{"name": s.Name, "country": core.OrZero(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
 		if s.ConfirmAboveCents != nil {
 			form.SetAmount(ceilingField, *s.ConfirmAboveCents, s.Currency)
 		}
 	}
 	if joining == nil {
-		joining = forms.Blank(map[string]string{"consent_text": panel.OrZero(s.ConsentText), "privacy_url": panel.OrZero(s.PrivacyURL)})
+		joining = forms.Blank(map[string]string{"consent_text": core.OrZero(s.ConsentText), "privacy_url": core.OrZero(s.PrivacyURL)})
 	}
 	if branding == nil {
-		branding = forms.Blank(map[string]string{"colour": panel.OrZero(s.Colour)})
+		branding = forms.Blank(map[string]string{"colour": core.OrZero(s.Colour)})
 	}
 	v := views.Business{
 		Settings: h.Settings(c, "Business", links.Business), Address: c.Request().Host,
-		Name:    form.Field("name", "Name"),
-		Country: form.Field("country", "Country"), TimeZone: form.Field("timezone", "Time zone"), Currency: form.Field("currency", "Currency"),
-		Ceiling: form.Field(ceilingField, "Confirm sales above"),
-		Consent: joining.Field("consent_text", "Consent text"), Privacy: joining.Field("privacy_url", "Privacy policy"),
-		Colour: branding.Field("colour", "Colour"), Logo: branding.Field("logo", "Logo"),
+		Name:    form.Field("name", ui.Field{Label: "Name"}),
+		Country: form.Field("country", ui.Field{Label: "Country"}), TimeZone: form.Field("timezone", ui.Field{Label: "Time zone"}), Currency: form.Field("currency", ui.Field{Label: "Currency"}),
+		Ceiling: form.Field(ceilingField, ui.Field{Label: "Confirm sales above"}),
+		Consent: joining.Field("consent_text", ui.Field{Label: "Consent text"}), Privacy: joining.Field("privacy_url", ui.Field{Label: "Privacy policy"}),
+		Colour: branding.Field("colour", ui.Field{Label: "Colour"}), Logo: branding.Field("logo", ui.Field{Label: "Logo"}),
 	}
 	v.Problem, v.JoiningProblem, v.BrandingProblem = form.Problem(), joining.Problem(), branding.Problem()
 	v.Began, v.JoiningBegan, v.BrandingBegan = form.Original(), joining.Original(), branding.Original()
@@ -96,7 +96,7 @@ func (h *Handlers) businessPage(c echo.Context, status int, sent businessForms) 
 	v.Logo.Help = "Square, or with your name up to 4 times as wide as high. PNG, JPEG or WebP, up to 256 kB."
 	if s.LogoHash != nil {
 		v.LogoPath, v.Logo.Label = page.LogoPath(*s.LogoHash), "New logo"
-		v.Remove = branding.Field("remove_logo", "Remove logo")
+		v.Remove = branding.Field("remove_logo", ui.Field{Label: "Remove logo"})
 	}
 	if v.Preview, err = brandingPreview(s.Name, s.Colour); err != nil {
 		return err

@@ -46,7 +46,7 @@ func (h *Handlers) locations(c echo.Context, status int, form *forms.Form, renam
 	if err != nil {
 		return err
 	}
-	v := views.LocationList{Frame: h.Frame(c, "Locations", links.Locations), FormKey: h.NewFormKey(), Add: form.Field("name", "New location")}
+	v := views.LocationList{Frame: h.Frame(c, "Locations", links.Locations), FormKey: h.NewFormKey(), Add: form.Field("name", ui.Field{Label: "New location"})}
 	v.Problem = form.Problem()
 	v.Add.Autocomplete, v.Add.Placeholder = "off", "Station Street"
 	for _, l := range places {
@@ -99,7 +99,7 @@ func (h *Handlers) askLocationName(c echo.Context) error {
 
 func (h *Handlers) renameForm(c echo.Context, status int, l location.Location, form *forms.Form) error {
 	row := locationRow(l)
-	field := form.Field("name", "Name")
+	field := form.Field("name", ui.Field{Label: "Name"})
 	row.Rename = &field
 	if page.IsFragment(c) {
 		return h.Render(c, status, views.LocationLine(row), nil)

@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core/notification"
 	views "example.com/loyalty/views/admin/settings"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
@@ -28,9 +29,9 @@ func (h *Handlers) notificationSettings(c echo.Context, status int, form *forms.
 	}
 	v := views.NotificationSettings{
 		Settings: h.Settings(c, "Notifications", links.NotificationSettings), Action: links.NotificationSettings, Began: form.Original(),
-		StockLow: form.Field("stock_low", "Low stock"), CouponPercent: form.Field("coupon_percent", "Coupon limit"),
-		PendingDays: form.Field("pending_days", "Pending redemptions"),
-		StaffDaily:  form.Field("staff_daily", "Voids and adjustments"), StaffFactor: form.Field("staff_factor", "Above a person's average"),
+		StockLow: form.Field("stock_low", ui.Field{Label: "Low stock"}), CouponPercent: form.Field("coupon_percent", ui.Field{Label: "Coupon limit"}),
+		PendingDays: form.Field("pending_days", ui.Field{Label: "Pending redemptions"}),
+		StaffDaily:  form.Field("staff_daily", ui.Field{Label: "Voids and adjustments"}), StaffFactor: form.Field("staff_factor", ui.Field{Label: "Above a person's average"}),
 	}
 	v.Problem = form.Problem()
 	v.StockLow.After, v.StockLow.Help = "units or fewer", "Per reward"

@@ -98,7 +98,7 @@ func (h *Handlers) showStaffDay(c echo.Context) error {
 
 // activityRow is the line of a void or an adjustment.
 func activityRow(x notification.Activity, t core.Tenant) views.StaffDayRow {
-	row := views.StaffDayRow{When: format.Clock(x.CreatedAt, t.TimeZone), Customer: x.CustomerName, Reason: panel.OrZero(x.Reason)}
+	row := views.StaffDayRow{When: format.Clock(x.CreatedAt, t.TimeZone), Customer: x.CustomerName, Reason: core.OrZero(x.Reason)}
 	if x.CustomerID != nil {
 		row.CustomerPath = links.Customer(*x.CustomerID)
 	}
@@ -111,8 +111,8 @@ func activityRow(x notification.Activity, t core.Tenant) views.StaffDayRow {
 	case "redemption.void":
 		row.What, row.Path = "Voided redemption of "+x.Name, links.Redemptions+"/"+x.SubjectID
 	default:
-		unit := ledger.Unit(panel.OrZero(x.Unit))
-		row.What = "Adjusted by " + format.Signed(panel.OrZero(x.Amount)) + " " + format.UnitName(panel.OrZero(x.Amount), unit)
+		unit := ledger.Unit(core.OrZero(x.Unit))
+		row.What = "Adjusted by " + format.Signed(core.OrZero(x.Amount)) + " " + format.UnitName(core.OrZero(x.Amount), unit)
 	}
 	return row
 }

@@ -33,11 +33,11 @@ func (h *Handlers) setupBusiness(c echo.Context, status int, form *forms.Form) e
 		return err
 	}
 	if form == nil {
-		form = forms.Blank(map[string]string{"country": panel.OrZero(settings.Country), "timezone": settings.TimeZone, "currency": settings.Currency})
+		form = forms.Blank(map[string]string{"country": core.OrZero(settings.Country), "timezone": settings.TimeZone, "currency": settings.Currency})
 	}
 	v := views.SetupBusiness{
 		Setup:   h.setupFrame(c, s, tenant.BusinessStep),
-		Country: form.Field("country", "Country"), Currency: form.Field("currency", "Currency"), TimeZone: form.Field("timezone", "Time zone"),
+		Country: form.Field("country", ui.Field{Label: "Country"}), Currency: form.Field("currency", ui.Field{Label: "Currency"}), TimeZone: form.Field("timezone", ui.Field{Label: "Time zone"}),
 		Example: h.businessExample(c, form),
 	}
 	v.Problem, v.Began = form.Problem(), form.Original()

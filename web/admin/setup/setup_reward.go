@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin/setup"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -75,15 +76,15 @@ func (h *Handlers) showSetupReward(c echo.Context) error {
 func (h *Handlers) setupRewardForm(c echo.Context, status int, r setupReward, form *forms.Form) error {
 	currency := page.Actor(c).Tenant.Currency
 	v := views.SetupReward{
-		Setup: h.setupFrame(c, r.setup, tenant.RewardStep), Name: form.Field("name", "Reward"), Cost: form.Field(r.costField(), "Cost"),
-		UnitCost: form.Field("cost_cents", "Cost to you"), Example: rewardExample(form, r, currency),
+		Setup: h.setupFrame(c, r.setup, tenant.RewardStep), Name: form.Field("name", ui.Field{Label: "Reward"}), Cost: form.Field(r.costField(), ui.Field{Label: "Cost"}),
+		UnitCost: form.Field("cost_cents", ui.Field{Label: "Cost to you"}), Example: rewardExample(form, r, currency),
 	}
 	v.UnitCost.Before, v.UnitCost.Mode, v.UnitCost.Optional, v.UnitCost.Autocomplete = format.Symbol(currency), "decimal", true, "off"
 	v.UnitCost.Help = "Not shown to customers"
 	v.Name.Placeholder, v.Name.MaxLength = "Free coffee", 100
 	v.Cost.Mode, v.Cost.After, v.Cost.Autocomplete = "numeric", string(r.unit()), "off"
 	if r.unit() == "points" && r.rule != nil {
-		usual := form.Field("usual_sale", "Typical sale")
+		usual := form.Field("usual_sale", ui.Field{Label: "Typical sale"})
 		usual.Before, usual.Mode, usual.Optional, usual.Autocomplete = format.Symbol(currency), "decimal", true, "off"
 		usual.Help = "Only for the example, not saved"
 		v.Usual = &usual

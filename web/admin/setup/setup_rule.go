@@ -54,8 +54,8 @@ func (h *Handlers) setupRule(c echo.Context, status int, form *forms.Form) error
 		form = ruleValues(old, currency)
 	}
 	v := views.SetupRule{
-		Setup: h.setupFrame(c, s, tenant.RuleStep), Unit: form.Field("rule_type", "Customers collect"),
-		Points: form.Field("points_per_unit", "A customer gets"), Per: form.Field("unit_cents", "For every"),
+		Setup: h.setupFrame(c, s, tenant.RuleStep), Unit: form.Field("rule_type", ui.Field{Label: "Customers collect"}),
+		Points: form.Field("points_per_unit", ui.Field{Label: "A customer gets"}), Per: form.Field("unit_cents", ui.Field{Label: "For every"}),
 	}
 	v.Problem = form.Problem()
 	v.Note = "Shown at the till as “" + firstTypeName + "”. Rename it under Transaction types."
@@ -97,8 +97,8 @@ func ruleOf(form *forms.Form, old *transaction.Type, currency string) transactio
 	if n.RuleType != "stamps" {
 		form.Require("points_per_unit")
 		form.Require("unit_cents")
-		n.PointsPerUnit = panel.OrZero(form.Integer("points_per_unit"))
-		n.UnitCents = panel.OrZero(form.Amount("unit_cents", currency))
+		n.PointsPerUnit = core.OrZero(form.Integer("points_per_unit"))
+		n.UnitCents = core.OrZero(form.Amount("unit_cents", currency))
 		if n.UnitCents == 0 {
 			n.UnitCents = -1 // core would read 0 as its default
 		}

@@ -35,7 +35,7 @@ func (h *Handlers) setupSale(c echo.Context, status int, s tenant.Setup, form *f
 			return err
 		}
 		v.Recorded = &views.SetupRecorded{
-			Customer: panel.CustomerLabel(sale.CustomerName), Spend: format.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + panel.AwardInWords(sale.Transaction),
+			Customer: format.StoredName(sale.CustomerName), Spend: format.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + format.Awarded(sale.Transaction),
 			Path: links.Transaction(sale.ID), CustomerPath: links.Customer(sale.CustomerID),
 		}
 		if n := len(sale.Entries); n > 0 {

@@ -67,7 +67,7 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 				if !form.Values.Has(paidOn) {
 					form.Values = forms.Blank(map[string]string{paidOn: h.Now().In(i.Zone()).Format(time.DateOnly)}).Values
 				}
-				field := form.Field(paidOn, "Paid on")
+				field := form.Field(paidOn, ui.Field{Label: "Paid on"})
 				field.Type = "date"
 				return ui.Confirm{Button: "Mark paid", Reason: &field, Words: []string{i.TenantName + " has paid " + format.Money(i.TotalCents, i.Currency) + "."}}
 			},
@@ -102,7 +102,7 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 			},
 			refusal: refusedUnless(billing.ErrNoVoid.Message, billing.Draft, billing.Issued, billing.Overdue),
 			confirm: func(i billing.Invoice, form *forms.Form) ui.Confirm {
-				field := form.Field("reason", "Reason")
+				field := form.Field("reason", ui.Field{Label: "Reason"})
 				field.MaxLength, field.Autocomplete = 255, "off"
 				words := "It is no longer due, and its period isn't billed again."
 				if i.Number != nil {

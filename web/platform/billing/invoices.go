@@ -53,9 +53,9 @@ func (h *Handlers) listInvoices(c echo.Context) error {
 	}
 	v := views.InvoiceList{
 		Frame:    h.Frame(c, "Invoices", links.Invoices),
-		Search:   q.Field("search", "Tenant or number"),
-		From:     q.Field("from", "Period from"),
-		To:       q.Field("to", "to"),
+		Search:   q.Field("search", ui.Field{Label: "Tenant or number"}),
+		From:     q.Field("from", ui.Field{Label: "Period from"}),
+		To:       q.Field("to", ui.Field{Label: "to"}),
 		Filtered: filter != billing.Filter{} || status != http.StatusOK,
 		Pager:    page.Pager(list, c.Request().URL, "invoice", "invoices", "#invoices"),
 	}

@@ -122,9 +122,9 @@ func (h *Handlers) planPage(c echo.Context, status int, plan billing.Plan, form 
 			v.Note = "Used by " + format.Count(plan.Tenants, "tenant", "tenants") + ". New limits apply at once, a new price from the next billing period."
 		}
 	}
-	v.Name, v.Currency = form.Field("name", "Name"), form.Field("currency", "Currency")
-	v.Monthly, v.Yearly = form.Field("monthly_cents", "Monthly price"), form.Field("yearly_cents", "Yearly price")
-	v.Customers, v.Staff, v.Sends = form.Field("customers_limit", "Customers"), form.Field("staff_limit", "Staff"), form.Field("sends_limit", "Sends a month")
+	v.Name, v.Currency = form.Field("name", ui.Field{Label: "Name"}), form.Field("currency", ui.Field{Label: "Currency"})
+	v.Monthly, v.Yearly = form.Field("monthly_cents", ui.Field{Label: "Monthly price"}), form.Field("yearly_cents", ui.Field{Label: "Yearly price"})
+	v.Customers, v.Staff, v.Sends = form.Field("customers_limit", ui.Field{Label: "Customers"}), form.Field("staff_limit", ui.Field{Label: "Staff"}), form.Field("sends_limit", ui.Field{Label: "Sends a month"})
 	v.Problem = form.Problem()
 	v.Name.MaxLength, v.Name.Autocomplete = 100, "off"
 	v.Currency.Options = form.Options("currency", forms.Currencies(plan.Currency)...)

@@ -53,14 +53,14 @@ func (h *Handlers) auditLog(c echo.Context) error {
 			v.Actor = page.AuditActor(list.Items[0].Line).Text
 		}
 	}
-	v.Subject, v.Business, v.Person = q.Field("subject", "What"), q.Field("business", "Business"), q.Field("person", "Person")
+	v.Subject, v.Business, v.Person = q.Field("subject", ui.Field{Label: "What"}), q.Field("business", ui.Field{Label: "Business"}), q.Field("person", ui.Field{Label: "Person"})
 	v.Subject.Options = q.Options("subject", auditSubjects()...)
 	v.Business.Placeholder, v.Business.MaxLength = "Subdomain", 255
 	if v.Business.Suggestions, err = h.newestSlugs(c); err != nil {
 		return err
 	}
 	v.Person.Placeholder, v.Person.MaxLength = "E-mail of a person", 255
-	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
+	v.From, v.To = q.Field("from", ui.Field{Label: "From"}), q.Field("to", ui.Field{Label: "To"})
 	v.Problem = q.Problem()
 	return h.Render(c, status, views.AuditLogPage(v), nil)
 }

@@ -53,15 +53,15 @@ func (h *Handlers) deprecationForm(c echo.Context, status int, form *forms.Form)
 		Frame: h.Frame(c, "Announce deprecation", links.Deprecations, ui.Crumb{Label: "Deprecations", Path: links.Deprecations}),
 		Key:   h.NewFormKey(),
 	}
-	v.Request = form.FieldOf("path", "request", "API request")
+	v.Request = form.FieldOf("path", "request", ui.Field{Label: "API request"})
 	choices := []ui.Option{{Label: "Choose a request"}}
 	for _, r := range h.Requests {
 		choices = append(choices, ui.Option{Value: r, Label: r})
 	}
 	v.Request.Options = form.Options("request", choices...)
-	v.Sunset = form.Field("sunset", "Sunset")
+	v.Sunset = form.Field("sunset", ui.Field{Label: "Sunset"})
 	v.Sunset.Type, v.Sunset.Help = "date", "It works until this day starts (UTC). At least 90 days ahead"
-	v.Link = form.Field("link", "Link")
+	v.Link = form.Field("link", ui.Field{Label: "Link"})
 	v.Link.Type, v.Link.Placeholder, v.Link.Help = "url", "https://", "A page with the replacement"
 	v.Problem = form.Problem()
 	return h.Render(c, status, views.DeprecationFormPage(v), nil)

@@ -55,12 +55,12 @@ func (h *Handlers) showSettings(c echo.Context) error {
 func (h *Handlers) settingsPage(c echo.Context, status int, s billing.Settings, form *forms.Form) error {
 	v := views.Settings{
 		Frame: h.Frame(c, "Settings", links.PlatformSettings), Incomplete: !s.Ready(), Original: form.Original(),
-		IssuerName: form.Field("issuer_name", "Name"), IssuerAddress: form.Field("issuer_address", "Address"),
-		IssuerTaxNumber: form.Field("issuer_tax_number", "Tax number"), IssuerEmail: form.Field("issuer_email", "E-mail"),
-		TaxName: form.Field("tax_name", "Tax"), TaxRate: form.Field("tax_rate", "Tax rate"),
-		PaymentDays: form.Field("payment_days", "Payment due after"), PaymentText: form.Field("payment_text", "How to pay"),
-		IssueAutomatically: form.Field("issue_automatically", "Issue invoices automatically"),
-		MailName:           form.Field("mail_name", "Sender name"), MailAddress: form.Field("mail_address", "Sender address"),
+		IssuerName: form.Field("issuer_name", ui.Field{Label: "Name"}), IssuerAddress: form.Field("issuer_address", ui.Field{Label: "Address"}),
+		IssuerTaxNumber: form.Field("issuer_tax_number", ui.Field{Label: "Tax number"}), IssuerEmail: form.Field("issuer_email", ui.Field{Label: "E-mail"}),
+		TaxName: form.Field("tax_name", ui.Field{Label: "Tax"}), TaxRate: form.Field("tax_rate", ui.Field{Label: "Tax rate"}),
+		PaymentDays: form.Field("payment_days", ui.Field{Label: "Payment due after"}), PaymentText: form.Field("payment_text", ui.Field{Label: "How to pay"}),
+		IssueAutomatically: form.Field("issue_automatically", ui.Field{Label: "Issue invoices automatically"}),
+		MailName:           form.Field("mail_name", ui.Field{Label: "Sender name"}), MailAddress: form.Field("mail_address", ui.Field{Label: "Sender address"}),
 	}
 	v.Problem = form.Problem()
 	for _, f := range []*ui.Field{&v.IssuerTaxNumber, &v.IssuerEmail, &v.PaymentText, &v.MailName, &v.MailAddress} {

@@ -67,7 +67,7 @@ func (h *Handlers) newToken(c echo.Context) error {
 func (h *Handlers) tokenForm(c echo.Context, status int, form *forms.Form) error {
 	v := views.TokenForm{
 		Frame: h.Frame(c, "Create token", links.PlatformTokens, tokensCrumb()), Key: h.NewFormKey(), Problem: form.Problem(),
-		Name: form.Field("name", "Name"), Expires: form.Field("expires_at", "Expires"),
+		Name: form.Field("name", ui.Field{Label: "Name"}), Expires: form.Field("expires_at", ui.Field{Label: "Expires"}),
 	}
 	v.Name.Autofocus, v.Name.Help = true, "The program that uses it"
 	v.Expires.Type, v.Expires.Optional, v.Expires.Help = "date", true, "Works until the end of this day (UTC)"

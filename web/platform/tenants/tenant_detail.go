@@ -60,7 +60,7 @@ func (h *Handlers) showTenant(c echo.Context, d tenant.Detail) error {
 	}
 	v.Badge = new(tenantStatus(d.Summary))
 	if d.Condition == tenant.IsSuspended {
-		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: page.OrEmpty(d.SuspendReason)}
+		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: core.OrZero(d.SuspendReason)}
 		if d.SuspendedAt != nil {
 			v.Suspended.Since = panel.MomentAt(format.Ago(*d.SuspendedAt, now, panel.PlatformZone), *d.SuspendedAt)
 		}

@@ -53,7 +53,7 @@ func (h *Handlers) tenantForm(c echo.Context, status int, form *forms.Form, v vi
 	if err != nil {
 		return err
 	}
-	v.Name = form.Field("name", "Name")
+	v.Name = form.Field("name", ui.Field{Label: "Name"})
 	v.Name.Autocomplete, v.Name.MaxLength, v.Name.Help = "off", 100, "As customers know the business"
 	if v.Host == "" {
 		if v.Slug, v.Proposed, err = h.slugField(c, form); err != nil {
@@ -63,10 +63,10 @@ func (h *Handlers) tenantForm(c echo.Context, status int, form *forms.Form, v vi
 			"hx-get": links.TenantAddress, "hx-trigger": "input changed delay:300ms", "hx-include": "#address input", "hx-target": "#address", "hx-swap": "outerHTML",
 		}
 	}
-	v.Email = form.Field("email", "Owner’s e-mail")
+	v.Email = form.Field("email", ui.Field{Label: "Owner’s e-mail"})
 	v.Email.Type, v.Email.Autocomplete, v.Email.MaxLength = "email", "off", 255
-	v.Plan, v.Cycle, v.Payment = form.Field("plan_id", "Plan"), form.Field("billing_cycle", "Billed"), form.Field("payment_method", "Payment method")
-	v.Country, v.Currency, v.TimeZone = form.Field("country", "Country"), form.Field("currency", "Currency"), form.Field("timezone", "Time zone")
+	v.Plan, v.Cycle, v.Payment = form.Field("plan_id", ui.Field{Label: "Plan"}), form.Field("billing_cycle", ui.Field{Label: "Billed"}), form.Field("payment_method", ui.Field{Label: "Payment method"})
+	v.Country, v.Currency, v.TimeZone = form.Field("country", ui.Field{Label: "Country"}), form.Field("currency", ui.Field{Label: "Currency"}), form.Field("timezone", ui.Field{Label: "Time zone"})
 	v.Problem = form.Problem()
 	if currentPlan == 0 {
 		v.Email.Help = "Gets the invitation and the invoices"
@@ -114,7 +114,7 @@ func (h *Handlers) slugField(c echo.Context, form *forms.Form) (slug ui.Field, p
 		}
 		form.Values.Set("slug", proposed)
 	}
-	slug = form.Field("slug", "Address")
+	slug = form.Field("slug", ui.Field{Label: "Address"})
 	slug.Autocomplete, slug.MaxLength = "off", 40
 	host := h.Names.TenantHost("name")
 	slug.After, slug.Placeholder = host[len("name"):], "cafe-aro"
@@ -178,7 +178,7 @@ func (h *Handlers) addTenant(c echo.Context) error {
 func (h *Handlers) showTenantForm(c echo.Context, d tenant.Detail) error {
 	return h.tenantEditForm(c, http.StatusOK, d, forms.Blank(map[string]string{
 		"name": d.Name, "email": d.Email, "plan_id": strconv.FormatInt(d.PlanID, 10), "billing_cycle": string(d.BillingCycle),
-		"payment_method": string(d.PaymentMethod), "country": page.OrEmpty(d.Country), "currency": d.Currency, "timezone": d.TimeZone,
+		"payment_method": string(d.PaymentMethod), "country": core.OrZero(d.Country), "currency": d.Currency, "timezone": d.TimeZone,
 	}))
 }
 

@@ -27,7 +27,7 @@ func (h *Handlers) confirmSuspendTenant(c echo.Context, status int, d tenant.Det
 		v.Problem = &ui.Problem{Sentence: tenant.ErrSuspended.Message}
 		return h.Confirm(c, status, v)
 	}
-	reason := form.Field("reason", "Reason")
+	reason := form.Field("reason", ui.Field{Label: "Reason"})
 	reason.MaxLength, reason.Autofocus, reason.Autocomplete = 500, true, "off"
 	reason.Help = "E-mailed to the owner and kept in the audit log"
 	v.Reason, v.Problem = &reason, form.Problem()

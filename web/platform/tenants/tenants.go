@@ -125,7 +125,7 @@ func (h *Handlers) listTenants(c echo.Context) error {
 	v := views.TenantList{
 		Frame:    h.Frame(c, "Tenants", links.Tenants),
 		Fragment: page.IsFragment(c),
-		Search:   q.Field("search", "Search"), Plan: q.Field("plan", "Plan"), Country: q.Field("country", "Country"),
+		Search:   q.Field("search", ui.Field{Label: "Search"}), Plan: q.Field("plan", ui.Field{Label: "Plan"}), Country: q.Field("country", ui.Field{Label: "Country"}),
 		Filtered: filter.Search != nil || filter.Condition != nil || filter.PlanID != nil || filter.Country != nil || filter.Number > 1,
 		CSV:      page.With(&url.URL{Path: links.Tenants + "/export.csv", RawQuery: c.Request().URL.RawQuery}, "page", ""),
 	}
@@ -265,7 +265,7 @@ func (h *Handlers) exportTenants(c echo.Context) error {
 		for _, t := range found.Tenants {
 			err := row(
 				int64(t.ID), t.Name, h.Names.TenantHost(t.Slug), t.Email, t.PlanName, string(t.BillingCycle), string(t.PaymentMethod), string(t.Condition), string(t.Condition.Status()),
-				page.OrEmpty(t.Country), t.Currency, t.TimeZone, formatTimestamp(&t.CreatedAt), t.Customers, t.SalesLately, t.Staff, t.SendsThisMonth, formatTimestamp(t.LastActivityAt), formatTimestamp(found.CountedAt),
+				core.OrZero(t.Country), t.Currency, t.TimeZone, formatTimestamp(&t.CreatedAt), t.Customers, t.SalesLately, t.Staff, t.SendsThisMonth, formatTimestamp(t.LastActivityAt), formatTimestamp(found.CountedAt),
 			)
 			if err != nil {
 				return err
