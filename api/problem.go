@@ -145,7 +145,7 @@ func (a *API) refusal(e *core.Error) problem {
 	case core.KindUnauthenticated:
 		return unauthorized
 	case core.KindForbidden:
-		if errors.Is(e, core.ErrSuspended) { // meanwhile: its tokens don't work
+		if errors.Is(e, core.ErrSuspended) { // suspended since the token was checked: its tokens don't work any more
 			return unauthorized
 		}
 		return forbidden

@@ -139,7 +139,7 @@ func hashed(name string, content []byte) string {
 	return strings.TrimSuffix(name, extension) + "." + hex.EncodeToString(sum[:4]) + extension
 }
 
-// mediaType doesn't use package mime, since that reads tables of the machine first, which differ.
+// mediaType doesn't use package mime for these types: that first reads tables of the machine, which differ between machines.
 func mediaType(name string) string {
 	switch extension := path.Ext(name); extension {
 	case ".css":
@@ -151,7 +151,7 @@ func mediaType(name string) string {
 	case ".woff2":
 		return "font/woff2"
 	case ".wasm":
-		return "application/wasm" // browsers compile it while it arrives under no other type
+		return "application/wasm" // only with this type do browsers compile it while it arrives
 	case "": // a licence
 		return "text/plain; charset=utf-8"
 	default:

@@ -154,7 +154,7 @@ type sentBody struct {
 func (b *sentBody) Read(p []byte) (int, error) {
 	b.place.Leave()
 	n, err := b.ReadCloser.Read(p)
-	if err != nil { // the end, mostly
+	if err != nil { // mostly io.EOF: the body has arrived, so the work begins
 		if refusal := b.place.Take(b.ctx); refusal != nil {
 			return n, refusal
 		}

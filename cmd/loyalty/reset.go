@@ -92,7 +92,7 @@ func confirm(ctx context.Context, in io.Reader, terminal bool) error {
 		return errNotConfirmed
 	case answer := <-answered:
 		switch {
-		case answer == "": // the end of /dev/null
+		case answer == "": // nothing could be read, as from /dev/null: no person was asked
 			return errNotAsked
 		case strings.TrimSpace(answer) != "yes":
 			return errNotConfirmed

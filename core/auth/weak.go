@@ -134,7 +134,7 @@ func (w *easyWords) addName(text string) {
 	w.names = append(w.names, strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })...)
 }
 
-// make reports whether the words make up a text of letters and digits, or all of it but a common password.
+// make reports whether a text of letters and digits consists of these words, or of these words and a common password.
 func (w easyWords) make(text string) bool {
 	unnamed := without(text, w.names)
 	left := withoutRepetition(strings.TrimFunc(unnamed, func(r rune) bool { return !unicode.IsLetter(r) }))

@@ -126,7 +126,7 @@ func (s *Service) EditPlan(ctx context.Context, by core.Actor, plan int64, in Pl
 		if _, err := db.Exec(ctx, tx, updatePlanSQL, args); err != nil {
 			return Plan{}, refuseDuplicateName(err)
 		}
-		was["currency"], is["currency"] = old.Currency, edited.Currency // amounts are read with it
+		was["currency"], is["currency"] = old.Currency, edited.Currency // the log shows the amounts in it
 		return edited, audit.Write(tx, by, audit.Entry{Action: "plan.edit", Subject: "plan", ID: idText(plan), Name: edited.Name, Old: was, New: is})
 	})
 }

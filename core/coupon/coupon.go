@@ -200,7 +200,7 @@ func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, acti
 	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Coupon, error) {
 		c, err := db.One[Coupon](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
-			// Nothing changed: the coupon is already so, or doesn't exist.
+			// The coupon already has that state, or doesn't exist.
 			return db.One[Coupon](ctx, tx, findSQL, db.Args{"id": id})
 		}
 		if err != nil {

@@ -152,7 +152,7 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 		}
 		if conn == nil {
 			if conn, err = s.mails.Dial(ctx); err != nil {
-				// This is the fault of no mail of the page.
+				// No mail of the page has caused this, so all of the rest are sent later.
 				return errors.Join(err, s.releaseMails(ctx, by, about.send, page[i:], err))
 			}
 		}

@@ -311,7 +311,7 @@ const (
 		count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
 	from judged`
 
-	// With the coupon, a distributed database inserts where the tenant's rows are, and tells no other node.
+	// Because this joins the coupon, a distributed database inserts on the tenant's node and needs no other.
 	createVouchers = judged + `, recipient as materialized (
 		select loyalty.new_ulid(@now) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
 		from judged

@@ -88,7 +88,7 @@ func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, sale *c
 	if err != nil {
 		return Voucher{}, nil, err
 	}
-	if by.Kind == core.ByStaff { // who was asked to check it
+	if by.Kind == core.ByStaff { // pages ask the staff to check the phone number of a new card
 		if err := customer.Checked(tx, found.CustomerID); err != nil {
 			return Voucher{}, nil, err
 		}

@@ -86,7 +86,7 @@ func (s *Service) subscribe(ctx context.Context, by core.Actor, id core.ID, acti
 		}
 		changed, err := db.One[Customer](ctx, tx, subscribeSQL, db.Args{"id": id, "unsubscribed_at": at, "now": tx.Now})
 		if errors.Is(err, core.ErrNotFound) {
-			// They are already so, erased, or don't exist.
+			// They had chosen that before, are erased, or don't exist.
 			return db.One[Customer](ctx, tx, findSQL, db.Args{"id": id})
 		}
 		if err != nil {

@@ -114,8 +114,8 @@ func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fi
 	return upsert(ctx, tx, by, in, admit)
 }
 
-// Admit refuses a new customer, or returns how many there are, as the statement that adds one compares with the
-// plan's limit. After that found no space, anew has it count again.
+// Admit refuses a new customer, or returns how many there are. The statement that adds the customer compares this number with
+// the plan's limit. If it adds nothing, the caller calls Admit anew, which counts again.
 type Admit func(anew bool) (used int64, err error)
 
 // Admission returns the Admit that refuses customers beyond the plan's limit with usage.ErrLimit.

@@ -73,11 +73,11 @@ func noteReplaced(tx *db.Tx, by core.Actor, id core.ID) error {
 	return audit.Write(tx, by, audit.Entry{Action: "customer.replace_link", Subject: "customer", ID: id.String()})
 }
 
-// Checked queues that a cashier has checked whose the phone number of a card is that was opened online.
+// Checked queues that a cashier has checked the phone number of a card that was opened online.
 func Checked(tx *db.Tx, id core.ID) error { return db.Queue(tx, checkedSQL, db.Args{"id": id}) }
 
-// Distrust queues, of two customers who are being merged, the revocation of the links to the one whose card was opened
-// online and never checked, if the other is known: a stranger may have opened it, and would see the points of the other.
+// Distrust revokes links when two customers are merged of whom the staff know one, while the other's card was opened online
+// and never checked: a stranger may have opened it, and its links would show them the points of the known customer.
 func Distrust(tx *db.Tx, one, other Customer) error {
 	if (one.UncheckedSince == nil) == (other.UncheckedSince == nil) {
 		return nil

@@ -147,7 +147,7 @@ func LockPair(ctx context.Context, tx *db.Tx, merged, kept core.ID) (duplicate, 
 }
 
 const (
-	// Missing ones are taken over: of two sentences about consent, the kept customer's stays.
+	// The kept customer gets the consents that they haven't given themselves. Where both have given one, theirs stays.
 	moveConsentSQL = `
 	update loyalty.consent
 	set customer_id = @kept

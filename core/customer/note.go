@@ -82,7 +82,7 @@ const tagsOfSQL = `
 		and customer_id = @id
 	order by key`
 
-// The first customer's spelling of a tag is every customer's.
+// A tag that another customer has is spelled as theirs, whatever capitals were typed.
 const addTagSQL = `
 	insert into loyalty.customer_tag (tenant_id, customer_id, key, tag, created_at)
 	select c.tenant_id, c.id, @key,

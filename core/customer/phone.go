@@ -34,12 +34,12 @@ type phone struct {
 	key  string // by which it is compared: E.164 as dialled in the country and the extension, or else the digits
 }
 
-// readPhone reads a phone number as dialled in a country, or says why it can't: one that is read as another, or
-// under a second key, would become a second customer or another person.
+// readPhone reads a phone number as dialled in a country, or says why it can't. It doesn't guess: a wrong key would lead to
+// another person, and a second key of one number would create the customer twice.
 //
-// A number that is longer than the country's has a key all the same: a new one may be. Digits are the key only where there
-// is no country, of numbers that are shorter than the country's, and of those that are longer than any phone number:
-// programs send a card's number for customers without a phone.
+// A number that is longer than the country's has a key, too, because a country may introduce longer ones. The plain digits are
+// the key where there is no country, of a number that is shorter than the country's, and of one that is longer than any phone
+// number: some programs send the number of a card for customers without a phone.
 func readPhone(text, country string) (phone, *core.Violation) {
 	p := phone{text: cleanPhone(text)}
 	if len(p.text) > longestRead {
@@ -70,7 +70,7 @@ func numberKey(number, country string) string {
 		return ""
 	}
 	if strings.Trim(digits, "0") == "" {
-		return digits // who has none: an import shows that rows share it
+		return digits // typed where there is no number: an import then shows which rows share it
 	}
 	number = dialledAbroad(number, digits, country)
 	digits = notDigits.ReplaceAllString(number, "")
@@ -79,7 +79,7 @@ func numberKey(number, country string) string {
 	case known != nil:
 		return phonenumbers.Format(known, phonenumbers.E164)
 	case beginsWithWhole(number, country) && (len(digits) <= maxDigits || number[0] == '+' || number[0] == '0'):
-		return "" // unlike a card's number in groups
+		return "" // two numbers, and not the number of a card in groups
 	case len(digits) > maxDigits:
 		return digits
 	case reason == phonenumbers.TOO_LONG:

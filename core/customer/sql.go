@@ -325,7 +325,7 @@ const (
 		and kind = 'phone'
 		and key = any(@keys::text[])`
 
-	// Out of the way of each other.
+	// First gives them keys that no number has, so that none gets a key while another still has it.
 	vacateFurtherSQL = `
 	update loyalty.customer_key
 	set key = 'moving ' || key
@@ -362,7 +362,7 @@ const setKeysSQL = `
 	where c.tenant_id = @tenant_id
 		and c.id = given.id`
 
-// Doesn't touch customers who are already so, or erased.
+// Finds no customer who had chosen that before, or who is erased.
 const subscribeSQL = `
 	update loyalty.customer c
 	set unsubscribed_at = @unsubscribed_at,

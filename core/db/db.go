@@ -191,8 +191,8 @@ func settle(settings map[string]string) call {
 	return call{settleSQL, []any{names, Column(names, func(name string) string { return settings[name] })}}
 }
 
-// lifetime is the age at which a connection is replaced, give or take a tenth: what went wrong with it unnoticed
-// goes with it, and so does the memory that its process keeps.
+// lifetime is the age at which a connection is replaced, give or take a tenth. That ends faults of a connection which no one
+// has noticed, and frees the memory that its process on the server keeps.
 const lifetime = 10 * time.Minute
 
 // Close closes the pool after the running transactions and their notifications.

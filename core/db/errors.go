@@ -155,7 +155,7 @@ func translate(ctx context.Context, err error) error {
 
 func isUnreachable(err error) bool {
 	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) { // whatever the server says to a client that it refuses
+	if errors.As(err, &connect) { // also if the server answered with a refusal
 		return true
 	}
 	switch c := errorCode(err); c {

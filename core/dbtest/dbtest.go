@@ -82,7 +82,7 @@ func Waits(t testing.TB) string {
 	return "(select pid as waiting, unnest(pg_blocking_pids(pid)) as blocking from pg_stat_activity)"
 }
 
-// IsBlocking returns a question: whether the connection with the process $1 lets another one wait.
+// IsBlocking returns a query that selects whether another connection waits for that of the process $1.
 func IsBlocking(t testing.TB) string {
 	t.Helper()
 	return "select exists (select from " + Waits(t) + " w where blocking = $1)"

@@ -19,7 +19,8 @@ var (
 	zeroFraction = regexp.MustCompile(`^(\+?\d{7,})[.,]0+$`)
 )
 
-// clean returns a cell's text without what spreadsheets and programs add to keep it, or by not keeping it.
+// clean returns a cell's text without what programs put around it so that a spreadsheet keeps it as it is, and without what a
+// spreadsheet added because it took the text for a number.
 func (f Field) clean(cell string) string {
 	if parts := asText.FindStringSubmatch(cell); parts != nil {
 		cell = strings.TrimSpace(strings.ReplaceAll(parts[1], `""`, `"`))
@@ -45,7 +46,7 @@ var (
 	failed = regexp.MustCompile(`^(#\p{Lu}[\p{Lu}\d/_.\p{Zs}]*[!?]?|#+|Err:\d{3}|TRUE|FALSE)$`)
 )
 
-// damage returns what happened to a cell before it was exported; nil: nothing that can be told.
+// damage returns what a program did to a cell before the file was exported; nil: nothing that can be seen.
 func (f Field) damage(cell string) *core.Violation {
 	switch {
 	case !utf8.ValidString(cell), strings.ContainsRune(cell, utf8.RuneError):

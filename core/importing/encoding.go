@@ -119,7 +119,7 @@ func guessUTF16(beginning []byte) Encoding {
 			zeros[i%2]++
 		}
 	}
-	often := 16*(zeros[0]+zeros[1]) > len(beginning) // not one that got into other text
+	often := 16*(zeros[0]+zeros[1]) > len(beginning) // a single one may be a fault in a text of another encoding
 	var guess Encoding
 	switch {
 	case bytes.HasPrefix(beginning, []byte(UTF16.mark())), often && zeros[1] > zeros[0]:
@@ -155,7 +155,7 @@ func (l *letters) add(piece []byte, isFirst bool) {
 	l.marked = l.marked || isFirst && bytes.HasPrefix(piece, []byte(UTF8.mark()))
 	for _, b := range piece {
 		switch {
-		case 0x80 < b && b < 0xA0 && b != 0x85 && (b < 0x91 || 0x97 < b): // not €, … and quotation marks
+		case 0x80 < b && b < 0xA0 && b != 0x85 && (b < 0x91 || 0x97 < b): // on Windows these are rare, except for €, … and quotation marks
 			l.mac++
 		case b >= 0xC0:
 			l.windows++

@@ -353,7 +353,7 @@ type Shared struct {
 const maxShared = 10
 
 // ListShared returns the phone numbers and e-mail addresses that at least three rows share, those of the most rows
-// first: numbers that stand for none, and addresses of families.
+// first: a number such as 000000 in place of a missing one, or the address of a family.
 func (s *Service) ListShared(ctx context.Context, by core.Actor, id core.ID) ([]Shared, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err

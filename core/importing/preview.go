@@ -45,7 +45,7 @@ type Sample struct {
 // maxSamples is how many samples, and how many further rows, a preview shows.
 const maxSamples = 3
 
-// layout reads the beginning of a file in an encoding. One that can't be the file's has none.
+// layout reads the beginning of a file in an encoding. It returns none for an encoding that can't be the file's.
 func (f firstPiece) layout(e Encoding) (layout, error) {
 	if !slices.Contains(Encodings, e) || !e.fits(f.Encoding) {
 		return nil, nil

@@ -195,7 +195,7 @@ func (rr rowReader) read(rec record) (validRow, []Problem) {
 	phone, email := values[PhoneField], values[EmailField]
 	details, err := customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: &email}.Validate(rr.country)
 	if v := damaged[string(FullNameField)]; v != nil {
-		damaged[string(FirstNameField)] = v // as its other violations are told
+		damaged[string(FirstNameField)] = v // the field that all violations of a full name are reported at
 		delete(damaged, string(FullNameField))
 	}
 	check := core.NewCheck(damaged)
@@ -280,7 +280,7 @@ func (rr rowReader) createdAt(check *core.Check, text string) *time.Time {
 		check.Add("created_at", core.Violation{Rule: "day_month_first"})
 	case !ok:
 		check.Add("created_at", core.Violation{Rule: "day"})
-	case at.Before(time.Unix(0, 0)): // no list goes further back
+	case at.Before(time.Unix(0, 0)): // no list of customers goes further back
 		check.Add("created_at", core.Violation{Rule: "after_1970"})
 	case at.After(rr.now):
 		check.Add("created_at", core.MustBePast)

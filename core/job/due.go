@@ -15,7 +15,8 @@ import (
 // dueKey is the field of the metadata; job_load (migration 0152) reads it.
 const dueKey = "due"
 
-// noteDue has the result of an attempt keep when its job was due, or forget it if the job waits on purpose or is done.
+// noteDue stores with the result of a failed attempt when the job was first due, and removes that when the job waits on purpose
+// or is done.
 func noteDue(ctx context.Context, row *rivertype.JobRow, failed bool) {
 	var metadata struct {
 		Due *int64 `json:"due"`

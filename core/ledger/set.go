@@ -14,7 +14,7 @@ type Opening struct {
 	Stamps   int64
 }
 
-// If a customer is missing, this divides by zero.
+// If a customer is missing, this divides by zero, which fails the transaction: a queued statement returns no result.
 const openAllSQL = `
 	with opening as (
 		select customer_id, points, stamps

@@ -63,7 +63,7 @@ func UnencryptedHost(url string) (string, error) {
 // Check asks the server for an answer, so that Trouble is known before the first request.
 func (r *Redis) Check() { r.note(r.try()) }
 
-// try counts something: a server that is full or read-only answers, but can't.
+// try counts a request of its own, because a server that is full or read-only still answers other commands.
 func (r *Redis) try() error {
 	_, err := r.run(key("try", ""), 1, time.Second, 1)
 	return err

@@ -12,7 +12,7 @@ import (
 
 // Bounds of the watchers in this process. Pages beyond them poll.
 const (
-	watchersPerTopic   = 4  // a phone that is reloaded, and others that show the same
+	watchersPerTopic   = 4  // one PIN on several screens, also before and after a reload
 	watchersPerAddress = 50 // a shop's network
 	watchersPerTenant  = 500
 	maxWatchers        = 2_000 // one holds some 40 kB, with its connection

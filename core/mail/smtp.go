@@ -158,7 +158,8 @@ func (s *SMTP) failed(sender string, err error, lasting bool) error {
 	t := &trouble{text, sender, lasting}
 	s.trouble.Store(t)
 	if lasting {
-		// By then another process may have sent the mails that waited, and this one none.
+		// Only a mail shows that this is over. By then another process may have sent those that waited, and this one has none
+		// to send, so a check that succeeds ends the trouble from then on.
 		time.AfterFunc(retriedWithin, func() { s.trouble.CompareAndSwap(t, &trouble{text, sender, false}) })
 	}
 	return err
@@ -248,8 +249,8 @@ func (s *SMTP) message(m Mail) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// senderName returns a name that net/mail writes as mail programs read it. It leaves a backslash as it is in a name
-// that it encodes, where RFC 2047 allows none, so such a name has the wide one.
+// senderName returns a name that net/mail writes as mail programs read it. RFC 2047 allows no backslash in a name that is
+// encoded, and net/mail leaves it there, so it becomes a wide one.
 func senderName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return strings.ReplaceAll(name, `\`, "＼")

@@ -39,8 +39,8 @@ func (s *Service) Merge(ctx context.Context, by core.Actor, kept core.ID, duplic
 		if check.OK("customer_ulid") && merged == kept {
 			check.Add("customer_ulid", core.InvalidChoice)
 		}
-		// Merges of one business take turns, so that two of the same customers never meet halfway. And who looks for the
-		// duplicate's keys finds the customer who has them, before or after: no new customer comes between.
+		// Merges of one business take turns, so that two merges of the same customers can't interleave. While the duplicate's
+		// keys move, no request can create a new customer with one of them.
 		if err := customer.LockKeys(tx); err != nil {
 			return customer.Customer{}, err
 		}

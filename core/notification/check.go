@@ -41,7 +41,7 @@ func (s *Service) checkAll(ctx context.Context, _ checkNotifications) error {
 	if err != nil {
 		return err
 	}
-	var failed []error // a business must not keep the others from being checked
+	var failed []error // one business that can't be checked must not stop the others
 	for _, row := range rows {
 		t, err := row.Tenant()
 		if err == nil {

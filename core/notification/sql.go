@@ -192,7 +192,7 @@ const activityBeforeSQL = `
 		and e.id >= @month_id
 		and e.id < @first_id`
 
-// Every week, pending redemptions are told anew.
+// A notification about pending redemptions ends after a week, so that a new one is written while they wait.
 const resolveSQL = `
 	update loyalty.notification o
 	set resolved_at = @now

@@ -31,7 +31,7 @@ func rewrite(file []byte, side int) (*Picture, error) {
 		if err != nil || len(written.Bytes) <= MaxBytes {
 			return written, err
 		}
-		// Written anew, a picture may need more bytes than the program that made it took.
+		// Written anew, a picture may have more bytes than the uploaded file had.
 		size := shown.Bounds().Size()
 		shown = fitted(shown, max(size.X, size.Y)*3/4)
 	}

@@ -19,7 +19,7 @@ type Sales struct {
 // together with its rows, so they add up. The earlier period ends as in Comparison.
 type Breakdown[T any] struct {
 	Period
-	Against *Period // nil: with nothing
+	Against *Period // the earlier period; nil: not compared
 	Total   T
 	Rows    []T
 }

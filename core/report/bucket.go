@@ -62,7 +62,7 @@ func (d days) cuts(step Step, now time.Time) (cuts []cut) {
 		}
 		c.soFar = !today.Before(c.from) && !today.After(c.to)
 		if c.soFar && !from.After(start) {
-			c.partial = false // its first days, and it has no others yet
+			c.partial = false // the range has all of its days up to today
 		}
 		cuts = append(cuts, c)
 		from = next

@@ -95,7 +95,7 @@ func (d distance) back(day time.Time) time.Time {
 // recorded by location, so those figures are zero.
 type Comparison struct {
 	Period
-	Against  *Period // nil: with nothing
+	Against  *Period // the earlier period; nil: not compared
 	Current  Total
 	Previous Total
 	Buckets  []Bucket[Figures]

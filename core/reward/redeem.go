@@ -76,7 +76,7 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Red
 	if err := check.Err(); err != nil {
 		return Redemption{}, err
 	}
-	if by.Kind == core.ByStaff { // who was asked to check it
+	if by.Kind == core.ByStaff { // pages ask the staff to check the phone number of a new card
 		if err := customer.Checked(tx, buyer); err != nil {
 			return Redemption{}, err
 		}

@@ -70,7 +70,7 @@ func (s *Service) SetRole(ctx context.Context, by core.Actor, person int64, role
 			}),
 		)
 		if err != nil || who.Role != core.Owner && role != core.Owner {
-			return err // neither role has tokens
+			return err // only owners have tokens
 		}
 		// Also after a promotion, in case there are tokens of an earlier role.
 		_, err = token.RevokeAll(ctx, tx, by, person)

@@ -38,7 +38,7 @@ type theme struct {
 	tinted   float64 // opacity of Tint
 	heaviest float64 // opacity of the strongest tint that text is on
 
-	line, link float64 // the contrast of each that is aimed at
+	line, link float64 // the contrast that lines and links are given, if their colour has less
 }
 
 // The surfaces of css/panel.css, css/till.css and css/portal.css.
@@ -57,8 +57,8 @@ const (
 	lineContrast = 3.2 // 3, and something for rounding
 	greyLine     = 8   // the contrast of lines and links without a hue, which must not look switched off
 	greyLink     = 13
-	greyChroma   = .05 // and below: a colour looks grey
-	edgeContrast = 2   // of a button on the surface, below which it isn't one at first sight
+	greyChroma   = .05 // a colour with this chroma or less looks grey
+	edgeContrast = 2   // of a button and the surface: with less, it doesn't look like a button
 )
 
 // PaletteOf derives the palette of a colour as in core.Theme. It is the only derivation: stylesheets,
@@ -148,7 +148,7 @@ func (t theme) button(c rgb, grey bool) rgb {
 	case grey:
 		return t.ink
 	case t.darker:
-		return c // light and vivid, with an edge
+		return c // a light, vivid colour is told from a light surface by the button's edge
 	default:
 		return t.readable(c, edgeContrast, []rgb{t.surface})
 	}

@@ -78,7 +78,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 		}
 		if edited.Currency != old.Currency {
 			var ceiling *int64
-			if !e.ConfirmAboveCents.Set { // else it is in the new currency
+			if !e.ConfirmAboveCents.Set { // a ceiling of the edit is in the new currency
 				ceiling = old.ConfirmAboveCents
 			}
 			ceiling, err := changeCurrency(ctx, tx, old.Currency, edited.Currency, ceiling, &e.Confirmed)

@@ -174,7 +174,7 @@ const (
 		from locked
 	),`
 
-	// With a table of the tenant, a distributed database inserts where the tenant's rows are, and tells no other node.
+	// Because this joins a table of the tenant, a distributed database inserts on the tenant's node and needs no other.
 	acceptedOnItsNode = `
 	accepted as not materialized (
 		select t.tenant_id, l.*

@@ -106,7 +106,8 @@ func isDamage(err error) bool {
 
 func unreadable(err error) error { return fmt.Errorf("read the file: %w", opaque(err)) }
 
-// opaque returns an error of a file without its cause: inside a transaction, those of the network have the same.
+// opaque returns the error of a file without its cause, such as io.ErrUnexpectedEOF, which would be taken for a lost connection to
+// the database inside a transaction.
 func opaque(err error) error { return errors.New(err.Error()) }
 
 // read reads a line. The checksum has it, unless it is the end.

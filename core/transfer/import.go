@@ -392,7 +392,7 @@ func (l *load) adopt(ctx context.Context) (Imported, error) {
 	if err := l.tx.Enter(0); err != nil {
 		return done, err
 	}
-	// Days before today were billed by the other installation, or weren't; days that it billed in advance stay billed.
+	// Billing goes on from today: earlier days are the other installation's to bill. Days that it billed in advance stay billed.
 	if err := billing.Resume(ctx, l.tx, l.place.tenant); err != nil {
 		return done, err
 	}

@@ -34,7 +34,7 @@ const (
 			else %[2]s end`
 )
 
-// special are the columns with numbers that their names don't tell, by table and column.
+// special are the columns that have such numbers although their names don't show it, by table and column.
 var special = map[string]string{
 	"audit_entry.subject_id": fmt.Sprintf(actorHere, "r.subject_kind", "r.subject_id"),
 	"checkout_item.actor_id": fmt.Sprintf(textHere, "staff", "r.actor_id", "r.actor_id"),

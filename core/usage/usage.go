@@ -87,7 +87,7 @@ func (c count) isFresh(now time.Time) bool {
 	return age >= 0 && age < MaxAge
 }
 
-// uncounted is the count where there is no limit: any limit is below it, so that a new one has it counted.
+// uncounted is the count where there is no limit. It is above every limit, so that a new limit has the use counted.
 const uncounted = math.MaxInt64 / 2
 
 // NewMeter returns a meter.
@@ -132,9 +132,9 @@ func countAndCheck(ctx context.Context, tx *db.Tx, kind Kind, more int64) (used 
 	return u.Used, err
 }
 
-// Admit returns a count for the statement that adds one more, which must compare it with the limit:
-// so a limit applies at once, and costs no round trip. If that statement finds no space, anew has Admit count
-// again, and refuse with ErrLimit.
+// Admit returns a cached count for the statement that adds one more. That statement reads the limit and compares, so a limit
+// applies at once and costs no round trip. If it adds nothing, the caller calls Admit anew, which counts again and may refuse
+// with ErrLimit.
 func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, anew bool) (used int64, err error) {
 	key := countKey{tx.Tenant, kind}
 	if !anew {

@@ -13,7 +13,7 @@ const (
 		from (` + earlierTurns + `
 		) earlier` + postedAs + `'voucher'` + compared
 
-	// What vouchers gave before they were valid again.
+	// The benefits of a voucher's earlier turns: an undo has made it valid again after each of them.
 	earlierTurns = `
 			select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn
 			from loyalty.voucher v

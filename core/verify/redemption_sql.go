@@ -14,7 +14,7 @@ const refundSQL = `
 			case status when 'voided' then points_spent + stamps_spent else 0 end as amount, 1 as turn
 		from loyalty.redemption` + postedAs + `'redemption_refund'` + compared
 
-// Every reward has a cost, so a redemption without one is from a voucher. Of a voucher that is valid again it is voided.
+// Every reward has a cost, so a redemption without one is from a voucher. An undo that makes the voucher valid again voids it.
 const freeSQL = `
 	with promised as (
 		select v.tenant_id, v.id, v.customer_id, v.redemption_id, c.benefit_reward_id, v.status <> 'redeemed' as wrong, false as returned

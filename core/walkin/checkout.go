@@ -18,7 +18,7 @@ type Checkout struct {
 	CustomerID core.ID
 	WithSale   bool
 	SaleVoided bool
-	MayUndo    bool   // the actor, now: a cashier their last one within ten minutes, a manager every one
+	MayUndo    bool   // by the actor, now: cashiers may undo their last one for ten minutes, managers every one
 	Used       []Used `db:"-"` // rewards first, in the order of use
 }
 

@@ -14,8 +14,8 @@ import (
 // maxVisitorName is the length of a whole name.
 const maxVisitorName = 50
 
-// VisitorName is the violation of a name that isn't made of what names of people are made of. Visitors are strangers, and
-// the business's staff read and its e-mails say what they typed. Staff and the API may write any name.
+// VisitorName is the violation of a name with characters that names of people don't have. Visitors are strangers: what they
+// type is shown to the staff and written in the business's e-mails. Staff and the API may write any name.
 var VisitorName = core.Violation{Rule: "visitor_name"}
 
 // isName reports whether a text has only letters, marks, spaces, hyphens, apostrophes and full stops, and no web address.

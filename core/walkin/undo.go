@@ -92,7 +92,7 @@ func (s *Service) undo(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID
 	}
 	if c.WithSale && !c.SaleVoided {
 		if _, err = transaction.VoidIn(ctx, tx, by, id, nil); err != nil && !errors.Is(err, transaction.ErrAlreadyVoided) {
-			return err // unless it was voided meanwhile, which is what was asked
+			return err // ErrAlreadyVoided is no failure: the sale is voided, as the undo wants
 		}
 	}
 	for _, r := range redemptions {

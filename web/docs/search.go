@@ -38,7 +38,7 @@ func (x *index) add(kind, path, title, place string, texts ...string) {
 	e := entry{kind: kind, title: strings.ToLower(title), words: strings.ToLower(title + " " + place + " " + strings.Join(texts, " "))}
 	e.Result = views.Result{Path: path, Title: title, Text: texts[0]}
 	if kind == referenceKind {
-		e.Place = place // the heading says it of the others
+		e.Place = place // results of other kinds are below a heading that says where they are
 	}
 	*x = append(*x, e)
 }

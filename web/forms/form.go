@@ -104,7 +104,7 @@ func (f *Form) AmountOf(known, name, currency string) *int64 {
 	if chosen {
 		f.Values.Set(name, text)
 	}
-	if !chosen || text != typed.typed { // the text in the field needs no choice
+	if !chosen || text != typed.typed { // nothing is left to choose
 		f.Values.Del(name + ui.ChoiceSuffix)
 	}
 	if f.amounts == nil {

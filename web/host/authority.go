@@ -77,7 +77,8 @@ func openAuthority(dir string, n Names, now func() time.Time, log *slog.Logger) 
 	return a, a.load(now())
 }
 
-// load reads the authority, and replaces one that is of no use.
+// load reads the authority. It creates one where there is none, or one that can't be used: for another host, not valid yet, or
+// about to expire.
 func (a *authority) load(now time.Time) error {
 	cert, key, err := readAuthority(a.certFile, a.keyFile)
 	switch {

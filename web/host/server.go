@@ -131,7 +131,7 @@ func peek(ctx context.Context, conn net.Conn, secure, plain *handover) {
 
 	p := &peeked{Conn: conn, first: make([]byte, 1)}
 	if _, err := conn.Read(p.first); err != nil || !keep() {
-		return // and thereby end ctx, which closes what is not kept
+		return // the connection is closed by the end of ctx
 	}
 	if p.first[0] == tlsRecord {
 		secure.give(p)

@@ -161,7 +161,7 @@ const AuditSystem = "The system"
 // the platform's times in UTC. fill returns the word for a placeholder of the sentence.
 func AuditEntry(l audit.Line, t core.Tenant, now time.Time, fill func(blank string) ui.Word) ui.Entry {
 	zone := auditZone(t)
-	if t.Currency == "" { // the platform's amounts name theirs
+	if t.Currency == "" { // the platform has no currency: its entries name that of their amounts
 		t.Currency = auditFact(l, "currency")
 	}
 	e := ui.Entry{
@@ -179,7 +179,7 @@ func AuditEntry(l audit.Line, t core.Tenant, now time.Time, fill func(blank stri
 	before, after := inItsCurrency(t, l)
 	for _, ch := range l.Changes {
 		if ch.Old != nil && ch.New != nil && *ch.Old == *ch.New {
-			continue // it says in what the others are
+			continue // a fact that didn't change, such as the currency of amounts that did
 		}
 		e.Made = e.Made && ch.Old == nil
 		e.Changes = append(e.Changes, ui.EntryChange{

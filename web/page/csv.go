@@ -72,7 +72,7 @@ func csvRecord(cells []any) ([]string, error) {
 	for i, cell := range cells {
 		switch cell := cell.(type) {
 		case string:
-			record[i] = core.InertCell(core.WithoutDirectionMarks(cell)) // which would turn the rest of the row
+			record[i] = core.InertCell(core.WithoutDirectionMarks(cell)) // a direction mark would turn the rest of the row
 		case int64:
 			record[i] = strconv.FormatInt(cell, 10)
 		case MoneyCell:

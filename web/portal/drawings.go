@@ -81,7 +81,7 @@ func (d *drawings) find(ctx context.Context, t core.TenantID, content string, lo
 	if err != nil {
 		return drawing{}, err
 	}
-	drawn := made.(drawing) //nolint:forcetypeassert // of the function above
+	drawn := made.(drawing) //nolint:forcetypeassert // the function above returns one
 	d.keep(key, drawn)
 	return drawn, nil
 }

@@ -117,7 +117,7 @@ func (t *Till) setLocation(c echo.Context, id int64, to string) error {
 	if !page.IsFragment(c) {
 		return t.Redirect(c, to)
 	}
-	c.Request().Header.Del("Cookie") // so that the menu shows the new choice
+	c.Request().Header.Del("Cookie") // openLocations reads the cookie, and must find the new one
 	c.Request().AddCookie(cookie)
 	places, err := t.openLocations(c)
 	if err != nil {
