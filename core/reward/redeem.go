@@ -38,6 +38,11 @@ type Redemption struct {
 	VoidedAt    *time.Time
 }
 
+// Voidable reports whether a redemption may still be voided.
+func (r Redemption) Voidable(now time.Time) bool {
+	return r.Status == Pending || r.Status == Fulfilled && now.Sub(*r.FulfilledAt) < VoidableAfterFulfilment
+}
+
 // Refusals of a redemption (specification §3).
 var (
 	ErrOutOfStock       = core.Refuse("out-of-stock", "This reward is out of stock.")

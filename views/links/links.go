@@ -86,12 +86,25 @@ func SellTo(customer core.ID) string {
 // Reward is a reward's page.
 func Reward(id core.ID) string { return Rewards + "/" + id.String() }
 
+// RewardPicture is a reward's picture for people who are signed in, or "" without a hash. A new picture has a new path.
+func RewardPicture(reward core.ID, hash *string) string {
+	if hash == nil {
+		return ""
+	}
+	return Reward(reward) + "/picture/" + *hash
+}
+
 // Redemption is a redemption's page.
 func Redemption(id core.ID) string { return Redemptions + "/" + id.String() }
 
 // RedeemFor is the form that redeems a reward for a customer.
 func RedeemFor(customer core.ID) string {
 	return WithQuery(Redemptions+"/new", "customer_ulid", customer.String())
+}
+
+// Redeem asks whether a customer redeems a reward.
+func Redeem(customer, reward core.ID) string {
+	return Redemptions + "/new?" + url.Values{"customer_ulid": {customer.String()}, "reward_ulid": {reward.String()}}.Encode()
 }
 
 // RedemptionsOf lists the redemptions of a status, a customer and a reward; "" is any.

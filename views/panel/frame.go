@@ -1,3 +1,4 @@
+// Package panel is the frame of both panels, and the parts of pages that several of their features show.
 package panel
 
 import (

@@ -1,22 +1,19 @@
 package panel
 
-// TransactionRow is a line of the list.
-type TransactionRow struct {
-	Path         string
-	When         string
-	Customer     string
-	CustomerPath string
-	Type         string
-	Location     string
-	Spend        string
-	Award        string // "+12 points"
-	Where        string // "Till, Maja Sund"
-	Voided       bool
-	VoidPath     string // "" if it can't be voided
-}
+import (
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/views/format"
+)
 
-// LedgerEntry is a change of a balance.
-type LedgerEntry struct{ When, What, Amount, Balance string }
+var sources = map[transaction.Source]string{transaction.API: "API", transaction.POS: "Till", transaction.Panel: "Panel"}
+
+// Source is the name of where a sale was recorded.
+func Source(s transaction.Source) string { return sources[s] }
+
+// RecordedBy is where and by whom a sale was recorded: Till, Maja Sund.
+func RecordedBy(by format.Reader, s transaction.Named) string {
+	return Source(s.Source) + ", " + by.By.NameOf(s.ActorKind, s.ActorName)
+}
 
 // Earns is what a sale would earn.
 type Earns struct {

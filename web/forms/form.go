@@ -1,3 +1,4 @@
+// Package forms reads the forms of pages, and completes their fields for templates: values, errors, amounts, uploads.
 package forms
 
 import (

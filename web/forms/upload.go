@@ -138,3 +138,7 @@ func (u *Upload) Read(b []byte) (int, error) {
 
 // Drain reads the rest of a refused file: a browser reads no response before it has sent everything.
 func (u *Upload) Drain() { _, _ = io.Copy(io.Discard, u.content) }
+
+// DownloadStall is how long a download may stand still before it is given up: reading its rows
+// holds a connection to the database.
+const DownloadStall = 2 * time.Minute

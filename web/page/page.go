@@ -1,3 +1,8 @@
+// Package page is shared by all pages that people sign in to: sessions, rendering, submitting forms, messages, error
+// pages and downloads.
+//
+// Its surprising rule: a page is rendered completely, and its session stored, before the first
+// byte is sent. A failure on the way is answered as an error, never as half a page.
 package page
 
 import (

@@ -108,12 +108,3 @@ func (k *Kit) SwitchTheme(home string) echo.HandlerFunc {
 		return k.Redirect(c, Back(c, home))
 	}
 }
-
-// RewardPicture returns the path of a reward's picture for people who are signed in, or "" without a hash. A
-// new picture has a new path.
-func RewardPicture(reward core.ID, hash *string) string {
-	if hash == nil {
-		return ""
-	}
-	return PanelPath + "/rewards/" + reward.String() + "/picture/" + *hash
-}

@@ -91,7 +91,7 @@ func (b *Business) FrameRoutes() []route.Route {
 func (b *Business) Frame(c echo.Context, title, current string, crumbs ...ui.Crumb) views.Frame {
 	who := page.Actor(c)
 	f := views.Frame{
-		Reader: format.Reader{By: who, Now: b.Now()},
+		Reader: b.Reader(c),
 		Title:  title, Crumbs: crumbs, Business: who.Tenant.Name,
 		Person: views.Person{Name: who.Name, Role: RoleNames[who.Role]},
 		Theme:  page.Theme(c), Assets: Assets, Flashes: b.Flashes(c),

@@ -1,22 +1,11 @@
 package panel
 
 import (
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 )
-
-func CustomerStatus(c customer.Customer) ui.Badge {
-	switch {
-	case c.Erased:
-		return ui.Badge{Label: "Erased", Tone: ui.Neutral}
-	case c.Status == customer.Inactive:
-		return ui.Badge{Label: "Inactive", Tone: ui.Notice}
-	}
-	return ui.Badge{Label: "Active", Tone: ui.Good}
-}
 
 // FullName is a customer's name. An erased customer's first and last name are both "Erased".
 func FullName(first, last string) string {

@@ -9,7 +9,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
@@ -26,12 +25,10 @@ func (b *Business) PickCustomer(c echo.Context, v views.CustomerPicker, suggest 
 	if err != nil {
 		return err
 	}
-	for _, one := range found {
-		v.Found = append(v.Found, FoundCustomer(one, page.WithQuery(v.Path, "customer_ulid", one.ID.String())))
-	}
+	v.Found = found
 	// Enter takes the only match: the submitted form, not each letter typed.
-	if len(v.Found) == 1 && q.Filled("search") != nil && q.Value("enter") != "" {
-		return b.Redirect(c, v.Found[0].Path)
+	if len(found) == 1 && q.Filled("search") != nil && q.Value("enter") != "" {
+		return b.Redirect(c, v.PathTo(found[0]))
 	}
 	return b.Render(c, http.StatusOK, views.CustomerPickerPage(v), views.FoundCustomers(v))
 }
@@ -66,18 +63,4 @@ func (b *Business) SearchedOrSuggested(
 	}
 	list, err := b.Customers.List(ctx, by, filter, core.Page{Size: size})
 	return slices.DeleteFunc(list.Items, func(c customer.Customer) bool { return c.Erased }), err
-}
-
-func FoundCustomer(found customer.Customer, path string) views.Found {
-	f := views.Found{
-		ID: found.ID.String(), Name: format.CustomerName(found), Phone: found.Phone, Balance: format.Units(found.PointsBalance, "points"),
-		Path: path,
-	}
-	if found.StampsBalance != 0 {
-		f.Balance += ", " + format.Units(found.StampsBalance, "stamps")
-	}
-	if path != "" && found.Status != customer.Active { // to choose: they can't be served
-		f.Balance = CustomerStatus(found).Label
-	}
-	return f
 }

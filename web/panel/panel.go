@@ -9,12 +9,18 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/page"
 )
 
 // Panel is what the features of both panels share.
 type Panel struct{ *page.Kit }
+
+// Reader is the person who reads the page.
+func (p *Panel) Reader(c echo.Context) format.Reader {
+	return format.Reader{By: page.Actor(c), Now: p.Now()}
+}
 
 // Confirm asks for confirmation on a page or, for htmx, in the dialog.
 func (p *Panel) Confirm(c echo.Context, status int, v views.Confirm) error {

@@ -7,7 +7,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/static"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
@@ -64,7 +63,7 @@ func (p *Platform) FrameRoutes() []route.Route {
 // Frame is the frame of a page. section is the path of its entry in the navigation.
 func (p *Platform) Frame(c echo.Context, title, section string, crumbs ...ui.Crumb) views.Frame {
 	f := views.Frame{
-		Reader: format.Reader{By: page.Actor(c), Now: p.Now()},
+		Reader: p.Reader(c),
 		Title:  title, Business: "Platform", Crumbs: crumbs, Theme: page.Theme(c), Assets: PlatformAssets, Flashes: p.Flashes(c), Bar: &views.Bar{},
 	}
 	if page.Actor(c).RequireAdmin() != nil {

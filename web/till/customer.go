@@ -18,6 +18,7 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -384,7 +385,7 @@ func rewardUses(d draft, w walkin.Card) (list []views.Use) {
 			continue
 		}
 		unit, cost := r.Price()
-		u := views.Use{Field: rewardsField, Value: r.ID.String(), Name: r.Name, Kind: "Reward", Worth: format.Units(cost, unit), Picture: page.RewardPicture(r.ID, r.Picture)}
+		u := views.Use{Field: rewardsField, Value: r.ID.String(), Name: r.Name, Kind: "Reward", Worth: format.Units(cost, unit), Picture: links.RewardPicture(r.ID, r.Picture)}
 		if unit == ledger.Stamps {
 			u.Stamps = cost
 		} else {

@@ -1,3 +1,4 @@
+// Package coupons is the HTML of the pages about coupons, sends and vouchers.
 package coupons
 
 import (

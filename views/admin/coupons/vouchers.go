@@ -1,6 +1,7 @@
 package coupons
 
 import (
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -25,6 +26,6 @@ type VoucherDetail struct {
 	Customer     string
 	CustomerPath string
 	Facts        []ui.Pair
-	Redemption   *panel.RedemptionRow // nil unless it was redeemed for a reward
-	Link         string               // the customer's link; "" if the role may not see it
+	Redemption   *reward.NamedRedemption // nil unless it was redeemed for a reward
+	Link         string                  // the customer's link; "" if the role may not see it
 }

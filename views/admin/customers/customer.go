@@ -1,8 +1,12 @@
+// Package customers is the HTML of the pages about customers.
 package customers
 
 import (
 	"strings"
 
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -58,6 +62,8 @@ type Consent struct {
 
 // History is a page of one tab of a customer's history.
 type History struct {
+	format.Reader
+
 	Tabs  []panel.Tab
 	View  string // "": the timeline
 	First string // path of the first page
@@ -69,8 +75,8 @@ type History struct {
 	Narrowed    bool // by Events or Since
 	Days        []TimelineDay
 	Continued   bool // Days are appended to those on the page
-	Sales       []panel.TransactionRow
-	Redemptions []panel.RedemptionRow
+	Sales       []transaction.Named
+	Redemptions []reward.NamedRedemption
 	Vouchers    []HeldVoucher
 }
 

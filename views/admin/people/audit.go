@@ -1,3 +1,4 @@
+// Package people is the HTML of the pages about staff, API tokens and the audit log.
 package people
 
 import (

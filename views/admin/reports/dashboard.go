@@ -1,3 +1,4 @@
+// Package reports is the HTML of the dashboard and the reports.
 package reports
 
 import (

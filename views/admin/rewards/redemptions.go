@@ -1,6 +1,9 @@
+// Package rewards is the HTML of the pages about rewards and redemptions.
 package rewards
 
 import (
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -15,7 +18,7 @@ type RedemptionList struct {
 	Hidden   []ui.Pair // further filters
 	Customer *ui.Pair  // name and path of the filtered customer; nil: all
 	NewPath  string    // redeems a reward for that customer
-	Rows     []panel.RedemptionRow
+	List     []reward.NamedRedemption
 	Pager    ui.Pager
 	Problem  *ui.Problem
 	Filtered bool
@@ -25,28 +28,13 @@ type RedemptionList struct {
 // RedemptionDetail is the page of a redemption.
 type RedemptionDetail struct {
 	panel.Frame
-	Row        panel.RedemptionRow
-	RewardPath string
-	Facts      []ui.Pair
-	Entries    []panel.LedgerEntry
+	Redemption reward.RedemptionDetail
 }
 
 // Redeeming lists the rewards for a customer.
 type Redeeming struct {
 	panel.Frame
-	Customer     panel.Found
-	CustomerPath string
-	Inactive     bool // the customer is inactive and can't redeem
-	Choices      []RewardChoice
-	Pager        ui.Pager
-	CanEdit      bool
-}
-
-// RewardChoice is a reward, and whether the customer can redeem it.
-type RewardChoice struct {
-	Picture                 string // its address; "" for none
-	Name, Description, Cost string
-	Stock                   *ui.Badge // few are left
-	Path                    string    // to the confirmation; "" if it can't be redeemed
-	Reason                  string    // why not
+	Customer customer.Customer
+	Choices  []reward.Reward
+	Pager    ui.Pager
 }

@@ -1,6 +1,10 @@
+// Package sales is the HTML of the pages about sales and transaction types.
 package sales
 
 import (
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -19,7 +23,7 @@ type TransactionList struct {
 	Customer string   // name of the filtered customer; "" for all
 	Problem  *ui.Problem
 	Hidden   []ui.Pair
-	Rows     []panel.TransactionRow
+	List     []transaction.Named
 	Pager    ui.Pager
 	Filtered bool
 	Located  bool // a sale on the page has a location
@@ -29,17 +33,8 @@ type TransactionList struct {
 // TransactionDetail is the page of a sale.
 type TransactionDetail struct {
 	panel.Frame
-	Sale    panel.TransactionRow
-	Facts   []ui.Pair
-	Entries []panel.LedgerEntry
-	Used    []UsedWithSale
-}
-
-// UsedWithSale is a reward or a voucher that was used with a sale at the till.
-type UsedWithSale struct {
-	Name, Path string
-	What       string // "Reward, 75 points"
-	Returned   bool   // by the undo of the sale
+	Sale transaction.Detail
+	Used []walkin.Used
 }
 
 // TransactionForm records a sale.
@@ -47,7 +42,7 @@ type TransactionForm struct {
 	panel.Frame
 	FormKey  string
 	Problem  *ui.Problem
-	Chosen   panel.Found // the customer
+	Chosen   customer.Customer // the customer
 	Type     ui.Field
 	Spend    ui.Field
 	Receipt  ui.Field
@@ -60,7 +55,7 @@ type TransactionForm struct {
 // TransactionConfirm asks for confirmation of a large sale.
 type TransactionConfirm struct {
 	panel.Frame
-	Chosen  panel.Found // the customer
+	Chosen  customer.Customer // the customer
 	Spend   string
 	Award   string
 	Type    string

@@ -1,3 +1,4 @@
+// Package settings is the HTML of the settings of a business.
 package settings
 
 import (

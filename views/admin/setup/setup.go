@@ -1,3 +1,4 @@
+// Package setup is the HTML of the setup guide.
 package setup
 
 import (

@@ -1,3 +1,4 @@
+// Package billing is the HTML of the pages about plans and invoices.
 package billing
 
 import (

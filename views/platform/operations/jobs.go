@@ -1,3 +1,4 @@
+// Package operations is the HTML of operators' pages.
 package operations
 
 import (

@@ -1,3 +1,4 @@
+// Package tenants is the HTML of the pages about businesses.
 package tenants
 
 import (

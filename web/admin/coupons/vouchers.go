@@ -104,7 +104,7 @@ func (h *Handlers) showVoucher(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		v.Redemption = new(h.RedemptionRow(by, d.NamedRedemption))
+		v.Redemption = &d.NamedRedemption
 	}
 	if by.Role.Includes(core.Manager) {
 		token, err := h.Coupons.VoucherToken(by.Tenant.ID, found)

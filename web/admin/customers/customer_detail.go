@@ -115,7 +115,7 @@ func (h *Handlers) customerDetail(c echo.Context, of customer.Profile) (views.Cu
 	active, zone := of.Status == customer.Active, by.Tenant.TimeZone
 	v := views.CustomerDetail{
 		Frame: h.customerFrame(c, of.Customer, ""),
-		Path:  links.Customer(of.ID), Name: format.CustomerName(of.Customer), Status: panel.CustomerStatus(of.Customer),
+		Path:  links.Customer(of.ID), Name: format.CustomerName(of.Customer), Status: panelviews.CustomerStatus(of.Customer),
 		Phone: of.Phone, Email: core.OrZero(of.Email), Since: format.Date(of.CreatedAt, zone), ID: of.ID.String(),
 		Note: core.OrZero(of.Note), Balance: profileBalance(of.Customer, outlook), Figures: h.profileFigures(by.Tenant, of), Consent: consentLines(of, zone),
 		Erased: of.Erased, Unchecked: of.UncheckedSince != nil, Inactive: !active && !of.Erased,
@@ -214,7 +214,7 @@ func consentLines(of customer.Profile, zone *time.Location) []views.Consent {
 // history returns a page of the tab that the query selects.
 func (h *Handlers) history(c echo.Context, of customer.Profile) (views.History, error) {
 	path, selected := links.Customer(of.ID), c.QueryParam("view")
-	v := views.History{View: selected, Path: path, First: page.WithQuery(path, "view", selected)}
+	v := views.History{Reader: h.Reader(c), View: selected, Path: path, First: page.WithQuery(path, "view", selected)}
 	for _, tab := range historyTabs {
 		shown := panelviews.Tab{
 			ID: "view-" + strings.ToLower(tab.label), Label: tab.label, Path: page.WithQuery(path, "view", tab.name), Current: tab.name == selected,
@@ -232,15 +232,19 @@ func (h *Handlers) history(c echo.Context, of customer.Profile) (views.History, 
 	case salesView:
 		var list transaction.Found
 		list, err = h.Transactions.List(ctx, by, transaction.Filter{CustomerID: &ulid}, core.Newest, at)
-		v.Sales, v.Pager = historyPage(c, list.List, "sale", "sales", h.TransactionRow)
+		v.Sales, v.Pager = historyPage(c, list.List, "sale", "sales")
 	case redemptionsView:
 		var list core.List[reward.NamedRedemption]
 		list, err = h.Rewards.ListRedemptions(ctx, by, reward.RedemptionFilter{CustomerID: &ulid}, core.Newest, at)
-		v.Redemptions, v.Pager = historyPage(c, list, "redemption", "redemptions", h.RedemptionRow)
+		v.Redemptions, v.Pager = historyPage(c, list, "redemption", "redemptions")
 	case vouchersView:
 		var list core.List[coupon.NamedVoucher]
 		list, err = h.Coupons.ListByCustomer(ctx, by, of.ID, at)
-		v.Vouchers, v.Pager = historyPage(c, list, "voucher", "vouchers", h.heldVoucher)
+		var held []coupon.NamedVoucher
+		held, v.Pager = historyPage(c, list, "voucher", "vouchers")
+		for _, one := range held {
+			v.Vouchers = append(v.Vouchers, h.heldVoucher(by, one))
+		}
 	default:
 		err = core.ErrNotFound
 	}
@@ -255,12 +259,9 @@ func cappedCount(n, most int64) string {
 	return format.Number(n)
 }
 
-// historyPage returns the rows of a page of a tab, and its pager.
-func historyPage[T, R any](c echo.Context, list core.List[T], one, many string, row func(core.Actor, T) R) (rows []R, pager ui.Pager) {
-	for _, item := range list.Items {
-		rows = append(rows, row(page.Actor(c), item))
-	}
-	return rows, page.Pager(list, c.Request().URL, one, many, "#history")
+// historyPage returns the records of a page of a tab, and its pager.
+func historyPage[T any](c echo.Context, list core.List[T], one, many string) ([]T, ui.Pager) {
+	return list.Items, page.Pager(list, c.Request().URL, one, many, "#history")
 }
 
 func (h *Handlers) heldVoucher(by core.Actor, held coupon.NamedVoucher) views.HeldVoucher {

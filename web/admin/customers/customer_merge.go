@@ -74,7 +74,7 @@ func (h *Handlers) pickDuplicate(c echo.Context, kept customer.Customer) error {
 	}
 	for _, one := range found {
 		if one.ID != kept.ID && !one.Erased {
-			v.Found = append(v.Found, panel.FoundCustomer(one, page.WithQuery(v.Path, "customer_ulid", one.ID.String())))
+			v.Found = append(v.Found, one)
 		}
 	}
 	return h.Render(c, http.StatusOK, panelviews.CustomerPickerPage(v), panelviews.FoundCustomers(v))
@@ -127,7 +127,7 @@ func mergeRows(p merging.Preview) []views.MergeRow {
 		{Label: "E-mail", Kept: none(p.Kept.Email), Merged: none(p.Merged.Email), Result: none(cmp.Or(p.Kept.Email, p.Merged.Email))},
 		{Label: "Also found by", Kept: joined(alsoFoundBy(p.Kept)), Merged: joined(alsoFoundBy(p.Merged)), Result: joined(append(alsoFoundBy(p.Kept), further...))},
 		{Label: "Coupon e-mails", Kept: mails(p.Kept), Merged: mails(p.Merged), Result: subscribed},
-		{Label: "Status", Kept: panel.CustomerStatus(p.Kept.Customer).Label, Merged: panel.CustomerStatus(p.Merged.Customer).Label, Result: panel.CustomerStatus(p.Kept.Customer).Label},
+		{Label: "Status", Kept: panelviews.CustomerStatus(p.Kept.Customer).Label, Merged: panelviews.CustomerStatus(p.Merged.Customer).Label, Result: panelviews.CustomerStatus(p.Kept.Customer).Label},
 		{Label: "Note", Kept: none(p.Kept.Note), Merged: none(p.Merged.Note), Result: none(cmp.Or(p.Kept.Note, p.Merged.Note))},
 		{Label: "Tags", Kept: joined(p.Kept.Tags), Merged: joined(p.Merged.Tags), Result: joined(tags)},
 	}

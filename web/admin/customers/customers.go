@@ -144,7 +144,7 @@ func customerRow(r customer.Row, search string, now time.Time, zone *time.Locati
 		row.LastVisit = format.Ago(*r.LastVisit, now, zone)
 	}
 	if r.Status == customer.Inactive {
-		row.Status = new(panel.CustomerStatus(r.Customer))
+		row.Status = new(panelviews.CustomerStatus(r.Customer))
 	}
 	row.Tags, row.Added = r.Tags, format.Date(r.CreatedAt, zone)
 	return row

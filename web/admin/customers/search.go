@@ -13,6 +13,7 @@ import (
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -146,7 +147,7 @@ func searchedCustomer(r customer.Row, search string, now time.Time, zone *time.L
 	if r.Status == customer.Active {
 		v.Sell, v.Redeem = links.SellTo(r.ID), links.RedeemFor(r.ID)
 	} else {
-		v.Status = new(panel.CustomerStatus(r.Customer))
+		v.Status = new(panelviews.CustomerStatus(r.Customer))
 	}
 	return v
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/labstack/echo/v4"
@@ -90,9 +89,7 @@ func (h *Handlers) listRedemptions(c echo.Context) error {
 			ID: "tab-" + tab.status, Label: tab.label, Path: links.RedemptionsOf(tab.status, q.Value("customer_ulid"), q.Value("reward_ulid")), Current: tab.status == shown,
 		})
 	}
-	for _, n := range list.Items {
-		v.Rows = append(v.Rows, h.RedemptionRow(by, n))
-	}
+	v.List = list.Items
 	if v.Reward, err = h.rewardPicker(c, q); err != nil {
 		return err
 	}
@@ -130,36 +127,8 @@ func (h *Handlers) showRedemption(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Actor(c)
-	row := h.RedemptionRow(by, d.NamedRedemption)
-	v := views.RedemptionDetail{
-		Frame: h.Frame(c, "Redemption "+format.On(d.CreatedAt, h.Now(), by.Tenant.TimeZone), links.Redemptions, ui.Crumb{Label: "Redemptions", Path: links.Redemptions}),
-		Row:   row, RewardPath: links.Reward(d.RewardID),
-		Facts: []ui.Pair{{Name: "Redeemed", Value: format.Time(d.CreatedAt, by.Tenant.TimeZone)}, {Name: "Redeemed by", Value: by.NameOf(d.ActorKind, d.ActorName)}},
-	}
-	if d.EndedByName != nil {
-		ended := "Fulfilled"
-		if d.Status == reward.Voided {
-			ended = "Voided"
-		}
-		v.Facts = append(v.Facts, ui.Pair{Name: ended, Value: row.Ended}, ui.Pair{Name: ended + " by", Value: *d.EndedByName})
-	}
-	if d.LocationName != nil {
-		v.Facts = append(v.Facts, ui.Pair{Name: "Location", Value: *d.LocationName})
-	}
-	if d.VoidReason != nil {
-		v.Facts = append(v.Facts, ui.Pair{Name: "Reason", Value: *d.VoidReason})
-	}
-	v.Facts = append(v.Facts, ui.Pair{Name: "ULID", Value: d.ID.String()})
-	for _, e := range d.Entries {
-		what := "Redeemed"
-		if e.Amount > 0 {
-			what = "Returned"
-		}
-		v.Entries = append(v.Entries, panelviews.LedgerEntry{
-			When: format.Time(e.CreatedAt, by.Tenant.TimeZone), What: what, Amount: format.Signed(e.Amount), Balance: format.Number(e.BalanceAfter),
-		})
-	}
+	v := views.RedemptionDetail{Frame: h.Frame(c, "", links.Redemptions, ui.Crumb{Label: "Redemptions", Path: links.Redemptions}), Redemption: d}
+	v.Title = "Redemption " + v.On(d.CreatedAt)
 	return h.Render(c, http.StatusOK, views.RedemptionDetailPage(v), nil)
 }
 
@@ -169,13 +138,13 @@ func (h *Handlers) confirmFulfilRedemption(c echo.Context, status int, form *for
 	if err != nil {
 		return err
 	}
-	row := h.RedemptionRow(page.Actor(c), d.NamedRedemption)
+	to := links.Redemption(d.ID)
 	v := panelviews.Confirm{
 		Frame: h.redemptionFrame(c, "Fulfil this redemption?", d.NamedRedemption),
 		Confirm: ui.Confirm{
-			Action: row.Path + "/fulfil", Button: "Fulfil", Cancel: row.Path, Problem: form.Problem(),
-			Words:  []string{row.Customer + " gets “" + row.Reward + "”, redeemed " + row.Ago + "."},
-			Hidden: []ui.Pair{{Name: page.FormKey, Value: h.NewFormKey()}, panel.HiddenReturn(c, form, row.Path)},
+			Action: to + "/fulfil", Button: "Fulfil", Cancel: to, Problem: form.Problem(),
+			Words:  []string{format.StoredName(d.CustomerName) + " gets “" + d.RewardName + "”, redeemed " + panelviews.Waiting(h.Reader(c), d.Redemption) + "."},
+			Hidden: []ui.Pair{{Name: page.FormKey, Value: h.NewFormKey()}, panel.HiddenReturn(c, form, to)},
 		},
 	}
 	if d.Status != reward.Pending { // a colleague was quicker
@@ -212,10 +181,10 @@ func (h *Handlers) confirmVoidRedemption(c echo.Context, status int, form *forms
 	if err != nil {
 		return err
 	}
-	row := h.RedemptionRow(page.Actor(c), d.NamedRedemption)
-	words := []string{"“" + row.Reward + "” for " + row.Customer + " is cancelled. The voucher stays redeemed."}
+	to, customer := links.Redemption(d.ID), format.StoredName(d.CustomerName)
+	words := []string{"“" + d.RewardName + "” for " + customer + " is cancelled. The voucher stays redeemed."}
 	if d.PointsSpent+d.StampsSpent > 0 {
-		words[0] = "“" + row.Reward + "” is cancelled, and " + row.Customer + " gets " + row.Cost + " back."
+		words[0] = "“" + d.RewardName + "” is cancelled, and " + customer + " gets " + format.Spent(d.Redemption) + " back."
 	}
 	if d.TookStock {
 		words = append(words, "1 unit returns to stock.")
@@ -223,13 +192,13 @@ func (h *Handlers) confirmVoidRedemption(c echo.Context, status int, form *forms
 	v := panelviews.Confirm{
 		Frame: h.redemptionFrame(c, "Void this redemption?", d.NamedRedemption),
 		Confirm: ui.Confirm{
-			Action: row.Path + "/void", Button: "Void redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
+			Action: to + "/void", Button: "Void redemption", Danger: true, Cancel: to, Problem: form.Problem(),
 			Words:  append(words, panel.CannotUndo),
 			Reason: panel.ReasonField(form, "Wrong reward", "Wrong customer", "Changed their mind", "Not available"),
-			Hidden: []ui.Pair{panel.HiddenReturn(c, form, row.Path)},
+			Hidden: []ui.Pair{panel.HiddenReturn(c, form, to)},
 		},
 	}
-	if !panel.Voidable(d.Redemption, h.Now()) { // a colleague was quicker, or it is too late
+	if !d.Voidable(h.Now()) { // a colleague was quicker, or it is too late
 		v.Button, v.Words, v.Reason = "", nil, nil
 		v.Problem = &ui.Problem{Sentence: notPending[d.Status].Message}
 		if d.Status == reward.Fulfilled {
@@ -309,18 +278,12 @@ func (h *Handlers) chooseReward(c echo.Context, q *forms.Form) error {
 	if err != nil {
 		return err
 	}
-	v := views.Redeeming{
-		Frame: h.redeemFrame(c), Customer: panel.FoundCustomer(who, ""), CustomerPath: links.Customer(who.ID), Inactive: who.Status != customer.Active,
-		Pager:   page.Pager(list, c.Request().URL, "reward", "rewards", ""),
-		CanEdit: by.Role.Includes(core.Manager),
-	}
+	v := views.Redeeming{Frame: h.redeemFrame(c), Customer: who, Pager: page.Pager(list, c.Request().URL, "reward", "rewards", "")}
 	// What can be redeemed first, then the others by how little is missing.
 	slices.SortStableFunc(list.Items, func(one, other reward.Reward) int {
 		return cmp.Compare(shortfall(one, who), shortfall(other, who))
 	})
-	for _, r := range list.Items {
-		v.Choices = append(v.Choices, rewardChoice(r, who))
-	}
+	v.Choices = list.Items
 	return h.Render(c, http.StatusOK, views.RedeemingPage(v), nil)
 }
 
@@ -336,27 +299,6 @@ func shortfall(r reward.Reward, who customer.Customer) float64 {
 		return 2
 	}
 	return max(0, float64(price-balance)/float64(price))
-}
-
-// rewardChoice says whether a customer can redeem a reward. A balance that is too small is
-// reported before an empty stock, as core does.
-func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
-	v := views.RewardChoice{Name: r.Name, Picture: page.RewardPicture(r.ID, r.PictureHash), Description: core.OrZero(r.Description), Cost: rewardCost(r)}
-	unit, price := r.Price()
-	missing := price - who.PointsBalance
-	if unit == ledger.Stamps {
-		missing = price - who.StampsBalance
-	}
-	switch {
-	case missing > 0:
-		v.Reason = format.Units(missing, unit) + " short"
-	case r.Stock != nil && *r.Stock == 0:
-		v.Reason = "Out of stock"
-	default:
-		v.Path = links.Redemptions + "/new?" + url.Values{"customer_ulid": {who.ID.String()}, "reward_ulid": {r.ID.String()}}.Encode()
-		v.Stock = stockInWords(r).Warning
-	}
-	return v
 }
 
 // confirmRedeem asks for confirmation before points or stamps are spent.
@@ -379,7 +321,7 @@ func (h *Handlers) confirmRedeem(c echo.Context, status int, form *forms.Form) e
 		before = who.StampsBalance
 	}
 	name, back := format.CustomerName(who), page.WithQuery(links.Redemptions+"/new", "customer_ulid", who.ID.String())
-	words := []string{name + " gets “" + r.Name + "” for " + rewardCost(r.Reward) + "."}
+	words := []string{name + " gets “" + r.Name + "” for " + format.Cost(r.Reward) + "."}
 	if before >= price {
 		words = append(words, "Their balance goes from "+format.Units(before, unit)+" to "+format.Units(before-price, unit)+".")
 	}

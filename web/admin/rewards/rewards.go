@@ -43,28 +43,11 @@ func (h *Handlers) listRewards(c echo.Context) error {
 		return err
 	}
 	v := views.RewardList{
-		Frame:    h.Frame(c, "Rewards", links.Rewards),
+		Frame: h.Frame(c, "Rewards", links.Rewards), Filter: q, List: list.Items,
 		Pager:    page.Pager(list, c.Request().URL, "reward", "rewards", "#rewards"),
-		Filtered: filter.Status != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
-		Status: q.Field("status", ui.Field{Label: "Status"}),
-	}
-	v.Status.Options = q.Options("status", ui.Option{Label: "All rewards"}, ui.Option{Value: "active", Label: "Active"}, ui.Option{Value: "inactive", Label: "Inactive"})
-	v.Problem = q.Problem()
-	for _, r := range list.Items {
-		v.Rows = append(v.Rows, rewardRow(r))
+		Filtered: filter.Status != nil || status != http.StatusOK,
 	}
 	return h.Render(c, status, views.RewardListPage(v), views.RewardTable(v))
-}
-
-func rewardRow(r reward.WithCounts) views.RewardRow {
-	row := views.RewardRow{
-		Path: links.Reward(r.ID), Name: r.Name, Description: core.OrZero(r.Description), Picture: page.RewardPicture(r.ID, r.PictureHash), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Reward),
-		Pending: format.Number(r.Pending), Redeemed: format.Number(r.Redeemed), Active: r.Active,
-	}
-	if r.Pending > 0 {
-		row.PendingPath = links.RedemptionsOf("pending", "", r.ID.String())
-	}
-	return row
 }
 
 func (h *Handlers) showRewardPicture(c echo.Context) error {
@@ -80,69 +63,17 @@ func (h *Handlers) showRewardPicture(c echo.Context) error {
 	return forms.Picture(c, shown)
 }
 
-// rewardCost is what a reward is exchanged for, in words.
-func rewardCost(r reward.Reward) string {
-	unit, price := r.Price()
-	return format.Units(price, unit)
-}
-
-func stockInWords(r reward.Reward) views.Stock {
-	switch {
-	case r.Stock == nil:
-		return views.Stock{Text: "Unlimited"}
-	case *r.Stock == 0:
-		return views.Stock{Text: "0", Warning: &ui.Badge{Label: "Empty", Tone: ui.Bad}}
-	case r.LowStock:
-		return views.Stock{Text: format.Number(*r.Stock), Warning: &ui.Badge{Label: "Low", Tone: ui.Notice}}
-	}
-	return views.Stock{Text: format.Number(*r.Stock)}
-}
-
 func (h *Handlers) newReward(c echo.Context) error {
 	return h.rewardForm(c, http.StatusOK, nil, forms.Blank(map[string]string{"cost_unit": "points"}))
 }
 
 // rewardForm shows the form of a new reward, or of an existing one.
 func (h *Handlers) rewardForm(c echo.Context, status int, old *reward.Reward, form *forms.Form) error {
-	v := views.RewardForm{
-		Frame:  h.Frame(c, "New reward", links.Rewards, ui.Crumb{Label: "Rewards", Path: links.Rewards}),
-		Action: links.Rewards + "/new", Button: "Create reward", Cancel: links.Rewards, FormKey: h.NewFormKey(),
-	}
+	f := h.Frame(c, "New reward", links.Rewards, ui.Crumb{Label: "Rewards", Path: links.Rewards})
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit reward", links.Reward(old.ID)+"/edit", "Save", links.Reward(old.ID), form.Original()
-		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
+		f.Title, f.Crumbs = "Edit reward", append(f.Crumbs, ui.Crumb{Label: old.Name, Path: links.Reward(old.ID)})
 	}
-	v.Name, v.Description = form.Field("name", ui.Field{Label: "Name"}), form.Field("description", ui.Field{Label: "Description"})
-	v.Unit = form.Field("cost_unit", ui.Field{Label: "Cost in"})
-	v.Unit.Options = form.Options("cost_unit",
-		ui.Option{Value: "points", Label: "Points", Help: "Earned by amount spent"},
-		ui.Option{Value: "stamps", Label: "Stamps", Help: "Earned per visit, like a stamp card"})
-	v.Points, v.Stamps = form.Field("points_cost", ui.Field{Label: "Points"}), form.Field("stamps_cost", ui.Field{Label: "Stamps"})
-	if old == nil {
-		stock := form.Field("stock", ui.Field{Label: "Stock"})
-		stock.Mode, stock.Optional, stock.After, stock.Help = "numeric", true, "units", "Leave empty if unlimited"
-		v.Stock = &stock
-	}
-	currency := page.Actor(c).Tenant.Currency
-	v.UnitCost = form.Field("cost_cents", ui.Field{Label: "Cost to you"})
-	v.UnitCost.Mode, v.UnitCost.Before, v.UnitCost.Optional, v.UnitCost.Help = "decimal", format.Symbol(currency), true, "Used to value outstanding points"
-	v.Picture = form.Field("picture", ui.Field{Label: "Picture"})
-	v.Picture.Type, v.Picture.Optional, v.Picture.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
-	v.Picture.Help = "PNG, JPEG or WebP, up to 256 kB"
-	if old != nil && old.PictureHash != nil {
-		v.PicturePath, v.Picture.Label = page.RewardPicture(old.ID, old.PictureHash), "New picture"
-		v.Remove = form.Field("remove_picture", ui.Field{Label: "Remove picture"})
-		v.Remove.Checked = form.Checked("remove_picture")
-	}
-	v.Problem = form.Problem()
-	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "Shown to customers, e.g. Free espresso"
-	v.Description.Optional, v.Description.Help = true, "What customers get and when"
-	v.Points.Mode, v.Stamps.Mode = "numeric", "numeric"
-	if old != nil {
-		v.Points.Help = "Existing redemptions keep their cost"
-		v.Stamps.Help = v.Points.Help
-	}
-	return h.Render(c, status, views.RewardFormPage(v), nil)
+	return h.Render(c, status, views.RewardFormPage(views.RewardForm{Frame: f, Form: form, Old: old, FormKey: h.NewFormKey()}), nil)
 }
 
 // costFields together are the cost of a reward.
@@ -176,7 +107,7 @@ func (h *Handlers) addReward(c echo.Context) error {
 		Once:    true,
 		File:    "picture",
 		To:      pathOfReward,
-		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created for " + rewardCost(r) + "." },
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created for " + format.Cost(r) + "." },
 	})
 }
 
@@ -232,7 +163,7 @@ func (h *Handlers) editReward(c echo.Context) error {
 		Refused: func(status int, form *forms.Form) error { return h.rewardForm(c, status, &old.Reward, form) },
 		File:    "picture",
 		To:      pathOfReward,
-		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved for " + rewardCost(r) + "." },
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved for " + format.Cost(r) + "." },
 	})
 }
 
@@ -254,7 +185,7 @@ func (h *Handlers) showReward(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.rewardDetail(c, http.StatusOK, r, &forms.Form{})
+	return h.rewardDetail(c, http.StatusOK, r, forms.Blank(nil))
 }
 
 // latestRedemptions is the number of redemptions on the page of a reward.
@@ -268,44 +199,16 @@ func (h *Handlers) rewardDetail(c echo.Context, status int, r reward.WithCounts,
 	}
 	v := views.RewardDetail{
 		Frame:  h.Frame(c, r.Name, links.Rewards, ui.Crumb{Label: "Rewards", Path: links.Rewards}),
-		Reward: rewardRow(r),
-		Facts: []ui.Pair{
-			{Name: "Redeemed", Value: format.Number(r.Redeemed)},
-			{Name: "Pending", Value: format.Number(r.Pending)},
-			{Name: "Created", Value: format.Date(r.CreatedAt, by.Tenant.TimeZone)},
-			{Name: "ULID", Value: r.ID.String()},
-		},
-		AllPath: links.RedemptionsOf("all", "", r.ID.String()), CanEdit: by.Role.Includes(core.Manager),
-		Stock: h.stockCard(r.Reward, by, form),
-	}
-	if r.CostCents != nil {
-		v.Facts = append([]ui.Pair{{Name: "Cost to you", Value: format.Money(*r.CostCents, by.Tenant.Currency)}}, v.Facts...)
-	}
-	for _, n := range latest.Items {
-		v.Latest = append(v.Latest, h.RedemptionRow(by, n))
+		Reward: r, Latest: latest.Items, Stock: h.stockCard(c, r.Reward, form),
 	}
 	return h.Render(c, status, views.RewardDetailPage(v), views.StockForms(v.Stock))
 }
 
-func (h *Handlers) stockCard(r reward.Reward, by core.Actor, form *forms.Form) views.StockCard {
-	v := views.StockCard{
-		Stock: stockInWords(r), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: links.Reward(r.ID), FormKey: h.NewFormKey(),
-		Seen: panel.Digits(r.Stock), How: form.Field("how", ui.Field{Label: "Change"}), Units: form.Field("units", ui.Field{Label: "Units"}),
+func (h *Handlers) stockCard(c echo.Context, r reward.Reward, form *forms.Form) views.StockCard {
+	if form.Value("how") == "" {
+		form.Values.Set("how", "add")
 	}
-	how := form.Value("how")
-	if how == "" {
-		how = "add"
-	}
-	v.How.Options = []ui.Option{{Value: "add", Label: "Add"}, {Value: "remove", Label: "Remove"}, {Value: "set", Label: "Set to"}, {Value: "unlimited", Label: "Unlimited"}}
-	for i := range v.How.Options {
-		v.How.Options[i].Selected = v.How.Options[i].Value == how
-	}
-	v.Problem = form.Problem()
-	v.Units.Mode, v.Units.Autocomplete = "numeric", "off"
-	if r.Stock == nil {
-		v.Units.Label = "Number in stock"
-	}
-	return v
+	return views.StockCard{Reward: r, CanEdit: page.Actor(c).Role.Includes(core.Manager), Form: form, FormKey: h.NewFormKey()}
 }
 
 // correctStock adds or removes units, or sets the stock to what was counted. A fragment is the
@@ -330,7 +233,7 @@ func (h *Handlers) correctStock(c echo.Context) error {
 			return err
 		}
 		if page.IsFragment(c) {
-			return h.Render(c, http.StatusUnprocessableEntity, views.StockForms(h.stockCard(now.Reward, by, form)), nil)
+			return h.Render(c, http.StatusUnprocessableEntity, views.StockForms(h.stockCard(c, now.Reward, form)), nil)
 		}
 		return h.rewardDetail(c, http.StatusUnprocessableEntity, now, form)
 	}
@@ -338,7 +241,7 @@ func (h *Handlers) correctStock(c echo.Context) error {
 		return err
 	}
 	if page.IsFragment(c) {
-		v := h.stockCard(r, by, &forms.Form{})
+		v := h.stockCard(c, r, forms.Blank(nil))
 		v.Done = done
 		return h.Render(c, http.StatusOK, views.StockForms(v), nil)
 	}

@@ -6,6 +6,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/format"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -37,7 +38,7 @@ func (h *Handlers) exportTransactions(c echo.Context) (panel.ExportFile, error) 
 		return h.Transactions.Export(ctx, by, filter, func(t transaction.Named) error {
 			return row(t.ID.String(), t.CreatedAt.In(zone), format.StoredName(t.CustomerName), t.CustomerID.String(),
 				t.TypeName, page.MoneyCell{Cents: t.SpendAmountCents, Currency: currency}, core.OrZero(t.PointsAwarded), core.OrZero(t.StampsAwarded),
-				string(t.Status), panel.LocalTime(t.VoidedAt, zone), panel.Sources[t.Source], core.OrZero(t.LocationName), core.OrZero(t.ExternalReference), by.NameOf(t.ActorKind, t.ActorName))
+				string(t.Status), panel.LocalTime(t.VoidedAt, zone), panelviews.Source(t.Source), core.OrZero(t.LocationName), core.OrZero(t.ExternalReference), by.NameOf(t.ActorKind, t.ActorName))
 		})
 	}
 	return panel.ExportFile{Name: "sales-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Sales", Columns: columns, Write: write}, nil

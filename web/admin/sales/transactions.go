@@ -11,7 +11,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	views "example.com/loyalty/views/admin/sales"
@@ -74,8 +73,8 @@ func (h *Handlers) listTransactions(c echo.Context) error {
 	if sort != core.Newest {
 		v.Hidden = append(v.Hidden, ui.Pair{Name: "sort", Value: string(sort)})
 	}
+	v.List = list.Items
 	for _, sale := range list.Items {
-		v.Rows = append(v.Rows, h.TransactionRow(by, sale))
 		v.Located = v.Located || sale.LocationID != nil
 	}
 	v.Notes = searchNotes(list.Limits, sort)
@@ -161,48 +160,12 @@ func (h *Handlers) showTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Actor(c)
-	zone := by.Tenant.TimeZone
-	row := h.TransactionRow(by, d.Named)
-	v := views.TransactionDetail{
-		Frame: h.Frame(c, "Sale "+format.On(d.CreatedAt, h.Now(), zone), links.Transactions, ui.Crumb{Label: "Transactions", Path: links.Transactions}),
-		Sale:  row, Facts: []ui.Pair{{Name: "Type", Value: d.TypeName}, {Name: "Recorded", Value: format.Time(d.CreatedAt, zone)}, {Name: "Recorded by", Value: row.Where}},
-	}
-	fact := func(name string, value *string) {
-		if value != nil {
-			v.Facts = append(v.Facts, ui.Pair{Name: name, Value: *value})
-		}
-	}
-	if d.DiscountCents > 0 {
-		currency := by.Tenant.Currency
-		fact("Before discounts", new(format.Money(d.SpendAmountCents+d.DiscountCents, currency)))
-		fact("Discounts", new("−"+format.Money(d.DiscountCents, currency)))
-	}
-	fact("Location", d.LocationName)
-	fact("Receipt number", d.ExternalReference)
-	if d.VoidedAt != nil {
-		voided := format.Time(*d.VoidedAt, zone)
-		fact("Voided", &voided)
-		fact("Voided by", d.VoidedByName)
-		fact("Reason", d.VoidReason)
-	}
-	v.Facts = append(v.Facts, ui.Pair{Name: "ULID", Value: d.ID.String()})
-	for _, e := range d.Entries {
-		what := "Earned"
-		if e.Kind == "reversal" {
-			what = "Reversed"
-		}
-		v.Entries = append(v.Entries, panelviews.LedgerEntry{
-			When: format.Time(e.CreatedAt, zone), What: what, Amount: format.Signed(e.Amount), Balance: format.Number(e.BalanceAfter),
-		})
-	}
 	used, err := h.usedWith(c, d)
 	if err != nil {
 		return err
 	}
-	for _, u := range used {
-		v.Used = append(v.Used, usedView(u, by))
-	}
+	v := views.TransactionDetail{Frame: h.Frame(c, "", links.Transactions, ui.Crumb{Label: "Transactions", Path: links.Transactions}), Sale: d, Used: used}
+	v.Title = "Sale " + v.On(d.CreatedAt)
 	return h.Render(c, http.StatusOK, views.TransactionDetailPage(v), nil)
 }
 
@@ -213,29 +176,6 @@ func (h *Handlers) usedWith(c echo.Context, d transaction.Detail) ([]walkin.Used
 	}
 	checkout, err := h.Walkins.Checkout(c.Request().Context(), page.Actor(c), d.ID)
 	return checkout.Used, err
-}
-
-// usedView is a reward or a voucher that was used with a sale, and whether it was undone with it.
-func usedView(u walkin.Used, by core.Actor) views.UsedWithSale {
-	var v views.UsedWithSale
-	var returned string
-	switch {
-	case u.Voucher != nil:
-		v = views.UsedWithSale{Name: panel.VoucherValue(*u.Voucher, by), Path: links.Voucher(*u.VoucherID), What: "Voucher: " + u.Voucher.CouponName}
-		returned = "valid again"
-	case u.Earlier():
-		v = views.UsedWithSale{Name: core.OrZero(u.RewardName), Path: links.Redemption(*u.RedemptionID), What: "Reward redeemed before"}
-		returned = "pending again"
-	default:
-		cost := reward.Redemption{PointsSpent: u.PointsSpent, StampsSpent: u.StampsSpent}
-		v = views.UsedWithSale{Name: core.OrZero(u.RewardName), Path: links.Redemption(*u.RedemptionID), What: "Reward, " + format.Spent(cost)}
-		returned = "returned"
-	}
-	if u.Outcome != nil && *u.Outcome == walkin.Returned {
-		v.Returned = true
-		v.What += ", " + returned
-	}
-	return v
 }
 
 func (h *Handlers) transactionDetail(c echo.Context) (transaction.Detail, error) {
@@ -251,20 +191,19 @@ func (h *Handlers) confirmVoidTransaction(c echo.Context, status int, form *form
 	if err != nil {
 		return err
 	}
-	by := page.Actor(c)
-	row, on := h.TransactionRow(by, d.Named), format.On(d.CreatedAt, h.Now(), by.Tenant.TimeZone)
+	to, r := links.Transaction(d.ID), h.Reader(c)
+	on := r.On(d.CreatedAt)
 	v := panelviews.Confirm{
-		Frame: h.Frame(c, "Void this sale?", links.Transactions,
-			ui.Crumb{Label: "Transactions", Path: links.Transactions}, ui.Crumb{Label: "Sale " + on, Path: row.Path}),
+		Frame: h.Frame(c, "Void this sale?", links.Transactions, ui.Crumb{Label: "Transactions", Path: links.Transactions}, ui.Crumb{Label: "Sale " + on, Path: to}),
 		Confirm: ui.Confirm{
-			Action: row.Path + "/void", Button: "Void sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
-			Words:  []string{"Sale of " + row.Spend + " to " + row.Customer + " " + on + ".", panel.CannotUndo},
+			Action: to + "/void", Button: "Void sale", Danger: true, Cancel: to, Problem: form.Problem(),
+			Words:  []string{"Sale of " + r.Money(d.SpendAmountCents) + " to " + format.StoredName(d.CustomerName) + " " + on + ".", panel.CannotUndo},
 			Reason: panel.ReasonField(form, "Wrong amount", "Wrong customer", "Recorded twice", "Goods returned"),
-			Hidden: []ui.Pair{panel.HiddenReturn(c, form, row.Path)},
+			Hidden: []ui.Pair{panel.HiddenReturn(c, form, to)},
 		},
 	}
 	if core.OrZero(d.PointsAwarded)+core.OrZero(d.StampsAwarded) > 0 {
-		v.Words[0] += " Its " + row.Award + " will be reversed, even if already spent."
+		v.Words[0] += " Its " + format.Awarded(d.Transaction) + " will be reversed, even if already spent."
 	}
 	used, err := h.usedWith(c, d)
 	if err != nil {
@@ -273,7 +212,7 @@ func (h *Handlers) confirmVoidTransaction(c echo.Context, status int, form *form
 	if len(used) > 0 {
 		v.Words[0] += " The rewards and vouchers used with it stay redeemed."
 	}
-	if row.Voided { // a colleague was quicker
+	if d.Status == transaction.Voided { // a colleague was quicker
 		v.Button, v.Words, v.Reason, v.Problem = "", nil, nil, &ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
 	}
 	return h.Confirm(c, status, v)
@@ -334,7 +273,7 @@ func (h *Handlers) transactionForm(c echo.Context, status int, form *forms.Form)
 		return err
 	}
 	v := views.TransactionForm{
-		Frame: h.transactionFrame(c), FormKey: h.NewFormKey(), Chosen: panel.FoundCustomer(chosen, ""),
+		Frame: h.transactionFrame(c), FormKey: h.NewFormKey(), Chosen: chosen,
 		NoTypes: len(typeOptions(types, true)) == 0, CanAdd: by.Role.Includes(core.Manager),
 		Spend:   panel.SpendField(form, by.Tenant.Currency),
 		Type:    form.Field("transaction_type_id", ui.Field{Label: "Type"}),
@@ -428,7 +367,7 @@ func (h *Handlers) confirmationOf(c echo.Context, form *forms.Form, n transactio
 		return v, false, err
 	}
 	return views.TransactionConfirm{
-		Frame: h.transactionFrame(c), Chosen: panel.FoundCustomer(buyer, ""), Spend: format.Money(*spend, by.Tenant.Currency),
+		Frame: h.transactionFrame(c), Chosen: buyer, Spend: format.Money(*spend, by.Tenant.Currency),
 		Award: format.Units(award, kind.RuleType), Type: kind.Name, Ceiling: format.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency),
 		Hidden: form.Pairs(confirmedAmount), Confirm: ui.Pair{Name: confirmedAmount, Value: cents}, Correct: correctAmount,
 	}, true, nil
