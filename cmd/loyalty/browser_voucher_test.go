@@ -270,7 +270,8 @@ func testVoucherMail(t *testing.T, c cafe) {
 			return mail.offsetHeight > 300 && frame.clientHeight === mail.offsetHeight;
 		})()`))
 	}
-	if got := p.Text(".plain"); !strings.Contains(got, link) || !strings.Contains(got, "Aino") {
+	_, path, _ := strings.Cut(link, "/v/") // another test's process may have sent it, with links to its own port
+	if got := p.Text(".plain"); !strings.Contains(got, "/v/"+path) || !strings.Contains(got, "Aino") {
 		t.Errorf("the plain text says %q, without the link %s or the name", got, link)
 	}
 	// Its own page lets no script run, axe included.
