@@ -100,6 +100,17 @@ func Amount(cents int64, code string) string {
 	return sign + currencyFormatOf(code).decimal(cents, false)
 }
 
+// AmountExample is an amount as people type it: 24.50. With three decimals, 24.500 could also mean thousands.
+func AmountExample(code string) string {
+	switch Decimals(code) {
+	case 0:
+		return "2450"
+	case 2:
+		return "24.50"
+	}
+	return "24.5"
+}
+
 // Decimal formats an amount without its currency: 1,234.50.
 func Decimal(cents int64, code string) string { return currencyFormatOf(code).decimal(cents, true) }
 

@@ -30,7 +30,11 @@ const (
 	Transactions       = Panel + "/transactions"
 	TransactionsExport = Transactions + "/export"
 	NewTransaction     = Transactions + "/new"
+	SaleEarns          = Transactions + "/earns" // what the sale on the form will earn
 	Types              = Panel + "/types"
+	NewType            = Types + "/new"
+	TypeEarns          = Types + "/earns" // what the rule on the form will earn
+	TryType            = Types + "/try"   // the same as a page
 
 	Rewards           = Panel + "/rewards"
 	Redemptions       = Panel + "/redemptions"

@@ -27,5 +27,5 @@ const CompleteRule = "Complete the rule to see what it earns"
 
 // EnterAmount asks for the amount of an example.
 func EnterAmount(currency string) string {
-	return "Enter an amount, e.g. " + forms.AmountExample(currency)
+	return "Enter an amount, e.g. " + format.AmountExample(currency)
 }
