@@ -60,9 +60,11 @@ const (
 	Settings             = Panel + "/settings"
 	Business             = Settings + "/business"
 	Staff                = Settings + "/staff"
+	NewStaff             = Staff + "/new" // invites a person
 	Billing              = Settings + "/billing"
 	NotificationSettings = Settings + "/notifications"
 	Tokens               = Settings + "/tokens"
+	NewToken             = Tokens + "/new"
 	Account              = Settings + "/security"
 	Weekly               = Account + "/weekly"
 
@@ -143,13 +145,16 @@ func Notification(id core.ID) string { return Notifications + "/" + id.String() 
 // Person is the page of a member of the staff.
 func Person(id int64) string { return numbered(Staff, id) }
 
+// RevokeTokensOf asks whether all tokens of a member of the staff are revoked.
+func RevokeTokensOf(person int64) string { return Person(person) + "/tokens/revoke" }
+
 // RevokeTokenOf asks whether a token of a member of the staff is revoked.
 func RevokeTokenOf(person, token int64) string {
 	return numbered(Person(person)+"/tokens", token) + "/revoke"
 }
 
-// Token is the page of an API token.
-func Token(id int64) string { return numbered(Tokens, id) }
+// RevokeToken asks whether an API token is revoked.
+func RevokeToken(id int64) string { return numbered(Tokens, id) + "/revoke" }
 
 // SetupStep is a step of the setup guide, or its end for "".
 func SetupStep[S ~string](step S) string {
