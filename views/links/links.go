@@ -68,12 +68,19 @@ const (
 	Account              = Settings + "/security"
 	Weekly               = Account + "/weekly"
 
-	Setup     = Panel + "/setup"
-	SetupDone = Setup + "/done"
+	Setup        = Panel + "/setup"
+	SetupDone    = Setup + "/done"
+	SkipSetup    = Setup + "/skip"
+	DismissSetup = Setup + "/dismiss"
 )
 
 // Customer is a customer's page.
 func Customer(id core.ID) string { return Customers + "/" + id.String() }
+
+// Merge is the form that merges a customer into another one, who is kept.
+func Merge(kept, merged core.ID) string {
+	return WithQuery(Customer(kept)+"/merge", "customer_ulid", merged.String())
+}
 
 // Import is the page of a file of customers.
 func Import(id core.ID) string { return Imports + "/" + id.String() }
@@ -163,6 +170,9 @@ func SetupStep[S ~string](step S) string {
 	}
 	return Setup + "/" + string(step)
 }
+
+// SetupPreview is the example beside the form of a step.
+func SetupPreview[S ~string](step S) string { return SetupStep(step) + "/preview" }
 
 // Pages of the platform panel.
 const (

@@ -10,7 +10,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/admin/setup"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
@@ -18,13 +17,13 @@ import (
 	"example.com/loyalty/web/panel"
 )
 
-func (h *Handlers) showSetupBusiness(c echo.Context) error {
-	return h.setupBusiness(c, http.StatusOK, nil)
+func (h *Handlers) showBusiness(c echo.Context) error {
+	return h.business(c, http.StatusOK, nil)
 }
 
-func (h *Handlers) setupBusiness(c echo.Context, status int, form *forms.Form) error {
+func (h *Handlers) business(c echo.Context, status int, form *forms.Form) error {
 	by := page.Actor(c)
-	s, err := h.setupOf(c)
+	s, err := h.progress(c)
 	if err != nil {
 		return err
 	}
@@ -35,62 +34,37 @@ func (h *Handlers) setupBusiness(c echo.Context, status int, form *forms.Form) e
 	if form == nil {
 		form = forms.Blank(map[string]string{"country": core.OrZero(settings.Country), "timezone": settings.TimeZone, "currency": settings.Currency})
 	}
-	v := views.SetupBusiness{
-		Setup:   h.setupFrame(c, s, tenant.BusinessStep),
-		Country: form.Field("country", ui.Field{Label: "Country"}), Currency: form.Field("currency", ui.Field{Label: "Currency"}), TimeZone: form.Field("timezone", ui.Field{Label: "Time zone"}),
-		Example: h.businessExample(c, form),
-	}
-	v.Problem, v.Began = form.Problem(), form.Original()
-	v.Country.Options = form.Options("country", slices.Clone(panel.Countries)...)
+	countries := slices.Clone(panel.Countries)
 	if !s.Done(tenant.BusinessStep) {
-		forms.ProposeByCountry(v.Country.Options)
+		forms.ProposeByCountry(countries)
+	}
+	v := views.Business{
+		Guide: h.guide(c, s, tenant.BusinessStep), Form: form, Stored: settings, Example: h.businessExample(c, form),
+		Countries: countries, Currencies: forms.Currencies(settings.Currency), TimeZones: forms.ZoneGroups(form.Value("timezone")),
 	}
 	if v.Phones, err = h.PhoneConflicts(c, form); err != nil {
 		return err
 	}
-	v.Country.Help = "For phone numbers without a country code"
-	v.Currency.Options = form.Options("currency", forms.Currencies(settings.Currency)...)
-	v.Currency.Help = "Can't be changed after your first sale"
-	if settings.HasSales {
-		v.Currency.ReadOnly, v.Currency.Value = true, settings.Currency
-	}
-	v.TimeZone.Groups = panel.ZoneGroups(form.Value("timezone"))
-	v.TimeZone.Help = "Sets when a day starts and ends"
-	return h.Render(c, status, views.SetupBusinessPage(v), nil)
+	return h.Render(c, status, views.BusinessPage(v), nil)
 }
 
-// businessExample shows an amount, a time and a phone number by the chosen country, currency and time
-// zone.
-func (h *Handlers) businessExample(c echo.Context, form *forms.Form) views.SetupExample {
-	v := views.SetupExample{Title: "With these settings"}
-	by := page.Actor(c)
-	if currency := form.Value("currency"); core.IsCurrency(currency) {
-		v.Rows = append(v.Rows, ui.Pair{Name: "Amount", Value: format.Money(defaultUnit(currency)*249/10, currency)})
-	}
-	zone, err := core.Zone(form.Value("timezone"))
-	if err != nil {
-		zone = by.Tenant.TimeZone
-	}
-	v.Rows = append(v.Rows, ui.Pair{Name: "Current time", Value: format.Time(h.Now(), zone)})
-	v.Note = "Without a country, phone numbers need their country code: +46 70 123 45 67."
-	if country := form.Value("country"); country != "" {
-		v.Note = "Phone numbers without a country code are read as numbers in " + optionLabel(panel.Countries, country) + "."
-	}
-	return v
+// businessExample shows the choices on the form with the amount of an ordinary sale.
+func (h *Handlers) businessExample(c echo.Context, form *forms.Form) views.Example {
+	return views.BusinessExample(h.Reader(c), form, defaultUnit(form.Value("currency"))*249/10)
 }
 
-func (h *Handlers) previewSetupBusiness(c echo.Context) error {
+func (h *Handlers) previewBusiness(c echo.Context) error {
 	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
 	if page.IsFragment(c) {
-		return h.Render(c, http.StatusOK, views.SetupExampleCard(h.businessExample(c, form)), nil)
+		return h.Render(c, http.StatusOK, views.ExampleCard(h.businessExample(c, form)), nil)
 	}
-	return h.setupBusiness(c, http.StatusOK, form)
+	return h.business(c, http.StatusOK, form)
 }
 
-func (h *Handlers) saveSetupBusiness(c echo.Context) error {
+func (h *Handlers) saveBusiness(c echo.Context) error {
 	var change *tenant.CurrencyChangeError
 	return page.Submit(h.Kit, c, page.Submission[tenant.Setup]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (tenant.Setup, error) {
@@ -109,7 +83,7 @@ func (h *Handlers) saveSetupBusiness(c echo.Context) error {
 				path := links.SetupStep(tenant.BusinessStep)
 				return h.ConfirmCurrency(c, change, form, path, ui.Crumb{Label: "Setup", Path: path})
 			}
-			return h.setupBusiness(c, status, form)
+			return h.business(c, status, form)
 		},
 		To:   func(s tenant.Setup) string { return links.SetupStep(s.NextAfter(tenant.BusinessStep)) },
 		Done: func(tenant.Setup) string { return "Saved" },

@@ -9,26 +9,25 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin/setup"
-	"example.com/loyalty/views/format"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
 
-// setupReward is the first reward, if it exists, and the rule by which customers earn it.
-type setupReward struct {
+// ownReward is the first reward, if it exists, and the rule by which customers earn it.
+type ownReward struct {
 	setup tenant.Setup
 	old   *reward.Reward
 	rule  *transaction.Type
 }
 
 // unit is the unit of the reward's cost. An existing reward keeps its unit.
-func (r setupReward) unit() transaction.RuleType {
+func (r ownReward) unit() ledger.Unit {
 	switch {
 	case r.old != nil:
 		unit, _ := r.old.Price()
@@ -36,14 +35,14 @@ func (r setupReward) unit() transaction.RuleType {
 	case r.rule != nil:
 		return r.rule.RuleType
 	}
-	return "points"
+	return ledger.Points
 }
 
-func (r setupReward) costField() string { return string(r.unit()) + "_cost" }
+func (r ownReward) costField() string { return string(r.unit()) + "_cost" }
 
-// ownReward reads the first reward and the earning rule.
-func (h *Handlers) ownReward(c echo.Context) (r setupReward, err error) {
-	if r.setup, err = h.setupOf(c); err != nil {
+// findReward reads the first reward and the earning rule.
+func (h *Handlers) findReward(c echo.Context) (r ownReward, err error) {
+	if r.setup, err = h.progress(c); err != nil {
 		return r, err
 	}
 	if r.setup.RewardID != nil {
@@ -57,8 +56,8 @@ func (h *Handlers) ownReward(c echo.Context) (r setupReward, err error) {
 	return r, err
 }
 
-func (h *Handlers) showSetupReward(c echo.Context) error {
-	r, err := h.ownReward(c)
+func (h *Handlers) showReward(c echo.Context) error {
+	r, err := h.findReward(c)
 	if err != nil {
 		return err
 	}
@@ -70,107 +69,46 @@ func (h *Handlers) showSetupReward(c echo.Context) error {
 			form.SetAmount("cost_cents", *r.old.CostCents, page.Actor(c).Tenant.Currency)
 		}
 	}
-	return h.setupRewardForm(c, http.StatusOK, r, form)
+	return h.reward(c, http.StatusOK, r, form)
 }
 
-func (h *Handlers) setupRewardForm(c echo.Context, status int, r setupReward, form *forms.Form) error {
+func (h *Handlers) reward(c echo.Context, status int, r ownReward, form *forms.Form) error {
+	v := views.Reward{Guide: h.guide(c, r.setup, tenant.RewardStep), Form: form, Old: r.old, Rule: r.rule, Unit: r.unit(), Example: h.rewardExample(c, form, r)}
+	return h.Render(c, status, views.RewardPage(v), nil)
+}
+
+// rewardExample shows how many sales the reward takes by the rule and the numbers on the form.
+func (h *Handlers) rewardExample(c echo.Context, form *forms.Form, r ownReward) views.Example {
 	currency := page.Actor(c).Tenant.Currency
-	v := views.SetupReward{
-		Setup: h.setupFrame(c, r.setup, tenant.RewardStep), Name: form.Field("name", ui.Field{Label: "Reward"}), Cost: form.Field(r.costField(), ui.Field{Label: "Cost"}),
-		UnitCost: form.Field("cost_cents", ui.Field{Label: "Cost to you"}), Example: rewardExample(form, r, currency),
+	draft := forms.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
+	n := views.RewardNumbers{Rule: r.rule, Unit: r.unit(), Cost: draft.Integer(r.costField()), UnitCost: draft.Amount("cost_cents", currency)}
+	switch {
+	case n.Unit == ledger.Points:
+		n.Sale = draft.Amount("usual_sale", currency)
+	case n.Rule != nil:
+		n.Sale = &n.Rule.MinSpendCents // the smallest sale that earns a stamp
 	}
-	v.UnitCost.Before, v.UnitCost.Mode, v.UnitCost.Optional, v.UnitCost.Autocomplete = format.Symbol(currency), "decimal", true, "off"
-	v.UnitCost.Help = "Not shown to customers"
-	v.Name.Placeholder, v.Name.MaxLength = "Free coffee", 100
-	v.Cost.Mode, v.Cost.After, v.Cost.Autocomplete = "numeric", string(r.unit()), "off"
-	if r.unit() == "points" && r.rule != nil {
-		usual := form.Field("usual_sale", ui.Field{Label: "Typical sale"})
-		usual.Before, usual.Mode, usual.Optional, usual.Autocomplete = format.Symbol(currency), "decimal", true, "off"
-		usual.Help = "Only for the example, not saved"
-		v.Usual = &usual
-	}
-	if r.old != nil {
-		v.Began = form.Original()
-	}
-	v.Problem = form.Problem()
-	return h.Render(c, status, views.SetupRewardPage(v), nil)
+	return views.RewardExample(h.Reader(c), n)
 }
 
-// maxDrawn is the largest number of sales that are drawn one by one.
-const maxDrawn = 20
-
-// rewardExample says how many sales the reward takes by the rule and the numbers on the form.
-func rewardExample(form *forms.Form, r setupReward, currency string) views.SetupExample {
-	v := views.SetupExample{Title: "Sales needed"}
-	if r.rule == nil {
-		v.Note = "Set your earning rule to see how many sales it takes"
-		return v
-	}
-	if r.rule.RuleType != r.unit() {
-		v.Note = "Your rule earns " + string(r.rule.RuleType) + ", but this reward costs " + string(r.unit())
-		return v
-	}
-	draft := forms.Query(maps.Clone(form.Values))
-	cost := draft.Integer(r.costField())
-	spend := new(r.rule.MinSpendCents) // for stamps: the smallest sale that earns one
-	if r.unit() == "points" {
-		spend = draft.Amount("usual_sale", currency)
-	}
-	if cost == nil || *cost < 1 || spend == nil {
-		v.Note = "Enter the cost and a typical sale"
-		if r.unit() != "points" {
-			v.Note = "Enter the cost"
-		}
-		return v
-	}
-	award, err := r.rule.Award(*spend)
-	if err != nil || award < 1 {
-		v.Note = "A " + format.Money(*spend, currency) + " sale earns nothing by your rule"
-		return v
-	}
-	sales := (*cost-1)/award + 1
-	v.Title = "Sales needed for " + format.Units(*cost, r.unit())
-	if r.unit() == "points" {
-		v.Figure = "About " + format.Count(sales, "sale", "sales")
-		v.Note = "of " + format.Money(*spend, currency) + ", earning " + format.Units(award, r.unit()) + " each" + sharePaidBack(draft, sales, *spend, currency)
-	} else {
-		v.Figure = format.Count(sales, "visit", "visits")
-		v.Note = "Each earns " + format.Units(award, r.unit())
-	}
-	if sales <= maxDrawn {
-		v.Pieces = int(sales)
-	}
-	return v
-}
-
-// sharePaidBack says which share of the sales the reward gives back, if its cost to the business was typed.
-func sharePaidBack(draft *forms.Form, sales, spend int64, currency string) string {
-	cost := draft.Amount("cost_cents", currency)
-	if cost == nil || *cost < 1 || spend < 1 {
-		return ""
-	}
-	percent := float64(*cost) * 100 / (float64(sales) * float64(spend))
-	return ". It costs you " + format.Money(*cost, currency) + ", which is " + strconv.FormatFloat(percent, 'f', 1, 64) + "% of these sales."
-}
-
-func (h *Handlers) previewSetupReward(c echo.Context) error {
+func (h *Handlers) previewReward(c echo.Context) error {
 	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
-	r, err := h.ownReward(c)
+	r, err := h.findReward(c)
 	if err != nil {
 		return err
 	}
 	if page.IsFragment(c) {
-		return h.Render(c, http.StatusOK, views.SetupExampleCard(rewardExample(form, r, page.Actor(c).Tenant.Currency)), nil)
+		return h.Render(c, http.StatusOK, views.ExampleCard(h.rewardExample(c, form, r)), nil)
 	}
-	return h.setupRewardForm(c, http.StatusOK, r, form)
+	return h.reward(c, http.StatusOK, r, form)
 }
 
-func (h *Handlers) saveSetupReward(c echo.Context) error {
+func (h *Handlers) saveReward(c echo.Context) error {
 	// The reward may have been created in another tab. Then it is edited, so there is only one.
-	r, err := h.ownReward(c)
+	r, err := h.findReward(c)
 	if err != nil {
 		return err
 	}
@@ -178,7 +116,7 @@ func (h *Handlers) saveSetupReward(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Reward, error) {
 			form.Require(r.costField())
 			points, stamps := form.Integer(r.costField()), (*int64)(nil)
-			if r.unit() == "stamps" {
+			if r.unit() == ledger.Stamps {
 				points, stamps = nil, points
 			}
 			unitCost := panel.SentAmount(form, "cost_cents", by.Tenant.Currency) // before Malformed, which it may set
@@ -190,7 +128,7 @@ func (h *Handlers) saveSetupReward(c echo.Context) error {
 				StampsCost: panel.IfChanged(form, stamps, r.costField()), CostCents: unitCost, Malformed: form.Malformed,
 			})
 		},
-		Refused: func(status int, form *forms.Form) error { return h.setupRewardForm(c, status, r, form) },
+		Refused: func(status int, form *forms.Form) error { return h.reward(c, status, r, form) },
 		Once:    true,
 	})
 }

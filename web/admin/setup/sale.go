@@ -15,89 +15,61 @@ import (
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
-	"example.com/loyalty/web/panel"
 )
 
-func (h *Handlers) showSetupSale(c echo.Context) error {
-	s, err := h.setupOf(c)
+func (h *Handlers) showSale(c echo.Context) error {
+	s, err := h.progress(c)
 	if err != nil {
 		return err
 	}
-	return h.setupSale(c, http.StatusOK, s, forms.Blank(nil))
+	return h.sale(c, http.StatusOK, s, forms.Blank(nil))
 }
 
-func (h *Handlers) setupSale(c echo.Context, status int, s tenant.Setup, form *forms.Form) error {
+func (h *Handlers) sale(c echo.Context, status int, s tenant.Setup, form *forms.Form) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
-	v := views.SetupSale{Setup: h.setupFrame(c, s, tenant.SaleStep)}
-	if s.SaleID != nil {
-		sale, err := h.Transactions.Detail(ctx, by, *s.SaleID)
+	v := views.Sale{Guide: h.guide(c, s, tenant.SaleStep), Form: form}
+	switch {
+	case s.SaleID != nil:
+		recorded, err := h.Transactions.Detail(ctx, by, *s.SaleID)
 		if err != nil {
 			return err
 		}
-		v.Recorded = &views.SetupRecorded{
-			Customer: format.StoredName(sale.CustomerName), Spend: format.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + format.Awarded(sale.Transaction),
-			Path: links.Transaction(sale.ID), CustomerPath: links.Customer(sale.CustomerID),
+		v.Recorded = &recorded
+	case s.RuleID != nil && s.CustomerID != nil:
+		buyer, err := h.Customers.Find(ctx, by, *s.CustomerID)
+		if err != nil {
+			return err
 		}
-		if n := len(sale.Entries); n > 0 {
-			v.Recorded.Balance = format.Units(sale.Entries[n-1].BalanceAfter, sale.RuleType)
+		rule, err := h.ownRule(c, s)
+		if err != nil {
+			return err
 		}
-		v.Heading, v.Intro = "Sale recorded", ""
-		return h.Render(c, status, views.SetupSalePage(v), nil)
+		v.Buyer, v.Example = &buyer, saleExample(form, *rule, by.Tenant.Currency)
 	}
-	if s.RuleID == nil {
-		v.Missing = append(v.Missing, views.SetupLink{Path: links.SetupStep(tenant.RuleStep), Label: "Set your earning rule"})
-	}
-	if s.CustomerID == nil {
-		v.Missing = append(v.Missing, views.SetupLink{Path: links.SetupStep(tenant.CustomerStep), Label: "Add your first customer"})
-	}
-	if len(v.Missing) > 0 {
-		return h.Render(c, status, views.SetupSalePage(v), nil)
-	}
-	buyer, err := h.Customers.Find(ctx, by, *s.CustomerID)
-	if err != nil {
-		return err
-	}
-	rule, err := h.ownRule(c, s)
-	if err != nil {
-		return err
-	}
-	v.Customer = &views.SetupPerson{Name: format.CustomerName(buyer), Phone: buyer.Phone}
-	v.Spend = panel.SpendField(form, by.Tenant.Currency)
-	v.Spend.Echo = false
-	v.Spend.Help = "Paid by " + buyer.FirstName
-	v.Example = saleExample(form, *rule, by.Tenant.Currency)
-	v.Problem = form.Problem()
-	v.CurrencyNote = "After this sale, your currency (" + by.Tenant.Currency + ") can't be changed."
-	return h.Render(c, status, views.SetupSalePage(v), nil)
+	return h.Render(c, status, views.SalePage(v), nil)
 }
 
-// saleExample is what the sale on the form will earn.
-func saleExample(form *forms.Form, rule transaction.Type, currency string) views.SetupExample {
-	v := views.SetupExample{Title: "This sale earns", Note: panel.EnterAmount(currency)}
-	draft := forms.Query(maps.Clone(form.Values))
-	spend := draft.Amount("spend_amount_cents", currency)
-	if spend == nil {
-		return v
+// saleExample shows what the sale on the form will earn.
+func saleExample(form *forms.Form, rule transaction.Type, currency string) views.Example {
+	draft := forms.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
+	award := format.AwardOfNothing(currency)
+	if spend := draft.Amount("spend_amount_cents", currency); spend != nil {
+		award = format.AwardOf(rule, *spend, currency)
 	}
-	e := panel.EarnsView(format.AwardOf(rule, *spend, currency))
-	v.Figure, v.Note = e.Text, e.Note
-	if e.Text != "" {
-		v.Figure = "+" + e.Text
-	}
-	return v
+	return views.SaleExample(award)
 }
 
-func (h *Handlers) previewSetupSale(c echo.Context) error {
+func (h *Handlers) previewSale(c echo.Context) error {
 	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
-	s, err := h.setupOf(c)
+	s, err := h.progress(c)
 	if err != nil {
 		return err
 	}
 	if !page.IsFragment(c) {
-		return h.setupSale(c, http.StatusOK, s, form)
+		return h.sale(c, http.StatusOK, s, form)
 	}
 	rule, err := h.ownRule(c, s)
 	if err != nil {
@@ -106,11 +78,11 @@ func (h *Handlers) previewSetupSale(c echo.Context) error {
 	if rule == nil {
 		return core.ErrNotFound
 	}
-	return h.Render(c, http.StatusOK, views.SetupExampleCard(saleExample(form, *rule, page.Actor(c).Tenant.Currency)), nil)
+	return h.Render(c, http.StatusOK, views.ExampleCard(saleExample(form, *rule, page.Actor(c).Tenant.Currency)), nil)
 }
 
-func (h *Handlers) saveSetupSale(c echo.Context) error {
-	s, err := h.setupOf(c)
+func (h *Handlers) saveSale(c echo.Context) error {
+	s, err := h.progress(c)
 	if err != nil {
 		return err
 	}
@@ -129,7 +101,7 @@ func (h *Handlers) saveSetupSale(c echo.Context) error {
 				CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Malformed: form.Malformed,
 			})
 		},
-		Refused: func(status int, form *forms.Form) error { return h.setupSale(c, status, s, form) },
+		Refused: func(status int, form *forms.Form) error { return h.sale(c, status, s, form) },
 		Once:    true,
 		To:      page.To[transaction.Transaction](path),
 		Done:    func(transaction.Transaction) string { return "" },
