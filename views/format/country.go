@@ -10,10 +10,10 @@ import (
 // countryNames are those that changed since the library's.
 var countryNames = map[string]string{"CV": "Cabo Verde", "MK": "North Macedonia", "MO": "Macao SAR China", "SZ": "Eswatini", "TR": "Türkiye"}
 
-// CountryName is the English name of a country.
+// CountryName is the English name of a country, or the code of what is none.
 func CountryName(code string) string {
 	region, err := language.ParseRegion(code)
-	if err != nil {
+	if err != nil || !region.IsCountry() {
 		return code
 	}
 	return cmp.Or(countryNames[code], display.English.Regions().Name(region))
