@@ -78,6 +78,14 @@ func currencyFormatOf(code string) currencyFormat {
 // Symbol is the sign before amounts of a currency.
 func Symbol(code string) string { return core.CurrencySymbol(code) }
 
+// Currency is the code of a currency with its symbol, if it has one: EUR (€).
+func Currency(code string) string {
+	if sign := Symbol(code); sign != code {
+		return code + " (" + sign + ")"
+	}
+	return code
+}
+
 // Decimals is the number of decimals of a currency.
 func Decimals(code string) int { return core.CurrencyDecimals(code) }
 

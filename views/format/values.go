@@ -10,14 +10,6 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// System is the name of the actor where no person acted.
-const System = "The system"
-
-// RoleName is the name of a role of a business.
-func RoleName(r core.Role) string {
-	return map[core.Role]string{core.Owner: "Owner", core.Manager: "Manager", core.Cashier: "Cashier"}[r]
-}
-
 // CustomerName is a customer's full name, or "Erased customer".
 func CustomerName(c customer.Customer) string {
 	if c.Erased {

@@ -100,9 +100,9 @@ func PhoneConflicts(conflicts []PhoneConflict) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var5 templ.SafeURL
-					templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(links.Merge(c[0].ID, c[1].ID))
+					templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(links.MergeInto(c[0].ID, c[1].ID))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/panel/business.templ`, Line: 23, Col: 64}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/panel/business.templ`, Line: 23, Col: 68}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 					if templ_7745c5c3_Err != nil {
@@ -115,7 +115,7 @@ func PhoneConflicts(conflicts []PhoneConflict) templ.Component {
 					var templ_7745c5c3_Var6 string
 					templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs("Merge " + format.CustomerName(c[0]) + " and " + format.CustomerName(c[1]))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/panel/business.templ`, Line: 23, Col: 154}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/panel/business.templ`, Line: 23, Col: 158}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 					if templ_7745c5c3_Err != nil {

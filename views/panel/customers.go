@@ -6,19 +6,20 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// CustomerFields are what a customer is added with. CustomerInputs has them as a template.
+// CustomerFields are what a customer is added with.
 type CustomerFields struct{ First, Last, Phone, Email ui.Field }
 
-// customerFields completes the fields that a customer is added with. The first one is focused, or the first one with an
-// error.
-func customerFields(form ui.Form, phoneHelp string) (first, last, phone, email ui.Field) {
-	// Browsers would complete them with the details of the person at the keyboard.
-	first = form.Field("first_name", ui.Field{Label: "First name", Autocomplete: "off"})
-	last = form.Field("last_name", ui.Field{Label: "Last name", Autocomplete: "off"})
-	phone = form.Field("phone", ui.Field{Label: "Phone", Help: phoneHelp, Type: "tel", Autocomplete: "off"})
-	email = form.Field("email", ui.Field{Label: "E-mail", Type: "email", Autocomplete: "off", Optional: true})
-	ui.FocusFirst(&first, &last, &phone, &email)
-	return first, last, phone, email
+// CustomerFieldsOf completes them. Browsers don't fill them in: they know the details of the person at the keyboard, not
+// the customer's.
+func CustomerFieldsOf(form ui.Form) CustomerFields {
+	v := CustomerFields{
+		First: form.Field("first_name", ui.Field{Label: "First name", Autocomplete: "off"}),
+		Last:  form.Field("last_name", ui.Field{Label: "Last name", Autocomplete: "off"}),
+		Phone: form.Field("phone", ui.Field{Label: "Phone", Type: "tel", Help: "Used to find them at the till", Autocomplete: "off"}),
+		Email: form.Field("email", ui.Field{Label: "E-mail", Type: "email", Optional: true, Autocomplete: "off"}),
+	}
+	ui.FocusFirst(&v.First, &v.Last, &v.Phone, &v.Email)
+	return v
 }
 
 // Sorted is the aria-sort of a heading's cell.

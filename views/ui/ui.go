@@ -123,12 +123,6 @@ func (f Field) inputType() string {
 	return f.Type
 }
 
-// FocusFirst puts the focus on the first field with an error, or else on the first field.
-func FocusFirst(fields ...*Field) {
-	wrong := slices.IndexFunc(fields, func(f *Field) bool { return len(f.Errors) > 0 })
-	fields[max(wrong, 0)].Autofocus = true
-}
-
 // Pair is a name and a value: a hidden field, or a fact on a page.
 type Pair struct{ Name, Value string }
 

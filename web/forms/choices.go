@@ -17,7 +17,7 @@ import (
 func Countries() []ui.Option {
 	list := []ui.Option{{Label: "Choose a country"}}
 	for _, code := range tenant.Countries() {
-		list = append(list, ui.Option{Value: code, Label: format.CountryName(code)})
+		list = append(list, ui.Option{Value: code, Label: format.Country(code)})
 	}
 	order := collate.New(language.English)
 	slices.SortFunc(list[1:], func(a, b ui.Option) int { return order.CompareString(a.Label, b.Label) })
@@ -25,7 +25,7 @@ func Countries() []ui.Option {
 }
 
 // CountryName is the English name of a country.
-func CountryName(code string) string { return format.CountryName(code) }
+func CountryName(code string) string { return format.Country(code) }
 
 // ProposeByCountry adds the currency and the main time zone of each country to its choice. Where a country has
 // several time zones, panel.js prefers the browser's.
@@ -53,7 +53,7 @@ func Currencies(stored string) (list []ui.Option) {
 		codes = append([]string{stored}, codes...)
 	}
 	for _, code := range codes {
-		list = append(list, ui.Option{Value: code, Label: format.CurrencyName(code)})
+		list = append(list, ui.Option{Value: code, Label: format.Currency(code)})
 	}
 	return list
 }

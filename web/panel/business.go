@@ -91,7 +91,7 @@ func (b *Business) Frame(c echo.Context, title, current string, crumbs ...ui.Cru
 	f := views.Frame{
 		Reader: b.Reader(c),
 		Title:  title, Crumbs: crumbs, Business: who.Tenant.Name,
-		Person: views.Person{Name: who.Name, Role: format.RoleName(who.Role)},
+		Person: views.Person{Name: who.Name, Role: format.Role(who.Role)},
 		Theme:  page.Theme(c), Assets: Assets, Flashes: b.Flashes(c),
 	}
 	f.Assets.Branding = page.BrandingURL(c)

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"slices"
 	"strconv"
 
 	"example.com/loyalty/core"
@@ -44,4 +45,7 @@ func Digits(n *int64) string {
 }
 
 // FocusFirst puts the focus on the first field with an error, or else on the first field.
-func FocusFirst(fields ...*ui.Field) { ui.FocusFirst(fields...) }
+func FocusFirst(fields ...*ui.Field) {
+	wrong := slices.IndexFunc(fields, func(f *ui.Field) bool { return len(f.Errors) > 0 })
+	fields[max(wrong, 0)].Autofocus = true
+}

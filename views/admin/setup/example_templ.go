@@ -205,7 +205,7 @@ func BusinessExample(by format.Reader, form ui.Form, cents int64) Example {
 	}
 	e.rows = append(e.rows, ui.Pair{Name: "Current time", Value: format.Time(by.Now, zone)})
 	if country := form.Value("country"); country != "" {
-		e.note = "Phone numbers without a country code are read as numbers in " + format.CountryName(country) + "."
+		e.note = "Phone numbers without a country code are read as numbers in " + format.Country(country) + "."
 	}
 	return e
 }

@@ -136,9 +136,9 @@ func (v Guide) state(step tenant.Step) string {
 func (v Guide) business() string {
 	t := v.By.Tenant
 	if t.Country == "" {
-		return format.CurrencyName(t.Currency)
+		return format.Currency(t.Currency)
 	}
-	return format.CountryName(t.Country) + ", " + format.CurrencyName(t.Currency)
+	return format.Country(t.Country) + ", " + format.Currency(t.Currency)
 }
 
 // canSkip reports whether the step can be skipped. That of the country can't be skipped without one.

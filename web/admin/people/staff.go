@@ -131,7 +131,7 @@ func (h *Handlers) setRole(c echo.Context) error {
 			}
 			return links.Person(p.ID)
 		},
-		Done: func(role core.Role) string { return p.Name + "'s role is now " + format.RoleName(role) + "." },
+		Done: func(role core.Role) string { return p.Name + "'s role is now " + format.Role(role) + "." },
 	})
 }
 
