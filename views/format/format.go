@@ -78,6 +78,14 @@ func currencyFormatOf(code string) currencyFormat {
 // Symbol is the sign before amounts of a currency.
 func Symbol(code string) string { return core.CurrencySymbol(code) }
 
+// Currency is the code of a currency with its symbol, if it has one: EUR (€).
+func Currency(code string) string {
+	if sign := Symbol(code); sign != code {
+		return code + " (" + sign + ")"
+	}
+	return code
+}
+
 // Decimals is the number of decimals of a currency.
 func Decimals(code string) int { return core.CurrencyDecimals(code) }
 
@@ -98,6 +106,17 @@ func Amount(cents int64, code string) string {
 		sign = "-"
 	}
 	return sign + currencyFormatOf(code).decimal(cents, false)
+}
+
+// AmountExample is an amount as people type it: 24.50. With three decimals, 24.500 could also mean thousands.
+func AmountExample(code string) string {
+	switch Decimals(code) {
+	case 0:
+		return "2450"
+	case 2:
+		return "24.50"
+	}
+	return "24.5"
 }
 
 // Decimal formats an amount without its currency: 1,234.50.

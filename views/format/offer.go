@@ -52,17 +52,24 @@ func earningRule(types []transaction.Type) (first transaction.Type, found bool) 
 }
 
 func ruleSentence(t transaction.Type, currency string) string {
-	least := ""
+	rule := Rule(t, currency)
+	switch {
+	case t.RuleType == ledger.Stamps && t.MinSpendCents > 0:
+		return rule + " for every purchase of " + Money(t.MinSpendCents, currency) + " or more."
+	case t.RuleType == ledger.Stamps:
+		return rule + " for every purchase."
+	case t.MinSpendCents > t.UnitCents:
+		return rule + ", from " + Money(t.MinSpendCents, currency) + "."
+	}
+	return rule + "."
+}
+
+// Rule is what a sale of a type earns: 1 point for every € 1.00.
+func Rule(t transaction.Type, currency string) string {
 	if t.RuleType == ledger.Stamps {
-		if t.MinSpendCents > 0 {
-			least = " of " + Money(t.MinSpendCents, currency) + " or more"
-		}
-		return Units(t.StampsPerTransaction, t.RuleType) + " for every purchase" + least + "."
+		return Units(t.StampsPerTransaction, t.RuleType)
 	}
-	if t.MinSpendCents > t.UnitCents {
-		least = ", from " + Money(t.MinSpendCents, currency)
-	}
-	return Units(t.PointsPerUnit, t.RuleType) + " for every " + Money(t.UnitCents, currency) + least + "."
+	return Units(t.PointsPerUnit, t.RuleType) + " for every " + Money(t.UnitCents, currency)
 }
 
 // Units formats an amount of points or stamps: 1 point, 12 points.

@@ -5,6 +5,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
 )
 
 // Reader is who reads a page, and when. Amounts are in the currency of their business, times in its zone; on the
@@ -37,6 +38,9 @@ func (r Reader) Number(n int64) string { return Number(n) }
 
 // Units formats an amount of points or stamps: 12 points.
 func (r Reader) Units(n int64, unit ledger.Unit) string { return Units(n, unit) }
+
+// Rule is what a sale of a type earns: 1 point for every € 1.00.
+func (r Reader) Rule(t transaction.Type) string { return Rule(t, r.By.Tenant.Currency) }
 
 // Count formats a number with its noun: 12 customers.
 func (r Reader) Count(n int64, one, many string) string { return Count(n, one, many) }

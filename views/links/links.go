@@ -30,7 +30,11 @@ const (
 	Transactions       = Panel + "/transactions"
 	TransactionsExport = Transactions + "/export"
 	NewTransaction     = Transactions + "/new"
+	SaleEarns          = Transactions + "/earns" // what the sale on the form will earn
 	Types              = Panel + "/types"
+	NewType            = Types + "/new"
+	TypeEarns          = Types + "/earns" // what the rule on the form will earn
+	TryType            = Types + "/try"   // the same as a page
 
 	Rewards           = Panel + "/rewards"
 	Redemptions       = Panel + "/redemptions"
@@ -56,18 +60,38 @@ const (
 	Settings             = Panel + "/settings"
 	Business             = Settings + "/business"
 	Staff                = Settings + "/staff"
+	NewStaff             = Staff + "/new" // invites a person
 	Billing              = Settings + "/billing"
 	NotificationSettings = Settings + "/notifications"
 	Tokens               = Settings + "/tokens"
+	NewToken             = Tokens + "/new"
 	Account              = Settings + "/security"
 	Weekly               = Account + "/weekly"
 
-	Setup     = Panel + "/setup"
-	SetupDone = Setup + "/done"
+	Setup        = Panel + "/setup"
+	SetupDone    = Setup + "/done"
+	SkipSetup    = Setup + "/skip"
+	DismissSetup = Setup + "/dismiss"
 )
 
 // Customer is a customer's page.
 func Customer(id core.ID) string { return Customers + "/" + id.String() }
+
+// CustomersOf lists the customers with a tag.
+func CustomersOf(tag string) string { return WithQuery(Customers, "tag", tag) }
+
+// CustomerHistory is a tab of the history on a customer's page; "" is the timeline.
+func CustomerHistory(id core.ID, tab string) string { return WithQuery(Customer(id), "view", tab) }
+
+// MergeInto merges a duplicate into a customer, after asking.
+func MergeInto(kept, duplicate core.ID) string {
+	return WithQuery(Customer(kept)+"/merge", "customer_ulid", duplicate.String())
+}
+
+// MergedInto is the history of a customer from before they were merged into the kept one.
+func MergedInto(kept, merged core.ID) string {
+	return WithQuery(Customer(kept)+"/merged", "merged", merged.String())
+}
 
 // Import is the page of a file of customers.
 func Import(id core.ID) string { return Imports + "/" + id.String() }
@@ -139,13 +163,16 @@ func Notification(id core.ID) string { return Notifications + "/" + id.String() 
 // Person is the page of a member of the staff.
 func Person(id int64) string { return numbered(Staff, id) }
 
+// RevokeTokensOf asks whether all tokens of a member of the staff are revoked.
+func RevokeTokensOf(person int64) string { return Person(person) + "/tokens/revoke" }
+
 // RevokeTokenOf asks whether a token of a member of the staff is revoked.
 func RevokeTokenOf(person, token int64) string {
 	return numbered(Person(person)+"/tokens", token) + "/revoke"
 }
 
-// Token is the page of an API token.
-func Token(id int64) string { return numbered(Tokens, id) }
+// RevokeToken asks whether an API token is revoked.
+func RevokeToken(id int64) string { return numbered(Tokens, id) + "/revoke" }
 
 // SetupStep is a step of the setup guide, or its end for "".
 func SetupStep[S ~string](step S) string {
@@ -154,6 +181,9 @@ func SetupStep[S ~string](step S) string {
 	}
 	return Setup + "/" + string(step)
 }
+
+// SetupPreview is the example beside the form of a step.
+func SetupPreview[S ~string](step S) string { return SetupStep(step) + "/preview" }
 
 // Pages of the platform panel.
 const (

@@ -1,11 +1,7 @@
 package panel
 
-// PhoneConflict is why the country can't be changed: customers who would have the same phone number, or one
-// whose number can't be read.
-type PhoneConflict struct {
-	Customers []PhoneCustomer
-	Merge     string // path to merge the two; "" for one
-}
+import "example.com/loyalty/core/customer"
 
-// PhoneCustomer is a customer with their phone number.
-type PhoneCustomer struct{ Name, Phone, Path string }
+// PhoneConflict is why the country can't be changed: two customers who would have the same phone number, the one who was
+// added first before the other, or one whose number can't be read.
+type PhoneConflict []customer.Customer

@@ -14,9 +14,3 @@ func Source(s transaction.Source) string { return sources[s] }
 func RecordedBy(by format.Reader, s transaction.Named) string {
 	return Source(s.Source) + ", " + by.By.NameOf(s.ActorKind, s.ActorName)
 }
-
-// Earns is what a sale would earn.
-type Earns struct {
-	Text string // "24 points"; "" while unknown
-	Note string
-}

@@ -220,17 +220,6 @@ func (a TypedAmount) choice(r AmountReading) string {
 	return a.typed + "=" + strconv.FormatInt(r.Cents, 10)
 }
 
-// AmountExample is an amount as people type it: 24.50.
-func AmountExample(currency string) string {
-	switch format.Decimals(currency) {
-	case 0:
-		return "2450"
-	case 2:
-		return "24.50"
-	}
-	return "24.5"
-}
-
 // show adds to a field how its amount was read, or the question which reading is meant.
 func (a TypedAmount) show(f *ui.Field) {
 	switch a.State {

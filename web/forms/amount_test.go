@@ -230,8 +230,8 @@ func TestAmountsSurviveTheirField(t *testing.T) {
 				t.Errorf("%d of %s is written %q and read as %v: %v", cents, code, form.Values, got, sent.Malformed)
 			}
 		}
-		if got := forms.ParseAmount(forms.AmountExample(code), code); got.State != forms.AmountRead {
-			t.Errorf("%s: the example %s is %+v", code, forms.AmountExample(code), got)
+		if got := forms.ParseAmount(format.AmountExample(code), code); got.State != forms.AmountRead {
+			t.Errorf("%s: the example %s is %+v", code, format.AmountExample(code), got)
 		}
 	}
 }

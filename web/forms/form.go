@@ -119,7 +119,7 @@ func (f *Form) AmountOf(known, name, currency string) *int64 {
 		f.addMalformed(known, core.Violation{Rule: "ambiguous_amount"})
 		return nil
 	case typed.State == AmountUnreadable:
-		example := AmountExample(currency)
+		example := format.AmountExample(currency)
 		if typed.foreign {
 			example = currency + " " + example
 		}

@@ -49,8 +49,6 @@ func FirstPage(role core.Role) string {
 	return page.PanelPath
 }
 
-var RoleNames = map[core.Role]string{core.Owner: "Owner", core.Manager: "Manager", core.Cashier: "Cashier"}
-
 // section is an entry of the navigation, with the role that it requires.
 type section struct {
 	label, path, icon string
@@ -93,7 +91,7 @@ func (b *Business) Frame(c echo.Context, title, current string, crumbs ...ui.Cru
 	f := views.Frame{
 		Reader: b.Reader(c),
 		Title:  title, Crumbs: crumbs, Business: who.Tenant.Name,
-		Person: views.Person{Name: who.Name, Role: RoleNames[who.Role]},
+		Person: views.Person{Name: who.Name, Role: format.Role(who.Role)},
 		Theme:  page.Theme(c), Assets: Assets, Flashes: b.Flashes(c),
 	}
 	f.Assets.Branding = page.BrandingURL(c)

@@ -8,7 +8,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
@@ -34,16 +33,12 @@ func (b *Business) PhoneConflicts(c echo.Context, form *forms.Form) (conflicts [
 		var conflict views.PhoneConflict
 		for _, id := range v.Records {
 			if who, found := byID[id]; found {
-				conflict.Customers = append(conflict.Customers, views.PhoneCustomer{Name: format.CustomerName(who), Phone: who.Phone, Path: links.Customer(id)})
+				conflict = append(conflict, who)
 			}
 		}
-		switch len(conflict.Customers) {
-		case 0:
-			continue
-		case 2: // the customer who was added first is kept
-			conflict.Merge = page.WithQuery(links.Customer(v.Records[0])+"/merge", "customer_ulid", v.Records[1].String())
+		if len(conflict) > 0 {
+			conflicts = append(conflicts, conflict)
 		}
-		conflicts = append(conflicts, conflict)
 	}
 	return conflicts, nil
 }

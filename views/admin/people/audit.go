@@ -2,6 +2,7 @@
 package people
 
 import (
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -9,13 +10,19 @@ import (
 // AuditLog shows a page of the audit log.
 type AuditLog struct {
 	panel.Frame
-	Subject  ui.Field
-	Actor    ui.Field
-	From, To ui.Field
-	Hidden   []ui.Pair // filters without an input
-	Record   string    // the record that the list is limited to; "": all
-	Problem  *ui.Problem
+	Filter   ui.Form
+	Filtered bool
+	OfRecord bool   // the entries of one record
+	Record   string // its name; "": unknown
 	Rows     []ui.Entry
 	Pager    ui.Pager
-	Filtered bool
+
+	// Choices of the filters, which a fragment doesn't need.
+	Subjects []ui.Option
+	People   []audit.Person
+}
+
+// days are the filters for a range of days.
+func (v AuditLog) days() (from, to ui.Field) {
+	return v.Filter.Field("from", ui.Field{Label: "From"}), v.Filter.Field("to", ui.Field{Label: "To"})
 }

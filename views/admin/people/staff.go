@@ -1,6 +1,8 @@
 package people
 
 import (
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/token"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -8,39 +10,21 @@ import (
 // StaffList lists the people of the business, and what each role may do.
 type StaffList struct {
 	panel.Settings
-	Rows  []StaffRow
-	Roles []ui.Option
-}
-
-// StaffRow is a row of the list.
-type StaffRow struct {
-	Path, Name, Email, Role string
-	You                     bool
-	Status                  ui.Badge
-	TwoFactor               bool
-	Tokens                  string // number of live API tokens
+	People []staff.Member
 }
 
 // Invitation is the form that invites a person.
 type Invitation struct {
 	panel.Settings
-	Problem *ui.Problem
-	Key     string // form key: sent twice, it runs once
-	Email   ui.Field
-	Name    ui.Field
-	Role    ui.Field
+	Form    ui.Form
+	FormKey string
 }
 
 // StaffDetail is a person's page.
 type StaffDetail struct {
 	panel.Settings
-	Facts     []ui.Pair
-	Status    ui.Badge
-	Actions   []panel.Action
-	Problem   *ui.Problem
-	Action    string // of the form
-	Role      ui.Field
-	You       bool
-	Tokens    []TokenRow // live ones
-	RevokeAll string     // path, if there are tokens
+	Person staff.Member
+	Form   ui.Form
+	Tokens []token.Token // live ones
+	API    API
 }

@@ -2,7 +2,11 @@
 package sales
 
 import (
+	"slices"
+
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/panel"
@@ -12,22 +16,30 @@ import (
 // TransactionList is a page of the sales that match the filters.
 type TransactionList struct {
 	panel.Frame
-	Status   ui.Field
-	Type     ui.Field
-	Source   ui.Field
-	Location *ui.Field // nil: the business has no locations
-	From, To ui.Field
-	Date     ui.Heading
-	Search   ui.Field
-	Notes    []string // where the search left sales out
-	Customer string   // name of the filtered customer; "" for all
-	Problem  *ui.Problem
-	Hidden   []ui.Pair
-	List     []transaction.Named
-	Pager    ui.Pager
-	Filtered bool
-	Located  bool // a sale on the page has a location
-	Exports  *panel.Exports
+	Filter     ui.Form
+	Filtered   bool
+	OfCustomer bool // the sales of one customer
+	Found      transaction.Found
+	Sort       core.Sort
+	Date       ui.Heading
+	Pager      ui.Pager
+	Exports    *panel.Exports
+
+	// Choices of the filters, which a fragment doesn't need.
+	Types  []transaction.Type
+	Places []location.Location
+}
+
+// days are the filters for a range of days. Their labels are shorter where they are shown than in a message about them.
+func (v TransactionList) days() (from, to ui.Field) {
+	from, to = v.Filter.Field("from", ui.Field{Label: "From"}), v.Filter.Field("to", ui.Field{Label: "To"})
+	from.Label, to.Label = "Date", "to"
+	return from, to
+}
+
+// located reports whether a sale on the page has a location.
+func (v TransactionList) located() bool {
+	return slices.ContainsFunc(v.Found.Items, func(s transaction.Named) bool { return s.LocationID != nil })
 }
 
 // TransactionDetail is the page of a sale.
@@ -40,27 +52,25 @@ type TransactionDetail struct {
 // TransactionForm records a sale.
 type TransactionForm struct {
 	panel.Frame
-	FormKey  string
-	Problem  *ui.Problem
-	Chosen   customer.Customer // the customer
-	Type     ui.Field
-	Spend    ui.Field
-	Receipt  ui.Field
-	Location *ui.Field
-	Earns    panel.Earns
-	NoTypes  bool // there is no active transaction type
-	CanAdd   bool // the role may create types
+	Form    ui.Form
+	FormKey string
+	Chosen  customer.Customer
+	Types   []transaction.Type  // active ones
+	Places  []location.Location // open ones
 }
 
 // TransactionConfirm asks for confirmation of a large sale.
 type TransactionConfirm struct {
 	panel.Frame
-	Chosen  customer.Customer // the customer
-	Spend   string
-	Award   string
-	Type    string
-	Ceiling string    // sales above it need confirmation
-	Hidden  []ui.Pair // the submitted form
-	Confirm ui.Pair   // the field that confirms exactly this amount
-	Correct string    // name of the button back to the form
+	Chosen customer.Customer
+	Type   transaction.Type
+	Spend  int64
+	Award  int64
+	Sent   []ui.Pair // the submitted form
 }
+
+// Fields of the confirmation's buttons: the confirmed amount, and the wish to change it.
+const (
+	ConfirmedAmount = "confirmed"
+	CorrectAmount   = "correct"
+)

@@ -2,141 +2,157 @@
 package setup
 
 import (
+	"slices"
 	"strconv"
 
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
 
-// Setup is the frame of a page of the guide.
-type Setup struct {
+// Guide is the frame of a page of the guide.
+type Guide struct {
 	panel.Frame
-	Steps          []SetupStep
-	Step           string // its name; "" at the end
-	Number         int    // of the step; 0 at the end
-	Done           int    // steps that are done
-	Heading, Intro string
-	Problem        *ui.Problem
-	FormKey        string
-	Began          string
-	Action         string
-	BackPath       string // "" on the first step
-	NextPath       string
-	CanSkip        bool
-	Links          []SetupLink
+	Progress tenant.Setup
+	Step     tenant.Step // "" at the end
+	FormKey  string
 }
 
-// where is "Step 2 of 5".
-func (v Setup) where() string {
-	return "Step " + strconv.Itoa(v.Number) + " of " + strconv.Itoa(len(v.Steps))
+// Business is the step of country, currency and time zone.
+type Business struct {
+	Guide
+	Form       ui.Form
+	Stored     tenant.Settings
+	Countries  []ui.Option
+	Currencies []ui.Option
+	TimeZones  []ui.Group
+	Phones     []panel.PhoneConflict
+	Example    Example
 }
 
-// SetupStep is a step in the list beside the page.
-type SetupStep struct {
-	Number, Label, About, Path string
-	Current, Done, Skipped     bool
+// Rule is the step of the earning rule.
+type Rule struct {
+	Guide
+	Form    ui.Form
+	Old     *transaction.Type // nil: there is none yet
+	Example Example
 }
 
-func (s SetupStep) state() string {
+// FirstType is the name of the first transaction type.
+const FirstType = "Purchase"
+
+// Reward is the step of the first reward.
+type Reward struct {
+	Guide
+	Form    ui.Form
+	Old     *reward.Reward    // nil: there is none yet
+	Rule    *transaction.Type // nil: nothing can be earned yet
+	Unit    ledger.Unit       // of the cost
+	Example Example
+}
+
+// Customer is the step of the first customer.
+type Customer struct {
+	Guide
+	Form        ui.Form
+	Added       *customer.Customer // nil: there is none yet
+	JoinAddress string
+}
+
+// Sale is the step of the first sale.
+type Sale struct {
+	Guide
+	Form     ui.Form
+	Recorded *transaction.Detail // nil: there is none yet
+	Buyer    *customer.Customer  // nil: a step is missing
+	Example  Example
+}
+
+// stepWords name and explain a step.
+type stepWords struct{ icon, label, about, intro string }
+
+var words = map[tenant.Step]stepWords{
+	tenant.BusinessStep: {"map-pin", "Country and currency", "Where you are", "Used for amounts, dates and phone numbers."},
+	tenant.RuleStep:     {"coins", "Earning rule", "Points or stamps", "You can change this later. Earned points and stamps stay."},
+	tenant.RewardStep:   {"gift", "First reward", "For example a free coffee", "You can add more rewards at any time."},
+	tenant.CustomerStep: {"user-plus", "First customer", "Try it with yourself", "Add yourself to see what your customers see."},
+	tenant.SaleStep:     {"cash-register", "First sale", "See the points arrive", "This is a real sale. You can void it afterwards."},
+}
+
+// heading returns the heading of the page and the sentence below it.
+func (v Guide) heading() (heading, intro string) {
+	left := v.Progress.Left()
 	switch {
-	case s.Done:
+	case v.Step == tenant.SaleStep && v.Progress.SaleID != nil:
+		return "Sale recorded", ""
+	case v.Step != "":
+		return words[v.Step].label, words[v.Step].intro
+	case len(left) > 0:
+		return stepsLeft(left), "You skipped these. Do them now, or come back from the dashboard."
+	}
+	return "Your programme is ready", "You can change everything at any time."
+}
+
+func stepsLeft(left []tenant.Step) string {
+	return format.Count(int64(len(left)), "step", "steps") + " left"
+}
+
+// placeOf is the place of a step: 2 of 5.
+func placeOf(step tenant.Step) string {
+	return strconv.Itoa(slices.Index(tenant.Steps, step)+1) + " of " + strconv.Itoa(len(tenant.Steps))
+}
+
+// about describes a step in the list of the steps, or says that it is done or skipped.
+func (v Guide) about(step tenant.Step) string {
+	switch done := v.Progress.Done(step); {
+	case done && step == tenant.BusinessStep:
+		return v.business()
+	case done && step != v.Step:
+		return "Done"
+	case !done && v.Progress.DoneOrSkipped(step):
+		return "Skipped"
+	}
+	return words[step].about
+}
+
+// state is the same for screen readers, without a description.
+func (v Guide) state(step tenant.Step) string {
+	switch {
+	case v.Progress.Done(step):
 		return "done"
-	case s.Skipped:
+	case v.Progress.DoneOrSkipped(step):
 		return "skipped"
 	}
 	return "to do"
 }
 
-// SetupLink leads on from the guide.
-type SetupLink struct{ Path, Icon, Label, About string }
-
-// SetupExample shows what the values on the form lead to.
-type SetupExample struct {
-	Title  string
-	Rows   []ui.Pair
-	Earned bool // the rows are awards
-	Figure string
-	Note   string
-	Pieces int // sales to draw one by one; 0: none
+// business is the business's country and currency: Sweden, EUR (€).
+func (v Guide) business() string {
+	t := v.By.Tenant
+	if t.Country == "" {
+		return format.Currency(t.Currency)
+	}
+	return format.Country(t.Country) + ", " + format.Currency(t.Currency)
 }
 
-// SetupBusiness is the step of country, currency and time zone.
-type SetupBusiness struct {
-	Setup
-	Country, Currency, TimeZone ui.Field
-	Phones                      []panel.PhoneConflict
-	Example                     SetupExample
+// canSkip reports whether the step can be skipped. That of the country can't be skipped without one.
+func (v Guide) canSkip() bool {
+	return v.Step != "" && !v.Progress.DoneOrSkipped(v.Step) && (v.Step != tenant.BusinessStep || v.By.Tenant.Country != "")
 }
 
-// SetupRule is the step of the earning rule.
-type SetupRule struct {
-	Setup
-	Unit, Points, Per ui.Field
-	Note              string
-	Example           SetupExample
+// back is the page of the step before; "": this is the first one.
+func (v Guide) back() string {
+	if at := slices.Index(tenant.Steps, v.Step); at > 0 {
+		return links.SetupStep(tenant.Steps[at-1])
+	}
+	return ""
 }
 
-// SetupReward is the step of the first reward.
-type SetupReward struct {
-	Setup
-	Name, Cost ui.Field
-	UnitCost   ui.Field  // what a reward costs the business
-	Usual      *ui.Field // amount of a typical sale; nil for stamps
-	Example    SetupExample
-}
-
-// SetupPerson is a customer in the guide.
-type SetupPerson struct{ Name, Phone, Path string }
-
-// SetupCustomer is the step of the first customer.
-type SetupCustomer struct {
-	Setup
-	panel.CustomerFields
-	Missing     []SetupLink  // the step that a customer needs first
-	Customer    *SetupPerson // nil: there is none yet
-	JoinAddress string
-}
-
-// SetupSale is the step of the first sale.
-type SetupSale struct {
-	Setup
-	Missing      []SetupLink // steps that a sale needs first
-	Customer     *SetupPerson
-	Spend        ui.Field
-	Example      SetupExample
-	CurrencyNote string
-	Recorded     *SetupRecorded // nil: there is none yet
-}
-
-// SetupRecorded is the first sale.
-type SetupRecorded struct {
-	Customer, Spend, Award, Balance string
-	Path, CustomerPath              string
-}
-
-// SetupBanner leads back to the guide.
-type SetupBanner struct {
-	Where string // "step 3 of 5"
-	Label string // of that step
-	Path  string
-	Steps []Step
-}
-
-// FirstSteps is shown to a new business instead of empty charts.
-type FirstSteps struct {
-	panel.Frame
-	Setup *SetupBanner // nil: the guide is finished or dismissed, or not for this role
-	Steps []Step       // those of the guide, or the first three
-	Links []SetupLink  // what comes after them
-}
-
-// Step is one of the first things to do.
-type Step struct {
-	Number string
-	Title  string
-	Words  string
-	Path   string
-	Button string // "": the title is the link
-	Done   bool
-	Next   bool // the first one that isn't done
-}
+// next is the page of the step that comes next.
+func (v Guide) next() string { return links.SetupStep(v.Progress.NextAfter(v.Step)) }

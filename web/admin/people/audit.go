@@ -1,10 +1,8 @@
 package people
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,34 +36,28 @@ func (h *Handlers) auditLog(c echo.Context) error {
 	v := views.AuditLog{
 		Frame:    h.Frame(c, "Audit log", links.Audit),
 		Pager:    page.Pager(list, c.Request().URL, "entry", "entries", "#audit"),
+		Filter:   q,
 		Filtered: filter != audit.Filter{} || p.Cursor != nil || status != http.StatusOK,
+		OfRecord: filter.SubjectID != nil,
 	}
 	for _, l := range list.Items {
 		v.Rows = append(v.Rows, auditRow(by, l, h.Now()))
 	}
 	showLogos(c, v.Rows)
-	if filter.SubjectID != nil {
-		v.Hidden = []ui.Pair{{Name: "subject_id", Value: *filter.SubjectID}}
-		v.Record = "this record"
-		if len(list.Items) > 0 {
-			v.Record = cmp.Or(list.Items[0].SubjectName, v.Record)
-		}
+	if len(list.Items) > 0 {
+		v.Record = list.Items[0].SubjectName
 	}
-	v.Subject, v.Actor = q.Field("subject", ui.Field{Label: "Record type"}), q.Field("actor", ui.Field{Label: "Person"})
-	v.Subject.Options = q.Options("subject", auditSubjects(by)...)
 	if !page.IsFragment(c) {
-		if v.Actor.Options, err = h.auditActors(c, q, list.Items); err != nil {
+		v.Subjects = auditSubjects(by)
+		if v.People, err = h.Audit.People(ctx, by); err != nil {
 			return err
 		}
 	}
-	v.From, v.To = q.Field("from", ui.Field{Label: "From"}), q.Field("to", ui.Field{Label: "To"})
-	v.Problem = q.Problem()
 	return h.Render(c, status, views.AuditLogPage(v), views.AuditPart(v))
 }
 
 // auditSubjects lists the types of record whose entries the person may read.
-func auditSubjects(by core.Actor) []ui.Option {
-	options := []ui.Option{{Label: "All records"}}
+func auditSubjects(by core.Actor) (options []ui.Option) {
 	last := ""
 	for _, action := range audit.Actions(by) {
 		if noun, _, _ := strings.Cut(action, "."); noun != last {
@@ -76,33 +68,6 @@ func auditSubjects(by core.Actor) []ui.Option {
 	return options
 }
 
-// auditActors lists the actors to filter by. A link may select one who isn't on the staff, such as
-// a super-admin, so that actor is added.
-func (h *Handlers) auditActors(c echo.Context, q *forms.Form, shown []audit.Line) ([]ui.Option, error) {
-	people, err := h.Audit.People(c.Request().Context(), page.Actor(c))
-	if err != nil {
-		return nil, err
-	}
-	options := []ui.Option{{Label: "Anyone"}}
-	for _, p := range people {
-		label := p.Name
-		if strings.HasPrefix(p.Actor, string(core.ByToken)) {
-			label = "API token " + p.Name
-		}
-		options = append(options, ui.Option{Value: p.Actor, Label: label})
-	}
-	options = append(options, ui.Option{Value: string(core.BySystem) + ":", Label: page.AuditSystem})
-	selected := q.Value("actor")
-	if !slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == selected }) {
-		other := ui.Option{Value: selected, Label: "Other"}
-		if len(shown) > 0 {
-			other.Label = shown[0].ActorName
-		}
-		options = append(options, other)
-	}
-	return q.Options("actor", options...), nil
-}
-
 // auditPages maps a type of record to its page, or to the list that contains it.
 var auditPages = map[string]struct {
 	path   string
@@ -111,10 +76,10 @@ var auditPages = map[string]struct {
 	"customer":         {links.Customers, true},
 	"transaction":      {links.Transactions, true},
 	"transaction_type": {links.Types, true},
-	"reward":           {"/admin/rewards", true},
-	"coupon":           {"/admin/coupons", true},
+	"reward":           {links.Rewards, true},
+	"coupon":           {links.Coupons, true},
 	"voucher":          {links.Vouchers, true},
-	"location":         {"/admin/locations", false},
+	"location":         {links.Locations, false},
 	"staff":            {links.Staff, true},
 	"token":            {links.Tokens, false},
 	"tenant":           {links.Business, false},

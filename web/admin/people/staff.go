@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -25,15 +23,11 @@ import (
 	"example.com/loyalty/web/route"
 )
 
-const (
-	allTokens = "tokens/revoke" // path below a person's page
-)
-
 func (h *Handlers) staffRoutes() []route.Route {
 	routes := []route.Route{
 		route.Get(links.Staff, route.Owners, h.listStaff),
-		route.Get(links.Staff+"/new", route.Owners, h.newInvitation),
-		route.Post(links.Staff+"/new", route.Owners, h.invite),
+		route.Get(links.NewStaff, route.Owners, h.newInvitation),
+		route.Post(links.NewStaff, route.Owners, h.invite),
 		route.Get(links.Staff+"/:id", route.Owners, h.showStaff),
 		route.Post(links.Staff+"/:id", route.Owners, h.setRole),
 	}
@@ -50,52 +44,15 @@ func (h *Handlers) staffRoutes() []route.Route {
 }
 
 func (h *Handlers) listStaff(c echo.Context) error {
-	by := page.Actor(c)
-	people, err := h.Staff.List(c.Request().Context(), by)
+	people, err := h.Staff.List(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	v := views.StaffList{Settings: h.Settings(c, "Staff", links.Staff), Roles: roleOptions()}
+	v := views.StaffList{Settings: h.Settings(c, "Staff", links.Staff), People: people}
 	if v.Notices, err = h.PlanNotices(c, usage.Staff); err != nil {
 		return err
 	}
-	for _, p := range people {
-		v.Rows = append(v.Rows, views.StaffRow{
-			Path: links.Person(p.ID), Name: p.Name, Email: p.Email, Role: panel.RoleNames[p.Role], You: p.ID == by.StaffID,
-			Status: personStatus(p, by.Tenant.TimeZone), TwoFactor: p.TwoFactor, Tokens: "None",
-		})
-		if p.LiveTokens > 0 {
-			v.Rows[len(v.Rows)-1].Tokens = strconv.Itoa(p.LiveTokens)
-		}
-	}
 	return h.Render(c, http.StatusOK, views.StaffListPage(v), nil)
-}
-
-func personStatus(p staff.Member, zone *time.Location) ui.Badge {
-	switch {
-	case !p.Active:
-		return ui.Badge{Label: "Inactive", Tone: ui.Neutral}
-	case p.Invited && p.InvitedUntil != nil:
-		return ui.Badge{Label: "Invited until " + format.Date(*p.InvitedUntil, zone), Tone: ui.Info}
-	case p.Invited:
-		return ui.Badge{Label: "Invitation expired", Tone: ui.Notice}
-	}
-	return ui.Badge{Label: "Active", Tone: ui.Good}
-}
-
-// roleOptions lists the roles and what each may do.
-func roleOptions() (options []ui.Option) {
-	for _, r := range []struct {
-		role core.Role
-		help string
-	}{
-		{core.Owner, "Everything, including settings and billing"},
-		{core.Manager, "Everything except staff, billing, API tokens and business settings"},
-		{core.Cashier, "Customers, sales, rewards and vouchers. Can undo their last sale for ten minutes"},
-	} {
-		options = append(options, ui.Option{Value: string(r.role), Label: panel.RoleNames[r.role], Help: r.help})
-	}
-	return options
 }
 
 func (h *Handlers) newInvitation(c echo.Context) error {
@@ -104,14 +61,8 @@ func (h *Handlers) newInvitation(c echo.Context) error {
 
 func (h *Handlers) inviteForm(c echo.Context, status int, form *forms.Form) error {
 	v := views.Invitation{
-		Settings: h.Settings(c, "Invite staff", links.Staff, ui.Crumb{Label: "Staff", Path: links.Staff}),
-		Key:      h.NewFormKey(),
-		Email:    form.Field("email", ui.Field{Label: "E-mail"}), Name: form.Field("name", ui.Field{Label: "Name"}), Role: form.Field("role", ui.Field{Label: "Role"}),
+		Settings: h.Settings(c, "Invite staff", links.Staff, ui.Crumb{Label: "Staff", Path: links.Staff}), Form: form, FormKey: h.NewFormKey(),
 	}
-	v.Problem = form.Problem()
-	v.Email.Type, v.Email.Autofocus, v.Email.Help = "email", true, "Gets a link to set a password, valid for 7 days"
-	v.Name.Help = "Shown in the audit log"
-	v.Role.Options = form.Options("role", roleOptions()...)
 	return h.Render(c, status, views.InvitationPage(v), nil)
 }
 
@@ -151,36 +102,13 @@ func (h *Handlers) showStaff(c echo.Context) error {
 }
 
 func (h *Handlers) staffDetail(c echo.Context, status int, p staff.Member, form *forms.Form) error {
-	by, path, twoFactor := page.Actor(c), links.Person(p.ID), "Off"
-	zone := by.Tenant.TimeZone
-	var actions []panelviews.Action
-	if p.Active && p.Invited {
-		actions = append(actions, panelviews.Action{Label: "Resend invitation", Icon: "mail", Path: path + "/invite", Asks: true})
-	}
-	if p.TwoFactor {
-		twoFactor = "On"
-		actions = append(actions, panelviews.Action{Label: "Turn off two-step verification", Icon: "shield-lock", Path: path + "/two-step", Asks: true})
-	}
-	if p.Active {
-		actions = append(actions, panelviews.Action{Label: "Deactivate", Icon: "user-off", Path: path + "/deactivate", Class: "btn-outline-danger", Asks: true})
-	} else {
-		actions = append(actions, panelviews.Action{Label: "Activate", Icon: "user-plus", Path: path + "/activate", Asks: true})
-	}
 	v := views.StaffDetail{
-		Settings: h.Settings(c, p.Name, links.Staff, ui.Crumb{Label: "Staff", Path: links.Staff}),
-		Facts:    []ui.Pair{{Name: "E-mail", Value: p.Email}, {Name: "Added", Value: format.Date(p.CreatedAt, zone)}, {Name: "Two-step verification", Value: twoFactor}},
-		Status:   personStatus(p, zone), Actions: actions, Action: path, Role: form.Field("role", ui.Field{Label: "Role"}), You: p.ID == by.StaffID,
+		Settings: h.Settings(c, p.Name, links.Staff, ui.Crumb{Label: "Staff", Path: links.Staff}), Person: p, Form: form, API: h.API,
 	}
-	v.Problem = form.Problem()
-	v.Role.Options = form.Options("role", roleOptions()...)
 	if p.LiveTokens > 0 {
-		v.RevokeAll = path + "/" + allTokens
-		tokens, err := h.Tokens.ListLive(c.Request().Context(), by, p.ID)
-		if err != nil {
+		var err error
+		if v.Tokens, err = h.Tokens.ListLive(c.Request().Context(), page.Actor(c), p.ID); err != nil {
 			return err
-		}
-		for _, t := range tokens {
-			v.Tokens = append(v.Tokens, h.tokenRow(t, zone, links.RevokeTokenOf(p.ID, t.ID)))
 		}
 	}
 	return h.Render(c, status, views.StaffDetailPage(v), nil)
@@ -199,11 +127,11 @@ func (h *Handlers) setRole(c echo.Context) error {
 		Refused: func(status int, form *forms.Form) error { return h.staffDetail(c, status, p, form) },
 		To: func(role core.Role) string {
 			if p.ID == page.Actor(c).StaffID && role != core.Owner {
-				return links.Account // the only settings that they may still see
+				return links.Account // the other settings are for owners
 			}
 			return links.Person(p.ID)
 		},
-		Done: func(role core.Role) string { return p.Name + "'s role is now " + panel.RoleNames[role] + "." },
+		Done: func(role core.Role) string { return p.Name + "'s role is now " + format.Role(role) + "." },
 	})
 }
 
@@ -239,7 +167,7 @@ func (h *Handlers) personActions() []personAction {
 			done:  "{name} is active again.", undo: "deactivate",
 		},
 		{
-			path: allTokens, title: "Revoke all API tokens of {name}?", button: "Revoke tokens", danger: true, run: h.Tokens.RevokeAllForPerson,
+			path: "tokens/revoke", title: "Revoke all API tokens of {name}?", button: "Revoke tokens", danger: true, run: h.Tokens.RevokeAllForPerson,
 			words: "Programs that use them stop working immediately. This can't be undone.",
 			done:  "All API tokens of {name} were revoked.",
 		},

@@ -3,8 +3,6 @@ package people
 import (
 	"context"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -12,7 +10,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/token"
 	views "example.com/loyalty/views/admin/people"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
@@ -23,106 +20,28 @@ import (
 )
 
 // API describes the API for the examples shown with a new token.
-type API struct {
-	Base      string // https://localhost:8443
-	Authority string // file of the certificate authority to trust; "": a public one
-
-	RecordScope token.Ability // required to record a sale
-}
+type API = views.API
 
 func (h *Handlers) tokenRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Tokens, route.Owners, h.listTokens),
-		route.Get(links.Tokens+"/new", route.Owners, h.newToken),
-		route.Post(links.Tokens+"/new", route.Owners, h.createToken),
+		route.Get(links.NewToken, route.Owners, h.newToken),
+		route.Post(links.NewToken, route.Owners, h.createToken),
 		route.Get(links.Tokens+"/:id/revoke", route.Owners, h.askRevoke),
 		route.Post(links.Tokens+"/:id/revoke", route.Owners, h.revokeToken),
 	}
 }
 
-// abilityText words an ability, with an example request that changes nothing.
-type abilityText struct {
-	ability       token.Ability
-	label, help   string
-	path, returns string // of the example; "": none
-}
-
-var abilityTexts = []abilityText{
-	{token.CustomersRead, "View customers", "Find customers and view their details, balances and sales.", "/customers", "the newest customers"},
-	{token.CustomersWrite, "Add and edit customers", "Add customers and change their details.", "", ""},
-	{token.TransactionsWrite, "View and void sales", "Look up sales and void them.", "", ""},
-	{token.RewardsRead, "View and redeem rewards", "View rewards, redeem them for customers and fulfil redemptions.", "/rewards", "your rewards"},
-	{token.CouponsRead, "View coupons, redeem vouchers", "View coupons and redeem customers' vouchers.", "/coupons", "your coupons"},
-	{token.ReportsRead, "View reports", "Read the figures of your reports.", "/reports/summary", "the figures of the last 30 days"},
-}
-
-// abilities lists the abilities. Recording sales is configurable: it is named with the ability that
-// it requires.
-func (api API) abilities() []abilityText {
-	list := slices.Clone(abilityTexts)
-	for i, s := range list {
-		switch {
-		case s.ability != api.RecordScope:
-		case s.ability == token.TransactionsWrite:
-			list[i].label, list[i].help = "Record sales", "Record, look up and void sales."
-		default:
-			list[i].label += ", record sales"
-			list[i].help += " Record sales."
-		}
-	}
-	return list
-}
-
-// quickStart is the guide for a first request, which the hosts of businesses don't have.
-func (api API) quickStart() string { return api.Base + "/docs/quickstart" }
-
 func (h *Handlers) listTokens(c echo.Context) error {
-	by := page.Actor(c)
-	list, err := h.Tokens.List(c.Request().Context(), by, forms.Position(c.QueryParams()))
+	list, err := h.Tokens.List(c.Request().Context(), page.Actor(c), forms.Position(c.QueryParams()))
 	if err != nil {
 		return err
 	}
 	v := views.TokenList{
-		Settings: h.Settings(c, "API tokens", links.Tokens),
-		Pager:    page.Pager(list, c.Request().URL, "token", "tokens", "#tokens"),
-		Guide:    h.API.quickStart(),
-	}
-	for _, t := range list.Items {
-		v.Rows = append(v.Rows, h.tokenRow(t, by.Tenant.TimeZone, links.Token(t.ID)+"/revoke"))
+		Settings: h.Settings(c, "API tokens", links.Tokens), API: h.API, Tokens: list.Items,
+		Pager: page.Pager(list, c.Request().URL, "token", "tokens", "#tokens"),
 	}
 	return h.Render(c, http.StatusOK, views.TokenListPage(v), views.TokenTable(v))
-}
-
-func (h *Handlers) tokenRow(t token.Token, zone *time.Location, revokePath string) views.TokenRow {
-	now := h.Now()
-	row := views.TokenRow{
-		Name: t.Name, Abilities: h.API.abilityLabels(t.Abilities), Created: format.Date(t.CreatedAt, zone), LastUsed: "Never", Expires: "Never", Revoke: revokePath,
-	}
-	if t.LastUsedAt != nil {
-		row.LastUsed = format.Ago(*t.LastUsedAt, now, zone)
-	}
-	if t.ExpiresAt != nil {
-		// The last day on which it works: expiry at midnight belongs to the day before.
-		row.Expires = format.Date(t.ExpiresAt.Add(-time.Millisecond), zone)
-		row.Expired = !now.Before(*t.ExpiresAt)
-	}
-	return row
-}
-
-func (api API) abilityLabels(abilities []token.Ability) string {
-	switch len(abilities) {
-	case 0:
-		return "Manage tokens"
-	case len(abilityTexts):
-		return "Everything"
-	}
-	var labels []string
-	for _, x := range api.abilities() {
-		if slices.Contains(abilities, x.ability) {
-			labels = append(labels, x.label)
-		}
-	}
-	return strings.Join(labels, " · ")
 }
 
 func (h *Handlers) newToken(c echo.Context) error {
@@ -130,20 +49,13 @@ func (h *Handlers) newToken(c echo.Context) error {
 }
 
 func (h *Handlers) tokenForm(c echo.Context, status int, form *forms.Form) error {
-	v := views.TokenForm{
-		Settings: h.Settings(c, "Create token", links.Tokens, ui.Crumb{Label: "API tokens", Path: links.Tokens}),
-		Key:      h.NewFormKey(),
-		Name:     form.Field("name", ui.Field{Label: "Name"}), Abilities: form.Field("scopes", ui.Field{Label: "Abilities"}), Expires: form.Field("expires_at", ui.Field{Label: "Expires"}),
-	}
-	v.Problem = form.Problem()
-	v.Name.Autofocus, v.Name.Help = true, "The program that will use it"
-	for _, x := range h.API.abilities() {
-		v.Abilities.Options = append(v.Abilities.Options, ui.Option{Value: string(x.ability), Label: x.label, Help: x.help + " (" + string(x.ability) + ")"})
-	}
-	v.Abilities.Options = form.Options("scopes", v.Abilities.Options...)
-	v.Abilities.Help = "Select only what the program needs. Every token can manage your tokens."
-	v.Expires.Type, v.Expires.Optional, v.Expires.Help = "date", true, "Last day it works. Leave empty to never expire"
+	v := views.TokenForm{Settings: h.tokenSettings(c), API: h.API, Form: form, FormKey: h.NewFormKey()}
 	return h.Render(c, status, views.TokenFormPage(v), nil)
+}
+
+// tokenSettings is the frame of a page below the list of tokens.
+func (h *Handlers) tokenSettings(c echo.Context) panelviews.Settings {
+	return h.Settings(c, "Create token", links.Tokens, ui.Crumb{Label: "API tokens", Path: links.Tokens})
 }
 
 // createToken shows the secret in its own response, without a redirect: the secret isn't stored, so no
@@ -172,12 +84,7 @@ func (h *Handlers) createToken(c echo.Context) error {
 	case err != nil:
 		return err
 	}
-	v := views.TokenCreated{
-		Settings: h.Settings(c, "Create token", links.Tokens, ui.Crumb{Label: "API tokens", Path: links.Tokens}),
-		Name:     created.Name, Secret: created.Secret, Guide: h.API.quickStart(),
-	}
-	v.Curl, v.Returns = h.API.example(created)
-	return h.Render(c, http.StatusOK, views.TokenCreatedPage(v), nil)
+	return h.Render(c, http.StatusOK, views.TokenCreatedPage(views.TokenCreated{Settings: h.tokenSettings(c), API: h.API, Token: created}), nil)
 }
 
 // endOfDay returns the instant at which a day ends; nil for none.
@@ -189,25 +96,6 @@ func endOfDay(day *time.Time, zone *time.Location) *time.Time {
 	return &end
 }
 
-// example returns a request that the token may make and that changes nothing, and what it returns.
-func (api API) example(t token.Created) (curl, returns string) {
-	path, returns := "/tokens", "your tokens"
-	for _, x := range slices.Backward(abilityTexts) {
-		if x.path != "" && slices.Contains(t.Abilities, x.ability) {
-			path, returns = x.path, x.returns
-		}
-	}
-	lines := []string{"curl"}
-	if api.Authority != "" {
-		lines[0] += " --cacert " + shellQuoted(api.Authority)
-	}
-	lines = append(lines, "  -H "+shellQuoted("Authorization: Bearer "+t.Secret), "  "+api.Base+"/api/v1"+path)
-	return strings.Join(lines, " \\\n"), returns
-}
-
-// shellQuoted quotes a word for a POSIX shell.
-func shellQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
-
 func (h *Handlers) askRevoke(c echo.Context) error {
 	id, err := panel.PathNumber(c)
 	if err != nil {
@@ -217,7 +105,7 @@ func (h *Handlers) askRevoke(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.confirmRevoke(c, t, links.Token(t.ID)+"/revoke", ui.Crumb{Label: "API tokens", Path: links.Tokens})
+	return h.confirmRevoke(c, t, links.RevokeToken(t.ID), ui.Crumb{Label: "API tokens", Path: links.Tokens})
 }
 
 // confirmRevoke asks for confirmation. Cancel leads to the last of the crumbs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -27,9 +28,9 @@ import (
 func (h *Handlers) transactionRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Transactions, route.Cashiers, h.listTransactions),
-		route.Get(links.Transactions+"/new", route.Cashiers, h.newTransaction),
-		route.Post(links.Transactions+"/new", route.Cashiers, h.recordTransaction),
-		route.Get(links.Transactions+"/earns", route.Cashiers, h.previewTransaction),
+		route.Get(links.NewTransaction, route.Cashiers, h.newTransaction),
+		route.Post(links.NewTransaction, route.Cashiers, h.recordTransaction),
+		route.Get(links.SaleEarns, route.Cashiers, h.previewTransaction),
 		route.Get(links.Transactions+"/:ulid", route.Cashiers, h.showTransaction),
 		route.Get(links.Transactions+"/:ulid/void", route.Cashiers, panel.WithEmptyForm(h.confirmVoidTransaction)),
 		route.Post(links.Transactions+"/:ulid/void", route.Cashiers, h.voidTransaction),
@@ -64,95 +65,29 @@ func (h *Handlers) listTransactions(c echo.Context) error {
 		return err
 	}
 	v := views.TransactionList{
-		Frame:    h.Frame(c, "Transactions", links.Transactions),
-		Pager:    page.Pager(list.List, c.Request().URL, "sale", "sales", "#transactions"),
+		Frame:  h.Frame(c, "Transactions", links.Transactions),
+		Filter: q, Found: list, Sort: sort, OfCustomer: filter.CustomerID != nil,
 		Filtered: filter != transaction.Filter{} || status != http.StatusOK,
-		Exports:  panel.ExportsOf(c, links.TransactionsExport),
 		Date:     panel.ByTime("Date", c.Request().URL, sort),
+		Pager:    page.Pager(list.List, c.Request().URL, "sale", "sales", "#transactions"),
+		Exports:  panel.ExportsOf(c, links.TransactionsExport),
 	}
-	if sort != core.Newest {
-		v.Hidden = append(v.Hidden, ui.Pair{Name: "sort", Value: string(sort)})
-	}
-	v.List = list.Items
-	for _, sale := range list.Items {
-		v.Located = v.Located || sale.LocationID != nil
-	}
-	v.Notes = searchNotes(list.Limits, sort)
-	if filter.CustomerID != nil {
-		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: *filter.CustomerID})
-		v.Customer = "this customer"
-		if len(list.Items) > 0 {
-			v.Customer = format.StoredName(list.Items[0].CustomerName)
-		}
-	}
-	v.From, v.To = q.Field("from", ui.Field{Label: "From"}), q.Field("to", ui.Field{Label: "To"})
-	v.From.Label, v.To.Label = "Date", "to"
 	if !page.IsFragment(c) {
-		if err := h.transactionFilters(c, q, &v); err != nil {
+		if v.Types, v.Places, err = h.saleChoices(c); err != nil {
 			return err
 		}
 	}
-	v.Problem = q.Problem()
 	return h.Render(c, status, views.TransactionListPage(v), views.TransactionPart(v))
 }
 
-// searchNotes says where a search left sales out.
-func searchNotes(l transaction.SearchLimits, sort core.Sort) (notes []string) {
-	if l.Customers {
-		notes = append(notes, "More than "+format.Number(transaction.SearchedCustomers)+" customers match. Sales of the newest are shown: type more of the name.")
-	}
-	if l.Sales {
-		others := "older"
-		if sort == core.Oldest {
-			others = "newer"
-		}
-		notes = append(notes, "Amounts are searched in the "+string(sort)+" "+format.Number(transaction.SearchedSales)+" sales. Choose dates to search "+others+" ones.")
-	}
-	return notes
-}
-
-func (h *Handlers) transactionFilters(c echo.Context, q *forms.Form, v *views.TransactionList) error {
+// saleChoices are the transaction types and the locations that a sale can have.
+func (h *Handlers) saleChoices(c echo.Context) (types []transaction.Type, places []location.Location, err error) {
 	ctx, by := c.Request().Context(), page.Actor(c)
-	types, err := h.Transactions.Types(ctx, by)
-	if err != nil {
-		return err
+	if types, err = h.Transactions.Types(ctx, by); err != nil {
+		return nil, nil, err
 	}
-	places, err := h.Locations.List(ctx, by)
-	if err != nil {
-		return err
-	}
-	v.Search = q.Field("search", ui.Field{Label: "Customer, amount or receipt number"})
-	v.Search.Placeholder = "Customer, amount or receipt"
-	v.Status = q.Field("status", ui.Field{Label: "Status"})
-	v.Status.Options = q.Options("status", ui.Option{Label: "Any status"}, ui.Option{Value: "completed", Label: "Completed"}, ui.Option{Value: "voided", Label: "Voided"})
-	v.Source = q.Field("source", ui.Field{Label: "Source"})
-	v.Source.Options = q.Options("source", ui.Option{Label: "Any source"}, ui.Option{Value: "pos", Label: "Till"}, ui.Option{Value: "panel", Label: "Panel"}, ui.Option{Value: "api", Label: "API"})
-	v.Type = q.Field("transaction_type_id", ui.Field{Label: "Type"})
-	v.Type.Options = q.Options("transaction_type_id", append([]ui.Option{{Label: "Any type"}}, typeOptions(types, false)...)...)
-	if len(places) > 0 {
-		place := q.Field("location_id", ui.Field{Label: "Location"})
-		place.Options = q.Options("location_id", append([]ui.Option{{Label: "Any location"}}, placeOptions(places, false)...)...)
-		v.Location = &place
-	}
-	return nil
-}
-
-func typeOptions(types []transaction.Type, open bool) (options []ui.Option) {
-	for _, t := range types {
-		if t.Active || !open {
-			options = append(options, ui.Option{Value: strconv.FormatInt(t.ID, 10), Label: t.Name})
-		}
-	}
-	return options
-}
-
-func placeOptions(places []location.Location, open bool) (options []ui.Option) {
-	for _, l := range places {
-		if l.Active || !open {
-			options = append(options, ui.Option{Value: strconv.FormatInt(l.ID, 10), Label: l.Name})
-		}
-	}
-	return options
+	places, err = h.Locations.List(ctx, by)
+	return types, places, err
 }
 
 func (h *Handlers) showTransaction(c echo.Context) error {
@@ -244,7 +179,7 @@ func (h *Handlers) voidTransaction(c echo.Context) error {
 func (h *Handlers) newTransaction(c echo.Context) error {
 	q := forms.Query(c.QueryParams())
 	if q.Filled("customer_ulid") == nil {
-		return h.PickCustomer(c, panelviews.CustomerPicker{Frame: h.transactionFrame(c), Question: "Choose a customer", Path: links.Transactions + "/new"}, customer.Suggestion{})
+		return h.PickCustomer(c, panelviews.CustomerPicker{Frame: h.transactionFrame(c), Question: "Choose a customer", Path: links.NewTransaction}, customer.Suggestion{})
 	}
 	return h.transactionForm(c, http.StatusOK, forms.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid")}))
 }
@@ -255,54 +190,29 @@ func (h *Handlers) transactionFrame(c echo.Context) panelviews.Frame {
 
 // transactionForm shows the form of a sale to the chosen customer.
 func (h *Handlers) transactionForm(c echo.Context, status int, form *forms.Form) error {
-	ctx, by := c.Request().Context(), page.Actor(c)
 	id, err := core.ParseID(form.Value("customer_ulid"))
 	if err != nil {
 		return core.ErrNotFound
 	}
-	chosen, err := h.Customers.Find(ctx, by, id)
+	chosen, err := h.Customers.Find(c.Request().Context(), page.Actor(c), id)
 	if err != nil {
 		return err
 	}
-	types, err := h.Transactions.Types(ctx, by)
+	types, places, err := h.saleChoices(c)
 	if err != nil {
 		return err
 	}
-	places, err := h.Locations.List(ctx, by)
-	if err != nil {
-		return err
+	if chosen.Erased {
+		*form.Problem() = ui.Problem{Sentence: "This customer was erased and can't earn."}
+	} else if chosen.Status != customer.Active {
+		*form.Problem() = ui.Problem{Sentence: format.CustomerName(chosen) + " is inactive and can't earn."}
 	}
-	v := views.TransactionForm{
-		Frame: h.transactionFrame(c), FormKey: h.NewFormKey(), Chosen: chosen,
-		NoTypes: len(typeOptions(types, true)) == 0, CanAdd: by.Role.Includes(core.Manager),
-		Spend:   panel.SpendField(form, by.Tenant.Currency),
-		Type:    form.Field("transaction_type_id", ui.Field{Label: "Type"}),
-		Receipt: form.Field("external_reference", ui.Field{Label: "Receipt number"}),
-	}
-	v.Spend.Autofocus = true
-	v.Type.Options = form.Options("transaction_type_id", typeOptions(types, true)...)
-	if open := placeOptions(places, true); len(open) > 0 {
-		place := form.Field("location_id", ui.Field{Label: "Location"})
-		place.Optional = true
-		place.Options = form.Options("location_id", append([]ui.Option{{Label: "No location"}}, open...)...)
-		v.Location = &place
-	}
-	v.Receipt.Optional, v.Receipt.Help = true, "Unique per sale, so it can't be recorded twice"
-	v.Problem = form.Problem()
-	if chosen.Status != customer.Active {
-		v.Problem = &ui.Problem{Sentence: format.CustomerName(chosen) + " is inactive and can't earn."}
-		if chosen.Erased {
-			v.Problem.Sentence = "This customer was erased and can't earn."
-		}
-	}
-	return h.Render(c, status, views.TransactionFormPage(v), nil)
+	return h.Render(c, status, views.TransactionFormPage(views.TransactionForm{
+		Frame: h.transactionFrame(c), Form: form, FormKey: h.NewFormKey(), Chosen: chosen,
+		Types:  slices.DeleteFunc(types, func(t transaction.Type) bool { return !t.Active }),
+		Places: slices.DeleteFunc(places, func(l location.Location) bool { return !l.Active }),
+	}), nil)
 }
-
-// Fields of the confirmation's buttons: the confirmed amount, and the wish to change it.
-const (
-	confirmedAmount = "confirmed"
-	correctAmount   = "correct"
-)
 
 // recordTransaction records a sale. A sale above the business's ceiling is recorded only after
 // its amount was confirmed.
@@ -317,7 +227,7 @@ func (h *Handlers) recordTransaction(c echo.Context) error {
 		SpendAmountCents: form.Amount("spend_amount_cents", by.Tenant.Currency), ExternalReference: form.Filled("external_reference"),
 		LocationID: form.Integer("location_id"), Source: transaction.Panel, Malformed: form.Malformed,
 	}
-	if form.Checked(correctAmount) {
+	if form.Checked(views.CorrectAmount) {
 		return h.transactionForm(c, http.StatusOK, form)
 	}
 	question, needed, err := h.confirmationOf(c, form, n)
@@ -348,8 +258,7 @@ func (h *Handlers) confirmationOf(c echo.Context, form *forms.Form, n transactio
 	if spend == nil || len(n.Malformed) > 0 || !by.Tenant.Confirms(*spend) {
 		return v, false, nil
 	}
-	cents := strconv.FormatInt(*spend, 10)
-	if form.Value(confirmedAmount) == cents {
+	if form.Value(views.ConfirmedAmount) == strconv.FormatInt(*spend, 10) {
 		return v, false, nil
 	}
 	buyer, kind, err := h.partsOf(c, n)
@@ -367,9 +276,7 @@ func (h *Handlers) confirmationOf(c echo.Context, form *forms.Form, n transactio
 		return v, false, err
 	}
 	return views.TransactionConfirm{
-		Frame: h.transactionFrame(c), Chosen: buyer, Spend: format.Money(*spend, by.Tenant.Currency),
-		Award: format.Units(award, kind.RuleType), Type: kind.Name, Ceiling: format.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency),
-		Hidden: form.Pairs(confirmedAmount), Confirm: ui.Pair{Name: confirmedAmount, Value: cents}, Correct: correctAmount,
+		Frame: h.transactionFrame(c), Chosen: buyer, Type: kind, Spend: *spend, Award: award, Sent: form.Pairs(views.ConfirmedAmount),
 	}, true, nil
 }
 
@@ -393,14 +300,14 @@ func (h *Handlers) partsOf(c echo.Context, n transaction.New) (buyer customer.Cu
 // previewTransaction shows how the amount on the form is read and what the sale will earn.
 func (h *Handlers) previewTransaction(c echo.Context) error {
 	by, q := page.Actor(c), forms.Query(c.QueryParams())
-	var v panelviews.Earns
+	var award format.Award
 	spend, kind := q.Amount("spend_amount_cents", by.Tenant.Currency), q.Integer("transaction_type_id")
 	if spend != nil && kind != nil {
 		t, err := h.Transactions.FindType(c.Request().Context(), by, *kind)
 		if err != nil {
 			return err
 		}
-		v = panel.EarnsView(format.AwardOf(t, *spend, by.Tenant.Currency))
+		award = format.AwardOf(t, *spend, by.Tenant.Currency)
 	}
-	return h.Render(c, http.StatusOK, views.TransactionPreview(panel.SpendField(q, by.Tenant.Currency), v), nil)
+	return h.Render(c, http.StatusOK, views.TransactionPreview(q, award), nil)
 }

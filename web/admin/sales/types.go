@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -14,7 +13,6 @@ import (
 	views "example.com/loyalty/views/admin/sales"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
-	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -25,10 +23,10 @@ import (
 func (h *Handlers) typeRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Types, route.Managers, h.listTypes),
-		route.Get(links.Types+"/new", route.Managers, h.newType),
-		route.Post(links.Types+"/new", route.Managers, h.addType),
-		route.Post(links.Types+"/earns", route.Managers, h.previewType),
-		route.Post(links.Types+"/try", route.Managers, h.tryType),
+		route.Get(links.NewType, route.Managers, h.newType),
+		route.Post(links.NewType, route.Managers, h.addType),
+		route.Post(links.TypeEarns, route.Managers, h.previewType),
+		route.Post(links.TryType, route.Managers, h.tryType),
 		route.Get(links.Types+"/:id", route.Managers, h.showType),
 		route.Post(links.Types+"/:id", route.Managers, h.editType),
 		route.Post(links.Types+"/:id/active", route.Managers, h.setTypeActive),
@@ -36,39 +34,11 @@ func (h *Handlers) typeRoutes() []route.Route {
 }
 
 func (h *Handlers) listTypes(c echo.Context) error {
-	by := page.Actor(c)
-	types, err := h.Transactions.Types(c.Request().Context(), by)
+	types, err := h.Transactions.Types(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	v := views.TypeList{Frame: h.Frame(c, "Transaction types", links.Types)}
-	for _, t := range types {
-		v.Rows = append(v.Rows, views.TypeRow{
-			Path: links.Type(t.ID), Name: t.Name, Rule: ruleInWords(t, by.Tenant.Currency), Limits: limitsInWords(t, by.Tenant.Currency),
-			Active: t.Active,
-		})
-	}
-	return h.Render(c, http.StatusOK, views.TypeListPage(v), nil)
-}
-
-// ruleInWords is "1 point for every € 1.00".
-func ruleInWords(t transaction.Type, currency string) string {
-	if t.RuleType == "stamps" {
-		return format.Units(t.StampsPerTransaction, t.RuleType)
-	}
-	return format.Units(t.PointsPerUnit, t.RuleType) + " for every " + format.Money(t.UnitCents, currency)
-}
-
-// limitsInWords is "Minimum spend € 10.00 · Maximum 50 points", or "" without limits.
-func limitsInWords(t transaction.Type, currency string) string {
-	var limits []string
-	if t.MinSpendCents > 0 {
-		limits = append(limits, "Minimum spend "+format.Money(t.MinSpendCents, currency))
-	}
-	if t.MaxAward != nil {
-		limits = append(limits, "Maximum "+format.Units(*t.MaxAward, t.RuleType))
-	}
-	return strings.Join(limits, " · ")
+	return h.Render(c, http.StatusOK, views.TypeListPage(views.TypeList{Frame: h.Frame(c, "Transaction types", links.Types), Types: types}), nil)
 }
 
 func (h *Handlers) newType(c echo.Context) error {
@@ -80,39 +50,16 @@ func (h *Handlers) newType(c echo.Context) error {
 
 // typeForm shows the form of a new type, or of an existing one.
 func (h *Handlers) typeForm(c echo.Context, status int, old *transaction.Type, form *forms.Form) error {
-	currency := page.Actor(c).Tenant.Currency
-	v := views.TypeForm{Frame: h.Frame(c, "New transaction type", links.Types, ui.Crumb{Label: "Transaction types", Path: links.Types}), Action: links.Types + "/new", Button: "Create transaction type", FormKey: h.NewFormKey()}
+	f := h.Frame(c, "New transaction type", links.Types, ui.Crumb{Label: "Transaction types", Path: links.Types})
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Began = old.Name, links.Type(old.ID), "Save", form.Original()
+		f.Title = old.Name
 	}
-	v.Name = form.Field("name", ui.Field{Label: "Name"})
-	v.Name.Help = "Shown at the till, e.g. Drinks or Catering"
-	v.Unit = form.Field("rule_type", ui.Field{Label: "A sale earns"})
-	v.Unit.Options = form.Options("rule_type", unitOptions...)
-	v.Points, v.Spend = form.Field("points_per_unit", ui.Field{Label: "Points"}), form.Field("unit_cents", ui.Field{Label: "For every"})
-	v.Stamps = form.Field("stamps_per_transaction", ui.Field{Label: "Stamps per sale"})
-	v.Minimum, v.Maximum = form.Field("min_spend_cents", ui.Field{Label: "Minimum spend"}), form.Field("max_award", ui.Field{Label: "Maximum per sale"})
-	if old != nil {
-		active := form.Field("active", ui.Field{Label: "Active: available at the till and in the API"})
-		v.Active = &active
-	}
-	v.Problem = form.Problem()
-	symbol := format.Symbol(currency)
-	v.Points.Mode, v.Stamps.Mode, v.Maximum.Mode, v.Maximum.Optional = "numeric", "numeric", "numeric", true
-	v.Spend.Before, v.Spend.Mode, v.Spend.Help = symbol, "decimal", "Whole multiples only: "+format.Amount(250, currency)+" earns the same as "+format.Amount(200, currency)
-	v.Minimum.Before, v.Minimum.Mode, v.Minimum.Optional, v.Minimum.Help = symbol, "decimal", true, "Smaller sales earn nothing"
+	v := views.TypeForm{Frame: f, Form: form, Original: form.Original(), FormKey: h.NewFormKey(), Old: old}
 	if form.Value("example") == "" {
-		form.SetAmount("example", 2450, currency)
+		form.SetAmount("example", 2450, page.Actor(c).Tenant.Currency)
 	}
 	v.Earns = h.exampleEarns(c, form)
-	v.Example = form.Field("example", ui.Field{Label: "Sale amount"})
-	v.Example.Before, v.Example.Mode = symbol, "decimal"
 	return h.Render(c, status, views.TypeFormPage(v), nil)
-}
-
-// unitOptions are the two kinds of earning rules.
-var unitOptions = []ui.Option{
-	{Value: "points", Label: "Points", Help: "By amount spent"}, {Value: "stamps", Label: "Stamps", Help: "Per visit, like a stamp card"},
 }
 
 // newTypeOf is the type that a form describes.
@@ -121,7 +68,7 @@ func newTypeOf(form *forms.Form, currency string) transaction.NewType {
 	n.PointsPerUnit = core.OrZero(form.Integer("points_per_unit"))
 	n.UnitCents = core.OrZero(form.Amount("unit_cents", currency))
 	if n.UnitCents == 0 {
-		n.UnitCents = -1 // core would read 0 as its default
+		n.UnitCents = -1 // refused, while 0 means core's default
 	}
 	n.StampsPerTransaction = core.OrZero(form.Integer("stamps_per_transaction"))
 	n.MinSpendCents = core.OrZero(form.Amount("min_spend_cents", currency))
@@ -131,26 +78,26 @@ func newTypeOf(form *forms.Form, currency string) transaction.NewType {
 }
 
 // exampleEarns is what the form's rule would earn for its example sale.
-func (h *Handlers) exampleEarns(c echo.Context, form *forms.Form) panelviews.Earns {
+func (h *Handlers) exampleEarns(c echo.Context, form *forms.Form) format.Award {
 	currency := page.Actor(c).Tenant.Currency
 	draft := forms.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
 	cents := draft.Amount("example", currency)
 	if cents == nil {
-		return panelviews.Earns{Note: panel.EnterAmount(currency)}
+		return format.AwardOfNothing(currency)
 	}
 	n := newTypeOf(draft, currency)
 	award, unit, err := n.Preview(cents)
 	if err != nil && unit != "" {
-		return panel.EarnsView(format.AwardTooLarge(unit))
+		return format.AwardTooLarge(unit)
 	}
 	if err != nil {
-		return panelviews.Earns{Note: panel.CompleteRule}
+		return format.IncompleteRule
 	}
-	v := panelviews.Earns{Text: format.Units(award, unit)}
+	earns := format.Award{Amount: award, Unit: unit}
 	if award == 0 && *cents < n.MinSpendCents {
-		v.Note = "(minimum spend " + format.Money(n.MinSpendCents, currency) + ")"
+		earns.Note = "(minimum spend " + format.Money(n.MinSpendCents, currency) + ")"
 	}
-	return v
+	return earns
 }
 
 func (h *Handlers) previewType(c echo.Context) error {
@@ -180,7 +127,7 @@ func (h *Handlers) addType(c echo.Context) error {
 		Once:    true,
 		To:      page.To[transaction.Type](links.Types),
 		Done: func(t transaction.Type) string {
-			return "“" + t.Name + "” was created: " + ruleInWords(t, currency) + "."
+			return "“" + t.Name + "” was created: " + h.Reader(c).Rule(t) + "."
 		},
 	})
 }

@@ -11,15 +11,13 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/admin/setup"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
-	"example.com/loyalty/web/panel"
 )
 
-func (h *Handlers) showSetupCustomer(c echo.Context) error {
-	s, err := h.setupOf(c)
+func (h *Handlers) showCustomer(c echo.Context) error {
+	s, err := h.progress(c)
 	if err != nil {
 		return err
 	}
@@ -29,30 +27,23 @@ func (h *Handlers) showSetupCustomer(c echo.Context) error {
 		form.Values.Set("first_name", first)
 		form.Values.Set("last_name", last)
 	}
-	return h.setupCustomer(c, http.StatusOK, s, form)
+	return h.customer(c, http.StatusOK, s, form)
 }
 
-func (h *Handlers) setupCustomer(c echo.Context, status int, s tenant.Setup, form *forms.Form) error {
-	v := views.SetupCustomer{Setup: h.setupFrame(c, s, tenant.CustomerStep), JoinAddress: c.Request().Host + "/join"}
+func (h *Handlers) customer(c echo.Context, status int, s tenant.Setup, form *forms.Form) error {
+	v := views.Customer{Guide: h.guide(c, s, tenant.CustomerStep), Form: form, JoinAddress: c.Request().Host + "/join"}
 	if s.CustomerID != nil {
-		found, err := h.Customers.Find(c.Request().Context(), page.Actor(c), *s.CustomerID)
+		added, err := h.Customers.Find(c.Request().Context(), page.Actor(c), *s.CustomerID)
 		if err != nil {
 			return err
 		}
-		v.Customer = &views.SetupPerson{Name: format.CustomerName(found), Phone: found.Phone, Path: links.Customer(found.ID)}
-		return h.Render(c, status, views.SetupCustomerPage(v), nil)
+		v.Added = &added
 	}
-	if page.Actor(c).Tenant.Country == "" {
-		v.Missing = []views.SetupLink{{Path: links.SetupStep(tenant.BusinessStep), Label: "Choose your country"}}
-		return h.Render(c, status, views.SetupCustomerPage(v), nil)
-	}
-	v.CustomerFields, v.Problem = panel.CustomerFields(form), form.Problem()
-	v.Phone.Help = "Used to find customers at the till"
-	return h.Render(c, status, views.SetupCustomerPage(v), nil)
+	return h.Render(c, status, views.CustomerPage(v), nil)
 }
 
-func (h *Handlers) saveSetupCustomer(c echo.Context) error {
-	s, err := h.setupOf(c)
+func (h *Handlers) saveCustomer(c echo.Context) error {
+	s, err := h.progress(c)
 	if err != nil {
 		return err
 	}
@@ -65,6 +56,6 @@ func (h *Handlers) saveSetupCustomer(c echo.Context) error {
 				FirstName: form.Text("first_name"), LastName: form.Text("last_name"), Phone: form.Text("phone"), Email: form.Text("email"),
 			})
 		},
-		Refused: func(status int, form *forms.Form) error { return h.setupCustomer(c, status, s, form) },
+		Refused: func(status int, form *forms.Form) error { return h.customer(c, status, s, form) },
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin/setup"
 	"example.com/loyalty/views/format"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -38,10 +37,10 @@ func (h *Handlers) ownRule(c echo.Context, s tenant.Setup) (rule *transaction.Ty
 	return &t, err
 }
 
-func (h *Handlers) showSetupRule(c echo.Context) error { return h.setupRule(c, http.StatusOK, nil) }
+func (h *Handlers) showRule(c echo.Context) error { return h.rule(c, http.StatusOK, nil) }
 
-func (h *Handlers) setupRule(c echo.Context, status int, form *forms.Form) error {
-	s, err := h.setupOf(c)
+func (h *Handlers) rule(c echo.Context, status int, form *forms.Form) error {
+	s, err := h.progress(c)
 	if err != nil {
 		return err
 	}
@@ -49,27 +48,11 @@ func (h *Handlers) setupRule(c echo.Context, status int, form *forms.Form) error
 	if err != nil {
 		return err
 	}
-	currency := page.Actor(c).Tenant.Currency
 	if form == nil {
-		form = ruleValues(old, currency)
+		form = ruleValues(old, page.Actor(c).Tenant.Currency)
 	}
-	v := views.SetupRule{
-		Setup: h.setupFrame(c, s, tenant.RuleStep), Unit: form.Field("rule_type", ui.Field{Label: "Customers collect"}),
-		Points: form.Field("points_per_unit", ui.Field{Label: "A customer gets"}), Per: form.Field("unit_cents", ui.Field{Label: "For every"}),
-	}
-	v.Problem = form.Problem()
-	v.Note = "Shown at the till as “" + firstTypeName + "”. Rename it under Transaction types."
-	if old != nil {
-		v.Began = form.Original()
-		v.Note = "More settings for “" + old.Name + "” are under Transaction types."
-	}
-	v.Unit.Options = form.Options("rule_type",
-		ui.Option{Value: "points", Label: "Points", Help: "By amount spent"}, ui.Option{Value: "stamps", Label: "Stamps", Help: "One per visit"})
-	v.Points.Mode, v.Points.After = "numeric", "points"
-	v.Per.Mode, v.Per.Before = "decimal", format.Symbol(currency)
-	v.Per.Help = "Whole multiples only"
-	v.Example = ruleExample(form, old, currency)
-	return h.Render(c, status, views.SetupRulePage(v), nil)
+	v := views.Rule{Guide: h.guide(c, s, tenant.RuleStep), Form: form, Old: old, Example: h.ruleExample(c, form, old)}
+	return h.Render(c, status, views.RulePage(v), nil)
 }
 
 // ruleValues is the form of the rule before it is edited.
@@ -87,7 +70,7 @@ func ruleValues(old *transaction.Type, currency string) *forms.Form {
 // read.
 func ruleOf(form *forms.Form, old *transaction.Type, currency string) transaction.NewType {
 	n := transaction.NewType{
-		Name: firstTypeName, RuleType: transaction.RuleType(form.Value("rule_type")),
+		Name: views.FirstType, RuleType: transaction.RuleType(form.Value("rule_type")),
 		Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: defaultUnit(currency), StampsPerTransaction: 1},
 	}
 	if old != nil {
@@ -100,39 +83,40 @@ func ruleOf(form *forms.Form, old *transaction.Type, currency string) transactio
 		n.PointsPerUnit = core.OrZero(form.Integer("points_per_unit"))
 		n.UnitCents = core.OrZero(form.Amount("unit_cents", currency))
 		if n.UnitCents == 0 {
-			n.UnitCents = -1 // core would read 0 as its default
+			n.UnitCents = -1 // refused, while 0 means core's default
 		}
 	}
 	n.Malformed = form.Malformed
 	return n
 }
 
-// ruleExample is what three sales earn by the rule on the form.
-func ruleExample(form *forms.Form, old *transaction.Type, currency string) views.SetupExample {
-	v := views.SetupExample{Title: "Example sales"}
+// ruleExample shows what three sales earn by the rule on the form.
+func (h *Handlers) ruleExample(c echo.Context, form *forms.Form, old *transaction.Type) views.Example {
+	currency := page.Actor(c).Tenant.Currency
 	draft := forms.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
 	n := ruleOf(draft, old, currency)
+	var sales []views.Earned
 	for _, tenths := range []int64{35, 82, 149} {
 		cents := defaultUnit(currency) * tenths / 10
 		award, unit, err := n.Preview(&cents)
 		if err != nil {
-			return views.SetupExample{Title: v.Title, Note: panel.CompleteRule}
+			sales = nil
+			break
 		}
-		v.Rows = append(v.Rows, ui.Pair{Name: format.Money(cents, currency), Value: "+" + format.Units(award, unit)})
+		sales = append(sales, views.Earned{Cents: cents, Award: format.Award{Amount: award, Unit: unit}})
 	}
-	v.Earned = true
-	return v
+	return views.RuleExample(h.Reader(c), sales)
 }
 
-func (h *Handlers) previewSetupRule(c echo.Context) error {
+func (h *Handlers) previewRule(c echo.Context) error {
 	form, err := forms.Read(c)
 	if err != nil {
 		return err
 	}
 	if !page.IsFragment(c) {
-		return h.setupRule(c, http.StatusOK, form)
+		return h.rule(c, http.StatusOK, form)
 	}
-	s, err := h.setupOf(c)
+	s, err := h.progress(c)
 	if err != nil {
 		return err
 	}
@@ -140,11 +124,11 @@ func (h *Handlers) previewSetupRule(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.Render(c, http.StatusOK, views.SetupExampleCard(ruleExample(form, old, page.Actor(c).Tenant.Currency)), nil)
+	return h.Render(c, http.StatusOK, views.ExampleCard(h.ruleExample(c, form, old)), nil)
 }
 
-func (h *Handlers) saveSetupRule(c echo.Context) error {
-	s, err := h.setupOf(c)
+func (h *Handlers) saveRule(c echo.Context) error {
+	s, err := h.progress(c)
 	if err != nil {
 		return err
 	}
@@ -164,7 +148,7 @@ func (h *Handlers) saveSetupRule(c echo.Context) error {
 				PointsPerUnit: panel.IfChanged(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: panel.IfChanged(form, &n.UnitCents, "unit_cents"), Malformed: n.Malformed,
 			})
 		},
-		Refused: func(status int, form *forms.Form) error { return h.setupRule(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return h.rule(c, status, form) },
 		Once:    true,
 	})
 }

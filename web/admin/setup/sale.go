@@ -1,0 +1,109 @@
+package setup
+
+import (
+	"context"
+	"maps"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
+	views "example.com/loyalty/views/admin/setup"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/forms"
+	"example.com/loyalty/web/page"
+)
+
+func (h *Handlers) showSale(c echo.Context) error {
+	s, err := h.progress(c)
+	if err != nil {
+		return err
+	}
+	return h.sale(c, http.StatusOK, s, forms.Blank(nil))
+}
+
+func (h *Handlers) sale(c echo.Context, status int, s tenant.Setup, form *forms.Form) error {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	v := views.Sale{Guide: h.guide(c, s, tenant.SaleStep), Form: form}
+	switch {
+	case s.SaleID != nil:
+		recorded, err := h.Transactions.Detail(ctx, by, *s.SaleID)
+		if err != nil {
+			return err
+		}
+		v.Recorded = &recorded
+	case s.RuleID != nil && s.CustomerID != nil:
+		buyer, err := h.Customers.Find(ctx, by, *s.CustomerID)
+		if err != nil {
+			return err
+		}
+		rule, err := h.ownRule(c, s)
+		if err != nil {
+			return err
+		}
+		v.Buyer, v.Example = &buyer, saleExample(form, *rule, by.Tenant.Currency)
+	}
+	return h.Render(c, status, views.SalePage(v), nil)
+}
+
+// saleExample shows what the sale on the form will earn.
+func saleExample(form *forms.Form, rule transaction.Type, currency string) views.Example {
+	draft := forms.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
+	award := format.AwardOfNothing(currency)
+	if spend := draft.Amount("spend_amount_cents", currency); spend != nil {
+		award = format.AwardOf(rule, *spend, currency)
+	}
+	return views.SaleExample(award)
+}
+
+func (h *Handlers) previewSale(c echo.Context) error {
+	form, err := forms.Read(c)
+	if err != nil {
+		return err
+	}
+	s, err := h.progress(c)
+	if err != nil {
+		return err
+	}
+	if !page.IsFragment(c) {
+		return h.sale(c, http.StatusOK, s, form)
+	}
+	rule, err := h.ownRule(c, s)
+	if err != nil {
+		return err
+	}
+	if rule == nil {
+		return core.ErrNotFound
+	}
+	return h.Render(c, http.StatusOK, views.ExampleCard(saleExample(form, *rule, page.Actor(c).Tenant.Currency)), nil)
+}
+
+func (h *Handlers) saveSale(c echo.Context) error {
+	s, err := h.progress(c)
+	if err != nil {
+		return err
+	}
+	path := links.SetupStep(tenant.SaleStep)
+	if s.SaleID != nil || s.RuleID == nil || s.CustomerID == nil { // recorded in another tab, or not possible yet
+		return h.Redirect(c, path)
+	}
+	return page.Submit(h.Kit, c, page.Submission[transaction.Transaction]{
+		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (sale transaction.Transaction, err error) {
+			spend := form.Amount("spend_amount_cents", by.Tenant.Currency)
+			if spend != nil && by.Tenant.Confirms(*spend) {
+				limit := format.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency)
+				return sale, core.Invalid(core.Fields{"spend_amount_cents": {{Rule: "max_setup_sale", Other: limit}}})
+			}
+			return h.Transactions.Record(ctx, by, transaction.New{
+				CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Malformed: form.Malformed,
+			})
+		},
+		Refused: func(status int, form *forms.Form) error { return h.sale(c, status, s, form) },
+		Once:    true,
+		To:      page.To[transaction.Transaction](path),
+		Done:    func(transaction.Transaction) string { return "" },
+	})
+}
