@@ -69,6 +69,22 @@ const (
 // Customer is a customer's page.
 func Customer(id core.ID) string { return Customers + "/" + id.String() }
 
+// CustomersOf lists the customers with a tag.
+func CustomersOf(tag string) string { return WithQuery(Customers, "tag", tag) }
+
+// CustomerHistory is a tab of the history on a customer's page; "" is the timeline.
+func CustomerHistory(id core.ID, tab string) string { return WithQuery(Customer(id), "view", tab) }
+
+// MergeInto merges a duplicate into a customer, after asking.
+func MergeInto(kept, duplicate core.ID) string {
+	return WithQuery(Customer(kept)+"/merge", "customer_ulid", duplicate.String())
+}
+
+// MergedInto is the history of a customer from before they were merged into the kept one.
+func MergedInto(kept, merged core.ID) string {
+	return WithQuery(Customer(kept)+"/merged", "merged", merged.String())
+}
+
 // Import is the page of a file of customers.
 func Import(id core.ID) string { return Imports + "/" + id.String() }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 
 	"github.com/a-h/templ"
 )
@@ -22,6 +23,12 @@ type Form interface {
 	Original() string
 	// Problem is what is wrong. It knows the labels of the fields that were completed before.
 	Problem() *Problem
+}
+
+// FocusFirst puts the focus on the first field with an error, or else on the first field.
+func FocusFirst(fields ...*Field) {
+	wrong := slices.IndexFunc(fields, func(f *Field) bool { return len(f.Errors) > 0 })
+	fields[max(wrong, 0)].Autofocus = true
 }
 
 // Fields are the fields of a form below the summary of what is wrong with them. They are rendered first, because the

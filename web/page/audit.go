@@ -155,7 +155,7 @@ var AuditSentences = map[string]string{
 }
 
 // AuditSystem is the actor of actions that no person took.
-const AuditSystem = "The system"
+const AuditSystem = format.System
 
 // AuditEntry is the view of an entry of the log: money and times are as the business writes them,
 // the platform's times in UTC. fill returns the word for a placeholder of the sentence.

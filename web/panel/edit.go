@@ -1,11 +1,9 @@
 package panel
 
 import (
-	"slices"
 	"strconv"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 )
 
@@ -42,10 +40,4 @@ func Digits(n *int64) string {
 		return ""
 	}
 	return strconv.FormatInt(*n, 10)
-}
-
-// FocusFirst puts the focus on the first field with an error, or else on the first field.
-func FocusFirst(fields ...*ui.Field) {
-	wrong := slices.IndexFunc(fields, func(f *ui.Field) bool { return len(f.Errors) > 0 })
-	fields[max(wrong, 0)].Autofocus = true
 }

@@ -1,12 +1,15 @@
-// Package customers is the HTML of the pages about customers.
 package customers
 
 import (
+	"math"
 	"strings"
 
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -14,191 +17,76 @@ import (
 // CustomerDetail is a customer's page.
 type CustomerDetail struct {
 	panel.Frame
-	Path       string
-	ID         string
-	Name       string
-	Status     ui.Badge
-	Phone      string
-	Email      string
-	Since      string
-	Erased     bool
-	Inactive   bool
-	Unchecked  bool // no one has checked the phone number of a card that was opened online
-	CanEdit    bool
-	SalePath   string // "": not active
-	RedeemPath string
-	Tags       []ui.Pair // each with the path of the customers who have it
-	Note       string
-	Balance    ProfileBalance
-	Figures    []ui.Pair
-	Consent    []Consent
-	Merged     string // "2 merged customers"; "": none
-	History    History
-
-	AlsoFoundBy []FurtherKey
-
-	SubscribePath, UnsubscribePath string // "": not possible
+	Customer customer.Profile
+	Rewards  reward.Outlook // those within reach
+	History  History
 }
 
-// FurtherKey is a phone number or an e-mail address by which a customer is also found.
-type FurtherKey struct{ Kind, Key, Text string }
+func (v CustomerDetail) path() string { return links.Customer(v.Customer.ID) }
 
-// ProfileBalance is a customer's balances, and the way to the next reward.
-type ProfileBalance struct {
-	Amount, Unit string  // the larger one: "214", "points"
-	Second       string  // "3"; "": the business doesn't use the other unit
-	SecondOf     string  // "of 10 stamps", or "stamps"
-	Way          *ui.Bar // to the next reward; nil: there is none
-	Missing      string  // "66 points"
-	Next         string  // "to A whole carrot cake (280)"
-	Affordable   string  // "2 rewards"; "": none
-}
+func (v CustomerDetail) mayEdit() bool { return v.May(core.Manager) && !v.Customer.Erased }
 
-// Consent is a line about what a customer agreed to.
-type Consent struct {
-	Label, Words string
-	Given        bool
-}
+func (v CustomerDetail) isActive() bool { return v.Customer.Status == customer.Active }
 
-// History is a page of one tab of a customer's history.
-type History struct {
-	format.Reader
+// isInactive isn't said of erased customers: they can't be activated.
+func (v CustomerDetail) isInactive() bool { return !v.isActive() && !v.Customer.Erased }
 
-	Tabs  []panel.Tab
-	View  string // "": the timeline
-	First string // path of the first page
-	Pager ui.Pager
-
-	Path        string // of the customer's page
-	Events      ui.Field
-	Since       ui.Field
-	Narrowed    bool // by Events or Since
-	Days        []TimelineDay
-	Continued   bool // Days are appended to those on the page
-	Sales       []transaction.Named
-	Redemptions []reward.NamedRedemption
-	Vouchers    []HeldVoucher
-}
-
-// reached says how far the timeline reaches: "50 of 58". Each part that is loaded replaces it.
-func (h History) reached() string {
-	if _, end, ok := strings.Cut(h.Pager.Shown, "–"); ok {
-		return end
+func (v CustomerDetail) figures() []ui.Pair {
+	c := v.Customer
+	average, last := "–", "Never"
+	if c.Visits > 0 {
+		average = v.Money(c.AverageCents())
 	}
-	return h.Pager.Shown
+	if c.LastVisit != nil {
+		last = v.Moment(*c.LastVisit)
+	}
+	return []ui.Pair{
+		{Name: "Lifetime spend", Value: v.Money(c.SpentCents)},
+		{Name: "Visits", Value: format.Number(c.Visits)},
+		{Name: "Average sale", Value: average},
+		{Name: "Last visit", Value: last},
+	}
 }
 
-// TimelineDay is the entries of a day.
-type TimelineDay struct {
-	Label   string // "Today, 22 Nov"; "": the day continues
-	Spent   string // "€ 16.70 spent"; "": nothing
-	Entries []TimelineEntry
+// balance is a customer's balances, and the way to the next reward.
+type balance struct {
+	amount, unit string  // the larger one: "214", "points"
+	second       string  // "3"; "": the business doesn't use the other unit
+	secondOf     string  // "of 10 stamps", or "stamps"
+	way          *ui.Bar // to the next reward; nil: there is none
+	missing      string  // "66 points"
+	next         string  // "to A whole carrot cake (280)"
 }
 
-// TimelineEntry is a change of a balance.
-type TimelineEntry struct {
-	ID      string
-	Icon    string
-	Title   string
-	Path    string // of the sale, redemption or voucher; "": none
-	Note    string // type, location and who
-	When    string // "12:46"
-	Amount  string
-	Gain    bool
-	Voided  bool
-	Balance string
-
-	VoidPath string // "": not possible
+// balanceOf shows points first, unless the customer and the rewards only have stamps.
+func balanceOf(of customer.Customer, rewards reward.Outlook) balance {
+	main, second := ledger.Points, ledger.Stamps
+	amount, other, cost, name, otherCost := of.PointsBalance, of.StampsBalance, rewards.PointsCost, rewards.NextForPoints, rewards.StampsCost
+	if amount == 0 && cost == nil && (other != 0 || otherCost != nil) {
+		main, second = second, main
+		amount, other, cost, name, otherCost = other, amount, otherCost, rewards.NextForStamps, nil
+	}
+	b := balance{amount: format.Number(amount), unit: format.UnitName(amount, main)}
+	if otherCost != nil && other >= 0 {
+		b.second, b.secondOf = format.Number(other), "of "+format.Units(*otherCost, second)
+	} else if other != 0 {
+		b.second, b.secondOf = format.Number(other), format.UnitName(other, second)
+	}
+	if cost != nil && !of.Erased {
+		reached := max(amount, 0)
+		b.way = &ui.Bar{Parts: []ui.BarPart{{Length: 100 * float64(reached) / float64(*cost), Tone: ui.First}}}
+		b.missing, b.next = missing(*cost, amount, main), "to "+*name+" ("+format.Number(*cost)+")"
+	}
+	return b
 }
 
-// MergePreview asks before a duplicate is merged.
-type MergePreview struct {
-	panel.Frame
-	Action  string
-	Cancel  string
-	Swap    string // path of the opposite merge
-	FormKey string
-	Merged  string      // the duplicate's ULID
-	Problem *ui.Problem // why it can't be done; nil if it can
-	Names   [2]string   // of the customer who is kept and of the duplicate
-	Rows    []MergeRow
-	Moved   []ui.Pair
-}
-
-// MergeRow compares a value of both, and says the one that remains.
-type MergeRow struct{ Label, Kept, Merged, Result string }
-
-// MergedLedger is the timeline of a customer before they were merged.
-type MergedLedger struct {
-	panel.Frame
-	Others []ui.Pair // the merged customers, each with the path of their timeline
-	Name   string
-	Words  string
-	Merge  string // leads to a merge while there is none; "" where the role can't
-	History
-}
-
-// NoteForm edits the note about a customer.
-type NoteForm struct {
-	panel.Frame
-	Action  string
-	Cancel  string
-	Began   string
-	Problem *ui.Problem
-	Note    ui.Field
-}
-
-// TagForm adds and removes a customer's tags.
-type TagForm struct {
-	panel.Frame
-	Action    string
-	Cancel    string
-	Problem   *ui.Problem
-	Tag       ui.Field
-	Suggested []string
-	Tags      []string
-}
-
-// HeldVoucher is a row of a customer's vouchers.
-type HeldVoucher struct {
-	Coupon     string
-	CouponPath string
-	Path       string
-	Benefit    string
-	Sent       string
-	Until      string
-	Status     ui.Badge
-	Redeemable bool
-}
-
-// Adjustment is the form that adjusts a balance.
-type Adjustment struct {
-	panel.Frame
-	Action  string
-	Cancel  string
-	FormKey string
-	Problem *ui.Problem
-	Unit    ui.Field
-	Amount  ui.Field
-	Reason  ui.Field
-	After   BalanceAfter
-}
-
-// BalanceAfter previews an adjustment.
-type BalanceAfter struct {
-	Before, After string // "": not known yet
-	Note          string // why it would be refused
-}
-
-// Erasure is the form that erases a customer.
-type Erasure struct {
-	panel.Frame
-	Action     string
-	Cancel     string
-	DataPath   string
-	Balance    string
-	Problem    *ui.Problem
-	Understood ui.Field
+// missing is what a balance lacks to a cost. A balance far below zero lacks more than 64 bits hold.
+func missing(cost, balance int64, unit ledger.Unit) string {
+	lacks := cost - balance
+	if lacks < cost && balance < 0 {
+		lacks = math.MaxInt64
+	}
+	return format.Units(lacks, unit)
 }
 
 // domain is where the domain of an e-mail address begins. A long address is wrapped there.

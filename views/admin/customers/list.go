@@ -1,6 +1,9 @@
+// Package customers is the HTML of the pages about customers.
 package customers
 
 import (
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -8,51 +11,46 @@ import (
 // CustomerList is a page of the filtered customers.
 type CustomerList struct {
 	panel.Frame
-	Search  ui.Field
-	Status  ui.Field
-	Sort    string // kept while filtering; "" for the default
-	ByName  ui.Heading
-	ByAge   ui.Heading
-	Tag     ui.Field
-	From    ui.Field
-	To      ui.Field
-	Problem *ui.Problem
-	Rows    []CustomerRow
-	Pager   ui.Pager
-
-	Filtered bool
-	Searched string // the search text; "": none
-	AddPath  string // the form to add a customer, prefilled with Searched
-	CanEdit  bool
-	Exports  *panel.Exports // nil: not for this role
+	Filter        ui.Form
+	Filtered      bool
+	Tags          []string // in use
+	ByName, ByAge ui.Heading
+	List          []customer.Row
+	Pager         ui.Pager
+	Exports       *panel.Exports // nil: not for this role
 }
 
-// CustomerRow is a row of the list.
-type CustomerRow struct {
-	Path      string
-	Label     string // the name
-	Name      []Marked
-	Email     []Marked
-	Phone     []Marked
-	Points    string
-	Stamps    string
-	Added     string
-	LastVisit string
-	Status    *ui.Badge // nil: active
-	Tags      []string
-	Sell      string // path, in a search; "" for an inactive customer
-	Redeem    string // likewise
+func (v CustomerList) from() ui.Field {
+	return v.Filter.Field("created_from", ui.Field{Label: "Added"})
 }
 
-// CustomerForm adds or edits a customer.
-type CustomerForm struct {
-	panel.Frame
-	Action  string
-	Began   string
-	Button  string
-	Cancel  string
-	BackTo  string // "till": continue the sale there; "": show the customer
-	Inline  bool   // shown in place of the customer's card
-	Problem *ui.Problem
-	panel.CustomerFields
+func (v CustomerList) to() ui.Field { return v.Filter.Field("created_to", ui.Field{Label: "to"}) }
+
+// pager says why a list that was to be sorted by name isn't.
+func (v CustomerList) pager() ui.Pager {
+	p := v.Pager
+	sorted := v.ByName.Path != "" || v.Filter.Value("sort") != string(customer.ByName)
+	switch {
+	case sorted || len(v.List) < 2:
+	case searched(v.Filter) != "":
+		p.Shown += ". Search results show newest first."
+	default:
+		p.Shown += ". Customers of a tag show newest first."
+	}
+	return p
+}
+
+// tagOptions are the tags in use, and the selected one.
+func tagOptions(tags []string, selected string) []ui.Option {
+	options := []ui.Option{{Label: "Any tag"}}
+	for _, tag := range tags {
+		if core.Fold(tag) == core.Fold(selected) {
+			tag, selected = selected, ""
+		}
+		options = append(options, ui.Option{Value: tag, Label: tag})
+	}
+	if selected != "" {
+		options = append(options, ui.Option{Value: selected, Label: selected})
+	}
+	return options
 }

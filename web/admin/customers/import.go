@@ -80,7 +80,7 @@ func (h *Handlers) importForm(c echo.Context, status int, form *forms.Form) erro
 	}
 	frame := h.Frame(c, "Import customers", links.Customers, ui.Crumb{Label: "Customers", Path: links.Customers})
 	if by.Tenant.Country == "" {
-		return h.askCountry(c, status, frame)
+		return h.Render(c, status, views.CountryNeededPage(frame), nil)
 	}
 	v := views.ImportStart{
 		Frame:   frame,

@@ -1,11 +1,10 @@
 package customers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -20,17 +19,7 @@ import (
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
-	"example.com/loyalty/web/route"
 )
-
-func (h *Handlers) customerMergeRoutes() []route.Route {
-	const one = links.Customers + "/:ulid"
-	return []route.Route{
-		route.Get(one+"/merge", route.Managers, h.askMerge),
-		route.Post(one+"/merge", route.Managers, h.mergeCustomer).AsFile(),
-		route.Get(one+"/merged", route.Cashiers, h.showMerged),
-	}
-}
 
 // askMerge shows one of two steps: choose the duplicate, then the preview.
 func (h *Handlers) askMerge(c echo.Context) error {
@@ -57,26 +46,19 @@ func (h *Handlers) pickDuplicate(c echo.Context, kept customer.Customer) error {
 	v.Search.Placeholder, v.Search.Autofocus = v.Search.Label, true
 	var found []customer.Customer
 	var err error
-	if search := q.Filled("search"); search != nil {
-		var list core.List[customer.Customer]
-		list, err = h.Customers.List(ctx, by, customer.Filter{Search: search}, core.Page{Size: 8})
-		found = list.Items
-	} else {
-		found, err = h.Customers.Duplicates(ctx, by, kept.ID)
-		if err == nil && len(found) == 0 {
-			v.Note = "No customer has the same name or the same last digits."
-			v.Nothing = v.Note + " Search for the duplicate."
-			found, err = h.SearchedOrSuggested(ctx, by, q, &v, customer.Suggestion{})
+	if q.Filled("search") == nil {
+		if found, err = h.Customers.Duplicates(ctx, by, kept.ID); err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return err
-	}
-	for _, one := range found {
-		if one.ID != kept.ID && !one.Erased {
-			v.Found = append(v.Found, one)
+	if len(found) == 0 {
+		v.Note = "No customer has the same name or the same last digits."
+		v.Nothing = v.Note + " Search for the duplicate."
+		if found, err = h.SearchedOrSuggested(ctx, by, q, &v, customer.Suggestion{}); err != nil {
+			return err
 		}
 	}
+	v.Found = slices.DeleteFunc(found, func(one customer.Customer) bool { return one.ID == kept.ID || one.Erased })
 	return h.Render(c, http.StatusOK, panelviews.CustomerPickerPage(v), panelviews.FoundCustomers(v))
 }
 
@@ -89,84 +71,8 @@ func (h *Handlers) mergePreview(c echo.Context, status int, kept customer.Custom
 	case err != nil:
 		return err
 	}
-	path := links.Customer(kept.ID)
-	v := views.MergePreview{
-		Frame: h.customerFrame(c, kept, "Merge duplicate"), Action: path + "/merge", Cancel: path,
-		Swap:    page.WithQuery(links.Customer(p.Merged.ID)+"/merge", "customer_ulid", kept.ID.String()),
-		FormKey: h.NewFormKey(), Merged: p.Merged.ID.String(),
-		Names: [2]string{format.CustomerName(p.Kept.Customer), format.CustomerName(p.Merged.Customer)},
-		Rows:  mergeRows(p), Moved: h.movedFigures(page.Actor(c).Tenant, p.Merged),
-	}
-	v.Problem = problem
+	v := views.MergePreview{Frame: h.customerFrame(c, kept, "Merge duplicate"), Preview: p, FormKey: h.NewFormKey(), Problem: problem}
 	return h.Render(c, status, views.MergePage(v), nil)
-}
-
-// mergeRows compares two customers. Of most fields, the kept customer's value remains.
-func mergeRows(p merging.Preview) []views.MergeRow {
-	none := func(text *string) string { return cmp.Or(core.OrZero(text), "–") }
-	mails := func(of customer.Profile) string {
-		if of.UnsubscribedAt != nil {
-			return "Unsubscribed"
-		}
-		return "Subscribed"
-	}
-	subscribed := mails(p.Kept)
-	if p.Merged.UnsubscribedAt != nil {
-		subscribed = mails(p.Merged)
-	}
-	tags := mergedTags(p.Kept.Tags, p.Merged.Tags)
-	further := append([]string{p.Merged.Phone}, alsoFoundBy(p.Merged)...)
-	if p.Kept.Email != nil && p.Merged.Email != nil {
-		further = append(further, *p.Merged.Email)
-	}
-	rows := []views.MergeRow{
-		{Label: "Points", Kept: format.Number(p.Kept.PointsBalance), Merged: format.Number(p.Merged.PointsBalance), Result: format.Number(p.Points)},
-		{Label: "Stamps", Kept: format.Number(p.Kept.StampsBalance), Merged: format.Number(p.Merged.StampsBalance), Result: format.Number(p.Stamps)},
-		{Label: "Name", Kept: format.CustomerName(p.Kept.Customer), Merged: format.CustomerName(p.Merged.Customer), Result: format.CustomerName(p.Kept.Customer)},
-		{Label: "Phone", Kept: p.Kept.Phone, Merged: p.Merged.Phone, Result: p.Kept.Phone},
-		{Label: "E-mail", Kept: none(p.Kept.Email), Merged: none(p.Merged.Email), Result: none(cmp.Or(p.Kept.Email, p.Merged.Email))},
-		{Label: "Also found by", Kept: joined(alsoFoundBy(p.Kept)), Merged: joined(alsoFoundBy(p.Merged)), Result: joined(append(alsoFoundBy(p.Kept), further...))},
-		{Label: "Coupon e-mails", Kept: mails(p.Kept), Merged: mails(p.Merged), Result: subscribed},
-		{Label: "Status", Kept: panelviews.CustomerStatus(p.Kept.Customer).Label, Merged: panelviews.CustomerStatus(p.Merged.Customer).Label, Result: panelviews.CustomerStatus(p.Kept.Customer).Label},
-		{Label: "Note", Kept: none(p.Kept.Note), Merged: none(p.Merged.Note), Result: none(cmp.Or(p.Kept.Note, p.Merged.Note))},
-		{Label: "Tags", Kept: joined(p.Kept.Tags), Merged: joined(p.Merged.Tags), Result: joined(tags)},
-	}
-	return rows
-}
-
-// alsoFoundBy returns a customer's further phone numbers and e-mail addresses.
-func alsoFoundBy(of customer.Profile) (texts []string) {
-	for _, f := range of.Further {
-		texts = append(texts, f.Text)
-	}
-	return texts
-}
-
-func joined(tags []string) string { return cmp.Or(strings.Join(tags, ", "), "–") }
-
-// mergedTags are the tags of both, up to the limit.
-func mergedTags(kept, merged []string) []string {
-	tags := append([]string{}, kept...)
-	for _, tag := range merged {
-		known := false
-		for _, k := range kept {
-			known = known || core.Fold(k) == core.Fold(tag)
-		}
-		if !known && len(tags) < customer.MaxTags {
-			tags = append(tags, tag)
-		}
-	}
-	return tags
-}
-
-func (h *Handlers) movedFigures(t core.Tenant, of customer.Profile) []ui.Pair {
-	count := func(n int64) string { return cappedCount(n, customer.ProfileCount) }
-	return []ui.Pair{
-		{Name: "Sales", Value: count(of.Sales)},
-		{Name: "Lifetime spend", Value: format.Money(of.SpentCents, t.Currency)},
-		{Name: "Redemptions", Value: count(of.Redemptions)},
-		{Name: "Vouchers", Value: count(of.Vouchers)},
-	}
 }
 
 func (h *Handlers) mergeCustomer(c echo.Context) error {
@@ -204,39 +110,25 @@ func (h *Handlers) showMerged(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := views.MergedLedger{Frame: h.customerFrame(c, kept, "Merged customers")}
+	v := views.MergedTimeline{Frame: h.customerFrame(c, kept, "Merged customers"), Kept: kept, All: all}
 	chosen := q.Filled("merged")
 	if len(all) == 0 && chosen == nil {
-		if by.Role.Includes(core.Manager) && !kept.Erased {
-			v.Merge = links.Customer(kept.ID) + "/merge"
-		}
-		return h.Render(c, http.StatusOK, views.MergedLedgerPage(v), nil)
+		return h.Render(c, http.StatusOK, views.MergedTimelinePage(v), nil)
 	}
 	var which core.ID
-	path := links.Customer(kept.ID) + "/merged"
 	if chosen == nil {
 		which = all[0].ID
-	} else {
-		if which, err = core.ParseID(*chosen); err != nil {
-			return core.ErrNotFound
-		}
+	} else if which, err = core.ParseID(*chosen); err != nil {
+		return core.ErrNotFound
 	}
-	m, list, err := h.Customers.MergedTimeline(ctx, by, kept.ID, which, q.Position())
+	shown, list, err := h.Customers.MergedTimeline(ctx, by, kept.ID, which, q.Position())
 	if err != nil {
 		return err
 	}
-	v.Name = mergedName(m)
-	v.Words = "Merged on " + format.Time(m.MergedAt, by.Tenant.TimeZone) + " by " + actorLabel(by, m.ActorKind, m.ActorName) + "."
-	for _, one := range all {
-		v.Others = append(v.Others, ui.Pair{Name: mergedName(one), Value: page.WithQuery(path, "merged", one.ID.String())})
+	v.Shown = &shown
+	v.Timeline = views.Timeline{
+		Reader: v.Reader, Of: kept.ID, Entries: list.Items, Continued: page.IsFragment(c),
+		Pager: page.Pager(list, c.Request().URL, "event", "events", "#history"),
 	}
-	v.Days = timelineDays(by, kept.ID, list.Items, nil, h.Now())
-	v.Pager = page.Pager(list, c.Request().URL, "event", "events", "#history")
-	if page.IsFragment(c) {
-		v.Continued = true
-		return h.Render(c, http.StatusOK, nil, views.TimelineEntries(v.History))
-	}
-	return h.Render(c, http.StatusOK, views.MergedLedgerPage(v), nil)
+	return h.Render(c, http.StatusOK, views.MergedTimelinePage(v), views.TimelineEntries(v.Timeline))
 }
-
-func mergedName(m customer.MergedCustomer) string { return panel.FullName(m.FirstName, m.LastName) }
