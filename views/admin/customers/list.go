@@ -21,10 +21,17 @@ type CustomerList struct {
 }
 
 func (v CustomerList) from() ui.Field {
-	return v.Filter.Field("created_from", ui.Field{Label: "Added"})
+	return v.day("created_from", "Created from", "Added")
 }
 
-func (v CustomerList) to() ui.Field { return v.Filter.Field("created_to", ui.Field{Label: "to"}) }
+func (v CustomerList) to() ui.Field { return v.day("created_to", "Created to", "to") }
+
+// day is a day of the filter. Errors call it by its name, because its label is only a part of a sentence.
+func (v CustomerList) day(field, name, label string) ui.Field {
+	day := v.Filter.Field(field, ui.Field{Label: name})
+	day.Label = label
+	return day
+}
 
 // pager says why a list that was to be sorted by name isn't.
 func (v CustomerList) pager() ui.Pager {
