@@ -42,6 +42,9 @@ type Import struct {
 	EndedAt   *time.Time
 }
 
+// Discarded reports whether an import was cancelled before it added any customer.
+func (i Import) Discarded() bool { return i.Status == Cancelled && i.Done == 0 }
+
 // Status says how far an import is.
 type Status string
 

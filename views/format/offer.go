@@ -77,6 +77,14 @@ func Units(n int64, unit ledger.Unit) string {
 	return Number(n) + " " + UnitName(n, unit)
 }
 
+// SignedUnits formats a change of a balance: +50 points, −1 stamp.
+func SignedUnits(n int64, unit ledger.Unit) string {
+	if n < 0 {
+		return "−" + Units(-n, unit)
+	}
+	return "+" + Units(n, unit)
+}
+
 // UnitName is the name of a unit for an amount of n: point, points.
 func UnitName(n int64, unit ledger.Unit) string {
 	if unit == ledger.Stamps {

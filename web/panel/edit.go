@@ -1,10 +1,7 @@
 package panel
 
 import (
-	"slices"
-
 	"example.com/loyalty/core"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 )
 
@@ -33,10 +30,4 @@ func SentAmount(form *forms.Form, name, currency string) core.Optional[int64] {
 		return core.Optional[int64]{}
 	}
 	return core.Optional[int64]{Set: true, Value: form.Amount(name, currency)}
-}
-
-// FocusFirst puts the focus on the first field with an error, or else on the first field.
-func FocusFirst(fields ...*ui.Field) {
-	wrong := slices.IndexFunc(fields, func(f *ui.Field) bool { return len(f.Errors) > 0 })
-	fields[max(wrong, 0)].Autofocus = true
 }

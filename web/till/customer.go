@@ -185,8 +185,7 @@ func (t *Till) find(c echo.Context, d draft) error {
 		d.Values.Set(customerField, list[0].ID.String())
 		return t.showChosen(c, d, "")
 	}
-	_, path := page.NewCustomerFrom(typed)
-	s := views.Side{Phone: typed, Searched: true, More: more, AddPath: path + "&to=till"}
+	s := views.Side{Phone: typed, Searched: true, More: more, AddPath: links.AddCustomer(typed) + "&to=till"}
 	for _, found := range list {
 		s.Matches = append(s.Matches, foundView(found, typed))
 	}

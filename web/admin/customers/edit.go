@@ -38,15 +38,12 @@ func (h *Handlers) customerToEdit(c echo.Context) error {
 	if page.IsFragment(c) {
 		form.Values.Set("inline", "1")
 	}
-	return h.customerEditForm(c, http.StatusOK, found, form)
+	return h.editForm(c, http.StatusOK, found, form)
 }
 
-// customerEditForm shows the form on its own page or, to htmx, in place of the customer's card.
-func (h *Handlers) customerEditForm(c echo.Context, status int, old customer.Customer, form *forms.Form) error {
-	path := links.Customer(old.ID)
-	v := views.CustomerForm{Frame: h.customerFrame(c, old, "Edit customer"), Action: path + "/edit", Began: form.Original(), Button: "Save", Cancel: path, Inline: form.Checked("inline")}
-	v.CustomerFields, v.Problem = panel.CustomerFields(form), form.Problem()
-	return h.Render(c, status, views.CustomerEditPage(v), views.CustomerEditCard(v))
+// editForm shows the form on its own page or, to htmx, in place of the customer's card.
+func (h *Handlers) editForm(c echo.Context, status int, old customer.Customer, form *forms.Form) error {
+	return h.Render(c, status, views.EditPage(h.customerFrame(c, old, "Edit customer"), old, form), views.EditCard(old, form))
 }
 
 func (h *Handlers) editCustomer(c echo.Context) error {
@@ -61,7 +58,7 @@ func (h *Handlers) editCustomer(c echo.Context) error {
 				Phone: panel.IfChanged(form, form.Text("phone"), "phone"), Email: panel.IfChanged(form, form.Text("email"), "email"),
 			})
 		},
-		Refused: func(status int, form *forms.Form) error { return h.customerEditForm(c, status, old, form) },
+		Refused: func(status int, form *forms.Form) error { return h.editForm(c, status, old, form) },
 		To:      page.To[customer.Customer](links.Customer(old.ID)),
 		Done: func(edited customer.Customer) string {
 			words := format.CustomerName(edited) + " was saved."

@@ -1,4 +1,4 @@
-package page
+package links
 
 import (
 	"net/url"
@@ -8,10 +8,10 @@ import (
 
 var phoneLike = regexp.MustCompile(`^[0-9+()/. \x{a0}-]+$`)
 
-// NewCustomerFrom returns the text of a search without results, and the path of the form to add a
-// customer prefilled with it: as an e-mail address, a phone number or a name.
-func NewCustomerFrom(search string) (text, path string) {
-	text = strings.Join(strings.Fields(search), " ")
+// AddCustomer is the form of a new customer, filled in with the text of a search without results: as an e-mail address,
+// a phone number or a name.
+func AddCustomer(searched string) string {
+	text := strings.Join(strings.Fields(searched), " ")
 	q := url.Values{}
 	switch first, last, _ := strings.Cut(text, " "); {
 	case strings.Contains(text, "@"):
@@ -24,5 +24,5 @@ func NewCustomerFrom(search string) (text, path string) {
 			q.Set("last_name", last)
 		}
 	}
-	return text, "/admin/customers/new?" + q.Encode()
+	return NewCustomer + "?" + q.Encode()
 }

@@ -11,25 +11,10 @@ import (
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
-	"example.com/loyalty/web/route"
 )
-
-// CustomerNoteRoutes edit what the staff write about a customer, and by what else they are found. Cashiers read it.
-func (h *Handlers) customerNoteRoutes() []route.Route {
-	const one = links.Customers + "/:ulid"
-	return []route.Route{
-		route.Get(one+"/note", route.Managers, h.askNote),
-		route.Post(one+"/note", route.Managers, h.editNote),
-		route.Get(one+"/tags", route.Managers, h.askTags),
-		route.Post(one+"/tags", route.Managers, h.changeTag(h.Customers.AddTag)),
-		route.Post(one+"/tags/remove", route.Managers, h.changeTag(h.Customers.RemoveTag)),
-		route.Post(one+"/keys/remove", route.Managers, h.removeKey),
-	}
-}
 
 // editableProfile returns the profile of the customer in the path, or customer.ErrErased.
 func (h *Handlers) editableProfile(c echo.Context) (customer.Profile, error) {
@@ -52,16 +37,10 @@ func (h *Handlers) askNote(c echo.Context) error {
 	return h.noteForm(c, http.StatusOK, found, forms.Blank(map[string]string{"note": core.OrZero(found.Note)}))
 }
 
+// noteForm shows the form as a page or in the dialog.
 func (h *Handlers) noteForm(c echo.Context, status int, of customer.Profile, form *forms.Form) error {
-	path := links.Customer(of.ID)
-	v := views.NoteForm{
-		Frame: h.customerFrame(c, of.Customer, "Note about "+format.CustomerName(of.Customer)), Action: path + "/note", Cancel: path,
-		Began: form.Original(), Note: form.Field("note", ui.Field{Label: "Note"}),
-	}
-	v.Problem = form.Problem()
-	v.Note.Optional, v.Note.MaxLength, v.Note.Rows, v.Note.Autofocus = true, customer.MaxNote, 5, true
-	v.Note.Help = "Your staff can read it. The customer gets it if they ask for their data"
-	return h.Render(c, status, views.NotePage(v), views.NoteDialog(v))
+	frame := h.customerFrame(c, of.Customer, "Note about "+format.CustomerName(of.Customer))
+	return h.Render(c, status, views.NotePage(frame, of.ID, form), views.NoteDialog(frame, of.ID, form))
 }
 
 func (h *Handlers) editNote(c echo.Context) error {
@@ -90,19 +69,13 @@ func (h *Handlers) askTags(c echo.Context) error {
 	return h.tagForm(c, http.StatusOK, found, forms.Blank(nil))
 }
 
+// tagForm shows the form as a page or in the dialog.
 func (h *Handlers) tagForm(c echo.Context, status int, of customer.Profile, form *forms.Form) error {
 	known, err := h.Customers.Tags(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	path := links.Customer(of.ID)
-	v := views.TagForm{
-		Frame: h.customerFrame(c, of.Customer, "Tags of "+format.CustomerName(of.Customer)), Action: path + "/tags", Cancel: path,
-		Tag: form.Field("tag", ui.Field{Label: "New tag"}), Tags: of.Tags, Suggested: known,
-	}
-	v.Problem = form.Problem()
-	v.Tag.MaxLength, v.Tag.Autocomplete, v.Tag.Autofocus = customer.MaxTag, "off", true
-	v.Tag.Attributes = map[string]any{"list": "known-tags"}
+	v := views.TagForm{Frame: h.customerFrame(c, of.Customer, "Tags of "+format.CustomerName(of.Customer)), Customer: of, Known: known, Form: form}
 	return h.Render(c, status, views.TagPage(v), views.TagDialog(v))
 }
 

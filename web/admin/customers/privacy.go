@@ -12,7 +12,6 @@ import (
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -37,16 +36,8 @@ func (h *Handlers) askEraseCustomer(c echo.Context) error {
 	return h.eraseForm(c, http.StatusOK, found, &forms.Form{})
 }
 
-// eraseForm says what an erasure deletes and requires a checkbox as confirmation.
 func (h *Handlers) eraseForm(c echo.Context, status int, of customer.Customer, form *forms.Form) error {
-	path := links.Customer(of.ID)
-	v := views.Erasure{
-		Frame: h.customerFrame(c, of, "Erase "+format.CustomerName(of)+"?"), Action: path + "/erase", Cancel: path, DataPath: path + "/data",
-		Balance:    format.Units(of.PointsBalance, "points") + " and " + format.Units(of.StampsBalance, "stamps"),
-		Understood: form.Field("understood", ui.Field{Label: "I understand that this can't be undone"}),
-	}
-	v.Problem = form.Problem()
-	return h.Render(c, status, views.ErasurePage(v), nil)
+	return h.Render(c, status, views.ErasurePage(h.customerFrame(c, of, "Erase "+format.CustomerName(of)+"?"), of, form), nil)
 }
 
 func (h *Handlers) eraseCustomer(c echo.Context) error {

@@ -12,7 +12,6 @@ import (
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -34,19 +33,9 @@ func (h *Handlers) askAdjustment(c echo.Context) error {
 
 // adjustmentForm shows the form as a page or in the dialog.
 func (h *Handlers) adjustmentForm(c echo.Context, status int, of customer.Customer, form *forms.Form) error {
-	path := links.Customer(of.ID)
 	v := views.Adjustment{
-		Frame: h.customerFrame(c, of, "Adjust balance"), Action: path + "/adjust", Cancel: path, FormKey: h.NewFormKey(),
-		Unit: form.Field("unit", ui.Field{Label: "Balance"}), Amount: form.Field("amount", ui.Field{Label: "Change"}), Reason: form.Field("reason", ui.Field{Label: "Reason"}),
-		After: balanceAfter(of, form),
+		Frame: h.customerFrame(c, of, "Adjust balance"), Customer: of, Form: form, FormKey: h.NewFormKey(), After: balanceAfter(of, form),
 	}
-	v.Problem = form.Problem()
-	v.Unit.Options = form.Options("unit",
-		ui.Option{Value: "points", Label: "Points", Help: "Now " + format.Number(of.PointsBalance)},
-		ui.Option{Value: "stamps", Label: "Stamps", Help: "Now " + format.Number(of.StampsBalance)})
-	panel.FocusFirst(&v.Amount, &v.Reason)
-	v.Amount.Placeholder, v.Amount.Autocomplete, v.Amount.Help = "+50", "off", "Use a minus to deduct, e.g. −50"
-	v.Reason.MaxLength, v.Reason.Autocomplete, v.Reason.Help = 255, "off", "Visible to the customer, e.g. “Forgot card on 12 May”"
 	return h.Render(c, status, views.AdjustmentPage(v), views.AdjustmentDialog(v))
 }
 
@@ -54,22 +43,19 @@ func (h *Handlers) adjustmentForm(c echo.Context, status int, of customer.Custom
 // the amount can't be read.
 func balanceAfter(of customer.Customer, form *forms.Form) views.BalanceAfter {
 	draft := forms.Query(form.Values) // a form of its own: errors are shown only after submitting
-	unit, before := ledger.Points, of.PointsBalance
+	b := views.BalanceAfter{Unit: ledger.Points, Before: of.PointsBalance}
 	if draft.Value("unit") == "stamps" {
-		unit, before = ledger.Stamps, of.StampsBalance
+		b = views.BalanceAfter{Unit: ledger.Stamps, Before: of.StampsBalance}
 	}
 	n := draft.Integer("amount")
 	if n == nil {
 		return views.BalanceAfter{}
 	}
-	after := before + *n
-	switch {
-	case *n > 0 && after < before, *n < 0 && after > before:
+	b.After = b.Before + *n
+	if *n > 0 && b.After < b.Before || *n < 0 && b.After > b.Before {
 		return views.BalanceAfter{} // overflow, which core refuses
-	case after < 0 && *n < 0:
-		return views.BalanceAfter{Note: "Only " + format.Units(before, unit) + " available."}
 	}
-	return views.BalanceAfter{Before: format.Units(before, unit), After: format.Units(after, unit)}
+	return b
 }
 
 func (h *Handlers) previewAdjustment(c echo.Context) error {
@@ -90,7 +76,7 @@ func (h *Handlers) adjustBalance(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (ledger.Account, error) {
 			n := form.Integer("amount")
 			if n != nil {
-				done = "Balance adjusted: " + signedAmount(*n, ledger.Unit(form.Value("unit"))) + "."
+				done = "Balance adjusted: " + format.SignedUnits(*n, ledger.Unit(form.Value("unit"))) + "."
 			}
 			return h.Customers.Adjust(ctx, by, id, customer.Adjustment{
 				Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Malformed: form.Malformed,
@@ -107,12 +93,4 @@ func (h *Handlers) adjustBalance(c echo.Context) error {
 		To:   page.To[ledger.Account](links.Customer(id)),
 		Done: func(ledger.Account) string { return done },
 	})
-}
-
-// signedAmount is "+50 points" or "−1 stamp".
-func signedAmount(n int64, unit ledger.Unit) string {
-	if n < 0 {
-		return "−" + format.Units(-n, unit)
-	}
-	return "+" + format.Units(n, unit)
 }
