@@ -241,13 +241,16 @@ func (c Coupon) facts() map[string]any {
 // State says whether a coupon can be used, at the moment it is read.
 type State string
 
-// The states. Only an active coupon can be sent.
+// The states.
 const (
 	StateActive   State = "active"
 	StateUpcoming State = "upcoming" // starts later
 	StateExpired  State = "expired"  // active or not
 	StateInactive State = "inactive" // deactivated
 )
+
+// CanSend reports whether the coupon can be sent: an upcoming one at a time after its start.
+func (s State) CanSend() bool { return s == StateActive || s == StateUpcoming }
 
 // WithCounts is a coupon with its vouchers counted by status, at the moment it is read.
 type WithCounts struct {

@@ -90,6 +90,9 @@ func (s Sending) OnHold() bool {
 	return s.HeldAt != nil && (s.Status == Waiting || s.Status == Mailing)
 }
 
+// CanCancel reports whether the send can still be cancelled: its job has not started.
+func (s Sending) CanCancel() bool { return s.Status == Waiting && s.BegunAt == nil }
+
 // SendStatus is the progress of a send.
 type SendStatus string
 

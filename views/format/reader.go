@@ -62,5 +62,8 @@ func (r Reader) Day(t time.Time) string { return Day(t, r.Now, r.Zone()) }
 // Ago formats how long ago an instant was: 5 min ago.
 func (r Reader) Ago(t time.Time) string { return Ago(t, r.Now, r.Zone()) }
 
+// FirstDay formats the day that begins at an instant: 6 Jan 2027.
+func (r Reader) FirstDay(start time.Time) string { return FirstDay(start, r.Zone()) }
+
 // LastDay formats the day that ends at an instant: 6 Jan 2027.
 func (r Reader) LastDay(end time.Time) string { return LastDay(end, r.Zone()) }

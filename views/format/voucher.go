@@ -47,13 +47,26 @@ func (w VoucherValue) Amount() string {
 // String is the value as one line: "€ 5.00 off your order".
 func (w VoucherValue) String() string { return w.Amount() + " " + w.What }
 
+// FirstDay formats the day that begins at an instant: "6 Jan 2027". If none begins then, it adds the time.
+func FirstDay(start time.Time, zone *time.Location) string {
+	if isMidnight(start, zone) {
+		return Date(start, zone)
+	}
+	return Time(start, zone)
+}
+
 // LastDay formats the day that ends at an instant: "6 Jan 2027". If none ends then, it adds the time.
 func LastDay(end time.Time, zone *time.Location) string {
-	year, month, day := end.In(zone).Date()
-	if core.StartOfDay(year, month, day, zone).Equal(end) {
+	if isMidnight(end, zone) {
 		return Date(end.Add(-time.Millisecond), zone)
 	}
 	return Time(end, zone)
+}
+
+// isMidnight reports whether a day of the zone begins at an instant.
+func isMidnight(at time.Time, zone *time.Location) bool {
+	year, month, day := at.In(zone).Date()
+	return core.StartOfDay(year, month, day, zone).Equal(at)
 }
 
 // DaysLeft counts the days from today to the last day before end: 0 on the last day.

@@ -2,6 +2,8 @@
 package coupons
 
 import (
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -9,79 +11,43 @@ import (
 // CouponList is a page of the coupons.
 type CouponList struct {
 	panel.Frame
-	State    ui.Field
-	Rows     []CouponRow
-	Pager    ui.Pager
-	Problem  *ui.Problem
+	Filter   ui.Form
 	Filtered bool
-	CanEdit  bool
-}
-
-// CouponRow is a coupon in words.
-type CouponRow struct {
-	Path      string
-	Name      string
-	Benefit   string // "20% off"
-	Validity  string
-	State     ui.Badge
-	Active    bool
-	Send      string // path of the page that sends it; "" if it can't be sent
-	SendLabel string // of the link to it
-	Sends     int64  // how often it was sent
-	Counts    panel.VoucherCounts
+	List     []coupon.WithCounts
+	Pager    ui.Pager
 }
 
 // CouponForm creates or edits a coupon.
 type CouponForm struct {
 	panel.Frame
-	Action      string
-	Button      string
-	Cancel      string
-	FormKey     string
-	Began       string
-	Problem     *ui.Problem
-	Name        ui.Field
-	Description ui.Field
+	Form    ui.Form
+	FormKey string
+	Old     *coupon.WithCounts // nil: a new one
+	Rewards []ui.Option        // that its vouchers can give
+}
 
-	Benefit string // can't change after sending; "" before
-	Type    ui.Field
-	Points  ui.Field // the type decides which of these counts
-	Stamps  ui.Field
-	Percent ui.Field
-	Amount  ui.Field
-	Reward  ui.Field
+// Sent reports whether the coupon was sent before. Its benefit is fixed then.
+func (v CouponForm) Sent() bool { return v.Old != nil && v.Old.Sends > 0 }
 
-	NoRewards bool   // there is no reward to choose
-	Zone      string // time zone of the dates
-	Starts    ui.Field
-	Ends      ui.Field
-	Days      ui.Field
-	Each      ui.Field
-	InAll     ui.Field
+// value completes the field for the value of one of the benefits. Core calls all of them benefit_value: what is wrong
+// belongs to the field of the chosen one.
+func (v CouponForm) value(kind coupon.BenefitType, name string, field ui.Field) ui.Field {
+	known := ""
+	if v.Form.Value("benefit_type") == string(kind) {
+		known = "benefit_value"
+	}
+	return v.Form.FieldOf(known, name, field)
 }
 
 // CouponDetail is the page of a coupon.
 type CouponDetail struct {
 	panel.Frame
-	Coupon      CouponRow
-	Description string
-	CanEdit     bool
-	Facts       []ui.Pair
-	Sends       []SendRow
-	SendsNote   string // says that not all are shown
-	Vouchers    RedeemedVouchers
-	Exports     *panel.Exports // nil: no vouchers, or not for this role
+	Coupon   coupon.WithCounts
+	Sends    core.List[coupon.SendDetail]
+	Redeemed []coupon.RedeemedVoucher
+	Pager    ui.Pager       // of the redeemed vouchers
+	Exports  *panel.Exports // nil: no vouchers, or not for this role
 }
 
-// RedeemedVouchers is a page of a coupon's redeemed vouchers.
-type RedeemedVouchers struct {
-	Rows  []RedeemedVoucher
-	Pager ui.Pager
-}
-
-// RedeemedVoucher is a line of them.
-type RedeemedVoucher struct {
-	Customer, CustomerPath string
-	When, Sent             string
-	RedemptionPath         string // "" unless it gave a reward
-}
+// offersSend reports whether the reader may send the coupon, and it can be sent.
+func (v CouponDetail) offersSend() bool { return v.Coupon.State.CanSend() && v.May(core.Manager) }

@@ -42,25 +42,6 @@ func (h *Handlers) sendRoutes() []route.Route {
 	}
 }
 
-// canSend reports whether a coupon in that state can be sent. An upcoming one can be scheduled.
-func canSend(s coupon.State) bool { return s == coupon.StateActive || s == coupon.StateUpcoming }
-
-// segments are the choices of who gets a coupon.
-var segments = []struct {
-	segment coupon.Segment
-	help    string
-}{
-	{coupon.All, "Inactive customers are skipped"},
-	{coupon.LongStanding, "Added more than 90 days before the send"},
-	{coupon.RecentPurchase, "At least one sale that wasn't voided"},
-	{coupon.Manual, "Search, paste ULIDs or add top customers"},
-}
-
-var segmentNames = map[coupon.Segment]string{
-	coupon.All: "All active customers", coupon.LongStanding: "Customers for more than 90 days",
-	coupon.RecentPurchase: "Bought in the last 30 days", coupon.Manual: "Chosen customers",
-}
-
 // Fields of the form that core doesn't have, or has by other names.
 const (
 	whenField, dateField, timeField = "when", "send_date", "send_time"
@@ -112,9 +93,9 @@ func sendOf(form *forms.Form, zone *time.Location) coupon.Send {
 func sendRefusal(err error, c coupon.WithCounts, zone *time.Location) error {
 	switch {
 	case errors.Is(err, coupon.ErrNotStarted):
-		return core.Invalid(core.Fields{"send_at": {{Rule: "send_before_start", Other: firstDay(*c.StartsAt, zone)}}})
+		return core.Invalid(core.Fields{"send_at": {{Rule: "send_before_start", Other: format.FirstDay(*c.StartsAt, zone)}}})
 	case errors.Is(err, coupon.ErrExpired) && c.State != coupon.StateExpired:
-		return core.Invalid(core.Fields{"send_at": {{Rule: "send_after_end", Other: panel.LastDay(*c.ExpiresAt, zone)}}})
+		return core.Invalid(core.Fields{"send_at": {{Rule: "send_after_end", Other: format.LastDay(*c.ExpiresAt, zone)}}})
 	}
 	return err
 }
@@ -125,7 +106,7 @@ func (h *Handlers) newSend(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if !canSend(found.State) {
+	if !found.State.CanSend() {
 		return h.unsendable(c, found)
 	}
 	by := page.Actor(c)
@@ -139,16 +120,8 @@ func (h *Handlers) newSend(c echo.Context) error {
 	return h.renderSend(c, http.StatusOK, v)
 }
 
-// unsendable says why a coupon can't be sent.
 func (h *Handlers) unsendable(c echo.Context, found coupon.WithCounts) error {
-	v := views.Unsendable{Frame: h.sendFrame(c, found, "Send vouchers"), Path: links.Coupon(found.ID), Name: found.Name}
-	if found.State == coupon.StateExpired {
-		v.Title, v.Edit = "This coupon has expired", true
-		v.Words = "It ended on " + panel.LastDay(*found.ExpiresAt, page.Actor(c).Tenant.TimeZone) + ". Change its end date to send it."
-	} else {
-		v.Title, v.Words, v.Activate = "This coupon is inactive", "Activate it to send vouchers.", true
-	}
-	return h.Render(c, http.StatusOK, views.UnsendablePage(v), nil)
+	return h.Render(c, http.StatusOK, views.UnsendablePage(views.Unsendable{Frame: h.sendFrame(c, found, "Send vouchers"), Coupon: found}), nil)
 }
 
 func (h *Handlers) sendFrame(c echo.Context, of coupon.WithCounts, title string) panelviews.Frame {
@@ -163,71 +136,14 @@ func (h *Handlers) renderSend(c echo.Context, status int, v views.SendForm) erro
 // sendForm is the page of the send that the form describes, after a step of choosing customers. Its
 // figures are not counted yet.
 func (h *Handlers) sendForm(c echo.Context, of coupon.WithCounts, form *forms.Form, step choosing) (views.SendForm, error) {
-	by := page.Actor(c)
-	zone, now := by.Tenant.TimeZone, h.Now()
-	path := links.SendForm(of.ID)
-	v := views.SendForm{
-		Frame: h.sendFrame(c, of, sendLabel(of)), Path: path, Cancel: links.Coupon(of.ID), FormKey: h.NewFormKey(),
-		Segment: form.Field("segment", ui.Field{Label: "Audience"}).Errors,
-		Mail:    mailAddress(path, form), Summary: views.SendSummary{Path: path, Button: sendLabel(of)},
-		MinDate: now.In(zone).Format(time.DateOnly), MaxDate: now.In(zone).AddDate(1, 0, 0).Format(time.DateOnly),
-	}
-	for _, s := range segments {
-		v.Segments = append(v.Segments, views.ChoiceCard{
-			ID: segmentCard(s.segment), Name: "segment", Value: string(s.segment), Label: segmentNames[s.segment], Help: s.help,
-			Selected: form.Value("segment") == string(s.segment),
-		})
-	}
-	picked := readSelection(form)
-	wrong := form.Field(customersField, ui.Field{Label: "Chosen customers"}).Errors
-	var err error
-	if v.Chooser, err = h.chooser(c, of.ID, form, picked, step); err != nil {
+	chooser, err := h.chooser(c, of.ID, form, readSelection(form), step)
+	if err != nil {
 		return views.SendForm{}, err
 	}
-	v.Chooser.Errors = wrong
-	form.Values.Set(customersField, v.Chooser.Customers)
-	v.Segments[len(v.Segments)-1].Count = v.Chooser.Number
-
-	v.Now = views.ChoiceCard{ID: "when-now", Name: whenField, Value: "now", Label: "Now", Help: "Vouchers are created and e-mailed at once"}
-	v.Later = views.ChoiceCard{ID: "when-later", Name: whenField, Value: later, Label: "Later", Help: zoneName(zone) + " time"}
-	if of.State == coupon.StateUpcoming {
-		v.MinDate = of.StartsAt.In(zone).Format(time.DateOnly)
-		v.Now.Disabled, v.Now.Help = true, "The coupon starts on "+firstDay(*of.StartsAt, zone)
-	}
-	v.Later.Selected = form.Value(whenField) == later
-	v.Now.Selected = !v.Later.Selected && !v.Now.Disabled
-	at := form.FieldOf("send_at", dateField, ui.Field{Label: "Date"})
-	v.When, v.Date, v.Time = at.Errors, at, form.Field(timeField, ui.Field{Label: "Time"})
-	v.Date.Type, v.Time.Type = "date", "time"
-	v.Validity = voucherValidity(of, form, now, zone)
-
-	v.Subject, v.Message = form.Field("subject", ui.Field{Label: "Subject"}), form.Field("message", ui.Field{Label: "Message"})
-	v.Subject.MaxLength, v.Subject.Autocomplete = 150, "off"
-	v.Message.MaxLength, v.Message.Optional, v.Message.Rows, v.Message.Help = 1000, true, 4, "Shown above the voucher"
-	v.Problem = form.Problem()
-	return v, nil
-}
-
-func segmentCard(s coupon.Segment) string { return "segment-" + string(s) }
-
-// zoneName is the city of a time zone: Stockholm, New York.
-func zoneName(zone *time.Location) string {
-	name := zone.String()
-	return strings.ReplaceAll(name[strings.LastIndexByte(name, '/')+1:], "_", " ")
-}
-
-// voucherValidity says until when the vouchers of a send are valid.
-func voucherValidity(of coupon.WithCounts, form *forms.Form, now time.Time, zone *time.Location) string {
-	at, when := now, "if you send now"
-	then, moved := sendTime(form, zone)
-	if then != nil {
-		at, when = *then, "if you send on "+format.Date(*then, zone)
-	}
-	expiry := of.VoucherExpiry(at, zone)
-	if expiry == nil {
-		return moved + "Vouchers don't expire"
-	}
-	return moved + "Vouchers are valid until " + panel.LastDay(*expiry, zone) + " " + when
+	return views.SendForm{
+		Frame: h.sendFrame(c, of, views.SendLabel(of.State)), Coupon: of, Form: form, FormKey: h.NewFormKey(),
+		Chooser: chooser, Summary: h.pendingSummary(c, of, form),
+	}, nil
 }
 
 // sendTime is the time of a send for later, or nil, and what to say if clocks skip the time that was typed.
@@ -252,28 +168,20 @@ func (h *Handlers) sendFormCounted(c echo.Context, of coupon.WithCounts, form *f
 	if v.Summary, err = h.sendSummary(c, of, form); err != nil {
 		return v, err
 	}
-	counts, counted := h.audiences(c)
-	for i := range v.Segments {
-		if count, known := counts[coupon.Segment(v.Segments[i].Value)]; known {
-			v.Segments[i].Count = count
-		}
-	}
-	v.Counted = counted
+	v.Counted, v.Sizes = true, h.audiences(c)
 	return v, nil
 }
 
 // sendAgain shows the whole page with the submitted form and new figures.
-func (h *Handlers) sendAgain(c echo.Context, status int, of coupon.WithCounts, form *forms.Form, step choosing, adjust func(*views.SendForm)) error {
-	if !canSend(of.State) {
+func (h *Handlers) sendAgain(c echo.Context, status int, of coupon.WithCounts, form *forms.Form, step choosing, test views.SendTest) error {
+	if !of.State.CanSend() {
 		return h.unsendable(c, of)
 	}
 	v, err := h.sendFormCounted(c, of, form, step)
 	if err != nil {
 		return err
 	}
-	if adjust != nil {
-		adjust(&v)
-	}
+	v.Test = test
 	return h.renderSend(c, status, v)
 }
 
@@ -291,13 +199,12 @@ func (h *Handlers) confirmSend(c echo.Context) error {
 	by := page.Actor(c)
 	send := sendOf(form, by.Tenant.TimeZone)
 	if was := form.Value(seenField); was != "" && was != audienceKey(send) {
-		return h.sendAgain(c, http.StatusUnprocessableEntity, found, form, choosing{}, func(v *views.SendForm) {
-			v.Problem.Sentence = "The audience has changed. Check the figures, then send."
-		})
+		form.Problem().Sentence = "The audience has changed. Check the figures, then send."
+		return h.sendAgain(c, http.StatusUnprocessableEntity, found, form, choosing{}, views.SendTest{})
 	}
 	stored, err := h.Coupons.Send(c.Request().Context(), by, found.ID, send)
 	if form.Refused(sendRefusal(err, found, by.Tenant.TimeZone)) {
-		if !canSend(found.State) {
+		if !found.State.CanSend() {
 			return h.unsendable(c, found)
 		}
 		v, err := h.sendForm(c, found, form, choosing{})

@@ -51,7 +51,7 @@ func (h *Handlers) confirmCancelSend(c echo.Context, status int, form *forms.For
 			Words: []string{"No vouchers or e-mails will be sent. You can send the coupon again at any time."},
 		},
 	}
-	if !cancellable(found) {
+	if !found.CanCancel() {
 		v.Button, v.Leave, v.Words = "", "View send", nil
 		if v.Problem.None() {
 			v.Problem.Sentence = "This send has already started."
@@ -62,8 +62,6 @@ func (h *Handlers) confirmCancelSend(c echo.Context, status int, form *forms.For
 	}
 	return h.Confirm(c, status, v)
 }
-
-func cancellable(s coupon.SendDetail) bool { return s.Status == coupon.Waiting && s.BegunAt == nil }
 
 func (h *Handlers) cancelSend(c echo.Context) error {
 	found, err := h.sendOfPath(c)

@@ -15,8 +15,6 @@ import (
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/coupons"
 	"example.com/loyalty/views/format"
-	"example.com/loyalty/views/links"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
@@ -29,10 +27,8 @@ const (
 	topField       = "top"
 )
 
-const (
-	maxChosenShown  = 100 // rows, unless all are asked for
-	maxUnknownShown = 20  // ULIDs without a customer
-)
+// maxChosenShown is how many chosen customers are shown, unless all are asked for.
+const maxChosenShown = 100
 
 // splitULIDs splits a text at everything that is neither a letter nor a digit.
 func splitULIDs(list string) []string {
@@ -98,11 +94,11 @@ func (h *Handlers) chooseCustomers(c echo.Context) error {
 	}
 	picked := readSelection(form)
 	if page.IsFragment(c) && c.Request().Header.Get("Hx-Target") == "found" {
-		v := views.Chooser{Path: links.SendForm(found.ID)}
-		if err := h.findCustomers(c, form, picked, &v); err != nil {
+		matching, err := h.findCustomers(c, form)
+		if err != nil {
 			return err
 		}
-		return h.Render(c, http.StatusOK, views.SendFound(v), nil)
+		return h.Render(c, http.StatusOK, views.SendFound(views.Chooser{Coupon: found.ID, Form: form, Chosen: picked.ids, Found: matching}), nil)
 	}
 	step, err := h.choosingStep(c, form)
 	if err != nil {
@@ -110,7 +106,7 @@ func (h *Handlers) chooseCustomers(c echo.Context) error {
 	}
 	if !page.IsFragment(c) {
 		form.Values.Set("segment", string(coupon.Manual))
-		return h.sendAgain(c, http.StatusOK, found, form, step, nil)
+		return h.sendAgain(c, http.StatusOK, found, form, step, views.SendTest{})
 	}
 	v, err := h.chooser(c, found.ID, form, picked, step)
 	if err != nil {
@@ -174,13 +170,9 @@ func (h *Handlers) choosingStep(c echo.Context, form *forms.Form) (step choosing
 	return step, nil
 }
 
-// chooser is the part of the page that picks customers, after a step.
-func (h *Handlers) chooser(c echo.Context, of core.ID, form *forms.Form, picked *selection, step choosing) (views.Chooser, error) {
-	v := views.Chooser{Path: links.SendForm(of), All: form.Value("all") != ""}
-	v.Search, v.Top, v.Paste = form.Field(searchField, ui.Field{Label: "Find customers"}), form.Field(topField, ui.Field{Label: "Top customers"}), form.Field(pasteField, ui.Field{Label: "ULIDs"})
-	v.Search.Placeholder, v.Paste.Placeholder = "Name, phone or e-mail", "Separated by spaces, commas or lines"
-	v.Top.Options = form.Options(topField, ui.Option{Value: "10", Label: "Top 10"}, ui.Option{Value: "25", Label: "Top 25"},
-		ui.Option{Value: "50", Label: "Top 50"}, ui.Option{Value: "100", Label: "Top 100"})
+// chooser is the part of the page that picks customers, after a step. The form has the chosen ones then.
+func (h *Handlers) chooser(c echo.Context, of core.ID, form *forms.Form, picked *selection, step choosing) (v views.Chooser, err error) {
+	v.Coupon, v.Form = of, form
 	if step.removed != nil {
 		picked.remove(*step.removed)
 	}
@@ -188,66 +180,59 @@ func (h *Handlers) chooser(c echo.Context, of core.ID, form *forms.Form, picked 
 		*picked = *readSelection(&forms.Form{})
 		v.Said = "All customers removed"
 	}
-	wanted := slices.Concat(step.candidates, picked.listedIDs(v.All))
-	if step.removed != nil {
-		wanted = append(wanted, *step.removed)
-	}
-	list, err := h.Customers.FindAll(c.Request().Context(), page.Actor(c), wanted)
-	if err != nil {
+	all := form.Value("all") != ""
+	if v.Known, err = h.customersOf(c, step, picked.listedIDs(all)); err != nil {
 		return v, err
 	}
+	addCandidates(&v, picked, step)
+	if removed, ok := v.Known[core.OrZero(step.removed)]; ok {
+		v.Said = format.CustomerName(removed) + " removed"
+	}
+	v.Chosen, v.Listed = picked.ids, picked.listedIDs(all)
+	form.Values.Set(customersField, picked.String())
+	if step.pasted {
+		form.Values.Set(pasteField, strings.Join(v.Unknown, "\n"))
+	}
+	if v.Found, err = h.findCustomers(c, form); err != nil {
+		return v, err
+	}
+	v.Focus = step.cleared || step.removed != nil && !slices.ContainsFunc(v.Found, func(k customer.Customer) bool { return k.ID == *step.removed })
+	return v, nil
+}
+
+// customersOf are the customers whom a step names, and those who are shown.
+func (h *Handlers) customersOf(c echo.Context, step choosing, shown []core.ID) (map[core.ID]customer.Customer, error) {
+	ids := slices.Concat(step.candidates, shown)
+	if step.removed != nil {
+		ids = append(ids, *step.removed)
+	}
+	list, err := h.Customers.FindAll(c.Request().Context(), page.Actor(c), ids)
 	known := make(map[core.ID]customer.Customer, len(list))
 	for _, k := range list {
 		known[k.ID] = k
 	}
-	addCandidates(&v, picked, step, known)
-	if removed, ok := known[core.OrZero(step.removed)]; ok {
-		v.Said = format.CustomerName(removed) + " removed"
-	}
-	v.Customers, v.Number = picked.String(), format.Number(int64(len(picked.ids)))
-	v.Count = format.Count(int64(len(picked.ids)), "customer chosen", "customers chosen")
-	if len(picked.ids) == 0 {
-		v.Count = "No customers chosen yet"
-	}
-	for _, id := range picked.listedIDs(v.All) {
-		if k, ok := known[id]; ok {
-			v.Rows = append(v.Rows, chosenRow(k, true))
-		} else {
-			v.Rows = append(v.Rows, views.ChosenRow{ID: id.String(), Name: id.String(), Contact: "Unknown customer", Chosen: true})
-		}
-	}
-	if !v.All && len(picked.ids) > maxChosenShown {
-		v.ShowAll = "Show all " + format.Number(int64(len(picked.ids)))
-	}
-	if err := h.findCustomers(c, form, picked, &v); err != nil {
-		return v, err
-	}
-	v.Focus = step.cleared || step.removed != nil && !slices.ContainsFunc(v.Found, func(r views.ChosenRow) bool { return r.ID == step.removed.String() })
-	return v, nil
+	return known, err
 }
 
 // addCandidates adds the candidates who exist and reports the others.
-func addCandidates(v *views.Chooser, picked *selection, step choosing, known map[core.ID]customer.Customer) {
-	unknown := step.unreadable
-	var added, before, tooMany int64
+func addCandidates(v *views.Chooser, picked *selection, step choosing) {
+	v.Unknown = step.unreadable
+	var added, before int64
 	var last customer.Customer
 	for _, id := range step.candidates {
-		found, exists := known[id]
+		found, exists := v.Known[id]
 		switch {
 		case !exists:
-			unknown = append(unknown, id.String())
+			v.Unknown = append(v.Unknown, id.String())
 		case picked.have[id]:
 			before++
 		case len(picked.ids) >= coupon.MaxManual:
-			tooMany++
+			v.TooMany++
 		default:
 			picked.add(id)
 			added++
 			last = found
 		}
-	}
-	if step.pasted {
-		v.Paste.Value = strings.Join(unknown, "\n")
 	}
 	switch {
 	case len(step.candidates) == 1 && added == 1:
@@ -258,56 +243,15 @@ func addCandidates(v *views.Chooser, picked *selection, step choosing, known map
 			v.Said += ", " + format.Number(before) + " already chosen"
 		}
 	}
-	if tooMany > 0 {
-		v.Limit = "You can choose at most " + format.Number(coupon.MaxManual) + " customers. " + format.Number(tooMany) + " were not added."
-	}
-	if rest := len(unknown) - maxUnknownShown; rest > 0 {
-		v.More = "And " + format.Number(int64(rest)) + " more"
-		unknown = unknown[:maxUnknownShown]
-	}
-	for _, ulid := range unknown {
-		v.Unknown = append(v.Unknown, shortened(ulid, 60))
-	}
-}
-
-// shortened cuts a string to limit characters.
-func shortened(s string, limit int) string {
-	if runes := []rune(s); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return s
-}
-
-func chosenRow(k customer.Customer, chosen bool) views.ChosenRow {
-	r := views.ChosenRow{ID: k.ID.String(), Name: format.CustomerName(k), Contact: "No e-mail", Chosen: chosen}
-	if k.Email != nil {
-		r.Contact = *k.Email
-	}
-	switch {
-	case k.Status == customer.Inactive:
-		r.Contact = "Inactive, will be skipped"
-	case k.UnsubscribedAt != nil:
-		r.Contact += ", unsubscribed"
-	}
-	return r
 }
 
 // findCustomers finds the active customers who match the search field.
-func (h *Handlers) findCustomers(c echo.Context, form *forms.Form, picked *selection, v *views.Chooser) error {
+func (h *Handlers) findCustomers(c echo.Context, form *forms.Form) ([]customer.Customer, error) {
 	search := form.Filled(searchField)
 	if search == nil {
-		return nil
+		return nil, nil
 	}
 	active := string(customer.Active)
 	list, err := h.Customers.List(c.Request().Context(), page.Actor(c), customer.Filter{Search: search, Status: &active}, core.Page{Size: 8})
-	if err != nil {
-		return err
-	}
-	for _, k := range list.Items {
-		v.Found = append(v.Found, chosenRow(k, picked.have[k.ID]))
-	}
-	if len(v.Found) == 0 {
-		v.Nothing = "No active customers match “" + shortened(strings.TrimSpace(*search), 60) + "”"
-	}
-	return nil
+	return list.Items, err
 }

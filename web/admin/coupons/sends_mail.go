@@ -3,7 +3,6 @@ package coupons
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -20,15 +19,6 @@ import (
 
 // sendPolicy is the policy of every page, and allows the frame with the e-mail.
 const sendPolicy = page.PanelPolicy + "; frame-src 'self'"
-
-// mailAddress is the address of the preview of the form's e-mail.
-func mailAddress(path string, form *forms.Form) string {
-	q := url.Values{}
-	for _, name := range []string{"subject", "message", whenField, dateField, timeField} {
-		q.Set(name, form.Value(name))
-	}
-	return path + "/mail?" + q.Encode()
-}
 
 // previewMail renders the e-mail for the frame on the page.
 func (h *Handlers) previewMail(c echo.Context) error {
@@ -79,7 +69,7 @@ func (h *Handlers) testSend(c echo.Context) error {
 	var refusal *core.Error
 	switch err = sendRefusal(err, found, by.Tenant.TimeZone); {
 	case err == nil:
-		v.Sent = "Test sent to " + address + " at " + clockTime(h.Now(), by.Tenant.TimeZone)
+		v.Address = address
 	case core.IsKind(err, core.KindInvalid):
 		v.Problem, status = firstMessage(err), http.StatusUnprocessableEntity
 	case errors.As(err, &refusal) && refusal.Kind == core.KindThrottled:
@@ -88,9 +78,9 @@ func (h *Handlers) testSend(c echo.Context) error {
 		return err
 	}
 	if page.IsFragment(c) {
-		return h.Render(c, status, views.SendTestResult(v), nil)
+		return h.Render(c, status, views.SendTestResult(h.Reader(c), v), nil)
 	}
-	return h.sendAgain(c, status, found, form, choosing{}, func(f *views.SendForm) { f.Test = v })
+	return h.sendAgain(c, status, found, form, choosing{}, v)
 }
 
 // mailMessage says what to correct. The fields are on the page around the preview.

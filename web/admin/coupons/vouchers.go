@@ -10,7 +10,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/reward"
 	views "example.com/loyalty/views/admin/coupons"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
@@ -32,18 +31,12 @@ func (h *Handlers) voucherRoutes() []route.Route {
 	}
 }
 
-// voucherSearch shows a single field, since a handheld scanner types what it reads and presses Enter.
 func (h *Handlers) voucherSearch(c echo.Context, status int, form *forms.Form) error {
-	v := views.VoucherSearch{
-		Frame: h.Frame(c, "Redeem voucher", links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}),
-		Code:  form.Field("code", ui.Field{Label: "Voucher code or link"}),
-	}
-	v.Code.Autofocus, v.Code.Autocomplete, v.Code.MaxLength = true, "off", 500
-	v.Code.Help = "Scan the QR code or type the code below it"
-	// The next scan replaces the selected text.
-	v.Code.Attributes = map[string]any{"autocapitalize": "characters", "spellcheck": "false", "data-select": true}
+	v := views.VoucherSearch{Frame: h.Frame(c, "Redeem voucher", links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}), Form: form}
 	return h.Render(c, status, views.VoucherSearchPage(v), nil)
 }
+
+var errNoVoucher = core.Invalid(core.Fields{"code": {{Rule: "unknown_voucher"}}})
 
 // findVoucher redirects to the voucher that was typed or scanned. It is a POST because links are
 // secrets, which must stay out of the browser's history.
@@ -54,7 +47,7 @@ func (h *Handlers) findVoucher(c echo.Context) error {
 	}
 	found, err := h.TypedVoucher(c, form.Value("code"))
 	if errors.Is(err, core.ErrNotFound) {
-		err = panel.ErrNoVoucher
+		err = errNoVoucher
 	}
 	if form.Refused(err) {
 		return h.voucherSearch(c, http.StatusUnprocessableEntity, form)
@@ -79,26 +72,11 @@ func (h *Handlers) showVoucher(c echo.Context) error {
 		return err
 	}
 	by := page.Actor(c)
-	zone := by.Tenant.TimeZone
 	v := views.VoucherDetail{
 		Frame: h.Frame(c, "Voucher of "+format.StoredName(found.CustomerName), links.Coupons,
 			ui.Crumb{Label: "Coupons", Path: links.Coupons}, ui.Crumb{Label: "Redeem voucher", Path: links.Vouchers}),
-		Path: links.Voucher(found.ID), Benefit: panel.VoucherValue(found, by), Status: panel.VoucherStatuses[found.Status],
-		Coupon: found.CouponName, CouponPath: links.Coupon(found.CouponID),
-		Customer: format.StoredName(found.CustomerName), CustomerPath: links.Customer(found.CustomerID),
+		Voucher: found,
 	}
-	switch refusal := found.Refusal(); {
-	case refusal == nil:
-		v.Instruction = instruction(found, by)
-	case found.RedeemedAt != nil: // "already" would be wrong right after redeeming it here
-		v.Icon, v.Refusal = "circle-check", "Redeemed on "+format.Time(*found.RedeemedAt, zone)+". It can't be used again."
-	default:
-		v.Icon, v.Refusal = "ban", voucherRefusal(found, refusal, by)
-	}
-	if found.ExpiresAt != nil {
-		v.Facts = append(v.Facts, ui.Pair{Name: "Valid until", Value: format.LastDay(*found.ExpiresAt, zone)})
-	}
-	v.Facts = append(v.Facts, ui.Pair{Name: "Sent", Value: format.Date(found.CreatedAt, zone)}, ui.Pair{Name: "Code", Value: found.ID.String()})
 	if found.RedemptionID != nil {
 		d, err := h.Rewards.RedemptionDetail(c.Request().Context(), by, *found.RedemptionID)
 		if err != nil {
@@ -116,41 +94,6 @@ func (h *Handlers) showVoucher(c echo.Context) error {
 	return h.Render(c, http.StatusOK, views.VoucherDetailPage(v), nil)
 }
 
-// instruction tells the cashier what redeeming the voucher does, or what they have to do.
-func instruction(v coupon.ShownVoucher, by core.Actor) string {
-	switch v.BenefitType {
-	case coupon.Percent:
-		return "Take " + format.Number(*v.BenefitValue) + "% off the bill"
-	case coupon.Amount:
-		return "Take " + format.Money(*v.BenefitValue, by.Tenant.Currency) + " off the bill"
-	case coupon.Points:
-		return format.Units(*v.BenefitValue, "points") + " will be added to the balance"
-	case coupon.Stamps:
-		return format.Units(*v.BenefitValue, "stamps") + " will be added to the balance"
-	case coupon.Reward:
-	}
-	return "Give “" + core.OrZero(v.RewardName) + "” for free"
-}
-
-// voucherRefusal says why a voucher can't be redeemed and what to do about it.
-func voucherRefusal(v coupon.ShownVoucher, refusal error, by core.Actor) string {
-	zone := by.Tenant.TimeZone
-	switch {
-	case errors.Is(refusal, coupon.ErrAlreadyRedeemed) && v.RedeemedAt != nil:
-		return "Already redeemed on " + format.Time(*v.RedeemedAt, zone) + "."
-	case errors.Is(refusal, coupon.ErrVoucherExpired) && v.ExpiresAt != nil:
-		return "Expired on " + format.LastDay(*v.ExpiresAt, zone) + "."
-	case errors.Is(refusal, coupon.ErrInactive):
-		return "The coupon “" + v.CouponName + "” is inactive, so its vouchers can't be redeemed. A manager can activate it."
-	case errors.Is(refusal, coupon.ErrCapReached):
-		return "The coupon “" + v.CouponName + "” has reached its redemption limit. A manager can raise it."
-	case errors.Is(refusal, reward.ErrOutOfStock):
-		return "“" + core.OrZero(v.RewardName) + "” is out of stock. The voucher stays valid."
-	}
-	sentence, _ := page.RuleMessage(refusal)
-	return sentence
-}
-
 func (h *Handlers) askRedeemVoucher(c echo.Context) error {
 	found, err := h.voucherOf(c)
 	if err != nil {
@@ -162,7 +105,6 @@ func (h *Handlers) askRedeemVoucher(c echo.Context) error {
 // confirmRedeemVoucher asks for confirmation, since redeeming can't be undone, or says why
 // the voucher can't be redeemed.
 func (h *Handlers) confirmRedeemVoucher(c echo.Context, status int, found coupon.ShownVoucher, refusal error) error {
-	by := page.Actor(c)
 	name, path := format.StoredName(found.CustomerName), links.Voucher(found.ID)
 	v := panelviews.Confirm{
 		Frame: h.Frame(c, "Redeem this voucher?", links.Coupons,
@@ -172,11 +114,11 @@ func (h *Handlers) confirmRedeemVoucher(c echo.Context, status int, found coupon
 		},
 	}
 	if refusal != nil {
-		v.Problem = &ui.Problem{Sentence: voucherRefusal(found, refusal, by)}
+		v.Problem = &ui.Problem{Sentence: views.Refusal(h.Reader(c), found, forms.RefusalOf(refusal))}
 		return h.Confirm(c, status, v)
 	}
 	v.Button = "Redeem"
-	v.Words = []string{instruction(found, by) + ".", "For " + name + ". A redeemed voucher can't be used again."}
+	v.Words = []string{views.Instruction(h.Reader(c), found) + ".", "For " + name + ". A redeemed voucher can't be used again."}
 	v.Hidden = []ui.Pair{{Name: page.FormKey, Value: h.NewFormKey()}}
 	return h.Confirm(c, status, v)
 }
@@ -192,7 +134,7 @@ func (h *Handlers) redeemVoucher(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, _ *forms.Form) (coupon.Voucher, error) {
 			redeemed, err := h.Coupons.Redeem(ctx, by, id)
 			if refusal = err; err == nil {
-				words, err = h.redeemedWords(ctx, page.Actor(c), id)
+				words, err = h.redeemedWords(c, id)
 			}
 			return redeemed, err
 		},
@@ -210,7 +152,8 @@ func (h *Handlers) redeemVoucher(c echo.Context) error {
 }
 
 // redeemedWords says what redeeming a voucher changed, or what the cashier has to do.
-func (h *Handlers) redeemedWords(ctx context.Context, by core.Actor, id core.ID) (string, error) {
+func (h *Handlers) redeemedWords(c echo.Context, id core.ID) (string, error) {
+	ctx, by := c.Request().Context(), page.Actor(c)
 	v, err := h.Coupons.FindVoucher(ctx, by, id)
 	if err != nil {
 		return "", err
@@ -225,5 +168,5 @@ func (h *Handlers) redeemedWords(ctx context.Context, by core.Actor, id core.ID)
 		return "Redeemed. " + format.Units(*v.BenefitValue, unit) + " added, the balance is " + format.Number(balance) + ".", err
 	case coupon.Percent, coupon.Amount, coupon.Reward:
 	}
-	return "Redeemed. " + instruction(v, by) + ".", nil
+	return "Redeemed. " + views.Instruction(h.Reader(c), v) + ".", nil
 }
