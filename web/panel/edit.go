@@ -2,7 +2,6 @@ package panel
 
 import (
 	"slices"
-	"strconv"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/views/ui"
@@ -34,14 +33,6 @@ func SentAmount(form *forms.Form, name, currency string) core.Optional[int64] {
 		return core.Optional[int64]{}
 	}
 	return core.Optional[int64]{Set: true, Value: form.Amount(name, currency)}
-}
-
-// Digits is a number as a form field has it; "" for nil.
-func Digits(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatInt(*n, 10)
 }
 
 // FocusFirst puts the focus on the first field with an error, or else on the first field.

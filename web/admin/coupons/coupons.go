@@ -162,7 +162,7 @@ func (h *Handlers) changeCoupon(c echo.Context) error {
 	t := page.Actor(c).Tenant
 	values := map[string]string{
 		"name": old.Name, "description": core.OrZero(old.Description), "benefit_type": string(old.BenefitType),
-		"max_per_customer": strconv.FormatInt(old.MaxPerCustomer, 10), "max_redemptions": panel.Digits(old.MaxRedemptions), "voucher_valid_days": panel.Digits(old.VoucherValidDays),
+		"max_per_customer": strconv.FormatInt(old.MaxPerCustomer, 10), "max_redemptions": digits(old.MaxRedemptions), "voucher_valid_days": digits(old.VoucherValidDays),
 	}
 	values["starts_at"], values["expires_at"] = couponDays(old.Coupon, t.TimeZone)
 	switch old.BenefitType {
@@ -170,13 +170,21 @@ func (h *Handlers) changeCoupon(c echo.Context) error {
 	case coupon.Reward:
 		values["reward_ulid"] = old.BenefitRewardID.String()
 	case coupon.Points, coupon.Stamps, coupon.Percent:
-		values[valueFields[old.BenefitType]] = panel.Digits(old.BenefitValue)
+		values[valueFields[old.BenefitType]] = digits(old.BenefitValue)
 	}
 	form := forms.Blank(values)
 	if old.BenefitType == coupon.Amount {
 		form.SetAmount(valueFields[coupon.Amount], *old.BenefitValue, t.Currency)
 	}
 	return h.couponForm(c, http.StatusOK, &old, form)
+}
+
+// digits is a number as a form field has it; "" for nil.
+func digits(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
 }
 
 func (h *Handlers) editCoupon(c echo.Context) error {

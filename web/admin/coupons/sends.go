@@ -133,8 +133,8 @@ func (h *Handlers) renderSend(c echo.Context, status int, v views.SendForm) erro
 	return h.Render(c, status, views.SendFormPage(v), nil)
 }
 
-// sendForm is the page of the send that the form describes, after a step of choosing customers. Its
-// figures are not counted yet.
+// sendForm is the page of the send that the form describes, after a step of choosing customers. Its figures aren't
+// counted yet.
 func (h *Handlers) sendForm(c echo.Context, of coupon.WithCounts, form *forms.Form, step choosing) (views.SendForm, error) {
 	chooser, err := h.chooser(c, of.ID, form, readSelection(form), step)
 	if err != nil {
@@ -159,29 +159,19 @@ func sendTime(form *forms.Form, zone *time.Location) (at *time.Time, moved strin
 	return at, moved
 }
 
-// sendFormCounted is the page with all figures counted, for browsers without scripts.
-func (h *Handlers) sendFormCounted(c echo.Context, of coupon.WithCounts, form *forms.Form, step choosing) (views.SendForm, error) {
-	v, err := h.sendForm(c, of, form, step)
-	if err != nil {
-		return v, err
-	}
-	if v.Summary, err = h.sendSummary(c, of, form); err != nil {
-		return v, err
-	}
-	v.Counted, v.Sizes = true, h.audiences(c)
-	return v, nil
-}
-
-// sendAgain shows the whole page with the submitted form and new figures.
+// sendAgain shows the whole page with the submitted form. All figures are counted, for browsers without scripts.
 func (h *Handlers) sendAgain(c echo.Context, status int, of coupon.WithCounts, form *forms.Form, step choosing, test views.SendTest) error {
 	if !of.State.CanSend() {
 		return h.unsendable(c, of)
 	}
-	v, err := h.sendFormCounted(c, of, form, step)
+	v, err := h.sendForm(c, of, form, step)
 	if err != nil {
 		return err
 	}
-	v.Test = test
+	if v.Summary, err = h.sendSummary(c, of, form); err != nil {
+		return err
+	}
+	v.Counted, v.Sizes, v.Test = true, h.audiences(c), test
 	return h.renderSend(c, status, v)
 }
 

@@ -82,7 +82,7 @@ func (s *selection) listedIDs(all bool) []core.ID {
 	return ids
 }
 
-// chooseCustomers adds and removes customers of a manual send. Nothing is stored but in the form.
+// chooseCustomers adds and removes customers of a manual send. Only the form keeps the choice.
 func (h *Handlers) chooseCustomers(c echo.Context) error {
 	found, err := h.couponOf(c)
 	if err != nil {
@@ -170,7 +170,7 @@ func (h *Handlers) choosingStep(c echo.Context, form *forms.Form) (step choosing
 	return step, nil
 }
 
-// chooser is the part of the page that picks customers, after a step. The form has the chosen ones then.
+// chooser is the part of the page that picks customers, after a step. It puts the chosen ones into the form.
 func (h *Handlers) chooser(c echo.Context, of core.ID, form *forms.Form, picked *selection, step choosing) (v views.Chooser, err error) {
 	v.Coupon, v.Form = of, form
 	if step.removed != nil {

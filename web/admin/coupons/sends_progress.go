@@ -20,8 +20,8 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// showSend shows a send. A fragment is a page of one of its lists, or the progress: with everything
-// else if the send's state has changed since it was last asked for.
+// showSend shows a send. A fragment is a page of one of its lists, or the progress. If the send's state has changed since
+// the page last asked, the progress comes with all other parts.
 func (h *Handlers) showSend(c echo.Context) error {
 	if !page.IsFragment(c) {
 		return h.sendDetailPage(c)
