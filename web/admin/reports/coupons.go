@@ -3,11 +3,11 @@ package reports
 import (
 	"strconv"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
-	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -15,50 +15,31 @@ import (
 // couponReport counts the vouchers of each coupon by status: all of them, or those sent on the chosen
 // days.
 func (h *Handlers) couponReport(c echo.Context) error {
-	q, err := h.reportQuery(c, links.CouponReport)
+	q, err := h.query(c, views.Coupons)
 	if err != nil {
 		return err
 	}
 	days, coupons, err := h.coupons(c, q)
-	if err != nil && !q.Refused(err) {
-		return err
-	}
-	v := views.CouponReport{Report: h.report(c, "Coupons", links.CouponReport, q, days)}
-	v.AllTime = v.Problem.None() && days.From == nil
-	v.Quick = append([]views.Choice{{Label: "All time", Path: links.CouponReport, Current: v.AllTime}}, v.Quick...)
-	if v.Problem.None() {
-		v.CSV = links.CouponReport + ".csv"
-		if v.AllTime {
-			v.Days = "All time"
-		} else {
-			v.CSV = reportOf(v.CSV, c.QueryParams(), days)
-		}
-	}
-	for _, k := range coupons {
-		v.Rows = append(v.Rows, views.CouponReportRow{
-			Path: links.Coupon(k.ID), Name: k.Name, Counts: panel.VoucherCounts(k.Sent, k.Redeemed, k.Pending, k.Expired),
-		})
-	}
-	return h.Render(c, reportStatus(v.Report), views.CouponReportPage(v), nil)
+	return h.show(c, q, days, err, func(v views.Report) templ.Component { return views.CouponsPage(v, coupons) })
 }
 
 // coupons reads the coupon report. Without days in the address it is of all time.
-func (h *Handlers) coupons(c echo.Context, q reportQuery) (days report.Range, coupons []report.Coupon, err error) {
+func (h *Handlers) coupons(c echo.Context, q query) (days *report.Period, coupons []report.Coupon, err error) {
 	by, ctx := page.Actor(c), c.Request().Context()
-	requested := q.Range
-	if requested.From == nil && requested.To == nil && requested.Malformed == nil {
+	if q.From == nil && q.To == nil && q.Malformed == nil {
 		coupons, err = h.Reports.Coupons(ctx, by)
-		return days, coupons, err
+		return nil, coupons, err
 	}
-	if days, err = h.Reports.Days(by, requested); err != nil {
-		return days, nil, err
+	chosen, err := h.days(c, q.Range)
+	if err != nil {
+		return nil, nil, err
 	}
-	coupons, err = h.Reports.SentCoupons(ctx, by, days)
-	return days, coupons, err
+	coupons, err = h.Reports.SentCoupons(ctx, by, rangeOf(chosen))
+	return &chosen, coupons, err
 }
 
 func (h *Handlers) couponCSV(c echo.Context) error {
-	q, err := h.reportQuery(c, links.CouponReport)
+	q, err := h.query(c, views.Coupons)
 	if err != nil {
 		return err
 	}
@@ -67,8 +48,8 @@ func (h *Handlers) couponCSV(c echo.Context) error {
 		return err
 	}
 	name := "coupons-until-" + panel.IsoDate(h.LocalToday(page.Actor(c))) + ".csv"
-	if days.From != nil {
-		name = fileName("coupons", days)
+	if days != nil {
+		name = fileName("coupons", *days)
 	}
 	header := []string{"ULID", "Coupon", "Sent", "Pending", "Redeemed", "Expired", "Redemption rate"}
 	return h.CSV(c, name, header, func(row func(...any) error) error {
