@@ -271,7 +271,7 @@ func eventRow(by format.Reader, e report.Event) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		path, name := links.Customer(e.CustomerID), format.StoredName(e.FirstName+" "+e.LastName)
 		if e.Kind == report.Imported {
-			path, name = links.Import(e.ID), imported(e)
+			path, name = links.Import(e.ID), importedInWords(e)
 		}
 		templ_7745c5c3_Var12 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -308,9 +308,9 @@ func eventRow(by format.Reader, e report.Event) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(gained(e))
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(changedInWords(e))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/activity.templ`, Line: 59, Col: 104}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/activity.templ`, Line: 59, Col: 112}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {
@@ -404,8 +404,8 @@ func doneBy(by format.Reader, e report.Event) string {
 	return " by " + by.By.NameOf(core.OrZero(e.ActorKind), *e.ActorName)
 }
 
-// imported is "195 customers imported, 18,915 points".
-func imported(e report.Event) string {
+// importedInWords is "195 customers imported, 18,915 points".
+func importedInWords(e report.Event) string {
 	words := format.Count(e.Customers, "customer", "customers") + " imported"
 	if e.Points > 0 {
 		words += ", " + format.Count(e.Points, "point", "points")
@@ -416,19 +416,19 @@ func imported(e report.Event) string {
 	return words
 }
 
-// gained is what an event changed: a balance, or the number of customers. The name of an import says it already.
-func gained(e report.Event) string {
+// changedInWords is what an event changed: a balance, or the number of customers. The name of an import says it already.
+func changedInWords(e report.Event) string {
 	switch e.Kind {
 	case report.Joined:
 		return "New"
 	case report.Imported:
 		return ""
 	}
-	return moved(e.Points, e.Stamps)
+	return movedInWords(e.Points, e.Stamps)
 }
 
-// moved is the change of a balance: "+8", "−10", "+1 stamp", "" for none.
-func moved(points, stamps int64) string {
+// movedInWords is the change of a balance: "+8", "−10", "+1 stamp", "" for none.
+func movedInWords(points, stamps int64) string {
 	var words string
 	if points != 0 {
 		words = format.Signed(points)
@@ -502,9 +502,9 @@ func moreSales(by format.Reader, d *activityDay) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var23 string
-				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(moved(points, stamps))
+				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(movedInWords(points, stamps))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/activity.templ`, Line: 143, Col: 126}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/activity.templ`, Line: 143, Col: 133}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 				if templ_7745c5c3_Err != nil {
@@ -516,7 +516,7 @@ func moreSales(by format.Reader, d *activityDay) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = activityRow("receipt", "more-sales-"+d.date, path, more(n, d.sales, "sale", "sales"), d.earlier(by)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = activityRow("receipt", "more-sales-"+d.date, path, moreInWords(n, d.sales, "sale", "sales"), d.earlier(by)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -565,7 +565,7 @@ func moreCustomers(d *activityDay) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = activityRow("users", "more-customers-"+d.date, joinedBetween(report.Period{From: d.sum.Date, To: d.sum.Date}), more(n, d.joined, "customer", "customers"), "Joined").Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = activityRow("users", "more-customers-"+d.date, joinedBetween(report.Period{From: d.sum.Date, To: d.sum.Date}), moreInWords(n, d.joined, "customer", "customers"), "Joined").Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -574,8 +574,8 @@ func moreCustomers(d *activityDay) templ.Component {
 	})
 }
 
-// more is "12 more sales", or "12 sales" if none are listed.
-func more(n, listed int64, one, many string) string {
+// moreInWords is "12 more sales", or "12 sales" if none are listed.
+func moreInWords(n, listed int64, one, many string) string {
 	if listed > 0 {
 		one, many = "more "+one, "more "+many
 	}

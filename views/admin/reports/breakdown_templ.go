@@ -18,8 +18,8 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// breakdown is the table of a report that divides its figures among rows, which have a share of the main figure.
-func breakdown(title string) templ.Component {
+// breakdownTable is the table of a report that divides its figures among rows, which have a share of the main figure.
+func breakdownTable(title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -156,7 +156,7 @@ func breakdownHead(label, main, change string, against *report.Period) templ.Com
 	})
 }
 
-// mainCells are the main figure of a row with its share of the total. On phones, a note below stands for further columns.
+// mainCells are the main figure of a row with its share of the total. On phones, the note below replaces the further columns.
 func mainCells(main, note string, of, total int64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -353,7 +353,7 @@ func LocationsPage(v Report, r report.Breakdown[report.LocationSales]) templ.Com
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = notes(v, r.Against, "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = reportNotes(v, r.Against, "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -474,7 +474,7 @@ func LocationsPage(v Report, r report.Breakdown[report.LocationSales]) templ.Com
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = breakdown("Locations").Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = breakdownTable("Locations").Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -631,7 +631,7 @@ func StaffPage(v Report, r report.Breakdown[report.StaffSales]) templ.Component 
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = notes(v, r.Against, "Redemptions aren't recorded by location.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = reportNotes(v, r.Against, "Redemptions aren't recorded by location.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -754,7 +754,7 @@ func StaffPage(v Report, r report.Breakdown[report.StaffSales]) templ.Component 
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = breakdown("Staff").Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = breakdownTable("Staff").Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -906,7 +906,7 @@ func RewardsPage(v Report, r report.Breakdown[report.RewardUse]) templ.Component
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = notes(v, r.Against, "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = reportNotes(v, r.Against, "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1012,7 +1012,7 @@ func RewardsPage(v Report, r report.Breakdown[report.RewardUse]) templ.Component
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = breakdown("Rewards").Render(templ.WithChildren(ctx, templ_7745c5c3_Var39), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = breakdownTable("Rewards").Render(templ.WithChildren(ctx, templ_7745c5c3_Var39), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1052,7 +1052,7 @@ func rewardCells(r report.Breakdown[report.RewardUse], u report.RewardUse) templ
 			templ_7745c5c3_Var43 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = mainCells(format.Number(u.RedemptionsCount), spent(u), u.RedemptionsCount, r.Total.RedemptionsCount).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = mainCells(format.Number(u.RedemptionsCount), spentInWords(u), u.RedemptionsCount, r.Total.RedemptionsCount).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1107,8 +1107,8 @@ func rewardCells(r report.Breakdown[report.RewardUse], u report.RewardUse) templ
 	})
 }
 
-// spent is what a reward was redeemed for: 1,240 points.
-func spent(u report.RewardUse) string {
+// spentInWords is what a reward was redeemed for: 1,240 points.
+func spentInWords(u report.RewardUse) string {
 	if u.PointsSpent == 0 && u.StampsSpent > 0 {
 		return format.Units(u.StampsSpent, "stamps")
 	}

@@ -17,8 +17,8 @@ type chart[T any] struct {
 	line, bars func(T) ui.ChartValue
 }
 
-// of adds a row for each bucket up to today. A bucket that contains today is the last.
-func (c chart[T]) of(step report.Step, buckets []report.Bucket[T], today time.Time) ui.Chart {
+// withRows adds a row for each bucket up to today. A bucket that contains today is the last.
+func (c chart[T]) withRows(step report.Step, buckets []report.Bucket[T], today time.Time) ui.Chart {
 	if c.compared {
 		c.Series = slices.Insert(c.Series, 1, ui.Series{Name: "Previous period", Kind: ui.Earlier})
 	}
@@ -109,7 +109,7 @@ func (v Dashboard) pointsChart() ui.Chart {
 	o, today := v.Overview, v.Today()
 	c := pointsChart(func(f report.PointsFlow) report.PointsFlow { return f })
 	c.compared, c.Summary = true, soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
-	return c.of(o.Step, o.Buckets, today)
+	return c.withRows(o.Step, o.Buckets, today)
 }
 
 func (v Report) pointsChart(r report.Comparison) ui.Chart {
@@ -122,7 +122,7 @@ func (v Report) pointsChart(r report.Comparison) ui.Chart {
 		c.Series, c.bars = c.Series[:1], nil
 	}
 	c.Summary = soFar(c.Summary, r.To, v.Today())
-	return c.of(r.Step, r.Buckets, v.Today())
+	return c.withRows(r.Step, r.Buckets, v.Today())
 }
 
 func (v Report) spendChart(r report.Comparison) ui.Chart {
@@ -137,5 +137,5 @@ func (v Report) spendChart(r report.Comparison) ui.Chart {
 			return ui.ChartValue{Number: f.SpendTotalCents, Text: v.Money(f.SpendTotalCents)}
 		},
 	}
-	return c.of(r.Step, r.Buckets, v.Today())
+	return c.withRows(r.Step, r.Buckets, v.Today())
 }

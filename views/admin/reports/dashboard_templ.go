@@ -273,7 +273,7 @@ func dashboardActions(v Dashboard) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, p := range Periods {
-			templ_7745c5c3_Err = choice(p.Label, links.WithQuery(links.Dashboard, "period", p.Name), "dropdown-item", p.Name == v.Period.Name).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = choiceLink(p.Label, links.WithQuery(links.Dashboard, "period", p.Name), "dropdown-item", p.Name == v.Period.Name).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -463,12 +463,12 @@ func outstandingCard(v Dashboard) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = outstanding(v.Reader, o.Points, "points", o.PointsCost).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = outstandingUnits(v.Reader, o.Points, "points", o.PointsCost).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if o.Stamps > 0 {
-			templ_7745c5c3_Err = outstanding(v.Reader, o.Stamps, "stamps", o.StampsCost).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = outstandingUnits(v.Reader, o.Stamps, "stamps", o.StampsCost).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -519,7 +519,7 @@ func outstandingCard(v Dashboard) templ.Component {
 	})
 }
 
-func outstanding(by format.Reader, n int64, unit ledger.Unit, cost *report.Cost) templ.Component {
+func outstandingUnits(by format.Reader, n int64, unit ledger.Unit, cost *report.Cost) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -41,7 +41,7 @@ func (t Tab) file() string {
 	return t.Path + ".csv"
 }
 
-// with is the address of the report with those filters of another one that it has too.
+// with is the address of the report with the filters of another one that it has too.
 func (t Tab) with(query url.Values) string {
 	kept := url.Values{}
 	for name, has := range map[string]bool{"from": true, "to": true, "location": t.ByPlace, "compare": t.Compared} {

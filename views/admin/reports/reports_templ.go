@@ -271,8 +271,8 @@ func reportPage(v Report) templ.Component {
 	})
 }
 
-// notes say with which days the figures are compared, and what the location leaves out.
-func notes(v Report, against *report.Period, leftOut string) templ.Component {
+// reportNotes say with which days the figures are compared, and what the location leaves out.
+func reportNotes(v Report, against *report.Period, leftOut string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -368,13 +368,13 @@ func quickRanges(v Report, class string) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if v.Tab == Coupons {
-			templ_7745c5c3_Err = choice("All time", links.CouponReport, class, v.Days == nil && !v.refused()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = choiceLink("All time", links.CouponReport, class, v.Days == nil && !v.refused()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		for _, p := range Periods {
-			templ_7745c5c3_Err = choice(p.short, onDays(v.Tab.Path, p.Days(v.Today()), v.Query), class, v.isOf(p.Days(v.Today()))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = choiceLink(p.short, onDays(v.Tab.Path, p.Days(v.Today()), v.Query), class, v.isOf(p.Days(v.Today()))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -383,8 +383,8 @@ func quickRanges(v Report, class string) templ.Component {
 	})
 }
 
-// choice leads to a variant of the page.
-func choice(label, path, class string, current bool) templ.Component {
+// choiceLink leads to a variant of the page.
+func choiceLink(label, path, class string, current bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -46,7 +46,7 @@ func SummaryPage(v Report, r report.Comparison) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = notes(v, r.Against, "Redemptions, vouchers and new customers aren't recorded by location.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = reportNotes(v, r.Against, "Redemptions, vouchers and new customers aren't recorded by location.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -437,7 +437,7 @@ func StaffDayPage(v panel.Frame, day notification.StaffDay) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = activity(v.Reader, a).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = staffActivity(v.Reader, a).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -576,8 +576,8 @@ func staffDayActions(day notification.StaffDay) templ.Component {
 	})
 }
 
-// activity is a void, which leads to what was voided, or an adjustment.
-func activity(by format.Reader, a notification.Activity) templ.Component {
+// staffActivity is a void, which leads to what was voided, or an adjustment.
+func staffActivity(by format.Reader, a notification.Activity) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

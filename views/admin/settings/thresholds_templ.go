@@ -85,7 +85,7 @@ func ThresholdsPage(v panel.Settings, form ui.Form) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = threshold(form, "stock_low", ui.Field{Label: "Low stock", After: "units or fewer", Help: "Per reward"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = thresholdField(form, "stock_low", ui.Field{Label: "Low stock", After: "units or fewer", Help: "Per reward"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -93,7 +93,7 @@ func ThresholdsPage(v panel.Settings, form ui.Form) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = threshold(form, "coupon_percent", ui.Field{Label: "Coupon limit", After: "% or more used", Help: "Of a coupon's total redemptions"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = thresholdField(form, "coupon_percent", ui.Field{Label: "Coupon limit", After: "% or more used", Help: "Of a coupon's total redemptions"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -101,7 +101,7 @@ func ThresholdsPage(v panel.Settings, form ui.Form) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = threshold(form, "pending_days", ui.Field{Label: "Pending redemptions", Before: "More than", After: "days", Help: "Since the reward was redeemed"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = thresholdField(form, "pending_days", ui.Field{Label: "Pending redemptions", Before: "More than", After: "days", Help: "Since the reward was redeemed"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -109,7 +109,7 @@ func ThresholdsPage(v panel.Settings, form ui.Form) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = threshold(form, "staff_daily", ui.Field{Label: "Voids and adjustments", Before: "More than", After: "a day", Help: "By one person"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = thresholdField(form, "staff_daily", ui.Field{Label: "Voids and adjustments", Before: "More than", After: "a day", Help: "By one person"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -117,7 +117,7 @@ func ThresholdsPage(v panel.Settings, form ui.Form) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = threshold(form, "staff_factor", ui.Field{
+				templ_7745c5c3_Err = thresholdField(form, "staff_factor", ui.Field{
 					Label: "Above a person's average", Before: "Also more than", After: "times their daily average", Help: "Over the last 30 days, from 3 a day",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -143,7 +143,7 @@ func ThresholdsPage(v panel.Settings, form ui.Form) templ.Component {
 	})
 }
 
-func threshold(form ui.Form, name string, field ui.Field) templ.Component {
+func thresholdField(form ui.Form, name string, field ui.Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

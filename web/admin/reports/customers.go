@@ -25,7 +25,7 @@ func (h *Handlers) topReport(c echo.Context) error {
 func (h *Handlers) top(c echo.Context, q query) (days report.Period, top []report.Customer, err error) {
 	by := page.Actor(c)
 	r := report.Ranking{Range: q.Range, By: q.Filled("by"), Limit: q.Integer("limit"), Location: q.Location}
-	for name, violations := range q.Malformed { // of the limit
+	for name, violations := range q.Malformed { // the limit was read after the days
 		if r.Malformed == nil {
 			r.Malformed = core.Fields{}
 		}
@@ -38,7 +38,7 @@ func (h *Handlers) top(c echo.Context, q query) (days report.Period, top []repor
 	return days, top, err
 }
 
-// measureOf is what an accepted ranking is by.
+// measureOf is the figure by which customers are ranked.
 func measureOf(q *forms.Form) report.Measure {
 	if by := q.Filled("by"); by != nil {
 		return report.Measure(*by)

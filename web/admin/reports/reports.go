@@ -99,7 +99,7 @@ func (h *Handlers) insightFrame(c echo.Context, title, path string) panelviews.F
 	return f
 }
 
-// days are the days of a report that core counts only between chosen ones.
+// days are the days that an accepted range selects.
 func (h *Handlers) days(c echo.Context, chosen report.Range) (report.Period, error) {
 	r, err := h.Reports.Days(page.Actor(c), chosen)
 	if err != nil {
