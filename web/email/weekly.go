@@ -7,7 +7,6 @@ import (
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/mail"
-	"example.com/loyalty/web/page"
 )
 
 // maxWeeklyItems is how many notifications the e-mail lists.
@@ -54,7 +53,7 @@ func attention(e notification.WeeklyEmail, host string) (blocks []views.Block) {
 	links := views.Links{Heading: "Needs attention"}
 	for _, n := range listed {
 		n.Name = line(n.Name)
-		told := page.NotificationOf(n, e.Tenant.TimeZone)
+		told := format.NotificationOf(n, e.Tenant.TimeZone)
 		links.List = append(links.List, views.Link{Label: told.Title, URL: host + told.Path})
 	}
 	blocks = append(blocks, links)

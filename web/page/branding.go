@@ -13,6 +13,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/links"
 )
 
 // BrandingPath is the stylesheet with the colour and logo of a business.
@@ -121,4 +122,4 @@ func BrandingURL(c echo.Context) string {
 }
 
 // LogoPath is the address of the logo with a hash.
-func LogoPath(hash string) string { return PanelPath + "/logo/" + hash }
+func LogoPath(hash string) string { return links.Logo(hash) }

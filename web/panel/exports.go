@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
@@ -80,8 +81,7 @@ func LocalTime(at *time.Time, zone *time.Location) time.Time {
 
 // LocalToday is today in the business's time zone, as midnight UTC like all days of ranges.
 func (p *Panel) LocalToday(by core.Actor) time.Time {
-	year, month, day := p.Now().In(by.Tenant.TimeZone).Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	return format.Reader{By: by, Now: p.Now()}.Today()
 }
 
 func IsoDate(day time.Time) string { return day.Format(time.DateOnly) }

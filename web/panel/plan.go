@@ -13,20 +13,6 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// PlanLimits words the limits of a plan. Advice says how to stay below one, Reached what no longer
-// works once it is reached.
-var PlanLimits = map[usage.Kind]struct{ Label, One, Many, Advice, Reached string }{
-	usage.Customers: {
-		"Active customers", "active customer", "active customers", "Deactivate customers who no longer visit, or upgrade your plan.",
-		"You can't add customers. Sales still work.",
-	},
-	usage.Staff: {"Staff", "staff", "staff", "Deactivate someone or upgrade your plan.", "You can't invite more staff."},
-	usage.Sends: {
-		"Coupon sends this month", "coupon send a month", "coupon sends a month", "Wait until next month or upgrade your plan.",
-		"You can't send coupons until next month.",
-	},
-}
-
 // PlanNotices warns owners and managers about plan limits that are almost or fully used.
 func (b *Business) PlanNotices(c echo.Context, kinds ...usage.Kind) (notices []views.PlanNotice, err error) {
 	by := page.Actor(c)
@@ -41,7 +27,7 @@ func (b *Business) PlanNotices(c echo.Context, kinds ...usage.Kind) (notices []v
 		if !slices.Contains(kinds, u.Kind) {
 			continue
 		}
-		words := PlanLimits[u.Kind]
+		words := views.PlanLimits[u.Kind]
 		n := views.PlanNotice{Words: "You've used " + format.Number(u.Used) + " of the " + format.Count(*u.Limit, words.One, words.Many) + " in your plan."}
 		if u.LimitReached() {
 			n.Reached, n.Words = true, n.Words+" "+words.Reached

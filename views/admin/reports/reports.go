@@ -1,124 +1,163 @@
+// Package reports is the HTML of the dashboard and the reports.
 package reports
 
 import (
+	"maps"
+	"net/url"
+	"slices"
+
+	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
 
-// Report is the part of a report above its figures: links to the other reports, and its filters.
+// Tab is a report, with the filters that it has besides its days.
+type Tab struct {
+	Label, Path       string
+	ByPlace, Compared bool
+}
+
+// The reports. Redemptions, vouchers and coupons aren't recorded by location.
+var (
+	Summary      = Tab{Label: "Summary", Path: links.Reports, ByPlace: true, Compared: true}
+	TopCustomers = Tab{Label: "Top customers", Path: links.TopReport, ByPlace: true}
+	Locations    = Tab{Label: "Locations", Path: links.LocationReport, Compared: true}
+	Staff        = Tab{Label: "Staff", Path: links.StaffReport, ByPlace: true, Compared: true}
+	Hours        = Tab{Label: "Hours", Path: links.HourReport, ByPlace: true}
+	Rewards      = Tab{Label: "Rewards", Path: links.RewardReport, Compared: true}
+	Coupons      = Tab{Label: "Coupons", Path: links.CouponReport}
+
+	tabs = []Tab{Summary, TopCustomers, Locations, Staff, Hours, Rewards, Coupons}
+)
+
+// file is the path of the report as a file.
+func (t Tab) file() string {
+	if t == Summary {
+		return links.SummaryCSV
+	}
+	return t.Path + ".csv"
+}
+
+// with is the address of the report with the filters of another one that it has too.
+func (t Tab) with(query url.Values) string {
+	kept := url.Values{}
+	for name, has := range map[string]bool{"from": true, "to": true, "location": t.ByPlace, "compare": t.Compared} {
+		if has && query.Get(name) != "" {
+			kept.Set(name, query.Get(name))
+		}
+	}
+	return (&url.URL{Path: t.Path, RawQuery: kept.Encode()}).String()
+}
+
+// Report is what every report has above its figures: links to the other reports, and its filters.
 type Report struct {
 	panel.Frame
-	Tabs     []Choice
-	Action   string
-	Problem  *ui.Problem // the filters were refused, so there are no figures
-	From     ui.Field
-	To       ui.Field
-	Hidden   []ui.Pair // the other filters, which the form of the days keeps
-	Quick    []Choice  // common ranges
-	DaysOpen bool      // show the form of the days
-	Menus    []Menu    // the other filters
-	CSV      string
-	Days     string // the chosen range
-	Compared string // with which days a range that is not over is compared
-	Note     string // what the filters leave out
+	Tab    Tab
+	Form   ui.Form // the filters
+	Query  url.Values
+	Places []location.Location
+	Place  *int64         // the chosen location; nil: all
+	Days   *report.Period // nil: all time, or none since the filters were refused
 }
 
-// Menu is a filter with few choices, each of them a link.
-type Menu struct {
-	Name    string // for screen readers
-	Prefix  string // before the choice: "vs"
-	Label   string // the present choice
-	Choices []Choice
+func (v Report) refused() bool { return !v.Form.Problem().None() }
+
+// days are the chosen days in words.
+func (v Report) days() string {
+	switch {
+	case v.Days != nil:
+		return format.Days(v.Days.From, v.Days.To)
+	case v.refused():
+		return "Choose dates"
+	}
+	return "All time"
 }
 
-// SummaryReport has the key figures of a range of days.
-type SummaryReport struct {
-	Report
-	Figures []ui.Figure
-	Charts  []ui.Chart
+// isOf reports whether the report is of these days.
+func (v Report) isOf(days report.Period) bool {
+	return v.Days != nil && v.Days.From.Equal(days.From) && v.Days.To.Equal(days.To)
 }
 
-// TopReport ranks customers.
-type TopReport struct {
-	Report
-	By       string // what the bars show: "spend"
-	Measures []Choice
-	Rows     []TopCustomer
+// file is the address of the report as a file.
+func (v Report) file() string {
+	if v.Days == nil {
+		return v.Tab.file()
+	}
+	return onDays(v.Tab.file(), *v.Days, v.Query)
 }
 
-// BreakdownReport divides figures among locations, staff or rewards.
-type BreakdownReport struct {
-	Report
-	Title    string
-	Label    string // of the first column: "Location"
-	Main     string // of the figure that the rows share: "Spend"
-	Columns  []Column
-	Change   string // "Spend change"
-	Compared bool
-	Rows     []BreakdownRow
-	All      string // names the total
-	Total    BreakdownRow
-	Empty    [3]string // icon, title and words without rows
+// otherFilters are the names of the filters besides the days.
+func (v Report) otherFilters() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(v.Query)), func(name string) bool { return name == "from" || name == "to" })
 }
 
-// Column is a column of a breakdown.
-type Column struct {
-	Label string
-	Wide  bool // shown on wide screens only
+// with is the address of the report with another value of a filter; "" is its default.
+func (v Report) with(name, value string) string {
+	return links.With(&url.URL{Path: v.Tab.Path, RawQuery: v.Query.Encode()}, name, value)
 }
 
-// BreakdownRow is a row of a breakdown.
-type BreakdownRow struct {
-	Path   string // "": no link
-	Name   string
-	Kind   string // below the name
-	Main   string
-	Note   string // below the main figure on phones
-	Bar    ui.Bar
-	Share  string
-	Cells  []string
-	Change Change
+// place is the name of the chosen location.
+func (v Report) place() string {
+	for _, l := range v.Places {
+		if v.Place != nil && l.ID == *v.Place {
+			return l.Name
+		}
+	}
+	return "All locations"
 }
 
-// Change is a change against an earlier period; "" if there was nothing.
-type Change struct {
-	Words string
-	Trend ui.Trend
+// comparison is a choice of the period to compare with.
+type comparison struct {
+	against      report.Against
+	label, short string
 }
 
-// HourReport has the number of sales by weekday and hour.
-type HourReport struct {
-	Report
-	Weekdays []string
-	Rows     []HourRow
-	Totals   []string // of each weekday
-	Averages []string // of a day of each weekday
-	Total    string
-	Average  string
+// comparisons are the choices. The first one is the default.
+var comparisons = []comparison{
+	{report.PreviousPeriod, "Previous period", "previous period"},
+	{report.LastYear, "Same period last year", "last year"},
+	{report.Nothing, "No comparison", "nothing"},
 }
 
-// HourRow is an hour of the day.
-type HourRow struct {
-	Label string
-	Cells []HourCell
-	Total string
+// comparison is the chosen one.
+func (v Report) comparison() comparison {
+	for _, o := range comparisons {
+		if string(o.against) == v.Form.Value("compare") {
+			return o
+		}
+	}
+	return comparisons[0]
 }
 
-// HourCell is an hour of a weekday.
-type HourCell struct {
-	Text string
-	Heat int // from 0 to 5
+// compareWith is the address of the report with another comparison.
+func (v Report) compareWith(o comparison) string {
+	if o == comparisons[0] {
+		return v.with("compare", "")
+	}
+	return v.with("compare", string(o.against))
 }
 
-// CouponReport counts the vouchers of each coupon by status.
-type CouponReport struct {
-	Report
-	AllTime bool
-	Rows    []CouponReportRow
+// earlierDays are the days of a comparison, if it has any.
+func (v Report) earlierDays(o comparison) string {
+	if o.against == report.Nothing {
+		return ""
+	}
+	return shortDays(v.Days.Earlier(o.against, v.Today()), v.Days.To.Year())
 }
 
-// CouponReportRow is a coupon of the report.
-type CouponReportRow struct {
-	Path, Name string
-	Counts     panel.VoucherCounts
+// onDays is the address of a report or a list on these days, with more filters.
+func onDays(path string, days report.Period, filters url.Values) string {
+	q := url.Values{}
+	maps.Copy(q, filters)
+	q.Set("from", isoDate(days.From))
+	q.Set("to", isoDate(days.To))
+	return path + "?" + q.Encode()
+}
+
+// joinedBetween lists the customers who joined on these days.
+func joinedBetween(days report.Period) string {
+	return links.Customers + "?created_from=" + isoDate(days.From) + "&created_to=" + isoDate(days.To)
 }

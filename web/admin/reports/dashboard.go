@@ -2,10 +2,6 @@ package reports
 
 import (
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -14,9 +10,7 @@ import (
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin/reports"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -50,105 +44,43 @@ func (h *Handlers) dashboard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	today := h.LocalToday(by)
-	days := chosen.days(today)
-	o, err := h.Reports.Overview(ctx, by, days)
-	if err != nil {
+	days := rangeOf(chosen.Days(h.LocalToday(by)))
+	v := views.Dashboard{Period: chosen}
+	if v.Overview, err = h.Reports.Overview(ctx, by, days); err != nil {
 		return err
 	}
-	if !o.Has.Sale {
-		return h.Guide.FirstSteps(c, o.Has)
+	if !v.Overview.Has.Sale {
+		return h.Guide.FirstSteps(c, v.Overview.Has)
 	}
-	banner, err := h.Guide.Banner(c)
-	if err != nil {
+	if v.Setup, err = h.Guide.Banner(c); err != nil {
 		return err
 	}
-	feed, err := h.Reports.Recent(ctx, by, recentEvents, "")
-	if err != nil {
+	if v.Feed, err = h.Reports.Recent(ctx, by, recentEvents, ""); err != nil {
 		return err
 	}
-	top, err := h.Reports.Top(ctx, by, report.Ranking{Range: days, Limit: new(int64(topCustomers))})
-	if err != nil {
+	if v.Top, err = h.Reports.Top(ctx, by, report.Ranking{Range: days, Limit: new(int64(topCustomers))}); err != nil {
 		return err
 	}
 	notices, err := h.PlanNotices(c, usage.Customers, usage.Staff, usage.Sends)
 	if err != nil {
 		return err
 	}
-	v := views.Dashboard{
-		Frame: h.insightFrame(c, "Dashboard", links.Dashboard), Period: chosen.label, Days: format.Days(o.From, o.To),
-		Compared: comparedWith(o.Against, o.To, today),
-		Figures:  overviewFigures(o, by.Tenant.Currency), Chart: overviewChart(o, today), Activity: h.activityView(by, feed),
-		Top:         h.topWithVisits(by, top),
-		TopPath:     reportOf(links.TopReport, url.Values{}, report.Range{From: &o.From, To: &o.To}),
-		Outstanding: []views.Amount{outstanding(o.Outstanding.Points, "point", "points", o.Outstanding.PointsCost, by.Tenant.Currency)},
-		NoReward:    !o.Has.Reward,
-		Setup:       banner,
-	}
-	v.Frame.Chart, v.Notices = true, notices
-	for _, p := range periods {
-		v.Periods = append(v.Periods, views.Choice{
-			Label: p.label, Path: page.WithQuery(links.Dashboard, "period", p.name), Current: p.name == chosen.name,
-		})
-	}
-	if o.Outstanding.Stamps > 0 {
-		v.Outstanding = append(v.Outstanding, outstanding(o.Outstanding.Stamps, "stamp", "stamps", o.Outstanding.StampsCost, by.Tenant.Currency))
-	}
-	v.NoCosts = o.Has.Reward && o.Outstanding.PointsCost == nil && o.Outstanding.StampsCost == nil
-	if slices.ContainsFunc(v.Outstanding, func(a views.Amount) bool { return a.Cost != "" }) {
-		v.CostNote = ", and what these would cost you"
-	}
+	v.Frame = h.insightFrame(c, "Dashboard", links.Dashboard)
+	v.Chart, v.Notices = true, notices
 	return h.Render(c, http.StatusOK, views.DashboardPage(v), nil)
 }
 
-func outstanding(n int64, one, many string, cost *report.Cost, currency string) views.Amount {
-	a := views.Amount{Number: format.Number(n), Unit: many}
-	if n == 1 {
-		a.Unit = one
+// pickPeriod finds a period by its name; "" is the default.
+func pickPeriod(name string) (views.Period, error) {
+	if name == "" {
+		return views.Periods[1], nil
 	}
-	if cost == nil || n <= 0 {
-		return a
-	}
-	a.Cost = format.Money(cost.Least, currency)
-	if cost.Most != cost.Least {
-		a.Cost += "–" + format.Money(cost.Most, currency)
-	}
-	return a
-}
-
-// topWithVisits are the top customers with the day of their last visit.
-func (h *Handlers) topWithVisits(by core.Actor, top []report.Customer) []views.TopCustomer {
-	rows, now := topRows(top, report.Spend, by.Tenant.Currency), h.Now()
-	for i, c := range top {
-		if c.LastVisit != nil {
-			rows[i].LastVisit, _, _ = strings.Cut(format.Day(*c.LastVisit, now, by.Tenant.TimeZone), ",")
+	for _, p := range views.Periods {
+		if p.Name == name {
+			return p, nil
 		}
 	}
-	return rows
-}
-
-// overviewFigures returns the four main figures. Each leads to its report.
-func overviewFigures(o report.Overview, currency string) []ui.Figure {
-	days := fromTo(o.From, o.To)
-	to := func(path, by string) string {
-		options := url.Values{}
-		if by != "" {
-			options.Set("by", by)
-		}
-		return reportOf(path, options, days)
-	}
-	now, then := o.Current, o.Previous
-	return []ui.Figure{
-		comparedFigure("Active customers", to(links.TopReport, string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, format.Number),
-		comparedFigure("Points issued", to(links.TopReport, string(report.Points)), now.PointsAwarded, then.PointsAwarded, format.Number),
-		comparedFigure("Redemptions", to(links.RewardReport, ""), now.RedemptionsCount, then.RedemptionsCount, format.Number),
-		comparedFigure("Tracked spend", to(links.Reports, ""), now.SpendTotalCents, then.SpendTotalCents, moneyIn(currency)),
-	}
-}
-
-func overviewChart(o report.Overview, today time.Time) ui.Chart {
-	summary := soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
-	return pointsChart(o.Step, o.Buckets, func(f report.PointsFlow) report.PointsFlow { return f }, true, summary, today)
+	return views.Period{}, core.Invalid(core.Fields{"period": {core.InvalidChoice}})
 }
 
 // activity answers a poll with the latest events, or with 204 if the list on the page is still current.
@@ -156,14 +88,14 @@ func (h *Handlers) activity(c echo.Context) error {
 	if !page.IsFragment(c) {
 		return h.Redirect(c, links.Dashboard)
 	}
-	by, mark := page.Actor(c), c.QueryParam("mark")
-	feed, err := h.Reports.Recent(c.Request().Context(), by, recentEvents, mark)
+	mark := c.QueryParam("mark")
+	feed, err := h.Reports.Recent(c.Request().Context(), page.Actor(c), recentEvents, mark)
 	if err != nil {
 		return err
 	}
 	if feed.Mark == mark {
 		return c.NoContent(http.StatusNoContent)
 	}
-	list := views.ActivityList(h.activityView(by, feed))
+	list := views.ActivityList(h.Reader(c), feed)
 	return h.Render(c, http.StatusOK, list, list)
 }

@@ -26,20 +26,8 @@ func (h *Handlers) previewBranding(c echo.Context) error {
 	if err != nil {
 		return c.NoContent(http.StatusUnprocessableEntity)
 	}
-	v, err := brandingPreview(page.Actor(c).Tenant.Name, colour)
-	if err != nil {
-		return err
-	}
-	v.CSS = page.PaletteCSS(p, "#branding-preview [data-bs-theme=light]", "#branding-preview [data-bs-theme=dark]")
-	return h.Render(c, http.StatusOK, views.BrandingPreviewPart(v), nil)
-}
-
-func brandingPreview(business string, colour *string) (views.BrandingPreview, error) {
-	p, err := tenant.PaletteFor(colour)
-	return views.BrandingPreview{Business: business, Colour: core.OrZero(colour), Samples: []views.BrandingSample{
-		{Theme: "light", Title: "Light", Adjusted: p.Light.Adjusted(p.Fill)},
-		{Theme: "dark", Title: "Dark", Adjusted: p.Dark.Adjusted(p.Fill)},
-	}}, err
+	css := page.PaletteCSS(p, "#branding-preview [data-bs-theme=light]", "#branding-preview [data-bs-theme=dark]")
+	return h.Render(c, http.StatusOK, views.BrandingPreview(page.Actor(c).Tenant.Name, colour, p, css), nil)
 }
 
 // maxLogo is larger than core allows, so that core's own message is shown.

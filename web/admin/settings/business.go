@@ -11,7 +11,6 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin/settings"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
@@ -20,20 +19,16 @@ import (
 	"example.com/loyalty/web/route"
 )
 
-const (
-	ceilingField = "confirm_above_cents"
-)
-
 func (h *Handlers) businessRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Business, route.Owners, h.showBusiness),
 		// A new country re-reads every customer's phone number.
 		route.Post(links.Business, route.Owners, h.editBusiness).AsFile(),
-		route.Post(links.Business+"/joining", route.Owners, h.editJoining),
-		route.Post(links.Business+"/look", route.Owners, h.editBranding).AsFile(),
-		route.Get(links.Business+"/look/preview", route.Owners, h.previewBranding),
+		route.Post(links.Joining, route.Owners, h.editJoining),
+		route.Post(links.Branding, route.Owners, h.editBranding).AsFile(),
+		route.Get(links.BrandingPreview, route.Owners, h.previewBranding),
 		route.Get(page.BrandingPath, route.Everyone, h.brandingCSS),
-		route.Get("/admin/logo/:hash", route.Everyone, h.logo),
+		route.Get(links.Logos+"/:hash", route.Everyone, h.logo),
 	}
 }
 
@@ -42,63 +37,34 @@ func (h *Handlers) showBusiness(c echo.Context) error {
 }
 
 // businessForms are the page's forms. A nil form shows the stored values.
-type businessForms struct{ business, joining, branding *forms.Form }
+type businessForms struct{ details, joining, branding *forms.Form }
 
 func (h *Handlers) businessPage(c echo.Context, status int, sent businessForms) error {
-	form, joining, branding := sent.business, sent.joining, sent.branding
-	by := page.Actor(c)
-	s, err := h.Tenants.Settings(c.Request().Context(), by)
+	s, err := h.Tenants.Settings(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	if form == nil {
-		form = forms.Blank(map[string]string{"name": s.Name, "country": core.OrZero(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
+	if sent.details == nil {
+		sent.details = forms.Blank(map[string]string{"name": s.Name, "country": core.OrZero(s.Country), "timezone": s.TimeZone, "currency": s.Currency, "confirm_above_cents": ""})
 		if s.ConfirmAboveCents != nil {
-			form.SetAmount(ceilingField, *s.ConfirmAboveCents, s.Currency)
+			sent.details.SetAmount("confirm_above_cents", *s.ConfirmAboveCents, s.Currency)
 		}
 	}
-	if joining == nil {
-		joining = forms.Blank(map[string]string{"consent_text": core.OrZero(s.ConsentText), "privacy_url": core.OrZero(s.PrivacyURL)})
+	if sent.joining == nil {
+		sent.joining = forms.Blank(map[string]string{"consent_text": core.OrZero(s.ConsentText), "privacy_url": core.OrZero(s.PrivacyURL)})
 	}
-	if branding == nil {
-		branding = forms.Blank(map[string]string{"colour": core.OrZero(s.Colour)})
+	if sent.branding == nil {
+		sent.branding = forms.Blank(map[string]string{"colour": core.OrZero(s.Colour)})
 	}
 	v := views.Business{
-		Settings: h.Settings(c, "Business", links.Business), Address: c.Request().Host,
-		Name:    form.Field("name", ui.Field{Label: "Name"}),
-		Country: form.Field("country", ui.Field{Label: "Country"}), TimeZone: form.Field("timezone", ui.Field{Label: "Time zone"}), Currency: form.Field("currency", ui.Field{Label: "Currency"}),
-		Ceiling: form.Field(ceilingField, ui.Field{Label: "Confirm sales above"}),
-		Consent: joining.Field("consent_text", ui.Field{Label: "Consent text"}), Privacy: joining.Field("privacy_url", ui.Field{Label: "Privacy policy"}),
-		Colour: branding.Field("colour", ui.Field{Label: "Colour"}), Logo: branding.Field("logo", ui.Field{Label: "Logo"}),
+		Settings: h.Settings(c, "Business", links.Business), Stored: s, Host: c.Request().Host,
+		Details: sent.details, Joining: sent.joining, Branding: sent.branding,
+		Countries: panel.Countries, Currencies: forms.Currencies(s.Currency), TimeZones: panel.ZoneGroups(sent.details.Value("timezone")),
 	}
-	v.Problem, v.JoiningProblem, v.BrandingProblem = form.Problem(), joining.Problem(), branding.Problem()
-	v.Began, v.JoiningBegan, v.BrandingBegan = form.Original(), joining.Original(), branding.Original()
-	v.Consent.Optional, v.Consent.MaxLength = true, 1000
-	v.Consent.Help = "Shown to customers when they join. Leave empty for: “" + tenant.DefaultConsent(s.Name) + "”"
-	v.Privacy.Optional, v.Privacy.Type, v.Privacy.Placeholder, v.Privacy.MaxLength = true, "url", "https://", 500
-	v.Privacy.Help = "Linked below the consent text"
-	v.Name.Help = "Shown to your customers"
-	v.Country.Options = form.Options("country", slices.Clone(panel.Countries)...)
-	v.Country.Help = "Used for phone numbers without a country code"
-	if v.Phones, err = h.PhoneConflicts(c, form); err != nil {
+	if v.Phones, err = h.PhoneConflicts(c, sent.details); err != nil {
 		return err
 	}
-	v.TimeZone.Groups = panel.ZoneGroups(v.TimeZone.Value)
-	v.TimeZone.Help = "Now " + h.Now().In(by.Tenant.TimeZone).Format("15:04") + " there"
-	v.Currency.Options = form.Options("currency", forms.Currencies(s.Currency)...)
-	v.Currency.ReadOnly, v.Currency.Help = s.HasSales, "Can't be changed after your first sale"
-	v.Ceiling.Before, v.Ceiling.Mode, v.Ceiling.Autocomplete, v.Ceiling.Optional = format.Symbol(s.Currency), "decimal", "off", true
-	v.Ceiling.Help = "Leave empty to turn confirmation off"
-	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, tenant.ProductColour, 7
-	v.Colour.Help = "Used in the panel, e-mails and customers’ pages"
-	v.Colour.Attributes = map[string]any{"data-colour": tenant.ProductColour, "spellcheck": "false", "autocapitalize": "none"}
-	v.Logo.Type, v.Logo.Optional, v.Logo.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
-	v.Logo.Help = "Square, or with your name up to 4 times as wide as high. PNG, JPEG or WebP, up to 256 kB."
-	if s.LogoHash != nil {
-		v.LogoPath, v.Logo.Label = page.LogoPath(*s.LogoHash), "New logo"
-		v.Remove = branding.Field("remove_logo", ui.Field{Label: "Remove logo"})
-	}
-	if v.Preview, err = brandingPreview(s.Name, s.Colour); err != nil {
+	if v.Palette, err = tenant.PaletteFor(s.Colour); err != nil {
 		return err
 	}
 	v.Assets.Stylesheets = append(slices.Clone(v.Assets.Stylesheets), static.Path("css/branding.css"))
@@ -114,7 +80,7 @@ func (h *Handlers) editBusiness(c echo.Context) error {
 			if !core.IsCurrency(currency) {
 				currency = by.Tenant.Currency
 			}
-			ceiling := panel.SentAmount(form, ceilingField, currency) // before Malformed, which it may set
+			ceiling := panel.SentAmount(form, "confirm_above_cents", currency) // before Malformed, which it may set
 			if form.Values.Has("country") {
 				form.Require("country")
 			}
@@ -129,7 +95,7 @@ func (h *Handlers) editBusiness(c echo.Context) error {
 			if change != nil {
 				return h.ConfirmCurrency(c, change, form, links.Business, ui.Crumb{Label: "Business", Path: links.Business})
 			}
-			return h.businessPage(c, status, businessForms{business: form})
+			return h.businessPage(c, status, businessForms{details: form})
 		},
 		To:   page.To[tenant.Settings](links.Business),
 		Done: func(tenant.Settings) string { return "Business details saved." },

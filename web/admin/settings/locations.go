@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -29,33 +28,17 @@ func (h *Handlers) locationRoutes() []route.Route {
 	}
 }
 
-func locationRow(l location.Location) views.LocationRow {
-	id := strconv.FormatInt(l.ID, 10)
-	return views.LocationRow{
-		ID: id, Path: links.Locations + "/" + id, Name: l.Name, Open: l.Active, Sales: page.WithQuery(links.Transactions, "location_id", id),
-	}
-}
-
 func (h *Handlers) listLocations(c echo.Context) error {
-	return h.locations(c, http.StatusOK, &forms.Form{}, nil)
+	return h.locations(c, http.StatusOK, &forms.Form{}, views.LocationRename{})
 }
 
-// locations shows the list with the form that adds a location. renamed replaces its line.
-func (h *Handlers) locations(c echo.Context, status int, form *forms.Form, renamed *views.LocationRow) error {
-	places, err := h.Locations.List(c.Request().Context(), page.Actor(c))
+// locations shows the list with the form that adds a location, and perhaps one that renames a location.
+func (h *Handlers) locations(c echo.Context, status int, form *forms.Form, rename views.LocationRename) error {
+	list, err := h.Locations.List(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	v := views.LocationList{Frame: h.Frame(c, "Locations", links.Locations), FormKey: h.NewFormKey(), Add: form.Field("name", ui.Field{Label: "New location"})}
-	v.Problem = form.Problem()
-	v.Add.Autocomplete, v.Add.Placeholder = "off", "Station Street"
-	for _, l := range places {
-		row := locationRow(l)
-		if renamed != nil && renamed.ID == row.ID {
-			row = *renamed
-		}
-		v.Rows = append(v.Rows, row)
-	}
+	v := views.LocationList{Frame: h.Frame(c, "Locations", links.Locations), List: list, Form: form, FormKey: h.NewFormKey(), Rename: rename}
 	return h.Render(c, status, views.LocationListPage(v), views.LocationCard(v))
 }
 
@@ -64,7 +47,7 @@ func (h *Handlers) addLocation(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (location.Location, error) {
 			return h.Locations.Add(ctx, by, location.New{Name: form.Text("name")})
 		},
-		Refused: func(status int, form *forms.Form) error { return h.locations(c, status, form, nil) },
+		Refused: func(status int, form *forms.Form) error { return h.locations(c, status, form, views.LocationRename{}) },
 		Once:    true,
 		To:      page.To[location.Location](links.Locations),
 		Done:    func(l location.Location) string { return "“" + l.Name + "” was added." },
@@ -98,13 +81,10 @@ func (h *Handlers) askLocationName(c echo.Context) error {
 }
 
 func (h *Handlers) renameForm(c echo.Context, status int, l location.Location, form *forms.Form) error {
-	row := locationRow(l)
-	field := form.Field("name", ui.Field{Label: "Name"})
-	row.Rename = &field
 	if page.IsFragment(c) {
-		return h.Render(c, status, views.LocationLine(row), nil)
+		return h.Render(c, status, views.LocationNameForm(l, form), nil)
 	}
-	return h.locations(c, status, &forms.Form{}, &row)
+	return h.locations(c, status, &forms.Form{}, views.LocationRename{ID: l.ID, Form: form})
 }
 
 func (h *Handlers) renameLocation(c echo.Context) error {
@@ -124,9 +104,7 @@ func (h *Handlers) renameLocation(c echo.Context) error {
 		return err
 	}
 	if page.IsFragment(c) {
-		row := locationRow(l)
-		row.Done = "Renamed"
-		return h.Render(c, http.StatusOK, views.LocationLine(row), nil)
+		return h.Render(c, http.StatusOK, views.LocationLine(l, "Renamed"), nil)
 	}
 	h.Flash(c, ui.Done, "“"+old.Name+"” was renamed to “"+l.Name+"”.")
 	return h.Redirect(c, links.Locations)

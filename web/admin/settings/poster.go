@@ -9,7 +9,6 @@ import (
 	views "example.com/loyalty/views/admin/settings"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -34,16 +33,12 @@ func (h *Handlers) showPoster(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	offer := format.OfferOf(types, rewards.Items, by.Tenant.Currency)
 	v := views.Poster{
 		Frame: h.Frame(c, "Poster", links.Poster), QR: qr, Address: host + "/join",
-		Heading: offer.Heading, Offer: offer.Lines, Paper: views.A4,
+		Offer: format.OfferOf(types, rewards.Items, by.Tenant.Currency), Paper: views.A4,
 	}
 	if c.QueryParam("paper") == string(views.A5) {
 		v.Paper = views.A5
-	}
-	for _, paper := range []views.Paper{views.A4, views.A5} {
-		v.Papers = append(v.Papers, ui.Option{Value: page.WithQuery(links.Poster, "paper", string(paper)), Label: string(paper), Selected: paper == v.Paper})
 	}
 	return h.Render(c, http.StatusOK, views.PosterPage(v), nil)
 }

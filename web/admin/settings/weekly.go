@@ -24,7 +24,7 @@ func (h *Handlers) WeeklyCard(c echo.Context) (templ.Component, error) {
 		return nil, nil //nolint:nilnil // no card
 	}
 	on, err := h.Notifications.Subscribed(c.Request().Context(), by)
-	return views.WeeklyCard(links.Weekly, on), err
+	return views.WeeklyCard(on), err
 }
 
 // setWeekly turns the person's weekly e-mail on or off.

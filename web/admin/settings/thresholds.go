@@ -10,7 +10,6 @@ import (
 	"example.com/loyalty/core/notification"
 	views "example.com/loyalty/views/admin/settings"
 	"example.com/loyalty/views/links"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
@@ -27,22 +26,7 @@ func (h *Handlers) notificationSettings(c echo.Context, status int, form *forms.
 			"staff_daily": number(stored.StaffDaily), "staff_factor": number(stored.StaffFactor),
 		})
 	}
-	v := views.NotificationSettings{
-		Settings: h.Settings(c, "Notifications", links.NotificationSettings), Action: links.NotificationSettings, Began: form.Original(),
-		StockLow: form.Field("stock_low", ui.Field{Label: "Low stock"}), CouponPercent: form.Field("coupon_percent", ui.Field{Label: "Coupon limit"}),
-		PendingDays: form.Field("pending_days", ui.Field{Label: "Pending redemptions"}),
-		StaffDaily:  form.Field("staff_daily", ui.Field{Label: "Voids and adjustments"}), StaffFactor: form.Field("staff_factor", ui.Field{Label: "Above a person's average"}),
-	}
-	v.Problem = form.Problem()
-	v.StockLow.After, v.StockLow.Help = "units or fewer", "Per reward"
-	v.CouponPercent.After, v.CouponPercent.Help = "% or more used", "Of a coupon's total redemptions"
-	v.PendingDays.Before, v.PendingDays.After, v.PendingDays.Help = "More than", "days", "Since the reward was redeemed"
-	v.StaffDaily.Before, v.StaffDaily.After, v.StaffDaily.Help = "More than", "a day", "By one person"
-	v.StaffFactor.Before, v.StaffFactor.After, v.StaffFactor.Help = "Also more than", "times their daily average", "Over the last 30 days, from 3 a day"
-	for _, f := range v.Fields() {
-		f.Mode, f.Autocomplete = "numeric", "off"
-	}
-	return h.Render(c, status, views.NotificationSettingsPage(v), nil)
+	return h.Render(c, status, views.ThresholdsPage(h.Settings(c, "Notifications", links.NotificationSettings), form), nil)
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

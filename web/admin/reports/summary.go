@@ -1,0 +1,77 @@
+package reports
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core/report"
+	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+)
+
+func (h *Handlers) summaryReport(c echo.Context) error {
+	q, err := h.query(c, views.Summary)
+	if err != nil {
+		return err
+	}
+	r, err := h.Reports.Compare(c.Request().Context(), page.Actor(c), q.Selection)
+	return h.show(c, q, &r.Period, err, func(v views.Report) templ.Component { return views.SummaryPage(v, r) })
+}
+
+// summaryCSV is the summary as a file, with a row for each day beside the day that it is compared with. A longer
+// earlier period has rows of its own. With a location it has the columns that are recorded by location.
+func (h *Handlers) summaryCSV(c echo.Context) error {
+	q, err := h.query(c, views.Summary)
+	if err != nil {
+		return err
+	}
+	q.Step = report.Daily
+	r, err := h.Reports.Compare(c.Request().Context(), page.Actor(c), q.Selection)
+	if err != nil {
+		return err
+	}
+	currency := page.Actor(c).Tenant.Currency
+	figures := []string{"Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Points reversed"}
+	if q.Location == nil {
+		figures = append(figures, "Points redeemed", "Redemptions", "Vouchers redeemed", "New customers")
+	}
+	header := append([]string{"Date"}, figures...)
+	if r.Against != nil {
+		header = append(header, "Compared with")
+		for _, f := range figures {
+			header = append(header, earlierColumn(f))
+		}
+	}
+	cells := func(day time.Time, d *report.Figures) []any {
+		if d == nil {
+			return slices.Repeat([]any{""}, 1+len(figures))
+		}
+		return []any{
+			panel.IsoDate(day), d.TransactionsCount, d.VoidedCount, format.Amount(d.SpendTotalCents, currency), d.PointsAwarded, d.StampsAwarded,
+			d.PointsReversed, d.PointsRedeemed, d.RedemptionsCount, d.VouchersRedeemed, d.NewCustomers,
+		}[:1+len(figures)]
+	}
+	return h.CSV(c, fileName("summary", r.Period), header, func(row func(...any) error) error {
+		for i, b := range slices.Concat(r.Buckets, r.Longer) {
+			now := cells(b.From, &b.Current)
+			if i >= len(r.Buckets) {
+				now = cells(b.From, nil)
+			}
+			if err := row(append(now, cells(b.Beside.From, b.Previous)...)[:len(header)]...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// earlierColumn is the heading of a figure of the earlier period: "Earlier sales".
+func earlierColumn(figure string) string {
+	return "Earlier " + strings.ToLower(figure[:1]) + figure[1:]
+}
