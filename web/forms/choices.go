@@ -1,13 +1,11 @@
 package forms
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
-	"golang.org/x/text/language/display"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
@@ -19,24 +17,15 @@ import (
 func Countries() []ui.Option {
 	list := []ui.Option{{Label: "Choose a country"}}
 	for _, code := range tenant.Countries() {
-		list = append(list, ui.Option{Value: code, Label: CountryName(code)})
+		list = append(list, ui.Option{Value: code, Label: format.Country(code)})
 	}
 	order := collate.New(language.English)
 	slices.SortFunc(list[1:], func(a, b ui.Option) int { return order.CompareString(a.Label, b.Label) })
 	return list
 }
 
-// countryNames are those that changed since the library's.
-var countryNames = map[string]string{"CV": "Cabo Verde", "MK": "North Macedonia", "MO": "Macao SAR China", "SZ": "Eswatini", "TR": "Türkiye"}
-
 // CountryName is the English name of a country.
-func CountryName(code string) string {
-	region, err := language.ParseRegion(code)
-	if err != nil {
-		return code
-	}
-	return cmp.Or(countryNames[code], display.English.Regions().Name(region))
-}
+func CountryName(code string) string { return format.Country(code) }
 
 // ProposeByCountry adds the currency and the main time zone of each country to its choice. Where a country has
 // several time zones, panel.js prefers the browser's.

@@ -10,148 +10,76 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	views "example.com/loyalty/views/platform/tenants"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 )
 
-// The choices of the form.
-var (
-	countries      = forms.Countries()
-	cycles         = []ui.Option{{Value: string(tenant.Monthly), Label: "Monthly"}, {Value: string(tenant.Yearly), Label: "Yearly"}}
-	paymentMethods = []ui.Option{
-		{Value: string(tenant.Manual), Label: "Manual"},
-		{Value: string(tenant.BankTransfer), Label: "Bank transfer"},
-		{Value: string(tenant.Card), Label: "Card"},
-		{Value: string(tenant.Stripe), Label: "Stripe"},
-		{Value: string(tenant.PayPal), Label: "PayPal"},
-	}
-)
+var countries = forms.Countries()
 
 func (h *Handlers) newTenant(c echo.Context) error {
 	form := forms.Blank(map[string]string{"billing_cycle": string(tenant.Monthly), "payment_method": string(tenant.Manual)})
-	return h.tenantAddForm(c, http.StatusOK, form)
+	return h.tenantForm(c, http.StatusOK, nil, form)
 }
 
-func (h *Handlers) tenantAddForm(c echo.Context, status int, form *forms.Form) error {
-	v := views.TenantForm{
-		Frame: h.Frame(c, "Add tenant", links.Tenants, tenantCrumb()), Action: links.Tenants + "/new", Cancel: links.Tenants, Button: "Add tenant", FormKey: h.NewFormKey(),
-	}
-	return h.tenantForm(c, status, form, v, 0, "")
-}
-
-// tenantForm shows the form of a tenant. An existing one may keep its plan and its currency, even a
-// retired or withdrawn one.
-func (h *Handlers) tenantForm(c echo.Context, status int, form *forms.Form, v views.TenantForm, currentPlan int64, storedCurrency string) error {
+// tenantForm shows the form of a new tenant, or of an existing one.
+func (h *Handlers) tenantForm(c echo.Context, status int, old *tenant.Detail, form *forms.Form) error {
 	plans, err := h.Invoices.Plans(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
-	v.Name = form.Field("name", ui.Field{Label: "Name"})
-	v.Name.Autocomplete, v.Name.MaxLength, v.Name.Help = "off", 100, "As customers know the business"
-	if v.Host == "" {
-		if v.Slug, v.Proposed, err = h.slugField(c, form); err != nil {
-			return err
-		}
-		v.Name.Attributes = map[string]any{
-			"hx-get": links.TenantAddress, "hx-trigger": "input changed delay:300ms", "hx-include": "#address input", "hx-target": "#address", "hx-swap": "outerHTML",
-		}
+	v := views.TenantForm{
+		Frame: h.Frame(c, "Add tenant", links.Tenants, tenantCrumb()), Hosts: h.Names, Form: form, FormKey: h.NewFormKey(), Old: old, Plans: plans,
+		Countries: slices.Clone(countries), Zones: forms.ZoneGroups(form.Value("timezone")),
 	}
-	v.Email = form.Field("email", ui.Field{Label: "Owner’s e-mail"})
-	v.Email.Type, v.Email.Autocomplete, v.Email.MaxLength = "email", "off", 255
-	v.Plan, v.Cycle, v.Payment = form.Field("plan_id", ui.Field{Label: "Plan"}), form.Field("billing_cycle", ui.Field{Label: "Billed"}), form.Field("payment_method", ui.Field{Label: "Payment method"})
-	v.Country, v.Currency, v.TimeZone = form.Field("country", ui.Field{Label: "Country"}), form.Field("currency", ui.Field{Label: "Currency"}), form.Field("timezone", ui.Field{Label: "Time zone"})
-	v.Problem = form.Problem()
-	if currentPlan == 0 {
-		v.Email.Help = "Gets the invitation and the invoices"
-		v.Plan.Options = []ui.Option{{Label: "Choose a plan"}}
-		v.Currency.Options = []ui.Option{{Label: "As in the country"}}
-		v.TimeZone.Options = form.Options("timezone", ui.Option{Label: "As in the country"})
+	if old != nil {
+		v.Title, v.Crumbs, v.Currencies = "Edit "+old.Name, crumbsOf(*old), forms.Currencies(old.Currency)
 	} else {
-		v.Email.Help = "Gets the invoices. The owner's sign-in doesn't change"
-		v.Plan.Help = "Changes are prorated; unused days are credited"
+		v.Currencies = forms.Currencies("")
+		forms.ProposeByCountry(v.Countries)
+		err = h.proposeSlug(c, form)
 	}
-	for _, plan := range plans {
-		if plan.Retired && plan.ID != currentPlan {
-			continue
-		}
-		v.Plan.Options = append(v.Plan.Options, ui.Option{Value: strconv.FormatInt(plan.ID, 10), Label: planLabel(plan)})
+	if err != nil {
+		return err
 	}
-	v.Plan.Options = form.Options("plan_id", v.Plan.Options...)
-	v.Cycle.Options = form.Options("billing_cycle", slices.Clone(cycles)...)
-	v.Payment.Options = form.Options("payment_method", slices.Clone(paymentMethods)...)
-	v.Country.Options = form.Options("country", slices.Clone(countries)...)
-	v.Country.Help = "For phone numbers without a country code"
-	if currentPlan == 0 {
-		v.Country.Help = "Sets currency and time zone, and how phone numbers are read"
-	}
-	if currentPlan == 0 {
-		forms.ProposeByCountry(v.Country.Options)
-	}
-	v.Currency.Options = form.Options("currency", append(v.Currency.Options, forms.Currencies(storedCurrency)...)...)
-	v.Currency.Help = "For its sales. The plan has its own"
-	v.TimeZone.Groups = forms.ZoneGroups(v.TimeZone.Value)
 	return h.Render(c, status, views.TenantFormPage(v), nil)
 }
 
-const (
-	proposedField = "proposed"
-)
+// proposedField has the address that was proposed.
+const proposedField = "proposed"
 
-// slugField is the field of a new tenant's address. Unless the person has entered one, it has a proposal made of the
-// name.
-func (h *Handlers) slugField(c echo.Context, form *forms.Form) (slug ui.Field, proposed string, err error) {
-	proposed = form.Value(proposedField)
-	if name := form.Value("name"); name != "" && (form.Value("slug") == "" || form.Value("slug") == proposed) {
-		if proposed, err = h.Tenants.ProposeSlug(c.Request().Context(), page.Actor(c), name); err != nil {
-			return slug, proposed, err
-		}
-		form.Values.Set("slug", proposed)
+// proposeSlug fills in the address of a new tenant, made of the name, unless the person has entered one.
+func (h *Handlers) proposeSlug(c echo.Context, form *forms.Form) error {
+	name, slug := form.Value("name"), form.Value("slug")
+	if name == "" || slug != "" && slug != form.Value(proposedField) {
+		return nil
 	}
-	slug = form.Field("slug", ui.Field{Label: "Address"})
-	slug.Autocomplete, slug.MaxLength = "off", 40
-	host := h.Names.TenantHost("name")
-	slug.After, slug.Placeholder = host[len("name"):], "cafe-aro"
-	slug.Help = "3–40 of a–z, 0–9 and hyphens. Can't be changed later"
-	slug.Attributes = map[string]any{"autocapitalize": "none", "spellcheck": "false"}
-	return slug, proposed, nil
+	proposed, err := h.Tenants.ProposeSlug(c.Request().Context(), page.Actor(c), name)
+	form.Values.Set("slug", proposed)
+	form.Values.Set(proposedField, proposed)
+	return err
 }
 
 // proposeAddress answers with the field of the address while the name is typed, or with 204 if the person has
 // entered one.
 func (h *Handlers) proposeAddress(c echo.Context) error {
 	if !page.IsFragment(c) {
-		return h.Redirect(c, links.Tenants+"/new")
+		return h.Redirect(c, links.NewTenant)
 	}
 	form := forms.Query(c.QueryParams())
 	if entered := form.Value("slug"); entered != "" && entered != form.Value(proposedField) {
 		return c.NoContent(http.StatusNoContent)
 	}
 	form.Values.Del("slug")
-	slug, proposed, err := h.slugField(c, form)
-	if err != nil {
+	if err := h.proposeSlug(c, form); err != nil {
 		return err
 	}
-	field := views.TenantAddress(slug, proposed)
+	field := views.Address(form, h.Names)
 	return h.Render(c, http.StatusOK, field, field)
-}
-
-// planLabel is a plan with its prices.
-func planLabel(plan billing.Plan) string {
-	label := plan.Name + ": " + format.Money(plan.MonthlyCents, plan.Currency) + " a month, " + format.Money(plan.YearlyCents, plan.Currency) + " a year"
-	if plan.MonthlyCents == 0 && plan.YearlyCents == 0 {
-		label = plan.Name + ": no charge"
-	}
-	if plan.Retired {
-		label += " (retired)"
-	}
-	return label
 }
 
 func (h *Handlers) addTenant(c echo.Context) error {
@@ -167,7 +95,7 @@ func (h *Handlers) addTenant(c echo.Context) error {
 			n.Malformed = form.Malformed
 			return h.Tenants.Create(ctx, by, n)
 		},
-		Refused: func(status int, form *forms.Form) error { return h.tenantAddForm(c, status, form) },
+		Refused: func(status int, form *forms.Form) error { return h.tenantForm(c, status, nil, form) },
 		To:      func(t tenant.Tenant) string { return links.Tenant(t.ID) }, Once: true,
 		Done: func(t tenant.Tenant) string {
 			return t.Name + " was added. The invitation is being e-mailed to " + t.Email + "."
@@ -176,31 +104,20 @@ func (h *Handlers) addTenant(c echo.Context) error {
 }
 
 func (h *Handlers) showTenantForm(c echo.Context, d tenant.Detail) error {
-	return h.tenantEditForm(c, http.StatusOK, d, forms.Blank(map[string]string{
+	return h.tenantForm(c, http.StatusOK, &d, forms.Blank(map[string]string{
 		"name": d.Name, "email": d.Email, "plan_id": strconv.FormatInt(d.PlanID, 10), "billing_cycle": string(d.BillingCycle),
 		"payment_method": string(d.PaymentMethod), "country": core.OrZero(d.Country), "currency": d.Currency, "timezone": d.TimeZone,
 	}))
-}
-
-func (h *Handlers) tenantEditForm(c echo.Context, status int, d tenant.Detail, form *forms.Form) error {
-	path := links.Tenant(d.ID)
-	v := views.TenantForm{
-		Frame:  h.Frame(c, "Edit "+d.Name, links.Tenants, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
-		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: h.Names.TenantHost(d.Slug), Original: form.Original(),
-	}
-	return h.tenantForm(c, status, form, v, d.PlanID, d.Currency)
 }
 
 func (h *Handlers) editTenant(c echo.Context, d tenant.Detail) error {
 	var change *tenant.CurrencyChangeError
 	return page.Submit(h.Kit, c, page.Submission[tenant.Tenant]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (tenant.Tenant, error) {
-			changed := func(name string) core.Optional[string] {
-				return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
-			}
 			e := tenant.Edit{
-				Name: changed("name"), Email: changed("email"), BillingCycle: changed("billing_cycle"), PaymentMethod: changed("payment_method"),
-				Country: changed("country"), Currency: changed("currency"), TimeZone: changed("timezone"),
+				Name: panel.SentText(form, "name"), Email: panel.SentText(form, "email"),
+				BillingCycle: panel.SentText(form, "billing_cycle"), PaymentMethod: panel.SentText(form, "payment_method"),
+				Country: panel.SentText(form, "country"), Currency: panel.SentText(form, "currency"), TimeZone: panel.SentText(form, "timezone"),
 			}
 			if form.Values.Has("plan_id") && form.Changed("plan_id") {
 				e.PlanID = core.Optional[int64]{Set: true, Value: form.Integer("plan_id")}
@@ -214,13 +131,13 @@ func (h *Handlers) editTenant(c echo.Context, d tenant.Detail) error {
 		},
 		Refused: func(status int, form *forms.Form) error {
 			if change != nil {
-				path := links.Tenant(d.ID)
+				path := links.Tenant(d.ID) + "/edit"
 				return h.Render(c, http.StatusOK, panelviews.CurrencyConfirmPage(panelviews.CurrencyConfirm{
-					Frame:           h.Frame(c, "Change currency to "+change.To+"?", links.Tenants, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
-					ConfirmCurrency: forms.ConfirmCurrency(change, form, path+"/edit", path+"/edit"),
+					Frame:           h.Frame(c, "Change currency to "+change.To+"?", links.Tenants, crumbsOf(d)...),
+					ConfirmCurrency: forms.ConfirmCurrency(change, form, path, path),
 				}), nil)
 			}
-			return h.tenantEditForm(c, status, d, form)
+			return h.tenantForm(c, status, &d, form)
 		},
 		To:   page.To[tenant.Tenant](links.Tenant(d.ID)),
 		Done: func(t tenant.Tenant) string { return t.Name + " was saved." },

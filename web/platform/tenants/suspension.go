@@ -43,7 +43,7 @@ func (h *Handlers) confirmSuspendTenant(c echo.Context, status int, d tenant.Det
 func (h *Handlers) tenantConfirm(c echo.Context, d tenant.Detail, verb string) panelviews.Confirm {
 	path := links.Tenant(d.ID)
 	return panelviews.Confirm{
-		Frame:   h.Frame(c, verb+" "+d.Name+"?", links.Tenants, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
+		Frame:   h.Frame(c, verb+" "+d.Name+"?", links.Tenants, crumbsOf(d)...),
 		Confirm: ui.Confirm{Action: path + "/" + strings.ToLower(verb), Cancel: path, Leave: "Back to tenant"},
 	}
 }
