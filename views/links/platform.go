@@ -6,8 +6,11 @@ import (
 	"example.com/loyalty/core"
 )
 
-// NewTenant is the form of a new business.
-const NewTenant = Tenants + "/new"
+// Forms of new records.
+const (
+	NewTenant = Tenants + "/new"
+	NewPlan   = Plans + "/new"
+)
 
 // TenantsOn lists the businesses on a plan.
 func TenantsOn(plan int64) string { return WithQuery(Tenants, "plan", strconv.FormatInt(plan, 10)) }

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
+	views "example.com/loyalty/views/platform/billing"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -98,7 +99,7 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 		{
 			path: "void",
 			title: func(i billing.Invoice) string {
-				return "Void " + strings.ToLower(invoiceTitle(i)[:1]) + invoiceTitle(i)[1:] + "?"
+				return "Void " + strings.ToLower(views.InvoiceTitle(i)[:1]) + views.InvoiceTitle(i)[1:] + "?"
 			},
 			refusal: refusedUnless(billing.ErrNoVoid.Message, billing.Draft, billing.Issued, billing.Overdue),
 			confirm: func(i billing.Invoice, form *forms.Form) ui.Confirm {
@@ -113,7 +114,7 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
 				return h.Invoices.Void(ctx, by, id, form.Text("reason"))
 			},
-			done: func(i billing.Invoice) string { return invoiceTitle(i) + " was voided." },
+			done: func(i billing.Invoice) string { return views.InvoiceTitle(i) + " was voided." },
 		},
 	}
 }
@@ -134,7 +135,7 @@ func (h *Handlers) confirmInvoiceAction(c echo.Context, status int, a invoiceAct
 	}
 	v := panelviews.Confirm{
 		Frame: h.Frame(c, a.title(i), links.Invoices,
-			ui.Crumb{Label: "Invoices", Path: links.Invoices}, ui.Crumb{Label: invoiceTitle(i), Path: links.Invoice(i.ID)}),
+			ui.Crumb{Label: "Invoices", Path: links.Invoices}, ui.Crumb{Label: views.InvoiceTitle(i), Path: links.Invoice(i.ID)}),
 	}
 	if message := a.refusal(i); message != "" { // a colleague was faster
 		v.Confirm = ui.Confirm{Leave: "Back to invoice", Problem: &ui.Problem{Sentence: message}}
