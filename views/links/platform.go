@@ -8,8 +8,10 @@ import (
 
 // Forms of new records.
 const (
-	NewTenant = Tenants + "/new"
-	NewPlan   = Plans + "/new"
+	NewTenant        = Tenants + "/new"
+	NewPlan          = Plans + "/new"
+	NewPlatformToken = PlatformTokens + "/new"
+	NewDeprecation   = Deprecations + "/new"
 )
 
 // TenantsOn lists the businesses on a plan.

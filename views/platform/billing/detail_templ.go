@@ -78,7 +78,7 @@ func InvoicePage(v InvoiceDetail) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, s := range steps(v.Invoice, v.Now) {
+			for _, s := range invoiceSteps(v.Invoice, v.Now) {
 				templ_7745c5c3_Err = invoiceStep(s).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -894,7 +894,7 @@ func invoiceStep(s step) templ.Component {
 	})
 }
 
-func steps(i billing.Invoice, now time.Time) []step {
+func invoiceSteps(i billing.Invoice, now time.Time) []step {
 	at := func(t time.Time) string { return format.Moment(t, now, i.Zone()) }
 	void := i.Status == billing.Void
 	list := []step{{"done", "Draft created", at(i.CreatedAt) + " · by the billing job"}}
@@ -1000,15 +1000,15 @@ func tenantCard(v InvoiceDetail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = tenantTotal("Unpaid", amounts(v.Counts, billing.Issued, billing.Overdue)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = tenantTotal("Unpaid", sums(v.Counts, billing.Issued, billing.Overdue)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = tenantTotal("Overdue", amounts(v.Counts, billing.Overdue)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = tenantTotal("Overdue", sums(v.Counts, billing.Overdue)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = tenantTotal("Paid", amounts(v.Counts, billing.Paid)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = tenantTotal("Paid", sums(v.Counts, billing.Paid)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

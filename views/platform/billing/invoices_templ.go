@@ -452,12 +452,12 @@ func invoiceTotals(counts []billing.Count) templ.Component {
 			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		overdue := amounts(counts, billing.Overdue)
+		overdue := sums(counts, billing.Overdue)
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<dl class=\"invoice-totals\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = invoiceTotal("Unpaid", amounts(counts, billing.Issued, billing.Overdue), false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = invoiceTotal("Unpaid", sums(counts, billing.Issued, billing.Overdue), false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -465,7 +465,7 @@ func invoiceTotals(counts []billing.Count) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = invoiceTotal("Paid", amounts(counts, billing.Paid), false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = invoiceTotal("Paid", sums(counts, billing.Paid), false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -570,8 +570,8 @@ func invoiceTotal(label string, amounts []string, bad bool) templ.Component {
 	})
 }
 
-// amounts are the totals of the invoices with these statuses, in each currency.
-func amounts(counts []billing.Count, statuses ...billing.Status) (list []string) {
+// sums are the totals of the invoices with these statuses, in each currency.
+func sums(counts []billing.Count, statuses ...billing.Status) (list []string) {
 	cents := map[string]int64{}
 	for _, n := range counts {
 		if slices.Contains(statuses, n.Status) {

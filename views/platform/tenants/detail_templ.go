@@ -518,9 +518,9 @@ func tenantUse(u usage.Use) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(unused(u))
+		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(remaining(u))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/platform/tenants/detail.templ`, Line: 175, Col: 47}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/platform/tenants/detail.templ`, Line: 175, Col: 50}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {
@@ -541,8 +541,8 @@ func useBar(u usage.Use) ui.Bar {
 	return ui.Bar{Parts: []ui.BarPart{{Length: 100 * float64(u.Used) / float64(*u.Limit), Tone: ui.First}}}
 }
 
-// unused is how much of a limit is left.
-func unused(u usage.Use) string {
+// remaining is how much of a limit is left.
+func remaining(u usage.Use) string {
 	switch {
 	case u.Limit == nil:
 		return "No limit"
