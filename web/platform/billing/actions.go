@@ -68,8 +68,7 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 				if !form.Values.Has(paidOn) {
 					form.Values = forms.Blank(map[string]string{paidOn: h.Now().In(i.Zone()).Format(time.DateOnly)}).Values
 				}
-				field := form.Field(paidOn, ui.Field{Label: "Paid on"})
-				field.Type = "date"
+				field := form.Field(paidOn, ui.Field{Label: "Paid on", Type: "date"})
 				return ui.Confirm{Button: "Mark paid", Reason: &field, Words: []string{i.TenantName + " has paid " + format.Money(i.TotalCents, i.Currency) + "."}}
 			},
 			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
@@ -103,13 +102,12 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 			},
 			refusal: refusedUnless(billing.ErrNoVoid.Message, billing.Draft, billing.Issued, billing.Overdue),
 			confirm: func(i billing.Invoice, form *forms.Form) ui.Confirm {
-				field := form.Field("reason", ui.Field{Label: "Reason"})
-				field.MaxLength, field.Autocomplete = 255, "off"
+				field := form.Field("reason", ui.Field{Label: "Reason", MaxLength: 255, Autocomplete: "off"})
 				words := "It is no longer due, and its period isn't billed again."
 				if i.Number != nil {
 					words += " Its number isn't used again. " + i.TenantName + " isn't notified."
 				}
-				return ui.Confirm{Button: "Void invoice", Danger: true, Reason: &field, Words: []string{words, "This can't be undone."}}
+				return ui.Confirm{Button: "Void invoice", Danger: true, Reason: &field, Words: []string{words, panel.CannotUndo}}
 			},
 			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
 				return h.Invoices.Void(ctx, by, id, form.Text("reason"))

@@ -174,7 +174,7 @@ func (h *Handlers) askDeletePlan(c echo.Context, plan billing.Plan) error {
 func (h *Handlers) confirmDeletePlan(c echo.Context, status int, plan billing.Plan, form *forms.Form) error {
 	v := ui.Confirm{
 		Action: links.Plan(plan.ID) + "/delete", Button: "Delete plan", Danger: true, Problem: form.Problem(),
-		Words: []string{"This can't be undone."},
+		Words: []string{panel.CannotUndo},
 	}
 	if plan.Tenants > 0 && v.Problem.None() {
 		v.Problem.Sentence = billing.ErrPlanInUse.Message

@@ -34,17 +34,15 @@ func (h *Handlers) tenantForm(c echo.Context, status int, old *tenant.Detail, fo
 	}
 	v := views.TenantForm{
 		Frame: h.Frame(c, "Add tenant", links.Tenants, tenantCrumb()), Hosts: h.Names, Form: form, FormKey: h.NewFormKey(), Old: old, Plans: plans,
-		Countries: slices.Clone(countries), Zones: forms.ZoneGroups(form.Value("timezone")),
+		Countries: slices.Clone(countries), Currencies: forms.Currencies(core.OrZero(old).Currency), Zones: forms.ZoneGroups(form.Value("timezone")),
 	}
 	if old != nil {
-		v.Title, v.Crumbs, v.Currencies = "Edit "+old.Name, crumbsOf(*old), forms.Currencies(old.Currency)
+		v.Title, v.Crumbs = "Edit "+old.Name, crumbsOf(*old)
 	} else {
-		v.Currencies = forms.Currencies("")
 		forms.ProposeByCountry(v.Countries)
-		err = h.proposeSlug(c, form)
-	}
-	if err != nil {
-		return err
+		if err := h.proposeSlug(c, form); err != nil {
+			return err
+		}
 	}
 	return h.Render(c, status, views.TenantFormPage(v), nil)
 }

@@ -27,9 +27,7 @@ func (h *Handlers) confirmSuspendTenant(c echo.Context, status int, d tenant.Det
 		v.Problem = &ui.Problem{Sentence: tenant.ErrSuspended.Message}
 		return h.Confirm(c, status, v)
 	}
-	reason := form.Field("reason", ui.Field{Label: "Reason"})
-	reason.MaxLength, reason.Autofocus, reason.Autocomplete = 500, true, "off"
-	reason.Help = "E-mailed to the owner and kept in the audit log"
+	reason := form.Field("reason", ui.Field{Label: "Reason", Help: "E-mailed to the owner and kept in the audit log", MaxLength: 500, Autofocus: true, Autocomplete: "off"})
 	v.Reason, v.Problem = &reason, form.Problem()
 	v.Button, v.Danger = "Suspend tenant", true
 	v.Words = []string{
