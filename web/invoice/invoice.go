@@ -40,11 +40,6 @@ func Download(c echo.Context, i billing.Invoice) error {
 	return c.Blob(http.StatusOK, "application/pdf", file.Bytes())
 }
 
-// Rate formats a tax rate in hundredths of a percent: 25.5 %.
-func Rate(hundredths int64) string {
-	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64) + "\u00a0%"
-}
-
 //go:embed fonts/*.gz
 var compressed embed.FS
 
@@ -344,7 +339,7 @@ func (s *sheet) totals() {
 		s.Ln(7)
 	}
 	sum("", normal, "Subtotal", i.AmountCents)
-	sum("", normal, i.TaxName+" "+Rate(i.TaxRate), i.TaxCents)
+	sum("", normal, i.TaxName+" "+format.Rate(i.TaxRate), i.TaxCents)
 	s.SetDrawColor(150, 150, 155)
 	s.Line(left+column, s.GetY()+1, right, s.GetY()+1)
 	s.Ln(2)

@@ -2,7 +2,6 @@ package panel
 
 import (
 	"slices"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -20,9 +19,6 @@ type Platform struct{ Panel }
 
 // FirstPlatformPage is shown after sign-in.
 const FirstPlatformPage = links.Tenants
-
-// PlatformZone is the time zone of the platform.
-var PlatformZone = time.UTC
 
 // PlatformAssets are the files that every page loads.
 var PlatformAssets = ui.Assets{
@@ -84,9 +80,4 @@ func markCurrent(all []views.NavItem, section string) []views.NavItem {
 		list[i].Current = list[i].Path == section
 	}
 	return list
-}
-
-// MomentAt is the view of an instant that text describes.
-func MomentAt(text string, at time.Time) views.Moment {
-	return views.Moment{Text: text, Exact: at.In(PlatformZone).Format("2 Jan 2006, 15:04:05 MST"), Machine: at.UTC().Format(time.RFC3339)}
 }

@@ -1,92 +1,130 @@
+// Package operations is the HTML of operators' pages.
 package operations
 
 import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/deprecation"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/operation"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
 
+// Jobs is a page of the job queue.
+type Jobs struct {
+	panel.Frame
+	Refused string // why a job wasn't changed; else ""
+	Asked   JobQuery
+	Loads   []job.Load
+	List    []job.Job
+	Pager   ui.Pager
+}
+
+// JobQuery is the part of the list that a page shows. The addresses of forms have it too, so that
+// changing a job leads back to the same part.
+type JobQuery struct {
+	State  job.State
+	Lane   job.Lane
+	Cursor string
+}
+
+// At adds the query to a path.
+func (q JobQuery) At(path string) string {
+	values := url.Values{}
+	for name, value := range map[string]string{"state": string(q.State), "queue": string(q.Lane), "cursor": q.Cursor} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+// LaneNames are the labels of the queues.
+var LaneNames = map[job.Lane]string{job.Mail: "Mail", job.Sends: "Sends", job.Imports: "Imports", job.Upkeep: "Upkeep"}
+
+// lateAfter is how long a job may be due before it counts as late.
+const lateAfter = 2 * time.Minute
+
+// formatDuration writes a duration: 40 s, 5 min, 2 h, 3 days.
+func formatDuration(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(max(d, time.Second)/time.Second)) + " s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + " min"
+	case d < 24*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + " h"
+	}
+	return format.Count(int64(d/(24*time.Hour)), "day", "days")
+}
+
 // Health is the page with the state of the installation.
 type Health struct {
 	panel.Frame
-	Alarms []Alarm
-	Cards  []HealthCard
-	Run    Run
+	operation.Health
+	Build, Go    string // versions
+	MailTrouble  string // the last error of the mail server, or ""
+	LimitTrouble string // the last error of Redis, or ""
 }
 
-// Alarm is a message about something that needs attention.
-type Alarm struct {
-	Text string
-	Bad  bool // an error, not a warning
-}
-
-// warnings are shown together; errors have a bar each.
-func (v Health) warnings() (list []Alarm) {
-	for _, a := range v.Alarms {
-		if !a.Bad {
-			list = append(list, a)
-		}
-	}
-	return list
-}
-
-// HealthCard is a part of the installation.
-type HealthCard struct {
-	Title   string
-	Path    string // its own page; "" for none
-	Facts   []ui.Pair
-	Unknown string // why the state is unknown; else ""
-}
-
-// Run is the last run of the check of all records.
-type Run struct {
-	Status  ui.Badge
-	When    *panel.Moment // nil: it has never run
-	By      string        // the person who asked for it; "" for the nightly run
-	Error   string
-	Unknown string
-	Checks  []Check
-	Ask     string // the action of "Run check now"; "" while one runs
-}
-
-// Check is an invariant and its result.
-type Check struct {
-	Claim, Counted string
-	Wrong          string // "" if it holds
-	Examples       []string
-}
-
-// AuditLog is the audit log of all tenants and of the platform.
+// AuditLog is a page of the audit log of all tenants and of the platform.
 type AuditLog struct {
 	panel.Frame
-	Subject          ui.Field
-	Business, Person ui.Field
-	From, To         ui.Field
-	Hidden           []ui.Pair
-	Actor            string // the only actor; "" for all
-	Problem          *ui.Problem
-	Rows             []ui.Entry
-	Pager            ui.Pager
-	Filtered         bool
+	Form     ui.Form // the filters
+	Asked    audit.PlatformFilter
+	Subjects []ui.Option
+	Slugs    []string // suggested businesses
+	Entries  []ui.Entry
+	Pager    ui.Pager
+	Filtered bool
 }
 
 // Deprecations is the page with the deprecated API requests.
 type Deprecations struct {
 	panel.Frame
-	Rows []Deprecation
+	List []deprecation.Announced
 }
 
-// Deprecation is a deprecated request.
-type Deprecation struct {
-	Method, Path, Link string
-	Sunset, Announced  panel.Moment
-	Ended              bool
-	Notified           string // number of businesses e-mailed
-}
-
-// DeprecationForm is the form that announces a deprecation.
+// DeprecationForm announces a deprecation.
 type DeprecationForm struct {
 	panel.Frame
-	Key                   string
-	Problem               *ui.Problem
-	Request, Sunset, Link ui.Field
+	Form     ui.Form
+	FormKey  string
+	Requests []string // that can be deprecated
+}
+
+// Tokens is a page of a super-admin's API tokens.
+type Tokens struct {
+	panel.Frame
+	List  []token.Token
+	Pager ui.Pager
+}
+
+// TokenForm creates a token.
+type TokenForm struct {
+	panel.Frame
+	Form    ui.Form
+	FormKey string
+}
+
+// TokenCreated shows the secret of a new token.
+type TokenCreated struct {
+	panel.Frame
+	Token token.Created
+}
+
+// Settings is the page with the platform's settings.
+type Settings struct {
+	panel.Frame
+	Form       ui.Form
+	Incomplete bool // invoices can't be issued yet
 }

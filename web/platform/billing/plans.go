@@ -26,8 +26,8 @@ func (h *Handlers) planRoutes() []route.Route {
 	}
 	return []route.Route{
 		route.Get(links.Plans, route.SuperAdmins, h.listPlans),
-		route.Get(links.Plans+"/new", route.SuperAdmins, h.newPlan),
-		route.Post(links.Plans+"/new", route.SuperAdmins, h.createPlan),
+		route.Get(links.NewPlan, route.SuperAdmins, h.newPlan),
+		route.Post(links.NewPlan, route.SuperAdmins, h.createPlan),
 		route.Get(links.Plans+"/:id", route.SuperAdmins, plan(h.showPlan)),
 		route.Post(links.Plans+"/:id", route.SuperAdmins, plan(h.editPlan)),
 		route.Get(links.Plans+"/:id/retire", route.SuperAdmins, plan(h.askRetirePlan)),
@@ -51,27 +51,7 @@ func (h *Handlers) listPlans(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := views.PlanList{Frame: h.Frame(c, "Plans", links.Plans), NewPath: links.Plans + "/new"}
-	for _, plan := range plans {
-		row := views.PlanRow{
-			ID: strconv.FormatInt(plan.ID, 10), Name: plan.Name, Path: links.Plan(plan.ID),
-			Monthly: format.Money(plan.MonthlyCents, plan.Currency), Yearly: format.Money(plan.YearlyCents, plan.Currency),
-			Customers: formatLimit(plan.CustomersLimit), Staff: formatLimit(plan.StaffLimit), Sends: formatLimit(plan.SendsLimit),
-			Tenants: format.Number(plan.Tenants), Retired: plan.Retired,
-		}
-		if plan.Tenants > 0 {
-			row.TenantsPath = page.WithQuery(links.Tenants, "plan", row.ID)
-		}
-		v.Rows = append(v.Rows, row)
-	}
-	return h.Render(c, http.StatusOK, views.PlanListPage(v), nil)
-}
-
-func formatLimit(n *int64) string {
-	if n == nil {
-		return "No limit"
-	}
-	return format.Number(*n)
+	return h.Render(c, http.StatusOK, views.PlanListPage(views.PlanList{Frame: h.Frame(c, "Plans", links.Plans), Plans: plans}), nil)
 }
 
 // planFields are the fields of the form, by core's names.
@@ -102,44 +82,25 @@ func planInput(form *forms.Form) billing.PlanInput {
 	return in
 }
 
-// planPage shows the form of a plan, or of a new one if its id is 0.
-func (h *Handlers) planPage(c echo.Context, status int, plan billing.Plan, form *forms.Form) error {
-	crumb := ui.Crumb{Label: "Plans", Path: links.Plans}
-	v := views.PlanForm{Cancel: links.Plans}
-	if plan.ID == 0 {
-		v.Frame, v.Action, v.Button, v.FormKey = h.Frame(c, "Create plan", links.Plans, crumb), links.Plans+"/new", "Create plan", h.NewFormKey()
-	} else {
-		path := links.Plan(plan.ID)
-		v.Frame, v.Action, v.Button, v.Original = h.Frame(c, plan.Name, links.Plans, crumb), path, "Save plan", form.Original()
-		if plan.Retired {
-			v.Badge, v.Reopen = &ui.Badge{Label: "Retired", Tone: ui.Neutral}, path+"/reopen"
-		} else {
-			v.Retire = path + "/retire"
-		}
-		if plan.Tenants == 0 {
-			v.Delete = path + "/delete"
-		} else {
-			v.Note = "Used by " + format.Count(plan.Tenants, "tenant", "tenants") + ". New limits apply at once, a new price from the next billing period."
-		}
+// planPage shows the form of a new plan, or of an existing one.
+func (h *Handlers) planPage(c echo.Context, status int, old *billing.Plan, form *forms.Form) error {
+	v := views.PlanForm{
+		Frame: h.Frame(c, "Create plan", links.Plans, plansCrumb()), Form: form, FormKey: h.NewFormKey(), Old: old,
+		Currencies: forms.Currencies(core.OrZero(old).Currency),
 	}
-	v.Name, v.Currency = form.Field("name", ui.Field{Label: "Name"}), form.Field("currency", ui.Field{Label: "Currency"})
-	v.Monthly, v.Yearly = form.Field("monthly_cents", ui.Field{Label: "Monthly price"}), form.Field("yearly_cents", ui.Field{Label: "Yearly price"})
-	v.Customers, v.Staff, v.Sends = form.Field("customers_limit", ui.Field{Label: "Customers"}), form.Field("staff_limit", ui.Field{Label: "Staff"}), form.Field("sends_limit", ui.Field{Label: "Sends a month"})
-	v.Problem = form.Problem()
-	v.Name.MaxLength, v.Name.Autocomplete = 100, "off"
-	v.Currency.Options = form.Options("currency", forms.Currencies(plan.Currency)...)
-	v.Currency.ReadOnly = plan.Tenants > 0
-	for _, f := range []*ui.Field{&v.Monthly, &v.Yearly} {
-		f.Mode, f.Autocomplete = "decimal", "off"
-	}
-	for _, f := range []*ui.Field{&v.Customers, &v.Staff, &v.Sends} {
-		f.Mode, f.Autocomplete, f.Optional = "numeric", "off", true
+	if old != nil {
+		v.Title = old.Name
+		if old.Retired {
+			v.Badge = &views.Retired
+		}
 	}
 	return h.Render(c, status, views.PlanFormPage(v), nil)
 }
 
+func plansCrumb() ui.Crumb { return ui.Crumb{Label: "Plans", Path: links.Plans} }
+
 func (h *Handlers) newPlan(c echo.Context) error {
-	return h.planPage(c, http.StatusOK, billing.Plan{}, forms.Blank(map[string]string{"currency": "EUR"}))
+	return h.planPage(c, http.StatusOK, nil, forms.Blank(map[string]string{"currency": "EUR"}))
 }
 
 func (h *Handlers) createPlan(c echo.Context) error {
@@ -147,14 +108,14 @@ func (h *Handlers) createPlan(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Plan, error) {
 			return h.Invoices.CreatePlan(ctx, by, planInput(form))
 		},
-		Refused: func(status int, form *forms.Form) error { return h.planPage(c, status, billing.Plan{}, form) },
+		Refused: func(status int, form *forms.Form) error { return h.planPage(c, status, nil, form) },
 		To:      page.To[billing.Plan](links.Plans), Once: true,
 		Done: func(plan billing.Plan) string { return "“" + plan.Name + "” was created." },
 	})
 }
 
 func (h *Handlers) showPlan(c echo.Context, plan billing.Plan) error {
-	return h.planPage(c, http.StatusOK, plan, planForm(plan))
+	return h.planPage(c, http.StatusOK, &plan, planForm(plan))
 }
 
 func (h *Handlers) editPlan(c echo.Context, plan billing.Plan) error {
@@ -163,14 +124,14 @@ func (h *Handlers) editPlan(c echo.Context, plan billing.Plan) error {
 			form.KeepStored(planForm(plan), planFields...)
 			return h.Invoices.EditPlan(ctx, by, plan.ID, planInput(form))
 		},
-		Refused: func(status int, form *forms.Form) error { return h.planPage(c, status, plan, form) },
+		Refused: func(status int, form *forms.Form) error { return h.planPage(c, status, &plan, form) },
 		To:      page.To[billing.Plan](links.Plans),
 		Done:    func(plan billing.Plan) string { return "“" + plan.Name + "” was saved." },
 	})
 }
 
 func (h *Handlers) confirmPlan(c echo.Context, status int, plan billing.Plan, title string, v ui.Confirm) error {
-	frame := h.Frame(c, title, links.Plans, ui.Crumb{Label: "Plans", Path: links.Plans}, ui.Crumb{Label: plan.Name, Path: links.Plan(plan.ID)})
+	frame := h.Frame(c, title, links.Plans, plansCrumb(), ui.Crumb{Label: plan.Name, Path: links.Plan(plan.ID)})
 	v.Cancel = links.Plan(plan.ID)
 	return h.Confirm(c, status, panelviews.Confirm{Frame: frame, Confirm: v})
 }
@@ -213,7 +174,7 @@ func (h *Handlers) askDeletePlan(c echo.Context, plan billing.Plan) error {
 func (h *Handlers) confirmDeletePlan(c echo.Context, status int, plan billing.Plan, form *forms.Form) error {
 	v := ui.Confirm{
 		Action: links.Plan(plan.ID) + "/delete", Button: "Delete plan", Danger: true, Problem: form.Problem(),
-		Words: []string{"This can't be undone."},
+		Words: []string{panel.CannotUndo},
 	}
 	if plan.Tenants > 0 && v.Problem.None() {
 		v.Problem.Sentence = billing.ErrPlanInUse.Message

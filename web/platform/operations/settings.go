@@ -11,7 +11,6 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/platform/operations"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
@@ -53,32 +52,7 @@ func (h *Handlers) showSettings(c echo.Context) error {
 }
 
 func (h *Handlers) settingsPage(c echo.Context, status int, s billing.Settings, form *forms.Form) error {
-	v := views.Settings{
-		Frame: h.Frame(c, "Settings", links.PlatformSettings), Incomplete: !s.Ready(), Original: form.Original(),
-		IssuerName: form.Field("issuer_name", ui.Field{Label: "Name"}), IssuerAddress: form.Field("issuer_address", ui.Field{Label: "Address"}),
-		IssuerTaxNumber: form.Field("issuer_tax_number", ui.Field{Label: "Tax number"}), IssuerEmail: form.Field("issuer_email", ui.Field{Label: "E-mail"}),
-		TaxName: form.Field("tax_name", ui.Field{Label: "Tax"}), TaxRate: form.Field("tax_rate", ui.Field{Label: "Tax rate"}),
-		PaymentDays: form.Field("payment_days", ui.Field{Label: "Payment due after"}), PaymentText: form.Field("payment_text", ui.Field{Label: "How to pay"}),
-		IssueAutomatically: form.Field("issue_automatically", ui.Field{Label: "Issue invoices automatically"}),
-		MailName:           form.Field("mail_name", ui.Field{Label: "Sender name"}), MailAddress: form.Field("mail_address", ui.Field{Label: "Sender address"}),
-	}
-	v.Problem = form.Problem()
-	for _, f := range []*ui.Field{&v.IssuerTaxNumber, &v.IssuerEmail, &v.PaymentText, &v.MailName, &v.MailAddress} {
-		f.Optional = true
-	}
-	for _, f := range []*ui.Field{&v.IssuerName, &v.IssuerTaxNumber, &v.TaxName, &v.MailName} {
-		f.MaxLength, f.Autocomplete = 100, "off"
-	}
-	for _, f := range []*ui.Field{&v.IssuerEmail, &v.MailAddress} {
-		f.Type, f.MaxLength, f.Autocomplete = "email", 255, "off"
-	}
-	v.IssuerAddress.Rows, v.IssuerAddress.MaxLength = 3, 500
-	v.IssuerEmail.Help = "For questions about invoices"
-	v.TaxName.Placeholder = "VAT"
-	v.TaxRate.Mode, v.TaxRate.After, v.TaxRate.Autocomplete, v.TaxRate.Help = "decimal", "%", "off", "0 for no tax"
-	v.PaymentDays.Mode, v.PaymentDays.After, v.PaymentDays.Autocomplete = "numeric", "days", "off"
-	v.PaymentText.Rows, v.PaymentText.MaxLength, v.PaymentText.Help = 3, 1000, "Shown on every invoice, e.g. your bank account"
-	v.IssueAutomatically.Help = "Otherwise you issue each draft yourself"
+	v := views.Settings{Frame: h.Frame(c, "Settings", links.PlatformSettings), Form: form, Incomplete: !s.Ready()}
 	return h.Render(c, status, views.SettingsPage(v), nil)
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/token"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	views "example.com/loyalty/views/platform/operations"
@@ -23,8 +22,8 @@ import (
 func (h *Handlers) tokenRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.PlatformTokens, route.SuperAdmins, h.listTokens),
-		route.Get(links.PlatformTokens+"/new", route.SuperAdmins, h.newToken),
-		route.Post(links.PlatformTokens+"/new", route.SuperAdmins, h.createToken),
+		route.Get(links.NewPlatformToken, route.SuperAdmins, h.newToken),
+		route.Post(links.NewPlatformToken, route.SuperAdmins, h.createToken),
 		route.Get(links.PlatformTokens+"/:id/revoke", route.SuperAdmins, h.askRevoke),
 		route.Post(links.PlatformTokens+"/:id/revoke", route.SuperAdmins, h.revokeToken),
 	}
@@ -38,26 +37,10 @@ func (h *Handlers) listTokens(c echo.Context) error {
 		return err
 	}
 	v := views.Tokens{
-		Frame: h.Frame(c, "API tokens", links.PlatformTokens),
+		Frame: h.Frame(c, "API tokens", links.PlatformTokens), List: list.Items,
 		Pager: page.Pager(list, c.Request().URL, "token", "tokens", "#tokens"),
 	}
-	for _, t := range list.Items {
-		v.Rows = append(v.Rows, tokenRow(t, h.Now()))
-	}
 	return h.Render(c, http.StatusOK, views.TokensPage(v), views.TokenTable(v))
-}
-
-func tokenRow(t token.Token, now time.Time) views.Token {
-	row := views.Token{Name: t.Name, Created: format.Date(t.CreatedAt, panel.PlatformZone), LastUsed: "Never", Expires: "Never", Revoke: links.PlatformToken(t.ID) + "/revoke"}
-	if t.LastUsedAt != nil {
-		row.LastUsed = format.Ago(*t.LastUsedAt, now, panel.PlatformZone)
-	}
-	if t.ExpiresAt != nil {
-		// The last full or partial day: tokens created by the API can expire at any time of day.
-		row.Expires = format.Date(t.ExpiresAt.Add(-time.Millisecond), panel.PlatformZone)
-		row.Expired = !now.Before(*t.ExpiresAt)
-	}
-	return row
 }
 
 func (h *Handlers) newToken(c echo.Context) error {
@@ -65,12 +48,7 @@ func (h *Handlers) newToken(c echo.Context) error {
 }
 
 func (h *Handlers) tokenForm(c echo.Context, status int, form *forms.Form) error {
-	v := views.TokenForm{
-		Frame: h.Frame(c, "Create token", links.PlatformTokens, tokensCrumb()), Key: h.NewFormKey(), Problem: form.Problem(),
-		Name: form.Field("name", ui.Field{Label: "Name"}), Expires: form.Field("expires_at", ui.Field{Label: "Expires"}),
-	}
-	v.Name.Autofocus, v.Name.Help = true, "The program that uses it"
-	v.Expires.Type, v.Expires.Optional, v.Expires.Help = "date", true, "Works until the end of this day (UTC)"
+	v := views.TokenForm{Frame: h.Frame(c, "Create token", links.PlatformTokens, tokensCrumb()), Form: form, FormKey: h.NewFormKey()}
 	return h.Render(c, status, views.TokenFormPage(v), nil)
 }
 
@@ -82,7 +60,7 @@ func (h *Handlers) createToken(c echo.Context) error {
 	}
 	n := token.New{Name: form.Text("name"), Scopes: &[]string{}}
 	if day := form.Date("expires_at"); day != nil {
-		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), panel.PlatformZone))
+		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), time.UTC))
 	}
 	n.Malformed = form.Malformed
 	by := page.IdempotentActor(c, form, func(token.Created) string { return links.PlatformTokens })
@@ -97,9 +75,8 @@ func (h *Handlers) createToken(c echo.Context) error {
 	case err != nil:
 		return err
 	}
-	return h.Render(c, http.StatusOK, views.TokenCreatedPage(views.TokenCreated{
-		Frame: h.Frame(c, "Create token", links.PlatformTokens, tokensCrumb()), Name: made.Name, Secret: made.Secret, List: links.PlatformTokens,
-	}), nil)
+	v := views.TokenCreated{Frame: h.Frame(c, "Create token", links.PlatformTokens, tokensCrumb()), Token: made}
+	return h.Render(c, http.StatusOK, views.TokenCreatedPage(v), nil)
 }
 
 func (h *Handlers) askRevoke(c echo.Context) error {

@@ -27,9 +27,7 @@ func (h *Handlers) confirmSuspendTenant(c echo.Context, status int, d tenant.Det
 		v.Problem = &ui.Problem{Sentence: tenant.ErrSuspended.Message}
 		return h.Confirm(c, status, v)
 	}
-	reason := form.Field("reason", ui.Field{Label: "Reason"})
-	reason.MaxLength, reason.Autofocus, reason.Autocomplete = 500, true, "off"
-	reason.Help = "E-mailed to the owner and kept in the audit log"
+	reason := form.Field("reason", ui.Field{Label: "Reason", Help: "E-mailed to the owner and kept in the audit log", MaxLength: 500, Autofocus: true, Autocomplete: "off"})
 	v.Reason, v.Problem = &reason, form.Problem()
 	v.Button, v.Danger = "Suspend tenant", true
 	v.Words = []string{
@@ -43,7 +41,7 @@ func (h *Handlers) confirmSuspendTenant(c echo.Context, status int, d tenant.Det
 func (h *Handlers) tenantConfirm(c echo.Context, d tenant.Detail, verb string) panelviews.Confirm {
 	path := links.Tenant(d.ID)
 	return panelviews.Confirm{
-		Frame:   h.Frame(c, verb+" "+d.Name+"?", links.Tenants, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
+		Frame:   h.Frame(c, verb+" "+d.Name+"?", links.Tenants, crumbsOf(d)...),
 		Confirm: ui.Confirm{Action: path + "/" + strings.ToLower(verb), Cancel: path, Leave: "Back to tenant"},
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// InvoiceBadge is the status of an invoice, with the days left of an unpaid one.
-func InvoiceBadge(i billing.Invoice, now time.Time) ui.Badge {
+// InvoiceStatus is the status of an invoice, with the days left of an unpaid one.
+func InvoiceStatus(i billing.Invoice, now time.Time) ui.Badge {
 	switch i.Status {
 	case billing.Issued:
-		return ui.Badge{Label: DueLabel(i, now), Tone: ui.Notice}
+		return ui.Badge{Label: InvoiceDue(i, now), Tone: ui.Notice}
 	case billing.Overdue:
-		return ui.Badge{Label: DueLabel(i, now), Tone: ui.Bad}
+		return ui.Badge{Label: InvoiceDue(i, now), Tone: ui.Bad}
 	case billing.Paid:
 		return ui.Badge{Label: "Paid", Tone: ui.Good}
 	case billing.Void:
@@ -24,9 +24,9 @@ func InvoiceBadge(i billing.Invoice, now time.Time) ui.Badge {
 	return ui.Badge{Label: "Draft", Tone: ui.Info}
 }
 
-// DueLabel says when an invoice is or was due, in days of the tenant: Due in 8 days, Due today, 3
+// InvoiceDue says when an invoice is or was due, in days of the tenant: Due in 8 days, Due today, 3
 // days overdue.
-func DueLabel(i billing.Invoice, now time.Time) string {
+func InvoiceDue(i billing.Invoice, now time.Time) string {
 	if i.DueAt == nil {
 		return ""
 	}

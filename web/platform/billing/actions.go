@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
+	views "example.com/loyalty/views/platform/billing"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -67,8 +68,7 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 				if !form.Values.Has(paidOn) {
 					form.Values = forms.Blank(map[string]string{paidOn: h.Now().In(i.Zone()).Format(time.DateOnly)}).Values
 				}
-				field := form.Field(paidOn, ui.Field{Label: "Paid on"})
-				field.Type = "date"
+				field := form.Field(paidOn, ui.Field{Label: "Paid on", Type: "date"})
 				return ui.Confirm{Button: "Mark paid", Reason: &field, Words: []string{i.TenantName + " has paid " + format.Money(i.TotalCents, i.Currency) + "."}}
 			},
 			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
@@ -98,22 +98,21 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 		{
 			path: "void",
 			title: func(i billing.Invoice) string {
-				return "Void " + strings.ToLower(invoiceTitle(i)[:1]) + invoiceTitle(i)[1:] + "?"
+				return "Void " + strings.ToLower(views.InvoiceTitle(i)[:1]) + views.InvoiceTitle(i)[1:] + "?"
 			},
 			refusal: refusedUnless(billing.ErrNoVoid.Message, billing.Draft, billing.Issued, billing.Overdue),
 			confirm: func(i billing.Invoice, form *forms.Form) ui.Confirm {
-				field := form.Field("reason", ui.Field{Label: "Reason"})
-				field.MaxLength, field.Autocomplete = 255, "off"
+				field := form.Field("reason", ui.Field{Label: "Reason", MaxLength: 255, Autocomplete: "off"})
 				words := "It is no longer due, and its period isn't billed again."
 				if i.Number != nil {
 					words += " Its number isn't used again. " + i.TenantName + " isn't notified."
 				}
-				return ui.Confirm{Button: "Void invoice", Danger: true, Reason: &field, Words: []string{words, "This can't be undone."}}
+				return ui.Confirm{Button: "Void invoice", Danger: true, Reason: &field, Words: []string{words, panel.CannotUndo}}
 			},
 			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
 				return h.Invoices.Void(ctx, by, id, form.Text("reason"))
 			},
-			done: func(i billing.Invoice) string { return invoiceTitle(i) + " was voided." },
+			done: func(i billing.Invoice) string { return views.InvoiceTitle(i) + " was voided." },
 		},
 	}
 }
@@ -134,7 +133,7 @@ func (h *Handlers) confirmInvoiceAction(c echo.Context, status int, a invoiceAct
 	}
 	v := panelviews.Confirm{
 		Frame: h.Frame(c, a.title(i), links.Invoices,
-			ui.Crumb{Label: "Invoices", Path: links.Invoices}, ui.Crumb{Label: invoiceTitle(i), Path: links.Invoice(i.ID)}),
+			ui.Crumb{Label: "Invoices", Path: links.Invoices}, ui.Crumb{Label: views.InvoiceTitle(i), Path: links.Invoice(i.ID)}),
 	}
 	if message := a.refusal(i); message != "" { // a colleague was faster
 		v.Confirm = ui.Confirm{Leave: "Back to invoice", Problem: &ui.Problem{Sentence: message}}
