@@ -6,14 +6,15 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
 
 // ImportColumns is the form that says how a file is read, and maps its columns to fields.
 type ImportColumns struct {
+	panel.Frame
 	Preview importing.Preview
 	Form    ui.Form
-	Country string                      // of the business, by name
 	Message func(core.Violation) string // why a row can't be read
 }
 
@@ -66,7 +67,7 @@ func (v ImportColumns) headerField() ui.Field {
 }
 
 func (v ImportColumns) datesField(d importing.Dates) ui.Field {
-	return v.Form.Field("dates", ui.Field{Label: "Dates", Help: datesReason(d, v.Country), Options: []ui.Option{
+	return v.Form.Field("dates", ui.Field{Label: "Dates", Help: datesReason(d, v.By.Tenant.Country), Options: []ui.Option{
 		{Label: "Automatic: " + orderNames[d.Automatic]},
 		{Value: string(importing.DayFirst), Label: orderExamples[importing.DayFirst]},
 		{Value: string(importing.MonthFirst), Label: orderExamples[importing.MonthFirst]},
@@ -108,7 +109,7 @@ var orderExamples = map[importing.DateOrder]string{
 
 // datesReason says why dates are read in an order.
 func datesReason(d importing.Dates, country string) string {
-	words := "The order of your country, " + country
+	words := "The order of your country, " + format.Country(country)
 	switch {
 	case d.Order != d.Automatic:
 		words = "As you chose"

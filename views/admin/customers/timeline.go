@@ -43,8 +43,8 @@ func (t Timeline) reached() string {
 	return t.Pager.Shown
 }
 
-// change is the amount of an entry and the balance after it. A void that nothing preceded has no entry of its own: the
-// voided entry shows its result.
+// change is the amount of an entry and the balance after it. If a sale was voided before anything else happened, the void
+// has no entry of its own: that of the sale shows the balance after it.
 func change(e customer.Entry) (amount, balance string) {
 	if e.BalanceVoided != nil {
 		return format.Units(0, e.Unit), format.Number(*e.BalanceVoided)

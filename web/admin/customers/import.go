@@ -2,14 +2,12 @@ package customers
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/importing"
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/links"
-	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -103,7 +101,7 @@ func (h *Handlers) importPage(c echo.Context, status int, refused *forms.Form) e
 	if err != nil {
 		return err
 	}
-	frame := h.Frame(c, i.FileName, links.Customers, importCrumbs...)
+	frame := h.Frame(c, i.FileName, links.Customers, customersCrumb, importsCrumb)
 	switch {
 	case i.Status == importing.Uploaded, i.Status == importing.Checked && (refused != nil || c.QueryParam("step") == "columns"):
 		return h.importColumns(c, status, frame, i, refused)
@@ -124,8 +122,5 @@ func (h *Handlers) importOf(c echo.Context) (importing.Import, error) {
 	return h.Imports.Find(c.Request().Context(), page.Actor(c), id)
 }
 
-var importCrumbs = []ui.Crumb{customersCrumb, {Label: "Import", Path: links.Imports}}
-
-func (h *Handlers) importFrame(c echo.Context, title string, i importing.Import) panelviews.Frame {
-	return h.Frame(c, title, links.Customers, append(slices.Clone(importCrumbs), ui.Crumb{Label: i.FileName, Path: links.Import(i.ID)})...)
-}
+// importsCrumb leads from the page of an import to the upload form.
+var importsCrumb = ui.Crumb{Label: "Import", Path: links.Imports}

@@ -44,8 +44,8 @@ func (h *Handlers) importColumns(c echo.Context, status int, f panelviews.Frame,
 	if !form.Problem().None() {
 		status = http.StatusUnprocessableEntity
 	}
-	v := views.ImportColumns{Preview: p, Form: form, Country: forms.CountryName(f.By.Tenant.Country), Message: unreadable}
-	return h.Render(c, status, views.ImportColumnsPage(f, v), views.ImportColumnsForm(v))
+	v := views.ImportColumns{Frame: f, Preview: p, Form: form, Message: unreadable}
+	return h.Render(c, status, views.ImportColumnsPage(v), views.ImportColumnsForm(v))
 }
 
 // unreadable says why a row can't be read.

@@ -16,7 +16,7 @@ import (
 
 // importResult shows what an import would do or did, and the rows that aren't imported.
 func (h *Handlers) importResult(c echo.Context, status int, f panelviews.Frame, i importing.Import) error {
-	v := views.ImportResult{Frame: f, Import: i, Country: forms.CountryName(f.By.Tenant.Country)}
+	v := views.ImportResult{Frame: f, Import: i}
 	if i.HeldAt == nil {
 		if err := h.addCheck(c, &v); err != nil {
 			return err

@@ -45,6 +45,11 @@ func (h *Handlers) submitImport(
 	})
 }
 
+// importFrame is the frame of a question about an import.
+func (h *Handlers) importFrame(c echo.Context, title string, i importing.Import) panelviews.Frame {
+	return h.Frame(c, title, links.Customers, customersCrumb, importsCrumb, ui.Crumb{Label: i.FileName, Path: links.Import(i.ID)})
+}
+
 func (h *Handlers) continueImport(c echo.Context) error {
 	id, err := panel.PathID(c)
 	if err != nil {

@@ -53,8 +53,8 @@ func (h *Handlers) replaceLink(c echo.Context) error {
 	})
 }
 
-// offerLink is the button beside the message that a customer's link was replaced: it isn't mailed unasked. nil without an
-// address.
+// offerLink offers to e-mail a customer their new link, beside the message that it was replaced. nil: they have no
+// address, or are inactive.
 func offerLink(of customer.Customer) *ui.Undo {
 	if of.Email == nil || of.Status != customer.Active {
 		return nil
