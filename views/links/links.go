@@ -37,8 +37,10 @@ const (
 	TryType            = Types + "/try"   // the same as a page
 
 	Rewards           = Panel + "/rewards"
+	NewReward         = Rewards + "/new"
 	Redemptions       = Panel + "/redemptions"
 	RedemptionsExport = Redemptions + "/export"
+	NewRedemption     = Redemptions + "/new" // redeems a reward
 
 	Coupons  = Panel + "/coupons"
 	Vouchers = Panel + "/vouchers"
@@ -123,12 +125,12 @@ func Redemption(id core.ID) string { return Redemptions + "/" + id.String() }
 
 // RedeemFor is the form that redeems a reward for a customer.
 func RedeemFor(customer core.ID) string {
-	return WithQuery(Redemptions+"/new", "customer_ulid", customer.String())
+	return WithQuery(NewRedemption, "customer_ulid", customer.String())
 }
 
 // Redeem asks whether a customer redeems a reward.
 func Redeem(customer, reward core.ID) string {
-	return Redemptions + "/new?" + url.Values{"customer_ulid": {customer.String()}, "reward_ulid": {reward.String()}}.Encode()
+	return NewRedemption + "?" + url.Values{"customer_ulid": {customer.String()}, "reward_ulid": {reward.String()}}.Encode()
 }
 
 // RedemptionsOf lists the redemptions of a status, a customer and a reward; "" is any.

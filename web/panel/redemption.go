@@ -2,16 +2,9 @@ package panel
 
 import (
 	"example.com/loyalty/core/reward"
+	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
 
-func RewardOptions(names []reward.Choice) (options []ui.Option) {
-	for _, n := range names {
-		label := n.Name
-		if !n.Active {
-			label += " (inactive)"
-		}
-		options = append(options, ui.Option{Value: n.ID.String(), Label: label})
-	}
-	return options
-}
+// RewardOptions are rewards to choose from.
+func RewardOptions(rewards []reward.Choice) []ui.Option { return views.RewardOptions(rewards) }

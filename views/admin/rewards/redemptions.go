@@ -2,8 +2,10 @@
 package rewards
 
 import (
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -11,18 +13,30 @@ import (
 // RedemptionList is a page of the redemptions that match the filters.
 type RedemptionList struct {
 	panel.Frame
-	Tabs     []panel.Tab
-	Queue    bool // only pending ones
+	Filter   ui.Form
+	Filtered bool
+	Status   string    // of the chosen tab
+	Sort     core.Sort // "": the tab's usual order
 	Time     ui.Heading
-	Reward   ui.Field
-	Hidden   []ui.Pair // further filters
-	Customer *ui.Pair  // name and path of the filtered customer; nil: all
-	NewPath  string    // redeems a reward for that customer
+	Rewards  []reward.Choice
+	Customer *customer.Customer // nil: those of all customers
 	List     []reward.NamedRedemption
 	Pager    ui.Pager
-	Problem  *ui.Problem
-	Filtered bool
 	Exports  *panel.Exports
+}
+
+// AnyStatus is the status filter that shows every redemption.
+const AnyStatus = "all"
+
+// queue reports whether the list has the redemptions that wait to be fulfilled.
+func (v RedemptionList) queue() bool { return v.Status == string(reward.Pending) }
+
+// newPath leads to the page that redeems a reward, for the customer whose redemptions are listed.
+func (v RedemptionList) newPath() string {
+	if v.Customer == nil {
+		return links.NewRedemption
+	}
+	return links.RedeemFor(v.Customer.ID)
 }
 
 // RedemptionDetail is the page of a redemption.

@@ -94,7 +94,7 @@ func RewardListPage(v RewardList) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = panel.Page(v.Frame, panel.CreateButton(v.May(core.Manager), links.Rewards+"/new", "Create reward")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = panel.Page(v.Frame, panel.CreateButton(v.May(core.Manager), links.NewReward, "Create reward")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -188,9 +188,9 @@ func RewardTable(v RewardList) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var8 templ.SafeURL
-						templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(links.Rewards + "/new")
+						templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(links.NewReward)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/rewards.templ`, Line: 41, Col: 62}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/rewards.templ`, Line: 41, Col: 55}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 						if templ_7745c5c3_Err != nil {
@@ -534,7 +534,9 @@ func rewardRow(r reward.WithCounts, mayEdit bool) templ.Component {
 	})
 }
 
-func pendingOf(id core.ID) string { return links.RedemptionsOf("pending", "", id.String()) }
+func pendingOf(id core.ID) string {
+	return links.RedemptionsOf(string(reward.Pending), "", id.String())
+}
 
 // stock is how many units are left.
 func stock(r reward.Reward) string {
@@ -665,7 +667,7 @@ func RewardFormPage(v RewardForm) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = rewardForm(v, links.Rewards+"/new").Render(templ.WithChildren(ctx, templ_7745c5c3_Var27), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = rewardForm(v, links.NewReward).Render(templ.WithChildren(ctx, templ_7745c5c3_Var27), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1180,9 +1182,9 @@ func RewardDetailPage(v RewardDetail) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var48 templ.SafeURL
-				templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinURLErrs(links.RedemptionsOf("all", "", r.ID.String()))
+				templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinURLErrs(links.RedemptionsOf(AnyStatus, "", r.ID.String()))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/rewards.templ`, Line: 262, Col: 78}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/rewards.templ`, Line: 262, Col: 82}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var48))
 				if templ_7745c5c3_Err != nil {

@@ -26,21 +26,14 @@ import (
 func (h *Handlers) redemptionRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Redemptions, route.Cashiers, h.listRedemptions),
-		route.Get(links.Redemptions+"/new", route.Cashiers, h.newRedemption),
-		route.Post(links.Redemptions+"/new", route.Cashiers, h.redeemReward),
+		route.Get(links.NewRedemption, route.Cashiers, h.newRedemption),
+		route.Post(links.NewRedemption, route.Cashiers, h.redeemReward),
 		route.Get(links.Redemptions+"/:ulid", route.Cashiers, h.showRedemption),
 		route.Get(links.Redemptions+"/:ulid/fulfil", route.Cashiers, panel.WithEmptyForm(h.confirmFulfilRedemption)),
 		route.Post(links.Redemptions+"/:ulid/fulfil", route.Cashiers, h.fulfilRedemption),
 		route.Get(links.Redemptions+"/:ulid/void", route.Managers, panel.WithEmptyForm(h.confirmVoidRedemption)),
 		route.Post(links.Redemptions+"/:ulid/void", route.Managers, h.voidRedemption),
 	}
-}
-
-// anyStatus is the status filter that shows every redemption.
-const anyStatus = "all"
-
-var redemptionTabs = []struct{ status, label string }{
-	{string(reward.Pending), "Pending"}, {anyStatus, "All"}, {string(reward.Fulfilled), "Fulfilled"}, {string(reward.Voided), "Voided"},
 }
 
 // redemptionFilter reads the filters of the list and of its exports, and which tab they belong to.
@@ -50,10 +43,10 @@ func redemptionFilter(q *forms.Form) (filter reward.RedemptionFilter, tab string
 	if tab == "" {
 		tab = string(reward.Pending)
 		if filter.CustomerID != nil {
-			tab = anyStatus
+			tab = views.AnyStatus
 		}
 	}
-	if tab != anyStatus {
+	if tab != views.AnyStatus {
 		filter.Status = &tab
 	}
 	return filter, tab
@@ -74,23 +67,17 @@ func (h *Handlers) listRedemptions(c echo.Context) error {
 		return err
 	}
 	v := views.RedemptionList{
-		Frame:    h.Frame(c, "Redemptions", links.Redemptions),
-		Pager:    page.Pager(list, c.Request().URL, "redemption", "redemptions", "#redemptions"),
-		Queue:    shown == string(reward.Pending),
+		Frame:  h.Frame(c, "Redemptions", links.Redemptions),
+		Filter: q, Status: shown, List: list.Items,
 		Filtered: filter.CustomerID != nil || filter.RewardID != nil || shown == string(reward.Fulfilled) || shown == string(reward.Voided) || status != http.StatusOK,
-		Hidden:   []ui.Pair{{Name: "status", Value: shown}}, NewPath: links.Redemptions + "/new",
-		Exports: panel.ExportsOf(c, links.RedemptionsExport), Time: panel.ByTime(since, c.Request().URL, sort),
+		Time:     panel.ByTime(since, c.Request().URL, sort),
+		Pager:    page.Pager(list, c.Request().URL, "redemption", "redemptions", "#redemptions"),
+		Exports:  panel.ExportsOf(c, links.RedemptionsExport),
 	}
 	if sort != usual {
-		v.Hidden = append(v.Hidden, ui.Pair{Name: "sort", Value: string(sort)})
+		v.Sort = sort
 	}
-	for _, tab := range redemptionTabs {
-		v.Tabs = append(v.Tabs, panelviews.Tab{
-			ID: "tab-" + tab.status, Label: tab.label, Path: links.RedemptionsOf(tab.status, q.Value("customer_ulid"), q.Value("reward_ulid")), Current: tab.status == shown,
-		})
-	}
-	v.List = list.Items
-	if v.Reward, err = h.rewardPicker(c, q); err != nil {
+	if v.Rewards, err = h.Rewards.Choices(ctx, by); err != nil {
 		return err
 	}
 	if id, err := core.ParseID(q.Value("customer_ulid")); err == nil {
@@ -98,20 +85,9 @@ func (h *Handlers) listRedemptions(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: who.ID.String()})
-		v.Customer = &ui.Pair{Name: format.CustomerName(who), Value: links.Customer(who.ID)}
-		v.NewPath = page.WithQuery(v.NewPath, "customer_ulid", who.ID.String())
+		v.Customer = &who
 	}
-	v.Problem = q.Problem()
 	return h.Render(c, status, views.RedemptionListPage(v), views.RedemptionCard(v))
-}
-
-// rewardPicker narrows a list to a reward. Inactive rewards can be chosen too.
-func (h *Handlers) rewardPicker(c echo.Context, q *forms.Form) (ui.Field, error) {
-	names, err := h.Rewards.Choices(c.Request().Context(), page.Actor(c))
-	field := q.Field("reward_ulid", ui.Field{Label: "Reward"})
-	field.Options = q.Options("reward_ulid", append([]ui.Option{{Label: "Any reward"}}, panel.RewardOptions(names)...)...)
-	return field, err
 }
 
 func (h *Handlers) redemptionDetail(c echo.Context) (reward.RedemptionDetail, error) {
@@ -244,7 +220,7 @@ func (h *Handlers) newRedemption(c echo.Context) error {
 	q := forms.Query(c.QueryParams())
 	switch {
 	case q.Filled("customer_ulid") == nil:
-		return h.PickCustomer(c, panelviews.CustomerPicker{Frame: h.redeemFrame(c), Question: "Choose a customer", Path: links.Redemptions + "/new"}, customer.Suggestion{CanRedeem: true})
+		return h.PickCustomer(c, panelviews.CustomerPicker{Frame: h.redeemFrame(c), Question: "Choose a customer", Path: links.NewRedemption}, customer.Suggestion{CanRedeem: true})
 	case q.Filled("reward_ulid") != nil:
 		return h.confirmRedeem(c, http.StatusOK, q)
 	}
@@ -320,7 +296,7 @@ func (h *Handlers) confirmRedeem(c echo.Context, status int, form *forms.Form) e
 	if unit == ledger.Stamps {
 		before = who.StampsBalance
 	}
-	name, back := format.CustomerName(who), page.WithQuery(links.Redemptions+"/new", "customer_ulid", who.ID.String())
+	name, back := format.CustomerName(who), links.RedeemFor(who.ID)
 	words := []string{name + " gets “" + r.Name + "” for " + format.Cost(r.Reward) + "."}
 	if before >= price {
 		words = append(words, "Their balance goes from "+format.Units(before, unit)+" to "+format.Units(before-price, unit)+".")
@@ -336,7 +312,7 @@ func (h *Handlers) confirmRedeem(c echo.Context, status int, form *forms.Form) e
 	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})
 	return h.Confirm(c, status, panelviews.Confirm{
 		Frame: frame, Confirm: ui.Confirm{
-			Action: links.Redemptions + "/new", Button: button, Cancel: back, Leave: "Back to rewards", Words: words, Problem: problem,
+			Action: links.NewRedemption, Button: button, Cancel: back, Leave: "Back to rewards", Words: words, Problem: problem,
 			Hidden: []ui.Pair{
 				{Name: page.FormKey, Value: h.NewFormKey()},
 				{Name: "customer_ulid", Value: who.ID.String()},

@@ -22,8 +22,8 @@ import (
 func (h *Handlers) rewardRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Rewards, route.Cashiers, h.listRewards),
-		route.Get(links.Rewards+"/new", route.Managers, h.newReward),
-		route.Post(links.Rewards+"/new", route.Managers, h.addReward),
+		route.Get(links.NewReward, route.Managers, h.newReward),
+		route.Post(links.NewReward, route.Managers, h.addReward),
 		route.Get(links.Rewards+"/:ulid", route.Cashiers, h.showReward),
 		route.Get(links.Rewards+"/:ulid/edit", route.Managers, h.changeReward),
 		route.Post(links.Rewards+"/:ulid/edit", route.Managers, h.editReward),
