@@ -15,7 +15,7 @@ var countryNames = map[string]string{"CV": "Cabo Verde", "MK": "North Macedonia"
 // Country is the English name of a country.
 func Country(code string) string {
 	region, err := language.ParseRegion(code)
-	if err != nil {
+	if err != nil || !region.IsCountry() {
 		return code
 	}
 	return cmp.Or(countryNames[code], display.English.Regions().Name(region))

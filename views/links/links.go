@@ -187,6 +187,34 @@ func SetupStep[S ~string](step S) string {
 // SetupPreview is the example beside the form of a step.
 func SetupPreview[S ~string](step S) string { return SetupStep(step) + "/preview" }
 
+// Parts of the settings of a business.
+const (
+	Joining         = Business + "/joining" // the action of the form about consent
+	Branding        = Business + "/look"    // the action of its form
+	BrandingPreview = Branding + "/preview"
+	BillingInvoices = Billing + "/invoices"
+	Logos           = Panel + "/logo"
+)
+
+// Logo is the logo with a hash.
+func Logo(hash string) string { return Logos + "/" + hash }
+
+// Location is the form that renames a location.
+func Location(id int64) string { return numbered(Locations, id) }
+
+// SalesAt lists the sales at a location.
+func SalesAt(location int64) string {
+	return WithQuery(Transactions, "location_id", strconv.FormatInt(location, 10))
+}
+
+// BillingInvoice is an invoice of the business as a file.
+func BillingInvoice(id int64) string { return numbered(BillingInvoices, id) }
+
+// AuditOfPerson lists what a member of the staff did.
+func AuditOfPerson(person int64) string {
+	return WithQuery(Audit, "actor", "staff:"+strconv.FormatInt(person, 10))
+}
+
 // Pages of the platform panel.
 const (
 	Tenants          = Platform + "/tenants"
@@ -214,6 +242,25 @@ func Invoice(id int64) string { return numbered(Invoices, id) }
 
 // PlatformToken is the page of a platform token.
 func PlatformToken(id int64) string { return numbered(PlatformTokens, id) }
+
+// Forms of new records.
+const (
+	NewTenant        = Tenants + "/new"
+	NewPlan          = Plans + "/new"
+	NewPlatformToken = PlatformTokens + "/new"
+	NewDeprecation   = Deprecations + "/new"
+)
+
+// TenantsOn lists the businesses on a plan.
+func TenantsOn(plan int64) string { return WithQuery(Tenants, "plan", strconv.FormatInt(plan, 10)) }
+
+// InvoicesOf lists the invoices of a business.
+func InvoicesOf(id core.TenantID) string {
+	return WithQuery(Invoices, "tenant", strconv.FormatInt(int64(id), 10))
+}
+
+// AuditOfTenant lists the entries about a business.
+func AuditOfTenant(slug string) string { return WithQuery(PlatformAudit, "business", slug) }
 
 func numbered(path string, id int64) string { return path + "/" + strconv.FormatInt(id, 10) }
 

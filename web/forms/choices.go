@@ -24,9 +24,6 @@ func Countries() []ui.Option {
 	return list
 }
 
-// CountryName is the English name of a country.
-func CountryName(code string) string { return format.Country(code) }
-
 // ProposeByCountry adds the currency and the main time zone of each country to its choice. Where a country has
 // several time zones, panel.js prefers the browser's.
 func ProposeByCountry(options []ui.Option) {

@@ -90,7 +90,7 @@ func Branding(t core.Theme) (Stylesheet, error) {
 		if t.LogoHash != nil {
 			// On white, which most logos are designed for.
 			fmt.Fprintf(&css, ".brand-mark { --logo-ratio: %s; background: #fff url(%s) center / contain no-repeat; }\n.brand-mark .icon { display: none; }\n",
-				strconv.FormatFloat(float64(t.Logo()), 'f', 3, 64), LogoPath(*t.LogoHash))
+				strconv.FormatFloat(float64(t.Logo()), 'f', 3, 64), links.Logo(*t.LogoHash))
 		}
 		if t.Logo().HasName() {
 			css.WriteString(".brand-name { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }\n")
@@ -120,6 +120,3 @@ func BrandingURL(c echo.Context) string {
 	}
 	return WithQuery(BrandingPath, "v", sheet.Version)
 }
-
-// LogoPath is the address of the logo with a hash.
-func LogoPath(hash string) string { return links.Logo(hash) }

@@ -76,7 +76,7 @@ func (h *Handlers) couponForm(c echo.Context, status int, old *coupon.WithCounts
 // rewardOptions are the active rewards, and the one that a coupon already gives.
 func (h *Handlers) rewardOptions(c echo.Context, of *coupon.WithCounts) (options []ui.Option, err error) {
 	names, err := h.Rewards.Choices(c.Request().Context(), page.Actor(c))
-	for i, option := range panel.RewardOptions(names) {
+	for i, option := range panelviews.RewardOptions(names) {
 		current := of != nil && core.OrZero(of.BenefitRewardID) == names[i].ID
 		if names[i].Active || current {
 			options = append(options, option)

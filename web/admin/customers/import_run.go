@@ -66,7 +66,7 @@ func (h *Handlers) confirmRunImport(c echo.Context, status int, form *forms.Form
 	if err != nil {
 		return err
 	}
-	words := panel.CustomerCount(i.Created) + " will be added, with the points and stamps in the file."
+	words := format.Count(i.Created, "customer", "customers") + " will be added, with the points and stamps in the file."
 	if n := i.Found + i.Repeated; n > 0 {
 		words += " " + format.Count(n, "row belongs to an existing customer or is a duplicate", "rows belong to existing customers or are duplicates") + ": nothing changes for them."
 	}
@@ -74,7 +74,7 @@ func (h *Handlers) confirmRunImport(c echo.Context, status int, form *forms.Form
 		words += " " + format.Count(i.Failed, "row with errors", "rows with errors") + " will be skipped."
 	}
 	return h.Confirm(c, status, panelviews.Confirm{
-		Frame: h.importFrame(c, "Import "+panel.CustomerCount(i.Created)+"?", i),
+		Frame: h.importFrame(c, "Import "+format.Count(i.Created, "customer", "customers")+"?", i),
 		Confirm: ui.Confirm{
 			Action: links.Import(i.ID) + "/run", Button: "Import customers", Cancel: links.Import(i.ID), Problem: form.Problem(),
 			Words: []string{words, "You can stop the import, but customers already added stay."},

@@ -110,7 +110,7 @@ func showLogos(c echo.Context, rows []ui.Entry) {
 		case hash == "":
 			return "", ""
 		case current != nil && *current == hash:
-			return "Logo", page.LogoPath(hash)
+			return "Logo", links.Logo(hash)
 		}
 		return "Earlier logo", ""
 	}

@@ -80,7 +80,7 @@ func auditEntry(l audit.PlatformLine, now time.Time) ui.Entry {
 	})
 	e.Tenant = "Platform"
 	if l.Tenant.ID != 0 {
-		e.Tenant, e.RecordPath, e.RecordLabel = l.Tenant.Name, links.AuditOf(l.Tenant.Slug), "All at "+l.Tenant.Name
+		e.Tenant, e.RecordPath, e.RecordLabel = l.Tenant.Name, links.AuditOfTenant(l.Tenant.Slug), "All at "+l.Tenant.Name
 	}
 	e.ActorPath = links.WithQuery(links.PlatformAudit, "actor", l.Actor)
 	if strings.HasPrefix(l.Actor, string(core.ByAdmin)) && l.Tenant.ID == 0 {
