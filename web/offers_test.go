@@ -36,6 +36,7 @@ import (
 	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/verify"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/admin/people"
@@ -81,17 +82,17 @@ func newProduct(t *testing.T) *product {
 	quiet, hub := func() string { return "" }, live.NewHub(log)
 	s.pages = web.New(web.Config{
 		Names: names, Description: openapi,
-		Till: till.New(kit(page.PanelPath), till.Services{
+		Till: till.New(kit(links.Panel), till.Services{
 			Walkins: s.Walkins, Transactions: s.Transactions, Coupons: s.Services.Coupons, Locations: s.Locations, Tenants: s.Tenants, Live: hub,
 		}),
-		Tenants: admin.New(kit(page.PanelPath), s.Services),
+		Tenants: admin.New(kit(links.Panel), s.Services),
 		Portal: portal.New(portal.Config{
 			Tenants: s.Tenants, Customers: s.Services.Customers, Coupons: s.Services.Coupons, Auth: signIns, Links: dbtest.Links(), Walkins: s.Walkins,
 			Sales: s.Sales, Rewards: s.Services.Rewards, Notifications: s.Notifications, Live: hub,
 			Limits: portal.NewLimits(d.Now, nil), AddressKey: host.LimitKey,
 			Names: names, Tenant: shared.Tenant, Address: shared.Address, Now: d.Now, Log: log,
 		}),
-		Platform: platform.New(kit(page.PlatformPath), platform.Services{
+		Platform: platform.New(kit(links.Platform), platform.Services{
 			Auth: signIns, Staff: s.Staff, Tokens: s.Tokens, Jobs: jobs, Operations: operation.NewService(d, jobs), Tenants: s.Tenants,
 			Invoices: s.Billing, Checks: verify.NewService(d, jobs, log), Audit: s.Audit, Deprecations: deprecation.NewService(d, jobs, s.Mails, log),
 			Requests: []string{"GET /api/v1/customers"}, MailTrouble: quiet, LimitTrouble: quiet, Names: names,

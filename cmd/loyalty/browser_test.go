@@ -528,7 +528,7 @@ func testPages(t *testing.T, c cafe) {
 			})
 			web.pages.Store(pattern(p.Path()), nil)
 			if v.host != "" {
-				for _, path := range links(p) {
+				for _, path := range linksOn(p) {
 					web.links.Store(pattern(path), v.name)
 				}
 			}
@@ -536,8 +536,8 @@ func testPages(t *testing.T, c cafe) {
 	}
 }
 
-// links returns the addresses on the same host that the page links to, without files.
-func links(p *browsertest.Page) []string {
+// linksOn returns the addresses on the same host that the page links to, without files.
+func linksOn(p *browsertest.Page) []string {
 	return browsertest.Run(p, chromedp.Evaluate[[]string](`[...document.querySelectorAll("a[href]:not([download])")]
 		.filter((a) => a.origin === location.origin).map((a) => a.pathname + a.search)`))
 }

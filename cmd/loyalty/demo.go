@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/demo"
 	"example.com/loyalty/core/staff"
+	"example.com/loyalty/views/links"
 )
 
 // newPassword returns 26 random letters and digits.
@@ -52,7 +53,7 @@ func (demoCmd) Run(ctx context.Context) error {
 
 // printSignIns prints how to sign in to the demo, or how to get a password that works.
 func (a *app) printSignIns(able []staff.Person, password string) {
-	panel, file := a.names.Tenant(demo.Slug)+"/admin", filepath.Join(a.DataDir, demoPasswordFile)
+	panel, file := a.names.Tenant(demo.Slug)+links.Panel, filepath.Join(a.DataDir, demoPasswordFile)
 	switch {
 	case len(able) == 0 && a.private():
 		fmt.Printf("its first password was changed, or %s was deleted; reset it at %s/forgot\n", file, panel)

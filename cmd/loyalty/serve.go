@@ -22,6 +22,7 @@ import (
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/admin/people"
@@ -243,7 +244,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 			Start: a.names.Base(), Slug: slug, Address: address, SignInViews: signInViews, AddressKey: host.LimitKey, Now: a.db.Now, Log: a.log, Scratch: a.scratch,
 		})
 	}
-	kit := kitOf(page.PanelPath)
+	kit := kitOf(links.Panel)
 	programs := api.New(api.Config{
 		Tokens: a.tokens, Auth: a.auth, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 		Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
@@ -292,7 +293,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 		a.mailbox = mailbox.New(a.mails.Service, a.names, address, time.Local, a.announceMailbox)
 		pages.Mailbox = a.mailbox
 	}
-	pages.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
+	pages.Platform = platform.New(kitOf(links.Platform), platform.Services{
 		Auth: a.auth, Staff: a.staff, Tokens: a.tokens, Jobs: a.jobs, Operations: a.operations, Tenants: a.tenants, Invoices: a.invoices,
 		Checks: a.checks, Audit: audit.NewService(a.db), Deprecations: a.deprecations,
 		Requests: programs.Requests(), Version: buildVersion(), MailTrouble: a.mailTrouble, LimitTrouble: a.redis.Trouble, Names: a.names,

@@ -22,6 +22,9 @@ const (
 	Activity  = Panel + "/activity" // a part of the dashboard
 	Search    = Panel + "/search"
 
+	PanelTheme = Panel + "/theme" // light or dark
+	SignOut    = Panel + "/sign-out"
+
 	Customers       = Panel + "/customers"
 	CustomersExport = Customers + "/export" // without the extension, like all exports
 	NewCustomer     = Customers + "/new"
@@ -217,6 +220,7 @@ func AuditOfPerson(person int64) string {
 
 // Pages of the platform panel.
 const (
+	PlatformTheme    = Platform + "/theme" // light or dark
 	Tenants          = Platform + "/tenants"
 	TenantAddress    = Tenants + "/address" // proposes an address for a name
 	Plans            = Platform + "/plans"

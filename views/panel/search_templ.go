@@ -8,7 +8,10 @@ package panel
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "example.com/loyalty/views/ui"
+import (
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/views/ui"
+)
 
 // searchDialog is the search that "/" and Ctrl+K open on every page. Without scripts there is the link and the
 // form in the top bar.
@@ -33,7 +36,33 @@ func searchDialog() templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<dialog id=\"search\" class=\"search-dialog\" aria-label=\"Search\"><form class=\"search-form\" action=\"/admin/search\" method=\"get\" role=\"search\" hx-get=\"/admin/search\" hx-trigger=\"input changed delay:150ms from:#search-text, opened, submit\" hx-target=\"#search-results\" hx-swap=\"outerHTML\" hx-sync=\"this:replace\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<dialog id=\"search\" class=\"search-dialog\" aria-label=\"Search\"><form class=\"search-form\" action=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var2 templ.SafeURL
+		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinURLErrs(links.Search)
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/panel/search.templ`, Line: 14, Col: 24}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" method=\"get\" role=\"search\" hx-get=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var3 string
+		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(links.Search)
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/panel/search.templ`, Line: 17, Col: 24}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hx-trigger=\"input changed delay:150ms from:#search-text, opened, submit\" hx-target=\"#search-results\" hx-swap=\"outerHTML\" hx-sync=\"this:replace\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -41,7 +70,7 @@ func searchDialog() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<input type=\"search\" id=\"search-text\" name=\"search\" placeholder=\"Name, phone, e-mail or voucher code\" aria-label=\"Name, phone, e-mail or voucher code\" maxlength=\"255\" autocomplete=\"off\" spellcheck=\"false\" aria-controls=\"search-results\"> <button class=\"btn btn-sm\" type=\"button\" data-search-close>Esc</button></form><div id=\"search-results\" class=\"search-results\"></div><p id=\"search-said\" class=\"visually-hidden\" role=\"status\"></p><div class=\"search-keys from-md\" aria-hidden=\"true\"><span><kbd>↑</kbd> <kbd>↓</kbd> Move</span> <span><kbd>↵</kbd> Sell</span> <span><kbd>Ctrl</kbd> <kbd>↵</kbd> Redeem</span> <span><kbd>Shift</kbd> <kbd>↵</kbd> Open</span></div></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<input type=\"search\" id=\"search-text\" name=\"search\" placeholder=\"Name, phone, e-mail or voucher code\" aria-label=\"Name, phone, e-mail or voucher code\" maxlength=\"255\" autocomplete=\"off\" spellcheck=\"false\" aria-controls=\"search-results\"> <button class=\"btn btn-sm\" type=\"button\" data-search-close>Esc</button></form><div id=\"search-results\" class=\"search-results\"></div><p id=\"search-said\" class=\"visually-hidden\" role=\"status\"></p><div class=\"search-keys from-md\" aria-hidden=\"true\"><span><kbd>↑</kbd> <kbd>↓</kbd> Move</span> <span><kbd>↵</kbd> Sell</span> <span><kbd>Ctrl</kbd> <kbd>↵</kbd> Redeem</span> <span><kbd>Shift</kbd> <kbd>↵</kbd> Open</span></div></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

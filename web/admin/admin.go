@@ -30,6 +30,7 @@ import (
 	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/walkin"
 	authviews "example.com/loyalty/views/auth"
+	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/admin/coupons"
 	"example.com/loyalty/web/admin/customers"
@@ -123,7 +124,7 @@ func Routes() []route.Route { return newAdmin(nil, Services{}).routes() }
 // showError answers an error with a page or, to htmx, with its message alone.
 func (a *Admin) showError(err error, c echo.Context) {
 	a.ShowError(c, err, path.Dir(c.Request().URL.Path), func(f page.Failure) error {
-		n := authviews.Notice{Icon: "alert-triangle", Words: f.Message, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
+		n := authviews.Notice{Icon: "alert-triangle", Words: f.Message, Request: f.Request, Back: links.Panel, BackLabel: "Go to dashboard"}
 		if page.Person(c) == nil {
 			n.BackLabel = "Go to sign-in"
 		}

@@ -13,7 +13,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/web/page"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -116,7 +116,7 @@ func TestAuditShowsTheLogo(t *testing.T) {
 
 // sentence is an entry's sentence with its placeholders filled.
 func sentence(action string, fill ...string) string {
-	return strings.NewReplacer(fill...).Replace(page.AuditSentences[action])
+	return strings.NewReplacer(fill...).Replace(panelviews.AuditSentences[action])
 }
 
 // unspaced removes all spaces: the text of a page has one at the end of each element.

@@ -12,13 +12,12 @@ import (
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/admin/setup"
 	"example.com/loyalty/web/auth"
-	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
 
 // signInPages returns the panel's pages for signing in and for people's own accounts.
 func (a *Admin) signInPages() *auth.Pages {
-	area := auth.Area{Path: page.PanelPath, Account: links.Account, Assets: panel.Assets, Frame: a.accountFrame, Card: a.settings.WeeklyCard, FirstPage: panel.FirstPage, Welcome: setup.Welcome}
+	area := auth.Area{Path: links.Panel, Account: links.Account, Assets: panel.Assets, Frame: a.accountFrame, Card: a.settings.WeeklyCard, FirstPage: panel.FirstPage, Welcome: setup.Welcome}
 	return &auth.Pages{Kit: a.Kit, Area: area, Auth: a.Auth, Staff: a.Staff}
 }
 

@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	views "example.com/loyalty/views/auth"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -80,7 +81,7 @@ func (p *Pages) signIn(c echo.Context) error {
 	}
 	if in.NeedsCode {
 		p.keepProof(c, in.Proof)
-		return p.Redirect(c, page.WithQuery(p.codePath(), "to", form.Value("to")))
+		return p.Redirect(c, links.WithQuery(p.codePath(), "to", form.Value("to")))
 	}
 	return p.enter(c, in, form.Value("to"))
 }
@@ -165,7 +166,7 @@ func (p *Pages) keptProof(c echo.Context) (auth.Proof, bool) {
 
 func (p *Pages) showCode(c echo.Context) error {
 	if _, waiting := p.keptProof(c); !waiting {
-		return p.Redirect(c, page.WithQuery(p.signInPath(), "to", c.QueryParam("to")))
+		return p.Redirect(c, links.WithQuery(p.signInPath(), "to", c.QueryParam("to")))
 	}
 	return p.codeForm(c, http.StatusOK, forms.Blank(map[string]string{"to": c.QueryParam("to")}), c.QueryParam("recovery") != "")
 }
@@ -211,7 +212,7 @@ func (p *Pages) giveCode(c echo.Context) error {
 	switch {
 	case errors.Is(err, auth.ErrSignInAgain):
 		p.Flash(c, ui.Warning, auth.ErrSignInAgain.Message)
-		return p.Redirect(c, page.WithQuery(p.signInPath(), "to", form.Value("to")))
+		return p.Redirect(c, links.WithQuery(p.signInPath(), "to", form.Value("to")))
 	case form.Refused(err):
 		return p.codeForm(c, page.RefusedStatus(c, err), form, len(form.Value("code")) > 7)
 	case err != nil:

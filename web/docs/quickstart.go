@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	views "example.com/loyalty/views/docs"
+	"example.com/loyalty/views/links"
 )
 
 // quickStartFiles are programs that record a sale. Pages show and serve them with the
@@ -40,8 +41,8 @@ const (
 func newQuickStart(s site, tenantURL string, ownCA bool) (views.QuickStart, map[string]string) {
 	v := views.QuickStart{
 		Frame:    s.frame("Quick start · Loyalty", "From a token to the first sale, in curl, JavaScript, Python, PHP and Go.", quickStartPath),
-		Tokens:   tenantURL + "/admin/settings/tokens",
-		Types:    tenantURL + "/admin/types/1",
+		Tokens:   tenantURL + links.Tokens,
+		Types:    tenantURL + links.Type(1),
 		OwnCA:    ownCA,
 		Recorded: recorded,
 		Refused:  refused,

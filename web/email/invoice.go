@@ -6,6 +6,7 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/mail"
 	"example.com/loyalty/web/invoice"
 )
@@ -35,7 +36,7 @@ func (m Mails) Invoice(to string, e billing.InvoiceEmail) mail.Email {
 			greeting(""),
 			views.Paragraph(intro),
 			facts,
-			views.Link{Label: "View invoices", URL: m.names.Tenant(i.TenantSlug) + "/admin/settings/billing"},
+			views.Link{Label: "View invoices", URL: m.names.Tenant(i.TenantSlug) + links.Billing},
 			views.Closing(closing),
 		},
 	})

@@ -4,6 +4,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/mail"
 )
 
@@ -19,7 +20,7 @@ var failures = map[string]failure{
 
 // SendResult tells the person who confirmed a send how it ended.
 func (m Mails) SendResult(to string, e coupon.SendResultEmail) mail.Email {
-	link := views.Link{Label: "View send", URL: m.names.Tenant(e.Tenant.Slug) + "/admin/coupons/" + e.Sending.CouponID.String() + "/sends/" + e.Sending.ID.String()}
+	link := views.Link{Label: "View send", URL: m.names.Tenant(e.Tenant.Slug) + links.Send(e.Sending.CouponID, e.Sending.ID)}
 	words := sent(e, link)
 	if e.Sending.Status == coupon.Failed {
 		words = notSent(e, link)

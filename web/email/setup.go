@@ -3,6 +3,7 @@ package email
 import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/mail"
 )
 
@@ -17,7 +18,7 @@ func (m Mails) Setup(to string, e tenant.SetupEmail) mail.Email {
 			views.Paragraph("Set up the programme of " + business + " in five steps: country and currency, what customers earn, " +
 				"a first reward, a first customer and a first sale."),
 			views.Facts{{Name: "Business", Value: business}, {Name: "Sign-in", Value: line(to)}},
-			views.Link{Label: "Continue setup", URL: m.names.Tenant(e.Slug) + "/admin/setup"},
+			views.Link{Label: "Continue setup", URL: m.names.Tenant(e.Slug) + links.Setup},
 			views.Closing("Each step is saved, so you can stop at any time and continue later."),
 		},
 	})

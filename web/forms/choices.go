@@ -14,7 +14,11 @@ import (
 )
 
 // Countries are the choices of a country, by English name, "None" first.
-func Countries() []ui.Option {
+func Countries() []ui.Option { return slices.Clone(countries) }
+
+var countries = sortedCountries()
+
+func sortedCountries() []ui.Option {
 	list := []ui.Option{{Label: "Choose a country"}}
 	for _, code := range tenant.Countries() {
 		list = append(list, ui.Option{Value: code, Label: format.Country(code)})

@@ -17,7 +17,7 @@ import (
 )
 
 // BrandingPath is the stylesheet with the colour and logo of a business.
-const BrandingPath = PanelPath + "/look.css"
+const BrandingPath = links.Panel + "/look.css"
 
 // Stylesheet is a stylesheet made from a business's branding.
 type Stylesheet struct {
@@ -118,5 +118,5 @@ func BrandingURL(c echo.Context) string {
 	if err != nil || sheet.CSS == "" {
 		return ""
 	}
-	return WithQuery(BrandingPath, "v", sheet.Version)
+	return links.WithQuery(BrandingPath, "v", sheet.Version)
 }

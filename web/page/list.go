@@ -5,6 +5,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 )
 
@@ -15,11 +16,11 @@ func Pager[T any](list core.List[T], u *url.URL, one, many, target string) ui.Pa
 		if cursor == nil {
 			return ""
 		}
-		return With(u, "cursor", cursor.String())
+		return links.With(u, "cursor", cursor.String())
 	}
 	p := ui.Pager{Prev: at(list.Prev), Next: at(list.Next), Shown: shown(list, one, many), Target: target}
 	if list.Prev != nil {
-		p.First = With(u, "cursor", "")
+		p.First = links.With(u, "cursor", "")
 	}
 	return p
 }
@@ -38,19 +39,3 @@ func shown[T any](list core.List[T], one, many string) string {
 		return format.Number(p.First) + "–" + format.Number(p.First+n-1) + " of " + format.Number(p.Total)
 	}
 }
-
-// With sets a value in the query of an address; "" removes it.
-func With(u *url.URL, name, value string) string {
-	q := u.Query()
-	q.Del(name)
-	if value != "" {
-		q.Set(name, value)
-	}
-	if len(q) == 0 {
-		return u.Path
-	}
-	return u.Path + "?" + q.Encode()
-}
-
-// WithQuery adds a value to a path as its query, unless the value is "".
-func WithQuery(path, name, value string) string { return With(&url.URL{Path: path}, name, value) }

@@ -31,7 +31,7 @@ import (
 // Config configures a Kit.
 type Config struct {
 	Sessions *auth.Store
-	// Panel is the path of the panel that people sign in to: PanelPath or PlatformPath.
+	// Panel is the path of the panel that people sign in to: links.Panel or links.Platform.
 	Panel string
 	// Tenant finds the business of a host.
 	Tenant func(ctx context.Context, slug string) (core.Tenant, error)

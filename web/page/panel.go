@@ -9,14 +9,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/route"
-)
-
-// Paths that other areas link to.
-const (
-	PanelPath    = "/admin"
-	TillPath     = "/till"
-	PlatformPath = "/platform" // on the base host
 )
 
 // Unsent is in the query of the sign-in page when a session had ended before its form was sent.
@@ -69,7 +63,7 @@ func SafePath(to, otherwise string) string {
 
 // signedIn reports whether people sign in to a path.
 func signedIn(path string) bool {
-	return strings.HasPrefix(path, PanelPath) || within(path, TillPath) || within(path, PlatformPath)
+	return strings.HasPrefix(path, links.Panel) || within(path, links.Till) || within(path, links.Platform)
 }
 
 func within(path, area string) bool { return path == area || strings.HasPrefix(path, area+"/") }

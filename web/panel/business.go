@@ -44,9 +44,9 @@ var Assets = ui.Assets{
 // everyone else.
 func FirstPage(role core.Role) string {
 	if role == core.Cashier {
-		return page.TillPath
+		return links.Till
 	}
-	return page.PanelPath
+	return links.Panel
 }
 
 // section is an entry of the navigation, with the role that it requires.
@@ -60,27 +60,27 @@ var navigation = []struct {
 	entries []section
 }{
 	{"", []section{
-		{"Point of sale", page.TillPath, "cash-register", core.Cashier},
-		{"Dashboard", "/admin", "layout-dashboard", core.Manager},
-		{"Customers", "/admin/customers", "users", core.Cashier},
-		{"Transactions", "/admin/transactions", "receipt", core.Cashier},
-		{"Redemptions", "/admin/redemptions", "list-check", core.Cashier},
-		{"Rewards", "/admin/rewards", "gift", core.Cashier},
-		{"Coupons", "/admin/coupons", "ticket", core.Cashier},
-		{"Reports", "/admin/reports", "chart-bar", core.Manager},
+		{"Point of sale", links.Till, "cash-register", core.Cashier},
+		{"Dashboard", links.Dashboard, "layout-dashboard", core.Manager},
+		{"Customers", links.Customers, "users", core.Cashier},
+		{"Transactions", links.Transactions, "receipt", core.Cashier},
+		{"Redemptions", links.Redemptions, "list-check", core.Cashier},
+		{"Rewards", links.Rewards, "gift", core.Cashier},
+		{"Coupons", links.Coupons, "ticket", core.Cashier},
+		{"Reports", links.Reports, "chart-bar", core.Manager},
 	}},
 	{"Operations", []section{
-		{"Transaction types", "/admin/types", "category", core.Manager},
-		{"Locations", "/admin/locations", "map-pin", core.Manager},
+		{"Transaction types", links.Types, "category", core.Manager},
+		{"Locations", links.Locations, "map-pin", core.Manager},
 		{"Poster", links.Poster, "printer", core.Manager},
-		{"Audit log", "/admin/audit", "history", core.Manager},
-		{"Settings", "/admin/settings", "settings", core.Owner},
+		{"Audit log", links.Audit, "history", core.Manager},
+		{"Settings", links.Settings, "settings", core.Owner},
 	}},
 }
 
 func (b *Business) FrameRoutes() []route.Route {
 	return []route.Route{
-		route.Post("/admin/theme", route.Everyone, b.SwitchTheme(page.PanelPath)).Within(page.SwitchingThemes),
+		route.Post(links.PanelTheme, route.Everyone, b.SwitchTheme(links.Panel)).Within(page.SwitchingThemes),
 	}
 }
 

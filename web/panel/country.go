@@ -43,8 +43,6 @@ func (b *Business) PhoneConflicts(c echo.Context, form *forms.Form) (conflicts [
 	return conflicts, nil
 }
 
-var Countries, ZoneGroups = forms.Countries(), forms.ZoneGroups
-
 // ConfirmCurrency asks before the business's amounts get another currency.
 func (b *Business) ConfirmCurrency(c echo.Context, change *tenant.CurrencyChangeError, form *forms.Form, path string, crumb ui.Crumb) error {
 	return b.Render(c, http.StatusOK, views.CurrencyConfirmPage(views.CurrencyConfirm{

@@ -8,6 +8,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
@@ -66,7 +67,7 @@ func ExportsAt(c echo.Context, path, query string) *views.Exports {
 		return nil
 	}
 	file := func(extension string) string {
-		return page.With(&url.URL{Path: path + extension, RawQuery: query}, "cursor", "")
+		return links.With(&url.URL{Path: path + extension, RawQuery: query}, "cursor", "")
 	}
 	return &views.Exports{CSV: file(".csv"), XLSX: file(".xlsx"), Fragment: page.IsFragment(c)}
 }

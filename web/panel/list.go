@@ -9,6 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -33,7 +34,7 @@ func SortedBy(list *url.URL, order core.Sort) string {
 	q := first.Query()
 	q.Del("cursor")
 	first.RawQuery = q.Encode()
-	return page.With(&first, "sort", string(order))
+	return links.With(&first, "sort", string(order))
 }
 
 // ByTime is the heading of a list's times, which leads to the opposite order.

@@ -52,7 +52,7 @@ var (
 func (p *Platform) FrameRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Platform, route.SuperAdmins, func(c echo.Context) error { return p.Redirect(c, FirstPlatformPage) }),
-		route.Post(links.Platform+"/theme", route.Everyone, p.SwitchTheme(links.Platform)).Within(page.SwitchingThemes),
+		route.Post(links.PlatformTheme, route.Everyone, p.SwitchTheme(links.Platform)).Within(page.SwitchingThemes),
 	}
 }
 

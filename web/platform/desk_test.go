@@ -23,6 +23,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/verify"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
 	"example.com/loyalty/web/webtest"
@@ -53,7 +54,7 @@ func newDeskOn(t *testing.T, d *db.DB) desk {
 		t.Fatal(err)
 	}
 	config := webtest.Config(t, d)
-	config.Panel = page.PlatformPath
+	config.Panel = links.Platform
 	config.Tenant = func(context.Context, string) (core.Tenant, error) { return core.Tenant{}, core.ErrNotFound }
 	mails, trouble, redis := shoptest.NewMails(d, jobs), new(""), new("")
 	signIns := dbtest.Auth(d, jobs, mails)

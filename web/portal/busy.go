@@ -15,7 +15,7 @@ import (
 // BusyMessage says that a request has waited too long for a place.
 const BusyMessage = "Too many requests at the moment. Wait a few seconds, then try again."
 
-// ShowBusy answers with the page that says BusyMessage, for all areas.
+// ShowBusy answers with the page that says BusyMessage, for all areas. With an error, nothing was answered.
 func ShowBusy(w http.ResponseWriter, r *http.Request) error {
 	html, err := busyPage(r.Context())
 	if err != nil {
@@ -24,8 +24,8 @@ func ShowBusy(w http.ResponseWriter, r *http.Request) error {
 	security.Set(w.Header())
 	w.Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, err = w.Write(html)
-	return err
+	_, _ = w.Write(html) // a browser that has gone misses nothing
+	return nil
 }
 
 // busy is the page, which is rendered once, for all requests.

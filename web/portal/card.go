@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/portal"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -73,14 +74,14 @@ func (p *Portal) showCode(c echo.Context, d card) error {
 	if err != nil {
 		return err
 	}
-	qr, err := p.qrOnce(c.Request().Context(), d.front, p.Names.Tenant(d.Slug)+"/till/c/"+shown.Code, "QR code to show at the till")
+	qr, err := p.qrOnce(c.Request().Context(), d.front, p.Names.Tenant(d.Slug)+links.TillCodes+shown.Code, "QR code to show at the till")
 	if err != nil {
 		return err
 	}
 	at := d.path + "/pin/" + shown.ID.String()
 	return p.cardPage(c, http.StatusOK, d, views.Code{State: views.CodeShown, PIN: ui.PIN{
 		ID: shown.ID.String(), Digits: shown.Digits, QR: qr, Seconds: p.seconds(shown.ExpiresAt),
-		Note: "Show this at the till.", Live: at + "/events", Refresh: at, Renew: page.WithQuery(d.path+"/pin", "after", shown.ID.String()),
+		Note: "Show this at the till.", Live: at + "/events", Refresh: at, Renew: links.WithQuery(d.path+"/pin", "after", shown.ID.String()),
 	}})
 }
 
@@ -209,7 +210,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		return render(c, status, views.CardBody(v))
 	}
 	var err error
-	if v.Staff, err = p.staff(c, d.Slug, page.TillPath+"/customers/"+d.Card.ID.String(), "Open at the till"); err != nil {
+	if v.Staff, err = p.staff(c, d.Slug, links.TillCustomer(d.Card.ID), "Open at the till"); err != nil {
 		return err
 	}
 	v.Body = "on-card"

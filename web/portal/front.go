@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/picture"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
@@ -106,7 +107,7 @@ func stylePath(colour string) string {
 	if err != nil {
 		return ""
 	}
-	return page.WithQuery("/brand/"+strings.TrimPrefix(colour, "#")+".css", "v", sheet.Version)
+	return links.WithQuery("/brand/"+strings.TrimPrefix(colour, "#")+".css", "v", sheet.Version)
 }
 
 // style answers with the stylesheet of the business's own colour.

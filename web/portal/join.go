@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/portal"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
@@ -53,9 +54,9 @@ func (p *Portal) showStart(c echo.Context, f front) error {
 	case err != nil:
 		return err
 	case signedIn && person.Role == core.Cashier:
-		return page.Redirect(c, page.TillPath)
+		return page.Redirect(c, links.Till)
 	case signedIn:
-		return page.Redirect(c, page.PanelPath)
+		return page.Redirect(c, links.Panel)
 	}
 	i, err := p.findInvitation(c, f)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/portal"
 )
 
@@ -36,7 +37,7 @@ func (p *Portal) showVoucher(c echo.Context, f front) error {
 	if found.Refusal() != nil {
 		label = "Open in panel"
 	}
-	if v.Staff, err = p.staff(c, f.Slug, "/admin/vouchers/"+found.ID.String(), label); err != nil {
+	if v.Staff, err = p.staff(c, f.Slug, links.Voucher(found.ID), label); err != nil {
 		return err
 	}
 	return render(c, http.StatusOK, views.VoucherPage(v))

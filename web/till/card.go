@@ -8,6 +8,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/web/page"
 )
@@ -39,7 +40,7 @@ func (t *Till) cardView(c echo.Context, id core.ID) (views.Card, error) {
 	if err != nil {
 		return views.Card{}, err
 	}
-	path, pin := customersPath+id.String(), c.QueryParam(pinField)
+	path, pin := links.TillCustomer(id), c.QueryParam(pinField)
 	v := views.Card{
 		Name: found.FirstName, Mail: addPIN(path+"/card/mail", pin), Replace: addPIN(path+"/card/replace", pin), Back: addPIN(path, pin),
 		HasEmail: found.Email != nil,
@@ -68,7 +69,7 @@ func (t *Till) askReplaceCard(c echo.Context, id core.ID) error {
 	if err != nil {
 		return err
 	}
-	v.Asked, v.Back = true, addPIN(customersPath+id.String()+"/card", c.QueryParam(pinField))
+	v.Asked, v.Back = true, addPIN(links.TillCustomer(id)+"/card", c.QueryParam(pinField))
 	return t.Render(c, http.StatusOK, views.CardPage(v), views.CardMain(v))
 }
 

@@ -24,11 +24,6 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-const (
-	customersPath = page.TillPath + "/customers/"
-	takePath      = page.TillPath + "/take"
-)
-
 var (
 	errNoScan    = core.Refuse("", "Scan a code or enter the 6-digit PIN.")
 	errNoCode    = core.Refuse("", "This isn't a customer's code. Scan the code on their card or voucher.")
@@ -123,7 +118,7 @@ func (t *Till) scanned(c echo.Context, scan, digits string) (scannedCode, error)
 		}
 		return scannedCode{customer: w.ID}, err
 	}
-	if code, ok := link.In(text, page.TillPath+"/c/"); ok {
+	if code, ok := link.In(text, links.TillCodes); ok {
 		text = code
 	} else if id, err := core.TypedID(text); err == nil { // maybe a voucher's code, typed
 		v, err := t.Coupons.FindVoucher(ctx, by, id)
@@ -316,7 +311,7 @@ func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Typ
 	if w.UncheckedSince != nil {
 		v.Check = CheckPhone
 	}
-	v.CardPath = addPIN(customersPath+v.ID+"/card", v.PIN)
+	v.CardPath = addPIN(links.TillCustomers+"/"+v.ID+"/card", v.PIN)
 	after := outcomeOf(by, d, w, types)
 	v.Uses, v.Earns, v.Progress = useViews(by, d, w), after.earns(by.Tenant.Currency), after.progress()
 	return v

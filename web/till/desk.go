@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
@@ -122,7 +123,7 @@ type sideColumn struct {
 
 // desk answers with the page, or for the script with the customer's column.
 func (t *Till) desk(c echo.Context, status int, d draft, s sideColumn) error {
-	return t.render(c, status, d, s, c.Request().URL.Path == page.TillPath)
+	return t.render(c, status, d, s, c.Request().URL.Path == links.Till)
 }
 
 // render answers with the page. The script gets the customer's column, or all of the content if whole.
@@ -152,7 +153,7 @@ func (t *Till) render(c echo.Context, status int, d draft, s sideColumn, whole b
 		v.FormKey = t.NewFormKey()
 	}
 	if len(types) == 0 && by.Role.Includes(core.Manager) {
-		v.TypesPath = "/admin/types/new"
+		v.TypesPath = links.NewType
 	}
 	return t.Render(c, status, views.DeskPage(v), views.DeskMain(v))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -72,9 +73,9 @@ func (t *Till) askLocation(c echo.Context, frame views.Frame, d draft) error {
 
 // path is the address of the draft's page.
 func (d draft) path() string {
-	path, q := page.TillPath, url.Values{}
+	path, q := links.Till, url.Values{}
 	if id, err := core.ParseID(d.Value(customerField)); err == nil {
-		path = customersPath + id.String()
+		path = links.TillCustomer(id)
 	}
 	for _, name := range []string{spendField, amountField, typeField, pinField, pendingField, rewardsField, vouchersField} {
 		if d.Filled(name) != nil {
@@ -102,7 +103,7 @@ func (t *Till) chooseLocation(c echo.Context) error {
 	}
 	for _, l := range list {
 		if l.ID == *id && l.Active {
-			return t.setLocation(c, l.ID, page.SafePath(form.Value("to"), page.Back(c, page.TillPath)))
+			return t.setLocation(c, l.ID, page.SafePath(form.Value("to"), page.Back(c, links.Till)))
 		}
 	}
 	return core.ErrNotFound

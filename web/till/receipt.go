@@ -18,12 +18,11 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
-
-const receiptsPath = page.TillPath + "/receipts/"
 
 // undoTime is how long a cashier may undo what they recorded (decisions §9).
 const undoTime = 10 * time.Minute
@@ -52,7 +51,7 @@ func (t *Till) showLast(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.Redirect(c, receiptsPath+id.String())
+	return t.Redirect(c, links.Receipt(id))
 }
 
 // receipt shows a checkout, read from its records.
@@ -151,7 +150,7 @@ func addUndo(v *views.Receipt, c walkin.Checkout) {
 	if c.Undone() || !c.MayUndo {
 		return
 	}
-	v.Undo = &views.Undo{Path: receiptsPath + c.ID.String() + "/undo", Label: "Undo sale"}
+	v.Undo = &views.Undo{Path: links.Receipt(c.ID) + "/undo", Label: "Undo sale"}
 	switch {
 	case c.SaleVoided:
 		v.Undo.Label = "Undo rewards and vouchers"
@@ -259,7 +258,7 @@ func (t *Till) undo(c echo.Context, id core.ID) error {
 		return err
 	}
 	if !page.IsFragment(c) {
-		return t.Redirect(c, receiptsPath+id.String())
+		return t.Redirect(c, links.Receipt(id))
 	}
 	return t.receipt(c, http.StatusOK, id, receiptInfo{})
 }

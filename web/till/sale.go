@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -39,7 +40,7 @@ func (t *Till) sell(c echo.Context, d draft) error {
 		return t.confirmAmount(c, d, nil)
 	}
 	if d.needsConfirmation(page.Actor(c)) {
-		return t.confirmAmount(c, d, confirmQuestion(page.Actor(c), d, page.TillPath+"/sale", "Record "))
+		return t.confirmAmount(c, d, confirmQuestion(page.Actor(c), d, links.TillSale, "Record "))
 	}
 	by := page.IdempotentActor(c, d.Form, receiptPath)
 	done, err := t.Walkins.Complete(c.Request().Context(), by, session(c), walkin.Sale{
@@ -76,7 +77,7 @@ func (d draft) incomplete() error {
 }
 
 // receiptPath is the page of a completed checkout.
-func receiptPath(r walkin.Receipt) string { return receiptsPath + r.ID.String() }
+func receiptPath(r walkin.Receipt) string { return links.Receipt(r.ID) }
 
 // needsConfirmation reports whether the amount is above the limit of the business and not confirmed.
 func (d draft) needsConfirmation(by core.Actor) bool {

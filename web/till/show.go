@@ -13,16 +13,14 @@ import (
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
 
-const (
-	pinsPath   = page.TillPath + "/pins/"
-	againField = "again" // asks for a new code although a customer is using this one
-)
+const againField = "again" // asks for a new code although a customer is using this one
 
 // show shows a code for the sale, once its amount and type are entered.
 func (t *Till) show(c echo.Context, d draft) error {
@@ -36,7 +34,7 @@ func (t *Till) show(c echo.Context, d draft) error {
 		return t.confirmAmount(c, d, nil)
 	}
 	if d.needsConfirmation(by) {
-		return t.confirmAmount(c, d, confirmQuestion(by, d, page.TillPath+"/show", "Use "))
+		return t.confirmAmount(c, d, confirmQuestion(by, d, links.TillShow, "Use "))
 	}
 	offer := walkin.Offer{TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location, Malformed: d.Malformed}
 	shown, err := t.Walkins.ShowSale(c.Request().Context(), by, session(c), offer)
@@ -73,7 +71,7 @@ func (t *Till) showView(c echo.Context, pin core.ID, spend, typeID int64) (views
 	if err != nil {
 		return views.Show{}, err
 	}
-	by, path := page.Actor(c), pinsPath+pin.String()
+	by, path := page.Actor(c), links.TillPIN(pin)
 	v := views.Show{
 		Frame: frame, Spend: format.Money(spend, by.Tenant.Currency), Host: c.Request().Host + "/w",
 		Live: path + "/events", Self: path, Renew: path + "/renew", Cancel: path + "/cancel",
@@ -156,7 +154,7 @@ func (t *Till) cancelPIN(c echo.Context, p walkin.Progress) error {
 	}
 	q := url.Values{spendField: {decimal(*p.SpendAmountCents)}, typeField: {decimal(*p.TransactionTypeID)}}
 	if !page.IsFragment(c) {
-		return t.Redirect(c, page.TillPath+"?"+q.Encode())
+		return t.Redirect(c, links.Till+"?"+q.Encode())
 	}
 	return t.render(c, http.StatusOK, draftOf(forms.Query(q), by.Tenant.Currency), sideColumn{}, true)
 }

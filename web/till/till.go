@@ -20,6 +20,7 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
+	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/till"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
@@ -73,34 +74,34 @@ func (t *Till) routes() []route.Route {
 		return page.WithRecord(t.pinProgress, handle)
 	}
 	return []route.Route{
-		route.Get(page.TillPath, route.Cashiers, query(t.showDesk)),
-		route.Get(manifestPath, route.Everyone, t.manifest),
+		route.Get(links.Till, route.Cashiers, query(t.showDesk)),
+		route.Get(links.TillManifest, route.Everyone, t.manifest),
 
-		route.Post(takePath, route.Cashiers, form(t.take)),
-		route.Get(page.TillPath+"/c/:code", route.Cashiers, t.askTake),
-		route.Post(page.TillPath+"/find", route.Cashiers, form(t.find)),
-		route.Post(page.TillPath+"/choose", route.Cashiers, form(t.choose)),
-		route.Post(page.TillPath+"/leave", route.Cashiers, form(t.removeCustomer)),
-		route.Get(page.TillPath+"/recent", route.Cashiers, query(t.removeCustomer)),
-		route.Get(customersPath+":ulid", route.Cashiers, id(t.showCustomer)),
-		route.Get(customersPath+":ulid/card", route.Cashiers, id(t.showCard)),
-		route.Post(customersPath+":ulid/card/mail", route.Cashiers, id(t.mailCard)),
-		route.Get(customersPath+":ulid/card/replace", route.Cashiers, id(t.askReplaceCard)),
-		route.Post(customersPath+":ulid/card/replace", route.Cashiers, id(t.replaceCard)),
-		route.Get(page.TillPath+"/earns", route.Cashiers, query(t.preview)),
+		route.Post(links.TillTake, route.Cashiers, form(t.take)),
+		route.Get(links.TillCodes+":code", route.Cashiers, t.askTake),
+		route.Post(links.TillFind, route.Cashiers, form(t.find)),
+		route.Post(links.TillChoose, route.Cashiers, form(t.choose)),
+		route.Post(links.TillLeave, route.Cashiers, form(t.removeCustomer)),
+		route.Get(links.TillRecent, route.Cashiers, query(t.removeCustomer)),
+		route.Get(links.TillCustomers+"/:ulid", route.Cashiers, id(t.showCustomer)),
+		route.Get(links.TillCustomers+"/:ulid/card", route.Cashiers, id(t.showCard)),
+		route.Post(links.TillCustomers+"/:ulid/card/mail", route.Cashiers, id(t.mailCard)),
+		route.Get(links.TillCustomers+"/:ulid/card/replace", route.Cashiers, id(t.askReplaceCard)),
+		route.Post(links.TillCustomers+"/:ulid/card/replace", route.Cashiers, id(t.replaceCard)),
+		route.Get(links.TillEarns, route.Cashiers, query(t.preview)),
 
-		route.Post(page.TillPath+"/sale", route.Cashiers, form(t.sell)),
-		route.Get(page.TillPath+"/last", route.Cashiers, t.showLast),
-		route.Get(receiptsPath+":ulid", route.Cashiers, id(t.showReceipt)),
-		route.Post(receiptsPath+":ulid/undo", route.Cashiers, id(t.undo)),
+		route.Post(links.TillSale, route.Cashiers, form(t.sell)),
+		route.Get(links.TillLast, route.Cashiers, t.showLast),
+		route.Get(links.TillReceipts+"/:ulid", route.Cashiers, id(t.showReceipt)),
+		route.Post(links.TillReceipts+"/:ulid/undo", route.Cashiers, id(t.undo)),
 
-		route.Post(page.TillPath+"/show", route.Cashiers, form(t.show)),
-		route.Get(pinsPath+":ulid", route.Cashiers, pin(t.showPIN)),
-		route.Get(pinsPath+":ulid/events", route.Cashiers, pin(t.events)).AsStream(),
-		route.Post(pinsPath+":ulid/cancel", route.Cashiers, pin(t.cancelPIN)),
-		route.Post(pinsPath+":ulid/renew", route.Cashiers, pin(t.renewPIN)),
+		route.Post(links.TillShow, route.Cashiers, form(t.show)),
+		route.Get(links.TillPINs+"/:ulid", route.Cashiers, pin(t.showPIN)),
+		route.Get(links.TillPINs+"/:ulid/events", route.Cashiers, pin(t.events)).AsStream(),
+		route.Post(links.TillPINs+"/:ulid/cancel", route.Cashiers, pin(t.cancelPIN)),
+		route.Post(links.TillPINs+"/:ulid/renew", route.Cashiers, pin(t.renewPIN)),
 
-		route.Post(page.TillPath+"/location", route.Cashiers, t.chooseLocation),
+		route.Post(links.TillLocation, route.Cashiers, t.chooseLocation),
 	}
 }
 
@@ -109,7 +110,7 @@ func session(c echo.Context) string { return page.Person(c).Session }
 
 // showError answers an error with a page or, to a script, with its message alone.
 func (t *Till) showError(err error, c echo.Context) {
-	t.ShowError(c, err, page.TillPath, func(f page.Failure) error {
+	t.ShowError(c, err, links.Till, func(f page.Failure) error {
 		if page.FromScript(c) {
 			message := f.Message
 			if f.Request != "" {
@@ -121,7 +122,7 @@ func (t *Till) showError(err error, c echo.Context) {
 		if person := page.Person(c); person != nil {
 			frame.Person = person.Name
 		}
-		n := views.Notice{Frame: frame, Message: f.Message, Request: f.Request, Back: page.TillPath, BackLabel: "Back to point of sale"}
+		n := views.Notice{Frame: frame, Message: f.Message, Request: f.Request, Back: links.Till, BackLabel: "Back to point of sale"}
 		switch {
 		case errors.Is(err, core.ErrSuspended):
 			n.Back = ""
@@ -141,7 +142,7 @@ func (t *Till) assets(c echo.Context) views.Assets {
 		Branding:    page.BrandingURL(c),
 		Theme:       static.Path("js/theme.js"),
 		Scripts:     []string{static.Path("js/pin.js"), static.Path("js/scan.js"), static.Path("js/handheld.js"), static.Path("js/till.js")},
-		Manifest:    manifestPath,
+		Manifest:    links.TillManifest,
 		Detector:    static.Path("vendor/barcode-detector/barcode-detector.js"),
 		Engine:      static.Path("vendor/barcode-detector/zxing_reader.wasm"),
 	}

@@ -24,6 +24,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/format"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/host"
@@ -48,7 +49,7 @@ func Config(t testing.TB, d *db.DB) page.Config {
 	t.Helper()
 	names := Names(t)
 	return page.Config{
-		Panel:    page.PanelPath,
+		Panel:    links.Panel,
 		Sessions: auth.NewStore(d),
 		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
 		Start:    Base,

@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin/customers"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 )
@@ -51,7 +52,7 @@ func (h *Handlers) timeline(c echo.Context, q *forms.Form, v *views.History) err
 	if v.Timeline.Pager.Next != "" {
 		next := *c.Request().URL
 		next.RawQuery = strings.TrimPrefix(v.Timeline.Pager.Next, next.Path+"?")
-		v.Timeline.Pager.Next = page.With(&next, "day", oldest.In(by.Tenant.TimeZone).Format(time.DateOnly))
+		v.Timeline.Pager.Next = links.With(&next, "day", oldest.In(by.Tenant.TimeZone).Format(time.DateOnly))
 	}
 	return nil
 }

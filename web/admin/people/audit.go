@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/audit"
 	views "example.com/loyalty/views/admin/people"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -61,7 +62,7 @@ func auditSubjects(by core.Actor) (options []ui.Option) {
 	last := ""
 	for _, action := range audit.Actions(by) {
 		if noun, _, _ := strings.Cut(action, "."); noun != last {
-			options = append(options, ui.Option{Value: noun, Label: page.AuditNouns[noun].Label})
+			options = append(options, ui.Option{Value: noun, Label: panelviews.AuditNouns[noun].Label})
 			last = noun
 		}
 	}
@@ -86,9 +87,9 @@ var auditPages = map[string]struct {
 }
 
 func auditRow(by core.Actor, l audit.Line, now time.Time) ui.Entry {
-	e := page.AuditEntry(l, by.Tenant, now, func(blank string) ui.Word { return auditBlank(by, l, blank) })
+	e := panelviews.AuditEntry(l, by.Tenant, now, func(blank string) ui.Word { return auditBlank(by, l, blank) })
 	e.ActorPath = links.Audit + "?" + url.Values{"actor": {l.Actor}}.Encode()
-	if _, known := page.AuditNouns[l.Subject]; known && l.SubjectID != "" && l.Subject != "tenant" {
+	if _, known := panelviews.AuditNouns[l.Subject]; known && l.SubjectID != "" && l.Subject != "tenant" {
 		e.RecordPath = links.Audit + "?" + url.Values{"subject": {l.Subject}, "subject_id": {l.SubjectID}}.Encode()
 	}
 	return e
@@ -130,7 +131,7 @@ func auditBlank(by core.Actor, l audit.Line, blank string) ui.Word {
 	if l.Subject == "tenant" && blank != "who" {
 		return ui.Word{Text: "the business", Path: path}
 	}
-	w := page.AuditBlank(l, by.Tenant, blank)
+	w := panelviews.AuditBlank(l, by.Tenant, blank)
 	switch {
 	case blank == "customer" && l.CustomerID != nil:
 		w.Path = links.Customer(*l.CustomerID)

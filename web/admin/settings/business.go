@@ -59,7 +59,7 @@ func (h *Handlers) businessPage(c echo.Context, status int, sent businessForms) 
 	v := views.Business{
 		Settings: h.Settings(c, "Business", links.Business), Stored: s, Host: c.Request().Host,
 		Details: sent.details, Joining: sent.joining, Branding: sent.branding,
-		Countries: panel.Countries, Currencies: forms.Currencies(s.Currency), TimeZones: panel.ZoneGroups(sent.details.Value("timezone")),
+		Countries: forms.Countries(), Currencies: forms.Currencies(s.Currency), TimeZones: forms.ZoneGroups(sent.details.Value("timezone")),
 	}
 	if v.Phones, err = h.PhoneConflicts(c, sent.details); err != nil {
 		return err

@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -34,7 +33,7 @@ func (h *Handlers) business(c echo.Context, status int, form *forms.Form) error 
 	if form == nil {
 		form = forms.Blank(map[string]string{"country": core.OrZero(settings.Country), "timezone": settings.TimeZone, "currency": settings.Currency})
 	}
-	countries := slices.Clone(panel.Countries)
+	countries := forms.Countries()
 	if !s.Done(tenant.BusinessStep) {
 		forms.ProposeByCountry(countries)
 	}

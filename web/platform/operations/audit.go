@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	views "example.com/loyalty/views/platform/operations"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
@@ -63,7 +64,7 @@ func (h *Handlers) newestSlugs(c echo.Context) (slugs []string, err error) {
 func auditSubjects() []ui.Option {
 	options := []ui.Option{{Label: "Everything"}}
 	for _, noun := range audit.PlatformNouns() {
-		options = append(options, ui.Option{Value: noun, Label: page.AuditNouns[noun].Label})
+		options = append(options, ui.Option{Value: noun, Label: panelviews.AuditNouns[noun].Label})
 	}
 	return options
 }
@@ -71,8 +72,8 @@ func auditSubjects() []ui.Option {
 func auditEntry(l audit.PlatformLine, now time.Time) ui.Entry {
 	utc := l.Tenant
 	utc.TimeZone = nil // one time zone for all businesses, so that no day is listed twice
-	e := page.AuditEntry(l.Line, utc, now, func(blank string) ui.Word {
-		w := page.AuditBlank(l.Line, l.Tenant, blank)
+	e := panelviews.AuditEntry(l.Line, utc, now, func(blank string) ui.Word {
+		w := panelviews.AuditBlank(l.Line, l.Tenant, blank)
 		if id, err := strconv.ParseInt(l.SubjectID, 10, 64); blank == "name" && l.Subject == "tenant" && err == nil {
 			w.Path = links.Tenant(core.TenantID(id))
 		}

@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	views "example.com/loyalty/views/platform/tenants"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -34,7 +35,7 @@ func (h *Handlers) showTenant(c echo.Context, d tenant.Detail) error {
 	v := views.TenantDetail{Frame: h.Frame(c, d.Name, links.Tenants, tenantCrumb()), Hosts: h.Names, Tenant: d, Invoices: invoices.Items}
 	v.Badge = new(views.TenantStatus(d.Summary))
 	for _, l := range log.Items {
-		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, v.Now, func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
+		v.Entries = append(v.Entries, panelviews.AuditEntry(l.Line, d.Served, v.Now, func(blank string) ui.Word { return panelviews.AuditBlank(l.Line, d.Served, blank) }))
 	}
 	return h.Render(c, http.StatusOK, views.TenantPage(v), nil)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -19,8 +18,6 @@ import (
 	"example.com/loyalty/web/panel"
 )
 
-var countries = forms.Countries()
-
 func (h *Handlers) newTenant(c echo.Context) error {
 	form := forms.Blank(map[string]string{"billing_cycle": string(tenant.Monthly), "payment_method": string(tenant.Manual)})
 	return h.tenantForm(c, http.StatusOK, nil, form)
@@ -34,7 +31,7 @@ func (h *Handlers) tenantForm(c echo.Context, status int, old *tenant.Detail, fo
 	}
 	v := views.TenantForm{
 		Frame: h.Frame(c, "Add tenant", links.Tenants, tenantCrumb()), Hosts: h.Names, Form: form, FormKey: h.NewFormKey(), Old: old, Plans: plans,
-		Countries: slices.Clone(countries), Currencies: forms.Currencies(core.OrZero(old).Currency), Zones: forms.ZoneGroups(form.Value("timezone")),
+		Countries: forms.Countries(), Currencies: forms.Currencies(core.OrZero(old).Currency), Zones: forms.ZoneGroups(form.Value("timezone")),
 	}
 	if old != nil {
 		v.Title, v.Crumbs = "Edit "+old.Name, crumbsOf(*old)

@@ -1,4 +1,4 @@
-package page_test
+package panel_test
 
 import (
 	"regexp"
@@ -8,7 +8,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/panel"
 )
 
 var blank = regexp.MustCompile(`\{[a-z]*\}`)
@@ -22,9 +22,9 @@ func TestEveryActionHasItsSentence(t *testing.T) {
 	for _, action := range append(audit.Actions(core.System(core.Tenant{}, "test")), audit.PlatformActions()...) {
 		noun, _, _ := strings.Cut(action, ".")
 		nouns[noun], actions[action] = true, true
-		sentence := page.AuditSentences[action]
-		if sentence == "" || page.AuditNouns[noun].Label == "" {
-			t.Errorf("the log has no words for %s: web/page/audit.go", action)
+		sentence := panel.AuditSentences[action]
+		if sentence == "" || panel.AuditNouns[noun].Label == "" {
+			t.Errorf("the log has no words for %s: views/panel/audit.go", action)
 		}
 		for _, b := range blank.FindAllString(sentence, -1) {
 			if !slices.Contains([]string{"{who}", "{name}", "{customer}", "{sale}", "{for}"}, b) {
@@ -32,7 +32,7 @@ func TestEveryActionHasItsSentence(t *testing.T) {
 			}
 		}
 	}
-	if len(page.AuditSentences) != len(actions) || len(page.AuditNouns) != len(nouns) {
-		t.Errorf("words for %d actions of %d nouns, known are %d of %d", len(page.AuditSentences), len(page.AuditNouns), len(actions), len(nouns))
+	if len(panel.AuditSentences) != len(actions) || len(panel.AuditNouns) != len(nouns) {
+		t.Errorf("words for %d actions of %d nouns, known are %d of %d", len(panel.AuditSentences), len(panel.AuditNouns), len(actions), len(nouns))
 	}
 }

@@ -1,4 +1,4 @@
-package page
+package panel
 
 import (
 	"cmp"
@@ -154,9 +154,6 @@ var AuditSentences = map[string]string{
 	"platform.rotate_secret": "{who} rotated the encryption secret.",
 }
 
-// AuditSystem is the actor of actions that no person took.
-const AuditSystem = format.System
-
 // AuditEntry is the view of an entry of the log: money and times are as the business writes them,
 // the platform's times in UTC. fill returns the word for a placeholder of the sentence.
 func AuditEntry(l audit.Line, t core.Tenant, now time.Time, fill func(blank string) ui.Word) ui.Entry {
@@ -228,7 +225,7 @@ func auditWords(l audit.Line, fill func(blank string) ui.Word) (words []ui.Word)
 // AuditActor is the name of an entry's actor.
 func AuditActor(l audit.Line) ui.Word {
 	if strings.HasPrefix(l.Actor, string(core.BySystem)) {
-		return ui.Word{Text: AuditSystem, Strong: true}
+		return ui.Word{Text: format.System, Strong: true}
 	}
 	return ui.Word{Text: l.ActorName, Strong: true}
 }
