@@ -334,12 +334,12 @@ func TestOldResponsesAreDeleted(t *testing.T) {
 		return db.Platform(t.Context(), d, b.by, func(tx *db.Tx) (int64, error) { return db.DeleteOldResponses(t.Context(), tx, 10) })
 	}
 	if forgotten, err := forget(); err != nil || forgotten != 1 {
-		t.Errorf("ForgetAnswers = %d, %v, want 1", forgotten, err)
+		t.Errorf("DeleteOldResponses = %d, %v, want 1", forgotten, err)
 	}
 	if got := b.answer(t, "today", "body"); !got.Replayed {
 		t.Error("today's answer was forgotten")
 	}
 	if forgotten, err := forget(); err != nil || forgotten != 0 {
-		t.Errorf("ForgetAnswers again = %d, %v, want 0", forgotten, err)
+		t.Errorf("DeleteOldResponses again = %d, %v, want 0", forgotten, err)
 	}
 }
