@@ -95,8 +95,8 @@ func newVoucherResource(v coupon.Voucher) voucherResource {
 // redeemVoucher reads no body; the path has the voucher's ULID, or what a customer shows: the code as it is printed,
 // or the link that the QR code contains. What finds no voucher is refused after the idempotency key is checked.
 func (a *API) redeemVoucher(c echo.Context) error {
-	return idempotent(c, func(by core.Actor) (coupon.Voucher, error) {
-		return a.Coupons.RedeemTyped(c.Request().Context(), by, pathText(c, "ulid"))
+	return idempotent(c, func(once *core.Once[coupon.Voucher]) (core.Reply[coupon.Voucher], error) {
+		return a.Coupons.RedeemTyped(c.Request().Context(), actor(c), pathText(c, "ulid"), once)
 	}, func(v coupon.Voucher) (int, any) { return http.StatusOK, newVoucherResource(v) })
 }
 

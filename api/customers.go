@@ -56,8 +56,8 @@ func (a *API) upsertCustomer(c echo.Context) error {
 		FirstName: in.text("first_name"), LastName: in.text("last_name"), Phone: in.text("phone"), Email: in.text("email"),
 		Malformed: in.unreadable,
 	}
-	return idempotent(c, func(by core.Actor) (customer.Upserted, error) {
-		return a.Customers.Upsert(c.Request().Context(), by, n)
+	return idempotent(c, func(once *core.Once[customer.Upserted]) (core.Reply[customer.Upserted], error) {
+		return a.Customers.Upsert(c.Request().Context(), actor(c), n, once)
 	}, func(u customer.Upserted) (int, any) {
 		if u.Created {
 			return http.StatusCreated, newCustomerResource(u.Customer)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/shoptest"
@@ -202,7 +203,7 @@ func TestCreatedAtUsesDatabaseClock(t *testing.T) {
 	s := newShop(t)
 	instant := time.Date(2026, 5, 1, 12, 0, 0, 0, time.FixedZone("", 7200))
 	past := customer.NewService(s.db.At(instant))
-	made, err := past.Upsert(t.Context(), s.By, anna)
+	made, err := core.Result(past.Upsert(t.Context(), s.By, anna, nil))
 	s.must(made, err)
 	got := s.call("GET", "/api/v1/customers/"+strings.ToLower(made.ID.String()), s.token, "")
 	if !matches(got.body, `<anything>"created_at":"2026-05-01T10:00:0`+`<anything>`) || !matches(got.body, `<anything>"created_at":"<time>"<anything>`) {

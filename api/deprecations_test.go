@@ -27,9 +27,9 @@ func (s *shop) deprecate(method, path string) (sunset string) {
 	s.T.Helper()
 	admin := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 	end := time.Date(s.db.Now().Year()+2, 5, 1, 0, 0, 0, 0, time.UTC)
-	s.must(s.deprecations.Add(s.T.Context(), admin, deprecation.New{
+	s.must(core.Result(s.deprecations.Add(s.T.Context(), admin, deprecation.New{
 		Method: &method, Path: &path, Sunset: &end, Link: new("https://" + domain + "/docs/changelog"),
-	}))
+	}, nil)))
 	return end.Format(http.TimeFormat)
 }
 

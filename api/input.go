@@ -89,6 +89,12 @@ func (o object) text(field string) *string {
 	return &s
 }
 
+// reference is the ULID in a required field.
+func (o object) reference(field string) core.ID { return o.unreadable.Reference(field, o.text(field)) }
+
+// number is the integer in a required field.
+func (o object) number(field string) int64 { return o.unreadable.Number(field, o.integer(field)) }
+
 // optionalText distinguishes an absent field from null.
 func (o object) optionalText(field string) core.Optional[string] {
 	_, sent := o.fields[field]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/loyalty/api"
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/token"
@@ -106,7 +107,7 @@ func TestAddressLimit(t *testing.T) {
 		"A valid token never touches the address's limit.", "→ who calls (valid token, else the address) → that caller's limit (429) →")
 	s, clock := limited(t, 60, 10)
 	revoked := s.makeToken(token.Abilities...)
-	s.must(s.tokens.Revoke(t.Context(), s.By, revoked.ID))
+	s.must(core.Result(s.tokens.Revoke(t.Context(), s.By, revoked.ID, nil)))
 	for range 30 {
 		s.call("GET", "/api/v1/tokens", s.token, "", "X-Test-Address: 1")
 	}
@@ -172,7 +173,7 @@ func TestFailedLookUpsAreLimited(t *testing.T) {
 	}))
 	const here, there = "X-Test-Address: 1", "X-Test-Address: 2"
 	revoked, unused := s.makeToken(token.Abilities...), s.makeToken(token.Abilities...)
-	s.must(s.tokens.Revoke(t.Context(), s.By, revoked.ID))
+	s.must(core.Result(s.tokens.Revoke(t.Context(), s.By, revoked.ID, nil)))
 	get := func(secret, from string) answer { return s.call("GET", "/api/v1/tokens", secret, "", from) }
 
 	s.call("GET", "/api/v1/tokens", s.token, "", here)
@@ -204,7 +205,7 @@ func TestFailedLookUpsAreLimited(t *testing.T) {
 		t.Errorf("from another address: %d", got)
 	}
 	// It is still looked up each time.
-	s.must(s.tokens.Revoke(t.Context(), s.By, unused.ID))
+	s.must(core.Result(s.tokens.Revoke(t.Context(), s.By, unused.ID, nil)))
 	if got := get(unused.Secret, here).status; got != 429 {
 		t.Errorf("revoked since: %d", got)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -76,34 +75,31 @@ func writeAll[T, R any](c echo.Context, found []T, resource func(T) R) error {
 
 // idempotent runs a use case and writes its response. With an idempotency key, the response is
 // stored with the effect, and a repeated request gets the stored one.
-func idempotent[T any](c echo.Context, run func(by core.Actor) (T, error), response func(T) (status int, resource any)) error {
-	rendered := func(result T) (core.Response, error) {
-		status, resource := response(result)
-		return render(status, envelope{resource})
-	}
-	by := actor(c)
+func idempotent[T any](c echo.Context, run func(once *core.Once[T]) (core.Reply[T], error), response func(T) (status int, resource any)) error {
 	key, err := idempotencyKey(c.Request().Header)
 	if err != nil {
 		return err
 	}
-	if key != "" {
-		by.Idempotency = &core.Idempotency{
-			Key: key, Fingerprint: fingerprint(c),
-			Render: func(result any) (core.Response, error) { return rendered(result.(T)) },
+	rendered := func(result T) (core.Response, error) {
+		status, resource := response(result)
+		return render(status, envelope{resource})
+	}
+	if key == "" {
+		reply, err := run(nil)
+		if err != nil {
+			return err
 		}
+		a, err := rendered(reply.Result)
+		if err != nil {
+			return err
+		}
+		return write(c, a)
 	}
-	result, err := run(by)
-	switch {
-	case by.Idempotency != nil && (err == nil || errors.Is(err, core.ErrReplayed)):
-		return write(c, by.Idempotency.Response)
-	case err != nil:
-		return err
-	}
-	a, err := rendered(result)
+	reply, err := run(&core.Once[T]{RequestKey: core.RequestKey{Key: key, Fingerprint: fingerprint(c)}, Respond: rendered})
 	if err != nil {
 		return err
 	}
-	return write(c, a)
+	return write(c, *reply.Response)
 }
 
 // idempotencyKey reads the header: 1 to 255 visible characters, with or without quotes; "" if

@@ -65,9 +65,9 @@ func (a *API) redeem(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	o := reward.RedeemRequest{CustomerID: in.text("customer_ulid"), RewardID: in.text("reward_ulid"), Malformed: in.unreadable}
-	return idempotent(c, func(by core.Actor) (reward.Redemption, error) {
-		return a.Rewards.Redeem(c.Request().Context(), by, o)
+	o := reward.RedeemRequest{CustomerID: in.reference("customer_ulid"), RewardID: in.reference("reward_ulid")}
+	return idempotent(c, func(once *core.Once[reward.Redemption]) (core.Reply[reward.Redemption], error) {
+		return a.Rewards.Redeem(c.Request().Context(), actor(c), o, in.unreadable, once)
 	}, func(r reward.Redemption) (int, any) { return http.StatusCreated, newRedemptionResource(r) })
 }
 
@@ -87,7 +87,7 @@ func (a *API) findRedemption(c echo.Context) error {
 // exist, because the idempotency key is checked first.
 func (a *API) fulfilRedemption(c echo.Context) error {
 	id, _ := pathID(c)
-	return idempotent(c, func(by core.Actor) (reward.Redemption, error) {
-		return a.Rewards.Fulfil(c.Request().Context(), by, id)
+	return idempotent(c, func(once *core.Once[reward.Redemption]) (core.Reply[reward.Redemption], error) {
+		return a.Rewards.Fulfil(c.Request().Context(), actor(c), id, once)
 	}, func(r reward.Redemption) (int, any) { return http.StatusOK, newRedemptionResource(r) })
 }

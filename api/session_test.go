@@ -18,9 +18,8 @@ const ownersSession = "and GET, POST and DELETE /tokens to a signed-in owner's p
 func (s *shop) signedIn(by core.Actor) (host, cookie string) {
 	s.T.Helper()
 	token := "browserof" + by.ID
-	v := &auth.Visit{Slug: by.Tenant.Slug}
-	v.SignIn(auth.Proof{StaffID: by.StaffID, At: s.db.Now()})
-	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(s.T.Context(), v), token, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
+	ctx := auth.WithProof(auth.WithVisit(s.T.Context(), &auth.Visit{Slug: by.Tenant.Slug}), auth.Proof{StaffID: by.StaffID, At: s.db.Now()})
+	if err := auth.NewStore(s.db).CommitCtx(ctx, token, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
 		s.T.Fatal(err)
 	}
 	return "Host: " + by.Tenant.Slug + "." + domain, "Cookie: other=1; __Host-session=" + token

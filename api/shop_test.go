@@ -57,7 +57,7 @@ func makeToken(t testing.TB, o *server, by core.Actor, abilities ...token.Abilit
 	for _, a := range abilities {
 		scopes = append(scopes, string(a))
 	}
-	made, err := o.tokens.Create(context.Background(), by, token.New{Name: &name, Scopes: &scopes})
+	made, err := core.Result(o.tokens.Create(context.Background(), by, token.New{Name: &name, Scopes: &scopes}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func (s *shop) make(name string) string {
 		made := s.Redeem(s.id("{anna}"), s.id("{espresso}"))
 		switch name {
 		case "{fulfilled}":
-			s.must(s.Rewards.Fulfil(context.Background(), s.By, made.ID))
+			s.must(core.Result(s.Rewards.Fulfil(context.Background(), s.By, made.ID, nil)))
 		case "{taken_back}":
 			s.VoidRedemption(made.ID)
 		}
@@ -250,7 +250,7 @@ func (s *shop) customer(n customer.New) string {
 
 func (s *shop) saleType(n transaction.NewType) string {
 	s.T.Helper()
-	made, err := s.Sales.AddType(context.Background(), s.By, n)
+	made, err := core.Result(s.Sales.AddType(context.Background(), s.By, n, nil))
 	s.must(made, err)
 	return strconv.FormatInt(made.ID, 10)
 }
@@ -291,9 +291,9 @@ func (s *shop) sale(customer, kind string, cents int64) string {
 	customer, kind = s.fill(customer), s.fill(kind)
 	number, err := strconv.ParseInt(kind, 10, 64)
 	s.must(number, err)
-	made, err := s.Sales.Record(context.Background(), s.By, transaction.New{
-		CustomerID: &customer, TransactionTypeID: &number, SpendAmountCents: &cents, Source: transaction.API,
-	})
+	made, err := core.Result(s.Sales.Record(context.Background(), s.By, transaction.Sale{
+		CustomerID: s.parsed(customer), TransactionTypeID: number, SpendAmountCents: cents, Source: transaction.API,
+	}, nil, nil))
 	s.must(made, err)
 	return made.ID.String()
 }

@@ -57,8 +57,8 @@ func (a *API) createTenant(c echo.Context) error {
 		BillingCycle: in.text("billing_cycle"), PaymentMethod: in.text("payment_method"),
 		TimeZone: in.text("timezone"), Currency: in.text("currency"), Country: in.text("country"), Malformed: in.unreadable,
 	}
-	return idempotent(c, func(by core.Actor) (tenant.Tenant, error) {
-		return a.Tenants.Create(c.Request().Context(), by, n)
+	return idempotent(c, func(once *core.Once[tenant.Tenant]) (core.Reply[tenant.Tenant], error) {
+		return a.Tenants.Create(c.Request().Context(), actor(c), n, once)
 	}, func(t tenant.Tenant) (int, any) { return http.StatusCreated, newTenantResource(t) })
 }
 

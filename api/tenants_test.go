@@ -308,10 +308,10 @@ func TestTenantsAreLogged(t *testing.T) {
 // addTenant creates another tenant.
 func (s *shop) addTenant(i int) {
 	s.T.Helper()
-	s.must(s.tenants.Create(context.Background(), core.System(core.Tenant{}, "test"), tenant.New{
+	s.must(core.Result(s.tenants.Create(context.Background(), core.System(core.Tenant{}, "test"), tenant.New{
 		Name: new("N"), Slug: new(fmt.Sprintf("n%d-%s", i, s.By.Tenant.Slug)), Email: new("ost@example.com"), PlanID: new(int64(1)),
 		BillingCycle: new("monthly"), PaymentMethod: new("manual"),
-	}))
+	}, nil)))
 }
 
 // plan creates a plan.

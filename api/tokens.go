@@ -5,6 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/token"
 )
 
@@ -53,9 +54,9 @@ func (a *API) createToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := a.Tokens.Create(c.Request().Context(), actor(c), token.New{
+	t, err := core.Result(a.Tokens.Create(c.Request().Context(), actor(c), token.New{
 		Name: in.text("name"), Scopes: in.texts("scopes"), ExpiresAt: in.instant("expires_at"), Malformed: in.unreadable,
-	})
+	}, nil))
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (a *API) revokeToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Tokens.Revoke(c.Request().Context(), actor(c), id); err != nil {
+	if _, err := a.Tokens.Revoke(c.Request().Context(), actor(c), id, nil); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

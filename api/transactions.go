@@ -40,13 +40,13 @@ func (a *API) recordTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	n := transaction.New{
-		CustomerID: in.text("customer_ulid"), TransactionTypeID: in.integer("transaction_type_id"),
-		SpendAmountCents: in.integer("spend_amount_cents"), ExternalReference: in.text("external_reference"),
-		Source: transaction.API, Malformed: in.unreadable,
+	sale := transaction.Sale{
+		CustomerID: in.reference("customer_ulid"), TransactionTypeID: in.number("transaction_type_id"),
+		SpendAmountCents: in.number("spend_amount_cents"), ExternalReference: in.text("external_reference"),
+		Source: transaction.API,
 	}
-	return idempotent(c, func(by core.Actor) (transaction.Transaction, error) {
-		return a.Transactions.Record(c.Request().Context(), by, n)
+	return idempotent(c, func(once *core.Once[transaction.Transaction]) (core.Reply[transaction.Transaction], error) {
+		return a.Transactions.Record(c.Request().Context(), actor(c), sale, in.unreadable, once)
 	}, func(t transaction.Transaction) (int, any) { return http.StatusCreated, newTransactionResource(t) })
 }
 
@@ -66,7 +66,7 @@ func (a *API) findTransaction(c echo.Context) error {
 // exist, because the idempotency key is checked first.
 func (a *API) voidTransaction(c echo.Context) error {
 	id, _ := pathID(c)
-	return idempotent(c, func(by core.Actor) (transaction.Transaction, error) {
-		return a.Transactions.Void(c.Request().Context(), by, id, nil)
+	return idempotent(c, func(once *core.Once[transaction.Transaction]) (core.Reply[transaction.Transaction], error) {
+		return a.Transactions.Void(c.Request().Context(), actor(c), id, nil, once)
 	}, func(t transaction.Transaction) (int, any) { return http.StatusOK, newTransactionResource(t) })
 }

@@ -29,8 +29,6 @@ type Actor struct {
 	// NeedsActive has each of the actor's transactions ask whether the business is active, and refuse with
 	// ErrSuspended if it isn't.
 	NeedsActive bool
-
-	Idempotency *Idempotency // nil: none
 }
 
 // System returns the actor of commands, and of jobs of the platform.

@@ -1,6 +1,6 @@
 // Package core has the types that all packages share: who acts (Actor), for which business (Tenant),
 // refusals (Error, Fields), the ids of records (ID), pages of lists (Page) and requests that take effect
-// once (Idempotency). It imports no other package of this module and does no I/O except for reading time
+// once (Once). It imports no other package of this module and does no I/O except for reading time
 // zones.
 package core
 

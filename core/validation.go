@@ -93,6 +93,24 @@ func (f Fields) Add(field string, v Violation) { f[field] = append(f[field], v) 
 // Names returns the names of the fields, sorted.
 func (f Fields) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
+// Reference reads a required ULID for a front end, and adds what it can't read. A malformed one becomes the zero ID, which is refused like the
+// id of an unknown record.
+func (f Fields) Reference(field string, v *string) ID {
+	check := NewCheck(f)
+	text := check.Text(field, v, 255)
+	maps.Copy(f, check.fields)
+	id, _ := ParseID(text)
+	return id
+}
+
+// Number reads a required integer for a front end, and adds that it is missing.
+func (f Fields) Number(field string, v *int64) int64 {
+	if v == nil && len(f[field]) == 0 {
+		f.Add(field, Required)
+	}
+	return OrZero(v)
+}
+
 // Check collects the violations of an input. It starts with what the front end could not read, such as
 // a number that is a string, so that the caller gets all violations at once. A malformed field is not
 // checked again.
@@ -169,18 +187,24 @@ func (c *Check) TextOrEmpty(field string, v *string, limit int) string {
 
 // Integer reads a required integer between lowest and highest.
 func (c *Check) Integer(field string, v *int64, lowest, highest int64) int64 {
-	switch {
-	case v == nil:
+	if v == nil {
 		if c.OK(field) {
 			c.Add(field, Required)
 		}
 		return 0
-	case *v < lowest:
+	}
+	c.Range(field, *v, lowest, highest)
+	return *v
+}
+
+// Range checks that an integer is between lowest and highest.
+func (c *Check) Range(field string, v, lowest, highest int64) {
+	switch {
+	case v < lowest:
 		c.Add(field, Min(lowest))
-	case *v > highest:
+	case v > highest:
 		c.Add(field, Max(highest))
 	}
-	return *v
 }
 
 // Reference reads a required ULID. A malformed one becomes the zero ID, which is refused like the id of

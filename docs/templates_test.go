@@ -27,11 +27,11 @@ func TestTemplatesNameNoService(t *testing.T) {
 			"example.com/loyalty/core/db"
 		)
 		type page struct { Coupon coupon.Coupon; coupons *coupon.Service; customers customers.Service }
-		var find = db.InTenant[coupon.Voucher]`))
+		var find = db.In[coupon.Voucher]`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := used(page, working); !slices.Equal(got, []string{"coupon.Service", "customers.Service", "db.InTenant"}) {
+	if got := used(page, working); !slices.Equal(got, []string{"coupon.Service", "customers.Service", "db.In"}) {
 		t.Errorf("a page that has services uses %q", got)
 	}
 }

@@ -121,14 +121,14 @@ func (s *product) fill() {
 	s.Must(s.Services.Customers.Edit(ctx, by, anna.ID, customer.Edit{Email: core.Set("anna@example.com")}))
 	s.Must(s.Services.Customers.Unsubscribe(ctx, by, bo.ID))
 	s.Check(s.Services.Customers.AddTag(ctx, by, anna.ID, new("Regular")))
-	s.Must(s.Merging.Merge(ctx, by, anna.ID, new(duplicate.ID.String())))
+	s.Must(core.Result(s.Merging.Merge(ctx, by, anna.ID, new(duplicate.ID.String()), nil)))
 	for _, name := range []string{"Harbour", "Closed"} {
-		s.Must(s.Locations.Add(ctx, by, location.New{Name: &name}))
+		s.Must(core.Result(s.Locations.Add(ctx, by, location.New{Name: &name}, nil)))
 	}
 	kind := s.Points(100)
 	s.Sale(anna.ID, kind, 100_000)
 	s.VoidSale(s.Sale(bo.ID, kind, 1250).ID)
-	_, err := s.Tokens.Create(ctx, by, token.New{Name: new(unusedToken), Scopes: &[]string{string(token.TransactionsWrite)}})
+	_, err := core.Result(s.Tokens.Create(ctx, by, token.New{Name: new(unusedToken), Scopes: &[]string{string(token.TransactionsWrite)}}, nil))
 	s.Check(err)
 	for range 6 {
 		s.Adjust(anna.ID, ledger.Points, 1)
@@ -138,7 +138,7 @@ func (s *product) fill() {
 	s.Must(s.Services.Rewards.Edit(ctx, by, mug, reward.Edit{Picture: core.Set(shoptest.Picture())}))
 	s.Redeem(anna.ID, mug)
 	s.VoidRedemption(s.Redeem(anna.ID, bun).ID)
-	s.Must(s.Services.Rewards.Fulfil(ctx, by, s.Redeem(anna.ID, bun).ID))
+	s.Must(core.Result(s.Services.Rewards.Fulfil(ctx, by, s.Redeem(anna.ID, bun).ID, nil)))
 	s.Must(s.Services.Rewards.Edit(ctx, by, s.Reward(9, new(int64(0))), reward.Edit{Active: core.Set(false)}))
 
 	spring := s.Coupon(coupon.New{Name: new("Spring"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))}).ID
@@ -153,16 +153,14 @@ func (s *product) fill() {
 	s.Check(err)
 	s.Must(s.Imports.Work(ctx, by, i.ID, i.Attempt))
 
-	s.Must(s.Staff.Invite(ctx, by, staff.New{Role: core.Manager, Name: "Invited", Email: "invited@example.com"}))
+	s.Must(core.Result(s.Staff.Invite(ctx, by, staff.New{Role: core.Manager, Name: "Invited", Email: "invited@example.com"}, nil)))
 	s.Must(s.Notifications.EditSettings(ctx, by, notification.SettingsEdit{StockLow: core.Set(int64(10))}))
 	s.Check(s.Notifications.Check(ctx, by.Tenant))
 	s.Exec(`
 		insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at,
 			number, status, issued_at, due_at, issuer, recipient)
 		values ($1, 'EUR', '[]', 4900, 0, 4900, '2026-01-01', '2026-01-31', now(), 1, 'issued', now(), now(), '{}', '{}')`, by.Tenant.ID)
-	s.Must(s.Walkins.Complete(ctx, by, "till", walkin.Sale{New: transaction.New{
-		CustomerID: new(anna.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(900)),
-	}, Rewards: []core.ID{bun}}))
+	s.Must(core.Result(s.Walkins.Complete(ctx, by, "till", walkin.Sale{CustomerID: anna.ID, Sold: &transaction.Sale{TransactionTypeID: kind.ID, SpendAmountCents: 900}, Rewards: []core.ID{bun}}, nil, nil)))
 }
 
 // browser is a browser at the host of the business, signed in with a role.
@@ -197,7 +195,7 @@ func (s *product) links() []string {
 	unsubscribing, err := dbtest.Links().Token(link.Unsubscribe, s.By.Tenant.ID, anna.ID, 0)
 	s.Check(err)
 	invited := s.Inbox.To("invited@example.com")[0].(auth.InvitationEmail)
-	shown, err := s.Walkins.ShowSale(s.T.Context(), s.By, "till", walkin.Offer{TransactionTypeID: new(s.Points(100).ID), SpendAmountCents: new(int64(900))})
+	shown, err := s.Walkins.ShowSale(s.T.Context(), s.By, "till", walkin.Offer{TransactionTypeID: s.Points(100).ID, SpendAmountCents: 900}, nil)
 	s.Check(err)
 	return []string{"/card/" + card, "/v/" + voucher, "/unsubscribe/" + unsubscribing, "/admin/invitation/" + invited.Secret, "/w/" + shown.Code}
 }

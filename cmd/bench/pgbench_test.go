@@ -86,7 +86,7 @@ func newUseCases(t *testing.T) *useCases {
 	u.customers, u.transactions, u.rewards = customer.NewService(u.db), transaction.NewService(u.db), reward.NewService(u.db)
 	u.coupons = coupon.NewService(u.db, jobs, nil, dbtest.Links(), slog.New(slog.DiscardHandler))
 	u.by = dbtest.Tenant(t, u.db)
-	created, err := u.tokens.Create(t.Context(), u.by, token.New{Name: new("all"), Scopes: &[]string{}})
+	created, err := core.Result(u.tokens.Create(t.Context(), u.by, token.New{Name: new("all"), Scopes: &[]string{}}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,14 +114,14 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 	t.Parallel()
 	dbtest.NeedsPlain(t, "pgbench is compared on one, where a read is no transaction block")
 	u, ctx := newUseCases(t), t.Context()
-	kind, err := u.transactions.AddType(ctx, u.by, transaction.NewType{
+	kind, err := core.Result(u.transactions.AddType(ctx, u.by, transaction.NewType{
 		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
-	})
+	}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	upsert := func(phone string) (core.ID, error) {
-		c, err := u.customers.Upsert(ctx, u.by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &phone})
+		c, err := core.Result(u.customers.Upsert(ctx, u.by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &phone}, nil))
 		return c.ID, err
 	}
 	who, err := upsert("+46701740605")
@@ -130,19 +130,19 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 	}
 	// A process records its first sale of a type alone.
 	sell := func() error {
-		_, err := transaction.NewService(u.db).Record(ctx, u.by, transaction.New{
-			CustomerID: new(who.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(1250)), Source: transaction.API,
-		})
+		_, err := core.Result(transaction.NewService(u.db).Record(ctx, u.by, transaction.Sale{
+			CustomerID: who, TransactionTypeID: kind.ID, SpendAmountCents: 1250, Source: transaction.API,
+		}, nil, nil))
 		return err
 	}
 	if err := sell(); err != nil {
 		t.Fatal(err)
 	}
-	espresso, err := u.rewards.Add(ctx, u.by, reward.New{Name: new("Espresso"), PointsCost: new(int64(1))})
+	espresso, err := core.Result(u.rewards.Add(ctx, u.by, reward.New{Name: new("Espresso"), PointsCost: new(int64(1))}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	thanks, err := u.coupons.Add(ctx, u.by, coupon.New{Name: new("Thank you"), BenefitType: new("points"), BenefitValue: new(int64(1))})
+	thanks, err := core.Result(u.coupons.Add(ctx, u.by, coupon.New{Name: new("Thank you"), BenefitType: new("points"), BenefitValue: new(int64(1))}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,10 +171,10 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 		"page-1":       func() error { return page(nil) },
 		"page-far":     func() error { return page(&core.Cursor{At: today, ID: who}) },
 		"redeem": func() error {
-			_, err := u.rewards.Redeem(ctx, u.by, reward.RedeemRequest{CustomerID: new(who.String()), RewardID: new(espresso.ID.String())})
+			_, err := core.Result(u.rewards.Redeem(ctx, u.by, reward.RedeemRequest{CustomerID: who, RewardID: espresso.ID}, nil, nil))
 			return err
 		},
-		"voucher": func() error { _, err := u.coupons.Redeem(ctx, u.by, voucher); return err },
+		"voucher": func() error { _, err := core.Result(u.coupons.Redeem(ctx, u.by, voucher, nil)); return err },
 		"month": func() error {
 			_, err := report.NewService(u.db).Summary(ctx, u.by, report.Range{From: &today, To: &today})
 			return err

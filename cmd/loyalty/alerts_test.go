@@ -204,7 +204,7 @@ func TestAlertsOfAnHourWithoutAMailServer(t *testing.T) {
 	owner := dbtest.Owner(d)
 	write := func() {
 		email := mails.PasswordReset("anna@example.com", auth.ResetEmail{})
-		if err := db.RunInTenant(t.Context(), d, by, func(tx *db.Tx) error { return mails.Queue(t.Context(), tx, email) }); err != nil {
+		if err := db.Run(t.Context(), d.Tenant(by), func(tx *db.Tx) error { return mails.Queue(t.Context(), tx, email) }); err != nil {
 			t.Fatal(err)
 		}
 	}

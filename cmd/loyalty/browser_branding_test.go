@@ -39,7 +39,7 @@ func wideLogo(t *testing.T) []byte {
 func testBranding(t *testing.T, c cafe) {
 	w := c.walkins(t, "Bageri Solsidan", "#5746d6")
 	aino := w.customer(t, "Aino", "+46 8 465 004 71")
-	w.complete(t, nil, new(aino.ID.String()), 9_900)
+	w.complete(t, nil, aino.ID, 9_900)
 	const email = "sol@cafearo.example"
 	c.hiredAt(t, w.by.Tenant.ID, core.Owner, "Sol Dahl", email)
 	p := c.browser.NewPage(t, w.home())

@@ -80,18 +80,18 @@ func (c cafe) walkins(t *testing.T, name, colour string) walkins {
 		t.Fatal(err)
 	}
 	sales := transaction.NewService(s.db)
-	kind, err := sales.AddType(t.Context(), s.by, transaction.NewType{Name: "Drinks", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})
+	kind, err := core.Result(sales.AddType(t.Context(), s.by, transaction.NewType{Name: "Drinks", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	place, err := location.NewService(s.db).Add(t.Context(), s.by, location.New{Name: new("Nybrogatan")})
+	place, err := core.Result(location.NewService(s.db).Add(t.Context(), s.by, location.New{Name: new("Nybrogatan")}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []reward.New{
 		{Name: new("Filter coffee"), PointsCost: new(int64(80))}, {Name: new("Cinnamon bun"), PointsCost: new(int64(200))},
 	} {
-		if _, err := reward.NewService(s.db).Add(t.Context(), s.by, n); err != nil {
+		if _, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, n, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -124,11 +124,9 @@ func (w walkins) take(t *testing.T, p *browsertest.Page) walkin.TakenCard {
 }
 
 // complete has the till record a sale.
-func (w walkins) complete(t *testing.T, pin *core.ID, who *string, cents int64) {
+func (w walkins) complete(t *testing.T, pin *core.ID, who core.ID, cents int64) {
 	t.Helper()
-	_, err := w.service.Complete(t.Context(), w.cashier, thisTill, walkin.Sale{PIN: pin, New: transaction.New{
-		CustomerID: who, TransactionTypeID: &w.kind, SpendAmountCents: &cents, Source: transaction.POS, LocationID: &w.place,
-	}})
+	_, err := core.Result(w.service.Complete(t.Context(), w.cashier, thisTill, walkin.Sale{PIN: pin, CustomerID: who, LocationID: &w.place, Sold: &transaction.Sale{TransactionTypeID: w.kind, SpendAmountCents: cents}}, nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +135,7 @@ func (w walkins) complete(t *testing.T, pin *core.ID, who *string, cents int64) 
 // offers has the till show a sale.
 func (w walkins) offers(t *testing.T, cents int64) walkin.Shown {
 	t.Helper()
-	shown, err := w.service.ShowSale(t.Context(), w.cashier, thisTill, walkin.Offer{TransactionTypeID: &w.kind, SpendAmountCents: &cents, LocationID: &w.place})
+	shown, err := w.service.ShowSale(t.Context(), w.cashier, thisTill, walkin.Offer{TransactionTypeID: w.kind, SpendAmountCents: cents, LocationID: &w.place}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +154,7 @@ const (
 func testCard(t *testing.T, c cafe) {
 	w := c.walkins(t, "Café Åro", "#165c47")
 	anna := w.customer(t, "Anna", "+46 8 465 004 60")
-	w.complete(t, nil, new(anna.ID.String()), 12_450)
+	w.complete(t, nil, anna.ID, 12_450)
 	w.send(t, w.coupon(t, fiveOff()), anna)
 	p := w.browser.NewPage(t, w.home())
 	look(t, p, "card", func() { p.Open(w.card(t, anna)) })
@@ -169,7 +167,7 @@ func testCard(t *testing.T, c cafe) {
 	held := w.take(t, p)
 	p.WaitFor(pinTaken)
 	look(t, p, "card-taken", nil)
-	w.complete(t, &held.PIN, nil, 1250)
+	w.complete(t, &held.PIN, core.ID{}, 1250)
 	p.WaitForText(".code-earned", "+12 ")
 	p.WaitForText(".wallet-next", "64 ")
 	p.WaitForText(".wallet-next", "Cinnamon bun")
@@ -183,14 +181,14 @@ func testCard(t *testing.T, c cafe) {
 	held = w.take(t, plain)
 	plain.Click("noscript a")
 	plain.WaitFor(pinTaken)
-	w.complete(t, &held.PIN, nil, 300)
+	w.complete(t, &held.PIN, core.ID{}, 300)
 	plain.Click("noscript a")
 	plain.WaitForText(".code-earned", "+3 ")
 
 	for name, colour := range map[string]string{"white": "#ffffff", "yellow": "#ffd400", "black": "#000000", "grey": "#767676"} {
 		other := c.walkins(t, "Bageri", colour)
 		aino := other.customer(t, "Aino", "+46 8 465 004 61")
-		other.complete(t, nil, new(aino.ID.String()), 9_999_900)
+		other.complete(t, nil, aino.ID, 9_999_900)
 		look(t, p, "card-"+name, func() {
 			p.Open(other.card(t, aino))
 			p.Click(showCode)

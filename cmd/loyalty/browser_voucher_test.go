@@ -86,9 +86,9 @@ func (s *sender) on(t *testing.T, d *db.DB, by core.Actor) *sender {
 // customer adds a customer.
 func (s *sender) customer(t *testing.T, first, phone string) customer.Customer {
 	t.Helper()
-	made, err := customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
+	made, err := core.Result(customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
 		FirstName: &first, LastName: new("Lindqvist"), Phone: &phone, Email: new(strings.ToLower(first) + "@example.com"),
-	})
+	}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func (s *sender) customer(t *testing.T, first, phone string) customer.Customer {
 // coupon adds a coupon.
 func (s *sender) coupon(t *testing.T, n coupon.New) core.ID {
 	t.Helper()
-	made, err := s.coupons.Add(t.Context(), s.by, n)
+	made, err := core.Result(s.coupons.Add(t.Context(), s.by, n, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (s *sender) send(t *testing.T, of core.ID, who customer.Customer) (coupon.S
 // redeem redeems a voucher at the till.
 func (s *sender) redeem(t *testing.T, v coupon.SentVoucher) {
 	t.Helper()
-	if _, err := s.coupons.Redeem(t.Context(), s.by, v.ID); err != nil {
+	if _, err := core.Result(s.coupons.Redeem(t.Context(), s.by, v.ID, nil)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -200,7 +200,7 @@ func testVoucherPages(t *testing.T, c cafe) {
 	}
 	past := s.on(t, s.db.At(s.db.Now().AddDate(0, -2, 0)), s.by)
 	_, expiredLink := past.send(t, past.coupon(t, fiveOff()), anna)
-	bun, err := reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: new("A slice of the whole-grain cinnamon bun cake"), PointsCost: new(int64(200))})
+	bun, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: new("A slice of the whole-grain cinnamon bun cake"), PointsCost: new(int64(200))}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
@@ -88,7 +87,7 @@ func TestMetrics(t *testing.T) {
 		{Action: "coupon.send", Subject: "coupon"},
 	} {
 		for _, end := range []error{nil, errors.New("rolled back")} {
-			_, _ = db.InTenant(t.Context(), m.db, by, func(tx *db.Tx) (int, error) { return 0, errors.Join(audit.Write(tx, by, e), end) })
+			_, _ = db.In(t.Context(), m.db.Tenant(by), func(tx *db.Tx) (int, error) { return 0, errors.Join(audit.Write(tx, by, e), end) })
 		}
 	}
 	if _, err := dbtest.Owner(m.db).Exec(t.Context(), `
@@ -177,7 +176,7 @@ func TestAlertsUseExistingMetrics(t *testing.T) {
 	t.Parallel()
 	m := newMonitored(t)
 	m.observe(web.Answered{Area: "api", Route: "/api", Method: "GET", Status: 200, Replayed: true})
-	_, _ = db.Platform(t.Context(), m.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+	_, _ = db.In(t.Context(), m.db.Platform(), func(tx *db.Tx) (int, error) {
 		db.Count(tx, audit.Metric("staff.sign_in_refused", "wrong password"), 1)
 		return 0, nil
 	})

@@ -133,7 +133,7 @@ func TestBehindATransactionPooler(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	got, err := db.ReadAll[struct{ Timeout, Lock, Jit string }](t.Context(), d, core.System(core.Tenant{ID: shop.ID}, "test"),
+	got, err := db.All[struct{ Timeout, Lock, Jit string }](t.Context(), d.Tenant(core.System(core.Tenant{ID: shop.ID}, "test")),
 		"select current_setting('statement_timeout') as timeout, current_setting('lock_timeout') as lock, current_setting('jit') as jit", nil)
 	if err != nil || fmt.Sprint(got) != "[{10s 5s off}]" {
 		t.Errorf("the settings are %v, %v", got, err)

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func write(t testing.TB, d *db.DB, by core.Actor, e audit.Entry, end error) error {
 	t.Helper()
-	_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (int, error) {
 		if err := audit.Write(tx, by, e); err != nil {
 			return 0, err
 		}
@@ -85,15 +85,15 @@ func TestTheLogCannotBeChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
-	_, err := db.Platform(t.Context(), d, admin, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), d.Platform(), func(tx *db.Tx) (int, error) {
 		return 0, audit.Write(tx, admin, audit.Entry{Action: "tenant.suspend", Subject: "tenant", ID: fmt.Sprint(by.Tenant.ID)})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	count := func(by core.Actor, table string) (n int64) {
-		n, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int64, error) {
-			return db.Value[int64](t.Context(), tx, "select count(*) from loyalty."+table+" where subject_kind in ('till', 'tenant')", nil)
+		n, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (int64, error) {
+			return db.One[int64](t.Context(), tx, "select count(*) from loyalty."+table+" where subject_kind in ('till', 'tenant')", nil)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestTheLogCannotBeChanged(t *testing.T) {
 		"update loyalty.audit_entry set action = 'x'", "delete from loyalty.audit_entry",
 		"update loyalty.platform_audit_entry set action = 'x'", "delete from loyalty.platform_audit_entry",
 	} {
-		_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int64, error) { return db.Exec(t.Context(), tx, sql, nil) })
+		_, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (int64, error) { return db.Exec(t.Context(), tx, sql, nil) })
 		var pg *pgconn.PgError
 		if !errors.As(err, &pg) || pg.Code != "42501" {
 			t.Errorf("%s = %v, want permission denied", sql, err)

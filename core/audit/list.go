@@ -200,7 +200,7 @@ func (s *Service) People(ctx context.Context, by core.Actor) ([]Person, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Person](ctx, s.db, by, peopleSQL, db.Args{"tokens": by.SeesTokens()})
+	return db.All[Person](ctx, s.db.Tenant(by), peopleSQL, db.Args{"tokens": by.SeesTokens()})
 }
 
 const peopleSQL = `

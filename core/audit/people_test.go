@@ -41,7 +41,7 @@ func TestNamesOfLines(t *testing.T) {
 	b.Sale(anna.ID, purchase, 2450)
 	b.VoidSale(b.Sale(anna.ID, purchase, 2450).ID)
 	espresso := b.Reward(10, nil)
-	must(b.Rewards.Fulfil(t.Context(), by, b.Redeem(anna.ID, espresso).ID))(t)
+	must(core.Result(b.Rewards.Fulfil(t.Context(), by, b.Redeem(anna.ID, espresso).ID, nil)))(t)
 	b.VoidRedemption(b.Redeem(anna.ID, espresso).ID)
 	hello := b.Coupon(coupon.New{Name: new("Hello"), BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(1))})
 	b.RedeemVoucher(b.Voucher(hello.ID, anna.ID))
@@ -97,11 +97,11 @@ func TestErasingWaitsForEntries(t *testing.T) {
 		_, err := privacy.NewService(b.DB).Erase(ctx, b.By, anna.ID)
 		return err
 	}
-	_, err := db.InTenant(t.Context(), b.DB, b.By, func(tx *db.Tx) (int64, error) {
+	_, err := db.In(t.Context(), b.DB.Tenant(b.By), func(tx *db.Tx) (int64, error) {
 		if err := audit.Write(tx, b.By, entry); err != nil {
 			return 0, err
 		}
-		if _, err := db.Value[int64](t.Context(), tx, "select 1::bigint", nil); err != nil { // the entry travels with it
+		if _, err := db.One[int64](t.Context(), tx, "select 1::bigint", nil); err != nil { // the entry travels with it
 			return 0, err
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

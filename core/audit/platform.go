@@ -38,7 +38,7 @@ func (s *Service) ListPlatform(ctx context.Context, by core.Actor, f PlatformFil
 		return core.List[PlatformLine]{}, err
 	}
 	statement, args := platformList.Statement(p, args)
-	rows, err := db.PlatformAll[platformRow](ctx, s.db, statement, args)
+	rows, err := db.All[platformRow](ctx, s.db.Platform(), statement, args)
 	lines := make([]PlatformLine, len(rows))
 	for i, r := range rows {
 		lines[i] = r.PlatformLine
@@ -63,7 +63,7 @@ func (s *Service) platformArgs(ctx context.Context, f PlatformFilter, p core.Pag
 		kinds, ids = []string{string(who.kind)}, []string{who.id}
 	}
 	if check.Err() == nil && (business != nil || person != nil) {
-		found, err := db.PlatformOne[filterSubjects](ctx, s.db, filterSubjectsSQL, db.Args{"slug": business, "email": emailKey(person)})
+		found, err := db.One[filterSubjects](ctx, s.db.Platform(), filterSubjectsSQL, db.Args{"slug": business, "email": emailKey(person)})
 		if err != nil {
 			return nil, err
 		}

@@ -38,9 +38,9 @@ func (p *platform) did(by core.Actor, e audit.Entry) {
 	write := func(tx *db.Tx) (int, error) { return 0, audit.Write(tx, by, e) }
 	var err error
 	if by.Tenant.ID == 0 {
-		_, err = db.Platform(p.t.Context(), p.db.At(p.at), by, write)
+		_, err = db.In(p.t.Context(), p.db.At(p.at).Platform(), write)
 	} else {
-		_, err = db.InTenant(p.t.Context(), p.db.At(p.at), by, write)
+		_, err = db.In(p.t.Context(), p.db.At(p.at).Tenant(by), write)
 	}
 	if err != nil {
 		p.t.Fatal(err)
@@ -179,7 +179,7 @@ func TestListPlatformIsForSuperAdmins(t *testing.T) {
 		"select count(*) from loyalty.audit_log('00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', null, null, null, null, false, 10)",
 		"select count(*) from loyalty.audit_records('{1}', '{null}', '{1}')",
 	} {
-		_, err := db.InTenant(t.Context(), p.db, p.a, func(tx *db.Tx) (int64, error) { return db.Value[int64](t.Context(), tx, sql, nil) })
+		_, err := db.In(t.Context(), p.db.Tenant(p.a), func(tx *db.Tx) (int64, error) { return db.One[int64](t.Context(), tx, sql, nil) })
 		if err == nil || !strings.Contains(err.Error(), "works on all tenants") {
 			t.Errorf("%s by a tenant = %v", sql, err)
 		}

@@ -39,6 +39,6 @@ func DeleteOlder(ctx context.Context, d *db.DB, period time.Duration) error {
 		return nil
 	}
 	return job.Drain(ctx, d, "audit log", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, deleteOldSQL, db.Args{"before": tx.Now.Add(-period), "up_to": job.Batch})
+		return db.One[int64](ctx, tx, deleteOldSQL, db.Args{"before": tx.Now.Add(-period), "up_to": job.Batch})
 	})
 }

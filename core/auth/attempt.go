@@ -150,7 +150,7 @@ func (s *Service) countAttempts(ctx context.Context, tx *db.Tx, by core.Actor, t
 
 // countAttemptsAlone is countAttempts in a transaction of its own.
 func (s *Service) countAttemptsAlone(ctx context.Context, by core.Actor, t attempts) error {
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error { return s.countAttempts(ctx, tx, by, t) })
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error { return s.countAttempts(ctx, tx, by, t) })
 }
 
 // forgiveAttempts resets the counts of a person's own attempts, because they proved to be that
@@ -169,7 +169,7 @@ func forgiveAttempts(tx *db.Tx, counted ...attempts) error {
 func (s *Service) compare(ctx context.Context, by core.Actor, t attempts, password string, hash *string) (bool, error) {
 	right, err := passwordMatches(ctx, by.Tenant.ID, password, hash)
 	if core.IsKind(err, core.KindUnavailable) {
-		err = errors.Join(err, db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+		err = errors.Join(err, db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 			return db.Queue(tx, forgiveAttemptsSQL, db.Args{"own": [][]byte{}, "all": attemptKeys(t.all())})
 		}))
 	}

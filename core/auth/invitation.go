@@ -84,7 +84,7 @@ func (s *Service) InviteAgain(ctx context.Context, by core.Actor, person int64) 
 	if err := by.Require(core.Owner); err != nil {
 		return err
 	}
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		// Locked: the person may be joining at the same time.
 		who, err := db.One[account](ctx, tx, lockAccountSQL, personArgs(by, person))
 		switch {
@@ -134,6 +134,6 @@ const linksKept = 30 * 24 * time.Hour
 
 func (s *Service) deleteOldLinks(ctx context.Context, _ deleteOldLinks) error {
 	return job.Drain(ctx, s.db, "expired links", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, deleteOldLinksSQL, db.Args{"before": tx.Now.Add(-linksKept), "up_to": job.Batch})
+		return db.One[int64](ctx, tx, deleteOldLinksSQL, db.Args{"before": tx.Now.Add(-linksKept), "up_to": job.Batch})
 	})
 }

@@ -33,7 +33,7 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 	if err != nil {
 		return Proof{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Proof, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (Proof, error) {
 		if err := forgiveAndEnter(tx, by, counted); err != nil {
 			return Proof{}, err
 		}
@@ -107,7 +107,7 @@ func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, pa
 	if err := by.RequireAdmin(); err != nil {
 		return Person{}, err
 	}
-	found, err := db.PlatformOne[account](ctx, s.db, adminByEmailSQL, db.Args{"email_key": EmailKey(email)})
+	found, err := db.One[account](ctx, s.db.Platform(), adminByEmailSQL, db.Args{"email_key": EmailKey(email)})
 	if err != nil {
 		return Person{}, err
 	}
@@ -118,7 +118,7 @@ func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, pa
 	if err != nil {
 		return Person{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Person, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (Person, error) {
 		who, err := findByEmail(ctx, tx, core.Tenant{}, email)
 		if err != nil {
 			return Person{}, err
@@ -136,7 +136,7 @@ func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, pa
 // IsPassword reports whether a person of a tenant (without one: a super-admin) can sign in with a password. It is for operators, who have
 // it from a file of theirs: it is no attempt, so it is neither counted nor logged.
 func (s *Service) IsPassword(ctx context.Context, t core.Tenant, email, password string) (bool, error) {
-	who, err := db.Platform(ctx, s.db, core.System(t, "check of a stored password"), func(tx *db.Tx) (account, error) {
+	who, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (account, error) {
 		return findByEmail(ctx, tx, t, email)
 	})
 	if errors.Is(err, core.ErrNotFound) || err == nil && !who.Active {

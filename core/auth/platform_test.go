@@ -45,9 +45,8 @@ func (p platform) atStep() (platform, time.Time) {
 func (p platform) signedIn(proof auth.Proof, cookie, slug string) *auth.Identity {
 	p.T.Helper()
 	store := auth.NewStore(p.DB)
-	in := &auth.Visit{}
-	in.SignIn(proof)
-	p.Check(store.CommitCtx(auth.WithVisit(p.T.Context(), in), cookie, []byte{}, p.DB.Now().Add(time.Hour)))
+	ctx := auth.WithProof(auth.WithVisit(p.T.Context(), &auth.Visit{}), proof)
+	p.Check(store.CommitCtx(ctx, cookie, []byte{}, p.DB.Now().Add(time.Hour)))
 	return p.who(cookie, slug)
 }
 
@@ -201,8 +200,8 @@ func TestSessionsBelongToOneHost(t *testing.T) {
 		}
 	}
 	in := &auth.Visit{Slug: s.By.Tenant.Slug}
-	in.SignIn(auth.Proof{StaffID: p.By.StaffID, At: d.Now()})
-	p.Check(auth.NewStore(d).CommitCtx(auth.WithVisit(t.Context(), in), "crossed "+p.By.ID, []byte{}, d.Now().Add(time.Hour)))
+	proved := auth.WithProof(auth.WithVisit(t.Context(), in), auth.Proof{StaffID: p.By.StaffID, At: d.Now()})
+	p.Check(auth.NewStore(d).CommitCtx(proved, "crossed "+p.By.ID, []byte{}, d.Now().Add(time.Hour)))
 	if p.who("crossed "+p.By.ID, s.By.Tenant.Slug) != nil || p.who("crossed "+p.By.ID, "") != nil {
 		t.Error("a super-admin's proof signs in at a tenant's host")
 	}

@@ -61,7 +61,7 @@ func (s *Service) RequestReset(ctx context.Context, v Visitor, email string) err
 		return err
 	}
 	by := v.system("forgotten password")
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		if _, _, err := s.admitByEmail(ctx, tx, by, v, forgotLimits, key); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ type resetRecipient struct {
 func (s *Service) SendReset(ctx context.Context, f ResetRequest) error {
 	by := core.System(core.Tenant{ID: f.Tenant}, "forgotten password")
 	by.Address, by.RequestID = f.Address, f.RequestID
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		p, err := db.One[resetRecipient](ctx, tx, resetRecipientSQL, db.Args{"email_key": f.Email})
 		if errors.Is(err, core.ErrNotFound) {
 			return nil
@@ -144,7 +144,7 @@ func (s *Service) FindReset(ctx context.Context, v Visitor, secret string) (Rese
 }
 
 func findLink[T any](ctx context.Context, s *Service, v Visitor, statement, secret string) (T, error) {
-	l, err := db.ReadOne[T](ctx, s.db, v.system("link"), statement, db.Args{"hash": linkHash(secret), "now": s.db.Now()})
+	l, err := db.One[T](ctx, s.db.Tenant(v.system("link")), statement, db.Args{"hash": linkHash(secret), "now": s.db.Now()})
 	if errors.Is(err, core.ErrNotFound) {
 		return l, ErrLink
 	}
@@ -172,7 +172,7 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPass
 		return err
 	}
 	by := v.As(l.Person)
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		if err := tx.Enter(by.Tenant.ID); err != nil {
 			return err
 		}

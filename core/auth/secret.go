@@ -25,8 +25,8 @@ var secretCheck = core.System(core.Tenant{}, "secret check")
 // CheckSecret returns ErrWrongSecret unless one of the secrets is the database's. A new database
 // adopts the first one.
 func CheckSecret(ctx context.Context, d *db.DB, keys vault.Keys) error {
-	return db.RunPlatform(ctx, d, secretCheck, func(tx *db.Tx) error {
-		sealed, err := db.Value[[]byte](ctx, tx, secretCheckSQL, nil)
+	return db.Run(ctx, d.Platform(), func(tx *db.Tx) error {
+		sealed, err := db.One[[]byte](ctx, tx, secretCheckSQL, nil)
 		if errors.Is(err, core.ErrNotFound) {
 			return adoptSecret(ctx, tx, keys)
 		}
@@ -39,7 +39,7 @@ func CheckSecret(ctx context.Context, d *db.DB, keys vault.Keys) error {
 
 // HasSecret reports whether the database was used with a secret.
 func HasSecret(ctx context.Context, d *db.DB) (bool, error) {
-	_, err := db.Platform(ctx, d, secretCheck, func(tx *db.Tx) ([]byte, error) { return db.Value[[]byte](ctx, tx, secretCheckSQL, nil) })
+	_, err := db.In(ctx, d.Platform(), func(tx *db.Tx) ([]byte, error) { return db.One[[]byte](ctx, tx, secretCheckSQL, nil) })
 	if errors.Is(err, core.ErrNotFound) {
 		return false, nil
 	}
@@ -64,7 +64,7 @@ func adoptSecret(ctx context.Context, tx *db.Tx, keys vault.Keys) error {
 	if _, err := db.Exec(ctx, tx, adoptSecretSQL, db.Args{"sealed": sealed}); err != nil {
 		return err
 	}
-	if sealed, err = db.Value[[]byte](ctx, tx, secretCheckSQL, nil); err != nil {
+	if sealed, err = db.One[[]byte](ctx, tx, secretCheckSQL, nil); err != nil {
 		return err
 	}
 	return openCheck(keys, sealed)
@@ -109,7 +109,7 @@ func Reseal(ctx context.Context, d *db.DB, by core.Actor, keys vault.Keys, lost 
 			Resealed
 			last int64
 		}
-		b, err := db.Platform(ctx, d, by, func(tx *db.Tx) (b batch, err error) {
+		b, err := db.In(ctx, d.Platform(), func(tx *db.Tx) (b batch, err error) {
 			people, err := db.All[sealedTwoFactor](ctx, tx, lockSealedSQL, db.Args{"after": after, "most": resealBatch})
 			if err != nil || len(people) == 0 {
 				return b, err
@@ -126,7 +126,7 @@ func Reseal(ctx context.Context, d *db.DB, by core.Actor, keys vault.Keys, lost 
 		}
 		after = b.last
 	}
-	return done, db.RunPlatform(ctx, d, by, func(tx *db.Tx) error {
+	return done, db.Run(ctx, d.Platform(), func(tx *db.Tx) error {
 		sealed, err := keys.Seal(checkPurpose, checkOwner, checkText)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ const (
 func enrol(t *testing.T, d *db.DB, keys vault.Keys, secret string) core.Actor {
 	t.Helper()
 	by := dbtest.Tenant(t, d)
-	_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (int, error) {
 		return 0, auth.EnrolTwoFactor(t.Context(), tx, by, keys, by.StaffID, secret)
 	})
 	if err != nil {

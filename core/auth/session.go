@@ -43,7 +43,7 @@ func sessionID(hash []byte) string { return hex.EncodeToString(hash[:8]) }
 func (s *Service) Sessions(ctx context.Context, by core.Actor, current string) ([]Session, error) {
 	args := liveArgs(by, s.db.Now())
 	args["current"] = current
-	return db.ReadAllWithin[Session](ctx, s.db, by, listSessionsSQL, args)
+	return db.All[Session](ctx, s.db.Within(by), listSessionsSQL, args)
 }
 
 // EndSession signs the actor's person out of a session. Another person's is core.ErrNotFound.
@@ -70,7 +70,7 @@ func (s *Service) SignOut(ctx context.Context, by core.Actor, current string) er
 
 // endSession ends a session of the actor's person and writes the audit entry.
 func (s *Service) endSession(ctx context.Context, by core.Actor, id string, entry func(ended Session) audit.Entry) error {
-	return db.RunWithin(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Within(by), func(tx *db.Tx) error {
 		args := liveArgs(by, tx.Now)
 		args["id"] = id
 		ended, err := db.One[Session](ctx, tx, endSessionSQL, args)
@@ -84,7 +84,7 @@ func (s *Service) endSession(ctx context.Context, by core.Actor, id string, entr
 // EndOtherSessions signs the actor's person out everywhere but in the current session, and returns
 // the number of sessions it ended.
 func (s *Service) EndOtherSessions(ctx context.Context, by core.Actor, current string) (int64, error) {
-	return db.Within(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
+	return db.In(ctx, s.db.Within(by), func(tx *db.Tx) (int64, error) {
 		args := liveArgs(by, tx.Now)
 		args["current"] = current
 		ended, err := db.Exec(ctx, tx, endOtherSessionsSQL, args)

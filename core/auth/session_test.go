@@ -67,15 +67,13 @@ func (p panel) answer(ctx context.Context) (cookie string) { //nolint:revive // 
 // signedIn signs a person in at a new browser and returns its cookie.
 func (p panel) signedIn(person core.Actor) (cookie string) {
 	p.T.Helper()
-	v := p.visit()
-	return p.signIn(v, p.open(v, ""), person)
+	return p.signIn(p.open(p.visit(), ""), person)
 }
 
-func (p panel) signIn(v *auth.Visit, ctx context.Context, person core.Actor) (cookie string) {
+func (p panel) signIn(ctx context.Context, person core.Actor) (cookie string) {
 	p.T.Helper()
 	p.Check(p.scs.RenewToken(ctx))
-	v.SignIn(auth.Proof{StaffID: person.StaffID, At: p.DB.Now(), Code: p.coded})
-	return p.answer(ctx)
+	return p.answer(auth.WithProof(ctx, auth.Proof{StaffID: person.StaffID, At: p.DB.Now(), Code: p.coded}))
 }
 
 // who returns the person signed in by a cookie; nil: none.
@@ -100,10 +98,9 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	p.Exec("update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", p.By.StaffID)
 	p.Exec("update loyalty.staff set email = 'maja@aro.example' where id = $1", p.By.StaffID)
 	p.coded = true
-	v := p.visit()
-	ctx := p.open(v, "")
+	ctx := p.open(p.visit(), "")
 	p.scs.Put(ctx, "flash", "Welcome")
-	cookie := p.signIn(v, ctx, p.By)
+	cookie := p.signIn(ctx, p.By)
 
 	another, err := db.Open(t.Context(), p.DB.OwnerURL(), db.Options{})
 	p.Check(err)
@@ -258,13 +255,11 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 	p.scs.Put(ctx, "flash", "please sign in")
 	planted := p.answer(ctx)
 
-	v := p.visit()
-	ctx = p.open(v, planted)
-	v.SignIn(auth.Proof{StaffID: p.By.StaffID, At: p.DB.Now()})
-	if _, _, err := p.scs.Commit(ctx); err == nil || p.who(planted) != nil {
+	ctx = p.open(p.visit(), planted)
+	if _, _, err := p.scs.Commit(auth.WithProof(ctx, auth.Proof{StaffID: p.By.StaffID, At: p.DB.Now()})); err == nil || p.who(planted) != nil {
 		t.Errorf("signed in with the old token: %v", err)
 	}
-	cookie := p.signIn(v, ctx, p.By)
+	cookie := p.signIn(ctx, p.By)
 	if p.who(cookie) == nil || p.who(planted) != nil {
 		t.Error("the new token is signed out, or the old one signed in")
 	}
@@ -314,7 +309,7 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 	proved := p.DB.Now()
 	var cookie string
 	done := make(chan struct{})
-	_, err := db.InTenant(t.Context(), p.DB, p.By, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), p.DB.Tenant(p.By), func(tx *db.Tx) (int, error) {
 		const setSQL = "update loyalty.credential set password_set_at = @now where staff_id = @id"
 		if _, err := db.Exec(t.Context(), tx, setSQL, db.Args{"id": p.By.StaffID, "now": proved.Add(time.Second)}); err != nil {
 			return 0, err
@@ -327,14 +322,12 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 		}
 		go func() {
 			defer close(done)
-			v := p.visit()
-			ctx, err := p.scs.Load(auth.WithVisit(t.Context(), v), "")
+			ctx, err := p.scs.Load(auth.WithVisit(t.Context(), p.visit()), "")
 			if err == nil {
 				err = p.scs.RenewToken(ctx)
 			}
-			v.SignIn(auth.Proof{StaffID: p.By.StaffID, At: proved})
 			if err == nil {
-				cookie, _, err = p.scs.Commit(ctx)
+				cookie, _, err = p.scs.Commit(auth.WithProof(ctx, auth.Proof{StaffID: p.By.StaffID, At: proved}))
 			}
 			if err != nil {
 				t.Error(err)
@@ -447,7 +440,7 @@ func TestEndSessionsIsAtomic(t *testing.T) {
 	here, there, theirs := p.signedIn(p.By), p.signedIn(p.By), p.signedIn(colleague)
 	rolledBack := errors.New("rolled back")
 	for _, outcome := range []error{rolledBack, nil} {
-		_, err := db.InTenant(t.Context(), p.DB, p.By, func(tx *db.Tx) (int, error) {
+		_, err := db.In(t.Context(), p.DB.Tenant(p.By), func(tx *db.Tx) (int, error) {
 			if err := auth.EndSessions(tx, p.By.StaffID); err != nil {
 				return 0, err
 			}
@@ -530,10 +523,9 @@ func TestRoundTrips(t *testing.T) {
 	})
 	ctx := later.open(later.visit(), cookie)
 	trips("write", 1, func() { later.answer(ctx) })
-	v := p.visit()
-	ctx = p.open(v, "")
-	p.signIn(v, ctx, p.By)
-	trips("sign in, and end the session before", 2, func() { p.signIn(v, ctx, p.By) })
+	ctx = p.open(p.visit(), "")
+	p.signIn(ctx, p.By)
+	trips("sign in, and end the session before", 2, func() { p.signIn(ctx, p.By) })
 }
 
 // The API reads a session without writing.

@@ -56,7 +56,7 @@ func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedI
 	email, by := EmailKey(c.Email), v.system("sign-in")
 	var who account
 	var counted attempts
-	proved, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (proved time.Time, err error) {
+	proved, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (proved time.Time, err error) {
 		who, counted, err = s.admitByEmail(ctx, tx, by, v, signInLimits, email)
 		return tx.Now, err
 	})
@@ -119,7 +119,7 @@ func (s *Service) logRefusedSignIn(ctx context.Context, by core.Actor, who accou
 	if who.ID != 0 {
 		subject = idText(who.ID)
 	}
-	err := db.RunWithin(ctx, s.db, by, func(tx *db.Tx) error {
+	err := db.Run(ctx, s.db.Within(by), func(tx *db.Tx) error {
 		return audit.Write(tx, by, audit.Entry{
 			Action: "staff.sign_in_refused", Subject: "staff", ID: subject, Name: who.Name,
 			New: map[string]any{"email": email, "reason": reason}, Reason: reason,
@@ -135,7 +135,7 @@ func (s *Service) logRefusedSignIn(ctx context.Context, by core.Actor, who accou
 // logSignIn writes the sign-in into the audit log and forgives the attempts.
 func (s *Service) logSignIn(ctx context.Context, v Visitor, p Person, with string, counted attempts) error {
 	by := v.As(p)
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		if err := forgiveAttempts(tx, counted); err != nil {
 			return err
 		}

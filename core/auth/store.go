@@ -23,9 +23,8 @@ type Visit struct {
 	Tenant core.Tenant // zero: unknown, or the platform's host
 	Person *Identity   // nil: not signed in
 
-	data  []byte // of the session; nil: there is none
-	hash  []byte // of the session that was found or written
-	proof *Proof
+	data []byte // of the session; nil: there is none
+	hash []byte // of the session that was found or written
 }
 
 // Identity is the person signed in by a session.
@@ -39,15 +38,20 @@ type Identity struct {
 	Session   string // its ID
 }
 
-// SignIn signs the person in with the session that is written next. Its token must be renewed: an
-// attacker may have planted the old one in this browser.
-func (v *Visit) SignIn(p Proof) { v.proof = &p }
-
-type visitKey struct{}
+type (
+	visitKey struct{}
+	proofKey struct{}
+)
 
 // WithVisit adds a visit to a request's context.
 func WithVisit(ctx context.Context, v *Visit) context.Context {
 	return context.WithValue(ctx, visitKey{}, v)
+}
+
+// WithProof returns the context in which a session is written that signs the person in. Its token must be renewed: an
+// attacker may have planted the old one in this browser.
+func WithProof(ctx context.Context, p Proof) context.Context {
+	return context.WithValue(ctx, proofKey{}, p)
 }
 
 var (
@@ -121,7 +125,7 @@ func (s *Store) touchSession(ctx context.Context, hash []byte, v *Visit) error {
 	return s.write(ctx, sessionSeenSQL, db.Args{"hash": hash, "address": v.Address, "user_agent": v.agent()})
 }
 
-// CommitCtx writes a new session, or one that has not ended meanwhile. A new one signs the person
+// CommitCtx writes a new session, or one that has not ended meanwhile. With a proof (WithProof) it signs the person
 // in, unless they were deactivated, their password was set since they proved who they are, or their
 // code is missing.
 func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
@@ -136,17 +140,17 @@ func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry
 	args := db.Args{
 		"hash": hash, "slug": v.Slug, "data": data, "expires_at": expiry, "address": v.Address, "user_agent": v.agent(),
 	}
-	if v.proof != nil {
+	if proof, signsIn := ctx.Value(proofKey{}).(Proof); signsIn {
 		if bytes.Equal(hash, v.hash) {
 			return errNotRenewed
 		}
 		statement = signInSQL
-		args["staff"], args["proved_at"], args["code"] = v.proof.StaffID, v.proof.At, v.proof.Code
+		args["staff"], args["proved_at"], args["code"] = proof.StaffID, proof.At, proof.Code
 	}
 	if err := s.write(ctx, statement, args); err != nil {
 		return err
 	}
-	v.hash, v.proof = hash, nil
+	v.hash = hash
 	return nil
 }
 
@@ -157,7 +161,7 @@ func (s *Store) DeleteCtx(ctx context.Context, token string) error {
 
 // write runs a statement in a transaction of the platform, since the tenant is not known yet.
 func (s *Store) write(ctx context.Context, statement string, args db.Args) error {
-	return db.RunPlatform(ctx, s.db, core.System(core.Tenant{}, "sessions"), func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		args["now"] = tx.Now
 		return db.Queue(tx, statement, args)
 	})
@@ -196,7 +200,7 @@ func findSession(ctx context.Context, d *db.DB, hash []byte, slug string) (found
 	} else {
 		args["slug"] = slug
 	}
-	f, err := db.PlatformOne[foundSession](ctx, d, statement, args)
+	f, err := db.One[foundSession](ctx, d.Platform(), statement, args)
 	if errors.Is(err, core.ErrNotFound) {
 		return foundSession{}, nil
 	}

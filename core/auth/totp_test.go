@@ -23,7 +23,7 @@ func TestEnrolTOTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	enrol := func(by core.Actor, person int64, secret string) error {
-		_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
+		_, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (int, error) {
 			return 0, auth.EnrolTwoFactor(t.Context(), tx, by, keys, person, secret)
 		})
 		return err

@@ -40,7 +40,7 @@ type Enrolment struct {
 
 // TwoFactor returns the state of the actor's two-step verification.
 func (s *Service) TwoFactor(ctx context.Context, by core.Actor) (TwoFactor, error) {
-	return db.ReadOneWithin[TwoFactor](ctx, s.db, by, twoFactorSQL, personArgs(by, by.StaffID))
+	return db.One[TwoFactor](ctx, s.db.Within(by), twoFactorSQL, personArgs(by, by.StaffID))
 }
 
 // BeginTwoFactor starts the set-up of the actor's two-step verification, which stays off until a
@@ -57,7 +57,7 @@ func (s *Service) BeginRequiredTwoFactor(ctx context.Context, v Visitor, in Sign
 		return Setup{}, core.ErrRole
 	}
 	by := v.As(in.Person)
-	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Setup, error) { return s.beginSetup(ctx, tx, by, false) })
+	return db.In(ctx, s.db.Within(by), func(tx *db.Tx) (Setup, error) { return s.beginSetup(ctx, tx, by, false) })
 }
 
 // RenewTwoFactor starts to move the actor's two-step verification to another authenticator app. The
@@ -75,7 +75,7 @@ func (s *Service) beginSetup(ctx context.Context, tx *db.Tx, by core.Actor, rene
 	}
 	args := personArgs(by, by.StaffID)
 	args["secret"], args["renew"], args["now"] = sealed, renew, tx.Now
-	email, err := db.Value[string](ctx, tx, beginTwoFactorSQL, args)
+	email, err := db.One[string](ctx, tx, beginTwoFactorSQL, args)
 	if errors.Is(err, core.ErrNotFound) {
 		err = ErrTwoFactorOn
 	}
@@ -108,7 +108,7 @@ type pendingTwoFactor struct {
 func (s *Service) pending(ctx context.Context, by core.Actor) (pendingTwoFactor, error) {
 	args := personArgs(by, by.StaffID)
 	args["since"] = s.db.Now().Add(-SetupTime)
-	return db.ReadOneWithin[pendingTwoFactor](ctx, s.db, by, pendingTwoFactorSQL, args)
+	return db.One[pendingTwoFactor](ctx, s.db.Within(by), pendingTwoFactorSQL, args)
 }
 
 // ConfirmTwoFactor turns on two-step verification after a code of the app, ends the person's
@@ -130,7 +130,7 @@ func (s *Service) ConfirmTwoFactor(ctx context.Context, by core.Actor, code stri
 		change = TwoFactorRenewed
 	}
 	codes, hashes := newRecoveryCodes()
-	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Enrolment, error) {
+	return db.In(ctx, s.db.Within(by), func(tx *db.Tx) (Enrolment, error) {
 		args := personArgs(by, by.StaffID)
 		args["pending"], args["step"], args["since"] = p.TotpPending, number, tx.Now.Add(-SetupTime)
 		touched, err := db.Exec(ctx, tx, confirmTwoFactorSQL, args)
@@ -186,7 +186,7 @@ func (s *Service) RemoveTwoFactor(ctx context.Context, by core.Actor, person int
 	if err := by.Require(core.Owner); err != nil {
 		return err
 	}
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error { return s.removeTwoFactor(ctx, tx, by, person) })
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error { return s.removeTwoFactor(ctx, tx, by, person) })
 }
 
 // ResetTwoFactor turns off two-step verification for the operator: that of the person with an e-mail
@@ -196,7 +196,7 @@ func (s *Service) ResetTwoFactor(ctx context.Context, by core.Actor, email strin
 	if by.Kind != core.BySystem {
 		return Person{}, core.ErrRole
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Person, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (Person, error) {
 		who, err := findByEmail(ctx, tx, by.Tenant, email)
 		if err != nil {
 			return Person{}, err
@@ -248,7 +248,7 @@ func changeTwoFactor[T any](
 	if err != nil {
 		return none, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (T, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (T, error) {
 		if err := forgiveAndEnter(tx, by, counted); err != nil {
 			return none, err
 		}
@@ -258,7 +258,7 @@ func changeTwoFactor[T any](
 
 // accountOf returns the actor's account.
 func (s *Service) accountOf(ctx context.Context, by core.Actor) (account, error) {
-	return db.ReadOneWithin[account](ctx, s.db, by, accountSQL, personArgs(by, by.StaffID))
+	return db.One[account](ctx, s.db.Within(by), accountSQL, personArgs(by, by.StaffID))
 }
 
 // VerifyCode checks the code that follows a person's password: one of their app, or a recovery code.
@@ -269,7 +269,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 	if s.db.Now().Sub(p.At) > CodeTime {
 		return SignedIn{}, ErrSignInAgain
 	}
-	who, err := db.ReadOneWithin[account](ctx, s.db, by, accountSQL, personArgs(by, p.StaffID))
+	who, err := db.One[account](ctx, s.db.Within(by), accountSQL, personArgs(by, p.StaffID))
 	if errors.Is(err, core.ErrNotFound) || err == nil && !who.awaitsCode(p) {
 		return SignedIn{}, ErrSignInAgain
 	}
@@ -289,7 +289,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 		return SignedIn{}, err
 	}
 	person := v.As(who.Person)
-	with, err := db.Platform(ctx, s.db, person, func(tx *db.Tx) (string, error) {
+	with, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (string, error) {
 		with, err := s.useCode(ctx, tx, who, code)
 		if err != nil || with == "" {
 			return "", err

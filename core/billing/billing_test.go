@@ -232,7 +232,7 @@ func TestATenantSeesItsOwnInvoices(t *testing.T) {
 	mine, other := dbtest.Tenant(t, b.DB), dbtest.Tenant(t, b.DB)
 	b.drafted(other.Tenant.ID)
 	own := b.drafted(mine.Tenant.ID)
-	seen, err := db.ReadAll[struct{ ID int64 }](t.Context(), b.DB, mine, "select id from loyalty.invoice", nil)
+	seen, err := db.All[struct{ ID int64 }](t.Context(), b.DB.Tenant(mine), "select id from loyalty.invoice", nil)
 	if err != nil || len(seen) != 1 || seen[0].ID != own {
 		t.Errorf("sees %v, %v, want %d", seen, err, own)
 	}

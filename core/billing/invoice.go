@@ -167,7 +167,7 @@ func (s *Service) Counts(ctx context.Context, by core.Actor, f Filter) ([]Count,
 		return nil, err
 	}
 	statement, args := invoiceCounts.Statement(core.Page{}, f.args(s.db.Now()))
-	return db.PlatformAll[Count](ctx, s.db, statement, args)
+	return db.All[Count](ctx, s.db.Platform(), statement, args)
 }
 
 // Find returns an invoice, or core.ErrNotFound.
@@ -175,14 +175,14 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Invoice, e
 	if err := by.RequireAdmin(); err != nil {
 		return Invoice{}, err
 	}
-	return db.PlatformOne[Invoice](ctx, s.db, findSQL, db.Args{"id": id, "now": s.db.Now()})
+	return db.One[Invoice](ctx, s.db.Platform(), findSQL, db.Args{"id": id, "now": s.db.Now()})
 }
 
 // Issue gives a draft its number, its date and the current details of both sides, and mails it
 // to the owner: ErrNotDraft, ErrNoIssuer. Invoices are issued one after the other, since each
 // takes the next number.
-func (s *Service) Issue(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
-	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice) error {
+func (s *Service) Issue(ctx context.Context, by core.Actor, id int64, once *core.Once[Invoice]) (core.Reply[Invoice], error) {
+	return s.changeInvoice(ctx, by, id, once, func(tx *db.Tx, i *Invoice) error {
 		if i.Status != Draft {
 			return ErrNotDraft
 		}
@@ -218,8 +218,8 @@ func endOfDay(at time.Time, days int, zone *time.Location) time.Time {
 
 // MarkPaid stores that an issued or overdue invoice was paid on a day in the tenant's zone, not
 // before its issue and not in the future. Others are refused with ErrNotOpen.
-func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time.Time) (Invoice, error) {
-	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice) error {
+func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time.Time, once *core.Once[Invoice]) (core.Reply[Invoice], error) {
+	return s.changeInvoice(ctx, by, id, once, func(tx *db.Tx, i *Invoice) error {
 		if i.Status != Issued && i.Status != Overdue {
 			return ErrNotOpen
 		}
@@ -241,13 +241,13 @@ func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time
 
 // Void voids an unpaid invoice, with a reason. Its number is not used again, and its period is not
 // billed again. A paid or voided one is refused with ErrNoVoid.
-func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *string) (Invoice, error) {
+func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *string, once *core.Once[Invoice]) (core.Reply[Invoice], error) {
 	check := core.NewCheck(nil)
 	why := check.Text("reason", reason, maxText)
 	if err := check.Err(); err != nil {
-		return Invoice{}, err
+		return core.Reply[Invoice]{}, err
 	}
-	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice) error {
+	return s.changeInvoice(ctx, by, id, once, func(tx *db.Tx, i *Invoice) error {
 		if i.Status == Paid || i.Status == Void {
 			return ErrNoVoid
 		}
@@ -257,8 +257,8 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *str
 }
 
 // Send mails an invoice to the owner again. Drafts and voided ones are refused with ErrNotSent.
-func (s *Service) Send(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
-	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice) error {
+func (s *Service) Send(ctx context.Context, by core.Actor, id int64, once *core.Once[Invoice]) (core.Reply[Invoice], error) {
+	return s.changeInvoice(ctx, by, id, once, func(tx *db.Tx, i *Invoice) error {
 		if i.Status == Draft || i.Status == Void {
 			return ErrNotSent
 		}
@@ -278,15 +278,15 @@ func (i Invoice) log(tx *db.Tx, by core.Actor, action string, facts map[string]a
 
 // changeInvoice runs fn on a locked invoice: of two people who press at once, the second sees
 // what the first did.
-func (s *Service) changeInvoice(ctx context.Context, by core.Actor, id int64, fn func(tx *db.Tx, i *Invoice) error) (Invoice, error) {
+func (s *Service) changeInvoice(ctx context.Context, by core.Actor, id int64, once *core.Once[Invoice], fn func(tx *db.Tx, i *Invoice) error) (core.Reply[Invoice], error) {
 	if err := by.RequireAdmin(); err != nil {
-		return Invoice{}, err
+		return core.Reply[Invoice]{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Invoice, error) {
+	return db.In(ctx, s.db.Platform(), db.Once(ctx, by, once, func(tx *db.Tx) (Invoice, error) {
 		i, err := db.One[Invoice](ctx, tx, lockInvoiceSQL, db.Args{"id": id, "now": tx.Now})
 		if err != nil {
 			return Invoice{}, err
 		}
 		return i, fn(tx, &i)
-	})
+	}))
 }

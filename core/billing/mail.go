@@ -38,7 +38,7 @@ func (d Delivery) ForTenant() core.TenantID { return d.Tenant }
 // deliver queues the mail of an invoice and stores that it was sent, once for each request. An
 // invoice that was voided meanwhile is not sent, and a reminder only while it is overdue.
 func (s *Service) deliver(ctx context.Context, d Delivery) error {
-	return db.RunPlatform(ctx, s.db, system, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		i, err := db.One[Invoice](ctx, tx, lockInvoiceSQL, db.Args{"id": d.Invoice, "now": tx.Now})
 		if err != nil {
 			return err

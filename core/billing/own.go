@@ -37,7 +37,7 @@ func (s *Service) Account(ctx context.Context, by core.Actor) (Account, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Account{}, err
 	}
-	return db.ReadOne[Account](ctx, s.db, by, ownAccountSQL, nil)
+	return db.One[Account](ctx, s.db.Tenant(by), ownAccountSQL, nil)
 }
 
 // EditDetails changes the recipient on the next invoices of the actor's business, for its owners.
@@ -55,7 +55,7 @@ func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInpu
 	if err := check.Err(); err != nil {
 		return Account{}, err
 	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Account, error) {
+	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (Account, error) {
 		if err := db.Queue(tx, openAccountSQL, nil); err != nil {
 			return Account{}, err
 		}
@@ -96,5 +96,5 @@ func (s *Service) FindOwn(ctx context.Context, by core.Actor, id int64) (Invoice
 	if err := by.Require(core.Owner); err != nil {
 		return Invoice{}, err
 	}
-	return db.ReadOne[Invoice](ctx, s.db, by, ownFindSQL, db.Args{"id": id, "now": s.db.Now()})
+	return db.One[Invoice](ctx, s.db.Tenant(by), ownFindSQL, db.Args{"id": id, "now": s.db.Now()})
 }

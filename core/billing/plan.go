@@ -68,7 +68,7 @@ func (s *Service) Plans(ctx context.Context, by core.Actor) ([]Plan, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return nil, err
 	}
-	return db.PlatformAll[Plan](ctx, s.db, plansSQL, nil)
+	return db.All[Plan](ctx, s.db.Platform(), plansSQL, nil)
 }
 
 // Plan returns a plan, or core.ErrNotFound.
@@ -76,26 +76,26 @@ func (s *Service) Plan(ctx context.Context, by core.Actor, id int64) (Plan, erro
 	if err := by.RequireAdmin(); err != nil {
 		return Plan{}, err
 	}
-	return db.PlatformOne[Plan](ctx, s.db, planSQL, db.Args{"id": id})
+	return db.One[Plan](ctx, s.db.Platform(), planSQL, db.Args{"id": id})
 }
 
 // CreatePlan creates a plan.
-func (s *Service) CreatePlan(ctx context.Context, by core.Actor, in PlanInput) (Plan, error) {
+func (s *Service) CreatePlan(ctx context.Context, by core.Actor, in PlanInput, once *core.Once[Plan]) (core.Reply[Plan], error) {
 	if err := by.RequireAdmin(); err != nil {
-		return Plan{}, err
+		return core.Reply[Plan]{}, err
 	}
 	p, check := in.read("")
 	if err := check.Err(); err != nil {
-		return Plan{}, err
+		return core.Reply[Plan]{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Plan, error) {
+	return db.In(ctx, s.db.Platform(), db.Once(ctx, by, once, func(tx *db.Tx) (Plan, error) {
 		var err error
-		p.ID, err = db.Value[int64](ctx, tx, insertPlanSQL, p.args())
+		p.ID, err = db.One[int64](ctx, tx, insertPlanSQL, p.args())
 		if err != nil {
 			return Plan{}, refuseDuplicateName(err)
 		}
 		return p, audit.Write(tx, by, audit.Entry{Action: "plan.create", Subject: "plan", ID: idText(p.ID), Name: p.Name, New: p.facts()})
-	})
+	}))
 }
 
 // EditPlan changes a plan. A new price applies from each tenant's next period. The currency of a
@@ -104,7 +104,7 @@ func (s *Service) EditPlan(ctx context.Context, by core.Actor, plan int64, in Pl
 	if err := by.RequireAdmin(); err != nil {
 		return Plan{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Plan, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (Plan, error) {
 		old, err := db.One[Plan](ctx, tx, lockPlanSQL, db.Args{"id": plan})
 		if err != nil {
 			return Plan{}, err
@@ -145,7 +145,7 @@ func (s *Service) setRetired(ctx context.Context, by core.Actor, plan int64, ret
 	if err := by.RequireAdmin(); err != nil {
 		return Plan{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Plan, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (Plan, error) {
 		p, err := db.One[Plan](ctx, tx, lockPlanSQL, db.Args{"id": plan})
 		if err != nil || p.Retired == retired {
 			return p, err
@@ -167,7 +167,7 @@ func (s *Service) DeletePlan(ctx context.Context, by core.Actor, plan int64) err
 	if err := by.RequireAdmin(); err != nil {
 		return err
 	}
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		p, err := db.One[Plan](ctx, tx, lockPlanSQL, db.Args{"id": plan})
 		if err != nil {
 			return err

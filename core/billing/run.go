@@ -46,7 +46,7 @@ func (s *Service) Bill(ctx context.Context) error {
 func (s *Service) forEach(ctx context.Context, statement string, args db.Args, fn func(id int64) error) (failed error) {
 	args["after"], args["up_to"] = int64(0), runBatch
 	for {
-		found, err := db.PlatformAll[struct{ ID int64 }](ctx, s.db, statement, args)
+		found, err := db.All[struct{ ID int64 }](ctx, s.db.Platform(), statement, args)
 		if err != nil {
 			return errors.Join(failed, err)
 		}
@@ -62,7 +62,7 @@ func (s *Service) forEach(ctx context.Context, statement string, args db.Args, f
 
 // BillTenant creates the drafts of one tenant for the periods that have begun.
 func (s *Service) BillTenant(ctx context.Context, tenant core.TenantID) error {
-	return db.RunPlatform(ctx, s.db, system, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		a, err := lockAccount(ctx, tx, tenant)
 		if err != nil || a.Status != "active" {
 			return err
@@ -179,7 +179,7 @@ func (a *account) invoice(ctx context.Context, tx *db.Tx, by core.Actor, lines [
 		return nil, waiting, nil // a credit waits for a charge
 	case amount > 0:
 		tax := percentage(amount, a.TaxRate)
-		id, err := db.Value[int64](ctx, tx, draftSQL, db.Args{
+		id, err := db.One[int64](ctx, tx, draftSQL, db.Args{
 			"tenant": int64(a.TenantID), "currency": a.Currency, "lines": lines, "amount": amount, "tax": tax, "total": amount + tax,
 			"tax_name": a.TaxName, "tax_rate": a.TaxRate, "start": start, "end": end, "now": tx.Now,
 		})
@@ -298,13 +298,13 @@ func Resume(ctx context.Context, tx *db.Tx, tenant core.TenantID) error {
 
 // issueDrafts issues every draft, if the settings say so.
 func (s *Service) issueDrafts(ctx context.Context) error {
-	now, err := db.PlatformOne[Settings](ctx, s.db, settingsSQL, nil)
+	now, err := db.One[Settings](ctx, s.db.Platform(), settingsSQL, nil)
 	if err != nil || !now.IssueAutomatically || !now.Ready() {
 		return err
 	}
 	return s.forEach(ctx, draftsSQL, db.Args{}, func(id int64) error {
 		// A person may have issued or voided it since it was found.
-		if _, err := s.Issue(ctx, system, id); err != nil && !errors.Is(err, ErrNotDraft) {
+		if _, err := s.Issue(ctx, system, id, nil); err != nil && !errors.Is(err, ErrNotDraft) {
 			return fmt.Errorf("issue invoice %d: %w", id, err)
 		}
 		return nil
@@ -333,7 +333,7 @@ func (l lateInvoice) invoice() Invoice {
 // markOverdue marks unpaid invoices whose due date has passed, and reminds their owners once.
 func (s *Service) markOverdue(ctx context.Context) error {
 	for {
-		marked, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {
+		marked, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int, error) {
 			late, err := db.All[lateInvoice](ctx, tx, markOverdueSQL, db.Args{"now": tx.Now, "up_to": runBatch})
 			if err != nil {
 				return 0, err

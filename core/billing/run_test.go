@@ -28,7 +28,7 @@ func (b books) at(instant time.Time) books {
 
 func (b books) plan(name string, monthly, yearly int64, currency string) billing.Plan {
 	b.T.Helper()
-	p, err := b.CreatePlan(b.T.Context(), root, billing.PlanInput{Name: &name, MonthlyCents: &monthly, YearlyCents: &yearly, Currency: &currency})
+	p, err := core.Result(b.CreatePlan(b.T.Context(), root, billing.PlanInput{Name: &name, MonthlyCents: &monthly, YearlyCents: &yearly, Currency: &currency}, nil))
 	b.Check(err)
 	return p
 }
@@ -36,10 +36,10 @@ func (b books) plan(name string, monthly, yearly int64, currency string) billing
 // business creates a tenant on a plan at the books' instant.
 func (b books) business(slug, zone string, plan int64, cycle billing.Cycle) tenant.Tenant {
 	b.T.Helper()
-	made, err := b.tenants.Create(b.T.Context(), root, tenant.New{
+	made, err := core.Result(b.tenants.Create(b.T.Context(), root, tenant.New{
 		Name: new("Café " + slug), Slug: &slug, Email: new(slug + "@example.com"), PlanID: &plan,
 		BillingCycle: new(string(cycle)), PaymentMethod: new("manual"), TimeZone: &zone,
-	})
+	}, nil))
 	b.Check(err)
 	return made
 }
@@ -318,7 +318,7 @@ func TestThreeYears(t *testing.T) {
 		PeriodStart, PeriodEnd time.Time
 	}
 	for _, s := range shops {
-		billed, err := db.PlatformAll[stretch](t.Context(), b.DB, "select period_start, period_end from loyalty.billing_period where tenant_id = @id order by 1", db.Args{"id": s.ID})
+		billed, err := db.All[stretch](t.Context(), b.DB.Platform(), "select period_start, period_end from loyalty.billing_period where tenant_id = @id order by 1", db.Args{"id": s.ID})
 		b.Check(err)
 		for n, p := range billed {
 			if p.PeriodStart.After(p.PeriodEnd) || n > 0 && !p.PeriodStart.After(billed[n-1].PeriodEnd) {
@@ -401,7 +401,7 @@ func TestNumbersHaveNoGap(t *testing.T) {
 	for range 12 {
 		drafts = append(drafts, b.drafted(shop))
 	}
-	if _, err := b.Issue(t.Context(), root, drafts[0]); !errors.Is(err, billing.ErrNoIssuer) {
+	if _, err := core.Result(b.Issue(t.Context(), root, drafts[0], nil)); !errors.Is(err, billing.ErrNoIssuer) {
 		t.Errorf("Issue = %v, want ErrNoIssuer", err)
 	}
 	issuer(t, b)
@@ -409,7 +409,7 @@ func TestNumbersHaveNoGap(t *testing.T) {
 	for _, id := range drafts {
 		for range 3 { // by three people
 			all.Go(func() {
-				if _, err := b.Issue(context.Background(), root, id); err != nil && !errors.Is(err, billing.ErrNotDraft) {
+				if _, err := core.Result(b.Issue(context.Background(), root, id, nil)); err != nil && !errors.Is(err, billing.ErrNotDraft) {
 					t.Error(err)
 				}
 			})
@@ -436,7 +436,7 @@ func TestIssuedInvoiceDoesNotChange(t *testing.T) {
 	at := b.at(instant("2026-11-01 08:00"))
 	_, err := at.EditDetails(t.Context(), owner, billing.DetailsInput{Name: new("Café Åro AB"), Address: new("Storgatan 4\n111 23 Stockholm"), TaxNumber: new("SE556677889901")})
 	b.Check(err)
-	i, err := at.Issue(t.Context(), root, b.drafted(owner.Tenant.ID))
+	i, err := core.Result(at.Issue(t.Context(), root, b.drafted(owner.Tenant.ID), nil))
 	b.Check(err)
 	if i.Name() != "2026-0001" || i.DueAt.In(i.Zone()).Format("2 January 2006, 15:04:05") != "1 December 2026, 23:59:59" || i.TotalCents != 6125 {
 		t.Errorf("issued %s, due %v, total %d", i.Name(), i.DueAt, i.TotalCents)
@@ -479,11 +479,11 @@ func TestStatesOfAnInvoice(t *testing.T) {
 	at := b.at(instant("2026-11-01 08:00"))
 	day := func(text string) time.Time { return instant(text + " 00:00") }
 	pay := func(b books, id int64, on string) error {
-		_, err := b.MarkPaid(t.Context(), root, id, day(on))
+		_, err := core.Result(b.MarkPaid(t.Context(), root, id, day(on), nil))
 		return err
 	}
 	void := func(b books, id int64, reason string) error {
-		_, err := b.Void(t.Context(), root, id, &reason)
+		_, err := core.Result(b.Void(t.Context(), root, id, &reason, nil))
 		return err
 	}
 	draft, late, bad := b.drafted(owner.Tenant.ID), b.drafted(owner.Tenant.ID), b.drafted(owner.Tenant.ID)
@@ -491,7 +491,7 @@ func TestStatesOfAnInvoice(t *testing.T) {
 		t.Errorf("a draft is paid: %v", err)
 	}
 	for _, id := range []int64{draft, late} {
-		b.Must(at.Issue(t.Context(), root, id))
+		b.Must(core.Result(at.Issue(t.Context(), root, id, nil)))
 	}
 	for _, on := range []string{"2026-10-31", "2026-11-02"} { // before its issue, and in the future
 		if err := pay(at, draft, on); !core.IsKind(err, core.KindInvalid) {
@@ -543,7 +543,7 @@ func TestStatesOfAnInvoice(t *testing.T) {
 // deliveries returns the jobs that mail invoices, by invoice.
 func (b books) deliveries() (list []string) {
 	b.T.Helper()
-	pending, err := db.Platform(b.T.Context(), b.DB, root, func(tx *db.Tx) ([]billing.Delivery, error) {
+	pending, err := db.In(b.T.Context(), b.DB.Platform(), func(tx *db.Tx) ([]billing.Delivery, error) {
 		pending, _, err := job.Pending[billing.Delivery](b.T.Context(), tx)
 		return pending, err
 	})
@@ -575,9 +575,9 @@ func TestPlans(t *testing.T) {
 	if p, err := b.RetirePlan(t.Context(), root, growth.ID); err != nil || !p.Retired {
 		t.Errorf("retired: %+v, %v", p, err)
 	}
-	if _, err := b.tenants.Create(t.Context(), root, tenant.New{
+	if _, err := core.Result(b.tenants.Create(t.Context(), root, tenant.New{
 		Name: new("New"), Slug: new("new-one"), Email: new("new@example.com"), PlanID: &growth.ID, BillingCycle: new("monthly"), PaymentMethod: new("manual"),
-	}); !core.IsKind(err, core.KindInvalid) {
+	}, nil)); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a new tenant is on a retired plan: %v", err)
 	}
 	b.bill() // it keeps its plan
@@ -597,7 +597,7 @@ func TestPlans(t *testing.T) {
 	if err := edit("EUR", 5900); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.CreatePlan(t.Context(), root, billing.PlanInput{Name: new("Growth"), MonthlyCents: new(int64(1)), YearlyCents: new(int64(1)), Currency: new("EUR")}); !core.IsKind(err, core.KindInvalid) {
+	if _, err := core.Result(b.CreatePlan(t.Context(), root, billing.PlanInput{Name: new("Growth"), MonthlyCents: new(int64(1)), YearlyCents: new(int64(1)), Currency: new("EUR")}, nil)); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a name twice: %v", err)
 	}
 	if _, err := b.ReopenPlan(t.Context(), root, growth.ID); err != nil {
@@ -618,7 +618,7 @@ func TestBillingIsForSuperAdmins(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"Plans":        func() error { _, err := b.Plans(ctx, owner); return err },
 		"Plan":         func() error { _, err := b.Plan(ctx, owner, 1); return err },
-		"CreatePlan":   func() error { _, err := b.CreatePlan(ctx, owner, billing.PlanInput{}); return err },
+		"CreatePlan":   func() error { _, err := core.Result(b.CreatePlan(ctx, owner, billing.PlanInput{}, nil)); return err },
 		"EditPlan":     func() error { _, err := b.EditPlan(ctx, owner, 1, billing.PlanInput{}); return err },
 		"RetirePlan":   func() error { _, err := b.RetirePlan(ctx, owner, 1); return err },
 		"ReopenPlan":   func() error { _, err := b.ReopenPlan(ctx, owner, 1); return err },
@@ -628,10 +628,10 @@ func TestBillingIsForSuperAdmins(t *testing.T) {
 		"List":         func() error { _, err := b.List(ctx, owner, billing.Filter{}, core.Page{Size: 1}); return err },
 		"Counts":       func() error { _, err := b.Counts(ctx, owner, billing.Filter{}); return err },
 		"Find":         func() error { _, err := b.Find(ctx, owner, 1); return err },
-		"Issue":        func() error { _, err := b.Issue(ctx, owner, 1); return err },
-		"MarkPaid":     func() error { _, err := b.MarkPaid(ctx, owner, 1, b.DB.Now()); return err },
-		"Void":         func() error { _, err := b.Void(ctx, owner, 1, new("x")); return err },
-		"Send":         func() error { _, err := b.Service.Send(ctx, owner, 1); return err },
+		"Issue":        func() error { _, err := core.Result(b.Issue(ctx, owner, 1, nil)); return err },
+		"MarkPaid":     func() error { _, err := core.Result(b.MarkPaid(ctx, owner, 1, b.DB.Now(), nil)); return err },
+		"Void":         func() error { _, err := core.Result(b.Void(ctx, owner, 1, new("x"), nil)); return err },
+		"Send":         func() error { _, err := core.Result(b.Service.Send(ctx, owner, 1, nil)); return err },
 	} {
 		if err := call(); !errors.Is(err, core.ErrAdmin) {
 			t.Errorf("%s = %v, want ErrAdmin", name, err)

@@ -74,7 +74,7 @@ func (s *Service) Settings(ctx context.Context, by core.Actor) (Settings, error)
 	if err := by.RequireAdmin(); err != nil {
 		return Settings{}, err
 	}
-	return db.PlatformOne[Settings](ctx, s.db, settingsSQL, nil)
+	return db.One[Settings](ctx, s.db.Platform(), settingsSQL, nil)
 }
 
 // EditSettings changes the platform's settings, for super-admins. Issued invoices don't change.
@@ -86,7 +86,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, in SettingsIn
 	if err != nil {
 		return Settings{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Settings, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (Settings, error) {
 		old, err := db.One[Settings](ctx, tx, lockSettingsSQL, nil)
 		if err != nil {
 			return Settings{}, err

@@ -46,7 +46,7 @@ func Reseal(ctx context.Context, d *db.DB, by core.Actor, keys vault.Keys) (Rese
 			Resealed
 			last string
 		}
-		b, err := db.Platform(ctx, d, by, func(tx *db.Tx) (b batch, err error) {
+		b, err := db.In(ctx, d.Platform(), func(tx *db.Tx) (b batch, err error) {
 			files, err := db.All[struct {
 				Key    string
 				Sealed []byte

@@ -67,7 +67,7 @@ func (s *Store) Store(ctx context.Context, key string, value []byte) error {
 	if err != nil {
 		return err
 	}
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		return db.Queue(tx, storeSQL, db.Args{"key": key, "sealed": sealed, "now": tx.Now})
 	})
 }
@@ -79,7 +79,7 @@ const loadSQL = `
 
 // Load reads a file, or fails with fs.ErrNotExist.
 func (s *Store) Load(ctx context.Context, key string) ([]byte, error) {
-	file, err := db.PlatformOne[struct{ Sealed []byte }](ctx, s.db, loadSQL, db.Args{"key": key})
+	file, err := db.One[struct{ Sealed []byte }](ctx, s.db.Platform(), loadSQL, db.Args{"key": key})
 	if err != nil {
 		return nil, orNotExist(key, err)
 	}
@@ -103,7 +103,7 @@ const deleteSQL = `
 
 // Delete deletes a file, or everything in a directory.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		return db.Queue(tx, deleteSQL, db.Args{"key": key})
 	})
 }
@@ -123,10 +123,10 @@ const statSQL = `
 
 // Stat describes a file or a directory, or fails with fs.ErrNotExist.
 func (s *Store) Stat(ctx context.Context, key string) (certmagic.KeyInfo, error) {
-	found, err := db.PlatformOne[struct {
+	found, err := db.One[struct {
 		IsFile     bool
 		ModifiedAt time.Time
-	}](ctx, s.db, statSQL, db.Args{"key": key})
+	}](ctx, s.db.Platform(), statSQL, db.Args{"key": key})
 	if err != nil {
 		return certmagic.KeyInfo{}, orNotExist(key, err)
 	}
@@ -141,7 +141,7 @@ const listSQL = `
 // List returns the files and directories in a directory or, if recursive, all files below it. It fails with
 // fs.ErrNotExist if there are none.
 func (s *Store) List(ctx context.Context, path string, recursive bool) ([]string, error) {
-	files, err := db.PlatformAll[struct{ Key string }](ctx, s.db, listSQL, db.Args{"path": path})
+	files, err := db.All[struct{ Key string }](ctx, s.db.Platform(), listSQL, db.Args{"path": path})
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ const lockSQL = `
 func (s *Store) Lock(ctx context.Context, name string) error {
 	holder := rand.Text()
 	for {
-		taken, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
+		taken, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int64, error) {
 			return db.Exec(ctx, tx, lockSQL, db.Args{"name": name, "holder": holder, "expires_at": tx.Now.Add(lockLife), "now": tx.Now})
 		})
 		if err != nil {
@@ -220,7 +220,7 @@ func (s *Store) renew(ctx context.Context, name, holder string) {
 }
 
 func (s *Store) renewOnce(ctx context.Context, name, holder string) error {
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		return db.Queue(tx, renewSQL, db.Args{"name": name, "holder": holder, "expires_at": tx.Now.Add(lockLife)})
 	})
 }
@@ -239,7 +239,7 @@ func (s *Store) Unlock(ctx context.Context, name string) error {
 		return fmt.Errorf("unlock %s: %w", name, fs.ErrNotExist)
 	}
 	held.stop()
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		return db.Queue(tx, unlockSQL, db.Args{"name": name, "holder": held.holder})
 	})
 }

@@ -230,8 +230,8 @@ func TestTenantsSeeNoFiles(t *testing.T) {
 	if err := s.Lock(t.Context(), "issue"); err != nil {
 		t.Fatal(err)
 	}
-	n, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int64, error) {
-		return db.Value[int64](t.Context(), tx, "select (select count(*) from loyalty.tls_file) + (select count(*) from loyalty.tls_lock)", nil)
+	n, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (int64, error) {
+		return db.One[int64](t.Context(), tx, "select (select count(*) from loyalty.tls_file) + (select count(*) from loyalty.tls_lock)", nil)
 	})
 	if err != nil || n != 0 {
 		t.Errorf("a tenant sees %d rows, %v", n, err)

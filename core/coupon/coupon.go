@@ -159,8 +159,8 @@ func (s *Service) At(instant time.Time) *Service {
 }
 
 // Add creates a coupon. One that has ended already couldn't be sent, so its end must lie in the future.
-func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Coupon, error) {
+func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once[Coupon]) (core.Reply[Coupon], error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (Coupon, error) {
 		check := core.NewCheck(n.Malformed)
 		c := n.read(check)
 		if c.ExpiresAt != nil && !c.ExpiresAt.After(tx.Now) && check.OK("expires_at") {
@@ -179,7 +179,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error)
 			return Coupon{}, err
 		}
 		return c, audit.Write(tx, by, audit.Entry{Action: "coupon.create", Subject: "coupon", ID: c.ID.String(), Name: c.Name, New: c.facts()})
-	})
+	}))
 }
 
 // checkReward checks that the reward of a benefit exists.
@@ -187,7 +187,7 @@ func checkReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) e
 	if b.BenefitRewardID == nil || !check.OK("benefit_reward_ulid") {
 		return nil
 	}
-	_, err := db.Value[bool](ctx, tx, rewardSQL, db.Args{"reward": *b.BenefitRewardID})
+	_, err := db.One[bool](ctx, tx, rewardSQL, db.Args{"reward": *b.BenefitRewardID})
 	if errors.Is(err, core.ErrNotFound) {
 		check.Add("benefit_reward_ulid", core.InvalidChoice)
 		return nil
@@ -197,7 +197,7 @@ func checkReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) e
 
 // SetActive activates or deactivates a coupon. Vouchers of an inactive one can't be redeemed.
 func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, active bool) (Coupon, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Coupon, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Coupon, error) {
 		c, err := db.One[Coupon](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
 			// The coupon already has that state, or doesn't exist.
@@ -278,7 +278,7 @@ const maxHeld = 10_000
 
 // CountHolders counts the holders of a coupon's pending vouchers, up to 10,000 vouchers.
 func (s *Service) CountHolders(ctx context.Context, by core.Actor, id core.ID) (Holders, error) {
-	h, err := db.ReadOne[struct{ Customers, Vouchers int64 }](ctx, s.db, by, countHoldersSQL, db.Args{"id": id, "now": s.db.Now(), "limit": maxHeld + 1})
+	h, err := db.One[struct{ Customers, Vouchers int64 }](ctx, s.db.Tenant(by), countHoldersSQL, db.Args{"id": id, "now": s.db.Now(), "limit": maxHeld + 1})
 	return Holders{Customers: h.Customers, Vouchers: min(h.Vouchers, maxHeld), More: h.Vouchers > maxHeld}, err
 }
 
@@ -302,5 +302,5 @@ func (s *Service) ListWithCounts(ctx context.Context, by core.Actor, f Filter, p
 
 // Find returns a coupon, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (WithCounts, error) {
-	return db.ReadOne[WithCounts](ctx, s.db, by, findCountedSQL, db.Args{"id": id, "now": s.db.Now()})
+	return db.One[WithCounts](ctx, s.db.Tenant(by), findCountedSQL, db.Args{"id": id, "now": s.db.Now()})
 }

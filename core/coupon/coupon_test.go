@@ -200,10 +200,10 @@ func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 	s, stranger := newShop(t), newShop(t)
 	day := instant(t, "2026-03-01T00:00:00Z")
 	for _, reward := range []string{stranger.Reward(1000, nil).String(), core.NewID(day).String(), "nonsense"} {
-		_, err := s.Coupons.Add(t.Context(), s.By, coupon.New{
+		_, err := core.Result(s.Coupons.Add(t.Context(), s.By, coupon.New{
 			Name: new(" "), Description: new(strings.Repeat("å", 1001)), BenefitType: new("reward"), BenefitRewardID: &reward,
 			MaxPerCustomer: new(int64(0)), MaxRedemptions: new(int64(0)), StartsAt: &day, ExpiresAt: &day, VoucherValidDays: new(int64(36_501)),
-		})
+		}, nil))
 		shoptest.WantFields(t, err, core.Fields{
 			"name":                {core.Required},
 			"description":         {core.MaxLength(1000)},
@@ -214,7 +214,7 @@ func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 			"voucher_valid_days":  {core.Max(36500)},
 		})
 	}
-	_, err := s.Coupons.Add(t.Context(), s.By, coupon.New{Malformed: core.Fields{"max_redemptions": {core.MustBeInteger}}})
+	_, err := core.Result(s.Coupons.Add(t.Context(), s.By, coupon.New{Malformed: core.Fields{"max_redemptions": {core.MustBeInteger}}}, nil))
 	shoptest.WantFields(t, err, core.Fields{
 		"name":            {core.Required},
 		"benefit_type":    {core.Required},
@@ -244,7 +244,7 @@ func TestBenefits(t *testing.T) {
 	} {
 		n := fivePoints()
 		n.BenefitType, n.BenefitValue = &c.kind, c.value
-		_, err := s.Coupons.Add(t.Context(), s.By, n)
+		_, err := core.Result(s.Coupons.Add(t.Context(), s.By, n, nil))
 		t.Run(c.name, func(t *testing.T) {
 			if c.want != nil {
 				shoptest.WantFields(t, err, c.want)
@@ -336,7 +336,7 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 		"send":         second(stranger.Coupons.Send(t.Context(), stranger.By, c.ID, toAll())),
 		"a bad send":   second(stranger.Coupons.Send(t.Context(), stranger.By, c.ID, coupon.Send{})),
 		"evaluate":     second(stranger.Coupons.Evaluate(t.Context(), stranger.By, waiting.ID)),
-		"redeem":       second(stranger.Coupons.Redeem(t.Context(), stranger.By, voucher)),
+		"redeem":       second(core.Result(stranger.Coupons.Redeem(t.Context(), stranger.By, voucher, nil))),
 		"list sends":   second(stranger.Coupons.ListSends(t.Context(), stranger.By, c.ID, core.Page{Size: 3})),
 		"list sends with a bad query": second(stranger.Coupons.ListSends(t.Context(), stranger.By, c.ID,
 			core.Page{Size: 3, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})),
@@ -366,7 +366,7 @@ func (s shop) redeeming(c coupon.Coupon, who core.ID) func() error {
 	return func() error {
 		voucher := vouchers[0]
 		vouchers = vouchers[1:]
-		return second(s.Coupons.Redeem(s.T.Context(), s.By, voucher))
+		return second(core.Result(s.Coupons.Redeem(s.T.Context(), s.By, voucher, nil)))
 	}
 }
 
@@ -390,8 +390,8 @@ func TestRoundTrips(t *testing.T) {
 		do    func() error
 		wakes bool // the workers, unless they were woken a tenth of a second ago: one more
 	}{
-		{name: "add", want: 2, do: func() error { return second(s.Coupons.Add(ctx, s.By, fivePoints())) }},
-		{name: "add a reward", want: 3, do: func() error { return second(s.Coupons.Add(ctx, s.By, many)) }},
+		{name: "add", want: 2, do: func() error { return second(core.Result(s.Coupons.Add(ctx, s.By, fivePoints(), nil))) }},
+		{name: "add a reward", want: 3, do: func() error { return second(core.Result(s.Coupons.Add(ctx, s.By, many, nil))) }},
 		{name: "list", want: 1, do: func() error { return second(s.Coupons.List(ctx, s.By, core.Page{Size: 3})) }},
 		{name: "list with counts", want: 1, do: func() error { return second(s.Coupons.ListWithCounts(ctx, s.By, coupon.Filter{}, core.Page{Size: 3})) }},
 		{name: "find", want: 1, do: func() error { return second(s.Coupons.Find(ctx, s.By, plain.ID)) }},

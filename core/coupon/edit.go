@@ -80,7 +80,7 @@ type editable struct {
 // Edit changes the fields that are set. After the first send, the benefit can't change and the limit
 // per customer can't be lowered, because customers were told.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Coupon, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Coupon, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Coupon, error) {
 		// Locked: the audit log must have the values that this edit replaces.
 		old, err := db.One[editable](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {

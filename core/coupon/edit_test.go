@@ -146,7 +146,7 @@ func TestVoucherKeepsItsExpiry(t *testing.T) {
 	s.Must(s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{ExpiresAt: core.Set(s.DB.Now().AddDate(0, 0, 9))}))
 	after := s.Voucher(c.ID, anna)
 	later := s.at(s.DB.Now().AddDate(0, 0, 2))
-	refused(t, second(later.Coupons.Redeem(t.Context(), s.By, before)), coupon.ErrVoucherExpired)
+	refused(t, second(core.Result(later.Coupons.Redeem(t.Context(), s.By, before, nil))), coupon.ErrVoucherExpired)
 	later.RedeemVoucher(after)
 }
 
@@ -169,7 +169,7 @@ func TestLimitIsNotSetBelowRedemptions(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range guests - 2 {
 		all.Go(func() {
-			switch err := second(s.Coupons.Redeem(t.Context(), s.By, vouchers[i+2].ID)); {
+			switch err := second(core.Result(s.Coupons.Redeem(t.Context(), s.By, vouchers[i+2].ID, nil))); {
 			case err == nil:
 				redeemed.Add(1)
 			case !errors.Is(err, coupon.ErrCapReached):
@@ -286,8 +286,8 @@ func TestRoles(t *testing.T) {
 		least core.Role
 		do    func(by core.Actor) error
 	}{
-		{"redeem", core.Cashier, func(by core.Actor) error { return second(s.Coupons.Redeem(t.Context(), by, s.Voucher(c.ID, anna))) }},
-		{"add", core.Manager, func(by core.Actor) error { return second(s.Coupons.Add(t.Context(), by, fivePoints())) }},
+		{"redeem", core.Cashier, func(by core.Actor) error { return second(core.Result(s.Coupons.Redeem(t.Context(), by, s.Voucher(c.ID, anna), nil))) }},
+		{"add", core.Manager, func(by core.Actor) error { return second(core.Result(s.Coupons.Add(t.Context(), by, fivePoints(), nil))) }},
 		{"edit", core.Manager, func(by core.Actor) error { return second(s.Coupons.Edit(t.Context(), by, c.ID, coupon.Edit{})) }},
 		{"switch", core.Manager, func(by core.Actor) error { return second(s.Coupons.SetActive(t.Context(), by, c.ID, true)) }},
 		{"send", core.Manager, func(by core.Actor) error { return second(s.Coupons.Send(t.Context(), by, c.ID, toAll())) }},

@@ -118,7 +118,7 @@ func (s *Service) SendTest(ctx context.Context, by core.Actor, coupon core.ID, s
 		return "", &core.Error{Kind: core.KindThrottled, Message: fmt.Sprintf(
 			"You have sent %d test e-mails within an hour. Try again in %d minutes.", v.Limit, 1+int(v.Wait/time.Minute))}
 	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (string, error) {
+	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (string, error) {
 		who, err := db.One[recipient](ctx, tx, staffSQL, db.Args{"id": by.StaffID})
 		if err != nil {
 			return "", err
@@ -138,7 +138,7 @@ func (s *Service) sendTest(ctx context.Context, j TestMail) error {
 		return err
 	}
 	by := core.System(t, "coupon test mail")
-	who, err := db.ReadOne[recipient](ctx, s.db, by, staffSQL, db.Args{"id": j.Staff})
+	who, err := db.One[recipient](ctx, s.db.Tenant(by), staffSQL, db.Args{"id": j.Staff})
 	if errors.Is(err, core.ErrNotFound) {
 		return nil // they left meanwhile
 	}
@@ -155,7 +155,7 @@ func (s *Service) sendTest(ctx context.Context, j TestMail) error {
 		return err
 	}
 	if s.mails.Keeps() {
-		return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error { return mail.Keep(tx, m) })
+		return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error { return mail.Keep(tx, m) })
 	}
 	conn, err := s.mails.Dial(ctx)
 	if err != nil {

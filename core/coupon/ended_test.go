@@ -19,7 +19,7 @@ func TestACouponEndsInTheFuture(t *testing.T) {
 	} {
 		n := fivePoints()
 		n.ExpiresAt = new(now.Add(ends))
-		_, err := s.Coupons.Add(t.Context(), s.By, n)
+		_, err := core.Result(s.Coupons.Add(t.Context(), s.By, n, nil))
 		if want == nil {
 			s.Check(err)
 			continue

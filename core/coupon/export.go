@@ -53,7 +53,7 @@ func (s *Service) ExportVouchers(ctx context.Context, by core.Actor, coupon core
 }
 
 func (s *Service) logExport(ctx context.Context, by core.Actor, of Coupon, facts map[string]any, count int64, complete bool) error {
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		return audit.Write(tx, by, audit.Entry{
 			Action: "coupon.export", Subject: "coupon", ID: of.ID.String(), Name: of.Name,
 			New: map[string]any{"filter": facts, "count": count, "complete": complete},

@@ -73,7 +73,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 		return err
 	}
 	for s.db.Now().Before(until) {
-		page, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) ([]queuedMail, error) {
+		page, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) ([]queuedMail, error) {
 			return db.All[queuedMail](ctx, tx, claimMailsSQL, db.Args{
 				"send": d.Send, "limit": mailPage, "now": tx.Now, "again": tx.Now.Add(claimTime),
 			})
@@ -102,11 +102,11 @@ func (s *Service) pace(t core.TenantID) *rate.Limiter {
 
 // loadMailing reads what the mails of a send have in common.
 func (s *Service) loadMailing(ctx context.Context, by core.Actor, send core.ID) (mailing, error) {
-	found, err := db.ReadOne[struct {
+	found, err := db.One[struct {
 		Subject, Message string
 		Benefit
 		RewardName *string
-	}](ctx, s.db, by, mailingSQL, db.Args{"send": send})
+	}](ctx, s.db.Tenant(by), mailingSQL, db.Args{"send": send})
 	if err != nil {
 		return mailing{}, err
 	}
@@ -200,7 +200,7 @@ func (s *Service) keepPage(ctx context.Context, by core.Actor, about mailing, pa
 		}
 		mails = append(mails, m)
 	}
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		var failed error
 		for _, q := range dropped {
 			failed = errors.Join(failed, db.Queue(tx, dropMailSQL, q.dropArgs(about.send)))
@@ -228,7 +228,7 @@ func deliveredArgs(send, voucher core.ID, now time.Time) db.Args {
 // storeMailResult stores the result of a mail.
 func (s *Service) storeMailResult(ctx context.Context, by core.Actor, statement, outcome string, args db.Args) error {
 	// Also if the job is told to stop, or the business was suspended: otherwise the mail would be sent again.
-	return db.RunInTenant(context.WithoutCancel(ctx), s.db, by.EvenSuspended(), func(tx *db.Tx) error {
+	return db.Run(context.WithoutCancel(ctx), s.db.Tenant(by.EvenSuspended()), func(tx *db.Tx) error {
 		db.Count(tx, mail.Metric(outcome), 1)
 		return db.Queue(tx, statement, args)
 	})
@@ -264,20 +264,20 @@ func (s *Service) releaseMails(ctx context.Context, by core.Actor, send core.ID,
 	if cause != nil {
 		s.log.WarnContext(ctx, "mail server not reached", slog.String("send", send.String()), slog.Any("error", cause))
 	}
-	return db.RunInTenant(context.WithoutCancel(ctx), s.db, by.EvenSuspended(), func(tx *db.Tx) error {
+	return db.Run(context.WithoutCancel(ctx), s.db.Tenant(by.EvenSuspended()), func(tx *db.Tx) error {
 		return db.Queue(tx, releaseMailsSQL, db.Args{"ids": ids, "now": tx.Now})
 	})
 }
 
 // finishOrReschedule ends a send without queued mails, or runs the job again when the next one is due.
 func (s *Service) finishOrReschedule(ctx context.Context, by core.Actor, send core.ID) error {
-	next, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (*time.Time, error) {
+	next, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (*time.Time, error) {
 		// Locked, so that a retry doesn't miss the end of the send.
 		locked, err := db.One[Sending](ctx, tx, lockSendSQL, db.Args{"send": send})
 		if err != nil || locked.Status != Mailing || locked.HeldAt != nil {
 			return nil, err
 		}
-		next, err := db.Value[*time.Time](ctx, tx, nextMailSQL, db.Args{"send": send})
+		next, err := db.One[*time.Time](ctx, tx, nextMailSQL, db.Args{"send": send})
 		if err != nil || next != nil {
 			return next, err
 		}
@@ -333,7 +333,7 @@ func (s *Service) ResumeMails(ctx context.Context, by core.Actor, send core.ID) 
 
 // switchMails changes the status of a send that has status from; others stay as they are.
 func (s *Service) switchMails(ctx context.Context, by core.Actor, send core.ID, action string, from, to SendStatus) (Sending, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Sending, error) {
 		switched, err := db.One[Sending](ctx, tx, switchMailsSQL, db.Args{"send": send, "from": from, "to": to})
 		if errors.Is(err, core.ErrNotFound) {
 			return db.One[Sending](ctx, tx, findSendSQL, db.Args{"send": send})
@@ -368,12 +368,12 @@ func (s *Service) CountRetryable(ctx context.Context, by core.Actor, send core.I
 	if err := by.Require(core.Manager); err != nil {
 		return 0, err
 	}
-	found, err := db.ReadOne[struct{ Count int64 }](ctx, s.db, by, countRetryableSQL, db.Args{"send": send})
+	found, err := db.One[struct{ Count int64 }](ctx, s.db.Tenant(by), countRetryableSQL, db.Args{"send": send})
 	return found.Count, err
 }
 
 func (s *Service) requeueMails(ctx context.Context, by core.Actor, send core.ID, voucher *core.ID) (int64, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (int64, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (int64, error) {
 		locked, err := db.One[Sending](ctx, tx, lockSendSQL, db.Args{"send": send})
 		if err != nil {
 			return 0, err
@@ -397,7 +397,7 @@ func (s *Service) requeueMails(ctx context.Context, by core.Actor, send core.ID,
 // MarkDelivered marks the queued e-mails of a send as delivered without sending them, for the history
 // that the demo and the sandbox create.
 func (s *Service) MarkDelivered(ctx context.Context, by core.Actor, send core.ID) error {
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		return db.Queue(tx, markDeliveredSQL, db.Args{"send": send, "now": tx.Now})
 	})
 }
@@ -414,7 +414,7 @@ type SendDetail struct {
 
 // FindSend returns a send, or core.ErrNotFound.
 func (s *Service) FindSend(ctx context.Context, by core.Actor, send core.ID) (SendDetail, error) {
-	return db.ReadOne[SendDetail](ctx, s.db, by, findDetailSQL, db.Args{"send": send})
+	return db.One[SendDetail](ctx, s.db.Tenant(by), findDetailSQL, db.Args{"send": send})
 }
 
 // ListSends returns a page of a coupon's sends, newest first, or core.ErrNotFound.

@@ -39,7 +39,7 @@ var ErrSending = core.Refuse("send-in-progress", "A coupon is being sent to cust
 // KeepSendsOut keeps sends from creating vouchers until the transaction ends, or fails with ErrSending while one
 // does: it may take minutes, and tills must not wait for it.
 func KeepSendsOut(ctx context.Context, tx *db.Tx) error {
-	free, err := db.Value[bool](ctx, tx, keepSendsFromMergeSQL, nil)
+	free, err := db.One[bool](ctx, tx, keepSendsFromMergeSQL, nil)
 	if err == nil && !free {
 		err = ErrSending
 	}

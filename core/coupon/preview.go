@@ -42,7 +42,7 @@ const previewTimeSQL = `select set_config('statement_timeout', '5s', true)`
 // Preview counts what a send would do now, with the send's own statement. It refuses the segments
 // that Send refuses.
 func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Preview, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Preview, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Preview, error) {
 		if err := db.Queue(tx, previewTimeSQL, nil); err != nil {
 			return Preview{}, err
 		}
@@ -86,7 +86,7 @@ func (s *Service) CountSegments(ctx context.Context, by core.Actor) (SegmentSize
 	}
 	now := s.db.Now()
 	since := now.Add(-recentPurchasePeriod)
-	return db.ReadOne[SegmentSizes](ctx, s.db, by, audiencesSQL, db.Args{
+	return db.One[SegmentSizes](ctx, s.db.Tenant(by), audiencesSQL, db.Args{
 		"at": now, "before": localDay(now, by.Tenant.TimeZone, -longStandingDays), "since": since, "since_id": core.FirstID(since),
 	})
 }

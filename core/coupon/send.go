@@ -121,7 +121,7 @@ func (e Evaluation) ForTenant() core.TenantID { return e.Tenant }
 // Send stores a send and queues its job, which evaluates the segment once, at the send's time. The
 // same form key twice is one send. A send beyond the plan's limit is refused with usage.ErrLimit.
 func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Sending, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Sending, error) {
 		c, err := db.One[Coupon](ctx, tx, findSQL, db.Args{"id": coupon})
 		if err != nil {
 			return Sending{}, err
@@ -265,7 +265,7 @@ func (c Coupon) sendable(at time.Time) error {
 
 // CancelSend cancels a send that has not started: ErrSendBegun. A cancelled one stays cancelled.
 func (s *Service) CancelSend(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Sending, error) {
 		// The job starts with an update on the same condition, so only one of the two gets the row.
 		cancelled, err := db.One[Sending](ctx, tx, cancelSendSQL, db.Args{"send": send, "now": tx.Now})
 		if err == nil {
@@ -293,7 +293,7 @@ func (s *Service) holdDelivery(ctx context.Context, d Delivery) error {
 }
 
 func (s *Service) holdSend(ctx context.Context, t core.TenantID, send core.ID) error {
-	return db.RunInTenant(ctx, s.db, core.System(core.Tenant{ID: t}, "coupon send"), func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(core.System(core.Tenant{ID: t}, "coupon send")), func(tx *db.Tx) error {
 		held, err := db.One[Sending](ctx, tx, holdSendSQL, db.Args{"send": send, "now": tx.Now})
 		if errors.Is(err, core.ErrNotFound) {
 			return nil // it ended, or is on hold
@@ -308,7 +308,7 @@ func (s *Service) holdSend(ctx context.Context, t core.TenantID, send core.ID) e
 // ContinueSend goes on with a send that is on hold: one without vouchers is sent as if it had been confirmed for
 // now. Others stay as they are.
 func (s *Service) ContinueSend(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Sending, error) {
 		continued, err := db.One[Sending](ctx, tx, continueSendSQL, db.Args{"send": send, "now": tx.Now})
 		if errors.Is(err, core.ErrNotFound) {
 			return db.One[Sending](ctx, tx, findSendSQL, db.Args{"send": send})
@@ -339,7 +339,7 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 	by := core.Job(t, "coupon send")
 	// Committed first: from here on the send can't be cancelled, and its page shows that vouchers
 	// are being created.
-	begun, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
+	begun, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (int64, error) {
 		return db.Exec(ctx, tx, beginSendSQL, db.Args{"send": e.Send, "now": tx.Now})
 	})
 	if err != nil || begun == 0 {
@@ -362,7 +362,7 @@ var CountedVouchers = db.Metric{Thing: "voucher", Kind: "created"}
 // that of the send's time. If the coupon can't be sent at that time, the send fails. A send that was
 // evaluated or is on hold is returned unchanged.
 func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Sending, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Sending, error) {
 		if err := db.TakeTime(tx); err != nil {
 			return Sending{}, err
 		}

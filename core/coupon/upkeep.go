@@ -36,7 +36,7 @@ type unfinished struct {
 }
 
 func (s *Service) tendSends(ctx context.Context, _ sendUpkeep) error {
-	halted, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "coupon sends"), func(tx *db.Tx) ([]unfinished, error) {
+	halted, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) ([]unfinished, error) {
 		due, err := db.All[unfinished](ctx, tx, unfinishedSendsSQL, db.Args{"before": tx.Now.Add(-overdue)})
 		if err != nil || len(due) == 0 {
 			return nil, err
@@ -74,7 +74,7 @@ func (s *Service) tendSends(ctx context.Context, _ sendUpkeep) error {
 // followJobState cancels a send, or stops its e-mails, after an operator cancelled its job.
 func (s *Service) followJobState(ctx context.Context, u unfinished) error {
 	by := core.System(core.Tenant{ID: u.TenantID}, "an operator")
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		statement, action, args := haltSendSQL, "coupon.cancel_send", db.Args{"send": u.ID, "now": tx.Now}
 		if u.Status == Mailing {
 			statement, action, args = switchMailsSQL, "coupon.stop_mails", db.Args{"send": u.ID, "from": Mailing, "to": Stopped}

@@ -72,11 +72,11 @@ func (v Voucher) refusal(couponActive, capReached bool) error {
 // reward as a pending redemption at no cost; percent and amount are for the cashier. One conditional
 // update protects voucher and limit; if it refuses, the voucher is read again to say why. The coupon
 // is locked for the last round trip only, which commits.
-func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Voucher, error) {
-	v, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Voucher, error) {
+func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID, once *core.Once[Voucher]) (core.Reply[Voucher], error) {
+	v, err := db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Voucher, error) {
 		v, _, err := RedeemIn(ctx, tx, by, id, nil)
 		return v, err
-	})
+	}))
 	return v, ledger.Refusal(err)
 }
 
@@ -280,15 +280,15 @@ func (s *Service) FindTyped(ctx context.Context, by core.Actor, text string) (Sh
 const linkPath = "/v/"
 
 // RedeemTyped is Redeem of what FindTyped finds.
-func (s *Service) RedeemTyped(ctx context.Context, by core.Actor, text string) (Voucher, error) {
+func (s *Service) RedeemTyped(ctx context.Context, by core.Actor, text string, once *core.Once[Voucher]) (core.Reply[Voucher], error) {
 	if id, err := core.TypedID(text); err == nil { // the code, without a further look-up
-		return s.Redeem(ctx, by, id)
+		return s.Redeem(ctx, by, id, once)
 	}
 	found, err := s.FindTyped(ctx, by, text)
 	if err != nil {
-		return Voucher{}, err
+		return core.Reply[Voucher]{}, err
 	}
-	return s.Redeem(ctx, by, found.ID)
+	return s.Redeem(ctx, by, found.ID, once)
 }
 
 // VoucherToken returns the token of a voucher's link.
@@ -297,7 +297,7 @@ func (s *Service) VoucherToken(t core.TenantID, v ShownVoucher) (string, error) 
 }
 
 func (s *Service) findShown(ctx context.Context, by core.Actor, id core.ID) (ShownVoucher, error) {
-	return db.ReadOne[ShownVoucher](ctx, s.db, by, shownVoucherSQL, db.Args{"id": id, "now": s.db.Now()})
+	return db.One[ShownVoucher](ctx, s.db.Tenant(by), shownVoucherSQL, db.Args{"id": id, "now": s.db.Now()})
 }
 
 // voucherExpiry is the job that stores which vouchers have expired.
@@ -309,6 +309,6 @@ func (voucherExpiry) Kind() string { return "voucher_expiry" }
 // expire marks expired vouchers in batches, so that no till waits long for a voucher.
 func (s *Service) expire(ctx context.Context, _ voucherExpiry) error {
 	return job.Drain(ctx, s.db, "voucher expiry", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, expireSQL, db.Args{"now": tx.Now, "up_to": job.Batch})
+		return db.One[int64](ctx, tx, expireSQL, db.Args{"now": tx.Now, "up_to": job.Batch})
 	})
 }

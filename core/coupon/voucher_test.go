@@ -46,7 +46,7 @@ func TestRedeemGivesTheBenefitOnce(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" || got.ExpiresAt == nil || got.RedeemedAt == nil {
 				t.Errorf("redeemed (-want +got):\n%s", diff)
 			}
-			refused(t, second(s.Coupons.Redeem(t.Context(), s.By, id)), coupon.ErrAlreadyRedeemed)
+			refused(t, second(core.Result(s.Coupons.Redeem(t.Context(), s.By, id, nil))), coupon.ErrAlreadyRedeemed)
 			if got := s.Account(anna); got != c.want {
 				t.Errorf("Anna has %+v, want %+v", got, c.want)
 			}
@@ -86,7 +86,7 @@ func TestAVoucherForAReward(t *testing.T) {
 	}
 
 	before := s.everything()
-	refused(t, second(s.Coupons.Redeem(t.Context(), s.By, next)), reward.ErrOutOfStock)
+	refused(t, second(core.Result(s.Coupons.Redeem(t.Context(), s.By, next, nil))), reward.ErrOutOfStock)
 	if diff := cmp.Diff(before, s.everything()); diff != "" {
 		t.Errorf("a refusal changed (-before +after):\n%s", diff)
 	}
@@ -139,7 +139,7 @@ func TestTheOrderOfRefusals(t *testing.T) {
 	wants := func(at shop, voucher core.ID, want error, sentence string) {
 		t.Helper()
 		before := s.everything()
-		_, err := at.Coupons.Redeem(t.Context(), s.By, voucher)
+		_, err := core.Result(at.Coupons.Redeem(t.Context(), s.By, voucher, nil))
 		var refusal *core.Error
 		if !errors.Is(err, want) || !errors.As(err, &refusal) || refusal.Message != sentence {
 			t.Errorf("got %v, want %q", err, sentence)
@@ -169,7 +169,7 @@ func TestVoucherIsReadAsExpired(t *testing.T) {
 	c := s.Coupon(n)
 	early, late := s.Voucher(c.ID, s.Customer().ID), s.Voucher(c.ID, s.Customer().ID)
 
-	refused(t, second(s.at(*n.ExpiresAt).Coupons.Redeem(t.Context(), s.By, late)), coupon.ErrVoucherExpired)
+	refused(t, second(core.Result(s.at(*n.ExpiresAt).Coupons.Redeem(t.Context(), s.By, late, nil))), coupon.ErrVoucherExpired)
 	for _, v := range s.stored(c) {
 		if v.Status != coupon.VoucherPending {
 			t.Errorf("stored: %+v", v)
@@ -188,7 +188,7 @@ func TestABenefitBeyondTheLimitOfAnAward(t *testing.T) {
 	s.Exec("update loyalty.coupon set benefit_value = $3 where tenant_id = $1 and id = $2",
 		s.By.Tenant.ID, lavish.ID, int64(9e18))
 	before := s.everything()
-	refused(t, second(s.Coupons.Redeem(t.Context(), s.By, voucher)), ledger.ErrTooLarge)
+	refused(t, second(core.Result(s.Coupons.Redeem(t.Context(), s.By, voucher, nil))), ledger.ErrTooLarge)
 	if diff := cmp.Diff(before, s.everything()); diff != "" {
 		t.Errorf("a refusal changed (-before +after):\n%s", diff)
 	}
@@ -200,14 +200,14 @@ func TestABenefitThatIsTooLargeChangesNothing(t *testing.T) {
 	s := newShop(t)
 	anna := s.Customer().ID
 	voucher := s.Voucher(s.Coupon(fivePoints()).ID, anna)
-	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+	_, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(t.Context(), tx, s.By, ledger.Entry{
 			Customer: anna, Unit: ledger.Points, Amount: 1<<63 - 5, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
 		})
 	})
 	s.Check(err)
 	before := s.everything()
-	refused(t, second(s.Coupons.Redeem(t.Context(), s.By, voucher)), ledger.ErrTooLarge)
+	refused(t, second(core.Result(s.Coupons.Redeem(t.Context(), s.By, voucher, nil))), ledger.ErrTooLarge)
 	if diff := cmp.Diff(before, s.everything()); diff != "" {
 		t.Errorf("a refusal changed (-before +after):\n%s", diff)
 	}
@@ -342,7 +342,7 @@ func TestConcurrentRedemptionsKeepTheLimit(t *testing.T) {
 	s.Send(c.ID, toAll())
 	vouchers := s.stored(c)
 	won := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdCoupon, c.ID, 200, func(i int) error {
-		return second(s.Coupons.Redeem(t.Context(), s.By, vouchers[i].ID))
+		return second(core.Result(s.Coupons.Redeem(t.Context(), s.By, vouchers[i].ID, nil)))
 	}, coupon.ErrCapReached)
 	if got := s.find(c.ID).RedemptionsCount; won != 5 || got != 5 {
 		t.Errorf("%d redeemed, %d counted, want 5", won, got)
@@ -364,7 +364,7 @@ func TestAVoucherIsRedeemedOnce(t *testing.T) {
 			c := s.Coupon(n)
 			voucher := s.Voucher(c.ID, anna)
 			won := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdCoupon, c.ID, 200, func(int) error {
-				return second(s.Coupons.Redeem(t.Context(), s.By, voucher))
+				return second(core.Result(s.Coupons.Redeem(t.Context(), s.By, voucher, nil)))
 			}, coupon.ErrAlreadyRedeemed)
 			if got, counted := s.Account(anna).Points, s.find(c.ID).RedemptionsCount; won != 1 || got != points || counted != 1 {
 				t.Errorf("redeemed %d times, %d points, counted %d", won, got, counted)
@@ -383,7 +383,7 @@ func TestConcurrentRedemptionsKeepTheStock(t *testing.T) {
 	s.Send(c.ID, toAll())
 	vouchers := s.stored(c)
 	won := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdReward, *c.BenefitRewardID, 200, func(i int) error {
-		return second(s.Coupons.Redeem(t.Context(), s.By, vouchers[i].ID))
+		return second(core.Result(s.Coupons.Redeem(t.Context(), s.By, vouchers[i].ID, nil)))
 	}, reward.ErrOutOfStock)
 	if got := s.find(c.ID).RedemptionsCount; won != 5 || got != 5 {
 		t.Errorf("%d redeemed, %d counted, want 5", won, got)

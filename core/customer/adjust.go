@@ -22,8 +22,8 @@ type Adjustment struct {
 
 // Adjust changes a balance by hand, for a reason that the customer's timeline shows, and returns the new
 // balances. It refuses a balance below zero, and erased customers.
-func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjustment) (ledger.Account, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (ledger.Account, error) {
+func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjustment, once *core.Once[ledger.Account]) (core.Reply[ledger.Account], error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (ledger.Account, error) {
 		c, err := db.One[Customer](ctx, tx, holdSQL, db.Args{"id": id})
 		if err != nil {
 			return ledger.Account{}, err
@@ -43,7 +43,7 @@ func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjus
 			Action: "customer.adjust", Subject: "customer", ID: id.String(),
 			New: map[string]any{"unit": entry.Unit, "amount": entry.Amount, "reason": entry.Reason},
 		})
-	})
+	}))
 }
 
 func (a Adjustment) validate(id core.ID) (ledger.Entry, error) {

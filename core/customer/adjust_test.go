@@ -24,7 +24,7 @@ func adjustment(unit string, amount int64, reason string) customer.Adjustment {
 
 func (s shop) adjust(id core.ID, unit string, amount int64) ledger.Account {
 	s.T.Helper()
-	account, err := s.Customers.Adjust(s.T.Context(), s.By, id, adjustment(unit, amount, "Found in the drawer"))
+	account, err := core.Result(s.Customers.Adjust(s.T.Context(), s.By, id, adjustment(unit, amount, "Found in the drawer"), nil))
 	s.Check(err)
 	return account
 }
@@ -79,15 +79,15 @@ func TestAdjustRefuses(t *testing.T) {
 		}},
 	} {
 		t.Run(a.name, func(t *testing.T) {
-			_, err := s.Customers.Adjust(t.Context(), s.By, c.ID, a.a)
+			_, err := core.Result(s.Customers.Adjust(t.Context(), s.By, c.ID, a.a, nil))
 			shoptest.WantFields(t, err, a.want)
-			if _, err := stranger.Customers.Adjust(t.Context(), stranger.By, c.ID, a.a); !errors.Is(err, core.ErrNotFound) {
+			if _, err := core.Result(stranger.Customers.Adjust(t.Context(), stranger.By, c.ID, a.a, nil)); !errors.Is(err, core.ErrNotFound) {
 				t.Errorf("a stranger's = %v, want ErrNotFound", err)
 			}
 		})
 	}
 	cashier := s.as(core.Cashier)
-	if _, err := cashier.Customers.Adjust(t.Context(), cashier.By, c.ID, adjustment("points", 1, "x")); !errors.Is(err, core.ErrRole) {
+	if _, err := core.Result(cashier.Customers.Adjust(t.Context(), cashier.By, c.ID, adjustment("points", 1, "x"), nil)); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier's = %v, want ErrRole", err)
 	}
 	if got := s.timeline(c.ID, 5); got != nil || len(s.log(c.ID)) != 1 {
@@ -102,20 +102,20 @@ func TestAdjustKeepsBalancesInRange(t *testing.T) {
 	c := s.made("070 174 06 05", nil)
 	s.adjust(c.ID, "points", 10)
 	for unit, want := range map[string]error{"points": ledger.ErrInsufficientPoints, "stamps": ledger.ErrInsufficientStamps} {
-		if _, err := s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment(unit, -11, "x")); !errors.Is(err, want) {
+		if _, err := core.Result(s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment(unit, -11, "x"), nil)); !errors.Is(err, want) {
 			t.Errorf("%s below zero = %v, want %v", unit, err, want)
 		}
 	}
 	if got := s.adjust(c.ID, "points", -10); got != (ledger.Account{}) {
 		t.Errorf("down to nothing = %+v", got)
 	}
-	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+	_, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(t.Context(), tx, s.By, ledger.Entry{
 			Customer: c.ID, Unit: ledger.Points, Amount: math.MaxInt64, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
 		})
 	})
 	s.Check(err)
-	if _, err := s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", 1, "x")); !errors.Is(err, ledger.ErrTooLarge) {
+	if _, err := core.Result(s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", 1, "x"), nil)); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("one too many = %v, want ErrTooLarge", err)
 	}
 	if log := s.log(c.ID); len(log) != 3 {
@@ -133,7 +133,7 @@ func TestConcurrentAdjustments(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 24 {
 		wg.Go(func() {
-			_, err := s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", -10, "x"))
+			_, err := core.Result(s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", -10, "x"), nil))
 			if err == nil {
 				taken.Add(1)
 			} else if !errors.Is(err, ledger.ErrInsufficientPoints) {
@@ -153,27 +153,26 @@ func TestADoubleClickAdjustsOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made("070 174 06 05", nil)
-	send := func(key string) (core.Response, error) {
-		by := s.By
-		by.Idempotency = &core.Idempotency{
-			Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true,
-			Render: func(any) (core.Response, error) { return core.Response{Status: 303, Body: []byte("/" + key)}, nil },
-		}
-		_, err := s.Customers.Adjust(t.Context(), by, c.ID, adjustment("points", 10, "x"))
-		return by.Idempotency.Response, err
+	send := func(key string) (core.Reply[ledger.Account], error) {
+		return s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", 10, "x"), &core.Once[ledger.Account]{
+			RequestKey: core.RequestKey{Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true},
+			Respond:    func(ledger.Account) (core.Response, error) { return core.Response{Status: 303, Body: []byte("/" + key)}, nil },
+		})
 	}
 	var posted atomic.Int32
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			answer, err := send("first")
-			if err == nil {
-				posted.Add(1)
-			} else if !errors.Is(err, core.ErrReplayed) {
+			reply, err := send("first")
+			if err != nil {
 				t.Error(err)
+				return
 			}
-			if string(answer.Body) != "/first" {
-				t.Errorf("answered %q", answer.Body)
+			if !reply.Replayed() {
+				posted.Add(1)
+			}
+			if string(reply.Response.Body) != "/first" {
+				t.Errorf("answered %q", reply.Response.Body)
 			}
 		})
 	}

@@ -284,7 +284,7 @@ func TestRolesOfCustomers(t *testing.T) {
 	s := newShop(t)
 	known := s.made("070 174 06 05", nil)
 	cashier, manager := s.as(core.Cashier), s.as(core.Manager)
-	if _, err := cashier.Customers.Upsert(t.Context(), cashier.By, described("070 174 06 06", nil)); err != nil {
+	if _, err := core.Result(cashier.Customers.Upsert(t.Context(), cashier.By, described("070 174 06 06", nil), nil)); err != nil {
 		t.Errorf("a cashier adds a customer: %v", err)
 	}
 	edit := customer.Edit{Status: core.Set("inactive")}

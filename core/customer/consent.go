@@ -79,7 +79,7 @@ func (s *Service) Subscribe(ctx context.Context, by core.Actor, id core.ID) (Cus
 }
 
 func (s *Service) subscribe(ctx context.Context, by core.Actor, id core.ID, action string, unsubscribed bool) (Customer, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Customer, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Customer, error) {
 		var at *time.Time
 		if unsubscribed {
 			at = &tx.Now

@@ -72,14 +72,14 @@ var ErrErased = core.Refuse("customer-erased", "This customer was erased and can
 // is none, it creates one (specification §4). Of concurrent upserts with the same phone number, one
 // creates the customer and all return it. A new customer beyond the plan's limit is refused with
 // usage.ErrLimit, and one that staff add before the business has a country with ErrNoCountry.
-func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Upserted, error) {
+func (s *Service) Upsert(ctx context.Context, by core.Actor, n New, once *core.Once[Upserted]) (core.Reply[Upserted], error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Upserted, error) {
 		in, err := n.Validate(by.Tenant.Country)
 		if err != nil {
 			return Upserted{}, err
 		}
 		return upsert(ctx, tx, by, in, Admission(ctx, tx, s.meter))
-	})
+	}))
 }
 
 // MustBeActive refuses an inactive customer.
@@ -194,7 +194,7 @@ func FindIn(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 	return db.One[Customer](ctx, tx, findSQL, db.Args{"id": id})
 }
 
-// Reading is Find in one round trip with other statements (db.ReadTogether).
+// Reading is Find in one round trip with other statements (db.Together).
 func Reading(to *Customer, id core.ID) db.Reading {
 	return db.OneInto(to, findSQL, db.Args{"id": id})
 }
@@ -245,7 +245,7 @@ func HasEmail(ctx context.Context, tx *db.Tx, c Customer, email *string) (bool, 
 	if c.Email != nil && core.EmailKey(*c.Email) == key {
 		return true, nil
 	}
-	return db.Value[bool](ctx, tx, ownsEmailSQL, db.Args{"id": c.ID, "email_key": key})
+	return db.One[bool](ctx, tx, ownsEmailSQL, db.Args{"id": c.ID, "email_key": key})
 }
 
 // maxAtTill is the maximum number of customers that a till lists.
@@ -277,7 +277,7 @@ func (s *Service) findByPhone(ctx context.Context, by core.Actor, typed string) 
 	if err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Customer](ctx, s.db, by, findByPhoneSQL, db.Args{"phone_key": key, "ending": digits, "limit": maxAtTill + 1})
+	return db.All[Customer](ctx, s.db.Tenant(by), findByPhoneSQL, db.Args{"phone_key": key, "ending": digits, "limit": maxAtTill + 1})
 }
 
 // checkedByNumber notes that a customer who opened their card online told a cashier their whole number.
@@ -290,7 +290,7 @@ func (s *Service) checkedByNumber(ctx context.Context, by core.Actor, c *Custome
 		return nil
 	}
 	c.UncheckedSince = nil
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error { return Checked(tx, c.ID) })
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error { return Checked(tx, c.ID) })
 }
 
 // maxNamed is how many of the newest customers with a name the last visitors are chosen from.
@@ -304,7 +304,7 @@ func (s *Service) findByName(ctx context.Context, by core.Actor, typed string) (
 	}
 	args := SearchArgs(name, by.Tenant)
 	args["found"], args["limit"] = maxNamed, maxAtTill+1
-	return db.ReadAll[Customer](ctx, s.db, by, findByNameSQL, args)
+	return db.All[Customer](ctx, s.db.Tenant(by), findByNameSQL, args)
 }
 
 // FindAll returns the customers with the ids, by id. It leaves out unknown and repeated ids.
@@ -312,14 +312,14 @@ func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return db.ReadAll[Customer](ctx, s.db, by, findAllSQL, db.Args{"ids": ids})
+	return db.All[Customer](ctx, s.db.Tenant(by), findAllSQL, db.Args{"ids": ids})
 }
 
 // Edit changes the fields that are set. A new phone number or e-mail address replaces the customer's links
 // (ReplaceLinks): a person with the old one may have opened the card. It refuses another customer's phone number or e-mail address,
 // erased customers (ErrErased), and to activate one beyond the plan's limit (usage.ErrLimit).
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Customer, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Customer, error) {
 		// Locked: the audit log must have the values that this edit replaces.
 		old, err := lockCustomer(ctx, tx, lockSQL, id)
 		if err != nil {

@@ -60,7 +60,7 @@ func described(phone string, email *string) customer.New {
 
 func (s shop) upsert(phone string, email *string) customer.Upserted {
 	s.T.Helper()
-	got, err := s.Customers.Upsert(s.T.Context(), s.By, described(phone, email))
+	got, err := core.Result(s.Customers.Upsert(s.T.Context(), s.By, described(phone, email), nil))
 	if err != nil {
 		s.T.Fatalf("%s: %v", phone, err)
 	}
@@ -119,9 +119,9 @@ func (s shop) logOf(id string) (entries []logged) {
 func TestUpsertCreatesCustomer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	got, err := s.Customers.Upsert(t.Context(), s.By, customer.New{
+	got, err := core.Result(s.Customers.Upsert(t.Context(), s.By, customer.New{
 		FirstName: new(" Åsa "), LastName: new("Öberg"), Phone: new(" 070-174 06 05 "), Email: new(" Asa@Example.com "),
-	})
+	}, nil))
 	s.Check(err)
 	want := customer.Upserted{Created: true, Customer: customer.Customer{
 		ID: got.ID, FirstName: "Åsa", LastName: "Öberg", Phone: "070-174 06 05", Email: new("Asa@Example.com"),
@@ -161,7 +161,7 @@ func TestUpsertFindsByPhoneThenByEmail(t *testing.T) {
 		{"e-mail in capitals", "070 999 99 99", new("BO@EXAMPLE.COM"), byEmail},
 		{"no e-mail on either side", "070 174 06 07", nil, plain},
 	} {
-		got, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Other"), LastName: new("Name"), Phone: &c.phone, Email: c.email})
+		got, err := core.Result(s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Other"), LastName: new("Name"), Phone: &c.phone, Email: c.email}, nil))
 		s.Check(err)
 		if diff := cmp.Diff(customer.Upserted{Customer: c.want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
@@ -232,7 +232,7 @@ func TestAddressesWithoutAMailboxAreRefused(t *testing.T) {
 	for _, typed := range shoptest.NoEmails() {
 		anna := shoptest.Anna(shoptest.Phone())
 		anna.Email = &typed
-		_, err := s.Customers.Upsert(t.Context(), s.By, anna)
+		_, err := core.Result(s.Customers.Upsert(t.Context(), s.By, anna, nil))
 		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
 		_, err = s.Customers.Edit(t.Context(), s.By, c.ID, customer.Edit{Email: core.Set(typed)})
 		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
@@ -293,7 +293,7 @@ func TestUpsertRefuses(t *testing.T) {
 		{"no host", described("0701740605", new("anna@")), core.Fields{"email": {badEmail}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := s.Customers.Upsert(t.Context(), s.By, c.n)
+			_, err := core.Result(s.Customers.Upsert(t.Context(), s.By, c.n, nil))
 			shoptest.WantFields(t, err, c.want)
 		})
 	}
@@ -304,7 +304,7 @@ func TestUpsertRefuses(t *testing.T) {
 		FirstName: new(strings.Repeat("å", 100)), LastName: new(strings.Repeat("ö", 100)),
 		Phone: new(strings.Repeat("1", 30)), Email: new("åsa@exämple.com"),
 	}
-	if _, err := s.Customers.Upsert(t.Context(), s.By, longest); err != nil {
+	if _, err := core.Result(s.Customers.Upsert(t.Context(), s.By, longest, nil)); err != nil {
 		t.Errorf("as long as may be: %v", err)
 	}
 }
@@ -327,7 +327,7 @@ func TestConcurrentUpserts(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range 100 {
 				wg.Go(func() {
-					got, err := s.Customers.Upsert(t.Context(), s.By, described(phone(i), new("anna@example.com")))
+					got, err := core.Result(s.Customers.Upsert(t.Context(), s.By, described(phone(i), new("anna@example.com")), nil))
 					if err != nil {
 						t.Error(err)
 						return
@@ -512,7 +512,7 @@ func TestRoundTrips(t *testing.T) {
 	made := 0
 	upsert := func(phone string) func() error {
 		return func() error {
-			_, err := s.Customers.Upsert(t.Context(), s.By, described(phone, nil))
+			_, err := core.Result(s.Customers.Upsert(t.Context(), s.By, described(phone, nil), nil))
 			return err
 		}
 	}
@@ -556,7 +556,7 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		}},
 		{"adjust", 3, func() error {
-			_, err := s.Customers.Adjust(t.Context(), s.By, known.ID, adjustment("points", 1, "Found in the drawer"))
+			_, err := core.Result(s.Customers.Adjust(t.Context(), s.By, known.ID, adjustment("points", 1, "Found in the drawer"), nil))
 			return err
 		}},
 		{"timeline", 1, func() error {

@@ -35,12 +35,13 @@ func (s shop) mailed(to, subject string) {
 // answered stores a response about a customer.
 func (s shop) answered(key string, c customer.Customer) {
 	s.T.Helper()
-	by := s.By
-	by.Idempotency = &core.Idempotency{Key: key, Render: func(any) (core.Response, error) {
-		body, err := json.Marshal(c)
-		return core.Response{Status: 200, Body: body}, err
-	}}
-	s.Must(s.Customers.Upsert(s.T.Context(), by, described(c.Phone, c.Email)))
+	s.Must(core.Result(s.Customers.Upsert(s.T.Context(), s.By, described(c.Phone, c.Email), &core.Once[customer.Upserted]{
+		RequestKey: core.RequestKey{Key: key},
+		Respond: func(customer.Upserted) (core.Response, error) {
+			body, err := json.Marshal(c)
+			return core.Response{Status: 200, Body: body}, err
+		},
+	})))
 }
 
 func (s shop) erase(id core.ID) customer.Customer {
@@ -89,9 +90,9 @@ func TestErase(t *testing.T) {
 	s.adjust(c.ID, "points", 4)
 	own := s.By
 	own.Kind, own.ID, own.Name, own.Address = core.ByCustomer, c.ID.String(), "Annika Sjöberg", "192.0.2.44"
-	if _, err := s.Sales.Record(t.Context(), own, transaction.New{
-		CustomerID: new(c.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(100)), Source: transaction.POS,
-	}); err != nil {
+	if _, err := core.Result(s.Sales.Record(t.Context(), own, transaction.Sale{
+		CustomerID: c.ID, TransactionTypeID: kind.ID, SpendAmountCents: 100, Source: transaction.POS,
+	}, nil, nil)); err != nil {
 		t.Fatal(err)
 	}
 	s.Must(s.Customers.Edit(t.Context(), own, c.ID, customer.Edit{}))
@@ -181,12 +182,12 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 			t.Errorf("edit of %s = %v, want ErrErased", name, err)
 		}
 	}
-	if _, err := s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", 1, "x")); !errors.Is(err, customer.ErrErased) {
+	if _, err := core.Result(s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", 1, "x"), nil)); !errors.Is(err, customer.ErrErased) {
 		t.Errorf("adjust = %v, want ErrErased", err)
 	}
-	_, err := s.Sales.Record(t.Context(), s.By, transaction.New{
-		CustomerID: new(c.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(100)), Source: transaction.POS,
-	})
+	_, err := core.Result(s.Sales.Record(t.Context(), s.By, transaction.Sale{
+		CustomerID: c.ID, TransactionTypeID: kind.ID, SpendAmountCents: 100, Source: transaction.POS,
+	}, nil, nil))
 	shoptest.WantFields(t, err, core.Fields{"customer_ulid": {customer.MustBeActive}})
 	if diff := cmp.Diff(gone, s.erase(c.ID)); diff != "" {
 		t.Errorf("erased again (-first +second):\n%s", diff)
@@ -256,7 +257,7 @@ func TestEraseWaitsForAnAdjustment(t *testing.T) {
 	}
 	adjusted, erased := make(chan error), make(chan error)
 	go func() {
-		_, err := s.Customers.Adjust(t.Context(), s.By, c.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(5)), Reason: new("Sorry")})
+		_, err := core.Result(s.Customers.Adjust(t.Context(), s.By, c.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(5)), Reason: new("Sorry")}, nil))
 		adjusted <- err
 	}()
 	waiting(1)
@@ -281,7 +282,7 @@ func TestEraseWaitsForAnotherCountry(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made("070 174 06 05", nil)
-	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (int, error) {
 		if err := customer.Rekey(t.Context(), tx, "SE"); err != nil {
 			return 0, err
 		}
@@ -326,7 +327,7 @@ func TestDeletedMailsAreOfOneTenant(t *testing.T) {
 	s, stranger := newShop(t), newShop(t)
 	s.mailed("anna@example.com", "Ours")
 	stranger.mailed("anna@example.com", "Theirs")
-	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (int, error) { return 0, mail.DeleteTo(tx, []string{"anna@example.com"}) })
+	_, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (int, error) { return 0, mail.DeleteTo(tx, []string{"anna@example.com"}) })
 	if err != nil || strings.Contains(s.everything(), "Ours") || !strings.Contains(stranger.everything(), "Theirs") {
 		t.Errorf("%v, ours: %s, theirs: %s", err, s.everything(), stranger.everything())
 	}

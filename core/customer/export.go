@@ -33,7 +33,7 @@ var highestID = core.ID{
 }
 
 func (s *Service) logExport(ctx context.Context, by core.Actor, f Filter, count int64, complete bool) error {
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		return audit.Write(tx, by, audit.Entry{
 			Action: "customer.export", Subject: "customer",
 			New: map[string]any{"filter": f.facts(), "count": count, "complete": complete},

@@ -118,7 +118,7 @@ func refuseFurther(ctx context.Context, tx *db.Tx, keys db.Args) error {
 // RemoveKey removes a further key: the customer is no longer found by it, and another may have it. Like any other change
 // of a phone number or an e-mail address, it replaces the customer's links. Removing one that they don't have does nothing.
 func (s *Service) RemoveKey(ctx context.Context, by core.Actor, id core.ID, kind KeyKind, key string) (Customer, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Customer, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Customer, error) {
 		old, err := lockCustomer(ctx, tx, lockSQL, id)
 		if err != nil {
 			return Customer{}, err

@@ -137,7 +137,7 @@ func TestRenewKeys(t *testing.T) {
 		t.Helper()
 		for done := int64(1); done > 0; {
 			var err error
-			done, err = db.Platform(t.Context(), s.DB, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int64, error) {
+			done, err = db.In(t.Context(), s.DB.Platform(), func(tx *db.Tx) (int64, error) {
 				done, _, err := customer.RenewKeys(t.Context(), tx)
 				return done, err
 			})

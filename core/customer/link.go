@@ -47,7 +47,7 @@ const (
 // ReplaceLinks revokes the links to a customer's card and vouchers, and those of the customers who were merged into them.
 // Links that unsubscribe stay. It refuses an erased customer (ErrErased).
 func (s *Service) ReplaceLinks(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Customer, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Cashier), func(tx *db.Tx) (Customer, error) {
 		c, err := db.One[Customer](ctx, tx, revokeLinksSQL, db.Args{"id": id, "now": tx.Now})
 		if errors.Is(err, core.ErrNotFound) {
 			if c, err = FindIn(ctx, tx, id); err == nil {

@@ -76,7 +76,7 @@ func (s *Service) search(ctx context.Context, by core.Actor, q query, p core.Pag
 		Found int64 // the same in each row
 	}
 	q.args["size"], q.args["limit"] = p.Limit(), max(p.Limit(), core.MaxCount+1)
-	rows, err := db.ReadAll[found](ctx, s.db, by, browseFoundSQL, q.args)
+	rows, err := db.All[found](ctx, s.db.Tenant(by), browseFoundSQL, q.args)
 	if err != nil || len(rows) == 0 {
 		return core.List[Row]{}, err
 	}

@@ -35,7 +35,7 @@ const findMergedSQL = selectMerged + `
 
 // FindMerged returns a customer who was merged into another, or core.ErrNotFound.
 func FindMerged(ctx context.Context, d *db.DB, by core.Actor, id core.ID) (MergedCustomer, error) {
-	return db.ReadOne[MergedCustomer](ctx, d, by, findMergedSQL, db.Args{"id": id})
+	return db.One[MergedCustomer](ctx, d.Tenant(by), findMergedSQL, db.Args{"id": id})
 }
 
 // FindMerged returns a customer who was merged into another, or core.ErrNotFound.
@@ -49,7 +49,7 @@ const mergedOfSQL = selectMerged + `
 
 // Merged returns the customers who were merged into a customer, the last one first.
 func (s *Service) Merged(ctx context.Context, by core.Actor, kept core.ID) ([]MergedCustomer, error) {
-	return db.ReadAll[MergedCustomer](ctx, s.db, by, mergedOfSQL, db.Args{"kept": kept})
+	return db.All[MergedCustomer](ctx, s.db.Tenant(by), mergedOfSQL, db.Args{"kept": kept})
 }
 
 // MergedIn is Merged in the caller's transaction.
@@ -120,7 +120,7 @@ func (s *Service) Duplicates(ctx context.Context, by core.Actor, id core.ID) ([]
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Customer](ctx, s.db, by, duplicatesSQL, db.Args{"id": id, "limit": maxDuplicates})
+	return db.All[Customer](ctx, s.db.Tenant(by), duplicatesSQL, db.Args{"id": id, "limit": maxDuplicates})
 }
 
 // For update, which waits for everything that refers to one of them, and makes it wait.

@@ -50,7 +50,7 @@ func lockDescribed(ctx context.Context, tx *db.Tx, id core.ID) (described, error
 
 // SetNote replaces what the staff noted about a customer; an empty note removes it.
 func (s *Service) SetNote(ctx context.Context, by core.Actor, id core.ID, note *string) error {
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		if err := by.Require(core.Manager); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (s *Service) changeTags(
 	ctx context.Context, by core.Actor, id core.ID, typed *string,
 	change func(tx *db.Tx, check *core.Check, tag string, old []string) error,
 ) error {
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		if err := by.Require(core.Manager); err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ const tagsSQL = `
 
 // Tags returns the tags in use, by name: at most a hundred.
 func (s *Service) Tags(ctx context.Context, by core.Actor) ([]string, error) {
-	rows, err := db.ReadAll[struct{ Tag string }](ctx, s.db, by, tagsSQL, db.Args{"limit": suggestedTags})
+	rows, err := db.All[struct{ Tag string }](ctx, s.db.Tenant(by), tagsSQL, db.Args{"limit": suggestedTags})
 	tags := make([]string, len(rows))
 	for i, r := range rows {
 		tags[i] = r.Tag

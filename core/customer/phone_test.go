@@ -34,7 +34,7 @@ func TestOneNumberAsItIsCopied(t *testing.T) {
 			s := newShop(t).in(country)
 			first := s.made(key, nil)
 			for _, phone := range written {
-				got, err := s.Customers.Upsert(t.Context(), s.By, described(phone, nil))
+				got, err := core.Result(s.Customers.Upsert(t.Context(), s.By, described(phone, nil), nil))
 				if err != nil || got.Created || got.ID != first.ID {
 					t.Errorf("in %q: %q is not %s: %v", country, phone, key, err)
 					continue
@@ -74,7 +74,7 @@ func TestTextsThatAreNoNumber(t *testing.T) {
 	} {
 		s := newShop(t).in(c.country)
 		for _, phone := range c.phones {
-			_, err := s.Customers.Upsert(t.Context(), s.By, described(phone, nil))
+			_, err := core.Result(s.Customers.Upsert(t.Context(), s.By, described(phone, nil), nil))
 			if got := shoptest.Fields(t, err)["phone"]; len(got) != 1 || got[0] != c.rule {
 				t.Errorf("in %q: %q = %v, want %v", c.country, phone, err, c.rule)
 			}

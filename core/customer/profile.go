@@ -52,5 +52,5 @@ const profileSQL = `
 
 // Profile returns a customer's profile, or core.ErrNotFound.
 func (s *Service) Profile(ctx context.Context, by core.Actor, id core.ID) (Profile, error) {
-	return db.ReadOne[Profile](ctx, s.db, by, profileSQL, db.Args{"id": id, "limit": ProfileCount + 1})
+	return db.One[Profile](ctx, s.db.Tenant(by), profileSQL, db.Args{"id": id, "limit": ProfileCount + 1})
 }

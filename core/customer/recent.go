@@ -17,7 +17,7 @@ const recentSales = 200
 
 // Recent returns the active customers who were here last, the latest first, from the newest 200 sales.
 func (s *Service) Recent(ctx context.Context, by core.Actor, of Suggestion, limit int) ([]Row, error) {
-	return db.ReadAll[Row](ctx, s.db, by, recentSQL, db.Args{"can_redeem": of.CanRedeem, "sales": recentSales, "limit": limit})
+	return db.All[Row](ctx, s.db.Tenant(by), recentSQL, db.Args{"can_redeem": of.CanRedeem, "sales": recentSales, "limit": limit})
 }
 
 const recentSQL = `

@@ -18,7 +18,7 @@ import (
 func (s *shop) move(country string) error {
 	s.T.Helper()
 	const holdSQL = "update loyalty.tenant set country = nullif(@country, '') where id = @id"
-	_, err := db.Platform(s.T.Context(), s.DB, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+	_, err := db.In(s.T.Context(), s.DB.Platform(), func(tx *db.Tx) (int, error) {
 		if _, err := db.Exec(s.T.Context(), tx, holdSQL, db.Args{"country": country, "id": int64(s.By.Tenant.ID)}); err != nil {
 			return 0, err
 		}
@@ -133,7 +133,7 @@ func TestRekeyDuringUpserts(t *testing.T) {
 		tills.Go(func() {
 			for i := range 40 {
 				phone := fmt.Sprintf("070-1%d 00 %02d", n, i)
-				if _, err := s.Customers.Upsert(t.Context(), s.By, described(phone, nil)); err != nil && !core.IsKind(err, core.KindUnavailable) {
+				if _, err := core.Result(s.Customers.Upsert(t.Context(), s.By, described(phone, nil), nil)); err != nil && !core.IsKind(err, core.KindUnavailable) {
 					t.Error(err)
 				}
 				if _, err := s.Customers.Edit(t.Context(), s.By, edited.ID, customer.Edit{Phone: core.Set(phone + "99")}); err != nil {
@@ -157,7 +157,7 @@ func TestRekeyDuringUpserts(t *testing.T) {
 		default:
 		}
 	}
-	_, err := s.Customers.Upsert(t.Context(), s.By, described("070-199 99 99", nil))
+	_, err := core.Result(s.Customers.Upsert(t.Context(), s.By, described("070-199 99 99", nil), nil))
 	if !core.IsKind(err, core.KindUnavailable) {
 		t.Errorf("as of the old country = %v, want it unavailable", err)
 	}

@@ -53,7 +53,7 @@ const (
 // done. A number that can't be read keeps its key; so do the customers, counted as same, whose new key is another's, and
 // the audit log says so.
 func RenewKeys(ctx context.Context, tx *db.Tx) (done, same int64, err error) {
-	tenant, err := db.Value[*int64](ctx, tx, unfoldedTenantSQL, nil)
+	tenant, err := db.One[*int64](ctx, tx, unfoldedTenantSQL, nil)
 	if err != nil || tenant == nil {
 		return 0, 0, err
 	}

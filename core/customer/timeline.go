@@ -131,10 +131,10 @@ const spendByDaySQL = `
 func (s *Service) SpendByDay(ctx context.Context, by core.Actor, id core.ID, from, to time.Time) (map[string]int64, error) {
 	zone := by.Tenant.TimeZone
 	from, to = from.In(zone), to.In(zone)
-	rows, err := db.ReadAll[struct {
+	rows, err := db.All[struct {
 		Day   string
 		Cents int64
-	}](ctx, s.db, by, spendByDaySQL, db.Args{
+	}](ctx, s.db.Tenant(by), spendByDaySQL, db.Args{
 		"customer": id, "zone": zone.String(),
 		"first": core.FirstID(core.StartOfDay(from.Year(), from.Month(), from.Day(), zone)),
 		"after": core.FirstID(core.StartOfDay(to.Year(), to.Month(), to.Day()+1, zone)),

@@ -32,11 +32,11 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	kind := s.Points(100)
 	anna, bo := s.made("070 174 06 05", nil), s.made("070 174 06 06", nil)
 	s.Sale(bo.ID, kind, 700)
-	branch, err := location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: new("Söder")})
+	branch, err := core.Result(location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: new("Söder")}, nil))
 	s.Check(err)
-	there, err := s.Sales.Record(t.Context(), s.By, transaction.New{
-		CustomerID: new(anna.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(2000)), LocationID: &branch.ID, Source: transaction.POS,
-	})
+	there, err := core.Result(s.Sales.Record(t.Context(), s.By, transaction.Sale{
+		CustomerID: anna.ID, TransactionTypeID: kind.ID, SpendAmountCents: 2000, LocationID: &branch.ID, Source: transaction.POS,
+	}, nil, nil))
 	s.Check(err)
 	s.Sale(anna.ID, kind, 99) // earns nothing, moves nothing
 	wrong := s.Sale(anna.ID, kind, 500)
@@ -45,7 +45,7 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	second := s.Redeem(anna.ID, s.Reward(2, nil)).ID
 	s.VoidRedemption(second)
 	voucher := s.voucherUsed(anna.ID, 7)
-	s.Must(s.Customers.Adjust(t.Context(), s.By, anna.ID, adjustment("stamps", 3, "Moved from the paper card")))
+	s.Must(core.Result(s.Customers.Adjust(t.Context(), s.By, anna.ID, adjustment("stamps", 3, "Moved from the paper card"), nil)))
 	want := []customer.Entry{
 		{Seq: 8, Kind: ledger.Adjustment, Unit: ledger.Stamps, Amount: 3, BalanceAfter: 3, Reason: new("Moved from the paper card")},
 		{Seq: 7, Kind: ledger.VoucherAward, Unit: ledger.Points, Amount: 7, BalanceAfter: 12, Cause: &voucher, CouponName: new("Welcome back")},

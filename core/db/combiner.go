@@ -19,8 +19,9 @@ import (
 // same key share a place. A caller who is cancelled leaves at once if their batch has not begun; after
 // that they get its result. A batch that fails because of one of its keys is done again key by key.
 type Combiner[K comparable, V any] struct {
-	run  Batch[K, V]
-	most int // keys of a batch
+	run   Batch[K, V]
+	most  int           // keys of a batch
+	apart func(K) []any // (Apart); nil: nothing
 
 	mu     sync.Mutex
 	queues map[core.TenantID]*queue[K, V] // of tenants with a batch under way
@@ -59,6 +60,12 @@ type place[K comparable, V any] struct {
 // NewCombiner returns a combiner whose batches have up to most keys.
 func NewCombiner[K comparable, V any](most int, run Batch[K, V]) *Combiner[K, V] {
 	return &Combiner[K, V]{run: run, most: most, queues: map[core.TenantID]*queue[K, V]{}}
+}
+
+// Apart returns the combiner with what only one key of a batch may have. A second key with it waits for the next batch.
+func (c *Combiner[K, V]) Apart(of func(K) []any) *Combiner[K, V] {
+	c.apart = of
+	return c
 }
 
 // Do returns the result for a key. Tenant 0 is the platform.
@@ -141,18 +148,42 @@ func (c *Combiner[K, V]) work(ctx context.Context, tenant core.TenantID, q *queu
 func (c *Combiner[K, V]) take(tenant core.TenantID, q *queue[K, V]) (batch []*place[K, V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(q.waiting) > 0 && len(batch) < c.most {
+	taken := map[any]bool{}
+	var later []*place[K, V]
+	for len(q.waiting) > 0 && len(batch)+len(later) < c.most {
 		p := q.waiting[0]
 		q.waiting[0], q.waiting = nil, q.waiting[1:]
-		if p.callers > 0 {
+		switch {
+		case p.callers == 0: // all have left
+		case c.claims(p.key, taken):
 			batch = append(batch, p)
 			delete(q.places, p.key)
+		default:
+			later = append(later, p)
 		}
 	}
+	q.waiting = append(later, q.waiting...)
 	if len(batch) == 0 {
 		delete(c.queues, tenant)
 	}
 	return batch
+}
+
+// claims reports whether a key has nothing that was taken by another one of its batch, and takes what it has.
+func (c *Combiner[K, V]) claims(key K, taken map[any]bool) bool {
+	if c.apart == nil {
+		return true
+	}
+	all := c.apart(key)
+	for _, one := range all {
+		if taken[one] {
+			return false
+		}
+	}
+	for _, one := range all {
+		taken[one] = true
+	}
+	return true
 }
 
 // do sets the results of a batch.

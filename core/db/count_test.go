@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 )
@@ -16,7 +15,7 @@ func TestWhatCommitsIsCounted(t *testing.T) {
 	coffee := db.Metric{Thing: "coffee", Kind: "served"}
 	spilled := errors.New("spilled")
 	for _, end := range []error{nil, spilled, nil} {
-		_, err := db.Platform(t.Context(), d, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+		_, err := db.In(t.Context(), d.Platform(), func(tx *db.Tx) (int, error) {
 			db.Count(tx, coffee, 2)
 			db.Count(tx, coffee, 1)
 			return 0, end
@@ -30,7 +29,7 @@ func TestWhatCommitsIsCounted(t *testing.T) {
 		t.Errorf("counted %d, want 16", got)
 	}
 	tries := 0
-	_, err := db.Platform(t.Context(), d, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int64, error) {
+	_, err := db.In(t.Context(), d.Platform(), func(tx *db.Tx) (int64, error) {
 		tries++
 		db.Count(tx, coffee, 1)
 		if tries == 1 {

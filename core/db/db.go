@@ -22,7 +22,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
-	"example.com/loyalty/core"
 )
 
 // Role is the database role that serves: it owns nothing and is subject to every policy. A
@@ -55,7 +54,7 @@ type DB struct {
 	pulse *pulse
 	begin []call        // what a transaction begins with behind a pooler
 	shift time.Duration // of the clock (At)
-	whole *Tx           // the transaction that all others are parts of (Atomic); nil: none
+	whole *Tx           // the transaction that all others are parts of (Parts); nil: none
 
 	distributed bool
 
@@ -256,151 +255,4 @@ func (d *DB) KeepTime(ctx context.Context) {
 			_ = d.clock.measure(ctx, d.pool)
 		}
 	}
-}
-
-// InTenant runs fn in one transaction that sees only the actor's tenant, and returns what fn
-// returns. An error rolls everything back. The response to an idempotent request is stored in the
-// same transaction. If the actor needs an active tenant, the transaction's first message asks, and a
-// suspended one is core.ErrSuspended.
-//
-// fn may run again after a deadlock or a serialization failure, so it must have no effects outside
-// the transaction.
-func InTenant[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
-	if err := requireTenant(by); err != nil {
-		var none T
-		return none, err
-	}
-	return transact(ctx, d, by, fn)
-}
-
-// InTenantAs is InTenant for an actor with at least the given role.
-func InTenantAs[T any](ctx context.Context, d *DB, by core.Actor, least core.Role, fn func(tx *Tx) (T, error)) (T, error) {
-	if err := by.Require(least); err != nil {
-		var none T
-		return none, err
-	}
-	return InTenant(ctx, d, by, fn)
-}
-
-// requireTenant refuses an actor without a tenant, which is a mistake in the code.
-func requireTenant(by core.Actor) error {
-	if by.Tenant.ID == 0 {
-		return fmt.Errorf("db: %s %q has no tenant", by.Kind, by.Name)
-	}
-	return nil
-}
-
-// Platform runs fn in one transaction with no tenant set: it sees the global tables and no row of
-// any tenant table. For authentication, super-admins and jobs.
-func Platform[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
-	by.Tenant = core.Tenant{}
-	return transact(ctx, d, by, fn)
-}
-
-// Within is InTenant for an actor of a tenant, and Platform for one of the platform.
-func Within[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
-	return transact(ctx, d, by, fn)
-}
-
-// AsOwner runs fn in a read-only snapshot as the owner, who is exempt from policies, on a separate
-// connection: for verify, which must see all tenants at one instant. Never for serving.
-func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
-	return inSnapshot(ctx, d, requireOwner, fn)
-}
-
-// InSnapshot is AsOwner for any login, which then sees what it may: for the export of a business, which enters its tenant.
-func InSnapshot(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
-	return inSnapshot(ctx, d, func(context.Context, *pgx.Conn) error { return nil }, fn)
-}
-
-func inSnapshot(ctx context.Context, d *DB, check func(context.Context, *pgx.Conn) error, fn func(tx pgx.Tx) error) error {
-	config, err := poolConfig(d.owner, Options{MaxConns: 1})
-	if err != nil {
-		return err
-	}
-	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
-	if err != nil {
-		return translate(ctx, err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if err := check(ctx, conn); err != nil {
-		return translate(ctx, err)
-	}
-	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return translate(ctx, pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
-		// It may take long on a large database, and holds no lock that others need.
-		if _, err := tx.Exec(ctx, "set local statement_timeout = 0"); err != nil {
-			return err
-		}
-		return fn(tx)
-	}))
-}
-
-// Atomic runs fn with a database whose transactions are parts of a single one: they are committed
-// together or not at all. For the demo, which must never be half made. Only one goroutine may use
-// that database at a time. A part that fails undoes the whole, and as in InTenant, fn may run
-// again.
-func Atomic(ctx context.Context, d *DB, fn func(parts *DB) error) error {
-	_, err := Platform(ctx, d, core.Actor{}, func(tx *Tx) (struct{}, error) {
-		if err := tx.send(ctx, nil); err != nil {
-			return struct{}{}, err
-		}
-		parts := *d
-		parts.whole = tx
-		if err := fn(&parts); err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, tx.failed
-	})
-	return err
-}
-
-func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (result T, err error) {
-	err = repeat(ctx, func() (err error) {
-		result, err = runOnce(ctx, d, by, fn)
-		return err
-	})
-	return result, translate(ctx, err)
-}
-
-const attempts = 5
-
-// repeat runs a transaction, and again after a deadlock or a serialization failure. It also does so after a connection
-// of an earlier time said that it is read-only: that connection is closed, and the server may write by now.
-func repeat(ctx context.Context, transaction func() error) error {
-	begun := localTime()
-	for attempt := 1; ; attempt++ {
-		err := transaction()
-		if !canRetry(ctx, err) && !wasReadOnly(err, begun) || attempt == attempts && canRetry(ctx, err) {
-			return err
-		}
-	}
-}
-
-func runOnce[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (result T, err error) {
-	tx := &Tx{Now: d.Now(), Tenant: by.Tenant.ID, home: by.Tenant.ID, gated: by.NeedsActive && by.Tenant.ID != 0, db: d}
-	if d.whole != nil {
-		tx.join(d.whole)
-	}
-	defer func() {
-		if err != nil {
-			var none T
-			result = none
-		}
-		tx.release(ctx, err)
-	}()
-	if by.Idempotency != nil {
-		if err := tx.replay(ctx, by); err != nil {
-			return result, err
-		}
-	}
-	if result, err = fn(tx); err != nil {
-		return result, err
-	}
-	if by.Idempotency != nil {
-		if err := tx.storeResponse(by, result); err != nil {
-			return result, err
-		}
-	}
-	return result, tx.commit(ctx)
 }

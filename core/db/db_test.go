@@ -45,8 +45,8 @@ func businessOf(t *testing.T, d *db.DB) business {
 // open adds a branch in its own transaction.
 func (b business) open(t *testing.T, name string) int64 {
 	t.Helper()
-	id, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int64, error) {
-		return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": name})
+	id, err := db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (int64, error) {
+		return db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": name})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func (b business) open(t *testing.T, name string) int64 {
 
 func (b business) names(t *testing.T) (names []string) {
 	t.Helper()
-	branches, err := db.ReadAll[branch](t.Context(), b.db, b.by, branchesSQL, nil)
+	branches, err := db.All[branch](t.Context(), b.db.Tenant(b.by), branchesSQL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func (b business) wantNames(t *testing.T, want ...string) {
 	}
 }
 
-// "Every exported use case opens exactly one [transaction], with db.InTenant": an actor without a tenant is a
+// "Every exported use case opens exactly one [transaction], with db.In": an actor without a tenant is a
 // mistake in the code, not a refusal.
 func TestAnActorOfNoTenantIsAFault(t *testing.T) {
 	t.Parallel()
@@ -81,13 +81,13 @@ func TestAnActorOfNoTenantIsAFault(t *testing.T) {
 	noTenant := core.Actor{Kind: core.BySystem, Name: "test"}
 
 	ran := false
-	_, err := db.InTenant(t.Context(), d, noTenant, func(*db.Tx) (int, error) { ran = true; return 1, nil })
+	_, err := db.In(t.Context(), d.Tenant(noTenant), func(*db.Tx) (int, error) { ran = true; return 1, nil })
 	var refusal *core.Error
 	if err == nil || errors.As(err, &refusal) || ran {
-		t.Errorf("InTenant = %v, ran = %v, want a fault before anything ran", err, ran)
+		t.Errorf("In = %v, ran = %v, want a fault before anything ran", err, ran)
 	}
-	if _, err := db.ReadAll[branch](t.Context(), d, noTenant, branchesSQL, nil); err == nil || errors.As(err, &refusal) {
-		t.Errorf("ReadAll = %v, want a fault", err)
+	if _, err := db.All[branch](t.Context(), d.Tenant(noTenant), branchesSQL, nil); err == nil || errors.As(err, &refusal) {
+		t.Errorf("All = %v, want a fault", err)
 	}
 }
 
@@ -99,28 +99,28 @@ func TestAStatementThatForgetsItsTenantSeesNoOther(t *testing.T) {
 	mine.open(t, "Mine")
 	theirs := other.open(t, "Theirs")
 
-	seen, err := db.ReadAll[branch](t.Context(), mine.db, mine.by, everyBranchSQL, nil)
+	seen, err := db.All[branch](t.Context(), mine.db.Tenant(mine.by), everyBranchSQL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(seen) != 1 || seen[0].Name != "Mine" {
 		t.Errorf("a statement without a tenant sees %v, want only Mine", seen)
 	}
-	if seen, err := db.PlatformAll[branch](t.Context(), mine.db, everyBranchSQL, nil); err != nil || len(seen) != 0 {
+	if seen, err := db.All[branch](t.Context(), mine.db.Platform(), everyBranchSQL, nil); err != nil || len(seen) != 0 {
 		t.Errorf("the platform sees %v, %v, want nothing", seen, err)
 	}
-	touched, err := db.InTenant(t.Context(), mine.db, mine.by, func(tx *db.Tx) (int64, error) {
+	touched, err := db.In(t.Context(), mine.db.Tenant(mine.by), func(tx *db.Tx) (int64, error) {
 		return db.Exec(t.Context(), tx, `update loyalty.transaction_type set name = 'Stolen' where id = @id`, db.Args{"id": theirs})
 	})
 	if err != nil || touched != 0 {
 		t.Errorf("an update of another tenant's row touched %d, %v, want 0", touched, err)
 	}
-	if _, err := db.ReadOne[branch](t.Context(), mine.db, mine.by, branchSQL, db.Args{"id": theirs}); !errors.Is(err, core.ErrNotFound) {
+	if _, err := db.One[branch](t.Context(), mine.db.Tenant(mine.by), branchSQL, db.Args{"id": theirs}); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("another tenant's row = %v, want ErrNotFound", err)
 	}
 	// A row can't be written into another tenant.
-	_, err = db.InTenant(t.Context(), mine.db, mine.by, func(tx *db.Tx) (int64, error) {
-		return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Planted", "tenant_id": int64(other.by.Tenant.ID)})
+	_, err = db.In(t.Context(), mine.db.Tenant(mine.by), func(tx *db.Tx) (int64, error) {
+		return db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Planted", "tenant_id": int64(other.by.Tenant.ID)})
 	})
 	if err == nil {
 		t.Error("a row was written into another tenant")
@@ -134,18 +134,17 @@ func TestEnteringATenant(t *testing.T) {
 	t.Parallel()
 	b, other := newBusiness(t), newBusiness(t)
 	other.open(t, "Theirs")
-	platform := core.System(core.Tenant{}, "test")
 	const auditSQL = `insert into loyalty.platform_audit_entry (id, action, subject_kind, subject_id,
 			actor_kind, actor_id, actor_name, address, request_id, created_at)
 		values (@id, 'enter', 'tenant', @tenant, '', '', '', '', '', @now)`
-	_, err := db.Platform(t.Context(), b.db, platform, func(tx *db.Tx) (int64, error) {
+	_, err := db.In(t.Context(), b.db.Platform(), func(tx *db.Tx) (int64, error) {
 		if err := db.Queue(tx, auditSQL, db.Args{"id": core.NewID(tx.Now), "tenant": b.by.Tenant.Slug, "now": tx.Now}); err != nil {
 			return 0, err
 		}
 		if err := tx.Enter(b.by.Tenant.ID); err != nil {
 			return 0, err
 		}
-		id, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Mine"})
+		id, err := db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Mine"})
 		if err != nil {
 			return 0, err
 		}
@@ -168,7 +167,7 @@ func TestEnteringATenant(t *testing.T) {
 	b.wantNames(t, "Mine")
 	other.wantNames(t, "Theirs")
 
-	_, err = db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int, error) { return 0, tx.Enter(other.by.Tenant.ID) })
+	_, err = db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (int, error) { return 0, tx.Enter(other.by.Tenant.ID) })
 	if err == nil {
 		t.Error("a tenant's own transaction entered another tenant")
 	}
@@ -181,8 +180,8 @@ func TestTheTenantEndsWithItsTransaction(t *testing.T) {
 	b := businessOf(t, d)
 	b.open(t, "Mine")
 	for _, end := range []error{nil, errors.New("changed my mind")} {
-		_, err := db.InTenant(t.Context(), d, b.by, func(tx *db.Tx) (int64, error) {
-			id, err := db.Value[int64](t.Context(), tx, backendSQL, nil)
+		_, err := db.In(t.Context(), d.Tenant(b.by), func(tx *db.Tx) (int64, error) {
+			id, err := db.One[int64](t.Context(), tx, backendSQL, nil)
 			return id, errors.Join(err, end)
 		})
 		if !errors.Is(err, end) {
@@ -201,8 +200,8 @@ func TestAnErrorRollsEverythingBack(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	changed := errors.New("changed my mind")
-	got, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int64, error) {
-		id, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Sent"})
+	got, err := db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (int64, error) {
+		id, err := db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Sent"})
 		if err != nil {
 			return 0, err
 		}
@@ -212,7 +211,7 @@ func TestAnErrorRollsEverythingBack(t *testing.T) {
 		return id, changed
 	})
 	if !errors.Is(err, changed) || got != 0 {
-		t.Errorf("InTenant = %d, %v, want the zero value and the error", got, err)
+		t.Errorf("In = %d, %v, want the zero value and the error", got, err)
 	}
 	b.wantNames(t)
 }
@@ -223,8 +222,8 @@ func TestAPanicRollsEverythingBack(t *testing.T) {
 	b := businessOf(t, d)
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = db.InTenant(t.Context(), d, b.by, func(tx *db.Tx) (int64, error) {
-			if _, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Sent"}); err != nil {
+		_, _ = db.In(t.Context(), d.Tenant(b.by), func(tx *db.Tx) (int64, error) {
+			if _, err := db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Sent"}); err != nil {
 				t.Error(err)
 			}
 			panic("a mistake")
@@ -238,7 +237,7 @@ func TestQueuedStatementsRunInOrderAndTheirErrorIsTheCommits(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	id := b.open(t, "First")
-	_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (string, error) {
+	_, err := db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (string, error) {
 		for _, name := range []string{"Second", "Third"} {
 			if err := db.Queue(tx, renameBranchSQL, db.Args{"id": id, "name": name}); err != nil {
 				return "", err
@@ -255,7 +254,7 @@ func TestQueuedStatementsRunInOrderAndTheirErrorIsTheCommits(t *testing.T) {
 	}
 	b.wantNames(t, "Fourth")
 
-	_, err = db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (string, error) {
+	_, err = db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (string, error) {
 		if err := db.Queue(tx, renameBranchSQL, db.Args{"id": id, "name": "Fifth"}); err != nil {
 			return "", err
 		}
@@ -272,9 +271,9 @@ func TestQueuedStatementsRunInOrderAndTheirErrorIsTheCommits(t *testing.T) {
 func TestASwallowedErrorIsNoCommit(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
-	_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (string, error) {
-		_, _ = db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Lost"})
-		_, _ = db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": nil})
+	_, err := db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (string, error) {
+		_, _ = db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Lost"})
+		_, _ = db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": nil})
 		return "done", nil
 	})
 	if err == nil {
@@ -288,7 +287,7 @@ func TestALibraryCannotEndTheTransaction(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	changed := errors.New("changed my mind")
-	_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (string, error) {
+	_, err := db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (string, error) {
 		raw, err := tx.Raw(t.Context())
 		if err != nil {
 			return "", err
@@ -344,7 +343,7 @@ func TestAtShiftsTheClockAndItRunsOn(t *testing.T) {
 	if b.db.Now().Year() == 2020 {
 		t.Error("At moved the clock of the database it came from")
 	}
-	seen, err := db.InTenant(t.Context(), past, b.by, func(tx *db.Tx) (time.Time, error) { return tx.Now, nil })
+	seen, err := db.In(t.Context(), past.Tenant(b.by), func(tx *db.Tx) (time.Time, error) { return tx.Now, nil })
 	if err != nil || seen.Year() != 2020 {
 		t.Errorf("the transaction's clock is %s, %v, want 2020", seen, err)
 	}
@@ -357,8 +356,8 @@ func TestAtShiftsTheClockAndItRunsOn(t *testing.T) {
 func TestInstantsAreReadInUTC(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
-	at, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (time.Time, error) {
-		return db.Value[time.Time](t.Context(), tx, `select created_at from loyalty.tenant where id = @id`, db.Args{"id": int64(b.by.Tenant.ID)})
+	at, err := db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (time.Time, error) {
+		return db.One[time.Time](t.Context(), tx, `select created_at from loyalty.tenant where id = @id`, db.Args{"id": int64(b.by.Tenant.ID)})
 	})
 	if err != nil || at.Location() != time.UTC {
 		t.Errorf("created_at = %s in %s, %v, want UTC", at, at.Location(), err)

@@ -29,8 +29,8 @@ const sleepSQL = `select pg_sleep(60)::text`
 // backend returns the server process of a pool with one connection.
 func (b business) backend(t *testing.T) int32 {
 	t.Helper()
-	pid, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int32, error) {
-		return db.Value[int32](t.Context(), tx, backendSQL, nil)
+	pid, err := db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (int32, error) {
+		return db.One[int32](t.Context(), tx, backendSQL, nil)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -123,8 +123,8 @@ func (o outage) fill(t *testing.T, connections int) {
 		by := o.by
 		by.Tenant.ID += core.TenantID(n) // one tenant gets only its share of them
 		all.Go(func() {
-			_, err := db.InTenant(t.Context(), o.db, by, func(tx *db.Tx) (int32, error) {
-				pid, err := db.Value[int32](t.Context(), tx, backendSQL, nil)
+			_, err := db.In(t.Context(), o.db.Tenant(by), func(tx *db.Tx) (int32, error) {
+				pid, err := db.One[int32](t.Context(), tx, backendSQL, nil)
 				there.Done()
 				there.Wait()
 				return pid, err
@@ -145,24 +145,24 @@ func TestARestartedDatabaseIsNotNoticed(t *testing.T) {
 	for name, call := range map[string]func(t *testing.T, o outage) error{
 		"transaction": func(t *testing.T, o outage) error {
 			t.Helper()
-			_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
-				return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "After"})
+			_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (int64, error) {
+				return db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "After"})
 			})
 			return err
 		},
 		"queued before the first statement": func(t *testing.T, o outage) error {
 			t.Helper()
-			_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int32, error) {
+			_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (int32, error) {
 				if err := db.Queue(tx, openBranchSQL, db.Args{"name": "After"}); err != nil {
 					return 0, err
 				}
-				return db.Value[int32](t.Context(), tx, backendSQL, nil)
+				return db.One[int32](t.Context(), tx, backendSQL, nil)
 			})
 			return err
 		},
 		"answered once": func(t *testing.T, o outage) error {
 			t.Helper()
-			_, err := o.try(t.Context(), o.asking("After", "body"))
+			_, err := o.try(t.Context(), asking("After", "body"))
 			return err
 		},
 		// It is not sent again, so "a connection that was idle for a second is tried first".
@@ -195,7 +195,7 @@ func TestARestartedDatabaseIsNotNoticed(t *testing.T) {
 func (o outage) openTogether(t *testing.T, d *db.DB, name string) error {
 	t.Helper()
 	var ids []struct{ ID int64 }
-	return db.WriteTogether(t.Context(), d, o.by.Tenant.ID, db.AllInto(&ids, openBranchSQL, db.Args{"name": name}))
+	return db.Together(t.Context(), d.Writing(o.by.Tenant.ID), db.AllInto(&ids, openBranchSQL, db.Args{"name": name}))
 }
 
 // A server that is killed during a transaction makes the call unavailable. Nothing is half done, and the use
@@ -204,13 +204,13 @@ func TestAServerKilledMidTransactionLeavesNothingHalfDone(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{MaxConns: 2})
 	runs := 0
-	_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
+	_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (int64, error) {
 		runs++
-		if _, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Half"}); err != nil {
+		if _, err := db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Half"}); err != nil {
 			return 0, err
 		}
 		o.terminate(t)
-		return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Whole"})
+		return db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Whole"})
 	})
 	if !core.IsKind(err, core.KindUnavailable) || runs != 1 {
 		t.Errorf("killed between statements = %v after %d runs, want Unavailable after 1", err, runs)
@@ -218,11 +218,11 @@ func TestAServerKilledMidTransactionLeavesNothingHalfDone(t *testing.T) {
 
 	result := make(chan error)
 	go func() {
-		_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (string, error) {
-			if _, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Half"}); err != nil {
+		_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (string, error) {
+			if _, err := db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Half"}); err != nil {
 				return "", err
 			}
-			return db.Value[string](t.Context(), tx, sleepSQL, nil)
+			return db.One[string](t.Context(), tx, sleepSQL, nil)
 		})
 		result <- err
 	}()
@@ -241,13 +241,13 @@ func TestStrayCancelIsRetried(t *testing.T) {
 	o := newOutage(t, db.Options{MaxConns: 1})
 	done, runs := make(chan error), 0
 	go func() {
-		_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
+		_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (int64, error) {
 			if runs++; runs == 1 {
-				if _, err := db.Value[string](t.Context(), tx, sleepSQL, nil); err != nil {
+				if _, err := db.One[string](t.Context(), tx, sleepSQL, nil); err != nil {
 					return 0, err
 				}
 			}
-			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Once"})
+			return db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Once"})
 		})
 		done <- err
 	}()
@@ -258,7 +258,7 @@ func TestStrayCancelIsRetried(t *testing.T) {
 	o.wantNames(t, "Once")
 
 	go func() {
-		_, err := db.ReadAll[slept](t.Context(), o.db, o.by, napSQL, nil)
+		_, err := db.All[slept](t.Context(), o.db.Tenant(o.by), napSQL, nil)
 		done <- err
 	}()
 	o.cancelSleeper(t)
@@ -301,11 +301,11 @@ func TestACommitIsNeverSentTwice(t *testing.T) {
 			return 0, db.Queue(tx, openBranchSQL, db.Args{"name": "Queued"})
 		},
 		"Sent": func(tx *db.Tx) (int64, error) {
-			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Sent"})
+			return db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Sent"})
 		},
 	} {
 		cut.Store(true)
-		_, err := db.InTenant(t.Context(), d, o.by, fn)
+		_, err := db.In(t.Context(), d.Tenant(o.by), fn)
 		if !core.IsKind(err, core.KindUnavailable) {
 			t.Errorf("%s: the answer to the commit was lost: %v, want Unavailable", name, err)
 		}
@@ -393,7 +393,7 @@ func TestADeadlockIsRunAgain(t *testing.T) {
 	var runs atomic.Int32
 	rename := func(order ...int64) error {
 		first := true
-		_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int64, error) {
+		_, err := db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (int64, error) {
 			runs.Add(1)
 			for i, id := range order {
 				if i == 1 && first {
@@ -452,7 +452,7 @@ func (o outage) readBesideAMigration(t *testing.T) (cancelled bool) {
 	var entries, plans []struct{ N int64 }
 	read := make(chan error)
 	go func() {
-		read <- db.PlatformTogether(t.Context(), o.db,
+		read <- db.Together(t.Context(), o.db.Platform(),
 			db.AllInto(&entries, "select count(*) as n from loyalty.platform_audit_entry", nil),
 			db.AllInto(&plans, "select count(*) as n from loyalty.plan", nil))
 	}()
@@ -474,7 +474,7 @@ func TestRunningAgainEnds(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	runs := 0
-	_, err := db.InTenant(t.Context(), b.db, b.by, func(*db.Tx) (int64, error) {
+	_, err := db.In(t.Context(), b.db.Tenant(b.by), func(*db.Tx) (int64, error) {
 		runs++
 		return 0, &pgconn.PgError{Code: "40001"}
 	})
@@ -482,7 +482,7 @@ func TestRunningAgainEnds(t *testing.T) {
 		t.Errorf("always a serialization failure = %v after %d runs, want Unavailable after a few", err, runs)
 	}
 	runs = 0
-	_, err = db.InTenant(t.Context(), b.db, b.by, func(*db.Tx) (int64, error) {
+	_, err = db.In(t.Context(), b.db.Tenant(b.by), func(*db.Tx) (int64, error) {
 		runs++
 		return 0, &pgconn.PgError{Code: "23505"}
 	})
@@ -496,17 +496,17 @@ func TestAStatementThatHangsIsCut(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{MaxConns: 1, StatementTimeout: 200 * time.Millisecond})
 	before := o.backend(t)
-	_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (string, error) {
-		if _, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Lost"}); err != nil {
+	_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (string, error) {
+		if _, err := db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Lost"}); err != nil {
 			return "", err
 		}
-		return db.Value[string](t.Context(), tx, sleepSQL, nil)
+		return db.One[string](t.Context(), tx, sleepSQL, nil)
 	})
 	if !core.IsKind(err, core.KindUnavailable) {
-		t.Errorf("InTenant = %v, want Unavailable", err)
+		t.Errorf("In = %v, want Unavailable", err)
 	}
-	if _, err := db.ReadAll[slept](t.Context(), o.db, o.by, sleepSQL, nil); !core.IsKind(err, core.KindUnavailable) {
-		t.Errorf("ReadAll = %v, want Unavailable", err)
+	if _, err := db.All[slept](t.Context(), o.db.Tenant(o.by), sleepSQL, nil); !core.IsKind(err, core.KindUnavailable) {
+		t.Errorf("All = %v, want Unavailable", err)
 	}
 	o.wantNames(t)
 	if after := o.backend(t); after != before {
@@ -520,7 +520,7 @@ func TestAWaitForALockIsCut(t *testing.T) {
 	o := newOutage(t, db.Options{StatementTimeout: 400 * time.Millisecond})
 	id := o.open(t, "Main street")
 	release := o.hold(t, id)
-	_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
+	_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (int64, error) {
 		return db.Exec(t.Context(), tx, renameBranchSQL, db.Args{"id": id, "name": "Late"})
 	})
 	timeout := "55P03" // of the lock
@@ -556,12 +556,12 @@ func TestAClientThatGoesAwayCancelsItsStatement(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		result := make(chan error, 1)
 		go func() {
-			_, err := db.InTenant(ctx, o.db, o.by, func(tx *db.Tx) (string, error) {
-				if _, err := db.Value[int64](ctx, tx, openBranchSQL, db.Args{"name": "Lost"}); err != nil {
+			_, err := db.In(ctx, o.db.Tenant(o.by), func(tx *db.Tx) (string, error) {
+				if _, err := db.One[int64](ctx, tx, openBranchSQL, db.Args{"name": "Lost"}); err != nil {
 					return "", err
 				}
 				if wait == "asleep" {
-					return db.Value[string](ctx, tx, sleepSQL, nil)
+					return db.One[string](ctx, tx, sleepSQL, nil)
 				}
 				_, err := db.Exec(ctx, tx, renameBranchSQL, db.Args{"id": id, "name": "Late"})
 				return "", err
@@ -586,7 +586,7 @@ func TestAClientThatGoesAwayCancelsItsStatement(t *testing.T) {
 
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := db.InTenant(gone, o.db, o.by, func(tx *db.Tx) (int64, error) {
+	if _, err := db.In(gone, o.db.Tenant(o.by), func(tx *db.Tx) (int64, error) {
 		return 0, db.Queue(tx, openBranchSQL, db.Args{"name": "Lost"})
 	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("gone before it began = %v, want context.Canceled", err)
@@ -603,8 +603,8 @@ func TestADatabaseOutOfReachIsUnavailable(t *testing.T) {
 	finish := make(chan struct{})
 	var other sync.WaitGroup
 	other.Go(func() {
-		_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int32, error) {
-			pid, err := db.Value[int32](t.Context(), tx, backendSQL, nil)
+		_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (int32, error) {
+			pid, err := db.One[int32](t.Context(), tx, backendSQL, nil)
 			close(busy)
 			<-finish
 			return pid, err
@@ -616,7 +616,7 @@ func TestADatabaseOutOfReachIsUnavailable(t *testing.T) {
 	<-busy
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := db.ReadAll[branch](ctx, o.db, o.by, branchesSQL, nil); !core.IsKind(err, core.KindUnavailable) {
+	if _, err := db.All[branch](ctx, o.db.Tenant(o.by), branchesSQL, nil); !core.IsKind(err, core.KindUnavailable) {
 		t.Errorf("no free connection = %v, want Unavailable", err)
 	}
 	close(finish)
@@ -632,7 +632,7 @@ func TestADatabaseOutOfReachIsUnavailable(t *testing.T) {
 	if _, err := outside.Exec(t.Context(), "alter database "+name+" allow_connections false"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ReadAll[branch](t.Context(), o.db, o.by, branchesSQL, nil); !core.IsKind(err, core.KindUnavailable) {
+	if _, err := db.All[branch](t.Context(), o.db.Tenant(o.by), branchesSQL, nil); !core.IsKind(err, core.KindUnavailable) {
 		t.Errorf("no connections are let in = %v, want Unavailable", err)
 	}
 	if err := o.db.Ready(t.Context()); err == nil {
@@ -674,7 +674,7 @@ func TestAnUpgradedServerIsOutOfReach(t *testing.T) {
 		{`could not find function "plpgsql_call_handler" in file "/usr/lib/postgresql/15/lib/plpgsql.so"`, "42883", true},
 		{`cache lookup failed for type 17`, "XX000", false},
 	} {
-		_, err := db.PlatformOne[struct{ Fail int }](t.Context(), d, "select loyalty.fail(@what, @code)", db.Args{"what": said.message, "code": said.code})
+		_, err := db.One[struct{ Fail int }](t.Context(), d.Platform(), "select loyalty.fail(@what, @code)", db.Args{"what": said.message, "code": said.code})
 		if core.IsKind(err, core.KindUnavailable) != said.unavailable || err == nil {
 			t.Errorf("%s = %v, unavailable: %t", said.message, err, said.unavailable)
 		}

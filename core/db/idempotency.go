@@ -75,43 +75,59 @@ type storedResponse struct {
 
 func callerOf(by core.Actor) string { return fmt.Sprintf("%s %s", by.Kind, by.ID) }
 
-// replay locks the key and looks for a stored response, which it returns as core.ErrReplayed.
-func (tx *Tx) replay(ctx context.Context, by core.Actor) error {
-	request := by.Idempotency
+// Once has a transaction do its work unless the actor's request was answered before, and store its response. A nil once only does the work.
+// While the same request is under way, it is core.ErrKeyRunning, or waits (core.RequestKey); another request with the key is core.ErrKeyReused.
+func Once[T any](ctx context.Context, by core.Actor, once *core.Once[T], work func(tx *Tx) (T, error)) func(tx *Tx) (core.Reply[T], error) {
+	return func(tx *Tx) (core.Reply[T], error) {
+		if once == nil {
+			result, err := work(tx)
+			return core.Reply[T]{Result: result}, err
+		}
+		first, err := tx.firstResponse(ctx, by, once.RequestKey)
+		if first != nil || err != nil {
+			return core.Reply[T]{Response: first}, err
+		}
+		result, err := work(tx)
+		if err != nil {
+			return core.Reply[T]{}, err
+		}
+		response, err := once.Respond(result)
+		if err != nil {
+			return core.Reply[T]{}, err
+		}
+		return core.Reply[T]{Result: result, Response: &response}, tx.storeResponse(by, once.RequestKey, response)
+	}
+}
+
+// firstResponse locks the key and returns the stored response, or nil.
+func (tx *Tx) firstResponse(ctx context.Context, by core.Actor, request core.RequestKey) (*core.Response, error) {
 	lockSQL := lockKeySQL
 	if request.Wait {
 		lockSQL = awaitKeySQL
 	}
+	key := Args{"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key}
 	var mine bool
 	var stored []storedResponse
 	err := Together(ctx, tx,
-		into(&mine, lockSQL, Args{"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key}, oneValue[bool]),
-		AllInto(&stored, findResponseSQL, Args{"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key, "now": tx.Now}))
+		OneInto(&mine, lockSQL, key),
+		AllInto(&stored, findResponseSQL, Args{"tenant": key["tenant"], "caller": key["caller"], "key": key["key"], "now": tx.Now}))
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case !mine:
-		return core.ErrKeyRunning
+		return nil, core.ErrKeyRunning
 	case len(stored) == 0:
-		return nil
+		return nil, nil //nolint:nilnil // a new request
 	case stored[0].Expired:
-		return Queue(tx, deleteExpiredSQL, Args{"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key})
+		return nil, Queue(tx, deleteExpiredSQL, key)
 	case string(stored[0].Fingerprint) != string(request.Fingerprint[:]):
-		return core.ErrKeyReused
+		return nil, core.ErrKeyReused
 	}
-	request.Response = core.Response{Status: stored[0].Status, Body: stored[0].Body, Replayed: true}
-	return core.ErrReplayed
+	return &core.Response{Status: stored[0].Status, Body: stored[0].Body, Replayed: true}, nil
 }
 
-// storeResponse renders the response and queues it, to be stored with the commit.
-func (tx *Tx) storeResponse(by core.Actor, result any) error {
-	request := by.Idempotency
-	rendered, err := request.Render(result)
-	if err != nil {
-		return err
-	}
-	request.Response = rendered
-	// The response belongs to the caller, whatever tenant the transaction entered.
+// storeResponse queues the response, to be stored with the commit. It belongs to the caller, whatever tenant the transaction entered.
+func (tx *Tx) storeResponse(by core.Actor, request core.RequestKey, response core.Response) error {
 	if tx.Tenant != tx.home {
 		if err := tx.Enter(tx.home); err != nil {
 			return err
@@ -119,33 +135,33 @@ func (tx *Tx) storeResponse(by core.Actor, result any) error {
 	}
 	return Queue(tx, storeResponseSQL, Args{
 		"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key, "fingerprint": request.Fingerprint[:],
-		"status": rendered.Status, "body": rendered.Body, "now": tx.Now,
+		"status": response.Status, "body": response.Body, "now": tx.Now,
 	})
 }
 
-// Reply is the response to a request that is carried out together with others, in the form of a statement's
-// arguments. Without an idempotency key, all fields are nil.
-type Reply struct {
+// StoredReply is the response to a request that is carried out together with others, in the form of a statement's
+// arguments. Without a key, all fields are nil.
+type StoredReply struct {
 	Caller, Key       *string
 	Fingerprint, Body []byte
 	Status            *int
 }
 
-// NewReply renders the response to a request, before it is carried out.
-func NewReply(by core.Actor, result any) (Reply, error) {
-	request := by.Idempotency
-	if request == nil {
-		return Reply{}, nil
+// NewStoredReply makes the response to a request before it is carried out.
+func NewStoredReply[T any](by core.Actor, once *core.Once[T], result T) (StoredReply, error) {
+	if once == nil {
+		return StoredReply{}, nil
 	}
-	rendered, err := request.Render(result)
-	return Reply{new(callerOf(by)), &request.Key, request.Fingerprint[:], rendered.Body, &rendered.Status}, err
+	response, err := once.Respond(result)
+	return StoredReply{new(callerOf(by)), &once.Key, once.Fingerprint[:], response.Body, &response.Status}, err
 }
 
-// Give sets the response of the request after it was carried out.
-func (r Reply) Give(by core.Actor) {
-	if r.Key != nil {
-		by.Idempotency.Response = core.Response{Status: *r.Status, Body: r.Body}
+// Response returns the response, once it is stored, or nil without a key.
+func (r StoredReply) Response() *core.Response {
+	if r.Key == nil {
+		return nil
 	}
+	return &core.Response{Status: *r.Status, Body: r.Body}
 }
 
 const (

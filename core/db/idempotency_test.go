@@ -15,32 +15,27 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// asking returns an actor with an idempotent request.
-func (b business) asking(key, body string) core.Actor {
-	by := b.by
-	by.Idempotency = &core.Idempotency{
-		Key: key, Fingerprint: sha256.Sum256([]byte(body)),
-		Render: func(result any) (core.Response, error) {
+// asking returns an idempotent request.
+func asking(key, body string) *core.Once[int64] {
+	return &core.Once[int64]{
+		RequestKey: core.RequestKey{Key: key, Fingerprint: sha256.Sum256([]byte(body))},
+		Respond: func(result int64) (core.Response, error) {
 			return core.Response{Status: 201, Body: fmt.Appendf(nil, `{"id": %d}`+"\n", result)}, nil
 		},
 	}
-	return by
 }
 
 // try adds a branch by an idempotent request.
-func (b business) try(ctx context.Context, by core.Actor) (core.Response, error) {
-	_, err := db.InTenant(ctx, b.db, by, func(tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, openBranchSQL, db.Args{"name": by.Idempotency.Key})
-	})
-	if errors.Is(err, core.ErrReplayed) {
-		err = nil
-	}
-	return by.Idempotency.Response, err
+func (b business) try(ctx context.Context, once *core.Once[int64]) (core.Response, error) {
+	reply, err := db.In(ctx, b.db.Tenant(b.by), db.Once(ctx, b.by, once, func(tx *db.Tx) (int64, error) {
+		return db.One[int64](ctx, tx, openBranchSQL, db.Args{"name": once.Key})
+	}))
+	return core.OrZero(reply.Response), err
 }
 
 func (b business) answer(t *testing.T, key, body string) core.Response {
 	t.Helper()
-	got, err := b.try(t.Context(), b.asking(key, body))
+	got, err := b.try(t.Context(), asking(key, body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +68,7 @@ func TestAKeyOfAnotherRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	b.answer(t, "order-1", "body")
-	if _, err := b.try(t.Context(), b.asking("order-1", "another body")); !errors.Is(err, core.ErrKeyReused) {
+	if _, err := b.try(t.Context(), asking("order-1", "another body")); !errors.Is(err, core.ErrKeyReused) {
 		t.Errorf("another request = %v, want ErrKeyReused", err)
 	}
 	if got := b.answer(t, "order-1", "body"); !got.Replayed {
@@ -88,17 +83,16 @@ func TestAKeyThatStillRunsIsRefused(t *testing.T) {
 	b := newBusiness(t)
 	running, finish, finished := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
-		by := b.asking("order-1", "body")
-		_, err := db.InTenant(t.Context(), b.db, by, func(tx *db.Tx) (int64, error) {
+		_, err := db.In(t.Context(), b.db.Tenant(b.by), db.Once(t.Context(), b.by, asking("order-1", "body"), func(tx *db.Tx) (int64, error) {
 			close(running)
 			<-finish
-			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "order-1"})
-		})
+			return db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "order-1"})
+		}))
 		finished <- err
 	}()
 	<-running
 	for _, body := range []string{"body", "another body"} {
-		if _, err := b.try(t.Context(), b.asking("order-1", body)); !errors.Is(err, core.ErrKeyRunning) {
+		if _, err := b.try(t.Context(), asking("order-1", body)); !errors.Is(err, core.ErrKeyRunning) {
 			t.Errorf("while it runs = %v, want ErrKeyRunning", err)
 		}
 	}
@@ -117,10 +111,10 @@ func TestARefusalFreesTheKey(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	rule := core.Refuse("no", "No.")
-	_, err := db.InTenant(t.Context(), b.db, b.asking("order-1", "body"), func(tx *db.Tx) (int64, error) {
-		_, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "refused"})
+	_, err := db.In(t.Context(), b.db.Tenant(b.by), db.Once(t.Context(), b.by, asking("order-1", "body"), func(tx *db.Tx) (int64, error) {
+		_, err := db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "refused"})
 		return 0, errors.Join(err, rule)
-	})
+	}))
 	if !errors.Is(err, rule) {
 		t.Fatal(err)
 	}
@@ -136,9 +130,9 @@ func TestAResponseThatCannotBeRenderedUndoesTheEffect(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	broken := errors.New("broken template")
-	by := b.asking("order-1", "body")
-	by.Idempotency.Render = func(any) (core.Response, error) { return core.Response{}, broken }
-	if _, err := b.try(t.Context(), by); !errors.Is(err, broken) {
+	once := asking("order-1", "body")
+	once.Respond = func(int64) (core.Response, error) { return core.Response{}, broken }
+	if _, err := b.try(t.Context(), once); !errors.Is(err, broken) {
 		t.Errorf("try = %v, want the renderer's error", err)
 	}
 	b.wantNames(t)
@@ -151,18 +145,18 @@ func TestAResponseThatCannotBeRenderedUndoesTheEffect(t *testing.T) {
 func TestAResponseBelongsToThePlatform(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
-	by := b.asking("order-1", "body")
+	by := b.by
 	tenant := by.Tenant.ID
 	by.Tenant = core.Tenant{}
 	for _, replayed := range []bool{false, true} {
-		_, err := db.Platform(t.Context(), b.db, by, func(tx *db.Tx) (int64, error) {
+		reply, err := db.In(t.Context(), b.db.Platform(), db.Once(t.Context(), by, asking("order-1", "body"), func(tx *db.Tx) (int64, error) {
 			if err := tx.Enter(tenant); err != nil {
 				return 0, err
 			}
-			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "order-1"})
-		})
-		if replayed != errors.Is(err, core.ErrReplayed) || (!replayed && err != nil) || by.Idempotency.Response.Replayed != replayed {
-			t.Errorf("replayed %v: %v, %+v", replayed, err, by.Idempotency.Response)
+			return db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "order-1"})
+		}))
+		if err != nil || reply.Replayed() != replayed {
+			t.Errorf("replayed %v: %v, %+v", replayed, err, reply)
 		}
 	}
 	b.wantNames(t, "order-1")
@@ -226,7 +220,7 @@ func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
 	answers, errs := make([]core.Response, crowd), make([]error, crowd)
 	var wg sync.WaitGroup
 	for i := range crowd {
-		wg.Go(func() { answers[i], errs[i] = b.try(t.Context(), b.asking("order-1", "body")) })
+		wg.Go(func() { answers[i], errs[i] = b.try(t.Context(), asking("order-1", "body")) })
 	}
 	wg.Wait()
 	b.wantNames(t, "order-1")
@@ -249,10 +243,10 @@ func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
 func TestWaitingRequestGetsTheFirstResponse(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
-	waiting := func(body string) core.Actor {
-		by := b.asking("form-1", body)
-		by.Idempotency.Wait = true
-		return by
+	waiting := func(body string) *core.Once[int64] {
+		once := asking("form-1", body)
+		once.Wait = true
+		return once
 	}
 	const clicks = 15 // fewer than there are connections: each holds one while it waits
 	answers := make([]core.Response, clicks)
@@ -292,18 +286,18 @@ func TestRequestAfterRefusalIsCarriedOut(t *testing.T) {
 	running, finish := make(chan struct{}), make(chan struct{})
 	finished, waited := make(chan error), make(chan error)
 	go func() {
-		_, err := db.InTenant(t.Context(), b.db, b.asking("form-1", "body"), func(*db.Tx) (int64, error) {
+		_, err := db.In(t.Context(), b.db.Tenant(b.by), db.Once(t.Context(), b.by, asking("form-1", "body"), func(*db.Tx) (int64, error) {
 			close(running)
 			<-finish
 			return 0, rule
-		})
+		}))
 		finished <- err
 	}()
 	<-running
 	go func() {
-		by := b.asking("form-1", "body")
-		by.Idempotency.Wait = true
-		_, err := b.try(t.Context(), by)
+		once := asking("form-1", "body")
+		once.Wait = true
+		_, err := b.try(t.Context(), once)
 		waited <- err
 	}()
 	select {
@@ -331,15 +325,15 @@ func TestOldResponsesAreDeleted(t *testing.T) {
 	b.answer(t, "today", "body")
 
 	forget := func() (int64, error) {
-		return db.Platform(t.Context(), d, b.by, func(tx *db.Tx) (int64, error) { return db.DeleteOldResponses(t.Context(), tx, 10) })
+		return db.In(t.Context(), d.Platform(), func(tx *db.Tx) (int64, error) { return db.DeleteOldResponses(t.Context(), tx, 10) })
 	}
 	if forgotten, err := forget(); err != nil || forgotten != 1 {
-		t.Errorf("DeleteOldResponses = %d, %v, want 1", forgotten, err)
+		t.Errorf("ForgetAnswers = %d, %v, want 1", forgotten, err)
 	}
 	if got := b.answer(t, "today", "body"); !got.Replayed {
 		t.Error("today's answer was forgotten")
 	}
 	if forgotten, err := forget(); err != nil || forgotten != 0 {
-		t.Errorf("DeleteOldResponses again = %d, %v, want 0", forgotten, err)
+		t.Errorf("ForgetAnswers again = %d, %v, want 0", forgotten, err)
 	}
 }

@@ -116,7 +116,7 @@ func ListPage[T any](ctx context.Context, d *DB, by core.Actor, l *List, args Ar
 		return core.List[T]{}, err
 	}
 	sql, bound := l.Statement(p, args)
-	rows, err := ReadAllWithin[T](ctx, d, by, sql, bound)
+	rows, err := All[T](ctx, d.Within(by), sql, bound)
 	page := core.NewList(p, rows, position)
 	if err != nil || !p.Counted || len(page.Items) == 0 {
 		return page, err
@@ -137,7 +137,7 @@ func (l *List) place(ctx context.Context, d *DB, by core.Actor, given Args, prev
 	}
 	sql, args := l.CountStatement(given, prev)
 	var count struct{ Before, Total int64 }
-	err := d.readTogether(ctx, by.Tenant.ID, []Reading{OneInto(&struct{ Set string }{}, countTimeSQL, Args{"timeout": d.count}), OneInto(&count, sql, args)})
+	err := Together(ctx, d.Within(by), OneInto(new(string), countTimeSQL, Args{"timeout": d.count}), OneInto(&count, sql, args))
 	if errorCode(err) == queryCanceled && ctx.Err() == nil {
 		return nil, nil //nolint:nilnil // took too long
 	}
@@ -167,7 +167,8 @@ func OfExisting[T any](ctx context.Context, d *DB, by core.Actor, page core.List
 	if len(page.Items) > 0 {
 		return page, err
 	}
-	found, missing := collect(ctx, d, by.Tenant.ID, sql, args, rowsAffected)
+	var found int64
+	missing := Together(ctx, d.Within(by), into(&found, sql, args, rowsAffected))
 	if missing == nil && found == 0 {
 		missing = core.ErrNotFound
 	}

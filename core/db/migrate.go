@@ -184,7 +184,7 @@ const appliedSQL = `
 		and version_id > 0
 	order by version_id`
 
-// ReadSteps returns a reading of the database's migrations, for PlatformTogether.
+// ReadSteps returns a reading of the database's migrations, for Together.
 func ReadSteps(to *Steps) Reading { return into(to, appliedSQL, nil, collectSteps) }
 
 func collectSteps(rows pgx.Rows) (Steps, error) {

@@ -283,12 +283,12 @@ func TestANetworkThatSwallowsMessages(t *testing.T) {
 	var all sync.WaitGroup
 	for name, call := range map[string]func() error{
 		"transaction": func() error {
-			_, err := db.InTenant(ctx, b.db, b.by, func(tx *db.Tx) (int64, error) {
-				return db.Value[int64](ctx, tx, openBranchSQL, db.Args{"name": "Transaction"})
+			_, err := db.In(ctx, b.db.Tenant(b.by), func(tx *db.Tx) (int64, error) {
+				return db.One[int64](ctx, tx, openBranchSQL, db.Args{"name": "Transaction"})
 			})
 			return err
 		},
-		"read":     func() error { _, err := db.ReadAll[branch](ctx, b.db, b.by, branchesSQL, nil); return err },
+		"read":     func() error { _, err := db.All[branch](ctx, b.db.Tenant(b.by), branchesSQL, nil); return err },
 		"together": func() error { return b.openTogether(t, b.db, "Together") },
 		"ready":    func() error { return b.db.Ready(ctx) },
 	} {
@@ -306,7 +306,7 @@ func TestANetworkThatSwallowsMessages(t *testing.T) {
 	}
 	all.Wait()
 	// A slow statement isn't taken for a lost one.
-	if got, err := db.ReadAll[slept](ctx, b.db, b.by, "select pg_sleep(6)::text as pg_sleep", nil); err != nil || len(got) != 1 {
+	if got, err := db.All[slept](ctx, b.db.Tenant(b.by), "select pg_sleep(6)::text as pg_sleep", nil); err != nil || len(got) != 1 {
 		t.Errorf("a slow statement: %v", err)
 	}
 }
@@ -327,7 +327,7 @@ func TestASlowStatementBehindAPooler(t *testing.T) {
 			t.Cleanup(d.Close)
 			go d.Watch(t.Context())
 			b := businessOf(t, d)
-			if got, err := db.ReadAll[slept](t.Context(), d, b.by, "select pg_sleep(6)::text as pg_sleep", nil); err != nil || len(got) != 1 {
+			if got, err := db.All[slept](t.Context(), d.Tenant(b.by), "select pg_sleep(6)::text as pg_sleep", nil); err != nil || len(got) != 1 {
 				t.Errorf("a slow statement: %v", err)
 			}
 		})
@@ -383,8 +383,8 @@ func TestAfterAReadOnlyTime(t *testing.T) {
 		}
 	}
 	write := func(name string) error {
-		_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
-			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": name})
+		_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (int64, error) {
+			return db.One[int64](t.Context(), tx, openBranchSQL, db.Args{"name": name})
 		})
 		return err
 	}
@@ -427,8 +427,8 @@ func TestReadyWithoutFurtherConnections(t *testing.T) {
 				return
 			default:
 			}
-			_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (string, error) {
-				return db.Value[string](t.Context(), tx, "select pg_sleep(0.2)::text", nil)
+			_, err := db.In(t.Context(), o.db.Tenant(o.by), func(tx *db.Tx) (string, error) {
+				return db.One[string](t.Context(), tx, "select pg_sleep(0.2)::text", nil)
 			})
 			if err != nil {
 				t.Errorf("a request: %v", err)
@@ -469,8 +469,8 @@ func TestReadyWithABusyPool(t *testing.T) {
 			by := b.by
 			by.Tenant.ID += core.TenantID(n) // one tenant gets only its share of them
 			done.Go(func() {
-				_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (string, error) {
-					return db.Value[string](t.Context(), tx, "select pg_sleep(@seconds)::text", db.Args{"seconds": seconds})
+				_, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (string, error) {
+					return db.One[string](t.Context(), tx, "select pg_sleep(@seconds)::text", db.Args{"seconds": seconds})
 				})
 				if err != nil {
 					t.Error(err)
@@ -509,7 +509,7 @@ func TestTheOwnersLoginIsNamed(t *testing.T) {
 	t.Cleanup(d.Close)
 	_, migrating := db.Migrate(t.Context(), serving)
 	for what, err := range map[string]error{
-		"verify":  db.AsOwner(t.Context(), d, func(pgx.Tx) error { t.Error("it ran"); return nil }),
+		"verify":  db.Snapshot(t.Context(), d, func(tx pgx.Tx) error { return db.RequireOwner(t.Context(), tx) }),
 		"migrate": migrating,
 	} {
 		if err == nil || !strings.Contains(err.Error(), "got loyalty_app: set LOYALTY_DATABASE_OWNER_URL") {

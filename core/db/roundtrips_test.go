@@ -21,7 +21,7 @@ func TestRoundTrips(t *testing.T) {
 
 	in := func(fn func(tx *db.Tx) error) func() error {
 		return func() error {
-			_, err := db.InTenant(ctx, d, b.by, func(tx *db.Tx) (int, error) { return 0, fn(tx) })
+			_, err := db.In(ctx, d.Tenant(b.by), func(tx *db.Tx) (int, error) { return 0, fn(tx) })
 			return err
 		}
 	}
@@ -41,15 +41,15 @@ func TestRoundTrips(t *testing.T) {
 		do   func() error
 	}{
 		{"a read", 1, func() error {
-			_, err := db.ReadOne[branch](ctx, d, b.by, branchSQL, db.Args{"id": id})
+			_, err := db.One[branch](ctx, d.Tenant(b.by), branchSQL, db.Args{"id": id})
 			return err
 		}},
 		{"a read that finds nothing", 1, func() error {
-			_, err := db.ReadAll[branch](ctx, d, b.by, branchSQL, db.Args{"id": 0})
+			_, err := db.All[branch](ctx, d.Tenant(b.by), branchSQL, db.Args{"id": 0})
 			return err
 		}},
 		{"a platform read", 1, func() error {
-			_, err := db.PlatformAll[branch](ctx, d, everyBranchSQL, nil)
+			_, err := db.All[branch](ctx, d.Platform(), everyBranchSQL, nil)
 			return err
 		}},
 		{"look up, write, commit", 3, in(func(tx *db.Tx) error { return errors.Join(find(tx), write(tx)) })},

@@ -16,8 +16,8 @@ func (o outage) occupy(ctx context.Context, t *testing.T, n int, by core.Actor) 
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			err := db.RunWithin(ctx, o.db, by, func(tx *db.Tx) error {
-				_, err := db.Value[int32](ctx, tx, backendSQL, nil)
+			err := db.Run(ctx, o.db.Within(by), func(tx *db.Tx) error {
+				_, err := db.One[int32](ctx, tx, backendSQL, nil)
 				begun <- true
 				<-done
 				return err

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -77,63 +79,36 @@ func bind(sql string, args Args, tenant core.TenantID) (call, error) {
 	return call{p.sql, values}, nil
 }
 
-// One returns the only row of a statement, or core.ErrNotFound.
-func One[T any](ctx context.Context, tx *Tx, sql string, args Args) (T, error) {
-	return collectIn(ctx, tx, sql, args, exactlyOne[T])
+// Place is where statements run: in an open transaction (*Tx), or in one of their own (Scope) that only reads.
+type Place interface {
+	together(ctx context.Context, readings []Reading) error
 }
 
-// All returns the rows of a statement.
-func All[T any](ctx context.Context, tx *Tx, sql string, args Args) ([]T, error) {
-	return collectIn(ctx, tx, sql, args, allRows[T])
+// One returns the only row of a statement, or core.ErrNotFound. T is a struct with the columns' names, a map or, for one column, a value.
+func One[T any](ctx context.Context, at Place, sql string, args Args) (result T, err error) {
+	err = Together(ctx, at, OneInto(&result, sql, args))
+	return result, err
 }
 
-// Value returns the only column of the only row, or core.ErrNotFound.
-func Value[T any](ctx context.Context, tx *Tx, sql string, args Args) (T, error) {
-	return collectIn(ctx, tx, sql, args, oneValue[T])
+// All returns the rows of a statement, each as in One.
+func All[T any](ctx context.Context, at Place, sql string, args Args) (result []T, err error) {
+	err = Together(ctx, at, AllInto(&result, sql, args))
+	return result, err
 }
 
 // Exec returns the number of rows that a statement affected.
-func Exec(ctx context.Context, tx *Tx, sql string, args Args) (int64, error) {
-	return collectIn(ctx, tx, sql, args, rowsAffected)
+func Exec(ctx context.Context, tx *Tx, sql string, args Args) (affected int64, err error) {
+	err = Together(ctx, tx, into(&affected, sql, args, rowsAffected))
+	return affected, err
 }
 
-// ReadOne is One without a transaction of its own: the tenant's settings and the statement
-// travel together, as one implicit transaction.
-func ReadOne[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) (T, error) {
-	return collectAsTenant(ctx, d, by, sql, args, exactlyOne[T])
+// Together runs several statements in one round trip. The first that fails ends it. Outside of a transaction, each has its own snapshot; those of
+// Writing are one transaction, in which each sees what the ones before wrote.
+func Together(ctx context.Context, at Place, readings ...Reading) error {
+	return at.together(ctx, readings)
 }
 
-// ReadAll is All without a transaction of its own, like ReadOne.
-func ReadAll[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]T, error) {
-	return collectAsTenant(ctx, d, by, sql, args, allRows[T])
-}
-
-// ReadMaps is ReadAll for rows as maps by column name: for data that is exported as it is.
-func ReadMaps(ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]map[string]any, error) {
-	return collectAsTenant(ctx, d, by, sql, args, func(rows pgx.Rows) ([]map[string]any, error) { return pgx.CollectRows(rows, pgx.RowToMap) })
-}
-
-// PlatformOne is ReadOne with no tenant set.
-func PlatformOne[T any](ctx context.Context, d *DB, sql string, args Args) (T, error) {
-	return collect(ctx, d, 0, sql, args, exactlyOne[T])
-}
-
-// PlatformAll is ReadAll with no tenant set.
-func PlatformAll[T any](ctx context.Context, d *DB, sql string, args Args) ([]T, error) {
-	return collect(ctx, d, 0, sql, args, allRows[T])
-}
-
-// ReadOneWithin is ReadOne for an actor of a tenant, and PlatformOne for one of the platform.
-func ReadOneWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) (T, error) {
-	return collect(ctx, d, by.Tenant.ID, sql, args, exactlyOne[T])
-}
-
-// ReadAllWithin is ReadAll for an actor of a tenant, and PlatformAll for one of the platform.
-func ReadAllWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]T, error) {
-	return collect(ctx, d, by.Tenant.ID, sql, args, allRows[T])
-}
-
-// Reading is a statement and a function that reads its rows. Several readings are one round trip.
+// Reading is a statement and a function that reads its rows.
 type Reading struct {
 	sql  string
 	args Args
@@ -157,9 +132,7 @@ func AllInto[T any](to *[]T, sql string, args Args) Reading {
 	return into(to, sql, args, allRows[T])
 }
 
-// Together runs several statements in a transaction, in one round trip. The first that fails
-// ends it.
-func Together(ctx context.Context, tx *Tx, readings ...Reading) error {
+func (tx *Tx) together(ctx context.Context, readings []Reading) error {
 	calls, reads, err := bindAll(readings, tx.Tenant)
 	if err != nil {
 		return err
@@ -167,42 +140,47 @@ func Together(ctx context.Context, tx *Tx, readings ...Reading) error {
 	return tx.send(ctx, calls, reads...)
 }
 
-// ReadTogether reads several statements without a transaction of its own, in one round trip.
-// Each has its own snapshot. The first that fails ends it.
-func ReadTogether(ctx context.Context, d *DB, by core.Actor, readings ...Reading) error {
-	if err := requireTenant(by); err != nil {
-		return err
+func (s Scope) together(ctx context.Context, readings []Reading) error {
+	if s.err != nil {
+		return s.err
 	}
-	return d.readTogether(ctx, by.Tenant.ID, readings)
-}
-
-// PlatformTogether is ReadTogether with no tenant set.
-func PlatformTogether(ctx context.Context, d *DB, readings ...Reading) error {
-	return d.readTogether(ctx, 0, readings)
-}
-
-// WriteTogether runs statements in one transaction of a tenant, in one round trip. Each sees what the ones
-// before wrote. An error means that nothing was written, unless the connection was lost while committing.
-func WriteTogether(ctx context.Context, d *DB, tenant core.TenantID, readings ...Reading) error {
-	calls, reads, err := bindAll(readings, tenant)
+	calls, reads, err := bindAll(readings, s.tenant)
 	if err != nil {
 		return err
 	}
-	if d.whole != nil {
-		return d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...)
+	if whole := s.db.whole; whole != nil {
+		return translate(ctx, whole.send(ctx, append([]call{enter(s.tenant)}, calls...), reads...))
 	}
-	calls, reads = d.transaction(tenant, calls, reads)
-	return translate(ctx, repeat(ctx, func() error { return d.sendOnce(ctx, tenant, calls, reads) }))
+	calls, reads = s.db.transaction(s.tenant, calls, reads)
+	return translate(ctx, repeat(ctx, func() error {
+		leave, err := s.db.share.enter(ctx, s.tenant)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		if s.writes {
+			return s.db.write(ctx, calls, reads)
+		}
+		return s.db.read(ctx, calls, reads)
+	}))
 }
 
-// sendOnce sends the calls of a transaction. If the connection is lost, they are not sent again, because
-// they may have been committed. So a connection that was idle is tried first, by a message of its own.
-func (d *DB) sendOnce(ctx context.Context, tenant core.TenantID, calls []call, reads []func(pgx.Rows) error) error {
-	leave, err := d.share.enter(ctx, tenant)
-	if err != nil {
-		return err
-	}
-	defer leave()
+// read sends statements that only read, which may be sent again. Together they are one transaction, which can still deadlock: with a
+// migration that has locked the table of the second and wants that of the first.
+func (d *DB) read(ctx context.Context, calls []call, reads []func(pgx.Rows) error) error {
+	return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
+		err = d.roundTrip(ctx, conn, calls, reads)
+		if isDead(conn, err) {
+			return false, err
+		}
+		release(ctx, conn)
+		return true, err
+	})
+}
+
+// write sends statements that write. If the connection is lost, they are not sent again, because they may have been committed. So a
+// connection that was idle is tried first, by a message of its own.
+func (d *DB) write(ctx context.Context, calls []call, reads []func(pgx.Rows) error) error {
 	return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
 		if wasIdle(conn) {
 			if err := d.try(ctx, conn); isDead(conn, err) {
@@ -253,70 +231,31 @@ func bindAll(readings []Reading, tenant core.TenantID) ([]call, []func(pgx.Rows)
 }
 
 func exactlyOne[T any](rows pgx.Rows) (T, error) {
-	return orNotFound(pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T]))
+	row, err := pgx.CollectExactlyOneRow(rows, rowTo[T]())
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = core.ErrNotFound
+	}
+	return row, err
 }
 
-func allRows[T any](rows pgx.Rows) ([]T, error) {
-	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
-}
+func allRows[T any](rows pgx.Rows) ([]T, error) { return pgx.CollectRows(rows, rowTo[T]()) }
 
-func oneValue[T any](rows pgx.Rows) (T, error) {
-	return orNotFound(pgx.CollectExactlyOneRow(rows, pgx.RowTo[T]))
+// rowTo returns how a row is read into a T.
+func rowTo[T any]() pgx.RowToFunc[T] {
+	t := reflect.TypeFor[T]()
+	switch {
+	case t == reflect.TypeFor[map[string]any]():
+		return func(row pgx.CollectableRow) (T, error) {
+			m, err := pgx.RowToMap(row)
+			return any(m).(T), err
+		}
+	case t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]():
+		return pgx.RowToStructByName[T]
+	}
+	return pgx.RowTo[T]
 }
 
 func rowsAffected(rows pgx.Rows) (int64, error) {
 	rows.Close()
 	return rows.CommandTag().RowsAffected(), rows.Err()
-}
-
-func orNotFound[T any](v T, err error) (T, error) {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return v, core.ErrNotFound
-	}
-	return v, err
-}
-
-func collectIn[T any](ctx context.Context, tx *Tx, sql string, args Args, read func(pgx.Rows) (T, error)) (result T, err error) {
-	err = Together(ctx, tx, into(&result, sql, args, read))
-	return result, err
-}
-
-func collectAsTenant[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args, read func(pgx.Rows) (T, error)) (result T, err error) {
-	if err := requireTenant(by); err != nil {
-		return result, err
-	}
-	return collect(ctx, d, by.Tenant.ID, sql, args, read)
-}
-
-func collect[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string, args Args, read func(pgx.Rows) (T, error)) (result T, err error) {
-	err = d.readTogether(ctx, tenant, []Reading{into(&result, sql, args, read)})
-	return result, err
-}
-
-// readTogether sends statements that only read as one transaction, which can still deadlock: with a migration that has
-// locked the table of the second and wants that of the first.
-func (d *DB) readTogether(ctx context.Context, tenant core.TenantID, readings []Reading) error {
-	calls, reads, err := bindAll(readings, tenant)
-	if err != nil {
-		return err
-	}
-	if d.whole != nil {
-		return translate(ctx, d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...))
-	}
-	calls, reads = d.transaction(tenant, calls, reads)
-	return translate(ctx, repeat(ctx, func() error {
-		leave, err := d.share.enter(ctx, tenant)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
-			err = d.roundTrip(ctx, conn, calls, reads)
-			if isDead(conn, err) {
-				return false, err
-			}
-			release(ctx, conn)
-			return true, err
-		})
-	}))
 }

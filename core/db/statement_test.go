@@ -28,11 +28,11 @@ func TestArgumentsAreChecked(t *testing.T) {
 		{"misspelt after right", branchSQL, db.Args{"ID": 1}, "missing"},
 	} {
 		read := func() error {
-			_, err := db.ReadAll[branch](t.Context(), b.db, b.by, c.sql, c.args)
+			_, err := db.All[branch](t.Context(), b.db.Tenant(b.by), c.sql, c.args)
 			return err
 		}
 		queue := func() error {
-			_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int, error) { return 0, db.Queue(tx, c.sql, c.args) })
+			_, err := db.In(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) (int, error) { return 0, db.Queue(tx, c.sql, c.args) })
 			return err
 		}
 		for _, try := range []func() error{read, queue} {
@@ -48,7 +48,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 func TestThePlatformCannotNameATenant(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
-	if _, err := db.PlatformAll[branch](t.Context(), b.db, branchesSQL, nil); err == nil || !strings.Contains(err.Error(), "tenant_id is missing") {
+	if _, err := db.All[branch](t.Context(), b.db.Platform(), branchesSQL, nil); err == nil || !strings.Contains(err.Error(), "tenant_id is missing") {
 		t.Errorf("PlatformAll = %v, want a missing argument", err)
 	}
 }
@@ -57,16 +57,16 @@ func TestThePlatformCannotNameATenant(t *testing.T) {
 func TestOneNeedsExactlyOneRow(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
-	if _, err := db.ReadOne[branch](t.Context(), b.db, b.by, branchesSQL, nil); !errors.Is(err, core.ErrNotFound) {
+	if _, err := db.One[branch](t.Context(), b.db.Tenant(b.by), branchesSQL, nil); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("no row = %v, want ErrNotFound", err)
 	}
 	b.open(t, "One")
-	if got, err := db.ReadOne[branch](t.Context(), b.db, b.by, branchesSQL, nil); err != nil || got.Name != "One" {
+	if got, err := db.One[branch](t.Context(), b.db.Tenant(b.by), branchesSQL, nil); err != nil || got.Name != "One" {
 		t.Errorf("one row = %v, %v", got, err)
 	}
 	b.open(t, "Two")
 	var refusal *core.Error
-	if _, err := db.ReadOne[branch](t.Context(), b.db, b.by, branchesSQL, nil); err == nil || errors.As(err, &refusal) {
+	if _, err := db.One[branch](t.Context(), b.db.Tenant(b.by), branchesSQL, nil); err == nil || errors.As(err, &refusal) {
 		t.Errorf("two rows = %v, want a fault", err)
 	}
 }

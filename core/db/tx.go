@@ -13,7 +13,7 @@ import (
 	"example.com/loyalty/core"
 )
 
-// Tx is a transaction that sees one tenant or, on the platform, none. One, All, Value, Exec and
+// Tx is a transaction that sees one tenant or, on the platform, none. One, All, Together, Exec and
 // Queue run its statements.
 type Tx struct {
 	// Now is the transaction's only clock: the database's time, to the millisecond.
@@ -30,7 +30,7 @@ type Tx struct {
 
 	counted map[Metric]int64 // added to the totals after the commit
 
-	whole  *Tx   // the transaction that this one is a part of; nil: none
+	whole  *Tx   // the transaction that this one is a part of (Parts); nil: none
 	failed error // the error of a part of this one
 }
 
@@ -200,6 +200,17 @@ func (d *DB) roundTrip(ctx context.Context, conn *pgxpool.Conn, calls []call, re
 
 var errRolledBack = errors.New("the database rolled back instead of committing")
 
+// Parts returns the database as one whose transactions are parts of this one: they are committed together or not at all. For the demo,
+// which must never be half made. Only one goroutine may use it at a time. A part that fails undoes the whole.
+func (tx *Tx) Parts(ctx context.Context) (*DB, error) {
+	if err := tx.send(ctx, nil); err != nil {
+		return nil, err
+	}
+	parts := *tx.db
+	parts.whole = tx
+	return &parts, nil
+}
+
 // join makes the transaction a part of another one and shares its connection.
 func (tx *Tx) join(whole *Tx) {
 	tx.whole, tx.conn = whole, whole.conn
@@ -216,6 +227,9 @@ func (tx *Tx) commit(ctx context.Context) error {
 			Count(tx.whole, metric, n)
 		}
 		return nil
+	}
+	if tx.failed != nil {
+		return tx.failed
 	}
 	if err := tx.sendCommit(ctx); err != nil {
 		return err

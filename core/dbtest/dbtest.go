@@ -185,7 +185,7 @@ func Tenant(t testing.TB, d *db.DB) core.Actor {
 	ctx := context.Background()
 	slug := "t-" + strings.ToLower(rand.Text()[:16])
 	maker := core.System(core.Tenant{}, "test")
-	by, err := db.Platform(ctx, d, maker, func(tx *db.Tx) (core.Actor, error) {
+	by, err := db.In(ctx, d.Platform(), func(tx *db.Tx) (core.Actor, error) {
 		made, err := tenant.Add(ctx, tx, maker, tenant.New{
 			Name: new("Café " + slug), Slug: &slug, Email: new("owner@example.com"), PlanID: new(int64(1)),
 			BillingCycle: new("monthly"), PaymentMethod: new("manual"), TimeZone: new("Europe/Stockholm"), Country: new("SE"),
@@ -202,7 +202,7 @@ func Tenant(t testing.TB, d *db.DB) core.Actor {
 func Person(t testing.TB, d *db.DB, by core.Actor, role core.Role) core.Actor {
 	t.Helper()
 	ctx := context.Background()
-	p, err := db.InTenant(ctx, d, by, func(tx *db.Tx) (staff.Person, error) {
+	p, err := db.In(ctx, d.Tenant(by), func(tx *db.Tx) (staff.Person, error) {
 		return staff.Add(ctx, tx, by, staff.New{
 			Role: role, Name: "A " + string(role), Email: strings.ToLower(rand.Text()) + "@example.com",
 		})

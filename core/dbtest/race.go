@@ -65,8 +65,8 @@ func connect(t *testing.T, d *db.DB) {
 	begun.Add(d.Share())
 	for range d.Share() {
 		all.Go(func() {
-			_, err := db.Platform(t.Context(), d, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
-				one, err := db.Value[int](t.Context(), tx, "select 1", nil)
+			_, err := db.In(t.Context(), d.Platform(), func(tx *db.Tx) (int, error) {
+				one, err := db.One[int](t.Context(), tx, "select 1", nil)
 				begun.Done()
 				begun.Wait()
 				return one, err

@@ -85,14 +85,14 @@ func (c *cafe) hire(ctx context.Context, password string) (people []staff.Person
 		var place *int64
 		if n.Location != "" {
 			locations := location.NewService(c.db.At(opened))
-			place = new(fixture.Must(locations.Add(ctx, c.people[owner], location.New{Name: &n.Location})).ID)
+			place = new(fixture.Must(core.Result(locations.Add(ctx, c.people[owner], location.New{Name: &n.Location}, nil))).ID)
 		}
 		c.locations = append(c.locations, place)
 	}
 	c.people = append(c.people, core.Actor{Kind: core.ByToken, Name: "Ordering app", Tenant: c.tenant})
 	c.locations = append(c.locations, nil)
 	for _, n := range c.Types {
-		c.types = append(c.types, fixture.Must(c.sales(opened).AddType(ctx, c.people[owner], n.NewType)))
+		c.types = append(c.types, fixture.Must(core.Result(c.sales(opened).AddType(ctx, c.people[owner], n.NewType, nil))))
 	}
 	return people
 }
@@ -112,7 +112,7 @@ func (c *cafe) changeOffer(ctx context.Context, days int, at time.Time) {
 			if r.Image != "" {
 				r.Picture = new(readFile(r.Image))
 			}
-			r.made = fixture.Must(rewards.Add(ctx, adds, r.New))
+			r.made = fixture.Must(core.Result(rewards.Add(ctx, adds, r.New, nil)))
 		}
 		if due(r.Off) {
 			r.made = fixture.Must(rewards.SetActive(ctx, ends, r.made.ID, false))
@@ -120,7 +120,7 @@ func (c *cafe) changeOffer(ctx context.Context, days int, at time.Time) {
 	}
 	for _, n := range c.Coupons {
 		if due(n.Created) {
-			n.made = fixture.Must(c.service.At(at).Add(ctx, adds, c.complete(n)))
+			n.made = fixture.Must(core.Result(c.service.At(at).Add(ctx, adds, c.complete(n), nil)))
 		}
 		if due(n.Off) {
 			n.made = fixture.Must(c.service.At(at).SetActive(ctx, ends, n.made.ID, false))
@@ -157,13 +157,13 @@ func (c *cafe) addInvoices(ctx context.Context) {
 	fixture.Must(tenant.NewService(c.db.At(moved), nil).Edit(ctx, by, c.tenant.ID, tenant.Edit{PlanID: core.Set(c.findOrAddPlan(ctx, b))}))
 	invoices := fixture.Must(b.BillSince(ctx, by, c.tenant.ID, moved))
 	for n, i := range invoices {
-		fixture.Must(b.At(i.CreatedAt).Issue(ctx, by, i.ID))
+		fixture.Must(core.Result(b.At(i.CreatedAt).Issue(ctx, by, i.ID, nil)))
 		paid := i.CreatedAt.Add(paidAfter)
 		if n == len(invoices)-1 || paid.After(c.until) {
 			continue
 		}
 		year, month, day := paid.In(i.Zone()).Date()
-		fixture.Must(b.At(paid).MarkPaid(ctx, by, i.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC)))
+		fixture.Must(core.Result(b.At(paid).MarkPaid(ctx, by, i.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC), nil)))
 	}
 }
 
@@ -173,5 +173,5 @@ func (c *cafe) findOrAddPlan(ctx context.Context, b *billing.Service) int64 {
 	if i := slices.IndexFunc(plans, func(p billing.Plan) bool { return p.Name == *c.Plan.Name }); i >= 0 {
 		return plans[i].ID
 	}
-	return fixture.Must(b.CreatePlan(ctx, by, c.Plan)).ID
+	return fixture.Must(core.Result(b.CreatePlan(ctx, by, c.Plan, nil))).ID
 }

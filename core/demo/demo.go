@@ -42,7 +42,11 @@ func Fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
 	if !errors.Is(err, core.ErrNotFound) {
 		return made, err
 	}
-	err = db.Atomic(ctx, d, func(d *db.DB) error {
+	err = db.Run(ctx, d.Platform(), func(tx *db.Tx) error {
+		d, err := tx.Parts(ctx)
+		if err != nil {
+			return err
+		}
 		return fixture.Run(func() {
 			c := open(ctx, d)
 			made = Made{Tenant: c.tenant, People: c.hire(ctx, o.Password)}
@@ -74,7 +78,7 @@ func Find(ctx context.Context, d *db.DB) (Made, error) {
 	for _, p := range readFacts().Team {
 		emails = append(emails, p.Email)
 	}
-	people, err := db.ReadAll[staff.Person](ctx, d, system(t), findPeopleSQL, db.Args{"emails": emails})
+	people, err := db.All[staff.Person](ctx, d.Tenant(system(t)), findPeopleSQL, db.Args{"emails": emails})
 	if err == nil && len(people) == 0 {
 		err = ErrNotDemo
 	}
@@ -88,7 +92,7 @@ func Token(ctx context.Context, tokens *token.Service, made Made) (string, error
 	for i, ability := range token.Abilities {
 		scopes[i] = string(ability)
 	}
-	created, err := tokens.Create(ctx, fixture.Actor(made.Tenant, made.People[0]), token.New{Name: new("Demo"), Scopes: &scopes})
+	created, err := core.Result(tokens.Create(ctx, fixture.Actor(made.Tenant, made.People[0]), token.New{Name: new("Demo"), Scopes: &scopes}, nil))
 	return created.Secret, err
 }
 

@@ -141,7 +141,7 @@ func TestFillLeavesARealBusinessAlone(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	by := system(core.Tenant{})
-	_, err := db.Platform(t.Context(), d, by, func(tx *db.Tx) (core.Tenant, error) {
+	_, err := db.In(t.Context(), d.Platform(), func(tx *db.Tx) (core.Tenant, error) {
 		return tenant.Add(t.Context(), tx, by, tenant.New{
 			Name: new("Demo Records"), Slug: new(Slug), Email: new("owner@example.com"), PlanID: new(int64(1)),
 			BillingCycle: new("monthly"), PaymentMethod: new("manual"),

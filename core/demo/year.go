@@ -118,9 +118,9 @@ func (c *cafe) after(at time.Time, least, most int) time.Time {
 // serve records a visit's sale, perhaps after a wrong one, and at the till the redemptions with it.
 func (c *cafe) serve(ctx context.Context, v visit) {
 	if v.id.IsZero() {
-		v.id = fixture.Must(c.customers(v.at).Upsert(ctx, c.people[v.by], customer.New{
+		v.id = fixture.Must(core.Result(c.customers(v.at).Upsert(ctx, c.people[v.by], customer.New{
 			FirstName: &v.First, LastName: &v.Last, Phone: &v.Phone, Email: v.Email,
-		})).ID
+		}, nil))).ID
 		v.at, v.has = v.at.Add(40*time.Second), map[ledger.Unit]int64{}
 	}
 	if v.source != transaction.API && c.r.IntN(60) == 0 {
@@ -128,7 +128,7 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 		wrong.kind, wrong.cents = purchase, pick(c.r, c.Menu["l"])
 		sold, voided := c.sell(ctx, wrong), c.after(v.at, 90, 540)
 		// The manager voids it, because the cashier may have recorded other sales since.
-		fixture.Must(c.sales(voided).Void(ctx, c.people[manager], sold.ID, new("Wrong amount")))
+		fixture.Must(core.Result(c.sales(voided).Void(ctx, c.people[manager], sold.ID, new("Wrong amount"), nil)))
 		v.at = c.after(voided, 15, 60)
 	}
 	use := c.voucherFor(&v)
@@ -145,10 +145,10 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 
 func (c *cafe) sell(ctx context.Context, v visit) transaction.Transaction {
 	c.receipts++
-	return fixture.Must(c.sales(v.at).Record(ctx, c.people[v.by], transaction.New{
-		CustomerID: new(v.id.String()), TransactionTypeID: &c.types[v.kind].ID, SpendAmountCents: &v.cents,
+	return fixture.Must(core.Result(c.sales(v.at).Record(ctx, c.people[v.by], transaction.Sale{
+		CustomerID: v.id, TransactionTypeID: c.types[v.kind].ID, SpendAmountCents: v.cents,
 		ExternalReference: new(fmt.Sprintf("R-%06d", c.receipts)), Source: v.source, LocationID: c.locations[v.by],
-	}))
+	}, nil, nil)))
 }
 
 // voucherFor returns the voucher that a guest uses with a sale at the till, or nil, and reduces the amount by its
@@ -175,7 +175,7 @@ func (c *cafe) voucherFor(v *visit) *voucher {
 // redeem redeems a voucher and fulfils its reward.
 func (c *cafe) redeem(ctx context.Context, v visit, use *voucher) {
 	at := c.after(v.at, 5, 20)
-	redeemed := fixture.Must(c.service.At(at).Redeem(ctx, c.people[v.by], use.id))
+	redeemed := fixture.Must(core.Result(c.service.At(at).Redeem(ctx, c.people[v.by], use.id, nil)))
 	use.wanted = false
 	use.made.RedemptionsCount++
 	if redeemed.RedemptionID != nil {
@@ -200,9 +200,9 @@ func (c *cafe) exchange(ctx context.Context, v visit) {
 // redeemReward redeems a reward, which is fulfilled unless the guest changes their mind.
 func (c *cafe) redeemReward(ctx context.Context, v visit, wanted *cafeReward) {
 	at := c.after(v.at, 25, 45)
-	r := fixture.Must(c.redemptions(at).Redeem(ctx, c.people[v.by], reward.RedeemRequest{
-		CustomerID: new(v.id.String()), RewardID: new(wanted.made.ID.String()),
-	}))
+	r := fixture.Must(core.Result(c.redemptions(at).Redeem(ctx, c.people[v.by], reward.RedeemRequest{
+		CustomerID: v.id, RewardID: wanted.made.ID,
+	}, nil, nil)))
 	if wanted.Stock == nil && c.r.IntN(30) == 0 {
 		fixture.Must(c.redemptions(c.after(at, 60, 200)).Void(ctx, c.people[manager], r.ID, new("Changed their mind")))
 		return
@@ -223,7 +223,7 @@ func (c *cafe) redeemReward(ctx context.Context, v visit, wanted *cafeReward) {
 func (c *cafe) fulfil(ctx context.Context, v visit, id core.ID, at time.Time) {
 	isPending := at.After(c.ago(14, 0)) && c.r.IntN(2) == 0
 	if !isPending && at.Before(c.until) {
-		fixture.Must(c.redemptions(at).Fulfil(ctx, c.people[v.by], id))
+		fixture.Must(core.Result(c.redemptions(at).Fulfil(ctx, c.people[v.by], id, nil)))
 	}
 }
 
@@ -242,9 +242,9 @@ func (c *cafe) changeGuests(ctx context.Context, days int, at time.Time) {
 		case g.Email != nil && c.r.IntN(6_000) == 0:
 			fixture.Must(customers.Unsubscribe(ctx, by, g.id))
 		case c.r.IntN(6_000) == 0:
-			fixture.Must(customers.Adjust(ctx, by, g.id, customer.Adjustment{
+			fixture.Must(core.Result(customers.Adjust(ctx, by, g.id, customer.Adjustment{
 				Unit: new(string(ledger.Points)), Amount: new(int64(20)), Reason: new(pick(c.r, c.Mishaps)),
-			}))
+			}, nil)))
 		}
 		if days == daysDescribed {
 			c.describe(ctx, customers, g)

@@ -107,16 +107,16 @@ func (s *Service) List(ctx context.Context, by core.Actor) ([]Announced, error) 
 	if err := by.RequireAdmin(); err != nil {
 		return nil, err
 	}
-	return db.PlatformAll[Announced](ctx, s.db, listSQL, nil)
+	return db.All[Announced](ctx, s.db.Platform(), listSQL, nil)
 }
 
 // Add deprecates a request, for super-admins: its answers say so, and the owner of every tenant with a
 // working token is mailed once.
-func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Deprecation, error) {
+func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once[Deprecation]) (core.Reply[Deprecation], error) {
 	if err := by.RequireAdmin(); err != nil {
-		return Deprecation{}, err
+		return core.Reply[Deprecation]{}, err
 	}
-	d, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (Deprecation, error) {
+	d, err := db.In(ctx, s.db.Platform(), db.Once(ctx, by, once, func(tx *db.Tx) (Deprecation, error) {
 		d, err := n.validate(tx.Now)
 		if err != nil {
 			return Deprecation{}, err
@@ -138,7 +138,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Deprecation, e
 			return Deprecation{}, err
 		}
 		return d, s.jobs.Add(ctx, tx, Notice{Deprecation: d.ID})
-	})
+	}))
 	if err == nil {
 		s.forget()
 	}

@@ -49,7 +49,7 @@ func (o office) described(method, path string) deprecation.New {
 
 func (o office) add(method, path string) deprecation.Deprecation {
 	o.T.Helper()
-	d, err := o.Add(o.T.Context(), admin, o.described(method, path))
+	d, err := core.Result(o.Add(o.T.Context(), admin, o.described(method, path), nil))
 	o.Check(err)
 	return d
 }
@@ -67,7 +67,7 @@ func TestAdd(t *testing.T) {
 	o := newOffice(t)
 	n := o.described("GET", "/api/v1/customers/{ulid}")
 	n.Sunset = new(o.DB.Now().AddDate(0, 0, 91))
-	made, err := o.Add(t.Context(), admin, n)
+	made, err := core.Result(o.Add(t.Context(), admin, n, nil))
 	o.Check(err)
 	y, m, day := n.Sunset.Date()
 	want := deprecation.Deprecation{
@@ -96,7 +96,7 @@ func TestAdd(t *testing.T) {
 	if err != nil || log != entry {
 		t.Errorf("log %s, %v, want %s", log, err, entry)
 	}
-	_, err = o.Add(t.Context(), admin, o.described("GET", "/api/v1/customers/{ulid}"))
+	_, err = core.Result(o.Add(t.Context(), admin, o.described("GET", "/api/v1/customers/{ulid}"), nil))
 	shoptest.WantFields(t, err, core.Fields{"path": {core.Duplicate}})
 	o.add("PATCH", "/api/v1/customers/{ulid}")
 }
@@ -104,39 +104,39 @@ func TestAdd(t *testing.T) {
 func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	_, err := o.Add(t.Context(), admin, deprecation.New{})
+	_, err := core.Result(o.Add(t.Context(), admin, deprecation.New{}, nil))
 	shoptest.WantFields(t, err, core.Fields{
 		"method": {core.Required}, "path": {core.Required},
 		"sunset": {core.Required}, "link": {core.Required},
 	})
 	early := core.Violation{Rule: "days_ahead", Limit: 90}
-	_, err = o.Add(t.Context(), admin, deprecation.New{
+	_, err = core.Result(o.Add(t.Context(), admin, deprecation.New{
 		Method: new("BREW"), Path: new("/api/v2/customers"), Sunset: new(o.DB.Now().AddDate(0, 0, 89)), Link: new("http://loyalty.example"),
-	})
+	}, nil))
 	shoptest.WantFields(t, err, core.Fields{
 		"method": {core.InvalidChoice}, "path": {core.InvalidChoice}, "sunset": {early}, "link": {core.MustBeURL},
 	})
 	// The 90 days are whole days.
 	n := o.described("GET", "/api/v1/customers")
 	n.Sunset = new(o.DB.Now().Truncate(24*time.Hour).AddDate(0, 0, 90))
-	_, err = o.Add(t.Context(), admin, n)
+	_, err = core.Result(o.Add(t.Context(), admin, n, nil))
 	shoptest.WantFields(t, err, core.Fields{"sunset": {early}})
-	_, err = o.Add(t.Context(), admin, deprecation.New{Malformed: core.Fields{"sunset": {core.MustBeDate}}})
+	_, err = core.Result(o.Add(t.Context(), admin, deprecation.New{Malformed: core.Fields{"sunset": {core.MustBeDate}}}, nil))
 	if refusal := new(core.Error); !errors.As(err, &refusal) || cmp.Diff([]core.Violation{core.MustBeDate}, refusal.Fields["sunset"]) != "" {
 		t.Errorf("unreadable = %v", err)
 	}
 	for _, path := range []string{"/api/v1", "/api/v1/", "/api/v1/customers/", "/api/v1/:ulid", "/api/v1/a b", "api/v1/customers", "/api/v1//x", "/API/v1/x"} {
-		_, err := o.Add(t.Context(), admin, o.described("GET", path))
+		_, err := core.Result(o.Add(t.Context(), admin, o.described("GET", path), nil))
 		shoptest.WantFields(t, err, core.Fields{"path": {core.InvalidChoice}})
 	}
 	for _, link := range []string{"https://", "ftp://loyalty.example", "loyalty.example", "https://a.example/>;x", "https://a.example/\r\nX: y", `https://a.example/"`, "https://å.example"} {
 		n := o.described("GET", "/api/v1/customers")
 		n.Link = &link
-		_, err := o.Add(t.Context(), admin, n)
+		_, err := core.Result(o.Add(t.Context(), admin, n, nil))
 		shoptest.WantFields(t, err, core.Fields{"link": {core.MustBeURL}})
 	}
 	owner := dbtest.Tenant(t, o.DB)
-	if _, err := o.Add(t.Context(), owner, o.described("GET", "/api/v1/customers")); !errors.Is(err, core.ErrAdmin) {
+	if _, err := core.Result(o.Add(t.Context(), owner, o.described("GET", "/api/v1/customers"), nil)); !errors.Is(err, core.ErrAdmin) {
 		t.Errorf("by %s = %v, want ErrAdmin", owner.Name, err)
 	}
 	if _, err := o.List(t.Context(), owner); !errors.Is(err, core.ErrAdmin) {
@@ -220,7 +220,7 @@ func (o office) business(email string) (owner core.Actor, id int64) {
 	o.T.Helper()
 	owner = dbtest.Tenant(o.T, o.DB)
 	o.edit(owner.Tenant.ID, tenant.Edit{Email: core.Set(email)})
-	made, err := o.tokens.Create(o.T.Context(), owner, token.New{Name: new("Till"), Scopes: &[]string{}})
+	made, err := core.Result(o.tokens.Create(o.T.Context(), owner, token.New{Name: new("Till"), Scopes: &[]string{}}, nil))
 	o.Check(err)
 	return owner, made.ID
 }
@@ -236,7 +236,7 @@ func TestTenantsAreMailedOnce(t *testing.T) {
 	o := newOffice(t)
 	o.business("a@example.com")
 	owner, id := o.business("revoked@example.com")
-	o.Must(o.tokens.Revoke(t.Context(), owner, id))
+	o.Must(core.Result(o.tokens.Revoke(t.Context(), owner, id, nil)))
 	_, id = o.business("expired@example.com")
 	o.Exec("update loyalty.token set expires_at = now() where id = $1", id)
 	owner, _ = o.business("left@example.com")
@@ -247,7 +247,7 @@ func TestTenantsAreMailedOnce(t *testing.T) {
 	o.edit(owner.Tenant.ID, tenant.Edit{Status: core.Set("suspended")})
 	o.edit(dbtest.Tenant(t, o.DB).Tenant.ID, tenant.Edit{Email: core.Set("none@example.com")})
 	owner, _ = o.business("b@example.com")
-	o.Must(o.tokens.Create(t.Context(), owner, token.New{Name: new("Second"), Scopes: &[]string{}}))
+	o.Must(core.Result(o.tokens.Create(t.Context(), owner, token.New{Name: new("Second"), Scopes: &[]string{}}, nil)))
 
 	d := o.add("GET", "/api/v1/customers")
 	var jobs int

@@ -50,7 +50,7 @@ func (s *Service) read(ctx context.Context, before *knowledge) *knowledge {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 	defer cancel()
 	fresh := &knowledge{at: s.db.Now(), deprecations: map[request]Deprecation{}}
-	all, err := db.PlatformAll[Deprecation](ctx, s.db, allSQL, nil)
+	all, err := db.All[Deprecation](ctx, s.db.Platform(), allSQL, nil)
 	if err != nil {
 		s.log.WarnContext(ctx, "deprecations not read", slog.Any("error", err))
 		if before != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/mail"
 )
@@ -37,9 +36,8 @@ const noticeBatch = 50
 // notify mails the tenants with a working token, in batches. Mail and note are in one transaction, so
 // that no tenant is mailed twice.
 func (s *Service) notify(ctx context.Context, n Notice) error {
-	by := core.System(core.Tenant{}, "deprecation notice")
 	for {
-		told, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		told, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int, error) {
 			d, err := db.One[Deprecation](ctx, tx, findSQL, db.Args{"id": n.Deprecation})
 			if err != nil {
 				return 0, err

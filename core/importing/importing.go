@@ -94,7 +94,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Import, 
 	if err := by.Require(core.Manager); err != nil {
 		return Import{}, err
 	}
-	return db.ReadOne[Import](ctx, s.db, by, findImportSQL, db.Args{"id": id})
+	return db.One[Import](ctx, s.db.Tenant(by), findImportSQL, db.Args{"id": id})
 }
 
 // maxListed is the length of the list: older imports are soon deleted.
@@ -105,7 +105,7 @@ func (s *Service) List(ctx context.Context, by core.Actor) ([]Import, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Import](ctx, s.db, by, listImportsSQL, db.Args{"limit": maxListed})
+	return db.All[Import](ctx, s.db.Tenant(by), listImportsSQL, db.Args{"limit": maxListed})
 }
 
 // Check queues a check of every row with these columns, which counts what an import would do. A
@@ -236,7 +236,7 @@ func (i Import) log(tx *db.Tx, by core.Actor, action string, facts map[string]an
 func change[File any](
 	ctx context.Context, s *Service, by core.Actor, id core.ID, lock string, fn func(tx *db.Tx, file File) (Import, error),
 ) (Import, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Import, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Import, error) {
 		file, err := db.One[File](ctx, tx, lock, db.Args{"id": id})
 		if err != nil {
 			return Import{}, err
@@ -307,7 +307,7 @@ func (s *Service) problemsAfter(ctx context.Context, by core.Actor, id core.ID, 
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	rows, err := db.ReadAll[problemRow](ctx, s.db, by, statement, db.Args{
+	rows, err := db.All[problemRow](ctx, s.db.Tenant(by), statement, db.Args{
 		"id": id, "row": last.FileRow, "field": last.Field, "limit": limit,
 	})
 	if err == nil && len(rows) == 0 {
@@ -361,5 +361,5 @@ func (s *Service) ListShared(ctx context.Context, by core.Actor, id core.ID) ([]
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Shared](ctx, s.db, by, listSharedSQL, db.Args{"id": id, "fewest": 3, "limit": maxShared})
+	return db.All[Shared](ctx, s.db.Tenant(by), listSharedSQL, db.Args{"id": id, "fewest": 3, "limit": maxShared})
 }

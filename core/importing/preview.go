@@ -75,7 +75,7 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, id core.ID, chosen
 	if err := by.Require(core.Manager); err != nil {
 		return Preview{}, err
 	}
-	file, err := db.ReadOne[firstPiece](ctx, s.db, by, firstPieceSQL, db.Args{"id": id})
+	file, err := db.One[firstPiece](ctx, s.db.Tenant(by), firstPieceSQL, db.Args{"id": id})
 	if err != nil {
 		return Preview{}, err
 	}

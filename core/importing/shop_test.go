@@ -17,7 +17,7 @@ func described(phone string, email *string) customer.New {
 
 func (o office) upsert(phone string, email *string) customer.Upserted {
 	o.T.Helper()
-	got, err := o.Customers.Upsert(o.T.Context(), o.By, described(phone, email))
+	got, err := core.Result(o.Customers.Upsert(o.T.Context(), o.By, described(phone, email), nil))
 	if err != nil {
 		o.T.Fatalf("%s: %v", phone, err)
 	}
@@ -63,7 +63,7 @@ func (o office) keys() map[string]string {
 func (o *office) move(country string) error {
 	o.T.Helper()
 	const holdSQL = "update loyalty.tenant set country = nullif(@country, '') where id = @id"
-	_, err := db.Platform(o.T.Context(), o.DB, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+	_, err := db.In(o.T.Context(), o.DB.Platform(), func(tx *db.Tx) (int, error) {
 		if _, err := db.Exec(o.T.Context(), tx, holdSQL, db.Args{"country": country, "id": int64(o.By.Tenant.ID)}); err != nil {
 			return 0, err
 		}

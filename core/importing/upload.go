@@ -74,7 +74,7 @@ func (s *Service) Upload(ctx context.Context, by core.Actor, f File) (Import, er
 	if err == nil {
 		arrived["form_key"] = key
 		var i Import
-		i, err = db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Import, error) {
+		i, err = db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (Import, error) {
 			arrived["now"] = tx.Now
 			return db.One[Import](ctx, tx, arrivedSQL, arrived)
 		})
@@ -83,17 +83,17 @@ func (s *Service) Upload(ctx context.Context, by core.Actor, f File) (Import, er
 		}
 	}
 	// If this fails, the upkeep job deletes the incomplete file.
-	_, _ = db.InTenant(context.WithoutCancel(ctx), s.db, by, func(tx *db.Tx) (int, error) {
+	_, _ = db.In(context.WithoutCancel(ctx), s.db.Tenant(by), func(tx *db.Tx) (int, error) {
 		return 0, db.Queue(tx, deleteIncompleteSQL, db.Args{"id": id})
 	})
 	switch {
 	case db.Violates(err, "customer_import_form"):
-		return db.ReadOne[Import](ctx, s.db, by, findImportByFormSQL, db.Args{"form_key": key})
+		return db.One[Import](ctx, s.db.Tenant(by), findImportByFormSQL, db.Args{"form_key": key})
 	case isGone(err), errors.Is(err, core.ErrNotFound):
 		return Import{}, errErased
 	case errors.Is(err, errWaiting):
 		// One of the waiting files may be this form's, submitted twice.
-		if i, found := db.ReadOne[Import](ctx, s.db, by, findImportByFormSQL, db.Args{"form_key": key}); found == nil {
+		if i, found := db.One[Import](ctx, s.db.Tenant(by), findImportByFormSQL, db.Args{"form_key": key}); found == nil {
 			return i, nil
 		}
 	}
@@ -106,7 +106,7 @@ func (s *Service) receive(ctx context.Context, by core.Actor, id core.ID, f File
 		return nil, errNoFile
 	}
 	in := &arriving{from: f.Content, buffer: make([]byte, pieceSize), store: func(seq int64, piece []byte) error {
-		_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		_, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (int, error) {
 			if seq == 0 {
 				if err := addIncomplete(tx, by, id, f.Name); err != nil {
 					return 0, err

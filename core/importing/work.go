@@ -35,7 +35,7 @@ func (s *Service) work(ctx context.Context, j Job) error {
 
 // hold has an import whose business is suspended wait for a decision.
 func (s *Service) hold(ctx context.Context, j Job) error {
-	return db.RunInTenant(ctx, s.db, core.System(core.Tenant{ID: j.Tenant}, "customer import"), func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(core.System(core.Tenant{ID: j.Tenant}, "customer import")), func(tx *db.Tx) error {
 		return db.Queue(tx, holdSQL, db.Args{"id": j.Import, "attempt": j.Attempt, "now": tx.Now})
 	})
 }
@@ -87,7 +87,7 @@ func (s *Service) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 
 // resume returns an import at its position. A check starts again from the beginning.
 func (s *Service) resume(ctx context.Context, by core.Actor, id core.ID, attempt int64) (progress, error) {
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (progress, error) {
+	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (progress, error) {
 		p, err := db.One[progress](ctx, tx, resumeSQL, db.Args{"id": id, "attempt": attempt})
 		if !errors.Is(err, core.ErrNotFound) {
 			return p, err
@@ -104,7 +104,7 @@ func (s *Service) file(ctx context.Context, by core.Actor, id core.ID, from int6
 	seq, skip := from/pieceSize, from%pieceSize
 	return &pieces{next: func() ([]byte, error) {
 		pause()
-		piece, err := db.ReadOne[struct{ Content []byte }](ctx, s.db, by, pieceSQL, db.Args{"id": id, "seq": seq})
+		piece, err := db.One[struct{ Content []byte }](ctx, s.db.Tenant(by), pieceSQL, db.Args{"id": id, "seq": seq})
 		if errors.Is(err, core.ErrNotFound) {
 			return nil, io.EOF
 		}
@@ -229,7 +229,7 @@ func (w *worker) batchDone(ctx context.Context, queueRest bool) (over bool, err 
 	if b.last && w.Status == Checking {
 		status = Checked
 	}
-	o, err := db.InTenant(ctx, w.db, w.by, func(tx *db.Tx) (o outcome, err error) {
+	o, err := db.In(ctx, w.db.Tenant(w.by), func(tx *db.Tx) (o outcome, err error) {
 		if err := w.lockPosition(ctx, tx); err != nil {
 			return outcome{}, err
 		}
@@ -413,7 +413,7 @@ const (
 )
 
 func (s *Service) runUpkeep(ctx context.Context, _ upkeep) error {
-	stopped, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "customer imports"), func(tx *db.Tx) (stopped []Job, err error) {
+	stopped, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (stopped []Job, err error) {
 		left, err := db.All[Job](ctx, tx, stalledImportsSQL, db.Args{"before": tx.Now.Add(-stalled), "up_to": stalledBatch})
 		if err != nil {
 			return nil, err
@@ -445,7 +445,7 @@ func (s *Service) runUpkeep(ctx context.Context, _ upkeep) error {
 		}
 	}
 	return job.Drain(ctx, s.db, "customer imports", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, deleteOldImportsSQL, db.Args{
+		return db.One[int64](ctx, tx, deleteOldImportsSQL, db.Args{
 			"ended_before": tx.Now.Add(-keptFor), "uploaded_before": tx.Now.Add(-uploadKept),
 			"arrived_before": tx.Now.Add(-arrivesWithin), "up_to": deletedBatch,
 		})

@@ -211,7 +211,7 @@ func (q *Queue) renew(ctx context.Context) {
 	}
 	statement, cancel := context.WithTimeout(ctx, q.timing.patience)
 	defer cancel()
-	renewed, err := db.PlatformAll[struct{ ID, Attempt int64 }](statement, q.db, renewSQL, db.Args{"ids": ids, "attempts": attempts})
+	renewed, err := db.All[struct{ ID, Attempt int64 }](statement, q.db.Platform(), renewSQL, db.Args{"ids": ids, "attempts": attempts})
 	if err != nil {
 		q.log.WarnContext(ctx, "claims on running jobs not renewed", slog.Int("jobs", len(held)), slog.Any("error", err))
 		return
@@ -273,11 +273,11 @@ const rescueSQL = `
 func (q *Queue) rescue(ctx context.Context) {
 	statement, cancel := context.WithTimeout(ctx, q.timing.patience)
 	defer cancel()
-	abandoned, err := db.PlatformAll[struct {
+	abandoned, err := db.All[struct {
 		ID       int64
 		Kind     string
 		Metadata []byte
-	}](statement, q.db, rescueSQL, db.Args{"after": q.timing.rescue, "most": maxBackoff.Seconds()})
+	}](statement, q.db.Platform(), rescueSQL, db.Args{"after": q.timing.rescue, "most": maxBackoff.Seconds()})
 	if err != nil {
 		q.log.WarnContext(ctx, "abandoned jobs could not be searched for", slog.Any("error", err))
 		return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 )
 
@@ -25,7 +24,7 @@ func drain(ctx context.Context, d *db.DB, within time.Duration, what string, bat
 	turn, cancel := context.WithTimeout(context.WithoutCancel(ctx), within) // measures time, and cancels nothing
 	defer cancel()
 	for {
-		done, err := db.Platform(ctx, d, core.System(core.Tenant{}, what), func(tx *db.Tx) (int64, error) { return batch(ctx, tx) })
+		done, err := db.In(ctx, d.Platform(), func(tx *db.Tx) (int64, error) { return batch(ctx, tx) })
 		if err != nil || done == 0 {
 			return err
 		}

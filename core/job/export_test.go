@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 )
 
@@ -40,7 +39,7 @@ func (q *Queue) Cancel(ctx context.Context, id int64) error {
 }
 
 func (q *Queue) inTransaction(ctx context.Context, id int64, fn func(context.Context, *db.Tx, int64) error) error {
-	_, err := db.Platform(ctx, q.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) { return 0, fn(ctx, tx, id) })
+	_, err := db.In(ctx, q.db.Platform(), func(tx *db.Tx) (int, error) { return 0, fn(ctx, tx, id) })
 	return err
 }
 

@@ -105,7 +105,7 @@ func (r *record) lines(text string) (found []string) {
 // queue adds jobs in a transaction of the platform.
 func (f floor) queue(t *testing.T, jobs ...river.JobArgs) {
 	t.Helper()
-	_, err := db.Platform(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), f.db.Platform(), func(tx *db.Tx) (int, error) {
 		return 0, f.AddAll(t.Context(), tx, jobs)
 	})
 	if err != nil {
@@ -156,7 +156,7 @@ func (f floor) stop(t *testing.T) {
 
 // greet queues a greeting in a transaction that ends with an error or not.
 func (f floor) greet(ctx context.Context, name string, end error) error {
-	_, err := db.InTenant(ctx, f.db, f.by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(ctx, f.db.Tenant(f.by), func(tx *db.Tx) (int, error) {
 		if err := f.Add(ctx, tx, greeting{name}); err != nil {
 			return 0, err
 		}
@@ -211,7 +211,7 @@ func TestAJobWaitsForItsInstant(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
 	greetAt := func(name string, at time.Time, end error) error {
-		_, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
+		_, err := db.In(t.Context(), f.db.Tenant(f.by), func(tx *db.Tx) (int, error) {
 			if err := f.AddAt(t.Context(), tx, greeting{name}, at); err != nil {
 				return 0, err
 			}
@@ -281,7 +281,7 @@ func TestLinesOfAJobNameTheRequestThatCausedIt(t *testing.T) {
 	f.Queue = q
 	job.Handle(q, job.Upkeep, func(ctx context.Context, g greeting) error {
 		log.InfoContext(ctx, "greeting", slog.String("name", g.Name))
-		_, err := db.InTenant(ctx, f.db, f.by, func(tx *db.Tx) (int, error) {
+		_, err := db.In(ctx, f.db.Tenant(f.by), func(tx *db.Tx) (int, error) {
 			return 0, q.AddAll(ctx, tx, errands(tx.Tenant, 0, 1))
 		})
 		return errors.Join(err, errors.New("not at home"))
@@ -340,7 +340,7 @@ func TestAJobGetsItsTime(t *testing.T) {
 	if got := receive(t, left); got != 7*time.Minute {
 		t.Errorf("%s, want 7m", got)
 	}
-	if _, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) { return 0, f.Add(t.Context(), tx, tidying{}) }); err != nil {
+	if _, err := db.In(t.Context(), f.db.Tenant(f.by), func(tx *db.Tx) (int, error) { return 0, f.Add(t.Context(), tx, tidying{}) }); err != nil {
 		t.Fatal(err)
 	}
 	if got := receive(t, left); got != time.Minute {
@@ -421,7 +421,7 @@ func TestARenamedKind(t *testing.T) {
 	if got := one[int](t, f, "select max(max_attempts) from river.river_job where kind = 'sweeping' and metadata ? 'periodic'"); got != 8 {
 		t.Errorf("the periodic job is tried %d times", got)
 	}
-	_, err := db.Platform(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), f.db.Platform(), func(tx *db.Tx) (int, error) {
 		if err := f.Add(t.Context(), tx, sweeping{}); err != nil {
 			return 0, err
 		}
@@ -452,7 +452,7 @@ func TestAJobIsOfOneTenant(t *testing.T) {
 		"with mine":  func(tx *db.Tx) error { return f.AddAll(t.Context(), tx, append(errands(mine, 1, 1), errand{other, 1})) },
 		"in an hour": func(tx *db.Tx) error { return f.AddAt(t.Context(), tx, errand{other, 1}, time.Now().Add(time.Hour)) },
 	} {
-		if _, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) { return 0, add(tx) }); err == nil {
+		if _, err := db.In(t.Context(), f.db.Tenant(f.by), func(tx *db.Tx) (int, error) { return 0, add(tx) }); err == nil {
 			t.Errorf("another tenant's job is queued: %s", what)
 		}
 	}
@@ -555,7 +555,7 @@ func TestAddAt(t *testing.T) {
 	greeted := make(chan string, 10)
 	job.Handle(f.Queue, job.Mail, func(_ context.Context, g greeting) error { greeted <- g.Name; return nil })
 	for name, at := range map[string]time.Time{"later": time.Now().Add(time.Hour), "soon": time.Now().Add(time.Second), "now": {}} {
-		_, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
+		_, err := db.In(t.Context(), f.db.Tenant(f.by), func(tx *db.Tx) (int, error) {
 			return 0, f.AddAt(t.Context(), tx, greeting{name}, at)
 		})
 		if err != nil {

@@ -359,7 +359,7 @@ func TestAMailIsKilledAtEveryStep(t *testing.T) {
 	twice := 0
 	s.killedEverywhere(t, 4, func(t *testing.T) func(string) {
 		to := fmt.Sprintf("anna%d@example.com", s.begun)
-		_, err := db.InTenant(t.Context(), s.db, by, func(tx *db.Tx) (int, error) {
+		_, err := db.In(t.Context(), s.db.Tenant(by), func(tx *db.Tx) (int, error) {
 			return 0, s.mails.Queue(t.Context(), tx, s.mails.PasswordReset(to, auth.ResetEmail{}))
 		})
 		if err != nil {
@@ -392,14 +392,14 @@ func TestASendIsKilledAtEveryStep(t *testing.T) {
 		var to []string
 		for i := range members {
 			to = append(to, fmt.Sprintf("c%d-%d@example.com", i, s.begun))
-			_, err := customers.Upsert(t.Context(), by, customer.New{
+			_, err := core.Result(customers.Upsert(t.Context(), by, customer.New{
 				FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new(fmt.Sprintf("070 174 06 %02d", i)), Email: &to[i],
-			})
+			}, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		c, err := s.coupons.Add(t.Context(), by, coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))})
+		c, err := core.Result(s.coupons.Add(t.Context(), by, coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -506,23 +506,23 @@ func TestAnInvoiceIsKilledAtEveryStep(t *testing.T) {
 	s := newScene(t)
 	root := dbtest.Admin(t, s.db)
 	s.exec(t, "update loyalty.platform_setting set issue_automatically = true, issuer_name = 'Loyalty AB', issuer_address = 'Storgatan 1'")
-	plan, err := s.billing.CreatePlan(t.Context(), root, billing.PlanInput{
+	plan, err := core.Result(s.billing.CreatePlan(t.Context(), root, billing.PlanInput{
 		Name: new("Growth"), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
-	})
+	}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	twice := 0
 	s.killedEverywhere(t, 15, func(t *testing.T) func(string) {
 		slug, to := fmt.Sprintf("cafe-%d", s.begun), fmt.Sprintf("owner%d@example.com", s.begun)
-		made, err := s.tenants.Create(t.Context(), root, tenant.New{
+		made, err := core.Result(s.tenants.Create(t.Context(), root, tenant.New{
 			Name: new("Café"), Slug: &slug, Email: &to, PlanID: &plan.ID, BillingCycle: new("monthly"), PaymentMethod: new("manual"), TimeZone: new("UTC"),
-		})
+		}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.exec(t, "delete from river.river_job where finalized_at is null") // the mail that invites the owner
-		_, err = db.Platform(t.Context(), s.db, root, func(tx *db.Tx) (int, error) { return 0, s.jobs.Add(t.Context(), tx, billing.Run{}) })
+		_, err = db.In(t.Context(), s.db.Platform(), func(tx *db.Tx) (int, error) { return 0, s.jobs.Add(t.Context(), tx, billing.Run{}) })
 		if err != nil {
 			t.Fatal(err)
 		}

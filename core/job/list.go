@@ -113,11 +113,11 @@ const loadSQL = `
 
 // Load returns the load of each lane, and who paused it.
 func (q *Queue) Load(ctx context.Context) (list []Load, err error) {
-	err = db.PlatformTogether(ctx, q.db, q.ReadLoad(&list))
+	err = db.Together(ctx, q.db.Platform(), q.ReadLoad(&list))
 	return list, err
 }
 
-// ReadLoad returns a reading of the load, for db.PlatformTogether.
+// ReadLoad returns a reading of the load, for db.Together.
 func (q *Queue) ReadLoad(to *[]Load) db.Reading {
 	return db.AllInto(to, loadSQL, db.Args{"lanes": Lanes, "quick": q.quickKinds()})
 }
@@ -161,7 +161,7 @@ const lockSQL = `
 func change(
 	ctx context.Context, tx *db.Tx, id int64, to func(context.Context, pgx.Tx, int64) (*rivertype.JobRow, error), refusal error, unless ...rivertype.JobState,
 ) error {
-	state, err := db.Value[string](ctx, tx, lockSQL, db.Args{"id": id})
+	state, err := db.One[string](ctx, tx, lockSQL, db.Args{"id": id})
 	if err != nil {
 		return err
 	}

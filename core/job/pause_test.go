@@ -13,7 +13,7 @@ import (
 
 func (f floor) changeJob(t *testing.T, fn func(tx *db.Tx) (bool, error)) (changed bool) {
 	t.Helper()
-	changed, err := db.Platform(t.Context(), f.db, core.Actor{Kind: core.ByAdmin, Name: "Root", Role: core.SuperAdmin}, fn)
+	changed, err := db.In(t.Context(), f.db.Platform(), fn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestAPausedLaneTakesNoJobs(t *testing.T) {
 			t.Fatal("a lane that was resumed takes no jobs")
 		}
 	}
-	_, err = db.Platform(t.Context(), first.db, first.by, func(tx *db.Tx) (bool, error) { return job.Pause(t.Context(), tx, first.by, "bus") })
+	_, err = db.In(t.Context(), first.db.Platform(), func(tx *db.Tx) (bool, error) { return job.Pause(t.Context(), tx, first.by, "bus") })
 	if !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("there is no such lane: %v", err)
 	}

@@ -174,7 +174,7 @@ func TestAMailOutlivesTheProcessThatSendsIt(t *testing.T) {
 
 	// The mail is queued by a process that delivers nothing itself.
 	post := shoptest.NewMails(f.db, f.Queue)
-	_, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), f.db.Tenant(f.by), func(tx *db.Tx) (int, error) {
 		return 0, post.Queue(t.Context(), tx, post.PasswordReset("anna@example.com", auth.ResetEmail{}))
 	})
 	if err != nil {

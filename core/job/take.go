@@ -46,7 +46,7 @@ func (e executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAvai
 		share = p.MaxToLock
 	}
 	tenants, jobs := q.usedShares(lane)
-	taken, err := db.PlatformAll[struct{ ID int64 }](ctx, q.db, takeSQL, db.Args{
+	taken, err := db.All[struct{ ID int64 }](ctx, q.db.Platform(), takeSQL, db.Args{
 		"lane": lane, "share": share, "most": p.MaxToLock, "tenants": tenants, "jobs": jobs, "client": p.ClientID,
 	})
 	if err != nil || len(taken) == 0 {
@@ -99,7 +99,7 @@ func (q *Queue) announceSoon(ctx context.Context, lane Lane) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.timing.patience)
 		defer cancel()
 		// If this fails, workers look within a second.
-		_, _ = db.PlatformOne[struct{ Sent string }](ctx, q.db, announceSQL, db.Args{"lane": lane})
+		_, _ = db.One[struct{ Sent string }](ctx, q.db.Platform(), announceSQL, db.Args{"lane": lane})
 	})
 }
 

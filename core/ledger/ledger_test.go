@@ -35,7 +35,7 @@ func newBook(t *testing.T) book {
 }
 
 func (b book) post(ctx context.Context, kind ledger.Kind, unit ledger.Unit, amount int64, cause *core.ID) (ledger.Account, error) {
-	return db.InTenant(ctx, b.DB, b.By, func(tx *db.Tx) (ledger.Account, error) {
+	return db.In(ctx, b.DB.Tenant(b.By), func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(ctx, tx, b.By, ledger.Entry{Customer: b.customer, Unit: unit, Amount: amount, Kind: kind, Cause: cause})
 	})
 }
@@ -197,7 +197,7 @@ func TestOneAwardHasALimit(t *testing.T) {
 			if _, err := b.post(t.Context(), kind, unit, ledger.MaxAward+1, causeOf(kind)); !errors.Is(err, ledger.ErrTooLarge) {
 				t.Errorf("%s of %s: one too many = %v, want ErrTooLarge", kind, unit, err)
 			}
-			_, err := db.InTenant(t.Context(), b.DB, b.By, func(tx *db.Tx) (struct{}, error) {
+			_, err := db.In(t.Context(), b.DB.Tenant(b.By), func(tx *db.Tx) (struct{}, error) {
 				return struct{}{}, ledger.Queue(tx, b.By, ledger.Entry{
 					Customer: b.customer, Unit: unit, Amount: ledger.MaxAward + 1, Kind: kind, Cause: causeOf(kind),
 				})
@@ -312,7 +312,7 @@ func TestEntriesCannotBeChanged(t *testing.T) {
 		`delete from loyalty.ledger_entry where tenant_id = @tenant_id`,
 		`delete from loyalty.account where tenant_id = @tenant_id`,
 	} {
-		_, err := db.InTenant(t.Context(), b.DB, b.By, func(tx *db.Tx) (int64, error) {
+		_, err := db.In(t.Context(), b.DB.Tenant(b.By), func(tx *db.Tx) (int64, error) {
 			return db.Exec(t.Context(), tx, sql, nil)
 		})
 		var pg *pgconn.PgError
@@ -342,7 +342,7 @@ func TestAQueuedEntryIsAllOrNothing(t *testing.T) {
 	b := newBook(t)
 	cause := core.NewID(b.DB.Now())
 	queue := func(e ledger.Entry) error {
-		_, err := db.InTenant(t.Context(), b.DB, b.By, func(tx *db.Tx) (struct{}, error) {
+		_, err := db.In(t.Context(), b.DB.Tenant(b.By), func(tx *db.Tx) (struct{}, error) {
 			// A valid entry in the same transaction.
 			return struct{}{}, errors.Join(
 				ledger.Queue(tx, b.By, ledger.Entry{Customer: b.customer, Unit: ledger.Stamps, Amount: 1, Kind: ledger.Adjustment}),

@@ -31,7 +31,7 @@ func unopened(t *testing.T, d *db.DB, by core.Actor, n int) (ids []core.ID) {
 
 func openAll(t *testing.T, d *db.DB, by core.Actor, openings ...ledger.Opening) error {
 	t.Helper()
-	_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (int, error) {
 		return 0, ledger.OpenAll(tx, by, "Import customers.csv", openings)
 	})
 	return err

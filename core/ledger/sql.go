@@ -59,43 +59,8 @@ const countVisitSQL = `
 	where tenant_id = @tenant_id
 		and customer_id = @customer`
 
-// AwardAll awards the sales in "accepted": it changes each customer's account once, counts their visits and spend, and
+// AwardEach awards the sales in "accepted", each of another customer: it changes the customers' accounts, counts their visits and spend, and
 // writes an entry for each award. The accounts are locked, and "accepted" has their points, stamps and entries.
-const AwardAll = `
-	gained as (
-		select customer_id, coalesce(sum(award) filter (where unit = 'points'), 0) as points,
-			coalesce(sum(award) filter (where unit = 'stamps'), 0) as stamps,
-			count(*) filter (where award > 0) as entries, count(*) as visits, sum(spend) as spent_cents
-		from accepted
-		group by customer_id
-	),
-	moved as (
-		update loyalty.account a
-		set points = a.points + g.points,
-			stamps = a.stamps + g.stamps,
-			entries = a.entries + g.entries,
-			visits = a.visits + g.visits,
-			spent_cents = a.spent_cents + g.spent_cents
-		from gained g
-		where a.tenant_id = @tenant_id
-			and a.customer_id = g.customer_id
-	),
-	entry as (
-		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
-			actor_kind, actor_id, actor_name, created_at,
-			seq,
-			balance_after)
-		select tenant_id, entry, customer_id, unit, award, 'earn', id,
-			actor_kind, actor_id, actor_name, created_at,
-			entries + row_number() over (partition by customer_id order by place),
-			case when unit = 'points' then points else stamps end
-				+ sum(award) over (partition by customer_id, unit order by place)
-		from accepted
-		where award > 0
-		returning 1
-	)`
-
-// AwardEach is AwardAll for sales of different customers.
 const AwardEach = `
 	moved as (
 		update loyalty.account a
@@ -119,7 +84,7 @@ const AwardEach = `
 		returning 1
 	)`
 
-// AwardOne is AwardAll for a single sale, whose account isn't locked before. A missing account leaves an entry without a
+// AwardOne is AwardEach for a single sale, whose account isn't locked before. A missing account leaves an entry without a
 // number, which its column refuses.
 const AwardOne = `
 	moved as (

@@ -53,7 +53,7 @@ func wantSignal(t *testing.T, what string, changed <-chan struct{}) {
 func notify(t *testing.T, d *db.DB, by core.Actor, topic string, changed <-chan struct{}) {
 	t.Helper()
 	for enough := time.After(30 * time.Second); ; {
-		_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
+		_, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (int, error) {
 			live.Notify(tx, topic)
 			return 0, nil
 		})
@@ -86,7 +86,7 @@ func TestEveryProcessIsSignalled(t *testing.T) {
 		notify(t, d, by, "pin 1", changed)
 		other, stopOther := h.Subscribe("pin 2")
 		defer stopOther()
-		_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
+		_, err := db.In(t.Context(), d.Tenant(by), func(tx *db.Tx) (int, error) {
 			live.Notify(tx, "pin 2")
 			return 0, errRefused
 		})

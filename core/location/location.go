@@ -60,12 +60,12 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 // List returns the tenant's locations by name.
 func (s *Service) List(ctx context.Context, by core.Actor) ([]Location, error) {
-	return db.ReadAll[Location](ctx, s.db, by, listSQL, nil)
+	return db.All[Location](ctx, s.db.Tenant(by), listSQL, nil)
 }
 
 // Add creates a location. A duplicate name is refused.
-func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Location, error) {
-	l, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Location, error) {
+func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once[Location]) (core.Reply[Location], error) {
+	l, err := db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (Location, error) {
 		name, err := n.validate()
 		if err != nil {
 			return Location{}, err
@@ -75,13 +75,13 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Location, erro
 			return Location{}, err
 		}
 		return l, audit.Write(tx, by, audit.Entry{Action: "location.create", Subject: "location", ID: l.idText(), Name: l.Name, New: l.facts()})
-	})
+	}))
 	return l, refuseDuplicateName(err)
 }
 
 // Edit changes the fields that are set. A duplicate name is refused.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Location, error) {
-	l, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Location, error) {
+	l, err := db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Location, error) {
 		// Locked: the audit log must have the values that this edit replaces.
 		old, err := db.One[Location](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {

@@ -27,7 +27,7 @@ const backlogSQL = `
 	select (select count(*) from loyalty.mail where status = 'queued') as waiting,
 		(select count(*) from loyalty.mail where status = 'failed' and done_at > @after) as failed`
 
-// ReadBacklog returns a reading of the backlog, for db.PlatformTogether.
+// ReadBacklog returns a reading of the backlog, for db.Together.
 func ReadBacklog(to *Backlog, failedAfter time.Time) db.Reading {
 	return db.OneInto(to, backlogSQL, db.Args{"after": failedAfter})
 }

@@ -33,7 +33,7 @@ var system = core.System(core.Tenant{}, "mail")
 const giveUpAfter = 5 * 24 * time.Hour
 
 func (s *Service) deliver(ctx context.Context, d Delivery) error {
-	m, err := db.PlatformOne[queuedMail](ctx, s.db, findQueuedSQL, db.Args{"id": d.Mail, "tenant": d.Tenant})
+	m, err := db.One[queuedMail](ctx, s.db.Platform(), findQueuedSQL, db.Args{"id": d.Mail, "tenant": d.Tenant})
 	if errors.Is(err, core.ErrNotFound) {
 		return nil // delivered by an earlier run of this job
 	}
@@ -81,7 +81,7 @@ func (s *Service) send(ctx context.Context, m Mail) error {
 
 // keep leaves a mail in the database because there is no mail server.
 func (s *Service) keep(ctx context.Context, m Mail) error {
-	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
+	_, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int64, error) {
 		db.Count(tx, Metric(Kept), 1)
 		return db.Exec(ctx, tx, keepSQL, db.Args{"id": m.ID, "now": tx.Now})
 	})
@@ -94,7 +94,7 @@ func (s *Service) finishDelivery(ctx context.Context, m Mail, status, outcome st
 	if cause != nil {
 		reason = new(cause.Error())
 	}
-	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {
+	_, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int, error) {
 		db.Count(tx, Metric(outcome), 1)
 		return 0, db.Queue(tx, endSQL, db.Args{"id": m.ID, "status": status, "error": reason, "now": tx.Now}) // with the commit, so that a kill rarely comes between
 	})

@@ -30,5 +30,5 @@ func (s *Service) Find(ctx context.Context, id core.ID) (Mail, error) {
 	if s.sender != nil {
 		return Mail{}, core.ErrNotFound
 	}
-	return db.PlatformOne[Mail](ctx, s.db, findUnsentSQL, db.Args{"id": id})
+	return db.One[Mail](ctx, s.db.Platform(), findUnsentSQL, db.Args{"id": id})
 }

@@ -125,7 +125,7 @@ func (p post) write(ctx context.Context, subject string, end error) error {
 }
 
 func (p post) writeTo(ctx context.Context, to, subject string, end error) error {
-	_, err := db.InTenant(ctx, p.db, p.by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(ctx, p.db.Tenant(p.by), func(tx *db.Tx) (int, error) {
 		if err := p.Queue(ctx, tx, email{to, subject}); err != nil {
 			return 0, err
 		}
@@ -256,7 +256,7 @@ func TestMailsToCustomersWaitDuringASuspension(t *testing.T) {
 	t.Parallel()
 	sender := &catcher{}
 	p := newPost(t, sender)
-	_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), p.db.Tenant(p.by), func(tx *db.Tx) (int, error) {
 		return 0, errors.Join(p.QueueToCustomer(t.Context(), tx, email{"anna@example.com", "Your card"}), p.Queue(t.Context(), tx, email{"maja@example.com", "Your invoice"}))
 	})
 	if err != nil {

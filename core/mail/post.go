@@ -15,7 +15,7 @@ func (s *Service) Keeps() bool { return s.sender == nil }
 // Dial connects to the mail server, for a package that sends many mails and tracks them itself. It must
 // not be called where Keeps. Mails are sent from the platform's address if one is set.
 func (s *Service) Dial(ctx context.Context) (Conn, error) {
-	from, err := db.PlatformOne[struct{ MailAddress string }](ctx, s.db, senderSQL, nil)
+	from, err := db.One[struct{ MailAddress string }](ctx, s.db.Platform(), senderSQL, nil)
 	if err != nil {
 		return nil, err
 	}

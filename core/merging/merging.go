@@ -32,8 +32,8 @@ var ErrTooLarge = core.Refuse("merged-balance-too-large", "The two balances toge
 // Everything that refers to a customer shares a lock on their row, which this takes alone: it is either moved, or it
 // finds the duplicate merged. Sales, redemptions and vouchers are moved before the accounts are locked, as a void locks
 // them.
-func (s *Service) Merge(ctx context.Context, by core.Actor, kept core.ID, duplicate *string) (customer.Customer, error) {
-	c, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (customer.Customer, error) {
+func (s *Service) Merge(ctx context.Context, by core.Actor, kept core.ID, duplicate *string, once *core.Once[customer.Customer]) (core.Reply[customer.Customer], error) {
+	c, err := db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (customer.Customer, error) {
 		check := core.NewCheck(nil)
 		merged := check.Reference("customer_ulid", duplicate)
 		if check.OK("customer_ulid") && merged == kept {
@@ -67,7 +67,7 @@ func (s *Service) Merge(ctx context.Context, by core.Actor, kept core.ID, duplic
 			return customer.Customer{}, err
 		}
 		return customer.FindIn(ctx, tx, kept)
-	})
+	}))
 	if errors.Is(ledger.Refusal(err), ledger.ErrTooLarge) {
 		err = ErrTooLarge
 	}

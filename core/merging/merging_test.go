@@ -53,7 +53,7 @@ func (s *shop) add(name string, email *string) customer.Customer {
 }
 
 func (s *shop) merge(kept, merged customer.Customer) error {
-	_, err := s.merging.Merge(s.T.Context(), s.By, kept.ID, new(merged.ID.String()))
+	_, err := core.Result(s.merging.Merge(s.T.Context(), s.By, kept.ID, new(merged.ID.String()), nil))
 	return err
 }
 
@@ -95,7 +95,7 @@ func TestAMergeMovesEverything(t *testing.T) {
 	if s.Check(err); before.Points != 30 || before.Stamps != 3 || before.Merged.Sales != 2 || before.Merged.Redemptions != 1 || before.Merged.Vouchers != 1 {
 		t.Errorf("preview: %+v", before)
 	}
-	kept, err := s.merging.Merge(ctx, s.By, s.kept.ID, new(s.twin.ID.String()))
+	kept, err := core.Result(s.merging.Merge(ctx, s.By, s.kept.ID, new(s.twin.ID.String()), nil))
 	s.Check(err)
 	if kept.ID != s.kept.ID || kept.FirstName != "Anna" || kept.Email == nil || *kept.Email != "annie@example.com" || kept.UnsubscribedAt == nil {
 		t.Errorf("kept: %+v", kept)
@@ -131,7 +131,7 @@ func TestAMergeMovesEverything(t *testing.T) {
 func TestADuplicateIsGone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	ctx, twin := t.Context(), new(s.twin.ID.String())
+	ctx := t.Context()
 	offer := s.Reward(1, nil)
 	s.Check(s.merge(s.kept, s.twin))
 	if _, err := s.Customers.Find(ctx, s.By, s.twin.ID); !errors.Is(err, core.ErrNotFound) {
@@ -140,7 +140,7 @@ func TestADuplicateIsGone(t *testing.T) {
 	for name, err := range map[string]error{
 		"profile": second(s.Customers.Profile(ctx, s.By, s.twin.ID)),
 		"edit":    second(s.Customers.Edit(ctx, s.By, s.twin.ID, customer.Edit{Status: core.Set("active")})),
-		"adjust":  second(s.Customers.Adjust(ctx, s.By, s.twin.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(5)), Reason: new("x")})),
+		"adjust":  second(core.Result(s.Customers.Adjust(ctx, s.By, s.twin.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(5)), Reason: new("x")}, nil))),
 		"sales":   second(s.Sales.ListByCustomer(ctx, s.By, s.twin.ID, core.Page{Size: 2})),
 		"note":    s.Customers.SetNote(ctx, s.By, s.twin.ID, new("x")),
 		"erase":   second(privacy.NewService(s.DB).Erase(ctx, s.By, s.twin.ID)),
@@ -149,9 +149,9 @@ func TestADuplicateIsGone(t *testing.T) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
-	_, err := s.Sales.Record(ctx, s.By, transaction.New{CustomerID: twin, TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(500)), Source: transaction.API})
+	_, err := core.Result(s.Sales.Record(ctx, s.By, transaction.Sale{CustomerID: s.twin.ID, TransactionTypeID: s.kind.ID, SpendAmountCents: 500, Source: transaction.API}, nil, nil))
 	shoptest.WantFields(t, err, core.Fields{"customer_ulid": {core.InvalidChoice}})
-	_, err = s.Rewards.Redeem(ctx, s.By, reward.RedeemRequest{CustomerID: twin, RewardID: new(offer.String())})
+	_, err = core.Result(s.Rewards.Redeem(ctx, s.By, reward.RedeemRequest{CustomerID: s.twin.ID, RewardID: offer}, nil, nil))
 	shoptest.WantFields(t, err, core.Fields{"customer_ulid": {core.InvalidChoice}})
 	for _, search := range []*string{nil, new("annie"), new(s.twin.Phone)} {
 		got, err := s.Customers.List(ctx, s.By, customer.Filter{Search: search}, core.Page{Size: 5})
@@ -177,14 +177,14 @@ func TestRefusedMerges(t *testing.T) {
 	cashier := s.As(core.Cashier).By
 	invalid := core.Fields{"customer_ulid": {core.InvalidChoice}}
 	for _, id := range []string{s.kept.ID.String(), core.NewID(s.DB.Now()).String(), other.Customer().ID.String()} {
-		shoptest.WantFields(t, second(s.merging.Merge(ctx, s.By, s.kept.ID, &id)), invalid)
+		shoptest.WantFields(t, second(core.Result(s.merging.Merge(ctx, s.By, s.kept.ID, &id, nil))), invalid)
 		shoptest.WantFields(t, second(s.merging.Preview(ctx, s.By, s.kept.ID, &id)), invalid)
 	}
-	shoptest.WantFields(t, second(s.merging.Merge(ctx, s.By, s.kept.ID, nil)), core.Fields{"customer_ulid": {core.Required}})
-	if err := second(s.merging.Merge(ctx, other.By, s.kept.ID, new(s.twin.ID.String()))); !errors.Is(err, core.ErrNotFound) {
+	shoptest.WantFields(t, second(core.Result(s.merging.Merge(ctx, s.By, s.kept.ID, nil, nil))), core.Fields{"customer_ulid": {core.Required}})
+	if err := second(core.Result(s.merging.Merge(ctx, other.By, s.kept.ID, new(s.twin.ID.String()), nil))); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("another tenant's: %v", err)
 	}
-	if err := second(s.merging.Merge(ctx, cashier, s.kept.ID, new(s.twin.ID.String()))); !errors.Is(err, core.ErrRole) {
+	if err := second(core.Result(s.merging.Merge(ctx, cashier, s.kept.ID, new(s.twin.ID.String()), nil))); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier's: %v", err)
 	}
 	s.Adjust(s.twin.ID, ledger.Points, 1)
@@ -268,7 +268,6 @@ func TestAMergeBesideEverythingElse(t *testing.T) {
 			sales = append(sales, s.Sale(twin.ID, s.kind, 700).ID)
 			redemptions = append(redemptions, s.Redeem(twin.ID, offer).ID)
 		}
-		ulid := new(twin.ID.String())
 		vouchers := []core.ID{}
 		for range 3 {
 			c := s.Coupon(coupon.New{Name: new("Seven"), BenefitType: new("points"), BenefitValue: new(int64(7))})
@@ -288,24 +287,24 @@ func TestAMergeBesideEverythingElse(t *testing.T) {
 		}
 		for i := range 8 {
 			all.Go(func() {
-				_, err := s.Sales.Record(ctx, s.By, transaction.New{CustomerID: ulid, TransactionTypeID: &s.kind.ID, SpendAmountCents: new(50 + 100*int64(i)), Source: transaction.POS})
+				_, err := core.Result(s.Sales.Record(ctx, s.By, transaction.Sale{CustomerID: twin.ID, TransactionTypeID: s.kind.ID, SpendAmountCents: 50 + 100*int64(i), Source: transaction.POS}, nil, nil))
 				fails("sale", err)
 			})
 			all.Go(func() {
-				_, err := s.Rewards.Redeem(ctx, s.By, reward.RedeemRequest{CustomerID: ulid, RewardID: new(offer.String())})
+				_, err := core.Result(s.Rewards.Redeem(ctx, s.By, reward.RedeemRequest{CustomerID: twin.ID, RewardID: offer}, nil, nil))
 				fails("redemption", err)
 			})
 			all.Go(func() {
-				_, err := s.Customers.Adjust(ctx, s.By, twin.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(1)), Reason: new("x")})
+				_, err := core.Result(s.Customers.Adjust(ctx, s.By, twin.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(1)), Reason: new("x")}, nil))
 				fails("adjustment", err, core.ErrNotFound)
 			})
 		}
 		for i := range sales {
-			all.Go(func() { fails("void", second(s.Sales.Void(ctx, s.By, sales[i], nil))) })
+			all.Go(func() { fails("void", second(core.Result(s.Sales.Void(ctx, s.By, sales[i], nil, nil)))) })
 			all.Go(func() { fails("void", second(s.Rewards.Void(ctx, s.By, redemptions[i], new("Wrong")))) })
 		}
 		for _, v := range vouchers {
-			all.Go(func() { fails("voucher", second(s.Coupons.Redeem(ctx, s.By, v))) })
+			all.Go(func() { fails("voucher", second(core.Result(s.Coupons.Redeem(ctx, s.By, v, nil)))) })
 		}
 		all.Go(func() { fails("merge", s.merge(kept, twin)) })
 		all.Wait()
@@ -338,14 +337,14 @@ func TestAMergeBesideSalesTogether(t *testing.T) {
 		for till := range 20 {
 			all.Go(func() {
 				for i := range 6 {
-					n := transaction.New{CustomerID: new(kept.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(300)), Source: transaction.API}
+					n := transaction.Sale{CustomerID: kept.ID, TransactionTypeID: s.kind.ID, SpendAmountCents: 300, Source: transaction.API}
 					if till%2 == 0 {
-						n.CustomerID = new(twin.ID.String())
+						n.CustomerID = twin.ID
 					}
 					if i%3 == 0 {
-						n.TransactionTypeID = &stamps.ID
+						n.TransactionTypeID = stamps.ID
 					}
-					made, err := s.Sales.Record(t.Context(), s.By, n)
+					made, err := core.Result(s.Sales.Record(t.Context(), s.By, n, nil, nil))
 					if i == 0 {
 						begun.Done()
 					}
@@ -362,7 +361,7 @@ func TestAMergeBesideSalesTogether(t *testing.T) {
 					case till%2 == 0 && errors.As(err, &refusal) && len(refusal.Fields) == 1 && len(refusal.Fields["customer_ulid"]) == 1:
 						refused++
 					default:
-						t.Errorf("a sale to %s: %v", *n.CustomerID, err)
+						t.Errorf("a sale to %s: %v", n.CustomerID, err)
 					}
 					mu.Unlock()
 				}
@@ -408,9 +407,9 @@ func TestAMergeBesideSalesThatWait(t *testing.T) {
 			result := make(chan error, 1)
 			results = append(results, result)
 			go func() {
-				_, err := s.Sales.Record(t.Context(), s.By, transaction.New{
-					CustomerID: new(id.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(300)), Source: transaction.API,
-				})
+				_, err := core.Result(s.Sales.Record(t.Context(), s.By, transaction.Sale{
+					CustomerID: id, TransactionTypeID: s.kind.ID, SpendAmountCents: 300, Source: transaction.API,
+				}, nil, nil))
 				result <- err
 			}()
 		}
@@ -562,7 +561,7 @@ func (s *shop) upsert(phone string, email *string) customer.Upserted {
 	s.T.Helper()
 	n := shoptest.Anna(phone)
 	n.Email = email
-	got, err := s.Customers.Upsert(s.T.Context(), s.By, n)
+	got, err := core.Result(s.Customers.Upsert(s.T.Context(), s.By, n, nil))
 	s.Check(err)
 	return got
 }
@@ -615,7 +614,7 @@ func TestADuplicatesKeysLeadToTheKeptCustomer(t *testing.T) {
 			t.Errorf("%s finds %+v", what, found.Items)
 		}
 	}
-	imported, err := db.InTenant(ctx, s.DB, s.By, func(tx *db.Tx) (int, error) {
+	imported, err := db.In(ctx, s.DB.Tenant(s.By), func(tx *db.Tx) (int, error) {
 		details, err := shoptest.Anna(phone).Validate("SE")
 		if err != nil {
 			return 0, err
@@ -634,7 +633,7 @@ func TestADuplicatesKeysLeadToTheKeptCustomer(t *testing.T) {
 	for _, contact := range []string{phone, email} {
 		who, err := customer.ReadContact(contact, "SE")
 		s.Check(err)
-		found, err := db.InTenant(ctx, s.DB, s.By, func(tx *db.Tx) (customer.Customer, error) { return customer.FindByContact(ctx, tx, who) })
+		found, err := db.In(ctx, s.DB.Tenant(s.By), func(tx *db.Tx) (customer.Customer, error) { return customer.FindByContact(ctx, tx, who) })
 		if err != nil || found.ID != s.kept.ID {
 			t.Errorf("their own card by %s: %+v, %v", contact, found, err)
 		}
@@ -724,7 +723,7 @@ func TestFurtherKeysMoveWithTheNextMerge(t *testing.T) {
 			t.Errorf("the download lacks %s", text)
 		}
 	}
-	_, err := db.Platform(ctx, s.DB, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+	_, err := db.In(ctx, s.DB.Platform(), func(tx *db.Tx) (int, error) {
 		if err := tx.Enter(s.By.Tenant.ID); err != nil {
 			return 0, err
 		}
@@ -776,7 +775,7 @@ func TestUpsertsDuringMerges(t *testing.T) {
 			all.Go(func() {
 				<-start
 				for range 3 {
-					if got, err := s.Customers.Upsert(ctx, s.By, shoptest.Anna(twin.Phone)); err != nil || got.Created {
+					if got, err := core.Result(s.Customers.Upsert(ctx, s.By, shoptest.Anna(twin.Phone), nil)); err != nil || got.Created {
 						t.Errorf("upsert = %+v, %v", got, err)
 					}
 				}

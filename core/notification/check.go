@@ -37,7 +37,7 @@ type checkNotifications struct{}
 func (checkNotifications) Kind() string { return "check_notifications" }
 
 func (s *Service) checkAll(ctx context.Context, _ checkNotifications) error {
-	rows, err := db.PlatformAll[db.TenantRow](ctx, s.db, activeTenantsSQL, nil)
+	rows, err := db.All[db.TenantRow](ctx, s.db.Platform(), activeTenantsSQL, nil)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Service) checkAll(ctx context.Context, _ checkNotifications) error {
 // Check writes a notification for each new cause at a business and ends those without a cause. It may run
 // twice at the same time.
 func (s *Service) Check(ctx context.Context, t core.Tenant) error {
-	return db.RunInTenant(ctx, s.db, core.Job(t, "notifications"), func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(core.Job(t, "notifications")), func(tx *db.Tx) error {
 		year, week := tx.Now.In(t.TimeZone).ISOWeek()
 		thisWeek, since := fmt.Sprintf("%d-W%02d", year, week), tx.Now.Add(-lasting)
 		days, first, next, month := lastDays(tx.Now, t.TimeZone)

@@ -16,7 +16,7 @@ func (s shop) join(n int) {
 	s.T.Helper()
 	for range n {
 		by := core.Actor{Kind: core.ByCustomer, Name: "A visitor", Tenant: s.By.Tenant}
-		s.Must(db.InTenant(s.T.Context(), s.DB, by, func(tx *db.Tx) (customer.Upserted, error) {
+		s.Must(db.In(s.T.Context(), s.DB.Tenant(by), func(tx *db.Tx) (customer.Upserted, error) {
 			joined, err := customer.Enrol(s.T.Context(), tx, by, shoptest.Anna(shoptest.Phone()), nil, nil)
 			if err != nil {
 				return joined, err

@@ -92,7 +92,7 @@ func (s *Service) CheckEvery(jobs *job.Queue) {
 // Counts returns the figures beside the navigation, in one round trip.
 func (s *Service) Counts(ctx context.Context, by core.Actor) (Counts, error) {
 	now := s.db.Now()
-	return db.ReadOne[Counts](ctx, s.db, by, countsSQL, db.Args{
+	return db.One[Counts](ctx, s.db.Tenant(by), countsSQL, db.Args{
 		"staff": by.StaffID, "manages": by.Require(core.Manager) == nil, "now": now, "lasting_since": now.Add(-lasting), "up_to": CountLimit + 1,
 	})
 }
@@ -100,7 +100,7 @@ func (s *Service) Counts(ctx context.Context, by core.Actor) (Counts, error) {
 // List returns the notifications that a person hasn't dismissed, the newest first, and notes that they
 // have seen them.
 func (s *Service) List(ctx context.Context, by core.Actor) ([]Notification, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) ([]Notification, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) ([]Notification, error) {
 		list, err := db.All[Notification](ctx, tx, listSQL, db.Args{
 			"staff": by.StaffID, "now": tx.Now, "lasting_since": tx.Now.Add(-lasting), "listed": maxListed,
 		})
@@ -118,8 +118,8 @@ func (s *Service) List(ctx context.Context, by core.Actor) ([]Notification, erro
 
 // Dismiss removes a notification from the person's list. Doing it again changes nothing.
 func (s *Service) Dismiss(ctx context.Context, by core.Actor, id core.ID) error {
-	_, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (core.ID, error) {
-		return db.Value[core.ID](ctx, tx, dismissSQL, db.Args{"id": id, "staff": by.StaffID, "now": tx.Now})
+	_, err := db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (core.ID, error) {
+		return db.One[core.ID](ctx, tx, dismissSQL, db.Args{"id": id, "staff": by.StaffID, "now": tx.Now})
 	})
 	return err
 }
@@ -149,7 +149,7 @@ type StaffDay struct {
 
 // FindStaffDay returns what a notification about a person is about.
 func (s *Service) FindStaffDay(ctx context.Context, by core.Actor, id core.ID) (StaffDay, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (StaffDay, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (StaffDay, error) {
 		found, err := db.One[StaffDay](ctx, tx, staffDaySQL, db.Args{"id": id})
 		if err != nil {
 			return StaffDay{}, err
@@ -205,12 +205,12 @@ func (s *Service) Settings(ctx context.Context, by core.Actor) (Settings, error)
 	if err := by.Require(core.Owner); err != nil {
 		return Settings{}, err
 	}
-	return db.ReadOne[Settings](ctx, s.db, by, settingsSQL, nil)
+	return db.One[Settings](ctx, s.db.Tenant(by), settingsSQL, nil)
 }
 
 // EditSettings changes thresholds, for owners.
 func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdit) (Settings, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Owner, func(tx *db.Tx) (Settings, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Owner), func(tx *db.Tx) (Settings, error) {
 		// A row to lock: the audit log must have the values that this edit replaces.
 		if err := db.Queue(tx, openSettingsSQL, db.Args{"now": tx.Now}); err != nil {
 			return Settings{}, err

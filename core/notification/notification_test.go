@@ -80,7 +80,7 @@ func (s shop) wantLow(id core.ID, want bool) {
 func (s shop) restock(id core.ID, units int64) {
 	s.T.Helper()
 	seen := shoptest.Query[*int64](s.Shop, "select stock from loyalty.reward where tenant_id = $1 and id = $2", s.By.Tenant.ID, id)
-	s.Must(s.Rewards.SetStock(s.T.Context(), s.By, id, reward.StockCount{Stock: &units, Seen: seen}))
+	s.Must(core.Result(s.Rewards.SetStock(s.T.Context(), s.By, id, reward.StockCount{Stock: &units, Seen: seen}, nil)))
 }
 
 // A notification exists while its cause exists: a reward runs low, then out, and is refilled.
@@ -120,7 +120,7 @@ func TestCouponLimit(t *testing.T) {
 	s := newShop(t)
 	c := s.Coupon(coupon.New{Name: new("Welcome"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxRedemptions: new(int64(2)), MaxPerCustomer: new(int64(2))})
 	v := s.Voucher(c.ID, s.Customer().ID)
-	s.Must(s.Coupons.Redeem(t.Context(), s.By, v))
+	s.Must(core.Result(s.Coupons.Redeem(t.Context(), s.By, v, nil)))
 	s.check()
 	s.wantList("half")
 	s.Must(s.EditSettings(t.Context(), s.By, notification.SettingsEdit{CouponPercent: core.Set(int64(50))}))
@@ -158,7 +158,7 @@ func TestRedemptionsPending(t *testing.T) {
 	later.wantList("the next week", "redemptions_pending  2/7")
 	pending := shoptest.QueryAll[core.ID](s.Shop, "select id from loyalty.redemption where tenant_id = $1", s.By.Tenant.ID)
 	for _, id := range pending {
-		s.Must(s.Rewards.Fulfil(t.Context(), s.By, id))
+		s.Must(core.Result(s.Rewards.Fulfil(t.Context(), s.By, id, nil)))
 	}
 	later.wantList("fulfilled")
 	later.wantCounts(s.By, 0, 0)
@@ -217,7 +217,7 @@ func TestSendHeld(t *testing.T) {
 func (s shop) adjust(by core.Actor, to core.ID, n int) {
 	s.T.Helper()
 	for range n {
-		s.Must(s.Customers.Adjust(s.T.Context(), by, to, customer.Adjustment{Unit: new("points"), Amount: new(int64(10)), Reason: new("Sorry for the wait")}))
+		s.Must(core.Result(s.Customers.Adjust(s.T.Context(), by, to, customer.Adjustment{Unit: new("points"), Amount: new(int64(10)), Reason: new("Sorry for the wait")}, nil)))
 	}
 }
 
@@ -231,7 +231,7 @@ func TestStaffActivity(t *testing.T) {
 	bo.Name = name
 	sale := s.Sale(anna, s.Points(100), 1250)
 	s.adjust(bo, anna, 4)
-	s.Must(s.Sales.Void(t.Context(), bo, sale.ID, new("Wrong amount")))
+	s.Must(core.Result(s.Sales.Void(t.Context(), bo, sale.ID, new("Wrong amount"), nil)))
 	s.check()
 	s.wantList("five")
 	s.adjust(bo, anna, 1)

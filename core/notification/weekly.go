@@ -76,7 +76,7 @@ func (w *Weekly) queueDue(ctx context.Context, _ queueWeekly) error {
 
 // Queue queues the e-mails that are due, and returns them. An e-mail that was missed for a day is left out.
 func (w *Weekly) Queue(ctx context.Context) ([]WeeklyMail, error) {
-	return db.Platform(ctx, w.db, core.System(core.Tenant{}, "weekly e-mails"), func(tx *db.Tx) ([]WeeklyMail, error) {
+	return db.In(ctx, w.db.Platform(), func(tx *db.Tx) ([]WeeklyMail, error) {
 		due, err := db.All[WeeklyMail](ctx, tx, queueWeeklySQL, db.Args{"now": tx.Now})
 		if err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func (w *Weekly) Queue(ctx context.Context) ([]WeeklyMail, error) {
 // Mail e-mails the people of a business, once. A suspended business gets nothing, nor does one that had
 // nothing to tell.
 func (w *Weekly) Mail(ctx context.Context, m WeeklyMail) error {
-	row, err := db.PlatformOne[db.TenantRow](ctx, w.db, activeTenantSQL, db.Args{"id": int64(m.Tenant)})
+	row, err := db.One[db.TenantRow](ctx, w.db.Platform(), activeTenantSQL, db.Args{"id": int64(m.Tenant)})
 	if errors.Is(err, core.ErrNotFound) {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (w *Weekly) Mail(ctx context.Context, m WeeklyMail) error {
 	if email.Before, err = w.figures(ctx, by, email.From.AddDate(0, 0, -7)); err != nil {
 		return err
 	}
-	return db.RunInTenant(ctx, w.db, by, func(tx *db.Tx) error {
-		if _, err := db.Value[bool](ctx, tx, markWeeklySQL, db.Args{"week": m.Week, "now": tx.Now}); err != nil {
+	return db.Run(ctx, w.db.Tenant(by), func(tx *db.Tx) error {
+		if _, err := db.One[bool](ctx, tx, markWeeklySQL, db.Args{"week": m.Week, "now": tx.Now}); err != nil {
 			if errors.Is(err, core.ErrNotFound) {
 				return nil // e-mailed by an earlier run of this job
 			}
@@ -192,13 +192,13 @@ func (s *Service) Subscribed(ctx context.Context, by core.Actor) (bool, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return false, err
 	}
-	found, err := db.ReadOne[struct{ Subscribed bool }](ctx, s.db, by, subscribedSQL, db.Args{"staff": by.StaffID})
+	found, err := db.One[struct{ Subscribed bool }](ctx, s.db.Tenant(by), subscribedSQL, db.Args{"staff": by.StaffID})
 	return found.Subscribed, err
 }
 
 // Subscribe turns the actor's weekly e-mail on or off. Doing it again changes nothing.
 func (s *Service) Subscribe(ctx context.Context, by core.Actor, subscribed bool) error {
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		if err := by.Require(core.Manager); err != nil {
 			return err
 		}
@@ -208,14 +208,14 @@ func (s *Service) Subscribe(ctx context.Context, by core.Actor, subscribed bool)
 
 // FindSubscriber returns the person of a link, or core.ErrNotFound.
 func (s *Service) FindSubscriber(ctx context.Context, by core.Actor, id core.ID) (Subscriber, error) {
-	return db.ReadOne[Subscriber](ctx, s.db, by, subscriberSQL, db.Args{"id": id})
+	return db.One[Subscriber](ctx, s.db.Tenant(by), subscriberSQL, db.Args{"id": id})
 }
 
 // SubscribeByLink turns the weekly e-mail of a link's person on or off: the link is the permission. Doing it
 // again changes nothing.
 func (s *Service) SubscribeByLink(ctx context.Context, by core.Actor, found Subscriber, subscribed bool) error {
 	by.Kind, by.StaffID, by.ID, by.Name, by.Role = core.ByStaff, found.StaffID, idText(found.StaffID), found.Name, found.Role
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error { return subscribe(ctx, tx, by, subscribed) })
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error { return subscribe(ctx, tx, by, subscribed) })
 }
 
 func subscribe(ctx context.Context, tx *db.Tx, by core.Actor, subscribed bool) error {

@@ -62,24 +62,24 @@ func (s *Service) Health(ctx context.Context, by core.Actor) (Health, error) {
 	var h Health
 	var parts sync.WaitGroup
 	readPart(ctx, &parts, &h.Database.Err, func(ctx context.Context) (err error) {
-		h.Database.Value, err = db.PlatformOne[Database](ctx, s.db, databaseSQL, nil)
+		h.Database.Value, err = db.One[Database](ctx, s.db.Platform(), databaseSQL, nil)
 		return err
 	})
 	readPart(ctx, &parts, &h.Steps.Err, func(ctx context.Context) error {
-		return db.PlatformTogether(ctx, s.db, db.ReadSteps(&h.Steps.Value))
+		return db.Together(ctx, s.db.Platform(), db.ReadSteps(&h.Steps.Value))
 	})
 	readPart(ctx, &parts, &h.Queues.Err, func(ctx context.Context) (err error) {
 		h.Queues.Value, err = s.jobs.Load(ctx)
 		return err
 	})
 	readPart(ctx, &parts, &h.Mails.Err, func(ctx context.Context) error {
-		return db.PlatformTogether(ctx, s.db, s.readMails(&h.Mails.Value)...)
+		return db.Together(ctx, s.db.Platform(), s.readMails(&h.Mails.Value)...)
 	})
 	readPart(ctx, &parts, &h.Verify.Err, func(ctx context.Context) error {
-		return db.PlatformTogether(ctx, s.db, verify.ReadLast(&h.Verify.Value))
+		return db.Together(ctx, s.db.Platform(), verify.ReadLast(&h.Verify.Value))
 	})
 	readPart(ctx, &parts, &h.Backups.Err, func(ctx context.Context) error {
-		return db.PlatformTogether(ctx, s.db, readBackups(&h.Backups.Value))
+		return db.Together(ctx, s.db.Platform(), readBackups(&h.Backups.Value))
 	})
 	parts.Wait()
 	return h, ctx.Err()
@@ -125,7 +125,7 @@ const mailedSendsSQL = `
 // Backlog returns the waiting work, for the process itself, in one round trip.
 func (s *Service) Backlog(ctx context.Context) (b Backlog, err error) {
 	var past []verify.PastRun
-	err = db.PlatformTogether(ctx, s.db, append(s.readMails(&b.Mails),
+	err = db.Together(ctx, s.db.Platform(), append(s.readMails(&b.Mails),
 		s.jobs.ReadLoad(&b.Queues),
 		db.OneInto(&b.Sends, mailedSendsSQL, nil),
 		verify.ReadEnded(&past),

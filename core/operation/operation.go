@@ -66,5 +66,5 @@ func (s *Service) change(ctx context.Context, by core.Actor, fn func(*db.Tx) err
 	if err := by.RequireAdmin(); err != nil {
 		return err
 	}
-	return db.RunPlatform(ctx, s.db, by, fn)
+	return db.Run(ctx, s.db.Platform(), fn)
 }

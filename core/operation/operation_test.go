@@ -65,7 +65,7 @@ func TestOperationsAreLogged(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	ctx := t.Context()
-	_, err := db.Platform(ctx, r.db, root, func(tx *db.Tx) (int, error) { return 0, r.jobs.Add(ctx, tx, errand{}) })
+	_, err := db.In(ctx, r.db.Platform(), func(tx *db.Tx) (int, error) { return 0, r.jobs.Add(ctx, tx, errand{}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,16 +187,16 @@ func TestMailFiguresAreForThePlatform(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	by := dbtest.Tenant(t, r.db)
-	_, err := db.InTenant(t.Context(), r.db, by, func(tx *db.Tx) (int64, error) {
-		return db.Value[int64](t.Context(), tx, "select waiting from loyalty.mailing_progress(now())", nil)
+	_, err := db.In(t.Context(), r.db.Tenant(by), func(tx *db.Tx) (int64, error) {
+		return db.One[int64](t.Context(), tx, "select waiting from loyalty.mailing_progress(now())", nil)
 	})
 	if err == nil || !strings.Contains(err.Error(), "works on all tenants") {
 		t.Errorf("a tenant gets %v", err)
 	}
 	for _, table := range []string{"queue_pause", "verify_run"} {
 		r.exec(t, "insert into loyalty.queue_pause values ('mail', 'Root', now()) on conflict do nothing; insert into loyalty.verify_run (started_at) values (now())")
-		n, err := db.InTenant(t.Context(), r.db, by, func(tx *db.Tx) (int64, error) {
-			return db.Value[int64](t.Context(), tx, "select count(*) from loyalty."+table, nil)
+		n, err := db.In(t.Context(), r.db.Tenant(by), func(tx *db.Tx) (int64, error) {
+			return db.One[int64](t.Context(), tx, "select count(*) from loyalty."+table, nil)
 		})
 		if err != nil || n != 0 {
 			t.Errorf("a tenant sees %d rows of %s, %v", n, table, err)

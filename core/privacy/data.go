@@ -151,7 +151,7 @@ const logSQL = `
 // returns core.ErrNotFound. It reads page by page, without a common snapshot.
 func (s *Service) WriteData(ctx context.Context, by core.Actor, id core.ID, w io.Writer) error {
 	var everyone []core.ID
-	addresses, err := db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (known []string, err error) {
+	addresses, err := db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (known []string, err error) {
 		if _, err := customer.FindIn(ctx, tx, id); err != nil {
 			return nil, err
 		}
@@ -220,7 +220,7 @@ func (s *Service) records(ctx context.Context, by core.Actor, sql string, args d
 			used[name] = value
 		}
 	}
-	rows, err := db.ReadMaps(ctx, s.db, by, sql, used)
+	rows, err := db.All[map[string]any](ctx, s.db.Tenant(by), sql, used)
 	for _, row := range rows {
 		for name, value := range row {
 			if id, ok := value.([16]byte); ok {

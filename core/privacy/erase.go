@@ -65,7 +65,7 @@ const (
 // may name them. Their sales and ledger entries stay, without a name, and they can't be activated again.
 // Erasing again does nothing.
 func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (customer.Customer, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (customer.Customer, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (customer.Customer, error) {
 		old, err := customer.Lock(ctx, tx, id)
 		if err != nil || old.Erased {
 			return old, err

@@ -22,7 +22,7 @@ func (s shop) compare(sel report.Selection) report.Comparison {
 // place adds a location.
 func (s shop) place(name string) int64 {
 	s.T.Helper()
-	made, err := location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: &name})
+	made, err := core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: &name}, nil))
 	s.Check(err)
 	return made.ID
 }
@@ -30,9 +30,9 @@ func (s shop) place(name string) int64 {
 // soldAt records a sale at a location.
 func (s shop) soldAt(place int64, to core.ID, kind transaction.Type, cents int64) transaction.Transaction {
 	s.T.Helper()
-	made, err := transaction.NewService(s.DB).Record(s.T.Context(), s.By, transaction.New{
-		CustomerID: new(to.String()), TransactionTypeID: &kind.ID, SpendAmountCents: &cents, LocationID: &place, Source: transaction.POS,
-	})
+	made, err := core.Result(transaction.NewService(s.DB).Record(s.T.Context(), s.By, transaction.Sale{
+		CustomerID: to, TransactionTypeID: kind.ID, SpendAmountCents: cents, LocationID: &place, Source: transaction.POS,
+	}, nil, nil))
 	s.Check(err)
 	return made
 }
@@ -42,7 +42,7 @@ func TestMergedCustomersAreNotNew(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
 	kept, twin := s.Customer(), s.Customer()
-	s.Must(merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, new(twin.ID.String())))
+	s.Must(core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, new(twin.ID.String()), nil)))
 	s.Sale(kept.ID, s.Points(100), 100)
 	feed := s.recent(10, "")
 	if n := s.compare(report.Selection{}).Current.NewCustomers; n != 1 {

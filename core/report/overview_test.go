@@ -121,7 +121,7 @@ func TestARunningDayIsComparedUpToTheSameTime(t *testing.T) {
 
 // adjust adds an adjustment.
 func (s shop) adjust(ctx context.Context, customer core.ID, unit ledger.Unit, amount int64) error {
-	_, err := db.InTenant(ctx, s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+	_, err := db.In(ctx, s.DB.Tenant(s.By), func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(ctx, tx, s.By, ledger.Entry{Customer: customer, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
 	})
 	return err
@@ -182,7 +182,7 @@ func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 	}
 	s.give(customers[0], ledger.Points, 5)
 	// One till is slow: its entry is older than the count and committed after it.
-	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+	_, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (ledger.Account, error) {
 		a, err := ledger.Post(t.Context(), tx, s.By, ledger.Entry{Customer: customers[1], Unit: ledger.Points, Amount: 1_000, Kind: ledger.Adjustment})
 		same(t, "the count", s.seenBy(reports, report.Range{}).Outstanding, report.Outstanding{Points: 5})
 		return a, err

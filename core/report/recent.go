@@ -88,7 +88,7 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark s
 	var f Feed
 	var found []dayFound
 	dates, dayArgs := s.latestDays(by.Tenant.TimeZone)
-	err := db.ReadTogether(ctx, s.db, by,
+	err := db.Together(ctx, s.db.Tenant(by),
 		db.AllInto(&f.Events, recentSQL, db.Args{"limit": limit, "ordinary": min(limit, ordinarySales)}),
 		db.AllInto(&found, recentDaysSQL, dayArgs))
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Service) addActors(ctx context.Context, by core.Actor, events []Event) 
 	if len(subjects) == 0 {
 		return nil
 	}
-	found, err := db.ReadAll[auditedActor](ctx, s.db, by, auditedActorsSQL, db.Args{"subjects": subjects})
+	found, err := db.All[auditedActor](ctx, s.db.Tenant(by), auditedActorsSQL, db.Args{"subjects": subjects})
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func count[T any](ctx context.Context, s *Service, by core.Actor, sql string, ar
 	}
 	defer leave()
 	var rows []T
-	err = db.ReadTogether(ctx, s.db, by, db.OneInto(&struct{ Set string }{}, takeTimeSQL, nil), db.AllInto(&rows, sql, args))
+	err = db.Together(ctx, s.db.Tenant(by), db.OneInto(&struct{ Set string }{}, takeTimeSQL, nil), db.AllInto(&rows, sql, args))
 	return rows, err
 }
 

@@ -54,7 +54,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 	} else if err != nil {
 		return Reward{}, err
 	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
+	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (Reward, error) {
 		// Locked, because the audit log must contain the values that this edit replaces.
 		old, err := db.One[Reward](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
@@ -92,8 +92,8 @@ type StockChange struct {
 
 // ChangeStock adds units to a stock or removes some, whatever tills take meanwhile. It can't remove more
 // than the stock.
-func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c StockChange) (Reward, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
+func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c StockChange, once *core.Once[Reward]) (core.Reply[Reward], error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (Reward, error) {
 		check := core.NewCheck(c.Malformed)
 		change := check.Integer("units", c.Change, -maxCost, maxCost)
 		if change == 0 && check.OK("units") {
@@ -110,7 +110,7 @@ func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c 
 			return Reward{}, err
 		}
 		return r, logStock(tx, by, r, new(*r.Stock-change), r.Stock)
-	})
+	}))
 }
 
 // notChanged returns why a stock could not be changed.
@@ -142,8 +142,8 @@ type StockCount struct {
 // SetStock sets a stock if it still equals the displayed one, so that a unit that a till took meanwhile
 // doesn't reappear. When an unlimited stock becomes limited, every redemption either comes before or
 // takes a unit.
-func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c StockCount) (Reward, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
+func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c StockCount, once *core.Once[Reward]) (core.Reply[Reward], error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (Reward, error) {
 		check := core.NewCheck(c.Malformed)
 		if c.Stock != nil {
 			check.Integer("units", c.Stock, 0, maxCost)
@@ -167,7 +167,7 @@ func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c Sto
 			return Reward{}, err
 		}
 		return r, logStock(tx, by, r, c.Seen, r.Stock)
-	})
+	}))
 }
 
 func logStock(tx *db.Tx, by core.Actor, r Reward, old, now *int64) error {

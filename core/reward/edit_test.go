@@ -83,7 +83,7 @@ func TestChangeStock(t *testing.T) {
 	s := newShop(t)
 	id, none, unlimited := s.Reward(30, new(int64(3))), s.Reward(30, new(int64(0))), s.Reward(30, nil)
 	change := func(id core.ID, by int64) (reward.Reward, error) {
-		return s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Change: &by})
+		return core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Change: &by}, nil))
 	}
 	for _, c := range []struct{ by, want int64 }{{4, 7}, {-2, 5}, {-5, 0}, {1, 1}} {
 		if got, err := change(id, c.by); err != nil || got.Stock == nil || *got.Stock != c.want || *s.found(id).Stock != c.want {
@@ -104,8 +104,8 @@ func TestChangeStock(t *testing.T) {
 	} {
 		shoptest.WantFields(t, second(change(c.of, c.by)), core.Fields{"units": {c.says}})
 	}
-	shoptest.WantFields(t, second(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{})), core.Fields{"units": {core.Required}})
-	shoptest.WantFields(t, second(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Malformed: core.Fields{"units": {core.MustBeString}}})), core.Fields{"units": {core.MustBeString}})
+	shoptest.WantFields(t, second(core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{}, nil))), core.Fields{"units": {core.Required}})
+	shoptest.WantFields(t, second(core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Malformed: core.Fields{"units": {core.MustBeString}}}, nil))), core.Fields{"units": {core.MustBeString}})
 	if got := s.found(id); *got.Stock != 1 {
 		t.Errorf("refusals left a stock of %d, want 1", *got.Stock)
 	}
@@ -118,7 +118,7 @@ func TestSetStock(t *testing.T) {
 	anna := s.buyer(100, 0)
 	id := s.Reward(30, new(int64(3)))
 	set := func(seen, to *int64) error {
-		return second(s.Rewards.SetStock(t.Context(), s.By, id, reward.StockCount{Seen: seen, Stock: to}))
+		return second(core.Result(s.Rewards.SetStock(t.Context(), s.By, id, reward.StockCount{Seen: seen, Stock: to}, nil)))
 	}
 	n := func(n int64) *int64 { return &n }
 	s.Redeem(anna, id)
@@ -133,7 +133,7 @@ func TestSetStock(t *testing.T) {
 	}
 	refused(t, set(n(0), nil), reward.ErrStockChanged)
 	shoptest.WantFields(t, set(n(1), n(-1)), core.Fields{"units": {core.Min(0)}})
-	shoptest.WantFields(t, second(s.Rewards.SetStock(t.Context(), s.By, id, reward.StockCount{Seen: n(1), Stock: n(2), Malformed: core.Fields{"seen": {core.MustBeString}}})),
+	shoptest.WantFields(t, second(core.Result(s.Rewards.SetStock(t.Context(), s.By, id, reward.StockCount{Seen: n(1), Stock: n(2), Malformed: core.Fields{"seen": {core.MustBeString}}}, nil))),
 		core.Fields{"seen": {core.MustBeString}})
 	s.want(anna, id, 70, 0, n(1))
 }
@@ -152,7 +152,7 @@ func TestStockCorrectionsAgainstBuyers(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 100 {
 		all.Go(func() {
-			switch err := second(s.Rewards.Redeem(t.Context(), s.By, order(buyers[i%len(buyers)], id))); {
+			switch err := second(core.Result(s.Rewards.Redeem(t.Context(), s.By, order(buyers[i%len(buyers)], id), nil, nil))); {
 			case err == nil:
 				bought.Add(1)
 			case !errors.Is(err, reward.ErrOutOfStock):
@@ -165,7 +165,7 @@ func TestStockCorrectionsAgainstBuyers(t *testing.T) {
 				if i%2 == 1 {
 					change = -4
 				}
-				r, err := s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Change: &change})
+				r, err := core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Change: &change}, nil))
 				if err != nil || r.Stock == nil {
 					t.Error(r, err)
 					return
@@ -179,7 +179,7 @@ func TestStockCorrectionsAgainstBuyers(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				switch err := second(s.Rewards.SetStock(t.Context(), s.By, id, reward.StockCount{Seen: seen.Stock, Stock: new(*seen.Stock + 1)})); {
+				switch err := second(core.Result(s.Rewards.SetStock(t.Context(), s.By, id, reward.StockCount{Seen: seen.Stock, Stock: new(*seen.Stock + 1)}, nil))); {
 				case err == nil:
 					counted.Add(1)
 				case !errors.Is(err, reward.ErrStockChanged):
@@ -212,13 +212,13 @@ func TestCountingBeginsBetweenBuyers(t *testing.T) {
 	offered := s.Reward(10, nil)
 	var bought reward.Redemption
 	buyer, counting := make(chan error, 1), make(chan error, 1)
-	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (int, error) {
 		if err := second(ledger.Post(t.Context(), tx, s.By, ledger.Entry{Customer: anna, Unit: ledger.Points, Amount: 1, Kind: ledger.Adjustment})); err != nil {
 			return 0, err
 		}
 		go func() {
 			var err error
-			bought, err = s.Rewards.Redeem(t.Context(), s.By, order(anna, offered))
+			bought, err = core.Result(s.Rewards.Redeem(t.Context(), s.By, order(anna, offered), nil, nil))
 			buyer <- err
 		}()
 		s.awaitWaiting(1, buyer)
@@ -235,7 +235,7 @@ func TestCountingBeginsBetweenBuyers(t *testing.T) {
 	s.want(anna, offered, 91, 0, new(int64(5)))
 
 	promised := s.Reward(10, nil)
-	_, err = db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (reward.Redemption, error) {
+	_, err = db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (reward.Redemption, error) {
 		r, err := granted(tx, promised)
 		go func() { counting <- s.count(promised, 5) }()
 		s.awaitWaiting(1, counting)
@@ -257,15 +257,15 @@ func TestCountingBeginsBetweenBuyers(t *testing.T) {
 	} {
 		for how, buy := range map[string]func(offered core.ID) (reward.Redemption, error){
 			"for points": func(offered core.ID) (reward.Redemption, error) {
-				return s.Rewards.Redeem(t.Context(), s.By, order(bo, offered))
+				return core.Result(s.Rewards.Redeem(t.Context(), s.By, order(bo, offered), nil, nil))
 			},
 			"by a voucher": func(offered core.ID) (reward.Redemption, error) {
-				return db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (reward.Redemption, error) { return granted(tx, offered) })
+				return db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (reward.Redemption, error) { return granted(tx, offered) })
 			},
 		} {
 			set := s.Reward(10, c.was)
 			var later reward.Redemption
-			_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (int, error) {
+			_, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (int, error) {
 				_, err := db.Exec(t.Context(), tx, c.set, db.Args{"id": set, "stock": c.is})
 				go func() {
 					var err error
@@ -309,7 +309,7 @@ const (
 
 // count sets the stock of an unlimited reward.
 func (s shop) count(offered core.ID, stock int64) error {
-	return second(s.Rewards.SetStock(s.T.Context(), s.By, offered, reward.StockCount{Stock: &stock}))
+	return second(core.Result(s.Rewards.SetStock(s.T.Context(), s.By, offered, reward.StockCount{Stock: &stock}, nil)))
 }
 
 // awaitWaiting returns when a number of connections wait for a lock, or when done is closed.
@@ -331,9 +331,9 @@ func TestChangesOfRewardsAreLogged(t *testing.T) {
 	id := s.Reward(30, new(int64(3)))
 	for _, do := range []func() error{
 		func() error {
-			return second(s.Rewards.ChangeStock(ctx, maja, id, reward.StockChange{Change: new(int64(-2))}))
+			return second(core.Result(s.Rewards.ChangeStock(ctx, maja, id, reward.StockChange{Change: new(int64(-2))}, nil)))
 		},
-		func() error { return second(s.Rewards.SetStock(ctx, s.By, id, reward.StockCount{Seen: new(int64(1))})) },
+		func() error { return second(core.Result(s.Rewards.SetStock(ctx, s.By, id, reward.StockCount{Seen: new(int64(1))}, nil))) },
 		func() error { return second(s.Rewards.SetActive(ctx, s.By, id, true)) },
 		func() error { return second(s.Rewards.SetActive(ctx, s.By, id, false)) },
 		func() error { return second(s.Rewards.SetActive(ctx, s.By, id, false)) },
@@ -346,7 +346,7 @@ func TestChangesOfRewardsAreLogged(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	refused(t, second(s.Rewards.SetStock(ctx, s.By, id, reward.StockCount{Seen: new(int64(1))})), reward.ErrStockChanged)
+	refused(t, second(core.Result(s.Rewards.SetStock(ctx, s.By, id, reward.StockCount{Seen: new(int64(1))}, nil))), reward.ErrStockChanged)
 	want := []string{
 		`reward.create - {"name": "Espresso", "stock": 3, "active": true, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null} by A owner`,
 		`reward.edit {"stock": 3} {"stock": 1} by A manager`,
@@ -371,22 +371,22 @@ func TestRoles(t *testing.T) {
 		least core.Role
 		do    func(by core.Actor) error
 	}{
-		{"redeem", core.Cashier, func(by core.Actor) error { return second(s.Rewards.Redeem(ctx, by, order(anna, id))) }},
-		{"fulfil", core.Cashier, func(by core.Actor) error { return second(s.Rewards.Fulfil(ctx, by, s.Redeem(anna, id).ID)) }},
+		{"redeem", core.Cashier, func(by core.Actor) error { return second(core.Result(s.Rewards.Redeem(ctx, by, order(anna, id), nil, nil))) }},
+		{"fulfil", core.Cashier, func(by core.Actor) error { return second(core.Result(s.Rewards.Fulfil(ctx, by, s.Redeem(anna, id).ID, nil))) }},
 		{"void", core.Manager, func(by core.Actor) error {
 			return second(s.Rewards.Void(ctx, by, s.Redeem(anna, id).ID, new("Wrong reward")))
 		}},
 		{"add", core.Manager, func(by core.Actor) error {
-			return second(s.Rewards.Add(ctx, by, reward.New{Name: new("Cake"), PointsCost: new(int64(1))}))
+			return second(core.Result(s.Rewards.Add(ctx, by, reward.New{Name: new("Cake"), PointsCost: new(int64(1))}, nil)))
 		}},
 		{"edit", core.Manager, func(by core.Actor) error { return second(s.Rewards.Edit(ctx, by, id, reward.Edit{})) }},
 		{"switch", core.Manager, func(by core.Actor) error { return second(s.Rewards.SetActive(ctx, by, id, true)) }},
 		{"change stock", core.Manager, func(by core.Actor) error {
-			return second(s.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: new(int64(1))}))
+			return second(core.Result(s.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: new(int64(1))}, nil)))
 		}},
 		{"set stock", core.Manager, func(by core.Actor) error {
 			seen := s.found(id).Stock
-			return second(s.Rewards.SetStock(ctx, by, id, reward.StockCount{Stock: seen, Seen: seen}))
+			return second(core.Result(s.Rewards.SetStock(ctx, by, id, reward.StockCount{Stock: seen, Seen: seen}, nil)))
 		}},
 	} {
 		guest := s.By
@@ -414,8 +414,8 @@ func TestAnotherTenantsRewardsDoNotExist(t *testing.T) {
 		"edit wrongly": second(stranger.Rewards.Edit(ctx, stranger.By, id, reward.Edit{Name: core.Set("")})),
 		"switch off":   second(stranger.Rewards.SetActive(ctx, stranger.By, id, false)),
 		"switch on":    second(stranger.Rewards.SetActive(ctx, stranger.By, id, true)),
-		"change stock": second(stranger.Rewards.ChangeStock(ctx, stranger.By, id, reward.StockChange{Change: new(int64(1))})),
-		"set stock":    second(stranger.Rewards.SetStock(ctx, stranger.By, id, reward.StockCount{Seen: new(int64(2))})),
+		"change stock": second(core.Result(stranger.Rewards.ChangeStock(ctx, stranger.By, id, reward.StockChange{Change: new(int64(1))}, nil))),
+		"set stock":    second(core.Result(stranger.Rewards.SetStock(ctx, stranger.By, id, reward.StockCount{Seen: new(int64(2))}, nil))),
 		"redemption":   second(stranger.Rewards.RedemptionDetail(ctx, stranger.By, made.ID)),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
@@ -445,7 +445,7 @@ func TestPictureAndCost(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	picture := shoptest.Picture()
-	made, err := s.Rewards.Add(t.Context(), s.By, reward.New{Name: new("Espresso"), PointsCost: new(int64(30)), CostCents: new(int64(45)), Picture: &picture})
+	made, err := core.Result(s.Rewards.Add(t.Context(), s.By, reward.New{Name: new("Espresso"), PointsCost: new(int64(30)), CostCents: new(int64(45)), Picture: &picture}, nil))
 	s.Check(err)
 	if made.CostCents == nil || *made.CostCents != 45 || made.PictureHash == nil {
 		t.Fatalf("created %+v", made)

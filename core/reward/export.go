@@ -40,7 +40,7 @@ func (s *Service) logExport(ctx context.Context, by core.Actor, f RedemptionFilt
 	if f.CustomerID != nil {
 		facts["customer_ulid"] = true // the log outlives an erased customer
 	}
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		return audit.Write(tx, by, audit.Entry{
 			Action: "redemption.export", Subject: "redemption", New: map[string]any{"filter": facts, "count": count, "complete": complete},
 		})

@@ -2,7 +2,6 @@ package reward_test
 
 import (
 	"crypto/sha256"
-	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -36,7 +35,7 @@ func TestList(t *testing.T) {
 	s.Redeem(anna, limited)
 	fulfilled, voided := s.Redeem(anna, limited), s.Redeem(anna, limited)
 	s.Redeem(anna, ids[2])
-	s.Must(s.Rewards.Fulfil(t.Context(), s.By, fulfilled.ID))
+	s.Must(core.Result(s.Rewards.Fulfil(t.Context(), s.By, fulfilled.ID, nil)))
 	s.Must(s.Rewards.Void(t.Context(), s.By, voided.ID, new("Wrong reward")))
 
 	for _, c := range []struct {
@@ -99,7 +98,7 @@ func TestThePendingQueue(t *testing.T) {
 		made = append(made, s.Redeem(anna, id).ID)
 		dbtest.Tick(s.DB)
 	}
-	s.Must(s.Rewards.Fulfil(t.Context(), s.By, made[0]))
+	s.Must(core.Result(s.Rewards.Fulfil(t.Context(), s.By, made[0], nil)))
 	s.Must(s.Rewards.Void(t.Context(), s.By, made[3], new("Wrong reward")))
 	got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
 		return s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("pending")}, core.Oldest, p)
@@ -126,7 +125,7 @@ func TestListRedemptions(t *testing.T) {
 		made = append(made, s.Redeem(o[0], o[1]).ID)
 		dbtest.Tick(s.DB)
 	}
-	s.Must(s.Rewards.Fulfil(t.Context(), s.By, made[1]))
+	s.Must(core.Result(s.Rewards.Fulfil(t.Context(), s.By, made[1], nil)))
 	s.Must(s.Rewards.Void(t.Context(), s.By, made[4], new("Wrong reward")))
 	for _, c := range []struct {
 		name string
@@ -177,7 +176,7 @@ func TestRedemptionDetail(t *testing.T) {
 		s.Check(err)
 		return d
 	}
-	made, err := s.Rewards.Redeem(t.Context(), sara, order(anna, id))
+	made, err := core.Result(s.Rewards.Redeem(t.Context(), sara, order(anna, id), nil, nil))
 	s.Check(err)
 	want := reward.RedemptionDetail{
 		NamedRedemption: reward.NamedRedemption{
@@ -198,7 +197,7 @@ func TestRedemptionDetail(t *testing.T) {
 		t.Errorf("voided (-want +got):\n%s", diff)
 	}
 	handed := s.Redeem(anna, id)
-	s.Must(s.Rewards.Fulfil(t.Context(), sara, handed.ID))
+	s.Must(core.Result(s.Rewards.Fulfil(t.Context(), sara, handed.ID, nil)))
 	if d := detail(handed.ID); d.Status != reward.Fulfilled || d.EndedByName == nil || *d.EndedByName != sara.Name || len(d.Entries) != 1 {
 		t.Errorf("fulfilled: %+v", d)
 	}
@@ -214,17 +213,17 @@ func TestADoubleClickRedeemsOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range clicks {
 		all.Go(func() {
-			by := s.By
-			by.Idempotency = &core.Idempotency{
-				Key: "form-1", Fingerprint: sha256.Sum256([]byte("Anna, espresso")), Wait: true,
-				Render: func(result any) (core.Response, error) {
-					return core.Response{Status: 303, Body: []byte(result.(reward.Redemption).ID.String())}, nil
+			reply, err := s.Rewards.Redeem(t.Context(), s.By, order(anna, id), nil, &core.Once[reward.Redemption]{
+				RequestKey: core.RequestKey{Key: "form-1", Fingerprint: sha256.Sum256([]byte("Anna, espresso")), Wait: true},
+				Respond: func(r reward.Redemption) (core.Response, error) {
+					return core.Response{Status: 303, Body: []byte(r.ID.String())}, nil
 				},
-			}
-			if err := second(s.Rewards.Redeem(t.Context(), by, order(anna, id))); err != nil && !errors.Is(err, core.ErrReplayed) {
+			})
+			if err != nil {
 				t.Error(err)
+				return
 			}
-			answers[i] = string(by.Idempotency.Response.Body)
+			answers[i] = string(reply.Response.Body)
 		})
 	}
 	all.Wait()
@@ -249,14 +248,14 @@ func TestRoundTrips(t *testing.T) {
 		do   func() error
 	}{
 		{"add", 2, func() error {
-			return second(s.Rewards.Add(ctx, s.By, reward.New{Name: new("x"), PointsCost: new(int64(1))}))
+			return second(core.Result(s.Rewards.Add(ctx, s.By, reward.New{Name: new("x"), PointsCost: new(int64(1))}, nil)))
 		}},
 		{"edit", 3, func() error { return second(s.Rewards.Edit(ctx, s.By, counted, reward.Edit{Name: core.Set("y")})) }},
 		{"change stock", 2, func() error {
-			return second(s.Rewards.ChangeStock(ctx, s.By, counted, reward.StockChange{Change: new(int64(1))}))
+			return second(core.Result(s.Rewards.ChangeStock(ctx, s.By, counted, reward.StockChange{Change: new(int64(1))}, nil)))
 		}},
 		{"set stock", 2, func() error {
-			return second(s.Rewards.SetStock(ctx, s.By, unlimited, reward.StockCount{}))
+			return second(core.Result(s.Rewards.SetStock(ctx, s.By, unlimited, reward.StockCount{}, nil)))
 		}},
 		{"switch off and on", 4, func() error {
 			if _, err := s.Rewards.SetActive(ctx, s.By, counted, false); err != nil {
@@ -269,12 +268,14 @@ func TestRoundTrips(t *testing.T) {
 			return second(s.Rewards.List(ctx, s.By, reward.Filter{Status: new("active")}, core.Page{Size: 3}))
 		}},
 		{"find", 1, func() error { return second(s.Rewards.Find(ctx, s.By, counted)) }},
-		{"redeem", 3, func() error { return second(s.Rewards.Redeem(ctx, s.By, order(anna, unlimited))) }},
-		{"redeem what is counted", 4, func() error { return second(s.Rewards.Redeem(ctx, s.By, order(anna, counted))) }},
+		{"redeem", 3, func() error {
+			return second(core.Result(s.Rewards.Redeem(ctx, s.By, order(anna, unlimited), nil, nil)))
+		}},
+		{"redeem what is counted", 4, func() error { return second(core.Result(s.Rewards.Redeem(ctx, s.By, order(anna, counted), nil, nil))) }},
 		{"fulfil", 2, func() error {
 			id := pending[0]
 			pending = pending[1:]
-			return second(s.Rewards.Fulfil(ctx, s.By, id))
+			return second(core.Result(s.Rewards.Fulfil(ctx, s.By, id, nil)))
 		}},
 		{"names", 1, func() error { return second(s.Rewards.Choices(ctx, s.By)) }},
 		{"redemptions", 1, func() error {

@@ -48,5 +48,5 @@ const outlookSQL = `
 
 // Outlook returns what a customer can redeem. Another tenant's customer counts as one without a balance.
 func (s *Service) Outlook(ctx context.Context, by core.Actor, customer core.ID) (Outlook, error) {
-	return db.ReadOne[Outlook](ctx, s.db, by, outlookSQL, db.Args{"customer": customer})
+	return db.One[Outlook](ctx, s.db.Tenant(by), outlookSQL, db.Args{"customer": customer})
 }

@@ -52,24 +52,21 @@ var (
 
 // RedeemRequest describes a redemption to be created.
 type RedeemRequest struct {
-	CustomerID *string // a ULID
-	RewardID   *string // a ULID
-
-	Malformed core.Fields // what the front end could not read
+	CustomerID core.ID
+	RewardID   core.ID
 }
 
 // Redeem exchanges a customer's points or stamps for a reward. It takes a unit of stock, then the cost,
 // and creates a pending redemption. An insufficient balance is reported before an empty stock. A reward
-// with limited stock is locked until the commit.
-func (s *Service) Redeem(ctx context.Context, by core.Actor, o RedeemRequest) (Redemption, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Redemption, error) {
-		return redeem(ctx, tx, by, o)
-	})
+// with limited stock is locked until the commit. unread is what the front end could not read.
+func (s *Service) Redeem(ctx context.Context, by core.Actor, o RedeemRequest, unread core.Fields, once *core.Once[Redemption]) (core.Reply[Redemption], error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Redemption, error) {
+		return redeem(ctx, tx, by, o, core.NewCheck(unread))
+	}))
 }
 
-func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Redemption, error) {
-	check := core.NewCheck(o.Malformed)
-	buyer, reward := check.Reference("customer_ulid", o.CustomerID), check.Reference("reward_ulid", o.RewardID)
+func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest, check *core.Check) (Redemption, error) {
+	buyer, reward := o.CustomerID, o.RewardID
 	found, err := db.One[offer](ctx, tx, offerSQL, db.Args{"reward": reward, "customer": buyer})
 	if err != nil {
 		return Redemption{}, err
@@ -118,7 +115,7 @@ type Use struct {
 // RedeemAndFulfil redeems a reward and fulfils the redemption in the caller's transaction: at the till,
 // both happen at once.
 func RedeemAndFulfil(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest, use Use) (Redemption, error) {
-	r, err := redeem(ctx, tx, by, o)
+	r, err := redeem(ctx, tx, by, o, core.NewCheck(nil))
 	if err != nil {
 		return Redemption{}, err
 	}
@@ -156,7 +153,7 @@ func takeStock(ctx context.Context, tx *db.Tx, reward core.ID, stock *int64) (to
 	if stock == nil {
 		return false, nil
 	}
-	took, err = db.Value[bool](ctx, tx, takeStockSQL, db.Args{"reward": reward})
+	took, err = db.One[bool](ctx, tx, takeStockSQL, db.Args{"reward": reward})
 	if errors.Is(err, core.ErrNotFound) {
 		err = ErrOutOfStock
 	}
@@ -195,10 +192,10 @@ func (s *Service) FindRedemption(ctx context.Context, by core.Actor, id core.ID)
 }
 
 // Fulfil marks a pending redemption as fulfilled: the customer got the reward.
-func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Redemption, error) {
+func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID, once *core.Once[Redemption]) (core.Reply[Redemption], error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Redemption, error) {
 		return FulfilIn(ctx, tx, by, id, Use{})
-	})
+	}))
 }
 
 // FulfilIn is Fulfil in the caller's transaction, which also checks the role: at the till, earlier
@@ -226,7 +223,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *s
 	if err := cmp.Or(by.Require(core.Manager), check.Err()); err != nil {
 		return Redemption{}, err
 	}
-	r, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
+	r, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (Redemption, error) {
 		r, err := db.One[Redemption](ctx, tx, voidSQL, db.Args{
 			"id": id, "now": tx.Now, "fulfilled_since": tx.Now.Add(-VoidableAfterFulfilment), "reason": why,
 		})

@@ -69,7 +69,7 @@ type RedemptionDetail struct {
 // RedemptionDetail returns a redemption in detail, or core.ErrNotFound.
 func (s *Service) RedemptionDetail(ctx context.Context, by core.Actor, id core.ID) (RedemptionDetail, error) {
 	var d RedemptionDetail
-	err := db.ReadTogether(ctx, s.db, by,
+	err := db.Together(ctx, s.db.Tenant(by),
 		db.OneInto(&d, redemptionDetailSQL, db.Args{
 			"id": id, "subject_id": id.String(), "sees_tokens": by.SeesTokens(), "unnamed_token": core.UnnamedToken,
 		}), ledger.ReadPosted(&d.Entries, id))

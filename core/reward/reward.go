@@ -113,15 +113,15 @@ func NewService(d *db.DB) *Service {
 }
 
 // Add creates a reward.
-func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error) {
+func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once[Reward]) (core.Reply[Reward], error) {
 	if err := by.Require(core.Manager); err != nil {
-		return Reward{}, err
+		return core.Reply[Reward]{}, err
 	}
 	r, shown, err := n.validate(ctx, by)
 	if err != nil {
-		return Reward{}, err
+		return core.Reply[Reward]{}, err
 	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
+	return db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Reward, error) {
 		r, err := db.One[Reward](ctx, tx, insertSQL, db.Args{
 			"id": core.NewID(tx.Now), "name": r.Name, "description": r.Description,
 			"points_cost": r.PointsCost, "stamps_cost": r.StampsCost, "stock": r.Stock, "cost_cents": r.CostCents, "picture": r.PictureHash, "now": tx.Now,
@@ -133,7 +133,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error)
 			return Reward{}, err
 		}
 		return r, audit.Write(tx, by, audit.Entry{Action: "reward.create", Subject: "reward", ID: r.ID.String(), Name: r.Name, New: r.facts()})
-	})
+	}))
 }
 
 // writePicture queues a new picture of a reward; nil: it has none.
@@ -151,12 +151,12 @@ func (s *Service) Picture(ctx context.Context, by core.Actor, id core.ID, hash s
 	if err != nil {
 		return picture.Picture{}, core.ErrNotFound
 	}
-	return db.ReadOne[picture.Picture](ctx, s.db, by, pictureSQL, db.Args{"id": id, "hash": sum})
+	return db.One[picture.Picture](ctx, s.db.Tenant(by), pictureSQL, db.Args{"id": id, "hash": sum})
 }
 
 // SetActive activates or deactivates a reward.
 func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, active bool) (Reward, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Reward, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Reward, error) {
 		r, err := db.One[Reward](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
 			// The reward already has that state, or doesn't exist.
@@ -212,12 +212,12 @@ type Choice struct {
 
 // Choices returns all rewards by name. A business has some dozens.
 func (s *Service) Choices(ctx context.Context, by core.Actor) ([]Choice, error) {
-	return db.ReadAll[Choice](ctx, s.db, by, namesSQL, nil)
+	return db.All[Choice](ctx, s.db.Tenant(by), namesSQL, nil)
 }
 
 // Find returns a reward, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (WithCounts, error) {
-	return db.ReadOne[WithCounts](ctx, s.db, by, findCountedSQL, db.Args{"id": id})
+	return db.One[WithCounts](ctx, s.db.Tenant(by), findCountedSQL, db.Args{"id": id})
 }
 
 // facts returns a reward's values for the audit log.

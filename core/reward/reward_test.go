@@ -38,7 +38,7 @@ func (s shop) buyer(points, stamps int64) core.ID {
 }
 
 func order(buyer, offered core.ID) reward.RedeemRequest {
-	return reward.RedeemRequest{CustomerID: new(buyer.String()), RewardID: new(offered.String())}
+	return reward.RedeemRequest{CustomerID: buyer, RewardID: offered}
 }
 
 // want checks a buyer's balances and a reward's stock (nil: unlimited).
@@ -96,10 +96,10 @@ func TestStampsAreSpentAsPointsAre(t *testing.T) {
 		t.Errorf("made %+v", r)
 	}
 	s.want(anna, free, 0, 1, nil)
-	_, err := s.Rewards.Redeem(t.Context(), s.By, order(anna, free))
+	_, err := core.Result(s.Rewards.Redeem(t.Context(), s.By, order(anna, free), nil, nil))
 	refused(t, err, ledger.ErrInsufficientStamps)
 
-	_, err = s.Rewards.Add(t.Context(), s.By, reward.New{Name: new("Both"), StampsCost: new(int64(1)), PointsCost: new(int64(1))})
+	_, err = core.Result(s.Rewards.Add(t.Context(), s.By, reward.New{Name: new("Both"), StampsCost: new(int64(1)), PointsCost: new(int64(1))}, nil))
 	if !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a reward that costs both: %v", err)
 	}
@@ -111,12 +111,12 @@ func TestRefusalsInOrder(t *testing.T) {
 	s := newShop(t)
 	poor, rich := s.buyer(5, 0), s.buyer(500, 0)
 	empty := s.Reward(30, new(int64(0)))
-	_, err := s.Rewards.Redeem(t.Context(), s.By, order(poor, empty))
+	_, err := core.Result(s.Rewards.Redeem(t.Context(), s.By, order(poor, empty), nil, nil))
 	refused(t, err, ledger.ErrInsufficientPoints)
-	_, err = s.Rewards.Redeem(t.Context(), s.By, order(rich, empty))
+	_, err = core.Result(s.Rewards.Redeem(t.Context(), s.By, order(rich, empty), nil, nil))
 	refused(t, err, reward.ErrOutOfStock)
 	dear := s.Reward(30, new(int64(1)))
-	_, err = s.Rewards.Redeem(t.Context(), s.By, order(poor, dear))
+	_, err = core.Result(s.Rewards.Redeem(t.Context(), s.By, order(poor, dear), nil, nil))
 	refused(t, err, ledger.ErrInsufficientPoints)
 	s.want(poor, dear, 5, 0, new(int64(1))) // nothing was taken
 }
@@ -139,10 +139,10 @@ func TestInactiveRewardsAndCustomersAreRefused(t *testing.T) {
 		"another tenant's customer":  {order(theirs, offered), "customer_ulid"},
 		"inactive reward":            {order(anna, ended), "reward_ulid"},
 		"another tenant's reward":    {order(anna, other.Reward(1, nil)), "reward_ulid"},
-		"a reward that is no ULID":   {reward.RedeemRequest{CustomerID: new(anna.String()), RewardID: new("x")}, "reward_ulid"},
-		"a customer that is missing": {reward.RedeemRequest{RewardID: new(offered.String())}, "customer_ulid"},
+		"a reward that is missing":   {reward.RedeemRequest{CustomerID: anna}, "reward_ulid"},
+		"a customer that is missing": {reward.RedeemRequest{RewardID: offered}, "customer_ulid"},
 	} {
-		_, err := s.Rewards.Redeem(t.Context(), s.By, c.order)
+		_, err := core.Result(s.Rewards.Redeem(t.Context(), s.By, c.order, nil, nil))
 		var refusal *core.Error
 		if !errors.As(err, &refusal) || len(refusal.Fields) != 1 || len(refusal.Fields[c.field]) != 1 {
 			t.Errorf("%s: %v, want a refusal of %s", name, err, c.field)
@@ -162,10 +162,10 @@ func TestFulfilAndVoid(t *testing.T) {
 	anna, offered := s.buyer(100, 0), s.Reward(30, new(int64(5)))
 	handed, taken := s.Redeem(anna, offered), s.Redeem(anna, offered)
 
-	if r, err := s.Rewards.Fulfil(t.Context(), s.By, handed.ID); err != nil || r.Status != reward.Fulfilled || r.FulfilledAt == nil {
+	if r, err := core.Result(s.Rewards.Fulfil(t.Context(), s.By, handed.ID, nil)); err != nil || r.Status != reward.Fulfilled || r.FulfilledAt == nil {
 		t.Errorf("fulfilled %+v, %v", r, err)
 	}
-	_, err := s.Rewards.Fulfil(t.Context(), s.By, handed.ID)
+	_, err := core.Result(s.Rewards.Fulfil(t.Context(), s.By, handed.ID, nil))
 	refused(t, err, reward.ErrAlreadyFulfilled)
 
 	if r, err := s.Rewards.Void(t.Context(), s.By, taken.ID, new("Wrong reward")); err != nil || r.Status != reward.Voided || r.VoidedAt == nil {
@@ -173,7 +173,7 @@ func TestFulfilAndVoid(t *testing.T) {
 	}
 	_, err = s.Rewards.Void(t.Context(), s.By, taken.ID, new("Wrong reward"))
 	refused(t, err, reward.ErrVoided)
-	_, err = s.Rewards.Fulfil(t.Context(), s.By, taken.ID)
+	_, err = core.Result(s.Rewards.Fulfil(t.Context(), s.By, taken.ID, nil))
 	refused(t, err, reward.ErrVoided)
 	s.want(anna, offered, 70, 0, new(int64(4)))
 
@@ -204,7 +204,7 @@ func TestFulfilAndVoid(t *testing.T) {
 			_, err := stranger.Rewards.FindRedemption(t.Context(), stranger.By, handed.ID)
 			return err
 		},
-		func() error { _, err := stranger.Rewards.Fulfil(t.Context(), stranger.By, handed.ID); return err },
+		func() error { _, err := core.Result(stranger.Rewards.Fulfil(t.Context(), stranger.By, handed.ID, nil)); return err },
 		func() error {
 			_, err := stranger.Rewards.Void(t.Context(), stranger.By, handed.ID, new("Wrong reward"))
 			return err
@@ -220,7 +220,7 @@ func TestARefundThatDoesNotFit(t *testing.T) {
 	s := newShop(t)
 	anna, offered := s.buyer(100, 0), s.Reward(30, new(int64(5)))
 	taken := s.Redeem(anna, offered)
-	_, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+	_, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(t.Context(), tx, s.By, ledger.Entry{
 			Customer: anna, Unit: ledger.Points, Amount: math.MaxInt64 - 70, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
 		})
@@ -250,7 +250,7 @@ func TestTheLastUnitsAreRedeemedOnce(t *testing.T) {
 		buyers[i] = s.buyer(1000, 0)
 	}
 	won := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdReward, offered, 200, func(i int) error {
-		return second(s.Rewards.Redeem(t.Context(), s.By, order(buyers[i%len(buyers)], offered)))
+		return second(core.Result(s.Rewards.Redeem(t.Context(), s.By, order(buyers[i%len(buyers)], offered), nil, nil)))
 	}, reward.ErrOutOfStock)
 	if won != 5 {
 		t.Errorf("%d redemptions of 5 pieces", won)
@@ -264,7 +264,7 @@ func TestABalanceIsSpentOnce(t *testing.T) {
 	s := shopIn(t, dbtest.OwnDB(t))
 	anna, offered := s.buyer(19, 0), s.Reward(10, nil)
 	won := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdAccount, anna, 200, func(int) error {
-		return second(s.Rewards.Redeem(t.Context(), s.By, order(anna, offered)))
+		return second(core.Result(s.Rewards.Redeem(t.Context(), s.By, order(anna, offered), nil, nil)))
 	}, ledger.ErrInsufficientPoints)
 	if won != 1 {
 		t.Errorf("%d redemptions of a balance for one", won)
@@ -282,7 +282,7 @@ func TestARedemptionEndsOnce(t *testing.T) {
 	var voids, fulfilments atomic.Int64
 	dbtest.Race(t, s.DB, s.By.Tenant.ID, holdRedemption, r.ID, 200, func(i int) error {
 		if i%2 == 0 {
-			err := second(s.Rewards.Fulfil(t.Context(), s.By, r.ID))
+			err := second(core.Result(s.Rewards.Fulfil(t.Context(), s.By, r.ID, nil)))
 			if err == nil {
 				fulfilments.Add(1)
 			}

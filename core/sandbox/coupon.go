@@ -46,7 +46,7 @@ func (b *business) addCoupons(ctx context.Context) {
 	used := b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Used up"), MaxRedemptions: new(int64(1))}), 2)
 	b.Vouchers.CapReached = used[1]
 	for _, v := range []Voucher{b.Vouchers.Redeemed, used[0]} {
-		fixture.Must(b.Coupons.Redeem(ctx, b.owner, v.ULID))
+		fixture.Must(core.Result(b.Coupons.Redeem(ctx, b.owner, v.ULID, nil)))
 	}
 	b.Vouchers.InactiveCoupon = b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Switched off")}), 1)[0]
 	fixture.Must(b.Coupons.SetActive(ctx, b.owner, b.Vouchers.InactiveCoupon.Coupon, false))
@@ -67,7 +67,7 @@ func (b *business) addCoupons(ctx context.Context) {
 // addCoupon adds a coupon for points.
 func (b *business) addCoupon(ctx context.Context, n coupon.New) core.ID {
 	n.BenefitType, n.BenefitValue = new(string(coupon.Points)), new(int64(benefitPoints))
-	return fixture.Must(b.Coupons.Add(ctx, b.owner, n)).ID
+	return fixture.Must(core.Result(b.Coupons.Add(ctx, b.owner, n, nil))).ID
 }
 
 // ago returns a maker whose clock is set back.
@@ -89,7 +89,7 @@ func (b *business) send(ctx context.Context, id core.ID, customers int) []Vouche
 }
 
 func (b *business) addCustomer(ctx context.Context, first, last, phone string, email *string) customer.Upserted {
-	return fixture.Must(b.Customers.Upsert(ctx, b.owner, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: email}))
+	return fixture.Must(core.Result(b.Customers.Upsert(ctx, b.owner, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: email}, nil)))
 }
 
 // sendTo sends a coupon to customers without e-mails, and returns the vouchers.

@@ -21,10 +21,10 @@ const billedFor = 160 * 24 * time.Hour
 func (m Maker) addBilledTenant(ctx context.Context) core.TenantID {
 	suffix := strings.ToLower(rand.Text()[:5])
 	slug := "sandbox-c-" + suffix
-	plan := fixture.Must(m.Billing.CreatePlan(ctx, maker, billing.PlanInput{
+	plan := fixture.Must(core.Result(m.Billing.CreatePlan(ctx, maker, billing.PlanInput{
 		Name: new("Sandbox " + suffix), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
-	}))
-	return fixture.Must(db.Platform(ctx, m.DB.At(m.DB.Now().Add(-billedFor)), maker, func(tx *db.Tx) (core.TenantID, error) {
+	}, nil)))
+	return fixture.Must(db.In(ctx, m.DB.At(m.DB.Now().Add(-billedFor)).Platform(), func(tx *db.Tx) (core.TenantID, error) {
 		made, err := tenant.Add(ctx, tx, maker, tenant.New{
 			Name: new("Sandbox Billing"), Slug: &slug, Email: new("owner@" + slug + ".example"), PlanID: &plan.ID,
 			BillingCycle: new("monthly"), PaymentMethod: new("bank_transfer"),
@@ -53,16 +53,16 @@ func (m Maker) makeInvoices(ctx context.Context) map[billing.Status]int64 {
 		switch status {
 		case billing.Draft:
 		case billing.Issued:
-			fixture.Must(m.Billing.Issue(ctx, maker, invoice.ID))
+			fixture.Must(core.Result(m.Billing.Issue(ctx, maker, invoice.ID, nil)))
 		case billing.Overdue:
-			fixture.Must(then.Issue(ctx, maker, invoice.ID))
+			fixture.Must(core.Result(then.Issue(ctx, maker, invoice.ID, nil)))
 		case billing.Paid:
-			issued := fixture.Must(then.Issue(ctx, maker, invoice.ID))
+			issued := fixture.Must(core.Result(then.Issue(ctx, maker, invoice.ID, nil)))
 			year, month, day := issued.IssuedAt.In(issued.Zone()).Date()
-			fixture.Must(then.MarkPaid(ctx, maker, invoice.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC)))
+			fixture.Must(core.Result(then.MarkPaid(ctx, maker, invoice.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC), nil)))
 		case billing.Void:
-			fixture.Must(then.Issue(ctx, maker, invoice.ID))
-			fixture.Must(then.Void(ctx, maker, invoice.ID, new("A mistake")))
+			fixture.Must(core.Result(then.Issue(ctx, maker, invoice.ID, nil)))
+			fixture.Must(core.Result(then.Void(ctx, maker, invoice.ID, new("A mistake"), nil)))
 		}
 	}
 	return made

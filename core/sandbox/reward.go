@@ -58,7 +58,7 @@ func (b *business) addRewards(ctx context.Context) {
 }
 
 func (b *business) addReward(ctx context.Context, name string, cost, stock int64) Reward {
-	r := fixture.Must(b.Maker.Rewards.Add(ctx, b.owner, reward.New{Name: &name, PointsCost: &cost, Stock: &stock}))
+	r := fixture.Must(core.Result(b.Maker.Rewards.Add(ctx, b.owner, reward.New{Name: &name, PointsCost: &cost, Stock: &stock}, nil)))
 	return Reward{ULID: r.ID, Cost: cost, Stock: stock}
 }
 
@@ -66,14 +66,14 @@ func (b *business) addReward(ctx context.Context, name string, cost, stock int64
 func (b *business) addVoidedRedemption(ctx context.Context) {
 	vera := b.addCustomer(ctx, "Vera", "Void", "+46 8 465 004 01", nil).ID
 	b.addSale(ctx, vera, 5000, transaction.Panel)
-	made := fixture.Must(b.Maker.Rewards.Redeem(ctx, b.owner, reward.RedeemRequest{
-		CustomerID: new(vera.String()), RewardID: new(b.Tenant.Rewards.InStock.ULID.String()),
-	}))
+	made := fixture.Must(core.Result(b.Maker.Rewards.Redeem(ctx, b.owner, reward.RedeemRequest{
+		CustomerID: vera, RewardID: b.Tenant.Rewards.InStock.ULID,
+	}, nil, nil)))
 	b.VoidedRedemption = fixture.Must(b.Maker.Rewards.Void(ctx, b.owner, made.ID, new("Redeemed by mistake"))).ID
 }
 
 func (b *business) addSale(ctx context.Context, customer core.ID, cents int64, source transaction.Source) transaction.Transaction {
-	return fixture.Must(b.Transactions.Record(ctx, b.owner, transaction.New{
-		CustomerID: new(customer.String()), TransactionTypeID: &b.TransactionTypeID, SpendAmountCents: &cents, Source: source,
-	}))
+	return fixture.Must(core.Result(b.Transactions.Record(ctx, b.owner, transaction.Sale{
+		CustomerID: customer, TransactionTypeID: b.TransactionTypeID, SpendAmountCents: cents, Source: source,
+	}, nil, nil)))
 }

@@ -168,20 +168,20 @@ func (b *business) addTokens(ctx context.Context) {
 	}
 	revoked := b.addToken(ctx, "revoked", scopes["all"])
 	b.RevokedToken = revoked.Secret
-	fixture.Must(b.Maker.Tokens.Revoke(ctx, b.owner, revoked.ID))
+	fixture.Must(core.Result(b.Maker.Tokens.Revoke(ctx, b.owner, revoked.ID, nil)))
 }
 
 func (b *business) addToken(ctx context.Context, name string, scopes []string) token.Created {
-	return fixture.Must(b.Maker.Tokens.Create(ctx, b.owner, token.New{Name: &name, Scopes: &scopes}))
+	return fixture.Must(core.Result(b.Maker.Tokens.Create(ctx, b.owner, token.New{Name: &name, Scopes: &scopes}, nil)))
 }
 
 func (b *business) addTypes(ctx context.Context) {
-	b.TransactionTypeID = fixture.Must(b.Transactions.AddType(ctx, b.owner, transaction.NewType{
+	b.TransactionTypeID = fixture.Must(core.Result(b.Transactions.AddType(ctx, b.owner, transaction.NewType{
 		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
-	})).ID
-	b.StampsTransactionTypeID = fixture.Must(b.Transactions.AddType(ctx, b.owner, transaction.NewType{
+	}, nil))).ID
+	b.StampsTransactionTypeID = fixture.Must(core.Result(b.Transactions.AddType(ctx, b.owner, transaction.NewType{
 		Name: "Stamp card", RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 1},
-	})).ID
+	}, nil))).ID
 }
 
 func (m Maker) makePlatform(ctx context.Context) Platform {
@@ -192,10 +192,10 @@ func (m Maker) makePlatform(ctx context.Context) Platform {
 		TenantCreate: TenantCreate{PlanID: 1, BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual},
 	}
 	person := fixture.Must(staff.CreateAdmin(ctx, m.DB, maker, staff.New{Name: "Sandbox admin", Email: p.Email, Password: p.Password.Password}))
-	fixture.Must(db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (int, error) {
+	fixture.Must(db.In(ctx, m.DB.Platform(), func(tx *db.Tx) (int, error) {
 		return 0, auth.EnrolTwoFactor(ctx, tx, maker, m.Keys, person.ID, p.TOTPSecret)
 	}))
 	admin := core.Actor{Kind: core.ByAdmin, Name: person.Name, StaffID: person.ID, Role: core.SuperAdmin}
-	p.Token = fixture.Must(m.Tokens.Create(ctx, admin, token.New{Name: new("Sandbox platform"), Scopes: &[]string{}})).Secret
+	p.Token = fixture.Must(core.Result(m.Tokens.Create(ctx, admin, token.New{Name: new("Sandbox platform"), Scopes: &[]string{}}, nil))).Secret
 	return p
 }

@@ -238,16 +238,16 @@ func TestTypesInTheFileEarnWhatTheySay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := customer.NewService(d).Upsert(t.Context(), caller.Actor, customer.New{
+	c, err := core.Result(customer.NewService(d).Upsert(t.Context(), caller.Actor, customer.New{
 		FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("+46 70 174 06 05"),
-	})
+	}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	sell := func(kind int64) transaction.Transaction {
-		sold, err := m.Transactions.Record(t.Context(), caller.Actor, transaction.New{
-			CustomerID: new(c.ID.String()), TransactionTypeID: &kind, SpendAmountCents: new(int64(1299)), Source: transaction.API,
-		})
+		sold, err := core.Result(m.Transactions.Record(t.Context(), caller.Actor, transaction.Sale{
+			CustomerID: c.ID, TransactionTypeID: kind, SpendAmountCents: 1299, Source: transaction.API,
+		}, nil, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +314,7 @@ func TestRewardsInTheFileAreInTheirStates(t *testing.T) {
 	if err != nil || withdrawn.Active || *withdrawn.PointsCost != one.Rewards.Inactive.Cost || *withdrawn.Stock != one.Rewards.Inactive.Stock {
 		t.Errorf("the inactive one is %+v, %v, in the file %+v", withdrawn, err, one.Rewards.Inactive)
 	}
-	_, err = m.Rewards.Fulfil(t.Context(), caller.Actor, one.VoidedRedemption)
+	_, err = core.Result(m.Rewards.Fulfil(t.Context(), caller.Actor, one.VoidedRedemption, nil))
 	if !errors.Is(err, reward.ErrVoided) {
 		t.Errorf("fulfilling the voided redemption: %v", err)
 	}
@@ -333,7 +333,7 @@ func TestVouchersInTheFileAreInTheirStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	redeem := func(id core.ID) error {
-		v, err := m.Coupons.Redeem(t.Context(), caller.Actor, id)
+		v, err := core.Result(m.Coupons.Redeem(t.Context(), caller.Actor, id, nil))
 		if err == nil && (v.BenefitType != coupon.Points || *v.BenefitValue != 5) {
 			t.Errorf("a benefit of %s %d", v.BenefitType, *v.BenefitValue)
 		}

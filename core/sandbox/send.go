@@ -82,7 +82,7 @@ func (b *business) addSegments(ctx context.Context) {
 
 func (b *business) findCustomers(ctx context.Context, sql string, args db.Args) []core.ID {
 	ids := []core.ID{}
-	for _, found := range fixture.Must(db.ReadAll[struct{ ID core.ID }](ctx, b.DB, b.owner, sql, args)) {
+	for _, found := range fixture.Must(db.All[struct{ ID core.ID }](ctx, b.DB.Tenant(b.owner), sql, args)) {
 		ids = append(ids, found.ID)
 	}
 	return ids
@@ -100,7 +100,7 @@ func (b *business) addMember(ctx context.Context, n int, m member) {
 	if m.bought {
 		sale := b.addSale(ctx, id, 1000, transaction.POS)
 		if m.voided {
-			fixture.Must(b.Transactions.Void(ctx, b.owner, sale.ID, nil))
+			fixture.Must(core.Result(b.Transactions.Void(ctx, b.owner, sale.ID, nil, nil)))
 		}
 	}
 	if m.unsubscribed {

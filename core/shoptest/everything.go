@@ -16,7 +16,6 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 )
 
@@ -32,12 +31,12 @@ func (s Shop) WriteEverything() {
 	s.Must(s.Rewards.Edit(s.T.Context(), s.By, mug, reward.Edit{Picture: core.Set(Picture())}))
 	s.Voucher(s.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID, c.ID)
 	s.Check(s.Customers.AddTag(s.T.Context(), s.By, c.ID, new("Regular")))
-	_, err := merging.NewService(s.DB).Merge(s.T.Context(), s.By, c.ID, new(s.AddCustomer(Anna(Phone())).ID.String()))
+	_, err := core.Result(merging.NewService(s.DB).Merge(s.T.Context(), s.By, c.ID, new(s.AddCustomer(Anna(Phone())).ID.String()), nil))
 	s.Check(err)
 	seedImport(s)
 	seedLinks(s)
 	seedPIN(s, c)
-	_, err = location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: new("Södermalm")})
+	_, err = core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: new("Södermalm")}, nil))
 	s.Check(err)
 	seedNotifications(s)
 	_, err = tenant.NewService(s.DB, nil).EditSettings(s.T.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(Picture())})
@@ -74,14 +73,14 @@ func seedImport(shop Shop) {
 func seedPIN(shop Shop, c customer.Customer) {
 	shop.T.Helper()
 	s := walkin.NewService(shop.DB, shop.Jobs, shop.Mails, dbtest.Keys(), shop.Sales, func(address string) string { return address })
-	shop.Must(s.Complete(shop.T.Context(), shop.By, "till", walkin.Sale{
-		New: transaction.New{CustomerID: new(c.ID.String())}, Rewards: []core.ID{shop.Reward(1, nil)},
-	}))
+	shop.Must(core.Result(s.Complete(shop.T.Context(), shop.By, "till", walkin.Sale{
+		CustomerID: c.ID, Rewards: []core.ID{shop.Reward(1, nil)},
+	}, nil, nil)))
 	_, err := s.ShowCard(shop.T.Context(), walkin.Card{Customer: c}.Actor(shop.By.Tenant, "", ""), c.ID)
 	shop.Check(err)
-	_, err = s.Join(shop.T.Context(), core.Actor{Kind: core.ByCustomer, Tenant: shop.By.Tenant}, walkin.Details{
+	_, err = core.Result(s.Join(shop.T.Context(), core.Actor{Kind: core.ByCustomer, Tenant: shop.By.Tenant}, walkin.Details{
 		FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(Phone()), Agreed: true, Terms: "I agree.",
-	})
+	}, nil))
 	shop.Check(err)
 }
 
@@ -89,7 +88,7 @@ func seedPIN(shop Shop, c customer.Customer) {
 func seedLinks(shop Shop) {
 	shop.T.Helper()
 	ctx, by := shop.T.Context(), shop.By
-	_, err := db.InTenant(ctx, shop.DB, by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(ctx, shop.DB.Tenant(by), func(tx *db.Tx) (int, error) {
 		return 0, auth.Invite(ctx, tx, by, shop.Mails, by.Tenant, staff.Person{ID: by.StaffID, Role: by.Role, Name: by.Name})
 	})
 	shop.Check(err)

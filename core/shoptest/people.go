@@ -44,8 +44,8 @@ func (s Shop) Email(person core.Actor) string {
 func (s Shop) Cookie(p auth.Proof, cookie string) string {
 	s.T.Helper()
 	v := &auth.Visit{Slug: s.By.Tenant.Slug}
-	v.SignIn(p)
-	s.Check(auth.NewStore(s.DB).CommitCtx(auth.WithVisit(s.T.Context(), v), cookie, []byte{}, s.DB.Now().Add(time.Hour)))
+	ctx := auth.WithProof(auth.WithVisit(s.T.Context(), v), p)
+	s.Check(auth.NewStore(s.DB).CommitCtx(ctx, cookie, []byte{}, s.DB.Now().Add(time.Hour)))
 	return cookie
 }
 

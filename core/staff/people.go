@@ -33,7 +33,7 @@ func (s *Service) List(ctx context.Context, by core.Actor) ([]Member, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Member](ctx, s.db, by, listSQL, db.Args{"now": s.db.Now()})
+	return db.All[Member](ctx, s.db.Tenant(by), listSQL, db.Args{"now": s.db.Now()})
 }
 
 // Find returns a person of the actor's tenant.
@@ -41,7 +41,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, person int64) (Member
 	if err := by.Require(core.Owner); err != nil {
 		return Member{}, err
 	}
-	return db.ReadOne[Member](ctx, s.db, by, findSQL, db.Args{"id": person, "now": s.db.Now()})
+	return db.One[Member](ctx, s.db.Tenant(by), findSQL, db.Args{"id": person, "now": s.db.Now()})
 }
 
 // SetRole changes a person's role from their next request on, and revokes their API tokens. A later
@@ -137,7 +137,7 @@ type member struct {
 // changeMember runs fn on a person of the actor's tenant, whose row is locked together with the active
 // owners': if two owners are removed at once, the second decides after the first.
 func (s *Service) changeMember(ctx context.Context, by core.Actor, person int64, fn func(tx *db.Tx, who member) error) error {
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		people, err := db.All[member](ctx, tx, lockPeopleSQL, db.Args{"id": person})
 		if err != nil {
 			return err
@@ -157,12 +157,12 @@ func (m member) isOwner() bool { return m.Active && m.Role == core.Owner }
 
 // Invite adds a person to the actor's tenant and mails them an invitation. Beyond the plan's limit it
 // refuses with usage.ErrLimit.
-func (s *Service) Invite(ctx context.Context, by core.Actor, n New) (Person, error) {
+func (s *Service) Invite(ctx context.Context, by core.Actor, n New, once *core.Once[Person]) (core.Reply[Person], error) {
 	if err := by.Require(core.Owner); err != nil {
-		return Person{}, err
+		return core.Reply[Person]{}, err
 	}
 	n.Password = "" // the person chooses it
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Person, error) {
+	return db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Person, error) {
 		if err := usage.Check(ctx, tx, usage.Staff, 1); err != nil {
 			return Person{}, err
 		}
@@ -171,7 +171,7 @@ func (s *Service) Invite(ctx context.Context, by core.Actor, n New) (Person, err
 			return Person{}, err
 		}
 		return p, auth.Invite(ctx, tx, by, s.mails, by.Tenant, p)
-	})
+	}))
 }
 
 // Joining is what an invited person enters.
@@ -198,7 +198,7 @@ func (s *Service) Join(ctx context.Context, v auth.Visitor, secret string, j Joi
 		return auth.SignedIn{}, err
 	}
 	by := v.As(l.Person)
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (auth.SignedIn, error) {
+	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (auth.SignedIn, error) {
 		proof, err := auth.AcceptInvitation(ctx, tx, by, secret, hash, map[string]any{"name": l.Name})
 		if err != nil {
 			return auth.SignedIn{}, err
@@ -219,7 +219,7 @@ func (s *Service) Rename(ctx context.Context, by core.Actor, name string) error 
 	if err := check.Err(); err != nil {
 		return err
 	}
-	return db.RunWithin(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Within(by), func(tx *db.Tx) error {
 		who, err := db.One[member](ctx, tx, lockPersonSQL, db.Args{"id": by.StaffID, "tenant": int64(tx.Tenant)})
 		if err != nil || name == who.Name {
 			return err

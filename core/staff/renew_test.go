@@ -22,7 +22,7 @@ func TestRenewKeys(t *testing.T) {
 	write(second.StaffID, "zoë@xn--bcher-kva.example", "zoë@xn--bcher-kva.example") // has the key
 	write(plain.StaffID, "İrem@example.com", "irem@example.com")
 	for _, want := range [][2]int64{{1, 1}, {0, 1}} { // done, and the same
-		got, err := db.Platform(t.Context(), s.DB, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (got [2]int64, err error) {
+		got, err := db.In(t.Context(), s.DB.Platform(), func(tx *db.Tx) (got [2]int64, err error) {
 			got[0], got[1], err = staff.RenewKeys(t.Context(), tx)
 			return got, err
 		})

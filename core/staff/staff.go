@@ -94,7 +94,7 @@ func CreateAdmin(ctx context.Context, d *db.DB, by core.Actor, n New) (Person, e
 		return Person{}, err
 	}
 	n.Role = core.SuperAdmin
-	return db.Platform(ctx, d, by, func(tx *db.Tx) (Person, error) { return Add(ctx, tx, by, n) })
+	return db.In(ctx, d.Platform(), func(tx *db.Tx) (Person, error) { return Add(ctx, tx, by, n) })
 }
 
 // FindAdmin returns the super-admin with an e-mail address, or core.ErrNotFound.
@@ -102,7 +102,7 @@ func FindAdmin(ctx context.Context, d *db.DB, by core.Actor, email string) (Pers
 	if err := by.RequireAdmin(); err != nil {
 		return Person{}, err
 	}
-	return db.PlatformOne[Person](ctx, d, findAdminSQL, db.Args{"email_key": auth.EmailKey(email)})
+	return db.One[Person](ctx, d.Platform(), findAdminSQL, db.Args{"email_key": auth.EmailKey(email)})
 }
 
 func idText(n int64) string { return strconv.FormatInt(n, 10) }

@@ -61,7 +61,7 @@ func (s shop) later(d time.Duration) shop {
 // token creates a token for a person.
 func (s shop) token(person core.Actor) token.Created {
 	s.T.Helper()
-	made, err := s.tokens.Create(s.T.Context(), person, token.New{Name: new("Till"), Scopes: &[]string{}})
+	made, err := core.Result(s.tokens.Create(s.T.Context(), person, token.New{Name: new("Till"), Scopes: &[]string{}}, nil))
 	s.Check(err)
 	return made
 }
@@ -82,7 +82,7 @@ func (s shop) signIn(email, password string) (auth.SignedIn, error) {
 }
 
 func (s shop) add(ctx context.Context, n staff.New) (staff.Person, error) {
-	return db.InTenant(ctx, s.DB, s.By, func(tx *db.Tx) (staff.Person, error) { return staff.Add(ctx, tx, s.By, n) })
+	return db.In(ctx, s.DB.Tenant(s.By), func(tx *db.Tx) (staff.Person, error) { return staff.Add(ctx, tx, s.By, n) })
 }
 
 func cashier(email, password string) staff.New {
@@ -178,7 +178,7 @@ func TestRolesBelongToTheirSide(t *testing.T) {
 		shoptest.WantFields(t, err, core.Fields{"role": {core.InvalidChoice}})
 	}
 	platform := core.System(core.Tenant{}, "test")
-	_, err := db.Platform(t.Context(), s.DB, platform, func(tx *db.Tx) (staff.Person, error) {
+	_, err := db.In(t.Context(), s.DB.Platform(), func(tx *db.Tx) (staff.Person, error) {
 		return staff.Add(t.Context(), tx, platform, staff.New{Role: core.Owner, Name: "Bo", Email: "bo@example.com"})
 	})
 	shoptest.WantFields(t, err, core.Fields{"role": {core.InvalidChoice}})

@@ -38,7 +38,7 @@ func BrandingOf(ctx context.Context, d *db.DB, by core.Actor) (Branding, error) 
 }
 
 func readBranding(ctx context.Context, d *db.DB, by core.Actor) (storedBranding, error) {
-	return db.ReadOne[storedBranding](ctx, d, by, brandingSQL, db.Args{"name": mailLogo})
+	return db.One[storedBranding](ctx, d.Tenant(by), brandingSQL, db.Args{"name": mailLogo})
 }
 
 // ThemeIn returns the theme of the transaction's tenant.

@@ -38,7 +38,7 @@ const consentSQL = `
 
 // Consent returns what customers of the actor's business agree to.
 func (s *Service) Consent(ctx context.Context, by core.Actor) (Consent, error) {
-	found, err := db.ReadOne[consentRow](ctx, s.db, by, consentSQL, nil)
+	found, err := db.One[consentRow](ctx, s.db.Tenant(by), consentSQL, nil)
 	if err != nil {
 		return Consent{}, err
 	}

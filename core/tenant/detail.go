@@ -53,10 +53,10 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.TenantID) (De
 	if err := by.RequireAdmin(); err != nil {
 		return Detail{}, err
 	}
-	found, err := db.PlatformOne[struct {
+	found, err := db.One[struct {
 		Detail
 		ConfirmAboveCents *int64
-	}](ctx, s.db, detailSQL, db.Args{"id": int64(id), "now": s.db.Now()})
+	}](ctx, s.db.Platform(), detailSQL, db.Args{"id": int64(id), "now": s.db.Now()})
 	if err != nil {
 		return Detail{}, err
 	}
@@ -79,7 +79,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.TenantID) (De
 
 // people returns a tenant's people and when they signed in.
 func (s *Service) people(ctx context.Context, by core.Actor) ([]Person, error) {
-	people, err := db.ReadAll[Person](ctx, s.db, by, peopleSQL, nil)
+	people, err := db.All[Person](ctx, s.db.Tenant(by), peopleSQL, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +87,10 @@ func (s *Service) people(ctx context.Context, by core.Actor) ([]Person, error) {
 	for i, p := range people {
 		ids[i] = p.ID
 	}
-	signIns, err := db.ReadAll[struct {
+	signIns, err := db.All[struct {
 		ID int64
 		At time.Time
-	}](ctx, s.db, by, signInsSQL, db.Args{"people": ids})
+	}](ctx, s.db.Tenant(by), signInsSQL, db.Args{"people": ids})
 	if err != nil {
 		return nil, err
 	}

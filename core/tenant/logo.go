@@ -104,7 +104,7 @@ func (s *Service) Logo(ctx context.Context, by core.Actor, hash string) (picture
 	if err != nil {
 		return picture.Picture{}, core.ErrNotFound
 	}
-	return db.ReadOne[picture.Picture](ctx, s.db, by, logoSQL, db.Args{"hash": sum})
+	return db.One[picture.Picture](ctx, s.db.Tenant(by), logoSQL, db.Args{"hash": sum})
 }
 
 // Icon returns the icon with a side of IconSides, of the logo with a hash, or core.ErrNotFound.
@@ -113,7 +113,7 @@ func (s *Service) Icon(ctx context.Context, by core.Actor, hash string, side int
 	if err != nil {
 		return picture.Picture{}, core.ErrNotFound
 	}
-	return db.ReadOne[picture.Picture](ctx, s.db, by, drawingSQL, db.Args{"name": iconName(side), "hash": sum})
+	return db.One[picture.Picture](ctx, s.db.Tenant(by), drawingSQL, db.Args{"name": iconName(side), "hash": sum})
 }
 
 // renewLogos is the job that writes logos anew that an earlier build stored, and draws from them.
@@ -136,7 +136,7 @@ func (s *Service) RenewLogosEvery(jobs *job.Queue) {
 // RenewLogos renews the logos of a batch of businesses, each in its own transaction.
 func (s *Service) RenewLogos(ctx context.Context) error {
 	for range renewBatch {
-		next, err := db.PlatformOne[struct{ Tenant *int64 }](ctx, s.db, undrawnSQL, nil)
+		next, err := db.One[struct{ Tenant *int64 }](ctx, s.db.Platform(), undrawnSQL, nil)
 		if err != nil || next.Tenant == nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (s *Service) RenewLogos(ctx context.Context) error {
 // A logo that can't be decoded stays as it is, and nothing is drawn from it.
 func renewLogo(ctx context.Context, d *db.DB, t core.Tenant) error {
 	by := core.System(t, "logos")
-	stored, err := db.ReadOne[picture.Picture](ctx, d, by, storedLogoSQL, nil)
+	stored, err := db.One[picture.Picture](ctx, d.Tenant(by), storedLogoSQL, nil)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func renewLogo(ctx context.Context, d *db.DB, t core.Tenant) error {
 	case !errors.Is(err, picture.ErrBroken):
 		return err
 	}
-	_, err = db.InTenant(ctx, d, by, func(tx *db.Tx) (struct{}, error) {
+	_, err = db.In(ctx, d.Tenant(by), func(tx *db.Tx) (struct{}, error) {
 		width, height := renewed.size()
 		replaced, err := db.Exec(ctx, tx, replaceLogoSQL, db.Args{
 			"was": stored.Hash(), "logo": renewed.Bytes, "type": renewed.Type, "hash": renewed.Hash(), "width": width, "height": height,

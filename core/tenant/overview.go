@@ -120,7 +120,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, p OverviewFilter)
 	}
 	listSQL, part := overviewList.Statement(core.Page{}, part)
 	countSQL, filter := conditionCounts.Statement(core.Page{}, filter)
-	err = db.PlatformTogether(ctx, s.db,
+	err = db.Together(ctx, s.db.Platform(),
 		db.AllInto(&o.Tenants, listSQL, part),
 		db.AllInto(&counted, countSQL, filter),
 		db.OneInto(&facts, countedSQL, nil),
@@ -185,11 +185,11 @@ func (s *Service) CountEvery(jobs *job.Queue) {
 
 // Count counts the usage of each tenant for the overview.
 func (s *Service) Count(ctx context.Context) error {
-	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "Tenant figures"), func(tx *db.Tx) (int64, error) {
+	_, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int64, error) {
 		if err := db.TakeTime(tx); err != nil {
 			return 0, err
 		}
-		return db.Value[int64](ctx, tx, countSQL, db.Args{"now": tx.Now, "since": core.FirstID(tx.Now.Add(-RecentPeriod))})
+		return db.One[int64](ctx, tx, countSQL, db.Args{"now": tx.Now, "since": core.FirstID(tx.Now.Add(-RecentPeriod))})
 	})
 	return err
 }

@@ -168,8 +168,8 @@ func TestCountIsOfRecentSales(t *testing.T) {
 		t.Errorf("an older count replaced a newer one: %+v", got)
 	}
 	// A tenant can't count the others.
-	_, err := db.InTenant(t.Context(), o.DB, core.Actor{Kind: core.BySystem, Tenant: core.Tenant{ID: made.ID}}, func(tx *db.Tx) (int64, error) {
-		return db.Value[int64](t.Context(), tx, "select loyalty.count_tenants(now(), gen_random_uuid())", nil)
+	_, err := db.In(t.Context(), o.DB.Tenant(core.Actor{Kind: core.BySystem, Tenant: core.Tenant{ID: made.ID}}), func(tx *db.Tx) (int64, error) {
+		return db.One[int64](t.Context(), tx, "select loyalty.count_tenants(now(), gen_random_uuid())", nil)
 	})
 	if err == nil || !strings.Contains(err.Error(), "this works on all tenants") {
 		t.Errorf("in a tenant: %v", err)
@@ -308,7 +308,7 @@ func TestTenantsRolesAreRefused(t *testing.T) {
 		{Kind: core.ByToken, Tenant: core.Tenant{ID: made.ID}, Role: core.Owner},
 		{Kind: core.ByAdmin, Tenant: core.Tenant{ID: made.ID}, Role: core.SuperAdmin},
 	} {
-		_, create := o.Create(t.Context(), by, described(slug()))
+		_, create := core.Result(o.Create(t.Context(), by, described(slug()), nil))
 		_, edit := o.Edit(t.Context(), by, made.ID, tenant.Edit{})
 		_, list := o.List(t.Context(), by, tenant.Filter{}, core.Page{Size: 1})
 		_, overview := o.Overview(t.Context(), by, tenant.OverviewFilter{})

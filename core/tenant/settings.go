@@ -49,7 +49,7 @@ func (s *Service) Settings(ctx context.Context, by core.Actor) (Settings, error)
 	if err := by.Require(core.Owner); err != nil {
 		return Settings{}, err
 	}
-	return db.ReadOne[Settings](ctx, s.db, by, settingsSQL, nil)
+	return db.One[Settings](ctx, s.db.Tenant(by), settingsSQL, nil)
 }
 
 // EditSettings changes the fields that are set, for owners. A new country reads all phone numbers
@@ -65,7 +65,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 	if err != nil {
 		return Settings{}, err
 	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Settings, error) {
+	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (Settings, error) {
 		// Locked: the audit log must have the values that this edit replaces.
 		var old Settings
 		err := db.Together(ctx, tx, db.OneInto(&struct{}{}, lockSettingsSQL, nil), db.OneInto(&old, settingsSQL, nil))

@@ -430,7 +430,7 @@ func TestOwnersEditOnlyTheirBusiness(t *testing.T) {
 	if after := stranger.settings(); cmp.Diff(before, after) != "" {
 		t.Errorf("a stranger's settings are %+v, were %+v", after, before)
 	}
-	touched, err := db.InTenant(t.Context(), s.DB, s.owner, func(tx *db.Tx) (int64, error) {
+	touched, err := db.In(t.Context(), s.DB.Tenant(s.owner), func(tx *db.Tx) (int64, error) {
 		return db.Exec(t.Context(), tx, "update loyalty.tenant set name = 'Mine too' where id = @id", db.Args{"id": stranger.owner.Tenant.ID})
 	})
 	if err != nil || touched != 0 {

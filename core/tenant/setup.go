@@ -92,7 +92,7 @@ func (s *Service) Setup(ctx context.Context, by core.Actor) (Setup, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Setup{}, err
 	}
-	found, err := db.ReadOne[Setup](ctx, s.db, by, setupSQL, nil)
+	found, err := db.One[Setup](ctx, s.db.Tenant(by), setupSQL, nil)
 	if err != nil || found.StepsDone == found.CountDone() && (found.Finished() || len(found.Left()) > 0) {
 		return found, err
 	}
@@ -135,7 +135,7 @@ func (s *Service) DismissSetup(ctx context.Context, by core.Actor) (Setup, error
 
 // moveSetup changes the stored progress, and finishes the guide when every step is done.
 func (s *Service) moveSetup(ctx context.Context, by core.Actor, change func(at *Setup, now time.Time)) (Setup, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Owner, func(tx *db.Tx) (Setup, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Owner), func(tx *db.Tx) (Setup, error) {
 		// Locks the row, so that two tabs finish the guide only once.
 		if err := db.Queue(tx, openSetupSQL, db.Args{"now": tx.Now}); err != nil {
 			return Setup{}, err
@@ -193,7 +193,7 @@ func (s *Service) MailSetupLink(ctx context.Context, by core.Actor, id core.Tena
 	if err := by.RequireAdmin(); err != nil {
 		return err
 	}
-	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		t, err := db.One[Tenant](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return err

@@ -134,7 +134,7 @@ func TestSetupRoundTrips(t *testing.T) {
 func TestSetupLinkIsMailedAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	made, err := o.Create(t.Context(), o.By, described(slug()))
+	made, err := core.Result(o.Create(t.Context(), o.By, described(slug()), nil))
 	o.Check(err)
 	mails := func() []string {
 		t.Helper()

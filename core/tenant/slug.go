@@ -78,8 +78,8 @@ func (s *Service) ProposeSlug(ctx context.Context, by core.Actor, name string) (
 	if len(proposals) == 0 {
 		return "", nil
 	}
-	free, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (string, error) {
-		return db.Value[string](ctx, tx, freeSlugSQL, db.Args{"slugs": proposals})
+	free, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (string, error) {
+		return db.One[string](ctx, tx, freeSlugSQL, db.Args{"slugs": proposals})
 	})
 	if errors.Is(err, core.ErrNotFound) {
 		return "", nil

@@ -48,7 +48,7 @@ func (s *Service) setStatus(ctx context.Context, by core.Actor, id core.TenantID
 	if err := by.RequireAdmin(); err != nil {
 		return Tenant{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (Tenant, error) {
 		old, err := db.One[Tenant](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Tenant{}, err
@@ -84,5 +84,5 @@ type Suspension struct {
 // FindSuspension returns what everyone can know about a business's suspension, or core.ErrNotFound if
 // it is active.
 func (s *Service) FindSuspension(ctx context.Context, slug string) (Suspension, error) {
-	return db.PlatformOne[Suspension](ctx, s.db, suspensionSQL, db.Args{"slug": slug})
+	return db.One[Suspension](ctx, s.db.Platform(), suspensionSQL, db.Args{"slug": slug})
 }

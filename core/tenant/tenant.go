@@ -80,11 +80,11 @@ func NewService(d *db.DB, mails Mails) *Service { return &Service{db: d, mails: 
 
 // Create creates a tenant and its owner, who is invited by mail to choose a password. For
 // super-admins.
-func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, error) {
+func (s *Service) Create(ctx context.Context, by core.Actor, n New, once *core.Once[Tenant]) (core.Reply[Tenant], error) {
 	if err := by.RequireAdmin(); err != nil {
-		return Tenant{}, err
+		return core.Reply[Tenant]{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
+	return db.In(ctx, s.db.Platform(), db.Once(ctx, by, once, func(tx *db.Tx) (Tenant, error) {
 		t, err := insert(ctx, tx, by, n)
 		if err != nil {
 			return Tenant{}, err
@@ -101,7 +101,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, err
 			return Tenant{}, err
 		}
 		return t, auth.Invite(ctx, tx, by, s.mails, served, owner)
-	})
+	}))
 }
 
 // Add creates a tenant without people, in the caller's transaction of the platform.
@@ -166,7 +166,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 	if err := by.RequireAdmin(); err != nil {
 		return Tenant{}, err
 	}
-	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (Tenant, error) {
 		// Locked: the audit log must have the values that this edit replaces.
 		old, err := db.One[Tenant](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
@@ -253,7 +253,7 @@ func hasSales(ctx context.Context, tx *db.Tx, id core.TenantID) (bool, error) {
 	if err := tx.Enter(id); err != nil {
 		return false, err
 	}
-	sold, err := db.Value[bool](ctx, tx, hasSalesSQL, nil)
+	sold, err := db.One[bool](ctx, tx, hasSalesSQL, nil)
 	return sold, errors.Join(err, tx.Enter(0))
 }
 
@@ -290,10 +290,10 @@ func (t Tenant) position() core.Cursor { return core.NumberCursor(t.CreatedAt, i
 
 // BySlug finds a tenant with its theme by the label in front of the host.
 func BySlug(ctx context.Context, d *db.DB, slug string) (core.Tenant, error) {
-	found, err := db.PlatformOne[struct {
+	found, err := db.One[struct {
 		Tenant
 		core.Theme
-	}](ctx, d, servedBySlugSQL, db.Args{"slug": slug})
+	}](ctx, d.Platform(), servedBySlugSQL, db.Args{"slug": slug})
 	if err != nil {
 		return core.Tenant{}, err
 	}
@@ -313,14 +313,14 @@ func OpenDirectly(ctx context.Context, d *db.DB, slug, operator string, writes b
 	if writes {
 		action = "tenant.open_write"
 	}
-	return t, db.RunInTenant(ctx, d, by, func(tx *db.Tx) error {
+	return t, db.Run(ctx, d.Tenant(by), func(tx *db.Tx) error {
 		return audit.Write(tx, by, audit.Entry{Action: action, Subject: "tenant", ID: idText(t.ID), Name: t.Name})
 	})
 }
 
 // ByID finds a tenant, for jobs.
 func ByID(ctx context.Context, d *db.DB, id core.TenantID) (core.Tenant, error) {
-	t, err := db.PlatformOne[Tenant](ctx, d, byIDSQL, db.Args{"id": int64(id)})
+	t, err := db.One[Tenant](ctx, d.Platform(), byIDSQL, db.Args{"id": int64(id)})
 	if err != nil {
 		return core.Tenant{}, err
 	}

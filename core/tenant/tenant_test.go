@@ -54,7 +54,7 @@ func described(slug string) tenant.New {
 
 func (o office) create(n tenant.New) tenant.Tenant {
 	o.T.Helper()
-	made, err := o.Create(o.T.Context(), o.By, n)
+	made, err := core.Result(o.Create(o.T.Context(), o.By, n, nil))
 	o.Check(err)
 	return made
 }
@@ -176,7 +176,7 @@ func TestCreateIsAllOrNothing(t *testing.T) {
 	n := described(slug())
 	jobs, err := job.New(o.DB, slog.New(slog.DiscardHandler))
 	o.Check(err)
-	if _, err := tenant.NewService(o.DB, wordless{shoptest.NewMails(o.DB, jobs)}).Create(t.Context(), o.By, n); !errors.Is(err, errWords) {
+	if _, err := core.Result(tenant.NewService(o.DB, wordless{shoptest.NewMails(o.DB, jobs)}).Create(t.Context(), o.By, n, nil)); !errors.Is(err, errWords) {
 		t.Fatalf("Create = %v, want the renderer's error", err)
 	}
 	if _, err := tenant.BySlug(t.Context(), o.DB, *n.Slug); !errors.Is(err, core.ErrNotFound) {
@@ -191,14 +191,14 @@ func TestSlugs(t *testing.T) {
 	o := newOffice(t)
 	end := strings.ToLower(rand.Text()[:10])
 	for _, good := range []string{"q" + end[:2], "1-" + end, "mail-" + end, "ns1" + end, "mail-" + end[:4] + "2", end + "-a-b-c", strings.Repeat("x", 30) + end, "0" + end} {
-		if _, err := o.Create(t.Context(), o.By, described(good)); err != nil {
+		if _, err := core.Result(o.Create(t.Context(), o.By, described(good), nil)); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
 	for _, bad := range []string{
 		"ab", "a", "-" + end, end + "-", "a--" + end, "A" + end, "å" + end, "a_" + end, "a." + end, "a b" + end,
 	} {
-		_, err := o.Create(t.Context(), o.By, described(bad))
+		_, err := core.Result(o.Create(t.Context(), o.By, described(bad), nil))
 		if t.Run(bad, func(t *testing.T) { shoptest.WantFields(t, err, core.Fields{"slug": {core.InvalidChoice}}) }); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
@@ -210,12 +210,12 @@ func TestSlugs(t *testing.T) {
 		"sso", "secure", "signin", "sign-in", "login", "account", "password", "oauth2", "verify", // for frauds
 		"metrics", "grafana", "status", "vpn", "staging", "loyalty", "billing", "till",
 	} {
-		_, err := o.Create(t.Context(), o.By, described(reserved))
+		_, err := core.Result(o.Create(t.Context(), o.By, described(reserved), nil))
 		t.Run(reserved, func(t *testing.T) { shoptest.WantFields(t, err, core.Fields{"slug": {{Rule: "reserved"}}}) })
 	}
-	_, err := o.Create(t.Context(), o.By, described(strings.Repeat("x", 41)))
+	_, err := core.Result(o.Create(t.Context(), o.By, described(strings.Repeat("x", 41)), nil))
 	shoptest.WantFields(t, err, core.Fields{"slug": {core.MaxLength(40)}})
-	_, err = o.Create(t.Context(), o.By, described(""))
+	_, err = core.Result(o.Create(t.Context(), o.By, described(""), nil))
 	shoptest.WantFields(t, err, core.Fields{"slug": {core.Required}})
 }
 
@@ -254,7 +254,7 @@ func TestASlugIsTakenOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if _, err := o.Create(t.Context(), o.By, described(wanted)); err == nil {
+			if _, err := core.Result(o.Create(t.Context(), o.By, described(wanted), nil)); err == nil {
 				made.Add(1)
 			} else {
 				var refusal *core.Error
@@ -279,13 +279,14 @@ func TestIdempotencyKeyCreatesOneTenant(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			by := o.By
-			by.Idempotency = &core.Idempotency{Key: "key", Render: func(any) (core.Response, error) { return core.Response{Status: 201, Body: []byte("{}")}, nil }}
-			switch _, err := o.Create(t.Context(), by, described(wanted)); {
+			switch reply, err := o.Create(t.Context(), o.By, described(wanted), &core.Once[tenant.Tenant]{
+				RequestKey: core.RequestKey{Key: "key"},
+				Respond:    func(tenant.Tenant) (core.Response, error) { return core.Response{Status: 201, Body: []byte("{}")}, nil },
+			}); {
+			case reply.Replayed():
+				replayed.Add(1)
 			case err == nil:
 				made.Add(1)
-			case errors.Is(err, core.ErrReplayed):
-				replayed.Add(1)
 			case errors.Is(err, core.ErrKeyRunning):
 				running.Add(1)
 			default:
@@ -334,7 +335,7 @@ func TestCreateRefuses(t *testing.T) {
 		}, core.Fields{"plan_id": {core.MustBeInteger}, "currency": {core.MustBeString}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := o.Create(t.Context(), o.By, c.n)
+			_, err := core.Result(o.Create(t.Context(), o.By, c.n, nil))
 			shoptest.WantFields(t, err, c.want)
 		})
 	}
@@ -347,7 +348,7 @@ func TestAddressesWithoutAMailboxAreRefused(t *testing.T) {
 	for _, typed := range shoptest.NoEmails() {
 		n := described(slug())
 		n.Email = &typed
-		_, err := o.Create(t.Context(), o.By, n)
+		_, err := core.Result(o.Create(t.Context(), o.By, n, nil))
 		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
 		_, err = o.Edit(t.Context(), o.By, made.ID, tenant.Edit{Email: core.Set(typed)})
 		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
@@ -467,7 +468,7 @@ func (o office) welcome(id core.TenantID, phones ...string) {
 	o.Check(err)
 	for _, phone := range phones {
 		n := customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone}
-		o.Must(customer.NewService(o.DB).Upsert(o.T.Context(), core.System(served, "test"), n))
+		o.Must(core.Result(customer.NewService(o.DB).Upsert(o.T.Context(), core.System(served, "test"), n, nil)))
 	}
 }
 

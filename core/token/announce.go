@@ -85,7 +85,7 @@ func (n lastNotice) nextMailAt() time.Time {
 // announce runs the job. If a mail was sent within the hour, because the job is late, it runs again
 // when that hour is over.
 func (s *Service) announce(ctx context.Context, a Announcement) error {
-	return db.RunWithin(ctx, s.db, core.System(core.Tenant{ID: a.Tenant}, "new tokens"), func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Within(core.System(core.Tenant{ID: a.Tenant}, "new tokens")), func(tx *db.Tx) error {
 		p, err := lockOwner(ctx, tx, a.Person)
 		if errors.Is(err, core.ErrNotFound) {
 			return nil

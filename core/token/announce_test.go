@@ -78,7 +78,7 @@ func TestMailsAboutNewTokensAreGathered(t *testing.T) {
 	caller.Address = "203.0.113.9"
 	minute(5).as(caller).create("Second", "reports:read")
 	third := minute(59).create("Third")
-	o.Must(minute(59).Revoke(t.Context(), o.By, third.ID))
+	o.Must(core.Result(minute(59).Revoke(t.Context(), o.By, third.ID, nil)))
 	o.wantMails(o.By, 1, "First")
 	due := o.due(o.By)
 	if len(due) != 1 || due[0].Sub(first.CreatedAt) != time.Hour {
@@ -213,9 +213,10 @@ func TestRolledBackTokenIsNotMailed(t *testing.T) {
 	o := newOffice(t)
 	broken := errors.New("broken")
 	for range 2 {
-		by := o.By
-		by.Idempotency = &core.Idempotency{Key: "form", Render: func(any) (core.Response, error) { return core.Response{}, broken }}
-		if _, err := o.Create(t.Context(), by, token.New{Name: new("Never"), Scopes: &[]string{}}); !errors.Is(err, broken) {
+		once := &core.Once[token.Created]{
+			RequestKey: core.RequestKey{Key: "form"}, Respond: func(token.Created) (core.Response, error) { return core.Response{}, broken },
+		}
+		if _, err := o.Create(t.Context(), o.By, token.New{Name: new("Never"), Scopes: &[]string{}}, once); !errors.Is(err, broken) {
 			t.Fatal(err)
 		}
 	}

@@ -111,7 +111,7 @@ func (s *Service) readCredentials(ctx context.Context, _ core.TenantID, ids []in
 	if len(ids) == 1 {
 		sql, args = credentialSQL, db.Args{"id": ids[0]}
 	}
-	rows, err := db.PlatformAll[credential](ctx, s.db, sql, args)
+	rows, err := db.All[credential](ctx, s.db.Platform(), sql, args)
 	found := make(map[int64]credential, len(rows))
 	for _, c := range rows {
 		found[c.ID] = c
@@ -125,7 +125,7 @@ func (s *Service) markUsed(ctx context.Context, _ core.TenantID, ids []int64) (m
 	for _, id := range ids {
 		marked[id] = true
 	}
-	return marked, db.RunPlatform(ctx, s.db, core.System(core.Tenant{}, "token use"), func(tx *db.Tx) error {
+	return marked, db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
 		return db.Queue(tx, usedSQL, db.Args{"ids": ids, "now": tx.Now})
 	})
 }

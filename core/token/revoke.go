@@ -14,20 +14,20 @@ import (
 
 // Revoke revokes a token of the actor's person. A token can revoke itself. Another person's is
 // core.ErrNotFound.
-func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) (Token, error) {
+func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64, once *core.Once[Token]) (core.Reply[Token], error) {
 	if err := requireTokenRole(by); err != nil {
-		return Token{}, err
+		return core.Reply[Token]{}, err
 	}
-	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, by.StaffID, id) })
+	return db.In(ctx, s.db.Within(by), db.Once(ctx, by, once, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, by.StaffID, id) }))
 }
 
 // RevokeForPerson revokes a token of a person of the actor's tenant. Another person's is
 // core.ErrNotFound.
-func (s *Service) RevokeForPerson(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
+func (s *Service) RevokeForPerson(ctx context.Context, by core.Actor, person, id int64, once *core.Once[Token]) (core.Reply[Token], error) {
 	if err := requireTokenRole(by); err != nil {
-		return Token{}, err
+		return core.Reply[Token]{}, err
 	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, person, id) })
+	return db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, person, id) }))
 }
 
 func revoke(ctx context.Context, tx *db.Tx, by core.Actor, person, id int64) (Token, error) {
@@ -44,7 +44,7 @@ func (s *Service) RevokeAllForPerson(ctx context.Context, by core.Actor, person 
 	if err := requireTokenRole(by); err != nil {
 		return err
 	}
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		// Locked, so that a token that is being created is either revoked as well or refused.
 		if _, err := lockOwner(ctx, tx, person); err != nil {
 			return err

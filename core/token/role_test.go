@@ -62,7 +62,7 @@ func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
 	platform.works(secret)
 	o.Exec("update loyalty.staff set status = 'inactive' where id = $1", admin.ID)
 	o.refused(secret, "")
-	if _, err := platform.Create(t.Context(), platform.By, token.New{Name: new("Late"), Scopes: &[]string{}}); err == nil {
+	if _, err := core.Result(platform.Create(t.Context(), platform.By, token.New{Name: new("Late"), Scopes: &[]string{}}, nil)); err == nil {
 		t.Error("a super-admin who was deactivated creates tokens")
 	}
 
@@ -84,7 +84,7 @@ func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 	own := o.create("Mine")
 	first, second := colleague.create("First", "customers:read"), colleague.create("Second")
 	gone := colleague.create("Revoked before")
-	o.Must(colleague.Revoke(t.Context(), colleague.By, gone.ID))
+	o.Must(core.Result(colleague.Revoke(t.Context(), colleague.By, gone.ID, nil)))
 	expired := colleague.create("Expired before")
 	o.Exec("update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
 
@@ -135,7 +135,7 @@ func TestDemotedPersonCreatesNoToken(t *testing.T) {
 		if by == core.ByToken {
 			actor = caller.Actor
 		}
-		if _, err := o.Create(t.Context(), actor, token.New{Name: new("Late"), Scopes: &scopes}); !errors.Is(err, want) {
+		if _, err := core.Result(o.Create(t.Context(), actor, token.New{Name: new("Late"), Scopes: &scopes}, nil)); !errors.Is(err, want) {
 			t.Errorf("by %s: %v, want %v", by, err, want)
 		}
 	}
@@ -154,7 +154,7 @@ func TestACreationWaitsForADemotion(t *testing.T) {
 	o.Must(demotion.Exec(t.Context(), "update loyalty.staff set role = 'cashier' where id = $1", colleague.StaffID))
 	outcome := make(chan error, 1)
 	go func() {
-		_, err := o.Create(t.Context(), colleague, token.New{Name: new("Late"), Scopes: &[]string{}})
+		_, err := core.Result(o.Create(t.Context(), colleague, token.New{Name: new("Late"), Scopes: &[]string{}}, nil))
 		outcome <- err
 	}()
 	holder := demotion.Conn().PgConn().PID()
@@ -184,7 +184,7 @@ func TestADemotionLeavesNoLiveToken(t *testing.T) {
 				by = caller.Actor
 			}
 			wait.Go(func() {
-				_, outcomes[i] = o.Create(t.Context(), by, token.New{Name: new("Another"), Scopes: &[]string{}})
+				_, outcomes[i] = core.Result(o.Create(t.Context(), by, token.New{Name: new("Another"), Scopes: &[]string{}}, nil))
 			})
 		}
 		wait.Go(func() {
@@ -234,12 +234,12 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 	}
 	for name, try := range map[string]func() error{
 		"a stranger finds":       func() error { _, err := o.FindForPerson(t.Context(), stranger.By, person, first.ID); return err },
-		"a stranger revokes":     func() error { _, err := o.RevokeForPerson(t.Context(), stranger.By, person, first.ID); return err },
+		"a stranger revokes":     func() error { _, err := core.Result(o.RevokeForPerson(t.Context(), stranger.By, person, first.ID, nil)); return err },
 		"a stranger revokes all": func() error { return o.RevokeAllForPerson(t.Context(), stranger.By, person) },
 		"found as another's":     func() error { _, err := o.FindForPerson(t.Context(), o.By, person, own.ID); return err },
-		"revoked as another's":   func() error { _, err := o.RevokeForPerson(t.Context(), o.By, person, own.ID); return err },
+		"revoked as another's":   func() error { _, err := core.Result(o.RevokeForPerson(t.Context(), o.By, person, own.ID, nil)); return err },
 		"a stranger's as a member": func() error {
-			_, err := o.RevokeForPerson(t.Context(), stranger.By, stranger.By.StaffID, first.ID)
+			_, err := core.Result(o.RevokeForPerson(t.Context(), stranger.By, stranger.By.StaffID, first.ID, nil))
 			return err
 		},
 	} {
@@ -251,7 +251,7 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 		by := dbtest.Person(t, o.DB, o.By, role)
 		_, listed := o.ListLive(t.Context(), by, person)
 		_, found := o.FindForPerson(t.Context(), by, person, first.ID)
-		_, revoked := o.RevokeForPerson(t.Context(), by, person, first.ID)
+		_, revoked := core.Result(o.RevokeForPerson(t.Context(), by, person, first.ID, nil))
 		for name, err := range map[string]error{"list": listed, "find": found, "revoke": revoked, "revoke all": o.RevokeAllForPerson(t.Context(), by, person)} {
 			if !errors.Is(err, core.ErrRole) {
 				t.Errorf("%s by a %s: %v, want ErrRole", name, role, err)
@@ -263,7 +263,7 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 	if found, err := o.FindForPerson(t.Context(), o.By, person, second.ID); err != nil || found.Name != "Second" {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if k, err := o.RevokeForPerson(t.Context(), o.By, person, second.ID); err != nil || k.Name != "Second" {
+	if k, err := core.Result(o.RevokeForPerson(t.Context(), o.By, person, second.ID, nil)); err != nil || k.Name != "Second" {
 		t.Errorf("revoked %+v, %v", k, err)
 	}
 	o.refused(second.Secret, "")
@@ -293,7 +293,7 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range outcomes {
 			wait.Go(func() {
-				_, outcomes[i] = o.Create(t.Context(), leaked.Actor, token.New{Name: new("Another"), Scopes: &[]string{}})
+				_, outcomes[i] = core.Result(o.Create(t.Context(), leaked.Actor, token.New{Name: new("Another"), Scopes: &[]string{}}, nil))
 			})
 		}
 		wait.Go(func() {
@@ -310,7 +310,7 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 		if n := o.live(colleague.By); n != 0 {
 			t.Fatalf("%d tokens are live", n)
 		}
-		if _, err := o.Create(t.Context(), leaked.Actor, token.New{Name: new("Late"), Scopes: &[]string{}}); !errors.Is(err, core.ErrUnauthenticated) {
+		if _, err := core.Result(o.Create(t.Context(), leaked.Actor, token.New{Name: new("Late"), Scopes: &[]string{}}, nil)); !errors.Is(err, core.ErrUnauthenticated) {
 			t.Fatalf("afterwards: %v, want ErrUnauthenticated", err)
 		}
 	}
@@ -324,7 +324,7 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 	expired := o.create("Expired")
 	o.Exec("update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
 	another := func() error {
-		_, err := o.Create(t.Context(), o.By, token.New{Name: new("Another"), Scopes: &[]string{}})
+		_, err := core.Result(o.Create(t.Context(), o.By, token.New{Name: new("Another"), Scopes: &[]string{}}, nil))
 		return err
 	}
 	outcomes := make([]error, 200)
@@ -348,7 +348,7 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 	if err != nil || len(list) != token.MaxLive {
 		t.Fatalf("%d are listed, %v", len(list), err)
 	}
-	o.Must(o.Revoke(t.Context(), o.By, list[0].ID))
+	o.Must(core.Result(o.Revoke(t.Context(), o.By, list[0].ID, nil)))
 	if first, second := another(), another(); first != nil || !errors.Is(second, token.ErrLimit) {
 		t.Errorf("with room for one: %v, then %v", first, second)
 	}

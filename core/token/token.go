@@ -125,12 +125,12 @@ func (n New) validate(tx *db.Tx) (input, error) {
 
 // Create creates a token for the actor's person and mails them. A super-admin's token is a platform
 // token.
-func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, error) {
+func (s *Service) Create(ctx context.Context, by core.Actor, n New, once *core.Once[Created]) (core.Reply[Created], error) {
 	if err := requireTokenRole(by); err != nil {
-		return Created{}, err
+		return core.Reply[Created]{}, err
 	}
 	fresh := newSecret()
-	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Created, error) {
+	return db.In(ctx, s.db.Within(by), db.Once(ctx, by, once, func(tx *db.Tx) (Created, error) {
 		valid, err := n.validate(tx)
 		if err != nil {
 			return Created{}, err
@@ -148,7 +148,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, er
 			return Created{}, err
 		}
 		return Created{Token: t.Token, Secret: fresh.format(t.ID)}, s.announceNew(ctx, tx, p, t.lastNotice)
-	})
+	}))
 }
 
 // owner is a person who has tokens.
@@ -214,7 +214,7 @@ func callerOf(by core.Actor) (int64, error) {
 // insertRefusal returns the reason why no token was inserted.
 func insertRefusal(ctx context.Context, tx *db.Tx, caller int64) error {
 	if caller != 0 {
-		_, err := db.Value[bool](ctx, tx, callerSQL, db.Args{"caller": caller})
+		_, err := db.One[bool](ctx, tx, callerSQL, db.Args{"caller": caller})
 		if errors.Is(err, core.ErrNotFound) {
 			return core.ErrUnauthenticated
 		}
@@ -239,7 +239,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, err
 	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
 	}
-	return db.ReadOneWithin[Token](ctx, s.db, by, findSQL, db.Args{"staff": by.StaffID, "id": id})
+	return db.One[Token](ctx, s.db.Within(by), findSQL, db.Args{"staff": by.StaffID, "id": id})
 }
 
 // FindForPerson returns a token of a person of the actor's tenant. Another person's, or a revoked one,
@@ -248,7 +248,7 @@ func (s *Service) FindForPerson(ctx context.Context, by core.Actor, person, id i
 	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
 	}
-	return db.ReadOne[Token](ctx, s.db, by, findSQL, db.Args{"staff": person, "id": id})
+	return db.One[Token](ctx, s.db.Tenant(by), findSQL, db.Args{"staff": person, "id": id})
 }
 
 // ListLive returns all live tokens of a person of the actor's tenant, newest first.
@@ -256,7 +256,7 @@ func (s *Service) ListLive(ctx context.Context, by core.Actor, person int64) ([]
 	if err := requireTokenRole(by); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Token](ctx, s.db, by, listLiveSQL, db.Args{"staff": person, "now": s.db.Now()})
+	return db.All[Token](ctx, s.db.Tenant(by), listLiveSQL, db.Args{"staff": person, "now": s.db.Now()})
 }
 
 // IsAbility reports whether an ability exists.

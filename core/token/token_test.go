@@ -59,7 +59,7 @@ func (o office) as(by core.Actor) office {
 
 func (o office) create(name string, scopes ...string) token.Created {
 	o.T.Helper()
-	made, err := o.Create(o.T.Context(), o.By, token.New{Name: &name, Scopes: &scopes})
+	made, err := core.Result(o.Create(o.T.Context(), o.By, token.New{Name: &name, Scopes: &scopes}, nil))
 	o.Check(err)
 	return made
 }
@@ -121,7 +121,7 @@ func TestCheckingATokenIsNoUse(t *testing.T) {
 	if !works(made.Secret) || o.lastUsed(made.ID) != nil {
 		t.Errorf("it doesn't work, or was used at %v", o.lastUsed(made.ID))
 	}
-	o.Must(o.Revoke(t.Context(), o.By, made.ID))
+	o.Must(core.Result(o.Revoke(t.Context(), o.By, made.ID, nil)))
 	if works(made.Secret) || works("nonsense") || works("") {
 		t.Error("a token that is refused works")
 	}
@@ -145,7 +145,7 @@ func TestAuthenticateRefuses(t *testing.T) {
 	o.refused(good.Secret, "no-such-tenant")
 	o.works(good.Secret)
 
-	o.Must(o.Revoke(t.Context(), o.By, good.ID))
+	o.Must(core.Result(o.Revoke(t.Context(), o.By, good.ID, nil)))
 	o.refused(good.Secret, "")
 
 	colleague := o.As(core.Owner).By
@@ -173,7 +173,7 @@ func TestATokenExpires(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	end := o.DB.Now().Add(time.Hour)
-	made, err := o.Create(t.Context(), o.By, token.New{Name: new("Till"), Scopes: &[]string{}, ExpiresAt: &end})
+	made, err := core.Result(o.Create(t.Context(), o.By, token.New{Name: new("Till"), Scopes: &[]string{}, ExpiresAt: &end}, nil))
 	o.Check(err)
 	if made.ExpiresAt == nil || !made.ExpiresAt.Equal(end) {
 		t.Errorf("expires at %v, want %s", made.ExpiresAt, end)
@@ -184,7 +184,7 @@ func TestATokenExpires(t *testing.T) {
 	o.at(o.DB.Now().AddDate(50, 0, 0)).works(o.create("For ever").Secret)
 
 	past := o.DB.Now().Add(-time.Second)
-	_, err = o.Create(t.Context(), o.By, token.New{Name: new("Till"), Scopes: &[]string{}, ExpiresAt: &past})
+	_, err = core.Result(o.Create(t.Context(), o.By, token.New{Name: new("Till"), Scopes: &[]string{}, ExpiresAt: &past}, nil))
 	shoptest.WantFields(t, err, core.Fields{"expires_at": {core.MustBeFuture}})
 }
 
@@ -312,7 +312,7 @@ func TestCreateValidates(t *testing.T) {
 			"name": {core.Required}, "scopes": {core.MustBeArray},
 		}},
 	} {
-		_, err := o.Create(t.Context(), o.By, c.n)
+		_, err := core.Result(o.Create(t.Context(), o.By, c.n, nil))
 		shoptest.WantFields(t, err, c.want)
 	}
 	if l, err := o.List(t.Context(), o.By, core.Page{Size: 15}); err != nil || len(l.Items) != 0 {
@@ -346,7 +346,7 @@ func TestPlatformTokens(t *testing.T) {
 	})
 	o.Check(err)
 	admin := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(p.ID), Name: p.Name, StaffID: p.ID, Role: core.SuperAdmin})
-	_, err = admin.Create(t.Context(), admin.By, token.New{Name: new("Platform"), Scopes: &[]string{"customers:read"}})
+	_, err = core.Result(admin.Create(t.Context(), admin.By, token.New{Name: new("Platform"), Scopes: &[]string{"customers:read"}}, nil))
 	shoptest.WantFields(t, err, core.Fields{"scopes.0": {core.InvalidChoice}})
 
 	made := admin.create("Platform")
@@ -364,7 +364,7 @@ func TestPlatformTokens(t *testing.T) {
 	if err != nil || len(l.Items) != 2 {
 		t.Errorf("List = %v, %v, want both", l.Items, err)
 	}
-	if _, err := admin.Revoke(t.Context(), c.Actor, made.ID); err != nil { // itself
+	if _, err := core.Result(admin.Revoke(t.Context(), c.Actor, made.ID, nil)); err != nil { // itself
 		t.Fatal(err)
 	}
 	admin.refused(made.Secret, "")
@@ -392,14 +392,14 @@ func TestTokensBelongToTheirPerson(t *testing.T) {
 		if found, err := other.Find(t.Context(), other.By, mine.ID); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s finds %v, %v, want ErrNotFound", name, found, err)
 		}
-		if _, err := other.Revoke(t.Context(), other.By, mine.ID); !errors.Is(err, core.ErrNotFound) {
+		if _, err := core.Result(other.Revoke(t.Context(), other.By, mine.ID, nil)); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s revokes = %v, want ErrNotFound", name, err)
 		}
 	}
 	// Also with the forged id of a person of another tenant.
 	forged := stranger.By
 	forged.StaffID = o.By.StaffID
-	if _, err := stranger.Revoke(t.Context(), forged, mine.ID); !errors.Is(err, core.ErrNotFound) {
+	if _, err := core.Result(stranger.Revoke(t.Context(), forged, mine.ID, nil)); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("past the wall = %v, want ErrNotFound", err)
 	}
 	caller := o.works(mine.Secret)
@@ -413,12 +413,12 @@ func TestTokensBelongToTheirPerson(t *testing.T) {
 	if found, err := o.Find(t.Context(), o.By, mine.ID); err != nil || found.Name != "Mine" {
 		t.Errorf("Find = %+v, %v", found, err)
 	}
-	o.Must(o.Revoke(t.Context(), caller.Actor, mine.ID))
+	o.Must(core.Result(o.Revoke(t.Context(), caller.Actor, mine.ID, nil)))
 	o.refused(mine.Secret, "")
 	if _, err := o.Find(t.Context(), o.By, mine.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("Find after its end = %v, want ErrNotFound", err)
 	}
-	if _, err := o.Revoke(t.Context(), o.By, mine.ID); !errors.Is(err, core.ErrNotFound) {
+	if _, err := core.Result(o.Revoke(t.Context(), o.By, mine.ID, nil)); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("revoked twice = %v, want ErrNotFound", err)
 	}
 	if l, err := o.List(t.Context(), o.By, core.Page{Size: 15}); err != nil || len(l.Items) != 1 {
@@ -433,9 +433,9 @@ func TestTokensAreForOwners(t *testing.T) {
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
 		by := dbtest.Person(t, o.DB, o.By, role)
 		_, listed := o.List(t.Context(), by, core.Page{Size: 15})
-		_, made := o.Create(t.Context(), by, token.New{Name: new("Till"), Scopes: &[]string{}})
+		_, made := core.Result(o.Create(t.Context(), by, token.New{Name: new("Till"), Scopes: &[]string{}}, nil))
 		_, found := o.Find(t.Context(), by, 1)
-		_, revoked := o.Revoke(t.Context(), by, 1)
+		_, revoked := core.Result(o.Revoke(t.Context(), by, 1, nil))
 		for name, err := range map[string]error{"list": listed, "find": found, "create": made, "revoke": revoked} {
 			if !errors.Is(err, core.ErrRole) {
 				t.Errorf("%s by a %s: %v, want ErrRole", name, role, err)

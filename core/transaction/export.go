@@ -30,7 +30,7 @@ func (s *Service) Export(ctx context.Context, by core.Actor, f Filter, each func
 }
 
 func (s *Service) logExport(ctx context.Context, by core.Actor, f Filter, count int64, complete bool) error {
-	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		return audit.Write(tx, by, audit.Entry{
 			Action: "transaction.export", Subject: "transaction",
 			New: map[string]any{"filter": f.facts(), "count": count, "complete": complete},

@@ -94,7 +94,7 @@ func (s *Service) search(ctx context.Context, by core.Actor, text string, cents 
 		found struct{ Buyers []core.ID }
 		sales struct{ Further bool }
 	)
-	err := db.ReadTogether(ctx, s.db, by,
+	err := db.Together(ctx, s.db.Tenant(by),
 		db.OneInto(&found, searchSQL, args),
 		db.OneInto(&sales, furtherSQL, db.Args{"cents": cents, "near": SearchedSales}))
 	limits := SearchLimits{Customers: len(found.Buyers) > SearchedCustomers, Sales: sales.Further}
@@ -148,6 +148,6 @@ func (s *Service) Detail(ctx context.Context, by core.Actor, id core.ID) (Detail
 	AddVoidArgs(by, s.db.Now(), args)
 	var d Detail
 	args["sees_tokens"], args["unnamed_token"] = by.SeesTokens(), core.UnnamedToken
-	err := db.ReadTogether(ctx, s.db, by, db.OneInto(&d, detailSQL, args), ledger.ReadPosted(&d.Entries, id))
+	err := db.Together(ctx, s.db.Tenant(by), db.OneInto(&d, detailSQL, args), ledger.ReadPosted(&d.Entries, id))
 	return d, err
 }

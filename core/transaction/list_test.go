@@ -19,9 +19,9 @@ import (
 )
 
 // record records a sale and waits for the next millisecond, so that a list has a defined order.
-func (s shop) record(by core.Actor, n transaction.New) core.ID {
+func (s shop) record(by core.Actor, n transaction.Sale) core.ID {
 	s.T.Helper()
-	made, err := s.Sales.Record(s.T.Context(), by, n)
+	made, err := core.Result(s.Sales.Record(s.T.Context(), by, n, nil, nil))
 	s.Check(err)
 	dbtest.Tick(s.DB)
 	return made.ID
@@ -53,17 +53,17 @@ func TestListFilters(t *testing.T) {
 	plain := s.record(s.By, s.of(100))
 	voided := s.record(s.By, s.of(200))
 	toBo := s.of(300)
-	toBo.CustomerID = new(bo.String())
+	toBo.CustomerID = bo
 	bos := s.record(s.By, toBo)
 	ofCoffee := s.of(400)
-	ofCoffee.TransactionTypeID = &coffee.ID
+	ofCoffee.TransactionTypeID = coffee.ID
 	coffees := s.record(s.By, ofCoffee)
 	atSoder := s.record(s.By, s.at(branch.ID))
 	byTill := s.of(500)
 	byTill.Source, byTill.ExternalReference = transaction.POS, new("R-7")
 	till := s.record(s.By, byTill)
 	byHand := s.of(600)
-	byHand.Source, byHand.LocationID, byHand.TransactionTypeID = transaction.Panel, &branch.ID, &coffee.ID
+	byHand.Source, byHand.LocationID, byHand.TransactionTypeID = transaction.Panel, &branch.ID, coffee.ID
 	hand := s.record(s.By, byHand)
 	s.void(voided)
 
@@ -100,12 +100,12 @@ func TestListFilters(t *testing.T) {
 func TestSearchSales(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	ida, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Ida"), LastName: new("Sjöberg"), Phone: new("070 222 33 44")})
+	ida, err := core.Result(s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Ida"), LastName: new("Sjöberg"), Phone: new("070 222 33 44")}, nil))
 	s.Check(err)
 	other := s.record(s.By, s.of(4200))
 	toIda := func(cents int64, receipt *string) core.ID {
 		n := s.of(cents)
-		n.CustomerID, n.ExternalReference = new(ida.ID.String()), receipt
+		n.CustomerID, n.ExternalReference = ida.ID, receipt
 		return s.record(s.By, n)
 	}
 	first, second, third := toIda(100, nil), toIda(4200, new("R-9")), toIda(300, nil)
@@ -275,7 +275,7 @@ func TestDetail(t *testing.T) {
 		t.Errorf("a sale that stands: %+v, %v", d, err)
 	}
 	s.sale(700)
-	s.Must(s.Sales.Void(t.Context(), maja, sold, nil))
+	s.Must(core.Result(s.Sales.Void(t.Context(), maja, sold, nil, nil)))
 	d, err = s.Sales.Detail(t.Context(), s.By, sold)
 	s.Check(err)
 	found, err := s.Sales.Find(t.Context(), s.By, sold)

@@ -57,7 +57,7 @@ func TestARestartedDatabaseRefusesNoSale(t *testing.T) {
 	o := newOutage(t)
 	sales := func() (attempts []*attempt) {
 		for i := range 40 {
-			a := &attempt{New: o.of(1000)}
+			a := &attempt{Sale: o.of(1000)}
 			if i%2 == 0 {
 				a.ExternalReference = new("R-1") // refused alone, on connections of their own
 			}
@@ -93,14 +93,11 @@ func TestADatabaseThatGoesDuringABatch(t *testing.T) {
 
 	const sales = 150
 	send := func(results chan<- *attempt, i int) {
-		a := &attempt{New: o.of(1000), key: fmt.Sprint("sale ", i)}
+		a := &attempt{Sale: o.of(1000), key: fmt.Sprint("sale ", i)}
 		if i%3 == 0 {
 			a.ExternalReference = new(fmt.Sprint("R-", i))
 		}
-		by := o.By
-		by.Idempotency = idempotency(a.key, a.New)
-		a.made, a.err = o.Sales.Record(t.Context(), by, a.New)
-		a.response = by.Idempotency.Response
+		a.record(o.shop)
 		results <- a
 	}
 	results := make(chan *attempt, sales)
@@ -133,7 +130,7 @@ func TestADatabaseThatGoesDuringABatch(t *testing.T) {
 			if a.response.Status != 201 {
 				t.Errorf("%s, sent again: %v", a.key, a.err)
 			}
-			if a.err == nil {
+			if a.err == nil && !a.response.Replayed {
 				made[a.made.ID] = a.key
 			}
 		}

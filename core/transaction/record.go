@@ -18,81 +18,57 @@ const (
 	maxSearch            = 255
 )
 
-// New describes a sale to be recorded.
-type New struct {
-	CustomerID        *string // a ULID
-	TransactionTypeID *int64
-	SpendAmountCents  *int64  // what was paid
+// Sale is a sale to be recorded.
+type Sale struct {
+	CustomerID        core.ID
+	TransactionTypeID int64
+	SpendAmountCents  int64   // what was paid
 	DiscountCents     int64   // what vouchers took off before, at the till
-	ExternalReference *string // a receipt number, unique in the tenant; optional
-	LocationID        *int64  // optional
+	ExternalReference *string // a receipt number, unique in the tenant; nil: none
+	LocationID        *int64  // nil: unknown
 	Source            Source
-
-	Malformed core.Fields // what the front end could not read
 }
 
-// input is a parsed New, before its references are looked up.
-type input struct {
-	customer  core.ID
-	typeID    int64
-	spend     int64
-	reference *string
-	location  *int64
+// check adds what is wrong with a sale before its references are looked up.
+func (sale *Sale) check(check *core.Check) {
+	check.Range("spend_amount_cents", sale.SpendAmountCents, 0, MaxSpendCents)
+	sale.ExternalReference = check.OptionalText("external_reference", sale.ExternalReference, maxExternalReference)
 }
-
-func (n New) read(check *core.Check) input {
-	in := n.readOffer(check)
-	in.customer = check.Reference("customer_ulid", n.CustomerID)
-	in.reference = check.OptionalText("external_reference", n.ExternalReference, maxExternalReference)
-	return in
-}
-
-// readOffer reads the parts of a sale that don't depend on its customer.
-func (n New) readOffer(check *core.Check) input {
-	return input{
-		typeID:   check.Integer("transaction_type_id", n.TransactionTypeID, minInt64, maxInt64),
-		spend:    check.Integer("spend_amount_cents", n.SpendAmountCents, 0, MaxSpendCents),
-		location: n.LocationID,
-	}
-}
-
-const (
-	maxInt64 = 1<<63 - 1
-	minInt64 = -1 << 63
-)
 
 // Record records a sale and awards what its type earns. The award is stored with the sale, so a later
-// change of the type doesn't affect it. Sales that arrive together are recorded by one statement; one that
-// this leaves out is recorded or refused alone.
-func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction, error) {
+// change of the type doesn't affect it. unread is what the front end could not read. Sales that arrive together are recorded by one statement
+// (recordAll); one that this leaves out is recorded or refused alone.
+func (s *Service) Record(ctx context.Context, by core.Actor, sale Sale, unread core.Fields, once *core.Once[Transaction]) (core.Reply[Transaction], error) {
 	if err := by.Require(core.Cashier); err != nil {
-		return Transaction{}, err
+		return core.Reply[Transaction]{}, err
 	}
-	if t, recorded, err := s.recordTogether(ctx, by, n); recorded || err != nil {
-		return t, err
+	if r := s.prepare(by, sale, unread, once); r != nil {
+		reply, err := s.together.Do(ctx, by.Tenant.ID, r)
+		if !isLeftOut(err) {
+			return reply, err
+		}
 	}
-	return s.recordAlone(ctx, by, n)
+	return s.recordAlone(ctx, by, sale, unread, once)
 }
 
 // recordAlone records or refuses a sale in a transaction of its own.
-func (s *Service) recordAlone(ctx context.Context, by core.Actor, n New) (Transaction, error) {
-	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
-		return s.RecordIn(ctx, tx, by, core.NewID(tx.Now), n)
-	})
-	return t, Refusal(err)
+func (s *Service) recordAlone(ctx context.Context, by core.Actor, sale Sale, unread core.Fields, once *core.Once[Transaction]) (core.Reply[Transaction], error) {
+	reply, err := db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Transaction, error) {
+		return s.RecordIn(ctx, tx, by, core.NewID(tx.Now), sale, core.NewCheck(unread))
+	}))
+	return reply, Refusal(err)
 }
 
 // RecordIn is Record in the caller's transaction, which also checks the role: at the till, a sale is
 // recorded together with the PIN that it completes and with rewards and vouchers, which name its ID before it
-// is recorded. The caller passes the commit's error to Refusal.
-func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, n New) (Transaction, error) {
-	check := core.NewCheck(n.Malformed)
-	in := n.read(check)
-	found, err := references(ctx, tx, in)
+// is recorded. check has the caller's violations. The caller passes the commit's error to Refusal.
+func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, sale Sale, check *core.Check) (Transaction, error) {
+	sale.check(check)
+	found, err := references(ctx, tx, sale)
 	if err != nil {
 		return Transaction{}, err
 	}
-	kind, award := found.earn(check, in)
+	kind, award := found.earn(check, sale)
 	if found.ID != nil {
 		s.kinds.remember(tx.Tenant, kind)
 	}
@@ -100,8 +76,8 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id cor
 	if err := check.Err(); err != nil {
 		return Transaction{}, err
 	}
-	t := in.sale(id, kind, award, n.Source, tx.Now)
-	if err := insert(tx, by, t, n.DiscountCents); err != nil {
+	t := sale.of(kind, id, award, tx.Now)
+	if err := insert(tx, by, t, sale.DiscountCents); err != nil {
 		return Transaction{}, err
 	}
 	if award > 0 {
@@ -112,12 +88,12 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id cor
 	return t, err
 }
 
-// sale returns the sale of a type.
-func (in input) sale(id core.ID, kind Type, award int64, source Source, now time.Time) Transaction {
+// of returns the sale with what it earns by its type.
+func (sale Sale) of(kind Type, id core.ID, award int64, now time.Time) Transaction {
 	t := Transaction{
-		ID: id, RuleType: kind.RuleType, SpendAmountCents: in.spend, Status: Completed,
-		CustomerID: in.customer, TransactionTypeID: kind.ID, Source: source, LocationID: in.location,
-		ExternalReference: in.reference, CreatedAt: now,
+		ID: id, RuleType: kind.RuleType, SpendAmountCents: sale.SpendAmountCents, Status: Completed,
+		CustomerID: sale.CustomerID, TransactionTypeID: kind.ID, Source: sale.Source, LocationID: sale.LocationID,
+		ExternalReference: sale.ExternalReference, CreatedAt: now,
 	}
 	if kind.RuleType == ledger.Points {
 		t.PointsAwarded = &award
@@ -137,36 +113,35 @@ func Refusal(err error) error {
 
 // CheckIn checks the type, the location and the amount of a sale: for a sale that a till shows before
 // its customer is known.
-func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, n New) error {
-	check := core.NewCheck(n.Malformed)
-	in := n.readOffer(check)
-	found, err := references(ctx, tx, in)
+func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, sale Sale, check *core.Check) error {
+	sale.check(check)
+	found, err := references(ctx, tx, sale)
 	if err != nil {
 		return err
 	}
-	found.earn(check, in)
+	found.earn(check, sale)
 	return check.Err()
 }
 
 // references looks up a sale's type, customer and location. Another tenant's records count as missing.
-func references(ctx context.Context, tx *db.Tx, in input) (referred, error) {
-	return db.One[referred](ctx, tx, referencesSQL, db.Args{"type": in.typeID, "customer": in.customer, "location": in.location})
+func references(ctx context.Context, tx *db.Tx, sale Sale) (referred, error) {
+	return db.One[referred](ctx, tx, referencesSQL, db.Args{"type": sale.TransactionTypeID, "customer": sale.CustomerID, "location": sale.LocationID})
 }
 
 // earn returns the sale's type and award, and adds violations for an unusable type or location and for
 // an amount that would earn too much.
-func (found referred) earn(check *core.Check, in input) (kind Type, award int64) {
+func (found referred) earn(check *core.Check, sale Sale) (kind Type, award int64) {
 	if check.OK("transaction_type_id") && (found.ID == nil || !found.Active) {
 		check.Add("transaction_type_id", core.InvalidChoice)
 	}
-	if in.location != nil && check.OK("location_id") && !found.LocationActive {
+	if sale.LocationID != nil && check.OK("location_id") && !found.LocationActive {
 		check.Add("location_id", core.InvalidChoice)
 	}
 	if found.ID != nil {
 		kind = Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}
 	}
 	if check.OK("transaction_type_id") && check.OK("spend_amount_cents") {
-		award = kind.award(check, in.spend)
+		award = kind.award(check, sale.SpendAmountCents)
 	}
 	return kind, award
 }

@@ -17,9 +17,9 @@ func TestASaleAfterTheSuspension(t *testing.T) {
 	by := s.By
 	by.NeedsActive = true // like a token
 	record := func() error {
-		_, err := s.Sales.Record(t.Context(), by, transaction.New{
-			CustomerID: new(who.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(500)), Source: transaction.API,
-		})
+		_, err := core.Result(s.Sales.Record(t.Context(), by, transaction.Sale{
+			CustomerID: who.ID, TransactionTypeID: kind.ID, SpendAmountCents: 500, Source: transaction.API,
+		}, nil, nil))
 		return err
 	}
 	s.Exec("update loyalty.tenant set status = 'suspended' where id = $1", s.By.Tenant.ID)

@@ -22,7 +22,7 @@ func TestASaleAtALocation(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	soder, theirs := s.open("Söder"), stranger.open("Söder")
-	made, err := s.Sales.Record(t.Context(), s.By, s.at(soder.ID))
+	made, err := core.Result(s.Sales.Record(t.Context(), s.By, s.at(soder.ID), nil, nil))
 	if err != nil || made.LocationID == nil || *made.LocationID != soder.ID {
 		t.Errorf("Record = %+v, %v", made, err)
 	}
@@ -36,8 +36,9 @@ func TestASaleAtALocation(t *testing.T) {
 		})
 	}
 	n := s.at(-1)
-	n.CustomerID, n.Malformed = nil, core.Fields{"location_id": {core.MustBeInteger}}
-	s.refused(n, core.Fields{
+	unread := core.Fields{"location_id": {core.MustBeInteger}}
+	n.CustomerID = unread.Reference("customer_ulid", nil)
+	s.refusedUnread(n, unread, core.Fields{
 		"customer_ulid": {core.Required}, "location_id": {core.MustBeInteger},
 	})
 }
@@ -55,16 +56,16 @@ func TestRoles(t *testing.T) {
 		least core.Role
 		do    func(by core.Actor) error
 	}{
-		{"record", core.Cashier, func(by core.Actor) error { return second(s.Sales.Record(t.Context(), by, s.of(100))) }},
+		{"record", core.Cashier, func(by core.Actor) error { return second(core.Result(s.Sales.Record(t.Context(), by, s.of(100), nil, nil))) }},
 		{"void", core.Manager, func(by core.Actor) error {
-			err := second(s.Sales.Void(t.Context(), by, sale.ID, nil))
+			err := second(core.Result(s.Sales.Void(t.Context(), by, sale.ID, nil, nil)))
 			if errors.Is(err, transaction.ErrAlreadyVoided) {
 				return nil
 			}
 			return err
 		}},
 		{"add type", core.Manager, func(by core.Actor) error {
-			return second(s.Sales.AddType(t.Context(), by, transaction.NewType{Name: "Lunch", RuleType: ledger.Points}))
+			return second(core.Result(s.Sales.AddType(t.Context(), by, transaction.NewType{Name: "Lunch", RuleType: ledger.Points}, nil)))
 		}},
 		{"edit type", core.Manager, func(by core.Actor) error {
 			return second(s.Sales.EditType(t.Context(), by, s.kind.ID, transaction.EditType{Name: core.Set("Lunch")}))
@@ -80,7 +81,7 @@ func TestRoles(t *testing.T) {
 			}
 		}
 	}
-	if err := second(s.Sales.Void(t.Context(), guest, sale.ID, nil)); !errors.Is(err, core.ErrRole) {
+	if err := second(core.Result(s.Sales.Void(t.Context(), guest, sale.ID, nil, nil))); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a void by a guest = %v, want ErrRole", err)
 	}
 }
@@ -99,7 +100,7 @@ func (s shop) checkVoidable(by core.Actor, id core.ID, want error) {
 			s.T.Errorf("to %s the list says voidable %v, want %v", by.Name, one.Voidable, want)
 		}
 	}
-	if err := second(s.Sales.Void(s.T.Context(), by, id, nil)); !errors.Is(err, want) {
+	if err := second(core.Result(s.Sales.Void(s.T.Context(), by, id, nil, nil))); !errors.Is(err, want) {
 		s.T.Errorf("a void by %s = %v, want %v", by.Name, err, want)
 	}
 }
@@ -137,7 +138,7 @@ func TestACashierVoidsTheirOwnLastSale(t *testing.T) {
 
 	stranger := newShop(t)
 	theirs := dbtest.Person(t, s.DB, stranger.By, core.Cashier)
-	if err := second(s.Sales.Void(t.Context(), theirs, first, nil)); !errors.Is(err, core.ErrNotFound) {
+	if err := second(core.Result(s.Sales.Void(t.Context(), theirs, first, nil, nil))); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("another tenant's cashier = %v, want ErrNotFound", err)
 	}
 }
@@ -152,7 +153,7 @@ func TestOfTwoSalesAtOnceOneIsTheLast(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range sales {
 			wg.Go(func() {
-				made, err := s.Sales.Record(t.Context(), sara, s.of(1000))
+				made, err := core.Result(s.Sales.Record(t.Context(), sara, s.of(1000), nil, nil))
 				if err != nil {
 					t.Error(err)
 				}
@@ -164,7 +165,7 @@ func TestOfTwoSalesAtOnceOneIsTheLast(t *testing.T) {
 		var results [2][5]error
 		for i, id := range sales {
 			for j := range results[i] {
-				wg.Go(func() { results[i][j] = second(s.Sales.Void(t.Context(), sara, id, nil)) })
+				wg.Go(func() { results[i][j] = second(core.Result(s.Sales.Void(t.Context(), sara, id, nil, nil))) })
 			}
 		}
 		wg.Wait()
@@ -189,16 +190,14 @@ func TestOfTwoSalesAtOnceOneIsTheLast(t *testing.T) {
 	}
 }
 
-// form returns an actor with a form of the panel: "so that a double click records once".
-func form(by core.Actor, key, body string) core.Actor {
-	by.Idempotency = &core.Idempotency{
-		Key: key, Fingerprint: sha256.Sum256([]byte(body)), Wait: true,
-		Render: func(result any) (core.Response, error) {
-			sold := result.(transaction.Transaction)
+// form is a form of the panel: "so that a double click records once".
+func form(key, body string) *core.Once[transaction.Transaction] {
+	return &core.Once[transaction.Transaction]{
+		RequestKey: core.RequestKey{Key: key, Fingerprint: sha256.Sum256([]byte(body)), Wait: true},
+		Respond: func(sold transaction.Transaction) (core.Response, error) {
 			return core.Response{Status: 303, Body: fmt.Append(nil, "/admin/transactions/", sold.ID)}, nil
 		},
 	}
-	return by
 }
 
 // Many clicks on one form record one sale and return it.
@@ -211,11 +210,12 @@ func TestADoubleClickRecordsOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range clicks {
 		wg.Go(func() {
-			by := form(sara, "form-1", "10.00")
-			if _, err := s.Sales.Record(t.Context(), by, s.of(1000)); err != nil && !errors.Is(err, core.ErrReplayed) {
+			reply, err := s.Sales.Record(t.Context(), sara, s.of(1000), nil, form("form-1", "10.00"))
+			if err != nil {
 				t.Error(err)
+				return
 			}
-			answers[i] = string(by.Idempotency.Response.Body)
+			answers[i] = string(reply.Response.Body)
 		})
 	}
 	wg.Wait()
@@ -229,14 +229,14 @@ func TestADoubleClickRecordsOnce(t *testing.T) {
 		}
 	}
 	// The form has changed, so it is refused.
-	if err := second(s.Sales.Record(t.Context(), form(sara, "form-1", "20.00"), s.of(2000))); !errors.Is(err, core.ErrKeyReused) {
+	if err := second(core.Result(s.Sales.Record(t.Context(), sara, s.of(2000), nil, form("form-1", "20.00")))); !errors.Is(err, core.ErrKeyReused) {
 		t.Errorf("the form with another amount = %v, want ErrKeyReused", err)
 	}
 	// A refusal frees the key, so the corrected form is recorded.
-	if err := second(s.Sales.Record(t.Context(), form(sara, "form-2", "-1"), s.of(-1))); !core.IsKind(err, core.KindInvalid) {
+	if err := second(core.Result(s.Sales.Record(t.Context(), sara, s.of(-1), nil, form("form-2", "-1")))); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a wrong amount = %v", err)
 	}
-	if err := second(s.Sales.Record(t.Context(), form(sara, "form-2", "1.00"), s.of(100))); err != nil || s.Count("transaction") != 2 {
+	if err := second(core.Result(s.Sales.Record(t.Context(), sara, s.of(100), nil, form("form-2", "1.00")))); err != nil || s.Count("transaction") != 2 {
 		t.Errorf("the corrected form = %v, %d sales", err, s.Count("transaction"))
 	}
 }

@@ -3,7 +3,6 @@ package transaction
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,55 +14,52 @@ import (
 // ready is a sale that only the database can refuse.
 type ready struct {
 	Transaction
-	kind    Type    // whose rule gave the award; the statement checks that it is still the type's
-	entry   core.ID // of the ledger
-	by      core.Actor
-	request New
-	reply   db.Reply
-}
-
-// outcome is the result of a sale that was recorded or refused.
-type outcome struct {
-	Transaction
-	refusal error
+	kind  Type    // whose rule gave the award; the statement checks that it is still the type's
+	entry core.ID // of the ledger
+	by    core.Actor
+	reply db.StoredReply
+	alone func(context.Context) (core.Reply[Transaction], error) // records the sale without others
 }
 
 // prepare returns a sale that can be recorded together with others, or nil: if it must be refused, or its
 // type isn't known yet.
-func (s *Service) prepare(by core.Actor, n New) (*ready, error) {
-	check := core.NewCheck(n.Malformed)
-	in := n.read(check)
-	kind, known := s.kinds.find(by.Tenant.ID, in.typeID)
+func (s *Service) prepare(by core.Actor, sale Sale, unread core.Fields, once *core.Once[Transaction]) *ready {
+	check := core.NewCheck(unread)
+	sale.check(check)
+	kind, known := s.kinds.find(by.Tenant.ID, sale.TransactionTypeID)
 	if !known {
-		return nil, nil //nolint:nilnil // recorded alone
+		return nil
 	}
-	award := kind.award(check, in.spend)
-	if check.Err() != nil {
-		return nil, nil //nolint:nilnil,nilerr // refused alone, with what the database finds
-	}
+	award := kind.award(check, sale.SpendAmountCents)
 	now := s.db.Now()
-	r := &ready{Transaction: in.sale(core.NewID(now), kind, award, n.Source, now), kind: kind, entry: core.NewID(now), by: by, request: n}
-	var err error
-	r.reply, err = db.NewReply(by, r.Transaction)
-	return r, err
+	r := &ready{Transaction: sale.of(kind, core.NewID(now), award, now), kind: kind, entry: core.NewID(now), by: by}
+	reply, err := db.NewStoredReply(by, once, r.Transaction)
+	if check.Err() != nil || err != nil {
+		return nil // refused alone, with what the database finds
+	}
+	r.reply = reply
+	r.alone = func(ctx context.Context) (core.Reply[Transaction], error) { return s.recordAlone(ctx, by, sale, unread, once) }
+	return r
 }
 
-// recordTogether records a sale with those that arrive at the same time, in one statement. It returns false
-// if the sale must be recorded or refused alone; then nothing of it was recorded.
-func (s *Service) recordTogether(ctx context.Context, by core.Actor, n New) (t Transaction, recorded bool, err error) {
-	r, err := s.prepare(by, n)
-	if r == nil || err != nil {
-		return Transaction{}, false, err
+// apart names what only one sale of a batch may have: its customer, receipt number and idempotency key. A second one waits for the next batch.
+func (r *ready) apart() []any {
+	type (
+		reference string
+		request   struct{ caller, key string }
+	)
+	claims := []any{r.CustomerID}
+	if r.ExternalReference != nil {
+		claims = append(claims, reference(*r.ExternalReference))
 	}
-	made, err := s.together.Do(ctx, by.Tenant.ID, r)
-	switch {
-	case errors.Is(err, core.ErrNotFound) || db.RefusesData(err):
-		return Transaction{}, false, nil
-	case err != nil:
-		return Transaction{}, false, err
+	if r.reply.Key != nil {
+		claims = append(claims, request{*r.reply.Caller, *r.reply.Key})
 	}
-	return made.Transaction, true, made.refusal
+	return claims
 }
+
+// isLeftOut reports whether a batch has recorded nothing of a sale, which must be recorded or refused alone.
+func isLeftOut(err error) bool { return errors.Is(err, core.ErrNotFound) || db.RefusesData(err) }
 
 // Of the sales, the statements record those of an active business whose type has the same rule as when the award was computed, whose
 // customer, location and receipt number can be used, and whose idempotency key is new.
@@ -72,16 +68,11 @@ func (s *Service) recordTogether(ctx context.Context, by core.Actor, n New) (t T
 // sale that is recorded alone (referencesSQL). The locking selects are subqueries: Citus can't read the result of a
 // common table expression that itself locks some of the tables it joins.
 const (
-	recordAllSQL = withGiven + lockAll + accepted + insertAccepted + `,` + ledger.AwardAll + `
-	select place
-	from locked`
-
-	recordOnItsNodeSQL = withGiven + lockAll + acceptedOnItsNode + insertAccepted + `,` + ledger.AwardAll + `
-	select place
-	from locked`
-
-	// For sales of different customers: nothing is added up.
 	recordEachSQL = withGiven + lockAll + accepted + insertAccepted + `,` + ledger.AwardEach + `
+	select place
+	from locked`
+
+	recordOnItsNodeSQL = withGiven + lockAll + acceptedOnItsNode + insertAccepted + `,` + ledger.AwardEach + `
 	select place
 	from locked`
 
@@ -200,32 +191,29 @@ const (
 // statements of RecordIn (docs/scale.md).
 const fewOnANode = 3
 
-// recordAll records sales of a tenant in one transaction, except those that can't be recorded as they are.
-func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*ready) (map[*ready]outcome, error) {
-	sales, kinds := compatible(sales)
-	statement := recordAllSQL
+// recordAll records sales of different customers of a tenant in one transaction, except those that can't be recorded as they are.
+func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*ready) (map[*ready]core.Reply[Transaction], error) {
+	statement := recordEachSQL
 	switch {
 	case s.db.IsDistributed() && len(sales) < fewOnANode:
-		return s.recordInTurn(ctx, sales)
+		return recordInTurn(ctx, sales)
 	case s.db.IsDistributed():
 		statement = recordOnItsNodeSQL
 	case len(sales) == 1:
 		statement = recordOneSQL
-	case ofDifferentCustomers(sales):
-		statement = recordEachSQL
 	}
-	var set []struct{ Set string }
-	var rows []struct{ Place int }
-	err := db.WriteTogether(ctx, s.db, tenant,
-		db.AllInto(&set, ledger.VisitsCountedSQL, nil), db.AllInto(&rows, statement, recordArgs(sales, kinds)))
+	sales, kinds := ofOneRule(sales)
+	var set []string
+	var places []int
+	err := db.Together(ctx, s.db.Writing(tenant),
+		db.AllInto(&set, ledger.VisitsCountedSQL, nil), db.AllInto(&places, statement, recordArgs(sales, kinds)))
 	if err != nil {
 		return nil, err
 	}
-	recorded := make(map[*ready]outcome, len(rows))
-	for _, row := range rows {
-		r := sales[row.Place-1]
-		r.reply.Give(r.by)
-		recorded[r] = outcome{Transaction: r.Transaction}
+	recorded := make(map[*ready]core.Reply[Transaction], len(places))
+	for _, place := range places {
+		r := sales[place-1]
+		recorded[r] = core.Reply[Transaction]{Result: r.Transaction, Response: r.reply.Response()}
 	}
 	return recorded, nil
 }
@@ -234,12 +222,12 @@ func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*
 var errInTurn = errors.New("transaction: few sales are recorded one by one")
 
 // recordInTurn records few sales, each in a transaction of its own. Others gather meanwhile for the next batch.
-func (s *Service) recordInTurn(ctx context.Context, sales []*ready) (map[*ready]outcome, error) {
+func recordInTurn(ctx context.Context, sales []*ready) (map[*ready]core.Reply[Transaction], error) {
 	if len(sales) > 1 {
 		return nil, errInTurn
 	}
-	made, err := s.recordAlone(ctx, sales[0].by, sales[0].request)
-	return map[*ready]outcome{sales[0]: {made, err}}, nil
+	made, err := sales[0].alone(ctx)
+	return map[*ready]core.Reply[Transaction]{sales[0]: made}, err
 }
 
 // recordArgs returns the columns of the sales and of their types.
@@ -274,41 +262,20 @@ func recordArgs(sales []*ready, kinds []Type) db.Args {
 	}
 }
 
-// compatible returns the sales that one statement can record, and their types. Left out are those that repeat
-// another one's idempotency key or receipt number, and those whose type had another rule.
-func compatible(sales []*ready) (together []*ready, kinds []Type) {
-	type claim struct{ of, value string }
-	claimed, byID := map[claim]bool{}, map[int64]Type{}
+// ofOneRule returns the types of sales, and the sales without those whose type had another rule when they were prepared.
+func ofOneRule(sales []*ready) (same []*ready, kinds []Type) {
+	byID := map[int64]Type{}
 	for _, r := range sales {
-		var claims []claim
-		if r.reply.Key != nil {
-			claims = append(claims, claim{*r.reply.Caller, *r.reply.Key})
-		}
-		if r.ExternalReference != nil {
-			claims = append(claims, claim{"", *r.ExternalReference})
-		}
 		kind, known := byID[r.kind.ID]
-		if known && !kind.hasRuleOf(r.kind) || slices.ContainsFunc(claims, func(c claim) bool { return claimed[c] }) {
+		switch {
+		case !known:
+			byID[r.kind.ID], kinds = r.kind, append(kinds, r.kind)
+		case !kind.hasRuleOf(r.kind):
 			continue
 		}
-		if !known {
-			byID[r.kind.ID], kinds = r.kind, append(kinds, r.kind)
-		}
-		for _, c := range claims {
-			claimed[c] = true
-		}
-		together = append(together, r)
+		same = append(same, r)
 	}
-	return together, kinds
-}
-
-// ofDifferentCustomers reports whether no customer occurs twice.
-func ofDifferentCustomers(sales []*ready) bool {
-	seen := make(map[core.ID]bool, len(sales))
-	for _, r := range sales {
-		seen[r.CustomerID] = true
-	}
-	return len(seen) == len(sales)
+	return same, kinds
 }
 
 // hasRuleOf reports whether two types earn the same.

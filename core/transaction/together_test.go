@@ -12,17 +12,34 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 )
 
 // attempt is a request to record a sale, and its outcome.
 type attempt struct {
-	transaction.New
+	transaction.Sale
 	key string // idempotency key; "": none
 
 	made     transaction.Transaction
 	response core.Response
 	err      error
+}
+
+// record sends the request.
+func (a *attempt) record(s shop) {
+	var once *core.Once[transaction.Transaction]
+	if a.key != "" {
+		body, _ := json.Marshal(a.Sale)
+		once = &core.Once[transaction.Transaction]{
+			RequestKey: core.RequestKey{Key: a.key, Fingerprint: sha256.Sum256(body)},
+			Respond: func(t transaction.Transaction) (core.Response, error) {
+				return core.Response{Status: 201, Body: fmt.Append(nil, t.ID)}, nil
+			},
+		}
+	}
+	reply, err := s.Sales.Record(s.T.Context(), s.By, a.Sale, nil, once)
+	a.made, a.response, a.err = reply.Result, core.OrZero(reply.Response), err
 }
 
 // recordAtOnce records sales at the same time, so that most of them travel together.
@@ -31,25 +48,9 @@ func (s shop) recordAtOnce(attempts []*attempt) {
 	s.sale(100) // its type is known from now on
 	var all sync.WaitGroup
 	for _, a := range attempts {
-		all.Go(func() {
-			by := s.By
-			if a.key != "" {
-				by.Idempotency = idempotency(a.key, a.New)
-			}
-			a.made, a.err = s.Sales.Record(s.T.Context(), by, a.New)
-			if a.key != "" {
-				a.response = by.Idempotency.Response
-			}
-		})
+		all.Go(func() { a.record(s) })
 	}
 	all.Wait()
-}
-
-func idempotency(key string, n transaction.New) *core.Idempotency {
-	body, _ := json.Marshal(n)
-	return &core.Idempotency{Key: key, Fingerprint: sha256.Sum256(body), Render: func(result any) (core.Response, error) {
-		return core.Response{Status: 201, Body: fmt.Append(nil, result.(transaction.Transaction).ID)}, nil
-	}}
 }
 
 // ownShop has a database of its own, which other tests don't make wrong.
@@ -58,10 +59,25 @@ func ownShop(t *testing.T) shop {
 	return shopIn(t, dbtest.OwnDB(t))
 }
 
+// toMany spreads sales over several customers, three in a row to the same, since a batch has one sale of each customer.
+func (s shop) toMany(attempts []*attempt) {
+	s.T.Helper()
+	customers := make([]core.ID, 30)
+	for i := range customers {
+		customers[i] = s.Customer().ID
+	}
+	for i, a := range attempts {
+		if a.CustomerID == s.customer {
+			a.CustomerID = customers[i/3%len(customers)]
+		}
+	}
+}
+
+// wantPoints checks how many points all customers have, without one whose balance is full.
 func (s shop) wantPoints(want int64) {
 	s.T.Helper()
-	if got := s.Account(s.customer).Points; got != want {
-		s.T.Errorf("the customer has %d points, want %d", got, want)
+	if got := shoptest.Query[int64](s.Shop, "select sum(points)::bigint from loyalty.account where tenant_id = $1 and points < 1000000000000", s.By.Tenant.ID); got != want {
+		s.T.Errorf("the customers have %d points, want %d", got, want)
 	}
 }
 
@@ -77,26 +93,27 @@ func TestSalesTogetherKeepTheirRefusals(t *testing.T) {
 	s.Must(s.Sales.SetTypeActive(t.Context(), s.By, retired.ID, false))
 	taken := s.of(100)
 	taken.ExternalReference = new("taken")
-	s.Must(s.Sales.Record(t.Context(), s.By, taken))
+	s.Must(core.Result(s.Sales.Record(t.Context(), s.By, taken, nil, nil)))
 
-	wrong := map[string]func(*transaction.New){
-		"customer_ulid":       func(n *transaction.New) { n.CustomerID = new(inactive.ID.String()) },
-		"spend_amount_cents":  func(n *transaction.New) { n.SpendAmountCents = new(int64(-1)) },
-		"external_reference":  func(n *transaction.New) { n.ExternalReference = new("taken") },
-		"transaction_type_id": func(n *transaction.New) { n.TransactionTypeID = &retired.ID },
-		"location_id":         func(n *transaction.New) { n.LocationID = &closed.ID },
+	wrong := map[string]func(*transaction.Sale){
+		"customer_ulid":       func(n *transaction.Sale) { n.CustomerID = inactive.ID },
+		"spend_amount_cents":  func(n *transaction.Sale) { n.SpendAmountCents = -1 },
+		"external_reference":  func(n *transaction.Sale) { n.ExternalReference = new("taken") },
+		"transaction_type_id": func(n *transaction.Sale) { n.TransactionTypeID = retired.ID },
+		"location_id":         func(n *transaction.Sale) { n.LocationID = &closed.ID },
 	}
 	var attempts []*attempt
 	want := map[*attempt]string{}
 	for range 20 {
-		attempts = append(attempts, &attempt{New: s.of(1000)})
+		attempts = append(attempts, &attempt{Sale: s.of(1000)})
 		for field, spoil := range wrong {
-			a := &attempt{New: s.of(1000)}
-			spoil(&a.New)
+			a := &attempt{Sale: s.of(1000)}
+			spoil(&a.Sale)
 			attempts = append(attempts, a)
 			want[a] = field
 		}
 	}
+	s.toMany(attempts)
 	s.recordAtOnce(attempts)
 	for _, a := range attempts {
 		var refusal *core.Error
@@ -120,12 +137,12 @@ func TestSalesOfOneCustomerTogether(t *testing.T) {
 	var attempts []*attempt
 	var points int64
 	for i := range 120 {
-		a := &attempt{New: s.of(int64(100 * i))} // the first earns nothing
+		a := &attempt{Sale: s.of(int64(100 * i))} // the first earns nothing
 		switch i % 4 {
 		case 1:
-			a.TransactionTypeID = &stamps.ID
+			a.TransactionTypeID = stamps.ID
 		case 2:
-			a.CustomerID = new(other.ID.String())
+			a.CustomerID = other.ID
 		default:
 			points += int64(i)
 		}
@@ -163,13 +180,14 @@ func TestKeysTogether(t *testing.T) {
 	var attempts []*attempt
 	for i := range 40 {
 		for range 3 {
-			attempts = append(attempts, &attempt{New: s.of(1000), key: fmt.Sprint("key ", i)})
+			attempts = append(attempts, &attempt{Sale: s.of(1000), key: fmt.Sprint("key ", i)})
 		}
 	}
+	s.toMany(attempts)
 	s.recordAtOnce(attempts)
 	made := map[string]core.ID{}
 	for _, a := range attempts {
-		if a.err == nil {
+		if a.err == nil && !a.response.Replayed {
 			if made[a.key] != (core.ID{}) {
 				t.Errorf("%s recorded two sales", a.key)
 			}
@@ -180,8 +198,7 @@ func TestKeysTogether(t *testing.T) {
 		}
 	}
 	for _, a := range attempts {
-		replayed := errors.Is(a.err, core.ErrReplayed) && string(a.response.Body) == made[a.key].String()
-		if a.err != nil && !replayed && !errors.Is(a.err, core.ErrKeyRunning) {
+		if a.err != nil && !errors.Is(a.err, core.ErrKeyRunning) || a.response.Replayed && string(a.response.Body) != made[a.key].String() {
 			t.Errorf("%s: %v", a.key, a.err)
 		}
 	}
@@ -190,9 +207,9 @@ func TestKeysTogether(t *testing.T) {
 	}
 	s.wantPoints(1 + 40*10)
 
-	again, other := &attempt{New: s.of(1000), key: "key 1"}, &attempt{New: s.of(2000), key: "key 2"}
-	s.recordAtOnce([]*attempt{again, other, {New: s.of(100)}, {New: s.of(100)}})
-	if !errors.Is(again.err, core.ErrReplayed) || string(again.response.Body) != made["key 1"].String() {
+	again, other := &attempt{Sale: attempts[3].Sale, key: "key 1"}, &attempt{Sale: s.of(2000), key: "key 2"}
+	s.recordAtOnce([]*attempt{again, other, {Sale: s.of(100)}, {Sale: s.of(100)}})
+	if again.err != nil || !again.response.Replayed || string(again.response.Body) != made["key 1"].String() {
 		t.Errorf("again: %v, %s", again.err, again.response.Body)
 	}
 	if !errors.Is(other.err, core.ErrKeyReused) {
@@ -207,10 +224,11 @@ func TestReceiptNumbersTogether(t *testing.T) {
 	s := ownShop(t)
 	var attempts []*attempt
 	for i := range 90 {
-		a := &attempt{New: s.of(1000)}
+		a := &attempt{Sale: s.of(1000)}
 		a.ExternalReference = new(fmt.Sprint("R-", i%30))
 		attempts = append(attempts, a)
 	}
+	s.toMany(attempts)
 	s.recordAtOnce(attempts)
 	made := map[string]int{}
 	for _, a := range attempts {
@@ -240,12 +258,13 @@ func TestAnOverflowSpoilsNoOtherSale(t *testing.T) {
 	s.Exec("update loyalty.account set points = $2 where customer_id = $1", rich.ID, int64(math.MaxInt64-5))
 	var attempts []*attempt
 	for i := range 64 {
-		a := &attempt{New: s.of(1000)}
+		a := &attempt{Sale: s.of(1000)}
 		if i%8 == 0 {
-			a.CustomerID = new(rich.ID.String())
+			a.CustomerID = rich.ID
 		}
 		attempts = append(attempts, a)
 	}
+	s.toMany(attempts)
 	s.recordAtOnce(attempts)
 	for i, a := range attempts {
 		if i%8 == 0 != errors.Is(a.err, ledger.ErrTooLarge) || i%8 != 0 && a.err != nil {
@@ -263,9 +282,9 @@ func TestAChangedRuleAppliesAtOnce(t *testing.T) {
 	s.sale(100)
 	for points := int64(2); points < 12; points++ {
 		s.Must(s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{PointsPerUnit: core.Set(points)}))
-		attempts := []*attempt{{New: s.of(1000)}, {New: s.of(1000)}, {New: s.of(1000)}}
+		attempts := []*attempt{{Sale: s.of(1000)}, {Sale: s.of(1000)}, {Sale: s.of(1000)}}
 		for _, a := range attempts {
-			a.made, a.err = s.Sales.Record(t.Context(), s.By, a.New)
+			a.made, a.err = core.Result(s.Sales.Record(t.Context(), s.By, a.Sale, nil, nil))
 			s.Check(a.err)
 			if *a.made.PointsAwarded != 10*points {
 				t.Errorf("earned %d, want %d", *a.made.PointsAwarded, 10*points)
@@ -282,19 +301,19 @@ func TestBatchesOfTwoProcesses(t *testing.T) {
 	s := ownShop(t)
 	customers := s.AddCustomers(10)
 	other := transaction.NewService(s.DB)
-	s.Must(other.Record(t.Context(), s.By, s.of(100)))
+	s.Must(core.Result(other.Record(t.Context(), s.By, s.of(100), nil, nil)))
 	s.sale(100)
 	var all sync.WaitGroup
 	errs := make(chan error, 1000)
 	for i := range 400 {
 		all.Go(func() {
 			n := s.of(100)
-			n.CustomerID = new(customers[(i*7)%len(customers)].String())
+			n.CustomerID = customers[(i*7)%len(customers)]
 			sales := s.Sales
 			if i%2 == 0 {
 				sales = other
 			}
-			_, err := sales.Record(t.Context(), s.By, n)
+			_, err := core.Result(sales.Record(t.Context(), s.By, n, nil, nil))
 			errs <- err
 		})
 	}

@@ -59,14 +59,14 @@ func (t Transaction) Award() int64 {
 type Service struct {
 	db       *db.DB
 	finder   *db.Finder[Transaction]
-	together *db.Combiner[*ready, outcome]
+	together *db.Combiner[*ready, core.Reply[Transaction]]
 	kinds    *kinds
 }
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	s := &Service{db: d, finder: db.NewFinder(d, findSQL, findAllSQL, func(t Transaction) core.ID { return t.ID }), kinds: &kinds{}}
-	s.together = db.NewCombiner(db.MaxTogether, s.recordAll)
+	s.together = db.NewCombiner(db.MaxTogether, s.recordAll).Apart((*ready).apart)
 	return s
 }
 

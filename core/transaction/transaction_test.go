@@ -49,14 +49,14 @@ func (s shop) later(wait time.Duration) shop {
 }
 
 // of describes a sale to the shop's customer.
-func (s shop) of(spend int64) transaction.New {
-	return transaction.New{
-		CustomerID: new(s.customer.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: &spend, Source: transaction.API,
+func (s shop) of(spend int64) transaction.Sale {
+	return transaction.Sale{
+		CustomerID: s.customer, TransactionTypeID: s.kind.ID, SpendAmountCents: spend, Source: transaction.API,
 	}
 }
 
 // at describes a sale at a location.
-func (s shop) at(location int64) transaction.New {
+func (s shop) at(location int64) transaction.Sale {
 	n := s.of(1000)
 	n.LocationID = &location
 	return n
@@ -64,21 +64,21 @@ func (s shop) at(location int64) transaction.New {
 
 func (s shop) open(name string) location.Location {
 	s.T.Helper()
-	l, err := location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: &name})
+	l, err := core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: &name}, nil))
 	s.Check(err)
 	return l
 }
 
 func (s shop) sale(spend int64) transaction.Transaction {
 	s.T.Helper()
-	made, err := s.Sales.Record(s.T.Context(), s.By, s.of(spend))
+	made, err := core.Result(s.Sales.Record(s.T.Context(), s.By, s.of(spend), nil, nil))
 	s.Check(err)
 	return made
 }
 
 func (s shop) void(id core.ID) transaction.Transaction {
 	s.T.Helper()
-	voided, err := s.Sales.Void(s.T.Context(), s.By, id, nil)
+	voided, err := core.Result(s.Sales.Void(s.T.Context(), s.By, id, nil, nil))
 	s.Check(err)
 	return voided
 }
@@ -86,7 +86,7 @@ func (s shop) void(id core.ID) transaction.Transaction {
 // spend deducts points, as a redemption would.
 func (s shop) spend(points int64) {
 	s.T.Helper()
-	_, err := db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (ledger.Account, error) {
+	_, err := db.In(s.T.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (ledger.Account, error) {
 		cause := core.NewID(tx.Now)
 		return ledger.Post(s.T.Context(), tx, s.By, ledger.Entry{
 			Customer: s.customer, Unit: ledger.Points, Amount: -points, Kind: ledger.Redemption, Cause: &cause,
@@ -105,10 +105,16 @@ func (s shop) entries() (n, sum int64) {
 	return n, sum
 }
 
-func (s shop) refused(n transaction.New, want core.Fields) {
+func (s shop) refused(n transaction.Sale, want core.Fields) {
+	s.T.Helper()
+	s.refusedUnread(n, nil, want)
+}
+
+// refusedUnread is refused for a sale of which a front end could not read some fields.
+func (s shop) refusedUnread(n transaction.Sale, unread, want core.Fields) {
 	s.T.Helper()
 	before := s.Count("transaction")
-	_, err := s.Sales.Record(s.T.Context(), s.By, n)
+	_, err := s.Sales.Record(s.T.Context(), s.By, n, unread, nil)
 	shoptest.WantFields(s.T, err, want)
 	if after := s.Count("transaction"); after != before {
 		s.T.Error("a refused sale was recorded")
@@ -122,7 +128,7 @@ func TestRecord(t *testing.T) {
 	s := newShop(t)
 	n := s.of(1250)
 	n.ExternalReference = new("  R-1  ")
-	made, err := s.Sales.Record(t.Context(), s.By, n)
+	made, err := core.Result(s.Sales.Record(t.Context(), s.By, n, nil, nil))
 	s.Check(err)
 	want := transaction.Transaction{
 		ID: made.ID, RuleType: ledger.Points, SpendAmountCents: 1250, PointsAwarded: new(int64(12)), Status: transaction.Completed,
@@ -270,13 +276,13 @@ func TestAnAwardThatIsTooLargeIsRefused(t *testing.T) {
 	s.refused(s.of(1001), tooMuch(1000))
 	s.refused(s.of(transaction.MaxSpendCents), tooMuch(1000))
 	missing := s.of(1001)
-	missing.CustomerID = new(core.NewID(s.DB.Now()).String())
+	missing.CustomerID = core.NewID(s.DB.Now())
 	s.refused(missing, core.Fields{
 		"customer_ulid": {core.InvalidChoice}, "spend_amount_cents": tooMuch(1000)["spend_amount_cents"],
 	})
 	s.sale(1000)
 	s.holds(math.MaxInt64 - ledger.MaxAward + 1)
-	if _, err := s.Sales.Record(t.Context(), s.By, s.of(1000)); !errors.Is(err, ledger.ErrTooLarge) {
+	if _, err := core.Result(s.Sales.Record(t.Context(), s.By, s.of(1000), nil, nil)); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("balance too large = %v, want ErrTooLarge", err)
 	}
 	if n := s.Count("transaction"); n != 1 {
@@ -297,7 +303,7 @@ func TestVoidingAnAwardBeyondTheLimit(t *testing.T) {
 	sale := s.sale(100)
 	s.Exec("update loyalty.transaction set points_awarded = 9000000000000000000 where tenant_id = $1 and id = $2", s.By.Tenant.ID, sale.ID)
 	s.holds(-9e18)
-	if _, err := s.Sales.Void(t.Context(), s.By, sale.ID, nil); !errors.Is(err, ledger.ErrTooLarge) {
+	if _, err := core.Result(s.Sales.Void(t.Context(), s.By, sale.ID, nil, nil)); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("void below the smallest balance = %v, want ErrTooLarge", err)
 	}
 	if got, err := s.Sales.Find(t.Context(), s.By, sale.ID); err != nil || got.Status != transaction.Completed {
@@ -318,14 +324,14 @@ func TestWhatASaleRefersTo(t *testing.T) {
 	noCustomer := core.Fields{"customer_ulid": {core.InvalidChoice}}
 	noType := core.Fields{"transaction_type_id": {core.InvalidChoice}}
 
-	for _, id := range []string{core.NewID(s.DB.Now()).String(), stranger.customer.String(), "nonsense", "00000000000000000000000000"} {
+	for _, id := range []core.ID{core.NewID(s.DB.Now()), stranger.customer, {}} {
 		n := s.of(100)
-		n.CustomerID = &id
+		n.CustomerID = id
 		s.refused(n, noCustomer)
 	}
 	for _, id := range []int64{stranger.kind.ID, 0, -1, math.MaxInt64, math.MinInt64} {
 		n := s.of(100)
-		n.TransactionTypeID = &id
+		n.TransactionTypeID = id
 		s.refused(n, noType)
 	}
 
@@ -353,13 +359,17 @@ func TestWhatASaleRefersTo(t *testing.T) {
 func TestEveryWrongFieldIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.refused(transaction.New{Source: transaction.API}, core.Fields{
+	unread := core.Fields{}
+	unread.Reference("customer_ulid", nil)
+	unread.Number("transaction_type_id", nil)
+	unread.Number("spend_amount_cents", nil)
+	s.refusedUnread(transaction.Sale{Source: transaction.API}, unread, core.Fields{
 		"customer_ulid":       {core.Required},
 		"transaction_type_id": {core.Required},
 		"spend_amount_cents":  {core.Required},
 	})
-	s.refused(transaction.New{
-		CustomerID: new("not a ULID"), TransactionTypeID: new(int64(0)), SpendAmountCents: new(int64(-1)),
+	s.refused(transaction.Sale{
+		CustomerID: core.Fields{}.Reference("customer_ulid", new("not a ULID")), TransactionTypeID: 0, SpendAmountCents: -1,
 		ExternalReference: new(strings.Repeat("å", 101)), Source: transaction.API,
 	}, core.Fields{
 		"customer_ulid":       {core.InvalidChoice},
@@ -368,9 +378,8 @@ func TestEveryWrongFieldIsReportedAtOnce(t *testing.T) {
 		"external_reference":  {core.MaxLength(100)},
 	})
 	n := s.of(transaction.MaxSpendCents + 1)
-	n.TransactionTypeID = nil
-	n.Malformed = core.Fields{"transaction_type_id": {core.MustBeInteger}}
-	s.refused(n, core.Fields{
+	n.TransactionTypeID = 0
+	s.refusedUnread(n, core.Fields{"transaction_type_id": {core.MustBeInteger}}, core.Fields{
 		"transaction_type_id": {core.MustBeInteger},
 		"spend_amount_cents":  {core.Max(1000000000000)},
 	})
@@ -382,7 +391,7 @@ func TestAReceiptNumberIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	taken := core.Fields{"external_reference": {core.Duplicate}}
-	receipt := func(s shop, text string) transaction.New {
+	receipt := func(s shop, text string) transaction.Sale {
 		n := s.of(1000)
 		n.ExternalReference = &text
 		return n
@@ -392,7 +401,7 @@ func TestAReceiptNumberIsUsedOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range retries {
 		wg.Go(func() {
-			_, err := s.Sales.Record(t.Context(), s.By, receipt(s, "R-1"))
+			_, err := core.Result(s.Sales.Record(t.Context(), s.By, receipt(s, "R-1"), nil, nil))
 			if err == nil {
 				recorded.Add(1)
 			} else if diff := cmp.Diff(taken, shoptest.Fields(t, err)); diff != "" {
@@ -405,12 +414,12 @@ func TestAReceiptNumberIsUsedOnce(t *testing.T) {
 		t.Errorf("%d recorded, %d sales, balance %d, want 1, 1, 10", recorded.Load(), s.Count("transaction"), s.Account(s.customer).Points)
 	}
 	s.refused(receipt(s, " R-1 "), taken)
-	for _, n := range []transaction.New{receipt(s, "R-2"), receipt(s, "r-1"), receipt(s, ""), receipt(s, " "), receipt(s, strings.Repeat("å", 100))} {
-		if _, err := s.Sales.Record(t.Context(), s.By, n); err != nil {
+	for _, n := range []transaction.Sale{receipt(s, "R-2"), receipt(s, "r-1"), receipt(s, ""), receipt(s, " "), receipt(s, strings.Repeat("å", 100))} {
+		if _, err := core.Result(s.Sales.Record(t.Context(), s.By, n, nil, nil)); err != nil {
 			t.Errorf("%q: %v", *n.ExternalReference, err)
 		}
 	}
-	if _, err := other.Sales.Record(t.Context(), other.By, receipt(other, "R-1")); err != nil {
+	if _, err := core.Result(other.Sales.Record(t.Context(), other.By, receipt(other, "R-1"), nil, nil)); err != nil {
 		t.Errorf("another tenant's R-1: %v", err)
 	}
 }
@@ -428,7 +437,7 @@ func TestVoidTwiceReversesOnce(t *testing.T) {
 	if diff := cmp.Diff(want, voided); diff != "" || voided.VoidedAt == nil || voided.VoidedAt.Before(sold.CreatedAt) {
 		t.Errorf("Void (-want +got), voided at %v:\n%s", voided.VoidedAt, diff)
 	}
-	_, err := s.Sales.Void(t.Context(), s.By, sold.ID, nil)
+	_, err := core.Result(s.Sales.Void(t.Context(), s.By, sold.ID, nil, nil))
 	var refusal *core.Error
 	if !errors.Is(err, transaction.ErrAlreadyVoided) || !errors.As(err, &refusal) || refusal.Message != "This transaction has already been voided." {
 		t.Errorf("second void = %v, want ErrAlreadyVoided", err)
@@ -457,7 +466,7 @@ func TestManyVoidsAtOnceReverseOnce(t *testing.T) {
 			s := shopIn(t, dbtest.OwnDB(t))
 			sold := s.sale(spend)
 			voided := dbtest.Race(t, s.DB, s.By.Tenant.ID, "select from loyalty.transaction where tenant_id = $1 and id = $2 for update", sold.ID, 200, func(int) error {
-				return second(s.Sales.Void(t.Context(), s.By, sold.ID, nil))
+				return second(core.Result(s.Sales.Void(t.Context(), s.By, sold.ID, nil, nil)))
 			}, transaction.ErrAlreadyVoided)
 			n, sum := s.entries()
 			if voided != 1 || n != entries || sum != 0 || s.Account(s.customer).Points != 0 {
@@ -501,7 +510,7 @@ func TestManyTillsAtOneCustomer(t *testing.T) {
 			}
 			mu.Unlock()
 			if void {
-				voided, err := s.Sales.Void(t.Context(), s.By, id, nil)
+				voided, err := core.Result(s.Sales.Void(t.Context(), s.By, id, nil, nil))
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -511,7 +520,7 @@ func TestManyTillsAtOneCustomer(t *testing.T) {
 				}
 				return
 			}
-			made, err := s.Sales.Record(t.Context(), s.By, s.of(rand.Int64N(10_000)))
+			made, err := core.Result(s.Sales.Record(t.Context(), s.By, s.of(rand.Int64N(10_000)), nil, nil))
 			if err != nil {
 				t.Error(err)
 				return
@@ -592,7 +601,7 @@ func TestAnotherTenantsSalesDoNotExist(t *testing.T) {
 	sold := s.sale(1000)
 	for name, err := range map[string]error{
 		"find": second(stranger.Sales.Find(t.Context(), stranger.By, sold.ID)),
-		"void": second(stranger.Sales.Void(t.Context(), stranger.By, sold.ID, nil)),
+		"void": second(core.Result(stranger.Sales.Void(t.Context(), stranger.By, sold.ID, nil, nil))),
 		"list": second(stranger.Sales.ListByCustomer(t.Context(), stranger.By, s.customer, core.Page{Size: 3})),
 		"list with a bad query": second(stranger.Sales.ListByCustomer(t.Context(), stranger.By, s.customer,
 			core.Page{Size: 3, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})),
@@ -628,12 +637,12 @@ func TestATypesFields(t *testing.T) {
 	} {
 		n := right
 		c.wrong(&n)
-		_, err := s.Sales.AddType(t.Context(), s.By, n)
+		_, err := core.Result(s.Sales.AddType(t.Context(), s.By, n, nil))
 		if got := shoptest.Fields(t, err).Names(); !slices.Equal(got, []string{c.field}) {
 			t.Errorf("refused %v, want %s", got, c.field)
 		}
 	}
-	made, err := s.Sales.AddType(t.Context(), s.By, right)
+	made, err := core.Result(s.Sales.AddType(t.Context(), s.By, right, nil))
 	if err != nil || !made.Active || made.UnitCents != 100 {
 		t.Errorf("AddType = %+v, %v, want it active, for each whole 1.00", made, err)
 	}
@@ -646,9 +655,9 @@ func TestRoundTrips(t *testing.T) {
 	s := shopIn(t, d)
 	ctx := t.Context()
 	var sold core.ID
-	record := func(n transaction.New) func() error {
+	record := func(n transaction.Sale) func() error {
 		return func() error {
-			made, err := s.Sales.Record(ctx, s.By, n)
+			made, err := core.Result(s.Sales.Record(ctx, s.By, n, nil, nil))
 			sold = made.ID
 			return err
 		}
@@ -676,7 +685,7 @@ func TestRoundTrips(t *testing.T) {
 			if err := record(s.of(1000))(); err != nil {
 				return err
 			}
-			return second(s.Sales.Void(ctx, s.By, sold, nil))
+			return second(core.Result(s.Sales.Void(ctx, s.By, sold, nil, nil)))
 		}},
 		{"find", 1, func() error { return second(s.Sales.Find(ctx, s.By, sold)) }},
 		{"list", 1, func() error { return second(s.Sales.ListByCustomer(ctx, s.By, s.customer, core.Page{Size: 3})) }},
@@ -692,14 +701,14 @@ func TestRoundTrips(t *testing.T) {
 		}},
 		{"detail", 1, func() error { return second(s.Sales.Detail(ctx, s.By, sold)) }},
 		{"a cashier's void", recording + 2, func() error {
-			made, err := s.Sales.Record(ctx, cashier, s.of(1000))
+			made, err := core.Result(s.Sales.Record(ctx, cashier, s.of(1000), nil, nil))
 			if err != nil {
 				return err
 			}
-			return second(s.Sales.Void(ctx, cashier, made.ID, nil))
+			return second(core.Result(s.Sales.Void(ctx, cashier, made.ID, nil, nil)))
 		}},
 		{"add type", 2, func() error {
-			return second(s.Sales.AddType(ctx, s.By, transaction.NewType{Name: "x", RuleType: ledger.Stamps}))
+			return second(core.Result(s.Sales.AddType(ctx, s.By, transaction.NewType{Name: "x", RuleType: ledger.Stamps}, nil)))
 		}},
 	} {
 		var trips int

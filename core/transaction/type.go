@@ -170,8 +170,8 @@ func (n NewType) Preview(spendCents *int64) (award int64, unit RuleType, err err
 }
 
 // AddType creates a type.
-func (s *Service) AddType(ctx context.Context, by core.Actor, n NewType) (Type, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Type, error) {
+func (s *Service) AddType(ctx context.Context, by core.Actor, n NewType, once *core.Once[Type]) (core.Reply[Type], error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (Type, error) {
 		t, err := n.validate()
 		if err != nil {
 			return Type{}, err
@@ -182,12 +182,12 @@ func (s *Service) AddType(ctx context.Context, by core.Actor, n NewType) (Type, 
 			return Type{}, err
 		}
 		return t, t.log(tx, by, "transaction_type.create", nil, t.facts())
-	})
+	}))
 }
 
 // EditType changes the fields that are set. A new rule applies to later sales.
 func (s *Service) EditType(ctx context.Context, by core.Actor, id int64, e EditType) (Type, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Type, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Type, error) {
 		// Locked, because the audit log must contain the values that this edit replaces.
 		old, err := db.One[lockedType](ctx, tx, lockTypeSQL, db.Args{"id": id})
 		if err != nil {
@@ -214,17 +214,17 @@ type lockedType struct {
 
 // FindType returns a type, or core.ErrNotFound.
 func (s *Service) FindType(ctx context.Context, by core.Actor, id int64) (Type, error) {
-	return db.ReadOne[Type](ctx, s.db, by, findTypeSQL, db.Args{"id": id})
+	return db.One[Type](ctx, s.db.Tenant(by), findTypeSQL, db.Args{"id": id})
 }
 
 // Types returns the tenant's types, the oldest first.
 func (s *Service) Types(ctx context.Context, by core.Actor) ([]Type, error) {
-	return db.ReadAll[Type](ctx, s.db, by, typesSQL, nil)
+	return db.All[Type](ctx, s.db.Tenant(by), typesSQL, nil)
 }
 
 // SetTypeActive activates or deactivates a type for new sales.
 func (s *Service) SetTypeActive(ctx context.Context, by core.Actor, id int64, active bool) (Type, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Manager, func(tx *db.Tx) (Type, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Type, error) {
 		t, err := db.One[Type](ctx, tx, setTypeActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
 			// The type already has that state, or doesn't exist.

@@ -27,12 +27,12 @@ const MaxVoidReason = 255
 // Void voids a sale once and deducts its whole award, even if that takes the balance below zero. A
 // cashier can void only the sale that they recorded last, within ten minutes, even if that sale is
 // voided already. The reason is nil where none is asked: in the API and at the till.
-func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *string) (Transaction, error) {
+func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *string, once *core.Once[Transaction]) (core.Reply[Transaction], error) {
 	reason, err := checkReason(reason)
 	if err != nil {
-		return Transaction{}, err
+		return core.Reply[Transaction]{}, err
 	}
-	t, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Transaction, error) { return VoidIn(ctx, tx, by, id, reason) })
+	t, err := db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Transaction, error) { return VoidIn(ctx, tx, by, id, reason) }))
 	return t, ledger.Refusal(err)
 }
 

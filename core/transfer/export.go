@@ -42,7 +42,7 @@ const slugsSQL = `
 
 // Slugs returns the slugs of all businesses, the oldest first.
 func (m Mover) Slugs(ctx context.Context) ([]string, error) {
-	rows, err := db.PlatformAll[struct{ Slug string }](ctx, m.DB, slugsSQL, nil)
+	rows, err := db.All[struct{ Slug string }](ctx, m.DB.Platform(), slugsSQL, nil)
 	slugs := make([]string, len(rows))
 	for i, r := range rows {
 		slugs[i] = r.Slug
@@ -53,7 +53,7 @@ func (m Mover) Slugs(ctx context.Context) ([]string, error) {
 // Export writes everything of a business, at one instant, while it is served. Its audit log says so, in the file too.
 // If the business was suspended just now, it first waits for the requests that began before. core.ErrNotFound.
 func (m Mover) Export(ctx context.Context, slug string, to io.Writer) (Header, error) {
-	of, err := db.PlatformOne[source](ctx, m.DB, sourceSQL, db.Args{"slug": slug})
+	of, err := db.One[source](ctx, m.DB.Platform(), sourceSQL, db.Args{"slug": slug})
 	if err != nil {
 		return Header{}, err
 	}
@@ -61,7 +61,7 @@ func (m Mover) Export(ctx context.Context, slug string, to io.Writer) (Header, e
 		return Header{}, err
 	}
 	by := core.System(core.Tenant{ID: of.ID}, m.Operator)
-	err = db.RunInTenant(ctx, m.DB, by, func(tx *db.Tx) error {
+	err = db.Run(ctx, m.DB.Tenant(by), func(tx *db.Tx) error {
 		return audit.Write(tx, by, audit.Entry{Action: "tenant.move_out", Subject: "tenant", ID: fmt.Sprint(of.ID), Name: of.Name})
 	})
 	if err != nil {
@@ -74,7 +74,7 @@ func (m Mover) Export(ctx context.Context, slug string, to io.Writer) (Header, e
 	if e.Secret, err = sealSecret(m.Keys, slug); err != nil {
 		return Header{}, err
 	}
-	if err := db.InSnapshot(ctx, m.DB, func(tx pgx.Tx) error { return e.run(ctx, tx) }); err != nil {
+	if err := db.Snapshot(ctx, m.DB, func(tx pgx.Tx) error { return e.run(ctx, tx) }); err != nil {
 		return Header{}, err
 	}
 	return e.Header, e.out.close()

@@ -35,8 +35,7 @@ func (m Mover) Import(ctx context.Context, open func() (io.ReadCloser, error), o
 	if err := m.check(open); err != nil {
 		return Imported{}, err
 	}
-	by := core.System(core.Tenant{}, m.Operator)
-	return db.Platform(ctx, m.DB, by, func(tx *db.Tx) (done Imported, err error) {
+	return db.In(ctx, m.DB.Platform(), func(tx *db.Tx) (done Imported, err error) {
 		file, err := open()
 		if err != nil {
 			return Imported{}, unreadable(err)
@@ -129,7 +128,7 @@ func (l *load) prepare(ctx context.Context) error {
 			sequences[t.Name] = *last.Sequence
 		}
 	}
-	schema, err := db.Value[int64](ctx, l.tx, schemaSQL, nil)
+	schema, err := db.One[int64](ctx, l.tx, schemaSQL, nil)
 	if err != nil {
 		return err
 	}
@@ -180,7 +179,7 @@ func (l *load) find(ctx context.Context, sequences map[string]string) (err error
 		err = moveOn(ctx, l.tx, sequences["tenant"], l.in.TenantID)
 	} else {
 		var fresh int64
-		fresh, err = db.Value[int64](ctx, l.tx, drawSQL, db.Args{"sequence": sequences["tenant"], "count": 1})
+		fresh, err = db.One[int64](ctx, l.tx, drawSQL, db.Args{"sequence": sequences["tenant"], "count": 1})
 		l.place.tenant = core.TenantID(fresh)
 	}
 	if err != nil {
@@ -218,7 +217,7 @@ func (l *load) findPlan(ctx context.Context) (plan, error) {
 	if !errors.Is(err, core.ErrNotFound) {
 		return found, err
 	}
-	names, err := db.Value[string](ctx, l.tx, openPlansSQL, nil)
+	names, err := db.One[string](ctx, l.tx, openPlansSQL, nil)
 	if err != nil {
 		return plan{}, err
 	}
@@ -412,7 +411,7 @@ func (l *load) moveOn(ctx context.Context, t table) error {
 		if c.Sequence == nil || t.Name == "tenant" || slices.Contains(numbered, t.Name) {
 			continue
 		}
-		highest, err := db.Value[int64](ctx, l.tx, fmt.Sprintf("select coalesce(max(%s), 0) from loyalty.%s where %s", quoted(c.Name), quoted(t.Name), t.of()), nil)
+		highest, err := db.One[int64](ctx, l.tx, fmt.Sprintf("select coalesce(max(%s), 0) from loyalty.%s where %s", quoted(c.Name), quoted(t.Name), t.of()), nil)
 		if err != nil {
 			return err
 		}

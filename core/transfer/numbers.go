@@ -84,7 +84,7 @@ const maxGap = 50_000_000
 // moveOn draws from a sequence until its numbers are above a given one. Drawing leaves no moment in which another
 // transaction could get a number twice.
 func moveOn(ctx context.Context, tx *db.Tx, sequence string, above int64) error {
-	last, err := db.Value[int64](ctx, tx, lastDrawnSQL, db.Args{"sequence": sequence})
+	last, err := db.One[int64](ctx, tx, lastDrawnSQL, db.Args{"sequence": sequence})
 	if err != nil || last >= above {
 		return err
 	}

@@ -107,7 +107,7 @@ func Room(ctx context.Context, tx *db.Tx, kind Kind) (room int64, limited bool, 
 
 // ReadRoom is Room for pages.
 func ReadRoom(ctx context.Context, d *db.DB, by core.Actor, kind Kind) (room int64, limited bool, err error) {
-	u, err := db.ReadOne[Use](ctx, d, by, usesSQL, db.Args{"kind": kind, "unlimited": false, "now": d.Now()})
+	u, err := db.One[Use](ctx, d.Tenant(by), usesSQL, db.Args{"kind": kind, "unlimited": false, "now": d.Now()})
 	return u.room(err)
 }
 
@@ -171,7 +171,7 @@ func (m *Meter) store(key countKey, c count) {
 // Uses returns what the actor's tenant uses of its plan: customers, staff, sends. It counts customers up
 // to twice the limit, or up to 100,000 without a limit.
 func Uses(ctx context.Context, d *db.DB, by core.Actor) ([]Use, error) {
-	return db.ReadAll[Use](ctx, d, by, usesSQL, db.Args{"kind": nil, "unlimited": true, "now": d.Now()})
+	return db.All[Use](ctx, d.Tenant(by), usesSQL, db.Args{"kind": nil, "unlimited": true, "now": d.Now()})
 }
 
 // Uses is Uses with the meter's database.
@@ -189,7 +189,7 @@ func (m *Meter) Warnings(ctx context.Context, by core.Actor) ([]Use, error) {
 func (m *Meter) limited(ctx context.Context, by core.Actor) ([]Use, error) {
 	now := m.db.Now()
 	if cached := m.cached(by.Tenant.ID, now); len(cached) == len(kinds) {
-		uses, err := db.ReadAll[Use](ctx, m.db, by, limitsSQL, nil)
+		uses, err := db.All[Use](ctx, m.db.Tenant(by), limitsSQL, nil)
 		for i, u := range uses {
 			uses[i].Used = cached[u.Kind]
 		}
@@ -198,7 +198,7 @@ func (m *Meter) limited(ctx context.Context, by core.Actor) ([]Use, error) {
 			return uses, err
 		}
 	}
-	uses, err := db.ReadAll[Use](ctx, m.db, by, usesSQL, db.Args{"kind": nil, "unlimited": false, "now": now})
+	uses, err := db.All[Use](ctx, m.db.Tenant(by), usesSQL, db.Args{"kind": nil, "unlimited": false, "now": now})
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (s shop) allow(limits string) {
 
 func (s shop) add(n int) (customer.Upserted, error) {
 	s.T.Helper()
-	return s.Customers.Upsert(s.T.Context(), s.By, shoptest.Anna(fmt.Sprintf("070 174 %04d", n)))
+	return core.Result(s.Customers.Upsert(s.T.Context(), s.By, shoptest.Anna(fmt.Sprintf("070 174 %04d", n)), nil))
 }
 
 func refused(t *testing.T, what string, err error, sentence string) {
@@ -118,13 +118,13 @@ func TestANewLimitAppliesAtOnce(t *testing.T) {
 		places := map[string]func() error{
 			"a customer": func() error { _, err := s.add(n); return err },
 			"joining": func() error {
-				_, err := walkins.Join(t.Context(), s.By, walkin.Details{
+				_, err := core.Result(walkins.Join(t.Context(), s.By, walkin.Details{
 					FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(shoptest.Phone()), Agreed: true, Terms: "I agree",
-				})
+				}, nil))
 				return err
 			},
 			"a person": func() error {
-				_, err := people.Invite(t.Context(), owner, staff.New{Role: core.Cashier, Name: "Bo", Email: fmt.Sprintf("bo%d@example.com", n)})
+				_, err := core.Result(people.Invite(t.Context(), owner, staff.New{Role: core.Cashier, Name: "Bo", Email: fmt.Sprintf("bo%d@example.com", n)}, nil))
 				return err
 			},
 			"a send": func() error {
@@ -168,7 +168,7 @@ func TestACountIsAtMostAMinuteOld(t *testing.T) {
 	}
 	at := func(after time.Duration) error {
 		d := s.DB.At(now.Add(after))
-		_, err := db.InTenant(t.Context(), d, s.By, func(tx *db.Tx) (int, error) {
+		_, err := db.In(t.Context(), d.Tenant(s.By), func(tx *db.Tx) (int, error) {
 			tx.Now = now.Add(after)
 			return 0, admit(t.Context(), tx, s.meter)
 		})
@@ -193,7 +193,7 @@ func TestConcurrentAdditions(t *testing.T) {
 	var in atomic.Int64
 	for n := range 40 {
 		all.Go(func() {
-			_, err := s.Customers.Upsert(context.Background(), s.By, shoptest.Anna(fmt.Sprintf("070 174 %04d", n+1)))
+			_, err := core.Result(s.Customers.Upsert(context.Background(), s.By, shoptest.Anna(fmt.Sprintf("070 174 %04d", n+1)), nil))
 			switch {
 			case err == nil:
 				in.Add(1)

@@ -103,9 +103,9 @@ func (m *market) sell(ctx context.Context) error {
 	if rand.IntN(3) == 0 {
 		kind = m.stamps.ID
 	}
-	made, err := m.Sales.Record(ctx, m.By, transaction.New{
-		CustomerID: new(m.known.customers.draw().String()), TransactionTypeID: &kind, SpendAmountCents: new(rand.Int64N(3000)), Source: transaction.POS,
-	})
+	made, err := core.Result(m.Sales.Record(ctx, m.By, transaction.Sale{
+		CustomerID: m.known.customers.draw(), TransactionTypeID: kind, SpendAmountCents: rand.Int64N(3000), Source: transaction.POS,
+	}, nil, nil))
 	if err == nil {
 		m.known.sales.add(made.ID)
 	}
@@ -113,14 +113,14 @@ func (m *market) sell(ctx context.Context) error {
 }
 
 func (m *market) void(ctx context.Context) error {
-	_, err := m.Sales.Void(ctx, m.By, m.known.sales.draw(), nil)
+	_, err := core.Result(m.Sales.Void(ctx, m.By, m.known.sales.draw(), nil, nil))
 	return err
 }
 
 func (m *market) redeem(ctx context.Context) error {
-	made, err := m.Rewards.Redeem(ctx, m.By, reward.RedeemRequest{
-		CustomerID: new(m.known.customers.draw().String()), RewardID: new(m.known.rewards.draw().String()),
-	})
+	made, err := core.Result(m.Rewards.Redeem(ctx, m.By, reward.RedeemRequest{
+		CustomerID: m.known.customers.draw(), RewardID: m.known.rewards.draw(),
+	}, nil, nil))
 	if err == nil {
 		m.known.redemptions.add(made.ID)
 	}
@@ -128,7 +128,7 @@ func (m *market) redeem(ctx context.Context) error {
 }
 
 func (m *market) fulfil(ctx context.Context) error {
-	_, err := m.Rewards.Fulfil(ctx, m.By, m.known.redemptions.draw())
+	_, err := core.Result(m.Rewards.Fulfil(ctx, m.By, m.known.redemptions.draw(), nil))
 	return err
 }
 
@@ -138,7 +138,7 @@ func (m *market) takeBack(ctx context.Context) error {
 }
 
 func (m *market) redeemVoucher(ctx context.Context) error {
-	used, err := m.Coupons.Redeem(ctx, m.By, m.known.vouchers.draw())
+	used, err := core.Result(m.Coupons.Redeem(ctx, m.By, m.known.vouchers.draw(), nil))
 	if err == nil && used.RedemptionID != nil {
 		m.known.redemptions.add(*used.RedemptionID)
 	}

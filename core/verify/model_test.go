@@ -326,18 +326,18 @@ func award(k *transaction.Type, spend int64) int64 {
 	return earned
 }
 
-func (m *model) record(n transaction.New, who core.ID, id core.ID, at time.Time) (transaction.Transaction, error) {
+func (m *model) record(n transaction.Sale, who core.ID, id core.ID, at time.Time) (transaction.Transaction, error) {
 	f := core.Fields{}
 	if m.customers.byID[who] != nil && !m.active(who) {
 		f.Add("customer_ulid", customer.MustBeActive)
 	} else if !m.active(who) {
 		f.Add("customer_ulid", core.InvalidChoice)
 	}
-	k := m.types[*n.TransactionTypeID]
+	k := m.types[n.TransactionTypeID]
 	if k == nil || !k.Active {
 		f.Add("transaction_type_id", core.InvalidChoice)
 	}
-	if *n.SpendAmountCents < 0 {
+	if n.SpendAmountCents < 0 {
 		f.Add("spend_amount_cents", core.Min(0))
 	}
 	if err := refusal(f); err != nil {
@@ -348,12 +348,12 @@ func (m *model) record(n transaction.New, who core.ID, id core.ID, at time.Time)
 			return transaction.Transaction{}, core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
 		}
 	}
-	earned := award(k, *n.SpendAmountCents)
+	earned := award(k, n.SpendAmountCents)
 	if err := m.post(who, k.RuleType, earned, false); err != nil {
 		return transaction.Transaction{}, err
 	}
 	made := transaction.Transaction{
-		ID: id, RuleType: k.RuleType, SpendAmountCents: *n.SpendAmountCents, Status: transaction.Completed, CustomerID: who,
+		ID: id, RuleType: k.RuleType, SpendAmountCents: n.SpendAmountCents, Status: transaction.Completed, CustomerID: who,
 		TransactionTypeID: k.ID, Source: n.Source, ExternalReference: n.ExternalReference, CreatedAt: at,
 	}
 	if k.RuleType == ledger.Points {

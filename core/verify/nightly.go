@@ -80,7 +80,7 @@ func (s *Service) Request(ctx context.Context, by core.Actor) error {
 	if err := by.RequireAdmin(); err != nil {
 		return err
 	}
-	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+	_, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int, error) {
 		if err := db.Queue(tx, lockRequestsSQL, nil); err != nil {
 			return 0, err
 		}
@@ -108,7 +108,7 @@ func (s *Service) Request(ctx context.Context, by core.Actor) error {
 	return err
 }
 
-// ReadLast returns a reading of the run that started last, for db.PlatformTogether. The slice is empty if
+// ReadLast returns a reading of the run that started last, for db.Together. The slice is empty if
 // there was none.
 func ReadLast(to *[]PastRun) db.Reading { return db.AllInto(to, lastSQL, nil) }
 
@@ -117,7 +117,7 @@ func ReadEnded(to *[]PastRun) db.Reading { return db.AllInto(to, endedSQL, nil) 
 
 // Last returns the run that started last, or core.ErrNotFound.
 func (s *Service) Last(ctx context.Context) (PastRun, error) {
-	return db.PlatformOne[PastRun](ctx, s.db, lastSQL, nil)
+	return db.One[PastRun](ctx, s.db.Platform(), lastSQL, nil)
 }
 
 // isDue reports whether the nightly run is due.
@@ -131,7 +131,10 @@ func isDue(now time.Time, last *PastRun) bool {
 
 func (s *Service) check(ctx context.Context, c Check) error {
 	var mine bool
-	err := db.AsOwner(ctx, s.db, func(tx pgx.Tx) error {
+	err := db.Snapshot(ctx, s.db, func(tx pgx.Tx) error {
+		if err := db.RequireOwner(ctx, tx); err != nil {
+			return err
+		}
 		// One run at a time in the installation. The lock of a process that dies is released.
 		if err := tx.QueryRow(ctx, lockSQL).Scan(&mine); err != nil || !mine {
 			return err
@@ -165,7 +168,7 @@ func (s *Service) shouldRun(ctx context.Context, c Check) (bool, error) {
 }
 
 func (s *Service) startRun(ctx context.Context, c Check) (int64, error) {
-	return db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
+	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int64, error) {
 		if err := db.Queue(tx, deleteOldSQL, db.Args{"before": tx.Now.Add(-keptFor)}); err != nil {
 			return 0, err
 		}
@@ -176,7 +179,7 @@ func (s *Service) startRun(ctx context.Context, c Check) (int64, error) {
 		if c.AskedBy != "" {
 			asked = &c.AskedBy
 		}
-		return db.Value[int64](ctx, tx, beginSQL, db.Args{"asked_by": asked, "now": tx.Now})
+		return db.One[int64](ctx, tx, beginSQL, db.Args{"asked_by": asked, "now": tx.Now})
 	})
 }
 
@@ -204,7 +207,7 @@ func (s *Service) finishRun(ctx context.Context, id int64, results []Result, cau
 	// Also when the job is cancelled.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
+	_, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int64, error) {
 		db.Count(tx, Metric(outcome), 1)
 		args["now"] = tx.Now
 		return db.Exec(ctx, tx, finishSQL, args)

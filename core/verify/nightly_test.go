@@ -119,7 +119,7 @@ func TestARunIsKept(t *testing.T) {
 		t.Errorf("kept %+v", failed)
 	}
 	var ended []verify.PastRun
-	if err := db.PlatformTogether(t.Context(), s.DB, verify.ReadEnded(&ended)); err != nil || len(ended) != 1 || ended[0].ID != wrong.ID {
+	if err := db.Together(t.Context(), s.DB.Platform(), verify.ReadEnded(&ended)); err != nil || len(ended) != 1 || ended[0].ID != wrong.ID {
 		t.Errorf("the last complete run is %+v, %v", ended, err)
 	}
 }

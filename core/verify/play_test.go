@@ -103,7 +103,7 @@ func (p *play) open(t *rapid.T) {
 		{Name: "Lunch", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500, MaxAward: new(int64(20))}},
 		{Name: "Coffee", RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 2, UnitCents: 100, MinSpendCents: 100}},
 	} {
-		made, err := p.Sales.AddType(t.Context(), p.By, n)
+		made, err := core.Result(p.Sales.AddType(t.Context(), p.By, n, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func (p *play) upsert(t *rapid.T) {
 
 func (p *play) join(t *rapid.T, n customer.New) {
 	t.Helper()
-	got, err := p.Customers.Upsert(t.Context(), p.By, n)
+	got, err := core.Result(p.Customers.Upsert(t.Context(), p.By, n, nil))
 	want, refusal := p.model.upsert(n, got.ID, got.CreatedAt)
 	agree(t, p, "upsert a customer", got, err, want, refusal)
 }
@@ -253,7 +253,7 @@ func (p *play) edit(t *rapid.T) {
 func (p *play) merge(t *rapid.T) {
 	kept := pick(t, "customer", p.model.customers, p.theirs.Customer)
 	duplicate := pick(t, "duplicate", p.model.customers, p.theirs.Customer)
-	got, err := merging.NewService(p.DB).Merge(t.Context(), p.By, kept, new(duplicate.String()))
+	got, err := core.Result(merging.NewService(p.DB).Merge(t.Context(), p.By, kept, new(duplicate.String()), nil))
 	want, refusal := p.model.merge(kept, duplicate, got.UpdatedAt)
 	agree(t, p, "merge a customer", got, err, want, refusal)
 }
@@ -265,7 +265,7 @@ func (p *play) adjust(t *rapid.T) {
 
 func (p *play) credit(t *rapid.T, who core.ID, unit ledger.Unit, amount int64) {
 	t.Helper()
-	_, err := db.InTenant(t.Context(), p.DB, p.By, func(tx *db.Tx) (ledger.Account, error) {
+	_, err := db.In(t.Context(), p.DB.Tenant(p.By), func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(t.Context(), tx, p.By, ledger.Entry{Customer: who, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
 	})
 	agree(t, p, "adjust a balance", 0, err, 0, p.model.adjust(who, unit, amount))
@@ -274,19 +274,19 @@ func (p *play) credit(t *rapid.T, who core.ID, unit ledger.Unit, amount int64) {
 func (p *play) record(t *rapid.T) {
 	who := pick(t, "customer", p.model.customers, p.theirs.Customer)
 	kinds := slices.Sorted(maps.Keys(p.model.types))
-	n := transaction.New{
-		CustomerID: new(who.String()), TransactionTypeID: new(mostly(t, "type", kinds, p.theirs.Kind, 0)),
-		SpendAmountCents:  new(mostly(t, "spend", []int64{12_345, 499, 500, 100, 99, 0}, -1)),
+	n := transaction.Sale{
+		CustomerID: who, TransactionTypeID: mostly(t, "type", kinds, p.theirs.Kind, 0),
+		SpendAmountCents:  mostly(t, "spend", []int64{12_345, 499, 500, 100, 99, 0}, -1),
 		ExternalReference: optional(mostly(t, "receipt", []string{""}, "R-1", "R-2")), Source: transaction.API,
 	}
-	got, err := p.Sales.Record(t.Context(), p.By, n)
+	got, err := core.Result(p.Sales.Record(t.Context(), p.By, n, nil, nil))
 	want, refusal := p.model.record(n, who, got.ID, got.CreatedAt)
 	agree(t, p, "record a sale", got, err, want, refusal)
 }
 
 func (p *play) void(t *rapid.T) {
 	id := pick(t, "sale", p.model.sales, p.theirs.Sale)
-	got, err := p.Sales.Void(t.Context(), p.By, id, nil)
+	got, err := core.Result(p.Sales.Void(t.Context(), p.By, id, nil, nil))
 	want, refusal := p.model.void(id, got.VoidedAt)
 	agree(t, p, "void a sale", got, err, want, refusal)
 }
@@ -320,7 +320,7 @@ func (p *play) correctStock(t *rapid.T) {
 	id := pick(t, "reward", p.model.rewards, p.theirs.Reward)
 	if one(t, "how", "change", "count") == "change" {
 		change := one[int64](t, "change", 2, -1, -4)
-		got, err := p.Rewards.ChangeStock(t.Context(), p.By, id, reward.StockChange{Change: &change})
+		got, err := core.Result(p.Rewards.ChangeStock(t.Context(), p.By, id, reward.StockChange{Change: &change}, nil))
 		want, refusal := p.model.changeStock(id, change)
 		agree(t, p, "change a stock", got, err, want, refusal)
 		return
@@ -335,7 +335,7 @@ func (p *play) correctStock(t *rapid.T) {
 	if r := p.model.rewards.byID[id]; r != nil && one(t, "look", true, true, false) {
 		c.Seen = r.Stock
 	}
-	got, err := p.Rewards.SetStock(t.Context(), p.By, id, c)
+	got, err := core.Result(p.Rewards.SetStock(t.Context(), p.By, id, c, nil))
 	want, refusal := p.model.setStock(id, c.Seen, c.Stock)
 	agree(t, p, "set a stock", got, err, want, refusal)
 }
@@ -348,7 +348,7 @@ func (p *play) addReward(t *rapid.T) {
 	if stock := one[int64](t, "stock", 5, 1, 0, 2, -1); stock >= 0 {
 		n.Stock = &stock
 	}
-	got, err := p.Rewards.Add(t.Context(), p.By, n)
+	got, err := core.Result(p.Rewards.Add(t.Context(), p.By, n, nil))
 	want := reward.Reward{
 		ID: got.ID, Name: *n.Name, PointsCost: n.PointsCost, StampsCost: n.StampsCost, Active: true, CreatedAt: got.CreatedAt,
 	}
@@ -370,14 +370,14 @@ func (p *play) switchReward(t *rapid.T) {
 
 func (p *play) redeem(t *rapid.T) {
 	who, what := pick(t, "customer", p.model.customers, p.theirs.Customer), pick(t, "reward", p.model.rewards, p.theirs.Reward)
-	got, err := p.Rewards.Redeem(t.Context(), p.By, reward.RedeemRequest{CustomerID: new(who.String()), RewardID: new(what.String())})
+	got, err := core.Result(p.Rewards.Redeem(t.Context(), p.By, reward.RedeemRequest{CustomerID: who, RewardID: what}, nil, nil))
 	want, refusal := p.model.redeem(who, what, got.ID, got.CreatedAt)
 	agree(t, p, "redeem a reward", got, err, want, refusal)
 }
 
 func (p *play) fulfil(t *rapid.T) {
 	id := pick(t, "redemption", p.model.redemptions, p.theirs.Redemption)
-	got, err := p.Rewards.Fulfil(t.Context(), p.By, id)
+	got, err := core.Result(p.Rewards.Fulfil(t.Context(), p.By, id, nil))
 	want, refusal := p.model.fulfil(id, got.FulfilledAt)
 	agree(t, p, "fulfil a redemption", got, err, want, refusal)
 }
@@ -413,7 +413,7 @@ func (p *play) addCoupon(t *rapid.T) {
 	if days := one[int64](t, "valid days", 30, 1, 0); days > 0 {
 		n.VoucherValidDays = &days
 	}
-	got, err := p.Coupons.Add(t.Context(), p.By, n)
+	got, err := core.Result(p.Coupons.Add(t.Context(), p.By, n, nil))
 	want, refusal := p.model.addCoupon(n, what, got.ID, got.CreatedAt)
 	agree(t, p, "add a coupon", got, err, want, refusal)
 }
@@ -512,7 +512,7 @@ func (p *play) receive(t *rapid.T, send core.ID, recipients []core.ID) {
 func (p *play) redeemVoucher(t *rapid.T) {
 	id := pick(t, "voucher", p.model.vouchers, p.theirs.Voucher)
 	now := p.DB.Now()
-	got, err := p.Coupons.Redeem(t.Context(), p.By, id)
+	got, err := core.Result(p.Coupons.Redeem(t.Context(), p.By, id, nil))
 	if got.RedeemedAt != nil {
 		now = *got.RedeemedAt
 	}

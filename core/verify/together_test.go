@@ -35,53 +35,48 @@ const rates = 4 // as many points per unit may be earned, one after the other
 // sell records a sale with an idempotency key, sometimes with a receipt number, and sometimes repeats it.
 func (c *crowd) sell(ctx context.Context) error {
 	key := fmt.Sprint("R-", c.receipts.Add(1))
-	n := transaction.New{
-		CustomerID: new(c.known.customers.draw().String()), TransactionTypeID: &c.points.ID,
-		SpendAmountCents: new(rand.Int64N(3000)), Source: transaction.API,
+	n := transaction.Sale{
+		CustomerID: c.known.customers.draw(), TransactionTypeID: c.points.ID,
+		SpendAmountCents: rand.Int64N(3000), Source: transaction.API,
 	}
 	if rand.IntN(3) == 0 {
-		n.TransactionTypeID = &c.stamps.ID
+		n.TransactionTypeID = c.stamps.ID
 	}
 	if rand.IntN(3) == 0 {
 		n.ExternalReference = &key
 	}
-	record := func() (id core.ID, err error) {
-		by := c.By
-		by.Idempotency = &core.Idempotency{Key: key, Fingerprint: sha256.Sum256([]byte(key)), Render: func(made any) (core.Response, error) {
-			return core.Response{Status: 201, Body: fmt.Append(nil, made.(transaction.Transaction).ID)}, nil
-		}}
-		made, err := c.Sales.Record(ctx, by, n)
-		if errors.Is(err, core.ErrReplayed) {
-			id, err = core.ParseID(string(by.Idempotency.Response.Body))
-			return id, errors.Join(err, core.ErrReplayed)
-		}
-		return made.ID, err
+	once := &core.Once[transaction.Transaction]{
+		RequestKey: core.RequestKey{Key: key, Fingerprint: sha256.Sum256([]byte(key))},
+		Respond: func(t transaction.Transaction) (core.Response, error) {
+			return core.Response{Status: 201, Body: fmt.Append(nil, t.ID)}, nil
+		},
 	}
-	made, err := record()
+	made, err := c.Sales.Record(ctx, c.By, n, nil, once)
 	if err != nil {
 		return err
 	}
-	c.known.sales.add(made)
+	c.known.sales.add(made.Result.ID)
 	if rand.IntN(4) > 0 {
 		return nil
 	}
 	// The response is forgotten when the customer is erased; then the sale is refused.
-	if again, err := record(); err == nil || errors.Is(err, core.ErrReplayed) && again != made {
-		return fmt.Errorf("%s recorded %s, and when it was repeated %s", key, made, again)
+	again, err := c.Sales.Record(ctx, c.By, n, nil, once)
+	if err == nil && (!again.Replayed() || string(again.Response.Body) != made.Result.ID.String()) {
+		return fmt.Errorf("%s recorded %s, and when it was repeated %+v", key, made.Result.ID, again)
 	}
 	return nil
 }
 
 func (c *crowd) adjust(ctx context.Context) error {
-	_, err := c.Customers.Adjust(ctx, c.By, c.known.customers.draw(), customer.Adjustment{
+	_, err := core.Result(c.Customers.Adjust(ctx, c.By, c.known.customers.draw(), customer.Adjustment{
 		Unit: new("points"), Amount: new(rand.Int64N(40) - 15), Reason: new("Sorry"),
-	})
+	}, nil))
 	return err
 }
 
 func (c *crowd) merge(ctx context.Context) error {
 	kept, duplicate := c.known.customers.draw(), c.known.customers.draw()
-	_, err := c.merging.Merge(ctx, c.By, kept, new(duplicate.String()))
+	_, err := core.Result(c.merging.Merge(ctx, c.By, kept, new(duplicate.String()), nil))
 	if err == nil {
 		err = c.replace(ctx, duplicate)
 	}
@@ -99,7 +94,7 @@ func (c *crowd) erase(ctx context.Context) error {
 
 // replace lets a new customer come for one who is gone.
 func (c *crowd) replace(ctx context.Context, gone core.ID) error {
-	added, err := c.Customers.Upsert(ctx, c.By, shoptest.Anna(shoptest.Phone()))
+	added, err := core.Result(c.Customers.Upsert(ctx, c.By, shoptest.Anna(shoptest.Phone()), nil))
 	if err != nil {
 		return err
 	}

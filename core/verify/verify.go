@@ -91,7 +91,10 @@ type checkRow struct {
 // Run runs all checks in one snapshot. Wrong records are in the results; an error means that a check could
 // not run.
 func Run(ctx context.Context, d *db.DB) (results []Result, err error) {
-	err = db.AsOwner(ctx, d, func(tx pgx.Tx) error {
+	err = db.Snapshot(ctx, d, func(tx pgx.Tx) error {
+		if err := db.RequireOwner(ctx, tx); err != nil {
+			return err
+		}
 		results, err = runIn(ctx, tx)
 		return err
 	})

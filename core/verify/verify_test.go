@@ -90,8 +90,8 @@ func (s *shop) merged() {
 	s.Redeem(twin.ID, s.Reward(3, nil))
 	s.RedeemVoucher(s.Voucher(s.coupon(coupon.Points, new(int64(5)), nil), twin.ID))
 	m := merging.NewService(s.DB)
-	s.Must(m.Merge(s.T.Context(), s.By, kept.ID, new(twin.ID.String())))
-	s.Must(m.Merge(s.T.Context(), s.By, last.ID, new(kept.ID.String())))
+	s.Must(core.Result(m.Merge(s.T.Context(), s.By, kept.ID, new(twin.ID.String()), nil)))
+	s.Must(core.Result(m.Merge(s.T.Context(), s.By, last.ID, new(kept.ID.String()), nil)))
 }
 
 // An invitation, and an invoice of a period with a changed plan.
@@ -126,14 +126,14 @@ func (s *shop) checkouts(w *walkin.Service, c customer.Customer) {
 	s.T.Helper()
 	s.Adjust(c.ID, ledger.Points, 100)
 	sale := walkin.Sale{
-		New:      transaction.New{CustomerID: new(c.ID.String()), TransactionTypeID: &s.points.ID, SpendAmountCents: new(int64(700))},
+		CustomerID: c.ID, Sold: &transaction.Sale{TransactionTypeID: s.points.ID, SpendAmountCents: 700},
 		Rewards:  []core.ID{s.Reward(20, new(int64(3)))},
 		Vouchers: []core.ID{s.Voucher(s.coupon(coupon.Points, new(int64(9)), nil), c.ID), s.Voucher(s.coupon(coupon.Reward, nil, new(s.Reward(40, new(int64(3))).String())), c.ID)},
 	}
-	undone, err := w.Complete(s.T.Context(), s.By, "till", sale)
+	undone, err := core.Result(w.Complete(s.T.Context(), s.By, "till", sale, nil, nil))
 	s.Check(err)
 	s.Check(w.Undo(s.T.Context(), s.By, undone.ID))
-	s.Must(w.Complete(s.T.Context(), s.By, "till", sale))
+	s.Must(core.Result(w.Complete(s.T.Context(), s.By, "till", sale, nil, nil)))
 }
 
 // walkIns completes a PIN of a customer's card and one of a till.
@@ -144,20 +144,20 @@ func (s *shop) walkIns(w *walkin.Service, c customer.Customer) {
 	s.Check(err)
 	held, err := w.TakeCard(ctx, s.By, "till", walkin.Key{Code: shown.Code})
 	s.Check(err)
-	s.Must(w.Complete(ctx, s.By, "till", walkin.Sale{New: transaction.New{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents}, PIN: &held.PIN}))
-	shown, err = w.ShowSale(ctx, s.By, "till", walkin.Offer{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents})
+	s.Must(core.Result(w.Complete(ctx, s.By, "till", walkin.Sale{Sold: &transaction.Sale{TransactionTypeID: s.points.ID, SpendAmountCents: cents}, PIN: &held.PIN}, nil, nil)))
+	shown, err = w.ShowSale(ctx, s.By, "till", walkin.Offer{TransactionTypeID: s.points.ID, SpendAmountCents: cents}, nil)
 	s.Check(err)
 	browser, by := walkin.NewBrowser(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant}
 	s.Check(w.TakeSale(ctx, by, browser, walkin.Key{Code: shown.Code}))
-	s.Must(w.Claim(ctx, by, browser, walkin.Details{FirstName: new("Anna"), LastName: new("Berg"), Phone: &c.Phone, Agreed: true, Terms: "Yes"}))
+	s.Must(core.Result(w.Claim(ctx, by, browser, walkin.Details{FirstName: new("Anna"), LastName: new("Berg"), Phone: &c.Phone, Agreed: true, Terms: "Yes"}, nil)))
 }
 
 func (s *shop) sold(to customer.Customer, k transaction.Type, cents int64) core.ID {
 	s.T.Helper()
-	id, reference := to.ID.String(), "R-"+core.NewID(s.DB.Now()).String()
-	sale, err := s.Sales.Record(s.T.Context(), s.By, transaction.New{
-		CustomerID: &id, TransactionTypeID: &k.ID, SpendAmountCents: &cents, ExternalReference: &reference, Source: transaction.POS,
-	})
+	reference := "R-"+core.NewID(s.DB.Now()).String()
+	sale, err := core.Result(s.Sales.Record(s.T.Context(), s.By, transaction.Sale{
+		CustomerID: to.ID, TransactionTypeID: k.ID, SpendAmountCents: cents, ExternalReference: &reference, Source: transaction.POS,
+	}, nil, nil))
 	s.Check(err)
 	return sale.ID
 }

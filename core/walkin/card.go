@@ -129,7 +129,7 @@ func (s *Service) CardToken(t core.TenantID, c customer.Customer) (string, error
 // card reads a customer with rewards and vouchers. An inactive customer can use none.
 func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, error) {
 	var c Card
-	err := db.ReadTogether(ctx, s.db, by,
+	err := db.Together(ctx, s.db.Tenant(by),
 		customer.Reading(&c.Customer, id),
 		db.AllInto(&c.Pending, pendingSQL, db.Args{"customer": id, "limit": maxListed}),
 		db.AllInto(&c.Rewards, offeredSQL, db.Args{"customer": id, "limit": maxListed}),
@@ -160,7 +160,7 @@ func (s *Service) showCard(ctx context.Context, by core.Actor, id core.ID, previ
 	if v := card.Take(card.key); !v.Allowed {
 		return Shown{}, &core.Error{Kind: core.KindThrottled, Message: "Too many codes. Wait " + inWords(v.Wait) + ", then show a new one.", Wait: v.Wait}
 	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Shown, error) {
+	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (Shown, error) {
 		return s.issue(ctx, tx, by, newPIN{direction: fromCard, issuer: cardIssuer(id), customer: &id, renews: previous})
 	})
 }
@@ -204,7 +204,7 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, location *int64) ([
 	if err := by.Require(core.Cashier); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Recent](ctx, s.db, by, recentSQL, db.Args{
+	return db.All[Recent](ctx, s.db.Tenant(by), recentSQL, db.Args{
 		"since": core.FirstID(s.db.Now().Add(-recentTime)), "location": location, "limit": maxRecent,
 	})
 }

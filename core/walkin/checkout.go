@@ -158,7 +158,7 @@ func (s *Service) Checkout(ctx context.Context, by core.Actor, id core.ID) (Chec
 		return Checkout{}, err
 	}
 	var r checkoutReading
-	if err := db.ReadTogether(ctx, s.db, by, r.readings(by, id, s.db.Now())...); err != nil {
+	if err := db.Together(ctx, s.db.Tenant(by), r.readings(by, id, s.db.Now())...); err != nil {
 		return Checkout{}, err
 	}
 	return r.whole(), nil
@@ -175,7 +175,7 @@ func (s *Service) LastCheckout(ctx context.Context, by core.Actor) (core.ID, err
 	}
 	args := db.Args{}
 	transaction.AddRecentArgs(by, s.db.Now(), args)
-	last, err := db.ReadOne[struct{ ID *core.ID }](ctx, s.db, by, lastCheckoutSQL, args)
+	last, err := db.One[struct{ ID *core.ID }](ctx, s.db.Tenant(by), lastCheckoutSQL, args)
 	if err != nil {
 		return core.ID{}, err
 	}

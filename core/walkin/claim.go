@@ -27,7 +27,7 @@ type Claimable struct {
 }
 
 func (s *Service) readClaimable(ctx context.Context, t core.Tenant, sql string, args db.Args) (Claimable, error) {
-	c, err := db.ReadOne[Claimable](ctx, s.db, core.System(t, "claim page"), sql, args)
+	c, err := db.One[Claimable](ctx, s.db.Tenant(core.System(t, "claim page")), sql, args)
 	if err != nil {
 		return Claimable{}, err
 	}
@@ -124,12 +124,12 @@ var (
 // Claim records the sale that a browser has taken, for the customer with this phone number or for a new one
 // with these details. The same transaction completes the PIN, so a refused claim can be corrected. The sale
 // belongs to the cashier who showed it.
-func (s *Service) Claim(ctx context.Context, by core.Actor, browser string, d Details) (Claimed, error) {
+func (s *Service) Claim(ctx context.Context, by core.Actor, browser string, d Details, once *core.Once[Claimed]) (core.Reply[Claimed], error) {
 	by = withAuditName(by)
 	d.Email = nil // it can be added on the card later
-	c, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Claimed, error) {
+	c, err := db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Claimed, error) {
 		return s.claim(ctx, tx, by, browser, d)
-	})
+	}))
 	return c, transaction.Refusal(err)
 }
 
@@ -166,10 +166,10 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 			return Claimed{}, err
 		}
 	}
-	t, err := s.sales.RecordIn(ctx, tx, p.cashier(by), core.NewID(tx.Now), transaction.New{
-		CustomerID: new(who.ID.String()), TransactionTypeID: &p.TransactionTypeID, SpendAmountCents: &p.SpendAmountCents,
+	t, err := s.sales.RecordIn(ctx, tx, p.cashier(by), core.NewID(tx.Now), transaction.Sale{
+		CustomerID: who.ID, TransactionTypeID: p.TransactionTypeID, SpendAmountCents: p.SpendAmountCents,
 		LocationID: p.LocationID, Source: transaction.POS,
-	})
+	}, core.NewCheck(nil))
 	if core.IsKind(err, core.KindInvalid) {
 		return Claimed{}, ErrSaleChanged // the customer entered none of these fields
 	}
@@ -213,7 +213,7 @@ type lastClaim struct {
 // LastClaim returns a browser's claim of the last ten minutes, or core.ErrNotFound.
 func (s *Service) LastClaim(ctx context.Context, t core.Tenant, browser string) (Claimed, error) {
 	by := core.System(t, "claim page")
-	c, err := db.ReadOne[lastClaim](ctx, s.db, by, lastClaimSQL, db.Args{"taker": browserTaker(browser), "since": s.db.Now().Add(-claimShown)})
+	c, err := db.One[lastClaim](ctx, s.db.Tenant(by), lastClaimSQL, db.Args{"taker": browserTaker(browser), "since": s.db.Now().Add(-claimShown)})
 	if err != nil || !c.New {
 		return c.Claimed, err
 	}
@@ -233,7 +233,7 @@ func (s *Service) LastClaim(ctx context.Context, t core.Tenant, browser string) 
 // address is known. Like MailCard, it doesn't reveal whether it is. It fails with core.ErrNotFound without a claim.
 func (s *Service) MailClaimed(ctx context.Context, by core.Actor, browser string) error {
 	by = withAuditName(by)
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
+	_, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (bool, error) {
 		claimed, err := db.One[lastClaim](ctx, tx, lastClaimSQL, db.Args{"taker": browserTaker(browser), "since": tx.Now.Add(-claimShown)})
 		if err != nil {
 			return false, err

@@ -25,9 +25,9 @@ type Joined struct {
 // known, or else the e-mail address, it reveals and changes nothing, and mails the link to the stored address, if there
 // is one. With a known phone number and an e-mail address that isn't this customer's, nothing is mailed: one of the two
 // is a stranger's. It fails with ErrFull at the limit of the plan, and without a country.
-func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {
+func (s *Service) Join(ctx context.Context, by core.Actor, d Details, once *core.Once[Joined]) (core.Reply[Joined], error) {
 	by = withAuditName(by)
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Joined, error) {
+	return db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Joined, error) {
 		who, err := customer.Enrol(ctx, tx, by, d.customer(), d.missing(), customer.Admission(ctx, tx, s.meter))
 		if errors.Is(err, usage.ErrLimit) || errors.Is(err, customer.ErrNoCountry) {
 			return Joined{}, ErrFull
@@ -50,7 +50,7 @@ func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, e
 		}
 		token, err := s.CardToken(tx.Tenant, who.Customer)
 		return Joined{New: true, CardToken: token}, err
-	})
+	}))
 }
 
 // MailCard mails a customer with this phone number or e-mail address the link to their card, if their e-mail
@@ -61,7 +61,7 @@ func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) e
 	if err != nil {
 		return err
 	}
-	_, err = db.InTenant(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
+	_, err = db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (bool, error) {
 		c, err := customer.FindByContact(ctx, tx, asked)
 		if errors.Is(err, core.ErrNotFound) {
 			return false, nil
@@ -80,7 +80,7 @@ var ErrNoAddress = &core.Error{Kind: core.KindRule, Message: "This customer has 
 // SendCard mails a customer the link to their card, for staff. It fails with core.ErrNotFound, with ErrNoAddress, or with
 // a core.KindThrottled that says that nothing was sent.
 func (s *Service) SendCard(ctx context.Context, by core.Actor, id core.ID) error {
-	_, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (customer.Customer, error) {
+	_, err := db.In(ctx, s.db.TenantAs(by, core.Cashier), func(tx *db.Tx) (customer.Customer, error) {
 		c, err := customer.FindIn(ctx, tx, id)
 		if err != nil {
 			return c, err

@@ -38,7 +38,7 @@ func TestVisitorsNamesEverywhere(t *testing.T) {
 		first, last, _ := strings.Cut(name, " ")
 		d := elsa(shoptest.Phone())
 		d.FirstName, d.LastName = &first, &last
-		_, err := s.Walkins.Join(t.Context(), s.visitor(), d)
+		_, err := core.Result(s.Walkins.Join(t.Context(), s.visitor(), d, nil))
 		if refused := core.IsKind(err, core.KindInvalid); refused == taken || err != nil && !refused {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -34,10 +34,6 @@ func TestRoundTrips(t *testing.T) {
 			t.Errorf("%s: %d round trips, want %d", what, got, want)
 		}
 	}
-	once := func(by core.Actor, key string) core.Actor {
-		by.Idempotency = &core.Idempotency{Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true, Render: func(any) (core.Response, error) { return core.Response{Status: 303, Body: []byte("/")}, nil }}
-		return by
-	}
 	for _, round := range []string{"first", "second"} {
 		var shown walkin.Shown
 		var held walkin.TakenCard
@@ -45,26 +41,24 @@ func TestRoundTrips(t *testing.T) {
 		trips("take it", 2+signal, func() error { held = s.take("till", shown); return nil })
 		trips("the customer at the till", 1, func() error { _, err := s.Walkins.Customer(ctx, s.cashier, c.ID); return err })
 		trips("complete it, by a form", 4+signal, func() error {
-			_, err := s.Walkins.Complete(ctx, once(s.cashier, "complete "+round), "till", s.sale(held.PIN, 100))
+			_, err := core.Result(s.Walkins.Complete(ctx, s.cashier, "till", s.sale(held.PIN, 100), nil, onceFor[walkin.Receipt]("complete "+round)))
 			return err
 		})
 		trips("a sale without a PIN, by a form", 3, func() error {
-			_, err := s.Walkins.Complete(ctx, once(s.cashier, "sale "+round), "till", walkin.Sale{New: transaction.New{
-				CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(100)),
-			}})
+			_, err := core.Result(s.Walkins.Complete(ctx, s.cashier, "till", walkin.Sale{CustomerID: c.ID, Sold: &transaction.Sale{TransactionTypeID: s.kind.ID, SpendAmountCents: 100}}, nil, onceFor[walkin.Receipt]("sale "+round)))
 			return err
 		})
 		used := s.to(c, 100)
 		used.Rewards, used.Vouchers = []core.ID{s.Reward(1, nil)}, []core.ID{s.voucher(c, coupon.Points, new(int64(5)), nil)}
 		var receipt walkin.Receipt
 		trips("a sale with a reward and a voucher", 6, func() (err error) {
-			receipt, err = s.Walkins.Complete(ctx, s.cashier, "till", used)
+			receipt, err = core.Result(s.Walkins.Complete(ctx, s.cashier, "till", used, nil, nil))
 			return err
 		})
 		trips("its receipt", 1, func() error { _, err := s.Walkins.Checkout(ctx, s.cashier, receipt.ID); return err })
 		trips("undo it", 6, func() error { return s.Walkins.Undo(ctx, s.cashier, receipt.ID) })
 		trips("undo it again", 2, func() error { return s.Walkins.Undo(ctx, s.cashier, receipt.ID) })
-		receipt, err := s.Walkins.Complete(ctx, s.cashier, "till", s.to(c, 100))
+		receipt, err := core.Result(s.Walkins.Complete(ctx, s.cashier, "till", s.to(c, 100), nil, nil))
 		s.Check(err)
 		trips("undo a sale alone", 3, func() error { return s.Walkins.Undo(ctx, s.cashier, receipt.ID) })
 		browser := walkin.NewBrowser()
@@ -73,24 +67,32 @@ func TestRoundTrips(t *testing.T) {
 		trips("look at it", 1, func() error { _, err := s.Walkins.PeekSale(ctx, s.By.Tenant, shown.Code); return err })
 		trips("take it by phone", 2+signal, func() error { return s.Walkins.TakeSale(ctx, s.visitor(), browser, walkin.Key{Code: shown.Code}) })
 		trips("claim it, by a form, as a known customer", 5+signal, func() error {
-			_, err := s.Walkins.Claim(ctx, once(s.visitor(), "claim "+round), browser, elsa(c.Phone))
+			_, err := core.Result(s.Walkins.Claim(ctx, s.visitor(), browser, elsa(c.Phone), onceFor[walkin.Claimed]("claim "+round)))
 			return err
 		})
 		trips("its progress", 1, func() error { _, err := s.Walkins.TillProgress(ctx, s.cashier, "till", shown.ID); return err })
 		shown = s.shows("till", 100)
 		s.Check(s.Walkins.TakeSale(ctx, s.visitor(), browser, walkin.Key{Code: shown.Code}))
 		trips("claim it, by a form, as a new customer", 6+signal, func() error {
-			_, err := s.Walkins.Claim(ctx, once(s.visitor(), "new claim "+round), browser, elsa(shoptest.Phone()))
+			_, err := core.Result(s.Walkins.Claim(ctx, s.visitor(), browser, elsa(shoptest.Phone()), onceFor[walkin.Claimed]("new claim "+round)))
 			return err
 		})
 		trips("join, by a form", 4, func() error {
-			_, err := s.Walkins.Join(ctx, once(s.visitor(), "join "+round), elsa(shoptest.Phone()))
+			_, err := core.Result(s.Walkins.Join(ctx, s.visitor(), elsa(shoptest.Phone()), onceFor[walkin.Joined]("join "+round)))
 			return err
 		})
-		trips("join", 3, func() error { _, err := s.Walkins.Join(ctx, s.visitor(), elsa(shoptest.Phone())); return err })
+		trips("join", 3, func() error { _, err := core.Result(s.Walkins.Join(ctx, s.visitor(), elsa(shoptest.Phone()), nil)); return err })
 		trips("who was just here", 1, func() error { _, err := s.Walkins.Recent(ctx, s.cashier, nil); return err })
 		trips("find by phone", 1, func() error { _, _, err := s.Walkins.FindCustomers(ctx, s.cashier, "1234"); return err })
 		trips("find by name", 1, func() error { _, _, err := s.Walkins.FindCustomers(ctx, s.cashier, "Elsa"); return err })
 		warm = true
+	}
+}
+
+// onceFor is a form that takes effect once.
+func onceFor[T any](key string) *core.Once[T] {
+	return &core.Once[T]{
+		RequestKey: core.RequestKey{Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true},
+		Respond:    func(T) (core.Response, error) { return core.Response{Status: 303, Body: []byte("/")}, nil },
 	}
 }

@@ -14,11 +14,13 @@ import (
 
 // Sale is a sale at the till with the rewards and vouchers that the customer uses.
 type Sale struct {
-	transaction.New           // SpendAmountCents is before the discounts of Vouchers; without it, there is no sale
-	PIN             *core.ID  // a PIN that this till has taken, whose customer replaces CustomerID
-	Pending         []core.ID // earlier redemptions to fulfil
-	Rewards         []core.ID // to redeem and fulfil
-	Vouchers        []core.ID // to redeem; their rewards are fulfilled
+	CustomerID core.ID
+	LocationID *int64            // nil: unknown
+	Sold       *transaction.Sale // its amount is before the discounts of Vouchers; nil: nothing was bought
+	PIN        *core.ID          // a PIN that this till has taken, whose customer replaces CustomerID
+	Pending    []core.ID         // earlier redemptions to fulfil
+	Rewards    []core.ID         // to redeem and fulfil
+	Vouchers   []core.ID         // to redeem; their rewards are fulfilled
 }
 
 // Receipt is the result of a Sale.
@@ -43,15 +45,15 @@ var (
 // The sale comes last, because its award can't be spent on it, and because it is recorded at what is paid after the
 // vouchers' discounts (coupon.BillFor). Vouchers and rewards come in order of their
 // IDs, so that two tills rarely deadlock; if they do, one of them runs again.
-func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale Sale) (Receipt, error) {
-	receipt, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Receipt, error) {
-		return s.complete(ctx, tx, by, till, sale)
-	})
+func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale Sale, unread core.Fields, once *core.Once[Receipt]) (core.Reply[Receipt], error) {
+	receipt, err := db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Receipt, error) {
+		return s.complete(ctx, tx, by, till, sale, core.NewCheck(unread))
+	}))
 	return receipt, transaction.Refusal(err)
 }
 
-func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till string, sale Sale) (Receipt, error) {
-	if sale.SpendAmountCents == nil && len(sale.Malformed) == 0 && len(sale.Pending)+len(sale.Rewards)+len(sale.Vouchers) == 0 {
+func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till string, sale Sale, check *core.Check) (Receipt, error) {
+	if sale.Sold == nil && len(sale.Pending)+len(sale.Rewards)+len(sale.Vouchers) == 0 {
 		return Receipt{}, errEmptySale
 	}
 	if sale.PIN != nil {
@@ -59,29 +61,24 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till s
 		if err != nil {
 			return Receipt{}, err
 		}
-		sale.CustomerID = new(id.String())
+		sale.CustomerID = id
 	}
-	check := core.NewCheck(nil)
-	r := Receipt{ID: core.NewID(tx.Now), CustomerID: check.Reference("customer_ulid", sale.CustomerID)}
-	if err := check.Err(); err != nil {
-		return Receipt{}, err
-	}
-	use, withSale := reward.Use{Location: sale.LocationID}, sale.SpendAmountCents != nil || len(sale.Malformed) > 0
-	if withSale {
+	r, use := Receipt{ID: core.NewID(tx.Now), CustomerID: sale.CustomerID}, reward.Use{Location: sale.LocationID}
+	if sale.Sold != nil {
 		use.Transaction = &r.ID
 	}
 	redeemed, err := redeemAll(ctx, tx, by, sale, r, use)
 	if err != nil {
 		return Receipt{}, err
 	}
-	if withSale {
-		sale.Source = transaction.POS
-		sale.discount(redeemed)
-		t, err := s.sales.RecordIn(ctx, tx, by, r.ID, sale.New)
+	if sale.Sold != nil {
+		t, err := s.sales.RecordIn(ctx, tx, by, r.ID, sale.paid(redeemed), check)
 		if err != nil {
 			return Receipt{}, err
 		}
 		r.Sale = &t
+	} else if err := check.Err(); err != nil {
+		return Receipt{}, err
 	}
 	if sale.PIN == nil {
 		return r, nil
@@ -98,21 +95,22 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till s
 
 // useTakenPIN marks a PIN that this till has taken as used, and returns its customer.
 func (s *Service) useTakenPIN(ctx context.Context, tx *db.Tx, till string, pin core.ID) (core.ID, error) {
-	id, err := db.Value[core.ID](ctx, tx, completeSQL, db.Args{"id": pin, "taker": tillIssuer(till), "now": tx.Now})
+	id, err := db.One[core.ID](ctx, tx, completeSQL, db.Args{"id": pin, "taker": tillIssuer(till), "now": tx.Now})
 	if errors.Is(err, core.ErrNotFound) {
 		err = ErrPIN
 	}
 	return id, err
 }
 
-// discount takes the vouchers' discounts off the amount. An amount that can't be recorded is left to its refusal.
-func (sale *Sale) discount(vouchers []coupon.Voucher) {
-	spend := sale.SpendAmountCents
-	if spend == nil || *spend < 0 || *spend > transaction.MaxSpendCents {
-		return
+// paid returns what was sold, at what was paid after the vouchers' discounts. An amount that can't be recorded is left to its refusal.
+func (sale Sale) paid(vouchers []coupon.Voucher) transaction.Sale {
+	sold := *sale.Sold
+	sold.CustomerID, sold.LocationID, sold.Source = sale.CustomerID, sale.LocationID, transaction.POS
+	if sold.SpendAmountCents >= 0 && sold.SpendAmountCents <= transaction.MaxSpendCents {
+		bill := coupon.BillFor(sold.SpendAmountCents, vouchers)
+		sold.SpendAmountCents, sold.DiscountCents = bill.PaidCents, bill.OffCents()
 	}
-	bill := coupon.BillFor(*spend, vouchers)
-	sale.SpendAmountCents, sale.DiscountCents = &bill.PaidCents, bill.OffCents()
+	return sold
 }
 
 // redeemAll redeems the vouchers and rewards of a sale, and writes them as the items of its checkout. It returns the
@@ -149,9 +147,8 @@ func redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r Recei
 			return nil, err
 		}
 	}
-	customerID := r.CustomerID.String()
 	for _, id := range sortedUnique(sale.Rewards) {
-		redeemed, err := reward.RedeemAndFulfil(ctx, tx, by, reward.RedeemRequest{CustomerID: &customerID, RewardID: new(id.String())}, use)
+		redeemed, err := reward.RedeemAndFulfil(ctx, tx, by, reward.RedeemRequest{CustomerID: r.CustomerID, RewardID: id}, use)
 		if err != nil {
 			return nil, err
 		}
@@ -164,11 +161,9 @@ func redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r Recei
 
 // Offer describes a sale that a till shows with a PIN.
 type Offer struct {
-	TransactionTypeID *int64
-	SpendAmountCents  *int64
-	LocationID        *int64 // optional
-
-	Malformed core.Fields // what the front end could not read
+	TransactionTypeID int64
+	SpendAmountCents  int64
+	LocationID        *int64 // nil: unknown
 }
 
 // offer is a checked Offer; empty for a card's PIN.
@@ -179,21 +174,21 @@ type offer struct {
 
 // ShowSale issues the PIN of a sale that a customer's phone can claim, and replaces this till's previous one.
 // It checks the type, location and amount.
-func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Offer) (Shown, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Shown, error) {
-		return s.showSale(ctx, tx, by, till, o)
+func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Offer, unread core.Fields) (Shown, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Cashier), func(tx *db.Tx) (Shown, error) {
+		return s.showSale(ctx, tx, by, till, o, core.NewCheck(unread))
 	})
 }
 
-func (s *Service) showSale(ctx context.Context, tx *db.Tx, by core.Actor, till string, o Offer) (Shown, error) {
-	err := s.sales.CheckIn(ctx, tx, transaction.New{
-		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID, Malformed: o.Malformed,
-	})
+func (s *Service) showSale(ctx context.Context, tx *db.Tx, by core.Actor, till string, o Offer, check *core.Check) (Shown, error) {
+	err := s.sales.CheckIn(ctx, tx, transaction.Sale{
+		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID,
+	}, check)
 	if err != nil {
 		return Shown{}, err
 	}
 	return s.issue(ctx, tx, by, newPIN{direction: fromTill, issuer: tillIssuer(till), offer: offer{
-		typeID: o.TransactionTypeID, spend: o.SpendAmountCents, location: o.LocationID, cashier: by.Name,
+		typeID: &o.TransactionTypeID, spend: &o.SpendAmountCents, location: o.LocationID, cashier: by.Name,
 	}})
 }
 
@@ -202,17 +197,15 @@ var ErrCompleted = errors.New("walkin: the sale is complete")
 
 // shownOffer is the sale of a PIN to be replaced.
 type shownOffer struct {
-	Status            string
-	TransactionTypeID *int64
-	SpendAmountCents  *int64
-	LocationID        *int64
+	Status string
+	Offer
 }
 
 // Renew replaces a PIN that this till shows by a new one for the same sale, even if a phone has taken it,
 // because a sale must not be claimed twice. It fails with ErrCompleted if the sale was claimed, and with
 // core.ErrNotFound for another till's PIN.
 func (s *Service) Renew(ctx context.Context, by core.Actor, till string, pin core.ID) (Shown, error) {
-	return db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (Shown, error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Cashier), func(tx *db.Tx) (Shown, error) {
 		old, err := db.One[shownOffer](ctx, tx, lockShownSQL, db.Args{"id": pin, "issuer": tillIssuer(till)})
 		if err != nil {
 			return Shown{}, err
@@ -224,8 +217,6 @@ func (s *Service) Renew(ctx context.Context, by core.Actor, till string, pin cor
 			return Shown{}, err
 		}
 		live.Notify(tx, Topic(tx.Tenant, pin))
-		return s.showSale(ctx, tx, by, till, Offer{
-			TransactionTypeID: old.TransactionTypeID, SpendAmountCents: old.SpendAmountCents, LocationID: old.LocationID,
-		})
+		return s.showSale(ctx, tx, by, till, old.Offer, core.NewCheck(nil))
 	})
 }

@@ -25,7 +25,7 @@ func (s shop) voucher(c customer.Customer, benefit coupon.BenefitType, value *in
 
 // to is a sale to a customer without a PIN.
 func (s shop) to(c customer.Customer, cents int64) walkin.Sale {
-	return walkin.Sale{New: transaction.New{CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents}}
+	return walkin.Sale{CustomerID: c.ID, Sold: &transaction.Sale{TransactionTypeID: s.kind.ID, SpendAmountCents: cents}}
 }
 
 // At the till, rewards and vouchers are redeemed with the sale and fulfilled at once. The card no longer lists
@@ -34,7 +34,7 @@ func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.Customer()
-	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(c, 100_00)))
+	s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(c, 100_00), nil, nil)))
 	coffee, cake := s.Reward(80, nil), s.Reward(500, new(int64(1)))
 	off, slice := s.voucher(c, coupon.Amount, new(int64(500)), nil), s.voucher(c, coupon.Reward, nil, new(cake.String()))
 	w, err := s.Walkins.Customer(t.Context(), s.cashier, c.ID)
@@ -46,7 +46,7 @@ func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	}
 	sale := s.to(c, 24_50)
 	sale.Rewards, sale.Vouchers = []core.ID{coffee}, []core.ID{off, slice}
-	receipt, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale)
+	receipt, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", sale, nil, nil))
 	if err != nil || receipt.Sale == nil || receipt.ID != receipt.Sale.ID {
 		t.Fatalf("%+v, %v", receipt, err)
 	}
@@ -83,7 +83,7 @@ func TestDiscountsComeOffTheSale(t *testing.T) {
 	} {
 		sale := s.to(c, v.cents)
 		sale.Vouchers = v.vouchers
-		receipt, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale)
+		receipt, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", sale, nil, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestDiscountsComeOffTheSale(t *testing.T) {
 	for _, cents := range []int64{-1, transaction.MaxSpendCents + 1} {
 		sale := s.to(c, cents)
 		sale.Vouchers = []core.ID{voucher(coupon.Percent, 100)}
-		_, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale)
+		_, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", sale, nil, nil))
 		if fields := shoptest.Fields(t, err); len(fields["spend_amount_cents"]) != 1 {
 			t.Errorf("a sale of %d: %v", cents, err)
 		}
@@ -107,16 +107,16 @@ func TestFulfillingWhatWasRedeemedBefore(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	a, b := s.Customer(), s.Customer()
-	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00)))
+	s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00), nil, nil)))
 	coffee := s.Reward(80, nil)
-	before, err := s.Rewards.Redeem(t.Context(), s.By, reward.RedeemRequest{CustomerID: new(a.ID.String()), RewardID: new(coffee.String())})
+	before, err := core.Result(s.Rewards.Redeem(t.Context(), s.By, reward.RedeemRequest{CustomerID: a.ID, RewardID: coffee}, nil, nil))
 	s.Check(err)
 	w, err := s.Walkins.Customer(t.Context(), s.cashier, a.ID)
 	if err != nil || len(w.Pending) != 1 || w.Pending[0].ID != before.ID || w.Pending[0].RewardName != "Espresso" {
 		t.Fatalf("%+v, %v", w, err)
 	}
 	only := func(c customer.Customer) error {
-		_, err := s.Walkins.Complete(t.Context(), s.cashier, "till", walkin.Sale{New: transaction.New{CustomerID: new(c.ID.String())}, Pending: []core.ID{before.ID}})
+		_, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", walkin.Sale{CustomerID: c.ID, Pending: []core.ID{before.ID}}, nil, nil))
 		return err
 	}
 	if err := only(b); !core.IsKind(err, core.KindInvalid) {
@@ -144,14 +144,14 @@ func TestARefusedRewardLeavesNothingBehind(t *testing.T) {
 	held := s.take("till", s.card(c))
 	sale := s.sale(held.PIN, 24_50)
 	sale.Rewards, sale.Vouchers = []core.ID{dear}, []core.ID{v}
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale); !errors.Is(err, ledger.ErrInsufficientPoints) {
+	if _, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", sale, nil, nil)); !errors.Is(err, ledger.ErrInsufficientPoints) {
 		t.Fatalf("refused with %v", err)
 	}
 	if s.Account(c.ID).Points != 0 || s.Count("transaction") != 0 || s.Count("voucher where status = 'redeemed'") != 0 {
 		t.Error("something was left behind")
 	}
 	sale.Rewards = nil
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale); err != nil || s.Account(c.ID).Points != 29 {
+	if _, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", sale, nil, nil)); err != nil || s.Account(c.ID).Points != 29 {
 		t.Errorf("corrected: %v, %d points", err, s.Account(c.ID).Points)
 	}
 }
@@ -161,20 +161,20 @@ func TestRedeemingWithoutASale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	a, b := s.Customer(), s.Customer()
-	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00)))
+	s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(a, 100_00), nil, nil)))
 	coffee := s.Reward(80, nil)
-	only := walkin.Sale{New: transaction.New{CustomerID: new(a.ID.String())}, Rewards: []core.ID{coffee}}
-	receipt, err := s.Walkins.Complete(t.Context(), s.cashier, "till", only)
+	only := walkin.Sale{CustomerID: a.ID, Rewards: []core.ID{coffee}}
+	receipt, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", only, nil, nil))
 	if err != nil || receipt.Sale != nil || s.Account(a.ID).Points != 20 {
 		t.Errorf("%+v, %v", receipt, err)
 	}
 	only.Rewards = nil
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", only); !core.IsKind(err, core.KindInvalid) {
+	if _, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", only, nil, nil)); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("nothing at all: %v", err)
 	}
 	theirs := s.to(a, 100)
 	theirs.Vouchers = []core.ID{s.voucher(b, coupon.Points, new(int64(5)), nil)}
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", theirs); !core.IsKind(err, core.KindInvalid) || s.Account(b.ID).Points != 0 {
+	if _, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", theirs, nil, nil)); !core.IsKind(err, core.KindInvalid) || s.Account(b.ID).Points != 0 {
 		t.Errorf("another customer's voucher: %v", err)
 	}
 }
@@ -188,12 +188,12 @@ func TestTillsThatUseTheSameRewards(t *testing.T) {
 	buyers := make([]customer.Customer, 40)
 	for i := range buyers {
 		buyers[i] = s.Customer()
-		s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(buyers[i], 25_00)))
+		s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(buyers[i], 25_00), nil, nil)))
 	}
 	won := dbtest.Race(t, s.DB, s.By.Tenant.ID, "select from loyalty.reward where tenant_id = $1 and id = $2 for update", rewards[0], 80, func(i int) error {
 		sale := s.to(buyers[i/2], 1_00)
 		sale.Rewards = []core.ID{rewards[i%2], rewards[(i+1)%2]}
-		_, err := s.Walkins.Complete(t.Context(), s.cashier, fmt.Sprint("till ", i), sale)
+		_, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, fmt.Sprint("till ", i), sale, nil, nil))
 		return err
 	}, ledger.ErrInsufficientPoints)
 	if won != 40 { // 25 points pay for two rewards once

@@ -128,7 +128,7 @@ func (s shop) joins(times int, address func(i int) string) {
 	for i := range times {
 		d := elsa(shoptest.Phone())
 		d.Email = new(address(i))
-		joined, err := s.Walkins.Join(s.T.Context(), s.visitor(), d)
+		joined, err := core.Result(s.Walkins.Join(s.T.Context(), s.visitor(), d, nil))
 		s.Check(err)
 		if !joined.New {
 			s.T.Fatalf("%s joined before", *d.Email)
@@ -203,7 +203,7 @@ func TestTheNumberOfANewCardIsChecked(t *testing.T) {
 	join := func() (core.ID, string) {
 		t.Helper()
 		d := elsa(shoptest.Phone())
-		joined, err := s.Walkins.Join(t.Context(), s.visitor(), d)
+		joined, err := core.Result(s.Walkins.Join(t.Context(), s.visitor(), d, nil))
 		s.Check(err)
 		id, err := core.ParseID(joined.CardToken[:26])
 		s.Check(err)
@@ -219,15 +219,14 @@ func TestTheNumberOfANewCardIsChecked(t *testing.T) {
 	id, _ := join()
 	s.Adjust(id, "points", 100)
 	espresso := s.Reward(10, nil)
-	sale := walkin.Sale{New: s.sale(core.ID{}, 1000).New, Rewards: []core.ID{espresso}}
-	sale.CustomerID = new(id.String())
+	sale := walkin.Sale{CustomerID: id, Sold: s.sale(core.ID{}, 1000).Sold, Rewards: []core.ID{espresso}}
 	plain := sale
 	plain.Rewards = nil
-	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", plain))
+	s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", plain, nil, nil)))
 	if !unchecked(id) {
 		t.Error("a sale alone checks the number")
 	}
-	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", sale))
+	s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", sale, nil, nil)))
 	if unchecked(id) {
 		t.Error("it is asked about after a redemption")
 	}

@@ -66,7 +66,7 @@ type item struct {
 // The order of locks is that of Complete: each voucher's reward and coupon, then the other rewards, then the sale. The
 // balances come last.
 func (s *Service) Undo(ctx context.Context, by core.Actor, id core.ID) error {
-	_, err := db.InTenantAs(ctx, s.db, by, core.Cashier, func(tx *db.Tx) (struct{}, error) {
+	_, err := db.In(ctx, s.db.TenantAs(by, core.Cashier), func(tx *db.Tx) (struct{}, error) {
 		return struct{}{}, s.undo(ctx, tx, by, id)
 	})
 	return ledger.Refusal(err)

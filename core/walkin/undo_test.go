@@ -50,12 +50,12 @@ func (a *act) again(withSale bool) {
 	a.T.Helper()
 	sale := a.to(a.customer, 850) // of which 3.50 are paid
 	if !withSale {
-		sale.SpendAmountCents = nil
+		sale.Sold = nil
 	}
 	sale.Rewards, sale.Pending, sale.Vouchers = []core.ID{a.coffee}, []core.ID{a.before.ID}, []core.ID{a.points, a.stamps, a.slice, a.off}
 	dbtest.Tick(a.DB)
 	var err error
-	a.receipt, err = a.Walkins.Complete(a.T.Context(), a.cashier, "till", sale)
+	a.receipt, err = core.Result(a.Walkins.Complete(a.T.Context(), a.cashier, "till", sale, nil, nil))
 	a.Check(err)
 }
 
@@ -149,8 +149,8 @@ func TestWhatIsUsedNamesItsSaleAndLocation(t *testing.T) {
 		t.Errorf("undone, %d redemptions and %d vouchers name a sale, want 2 and 0", r, v)
 	}
 	place := shoptest.Query[int64](s.Shop, "insert into loyalty.location (tenant_id, name) values ($1, 'Harbour') returning id", s.By.Tenant.ID)
-	only := walkin.Sale{New: transaction.New{CustomerID: new(a.customer.ID.String()), LocationID: &place}, Rewards: []core.ID{a.coffee}, Pending: []core.ID{a.before.ID}}
-	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", only))
+	only := walkin.Sale{CustomerID: a.customer.ID, LocationID: &place, Rewards: []core.ID{a.coffee}, Pending: []core.ID{a.before.ID}}
+	s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", only, nil, nil)))
 	if got := a.Count("redemption where location_id is not null and transaction_id is null"); got != 2 {
 		t.Errorf("%d redemptions without a sale name a location, want 2", got)
 	}
@@ -243,7 +243,7 @@ func TestAnUndoneVoucherMayHaveExpired(t *testing.T) {
 	five := coupon.New{Name: new("Today"), BenefitType: new("points"), BenefitValue: new(int64(5)), ExpiresAt: &ends}
 	sale := s.to(c, 100)
 	sale.Vouchers = []core.ID{s.Voucher(s.Coupon(five).ID, c.ID)}
-	r, err := s.Walkins.Complete(t.Context(), s.cashier, "till", sale)
+	r, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", sale, nil, nil))
 	s.Check(err)
 	later := s.after(6 * time.Minute)
 	s.Check(later.Walkins.Undo(t.Context(), s.cashier, r.ID))
@@ -251,7 +251,7 @@ func TestAnUndoneVoucherMayHaveExpired(t *testing.T) {
 	if err != nil || len(checkout.Used) != 1 || !errors.Is(checkout.Used[0].Voucher.Refusal(), coupon.ErrVoucherExpired) {
 		t.Errorf("%+v, %v", checkout, err)
 	}
-	if _, err := later.Coupons.Redeem(t.Context(), s.By, sale.Vouchers[0]); !errors.Is(err, coupon.ErrVoucherExpired) {
+	if _, err := core.Result(later.Coupons.Redeem(t.Context(), s.By, sale.Vouchers[0], nil)); !errors.Is(err, coupon.ErrVoucherExpired) {
 		t.Errorf("redeemed again: %v", err)
 	}
 	if got := s.Account(c.ID).Points; got != 0 {
@@ -332,7 +332,7 @@ func TestRacesWithAnUndo(t *testing.T) {
 	}{
 		"the same undo": {holding{saleRow, customerRow}, (*act).undoAgain, nil, nil},
 		"a manager voids the sale": {holding{saleRow, customerRow}, func(a *act) error {
-			_, err := a.Sales.Void(a.T.Context(), a.By, a.receipt.ID, new("Wrong"))
+			_, err := core.Result(a.Sales.Void(a.T.Context(), a.By, a.receipt.ID, new("Wrong"), nil))
 			return err
 		}, []error{transaction.ErrAlreadyVoided}, nil},
 		"a manager voids the coffee": {holding{coffeeRow, customerRow}, func(a *act) error {
@@ -350,7 +350,7 @@ func TestRacesWithAnUndo(t *testing.T) {
 		},
 		"the voucher is redeemed": {
 			holding{customerRow},
-			func(a *act) error { _, err := a.Coupons.Redeem(a.T.Context(), a.By, a.points); return err },
+			func(a *act) error { _, err := core.Result(a.Coupons.Redeem(a.T.Context(), a.By, a.points, nil)); return err },
 			[]error{coupon.ErrAlreadyRedeemed},
 			func(s *state, a act) {
 				s.redeemed = a.Count("voucher where status = 'redeemed'")
@@ -359,7 +359,7 @@ func TestRacesWithAnUndo(t *testing.T) {
 		},
 		"a coffee is redeemed": {
 			holding{customerRow}, func(a *act) error {
-				_, err := a.Rewards.Redeem(a.T.Context(), a.By, reward.RedeemRequest{CustomerID: new(a.customer.ID.String()), RewardID: new(a.coffee.String())})
+				_, err := core.Result(a.Rewards.Redeem(a.T.Context(), a.By, reward.RedeemRequest{CustomerID: a.customer.ID, RewardID: a.coffee}, nil, nil))
 				return err
 			}, []error{ledger.ErrInsufficientPoints, reward.ErrOutOfStock}, func(s *state, a act) {
 				n := a.Count("redemption where status = 'pending'") - 1
@@ -408,7 +408,7 @@ func TestARewardIsFulfilledBesideItsUndo(t *testing.T) {
 	all.Go(func() {
 		err := error(reward.ErrAlreadyFulfilled)
 		for errors.Is(err, reward.ErrAlreadyFulfilled) && t.Context().Err() == nil {
-			_, err = a.Rewards.Fulfil(t.Context(), a.By, a.before.ID)
+			_, err = core.Result(a.Rewards.Fulfil(t.Context(), a.By, a.before.ID, nil))
 		}
 		if err != nil {
 			t.Error(err)
@@ -433,7 +433,7 @@ func TestAMergeBesideAnUndo(t *testing.T) {
 		if i == 0 {
 			return a.undo()
 		}
-		_, err := m.Merge(t.Context(), a.By, kept.ID, new(a.customer.ID.String()))
+		_, err := core.Result(m.Merge(t.Context(), a.By, kept.ID, new(a.customer.ID.String()), nil))
 		return err
 	})
 	a.customer = kept
@@ -480,10 +480,10 @@ func TestCheckoutsAndUndosAtOnce(t *testing.T) {
 		c := customers[rand.IntN(len(customers))]
 		sale := s.to(c, 1+rand.Int64N(900))
 		if rand.IntN(3) == 0 {
-			sale.SpendAmountCents = nil
+			sale.Sold = nil
 		}
 		sale.Rewards, sale.Vouchers = []core.ID{coffee}, []core.ID{vouchers[c.ID][rand.IntN(2)]}
-		r, err := s.Walkins.Complete(ctx, s.cashier, fmt.Sprint("till ", till), sale)
+		r, err := core.Result(s.Walkins.Complete(ctx, s.cashier, fmt.Sprint("till ", till), sale, nil, nil))
 		if err != nil {
 			return err
 		}
@@ -502,14 +502,14 @@ func TestCheckoutsAndUndosAtOnce(t *testing.T) {
 		checkout, checkout,
 		func(int) error { return s.Walkins.Undo(ctx, s.By, draw(&known.checkouts)) },
 		func(int) error { return s.Walkins.Undo(ctx, s.By, draw(&known.checkouts)) },
-		func(int) error { _, err := s.Sales.Void(ctx, s.By, draw(&known.checkouts), nil); return err },
+		func(int) error { _, err := core.Result(s.Sales.Void(ctx, s.By, draw(&known.checkouts), nil, nil)); return err },
 		func(int) error {
 			_, err := s.Rewards.Void(ctx, s.By, draw(&known.redemptions), new("Wrong reward"))
 			return err
 		},
-		func(int) error { _, err := s.Rewards.Fulfil(ctx, s.By, draw(&known.redemptions)); return err },
+		func(int) error { _, err := core.Result(s.Rewards.Fulfil(ctx, s.By, draw(&known.redemptions), nil)); return err },
 		func(int) error {
-			_, err := s.Coupons.Redeem(ctx, s.By, vouchers[customers[0].ID][rand.IntN(2)])
+			_, err := core.Result(s.Coupons.Redeem(ctx, s.By, vouchers[customers[0].ID][rand.IntN(2)], nil))
 			return err
 		},
 	}

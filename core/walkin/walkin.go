@@ -276,7 +276,7 @@ func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker st
 	if err != nil {
 		return takenPIN{}, err
 	}
-	found, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (*takenPIN, error) {
+	found, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (*takenPIN, error) {
 		found, err := db.One[takenPIN](ctx, tx, statement, db.Args{
 			"direction": d, "hashes": hashes, "taker": taker, "now": tx.Now, "complete_before": tx.Now.Add(CompleteWithin),
 		})
@@ -347,13 +347,13 @@ func (s *Service) TillProgress(ctx context.Context, by core.Actor, till string, 
 }
 
 func (s *Service) progress(ctx context.Context, by core.Actor, issuer string, pin core.ID) (Progress, error) {
-	return db.ReadOne[Progress](ctx, s.db, by, progressSQL, db.Args{"id": pin, "issuer": issuer, "now": s.db.Now()})
+	return db.One[Progress](ctx, s.db.Tenant(by), progressSQL, db.Args{"id": pin, "issuer": issuer, "now": s.db.Now()})
 }
 
 // Cancel cancels a PIN that this till shows, even if a phone has taken it. A PIN in a final state stays as
 // it is.
 func (s *Service) Cancel(ctx context.Context, by core.Actor, till string, pin core.ID) error {
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
+	_, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (int64, error) {
 		n, err := db.Exec(ctx, tx, cancelSQL, db.Args{"id": pin, "issuer": tillIssuer(till), "now": tx.Now})
 		if err != nil || n == 0 {
 			return n, err
@@ -424,7 +424,7 @@ const pinsKept = time.Hour
 
 func (s *Service) deleteOldPINs(ctx context.Context, _ deleteOldPINs) error {
 	return job.Drain(ctx, s.db, "walk-in PINs", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, deleteOldPINsSQL, db.Args{"before": tx.Now.Add(-pinsKept), "up_to": job.Batch})
+		return db.One[int64](ctx, tx, deleteOldPINsSQL, db.Args{"before": tx.Now.Add(-pinsKept), "up_to": job.Batch})
 	})
 }
 

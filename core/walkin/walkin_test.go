@@ -75,13 +75,13 @@ func (s shop) take(till string, shown walkin.Shown) walkin.TakenCard {
 
 // sale describes a sale with a PIN.
 func (s shop) sale(pin core.ID, cents int64) walkin.Sale {
-	return walkin.Sale{New: transaction.New{TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents}, PIN: &pin}
+	return walkin.Sale{Sold: &transaction.Sale{TransactionTypeID: s.kind.ID, SpendAmountCents: cents}, PIN: &pin}
 }
 
 // shows has the till show a sale's PIN.
 func (s shop) shows(till string, cents int64) walkin.Shown {
 	s.T.Helper()
-	shown, err := s.Walkins.ShowSale(s.T.Context(), s.cashier, till, walkin.Offer{TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents})
+	shown, err := s.Walkins.ShowSale(s.T.Context(), s.cashier, till, walkin.Offer{TransactionTypeID: s.kind.ID, SpendAmountCents: cents}, nil)
 	s.Check(err)
 	return shown
 }
@@ -125,7 +125,7 @@ func TestTheTillTakesACardsPIN(t *testing.T) {
 		if p, err := s.Walkins.CardProgress(t.Context(), s.By.Tenant, c.ID, shown.ID); err != nil || p.State != walkin.Taken {
 			t.Fatal(p, err)
 		}
-		receipt, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 2450))
+		receipt, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 2450), nil, nil))
 		if err != nil || receipt.Sale == nil || receipt.Sale.Source != transaction.POS {
 			t.Fatal(receipt, err)
 		}
@@ -159,7 +159,7 @@ func TestAPhoneClaimsTheTillsSale(t *testing.T) {
 		if err != nil || held.ID != shown.ID {
 			t.Fatal(held, err)
 		}
-		claimed, err := s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(c.phone))
+		claimed, err := core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(c.phone), nil))
 		if err != nil || claimed.Award != 24 || claimed.New != c.isNew {
 			t.Fatal(claimed, err)
 		}
@@ -175,7 +175,7 @@ func TestAPhoneClaimsTheTillsSale(t *testing.T) {
 		if err != nil || sale.ActorName != s.cashier.Name || sale.Source != transaction.POS {
 			t.Errorf("%+v, %v", sale, err)
 		}
-		if _, err := s.Sales.Void(t.Context(), s.cashier, *p.TransactionID, nil); err != nil {
+		if _, err := core.Result(s.Sales.Void(t.Context(), s.cashier, *p.TransactionID, nil, nil)); err != nil {
 			t.Errorf("the cashier can't void their own last sale: %v", err)
 		}
 	}
@@ -220,10 +220,10 @@ func TestATakenPINCompletesOneSaleWithinFiveMinutes(t *testing.T) {
 	s := newShop(t)
 	c := s.Customer()
 	held := s.take("till", s.card(c))
-	_, err := s.after(5*time.Minute+100*time.Millisecond).Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500))
+	_, err := core.Result(s.after(5*time.Minute+100*time.Millisecond).Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500), nil, nil))
 	wantPIN(t, "after five minutes", err)
-	s.Must(s.after(5*time.Minute-100*time.Millisecond).Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500)))
-	_, err = s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500))
+	s.Must(core.Result(s.after(5*time.Minute-100*time.Millisecond).Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500), nil, nil)))
+	_, err = core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 500), nil, nil))
 	wantPIN(t, "again", err)
 	if got := s.Account(c.ID).Points; got != 5 {
 		t.Errorf("%d points, want 5", got)
@@ -243,7 +243,7 @@ func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 		held, err := s.Walkins.TakeCard(t.Context(), by, till, walkin.Key{Digits: shown.Digits})
 		if errors.Is(err, walkin.ErrPIN) {
 			// The PIN's ID alone is not enough to complete it.
-			_, err = s.Walkins.Complete(t.Context(), s.cashier, till, s.sale(shown.ID, 1000))
+			_, err = core.Result(s.Walkins.Complete(t.Context(), s.cashier, till, s.sale(shown.ID, 1000), nil, nil))
 			if errors.Is(err, walkin.ErrPIN) {
 				return nil
 			}
@@ -254,7 +254,7 @@ func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 		}
 		takers.Add(1)
 		for range 2 { // a double click without a form key
-			if _, err := s.Walkins.Complete(t.Context(), s.cashier, till, s.sale(held.PIN, 1000)); err == nil {
+			if _, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, till, s.sale(held.PIN, 1000), nil, nil)); err == nil {
 				sales.Add(1)
 			} else if !errors.Is(err, walkin.ErrPIN) {
 				return err
@@ -275,7 +275,7 @@ func TestManyPressesCompleteOneSale(t *testing.T) {
 	c := s.Customer()
 	held := s.take("till", s.card(c))
 	sales := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdPIN, held.PIN, 200, func(int) error {
-		_, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 1000))
+		_, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 1000), nil, nil))
 		return err
 	}, walkin.ErrPIN)
 	if sales != 1 || s.Account(c.ID).Points != 10 {
@@ -295,14 +295,14 @@ func TestOneOfManyPhonesClaimsASale(t *testing.T) {
 		by.Address = fmt.Sprintf("198.51.100.%d", i)
 		if err := s.Walkins.TakeSale(t.Context(), by, browser, walkin.Key{Code: shown.Code}); err != nil {
 			if errors.Is(err, walkin.ErrPIN) {
-				_, err = s.Walkins.Claim(t.Context(), by, browser, elsa(shoptest.Phone()))
+				_, err = core.Result(s.Walkins.Claim(t.Context(), by, browser, elsa(shoptest.Phone()), nil))
 				if errors.Is(err, walkin.ErrPIN) {
 					return nil
 				}
 			}
 			return fmt.Errorf("not taken: %w", err)
 		}
-		if _, err := s.Walkins.Claim(t.Context(), by, browser, elsa(shoptest.Phone())); err != nil {
+		if _, err := core.Result(s.Walkins.Claim(t.Context(), by, browser, elsa(shoptest.Phone()), nil)); err != nil {
 			return err
 		}
 		claims.Add(1)
@@ -321,22 +321,22 @@ func TestARefusedSaleCanBeCorrected(t *testing.T) {
 	c := s.Customer()
 	held := s.take("till", s.card(c))
 	wrong := s.sale(held.PIN, -1)
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", wrong); !core.IsKind(err, core.KindInvalid) {
+	if _, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", wrong, nil, nil)); !core.IsKind(err, core.KindInvalid) {
 		t.Fatalf("a negative amount: %v", err)
 	}
-	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 700)))
+	s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 700), nil, nil)))
 
 	browser := walkin.NewBrowser()
 	shown := s.shows("till", 700)
 	s.Check(s.Walkins.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Digits: shown.Digits}))
 	refused := elsa(shoptest.Phone())
 	refused.FirstName, refused.Agreed = nil, false
-	_, err := s.Walkins.Claim(t.Context(), s.visitor(), browser, refused)
+	_, err := core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, refused, nil))
 	var fields *core.Error
 	if !errors.As(err, &fields) || len(fields.Fields["first_name"]) == 0 || len(fields.Fields["agreed"]) == 0 {
 		t.Fatalf("a new customer without a name: %v", err)
 	}
-	s.Must(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(*refused.Phone)))
+	s.Must(core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(*refused.Phone), nil)))
 }
 
 // "One live PIN per issuer, a new one replaces it", also for two concurrent requests.
@@ -355,7 +355,7 @@ func TestANewPINReplacesTheOldOne(t *testing.T) {
 
 	shown := s.shows("one till", 100)
 	dbtest.Race(t, s.DB, s.By.Tenant.ID, holdPIN, shown.ID, 50, func(int) error {
-		_, err := s.Walkins.ShowSale(t.Context(), s.cashier, "one till", walkin.Offer{TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(100))})
+		_, err := s.Walkins.ShowSale(t.Context(), s.cashier, "one till", walkin.Offer{TransactionTypeID: s.kind.ID, SpendAmountCents: 100}, nil)
 		if core.IsKind(err, core.KindUnavailable) {
 			return nil // others kept replacing it
 		}
@@ -405,7 +405,7 @@ func TestPINsOfOtherTenantsAreWrong(t *testing.T) {
 		t.Error(err)
 	}
 	held := s.take("till", card)
-	_, err := other.Walkins.Complete(t.Context(), other.cashier, "till", other.sale(held.PIN, 100))
+	_, err := core.Result(other.Walkins.Complete(t.Context(), other.cashier, "till", other.sale(held.PIN, 100), nil, nil))
 	wantPIN(t, "completed by another tenant", err)
 }
 
@@ -446,7 +446,7 @@ func TestGuessingIsStopped(t *testing.T) {
 		t.Errorf("%d refusals in the audit log, want %d", n, wrong.Load())
 	}
 	held := s.take("till", card) // the cashier is not held up
-	if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 100)); err != nil {
+	if _, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 100), nil, nil)); err != nil {
 		t.Error(err)
 	}
 	// A customer with a camera isn't throttled either.
@@ -556,7 +556,7 @@ func TestTheAuditLogHasEveryStep(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	held := s.take("till", s.card(s.Customer()))
-	s.Must(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 100)))
+	s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.sale(held.PIN, 100), nil, nil)))
 	shown := s.shows("till", 100)
 	s.Check(s.Walkins.Cancel(t.Context(), s.cashier, "till", shown.ID))
 	wantPIN(t, "cancelled", s.Walkins.TakeSale(t.Context(), s.visitor(), walkin.NewBrowser(), walkin.Key{Code: shown.Code}))
@@ -574,7 +574,7 @@ func TestJoin(t *testing.T) {
 	s := newShop(t)
 	d := elsa(shoptest.Phone())
 	d.Email = new("elsa" + core.NewID(s.DB.Now()).String() + "@example.com")
-	joined, err := s.Walkins.Join(t.Context(), s.visitor(), d)
+	joined, err := core.Result(s.Walkins.Join(t.Context(), s.visitor(), d, nil))
 	if err != nil || !joined.New {
 		t.Fatal(joined, err)
 	}
@@ -582,7 +582,7 @@ func TestJoin(t *testing.T) {
 	if err != nil || w.FirstName != "Elsa" || w.UnsubscribedAt == nil {
 		t.Fatalf("%+v, %v", w, err)
 	}
-	again, err := s.Walkins.Join(t.Context(), s.visitor(), walkin.Details{FirstName: new("Mallory"), LastName: new("M"), Phone: d.Phone, Agreed: true, Terms: "I agree."})
+	again, err := core.Result(s.Walkins.Join(t.Context(), s.visitor(), walkin.Details{FirstName: new("Mallory"), LastName: new("M"), Phone: d.Phone, Agreed: true, Terms: "I agree."}, nil))
 	if err != nil || again.New || again.CardToken != "" || !again.Mailed {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -600,7 +600,7 @@ func TestJoin(t *testing.T) {
 	}
 	offers := elsa(shoptest.Phone())
 	offers.Offers = "Send me offers by e-mail"
-	if joined, err = s.Walkins.Join(t.Context(), s.visitor(), offers); err != nil {
+	if joined, err = core.Result(s.Walkins.Join(t.Context(), s.visitor(), offers, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if w, err = s.Walkins.OpenCard(t.Context(), s.By.Tenant, joined.CardToken); err != nil || w.UnsubscribedAt != nil {
@@ -608,7 +608,7 @@ func TestJoin(t *testing.T) {
 	}
 	refused := elsa(shoptest.Phone())
 	refused.Agreed = false
-	if _, err := s.Walkins.Join(t.Context(), s.visitor(), refused); !core.IsKind(err, core.KindInvalid) {
+	if _, err := core.Result(s.Walkins.Join(t.Context(), s.visitor(), refused, nil)); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("without agreeing: %v", err)
 	}
 }
@@ -619,9 +619,7 @@ func TestFindingAtTheTill(t *testing.T) {
 	s := newShop(t)
 	a, b := s.Customer(), s.Customer()
 	for _, c := range []customer.Customer{a, b, a} {
-		if _, err := s.Walkins.Complete(t.Context(), s.cashier, "till", walkin.Sale{New: transaction.New{
-			CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(100)),
-		}}); err != nil {
+		if _, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", walkin.Sale{CustomerID: c.ID, Sold: &transaction.Sale{TransactionTypeID: s.kind.ID, SpendAmountCents: 100}}, nil, nil)); err != nil {
 			t.Fatal(err)
 		}
 		dbtest.Tick(s.DB)
@@ -656,8 +654,8 @@ func TestOldPINsAreDeleted(t *testing.T) {
 	if err := s.after(61 * time.Minute).Walkins.DeleteOldPINs(t.Context()); err != nil || s.Count("pin") != 0 {
 		t.Fatal(err)
 	}
-	_, err := db.InTenant(t.Context(), s.DB, s.cashier, func(tx *db.Tx) (int64, error) {
-		return db.Value[int64](t.Context(), tx, "select loyalty.forget_pins(@now, 10)", db.Args{"now": tx.Now})
+	_, err := db.In(t.Context(), s.DB.Tenant(s.cashier), func(tx *db.Tx) (int64, error) {
+		return db.One[int64](t.Context(), tx, "select loyalty.forget_pins(@now, 10)", db.Args{"now": tx.Now})
 	})
 	if err == nil {
 		t.Error("a tenant's own transaction deleted the PINs of all")
@@ -693,7 +691,7 @@ func TestATillTakesItsPINBack(t *testing.T) {
 		if err := back(shown); err != nil {
 			t.Fatal(what, err)
 		}
-		_, err := s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone()))
+		_, err := core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone()), nil))
 		wantPIN(t, what, err)
 	}
 	if n := s.Count("transaction"); n != 0 {
@@ -701,7 +699,7 @@ func TestATillTakesItsPINBack(t *testing.T) {
 	}
 	shown, browser := s.shows("till", 100), walkin.NewBrowser()
 	s.Check(s.Walkins.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}))
-	s.Must(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone())))
+	s.Must(core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone()), nil)))
 	if _, err := s.Walkins.Renew(t.Context(), s.cashier, "till", shown.ID); !errors.Is(err, walkin.ErrCompleted) {
 		t.Errorf("renewed after it was collected: %v", err)
 	}
@@ -726,7 +724,7 @@ func TestCollectingWhileTheTillRenews(t *testing.T) {
 		s.Check(s.Walkins.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}))
 		var claimed, renewed error
 		var both sync.WaitGroup
-		both.Go(func() { _, claimed = s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone())) })
+		both.Go(func() { _, claimed = core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone()), nil)) })
 		both.Go(func() { _, renewed = s.Walkins.Renew(t.Context(), s.cashier, "till", shown.ID) })
 		both.Wait()
 		switch {

@@ -270,9 +270,9 @@ func TestCeilingSetting(t *testing.T) {
 		t.Errorf("without a ceiling: %q", got)
 	}
 	owner.Submit(business, webtest.Form("confirm_above_cents", "20"))
-	if _, err := s.Sales.Record(t.Context(), s.By, transaction.New{
-		CustomerID: new(s.elsa.ID.String()), TransactionTypeID: number(t, s.typeID), SpendAmountCents: new(int64(900_000)), Source: transaction.API,
-	}); err != nil {
+	if _, err := core.Result(s.Sales.Record(t.Context(), s.By, transaction.Sale{
+		CustomerID: s.elsa.ID, TransactionTypeID: *number(t, s.typeID), SpendAmountCents: 900_000, Source: transaction.API,
+	}, nil, nil)); err != nil {
 		t.Errorf("a sale of the API = %v", err)
 	}
 }

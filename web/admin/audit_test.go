@@ -21,7 +21,7 @@ import (
 func (m *market) logged(when string, by core.Actor, e audit.Entry) {
 	m.T.Helper()
 	e.Subject, _, _ = strings.Cut(e.Action, ".")
-	_, err := db.InTenant(m.T.Context(), m.at(when).DB, by, func(tx *db.Tx) (int, error) { return 0, audit.Write(tx, by, e) })
+	_, err := db.In(m.T.Context(), m.at(when).DB.Tenant(by), func(tx *db.Tx) (int, error) { return 0, audit.Write(tx, by, e) })
 	if err != nil {
 		m.T.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (m *market) redeemed(when string, by core.ID) {
 	m.T.Helper()
 	m.sale(when, by, m.purchase, 10)
 	id := m.redemption(when, by)
-	if _, err := m.at(when).Rewards.Fulfil(m.T.Context(), m.By, id); err != nil {
+	if _, err := core.Result(m.at(when).Rewards.Fulfil(m.T.Context(), m.By, id, nil)); err != nil {
 		m.T.Fatal(err)
 	}
 }

@@ -24,7 +24,7 @@ func (s *till) path() string { return "/admin/customers/" + s.elsa.ID.String() }
 // adjusted adjusts Elsa's balance.
 func (s *till) adjusted(unit string, n int64, reason string) {
 	s.T.Helper()
-	if _, err := s.Customers.Adjust(s.T.Context(), s.By, s.elsa.ID, customer.Adjustment{Unit: &unit, Amount: &n, Reason: &reason}); err != nil {
+	if _, err := core.Result(s.Customers.Adjust(s.T.Context(), s.By, s.elsa.ID, customer.Adjustment{Unit: &unit, Amount: &n, Reason: &reason}, nil)); err != nil {
 		s.T.Fatal(err)
 	}
 	dbtest.Tick(s.DB)
@@ -61,7 +61,7 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	token := s.By
 	token.Kind, token.Name = core.ByToken, "Web <i>shop"
 	one, reason := int64(-1), "Taken"
-	if _, err := s.Customers.Adjust(t.Context(), token, s.elsa.ID, customer.Adjustment{Unit: new("stamps"), Amount: &one, Reason: &reason}); err != nil {
+	if _, err := core.Result(s.Customers.Adjust(t.Context(), token, s.elsa.ID, customer.Adjustment{Unit: new("stamps"), Amount: &one, Reason: &reason}, nil)); err != nil {
 		t.Fatal(err)
 	}
 

@@ -24,7 +24,7 @@ const password = "correct horse battery"
 // hired adds a manager with that password, who isn't signed in.
 func (s *shop) hired(email string) staff.Person {
 	s.T.Helper()
-	p, err := db.InTenant(s.T.Context(), s.DB, s.By, func(tx *db.Tx) (staff.Person, error) {
+	p, err := db.In(s.T.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (staff.Person, error) {
 		return staff.Add(s.T.Context(), tx, s.By, staff.New{Role: core.Manager, Name: "Maja Sund", Email: email, Password: password})
 	})
 	if err != nil {
@@ -253,7 +253,7 @@ func TestAcceptInvitation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
-	if _, err := s.services.Staff.Invite(t.Context(), owner.Person, staff.New{Role: core.Cashier, Name: "Bo", Email: "bo@example.com"}); err != nil {
+	if _, err := core.Result(s.services.Staff.Invite(t.Context(), owner.Person, staff.New{Role: core.Cashier, Name: "Bo", Email: "bo@example.com"}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	bo := s.stranger()
@@ -283,7 +283,7 @@ func TestAnInvitedOwnerEntersTheirName(t *testing.T) {
 	unnamed := auth.OwnerOf(s.By.Tenant.Name)
 	for name, want := range map[string]string{unnamed: "", "Bo Ek": "Bo Ek"} {
 		email := strings.ToLower(strings.ReplaceAll(name, " ", "-")) + "@example.com"
-		if _, err := s.services.Staff.Invite(t.Context(), s.signedIn(core.Owner).Person, staff.New{Role: core.Owner, Name: name, Email: email}); err != nil {
+		if _, err := core.Result(s.services.Staff.Invite(t.Context(), s.signedIn(core.Owner).Person, staff.New{Role: core.Owner, Name: name, Email: email}, nil)); err != nil {
 			t.Fatal(err)
 		}
 		mail := s.latestMail(email)

@@ -209,8 +209,8 @@ func TestTurnOffTwoStepVerification(t *testing.T) {
 	if got := owner.Submit(path[0], nil); !got.Flashed(ui.Done, "Bo Ek") || len(got.Links("a[href$='/two-step']")) != 0 {
 		t.Errorf("said %q", got.Text("main"))
 	}
-	codes, err := db.InTenant(t.Context(), s.DB, s.By, func(tx *db.Tx) (int64, error) {
-		return db.Value[int64](t.Context(), tx, "select count(*) from loyalty.recovery_code where staff_id = @id", db.Args{"id": cashier.Person.StaffID})
+	codes, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (int64, error) {
+		return db.One[int64](t.Context(), tx, "select count(*) from loyalty.recovery_code where staff_id = @id", db.Args{"id": cashier.Person.StaffID})
 	})
 	if err != nil || codes != 0 {
 		t.Errorf("%d recovery codes are left, %v", codes, err)

@@ -160,10 +160,10 @@ func TestWhatWasUsedWithASale(t *testing.T) {
 	kind, err := strconv.ParseInt(s.typeID, 10, 64)
 	s.Check(err)
 	sale := walkin.Sale{
-		New:     transaction.New{CustomerID: new(s.elsa.ID.String()), TransactionTypeID: &kind, SpendAmountCents: new(int64(1250))},
+		CustomerID: s.elsa.ID, Sold: &transaction.Sale{TransactionTypeID: kind, SpendAmountCents: 1250},
 		Rewards: []core.ID{coffee}, Vouchers: []core.ID{s.Voucher(welcome.ID, s.elsa.ID)},
 	}
-	receipt, err := s.services.Walkins.Complete(t.Context(), s.By, "till", sale)
+	receipt, err := core.Result(s.services.Walkins.Complete(t.Context(), s.By, "till", sale, nil, nil))
 	s.Check(err)
 	path := "/admin/transactions/" + receipt.ID.String()
 	if got := manager.Get(path).Text("#used"); got != "Espresso Reward, 30 points € 5.00 off Voucher: Welcome back" {

@@ -99,12 +99,12 @@ func (p *Pages) changePassword(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	p.Flash(c, ui.Done, "Your password was changed. You were signed out everywhere else.")
 	// The change ended all sessions, so this browser gets a new one.
 	if err := p.startSession(c, proof); err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, "Your password was changed. You were signed out everywhere else.")
-	return p.Redirect(c, p.Account)
+	return page.Redirect(c, p.Account)
 }
 
 func (p *Pages) endSession(c echo.Context) error {

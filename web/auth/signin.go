@@ -89,9 +89,7 @@ func (p *Pages) signIn(c echo.Context) error {
 // enter signs the person in and leads to the page they wanted, or first to the setup of two-step
 // verification if that is required.
 func (p *Pages) enter(c echo.Context, in auth.SignedIn, to string) error {
-	if err := p.startSession(c, in.Proof); err != nil {
-		return err
-	}
+	next := p.wanted(to, in.Role)
 	if p.platform() && !in.Code {
 		v, err := p.visitor(c)
 		if err != nil {
@@ -101,12 +99,15 @@ func (p *Pages) enter(c echo.Context, in auth.SignedIn, to string) error {
 			return err
 		}
 		p.SetSessionText(c, wantedKey, to)
-		return p.ToSetup(c)
+		next = p.twoFactorPath()
 	}
-	return p.Redirect(c, p.wanted(to, in.Role))
+	if err := p.startSession(c, in.Proof); err != nil {
+		return err
+	}
+	return page.Redirect(c, next)
 }
 
-// startSession signs the person in and remembers the browser as one they have signed in with.
+// startSession signs the person in, in a session that has what was put into it before, and remembers the browser as one they have signed in with.
 func (p *Pages) startSession(c echo.Context, proof auth.Proof) error {
 	known, err := p.Auth.RememberDevice(deviceOf(c), proof)
 	if err != nil {

@@ -96,6 +96,32 @@ func (f *Form) Integer(name string) *int64 {
 	return &n
 }
 
+// Number is the whole number in a required field.
+func (f *Form) Number(name string) int64 { return f.Required(name, f.Integer(name)) }
+
+// RequiredAmount is the amount in a required field, in the currency's smallest unit.
+func (f *Form) RequiredAmount(name, currency string) int64 {
+	return f.Required(name, f.Amount(name, currency))
+}
+
+// Required is the number that was read from a required field.
+func (f *Form) Required(name string, v *int64) int64 {
+	if v == nil && f.Malformed[name] == nil {
+		f.addMalformed(name, core.Required)
+	}
+	return core.OrZero(v)
+}
+
+// Reference is the ULID in a required field.
+func (f *Form) Reference(name string) core.ID {
+	unread := core.Fields{}
+	id := unread.Reference(name, f.Text(name))
+	for _, v := range unread[name] {
+		f.addMalformed(name, v)
+	}
+	return id
+}
+
 // Amount is the amount in a field, in the currency's smallest unit, or nil if it is blank.
 func (f *Form) Amount(name, currency string) *int64 { return f.AmountOf(name, name, currency) }
 

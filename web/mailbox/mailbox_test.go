@@ -143,7 +143,7 @@ func TestForwardedRequestsSeeNoMails(t *testing.T) {
 // invite mails an invitation to a person of that name.
 func (s site) invite(name, email string) {
 	s.T.Helper()
-	_, err := db.InTenant(s.T.Context(), s.shop.DB, s.shop.By, func(tx *db.Tx) (int, error) {
+	_, err := db.In(s.T.Context(), s.shop.DB.Tenant(s.shop.By), func(tx *db.Tx) (int, error) {
 		p, err := staff.Add(s.T.Context(), tx, s.shop.By, staff.New{Role: core.Cashier, Name: name, Email: email})
 		if err != nil {
 			return 0, err

@@ -2,7 +2,6 @@ package page
 
 import (
 	"crypto/sha256"
-	"errors"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -17,34 +16,25 @@ const FormKey = "form_key"
 // NewFormKey returns a key for a form that is shown, or shown again with its errors.
 func (k *Kit) NewFormKey() string { return core.NewID(k.Now()).String() }
 
-// IdempotentActor returns the actor of a form that takes effect once, however often it is sent. to
-// returns the page of its result. A form without a key takes effect each time.
-func IdempotentActor[T any](c echo.Context, form *forms.Form, to func(T) string) core.Actor {
-	return IdempotentActorFor(Actor(c), c, form, to)
-}
-
-// IdempotentActorFor is IdempotentActor for an actor without a session. The path is stored for a day,
-// so it must not contain a secret.
-func IdempotentActorFor[T any](by core.Actor, c echo.Context, form *forms.Form, to func(T) string) core.Actor {
+// Once lets a form take effect once, however often it is sent. to returns the page of its result, which is stored for a day, so it must not contain
+// a secret. A form without a key takes effect each time.
+func Once[T any](c echo.Context, form *forms.Form, to func(T) string) *core.Once[T] {
 	key := form.Value(FormKey)
 	if _, err := core.ParseID(key); err != nil {
-		return by
+		return nil
 	}
-	by.Idempotency = &core.Idempotency{
-		Key:         key,
-		Fingerprint: sha256.Sum256([]byte(c.Request().URL.Path + "\n" + form.Values.Encode())),
-		Wait:        true,
-		Render: func(result any) (core.Response, error) {
-			return core.Response{Status: http.StatusSeeOther, Body: []byte(to(result.(T)))}, nil
+	return &core.Once[T]{
+		RequestKey: core.RequestKey{Key: key, Fingerprint: sha256.Sum256([]byte(c.Request().URL.Path + "\n" + form.Values.Encode())), Wait: true},
+		Respond: func(result T) (core.Response, error) {
+			return core.Response{Status: http.StatusSeeOther, Body: []byte(to(result))}, nil
 		},
 	}
-	return by
 }
 
 // ReplayedPath returns the path that the same form led to when it was first sent.
-func ReplayedPath(by core.Actor, err error) (path string, again bool) {
-	if by.Idempotency == nil || !errors.Is(err, core.ErrReplayed) {
+func ReplayedPath[T any](reply core.Reply[T]) (path string, again bool) {
+	if !reply.Replayed() {
 		return "", false
 	}
-	return string(by.Idempotency.Response.Body), true
+	return string(reply.Response.Body), true
 }

@@ -150,10 +150,13 @@ func Actor(c echo.Context) core.Actor {
 	return core.Actor{}
 }
 
-// SignIn makes the session the person's, under a new token.
+// SignIn signs the person in: it writes the session, under a new token, and sets its cookie.
 func (k *Kit) SignIn(c echo.Context, p auth.Proof) error {
-	Visit(c).SignIn(p)
-	return k.sessions.RenewToken(c.Request().Context())
+	ctx := auth.WithProof(c.Request().Context(), p)
+	if err := k.sessions.RenewToken(ctx); err != nil {
+		return err
+	}
+	return k.commitSession(ctx, c)
 }
 
 // SignOut ends the session.
@@ -205,17 +208,23 @@ func (k *Kit) saveSession(c echo.Context) error {
 	ctx, w := c.Request().Context(), c.Response()
 	switch k.sessions.Status(ctx) {
 	case scs.Modified:
-		token, expiry, err := k.sessions.Commit(ctx)
-		if err != nil {
-			return err
-		}
-		k.sessions.WriteSessionCookie(ctx, w, token, expiry)
+		return k.commitSession(ctx, c)
 	case scs.Destroyed:
 		k.sessions.WriteSessionCookie(ctx, w, "", time.Time{})
+		noStore(w.Header()) // scs sets a Cache-Control of its own
 	case scs.Unmodified:
-		return nil
 	}
-	noStore(w.Header()) // scs sets a Cache-Control of its own
+	return nil
+}
+
+// commitSession writes the session and sets its cookie.
+func (k *Kit) commitSession(ctx context.Context, c echo.Context) error {
+	token, expiry, err := k.sessions.Commit(ctx)
+	if err != nil {
+		return err
+	}
+	k.sessions.WriteSessionCookie(ctx, c.Response(), token, expiry)
+	noStore(c.Response().Header()) // scs sets a Cache-Control of its own
 	return nil
 }
 

@@ -16,15 +16,15 @@ import (
 type Submission[T any] struct {
 	// Run calls the use case with the values of the form.
 	Run func(ctx context.Context, by core.Actor, form *forms.Form) (T, error)
+	// RunOnce replaces Run for a form with a key, which takes effect once: sent again, it leads to the first result. For forms that
+	// create or move something. An edit may be sent again from the browser's history.
+	RunOnce func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[T]) (core.Reply[T], error)
 	// Refused shows the form again, with its errors and status 422. Nil: the form has nothing to
 	// correct, so a refusal is an error page.
 	Refused func(status int, form *forms.Form) error
 	// To is the page that shows the result. It must not contain a secret: it is stored for a day
 	// with the form's key.
 	To func(T) string
-	// Once runs a form with a key only once: sent again, it leads to the first result. For forms that
-	// create or move something. An edit may be sent again from the browser's history.
-	Once bool
 	// File is the name of the field with a file; "" for none.
 	File string
 	// Done is the message on that page; nil or "" for none.
@@ -39,14 +39,11 @@ func Submit[T any](k *Kit, c echo.Context, s Submission[T]) error {
 	if err != nil {
 		return err
 	}
-	by := Actor(c)
-	if s.Once {
-		by = IdempotentActor(c, form, s.To)
-	}
-	result, err := s.Run(c.Request().Context(), by, form)
-	if path, again := ReplayedPath(by, err); again {
+	reply, err := s.run(c, form)
+	if path, again := ReplayedPath(reply); again {
 		return k.Redirect(c, path)
 	}
+	result := reply.Result
 	if s.Refused != nil && form.Refused(err) {
 		return s.Refused(http.StatusUnprocessableEntity, form)
 	}
@@ -63,6 +60,14 @@ func Submit[T any](k *Kit, c echo.Context, s Submission[T]) error {
 		}
 	}
 	return k.Redirect(c, s.To(result))
+}
+
+func (s Submission[T]) run(c echo.Context, form *forms.Form) (core.Reply[T], error) {
+	if s.RunOnce != nil {
+		return s.RunOnce(c.Request().Context(), Actor(c), form, Once(c, form, s.To))
+	}
+	result, err := s.Run(c.Request().Context(), Actor(c), form)
+	return core.Reply[T]{Result: result}, err
 }
 
 // maxFile is more than core allows a picture to have, so that core's own message is shown.

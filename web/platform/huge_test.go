@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/shoptest"
@@ -17,9 +18,9 @@ import (
 func TestNoExtremeBreaksAPage(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	plan, err := k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
+	plan, err := core.Result(k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
 		Name: new(strings.Repeat("🦊", 100)), MonthlyCents: new(int64(1_000_000_000_000)), YearlyCents: new(int64(1_000_000_000_000)), Currency: new("KWD"),
-	})
+	}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +81,9 @@ func (k desk) paths(records map[string]string) (paths []string) {
 func TestRefusalsAreAtTheirFields(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	plan, err := k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
+	plan, err := core.Result(k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
 		Name: new("Basic"), MonthlyCents: new(int64(900)), YearlyCents: new(int64(9000)), Currency: new("EUR"),
-	})
+	}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func TestTheJobOfASuspendedBusinessSaysWhyItWaits(t *testing.T) {
 func TestAuditAcrossTenants(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	_, err := db.InTenant(t.Context(), k.shop.DB, k.shop.By, func(tx *db.Tx) (int, error) {
+	_, err := db.In(t.Context(), k.shop.DB.Tenant(k.shop.By), func(tx *db.Tx) (int, error) {
 		return 0, audit.Write(tx, k.shop.By, audit.Entry{
 			Action: "transaction_type.edit", Subject: "transaction_type", ID: "987", Name: "Purchase",
 			Old: map[string]any{"min_spend_cents": 500}, New: map[string]any{"min_spend_cents": 123_450},
@@ -206,7 +206,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 func TestAnnounceADeprecation(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	if _, err := k.Tokens.Create(t.Context(), k.shop.By, token.New{Name: new("Till"), Scopes: &[]string{}}); err != nil {
+	if _, err := core.Result(k.Tokens.Create(t.Context(), k.shop.By, token.New{Name: new("Till"), Scopes: &[]string{}}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	form := k.Get(k.Get("/platform/deprecations").Attr(".btn-primary", "href"))

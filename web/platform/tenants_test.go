@@ -10,6 +10,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/shoptest"
@@ -293,9 +294,9 @@ func TestEditTenant(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
 	path := k.business("aro", nil)
-	plan, err := k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
+	plan, err := core.Result(k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
 		Name: new("Growth"), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"), CustomersLimit: new(int64(5)),
-	})
+	}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

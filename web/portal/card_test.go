@@ -86,9 +86,9 @@ func (s counter) take(digits string) walkin.TakenCard {
 // complete has the till complete a sale with a PIN that it took.
 func (s counter) complete(pin core.ID, cents int64) {
 	s.T.Helper()
-	_, err := s.config.Walkins.Complete(s.T.Context(), s.cashier, till, walkin.Sale{
-		New: transaction.New{TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents, Source: transaction.POS}, PIN: &pin,
-	})
+	_, err := core.Result(s.config.Walkins.Complete(s.T.Context(), s.cashier, till, walkin.Sale{
+		Sold: &transaction.Sale{TransactionTypeID: s.kind.ID, SpendAmountCents: cents}, PIN: &pin,
+	}, nil, nil))
 	if err != nil {
 		s.T.Fatal(err)
 	}

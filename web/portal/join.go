@@ -214,9 +214,8 @@ func (p *Portal) join(c echo.Context, f front) error {
 		return err
 	}
 	details := readDetails(form, i)
-	by := page.IdempotentActorFor(p.visitor(c, f), c, form, joinResult(details))
-	joined, err := p.Walkins.Join(c.Request().Context(), by, details)
-	result, again := page.ReplayedPath(by, err)
+	joined, err := p.Walkins.Join(c.Request().Context(), p.visitor(c, f), details, page.Once(c, form, joinResult(details)))
+	result, again := page.ReplayedPath(joined)
 	if !again {
 		if form.Refused(joinNameErrors(err)) {
 			return p.joinPage(c, f, http.StatusUnprocessableEntity, form)
@@ -224,7 +223,7 @@ func (p *Portal) join(c echo.Context, f front) error {
 		if err != nil {
 			return err
 		}
-		result = joinResult(details)(joined)
+		result = joinResult(details)(joined.Result)
 	}
 	return p.showJoinResult(c, f, result)
 }

@@ -92,7 +92,7 @@ func TestJoin(t *testing.T) {
 	if sent := s.mailed(email); len(sent) != 1 || !strings.Contains(sent[0], strings.TrimPrefix(card, "/card/")) || !strings.Contains(sent[0], "New:true") {
 		t.Errorf("mailed: %q", sent)
 	}
-	found, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: &number})
+	found, err := core.Result(s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: &number}, nil))
 	if err != nil || found.Created || found.FirstName != "Elsa Maria" || found.LastName != "Berg" || found.UnsubscribedAt == nil {
 		t.Errorf("made %+v (%v); without the box she gets no offers", found, err)
 	}
@@ -110,7 +110,7 @@ func TestJoinWithOffers(t *testing.T) {
 	if got := s.browser().Post("/join", filled(refused, "name", "Bo Ek", "phone", number, "email", "bo@offers.example", "agreed", "1", "offers", "1")); got.Code != http.StatusSeeOther {
 		t.Fatalf("%d %s", got.Code, got.Text(".wrong"))
 	}
-	found, err := s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &number})
+	found, err := core.Result(s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &number}, nil))
 	if err != nil || found.Created || !s.subscribed(found.ID) {
 		t.Errorf("%+v %v", found, err)
 	}

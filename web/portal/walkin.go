@@ -196,10 +196,9 @@ func (p *Portal) claim(c echo.Context, f front) error {
 	if err != nil {
 		return err
 	}
-	by := page.IdempotentActorFor(p.visitor(c, f), c, form, func(walkin.Claimed) string { return claimedPath })
-	_, err = p.Walkins.Claim(c.Request().Context(), by, browserID(c), readDetails(form, i))
-	switch _, again := page.ReplayedPath(by, err); {
-	case err == nil, again:
+	_, err = p.Walkins.Claim(c.Request().Context(), p.visitor(c, f), browserID(c), readDetails(form, i), page.Once(c, form, page.To[walkin.Claimed](claimedPath)))
+	switch {
+	case err == nil:
 		collected()
 		return page.Redirect(c, claimedPath)
 	case errors.Is(err, walkin.ErrPIN):

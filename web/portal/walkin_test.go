@@ -23,11 +23,11 @@ func (s counter) offers(cents int64) walkin.Shown {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	o := walkin.Offer{TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents}
+	o := walkin.Offer{TransactionTypeID: s.kind.ID, SpendAmountCents: cents}
 	if len(places) > 0 {
 		o.LocationID = &places[0].ID
 	}
-	shown, err := s.config.Walkins.ShowSale(s.T.Context(), s.cashier, till, o)
+	shown, err := s.config.Walkins.ShowSale(s.T.Context(), s.cashier, till, o, nil)
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestClaimByTypedPIN(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	s.AddReward(reward.New{Name: new("Filter coffee"), PointsCost: new(int64(80))})
-	if _, err := location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: new("Nybrogatan")}); err != nil {
+	if _, err := core.Result(location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: new("Nybrogatan")}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	shown := s.offers(2450)

@@ -65,9 +65,9 @@ func TestTheTillSaysThatNothingWasSent(t *testing.T) {
 func TestTheCashierChecksTheNumberOfANewCard(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	joined, err := s.services.Walkins.Join(t.Context(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant, Address: "192.0.2.9"}, walkin.Details{
+	joined, err := core.Result(s.services.Walkins.Join(t.Context(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant, Address: "192.0.2.9"}, walkin.Details{
 		FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(shoptest.Phone()), Agreed: true, Terms: "Yes",
-	})
+	}, nil))
 	s.Check(err)
 	id, err := core.ParseID(joined.CardToken[:26])
 	s.Check(err)

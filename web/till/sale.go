@@ -42,15 +42,9 @@ func (t *Till) sell(c echo.Context, d draft) error {
 	if d.needsConfirmation(page.Actor(c)) {
 		return t.confirmAmount(c, d, confirmQuestion(page.Actor(c), d, links.TillSale, "Record "))
 	}
-	by := page.IdempotentActor(c, d.Form, receiptPath)
-	done, err := t.Walkins.Complete(c.Request().Context(), by, session(c), walkin.Sale{
-		New: transaction.New{
-			CustomerID: d.Text(customerField), TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location,
-			Source: transaction.POS, Malformed: d.Malformed,
-		},
-		PIN: d.pin, Pending: d.pending, Rewards: d.rewards, Vouchers: d.vouchers,
-	})
-	if path, again := page.ReplayedPath(by, err); again {
+	sale := d.sale()
+	reply, err := t.Walkins.Complete(c.Request().Context(), page.Actor(c), session(c), sale, d.Malformed, page.Once(c, d.Form, receiptPath))
+	if path, again := page.ReplayedPath(reply); again {
 		return t.Redirect(c, path)
 	}
 	if d.Refused(err) {
@@ -60,9 +54,21 @@ func (t *Till) sell(c echo.Context, d draft) error {
 		return err
 	}
 	if !page.IsFragment(c) {
-		return t.Redirect(c, receiptPath(done))
+		return t.Redirect(c, receiptPath(reply.Result))
 	}
-	return t.receipt(c, http.StatusOK, done.ID, receiptInfo{})
+	return t.receipt(c, http.StatusOK, reply.Result.ID, receiptInfo{})
+}
+
+// sale reads the sale of a draft, and adds what can't be read to its malformed fields.
+func (d draft) sale() walkin.Sale {
+	s := walkin.Sale{LocationID: d.location, PIN: d.pin, Pending: d.pending, Rewards: d.rewards, Vouchers: d.vouchers}
+	if d.pin == nil {
+		s.CustomerID = d.Reference(customerField)
+	}
+	if d.spend != nil || len(d.Malformed) > 0 {
+		s.Sold = &transaction.Sale{TransactionTypeID: d.Required(typeField, d.typeID), SpendAmountCents: d.Required(spendField, d.spend)}
+	}
+	return s
 }
 
 // incomplete refuses a draft without a customer, or with nothing to record.

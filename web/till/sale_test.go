@@ -607,7 +607,7 @@ func TestTheLocationIsAskedOnce(t *testing.T) {
 	voucher, _ := s.voucher(anna, 300)
 	var places []location.Location
 	for _, name := range []string{"Harbour", "Market"} {
-		l, err := s.services.Locations.Add(t.Context(), s.By, location.New{Name: &name})
+		l, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: &name}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -629,7 +629,7 @@ func TestTheLocationIsAskedOnce(t *testing.T) {
 		t.Errorf("the second time: %q", again.Text("main"))
 	}
 	// The script's Next sale, on a device whose location has closed.
-	if _, err := s.services.Locations.Add(t.Context(), s.By, location.New{Name: new("Station")}); err != nil {
+	if _, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: new("Station")}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.services.Locations.Edit(t.Context(), s.By, places[1].ID, location.Edit{Active: core.Set(false)}); err != nil {
@@ -771,7 +771,7 @@ func TestTheDeviceRemembersItsLocation(t *testing.T) {
 	s := newShop(t)
 	anna := s.customer("Anna", 0)
 	place := func(name string) location.Location {
-		l, err := s.services.Locations.Add(t.Context(), s.By, location.New{Name: &name})
+		l, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: &name}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,8 +36,8 @@ func (t *Till) show(c echo.Context, d draft) error {
 	if d.needsConfirmation(by) {
 		return t.confirmAmount(c, d, confirmQuestion(by, d, links.TillShow, "Use "))
 	}
-	offer := walkin.Offer{TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location, Malformed: d.Malformed}
-	shown, err := t.Walkins.ShowSale(c.Request().Context(), by, session(c), offer)
+	offer := walkin.Offer{TransactionTypeID: d.Required(typeField, d.typeID), SpendAmountCents: d.Required(spendField, d.spend), LocationID: d.location}
+	shown, err := t.Walkins.ShowSale(c.Request().Context(), by, session(c), offer, d.Malformed)
 	if d.Refused(err) {
 		return t.refused(c, d, err)
 	}
@@ -49,7 +49,7 @@ func (t *Till) show(c echo.Context, d draft) error {
 
 // showCode shows a new code to the customer.
 func (t *Till) showCode(c echo.Context, shown walkin.Shown, o walkin.Offer) error {
-	v, err := t.showView(c, shown.ID, *o.SpendAmountCents, *o.TransactionTypeID)
+	v, err := t.showView(c, shown.ID, o.SpendAmountCents, o.TransactionTypeID)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (t *Till) renewPIN(c echo.Context, p walkin.Progress) error {
 	if p.State == walkin.Completed || p.State == walkin.Taken && !form.Checked(againField) {
 		return t.showOutcome(c, p)
 	}
-	offer := walkin.Offer{TransactionTypeID: p.TransactionTypeID, SpendAmountCents: p.SpendAmountCents, LocationID: p.LocationID}
+	offer := walkin.Offer{TransactionTypeID: core.OrZero(p.TransactionTypeID), SpendAmountCents: core.OrZero(p.SpendAmountCents), LocationID: p.LocationID}
 	shown, err := t.Walkins.Renew(c.Request().Context(), page.Actor(c), session(c), p.ID)
 	if errors.Is(err, walkin.ErrCompleted) { // the customer was faster
 		if p, err = t.pinProgress(c); err != nil {

@@ -51,7 +51,7 @@ func TestTheCustomerScans(t *testing.T) {
 		t.Errorf("taken: %q", got)
 	}
 	details := walkin.Details{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new("+46 8 465 004 12"), Agreed: true, Terms: "Yes"}
-	if _, err := s.services.Walkins.Claim(t.Context(), by, browser, details); err != nil {
+	if _, err := core.Result(s.services.Walkins.Claim(t.Context(), by, browser, details, nil)); err != nil {
 		t.Fatal(err)
 	}
 	receipt := cashier.Get(path, "Hx-Request", "true")

@@ -96,10 +96,10 @@ func (b *Browser) SignIn(d *db.DB, person core.Actor) {
 	b.T.Helper()
 	token, ends := core.NewID(d.Now()).String(), d.Now().Add(auth.SessionLifetime)
 	visit := &auth.Visit{Slug: person.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
-	visit.SignIn(auth.Proof{StaffID: person.StaffID, At: d.Now(), Code: true})
+	ctx := auth.WithProof(auth.WithVisit(context.WithoutCancel(b.T.Context()), visit), auth.Proof{StaffID: person.StaffID, At: d.Now(), Code: true})
 	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
 	if err == nil {
-		err = auth.NewStore(d).CommitCtx(auth.WithVisit(context.WithoutCancel(b.T.Context()), visit), token, data, ends)
+		err = auth.NewStore(d).CommitCtx(ctx, token, data, ends)
 	}
 	if err != nil {
 		b.T.Fatal(err)

@@ -118,11 +118,10 @@ func newCouponOf(form *forms.Form, t core.Tenant) coupon.New {
 
 func (h *Handlers) addCoupon(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[coupon.Coupon]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (coupon.Coupon, error) {
-			return h.Coupons.Add(ctx, by, newCouponOf(form, by.Tenant))
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[coupon.Coupon]) (core.Reply[coupon.Coupon], error) {
+			return h.Coupons.Add(ctx, by, newCouponOf(form, by.Tenant), once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.couponForm(c, status, nil, form) },
-		Once:    true,
 		To:      pathOfCoupon,
 		Done: func(made coupon.Coupon) string {
 			if made.StartsAt != nil && made.StartsAt.After(h.Now()) {

@@ -131,8 +131,8 @@ func (h *Handlers) redeemVoucher(c echo.Context) error {
 	var words string
 	var refusal error
 	return page.Submit(h.Kit, c, page.Submission[coupon.Voucher]{
-		Run: func(ctx context.Context, by core.Actor, _ *forms.Form) (coupon.Voucher, error) {
-			redeemed, err := h.Coupons.Redeem(ctx, by, id)
+		RunOnce: func(ctx context.Context, by core.Actor, _ *forms.Form, once *core.Once[coupon.Voucher]) (core.Reply[coupon.Voucher], error) {
+			redeemed, err := h.Coupons.Redeem(ctx, by, id, once)
 			if refusal = err; err == nil {
 				words, err = h.redeemedWords(c, id)
 			}
@@ -145,7 +145,6 @@ func (h *Handlers) redeemVoucher(c echo.Context) error {
 			}
 			return h.confirmRedeemVoucher(c, status, found, refusal)
 		},
-		Once: true,
 		To:   page.To[coupon.Voucher](links.Voucher(id)),
 		Done: func(coupon.Voucher) string { return words },
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/format"
@@ -38,9 +39,9 @@ func (h *Handlers) addCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := h.Customers.Upsert(c.Request().Context(), page.Actor(c), customer.New{
+	made, err := core.Result(h.Customers.Upsert(c.Request().Context(), page.Actor(c), customer.New{
 		FirstName: form.Text("first_name"), LastName: form.Text("last_name"), Phone: form.Text("phone"), Email: form.Text("email"),
-	})
+	}, nil))
 	if form.Refused(err) {
 		return h.addForm(c, http.StatusUnprocessableEntity, form)
 	}
@@ -48,7 +49,7 @@ func (h *Handlers) addCustomer(c echo.Context) error {
 		return err
 	}
 	if form.Value("to") == views.ToTill {
-		return h.Redirect(c, links.Till+"/customers/"+made.ID.String())
+		return h.Redirect(c, links.TillCustomer(made.ID))
 	}
 	if made.Created {
 		h.Flash(c, ui.Done, format.CustomerName(made.Customer)+" was added.")

@@ -73,14 +73,14 @@ func (h *Handlers) adjustBalance(c echo.Context) error {
 	}
 	var done string
 	return page.Submit(h.Kit, c, page.Submission[ledger.Account]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (ledger.Account, error) {
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[ledger.Account]) (core.Reply[ledger.Account], error) {
 			n := form.Integer("amount")
 			if n != nil {
 				done = "Balance adjusted: " + format.SignedUnits(*n, ledger.Unit(form.Value("unit"))) + "."
 			}
 			return h.Customers.Adjust(ctx, by, id, customer.Adjustment{
 				Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Malformed: form.Malformed,
-			})
+			}, once)
 		},
 		Refused: func(status int, form *forms.Form) error {
 			found, err := h.editableCustomer(c)
@@ -89,7 +89,6 @@ func (h *Handlers) adjustBalance(c echo.Context) error {
 			}
 			return h.adjustmentForm(c, status, found, form)
 		},
-		Once: true,
 		To:   page.To[ledger.Account](links.Customer(id)),
 		Done: func(ledger.Account) string { return done },
 	})

@@ -81,8 +81,8 @@ func (h *Handlers) mergeCustomer(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[customer.Customer]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (customer.Customer, error) {
-			return h.Merging.Merge(ctx, by, id, form.Text("customer_ulid"))
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[customer.Customer]) (core.Reply[customer.Customer], error) {
+			return h.Merging.Merge(ctx, by, id, form.Text("customer_ulid"), once)
 		},
 		Refused: func(status int, form *forms.Form) error {
 			kept, err := h.editableCustomer(c)
@@ -91,8 +91,7 @@ func (h *Handlers) mergeCustomer(c echo.Context) error {
 			}
 			return h.mergePreview(c, status, kept, form.Text("customer_ulid"), form.Problem())
 		},
-		Once: true,
-		To:   page.To[customer.Customer](links.Customer(id)),
+		To: page.To[customer.Customer](links.Customer(id)),
 		Done: func(kept customer.Customer) string {
 			return "The duplicate was merged into " + format.CustomerName(kept) + "."
 		},

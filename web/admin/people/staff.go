@@ -68,11 +68,10 @@ func (h *Handlers) inviteForm(c echo.Context, status int, form *forms.Form) erro
 
 func (h *Handlers) invite(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[staff.Person]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (staff.Person, error) {
-			return h.Staff.Invite(ctx, by, staff.New{Email: form.Value("email"), Name: form.Value("name"), Role: core.Role(form.Value("role"))})
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[staff.Person]) (core.Reply[staff.Person], error) {
+			return h.Staff.Invite(ctx, by, staff.New{Email: form.Value("email"), Name: form.Value("name"), Role: core.Role(form.Value("role"))}, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.inviteForm(c, status, form) },
-		Once:    true,
 		To:      page.To[staff.Person](links.Staff),
 		Done: func(p staff.Person) string {
 			return p.Name + " was invited. The invitation was sent to " + p.Email + "."
@@ -254,7 +253,7 @@ func (h *Handlers) revokeTokenOf(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.submitRevoke(c, links.Person(person), func(ctx context.Context, by core.Actor) (token.Token, error) {
-		return h.Tokens.RevokeForPerson(ctx, by, person, id)
+	return h.submitRevoke(c, links.Person(person), func(ctx context.Context, by core.Actor, once *core.Once[token.Token]) (core.Reply[token.Token], error) {
+		return h.Tokens.RevokeForPerson(ctx, by, person, id, once)
 	})
 }

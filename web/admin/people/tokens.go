@@ -72,9 +72,8 @@ func (h *Handlers) createToken(c echo.Context) error {
 		n.Scopes = &chosen
 	}
 	// A repeated form leads to the list: the response with the secret must not be stored.
-	by = page.IdempotentActor(c, form, func(token.Created) string { return links.Tokens })
-	created, err := h.Tokens.Create(c.Request().Context(), by, n)
-	to, again := page.ReplayedPath(by, err)
+	created, err := h.Tokens.Create(c.Request().Context(), by, n, page.Once(c, form, page.To[token.Created](links.Tokens)))
+	to, again := page.ReplayedPath(created)
 	switch {
 	case again:
 		h.Flash(c, ui.Warning, "Already submitted. If you don't have the secret, revoke the token and create another.")
@@ -84,7 +83,7 @@ func (h *Handlers) createToken(c echo.Context) error {
 	case err != nil:
 		return err
 	}
-	return h.Render(c, http.StatusOK, views.TokenCreatedPage(views.TokenCreated{Settings: h.tokenSettings(c), API: h.API, Token: created}), nil)
+	return h.Render(c, http.StatusOK, views.TokenCreatedPage(views.TokenCreated{Settings: h.tokenSettings(c), API: h.API, Token: created.Result}), nil)
 }
 
 // endOfDay returns the instant at which a day ends; nil for none.
@@ -125,15 +124,16 @@ func (h *Handlers) revokeToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.submitRevoke(c, links.Tokens, func(ctx context.Context, by core.Actor) (token.Token, error) {
-		return h.Tokens.Revoke(ctx, by, id)
+	return h.submitRevoke(c, links.Tokens, func(ctx context.Context, by core.Actor, once *core.Once[token.Token]) (core.Reply[token.Token], error) {
+		return h.Tokens.Revoke(ctx, by, id, once)
 	})
 }
 
-func (h *Handlers) submitRevoke(c echo.Context, to string, revoke func(context.Context, core.Actor) (token.Token, error)) error {
+func (h *Handlers) submitRevoke(c echo.Context, to string, revoke func(context.Context, core.Actor, *core.Once[token.Token]) (core.Reply[token.Token], error)) error {
 	return page.Submit(h.Kit, c, page.Submission[token.Token]{
-		Run:  func(ctx context.Context, by core.Actor, _ *forms.Form) (token.Token, error) { return revoke(ctx, by) },
-		Once: true,
+		RunOnce: func(ctx context.Context, by core.Actor, _ *forms.Form, once *core.Once[token.Token]) (core.Reply[token.Token], error) {
+			return revoke(ctx, by, once)
+		},
 		To:   page.To[token.Token](to),
 		Done: func(t token.Token) string { return "“" + t.Name + "” was revoked." },
 	})

@@ -141,13 +141,12 @@ func (h *Handlers) fulfilRedemption(c echo.Context) error {
 	}
 	to := links.Redemption(id)
 	return page.Submit(h.Kit, c, page.Submission[reward.Redemption]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Redemption, error) {
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[reward.Redemption]) (core.Reply[reward.Redemption], error) {
 			to = panel.ReturnTo(c, form, to)
-			return h.Rewards.Fulfil(ctx, by, id)
+			return h.Rewards.Fulfil(ctx, by, id, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.confirmFulfilRedemption(c, status, form) },
 		To:      func(reward.Redemption) string { return to },
-		Once:    true,
 		Done:    func(r reward.Redemption) string { return "“" + r.RewardName + "” fulfilled" },
 	})
 }
@@ -324,11 +323,11 @@ func (h *Handlers) confirmRedeem(c echo.Context, status int, form *forms.Form) e
 
 func (h *Handlers) redeemReward(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[reward.Redemption]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Redemption, error) {
-			return h.Rewards.Redeem(ctx, by, reward.RedeemRequest{CustomerID: form.Text("customer_ulid"), RewardID: form.Text("reward_ulid")})
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[reward.Redemption]) (core.Reply[reward.Redemption], error) {
+			o := reward.RedeemRequest{CustomerID: form.Reference("customer_ulid"), RewardID: form.Reference("reward_ulid")}
+			return h.Rewards.Redeem(ctx, by, o, form.Malformed, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.confirmRedeem(c, status, form) },
-		Once:    true,
 		To:      pathOfRedemption,
 		Done: func(r reward.Redemption) string {
 			return "Redeemed for " + format.Spent(r) + ". You can fulfil it now or later."

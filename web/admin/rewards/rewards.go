@@ -92,7 +92,7 @@ func readCost(form *forms.Form) (points, stamps *int64) {
 
 func (h *Handlers) addReward(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[reward.Reward]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Reward, error) {
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[reward.Reward]) (core.Reply[reward.Reward], error) {
 			n := reward.New{
 				Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock"), CostCents: form.Amount("cost_cents", by.Tenant.Currency),
 			}
@@ -101,10 +101,9 @@ func (h *Handlers) addReward(c echo.Context) error {
 			}
 			n.PointsCost, n.StampsCost = readCost(form)
 			n.Malformed = form.Malformed
-			return h.Rewards.Add(ctx, by, n)
+			return h.Rewards.Add(ctx, by, n, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.rewardForm(c, status, nil, form) },
-		Once:    true,
 		File:    "picture",
 		To:      pathOfReward,
 		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created for " + format.Cost(r) + "." },
@@ -222,9 +221,9 @@ func (h *Handlers) correctStock(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.IdempotentActor(c, form, func(reward.Reward) string { return links.Reward(id) })
-	r, done, err := h.changeStock(c, by, id, form)
-	if path, again := page.ReplayedPath(by, err); again {
+	by := page.Actor(c)
+	reply, done, err := h.changeStock(c, by, id, form)
+	if path, again := page.ReplayedPath(reply); again {
 		return h.Redirect(c, path)
 	}
 	if form.Refused(err) {
@@ -241,7 +240,7 @@ func (h *Handlers) correctStock(c echo.Context) error {
 		return err
 	}
 	if page.IsFragment(c) {
-		v := h.stockCard(c, r, forms.Blank(nil))
+		v := h.stockCard(c, reply.Result, forms.Blank(nil))
 		v.Done = done
 		return h.Render(c, http.StatusOK, views.StockForms(v), nil)
 	}
@@ -250,8 +249,8 @@ func (h *Handlers) correctStock(c echo.Context) error {
 }
 
 // changeStock runs the chosen change and says what it did.
-func (h *Handlers) changeStock(c echo.Context, by core.Actor, id core.ID, form *forms.Form) (r reward.Reward, done string, err error) {
-	ctx, how := c.Request().Context(), form.Value("how")
+func (h *Handlers) changeStock(c echo.Context, by core.Actor, id core.ID, form *forms.Form) (reply core.Reply[reward.Reward], done string, err error) {
+	ctx, how, once := c.Request().Context(), form.Value("how"), page.Once(c, form, page.To[reward.Reward](links.Reward(id)))
 	if how == "set" || how == "unlimited" {
 		count := reward.StockCount{Seen: form.Integer("seen")}
 		if how == "set" {
@@ -259,23 +258,23 @@ func (h *Handlers) changeStock(c echo.Context, by core.Actor, id core.ID, form *
 			count.Stock = form.Integer("units")
 		}
 		count.Malformed = form.Malformed
-		r, err = h.Rewards.SetStock(ctx, by, id, count)
-		if r.Stock == nil {
-			return r, "Stock is now unlimited", err
+		reply, err = h.Rewards.SetStock(ctx, by, id, count, once)
+		if reply.Result.Stock == nil {
+			return reply, "Stock is now unlimited", err
 		}
-		return r, "Stock is now " + format.Number(*r.Stock), err
+		return reply, "Stock is now " + format.Number(*reply.Result.Stock), err
 	}
 	change := form.Integer("units")
 	if change != nil && how == "remove" {
 		change = new(-max(*change, -*change))
 	}
-	r, err = h.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Malformed: form.Malformed})
-	if err == nil {
+	reply, err = h.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Malformed: form.Malformed}, once)
+	if err == nil && !reply.Replayed() {
 		done = format.Number(*change) + " added"
 		if *change < 0 {
 			done = format.Number(-*change) + " removed"
 		}
-		done += ". Stock is now " + format.Number(*r.Stock)
+		done += ". Stock is now " + format.Number(*reply.Result.Stock)
 	}
-	return r, done, err
+	return reply, done, err
 }

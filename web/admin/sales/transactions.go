@@ -162,7 +162,7 @@ func (h *Handlers) voidTransaction(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[transaction.Transaction]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (transaction.Transaction, error) {
 			to = panel.ReturnTo(c, form, to)
-			return h.Transactions.Void(ctx, by, id, new(form.Value("reason")))
+			return core.Result(h.Transactions.Void(ctx, by, id, new(form.Value("reason")), nil))
 		},
 		Refused: func(status int, form *forms.Form) error { return h.confirmVoidTransaction(c, status, form) },
 		To:      func(transaction.Transaction) string { return to },
@@ -221,24 +221,25 @@ func (h *Handlers) recordTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.IdempotentActor(c, form, func(t transaction.Transaction) string { return links.Customer(t.CustomerID) })
-	n := transaction.New{
-		CustomerID: form.Text("customer_ulid"), TransactionTypeID: form.Integer("transaction_type_id"),
-		SpendAmountCents: form.Amount("spend_amount_cents", by.Tenant.Currency), ExternalReference: form.Filled("external_reference"),
-		LocationID: form.Integer("location_id"), Source: transaction.Panel, Malformed: form.Malformed,
+	by := page.Actor(c)
+	sale := transaction.Sale{
+		CustomerID: form.Reference("customer_ulid"), TransactionTypeID: form.Number("transaction_type_id"),
+		SpendAmountCents: form.RequiredAmount("spend_amount_cents", by.Tenant.Currency), ExternalReference: form.Filled("external_reference"),
+		LocationID: form.Integer("location_id"), Source: transaction.Panel,
 	}
 	if form.Checked(views.CorrectAmount) {
 		return h.transactionForm(c, http.StatusOK, form)
 	}
-	question, needed, err := h.confirmationOf(c, form, n)
+	question, needed, err := h.confirmationOf(c, form, sale)
 	if err != nil {
 		return err
 	}
 	if needed {
 		return h.Render(c, http.StatusOK, views.TransactionConfirmPage(question), nil)
 	}
-	sale, err := h.Transactions.Record(c.Request().Context(), by, n)
-	if path, again := page.ReplayedPath(by, err); again {
+	pathOf := func(t transaction.Transaction) string { return links.Customer(t.CustomerID) }
+	reply, err := h.Transactions.Record(c.Request().Context(), by, sale, form.Malformed, page.Once(c, form, pathOf))
+	if path, again := page.ReplayedPath(reply); again {
 		return h.Redirect(c, path)
 	}
 	if form.Refused(err) {
@@ -247,28 +248,25 @@ func (h *Handlers) recordTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	h.Flash(c, ui.Done, format.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+format.Awarded(sale)+" earned.")
-	return h.Redirect(c, links.Customer(sale.CustomerID))
+	h.Flash(c, ui.Done, format.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+format.Awarded(reply.Result)+" earned.")
+	return h.Redirect(c, pathOf(reply.Result))
 }
 
 // confirmationOf is the confirmation of a sale above the ceiling. None is needed if the amount was
 // confirmed already or core would refuse the sale anyway.
-func (h *Handlers) confirmationOf(c echo.Context, form *forms.Form, n transaction.New) (v views.TransactionConfirm, needed bool, err error) {
-	by, spend := page.Actor(c), n.SpendAmountCents
-	if spend == nil || len(n.Malformed) > 0 || !by.Tenant.Confirms(*spend) {
+func (h *Handlers) confirmationOf(c echo.Context, form *forms.Form, sale transaction.Sale) (v views.TransactionConfirm, needed bool, err error) {
+	by, spend := page.Actor(c), sale.SpendAmountCents
+	if len(form.Malformed) > 0 || !by.Tenant.Confirms(spend) || form.Value(views.ConfirmedAmount) == strconv.FormatInt(spend, 10) {
 		return v, false, nil
 	}
-	if form.Value(views.ConfirmedAmount) == strconv.FormatInt(*spend, 10) {
-		return v, false, nil
-	}
-	buyer, kind, err := h.partsOf(c, n)
+	buyer, kind, err := h.partsOf(c, sale)
 	if errors.Is(err, core.ErrNotFound) {
 		return v, false, nil
 	}
 	if err != nil {
 		return v, false, err
 	}
-	award, err := kind.Award(*spend)
+	award, err := kind.Award(spend)
 	if core.IsKind(err, core.KindInvalid) || buyer.Status != customer.Active || !kind.Active {
 		return v, false, nil
 	}
@@ -276,24 +274,17 @@ func (h *Handlers) confirmationOf(c echo.Context, form *forms.Form, n transactio
 		return v, false, err
 	}
 	return views.TransactionConfirm{
-		Frame: h.transactionFrame(c), Chosen: buyer, Type: kind, Spend: *spend, Award: award, Sent: form.Pairs(views.ConfirmedAmount),
+		Frame: h.transactionFrame(c), Chosen: buyer, Type: kind, Spend: spend, Award: award, Sent: form.Pairs(views.ConfirmedAmount),
 	}, true, nil
 }
 
 // partsOf finds the customer and the type of a sale, or core.ErrNotFound.
-func (h *Handlers) partsOf(c echo.Context, n transaction.New) (buyer customer.Customer, kind transaction.Type, err error) {
+func (h *Handlers) partsOf(c echo.Context, sale transaction.Sale) (buyer customer.Customer, kind transaction.Type, err error) {
 	ctx, by := c.Request().Context(), page.Actor(c)
-	if n.CustomerID == nil || n.TransactionTypeID == nil {
-		return buyer, kind, core.ErrNotFound
-	}
-	id, err := core.ParseID(*n.CustomerID)
-	if err != nil {
-		return buyer, kind, core.ErrNotFound
-	}
-	if buyer, err = h.Customers.Find(ctx, by, id); err != nil {
+	if buyer, err = h.Customers.Find(ctx, by, sale.CustomerID); err != nil {
 		return buyer, kind, err
 	}
-	kind, err = h.Transactions.FindType(ctx, by, *n.TransactionTypeID)
+	kind, err = h.Transactions.FindType(ctx, by, sale.TransactionTypeID)
 	return buyer, kind, err
 }
 

@@ -120,11 +120,10 @@ func (h *Handlers) tryType(c echo.Context) error {
 func (h *Handlers) addType(c echo.Context) error {
 	currency := page.Actor(c).Tenant.Currency
 	return page.Submit(h.Kit, c, page.Submission[transaction.Type]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (transaction.Type, error) {
-			return h.Transactions.AddType(ctx, by, newTypeOf(form, currency))
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[transaction.Type]) (core.Reply[transaction.Type], error) {
+			return h.Transactions.AddType(ctx, by, newTypeOf(form, currency), once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.typeForm(c, status, nil, form) },
-		Once:    true,
 		To:      page.To[transaction.Type](links.Types),
 		Done: func(t transaction.Type) string {
 			return "“" + t.Name + "” was created: " + h.Reader(c).Rule(t) + "."

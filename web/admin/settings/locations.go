@@ -44,11 +44,10 @@ func (h *Handlers) locations(c echo.Context, status int, form *forms.Form, renam
 
 func (h *Handlers) addLocation(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[location.Location]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (location.Location, error) {
-			return h.Locations.Add(ctx, by, location.New{Name: form.Text("name")})
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[location.Location]) (core.Reply[location.Location], error) {
+			return h.Locations.Add(ctx, by, location.New{Name: form.Text("name")}, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.locations(c, status, form, views.LocationRename{}) },
-		Once:    true,
 		To:      page.To[location.Location](links.Locations),
 		Done:    func(l location.Location) string { return "“" + l.Name + "” was added." },
 	})

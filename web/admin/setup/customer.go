@@ -51,10 +51,10 @@ func (h *Handlers) saveCustomer(c echo.Context) error {
 		return h.Redirect(c, links.SetupStep(s.NextAfter(tenant.CustomerStep)))
 	}
 	return submitStep(h, c, tenant.CustomerStep, page.Submission[customer.Upserted]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (customer.Upserted, error) {
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[customer.Upserted]) (core.Reply[customer.Upserted], error) {
 			return h.Customers.Upsert(ctx, by, customer.New{
 				FirstName: form.Text("first_name"), LastName: form.Text("last_name"), Phone: form.Text("phone"), Email: form.Text("email"),
-			})
+			}, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.customer(c, status, s, form) },
 	})

@@ -113,7 +113,7 @@ func (h *Handlers) saveReward(c echo.Context) error {
 		return err
 	}
 	return submitStep(h, c, tenant.RewardStep, page.Submission[reward.Reward]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Reward, error) {
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[reward.Reward]) (core.Reply[reward.Reward], error) {
 			form.Require(r.costField())
 			points, stamps := form.Integer(r.costField()), (*int64)(nil)
 			if r.unit() == ledger.Stamps {
@@ -121,14 +121,14 @@ func (h *Handlers) saveReward(c echo.Context) error {
 			}
 			unitCost := panel.SentAmount(form, "cost_cents", by.Tenant.Currency) // before Malformed, which it may set
 			if r.old == nil {
-				return h.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, CostCents: unitCost.Value, Malformed: form.Malformed})
+				return h.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, CostCents: unitCost.Value, Malformed: form.Malformed}, once)
 			}
-			return h.Rewards.Edit(ctx, by, r.old.ID, reward.Edit{
+			edited, err := h.Rewards.Edit(ctx, by, r.old.ID, reward.Edit{
 				Name: panel.IfChanged(form, form.Text("name"), "name"), PointsCost: panel.IfChanged(form, points, r.costField()),
 				StampsCost: panel.IfChanged(form, stamps, r.costField()), CostCents: unitCost, Malformed: form.Malformed,
 			})
+			return core.Reply[reward.Reward]{Result: edited}, err
 		},
 		Refused: func(status int, form *forms.Form) error { return h.reward(c, status, r, form) },
-		Once:    true,
 	})
 }

@@ -138,17 +138,17 @@ func (h *Handlers) saveRule(c echo.Context) error {
 		return err
 	}
 	return submitStep(h, c, tenant.RuleStep, page.Submission[transaction.Type]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (transaction.Type, error) {
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[transaction.Type]) (core.Reply[transaction.Type], error) {
 			n := ruleOf(form, old, by.Tenant.Currency)
 			if old == nil {
-				return h.Transactions.AddType(ctx, by, n)
+				return h.Transactions.AddType(ctx, by, n, once)
 			}
-			return h.Transactions.EditType(ctx, by, old.ID, transaction.EditType{
+			edited, err := h.Transactions.EditType(ctx, by, old.ID, transaction.EditType{
 				RuleType: panel.IfChanged(form, new(string(n.RuleType)), "rule_type"), StampsPerTransaction: panel.IfChanged(form, &n.StampsPerTransaction, "rule_type"),
 				PointsPerUnit: panel.IfChanged(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: panel.IfChanged(form, &n.UnitCents, "unit_cents"), Malformed: n.Malformed,
 			})
+			return core.Reply[transaction.Type]{Result: edited}, err
 		},
 		Refused: func(status int, form *forms.Form) error { return h.rule(c, status, form) },
-		Once:    true,
 	})
 }

@@ -91,18 +91,17 @@ func (h *Handlers) saveSale(c echo.Context) error {
 		return h.Redirect(c, path)
 	}
 	return page.Submit(h.Kit, c, page.Submission[transaction.Transaction]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (sale transaction.Transaction, err error) {
-			spend := form.Amount("spend_amount_cents", by.Tenant.Currency)
-			if spend != nil && by.Tenant.Confirms(*spend) {
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[transaction.Transaction]) (core.Reply[transaction.Transaction], error) {
+			spend := form.RequiredAmount("spend_amount_cents", by.Tenant.Currency)
+			if by.Tenant.Confirms(spend) {
 				limit := format.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency)
-				return sale, core.Invalid(core.Fields{"spend_amount_cents": {{Rule: "max_setup_sale", Other: limit}}})
+				return core.Reply[transaction.Transaction]{}, core.Invalid(core.Fields{"spend_amount_cents": {{Rule: "max_setup_sale", Other: limit}}})
 			}
-			return h.Transactions.Record(ctx, by, transaction.New{
-				CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Malformed: form.Malformed,
-			})
+			return h.Transactions.Record(ctx, by, transaction.Sale{
+				CustomerID: *s.CustomerID, TransactionTypeID: *s.RuleID, SpendAmountCents: spend, Source: transaction.Panel,
+			}, form.Malformed, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.sale(c, status, s, form) },
-		Once:    true,
 		To:      page.To[transaction.Transaction](path),
 		Done:    func(transaction.Transaction) string { return "" },
 	})

@@ -79,9 +79,9 @@ func (h *Handlers) continueSetup(c echo.Context) error {
 // submitStep saves a step of the guide and leads on to the next one. A form that is sent again
 // leads to the guide, which continues by itself.
 func submitStep[T any](h *Handlers, c echo.Context, step tenant.Step, s page.Submission[T]) error {
-	next, save := links.Setup, s.Run
-	s.Run = func(ctx context.Context, by core.Actor, form *forms.Form) (T, error) {
-		saved, err := save(ctx, by, form)
+	next, save := links.Setup, s.RunOnce
+	s.RunOnce = func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[T]) (core.Reply[T], error) {
+		saved, err := save(ctx, by, form, once)
 		if err != nil {
 			return saved, err
 		}

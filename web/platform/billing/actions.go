@@ -27,7 +27,7 @@ type invoiceAction struct {
 	// refusal says why the action isn't possible, or "".
 	refusal func(i billing.Invoice) string
 	confirm func(i billing.Invoice, form *forms.Form) ui.Confirm
-	run     func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error)
+	run     func(ctx context.Context, by core.Actor, id int64, form *forms.Form, once *core.Once[billing.Invoice]) (core.Reply[billing.Invoice], error)
 	done    func(i billing.Invoice) string
 }
 
@@ -53,8 +53,8 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 					"It gets the next number and can't be changed afterwards.",
 				}}
 			},
-			run: func(ctx context.Context, by core.Actor, id int64, _ *forms.Form) (billing.Invoice, error) {
-				return h.Invoices.Issue(ctx, by, id)
+			run: func(ctx context.Context, by core.Actor, id int64, _ *forms.Form, once *core.Once[billing.Invoice]) (core.Reply[billing.Invoice], error) {
+				return h.Invoices.Issue(ctx, by, id, once)
 			},
 			done: func(i billing.Invoice) string {
 				return "Invoice " + i.Name() + " was issued and is being e-mailed to " + i.TenantEmail + "."
@@ -71,13 +71,13 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 				field := form.Field(paidOn, ui.Field{Label: "Paid on", Type: "date"})
 				return ui.Confirm{Button: "Mark paid", Reason: &field, Words: []string{i.TenantName + " has paid " + format.Money(i.TotalCents, i.Currency) + "."}}
 			},
-			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
+			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form, once *core.Once[billing.Invoice]) (core.Reply[billing.Invoice], error) {
 				form.Require(paidOn)
 				on := form.Date(paidOn)
 				if form.Malformed != nil {
-					return billing.Invoice{}, core.Invalid(form.Malformed)
+					return core.Reply[billing.Invoice]{}, core.Invalid(form.Malformed)
 				}
-				return h.Invoices.MarkPaid(ctx, by, id, *on)
+				return h.Invoices.MarkPaid(ctx, by, id, *on, once)
 			},
 			done: func(i billing.Invoice) string { return "Invoice " + i.Name() + " was marked as paid." },
 		},
@@ -88,8 +88,8 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 			confirm: func(i billing.Invoice, _ *forms.Form) ui.Confirm {
 				return ui.Confirm{Button: "Send invoice", Words: []string{"It is e-mailed to " + i.TenantEmail + ", with the PDF."}}
 			},
-			run: func(ctx context.Context, by core.Actor, id int64, _ *forms.Form) (billing.Invoice, error) {
-				return h.Invoices.Send(ctx, by, id)
+			run: func(ctx context.Context, by core.Actor, id int64, _ *forms.Form, once *core.Once[billing.Invoice]) (core.Reply[billing.Invoice], error) {
+				return h.Invoices.Send(ctx, by, id, once)
 			},
 			done: func(i billing.Invoice) string {
 				return "Invoice " + i.Name() + " is being e-mailed to " + i.TenantEmail + "."
@@ -109,8 +109,8 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 				}
 				return ui.Confirm{Button: "Void invoice", Danger: true, Reason: &field, Words: []string{words, panel.CannotUndo}}
 			},
-			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form) (billing.Invoice, error) {
-				return h.Invoices.Void(ctx, by, id, form.Text("reason"))
+			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form, once *core.Once[billing.Invoice]) (core.Reply[billing.Invoice], error) {
+				return h.Invoices.Void(ctx, by, id, form.Text("reason"), once)
 			},
 			done: func(i billing.Invoice) string { return views.InvoiceTitle(i) + " was voided." },
 		},
@@ -151,11 +151,11 @@ func (h *Handlers) runInvoiceAction(c echo.Context, a invoiceAction) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[billing.Invoice]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Invoice, error) {
-			return a.run(ctx, by, id, form)
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[billing.Invoice]) (core.Reply[billing.Invoice], error) {
+			return a.run(ctx, by, id, form, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.confirmInvoiceAction(c, status, a, form) },
-		To:      page.To[billing.Invoice](links.Invoice(id)), Once: true,
-		Done: a.done,
+		To:      page.To[billing.Invoice](links.Invoice(id)),
+		Done:    a.done,
 	})
 }

@@ -105,12 +105,12 @@ func (h *Handlers) newPlan(c echo.Context) error {
 
 func (h *Handlers) createPlan(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[billing.Plan]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Plan, error) {
-			return h.Invoices.CreatePlan(ctx, by, planInput(form))
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[billing.Plan]) (core.Reply[billing.Plan], error) {
+			return h.Invoices.CreatePlan(ctx, by, planInput(form), once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.planPage(c, status, nil, form) },
-		To:      page.To[billing.Plan](links.Plans), Once: true,
-		Done: func(plan billing.Plan) string { return "“" + plan.Name + "” was created." },
+		To:      page.To[billing.Plan](links.Plans),
+		Done:    func(plan billing.Plan) string { return "“" + plan.Name + "” was created." },
 	})
 }
 

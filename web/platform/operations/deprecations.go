@@ -47,7 +47,7 @@ func (h *Handlers) deprecationForm(c echo.Context, status int, form *forms.Form)
 
 func (h *Handlers) announce(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[deprecation.Deprecation]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (deprecation.Deprecation, error) {
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[deprecation.Deprecation]) (core.Reply[deprecation.Deprecation], error) {
 			n := deprecation.New{Sunset: form.Date("sunset"), Link: form.Text("link")}
 			n.Malformed = form.Malformed
 			if method, path, found := strings.Cut(form.Value("request"), " "); found {
@@ -55,10 +55,10 @@ func (h *Handlers) announce(c echo.Context) error {
 			} else {
 				n.Method = new("GET") // only the path counts as missing: the page has one field for both
 			}
-			return h.Deprecations.Add(ctx, by, n)
+			return h.Deprecations.Add(ctx, by, n, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.deprecationForm(c, status, form) },
-		To:      page.To[deprecation.Deprecation](links.Deprecations), Once: true,
+		To:      page.To[deprecation.Deprecation](links.Deprecations),
 		Done: func(d deprecation.Deprecation) string {
 			return d.Method + " " + d.Path + " ends on " + h.Reader(c).Date(d.Sunset) + ". Owners with active tokens are being e-mailed."
 		},

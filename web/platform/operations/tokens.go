@@ -63,9 +63,8 @@ func (h *Handlers) createToken(c echo.Context) error {
 		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), time.UTC))
 	}
 	n.Malformed = form.Malformed
-	by := page.IdempotentActor(c, form, func(token.Created) string { return links.PlatformTokens })
-	made, err := h.Tokens.Create(c.Request().Context(), by, n)
-	to, again := page.ReplayedPath(by, err)
+	made, err := h.Tokens.Create(c.Request().Context(), page.Actor(c), n, page.Once(c, form, page.To[token.Created](links.PlatformTokens)))
+	to, again := page.ReplayedPath(made)
 	switch {
 	case again:
 		h.Flash(c, ui.Warning, "Already submitted: the token was created. If you didn't copy its secret, revoke it and create another.")
@@ -75,7 +74,7 @@ func (h *Handlers) createToken(c echo.Context) error {
 	case err != nil:
 		return err
 	}
-	v := views.TokenCreated{Frame: h.Frame(c, "Create token", links.PlatformTokens, tokensCrumb()), Token: made}
+	v := views.TokenCreated{Frame: h.Frame(c, "Create token", links.PlatformTokens, tokensCrumb()), Token: made.Result}
 	return h.Render(c, http.StatusOK, views.TokenCreatedPage(v), nil)
 }
 
@@ -103,10 +102,10 @@ func (h *Handlers) revokeToken(c echo.Context) error {
 		return err
 	}
 	return page.Submit(h.Kit, c, page.Submission[token.Token]{
-		Run: func(ctx context.Context, by core.Actor, _ *forms.Form) (token.Token, error) {
-			return h.Tokens.Revoke(ctx, by, id)
+		RunOnce: func(ctx context.Context, by core.Actor, _ *forms.Form, once *core.Once[token.Token]) (core.Reply[token.Token], error) {
+			return h.Tokens.Revoke(ctx, by, id, once)
 		},
-		To: page.To[token.Token](links.PlatformTokens), Once: true,
+		To:   page.To[token.Token](links.PlatformTokens),
 		Done: func(t token.Token) string { return "“" + t.Name + "” was revoked." },
 	})
 }

@@ -79,7 +79,7 @@ func (h *Handlers) proposeAddress(c echo.Context) error {
 
 func (h *Handlers) addTenant(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[tenant.Tenant]{
-		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (tenant.Tenant, error) {
+		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[tenant.Tenant]) (core.Reply[tenant.Tenant], error) {
 			n := tenant.New{
 				Name: form.Text("name"), Slug: form.Text("slug"), Email: form.Text("email"), PlanID: form.Integer("plan_id"),
 				BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"), Country: form.Filled("country"),
@@ -88,10 +88,10 @@ func (h *Handlers) addTenant(c echo.Context) error {
 			region := tenant.RegionOf(form.Value("country"))
 			n.Currency, n.TimeZone = cmp.Or(form.Filled("currency"), &region.Currency), cmp.Or(form.Filled("timezone"), &region.TimeZone)
 			n.Malformed = form.Malformed
-			return h.Tenants.Create(ctx, by, n)
+			return h.Tenants.Create(ctx, by, n, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.tenantForm(c, status, nil, form) },
-		To:      func(t tenant.Tenant) string { return links.Tenant(t.ID) }, Once: true,
+		To:      func(t tenant.Tenant) string { return links.Tenant(t.ID) },
 		Done: func(t tenant.Tenant) string {
 			return t.Name + " was added. The invitation is being e-mailed to " + t.Email + "."
 		},
