@@ -49,6 +49,11 @@ generate: ## regenerate the generated files
 	$(TOOL) oapi-codegen -config cmd/loyalty/internal/apiclient/config.yaml api/openapi.json
 	go run ./api/clients/python/generate
 	.ci/clients/run generate
+	@$(MAKE) -s statements
+
+.PHONY: statements
+statements: ## write every SQL statement to docs/statements
+	go test -count=1 ./core/dbtest -run '^TestStatementsAreWritten$$' -args -update
 
 .PHONY: dev
 dev: ## serve, and rebuild when a page is edited
@@ -57,7 +62,7 @@ dev: ## serve, and rebuild when a page is edited
 
 .PHONY: check
 check: generate ## check generated files, format, lint, words, modules and known vulnerabilities
-	@git diff --exit-code -- '*_templ.go' '*.gen.go' api/clients || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
+	@git diff --exit-code -- '*_templ.go' '*.gen.go' api/clients docs/statements || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
 	go mod tidy -diff
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run

@@ -109,7 +109,7 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 		return err
 	}
 	// A durable cluster, with fsync.
-	b.cluster, err = localpg.Start(ctx, localpg.Config{Dir: filepath.Join(b.dir, "data"), Log: slog.New(slog.DiscardHandler)})
+	b.cluster, err = localpg.Start(ctx, filepath.Join(b.dir, "data"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

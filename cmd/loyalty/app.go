@@ -101,11 +101,11 @@ func (c *config) database(ctx context.Context, log *slog.Logger) (databaseURLs, 
 		direct := cmp.Or(c.DatabaseDirectURL, c.DatabaseURL)
 		return databaseURLs{serve: c.DatabaseURL, direct: direct, owner: cmp.Or(c.DatabaseOwnerURL, direct)}, nil, nil
 	}
-	if !c.creates && !localpg.Exists(c.DataDir) {
+	if _, err := localpg.Find(c.DataDir); err != nil && !c.creates {
 		// The shell of an operator's machine doesn't have the settings of its service. An empty database isn't what was meant.
 		return databaseURLs{}, nil, fmt.Errorf("DATABASE_URL is not set, and there is no private installation in %s: run the command with the settings of your installation", absolute(c.DataDir))
 	}
-	cluster, err := localpg.Start(ctx, localpg.Config{Dir: c.DataDir, Log: log})
+	cluster, err := localpg.Start(ctx, c.DataDir, log)
 	if err != nil {
 		return databaseURLs{}, nil, err
 	}

@@ -23,7 +23,7 @@ func TestMetricsOfBackups(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	begin := func() *localpg.Cluster {
-		c, err := localpg.Start(t.Context(), localpg.Config{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+		c, err := localpg.Start(t.Context(), dir, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,7 @@ func TestReadinessOfAFullDisk(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cluster, err := localpg.Start(t.Context(), localpg.Config{Dir: filepath.Join(dir, "data")})
+	cluster, err := localpg.Start(t.Context(), filepath.Join(dir, "data"), slog.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

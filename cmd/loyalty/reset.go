@@ -36,25 +36,26 @@ func (cmd reset) Run(ctx context.Context) error {
 	if !c.private() {
 		return errResetDatabase
 	}
-	clusters, err := localpg.FindStopped(c.DataDir)
-	if errors.Is(err, localpg.ErrRuns) {
+	cluster, err := localpg.FindStopped(c.DataDir)
+	switch {
+	case errors.Is(err, localpg.ErrRuns):
 		return fmt.Errorf("nothing was deleted: %w", err)
-	}
-	if err != nil {
+	case err == nil:
+		defer cluster.Close() //nolint:errcheck // it was only read
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	defer localpg.CloseAll(clusters)
 	files, others, err := ownFiles(c.DataDir)
 	if err != nil {
 		return err
 	}
 	dir := absolute(c.DataDir)
-	if len(clusters) == 0 && !isInstallation(files) {
+	if cluster == nil && !isInstallation(files) {
 		fmt.Printf("nothing to delete: there is no private installation in %s\n", dir)
 		return nil
 	}
 	fmt.Printf("This permanently deletes the private installation in %s, with all of its businesses, customers and sales:\n", dir)
-	for _, cluster := range clusters {
+	if cluster != nil {
 		size, err := cluster.Size()
 		if err != nil {
 			return err
@@ -72,7 +73,7 @@ func (cmd reset) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	return deleteInstallation(c.DataDir, clusters, files)
+	return deleteInstallation(c.DataDir, cluster, files)
 }
 
 // confirm asks a person on a terminal. Ctrl-C is an answer.
@@ -102,8 +103,8 @@ func confirm(ctx context.Context, in io.Reader, terminal bool) error {
 }
 
 // deleteInstallation deletes the secret after the database that needs it.
-func deleteInstallation(dir string, clusters []localpg.Stopped, files []string) error {
-	for _, cluster := range clusters {
+func deleteInstallation(dir string, cluster *localpg.Stopped, files []string) error {
+	if cluster != nil {
 		if err := cluster.Remove(); err != nil {
 			return err
 		}

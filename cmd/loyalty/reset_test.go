@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -88,10 +89,8 @@ func TestADeletedDataDirectoryLeavesItsDatabase(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() { // of a test that failed
-		left, _ := localpg.FindStopped(in.data)
-		defer localpg.CloseAll(left)
-		for _, cluster := range left {
-			if err := cluster.Remove(); err != nil {
+		if left, err := localpg.FindStopped(in.data); err == nil {
+			if err := errors.Join(left.Remove(), left.Close()); err != nil {
 				t.Error(err)
 			}
 		}

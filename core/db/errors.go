@@ -128,8 +128,8 @@ func isStrayCancel(ctx context.Context, err error) bool {
 }
 
 // isUpgraded reports whether a new session failed to load a library because another version of
-// PostgreSQL was installed under the running server. A private server is restarted within
-// seconds (core/localpg), other servers by their operators.
+// PostgreSQL was installed under the running server, until its packages or its operators restart
+// it.
 func isUpgraded(err error) bool {
 	message := serverError(err).Message
 	return strings.HasPrefix(message, "could not load library") || strings.HasPrefix(message, "incompatible library") ||

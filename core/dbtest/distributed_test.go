@@ -34,7 +34,7 @@ func TestEveryStatementHasADistributedPlan(t *testing.T) {
 	by := dbtest.Tenant(t, d)
 	conn := serving(t, d.OwnerURL())
 	for _, s := range append(statements(t), pages(t)...) {
-		if s.checksEverything() || !regexp.MustCompile(`(?i)^\s*(with|select|insert|update|delete)\b`).MatchString(s.sql) {
+		if s.checksEverything() || !s.hasPlan() {
 			continue
 		}
 		plan := ""
@@ -160,7 +160,7 @@ func TestATenantNeedsOneNode(t *testing.T) {
 	alone := 0
 	for _, s := range append(statements(t), pages(t)...) {
 		switch {
-		case s.checksEverything(), !strings.Contains(s.sql, "@tenant_id"), !regexp.MustCompile(`(?i)^\s*(with|select|insert|update|delete)\b`).MatchString(s.sql):
+		case s.checksEverything(), !strings.Contains(s.sql, "@tenant_id"), !s.hasPlan():
 			continue
 		case s.pkg == "tenant" && s.name == "updateSettingsSQL":
 			continue
@@ -258,16 +258,12 @@ func inTenant(ctx context.Context, conn *pgx.Conn, tenant int64, sql string, f f
 		return err
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
-	names := pgx.NamedArgs{}
-	for _, found := range regexp.MustCompile(`@(\w+)`).FindAllStringSubmatch(sql, -1) {
-		names[found[1]] = found[1]
-	}
-	text, ordered, err := names.RewriteQuery(ctx, nil, sql, nil)
+	text, ordered, err := placed(sql)
 	if err != nil {
 		return err
 	}
 	home := tenant
-	if names["tenant_id"] == nil {
+	if !slices.Contains(ordered, any("tenant_id")) {
 		home = 0
 	}
 	if _, err := tx.Exec(ctx, "select loyalty.enter($1)", home); err != nil {

@@ -24,14 +24,11 @@ import (
 	"example.com/loyalty/core"
 	_ "example.com/loyalty/core/audit" // for its lists, as are the others without a name
 	_ "example.com/loyalty/core/billing"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/shoptest"
 	_ "example.com/loyalty/core/token"
-	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/migrations"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -334,7 +331,7 @@ func TestEachTableHasOneWriter(t *testing.T) {
 
 func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	t.Parallel()
-	for dir, files := range goFiles(t) {
+	for dir, files := range goFiles(t, token.NewFileSet()) {
 		documented := false
 		for _, file := range files {
 			documented = documented || file.Doc != nil && len(file.Doc.Text()) > 40
@@ -345,62 +342,15 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
-type statement struct{ pkg, name, sql string }
-
-// checksEverything reports whether a statement is one of verify's checks.
-func (s statement) checksEverything() bool {
-	return s.pkg == "verify" && !strings.Contains(s.sql, "loyalty.verify_run")
-}
-
-// statements returns the constants whose names end in SQL, with their parts joined.
-func statements(t *testing.T) (all []statement) {
-	t.Helper()
-	for dir, files := range goFiles(t) {
-		if !strings.HasPrefix(dir, filepath.Join(root, "core")) {
-			continue
-		}
-		constants := map[string]ast.Expr{}
-		for _, file := range files {
-			for _, d := range file.Decls {
-				decl, ok := d.(*ast.GenDecl)
-				if !ok || decl.Tok != token.CONST {
-					continue
-				}
-				for _, spec := range decl.Specs {
-					v := spec.(*ast.ValueSpec)
-					for i, name := range v.Names {
-						if i < len(v.Values) {
-							constants[name.Name] = v.Values[i]
-						}
-					}
-				}
-			}
-		}
-		for name := range constants {
-			if !strings.HasSuffix(name, "SQL") {
-				continue
-			}
-			s := statement{filepath.Base(dir), name, text(t, constants, constants[name])}
-			if strings.Contains(s.sql, "pg_dist_") {
-				continue // Citus has these tables
-			}
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
 // pages returns the statements that lists can make, with any filters and in both directions.
 func pages(t *testing.T) (all []statement) {
 	t.Helper()
 	described := 0
-	for _, files := range goFiles(t) {
+	for _, files := range goFiles(t, token.NewFileSet()) {
 		for _, file := range files {
 			ast.Inspect(file, func(n ast.Node) bool {
-				if call, ok := n.(*ast.CallExpr); ok {
-					if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "NewList" && f.X.(*ast.Ident).Name == "db" {
-						described++
-					}
+				if call, ok := n.(*ast.CallExpr); ok && isNewList(call) {
+					described++
 				}
 				return true
 			})
@@ -419,11 +369,11 @@ func pages(t *testing.T) (all []statement) {
 		for _, args := range combinations(l.Filters) {
 			for _, cursor := range []*core.Cursor{nil, &at, &back} {
 				sql, _ := l.Statement(core.Page{Size: core.DefaultPageSize, Cursor: cursor}, args)
-				all = append(all, statement{"list", strconv.Itoa(n) + sql, sql})
+				all = append(all, statement{pkg: "list", name: strconv.Itoa(n) + sql, sql: sql})
 			}
 			if strings.Contains(l.SQL, "{page}") {
 				sql, _ := l.CountStatement(args, &back)
-				all = append(all, statement{"list", strconv.Itoa(n) + sql, sql})
+				all = append(all, statement{pkg: "list", name: strconv.Itoa(n) + sql, sql: sql})
 			}
 		}
 	}
@@ -448,52 +398,10 @@ func combinations(filters db.Filters) (given []db.Args) {
 	return given
 }
 
-func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
-	t.Helper()
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		s, err := strconv.Unquote(e.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	case *ast.BinaryExpr:
-		return text(t, constants, e.X) + text(t, constants, e.Y)
-	case *ast.Ident:
-		return text(t, constants, constants[e.Name])
-	case *ast.SelectorExpr:
-		switch e.Sel.Name {
-		case "Table":
-			return migrations.Table
-		case "TenantColumns":
-			return db.TenantColumns
-		case "ThemeColumns":
-			return db.ThemeColumns
-		case "Found":
-			return customer.Found
-		case "ThemeOf":
-			return db.ThemeOf
-		case "KeyIsFree":
-			return db.KeyIsFree
-		case "StoreReplies":
-			return db.StoreReplies
-		case "AwardEach":
-			return ledger.AwardEach
-		case "AwardOne":
-			return ledger.AwardOne
-		case "LastSale":
-			return transaction.LastSale
-		}
-	}
-	t.Fatalf("a statement is put together from a %T", e)
-	return ""
-}
-
 // goFiles returns the product's own files, by directory.
-func goFiles(t *testing.T) map[string][]*ast.File {
+func goFiles(t *testing.T, fset *token.FileSet) map[string][]*ast.File {
 	t.Helper()
 	byDir := map[string][]*ast.File{}
-	fset := token.NewFileSet()
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err

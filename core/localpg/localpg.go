@@ -4,13 +4,12 @@
 // A cluster is protected by its directory: it has mode 0700 and contains the Unix socket, and there
 // is no TCP port. Users who can enter it can log in as anyone, so there are no passwords.
 //
-// The process that holds the lock on the directory runs the server, and restarts it when it dies or
-// when PostgreSQL is upgraded. Other processes use that server. When its process ends, another one
-// gets the lock and runs the next server.
+// The process that holds the lock on the directory runs the server, and restarts it when it dies.
+// Other processes use that server. When its process ends, another one gets the lock and runs the
+// next server.
 package localpg
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,20 +24,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Config configures a cluster.
-type Config struct {
-	// Dir is the product's data directory. The cluster is in its subdirectory "postgres" or, if
-	// PostgreSQL's user can't reach that, in /var/tmp.
-	Dir string
-	// Log receives messages about servers that died or were restarted; nil: slog.Default().
-	Log *slog.Logger
-}
-
 // Cluster is a PostgreSQL cluster. Until Stop, this process or another one keeps its server running.
 type Cluster struct {
 	machine machine
 	root    string
-	sockets string
 	kind    kind
 	log     *slog.Logger
 
@@ -51,17 +40,18 @@ type Cluster struct {
 }
 
 // Start joins the running server of a data directory, or starts one and creates the cluster if
-// needed. ctx limits the start; the server runs until Stop.
-func Start(ctx context.Context, cfg Config) (*Cluster, error) {
+// needed: in the subdirectory "postgres" or, if PostgreSQL's user can't reach that, in /var/tmp. ctx
+// limits the start; the server runs until Stop. log receives messages about servers that died.
+func Start(ctx context.Context, dir string, log *slog.Logger) (*Cluster, error) {
 	m, err := inspect()
 	if err != nil {
 		return nil, err
 	}
-	root, err := m.clusterDir(ctx, cfg.Dir)
+	root, err := m.clusterDir(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, &Cluster{machine: m, root: root, kind: durable, log: cmp.Or(cfg.Log, slog.Default())})
+	return start(ctx, &Cluster{machine: m, root: root, kind: durable, log: log})
 }
 
 // Throwaway starts an empty cluster for tests: in memory if there is room, and not protected against
@@ -98,7 +88,7 @@ func (c *Cluster) url(login, database string) string {
 		Scheme:   "postgres",
 		User:     url.User(login),
 		Path:     "/" + database,
-		RawQuery: url.Values{"host": {c.sockets}, "port": {port}}.Encode(),
+		RawQuery: url.Values{"host": {socketDir(c.root)}, "port": {port}}.Encode(),
 	}
 	return u.String()
 }
@@ -122,7 +112,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 
 func (c *Cluster) stopServer(ctx context.Context) (err error) {
 	if c.server != nil {
-		err = c.server.stop(ctx, c.kind.shutdown)
+		err = c.server.stop(ctx)
 	}
 	if c.lock != nil {
 		err = errors.Join(err, c.lock.Close())
@@ -132,11 +122,7 @@ func (c *Cluster) stopServer(ctx context.Context) (err error) {
 }
 
 func start(ctx context.Context, c *Cluster) (*Cluster, error) {
-	if err := c.machine.makePrivateDir(c.root); err != nil {
-		return nil, err
-	}
-	var err error
-	if c.sockets, err = c.machine.socketDir(c.root); err != nil {
+	if err := errors.Join(c.machine.makePrivateDir(c.root), c.machine.makePrivateDir(socketDir(c.root))); err != nil {
 		return nil, err
 	}
 	if err := c.waitUntilReady(ctx); err != nil {
@@ -154,57 +140,28 @@ func start(ctx context.Context, c *Cluster) (*Cluster, error) {
 // waitUntilReady waits until a server answers: this process's or another one's. Backends of a killed
 // server end a moment later, and PostgreSQL doesn't start before that, so it tries several times.
 func (c *Cluster) waitUntilReady(ctx context.Context) error {
-	const startingUp = "57P03"
-	for attempt := 1; ; {
+	const startingUp = "57P03" // or shutting down
+	for failures := 0; ; {
 		if c.server != nil && c.server.hasEnded() {
-			if attempt++; attempt > 5 || sleep(ctx, 200*time.Millisecond) != nil {
+			if failures++; failures > 5 || sleep(ctx, 200*time.Millisecond) != nil {
 				return c.server.err
 			}
 		}
 		if err := c.run(ctx); err != nil {
 			return err
 		}
-		err := c.connect(ctx)
+		conn, err := pgx.Connect(ctx, c.URL())
 		if err == nil {
-			return nil
+			return conn.Close(ctx)
 		}
 		var refusal *pgconn.PgError
-		if c.server != nil && errors.As(err, &refusal) && refusal.Code != startingUp {
+		if errors.As(err, &refusal) && refusal.Code != startingUp {
 			return err
 		}
 		if err := sleep(ctx, 10*time.Millisecond); err != nil {
 			return err
 		}
 	}
-}
-
-// connect tries a connection. In this process's server, it creates the owner's login and database if
-// they are missing; another process has done so when the database exists.
-func (c *Cluster) connect(ctx context.Context) error {
-	database := "loyalty"
-	if c.server != nil {
-		database = "postgres"
-	}
-	conn, err := pgx.Connect(ctx, c.AdminURL(database))
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	missing, err := conn.Query(ctx, `
-		select 'create role loyalty login ' || $1
-		where not exists (select from pg_roles where rolname = 'loyalty')
-		union all
-		select 'create database loyalty owner loyalty'
-		where not exists (select from pg_database where datname = 'loyalty')`, c.kind.owner)
-	if err != nil {
-		return err
-	}
-	statements, err := pgx.CollectRows(missing, pgx.RowTo[string])
-	for _, statement := range statements {
-		_, failed := conn.Exec(ctx, statement)
-		err = errors.Join(err, failed)
-	}
-	return err
 }
 
 // run starts the server, unless it runs or another process has the lock and so runs it. The system
@@ -215,14 +172,12 @@ func (c *Cluster) run(ctx context.Context) (err error) {
 		return nil
 	}
 	if c.lock == nil {
-		lock, err := tryLock(c.root)
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil
-		}
-		if err != nil {
+		if c.lock, err = tryLock(c.root); err != nil {
+			if errors.Is(err, syscall.EWOULDBLOCK) {
+				return nil
+			}
 			return err
 		}
-		c.lock = lock
 		if err := errors.Join(c.endOrphan(ctx), c.initialise(ctx)); err != nil {
 			return errors.Join(err, c.stopServer(ctx))
 		}
@@ -242,21 +197,14 @@ func tryLock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// keepRunning checks the server every second until Stop, and restarts one that ended or was
-// upgraded. If the process that ran it has ended, this one runs the next server: a short command that
-// started first must not take the database away from a server process.
+// keepRunning starts a server that ended again, within a second, until Stop. If the process that ran
+// it has ended, this one runs the next server: a short command that started first must not take the
+// database away from a server process.
 func (c *Cluster) keepRunning(ctx context.Context) {
 	defer close(c.ended)
 	for sleep(ctx, time.Second) == nil {
-		switch {
-		case c.server == nil: // another process runs it, or did
-		case c.server.hasEnded():
+		if c.server != nil && c.server.hasEnded() {
 			c.log.ErrorContext(ctx, "PostgreSQL ended by itself and is being restarted", "error", c.server.err)
-		case c.isUpgraded():
-			c.log.WarnContext(ctx, "PostgreSQL was upgraded and is being restarted")
-			_ = c.server.stop(ctx, c.kind.shutdown)
-		default:
-			c.server.truncateLog()
 		}
 		if err := c.run(ctx); err != nil && ctx.Err() == nil {
 			c.log.ErrorContext(ctx, "PostgreSQL could not be started", "error", err)

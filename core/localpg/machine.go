@@ -1,6 +1,7 @@
 package localpg
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -42,19 +43,10 @@ type machine struct {
 }
 
 func inspect() (machine, error) {
-	m, err := runAs()
-	if err != nil {
-		return m, err
-	}
-	if m.bins = findInstalled(os.Getenv("PATH"), installDirs); len(m.bins) == 0 {
+	m := machine{bins: findInstalled(os.Getenv("PATH"), installDirs), uid: os.Geteuid(), gid: os.Getegid()}
+	if len(m.bins) == 0 {
 		return m, ErrMissing
 	}
-	return m, nil
-}
-
-// runAs returns a machine without programs: only the user that PostgreSQL runs as.
-func runAs() (machine, error) {
-	m := machine{uid: os.Geteuid(), gid: os.Getegid()}
 	if m.uid != 0 {
 		return m, nil
 	}
@@ -102,27 +94,32 @@ func (m machine) clusterDir(ctx context.Context, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	dir, err := resolve(dir)
+	dirs, err := clusterDirs(dir)
 	if err != nil {
 		return "", err
 	}
-	near, far := clusterDirs(dir)
-	if !exists(near) && (exists(far) || !m.canReach(ctx, dir)) {
-		return far, nil
+	if near, far := dirs[0], dirs[1]; exists(near) || !exists(far) && m.canReach(ctx, filepath.Dir(near)) {
+		return near, nil
 	}
-	return near, nil
+	return dirs[1], nil
 }
 
-// clusterDirs returns where the cluster of a resolved data directory is: in it or, if PostgreSQL's user can't reach that, elsewhere.
-func clusterDirs(dir string) (near, far string) {
-	return filepath.Join(dir, "postgres"), "/var/tmp/loyalty-" + digest(dir)
-}
-
-// Exists reports whether a data directory has a cluster, in it or elsewhere.
-func Exists(dir string) bool {
+// clusterDirs returns where the cluster of a data directory may be: in it or, if PostgreSQL's user can't reach that, elsewhere.
+func clusterDirs(dir string) ([]string, error) {
 	dir, err := resolve(dir)
-	near, far := clusterDirs(dir)
-	return err == nil && (isCluster(near) || isCluster(far))
+	return []string{filepath.Join(dir, "postgres"), "/var/tmp/loyalty-" + digest(dir)}, err
+}
+
+// Find returns the directory of a data directory's cluster, or fails with fs.ErrNotExist. The data directory may be missing. A directory
+// named postgres may be a person's own: a cluster has what launch or initialise leave in it.
+func Find(dir string) (root string, err error) {
+	dirs, err := clusterDirs(dir)
+	for _, root := range dirs {
+		if exists(filepath.Join(root, logFile)) || exists(filepath.Join(root, draftDir)) {
+			return root, err
+		}
+	}
+	return "", cmp.Or(err, fs.ErrNotExist)
 }
 
 // resolve returns the absolute path of a directory without symbolic links. The directory itself may be missing.
@@ -177,15 +174,13 @@ func (m machine) checkPrivateDir(dir string) error {
 // The path of a socket is limited to about a hundred bytes, and lists of hosts are split at commas.
 var fitForSocket = regexp.MustCompile(`^[\w/.-]{1,80}$`)
 
-func (m machine) socketDir(root string) (string, error) {
+// socketDir returns the directory of a cluster's socket: its own, or a short one.
+func socketDir(root string) string {
 	if fitForSocket.MatchString(root) {
-		return root, nil
+		return root
 	}
-	dir := farSocketDir(root)
-	return dir, m.makePrivateDir(dir)
+	return "/tmp/loyalty-" + digest(root)
 }
-
-func farSocketDir(root string) string { return "/tmp/loyalty-" + digest(root) }
 
 // throwawayDir makes a directory for a throwaway cluster, and removes those of processes that were
 // killed. A cluster is locked before anything is written, so one that is neither locked nor empty is

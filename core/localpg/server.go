@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"strings"
 	"syscall"
 )
 
@@ -28,10 +27,10 @@ const (
 
 // kind is how a cluster is created and run.
 type kind struct {
-	isThrowaway bool           // Stop removes it
-	shutdown    syscall.Signal // how its server is stopped
-	initdb      string         // an argument of the program
-	owner       string         // attributes of the owner's login
+	isThrowaway bool   // Stop removes it
+	shutdown    string // the signal that stops its server
+	initdb      string // an argument of the program
+	owner       string // attributes of the owner's login
 	settings    []string
 }
 
@@ -43,6 +42,9 @@ var commonSettings = []string{
 	// exists".
 	"log_error_verbosity=terse",
 	"log_parameter_max_length=0",
+	// Keeps the log small: refused statements aren't in it, nor checkpoints.
+	"log_min_messages=log",
+	"log_checkpoints=off",
 	// Only a socket, which only its owner may use.
 	"listen_addresses=",
 	"unix_socket_permissions=0700",
@@ -51,7 +53,7 @@ var commonSettings = []string{
 
 // durable suits a machine with at least a gigabyte of memory that also runs the product. Its
 // shutdown ends all sessions and makes a checkpoint.
-var durable = kind{shutdown: syscall.SIGINT, initdb: "--data-checksums", owner: "createrole", settings: []string{
+var durable = kind{shutdown: "INT", initdb: "--data-checksums", owner: "createrole", settings: []string{
 	"max_connections=100",
 	"shared_buffers=256MB",
 	"random_page_cost=1.1", // solid-state disks
@@ -60,7 +62,7 @@ var durable = kind{shutdown: syscall.SIGINT, initdb: "--data-checksums", owner: 
 }}
 
 // throwaway doesn't survive a crash, and serves all packages of a test run at once.
-var throwaway = kind{isThrowaway: true, shutdown: syscall.SIGQUIT, initdb: "--no-sync", owner: "createrole createdb", settings: []string{
+var throwaway = kind{isThrowaway: true, shutdown: "QUIT", initdb: "--no-sync", owner: "createrole createdb", settings: []string{
 	"max_connections=300",
 	"shared_buffers=128MB",
 	"fsync=off",
@@ -75,47 +77,43 @@ var throwaway = kind{isThrowaway: true, shutdown: syscall.SIGQUIT, initdb: "--no
 // server is one run of the postgres program.
 type server struct {
 	cmd    *exec.Cmd
-	log    *os.File
+	input  io.Closer // closed to stop it
 	exited chan struct{}
 	err    error // why it ended; set before exited is closed
-
-	program string // the program that was started (Cluster.program)
-	latest  string // the installed program at the last check
 }
 
-// endOrphan ends a server whose process has ended, which the held lock proves: it is shutting down
-// or, on systems other than Linux, still running. A postmaster.pid without a server is removed,
-// because its number may now be another process's, which PostgreSQL would mistake for a server.
-// PostgreSQL finds remaining backends by their shared memory, even without that file.
+// endOrphan waits for a server whose process has ended, which the held lock proves: it is shutting
+// down. A postmaster.pid without a server is removed, because its number may now be another
+// process's, which PostgreSQL would mistake for a server. PostgreSQL finds remaining backends by
+// their shared memory, even without that file.
 func (c *Cluster) endOrphan(ctx context.Context) error {
-	if conn, err := new(net.Dialer).DialContext(ctx, "unix", filepath.Join(c.sockets, socketFile)); err == nil {
+	if conn, err := new(net.Dialer).DialContext(ctx, "unix", filepath.Join(socketDir(c.root), socketFile)); err == nil {
 		_ = conn.Close()
 		// It fails if the server ends meanwhile.
 		_ = c.command(ctx, "pg_ctl", "stop", "--pgdata="+c.data(), "--mode=fast").Run()
 	}
-	if err := os.Remove(filepath.Join(c.data(), "postmaster.pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return removeAll(c.data(), "postmaster.pid")
 }
 
-// initialise creates the cluster in another directory and renames it when it is complete, so that a
-// crash leaves nothing that looks complete.
+// initialise creates the cluster, with the owner's login and database, in another directory and
+// renames it when it is complete, so that a crash leaves nothing that looks complete.
 func (c *Cluster) initialise(ctx context.Context) error {
 	if exists(c.data()) {
 		return nil
 	}
-	draft := filepath.Join(c.root, draftDir)
-	if err := os.RemoveAll(draft); err != nil {
+	if err := removeAll(c.root, draftDir); err != nil {
 		return err
 	}
-	runtime.LockOSThread() // see launch
-	defer runtime.UnlockOSThread()
-	output, err := c.command(ctx, "initdb", "--pgdata="+draft, "--username=postgres", "--auth=trust", "--encoding=UTF8",
+	draft := filepath.Join(c.root, draftDir)
+	create := c.command(ctx, "initdb", "--pgdata="+draft, "--username=postgres", "--auth=trust", "--encoding=UTF8",
 		"--locale=C.UTF-8", // with C, lower() and ilike handle only ASCII letters
-		"--no-instructions", c.kind.initdb).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, bytes.TrimSpace(output))
+		"--no-instructions", c.kind.initdb)
+	fill := c.command(ctx, "postgres", "--single", "-D", draft, "-c", "exit_on_error=on", "postgres")
+	fill.Stdin = strings.NewReader("create role loyalty login " + c.kind.owner + "\ncreate database loyalty owner loyalty\n")
+	for _, cmd := range []*exec.Cmd{create, fill} {
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", filepath.Base(cmd.Path), err, bytes.TrimSpace(output))
+		}
 	}
 	if err := os.Rename(draft, c.data()); err != nil {
 		return err
@@ -123,9 +121,14 @@ func (c *Cluster) initialise(ctx context.Context) error {
 	return c.lock.Sync() // the new name must survive a power failure, like the data written later
 }
 
+// untilInputEnds runs a program until standard input ends, and then sends it a signal. The system ends
+// the input when this process is killed, so no server is left. The shell that waits for it ignores signals
+// that all processes of a service get: PostgreSQL would take its end for a crash.
+const untilInputEnds = `exec 3<&0; { trap "" HUP TERM; read -r _ <&3; kill -s "$0" $$; } 2>/dev/null & exec "$@" </dev/null 3<&-`
+
 // launch starts the server, with an empty log.
 func (c *Cluster) launch(ctx context.Context) (*server, error) {
-	args := []string{"-D", c.data(), "-c", "unix_socket_directories=" + c.sockets}
+	args := []string{"-c", untilInputEnds, c.kind.shutdown, "postgres", "-D", c.data(), "-c", "unix_socket_directories=" + socketDir(c.root)}
 	for _, setting := range append(commonSettings, c.kind.settings...) {
 		args = append(args, "-c", setting)
 	}
@@ -134,50 +137,24 @@ func (c *Cluster) launch(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{cmd: c.command(context.WithoutCancel(ctx), "postgres", args...), log: log, exited: make(chan struct{}), program: c.program()}
+	s := &server{cmd: c.command(context.WithoutCancel(ctx), "/bin/sh", args...), exited: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = log, log
-	started := make(chan error)
+	if s.input, err = s.cmd.StdinPipe(); err == nil {
+		err = s.cmd.Start()
+	}
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
 	go func() {
-		// The kernel sends the child its death signal when the thread that started it ends, so the
-		// thread is kept until the child ends.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := s.cmd.Start()
-		started <- err
-		if err != nil {
-			return
-		}
-		if err = s.cmd.Wait(); err == nil {
+		err := s.cmd.Wait()
+		if err == nil {
 			err = errors.New("another program shut it down")
 		}
 		s.err = fmt.Errorf("postgres ended: %w\n%s", err, lastLines(log))
 		_ = log.Close()
 		close(s.exited)
 	}()
-	if err := <-started; err != nil {
-		return nil, errors.Join(err, log.Close())
-	}
 	return s, nil
-}
-
-// program identifies the installed program by size and time. It returns "" while the program is
-// missing, for example during an upgrade.
-func (c *Cluster) program() string {
-	info, err := os.Stat(filepath.Join(c.machine.binFor(c.data()), "postgres"))
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
-}
-
-// isUpgraded reports whether the installed program differs from the running one and was the same at
-// the last check, because an upgrade takes a moment. New sessions of the old server would load
-// libraries that don't match.
-func (c *Cluster) isUpgraded() bool {
-	installed := c.program()
-	isComplete := installed != "" && installed != c.server.program && installed == c.server.latest
-	c.server.latest = installed
-	return isComplete
 }
 
 func (s *server) hasEnded() bool {
@@ -189,10 +166,9 @@ func (s *server) hasEnded() bool {
 	}
 }
 
-// stop shuts the server down by a signal, and waits for it. If ctx ends first, the checkpoint is
-// skipped.
-func (s *server) stop(ctx context.Context, shutdown syscall.Signal) error {
-	_ = s.cmd.Process.Signal(shutdown)
+// stop shuts the server down, and waits for it. If ctx ends first, the checkpoint is skipped.
+func (s *server) stop(ctx context.Context) error {
+	_ = s.input.Close()
 	select {
 	case <-s.exited:
 		return nil
@@ -203,28 +179,23 @@ func (s *server) stop(ctx context.Context, shutdown syscall.Signal) error {
 	}
 }
 
-// truncateLog empties a log that has grown too large. The server appends to the open file, so it may
-// be truncated at any time.
-func (s *server) truncateLog() {
-	const limit = 16 << 20
-	if info, err := s.log.Stat(); err == nil && info.Size() > limit {
-		_ = s.log.Truncate(0)
-	}
-}
-
 func lastLines(log *os.File) []byte {
 	const limit = 2000
 	text, _ := io.ReadAll(io.NewSectionReader(log, 0, 16<<20))
 	return bytes.TrimSpace(text[max(0, len(text)-limit):])
 }
 
-// command prepares a PostgreSQL program to run as its user. Its environment is empty but for two
-// variables, so that PGPORT and others have no effect.
+// command prepares a program, of PostgreSQL unless it has a path, to run as PostgreSQL's user: in its own
+// process group, so that Ctrl-C doesn't stop the database before requests have ended. Its environment is
+// empty but for two variables, so that PGPORT and others have no effect.
 func (c *Cluster) command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	bin := c.machine.binFor(c.data())
-	cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(bin, program)
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = c.root // that user may have no access to the current directory
 	cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "LC_ALL=C"}
-	cmd.SysProcAttr = processAttributes(c.machine.credential)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.machine.credential, Setpgid: true}
 	return cmd
 }

@@ -1,0 +1,957 @@
+-- The statements of core/report, as the server gets them. "make statements" writes this file.
+--
+-- It only prepares them, in your session. To see how one is planned without knowing its values, in psql or "loyalty psql --tenant SLUG":
+--
+--   \i docs/statements/report.sql
+--   set plan_cache_mode = force_generic_plan;
+--   explain execute NAME (null, null); -- a null for each argument
+--
+-- "select name, parameter_types from pg_prepared_statements" lists them with the types of their arguments.
+deallocate all;
+
+-- locationsSQL (core/report/breakdown.go), for Locations: Locations returns the sales of each location, the highest
+-- spend first.
+-- $1=first_ids $2=next_ids $3=tenant_id
+prepare locationsSQL as
+  with sold as (
+    select span.current, sale.*
+    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+    cross join lateral (
+      select location_id, count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
+      from loyalty.transaction
+      where tenant_id = $3
+        and id >= span.first_id
+        and id < span.next_id
+        and status = 'completed'
+      group by location_id
+    ) sale
+  )
+  select grouping(s.location_id) = 1 as whole, s.location_id as id, l.name,
+    coalesce(sum(s.transactions) filter (where s.current), 0)::bigint as transactions_count,
+    least(coalesce(sum(s.spend) filter (where s.current), 0), 9223372036854775807)::bigint as spend_total_cents,
+    least(coalesce(sum(s.points) filter (where s.current), 0), 9223372036854775807)::bigint as points_awarded,
+    least(coalesce(sum(s.stamps) filter (where s.current), 0), 9223372036854775807)::bigint as stamps_awarded,
+    least(coalesce(sum(s.spend) filter (where not s.current), 0), 9223372036854775807)::bigint as previous_spend_cents
+  from sold s
+  left join loyalty.location l on l.tenant_id = $3 and l.id = s.location_id
+  group by grouping sets ((), (s.location_id, l.name))
+  order by whole desc, spend_total_cents desc, s.location_id nulls last;
+
+-- staffSQL (core/report/breakdown.go), for Staff: Staff returns what each person and token recorded, the highest spend
+-- first.
+-- $1=first_ids $2=next_ids $3=tenant_id
+prepare staffSQL as
+  with acted as materialized (
+    select span.current, sale.*, 0::bigint as redemptions
+    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+    cross join lateral (
+      select actor_kind, actor_id, max(actor_name) as actor_name,
+        count(*) filter (where status = 'completed') as transactions,
+        sum(spend_amount_cents) filter (where status = 'completed') as spend,
+        sum(points_awarded) filter (where status = 'completed') as points,
+        sum(stamps_awarded) filter (where status = 'completed') as stamps,
+        count(*) filter (where status = 'voided') as voided
+      from loyalty.transaction
+      where tenant_id = $3
+        and id >= span.first_id
+        and id < span.next_id
+      group by actor_kind, actor_id
+    ) sale
+    union all
+    select span.current, used.actor_kind, used.actor_id, used.actor_name, 0, 0, 0, 0, 0, used.redemptions
+    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+    cross join lateral (
+      select actor_kind, actor_id, max(actor_name) as actor_name, count(*) as redemptions
+      from loyalty.redemption
+      where tenant_id = $3
+        and id >= span.first_id
+        and id < span.next_id
+        and status <> 'voided'
+      group by actor_kind, actor_id
+    ) used
+  )
+  select grouping(a.actor_id) = 1 as whole, coalesce(a.actor_kind, '') as actor_kind, coalesce(a.actor_id, '') as actor_id,
+    case when grouping(a.actor_id) = 1 then '' else coalesce(max(p.name), max(a.actor_name)) end as name,
+    coalesce(sum(a.transactions) filter (where a.current), 0)::bigint as transactions_count,
+    least(coalesce(sum(a.spend) filter (where a.current), 0), 9223372036854775807)::bigint as spend_total_cents,
+    least(coalesce(sum(a.points) filter (where a.current), 0), 9223372036854775807)::bigint as points_awarded,
+    least(coalesce(sum(a.stamps) filter (where a.current), 0), 9223372036854775807)::bigint as stamps_awarded,
+    coalesce(sum(a.voided) filter (where a.current), 0)::bigint as voided_count,
+    coalesce(sum(a.redemptions) filter (where a.current), 0)::bigint as redemptions_count,
+    least(coalesce(sum(a.spend) filter (where not a.current), 0), 9223372036854775807)::bigint as previous_spend_cents
+  from acted a
+  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $3 and p.id::text = a.actor_id
+  group by grouping sets ((), (a.actor_kind, a.actor_id))
+  order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
+
+-- staffAtSQL (core/report/breakdown.go), for Staff: Staff returns what each person and token recorded, the highest spend
+-- first.
+-- $1=first_ids $2=next_ids $3=tenant_id $4=location
+prepare staffAtSQL as
+  with acted as materialized (
+    select span.current, sale.*, 0::bigint as redemptions
+    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+    cross join lateral (
+      select actor_kind, actor_id, max(actor_name) as actor_name,
+        count(*) filter (where status = 'completed') as transactions,
+        sum(spend_amount_cents) filter (where status = 'completed') as spend,
+        sum(points_awarded) filter (where status = 'completed') as points,
+        sum(stamps_awarded) filter (where status = 'completed') as stamps,
+        count(*) filter (where status = 'voided') as voided
+      from loyalty.transaction
+      where tenant_id = $3
+        and id >= span.first_id
+        and id < span.next_id
+        and location_id = $4
+      group by actor_kind, actor_id
+    ) sale
+  )
+  select grouping(a.actor_id) = 1 as whole, coalesce(a.actor_kind, '') as actor_kind, coalesce(a.actor_id, '') as actor_id,
+    case when grouping(a.actor_id) = 1 then '' else coalesce(max(p.name), max(a.actor_name)) end as name,
+    coalesce(sum(a.transactions) filter (where a.current), 0)::bigint as transactions_count,
+    least(coalesce(sum(a.spend) filter (where a.current), 0), 9223372036854775807)::bigint as spend_total_cents,
+    least(coalesce(sum(a.points) filter (where a.current), 0), 9223372036854775807)::bigint as points_awarded,
+    least(coalesce(sum(a.stamps) filter (where a.current), 0), 9223372036854775807)::bigint as stamps_awarded,
+    coalesce(sum(a.voided) filter (where a.current), 0)::bigint as voided_count,
+    coalesce(sum(a.redemptions) filter (where a.current), 0)::bigint as redemptions_count,
+    least(coalesce(sum(a.spend) filter (where not a.current), 0), 9223372036854775807)::bigint as previous_spend_cents
+  from acted a
+  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $3 and p.id::text = a.actor_id
+  group by grouping sets ((), (a.actor_kind, a.actor_id))
+  order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
+
+-- rewardsSQL (core/report/breakdown.go), for Rewards: Rewards returns the redemptions of each reward, the most redeemed
+-- first.
+-- $1=first_ids $2=next_ids $3=tenant_id
+prepare rewardsSQL as
+  with used as (
+    select span.current, redemption.*
+    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+    cross join lateral (
+      select reward_id, count(*) filter (where status <> 'voided') as redemptions,
+        sum(points_spent) filter (where status <> 'voided') as points,
+        sum(stamps_spent) filter (where status <> 'voided') as stamps,
+        count(*) filter (where status = 'voided') as voided
+      from loyalty.redemption
+      where tenant_id = $3
+        and id >= span.first_id
+        and id < span.next_id
+      group by reward_id
+    ) redemption
+  )
+  select grouping(u.reward_id) = 1 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id, case when grouping(u.reward_id) = 1 then '' else max(r.name) end as name,
+    coalesce(sum(u.redemptions) filter (where u.current), 0)::bigint as redemptions_count,
+    least(coalesce(sum(u.points) filter (where u.current), 0), 9223372036854775807)::bigint as points_spent,
+    least(coalesce(sum(u.stamps) filter (where u.current), 0), 9223372036854775807)::bigint as stamps_spent,
+    coalesce(sum(u.voided) filter (where u.current), 0)::bigint as voided_count,
+    coalesce(sum(u.redemptions) filter (where not u.current), 0)::bigint as previous_redemptions_count
+  from used u
+  join loyalty.reward r on r.tenant_id = $3 and r.id = u.reward_id
+  group by grouping sets ((), (u.reward_id))
+  order by whole desc, redemptions_count desc, name, u.reward_id;
+
+-- compareSQL (core/report/compare.go), for Compare: Compare returns the figures of a selection, in all and for each step
+-- of time.
+-- $1=tenant_id $2=first_id $3=next_id $4=before_id $5=until_id $6=parts $7=periods $8=buckets $9=starts $10=ends
+-- $11=first_ids $12=next_ids
+prepare compareSQL as
+  select span.part, span.period, span.bucket,
+    sum(sold.transactions)::bigint as transactions_count,
+    sum(voided.transactions)::bigint as voided_count,
+    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
+    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+    least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
+    least(coalesce(sum(voided.points), 0), 9223372036854775807)::bigint as points_reversed,
+    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
+    sum(redeemed.redemptions)::bigint as redemptions_count,
+    sum(used.vouchers)::bigint as vouchers_redeemed,
+    sum(joined.customers)::bigint as new_customers,
+    (
+      select count(distinct customer_id)
+      from loyalty.transaction
+      where tenant_id = $1
+        and id >= $2
+        and id < $3
+        and status = 'completed'
+    ) as active_customers,
+    (
+      select count(distinct customer_id)
+      from loyalty.transaction
+      where tenant_id = $1
+        and id >= $4
+        and id < $5
+        and status = 'completed'
+    ) as active_before
+  from unnest($6::bigint[], $7::bigint[], $8::bigint[],
+    $9::timestamptz[], $10::timestamptz[], $11::uuid[], $12::uuid[])
+    as span (part, period, bucket, starts, ends, first_id, next_id)
+  cross join lateral (
+    select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'completed'
+  ) sold
+  cross join lateral (
+    select count(*) as transactions, sum(points_awarded) as points
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'voided'
+  ) voided
+  cross join lateral (
+    select count(*) as redemptions, sum(points_spent) as points
+    from loyalty.redemption
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and status <> 'voided'
+  ) redeemed
+  cross join lateral (
+    select count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and redeemed_at >= span.starts
+      and redeemed_at < span.ends
+      and status = 'redeemed'
+  ) used
+  cross join lateral (
+    select count(*) as customers
+    from loyalty.customer
+    where tenant_id = $1
+      and created_at >= span.starts
+      and created_at < span.ends
+      and merged_into is null
+      and imported_at is null
+  ) joined
+  group by grouping sets ((span.part), (span.period, span.bucket));
+
+-- compareLongSQL (core/report/compare.go), for Compare: Compare returns the figures of a selection, in all and for each
+-- step of time.
+-- $1=tenant_id $2=first_id $3=next_id $4=before_id $5=until_id $6=parts $7=periods $8=buckets $9=starts $10=ends
+-- $11=first_ids $12=next_ids
+prepare compareLongSQL as
+  select span.part, span.period, span.bucket,
+    sum(sold.transactions)::bigint as transactions_count,
+    sum(voided.transactions)::bigint as voided_count,
+    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
+    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+    least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
+    least(coalesce(sum(voided.points), 0), 9223372036854775807)::bigint as points_reversed,
+    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
+    sum(redeemed.redemptions)::bigint as redemptions_count,
+    sum(used.vouchers)::bigint as vouchers_redeemed,
+    sum(joined.customers)::bigint as new_customers,
+    (
+      select count(*)
+      from loyalty.account a
+      where a.tenant_id = $1
+        and a.visits is distinct from 0
+        and exists (
+          select
+          from loyalty.transaction t
+          where t.tenant_id = $1
+            and t.customer_id = a.customer_id
+            and t.id >= $2
+            and t.id < $3
+            and t.status = 'completed'
+        )
+    ) as active_customers,
+    (
+      select count(*)
+      from loyalty.account a
+      where a.tenant_id = $1
+        and a.visits is distinct from 0
+        and exists (
+          select
+          from loyalty.transaction t
+          where t.tenant_id = $1
+            and t.customer_id = a.customer_id
+            and t.id >= $4
+            and t.id < $5
+            and t.status = 'completed'
+        )
+    ) as active_before
+  from unnest($6::bigint[], $7::bigint[], $8::bigint[],
+    $9::timestamptz[], $10::timestamptz[], $11::uuid[], $12::uuid[])
+    as span (part, period, bucket, starts, ends, first_id, next_id)
+  cross join lateral (
+    select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'completed'
+  ) sold
+  cross join lateral (
+    select count(*) as transactions, sum(points_awarded) as points
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'voided'
+  ) voided
+  cross join lateral (
+    select count(*) as redemptions, sum(points_spent) as points
+    from loyalty.redemption
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and status <> 'voided'
+  ) redeemed
+  cross join lateral (
+    select count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and redeemed_at >= span.starts
+      and redeemed_at < span.ends
+      and status = 'redeemed'
+  ) used
+  cross join lateral (
+    select count(*) as customers
+    from loyalty.customer
+    where tenant_id = $1
+      and created_at >= span.starts
+      and created_at < span.ends
+      and merged_into is null
+      and imported_at is null
+  ) joined
+  group by grouping sets ((span.part), (span.period, span.bucket));
+
+-- compareAtSQL (core/report/compare.go): The same for one location, from its own index of sales.
+-- $1=tenant_id $2=location $3=first_id $4=next_id $5=before_id $6=until_id $7=parts $8=periods $9=buckets $10=first_ids
+-- $11=next_ids
+prepare compareAtSQL as
+  select span.part, span.period, span.bucket,
+    sum(sold.transactions)::bigint as transactions_count,
+    sum(sold.voided)::bigint as voided_count,
+    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
+    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+    least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
+    least(coalesce(sum(sold.reversed), 0), 9223372036854775807)::bigint as points_reversed,
+    0::bigint as points_redeemed, 0::bigint as redemptions_count, 0::bigint as vouchers_redeemed, 0::bigint as new_customers,
+    (
+      select count(distinct customer_id)
+      from loyalty.transaction
+      where tenant_id = $1
+        and location_id = $2
+        and id >= $3
+        and id < $4
+        and status = 'completed'
+    ) as active_customers,
+    (
+      select count(distinct customer_id)
+      from loyalty.transaction
+      where tenant_id = $1
+        and location_id = $2
+        and id >= $5
+        and id < $6
+        and status = 'completed'
+    ) as active_before
+  from unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::uuid[], $11::uuid[])
+    as span (part, period, bucket, first_id, next_id)
+  cross join lateral (
+    select count(*) filter (where status = 'completed') as transactions,
+      sum(spend_amount_cents) filter (where status = 'completed') as spend,
+      sum(points_awarded) filter (where status = 'completed') as points,
+      sum(stamps_awarded) filter (where status = 'completed') as stamps,
+      count(*) filter (where status = 'voided') as voided,
+      sum(points_awarded) filter (where status = 'voided') as reversed
+    from loyalty.transaction
+    where tenant_id = $1
+      and location_id = $2
+      and id >= span.first_id
+      and id < span.next_id
+  ) sold
+  group by grouping sets ((span.part), (span.period, span.bucket));
+
+-- couponsSQL (core/report/coupon.go), for Coupons: Coupons returns every coupon, newest first.
+-- $1=now $2=tenant_id
+prepare couponsSQL as
+  select c.id, c.name, coalesce(v.sent, 0) as sent, coalesce(v.pending, 0) as pending,
+    coalesce(v.redeemed, 0) as redeemed, coalesce(v.sent - v.pending - v.redeemed, 0) as expired
+  from loyalty.coupon c
+  left join (
+    select coupon_id, count(*) as sent,
+    count(*) filter (where status = 'pending' and (expires_at is null or expires_at > $1)) as pending,
+    count(*) filter (where status = 'redeemed') as redeemed
+    from loyalty.voucher
+    where tenant_id = $2
+    group by coupon_id
+  ) v on v.coupon_id = c.id
+  where c.tenant_id = $2
+  order by c.created_at desc, c.id desc;
+
+-- sentCouponsSQL (core/report/coupon.go): A voucher's date is in its ID, like a sale's.
+-- $1=now $2=tenant_id $3=first_id $4=next_id
+prepare sentCouponsSQL as
+  select c.id, c.name, v.sent, v.pending, v.redeemed, v.sent - v.pending - v.redeemed as expired
+  from (
+    select coupon_id, count(*) as sent,
+    count(*) filter (where status = 'pending' and (expires_at is null or expires_at > $1)) as pending,
+    count(*) filter (where status = 'redeemed') as redeemed
+    from loyalty.voucher
+    where tenant_id = $2
+    and id >= $3
+    and id < $4
+    group by coupon_id
+  ) v
+  join loyalty.coupon c on c.tenant_id = $2 and c.id = v.coupon_id
+  order by c.created_at desc, c.id desc;
+
+-- hoursSQL (core/report/hours.go): Each hour is counted between two IDs, from the index of completed sales alone.
+-- $1=weekdays $2=hours $3=first_ids $4=next_ids $5=tenant_id
+prepare hoursSQL as
+  select slot.weekday, slot.hour, coalesce(sum(sold.transactions), 0)::bigint as transactions_count,
+    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents
+  from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::uuid[]) as slot (weekday, hour, first_id, next_id)
+  cross join lateral (
+    select count(*) as transactions, sum(spend_amount_cents) as spend
+    from loyalty.transaction
+    where tenant_id = $5
+      and id >= slot.first_id
+      and id < slot.next_id
+      and status = 'completed'
+  ) sold
+  where sold.transactions > 0
+  group by cube (slot.weekday, slot.hour);
+
+-- hoursAtSQL (core/report/hours.go): Each hour is counted between two IDs, from the index of completed sales alone.
+-- $1=weekdays $2=hours $3=first_ids $4=next_ids $5=tenant_id $6=location
+prepare hoursAtSQL as
+  select slot.weekday, slot.hour, coalesce(sum(sold.transactions), 0)::bigint as transactions_count,
+    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents
+  from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::uuid[]) as slot (weekday, hour, first_id, next_id)
+  cross join lateral (
+    select count(*) as transactions, sum(spend_amount_cents) as spend
+    from loyalty.transaction
+    where tenant_id = $5
+      and id >= slot.first_id
+      and id < slot.next_id
+      and status = 'completed'
+      and location_id = $6
+  ) sold
+  where sold.transactions > 0
+  group by cube (slot.weekday, slot.hour);
+
+-- countedOverviewSQL (core/report/overview.go), for Overview: Overview returns the dashboard's figures, for managers and
+-- owners.
+-- $1=cut $2=tenant_id $3=first_id $4=next_id $5=before_id $6=until_id $7=parts $8=periods $9=buckets $10=first_ids
+-- $11=next_ids
+prepare countedOverviewSQL as
+  with since as (
+    select coalesce(sum(added) filter (where unit = 'points'), 0) as points,
+      coalesce(sum(added) filter (where unit = 'stamps'), 0) as stamps
+    from unnest(array[$1::uuid]) cut
+    cross join lateral (
+      select unit, greatest(balance_after, 0) - greatest(balance_after - amount::numeric, 0) as added
+      from loyalty.ledger_entry
+      where tenant_id = $2
+        and id >= cut
+        and id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    ) entry
+  ), opening as (
+    select held.accounts, held.points - since.points as points, held.stamps - since.stamps as stamps
+    from since
+    cross join (
+      select count(*) as accounts,
+        coalesce(sum(points) filter (where points > 0), 0) as points,
+        coalesce(sum(stamps) filter (where stamps > 0), 0) as stamps
+      from loyalty.account
+      where tenant_id = $2
+    ) held
+  ), erased as (
+    select coalesce(sum(a.points) filter (where a.points > 0), 0) as points,
+      coalesce(sum(a.stamps) filter (where a.stamps > 0), 0) as stamps
+    from loyalty.customer c
+    join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+    where c.tenant_id = $2
+      and c.phone_key is null
+  ), owed as (
+    select greatest(least(opening.points + since.points - erased.points, 9223372036854775807), -9223372036854775807)::bigint as points,
+      greatest(least(opening.stamps + since.stamps - erased.stamps, 9223372036854775807), -9223372036854775807)::bigint as stamps
+    from opening
+    cross join since
+    cross join erased
+  ), worth as (
+    select (min(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as least_points,
+      (max(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as most_points,
+      (min(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as least_stamps,
+      (max(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as most_stamps
+    from owed
+    left join loyalty.reward r on r.tenant_id = $2
+      and r.active
+      and r.cost_cents is not null
+  )
+  select span.part, span.period, span.bucket,
+    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
+    sum(redeemed.redemptions)::bigint as redemptions_count,
+    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
+    (
+      select count(distinct customer_id)
+      from loyalty.transaction
+      where tenant_id = $2
+        and id >= $3
+        and id < $4
+        and status = 'completed'
+    ) as active_customers,
+    (
+      select count(distinct customer_id)
+      from loyalty.transaction
+      where tenant_id = $2
+        and id >= $5
+        and id < $6
+        and status = 'completed'
+    ) as active_before,
+    (select points from owed) as outstanding_points,
+    (select stamps from owed) as outstanding_stamps,
+    (select least_points from worth) as least_points,
+    (select most_points from worth) as most_points,
+    (select least_stamps from worth) as least_stamps,
+    (select most_stamps from worth) as most_stamps,
+    (select greatest(least(points, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_points,
+    (select greatest(least(stamps, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_stamps,
+    (select accounts from opening) as held_by,
+    (select id from loyalty.transaction_type where tenant_id = $2 order by id limit 1) is not null as has_type,
+    (select id from loyalty.customer where tenant_id = $2 order by id limit 1) is not null as has_customer,
+    (select id from loyalty.transaction where tenant_id = $2 order by id limit 1) is not null as has_sale,
+    (select id from loyalty.reward where tenant_id = $2 order by id limit 1) is not null as has_reward
+  from unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::uuid[], $11::uuid[])
+    as span (part, period, bucket, first_id, next_id)
+  cross join lateral (
+    select sum(spend_amount_cents) as spend, sum(points_awarded) as points
+    from loyalty.transaction
+    where tenant_id = $2
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'completed'
+  ) sold
+  cross join lateral (
+    select count(*) as redemptions, sum(points_spent) as points
+    from loyalty.redemption
+    where tenant_id = $2
+      and id >= span.first_id
+      and id < span.next_id
+      and status <> 'voided'
+  ) redeemed
+  group by grouping sets ((span.part), (span.period, span.bucket));
+
+-- overviewSQL (core/report/overview.go), for Overview: Overview returns the dashboard's figures, for managers and
+-- owners.
+-- $1=cut $2=tenant_id $3=opening_points $4=opening_stamps $5=first_id $6=next_id $7=before_id $8=until_id $9=parts
+-- $10=periods $11=buckets $12=first_ids $13=next_ids
+prepare overviewSQL as
+  with since as (
+    select coalesce(sum(added) filter (where unit = 'points'), 0) as points,
+      coalesce(sum(added) filter (where unit = 'stamps'), 0) as stamps
+    from unnest(array[$1::uuid]) cut
+    cross join lateral (
+      select unit, greatest(balance_after, 0) - greatest(balance_after - amount::numeric, 0) as added
+      from loyalty.ledger_entry
+      where tenant_id = $2
+        and id >= cut
+        and id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    ) entry
+  ), opening as (
+    select 0::bigint as accounts, $3::bigint as points, $4::bigint as stamps
+  ), erased as (
+    select coalesce(sum(a.points) filter (where a.points > 0), 0) as points,
+      coalesce(sum(a.stamps) filter (where a.stamps > 0), 0) as stamps
+    from loyalty.customer c
+    join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+    where c.tenant_id = $2
+      and c.phone_key is null
+  ), owed as (
+    select greatest(least(opening.points + since.points - erased.points, 9223372036854775807), -9223372036854775807)::bigint as points,
+      greatest(least(opening.stamps + since.stamps - erased.stamps, 9223372036854775807), -9223372036854775807)::bigint as stamps
+    from opening
+    cross join since
+    cross join erased
+  ), worth as (
+    select (min(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as least_points,
+      (max(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as most_points,
+      (min(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as least_stamps,
+      (max(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as most_stamps
+    from owed
+    left join loyalty.reward r on r.tenant_id = $2
+      and r.active
+      and r.cost_cents is not null
+  )
+  select span.part, span.period, span.bucket,
+    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
+    sum(redeemed.redemptions)::bigint as redemptions_count,
+    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
+    (
+      select count(distinct customer_id)
+      from loyalty.transaction
+      where tenant_id = $2
+        and id >= $5
+        and id < $6
+        and status = 'completed'
+    ) as active_customers,
+    (
+      select count(distinct customer_id)
+      from loyalty.transaction
+      where tenant_id = $2
+        and id >= $7
+        and id < $8
+        and status = 'completed'
+    ) as active_before,
+    (select points from owed) as outstanding_points,
+    (select stamps from owed) as outstanding_stamps,
+    (select least_points from worth) as least_points,
+    (select most_points from worth) as most_points,
+    (select least_stamps from worth) as least_stamps,
+    (select most_stamps from worth) as most_stamps,
+    (select greatest(least(points, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_points,
+    (select greatest(least(stamps, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_stamps,
+    (select accounts from opening) as held_by,
+    (select id from loyalty.transaction_type where tenant_id = $2 order by id limit 1) is not null as has_type,
+    (select id from loyalty.customer where tenant_id = $2 order by id limit 1) is not null as has_customer,
+    (select id from loyalty.transaction where tenant_id = $2 order by id limit 1) is not null as has_sale,
+    (select id from loyalty.reward where tenant_id = $2 order by id limit 1) is not null as has_reward
+  from unnest($9::bigint[], $10::bigint[], $11::bigint[], $12::uuid[], $13::uuid[])
+    as span (part, period, bucket, first_id, next_id)
+  cross join lateral (
+    select sum(spend_amount_cents) as spend, sum(points_awarded) as points
+    from loyalty.transaction
+    where tenant_id = $2
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'completed'
+  ) sold
+  cross join lateral (
+    select count(*) as redemptions, sum(points_spent) as points
+    from loyalty.redemption
+    where tenant_id = $2
+      and id >= span.first_id
+      and id < span.next_id
+      and status <> 'voided'
+  ) redeemed
+  group by grouping sets ((span.part), (span.period, span.bucket));
+
+-- auditedActorsSQL (core/report/recent.go): Uses the index of subjects, and also returns other actions on them.
+-- $1=tenant_id $2=subjects
+prepare auditedActorsSQL as
+  select action, subject_id, actor_kind, actor_name
+  from loyalty.audit_entry
+  where tenant_id = $1
+    and subject_kind in ('voucher', 'transaction', 'redemption')
+    and subject_id = any($2::text[])
+  order by id;
+
+-- recentSQL (core/report/recent.go): The latest events of all kinds are among the latest of each kind, which are read
+-- from the end of an index.
+-- $1=tenant_id $2=ordinary $3=limit
+prepare recentSQL as
+  with event as (
+    (
+      select 'sale' as kind, id, created_at as at, customer_id,
+        coalesce(points_awarded, 0) as points, coalesce(stamps_awarded, 0) as stamps, spend_amount_cents as spend_cents,
+        transaction_type_id, null::uuid as reward_id, null::uuid as coupon_id, actor_kind, actor_name, status = 'voided' as voided
+      from loyalty.transaction
+      where tenant_id = $1
+      order by id desc
+      limit $2
+    ) union all (
+      select 'sale_voided', id, voided_at, customer_id,
+        -coalesce(points_awarded, 0), -coalesce(stamps_awarded, 0), spend_amount_cents,
+        transaction_type_id, null, null, null, null, false
+      from loyalty.transaction
+      where tenant_id = $1
+        and status = 'voided'
+      order by voided_at desc, id desc
+      limit $3
+    ) union all (
+      select 'redemption', id, created_at, customer_id, -points_spent, -stamps_spent, null, null, reward_id, null, actor_kind, actor_name, false
+      from loyalty.redemption
+      where tenant_id = $1
+      order by id desc
+      limit $3
+    ) union all (
+      select 'redemption_voided', id, voided_at, customer_id, points_spent, stamps_spent, null, null, reward_id, null, null, null, false
+      from loyalty.redemption
+      where tenant_id = $1
+        and status = 'voided'
+      order by voided_at desc, id desc
+      limit $3
+    ) union all (
+      select 'voucher', id, redeemed_at, customer_id, 0, 0, null, null, null, coupon_id, null, null, false
+      from loyalty.voucher
+      where tenant_id = $1
+        and status = 'redeemed'
+      order by redeemed_at desc, id desc
+      limit $3
+    ) union all (
+      select 'customer', id, created_at, id, 0, 0, null, null, null, null, null, null, false
+      from loyalty.customer
+      where tenant_id = $1
+        and merged_into is null
+        and imported_at is null
+      order by created_at desc, id desc
+      limit $2
+    ) union all (
+      select kind, id, created_at, customer_id,
+        case when unit = 'points' then amount else 0 end, case when unit = 'stamps' then amount else 0 end, null,
+        null, null, null, actor_kind, actor_name, false
+      from loyalty.ledger_entry
+      where tenant_id = $1
+        and kind = 'adjustment'
+      order by id desc
+      limit $3
+    )
+  ), imported as (
+    select id, ended_at, created_count, opening_points, opening_stamps, file_name, actor_kind, actor_name
+    from loyalty.customer_import
+    where tenant_id = $1
+      and status in ('done', 'cancelled')
+      and created_count > 0
+    order by ended_at desc, id desc
+    limit $3
+  ), latest as (
+    select *
+    from (
+      select event.*, 0::bigint as customers, null::text as file_name
+      from event
+      union all
+      select 'import', id, ended_at, null, opening_points, opening_stamps, null, null, null, null, actor_kind, actor_name, false,
+        created_count, file_name
+      from imported
+    ) event
+    where not (kind = 'redemption' and points = 0 and stamps = 0)
+    order by at desc, id desc, kind
+    limit $3
+  )
+  select e.kind, e.id, e.at, coalesce(e.customer_id, '00000000-0000-0000-0000-000000000000') as customer_id,
+    coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, e.customers, e.spend_cents, e.voided,
+    case when e.kind = 'voucher' then case when l.unit = 'points' then l.amount else 0 end else e.points end as points,
+    case when e.kind = 'voucher' then case when l.unit = 'stamps' then l.amount else 0 end else e.stamps end as stamps,
+    coalesce(t.name, r.name, k.name, e.file_name) as about,
+    coalesce(e.actor_kind, l.actor_kind, g.actor_kind) as actor_kind,
+    coalesce(e.actor_name, l.actor_name, g.actor_name) as actor_name
+  from latest e
+  left join loyalty.customer c on c.tenant_id = $1 and c.id = e.customer_id
+  left join loyalty.transaction_type t on t.tenant_id = $1 and t.id = e.transaction_type_id
+  left join loyalty.reward r on r.tenant_id = $1 and r.id = e.reward_id
+  left join loyalty.coupon k on k.tenant_id = $1 and k.id = e.coupon_id
+  left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = $1 and v.id = e.id
+  left join loyalty.ledger_entry l on l.tenant_id = $1 and l.cause = e.id and l.turn = coalesce(v.turn, 1)
+    and l.kind = case when e.kind = 'sale_voided' then 'reversal' when e.kind = 'redemption_voided' then 'redemption_refund' when e.kind = 'voucher' then 'voucher' end
+  left join loyalty.redemption g on g.tenant_id = $1 and g.id = v.redemption_id
+  order by e.at desc, e.id desc, e.kind;
+
+-- recentDaysSQL (core/report/recent.go): Only the latest two days with sales are counted, each between two IDs.
+-- $1=first_ids $2=next_ids $3=starts $4=ends $5=tenant_id
+prepare recentDaysSQL as
+  with span as (
+    select *
+    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
+      with ordinality as span (first_id, next_id, starts, ends, number)
+    where (
+      select id
+      from loyalty.transaction
+      where tenant_id = $5
+        and id >= span.first_id
+        and id < span.next_id
+        and status = 'completed'
+      order by id
+      limit 1
+    ) is not null
+    order by number
+    limit 2
+  )
+  select span.number, sold.transactions as transactions_count,
+    least(sold.spend, 9223372036854775807)::bigint as spend_total_cents,
+    least(sold.points, 9223372036854775807)::bigint as points_awarded,
+    least(sold.stamps, 9223372036854775807)::bigint as stamps_awarded,
+    earliest.created_at as first_sale_at, latest.created_at as last_sale_at, joined.customers as new_customers
+  from span
+  cross join lateral (
+    select count(*) as transactions, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points, coalesce(sum(stamps_awarded), 0) as stamps
+    from loyalty.transaction
+    where tenant_id = $5
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'completed'
+  ) sold
+  cross join lateral (
+    select created_at
+    from loyalty.transaction
+    where tenant_id = $5
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'completed'
+    order by id
+    limit 1
+  ) earliest
+  cross join lateral (
+    select created_at
+    from loyalty.transaction
+    where tenant_id = $5
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'completed'
+    order by id desc
+    limit 1
+  ) latest
+  cross join lateral (
+    select count(*) as customers
+    from loyalty.customer
+    where tenant_id = $5
+      and created_at >= span.starts
+      and created_at < span.ends
+      and merged_into is null
+      and imported_at is null
+  ) joined
+  order by span.number;
+
+-- takeTimeSQL (core/report/report.go): Few reports run at once, so each may take longer than other statements: a year of
+-- a large business.
+prepare takeTimeSQL as
+  select set_config('statement_timeout', '40s', true) as set;
+
+-- summarySQL (core/report/summary.go): The first row is the whole range, then comes each day.
+-- $1=tenant_id $2=first_id $3=next_id $4=starts $5=ends $6=first_ids $7=next_ids
+prepare summarySQL as
+  select sum(sold.transactions)::bigint as transactions_count,
+    sum(voided.transactions)::bigint as voided_count,
+    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
+    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+    least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
+    least(coalesce(sum(voided.points), 0), 9223372036854775807)::bigint as points_reversed,
+    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
+    sum(redeemed.redemptions)::bigint as redemptions_count,
+    sum(used.vouchers)::bigint as vouchers_redeemed,
+    sum(joined.customers)::bigint as new_customers,
+    (
+      select count(distinct customer_id)
+      from loyalty.transaction
+      where tenant_id = $1
+        and id >= $2
+        and id < $3
+        and status = 'completed'
+    ) as active_customers
+  from unnest($4::timestamptz[], $5::timestamptz[], $6::uuid[], $7::uuid[])
+    with ordinality as span (starts, ends, first_id, next_id, number)
+  cross join lateral (
+    select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'completed'
+  ) sold
+  cross join lateral (
+    select count(*) as transactions, sum(points_awarded) as points
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and status = 'voided'
+  ) voided
+  cross join lateral (
+    select count(*) as redemptions, sum(points_spent) as points
+    from loyalty.redemption
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and status <> 'voided'
+  ) redeemed
+  cross join lateral (
+    select count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and redeemed_at >= span.starts
+      and redeemed_at < span.ends
+      and status = 'redeemed'
+  ) used
+  cross join lateral (
+    select count(*) as customers
+    from loyalty.customer
+    where tenant_id = $1
+      and created_at >= span.starts
+      and created_at < span.ends
+      and merged_into is null
+      and imported_at is null
+  ) joined
+  group by rollup (span.number)
+  order by span.number nulls first;
+
+-- topSQL (core/report/top.go), for Top: Top returns the first customers of a ranking, out of those with a completed sale
+-- in its range.
+-- $1=tenant_id $2=first_id $3=next_id $4=by $5=limit
+prepare topSQL as
+  with buyer as (
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend,
+      coalesce(sum(points_awarded), 0) as points
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= $2
+      and id < $3
+      and status = 'completed'
+    group by customer_id
+  ), ranked as (
+    select *, case when $4::text = 'spend' then spend when $4 = 'points' then points else visits end as measure
+    from buyer
+    order by measure desc, customer_id
+    limit $5
+  )
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
+    r.visits as transactions_count, least(r.spend, 9223372036854775807)::bigint as spend_total_cents,
+    least(r.points, 9223372036854775807)::bigint as points_awarded, visit.created_at as last_visit
+  from ranked r
+  join loyalty.customer c on c.tenant_id = $1 and c.id = r.customer_id
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = r.customer_id
+  left join lateral (
+    select created_at
+    from loyalty.transaction
+    where tenant_id = $1
+      and customer_id = r.customer_id
+      and status = 'completed'
+    order by id desc
+    limit 1
+  ) visit on true
+  order by r.measure desc, r.customer_id;
+
+-- topAtSQL (core/report/top.go), for Top: Top returns the first customers of a ranking, out of those with a completed
+-- sale in its range.
+-- $1=tenant_id $2=first_id $3=next_id $4=location $5=by $6=limit
+prepare topAtSQL as
+  with buyer as (
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend,
+      coalesce(sum(points_awarded), 0) as points
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= $2
+      and id < $3
+      and status = 'completed'
+      and location_id = $4
+    group by customer_id
+  ), ranked as (
+    select *, case when $5::text = 'spend' then spend when $5 = 'points' then points else visits end as measure
+    from buyer
+    order by measure desc, customer_id
+    limit $6
+  )
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
+    r.visits as transactions_count, least(r.spend, 9223372036854775807)::bigint as spend_total_cents,
+    least(r.points, 9223372036854775807)::bigint as points_awarded, visit.created_at as last_visit
+  from ranked r
+  join loyalty.customer c on c.tenant_id = $1 and c.id = r.customer_id
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = r.customer_id
+  left join lateral (
+    select created_at
+    from loyalty.transaction
+    where tenant_id = $1
+      and customer_id = r.customer_id
+      and status = 'completed'
+    order by id desc
+    limit 1
+  ) visit on true
+  order by r.measure desc, r.customer_id;

@@ -1,0 +1,476 @@
+-- The statements of core/reward, as the server gets them. "make statements" writes this file.
+--
+-- It only prepares them, in your session. To see how one is planned without knowing its values, in psql or "loyalty psql --tenant SLUG":
+--
+--   \i docs/statements/reward.sql
+--   set plan_cache_mode = force_generic_plan;
+--   explain execute NAME (null, null); -- a null for each argument
+--
+-- "select name, parameter_types from pg_prepared_statements" lists them with the types of their arguments.
+deallocate all;
+
+-- moveSQL (core/reward/merge.go), for Move: Move moves the redemptions of a customer who is being merged, and returns
+-- their number.
+-- $1=kept $2=tenant_id $3=merged
+prepare moveSQL as
+  update loyalty.redemption
+  set customer_id = $1
+  where tenant_id = $2
+    and customer_id = $3;
+
+-- outlookSQL (core/reward/outlook.go): A business has some dozens of rewards.
+-- $1=tenant_id $2=customer
+prepare outlookSQL as
+  with offered as (
+    select r.name, r.points_cost, r.stamps_cost,
+      coalesce(r.points_cost <= a.points, r.stamps_cost <= a.stamps) as affordable
+    from loyalty.account a
+    join loyalty.reward r on r.tenant_id = a.tenant_id
+    where a.tenant_id = $1
+      and a.customer_id = $2
+      and r.active
+      and coalesce(r.stock > 0, true)
+  ), points as (
+    select name, points_cost
+    from offered
+    where not affordable
+      and points_cost is not null
+    order by points_cost, name
+    limit 1
+  ), stamps as (
+    select name, stamps_cost
+    from offered
+    where not affordable
+      and stamps_cost is not null
+    order by stamps_cost, name
+    limit 1
+  )
+  select (select count(*) from offered where affordable) as affordable,
+    (select name from points) as next_for_points, (select points_cost from points) as points_cost,
+    (select name from stamps) as next_for_stamps, (select stamps_cost from stamps) as stamps_cost;
+
+-- insertSQL (core/reward/sql.go), for Add: Add creates a reward.
+-- $1=tenant_id $2=id $3=name $4=description $5=points_cost $6=stamps_cost $7=stock $8=cost_cents $9=picture $10=now
+prepare insertSQL as
+  with added as (
+    insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, picture_hash, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, decode($9, 'hex'), $10)
+    returning *
+  )
+  select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+  from added;
+
+-- findSQL (core/reward/sql.go), for notChanged: notChanged returns why a stock could not be changed.
+-- $1=tenant_id $2=id
+prepare findSQL as
+  select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+  from loyalty.reward
+  where tenant_id = $1
+    and id = $2;
+
+-- lockSQL (core/reward/sql.go), for Edit: Edit changes the fields that are set.
+-- $1=tenant_id $2=id
+prepare lockSQL as
+  select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+  from loyalty.reward
+  where tenant_id = $1
+    and id = $2
+  for no key update;
+
+-- updateSQL (core/reward/sql.go): Leaves out the stock, because tills go on taking units.
+-- $1=name $2=description $3=points_cost $4=stamps_cost $5=cost_cents $6=picture $7=active $8=tenant_id $9=id
+prepare updateSQL as
+  update loyalty.reward
+  set name = $1,
+    description = $2,
+    points_cost = $3,
+    stamps_cost = $4,
+    cost_cents = $5,
+    picture_hash = decode($6, 'hex'),
+    active = $7
+  where tenant_id = $8
+    and id = $9
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $8), 5), false) as low_stock;
+
+-- writePictureSQL (core/reward/sql.go), for writePicture: writePicture queues a new picture of a reward; nil: it has
+-- none.
+-- $1=tenant_id $2=id $3=type $4=bytes
+prepare writePictureSQL as
+  insert into loyalty.reward_picture (tenant_id, reward_id, type, bytes)
+  values ($1, $2, $3, $4)
+  on conflict (tenant_id, reward_id) do update
+  set type = excluded.type,
+    bytes = excluded.bytes;
+
+-- deletePictureSQL (core/reward/sql.go), for writePicture: writePicture queues a new picture of a reward; nil: it has
+-- none.
+-- $1=tenant_id $2=id
+prepare deletePictureSQL as
+  delete from loyalty.reward_picture
+  where tenant_id = $1
+    and reward_id = $2;
+
+-- pictureSQL (core/reward/sql.go), for Picture: Picture returns the picture of a reward by its hash, for everyone: it is
+-- on customers' cards.
+-- $1=tenant_id $2=id $3=hash
+prepare pictureSQL as
+  select p.type, p.bytes
+  from loyalty.reward_picture p
+  join loyalty.reward r on r.tenant_id = p.tenant_id and r.id = p.reward_id
+  where p.tenant_id = $1
+    and p.reward_id = $2
+    and r.picture_hash = $3;
+
+-- setActiveSQL (core/reward/sql.go): Finds nothing if the reward already has that state.
+-- $1=active $2=tenant_id $3=id
+prepare setActiveSQL as
+  update loyalty.reward
+  set active = $1
+  where tenant_id = $2
+    and id = $3
+    and active <> $1
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock;
+
+-- changeStockSQL (core/reward/sql.go): Adds to the current stock, whatever tills have taken.
+-- $1=change $2=tenant_id $3=id $4=most
+prepare changeStockSQL as
+  update loyalty.reward
+  set stock = stock + $1
+  where tenant_id = $2
+    and id = $3
+    and stock + $1 between 0 and $4
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock;
+
+-- setStockSQL (core/reward/sql.go): Replaces only the displayed stock.
+-- $1=stock $2=tenant_id $3=id $4=seen
+prepare setStockSQL as
+  update loyalty.reward
+  set stock = $1
+  where tenant_id = $2
+    and id = $3
+    and stock is not distinct from $4
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock;
+
+-- limitStockSQL (core/reward/sql.go): Buyers don't update an unlimited reward, but hold a key share lock (offerSQL).
+-- $1=tenant_id $2=id $3=stock
+prepare limitStockSQL as
+  with held as (
+    select id
+    from loyalty.reward
+    where tenant_id = $1
+      and id = $2
+    for update
+  )
+  update loyalty.reward
+  set stock = $3
+  where tenant_id = $1
+    and id = (select id from held)
+    and stock is null
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock;
+
+-- findCountedSQL (core/reward/sql.go): Counts the redemptions only of the rewards on the page, from an index.
+-- $1=tenant_id $2=id
+prepare findCountedSQL as
+  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed
+  from (
+    select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+    from loyalty.reward
+    where tenant_id = $1
+      and id = $2
+  ) r
+  cross join lateral (
+    select count(*) filter (where status = 'pending') as pending,
+      count(*) filter (where status <> 'voided') as redeemed
+    from loyalty.redemption
+    where tenant_id = $1
+      and reward_id = r.id
+  ) n;
+
+-- namesSQL (core/reward/sql.go), for Choices: Choices returns all rewards by name.
+-- $1=tenant_id
+prepare namesSQL as
+  select id, name, active
+  from loyalty.reward
+  where tenant_id = $1
+  order by name, id;
+
+-- activeList (core/reward/sql.go), for ListActive: ListActive returns a page of the active rewards, newest first.
+-- $1=tenant_id $2=limit
+prepare activeList as
+  select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+  from loyalty.reward
+  where tenant_id = $1
+    and active
+  order by created_at desc, id desc
+  limit $2;
+
+-- countedList (core/reward/sql.go), for List: List returns a page of the rewards that match the filter, newest first,
+-- with the number of their redemptions.
+-- $1=tenant_id $2=limit
+-- filter: and active
+-- filter: and not active
+prepare countedList as
+  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed
+  from (
+    select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+    from loyalty.reward
+    where tenant_id = $1
+    order by created_at desc, id desc
+    limit $2
+  ) r
+  cross join lateral (
+    select count(*) filter (where status = 'pending') as pending,
+      count(*) filter (where status <> 'voided') as redeemed
+    from loyalty.redemption
+    where tenant_id = $1
+      and reward_id = r.id
+  ) n
+  order by created_at desc, id desc
+  limit $2;
+
+-- offerSQL (core/reward/sql.go): The redemption's foreign keys would take the same locks on the reward and on the
+-- customer, who may be merged at the same time.
+-- $1=tenant_id $2=reward $3=customer
+prepare offerSQL as
+  with held as (
+    select id, name, active, points_cost, stamps_cost, stock
+    from loyalty.reward
+    where tenant_id = $1
+      and id = $2
+    for key share
+  ), buyer as (
+    select id, status
+    from loyalty.customer
+    where tenant_id = $1
+      and id = coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+      and merged_into is null
+    for key share
+  )
+  select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock,
+    c.status as customer_status, coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
+  from (values (1)) as always
+  left join held r on true
+  left join buyer c on true
+  left join loyalty.account a on a.tenant_id = $1 and a.customer_id = c.id;
+
+-- takeStockSQL (core/reward/sql.go): Of several buyers, one updates and the others wait and find one unit less.
+-- $1=tenant_id $2=reward
+prepare takeStockSQL as
+  update loyalty.reward
+  set stock = stock - 1
+  where tenant_id = $1
+    and id = $2
+    and (stock > 0 or stock is null)
+  returning stock is not null;
+
+-- grantUnitSQL (core/reward/sql.go): An unlimited reward is locked as in offerSQL, and not updated.
+-- $1=tenant_id $2=reward
+prepare grantUnitSQL as
+  with held as (
+    select id, name, stock
+    from loyalty.reward
+    where tenant_id = $1
+      and id = $2
+    for key share
+  ), taken as (
+    update loyalty.reward
+    set stock = stock - 1
+    where tenant_id = $1
+      and id = (select id from held)
+      and stock > 0
+    returning id
+  )
+  select h.name, h.stock, t.id is not null as taken
+  from held h
+  left join taken t on t.id = h.id;
+
+-- returnStockSQL (core/reward/sql.go), for Void: Void voids a redemption that is pending, or was fulfilled in the last
+-- 24 hours, and returns its cost and its unit of stock, once.
+-- $1=tenant_id $2=reward
+prepare returnStockSQL as
+  update loyalty.reward
+  set stock = stock + 1
+  where tenant_id = $1
+    and id = $2;
+
+-- insertRedemptionSQL (core/reward/sql.go), for insert: insert queues a pending redemption.
+-- $1=tenant_id $2=id $3=customer $4=reward $5=points $6=stamps $7=took_stock $8=actor_kind $9=actor_id $10=actor_name
+-- $11=now
+prepare insertRedemptionSQL as
+  insert into loyalty.redemption (tenant_id, id, customer_id, reward_id, points_spent, stamps_spent, took_stock,
+    actor_kind, actor_id, actor_name, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7,
+    $8, $9, $10, $11);
+
+-- findRedemptionSQL (core/reward/sql.go), for notPending: notPending returns why a redemption could not be fulfilled or
+-- voided.
+-- $1=tenant_id $2=id
+prepare findRedemptionSQL as
+  select id, status, customer_id, reward_id,
+    (select w.name from loyalty.reward w where w.tenant_id = $1 and w.id = reward_id) as reward_name,
+    points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at
+  from loyalty.redemption
+  where tenant_id = $1
+    and id = $2;
+
+-- findRedemptionsSQL (core/reward/sql.go)
+-- $1=tenant_id $2=ids
+prepare findRedemptionsSQL as
+  select id, status, customer_id, reward_id,
+    (select w.name from loyalty.reward w where w.tenant_id = $1 and w.id = reward_id) as reward_name,
+    points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at
+  from loyalty.redemption
+  where tenant_id = $1
+    and id = any (array(select unnest($2::uuid[])));
+
+-- fulfilSQL (core/reward/sql.go), for FulfilNew: FulfilNew fulfils a redemption that the caller's transaction has just
+-- created.
+-- $1=now $2=transaction $3=tenant_id $4=location $5=id
+prepare fulfilSQL as
+  update loyalty.redemption
+  set status = 'fulfilled',
+    fulfilled_at = $1,
+    transaction_id = $2,
+    location_id = (select l.id from loyalty.location l where l.tenant_id = $3 and l.id = $4)
+  where tenant_id = $3
+    and id = $5
+    and status = 'pending'
+  returning id, status, customer_id, reward_id,
+    (select w.name from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_name,
+    points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at;
+
+-- voidSQL (core/reward/sql.go), for Void: Void voids a redemption that is pending, or was fulfilled in the last 24
+-- hours, and returns its cost and its unit of stock, once.
+-- $1=now $2=reason $3=tenant_id $4=id $5=fulfilled_since
+prepare voidSQL as
+  update loyalty.redemption
+  set status = 'voided',
+    voided_at = $1,
+    void_reason = $2
+  where tenant_id = $3
+    and id = $4
+    and (status = 'pending' or status = 'fulfilled' and fulfilled_at > $5)
+  returning id, status, customer_id, reward_id,
+    (select w.name from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_name,
+    points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at;
+
+-- redemptionListsNewest (core/reward/sql.go), for ExportRedemptions: ExportRedemptions passes the redemptions that match
+-- the filter to each, one by one, newest first: those that exist at the start, as they are when their page is read.
+-- $1=tenant_id $2=limit
+-- filter: and d.customer_id = @customer
+-- filter: and d.reward_id = @reward
+-- filter: and d.status = @status
+prepare redemptionListsNewest as
+  select d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
+    d.created_at, d.fulfilled_at, d.voided_at,
+    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, k.name as coupon_name,
+    d.actor_kind, d.actor_name
+  from loyalty.redemption d
+  join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
+  join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
+  left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
+  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
+    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then (
+      select u.coupon_id
+      from loyalty.checkout_item i
+      join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+      where i.tenant_id = $1
+        and i.redemption_id = d.id
+        and i.kind = 'voucher'
+    )
+    end)
+  where d.tenant_id = $1
+  order by d.id desc
+  limit $2;
+
+-- redemptionListsOldest (core/reward/sql.go), for ExportRedemptions: ExportRedemptions passes the redemptions that match
+-- the filter to each, one by one, newest first: those that exist at the start, as they are when their page is read.
+-- $1=tenant_id $2=limit
+-- filter: and d.customer_id = @customer
+-- filter: and d.reward_id = @reward
+-- filter: and d.status = @status
+prepare redemptionListsOldest as
+  select d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
+    d.created_at, d.fulfilled_at, d.voided_at,
+    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, k.name as coupon_name,
+    d.actor_kind, d.actor_name
+  from loyalty.redemption d
+  join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
+  join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
+  left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
+  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
+    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then (
+      select u.coupon_id
+      from loyalty.checkout_item i
+      join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+      where i.tenant_id = $1
+        and i.redemption_id = d.id
+        and i.kind = 'voucher'
+    )
+    end)
+  where d.tenant_id = $1
+  order by d.id
+  limit $2;
+
+-- redemptionDetailSQL (core/reward/sql.go): Only the audit log contains who fulfilled or voided a redemption.
+-- $1=tenant_id $2=sees_tokens $3=unnamed_token $4=subject_id $5=id
+prepare redemptionDetailSQL as
+  select d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
+    d.created_at, d.fulfilled_at, d.voided_at,
+    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, k.name as coupon_name,
+    d.actor_kind, d.actor_name,
+    d.void_reason, p.name as location_name, l.actor_name as ended_by_name
+  from loyalty.redemption d
+  join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
+  join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
+  left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
+  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
+    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then (
+      select u.coupon_id
+      from loyalty.checkout_item i
+      join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+      where i.tenant_id = $1
+        and i.redemption_id = d.id
+        and i.kind = 'voucher'
+    )
+    end)
+  left join loyalty.location p on p.tenant_id = d.tenant_id and p.id = d.location_id
+  left join lateral (
+    select case when actor_kind = 'token' and not $2 then $3 else actor_name end as actor_name
+    from loyalty.audit_entry
+    where tenant_id = $1
+      and subject_kind = 'redemption'
+      and subject_id = $4
+      and action = case d.status when 'fulfilled' then 'redemption.fulfil' when 'voided' then 'redemption.void' end
+    order by id desc
+    limit 1
+  ) l on true
+  where d.tenant_id = $1
+    and d.id = $5;
+
+-- undoSQL (core/reward/undo.go): A redemption that was voided meanwhile is left alone.
+-- $1=bought $2=now $3=tenant_id $4=ids
+prepare undoSQL as
+  update loyalty.redemption
+  set status = case when id = any ($1::uuid[]) then 'voided' else 'pending' end,
+    voided_at = case when id = any ($1::uuid[]) then $2::timestamptz end,
+    fulfilled_at = case when id = any ($1::uuid[]) then fulfilled_at end,
+    transaction_id = case when id = any ($1::uuid[]) then transaction_id end,
+    location_id = case when id = any ($1::uuid[]) then location_id end
+  where tenant_id = $3
+    and id = any ($4::uuid[])
+    and status = 'fulfilled'
+  returning id, status, customer_id, reward_id,
+    (select w.name from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_name,
+    points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at;

@@ -1,0 +1,938 @@
+-- The statements of core/verify, as the server gets them. "make statements" writes this file.
+--
+-- It only prepares them, in your session. To see how one is planned without knowing its values, in psql or "loyalty psql --tenant SLUG":
+--
+--   \i docs/statements/verify.sql
+--   set plan_cache_mode = force_generic_plan;
+--   explain execute NAME (null, null); -- a null for each argument
+--
+-- "select name, parameter_types from pg_prepared_statements" lists them with the types of their arguments.
+deallocate all;
+
+-- invoiceSQL (core/verify/billing_sql.go): A line without an amount makes the sum null, which differs from every amount.
+prepare invoiceSQL as
+  with summed as (
+    select i.tenant_id, i.id, i.amount_cents, i.tax_cents, i.total_cents,
+      case when bool_and(l.line ? 'amount_cents') then sum((l.line ->> 'amount_cents')::numeric) end as lines
+    from loyalty.invoice i
+    left join lateral jsonb_array_elements(i.lines) l (line) on true
+    group by i.tenant_id, i.id
+  ), judged as (
+    select tenant_id, id,
+      amount_cents is distinct from lines or total_cents is distinct from lines + tax_cents as wrong
+    from summed
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- invoiceNumberSQL (core/verify/billing_sql.go)
+prepare invoiceNumberSQL as
+  with judged as (
+    select tenant_id, id, number <> row_number() over (order by number) or number > (select last from loyalty.invoice_counter) as wrong
+    from loyalty.invoice
+    where number is not null
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- periodSQL (core/verify/billing_sql.go)
+prepare periodSQL as
+  with judged as (
+    select tenant_id, period_start as id,
+      period_end < period_start or coalesce(period_start <= max(period_end) over (
+        partition by tenant_id
+        order by period_start
+        rows between unbounded preceding and 1 preceding
+      ), false) as wrong
+    from loyalty.billing_period
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- billedSQL (core/verify/billing_sql.go): An invoice contains its period's price and waiting items.
+prepare billedSQL as
+  with moved as (
+    select tenant_id, currency, price_cents as billed, 0 as invoiced
+    from loyalty.billing_period
+    union all
+    select tenant_id, currency, case when carried then 0 else amount_cents end, case when settled_at is null then amount_cents else 0 end
+    from loyalty.billing_item
+    union all
+    select tenant_id, currency, 0, amount_cents
+    from loyalty.invoice i
+    where exists (select from loyalty.billing_period where invoice_id = i.id)
+      or exists (select from loyalty.billing_item where invoice_id = i.id)
+  ), judged as (
+    select tenant_id, currency as id, sum(billed) is distinct from sum(invoiced) as wrong
+    from moved
+    group by tenant_id, currency
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- itemSQL (core/verify/checkout_sql.go)
+prepare itemSQL as
+  with judged as (
+    select i.tenant_id, i.checkout_id as id,
+      i.redemption_id is not null and r.id is null
+        or i.voucher_id is not null and v.id is null
+        or coalesce(r.customer_id <> v.customer_id, false)
+        or coalesce(coalesce(r.customer_id, v.customer_id) <> t.customer_id, false)
+        or i.outcome is null and (coalesce(r.status = 'pending', false) or coalesce(v.status <> 'redeemed', false)
+          or r.id is not null and r.transaction_id is distinct from t.id
+          or v.id is not null and v.transaction_id is distinct from t.id)
+        or i.outcome is not null and coalesce(t.status <> 'voided', false)
+        or i.outcome = 'returned' and i.kind <> 'pending' and coalesce(r.status <> 'voided', false) as wrong
+    from loyalty.checkout_item i
+    left join loyalty.redemption r on r.tenant_id = i.tenant_id and r.id = i.redemption_id
+    left join loyalty.voucher v on v.tenant_id = i.tenant_id and v.id = i.voucher_id
+    left join loyalty.transaction t on t.tenant_id = i.tenant_id and t.id = i.checkout_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- benefitSQL (core/verify/coupon_sql.go)
+prepare benefitSQL as
+  with due as (
+    select v.tenant_id, v.id, v.customer_id,
+      case c.benefit_type when 'stamps' then 'stamps' else 'points' end as unit,
+      case when v.status = 'redeemed' and c.benefit_type in ('points', 'stamps') then c.benefit_value else 0 end as amount, v.turn
+    from loyalty.voucher v
+    left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+    union all
+    select *
+    from (
+      select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn
+      from loyalty.voucher v
+      join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+      cross join lateral generate_series(1, v.turn - 1) n (turn)
+      where v.turn > 1
+        and c.benefit_type in ('points', 'stamps')
+    ) earlier
+  ), gone as (
+    select tenant_id, id, merged_into
+    from loyalty.customer
+    where merged_into is not null
+  ), posted as (
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    from loyalty.ledger_entry e
+    left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
+    where e.kind = 'voucher'
+  ), judged as (
+    select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
+      coalesce(d.id, e.cause) as id,
+      d.amount is distinct from coalesce(e.amount, 0) as wrong
+    from due d
+    full join posted e on e.cause = d.id
+      and e.tenant_id = d.tenant_id
+      and e.customer_id = d.customer_id
+      and e.unit = d.unit
+      and e.turn = d.turn
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- redeemedSQL (core/verify/coupon_sql.go)
+prepare redeemedSQL as
+  with judged as (
+    select tenant_id, id,
+      (status = 'redeemed') <> (redeemed_at is not null)
+        or coalesce(redeemed_at < created_at or redeemed_at >= expires_at, false) as wrong
+    from loyalty.voucher
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- capSQL (core/verify/coupon_sql.go)
+prepare capSQL as
+  with told as (
+    select tenant_id, coupon_id, count(*) filter (where status = 'redeemed') as redeemed
+    from loyalty.voucher
+    group by tenant_id, coupon_id
+  ), judged as (
+    select c.tenant_id, c.id,
+      c.redemptions_count <> coalesce(t.redeemed, 0) or coalesce(t.redeemed > c.max_redemptions, false) as wrong
+    from loyalty.coupon c
+    left join told t on t.coupon_id = c.id and t.tenant_id = c.tenant_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- holdingSQL (core/verify/coupon_sql.go)
+prepare holdingSQL as
+  with held as (
+    select tenant_id, coupon_id, customer_id, count(*) as vouchers
+    from loyalty.voucher
+    group by tenant_id, coupon_id, customer_id
+  ), judged as (
+    select h.tenant_id, h.customer_id as id, h.vouchers > c.max_per_customer and k.id is null as wrong
+    from held h
+    join loyalty.coupon c on c.tenant_id = h.tenant_id and c.id = h.coupon_id
+    left join (
+      select distinct tenant_id, merged_into as id
+      from loyalty.customer
+      where merged_into is not null
+    ) k on k.id = h.customer_id and k.tenant_id = h.tenant_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- voucherSQL (core/verify/coupon_sql.go)
+prepare voucherSQL as
+  with judged as (
+    select v.tenant_id, v.id,
+      p.id is null or c.id is null or s.id is null as wrong
+    from loyalty.voucher v
+    left join loyalty.customer p on p.tenant_id = v.tenant_id and p.id = v.customer_id
+    left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+    left join loyalty.coupon_send s on s.tenant_id = v.tenant_id and s.id = v.send_id and s.coupon_id = v.coupon_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- sendSQL (core/verify/coupon_sql.go)
+prepare sendSQL as
+  with told as (
+    select tenant_id, send_id, count(*) as vouchers
+    from loyalty.voucher
+    group by tenant_id, send_id
+  ), judged as (
+    select s.tenant_id, s.id,
+      s.sent <> coalesce(t.vouchers, 0) or s.matched <> s.sent + s.skipped_inactive + s.skipped_limit as wrong
+    from loyalty.coupon_send s
+    left join told t on t.send_id = s.id and t.tenant_id = s.tenant_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- sendVouchersSQL (core/verify/coupon_sql.go)
+prepare sendVouchersSQL as
+  with judged as (
+    select s.tenant_id, s.id,
+      s.redeemed <> count(v.id) filter (where v.status = 'redeemed')
+        or coalesce(bool_or(v.expires_at is distinct from s.expires_at) filter (where v.id is not null), false) as wrong
+    from loyalty.coupon_send s
+    left join loyalty.voucher v on v.send_id = s.id and v.tenant_id = s.tenant_id
+    group by s.tenant_id, s.id, s.redeemed
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- sendMailsSQL (core/verify/coupon_sql.go)
+prepare sendMailsSQL as
+  with mailed as (
+    select tenant_id, send_id, count(*) as mails,
+      count(*) filter (where status = 'queued') as queued,
+      count(*) filter (where status = 'delivered') as delivered,
+      count(*) filter (where status = 'failed') as failed
+    from loyalty.voucher_mail
+    group by tenant_id, send_id
+  ), judged as (
+    select s.tenant_id, s.id,
+      s.sent <> s.no_email + s.unsubscribed + s.mails
+        or s.mails <> coalesce(m.mails, 0)
+        or s.delivered <> coalesce(m.delivered, 0)
+        or s.failed <> coalesce(m.failed, 0)
+        or s.status = 'done' and coalesce(m.queued, 0) > 0 as wrong
+    from loyalty.coupon_send s
+    left join mailed m on m.send_id = s.id and m.tenant_id = s.tenant_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- mergeSQL (core/verify/customer_sql.go): Each merge takes a balance from one customer and gives it to another.
+prepare mergeSQL as
+  with due as (
+    select m.tenant_id, m.id, v.customer_id, v.unit, v.amount
+    from loyalty.customer_merge m
+    cross join lateral (values
+      (m.merged_id, 'points', -m.points::numeric),
+      (m.merged_id, 'stamps', -m.stamps::numeric),
+      (m.kept_id, 'points', m.points::numeric),
+      (m.kept_id, 'stamps', m.stamps::numeric)
+    ) v (customer_id, unit, amount)
+  ), posted as (
+    select tenant_id, merge_id, customer_id, unit, sum(amount) as amount, count(*) as entries
+    from loyalty.ledger_entry
+    where kind = 'merge'
+    group by tenant_id, merge_id, customer_id, unit
+  ), judged as (
+    select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
+      coalesce(d.id, e.merge_id) as id,
+      d.amount is distinct from coalesce(e.amount, 0) or e.entries > 1 as wrong
+    from due d
+    full join posted e on e.merge_id = d.id
+      and e.tenant_id = d.tenant_id
+      and e.customer_id = d.customer_id
+      and e.unit = d.unit
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- mergedSQL (core/verify/customer_sql.go)
+prepare mergedSQL as
+  with judged as (
+    select c.tenant_id, c.id,
+      c.phone_key is not null or c.email_key is not null or c.status <> 'inactive'
+        or m.id is null or o.id is null or o.merged_into is not null
+        or t.customer_id is not null or r.customer_id is not null or v.customer_id is not null
+        or coalesce(a.points <> 0 or a.stamps <> 0, false) as wrong
+    from loyalty.customer c
+    left join loyalty.customer_merge m on m.merged_id = c.id and m.tenant_id = c.tenant_id
+    left join loyalty.customer o on o.id = c.merged_into and o.tenant_id = c.tenant_id
+    left join (select distinct tenant_id, customer_id from loyalty.transaction) t on t.customer_id = c.id and t.tenant_id = c.tenant_id
+    left join (select distinct tenant_id, customer_id from loyalty.redemption) r on r.customer_id = c.id and r.tenant_id = c.tenant_id
+    left join (select distinct tenant_id, customer_id from loyalty.voucher) v on v.customer_id = c.id and v.tenant_id = c.tenant_id
+    left join loyalty.account a on a.customer_id = c.id and a.tenant_id = c.tenant_id
+    where c.merged_into is not null
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- phoneSQL (core/verify/customer_sql.go)
+prepare phoneSQL as
+  with judged as (
+    select tenant_id, id,
+      count(*) over (partition by hashtext(phone_key), phone_key, tenant_id) > 1 as wrong
+    from loyalty.customer
+    where phone_key is not null
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- emailSQL (core/verify/customer_sql.go)
+prepare emailSQL as
+  with judged as (
+    select tenant_id, id,
+      count(*) over (partition by hashtext(email_key), email_key, tenant_id) > 1 as wrong
+    from loyalty.customer
+    where email_key is not null
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- furtherKeySQL (core/verify/customer_sql.go)
+prepare furtherKeySQL as
+  with judged as (
+    select f.tenant_id, f.customer_id as id,
+      c.id is null or c.merged_into is not null or c.phone_key is null or o.id is not null as wrong
+    from loyalty.customer_key f
+    left join loyalty.customer c on c.id = f.customer_id and c.tenant_id = f.tenant_id
+    left join loyalty.customer o on o.tenant_id = f.tenant_id
+      and case when f.kind = 'phone' then o.phone_key else o.email_key end = f.key
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- accountSQL (core/verify/ledger_sql.go)
+prepare accountSQL as
+  with judged as (
+    select coalesce(c.tenant_id, a.tenant_id) as tenant_id,
+      coalesce(c.id, a.customer_id) as id,
+      c.id is null or a.customer_id is null as wrong
+    from loyalty.customer c
+    full join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- balanceSQL (core/verify/ledger_sql.go)
+prepare balanceSQL as
+  with told as (
+    select tenant_id, customer_id,
+      sum(case unit when 'points' then amount else 0 end) as points,
+      sum(case unit when 'stamps' then amount else 0 end) as stamps
+    from loyalty.ledger_entry
+    group by tenant_id, customer_id
+  ), judged as (
+    select coalesce(a.tenant_id, t.tenant_id) as tenant_id,
+      coalesce(a.customer_id, t.customer_id) as id,
+      a.points is distinct from coalesce(t.points, 0) or a.stamps is distinct from coalesce(t.stamps, 0) as wrong
+    from loyalty.account a
+    full join told t on t.tenant_id = a.tenant_id and t.customer_id = a.customer_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- entriesSQL (core/verify/ledger_sql.go)
+prepare entriesSQL as
+  with told as (
+    select tenant_id, customer_id, count(*) as entries
+    from loyalty.ledger_entry
+    group by tenant_id, customer_id
+  ), judged as (
+    select coalesce(a.tenant_id, t.tenant_id) as tenant_id,
+      coalesce(a.customer_id, t.customer_id) as id,
+      a.entries is distinct from coalesce(t.entries, 0) as wrong
+    from loyalty.account a
+    full join told t on t.tenant_id = a.tenant_id and t.customer_id = a.customer_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- figuresSQL (core/verify/ledger_sql.go)
+prepare figuresSQL as
+  with told as (
+    select tenant_id, customer_id, count(*) as visits, sum(spend_amount_cents) as spent_cents
+    from loyalty.transaction
+    where status = 'completed'
+    group by tenant_id, customer_id
+  ), judged as (
+    select coalesce(a.tenant_id, t.tenant_id) as tenant_id,
+      coalesce(a.customer_id, t.customer_id) as id,
+      a.visits is distinct from coalesce(t.visits, 0) or a.spent_cents is distinct from coalesce(t.spent_cents, 0) as wrong
+    from loyalty.account a
+    full join told t on t.tenant_id = a.tenant_id and t.customer_id = a.customer_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- numberSQL (core/verify/ledger_sql.go)
+prepare numberSQL as
+  with judged as (
+    select tenant_id, id,
+      seq <> row_number() over (partition by customer_id, tenant_id order by seq) as wrong
+    from loyalty.ledger_entry
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- chainSQL (core/verify/ledger_sql.go): Compares with the previous entry, not with the sum of all, so that a wrong entry
+-- counts once.
+prepare chainSQL as
+  with judged as (
+    select tenant_id, id,
+      balance_after::numeric - amount
+        <> lag(balance_after, 1, 0::bigint) over (partition by customer_id, tenant_id, unit order by seq) as wrong
+    from loyalty.ledger_entry
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- belowZeroSQL (core/verify/ledger_sql.go)
+prepare belowZeroSQL as
+  with judged as (
+    select tenant_id, id, balance_after < 0 as wrong
+    from loyalty.ledger_entry
+    where amount < 0
+      and kind not in ('reversal', 'merge')
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- signSQL (core/verify/ledger_sql.go)
+prepare signSQL as
+  with judged as (
+    select tenant_id, id,
+      case
+        when kind in ('earn', 'redemption_refund', 'voucher', 'opening') then amount <= 0
+        when kind in ('reversal', 'redemption') then amount >= 0
+        else amount = 0
+      end as wrong
+    from loyalty.ledger_entry
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- onceSQL (core/verify/ledger_sql.go)
+prepare onceSQL as
+  with judged as (
+    select tenant_id, id,
+      count(*) over (partition by cause, tenant_id, kind, turn) > 1 as wrong
+    from loyalty.ledger_entry
+    where cause is not null
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- lockSQL (core/verify/nightly_sql.go)
+prepare lockSQL as
+  select pg_try_advisory_xact_lock(hashtextextended('loyalty verify', 7)) as mine;
+
+-- lockRequestsSQL (core/verify/nightly_sql.go), for Request: Request queues a run, or fails with ErrRunning.
+prepare lockRequestsSQL as
+  select pg_advisory_xact_lock(hashtextextended('loyalty verify asked', 7));
+
+-- endedSQL (core/verify/nightly_sql.go), for ReadEnded: ReadEnded is ReadLast for the last run whose checks all ran.
+prepare endedSQL as
+  select id, asked_by, started_at, finished_at, clean, results, error
+  from loyalty.verify_run
+  where clean is not null
+  order by started_at desc, id desc
+  limit 1;
+
+-- lastSQL (core/verify/nightly_sql.go), for Request: Request queues a run, or fails with ErrRunning.
+prepare lastSQL as
+  select id, asked_by, started_at, finished_at, clean, results, error
+  from loyalty.verify_run
+  order by started_at desc, id desc
+  limit 1;
+
+-- beginSQL (core/verify/nightly_sql.go)
+-- $1=asked_by $2=now
+prepare beginSQL as
+  insert into loyalty.verify_run (asked_by, started_at)
+  values ($1, $2)
+  returning id;
+
+-- abandonSQL (core/verify/nightly_sql.go): The caller holds the lock, so an unfinished run has lost its process.
+-- $1=now
+prepare abandonSQL as
+  update loyalty.verify_run
+  set finished_at = $1,
+    error = 'The process that ran it is gone.'
+  where finished_at is null;
+
+-- finishSQL (core/verify/nightly_sql.go), for finishRun: finishRun stores a run's results, or the error.
+-- $1=now $2=clean $3=results $4=error $5=id
+prepare finishSQL as
+  update loyalty.verify_run
+  set finished_at = $1,
+    clean = $2,
+    results = $3,
+    error = $4
+  where id = $5;
+
+-- deleteOldSQL (core/verify/nightly_sql.go)
+-- $1=before
+prepare deleteOldSQL as
+  delete from loyalty.verify_run
+  where started_at < $1;
+
+-- costSQL (core/verify/redemption_sql.go)
+prepare costSQL as
+  with due as (
+    select tenant_id, id, customer_id,
+      case when stamps_spent > 0 then 'stamps' else 'points' end as unit,
+      -(points_spent + stamps_spent) as amount, 1 as turn
+    from loyalty.redemption
+  ), gone as (
+    select tenant_id, id, merged_into
+    from loyalty.customer
+    where merged_into is not null
+  ), posted as (
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    from loyalty.ledger_entry e
+    left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
+    where e.kind = 'redemption'
+  ), judged as (
+    select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
+      coalesce(d.id, e.cause) as id,
+      d.amount is distinct from coalesce(e.amount, 0) as wrong
+    from due d
+    full join posted e on e.cause = d.id
+      and e.tenant_id = d.tenant_id
+      and e.customer_id = d.customer_id
+      and e.unit = d.unit
+      and e.turn = d.turn
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- refundSQL (core/verify/redemption_sql.go)
+prepare refundSQL as
+  with due as (
+    select tenant_id, id, customer_id,
+      case when stamps_spent > 0 then 'stamps' else 'points' end as unit,
+      case status when 'voided' then points_spent + stamps_spent else 0 end as amount, 1 as turn
+    from loyalty.redemption
+  ), gone as (
+    select tenant_id, id, merged_into
+    from loyalty.customer
+    where merged_into is not null
+  ), posted as (
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    from loyalty.ledger_entry e
+    left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
+    where e.kind = 'redemption_refund'
+  ), judged as (
+    select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
+      coalesce(d.id, e.cause) as id,
+      d.amount is distinct from coalesce(e.amount, 0) as wrong
+    from due d
+    full join posted e on e.cause = d.id
+      and e.tenant_id = d.tenant_id
+      and e.customer_id = d.customer_id
+      and e.unit = d.unit
+      and e.turn = d.turn
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- freeSQL (core/verify/redemption_sql.go): Every reward has a cost, so a redemption without one is from a voucher.
+prepare freeSQL as
+  with promised as (
+    select v.tenant_id, v.id, v.customer_id, v.redemption_id, c.benefit_reward_id, v.status <> 'redeemed' as wrong, false as returned
+    from loyalty.voucher v
+    left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+    where v.redemption_id is not null
+      or (v.status = 'redeemed' and c.benefit_type = 'reward')
+    union all
+    select i.tenant_id, i.voucher_id, v.customer_id, i.redemption_id, c.benefit_reward_id, v.id is null, true
+    from loyalty.checkout_item i
+    left join loyalty.voucher v on v.tenant_id = i.tenant_id and v.id = i.voucher_id
+    left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+    where i.kind = 'voucher'
+      and i.outcome = 'returned'
+      and i.redemption_id is not null
+  ), free as (
+    select tenant_id, id, customer_id, reward_id, status
+    from loyalty.redemption
+    where points_spent + stamps_spent = 0
+  ), judged as (
+    select coalesce(p.tenant_id, f.tenant_id) as tenant_id,
+      coalesce(p.id, f.id) as id,
+      p.id is null or f.id is null or p.wrong or p.returned and f.status <> 'voided'
+        or f.customer_id <> p.customer_id
+        or f.reward_id is distinct from p.benefit_reward_id
+        or count(*) over (partition by p.redemption_id, p.tenant_id) > 1 as wrong
+    from promised p
+    full join free f on f.id = p.redemption_id and f.tenant_id = p.tenant_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- readEverythingSQL (core/verify/sql.go): Without indexes, statements read the tables with hash joins and sorts, which
+-- need memory.
+-- do $$
+-- begin
+--   set local row_security = off;
+--   set local enable_indexscan = off;
+--   set local enable_indexonlyscan = off;
+--   set local enable_bitmapscan = off;
+--   set local enable_nestloop = off;
+--   set local enable_mergejoin = off;
+--   set local work_mem = '128MB';
+--   set local jit = off;
+-- end
+-- $$
+
+-- readTenantSQL (core/verify/sql.go): A tenant that was just imported is missing in the planner's statistics, so it
+-- would join large tables row by row.
+-- do $$
+-- begin
+--   set local enable_nestloop = off;
+--   set local work_mem = '128MB';
+-- end
+-- $$
+
+-- ownerSQL (core/verify/staff_sql.go)
+prepare ownerSQL as
+  with owned as (
+    select distinct tenant_id
+    from loyalty.staff
+    where role = 'owner'
+  ), judged as (
+    select n.id as tenant_id, n.id, o.tenant_id is null as wrong
+    from loyalty.tenant n
+    left join owned o on o.tenant_id = n.id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- tokenSQL (core/verify/staff_sql.go): Its foreign keys have one column each, so no constraint ensures that the tenants
+-- agree.
+prepare tokenSQL as
+  with judged as (
+    select coalesce(t.tenant_id, 0) as tenant_id, t.id,
+      s.id is null or s.tenant_id is distinct from t.tenant_id as wrong
+    from loyalty.token t
+    left join loyalty.staff s on s.id = t.staff_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- invitationSQL (core/verify/staff_sql.go)
+prepare invitationSQL as
+  with judged as (
+    select i.tenant_id, i.id, s.id is null or s.tenant_id is distinct from i.tenant_id as wrong
+    from loyalty.invitation i
+    left join loyalty.staff s on s.id = i.staff_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- awardSQL (core/verify/transaction_sql.go)
+prepare awardSQL as
+  with due as (
+    select tenant_id, id, customer_id, rule_type as unit,
+      coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) as amount, 1 as turn
+    from loyalty.transaction
+  ), gone as (
+    select tenant_id, id, merged_into
+    from loyalty.customer
+    where merged_into is not null
+  ), posted as (
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    from loyalty.ledger_entry e
+    left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
+    where e.kind = 'earn'
+  ), judged as (
+    select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
+      coalesce(d.id, e.cause) as id,
+      d.amount is distinct from coalesce(e.amount, 0) as wrong
+    from due d
+    full join posted e on e.cause = d.id
+      and e.tenant_id = d.tenant_id
+      and e.customer_id = d.customer_id
+      and e.unit = d.unit
+      and e.turn = d.turn
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- reversalSQL (core/verify/transaction_sql.go)
+prepare reversalSQL as
+  with due as (
+    select tenant_id, id, customer_id, rule_type as unit,
+      case status when 'voided' then -(coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1 as turn
+    from loyalty.transaction
+    union all
+    select tenant_id, id, customer_id, unit, -amount, turn
+    from (
+      select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn
+      from loyalty.voucher v
+      join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+      cross join lateral generate_series(1, v.turn - 1) n (turn)
+      where v.turn > 1
+        and c.benefit_type in ('points', 'stamps')
+    ) earlier
+  ), gone as (
+    select tenant_id, id, merged_into
+    from loyalty.customer
+    where merged_into is not null
+  ), posted as (
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    from loyalty.ledger_entry e
+    left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
+    where e.kind = 'reversal'
+  ), judged as (
+    select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
+      coalesce(d.id, e.cause) as id,
+      d.amount is distinct from coalesce(e.amount, 0) as wrong
+    from due d
+    full join posted e on e.cause = d.id
+      and e.tenant_id = d.tenant_id
+      and e.customer_id = d.customer_id
+      and e.unit = d.unit
+      and e.turn = d.turn
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- orderSQL (core/verify/transaction_sql.go)
+prepare orderSQL as
+  with judged as (
+    select e.tenant_id, e.id, e.created_at < t.created_at as wrong
+    from loyalty.ledger_entry e
+    join loyalty.transaction t on t.id = e.cause and t.tenant_id = e.tenant_id
+    where e.kind in ('earn', 'reversal')
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- unitSQL (core/verify/transaction_sql.go)
+prepare unitSQL as
+  with judged as (
+    select tenant_id, id,
+      case rule_type
+        when 'points' then points_awarded is null or points_awarded < 0 or stamps_awarded is not null
+        when 'stamps' then stamps_awarded is null or stamps_awarded < 0 or points_awarded is not null
+        else true
+      end as wrong
+    from loyalty.transaction
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- voidedSQL (core/verify/transaction_sql.go)
+prepare voidedSQL as
+  with judged as (
+    select tenant_id, id,
+      (status = 'voided') <> (voided_at is not null) or coalesce(voided_at < created_at, false) as wrong
+    from loyalty.transaction
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- saleSQL (core/verify/transaction_sql.go)
+prepare saleSQL as
+  with judged as (
+    select t.tenant_id, t.id,
+      c.id is null or k.id is null or (t.location_id is not null and l.id is null) as wrong
+    from loyalty.transaction t
+    left join loyalty.customer c on c.tenant_id = t.tenant_id and c.id = t.customer_id
+    left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
+    left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- referenceSQL (core/verify/transaction_sql.go)
+prepare referenceSQL as
+  with judged as (
+    select tenant_id, id,
+      count(*) over (partition by hashtext(external_reference), external_reference, tenant_id) > 1 as wrong
+    from loyalty.transaction
+    where external_reference is not null
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- idSQL (core/verify/transaction_sql.go): Lists and reports rely on the IDs: their first 48 bits are milliseconds.
+prepare idSQL as
+  with judged as (
+    select tenant_id, id,
+      substr(uuid_send(id)::text, 2, 13)::bit(48)::bigint
+        <> (date_part('epoch', created_at) * 1000)::bigint as wrong
+    from (
+      select tenant_id, id, created_at
+      from loyalty.transaction
+      union all
+      select tenant_id, id, created_at
+      from loyalty.redemption
+    ) made
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- pinSQL (core/verify/transaction_sql.go): A card's PIN can be completed without a sale, by redeeming; a till's PIN is
+-- for a sale.
+prepare pinSQL as
+  with judged as (
+    select p.tenant_id, p.id,
+      p.transaction_id is null and p.direction = 'till'
+        or p.transaction_id is not null and (t.id is null or t.customer_id is distinct from p.customer_id)
+        or p.transaction_id is not null and count(*) over (partition by p.transaction_id, p.tenant_id) > 1 as wrong
+    from loyalty.pin p
+    left join loyalty.transaction t on t.tenant_id = p.tenant_id and t.id = p.transaction_id
+    where p.status = 'used'
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
