@@ -174,7 +174,7 @@ func TestTokensExpire(t *testing.T) {
 	proves(t, expiry)
 	s := newShop(t)
 	name, scopes, at := "Short", []string{}, s.db.Now().Add(time.Hour)
-	made, err := core.Result(s.tokens.Create(t.Context(), s.By, token.New{Name: &name, Scopes: &scopes, ExpiresAt: &at}, nil))
+	made, err := core.Result(s.tokens.Create(t.Context(), s.By, token.New{Name: name, Scopes: &scopes, ExpiresAt: &at}, nil))
 	s.must(made, err)
 	for shift, want := range map[time.Duration]bool{59 * time.Minute: true, 61 * time.Minute: false, 24 * 365 * time.Hour: false} {
 		_, err := newServer(t, s.db.At(s.db.Now().Add(shift)), nil).tokens.Authenticate(context.Background(), made.Secret, "")

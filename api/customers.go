@@ -53,7 +53,7 @@ func (a *API) upsertCustomer(c echo.Context) error {
 		return err
 	}
 	n := customer.New{
-		FirstName: in.text("first_name"), LastName: in.text("last_name"), Phone: in.text("phone"), Email: in.text("email"),
+		FirstName: in.value("first_name"), LastName: in.value("last_name"), Phone: in.value("phone"), Email: in.value("email"),
 		Malformed: in.unreadable,
 	}
 	return idempotent(c, func(once *core.Once[customer.Upserted]) (core.Reply[customer.Upserted], error) {

@@ -108,7 +108,7 @@ func (s *shop) change(table, set string, where ...string) {
 func TestABarePlusIsAPlus(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.customer(customer.New{FirstName: new("Kari"), LastName: new("Nord"), Phone: new("+47 912 34 567")})
+	s.customer(customer.New{FirstName: "Kari", LastName: "Nord", Phone: "+47 912 34 567"})
 	for _, query := range []string{"phone=+4791234567", "phone=+47+912+34+567", "per_page=5&phone=+4791234567", "search=+4791234", "phone=%2B4791234567"} {
 		if got := s.call("GET", "/api/v1/customers?"+query, s.token, "").page(t); len(got.Data) != 1 {
 			t.Errorf("%s finds %d customers, want Kari", query, len(got.Data))
@@ -239,7 +239,7 @@ func TestLinksKeepFilters(t *testing.T) {
 func (s *shop) customers3(t testing.TB) {
 	t.Helper()
 	for i, last := range []string{"Shop & Co", "Shop & Co", "Shop & Co", "Other"} {
-		n := customer.New{FirstName: new("N"), LastName: &last, Phone: new("070174060" + string(rune('0'+i)))}
+		n := customer.New{FirstName: "N", LastName: last, Phone: "070174060" + string(rune('0'+i))}
 		s.customer(n)
 	}
 }

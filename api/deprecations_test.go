@@ -28,7 +28,7 @@ func (s *shop) deprecate(method, path string) (sunset string) {
 	admin := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 	end := time.Date(s.db.Now().Year()+2, 5, 1, 0, 0, 0, 0, time.UTC)
 	s.must(core.Result(s.deprecations.Add(s.T.Context(), admin, deprecation.New{
-		Method: &method, Path: &path, Sunset: &end, Link: new("https://" + domain + "/docs/changelog"),
+		Method: method, Path: path, Sunset: &end, Link: "https://" + domain + "/docs/changelog",
 	}, nil)))
 	return end.Format(http.TimeFormat)
 }

@@ -89,6 +89,9 @@ func (o object) text(field string) *string {
 	return &s
 }
 
+// value is the text in a field, or "".
+func (o object) value(field string) string { return core.OrZero(o.text(field)) }
+
 // reference is the ULID in a required field.
 func (o object) reference(field string) core.ID { return o.unreadable.Reference(field, o.text(field)) }
 

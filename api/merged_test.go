@@ -18,7 +18,7 @@ func TestMergedCustomerIsMissing(t *testing.T) {
 	old := s.fill("{anna}")
 	bo, err := core.ParseID(s.fill("{bo}"))
 	s.Check(err)
-	if _, err = core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, bo, &old, nil)); err != nil {
+	if _, err = core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, bo, s.parsed(old), nil, nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range []struct{ method, path, body string }{

@@ -98,10 +98,10 @@ func TestPageSizes(t *testing.T) {
 // walks are the lists that there are, and what adds a record to each.
 var walks = map[string]func(s *shop, i int){
 	"/customers": func(s *shop, i int) {
-		s.customer(customer.New{FirstName: new("N"), LastName: new(strconv.Itoa(i)), Phone: new("07017" + strconv.Itoa(10000+i))})
+		s.customer(customer.New{FirstName: "N", LastName: strconv.Itoa(i), Phone: "07017" + strconv.Itoa(10000+i)})
 	},
 	"/customers?search=n&status=active": func(s *shop, i int) {
-		s.customer(customer.New{FirstName: new("N"), LastName: new(strconv.Itoa(i)), Phone: new("07017" + strconv.Itoa(10000+i))})
+		s.customer(customer.New{FirstName: "N", LastName: strconv.Itoa(i), Phone: "07017" + strconv.Itoa(10000+i)})
 	},
 	"/tokens":                         func(s *shop, _ int) { s.makeToken() },
 	"/customers/{anna}/transactions":  func(s *shop, i int) { s.sale("{anna}", "{points}", int64(i)) },

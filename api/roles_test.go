@@ -30,7 +30,7 @@ var dismissals = []struct {
 	}, 401, 0},
 	{"deactivated", func(s *shop, p core.Actor) error { return s.people.Deactivate(s.T.Context(), s.By, p.StaffID) }, 401, 401},
 	{"tenant suspended", func(s *shop, _ core.Actor) error {
-		_, err := s.tenants.Suspend(s.T.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, new("Unpaid"))
+		_, err := s.tenants.Suspend(s.T.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, "Unpaid")
 		return err
 	}, 401, 401},
 }

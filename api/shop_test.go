@@ -57,7 +57,7 @@ func makeToken(t testing.TB, o *server, by core.Actor, abilities ...token.Abilit
 	for _, a := range abilities {
 		scopes = append(scopes, string(a))
 	}
-	made, err := core.Result(o.tokens.Create(context.Background(), by, token.New{Name: &name, Scopes: &scopes}, nil))
+	made, err := core.Result(o.tokens.Create(context.Background(), by, token.New{Name: name, Scopes: &scopes}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +71,9 @@ func platformToken(t testing.TB, o *server) string {
 }
 
 var (
-	anna = customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("070-174 06 05"), Email: new("Anna@example.com")}
-	bo   = customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("+46 8 123 456 78")}
-	cleo = customer.New{FirstName: new("Cleo"), LastName: new("Falk"), Phone: new("0701740699"), Email: new("cleo@example.com")}
+	anna = customer.New{FirstName: "Anna", LastName: "Lindqvist", Phone: "070-174 06 05", Email: "Anna@example.com"}
+	bo   = customer.New{FirstName: "Bo", LastName: "Ek", Phone: "+46 8 123 456 78"}
+	cleo = customer.New{FirstName: "Cleo", LastName: "Falk", Phone: "0701740699", Email: "cleo@example.com"}
 )
 
 var blank = regexp.MustCompile(`\{[a-z_]+\}`)
@@ -129,13 +129,13 @@ func (s *shop) make(name string) string {
 		s.VoidSale(s.parsed(id))
 		return id
 	case "{espresso}": // for 10 points, from a stock of 3
-		return s.offer(reward.New{Name: new("Espresso"), PointsCost: new(int64(10)), Stock: new(int64(3))})
+		return s.offer(reward.New{Name: "Espresso", PointsCost: new(int64(10)), Stock: new(int64(3))})
 	case "{tenth_coffee}":
-		return s.offer(reward.New{Name: new("Tenth coffee"), Description: new("On us."), StampsCost: new(int64(9))})
+		return s.offer(reward.New{Name: "Tenth coffee", Description: "On us.", StampsCost: new(int64(9))})
 	case "{sold_out}":
-		return s.offer(reward.New{Name: new("Mug"), PointsCost: new(int64(10)), Stock: new(int64(0))})
+		return s.offer(reward.New{Name: "Mug", PointsCost: new(int64(10)), Stock: new(int64(0))})
 	case "{withdrawn}":
-		id := s.offer(reward.New{Name: new("Cake"), PointsCost: new(int64(10))})
+		id := s.offer(reward.New{Name: "Cake", PointsCost: new(int64(10))})
 		s.must(s.Rewards.SetActive(context.Background(), s.By, s.parsed(id), false))
 		return id
 	case "{redemption}", "{fulfilled}", "{taken_back}":
@@ -149,22 +149,22 @@ func (s *shop) make(name string) string {
 		}
 		return made.ID.String()
 	case "{coupon}": // for 5 points
-		return s.coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))})
+		return s.coupon(coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: new(int64(5))})
 	case "{stamp_coupon}":
-		return s.coupon(coupon.New{Name: new("Two stamps"), BenefitType: new("stamps"), BenefitValue: new(int64(2))})
+		return s.coupon(coupon.New{Name: "Two stamps", BenefitType: "stamps", BenefitValue: new(int64(2))})
 	case "{tenth_off}":
 		return s.coupon(coupon.New{
-			Name: new("A tenth off"), Description: new("Of anything."), BenefitType: new("percent"), BenefitValue: new(int64(10)),
+			Name: "A tenth off", Description: "Of anything.", BenefitType: "percent", BenefitValue: new(int64(10)),
 			MaxPerCustomer: new(int64(2)), StartsAt: new(s.db.Now().Add(-time.Hour)), ExpiresAt: new(s.db.Now().Add(time.Hour)), VoucherValidDays: new(int64(30)),
 		})
 	case "{euro_off}":
-		return s.coupon(coupon.New{Name: new("One off"), BenefitType: new("amount"), BenefitValue: new(int64(100))})
+		return s.coupon(coupon.New{Name: "One off", BenefitType: "amount", BenefitValue: new(int64(100))})
 	case "{free_espresso}":
-		return s.coupon(coupon.New{Name: new("Espresso on us"), BenefitType: new("reward"), BenefitRewardID: new(s.fill("{espresso}"))})
+		return s.coupon(coupon.New{Name: "Espresso on us", BenefitType: "reward", BenefitRewardID: new(s.fill("{espresso}"))})
 	case "{free_mug}":
-		return s.coupon(coupon.New{Name: new("Mug on us"), BenefitType: new("reward"), BenefitRewardID: new(s.fill("{sold_out}"))})
+		return s.coupon(coupon.New{Name: "Mug on us", BenefitType: "reward", BenefitRewardID: new(s.fill("{sold_out}"))})
 	case "{first_come}":
-		return s.coupon(coupon.New{Name: new("First come"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxRedemptions: new(int64(1))})
+		return s.coupon(coupon.New{Name: "First come", BenefitType: "points", BenefitValue: new(int64(5)), MaxRedemptions: new(int64(1))})
 	case "{voucher}":
 		return s.voucher("{coupon}", "{anna}")
 	case "{redeemed}":
@@ -174,7 +174,7 @@ func (s *shop) make(name string) string {
 	case "{expired}":
 		return s.yesterday().voucher("{ended}", "{anna}")
 	case "{ended}":
-		return s.Later(-24 * time.Hour).Coupon(coupon.New{Name: new("Yesterday"), BenefitType: new("points"), BenefitValue: new(int64(5)), ExpiresAt: new(s.db.Now().Add(-time.Hour))}).ID.String()
+		return s.Later(-24 * time.Hour).Coupon(coupon.New{Name: "Yesterday", BenefitType: "points", BenefitValue: new(int64(5)), ExpiresAt: new(s.db.Now().Add(-time.Hour))}).ID.String()
 	case "{switched_off}":
 		id := s.voucher("{coupon}", "{anna}")
 		s.must(s.Coupons.SetActive(context.Background(), s.By, s.id("{coupon}"), false))

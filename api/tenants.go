@@ -53,9 +53,9 @@ func (a *API) createTenant(c echo.Context) error {
 		return err
 	}
 	n := tenant.New{
-		Name: in.text("name"), Slug: in.text("slug"), Email: in.text("email"), PlanID: in.integer("plan_id"),
-		BillingCycle: in.text("billing_cycle"), PaymentMethod: in.text("payment_method"),
-		TimeZone: in.text("timezone"), Currency: in.text("currency"), Country: in.text("country"), Malformed: in.unreadable,
+		Name: in.value("name"), Slug: in.value("slug"), Email: in.value("email"), PlanID: in.number("plan_id"),
+		BillingCycle: in.value("billing_cycle"), PaymentMethod: in.value("payment_method"),
+		TimeZone: in.value("timezone"), Currency: in.value("currency"), Country: in.value("country"), Malformed: in.unreadable,
 	}
 	return idempotent(c, func(once *core.Once[tenant.Tenant]) (core.Reply[tenant.Tenant], error) {
 		return a.Tenants.Create(c.Request().Context(), actor(c), n, once)

@@ -309,8 +309,8 @@ func TestTenantsAreLogged(t *testing.T) {
 func (s *shop) addTenant(i int) {
 	s.T.Helper()
 	s.must(core.Result(s.tenants.Create(context.Background(), core.System(core.Tenant{}, "test"), tenant.New{
-		Name: new("N"), Slug: new(fmt.Sprintf("n%d-%s", i, s.By.Tenant.Slug)), Email: new("ost@example.com"), PlanID: new(int64(1)),
-		BillingCycle: new("monthly"), PaymentMethod: new("manual"),
+		Name: "N", Slug: fmt.Sprintf("n%d-%s", i, s.By.Tenant.Slug), Email: "ost@example.com", PlanID: 1,
+		BillingCycle: "monthly", PaymentMethod: "manual",
 	}, nil)))
 }
 

@@ -55,7 +55,7 @@ func (a *API) createToken(c echo.Context) error {
 		return err
 	}
 	t, err := core.Result(a.Tokens.Create(c.Request().Context(), actor(c), token.New{
-		Name: in.text("name"), Scopes: in.texts("scopes"), ExpiresAt: in.instant("expires_at"), Malformed: in.unreadable,
+		Name: in.value("name"), Scopes: in.texts("scopes"), ExpiresAt: in.instant("expires_at"), Malformed: in.unreadable,
 	}, nil))
 	if err != nil {
 		return err

@@ -267,7 +267,7 @@ func TestTokensFollowTheirPerson(t *testing.T) {
 			t.Errorf("%s: the other owner's token = %d, want %d", stage.name, got.status, want)
 		}
 		scopes := []string{string(token.CustomersRead)}
-		made, err := core.Result(s.tokens.Create(ctx, person, token.New{Name: &stage.name, Scopes: &scopes}, nil))
+		made, err := core.Result(s.tokens.Create(ctx, person, token.New{Name: stage.name, Scopes: &scopes}, nil))
 		if stage.makes == "" {
 			if !errors.Is(err, core.ErrRole) {
 				t.Errorf("%s: they create a token: %v, want ErrRole", stage.name, err)

@@ -116,19 +116,19 @@ func (s *product) fill() {
 	s.T.Helper()
 	ctx, by := s.T.Context(), s.By
 	anna, bo, duplicate := s.AddCustomer(shoptest.Anna(shoptest.Phone())), s.Customer(), s.Customer()
-	gone := s.AddCustomer(customer.New{FirstName: new("Inga"), LastName: new("Berg"), Phone: new(shoptest.Phone()), Email: new("inga@example.com")})
+	gone := s.AddCustomer(customer.New{FirstName: "Inga", LastName: "Berg", Phone: shoptest.Phone(), Email: "inga@example.com"})
 	s.Must(s.Services.Customers.Edit(ctx, by, gone.ID, customer.Edit{Status: core.Set(string(customer.Inactive))}))
 	s.Must(s.Services.Customers.Edit(ctx, by, anna.ID, customer.Edit{Email: core.Set("anna@example.com")}))
 	s.Must(s.Services.Customers.Unsubscribe(ctx, by, bo.ID))
-	s.Check(s.Services.Customers.AddTag(ctx, by, anna.ID, new("Regular")))
-	s.Must(core.Result(s.Merging.Merge(ctx, by, anna.ID, new(duplicate.ID.String()), nil)))
+	s.Check(s.Services.Customers.AddTag(ctx, by, anna.ID, "Regular"))
+	s.Must(core.Result(s.Merging.Merge(ctx, by, anna.ID, duplicate.ID, nil, nil)))
 	for _, name := range []string{"Harbour", "Closed"} {
-		s.Must(core.Result(s.Locations.Add(ctx, by, location.New{Name: &name}, nil)))
+		s.Must(core.Result(s.Locations.Add(ctx, by, location.New{Name: name}, nil)))
 	}
 	kind := s.Points(100)
 	s.Sale(anna.ID, kind, 100_000)
 	s.VoidSale(s.Sale(bo.ID, kind, 1250).ID)
-	_, err := core.Result(s.Tokens.Create(ctx, by, token.New{Name: new(unusedToken), Scopes: &[]string{string(token.TransactionsWrite)}}, nil))
+	_, err := core.Result(s.Tokens.Create(ctx, by, token.New{Name: unusedToken, Scopes: &[]string{string(token.TransactionsWrite)}}, nil))
 	s.Check(err)
 	for range 6 {
 		s.Adjust(anna.ID, ledger.Points, 1)
@@ -141,7 +141,7 @@ func (s *product) fill() {
 	s.Must(core.Result(s.Services.Rewards.Fulfil(ctx, by, s.Redeem(anna.ID, bun).ID, nil)))
 	s.Must(s.Services.Rewards.Edit(ctx, by, s.Reward(9, new(int64(0))), reward.Edit{Active: core.Set(false)}))
 
-	spring := s.Coupon(coupon.New{Name: new("Spring"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))}).ID
+	spring := s.Coupon(coupon.New{Name: "Spring", BenefitType: "points", BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))}).ID
 	s.Voucher(spring, anna.ID)
 	s.RedeemVoucher(s.Voucher(spring, anna.ID))
 	_, err = s.Services.Coupons.Send(ctx, by, spring, coupon.Send{Segment: coupon.All, At: new(s.DB.Now().Add(time.Hour)), FormKey: "later"})
@@ -184,10 +184,10 @@ func (s *product) superAdmin() *webtest.Browser {
 // links are the pages that open from links in e-mails and on paper.
 func (s *product) links() []string {
 	s.T.Helper()
-	anna := s.AddCustomer(customer.New{FirstName: new("Anna"), LastName: new("Lind"), Phone: new(shoptest.Phone()), Email: new("lind@example.com")})
+	anna := s.AddCustomer(customer.New{FirstName: "Anna", LastName: "Lind", Phone: shoptest.Phone(), Email: "lind@example.com"})
 	card, err := s.Walkins.CardToken(s.By.Tenant.ID, anna)
 	s.Check(err)
-	autumn := s.Coupon(coupon.New{Name: new("Autumn"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID
+	autumn := s.Coupon(coupon.New{Name: "Autumn", BenefitType: "points", BenefitValue: new(int64(5))}).ID
 	held, err := s.Services.Coupons.FindVoucher(s.T.Context(), s.By, s.Voucher(autumn, anna.ID))
 	s.Check(err)
 	voucher, err := s.Services.Coupons.VoucherToken(s.By.Tenant.ID, held)

@@ -86,7 +86,7 @@ func newUseCases(t *testing.T) *useCases {
 	u.customers, u.transactions, u.rewards = customer.NewService(u.db), transaction.NewService(u.db), reward.NewService(u.db)
 	u.coupons = coupon.NewService(u.db, jobs, nil, dbtest.Links(), slog.New(slog.DiscardHandler))
 	u.by = dbtest.Tenant(t, u.db)
-	created, err := core.Result(u.tokens.Create(t.Context(), u.by, token.New{Name: new("all"), Scopes: &[]string{}}, nil))
+	created, err := core.Result(u.tokens.Create(t.Context(), u.by, token.New{Name: "all", Scopes: &[]string{}}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 		t.Fatal(err)
 	}
 	upsert := func(phone string) (core.ID, error) {
-		c, err := core.Result(u.customers.Upsert(ctx, u.by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &phone}, nil))
+		c, err := core.Result(u.customers.Upsert(ctx, u.by, customer.New{FirstName: "Bo", LastName: "Ek", Phone: phone}, nil))
 		return c.ID, err
 	}
 	who, err := upsert("+46701740605")
@@ -138,11 +138,11 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 	if err := sell(); err != nil {
 		t.Fatal(err)
 	}
-	espresso, err := core.Result(u.rewards.Add(ctx, u.by, reward.New{Name: new("Espresso"), PointsCost: new(int64(1))}, nil))
+	espresso, err := core.Result(u.rewards.Add(ctx, u.by, reward.New{Name: "Espresso", PointsCost: new(int64(1))}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	thanks, err := core.Result(u.coupons.Add(ctx, u.by, coupon.New{Name: new("Thank you"), BenefitType: new("points"), BenefitValue: new(int64(1))}, nil))
+	thanks, err := core.Result(u.coupons.Add(ctx, u.by, coupon.New{Name: "Thank you", BenefitType: "points", BenefitValue: new(int64(1))}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

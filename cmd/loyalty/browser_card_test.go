@@ -84,12 +84,12 @@ func (c cafe) walkins(t *testing.T, name, colour string) walkins {
 	if err != nil {
 		t.Fatal(err)
 	}
-	place, err := core.Result(location.NewService(s.db).Add(t.Context(), s.by, location.New{Name: new("Nybrogatan")}, nil))
+	place, err := core.Result(location.NewService(s.db).Add(t.Context(), s.by, location.New{Name: "Nybrogatan"}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []reward.New{
-		{Name: new("Filter coffee"), PointsCost: new(int64(80))}, {Name: new("Cinnamon bun"), PointsCost: new(int64(200))},
+		{Name: "Filter coffee", PointsCost: new(int64(80))}, {Name: "Cinnamon bun", PointsCost: new(int64(200))},
 	} {
 		if _, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, n, nil)); err != nil {
 			t.Fatal(err)

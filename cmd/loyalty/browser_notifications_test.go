@@ -32,7 +32,7 @@ func testNotifications(t *testing.T, c cafe) {
 	}
 	const email = "noor@cafearo.example"
 	c.hired(t, core.Manager, "Noor Haddad", email)
-	tote, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: new("Canvas tote"), PointsCost: new(int64(400)), Stock: new(int64(2))}, nil))
+	tote, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: "Canvas tote", PointsCost: new(int64(400)), Stock: new(int64(2))}, nil))
 	must(err)
 	noor := s.by
 	noor.Kind, noor.Name, noor.Role = core.ByStaff, "Noor Haddad", core.Manager
@@ -40,7 +40,7 @@ func testNotifications(t *testing.T, c cafe) {
 	noor.ID = strconv.FormatInt(noor.StaffID, 10)
 	vera := s.customer(t, "Vera", "+46 74 131 31 31")
 	for i, reason := range []string{"Sorry for the long wait", "Points of a lost receipt", "Points of a lost receipt", "Wrong order", "Birthday", "Sorry for the long wait"} {
-		_, err := core.Result(customer.NewService(s.db).Adjust(t.Context(), noor, vera.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(10 + i)), Reason: &reason}, nil))
+		_, err := core.Result(customer.NewService(s.db).Adjust(t.Context(), noor, vera.ID, customer.Adjustment{Unit: "points", Amount: int64(10 + i), Reason: reason}, nil))
 		must(err)
 	}
 	notifications := notification.NewService(s.db)

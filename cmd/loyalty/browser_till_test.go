@@ -195,7 +195,7 @@ func testTillDigits(t *testing.T, c cafe) {
 func testTillDiscounts(t *testing.T, c cafe) {
 	s := c.counter(t, "Hedvig", "+46 8 465 004 77")
 	fifth := fiveOff()
-	fifth.BenefitType, fifth.BenefitValue, fifth.VoucherValidDays = new("percent"), new(int64(20)), new(int64(3))
+	fifth.BenefitType, fifth.BenefitValue, fifth.VoucherValidDays = "percent", new(int64(20)), new(int64(3))
 	three := fiveOff()
 	three.BenefitValue = new(int64(300))
 	s.send(t, s.coupon(t, three), s.guest)

@@ -87,7 +87,7 @@ func (s *sender) on(t *testing.T, d *db.DB, by core.Actor) *sender {
 func (s *sender) customer(t *testing.T, first, phone string) customer.Customer {
 	t.Helper()
 	made, err := core.Result(customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
-		FirstName: &first, LastName: new("Lindqvist"), Phone: &phone, Email: new(strings.ToLower(first) + "@example.com"),
+		FirstName: first, LastName: "Lindqvist", Phone: phone, Email: strings.ToLower(first) + "@example.com",
 	}, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -175,8 +175,8 @@ func (c cafe) branded(t *testing.T, name, colour string, logo []byte) *sender {
 
 func fiveOff() coupon.New {
 	return coupon.New{
-		Name: new("A treat for the autumn"), Description: new("For one order of € 10.00 or more."),
-		BenefitType: new("amount"), BenefitValue: new(int64(500)), VoucherValidDays: new(int64(39)), MaxPerCustomer: new(int64(9)),
+		Name: "A treat for the autumn", Description: "For one order of € 10.00 or more.",
+		BenefitType: "amount", BenefitValue: new(int64(500)), VoucherValidDays: new(int64(39)), MaxPerCustomer: new(int64(9)),
 	}
 }
 
@@ -200,11 +200,11 @@ func testVoucherPages(t *testing.T, c cafe) {
 	}
 	past := s.on(t, s.db.At(s.db.Now().AddDate(0, -2, 0)), s.by)
 	_, expiredLink := past.send(t, past.coupon(t, fiveOff()), anna)
-	bun, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: new("A slice of the whole-grain cinnamon bun cake"), PointsCost: new(int64(200))}, nil))
+	bun, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: "A slice of the whole-grain cinnamon bun cake", PointsCost: new(int64(200))}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := coupon.New{Name: new("On us"), BenefitType: new("reward"), BenefitRewardID: new(bun.ID.String())}
+	free := coupon.New{Name: "On us", BenefitType: "reward", BenefitRewardID: new(bun.ID.String())}
 	_, rewardLink := s.send(t, s.coupon(t, free), anna)
 	token, err := s.links.Token(link.Unsubscribe, s.by.Tenant.ID, anna.ID, 0)
 	if err != nil {
@@ -297,11 +297,11 @@ func testRedeemVoucher(t *testing.T, c cafe) {
 		return core.System(cafe, "test")
 	})
 	tuva := s.customer(t, "Tuva", "+46 74 121 21 21")
-	percent := coupon.New{Name: new("Twenty off"), BenefitType: new("percent"), BenefitValue: new(int64(20)), MaxPerCustomer: new(int64(9)), ExpiresAt: new(s.db.Now().Add(40 * 24 * time.Hour))}
+	percent := coupon.New{Name: "Twenty off", BenefitType: "percent", BenefitValue: new(int64(20)), MaxPerCustomer: new(int64(9)), ExpiresAt: new(s.db.Now().Add(40 * 24 * time.Hour))}
 	points := percent
-	points.Name, points.BenefitType = new("Twenty points"), new("points")
+	points.Name, points.BenefitType = "Twenty points", "points"
 	treat := percent
-	treat.Name, treat.BenefitType, treat.BenefitValue = new("A treat"), new("reward"), nil
+	treat.Name, treat.BenefitType, treat.BenefitValue = "A treat", "reward", nil
 	treat.BenefitRewardID = new(ask[core.ID](connect(t, c.in.url()), "select id from loyalty.reward where active and stock is null order by id limit 1").String())
 	twenty := s.coupon(t, percent)
 	v, link := s.send(t, twenty, tuva)

@@ -35,7 +35,7 @@ func (s *scene) deprecate(t *testing.T, method, path string, days int) error {
 	admin := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 	sunset, link := time.Now().AddDate(0, 0, days), s.in.base+"/docs/changelog"
 	_, err = core.Result(deprecation.NewService(d, jobs, nil, log).
-		Add(t.Context(), admin, deprecation.New{Method: &method, Path: &path, Sunset: &sunset, Link: &link}, nil))
+		Add(t.Context(), admin, deprecation.New{Method: method, Path: path, Sunset: &sunset, Link: link}, nil))
 	return err
 }
 

@@ -43,7 +43,7 @@ func TestNamesOfLines(t *testing.T) {
 	espresso := b.Reward(10, nil)
 	must(core.Result(b.Rewards.Fulfil(t.Context(), by, b.Redeem(anna.ID, espresso).ID, nil)))(t)
 	b.VoidRedemption(b.Redeem(anna.ID, espresso).ID)
-	hello := b.Coupon(coupon.New{Name: new("Hello"), BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(1))})
+	hello := b.Coupon(coupon.New{Name: "Hello", BenefitType: string(coupon.Points), BenefitValue: new(int64(1))})
 	b.RedeemVoucher(b.Voucher(hello.ID, anna.ID))
 	later := must(b.Coupons.Send(t.Context(), by, hello.ID, coupon.Send{Segment: coupon.All, FormKey: "2", At: new(d.Now().Add(time.Hour))}))(t)
 	must(b.Coupons.CancelSend(t.Context(), by, later.ID))(t)

@@ -78,7 +78,7 @@ func (s shop) later(d time.Duration) shop {
 // token creates a token for a person.
 func (s shop) token(person core.Actor) token.Created {
 	s.T.Helper()
-	made, err := core.Result(s.tokens.Create(s.T.Context(), person, token.New{Name: new("Till"), Scopes: &[]string{}}, nil))
+	made, err := core.Result(s.tokens.Create(s.T.Context(), person, token.New{Name: "Till", Scopes: &[]string{}}, nil))
 	s.Check(err)
 	return made
 }

@@ -241,9 +241,9 @@ func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time
 
 // Void voids an unpaid invoice, with a reason. Its number is not used again, and its period is not
 // billed again. A paid or voided one is refused with ErrNoVoid.
-func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *string, once *core.Once[Invoice]) (core.Reply[Invoice], error) {
+func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason string, once *core.Once[Invoice]) (core.Reply[Invoice], error) {
 	check := core.NewCheck(nil)
-	why := check.Text("reason", reason, maxText)
+	why := check.Text("reason", &reason, maxText)
 	if err := check.Err(); err != nil {
 		return core.Reply[Invoice]{}, err
 	}

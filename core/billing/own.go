@@ -25,9 +25,9 @@ type Account struct {
 
 // DetailsInput describes the recipient on the business's invoices.
 type DetailsInput struct {
-	Name      *string // of the company; nil: the business's own name
-	Address   *string
-	TaxNumber *string
+	Name      string // of the company; "": the business's own name
+	Address   string
+	TaxNumber string
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -48,9 +48,9 @@ func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInpu
 	}
 	check := core.NewCheck(in.Malformed)
 	edited := Party{
-		Name:      check.TextOrEmpty("name", in.Name, maxName),
-		Address:   withUnixLines(check.TextOrEmpty("address", in.Address, maxAddress)),
-		TaxNumber: check.TextOrEmpty("tax_number", in.TaxNumber, maxName),
+		Name:      check.TextOrEmpty("name", &in.Name, maxName),
+		Address:   withUnixLines(check.TextOrEmpty("address", &in.Address, maxAddress)),
+		TaxNumber: check.TextOrEmpty("tax_number", &in.TaxNumber, maxName),
 	}
 	if err := check.Err(); err != nil {
 		return Account{}, err

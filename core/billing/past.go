@@ -37,9 +37,9 @@ func (s *Service) NameIssuer(ctx context.Context, by core.Actor, issuer Party, p
 		return err
 	}
 	_, err = s.EditSettings(ctx, by, SettingsInput{
-		IssuerName: &issuer.Name, IssuerAddress: &issuer.Address, IssuerTaxNumber: &issuer.TaxNumber, IssuerEmail: &issuer.Email,
-		TaxName: &now.TaxName, TaxRate: new(int64(2500)), PaymentText: &payment, PaymentDays: &now.PaymentDays,
-		IssueAutomatically: now.IssueAutomatically, MailName: &now.MailName, MailAddress: &now.MailAddress,
+		IssuerName: issuer.Name, IssuerAddress: issuer.Address, IssuerTaxNumber: issuer.TaxNumber, IssuerEmail: issuer.Email,
+		TaxName: now.TaxName, TaxRate: new(int64(2500)), PaymentText: payment, PaymentDays: &now.PaymentDays,
+		IssueAutomatically: now.IssueAutomatically, MailName: now.MailName, MailAddress: now.MailAddress,
 	})
 	return err
 }

@@ -25,10 +25,10 @@ type Plan struct {
 
 // PlanInput describes a new or changed plan: all of its fields.
 type PlanInput struct {
-	Name           *string
+	Name           string
 	MonthlyCents   *int64
 	YearlyCents    *int64
-	Currency       *string
+	Currency       string
 	CustomersLimit *int64
 	StaffLimit     *int64
 	SendsLimit     *int64
@@ -43,10 +43,10 @@ var ErrPlanInUse = core.Refuse("plan-in-use", "Businesses are on this plan or we
 func (in PlanInput) read(stored string) (Plan, *core.Check) {
 	check := core.NewCheck(in.Malformed)
 	p := Plan{
-		Name:         check.Text("name", in.Name, maxName),
+		Name:         check.Text("name", &in.Name, maxName),
 		MonthlyCents: check.Integer("monthly_cents", in.MonthlyCents, 0, maxCents),
 		YearlyCents:  check.Integer("yearly_cents", in.YearlyCents, 0, maxCents),
-		Currency:     check.Text("currency", in.Currency, 3),
+		Currency:     check.Text("currency", &in.Currency, 3),
 	}
 	if check.OK("currency") && p.Currency != stored && !core.IsCurrency(p.Currency) {
 		check.Add("currency", core.InvalidChoice)

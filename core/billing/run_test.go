@@ -28,7 +28,7 @@ func (b books) at(instant time.Time) books {
 
 func (b books) plan(name string, monthly, yearly int64, currency string) billing.Plan {
 	b.T.Helper()
-	p, err := core.Result(b.CreatePlan(b.T.Context(), root, billing.PlanInput{Name: &name, MonthlyCents: &monthly, YearlyCents: &yearly, Currency: &currency}, nil))
+	p, err := core.Result(b.CreatePlan(b.T.Context(), root, billing.PlanInput{Name: name, MonthlyCents: &monthly, YearlyCents: &yearly, Currency: currency}, nil))
 	b.Check(err)
 	return p
 }
@@ -37,8 +37,8 @@ func (b books) plan(name string, monthly, yearly int64, currency string) billing
 func (b books) business(slug, zone string, plan int64, cycle billing.Cycle) tenant.Tenant {
 	b.T.Helper()
 	made, err := core.Result(b.tenants.Create(b.T.Context(), root, tenant.New{
-		Name: new("Café " + slug), Slug: &slug, Email: new(slug + "@example.com"), PlanID: &plan,
-		BillingCycle: new(string(cycle)), PaymentMethod: new("manual"), TimeZone: &zone,
+		Name: "Café " + slug, Slug: slug, Email: slug + "@example.com", PlanID: plan,
+		BillingCycle: string(cycle), PaymentMethod: "manual", TimeZone: zone,
 	}, nil))
 	b.Check(err)
 	return made
@@ -363,8 +363,8 @@ func TestThreeYears(t *testing.T) {
 func issuer(t *testing.T, b books) {
 	t.Helper()
 	_, err := b.EditSettings(t.Context(), root, billing.SettingsInput{
-		IssuerName: new("Loyalty AB"), IssuerAddress: new("Kungsgatan 12\n111 35 Stockholm"), IssuerTaxNumber: new("SE559900112201"), IssuerEmail: new("billing@loyalty.example"),
-		TaxName: new("VAT"), TaxRate: new(int64(2500)), PaymentText: new("Pay to SE45 5000."), PaymentDays: new(int64(30)), IssueAutomatically: true,
+		IssuerName: "Loyalty AB", IssuerAddress: "Kungsgatan 12\n111 35 Stockholm", IssuerTaxNumber: "SE559900112201", IssuerEmail: "billing@loyalty.example",
+		TaxName: "VAT", TaxRate: new(int64(2500)), PaymentText: "Pay to SE45 5000.", PaymentDays: new(int64(30)), IssueAutomatically: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -434,15 +434,15 @@ func TestIssuedInvoiceDoesNotChange(t *testing.T) {
 	issuer(t, b)
 	owner := dbtest.Tenant(t, b.DB)
 	at := b.at(instant("2026-11-01 08:00"))
-	_, err := at.EditDetails(t.Context(), owner, billing.DetailsInput{Name: new("Café Åro AB"), Address: new("Storgatan 4\n111 23 Stockholm"), TaxNumber: new("SE556677889901")})
+	_, err := at.EditDetails(t.Context(), owner, billing.DetailsInput{Name: "Café Åro AB", Address: "Storgatan 4\n111 23 Stockholm", TaxNumber: "SE556677889901"})
 	b.Check(err)
 	i, err := core.Result(at.Issue(t.Context(), root, b.drafted(owner.Tenant.ID), nil))
 	b.Check(err)
 	if i.Name() != "2026-0001" || i.DueAt.In(i.Zone()).Format("2 January 2006, 15:04:05") != "1 December 2026, 23:59:59" || i.TotalCents != 6125 {
 		t.Errorf("issued %s, due %v, total %d", i.Name(), i.DueAt, i.TotalCents)
 	}
-	b.Must(b.EditSettings(t.Context(), root, billing.SettingsInput{IssuerName: new("Another AB"), IssuerAddress: new("Elsewhere"), TaxName: new("GST"), TaxRate: new(int64(100)), PaymentDays: new(int64(5))}))
-	b.Must(b.EditDetails(t.Context(), owner, billing.DetailsInput{Name: new("Renamed")}))
+	b.Must(b.EditSettings(t.Context(), root, billing.SettingsInput{IssuerName: "Another AB", IssuerAddress: "Elsewhere", TaxName: "GST", TaxRate: new(int64(100)), PaymentDays: new(int64(5))}))
+	b.Must(b.EditDetails(t.Context(), owner, billing.DetailsInput{Name: "Renamed"}))
 	found, err := at.FindOwn(t.Context(), owner, i.ID)
 	b.Check(err)
 	if found.Issuer.Name != "Loyalty AB" || found.Recipient != (billing.Party{Name: "Café Åro AB", Address: "Storgatan 4\n111 23 Stockholm", TaxNumber: "SE556677889901", Email: "owner@example.com"}) ||
@@ -483,7 +483,7 @@ func TestStatesOfAnInvoice(t *testing.T) {
 		return err
 	}
 	void := func(b books, id int64, reason string) error {
-		_, err := core.Result(b.Void(t.Context(), root, id, &reason, nil))
+		_, err := core.Result(b.Void(t.Context(), root, id, reason, nil))
 		return err
 	}
 	draft, late, bad := b.drafted(owner.Tenant.ID), b.drafted(owner.Tenant.ID), b.drafted(owner.Tenant.ID)
@@ -576,7 +576,7 @@ func TestPlans(t *testing.T) {
 		t.Errorf("retired: %+v, %v", p, err)
 	}
 	if _, err := core.Result(b.tenants.Create(t.Context(), root, tenant.New{
-		Name: new("New"), Slug: new("new-one"), Email: new("new@example.com"), PlanID: &growth.ID, BillingCycle: new("monthly"), PaymentMethod: new("manual"),
+		Name: "New", Slug: "new-one", Email: "new@example.com", PlanID: growth.ID, BillingCycle: "monthly", PaymentMethod: "manual",
 	}, nil)); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a new tenant is on a retired plan: %v", err)
 	}
@@ -585,7 +585,7 @@ func TestPlans(t *testing.T) {
 		t.Errorf("invoices %v", periods(got))
 	}
 	edit := func(currency string, monthly int64) error {
-		_, err := b.EditPlan(t.Context(), root, growth.ID, billing.PlanInput{Name: new("Growth"), MonthlyCents: &monthly, YearlyCents: new(int64(1)), Currency: &currency, StaffLimit: new(int64(3))})
+		_, err := b.EditPlan(t.Context(), root, growth.ID, billing.PlanInput{Name: "Growth", MonthlyCents: &monthly, YearlyCents: new(int64(1)), Currency: currency, StaffLimit: new(int64(3))})
 		return err
 	}
 	if err := edit("SEK", 1); !core.IsKind(err, core.KindInvalid) {
@@ -597,7 +597,7 @@ func TestPlans(t *testing.T) {
 	if err := edit("EUR", 5900); err != nil {
 		t.Error(err)
 	}
-	if _, err := core.Result(b.CreatePlan(t.Context(), root, billing.PlanInput{Name: new("Growth"), MonthlyCents: new(int64(1)), YearlyCents: new(int64(1)), Currency: new("EUR")}, nil)); !core.IsKind(err, core.KindInvalid) {
+	if _, err := core.Result(b.CreatePlan(t.Context(), root, billing.PlanInput{Name: "Growth", MonthlyCents: new(int64(1)), YearlyCents: new(int64(1)), Currency: "EUR"}, nil)); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a name twice: %v", err)
 	}
 	if _, err := b.ReopenPlan(t.Context(), root, growth.ID); err != nil {
@@ -630,7 +630,7 @@ func TestBillingIsForSuperAdmins(t *testing.T) {
 		"Find":         func() error { _, err := b.Find(ctx, owner, 1); return err },
 		"Issue":        func() error { _, err := core.Result(b.Issue(ctx, owner, 1, nil)); return err },
 		"MarkPaid":     func() error { _, err := core.Result(b.MarkPaid(ctx, owner, 1, b.DB.Now(), nil)); return err },
-		"Void":         func() error { _, err := core.Result(b.Void(ctx, owner, 1, new("x"), nil)); return err },
+		"Void":         func() error { _, err := core.Result(b.Void(ctx, owner, 1, "x", nil)); return err },
 		"Send":         func() error { _, err := core.Result(b.Service.Send(ctx, owner, 1, nil)); return err },
 	} {
 		if err := call(); !errors.Is(err, core.ErrAdmin) {

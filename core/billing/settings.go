@@ -28,13 +28,13 @@ func (p Party) isIssuer() bool { return p.Name != "" && p.Address != "" }
 
 // SettingsInput describes the new settings: all of them.
 type SettingsInput struct {
-	IssuerName, IssuerAddress, IssuerTaxNumber, IssuerEmail *string
-	TaxName                                                 *string
+	IssuerName, IssuerAddress, IssuerTaxNumber, IssuerEmail string
+	TaxName                                                 string
 	TaxRate                                                 *int64
-	PaymentText                                             *string
+	PaymentText                                             string
 	PaymentDays                                             *int64
 	IssueAutomatically                                      bool
-	MailName, MailAddress                                   *string
+	MailName, MailAddress                                   string
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -50,13 +50,13 @@ func (in SettingsInput) read() (Settings, error) {
 	}
 	s := Settings{
 		Issuer: Party{
-			Name: check.TextOrEmpty("issuer_name", in.IssuerName, maxName), Address: withUnixLines(check.TextOrEmpty("issuer_address", in.IssuerAddress, maxAddress)),
-			TaxNumber: check.TextOrEmpty("issuer_tax_number", in.IssuerTaxNumber, maxName), Email: address("issuer_email", in.IssuerEmail),
+			Name: check.TextOrEmpty("issuer_name", &in.IssuerName, maxName), Address: withUnixLines(check.TextOrEmpty("issuer_address", &in.IssuerAddress, maxAddress)),
+			TaxNumber: check.TextOrEmpty("issuer_tax_number", &in.IssuerTaxNumber, maxName), Email: address("issuer_email", &in.IssuerEmail),
 		},
-		TaxName: check.Text("tax_name", in.TaxName, maxName), TaxRate: check.Integer("tax_rate", in.TaxRate, 0, 10_000),
-		PaymentText: withUnixLines(check.TextOrEmpty("payment_text", in.PaymentText, maxPayment)), PaymentDays: check.Integer("payment_days", in.PaymentDays, 0, 365),
+		TaxName: check.Text("tax_name", &in.TaxName, maxName), TaxRate: check.Integer("tax_rate", in.TaxRate, 0, 10_000),
+		PaymentText: withUnixLines(check.TextOrEmpty("payment_text", &in.PaymentText, maxPayment)), PaymentDays: check.Integer("payment_days", in.PaymentDays, 0, 365),
 		IssueAutomatically: in.IssueAutomatically,
-		MailName:           check.TextOrEmpty("mail_name", in.MailName, maxName), MailAddress: address("mail_address", in.MailAddress),
+		MailName:           check.TextOrEmpty("mail_name", &in.MailName, maxName), MailAddress: address("mail_address", &in.MailAddress),
 	}
 	return s, check.Err()
 }

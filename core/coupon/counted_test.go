@@ -224,10 +224,10 @@ func TestListByCustomer(t *testing.T) {
 	s.Customer()
 	yesterday := s.at(s.DB.Now().AddDate(0, 0, -1))
 	short, capped := fivePoints(), fivePoints()
-	short.Name, short.ExpiresAt = new("Short"), new(s.DB.Now().Add(time.Hour))
-	capped.Name, capped.MaxRedemptions, capped.MaxPerCustomer = new("Capped"), new(int64(1)), new(int64(2))
+	short.Name, short.ExpiresAt = "Short", new(s.DB.Now().Add(time.Hour))
+	capped.Name, capped.MaxRedemptions, capped.MaxPerCustomer = "Capped", new(int64(1)), new(int64(2))
 	off := fivePoints()
-	off.Name = new("Off")
+	off.Name = "Off"
 	coupons := []coupon.Coupon{
 		s.Coupon(short), s.Coupon(capped), s.Coupon(off), s.Coupon(s.coffees(nil)),
 	}

@@ -57,9 +57,9 @@ type Coupon struct {
 
 // New describes a new coupon.
 type New struct {
-	Name             *string
-	Description      *string
-	BenefitType      *string
+	Name             string
+	Description      string
+	BenefitType      string
 	BenefitValue     *int64
 	BenefitRewardID  *string // a ULID
 	MaxPerCustomer   *int64  // nil: 1
@@ -80,8 +80,8 @@ const (
 // read returns the coupon that n describes, and adds what is wrong with it to the check.
 func (n New) read(check *core.Check) Coupon {
 	c := Coupon{
-		Name:           check.Text("name", n.Name, maxName),
-		Description:    check.OptionalText("description", n.Description, maxDescription),
+		Name:           check.Text("name", &n.Name, maxName),
+		Description:    check.OptionalText("description", &n.Description, maxDescription),
 		MaxPerCustomer: 1, MaxRedemptions: n.MaxRedemptions,
 		StartsAt: n.StartsAt, ExpiresAt: n.ExpiresAt, VoucherValidDays: n.VoucherValidDays,
 	}
@@ -102,7 +102,7 @@ func (n New) read(check *core.Check) Coupon {
 }
 
 func (n New) benefit(check *core.Check) Benefit {
-	b := Benefit{BenefitType: BenefitType(check.Text("benefit_type", n.BenefitType, 20))}
+	b := Benefit{BenefitType: BenefitType(check.Text("benefit_type", &n.BenefitType, 20))}
 	if !check.OK("benefit_type") {
 		return b
 	}

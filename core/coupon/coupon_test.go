@@ -52,7 +52,7 @@ func (s shop) sale(to core.ID) core.ID {
 
 // fivePoints describes a coupon.
 func fivePoints() coupon.New {
-	return coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}
+	return coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: new(int64(5))}
 }
 
 func toAll() coupon.Send { return to(coupon.All) }
@@ -163,7 +163,7 @@ func TestAdd(t *testing.T) {
 	espresso := s.Reward(1000, nil)
 	starts, ends := instant(t, "2026-03-01T00:00:00Z"), instant(t, "2126-03-31T22:00:00Z")
 	full := coupon.New{
-		Name: new(" Spring "), Description: new(" For those we have not seen for long. "), BenefitType: new("amount"), BenefitValue: new(int64(250)),
+		Name: " Spring ", Description: " For those we have not seen for long. ", BenefitType: "amount", BenefitValue: new(int64(250)),
 		MaxPerCustomer: new(int64(2)), MaxRedemptions: new(int64(100)), StartsAt: &starts, ExpiresAt: &ends, VoucherValidDays: new(int64(14)),
 	}
 	for _, c := range []struct {
@@ -179,7 +179,7 @@ func TestAdd(t *testing.T) {
 			Benefit:        coupon.Benefit{BenefitType: coupon.Amount, BenefitValue: new(int64(250))},
 			MaxPerCustomer: 2, MaxRedemptions: new(int64(100)), StartsAt: &starts, ExpiresAt: &ends, VoucherValidDays: new(int64(14)),
 		}},
-		{"a reward", coupon.New{Name: new("Coffee"), BenefitType: new("reward"), BenefitRewardID: new(strings.ToLower(espresso.String()))}, coupon.Coupon{
+		{"a reward", coupon.New{Name: "Coffee", BenefitType: "reward", BenefitRewardID: new(strings.ToLower(espresso.String()))}, coupon.Coupon{
 			Name: "Coffee", Benefit: coupon.Benefit{BenefitType: coupon.Reward, BenefitRewardID: &espresso}, MaxPerCustomer: 1,
 		}},
 	} {
@@ -201,7 +201,7 @@ func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 	day := instant(t, "2026-03-01T00:00:00Z")
 	for _, reward := range []string{stranger.Reward(1000, nil).String(), core.NewID(day).String(), "nonsense"} {
 		_, err := core.Result(s.Coupons.Add(t.Context(), s.By, coupon.New{
-			Name: new(" "), Description: new(strings.Repeat("å", 1001)), BenefitType: new("reward"), BenefitRewardID: &reward,
+			Name: " ", Description: strings.Repeat("å", 1001), BenefitType: "reward", BenefitRewardID: &reward,
 			MaxPerCustomer: new(int64(0)), MaxRedemptions: new(int64(0)), StartsAt: &day, ExpiresAt: &day, VoucherValidDays: new(int64(36_501)),
 		}, nil))
 		shoptest.WantFields(t, err, core.Fields{
@@ -243,7 +243,7 @@ func TestBenefits(t *testing.T) {
 		{"something else", "miles", new(int64(1)), core.Fields{"benefit_type": {core.InvalidChoice}}},
 	} {
 		n := fivePoints()
-		n.BenefitType, n.BenefitValue = &c.kind, c.value
+		n.BenefitType, n.BenefitValue = c.kind, c.value
 		_, err := core.Result(s.Coupons.Add(t.Context(), s.By, n, nil))
 		t.Run(c.name, func(t *testing.T) {
 			if c.want != nil {
@@ -381,7 +381,7 @@ func TestRoundTrips(t *testing.T) {
 	many.MaxPerCustomer = new(int64(10))
 	plain, unsent := s.Coupon(many), s.Coupon(many)
 	bilal, rewards := s.Customer().ID, []core.ID{espresso, s.Reward(1000, nil)}
-	many.BenefitType, many.BenefitRewardID = new("reward"), new(espresso.String())
+	many.BenefitType, many.BenefitRewardID = "reward", new(espresso.String())
 	coffee := s.Coupon(many)
 	less := *fivePoints().BenefitValue
 	for _, c := range []struct {

@@ -40,8 +40,8 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 		check.Add("max_per_customer", core.Required)
 	}
 	c := New{
-		Name: e.Name.Or(&old.Name), Description: e.Description.Or(old.Description),
-		BenefitType: e.BenefitType.Or(new(string(old.BenefitType))), BenefitValue: e.BenefitValue.Or(old.BenefitValue),
+		Name: core.OrZero(e.Name.Or(&old.Name)), Description: core.OrZero(e.Description.Or(old.Description)),
+		BenefitType: core.OrZero(e.BenefitType.Or(new(string(old.BenefitType)))), BenefitValue: e.BenefitValue.Or(old.BenefitValue),
 		BenefitRewardID: e.BenefitRewardID.Or(rewardID), MaxPerCustomer: most, MaxRedemptions: e.MaxRedemptions.Or(old.MaxRedemptions),
 		StartsAt: e.StartsAt.Or(old.StartsAt), ExpiresAt: e.ExpiresAt.Or(old.ExpiresAt), VoucherValidDays: e.VoucherValidDays.Or(old.VoucherValidDays),
 	}.read(check)

@@ -286,8 +286,12 @@ func TestRoles(t *testing.T) {
 		least core.Role
 		do    func(by core.Actor) error
 	}{
-		{"redeem", core.Cashier, func(by core.Actor) error { return second(core.Result(s.Coupons.Redeem(t.Context(), by, s.Voucher(c.ID, anna), nil))) }},
-		{"add", core.Manager, func(by core.Actor) error { return second(core.Result(s.Coupons.Add(t.Context(), by, fivePoints(), nil))) }},
+		{"redeem", core.Cashier, func(by core.Actor) error {
+			return second(core.Result(s.Coupons.Redeem(t.Context(), by, s.Voucher(c.ID, anna), nil)))
+		}},
+		{"add", core.Manager, func(by core.Actor) error {
+			return second(core.Result(s.Coupons.Add(t.Context(), by, fivePoints(), nil)))
+		}},
 		{"edit", core.Manager, func(by core.Actor) error { return second(s.Coupons.Edit(t.Context(), by, c.ID, coupon.Edit{})) }},
 		{"switch", core.Manager, func(by core.Actor) error { return second(s.Coupons.SetActive(t.Context(), by, c.ID, true)) }},
 		{"send", core.Manager, func(by core.Actor) error { return second(s.Coupons.Send(t.Context(), by, c.ID, toAll())) }},

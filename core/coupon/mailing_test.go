@@ -95,7 +95,7 @@ func (s mailShop) at(instant time.Time) mailShop {
 func (s shop) mailed(email string) core.ID {
 	s.T.Helper()
 	anna := shoptest.Anna(shoptest.Phone())
-	anna.Email = &email
+	anna.Email = email
 	return s.AddCustomer(anna).ID
 }
 

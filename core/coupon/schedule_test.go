@@ -283,7 +283,7 @@ func TestSubjectAndMessage(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	n := fivePoints()
-	n.Description = new("It has been a while.")
+	n.Description = "It has been a while."
 	c := s.Coupon(n)
 	plain := s.confirmed(c, toAll())
 	own := toAll()

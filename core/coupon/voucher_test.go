@@ -33,7 +33,7 @@ func TestRedeemGivesTheBenefitOnce(t *testing.T) {
 			s := newShop(t)
 			anna, bilal := s.Customer().ID, s.Customer().ID
 			n := fivePoints()
-			n.BenefitType, n.BenefitValue, n.VoucherValidDays = new(string(c.kind)), new(int64(7)), new(int64(1))
+			n.BenefitType, n.BenefitValue, n.VoucherValidDays = string(c.kind), new(int64(7)), new(int64(1))
 			made := s.Coupon(n)
 			id := s.Voucher(made.ID, anna)
 			s.Voucher(made.ID, bilal)
@@ -63,7 +63,7 @@ func TestRedeemGivesTheBenefitOnce(t *testing.T) {
 // coffees describes a coupon for a reward.
 func (s shop) coffees(stock *int64) coupon.New {
 	s.T.Helper()
-	return coupon.New{Name: new("Coffee on us"), BenefitType: new("reward"), BenefitRewardID: new(s.Reward(1000, stock).String())}
+	return coupon.New{Name: "Coffee on us", BenefitType: "reward", BenefitRewardID: new(s.Reward(1000, stock).String())}
 }
 
 // A voucher for a reward makes a pending redemption at no cost and takes stock. Without stock it is
@@ -91,7 +91,7 @@ func TestAVoucherForAReward(t *testing.T) {
 		t.Errorf("a refusal changed (-before +after):\n%s", diff)
 	}
 	// Voiding the first one puts a piece back into stock.
-	s.Must(s.Rewards.Void(t.Context(), s.By, made.ID, new("Wrong reward")))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made.ID, "Wrong reward"))
 	if v := s.RedeemVoucher(next); v.RedemptionID == nil || *v.RedemptionID == made.ID {
 		t.Errorf("redeemed %+v", v)
 	}
@@ -360,7 +360,7 @@ func TestAVoucherIsRedeemedOnce(t *testing.T) {
 			s := shop{shoptest.In(t, dbtest.OwnDB(t))}
 			anna := s.Customer().ID
 			n := fivePoints()
-			n.BenefitType = new(string(kind))
+			n.BenefitType = string(kind)
 			c := s.Coupon(n)
 			voucher := s.Voucher(c.ID, anna)
 			won := dbtest.Race(t, s.DB, s.By.Tenant.ID, holdCoupon, c.ID, 200, func(int) error {

@@ -20,7 +20,7 @@ func TestExportVouchers(t *testing.T) {
 	}
 	made := func(s shop, name string) coupon.Coupon {
 		return s.Coupon(coupon.New{
-			Name: &name, BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9)),
+			Name: name, BenefitType: string(coupon.Points), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9)),
 		})
 	}
 	spring, summer, foreign := made(s, "Spring"), made(s, "Summer"), made(stranger, "Theirs")

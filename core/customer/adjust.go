@@ -13,9 +13,9 @@ const maxReason = 255
 
 // Adjustment describes a change of a balance by hand.
 type Adjustment struct {
-	Unit   *string // points or stamps
-	Amount *int64  // signed, not 0
-	Reason *string
+	Unit   string // points or stamps
+	Amount int64  // signed, not 0
+	Reason string
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -50,8 +50,8 @@ func (a Adjustment) validate(id core.ID) (ledger.Entry, error) {
 	check := core.NewCheck(a.Malformed)
 	e := ledger.Entry{
 		Customer: id, Kind: ledger.Adjustment,
-		Unit:   ledger.Unit(check.Text("unit", a.Unit, maxReason)),
-		Amount: check.Integer("amount", a.Amount, -ledger.MaxAward, ledger.MaxAward),
+		Unit:   ledger.Unit(check.Text("unit", &a.Unit, maxReason)),
+		Amount: check.Integer("amount", &a.Amount, -ledger.MaxAward, ledger.MaxAward),
 	}
 	if check.OK("unit") {
 		core.OneOf(check, "unit", e.Unit, ledger.Points, ledger.Stamps)
@@ -59,7 +59,7 @@ func (a Adjustment) validate(id core.ID) (ledger.Entry, error) {
 	if check.OK("amount") && e.Amount == 0 {
 		check.Add("amount", core.NotZero)
 	}
-	reason := check.Text("reason", a.Reason, maxReason)
+	reason := check.Text("reason", &a.Reason, maxReason)
 	e.Reason = &reason
 	return e, check.Err()
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func adjustment(unit string, amount int64, reason string) customer.Adjustment {
-	return customer.Adjustment{Unit: &unit, Amount: &amount, Reason: &reason}
+	return customer.Adjustment{Unit: unit, Amount: amount, Reason: reason}
 }
 
 func (s shop) adjust(id core.ID, unit string, amount int64) ledger.Account {
@@ -74,7 +74,7 @@ func TestAdjustRefuses(t *testing.T) {
 		}},
 		{"too much", adjustment("points", 1_000_000_000_001, "x"), core.Fields{"amount": {core.Max(1000000000000)}}},
 		{"too little", adjustment("points", math.MinInt64, "x"), core.Fields{"amount": {core.Min(-1000000000000)}}},
-		{"unreadable", customer.Adjustment{Unit: new("points"), Reason: new("x"), Malformed: core.Fields{"amount": {core.MustBeInteger}}}, core.Fields{
+		{"unreadable", customer.Adjustment{Unit: "points", Reason: "x", Malformed: core.Fields{"amount": {core.MustBeInteger}}}, core.Fields{
 			"amount": {core.MustBeInteger},
 		}},
 	} {
@@ -156,7 +156,9 @@ func TestADoubleClickAdjustsOnce(t *testing.T) {
 	send := func(key string) (core.Reply[ledger.Account], error) {
 		return s.Customers.Adjust(t.Context(), s.By, c.ID, adjustment("points", 10, "x"), &core.Once[ledger.Account]{
 			RequestKey: core.RequestKey{Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true},
-			Respond:    func(ledger.Account) (core.Response, error) { return core.Response{Status: 303, Body: []byte("/" + key)}, nil },
+			Respond: func(ledger.Account) (core.Response, error) {
+				return core.Response{Status: 303, Body: []byte("/" + key)}, nil
+			},
 		})
 	}
 	var posted atomic.Int32

@@ -15,7 +15,7 @@ func TestFirstCustomerNeedsTheCountry(t *testing.T) {
 	s := newShop(t)
 	s.Check(s.move(""))
 	add := func(by core.Actor, phone string) (customer.Upserted, error) {
-		return core.Result(s.Customers.Upsert(t.Context(), by, customer.New{FirstName: new("Kari"), LastName: new("Dahl"), Phone: &phone}, nil))
+		return core.Result(s.Customers.Upsert(t.Context(), by, customer.New{FirstName: "Kari", LastName: "Dahl", Phone: phone}, nil))
 	}
 	for _, kind := range []core.ActorKind{core.ByStaff, core.ByCustomer} {
 		by := s.By

@@ -50,12 +50,12 @@ func (s shop) as(role core.Role) shop {
 // voucherUsed sends a coupon for points and redeems the voucher.
 func (s shop) voucherUsed(id core.ID, points int64) core.ID {
 	s.T.Helper()
-	welcome := s.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: &points})
+	welcome := s.Coupon(coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: &points})
 	return s.RedeemVoucher(s.Voucher(welcome.ID, id)).ID
 }
 
 func described(phone string, email *string) customer.New {
-	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone, Email: email}
+	return customer.New{FirstName: "Anna", LastName: "Lindqvist", Phone: phone, Email: core.OrZero(email)}
 }
 
 func (s shop) upsert(phone string, email *string) customer.Upserted {
@@ -120,7 +120,7 @@ func TestUpsertCreatesCustomer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	got, err := core.Result(s.Customers.Upsert(t.Context(), s.By, customer.New{
-		FirstName: new(" Åsa "), LastName: new("Öberg"), Phone: new(" 070-174 06 05 "), Email: new(" Asa@Example.com "),
+		FirstName: " Åsa ", LastName: "Öberg", Phone: " 070-174 06 05 ", Email: " Asa@Example.com ",
 	}, nil))
 	s.Check(err)
 	want := customer.Upserted{Created: true, Customer: customer.Customer{
@@ -161,7 +161,7 @@ func TestUpsertFindsByPhoneThenByEmail(t *testing.T) {
 		{"e-mail in capitals", "070 999 99 99", new("BO@EXAMPLE.COM"), byEmail},
 		{"no e-mail on either side", "070 174 06 07", nil, plain},
 	} {
-		got, err := core.Result(s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: new("Other"), LastName: new("Name"), Phone: &c.phone, Email: c.email}, nil))
+		got, err := core.Result(s.Customers.Upsert(t.Context(), s.By, customer.New{FirstName: "Other", LastName: "Name", Phone: c.phone, Email: core.OrZero(c.email)}, nil))
 		s.Check(err)
 		if diff := cmp.Diff(customer.Upserted{Customer: c.want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
@@ -231,7 +231,7 @@ func TestAddressesWithoutAMailboxAreRefused(t *testing.T) {
 	c := s.made(shoptest.Phone(), new("anna@example.com"))
 	for _, typed := range shoptest.NoEmails() {
 		anna := shoptest.Anna(shoptest.Phone())
-		anna.Email = &typed
+		anna.Email = typed
 		_, err := core.Result(s.Customers.Upsert(t.Context(), s.By, anna, nil))
 		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
 		_, err = s.Customers.Edit(t.Context(), s.By, c.ID, customer.Edit{Email: core.Set(typed)})
@@ -259,24 +259,24 @@ func TestUpsertRefuses(t *testing.T) {
 			"last_name":  {core.Required},
 			"phone":      {core.Required},
 		}},
-		{"blank", customer.New{FirstName: new(" "), LastName: new(""), Phone: new("\t"), Email: new(" ")}, core.Fields{
+		{"blank", customer.New{FirstName: " ", LastName: "", Phone: "\t", Email: " "}, core.Fields{
 			"first_name": {core.Required},
 			"last_name":  {core.Required},
 			"phone":      {core.Required},
 		}},
 		{"too long", customer.New{
-			FirstName: new(strings.Repeat("å", 101)), LastName: new(strings.Repeat("ö", 101)),
-			Phone: new(strings.Repeat("1", 31)), Email: new(strings.Repeat("a", 250) + "@a.com"),
+			FirstName: strings.Repeat("å", 101), LastName: strings.Repeat("ö", 101),
+			Phone: strings.Repeat("1", 31), Email: strings.Repeat("a", 250) + "@a.com",
 		}, core.Fields{
 			"first_name": {core.MaxLength(100)},
 			"last_name":  {core.MaxLength(100)},
 			"phone":      {core.MaxLength(30)},
 			"email":      {core.MaxLength(255)},
 		}},
-		{"NUL", customer.New{FirstName: new("a\x00b"), LastName: new("b"), Phone: new("0701740605")}, core.Fields{
+		{"NUL", customer.New{FirstName: "a\x00b", LastName: "b", Phone: "0701740605"}, core.Fields{
 			"first_name": {core.NoNUL},
 		}},
-		{"unreadable", customer.New{LastName: new("b"), Phone: new("12"), Malformed: core.Fields{
+		{"unreadable", customer.New{LastName: "b", Phone: "12", Malformed: core.Fields{
 			"first_name": {core.MustBeString},
 			"phone":      {core.MustBeString},
 		}}, core.Fields{
@@ -301,8 +301,8 @@ func TestUpsertRefuses(t *testing.T) {
 		t.Errorf("%d refused customers were made", n)
 	}
 	longest := customer.New{
-		FirstName: new(strings.Repeat("å", 100)), LastName: new(strings.Repeat("ö", 100)),
-		Phone: new(strings.Repeat("1", 30)), Email: new("åsa@exämple.com"),
+		FirstName: strings.Repeat("å", 100), LastName: strings.Repeat("ö", 100),
+		Phone: strings.Repeat("1", 30), Email: "åsa@exämple.com",
 	}
 	if _, err := core.Result(s.Customers.Upsert(t.Context(), s.By, longest, nil)); err != nil {
 		t.Errorf("as long as may be: %v", err)

@@ -257,7 +257,7 @@ func TestEraseWaitsForAnAdjustment(t *testing.T) {
 	}
 	adjusted, erased := make(chan error), make(chan error)
 	go func() {
-		_, err := core.Result(s.Customers.Adjust(t.Context(), s.By, c.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(5)), Reason: new("Sorry")}, nil))
+		_, err := core.Result(s.Customers.Adjust(t.Context(), s.By, c.ID, customer.Adjustment{Unit: "points", Amount: 5, Reason: "Sorry"}, nil))
 		adjusted <- err
 	}()
 	waiting(1)
@@ -378,7 +378,7 @@ func TestWriteData(t *testing.T) {
 	s.mailed("bo@example.com", "Hello Bo")
 	s.tag(c.ID, "Regular")
 	s.tag(other.ID, "Other")
-	s.Check(s.Customers.SetNote(t.Context(), s.By, c.ID, new("Likes the window.")))
+	s.Check(s.Customers.SetNote(t.Context(), s.By, c.ID, "Likes the window."))
 	c = s.find(c.ID)
 
 	got := s.data(c.ID)

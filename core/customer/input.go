@@ -20,10 +20,10 @@ const (
 
 // New describes a new customer.
 type New struct {
-	FirstName *string
-	LastName  *string
-	Phone     *string
-	Email     *string // optional
+	FirstName string
+	LastName  string
+	Phone     string
+	Email     string // "": none
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -53,11 +53,11 @@ type Details struct {
 func (n New) Validate(country string) (Details, error) {
 	check := core.NewCheck(n.Malformed)
 	in := Details{
-		FirstName: check.Text("first_name", n.FirstName, maxName),
-		LastName:  check.Text("last_name", n.LastName, maxName),
+		FirstName: check.Text("first_name", &n.FirstName, maxName),
+		LastName:  check.Text("last_name", &n.LastName, maxName),
 	}
-	in.readPhone(check, n.Phone, country)
-	in.readEmail(check, n.Email)
+	in.readPhone(check, &n.Phone, country)
+	in.readEmail(check, &n.Email)
 	return in, check.Err()
 }
 

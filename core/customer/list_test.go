@@ -18,7 +18,7 @@ import (
 // born creates a customer at an exact instant.
 func (s shop) born(first, last, phone string, email *string, at time.Time) customer.Customer {
 	s.T.Helper()
-	c, err := core.Result(s.Customers.Upsert(s.T.Context(), s.By, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: email}, nil))
+	c, err := core.Result(s.Customers.Upsert(s.T.Context(), s.By, customer.New{FirstName: first, LastName: last, Phone: phone, Email: core.OrZero(email)}, nil))
 	s.Check(err)
 	s.Exec("update loyalty.customer set created_at = $3 where tenant_id = $1 and id = $2", s.By.Tenant.ID, c.ID, at)
 	return s.find(c.ID)

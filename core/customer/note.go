@@ -49,13 +49,13 @@ func lockDescribed(ctx context.Context, tx *db.Tx, id core.ID) (described, error
 }
 
 // SetNote replaces what the staff noted about a customer; an empty note removes it.
-func (s *Service) SetNote(ctx context.Context, by core.Actor, id core.ID, note *string) error {
+func (s *Service) SetNote(ctx context.Context, by core.Actor, id core.ID, note string) error {
 	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		if err := by.Require(core.Manager); err != nil {
 			return err
 		}
 		check := core.NewCheck(nil)
-		note := check.OptionalText("note", note, MaxNote)
+		note := check.OptionalText("note", &note, MaxNote)
 		if err := check.Err(); err != nil {
 			return err
 		}
@@ -104,8 +104,8 @@ const deleteTagsSQL = `
 		and customer_id = @id`
 
 // AddTag tags a customer. A tag that they have stays, whatever its capitals.
-func (s *Service) AddTag(ctx context.Context, by core.Actor, id core.ID, tag *string) error {
-	return s.changeTags(ctx, by, id, tag, func(tx *db.Tx, check *core.Check, tag string, old []string) error {
+func (s *Service) AddTag(ctx context.Context, by core.Actor, id core.ID, tag string) error {
+	return s.changeTags(ctx, by, id, &tag, func(tx *db.Tx, check *core.Check, tag string, old []string) error {
 		if len(old) >= MaxTags && !hasTag(old, tag) {
 			check.Add("tag", core.MaxItems(MaxTags))
 		}
@@ -117,8 +117,8 @@ func (s *Service) AddTag(ctx context.Context, by core.Actor, id core.ID, tag *st
 }
 
 // RemoveTag removes a tag from a customer. Removing one that they don't have does nothing.
-func (s *Service) RemoveTag(ctx context.Context, by core.Actor, id core.ID, tag *string) error {
-	return s.changeTags(ctx, by, id, tag, func(tx *db.Tx, _ *core.Check, tag string, _ []string) error {
+func (s *Service) RemoveTag(ctx context.Context, by core.Actor, id core.ID, tag string) error {
+	return s.changeTags(ctx, by, id, &tag, func(tx *db.Tx, _ *core.Check, tag string, _ []string) error {
 		return db.Queue(tx, removeTagSQL, db.Args{"id": id, "key": tagKey(tag)})
 	})
 }

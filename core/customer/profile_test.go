@@ -98,7 +98,7 @@ func TestEarlierSalesAreCountedWhileSalesGoOn(t *testing.T) {
 func (s shop) tag(id core.ID, tags ...string) {
 	s.T.Helper()
 	for _, tag := range tags {
-		s.Check(s.Customers.AddTag(s.T.Context(), s.By, id, &tag))
+		s.Check(s.Customers.AddTag(s.T.Context(), s.By, id, tag))
 	}
 }
 
@@ -120,17 +120,17 @@ func TestTagsOfACustomer(t *testing.T) {
 	if s.Check(err); !slices.Equal(used, []string{"Oat milk", "Regular"}) {
 		t.Errorf("tags in use = %q", used)
 	}
-	s.Check(s.Customers.RemoveTag(ctx, s.By, anna.ID, new("OAT milk")))
-	s.Check(s.Customers.RemoveTag(ctx, s.By, anna.ID, new("Nothing")))
+	s.Check(s.Customers.RemoveTag(ctx, s.By, anna.ID, "OAT milk"))
+	s.Check(s.Customers.RemoveTag(ctx, s.By, anna.ID, "Nothing"))
 	if got := s.profile(anna.ID).Tags; !slices.Equal(got, []string{"Regular"}) {
 		t.Errorf("after removing: %q", got)
 	}
-	shoptest.WantFields(t, s.Customers.AddTag(ctx, s.By, anna.ID, new(" ")), core.Fields{"tag": {core.Required}})
-	shoptest.WantFields(t, s.Customers.AddTag(ctx, s.By, anna.ID, new(strings.Repeat("x", 31))), core.Fields{"tag": {core.MaxLength(30)}})
+	shoptest.WantFields(t, s.Customers.AddTag(ctx, s.By, anna.ID, " "), core.Fields{"tag": {core.Required}})
+	shoptest.WantFields(t, s.Customers.AddTag(ctx, s.By, anna.ID, strings.Repeat("x", 31)), core.Fields{"tag": {core.MaxLength(30)}})
 	for i := range 19 {
 		s.tag(anna.ID, strings.Repeat("x", i+1))
 	}
-	shoptest.WantFields(t, s.Customers.AddTag(ctx, s.By, anna.ID, new("one more")), core.Fields{"tag": {core.MaxItems(20)}})
+	shoptest.WantFields(t, s.Customers.AddTag(ctx, s.By, anna.ID, "one more"), core.Fields{"tag": {core.MaxItems(20)}})
 	s.tag(anna.ID, "REGULAR") // has it already
 	if got := s.Log("customer", bo.ID); !strings.HasPrefix(got[len(got)-1], `customer.tag {"tags": ""} {"tags": "Oat milk"} by`) {
 		t.Errorf("log = %q", got)
@@ -144,7 +144,7 @@ func TestTagsAtOnceKeepTheLimit(t *testing.T) {
 	anna := s.made("070 174 06 05", nil)
 	var tags sync.WaitGroup
 	for i := range 25 {
-		tags.Go(func() { _ = s.Customers.AddTag(t.Context(), s.By, anna.ID, new(strings.Repeat("x", i+1))) })
+		tags.Go(func() { _ = s.Customers.AddTag(t.Context(), s.By, anna.ID, strings.Repeat("x", i+1)) })
 	}
 	tags.Wait()
 	if got := s.profile(anna.ID).Tags; len(got) != 20 {
@@ -188,12 +188,12 @@ func TestNotesAndTagsAreErased(t *testing.T) {
 	s := newShop(t)
 	ctx, anna := t.Context(), s.made("070 174 06 05", nil)
 	s.tag(anna.ID, "Allergic")
-	s.Check(s.Customers.SetNote(ctx, s.By, anna.ID, new(" Likes the window. ")))
-	s.Check(s.Customers.SetNote(ctx, s.By, anna.ID, new("Likes the window.")))
+	s.Check(s.Customers.SetNote(ctx, s.By, anna.ID, " Likes the window. "))
+	s.Check(s.Customers.SetNote(ctx, s.By, anna.ID, "Likes the window."))
 	if got := s.profile(anna.ID).Note; got == nil || *got != "Likes the window." {
 		t.Errorf("note = %v", got)
 	}
-	shoptest.WantFields(t, s.Customers.SetNote(ctx, s.By, anna.ID, new(strings.Repeat("x", 1001))), core.Fields{"note": {core.MaxLength(1000)}})
+	shoptest.WantFields(t, s.Customers.SetNote(ctx, s.By, anna.ID, strings.Repeat("x", 1001)), core.Fields{"note": {core.MaxLength(1000)}})
 	notes := 0
 	for _, action := range s.Log("customer", anna.ID) {
 		if strings.HasPrefix(action, "customer.note") {
@@ -211,7 +211,7 @@ func TestNotesAndTagsAreErased(t *testing.T) {
 		t.Errorf("%d entries of the log still have it", n)
 	}
 	for name, err := range map[string]error{
-		"note": s.Customers.SetNote(ctx, s.By, anna.ID, new("Back")), "tag": s.Customers.AddTag(ctx, s.By, anna.ID, new("Back")),
+		"note": s.Customers.SetNote(ctx, s.By, anna.ID, "Back"), "tag": s.Customers.AddTag(ctx, s.By, anna.ID, "Back"),
 	} {
 		if !errors.Is(err, customer.ErrErased) {
 			t.Errorf("%s of an erased customer: %v", name, err)
@@ -226,9 +226,9 @@ func TestCashiersDoNotWriteNotes(t *testing.T) {
 	anna, cashier, stranger := s.made("070 174 06 05", nil), s.As(core.Cashier).By, shoptest.New(t).By
 	for by, want := range map[*core.Actor]error{&cashier: core.ErrRole, &stranger: core.ErrNotFound} {
 		for name, err := range map[string]error{
-			"note":   s.Customers.SetNote(t.Context(), *by, anna.ID, new("x")),
-			"add":    s.Customers.AddTag(t.Context(), *by, anna.ID, new("x")),
-			"remove": s.Customers.RemoveTag(t.Context(), *by, anna.ID, new("x")),
+			"note":   s.Customers.SetNote(t.Context(), *by, anna.ID, "x"),
+			"add":    s.Customers.AddTag(t.Context(), *by, anna.ID, "x"),
+			"remove": s.Customers.RemoveTag(t.Context(), *by, anna.ID, "x"),
 		} {
 			if !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", name, err, want)

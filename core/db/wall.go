@@ -129,4 +129,6 @@ func Snapshot(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
 }
 
 // RequireOwner refuses a snapshot of a login that doesn't own the tables: the policies would show it no tenant's rows.
-func RequireOwner(ctx context.Context, tx pgx.Tx) error { return translate(ctx, requireOwner(ctx, tx.Conn())) }
+func RequireOwner(ctx context.Context, tx pgx.Tx) error {
+	return translate(ctx, requireOwner(ctx, tx.Conn()))
+}

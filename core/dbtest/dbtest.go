@@ -187,8 +187,8 @@ func Tenant(t testing.TB, d *db.DB) core.Actor {
 	maker := core.System(core.Tenant{}, "test")
 	by, err := db.In(ctx, d.Platform(), func(tx *db.Tx) (core.Actor, error) {
 		made, err := tenant.Add(ctx, tx, maker, tenant.New{
-			Name: new("Café " + slug), Slug: &slug, Email: new("owner@example.com"), PlanID: new(int64(1)),
-			BillingCycle: new("monthly"), PaymentMethod: new("manual"), TimeZone: new("Europe/Stockholm"), Country: new("SE"),
+			Name: "Café " + slug, Slug: slug, Email: "owner@example.com", PlanID: 1,
+			BillingCycle: "monthly", PaymentMethod: "manual", TimeZone: "Europe/Stockholm", Country: "SE",
 		})
 		return core.System(made, "test"), err
 	})

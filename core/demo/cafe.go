@@ -51,7 +51,7 @@ func open(ctx context.Context, d *db.DB) *cafe {
 	jobs := fixture.Must(job.New(d, slog.New(slog.DiscardHandler)))
 	c := &cafe{facts: readFacts(), db: d, jobs: jobs}
 	c.service = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
-	c.until = d.Now().In(fixture.Must(core.Zone(*c.Business.TimeZone)))
+	c.until = d.Now().In(fixture.Must(core.Zone(c.Business.TimeZone)))
 	year, month, day := c.until.Date()
 	c.r = rand.New(rand.NewPCG(uint64(year*10_000+int(month)*100+day), 1))
 	c.tenant = fixture.AddTenant(ctx, d.At(c.ago(firstDay+1, evening)), system(core.Tenant{}), c.Business)
@@ -85,7 +85,7 @@ func (c *cafe) hire(ctx context.Context, password string) (people []staff.Person
 		var place *int64
 		if n.Location != "" {
 			locations := location.NewService(c.db.At(opened))
-			place = new(fixture.Must(core.Result(locations.Add(ctx, c.people[owner], location.New{Name: &n.Location}, nil))).ID)
+			place = new(fixture.Must(core.Result(locations.Add(ctx, c.people[owner], location.New{Name: n.Location}, nil))).ID)
 		}
 		c.locations = append(c.locations, place)
 	}
@@ -131,7 +131,7 @@ func (c *cafe) changeOffer(ctx context.Context, days int, at time.Time) {
 // complete adds to a coupon what depends on the demo: its reward, and its days.
 func (c *cafe) complete(n *cafeCoupon) coupon.New {
 	completed := n.New
-	if i := slices.IndexFunc(c.Rewards, func(r *cafeReward) bool { return *r.Name == n.Reward }); i >= 0 {
+	if i := slices.IndexFunc(c.Rewards, func(r *cafeReward) bool { return r.Name == n.Reward }); i >= 0 {
 		completed.BenefitRewardID = new(c.Rewards[i].made.ID.String())
 	}
 	if n.Starts != 0 {
@@ -170,7 +170,7 @@ func (c *cafe) addInvoices(ctx context.Context) {
 func (c *cafe) findOrAddPlan(ctx context.Context, b *billing.Service) int64 {
 	by := system(core.Tenant{})
 	plans := fixture.Must(b.Plans(ctx, by))
-	if i := slices.IndexFunc(plans, func(p billing.Plan) bool { return p.Name == *c.Plan.Name }); i >= 0 {
+	if i := slices.IndexFunc(plans, func(p billing.Plan) bool { return p.Name == c.Plan.Name }); i >= 0 {
 		return plans[i].ID
 	}
 	return fixture.Must(core.Result(b.CreatePlan(ctx, by, c.Plan, nil))).ID

@@ -92,7 +92,7 @@ func Token(ctx context.Context, tokens *token.Service, made Made) (string, error
 	for i, ability := range token.Abilities {
 		scopes[i] = string(ability)
 	}
-	created, err := core.Result(tokens.Create(ctx, fixture.Actor(made.Tenant, made.People[0]), token.New{Name: new("Demo"), Scopes: &scopes}, nil))
+	created, err := core.Result(tokens.Create(ctx, fixture.Actor(made.Tenant, made.People[0]), token.New{Name: "Demo", Scopes: &scopes}, nil))
 	return created.Secret, err
 }
 

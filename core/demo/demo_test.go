@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // The demo is made during a day, before opening, and when clocks change.
 func TestTheDemoIsACafe(t *testing.T) {
 	t.Parallel()
-	zone, err := time.LoadLocation(*readFacts().Business.TimeZone)
+	zone, err := time.LoadLocation(readFacts().Business.TimeZone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,8 @@ func TestFillLeavesARealBusinessAlone(t *testing.T) {
 	by := system(core.Tenant{})
 	_, err := db.In(t.Context(), d.Platform(), func(tx *db.Tx) (core.Tenant, error) {
 		return tenant.Add(t.Context(), tx, by, tenant.New{
-			Name: new("Demo Records"), Slug: new(Slug), Email: new("owner@example.com"), PlanID: new(int64(1)),
-			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
+			Name: "Demo Records", Slug: Slug, Email: "owner@example.com", PlanID: 1,
+			BillingCycle: "monthly", PaymentMethod: "manual",
 		})
 	})
 	if err != nil {

@@ -119,7 +119,7 @@ func (c *cafe) after(at time.Time, least, most int) time.Time {
 func (c *cafe) serve(ctx context.Context, v visit) {
 	if v.id.IsZero() {
 		v.id = fixture.Must(core.Result(c.customers(v.at).Upsert(ctx, c.people[v.by], customer.New{
-			FirstName: &v.First, LastName: &v.Last, Phone: &v.Phone, Email: v.Email,
+			FirstName: v.First, LastName: v.Last, Phone: v.Phone, Email: core.OrZero(v.Email),
 		}, nil))).ID
 		v.at, v.has = v.at.Add(40*time.Second), map[ledger.Unit]int64{}
 	}
@@ -204,7 +204,7 @@ func (c *cafe) redeemReward(ctx context.Context, v visit, wanted *cafeReward) {
 		CustomerID: v.id, RewardID: wanted.made.ID,
 	}, nil, nil)))
 	if wanted.Stock == nil && c.r.IntN(30) == 0 {
-		fixture.Must(c.redemptions(c.after(at, 60, 200)).Void(ctx, c.people[manager], r.ID, new("Changed their mind")))
+		fixture.Must(c.redemptions(c.after(at, 60, 200)).Void(ctx, c.people[manager], r.ID, "Changed their mind"))
 		return
 	}
 	if wanted.Stock != nil {
@@ -243,7 +243,7 @@ func (c *cafe) changeGuests(ctx context.Context, days int, at time.Time) {
 			fixture.Must(customers.Unsubscribe(ctx, by, g.id))
 		case c.r.IntN(6_000) == 0:
 			fixture.Must(core.Result(customers.Adjust(ctx, by, g.id, customer.Adjustment{
-				Unit: new(string(ledger.Points)), Amount: new(int64(20)), Reason: new(pick(c.r, c.Mishaps)),
+				Unit: string(ledger.Points), Amount: 20, Reason: pick(c.r, c.Mishaps),
 			}, nil)))
 		}
 		if days == daysDescribed {
@@ -256,10 +256,10 @@ func (c *cafe) changeGuests(ctx context.Context, days int, at time.Time) {
 func (c *cafe) describe(ctx context.Context, customers *customer.Service, g *guest) {
 	by := c.people[manager]
 	if g.Note != "" {
-		fixture.Must(0, customers.SetNote(ctx, by, g.id, &g.Note))
+		fixture.Must(0, customers.SetNote(ctx, by, g.id, g.Note))
 	}
 	for _, tag := range g.Tags {
-		fixture.Must(0, customers.AddTag(ctx, by, g.id, &tag))
+		fixture.Must(0, customers.AddTag(ctx, by, g.id, tag))
 	}
 }
 

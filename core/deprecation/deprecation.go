@@ -35,10 +35,10 @@ type Deprecation struct {
 
 // New describes a new deprecation.
 type New struct {
-	Method *string
-	Path   *string
+	Method string
+	Path   string
 	Sunset *time.Time // a day
-	Link   *string
+	Link   string
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -48,9 +48,9 @@ var pathPattern = regexp.MustCompile(`^/api/v1(/[a-z0-9_-]+|/\{[a-z]+\})+$`)
 func (n New) validate(now time.Time) (Deprecation, error) {
 	check := core.NewCheck(n.Malformed)
 	d := Deprecation{
-		Method: check.Text("method", n.Method, 20),
-		Path:   check.Text("path", n.Path, 255),
-		Link:   check.Text("link", n.Link, 2000),
+		Method: check.Text("method", &n.Method, 20),
+		Path:   check.Text("path", &n.Path, 255),
+		Link:   check.Text("link", &n.Link, 2000),
 	}
 	if check.OK("method") {
 		core.OneOf(check, "method", d.Method, "GET", "POST", "PUT", "PATCH", "DELETE")

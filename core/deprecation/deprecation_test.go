@@ -44,7 +44,7 @@ func officeOf(t *testing.T, d *db.DB) office {
 
 // described describes a deprecation in a year.
 func (o office) described(method, path string) deprecation.New {
-	return deprecation.New{Method: &method, Path: &path, Sunset: new(o.DB.Now().AddDate(1, 0, 0)), Link: new("https://loyalty.example/docs/changelog")}
+	return deprecation.New{Method: method, Path: path, Sunset: new(o.DB.Now().AddDate(1, 0, 0)), Link: "https://loyalty.example/docs/changelog"}
 }
 
 func (o office) add(method, path string) deprecation.Deprecation {
@@ -111,7 +111,7 @@ func TestAddRefuses(t *testing.T) {
 	})
 	early := core.Violation{Rule: "days_ahead", Limit: 90}
 	_, err = core.Result(o.Add(t.Context(), admin, deprecation.New{
-		Method: new("BREW"), Path: new("/api/v2/customers"), Sunset: new(o.DB.Now().AddDate(0, 0, 89)), Link: new("http://loyalty.example"),
+		Method: "BREW", Path: "/api/v2/customers", Sunset: new(o.DB.Now().AddDate(0, 0, 89)), Link: "http://loyalty.example",
 	}, nil))
 	shoptest.WantFields(t, err, core.Fields{
 		"method": {core.InvalidChoice}, "path": {core.InvalidChoice}, "sunset": {early}, "link": {core.MustBeURL},
@@ -131,7 +131,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 	for _, link := range []string{"https://", "ftp://loyalty.example", "loyalty.example", "https://a.example/>;x", "https://a.example/\r\nX: y", `https://a.example/"`, "https://å.example"} {
 		n := o.described("GET", "/api/v1/customers")
-		n.Link = &link
+		n.Link = link
 		_, err := core.Result(o.Add(t.Context(), admin, n, nil))
 		shoptest.WantFields(t, err, core.Fields{"link": {core.MustBeURL}})
 	}
@@ -220,7 +220,7 @@ func (o office) business(email string) (owner core.Actor, id int64) {
 	o.T.Helper()
 	owner = dbtest.Tenant(o.T, o.DB)
 	o.edit(owner.Tenant.ID, tenant.Edit{Email: core.Set(email)})
-	made, err := core.Result(o.tokens.Create(o.T.Context(), owner, token.New{Name: new("Till"), Scopes: &[]string{}}, nil))
+	made, err := core.Result(o.tokens.Create(o.T.Context(), owner, token.New{Name: "Till", Scopes: &[]string{}}, nil))
 	o.Check(err)
 	return owner, made.ID
 }
@@ -247,7 +247,7 @@ func TestTenantsAreMailedOnce(t *testing.T) {
 	o.edit(owner.Tenant.ID, tenant.Edit{Status: core.Set("suspended")})
 	o.edit(dbtest.Tenant(t, o.DB).Tenant.ID, tenant.Edit{Email: core.Set("none@example.com")})
 	owner, _ = o.business("b@example.com")
-	o.Must(core.Result(o.tokens.Create(t.Context(), owner, token.New{Name: new("Second"), Scopes: &[]string{}}, nil)))
+	o.Must(core.Result(o.tokens.Create(t.Context(), owner, token.New{Name: "Second", Scopes: &[]string{}}, nil)))
 
 	d := o.add("GET", "/api/v1/customers")
 	var jobs int

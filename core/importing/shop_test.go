@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func described(phone string, email *string) customer.New {
-	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone, Email: email}
+	return customer.New{FirstName: "Anna", LastName: "Lindqvist", Phone: phone, Email: core.OrZero(email)}
 }
 
 func (o office) upsert(phone string, email *string) customer.Upserted {

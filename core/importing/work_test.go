@@ -242,7 +242,7 @@ func TestTillsAndAnImportMeetTheSameCustomers(t *testing.T) {
 				if visit%2 == 1 { // a colleague of theirs, who gives the same address
 					phone = fmt.Sprintf("+4673%07d", till*5+visit)
 				}
-				got, err := core.Result(o.Customers.Upsert(t.Context(), o.By, customer.New{FirstName: new("Anna"), LastName: new("Till"), Phone: &phone, Email: &email}, nil))
+				got, err := core.Result(o.Customers.Upsert(t.Context(), o.By, customer.New{FirstName: "Anna", LastName: "Till", Phone: phone, Email: email}, nil))
 				if err != nil {
 					t.Error(err)
 				}

@@ -393,13 +393,13 @@ func TestASendIsKilledAtEveryStep(t *testing.T) {
 		for i := range members {
 			to = append(to, fmt.Sprintf("c%d-%d@example.com", i, s.begun))
 			_, err := core.Result(customers.Upsert(t.Context(), by, customer.New{
-				FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new(fmt.Sprintf("070 174 06 %02d", i)), Email: &to[i],
+				FirstName: "Anna", LastName: "Lindqvist", Phone: fmt.Sprintf("070 174 06 %02d", i), Email: to[i],
 			}, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		c, err := core.Result(s.coupons.Add(t.Context(), by, coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}, nil))
+		c, err := core.Result(s.coupons.Add(t.Context(), by, coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: new(int64(5))}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -507,7 +507,7 @@ func TestAnInvoiceIsKilledAtEveryStep(t *testing.T) {
 	root := dbtest.Admin(t, s.db)
 	s.exec(t, "update loyalty.platform_setting set issue_automatically = true, issuer_name = 'Loyalty AB', issuer_address = 'Storgatan 1'")
 	plan, err := core.Result(s.billing.CreatePlan(t.Context(), root, billing.PlanInput{
-		Name: new("Growth"), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
+		Name: "Growth", MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: "EUR",
 	}, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -516,7 +516,7 @@ func TestAnInvoiceIsKilledAtEveryStep(t *testing.T) {
 	s.killedEverywhere(t, 15, func(t *testing.T) func(string) {
 		slug, to := fmt.Sprintf("cafe-%d", s.begun), fmt.Sprintf("owner%d@example.com", s.begun)
 		made, err := core.Result(s.tenants.Create(t.Context(), root, tenant.New{
-			Name: new("Café"), Slug: &slug, Email: &to, PlanID: &plan.ID, BillingCycle: new("monthly"), PaymentMethod: new("manual"), TimeZone: new("UTC"),
+			Name: "Café", Slug: slug, Email: to, PlanID: plan.ID, BillingCycle: "monthly", PaymentMethod: "manual", TimeZone: "UTC",
 		}, nil))
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ type Location struct {
 
 // New describes a new location.
 type New struct {
-	Name *string
+	Name string
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -37,7 +37,7 @@ const maxName = 100
 
 func (n New) validate() (name string, err error) {
 	check := core.NewCheck(n.Malformed)
-	name = check.Text("name", n.Name, maxName)
+	name = check.Text("name", &n.Name, maxName)
 	return name, check.Err()
 }
 

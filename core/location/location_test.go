@@ -32,7 +32,7 @@ func chainIn(t *testing.T, d *db.DB) chain { return chain{shoptest.In(t, d), loc
 
 func (c chain) open(name string) location.Location {
 	c.T.Helper()
-	l, err := core.Result(c.Add(c.T.Context(), c.By, location.New{Name: &name}, nil))
+	l, err := core.Result(c.Add(c.T.Context(), c.By, location.New{Name: name}, nil))
 	c.Check(err)
 	return l
 }
@@ -80,7 +80,7 @@ func TestDuplicateNamesAreRefused(t *testing.T) {
 	c, other := newChain(t), newChain(t)
 	taken := core.Fields{"name": {core.Duplicate}}
 	soder, vasa := c.open("Söder"), c.open("Vasastan")
-	shoptest.WantFields(t, second(core.Result(c.Add(t.Context(), c.By, location.New{Name: new("SÖDER")}, nil))), taken)
+	shoptest.WantFields(t, second(core.Result(c.Add(t.Context(), c.By, location.New{Name: "SÖDER"}, nil))), taken)
 	shoptest.WantFields(t, second(c.Edit(t.Context(), c.By, vasa.ID, location.Edit{Name: core.Set("söder")})), taken)
 	other.open("Söder")
 	c.wantList(soder, vasa)
@@ -89,7 +89,7 @@ func TestDuplicateNamesAreRefused(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
-			if _, err := core.Result(c.Add(t.Context(), c.By, location.New{Name: new("Kungsholmen")}, nil)); err == nil {
+			if _, err := core.Result(c.Add(t.Context(), c.By, location.New{Name: "Kungsholmen"}, nil)); err == nil {
 				made.Add(1)
 			} else if !core.IsKind(err, core.KindInvalid) {
 				t.Error(err)
@@ -108,8 +108,8 @@ func TestWrongFields(t *testing.T) {
 	soder := c.open("Söder")
 	required := core.Fields{"name": {core.Required}}
 	shoptest.WantFields(t, second(core.Result(c.Add(t.Context(), c.By, location.New{}, nil))), required)
-	shoptest.WantFields(t, second(core.Result(c.Add(t.Context(), c.By, location.New{Name: new(" ")}, nil))), required)
-	shoptest.WantFields(t, second(core.Result(c.Add(t.Context(), c.By, location.New{Name: new(strings.Repeat("å", 101))}, nil))),
+	shoptest.WantFields(t, second(core.Result(c.Add(t.Context(), c.By, location.New{Name: " "}, nil))), required)
+	shoptest.WantFields(t, second(core.Result(c.Add(t.Context(), c.By, location.New{Name: strings.Repeat("å", 101)}, nil))),
 		core.Fields{"name": {core.MaxLength(100)}})
 	shoptest.WantFields(t, second(core.Result(c.Add(t.Context(), c.By, location.New{Malformed: core.Fields{"name": {core.MustBeString}}}, nil))), core.Fields{"name": {core.MustBeString}})
 	shoptest.WantFields(t, second(c.Edit(t.Context(), c.By, soder.ID, location.Edit{
@@ -126,7 +126,7 @@ func TestManagersChangeLocations(t *testing.T) {
 	soder := c.open("Söder")
 	for role, want := range map[core.Role]error{core.Cashier: core.ErrRole, core.Manager: nil, core.Owner: nil} {
 		by := dbtest.Person(t, c.DB, c.By, role)
-		if err := second(core.Result(c.Add(t.Context(), by, location.New{Name: new("Of the " + string(role))}, nil))); !errors.Is(err, want) {
+		if err := second(core.Result(c.Add(t.Context(), by, location.New{Name: "Of the " + string(role)}, nil))); !errors.Is(err, want) {
 			t.Errorf("Add by a %s = %v, want %v", role, err, want)
 		}
 		if err := second(c.Edit(t.Context(), by, soder.ID, location.Edit{Active: core.Set(false)})); !errors.Is(err, want) {
@@ -159,7 +159,7 @@ func TestLocationsAreLogged(t *testing.T) {
 	soder := c.open("Söder")
 	dbtest.Tick(c.DB) // so that entries have one order
 	c.Must(c.Edit(t.Context(), c.By, soder.ID, location.Edit{Name: core.Set("Slussen"), Active: core.Set(false)}))
-	if err := second(core.Result(c.Add(t.Context(), c.By, location.New{Name: new("slussen")}, nil))); err == nil {
+	if err := second(core.Result(c.Add(t.Context(), c.By, location.New{Name: "slussen"}, nil))); err == nil {
 		t.Fatal("a name was taken twice")
 	}
 	var got string
@@ -189,7 +189,7 @@ func TestRoundTrips(t *testing.T) {
 		{"list", 1, func() error { return second(c.List(t.Context(), c.By)) }},
 		{"add", 2, func() error {
 			names++
-			return second(core.Result(c.Add(t.Context(), c.By, location.New{Name: new(fmt.Sprint(names))}, nil)))
+			return second(core.Result(c.Add(t.Context(), c.By, location.New{Name: fmt.Sprint(names)}, nil)))
 		}},
 		{"edit", 3, func() error {
 			return second(c.Edit(t.Context(), c.By, soder.ID, location.Edit{Name: core.Set("Slussen")}))

@@ -32,11 +32,10 @@ var ErrTooLarge = core.Refuse("merged-balance-too-large", "The two balances toge
 // Everything that refers to a customer shares a lock on their row, which this takes alone: it is either moved, or it
 // finds the duplicate merged. Sales, redemptions and vouchers are moved before the accounts are locked, as a void locks
 // them.
-func (s *Service) Merge(ctx context.Context, by core.Actor, kept core.ID, duplicate *string, once *core.Once[customer.Customer]) (core.Reply[customer.Customer], error) {
+func (s *Service) Merge(ctx context.Context, by core.Actor, kept, duplicate core.ID, unread core.Fields, once *core.Once[customer.Customer]) (core.Reply[customer.Customer], error) {
 	c, err := db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (customer.Customer, error) {
-		check := core.NewCheck(nil)
-		merged := check.Reference("customer_ulid", duplicate)
-		if check.OK("customer_ulid") && merged == kept {
+		check := core.NewCheck(unread)
+		if check.OK("customer_ulid") && duplicate == kept {
 			check.Add("customer_ulid", core.InvalidChoice)
 		}
 		// Merges of one business take turns, so that two merges of the same customers can't interleave. While the duplicate's
@@ -49,7 +48,7 @@ func (s *Service) Merge(ctx context.Context, by core.Actor, kept core.ID, duplic
 		}
 		m := customer.Merge{ID: core.NewID(tx.Now)}
 		var err error
-		if m.Merged, m.Kept, err = customer.LockPair(ctx, tx, merged, kept); err != nil {
+		if m.Merged, m.Kept, err = customer.LockPair(ctx, tx, duplicate, kept); err != nil {
 			return customer.Customer{}, err
 		}
 		switch {
@@ -110,8 +109,8 @@ type Preview struct {
 	Points, Stamps int64
 }
 
-// Preview returns what merging a customer (a ULID) into kept would do, or the refusal.
-func (s *Service) Preview(ctx context.Context, by core.Actor, kept core.ID, duplicate *string) (Preview, error) {
+// Preview returns what merging a duplicate into kept would do, or the refusal. unread is what the front end could not read.
+func (s *Service) Preview(ctx context.Context, by core.Actor, kept, duplicate core.ID, unread core.Fields) (Preview, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Preview{}, err
 	}
@@ -121,12 +120,11 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, kept core.ID, dupl
 	if p.Kept, err = customers.Profile(ctx, by, kept); err != nil {
 		return Preview{}, err
 	}
-	check := core.NewCheck(nil)
-	merged := check.Reference("customer_ulid", duplicate)
+	check := core.NewCheck(unread)
 	if check.OK("customer_ulid") {
-		p.Merged, err = customers.Profile(ctx, by, merged)
+		p.Merged, err = customers.Profile(ctx, by, duplicate)
 		switch {
-		case errors.Is(err, core.ErrNotFound), err == nil && (p.Merged.Erased || merged == kept):
+		case errors.Is(err, core.ErrNotFound), err == nil && (p.Merged.Erased || duplicate == kept):
 			check.Add("customer_ulid", core.InvalidChoice)
 		case err != nil:
 			return Preview{}, err

@@ -48,12 +48,12 @@ func newShop(t *testing.T) *shop {
 func (s *shop) add(name string, email *string) customer.Customer {
 	s.T.Helper()
 	n := shoptest.Anna(shoptest.Phone())
-	n.FirstName, n.Email = &name, email
+	n.FirstName, n.Email = name, core.OrZero(email)
 	return s.AddCustomer(n)
 }
 
 func (s *shop) merge(kept, merged customer.Customer) error {
-	_, err := core.Result(s.merging.Merge(s.T.Context(), s.By, kept.ID, new(merged.ID.String()), nil))
+	_, err := core.Result(s.merging.Merge(s.T.Context(), s.By, kept.ID, merged.ID, nil, nil))
 	return err
 }
 
@@ -81,21 +81,21 @@ func TestAMergeMovesEverything(t *testing.T) {
 	sale := s.Sale(s.twin.ID, s.kind, 2500)
 	s.Sale(s.twin.ID, s.kind, 50) // earns nothing
 	redemption := s.Redeem(s.twin.ID, s.Reward(5, new(int64(3))))
-	c := s.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(7))})
+	c := s.Coupon(coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: new(int64(7))})
 	s.Voucher(c.ID, s.kept.ID)
 	voucher := s.Voucher(c.ID, s.twin.ID)
 	s.Adjust(s.twin.ID, ledger.Stamps, 3)
-	s.Check(s.Customers.SetNote(ctx, s.By, s.twin.ID, new("Allergic to nuts")))
+	s.Check(s.Customers.SetNote(ctx, s.By, s.twin.ID, "Allergic to nuts"))
 	for tag, of := range map[string]core.ID{"Regular": s.twin.ID, "Decaf": s.kept.ID} {
-		s.Check(s.Customers.AddTag(ctx, s.By, of, &tag))
+		s.Check(s.Customers.AddTag(ctx, s.By, of, tag))
 	}
 	s.Must(s.Customers.Unsubscribe(ctx, s.By, s.twin.ID))
 
-	before, err := s.merging.Preview(ctx, s.By, s.kept.ID, new(s.twin.ID.String()))
+	before, err := s.merging.Preview(ctx, s.By, s.kept.ID, s.twin.ID, nil)
 	if s.Check(err); before.Points != 30 || before.Stamps != 3 || before.Merged.Sales != 2 || before.Merged.Redemptions != 1 || before.Merged.Vouchers != 1 {
 		t.Errorf("preview: %+v", before)
 	}
-	kept, err := core.Result(s.merging.Merge(ctx, s.By, s.kept.ID, new(s.twin.ID.String()), nil))
+	kept, err := core.Result(s.merging.Merge(ctx, s.By, s.kept.ID, s.twin.ID, nil, nil))
 	s.Check(err)
 	if kept.ID != s.kept.ID || kept.FirstName != "Anna" || kept.Email == nil || *kept.Email != "annie@example.com" || kept.UnsubscribedAt == nil {
 		t.Errorf("kept: %+v", kept)
@@ -140,9 +140,9 @@ func TestADuplicateIsGone(t *testing.T) {
 	for name, err := range map[string]error{
 		"profile": second(s.Customers.Profile(ctx, s.By, s.twin.ID)),
 		"edit":    second(s.Customers.Edit(ctx, s.By, s.twin.ID, customer.Edit{Status: core.Set("active")})),
-		"adjust":  second(core.Result(s.Customers.Adjust(ctx, s.By, s.twin.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(5)), Reason: new("x")}, nil))),
+		"adjust":  second(core.Result(s.Customers.Adjust(ctx, s.By, s.twin.ID, customer.Adjustment{Unit: "points", Amount: 5, Reason: "x"}, nil))),
 		"sales":   second(s.Sales.ListByCustomer(ctx, s.By, s.twin.ID, core.Page{Size: 2})),
-		"note":    s.Customers.SetNote(ctx, s.By, s.twin.ID, new("x")),
+		"note":    s.Customers.SetNote(ctx, s.By, s.twin.ID, "x"),
 		"erase":   second(privacy.NewService(s.DB).Erase(ctx, s.By, s.twin.ID)),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
@@ -176,15 +176,16 @@ func TestRefusedMerges(t *testing.T) {
 	other := shoptest.In(t, s.DB)
 	cashier := s.As(core.Cashier).By
 	invalid := core.Fields{"customer_ulid": {core.InvalidChoice}}
-	for _, id := range []string{s.kept.ID.String(), core.NewID(s.DB.Now()).String(), other.Customer().ID.String()} {
-		shoptest.WantFields(t, second(core.Result(s.merging.Merge(ctx, s.By, s.kept.ID, &id, nil))), invalid)
-		shoptest.WantFields(t, second(s.merging.Preview(ctx, s.By, s.kept.ID, &id)), invalid)
+	for _, id := range []core.ID{s.kept.ID, core.NewID(s.DB.Now()), other.Customer().ID} {
+		shoptest.WantFields(t, second(core.Result(s.merging.Merge(ctx, s.By, s.kept.ID, id, nil, nil))), invalid)
+		shoptest.WantFields(t, second(s.merging.Preview(ctx, s.By, s.kept.ID, id, nil)), invalid)
 	}
-	shoptest.WantFields(t, second(core.Result(s.merging.Merge(ctx, s.By, s.kept.ID, nil, nil))), core.Fields{"customer_ulid": {core.Required}})
-	if err := second(core.Result(s.merging.Merge(ctx, other.By, s.kept.ID, new(s.twin.ID.String()), nil))); !errors.Is(err, core.ErrNotFound) {
+	missing := core.Fields{"customer_ulid": {core.Required}}
+	shoptest.WantFields(t, second(core.Result(s.merging.Merge(ctx, s.By, s.kept.ID, core.ID{}, missing, nil))), missing)
+	if err := second(core.Result(s.merging.Merge(ctx, other.By, s.kept.ID, s.twin.ID, nil, nil))); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("another tenant's: %v", err)
 	}
-	if err := second(core.Result(s.merging.Merge(ctx, cashier, s.kept.ID, new(s.twin.ID.String()), nil))); !errors.Is(err, core.ErrRole) {
+	if err := second(core.Result(s.merging.Merge(ctx, cashier, s.kept.ID, s.twin.ID, nil, nil))); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier's: %v", err)
 	}
 	s.Adjust(s.twin.ID, ledger.Points, 1)
@@ -192,7 +193,7 @@ func TestRefusedMerges(t *testing.T) {
 	if err := s.merge(s.kept, s.twin); !errors.Is(err, merging.ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
-	if _, err := s.merging.Preview(ctx, s.By, s.kept.ID, new(s.twin.ID.String())); !errors.Is(err, merging.ErrTooLarge) {
+	if _, err := s.merging.Preview(ctx, s.By, s.kept.ID, s.twin.ID, nil); !errors.Is(err, merging.ErrTooLarge) {
 		t.Errorf("preview of too large: %v", err)
 	}
 	s.Exec("update loyalty.account set points = 0 where customer_id = $1", s.kept.ID)
@@ -270,10 +271,10 @@ func TestAMergeBesideEverythingElse(t *testing.T) {
 		}
 		vouchers := []core.ID{}
 		for range 3 {
-			c := s.Coupon(coupon.New{Name: new("Seven"), BenefitType: new("points"), BenefitValue: new(int64(7))})
+			c := s.Coupon(coupon.New{Name: "Seven", BenefitType: "points", BenefitValue: new(int64(7))})
 			vouchers = append(vouchers, s.Voucher(c.ID, twin.ID))
 		}
-		free := s.Coupon(coupon.New{Name: new("Free"), BenefitType: new("reward"), BenefitRewardID: new(offer.String())})
+		free := s.Coupon(coupon.New{Name: "Free", BenefitType: "reward", BenefitRewardID: new(offer.String())})
 		vouchers = append(vouchers, s.Voucher(free.ID, twin.ID))
 
 		var all sync.WaitGroup
@@ -295,13 +296,13 @@ func TestAMergeBesideEverythingElse(t *testing.T) {
 				fails("redemption", err)
 			})
 			all.Go(func() {
-				_, err := core.Result(s.Customers.Adjust(ctx, s.By, twin.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(1)), Reason: new("x")}, nil))
+				_, err := core.Result(s.Customers.Adjust(ctx, s.By, twin.ID, customer.Adjustment{Unit: "points", Amount: 1, Reason: "x"}, nil))
 				fails("adjustment", err, core.ErrNotFound)
 			})
 		}
 		for i := range sales {
 			all.Go(func() { fails("void", second(core.Result(s.Sales.Void(ctx, s.By, sales[i], nil, nil)))) })
-			all.Go(func() { fails("void", second(s.Rewards.Void(ctx, s.By, redemptions[i], new("Wrong")))) })
+			all.Go(func() { fails("void", second(s.Rewards.Void(ctx, s.By, redemptions[i], "Wrong"))) })
 		}
 		for _, v := range vouchers {
 			all.Go(func() { fails("voucher", second(core.Result(s.Coupons.Redeem(ctx, s.By, v, nil)))) })
@@ -470,7 +471,7 @@ func TestAMergeBesideSalesThatWait(t *testing.T) {
 func TestAMergeBesideASend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.Coupon(coupon.New{Name: new("Seven"), BenefitType: new("points"), BenefitValue: new(int64(7))})
+	c := s.Coupon(coupon.New{Name: "Seven", BenefitType: "points", BenefitValue: new(int64(7))})
 	var all sync.WaitGroup
 	for i := range 10 {
 		kept, twin := s.add("Kept", nil), s.add("Twin", nil)
@@ -515,7 +516,7 @@ func TestLinksOfADuplicate(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	ctx := t.Context()
-	c := s.Coupon(coupon.New{Name: new("Seven"), BenefitType: new("points"), BenefitValue: new(int64(7))})
+	c := s.Coupon(coupon.New{Name: "Seven", BenefitType: "points", BenefitValue: new(int64(7))})
 	voucher := s.Voucher(c.ID, s.twin.ID)
 	s.Exec("update loyalty.customer set link_version = 4 where id = $1", s.twin.ID)
 	s.Exec("update loyalty.customer set link_version = 9 where id = $1", s.kept.ID)
@@ -560,7 +561,7 @@ func TestPrivacyOfADuplicate(t *testing.T) {
 func (s *shop) upsert(phone string, email *string) customer.Upserted {
 	s.T.Helper()
 	n := shoptest.Anna(phone)
-	n.Email = email
+	n.Email = core.OrZero(email)
 	got, err := core.Result(s.Customers.Upsert(s.T.Context(), s.By, n, nil))
 	s.Check(err)
 	return got

@@ -118,7 +118,7 @@ func TestStock(t *testing.T) {
 func TestCouponLimit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.Coupon(coupon.New{Name: new("Welcome"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxRedemptions: new(int64(2)), MaxPerCustomer: new(int64(2))})
+	c := s.Coupon(coupon.New{Name: "Welcome", BenefitType: "points", BenefitValue: new(int64(5)), MaxRedemptions: new(int64(2)), MaxPerCustomer: new(int64(2))})
 	v := s.Voucher(c.ID, s.Customer().ID)
 	s.Must(core.Result(s.Coupons.Redeem(t.Context(), s.By, v, nil)))
 	s.check()
@@ -178,7 +178,7 @@ func (s shop) dismissAll(at shop) {
 func TestSendFailed(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.Coupon(coupon.New{Name: new("Welcome"), BenefitType: new("points"), BenefitValue: new(int64(5))})
+	c := s.Coupon(coupon.New{Name: "Welcome", BenefitType: "points", BenefitValue: new(int64(5))})
 	s.Voucher(c.ID, s.Customer().ID)
 	s.check()
 	s.wantList("delivered")
@@ -202,7 +202,7 @@ func TestSendFailed(t *testing.T) {
 func TestSendHeld(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	c := s.Coupon(coupon.New{Name: new("Welcome"), BenefitType: new("points"), BenefitValue: new(int64(5))})
+	c := s.Coupon(coupon.New{Name: "Welcome", BenefitType: "points", BenefitValue: new(int64(5))})
 	s.Voucher(c.ID, s.Customer().ID)
 	s.Exec("update loyalty.coupon_send set status = 'mailing', held_at = $2 where tenant_id = $1", s.By.Tenant.ID, s.DB.Now())
 	s.check()
@@ -217,7 +217,7 @@ func TestSendHeld(t *testing.T) {
 func (s shop) adjust(by core.Actor, to core.ID, n int) {
 	s.T.Helper()
 	for range n {
-		s.Must(core.Result(s.Customers.Adjust(s.T.Context(), by, to, customer.Adjustment{Unit: new("points"), Amount: new(int64(10)), Reason: new("Sorry for the wait")}, nil)))
+		s.Must(core.Result(s.Customers.Adjust(s.T.Context(), by, to, customer.Adjustment{Unit: "points", Amount: 10, Reason: "Sorry for the wait"}, nil)))
 	}
 }
 

@@ -22,7 +22,7 @@ func (s shop) compare(sel report.Selection) report.Comparison {
 // place adds a location.
 func (s shop) place(name string) int64 {
 	s.T.Helper()
-	made, err := core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: &name}, nil))
+	made, err := core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: name}, nil))
 	s.Check(err)
 	return made.ID
 }
@@ -42,7 +42,7 @@ func TestMergedCustomersAreNotNew(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
 	kept, twin := s.Customer(), s.Customer()
-	s.Must(core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, new(twin.ID.String()), nil)))
+	s.Must(core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, twin.ID, nil, nil)))
 	s.Sale(kept.ID, s.Points(100), 100)
 	feed := s.recent(10, "")
 	if n := s.compare(report.Selection{}).Current.NewCustomers; n != 1 {

@@ -157,9 +157,9 @@ func TestOutstanding(t *testing.T) {
 	s.Exec("update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.By.Tenant.ID, cleo.ID)
 	owes("without Cleo", report.Outstanding{Points: 100, Stamps: 7})
 
-	s.AddReward(reward.New{Name: new("Mug"), PointsCost: new(int64(50)), CostCents: new(int64(325))})
-	s.AddReward(reward.New{Name: new("Cup"), PointsCost: new(int64(25)), CostCents: new(int64(200))})
-	gone := s.AddReward(reward.New{Name: new("Bag"), PointsCost: new(int64(1)), CostCents: new(int64(9_000))})
+	s.AddReward(reward.New{Name: "Mug", PointsCost: new(int64(50)), CostCents: new(int64(325))})
+	s.AddReward(reward.New{Name: "Cup", PointsCost: new(int64(25)), CostCents: new(int64(200))})
+	gone := s.AddReward(reward.New{Name: "Bag", PointsCost: new(int64(1)), CostCents: new(int64(9_000))})
 	s.Exec("update loyalty.reward set active = false where tenant_id = $1 and id = $2", s.By.Tenant.ID, gone)
 	owes("with what active rewards cost", report.Outstanding{Points: 100, Stamps: 7, PointsCost: &report.Cost{Least: 650, Most: 800}})
 }

@@ -68,20 +68,20 @@ func (s shop) redemption(by core.ID) reward.Redemption {
 func (s shop) coupon(name string, expires *time.Time) coupon.Coupon {
 	s.T.Helper()
 	return s.Coupon(coupon.New{
-		Name: &name, BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(1)), MaxPerCustomer: new(int64(100)), ExpiresAt: expires,
+		Name: name, BenefitType: string(coupon.Points), BenefitValue: new(int64(1)), MaxPerCustomer: new(int64(100)), ExpiresAt: expires,
 	})
 }
 
 // discount adds a coupon for a discount.
 func (s shop) discount(name string) coupon.Coupon {
 	s.T.Helper()
-	return s.Coupon(coupon.New{Name: &name, BenefitType: new(string(coupon.Percent)), BenefitValue: new(int64(10))})
+	return s.Coupon(coupon.New{Name: name, BenefitType: string(coupon.Percent), BenefitValue: new(int64(10))})
 }
 
 // gift adds a coupon for a reward.
 func (s shop) gift(name string, reward core.ID) coupon.Coupon {
 	s.T.Helper()
-	return s.Coupon(coupon.New{Name: &name, BenefitType: new(string(coupon.Reward)), BenefitRewardID: new(reward.String())})
+	return s.Coupon(coupon.New{Name: name, BenefitType: string(coupon.Reward), BenefitRewardID: new(reward.String())})
 }
 
 // send sends a coupon to every customer and returns the vouchers.

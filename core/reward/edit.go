@@ -28,7 +28,7 @@ type Edit struct {
 func (e Edit) validate(old Reward, shown *picture.Picture) (Reward, error) {
 	check := core.NewCheck(e.Malformed)
 	r := New{
-		Name: e.Name.Or(&old.Name), Description: e.Description.Or(old.Description),
+		Name: core.OrZero(e.Name.Or(&old.Name)), Description: core.OrZero(e.Description.Or(old.Description)),
 		PointsCost: e.PointsCost.Or(old.PointsCost), StampsCost: e.StampsCost.Or(old.StampsCost), CostCents: e.CostCents.Or(old.CostCents),
 	}.read(check)
 	if r.PictureHash = old.PictureHash; e.Picture.Set {
@@ -85,7 +85,7 @@ var ErrStockChanged = core.Refuse("stock-changed", "The stock has changed since 
 
 // StockChange adds units to a stock or removes some. Violations are of the field "units".
 type StockChange struct {
-	Change *int64 // negative: removes units
+	Change int64 // negative: removes units
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -95,7 +95,7 @@ type StockChange struct {
 func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c StockChange, once *core.Once[Reward]) (core.Reply[Reward], error) {
 	return db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (Reward, error) {
 		check := core.NewCheck(c.Malformed)
-		change := check.Integer("units", c.Change, -maxCost, maxCost)
+		change := check.Integer("units", &c.Change, -maxCost, maxCost)
 		if change == 0 && check.OK("units") {
 			check.Add("units", core.NotZero)
 		}

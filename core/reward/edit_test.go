@@ -32,7 +32,7 @@ func TestEdit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.buyer(100, 100)
-	id := s.AddReward(reward.New{Name: new("Espresso"), Description: new("Double."), PointsCost: new(int64(30)), Stock: new(int64(5))})
+	id := s.AddReward(reward.New{Name: "Espresso", Description: "Double.", PointsCost: new(int64(30)), Stock: new(int64(5))})
 	before := s.Redeem(anna, id)
 	want := s.found(id).Reward
 	null := core.Optional[int64]{Set: true}
@@ -61,7 +61,7 @@ func TestEdit(t *testing.T) {
 	if after := s.Redeem(anna, id); after.StampsSpent != 9 || after.PointsSpent != 0 {
 		t.Errorf("redeemed for %+v, want the new cost", after)
 	}
-	s.Must(s.Rewards.Void(t.Context(), s.By, before.ID, new("Wrong reward")))
+	s.Must(s.Rewards.Void(t.Context(), s.By, before.ID, "Wrong reward"))
 	s.want(anna, id, 100, 91, new(int64(4)))
 
 	_, err := s.Rewards.Edit(t.Context(), s.By, id, reward.Edit{
@@ -83,7 +83,7 @@ func TestChangeStock(t *testing.T) {
 	s := newShop(t)
 	id, none, unlimited := s.Reward(30, new(int64(3))), s.Reward(30, new(int64(0))), s.Reward(30, nil)
 	change := func(id core.ID, by int64) (reward.Reward, error) {
-		return core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Change: &by}, nil))
+		return core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Change: by}, nil))
 	}
 	for _, c := range []struct{ by, want int64 }{{4, 7}, {-2, 5}, {-5, 0}, {1, 1}} {
 		if got, err := change(id, c.by); err != nil || got.Stock == nil || *got.Stock != c.want || *s.found(id).Stock != c.want {
@@ -165,7 +165,7 @@ func TestStockCorrectionsAgainstBuyers(t *testing.T) {
 				if i%2 == 1 {
 					change = -4
 				}
-				r, err := core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Change: &change}, nil))
+				r, err := core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Change: change}, nil))
 				if err != nil || r.Stock == nil {
 					t.Error(r, err)
 					return
@@ -331,9 +331,11 @@ func TestChangesOfRewardsAreLogged(t *testing.T) {
 	id := s.Reward(30, new(int64(3)))
 	for _, do := range []func() error{
 		func() error {
-			return second(core.Result(s.Rewards.ChangeStock(ctx, maja, id, reward.StockChange{Change: new(int64(-2))}, nil)))
+			return second(core.Result(s.Rewards.ChangeStock(ctx, maja, id, reward.StockChange{Change: -2}, nil)))
 		},
-		func() error { return second(core.Result(s.Rewards.SetStock(ctx, s.By, id, reward.StockCount{Seen: new(int64(1))}, nil))) },
+		func() error {
+			return second(core.Result(s.Rewards.SetStock(ctx, s.By, id, reward.StockCount{Seen: new(int64(1))}, nil)))
+		},
 		func() error { return second(s.Rewards.SetActive(ctx, s.By, id, true)) },
 		func() error { return second(s.Rewards.SetActive(ctx, s.By, id, false)) },
 		func() error { return second(s.Rewards.SetActive(ctx, s.By, id, false)) },
@@ -371,18 +373,22 @@ func TestRoles(t *testing.T) {
 		least core.Role
 		do    func(by core.Actor) error
 	}{
-		{"redeem", core.Cashier, func(by core.Actor) error { return second(core.Result(s.Rewards.Redeem(ctx, by, order(anna, id), nil, nil))) }},
-		{"fulfil", core.Cashier, func(by core.Actor) error { return second(core.Result(s.Rewards.Fulfil(ctx, by, s.Redeem(anna, id).ID, nil))) }},
+		{"redeem", core.Cashier, func(by core.Actor) error {
+			return second(core.Result(s.Rewards.Redeem(ctx, by, order(anna, id), nil, nil)))
+		}},
+		{"fulfil", core.Cashier, func(by core.Actor) error {
+			return second(core.Result(s.Rewards.Fulfil(ctx, by, s.Redeem(anna, id).ID, nil)))
+		}},
 		{"void", core.Manager, func(by core.Actor) error {
-			return second(s.Rewards.Void(ctx, by, s.Redeem(anna, id).ID, new("Wrong reward")))
+			return second(s.Rewards.Void(ctx, by, s.Redeem(anna, id).ID, "Wrong reward"))
 		}},
 		{"add", core.Manager, func(by core.Actor) error {
-			return second(core.Result(s.Rewards.Add(ctx, by, reward.New{Name: new("Cake"), PointsCost: new(int64(1))}, nil)))
+			return second(core.Result(s.Rewards.Add(ctx, by, reward.New{Name: "Cake", PointsCost: new(int64(1))}, nil)))
 		}},
 		{"edit", core.Manager, func(by core.Actor) error { return second(s.Rewards.Edit(ctx, by, id, reward.Edit{})) }},
 		{"switch", core.Manager, func(by core.Actor) error { return second(s.Rewards.SetActive(ctx, by, id, true)) }},
 		{"change stock", core.Manager, func(by core.Actor) error {
-			return second(core.Result(s.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: new(int64(1))}, nil)))
+			return second(core.Result(s.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: 1}, nil)))
 		}},
 		{"set stock", core.Manager, func(by core.Actor) error {
 			seen := s.found(id).Stock
@@ -414,7 +420,7 @@ func TestAnotherTenantsRewardsDoNotExist(t *testing.T) {
 		"edit wrongly": second(stranger.Rewards.Edit(ctx, stranger.By, id, reward.Edit{Name: core.Set("")})),
 		"switch off":   second(stranger.Rewards.SetActive(ctx, stranger.By, id, false)),
 		"switch on":    second(stranger.Rewards.SetActive(ctx, stranger.By, id, true)),
-		"change stock": second(core.Result(stranger.Rewards.ChangeStock(ctx, stranger.By, id, reward.StockChange{Change: new(int64(1))}, nil))),
+		"change stock": second(core.Result(stranger.Rewards.ChangeStock(ctx, stranger.By, id, reward.StockChange{Change: 1}, nil))),
 		"set stock":    second(core.Result(stranger.Rewards.SetStock(ctx, stranger.By, id, reward.StockCount{Seen: new(int64(2))}, nil))),
 		"redemption":   second(stranger.Rewards.RedemptionDetail(ctx, stranger.By, made.ID)),
 	} {
@@ -445,7 +451,7 @@ func TestPictureAndCost(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	picture := shoptest.Picture()
-	made, err := core.Result(s.Rewards.Add(t.Context(), s.By, reward.New{Name: new("Espresso"), PointsCost: new(int64(30)), CostCents: new(int64(45)), Picture: &picture}, nil))
+	made, err := core.Result(s.Rewards.Add(t.Context(), s.By, reward.New{Name: "Espresso", PointsCost: new(int64(30)), CostCents: new(int64(45)), Picture: &picture}, nil))
 	s.Check(err)
 	if made.CostCents == nil || *made.CostCents != 45 || made.PictureHash == nil {
 		t.Fatalf("created %+v", made)

@@ -36,7 +36,7 @@ func TestList(t *testing.T) {
 	fulfilled, voided := s.Redeem(anna, limited), s.Redeem(anna, limited)
 	s.Redeem(anna, ids[2])
 	s.Must(core.Result(s.Rewards.Fulfil(t.Context(), s.By, fulfilled.ID, nil)))
-	s.Must(s.Rewards.Void(t.Context(), s.By, voided.ID, new("Wrong reward")))
+	s.Must(s.Rewards.Void(t.Context(), s.By, voided.ID, "Wrong reward"))
 
 	for _, c := range []struct {
 		status *string
@@ -78,7 +78,7 @@ func TestNames(t *testing.T) {
 	s := newShop(t)
 	var want []reward.Choice
 	for _, name := range []string{"Espresso", "Cake", "Mug"} {
-		want = append(want, reward.Choice{ID: s.AddReward(reward.New{Name: &name, PointsCost: new(int64(1))}), Name: name, Active: name != "Mug"})
+		want = append(want, reward.Choice{ID: s.AddReward(reward.New{Name: name, PointsCost: new(int64(1))}), Name: name, Active: name != "Mug"})
 	}
 	s.Must(s.Rewards.SetActive(t.Context(), s.By, want[2].ID, false))
 	want[0], want[1] = want[1], want[0]
@@ -99,7 +99,7 @@ func TestThePendingQueue(t *testing.T) {
 		dbtest.Tick(s.DB)
 	}
 	s.Must(core.Result(s.Rewards.Fulfil(t.Context(), s.By, made[0], nil)))
-	s.Must(s.Rewards.Void(t.Context(), s.By, made[3], new("Wrong reward")))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made[3], "Wrong reward"))
 	got := shoptest.Walk(t, 2, func(p core.Page) (core.List[reward.NamedRedemption], error) {
 		return s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{Status: new("pending")}, core.Oldest, p)
 	})
@@ -119,14 +119,14 @@ func TestListRedemptions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna, bo := s.buyer(1000, 0), s.buyer(1000, 0)
-	coffee, cake := s.Reward(10, nil), s.AddReward(reward.New{Name: new("Cake"), PointsCost: new(int64(20))})
+	coffee, cake := s.Reward(10, nil), s.AddReward(reward.New{Name: "Cake", PointsCost: new(int64(20))})
 	var made []core.ID
 	for _, o := range [][2]core.ID{{anna, coffee}, {bo, coffee}, {anna, cake}, {bo, cake}, {anna, coffee}} {
 		made = append(made, s.Redeem(o[0], o[1]).ID)
 		dbtest.Tick(s.DB)
 	}
 	s.Must(core.Result(s.Rewards.Fulfil(t.Context(), s.By, made[1], nil)))
-	s.Must(s.Rewards.Void(t.Context(), s.By, made[4], new("Wrong reward")))
+	s.Must(s.Rewards.Void(t.Context(), s.By, made[4], "Wrong reward"))
 	for _, c := range []struct {
 		name string
 		f    reward.RedemptionFilter
@@ -187,7 +187,7 @@ func TestRedemptionDetail(t *testing.T) {
 	if diff := cmp.Diff(want, detail(made.ID)); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
 	}
-	voided, err := s.Rewards.Void(t.Context(), maja, made.ID, new("Wrong reward"))
+	voided, err := s.Rewards.Void(t.Context(), maja, made.ID, "Wrong reward")
 	s.Check(err)
 	want.Redemption, want.VoidReason, want.EndedByName = voided, new("Wrong reward"), &maja.Name
 	want.Entries = append(want.Entries, ledger.Posted{
@@ -248,11 +248,11 @@ func TestRoundTrips(t *testing.T) {
 		do   func() error
 	}{
 		{"add", 2, func() error {
-			return second(core.Result(s.Rewards.Add(ctx, s.By, reward.New{Name: new("x"), PointsCost: new(int64(1))}, nil)))
+			return second(core.Result(s.Rewards.Add(ctx, s.By, reward.New{Name: "x", PointsCost: new(int64(1))}, nil)))
 		}},
 		{"edit", 3, func() error { return second(s.Rewards.Edit(ctx, s.By, counted, reward.Edit{Name: core.Set("y")})) }},
 		{"change stock", 2, func() error {
-			return second(core.Result(s.Rewards.ChangeStock(ctx, s.By, counted, reward.StockChange{Change: new(int64(1))}, nil)))
+			return second(core.Result(s.Rewards.ChangeStock(ctx, s.By, counted, reward.StockChange{Change: 1}, nil)))
 		}},
 		{"set stock", 2, func() error {
 			return second(core.Result(s.Rewards.SetStock(ctx, s.By, unlimited, reward.StockCount{}, nil)))

@@ -34,9 +34,9 @@ func TestOutlook(t *testing.T) {
 	s.Reward(45, new(int64(0))) // none left
 	s.Reward(60, new(int64(0)))
 	wants("all affordable", outlook(s), reward.Outlook{Affordable: 2})
-	s.AddReward(reward.New{Name: new("Cake"), PointsCost: new(int64(280))})
-	s.AddReward(reward.New{Name: new("Dinner"), PointsCost: new(int64(900))})
-	s.AddReward(reward.New{Name: new("Coffee"), StampsCost: new(int64(10))})
+	s.AddReward(reward.New{Name: "Cake", PointsCost: new(int64(280))})
+	s.AddReward(reward.New{Name: "Dinner", PointsCost: new(int64(900))})
+	s.AddReward(reward.New{Name: "Coffee", StampsCost: new(int64(10))})
 	wants("some", outlook(s), reward.Outlook{
 		Affordable: 2, NextForPoints: new("Cake"), PointsCost: new(int64(280)), NextForStamps: new("Coffee"), StampsCost: new(int64(10)),
 	})

@@ -217,9 +217,9 @@ const MaxVoidReason = 255
 
 // Void voids a redemption that is pending, or was fulfilled in the last 24 hours, and returns its cost and
 // its unit of stock, once. It needs a reason.
-func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *string) (Redemption, error) {
+func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason string) (Redemption, error) {
 	check := core.NewCheck(nil)
-	why := check.Text("reason", reason, MaxVoidReason)
+	why := check.Text("reason", &reason, MaxVoidReason)
 	if err := cmp.Or(by.Require(core.Manager), check.Err()); err != nil {
 		return Redemption{}, err
 	}

@@ -41,8 +41,8 @@ func (r Reward) Price() (ledger.Unit, int64) {
 
 // New describes a reward to be created.
 type New struct {
-	Name        *string
-	Description *string
+	Name        string
+	Description string
 	PointsCost  *int64
 	StampsCost  *int64
 	Stock       *int64 // nil: unlimited
@@ -80,8 +80,8 @@ func readPicture(ctx context.Context, by core.Actor, check *core.Check, file *[]
 // read returns the reward that n describes, and adds violations.
 func (n New) read(check *core.Check) Reward {
 	r := Reward{
-		Name:        check.Text("name", n.Name, maxName),
-		Description: check.OptionalText("description", n.Description, maxDescription),
+		Name:        check.Text("name", &n.Name, maxName),
+		Description: check.OptionalText("description", &n.Description, maxDescription),
 		PointsCost:  n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock, CostCents: n.CostCents,
 	}
 	switch {

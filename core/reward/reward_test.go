@@ -91,7 +91,7 @@ func TestStampsAreSpentAsPointsAre(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.buyer(0, 10)
-	free := s.AddReward(reward.New{Name: new("Tenth coffee"), StampsCost: new(int64(9))})
+	free := s.AddReward(reward.New{Name: "Tenth coffee", StampsCost: new(int64(9))})
 	if r := s.Redeem(anna, free); r.StampsSpent != 9 || r.PointsSpent != 0 {
 		t.Errorf("made %+v", r)
 	}
@@ -99,7 +99,7 @@ func TestStampsAreSpentAsPointsAre(t *testing.T) {
 	_, err := core.Result(s.Rewards.Redeem(t.Context(), s.By, order(anna, free), nil, nil))
 	refused(t, err, ledger.ErrInsufficientStamps)
 
-	_, err = core.Result(s.Rewards.Add(t.Context(), s.By, reward.New{Name: new("Both"), StampsCost: new(int64(1)), PointsCost: new(int64(1))}, nil))
+	_, err = core.Result(s.Rewards.Add(t.Context(), s.By, reward.New{Name: "Both", StampsCost: new(int64(1)), PointsCost: new(int64(1))}, nil))
 	if !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a reward that costs both: %v", err)
 	}
@@ -168,30 +168,30 @@ func TestFulfilAndVoid(t *testing.T) {
 	_, err := core.Result(s.Rewards.Fulfil(t.Context(), s.By, handed.ID, nil))
 	refused(t, err, reward.ErrAlreadyFulfilled)
 
-	if r, err := s.Rewards.Void(t.Context(), s.By, taken.ID, new("Wrong reward")); err != nil || r.Status != reward.Voided || r.VoidedAt == nil {
+	if r, err := s.Rewards.Void(t.Context(), s.By, taken.ID, "Wrong reward"); err != nil || r.Status != reward.Voided || r.VoidedAt == nil {
 		t.Errorf("voided %+v, %v", r, err)
 	}
-	_, err = s.Rewards.Void(t.Context(), s.By, taken.ID, new("Wrong reward"))
+	_, err = s.Rewards.Void(t.Context(), s.By, taken.ID, "Wrong reward")
 	refused(t, err, reward.ErrVoided)
 	_, err = core.Result(s.Rewards.Fulfil(t.Context(), s.By, taken.ID, nil))
 	refused(t, err, reward.ErrVoided)
 	s.want(anna, offered, 70, 0, new(int64(4)))
 
 	for _, reason := range []*string{nil, new(""), new("  ")} {
-		_, err = s.Rewards.Void(t.Context(), s.By, handed.ID, reason)
+		_, err = s.Rewards.Void(t.Context(), s.By, handed.ID, core.OrZero(reason))
 		shoptest.WantFields(t, err, core.Fields{"reason": {core.Required}})
 	}
-	_, err = s.Rewards.Void(t.Context(), s.As(core.Cashier).By, handed.ID, new("Wrong reward"))
+	_, err = s.Rewards.Void(t.Context(), s.As(core.Cashier).By, handed.ID, "Wrong reward")
 	refused(t, err, core.ErrRole)
-	_, err = s.Later(24*time.Hour).Rewards.Void(t.Context(), s.By, handed.ID, new("Wrong reward"))
+	_, err = s.Later(24*time.Hour).Rewards.Void(t.Context(), s.By, handed.ID, "Wrong reward")
 	refused(t, err, reward.ErrAlreadyFulfilled)
 	s.want(anna, offered, 70, 0, new(int64(4)))
 
 	late := s.Later(23*time.Hour + 59*time.Minute)
-	if r, err := late.Rewards.Void(t.Context(), s.By, handed.ID, new(" Wrong reward ")); err != nil || r.Status != reward.Voided || r.FulfilledAt == nil || r.VoidedAt == nil {
+	if r, err := late.Rewards.Void(t.Context(), s.By, handed.ID, " Wrong reward "); err != nil || r.Status != reward.Voided || r.FulfilledAt == nil || r.VoidedAt == nil {
 		t.Errorf("voided after it was fulfilled: %+v, %v", r, err)
 	}
-	_, err = late.Rewards.Void(t.Context(), s.By, handed.ID, new("Wrong reward"))
+	_, err = late.Rewards.Void(t.Context(), s.By, handed.ID, "Wrong reward")
 	refused(t, err, reward.ErrVoided)
 	s.want(anna, offered, 100, 0, new(int64(5)))
 	if d, err := s.Rewards.RedemptionDetail(t.Context(), s.By, handed.ID); err != nil || d.VoidReason == nil || *d.VoidReason != "Wrong reward" || d.EndedByName == nil {
@@ -204,9 +204,12 @@ func TestFulfilAndVoid(t *testing.T) {
 			_, err := stranger.Rewards.FindRedemption(t.Context(), stranger.By, handed.ID)
 			return err
 		},
-		func() error { _, err := core.Result(stranger.Rewards.Fulfil(t.Context(), stranger.By, handed.ID, nil)); return err },
 		func() error {
-			_, err := stranger.Rewards.Void(t.Context(), stranger.By, handed.ID, new("Wrong reward"))
+			_, err := core.Result(stranger.Rewards.Fulfil(t.Context(), stranger.By, handed.ID, nil))
+			return err
+		},
+		func() error {
+			_, err := stranger.Rewards.Void(t.Context(), stranger.By, handed.ID, "Wrong reward")
 			return err
 		},
 	} {
@@ -226,7 +229,7 @@ func TestARefundThatDoesNotFit(t *testing.T) {
 		})
 	})
 	s.Check(err)
-	_, err = s.Rewards.Void(t.Context(), s.By, taken.ID, new("Wrong reward"))
+	_, err = s.Rewards.Void(t.Context(), s.By, taken.ID, "Wrong reward")
 	refused(t, err, ledger.ErrTooLarge)
 	s.want(anna, offered, math.MaxInt64, 0, new(int64(4)))
 	if r, err := s.Rewards.FindRedemption(t.Context(), s.By, taken.ID); err != nil || r.Status != reward.Pending {
@@ -288,7 +291,7 @@ func TestARedemptionEndsOnce(t *testing.T) {
 			}
 			return err
 		}
-		err := second(s.Rewards.Void(t.Context(), s.By, r.ID, new("Wrong reward")))
+		err := second(s.Rewards.Void(t.Context(), s.By, r.ID, "Wrong reward"))
 		if err == nil {
 			voids.Add(1)
 		}

@@ -39,20 +39,20 @@ const benefitPoints = 5
 
 // addCoupons adds coupons and vouchers. Every voucher belongs to another customer.
 func (b *business) addCoupons(ctx context.Context) {
-	open := b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Open")}), 8+12+1)
+	open := b.send(ctx, b.addCoupon(ctx, coupon.New{Name: "Open"}), 8+12+1)
 	b.Coupon = open[0].Coupon
 	b.Vouchers.Pending, b.Race.Vouchers, b.Vouchers.Redeemed = open[:8], open[8:20], open[20]
 
-	used := b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Used up"), MaxRedemptions: new(int64(1))}), 2)
+	used := b.send(ctx, b.addCoupon(ctx, coupon.New{Name: "Used up", MaxRedemptions: new(int64(1))}), 2)
 	b.Vouchers.CapReached = used[1]
 	for _, v := range []Voucher{b.Vouchers.Redeemed, used[0]} {
 		fixture.Must(core.Result(b.Coupons.Redeem(ctx, b.owner, v.ULID, nil)))
 	}
-	b.Vouchers.InactiveCoupon = b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Switched off")}), 1)[0]
+	b.Vouchers.InactiveCoupon = b.send(ctx, b.addCoupon(ctx, coupon.New{Name: "Switched off"}), 1)[0]
 	fixture.Must(b.Coupons.SetActive(ctx, b.owner, b.Vouchers.InactiveCoupon.Coupon, false))
 	for range 4 {
 		capped := Capped{Cap: 5}
-		capped.Coupon = b.addCoupon(ctx, coupon.New{Name: new("Capped"), MaxRedemptions: &capped.Cap})
+		capped.Coupon = b.addCoupon(ctx, coupon.New{Name: "Capped", MaxRedemptions: &capped.Cap})
 		for _, v := range b.send(ctx, capped.Coupon, 24) {
 			capped.Vouchers = append(capped.Vouchers, v.ULID)
 		}
@@ -60,13 +60,13 @@ func (b *business) addCoupons(ctx context.Context) {
 	}
 	now := b.Maker
 	b.Maker = b.ago(7 * 24 * time.Hour)
-	b.Vouchers.Expired = b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Last week"), VoucherValidDays: new(int64(1))}), 1)[0]
+	b.Vouchers.Expired = b.send(ctx, b.addCoupon(ctx, coupon.New{Name: "Last week", VoucherValidDays: new(int64(1))}), 1)[0]
 	b.Maker = now
 }
 
 // addCoupon adds a coupon for points.
 func (b *business) addCoupon(ctx context.Context, n coupon.New) core.ID {
-	n.BenefitType, n.BenefitValue = new(string(coupon.Points)), new(int64(benefitPoints))
+	n.BenefitType, n.BenefitValue = string(coupon.Points), new(int64(benefitPoints))
 	return fixture.Must(core.Result(b.Coupons.Add(ctx, b.owner, n, nil))).ID
 }
 
@@ -89,7 +89,7 @@ func (b *business) send(ctx context.Context, id core.ID, customers int) []Vouche
 }
 
 func (b *business) addCustomer(ctx context.Context, first, last, phone string, email *string) customer.Upserted {
-	return fixture.Must(core.Result(b.Customers.Upsert(ctx, b.owner, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: email}, nil)))
+	return fixture.Must(core.Result(b.Customers.Upsert(ctx, b.owner, customer.New{FirstName: first, LastName: last, Phone: phone, Email: core.OrZero(email)}, nil)))
 }
 
 // sendTo sends a coupon to customers without e-mails, and returns the vouchers.

@@ -22,12 +22,12 @@ func (m Maker) addBilledTenant(ctx context.Context) core.TenantID {
 	suffix := strings.ToLower(rand.Text()[:5])
 	slug := "sandbox-c-" + suffix
 	plan := fixture.Must(core.Result(m.Billing.CreatePlan(ctx, maker, billing.PlanInput{
-		Name: new("Sandbox " + suffix), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
+		Name: "Sandbox " + suffix, MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: "EUR",
 	}, nil)))
 	return fixture.Must(db.In(ctx, m.DB.At(m.DB.Now().Add(-billedFor)).Platform(), func(tx *db.Tx) (core.TenantID, error) {
 		made, err := tenant.Add(ctx, tx, maker, tenant.New{
-			Name: new("Sandbox Billing"), Slug: &slug, Email: new("owner@" + slug + ".example"), PlanID: &plan.ID,
-			BillingCycle: new("monthly"), PaymentMethod: new("bank_transfer"),
+			Name: "Sandbox Billing", Slug: slug, Email: "owner@" + slug + ".example", PlanID: plan.ID,
+			BillingCycle: "monthly", PaymentMethod: "bank_transfer",
 		})
 		if err != nil {
 			return 0, err
@@ -62,7 +62,7 @@ func (m Maker) makeInvoices(ctx context.Context) map[billing.Status]int64 {
 			fixture.Must(core.Result(then.MarkPaid(ctx, maker, invoice.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC), nil)))
 		case billing.Void:
 			fixture.Must(core.Result(then.Issue(ctx, maker, invoice.ID, nil)))
-			fixture.Must(core.Result(then.Void(ctx, maker, invoice.ID, new("A mistake"), nil)))
+			fixture.Must(core.Result(then.Void(ctx, maker, invoice.ID, "A mistake", nil)))
 		}
 	}
 	return made

@@ -58,7 +58,7 @@ func (b *business) addRewards(ctx context.Context) {
 }
 
 func (b *business) addReward(ctx context.Context, name string, cost, stock int64) Reward {
-	r := fixture.Must(core.Result(b.Maker.Rewards.Add(ctx, b.owner, reward.New{Name: &name, PointsCost: &cost, Stock: &stock}, nil)))
+	r := fixture.Must(core.Result(b.Maker.Rewards.Add(ctx, b.owner, reward.New{Name: name, PointsCost: &cost, Stock: &stock}, nil)))
 	return Reward{ULID: r.ID, Cost: cost, Stock: stock}
 }
 
@@ -69,7 +69,7 @@ func (b *business) addVoidedRedemption(ctx context.Context) {
 	made := fixture.Must(core.Result(b.Maker.Rewards.Redeem(ctx, b.owner, reward.RedeemRequest{
 		CustomerID: vera, RewardID: b.Tenant.Rewards.InStock.ULID,
 	}, nil, nil)))
-	b.VoidedRedemption = fixture.Must(b.Maker.Rewards.Void(ctx, b.owner, made.ID, new("Redeemed by mistake"))).ID
+	b.VoidedRedemption = fixture.Must(b.Maker.Rewards.Void(ctx, b.owner, made.ID, "Redeemed by mistake")).ID
 }
 
 func (b *business) addSale(ctx context.Context, customer core.ID, cents int64, source transaction.Source) transaction.Transaction {

@@ -128,8 +128,8 @@ func (m Maker) makeTenant(ctx context.Context, letter string) Tenant {
 		PanelURL: m.TenantURL(slug) + "/admin", TillURL: m.TenantURL(slug) + "/till",
 	}
 	made := fixture.AddTenant(ctx, m.DB, maker, tenant.New{
-		Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + slug + ".example"), PlanID: new(int64(1)),
-		BillingCycle: new("monthly"), PaymentMethod: new("manual"), Country: new("SE"),
+		Name: t.Name, Slug: t.Slug, Email: "owner@" + slug + ".example", PlanID: 1,
+		BillingCycle: "monthly", PaymentMethod: "manual", Country: "SE",
 	})
 	t.ID = made.ID
 	b := &business{Maker: m, Tenant: &t}
@@ -172,7 +172,7 @@ func (b *business) addTokens(ctx context.Context) {
 }
 
 func (b *business) addToken(ctx context.Context, name string, scopes []string) token.Created {
-	return fixture.Must(core.Result(b.Maker.Tokens.Create(ctx, b.owner, token.New{Name: &name, Scopes: &scopes}, nil)))
+	return fixture.Must(core.Result(b.Maker.Tokens.Create(ctx, b.owner, token.New{Name: name, Scopes: &scopes}, nil)))
 }
 
 func (b *business) addTypes(ctx context.Context) {
@@ -196,6 +196,6 @@ func (m Maker) makePlatform(ctx context.Context) Platform {
 		return 0, auth.EnrolTwoFactor(ctx, tx, maker, m.Keys, person.ID, p.TOTPSecret)
 	}))
 	admin := core.Actor{Kind: core.ByAdmin, Name: person.Name, StaffID: person.ID, Role: core.SuperAdmin}
-	p.Token = fixture.Must(core.Result(m.Tokens.Create(ctx, admin, token.New{Name: new("Sandbox platform"), Scopes: &[]string{}}, nil))).Secret
+	p.Token = fixture.Must(core.Result(m.Tokens.Create(ctx, admin, token.New{Name: "Sandbox platform", Scopes: &[]string{}}, nil))).Secret
 	return p
 }

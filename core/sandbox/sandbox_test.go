@@ -239,7 +239,7 @@ func TestTypesInTheFileEarnWhatTheySay(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := core.Result(customer.NewService(d).Upsert(t.Context(), caller.Actor, customer.New{
-		FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("+46 70 174 06 05"),
+		FirstName: "Anna", LastName: "Lindqvist", Phone: "+46 70 174 06 05",
 	}, nil))
 	if err != nil {
 		t.Fatal(err)

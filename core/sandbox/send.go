@@ -68,7 +68,7 @@ func (b *business) addSegments(ctx context.Context) {
 	}
 	now := b.DB.Now()
 	b.Send = Send{
-		Coupon: b.addCoupon(ctx, coupon.New{Name: new("Not sent yet"), MaxPerCustomer: new(int64(1))}), MaxPerCustomer: 1,
+		Coupon: b.addCoupon(ctx, coupon.New{Name: "Not sent yet", MaxPerCustomer: new(int64(1))}), MaxPerCustomer: 1,
 		Segments: map[coupon.Segment][]core.ID{
 			coupon.All:            b.findCustomers(ctx, activeSQL, nil),
 			coupon.LongStanding:   b.findCustomers(ctx, longStandingSQL, db.Args{"now": now, "zone": b.owner.Tenant.TimeZone.String()}),
@@ -117,7 +117,7 @@ func (b *business) addPages(ctx context.Context) {
 	b.addSale(ctx, paula.ID, 12_000, transaction.POS)
 	var voucher core.ID
 	for _, name := range []string{"Welcome", "Happy birthday"} {
-		voucher = b.sendTo(ctx, b.addCoupon(ctx, coupon.New{Name: &name}), []string{paula.ID.String()})[0].ULID
+		voucher = b.sendTo(ctx, b.addCoupon(ctx, coupon.New{Name: name}), []string{paula.ID.String()})[0].ULID
 	}
 	links, host := link.New(b.Keys), b.TenantURL(b.Slug)
 	b.Pages = Pages{

@@ -23,20 +23,20 @@ import (
 func (s Shop) WriteEverything() {
 	s.T.Helper()
 	anna := Anna(Phone())
-	anna.Email = new("anna@example.com")
+	anna.Email = "anna@example.com"
 	c := s.AddCustomer(anna)
 	s.Sale(c.ID, s.Points(100), 1250)
 	mug := s.Reward(5, new(int64(3)))
 	s.Redeem(c.ID, mug)
 	s.Must(s.Rewards.Edit(s.T.Context(), s.By, mug, reward.Edit{Picture: core.Set(Picture())}))
-	s.Voucher(s.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))}).ID, c.ID)
-	s.Check(s.Customers.AddTag(s.T.Context(), s.By, c.ID, new("Regular")))
-	_, err := core.Result(merging.NewService(s.DB).Merge(s.T.Context(), s.By, c.ID, new(s.AddCustomer(Anna(Phone())).ID.String()), nil))
+	s.Voucher(s.Coupon(coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: new(int64(5))}).ID, c.ID)
+	s.Check(s.Customers.AddTag(s.T.Context(), s.By, c.ID, "Regular"))
+	_, err := core.Result(merging.NewService(s.DB).Merge(s.T.Context(), s.By, c.ID, s.AddCustomer(Anna(Phone())).ID, nil, nil))
 	s.Check(err)
 	seedImport(s)
 	seedLinks(s)
 	seedPIN(s, c)
-	_, err = core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: new("Södermalm")}, nil))
+	_, err = core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: "Södermalm"}, nil))
 	s.Check(err)
 	seedNotifications(s)
 	_, err = tenant.NewService(s.DB, nil).EditSettings(s.T.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(Picture())})
@@ -79,7 +79,7 @@ func seedPIN(shop Shop, c customer.Customer) {
 	_, err := s.ShowCard(shop.T.Context(), walkin.Card{Customer: c}.Actor(shop.By.Tenant, "", ""), c.ID)
 	shop.Check(err)
 	_, err = core.Result(s.Join(shop.T.Context(), core.Actor{Kind: core.ByCustomer, Tenant: shop.By.Tenant}, walkin.Details{
-		FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(Phone()), Agreed: true, Terms: "I agree.",
+		FirstName: "Elsa", LastName: "Berg", Phone: Phone(), Agreed: true, Terms: "I agree.",
 	}, nil))
 	shop.Check(err)
 }

@@ -180,7 +180,7 @@ func (s Shop) VoidSale(id core.ID) {
 // Reward adds a reward for points.
 func (s Shop) Reward(points int64, stock *int64) core.ID {
 	s.T.Helper()
-	return s.AddReward(reward.New{Name: new("Espresso"), PointsCost: &points, Stock: stock})
+	return s.AddReward(reward.New{Name: "Espresso", PointsCost: &points, Stock: stock})
 }
 
 // AddReward adds a reward.
@@ -202,7 +202,7 @@ func (s Shop) Redeem(customerID, rewardID core.ID) reward.Redemption {
 // VoidRedemption voids a redemption.
 func (s Shop) VoidRedemption(id core.ID) {
 	s.T.Helper()
-	s.Must(s.Rewards.Void(s.T.Context(), s.By, id, new("Wrong reward")))
+	s.Must(s.Rewards.Void(s.T.Context(), s.By, id, "Wrong reward"))
 }
 
 // Coupon adds a coupon.
@@ -359,7 +359,7 @@ func Phone() string { return fmt.Sprintf("070 %07d", phones.Add(1)) }
 
 // Anna describes a customer.
 func Anna(phone string) customer.New {
-	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone}
+	return customer.New{FirstName: "Anna", LastName: "Lindqvist", Phone: phone}
 }
 
 // Fields returns the violations of a refusal of fields, which err must be.

@@ -27,10 +27,10 @@ func (s shop) stocked(currency string, amounts [5]int64) {
 	owner := shoptest.Of(s.T, s.DB, s.owner)
 	owner.Type("Food", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: amounts[0], MinSpendCents: amounts[1]})
 	owner.Type("Coffee", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
-	owner.AddReward(reward.New{Name: new("Cake"), PointsCost: new(int64(10)), CostCents: &amounts[2]})
-	owner.AddReward(reward.New{Name: new("Tea"), PointsCost: new(int64(10))})
-	owner.Coupon(coupon.New{Name: new("Off"), BenefitType: new("amount"), BenefitValue: &amounts[3]})
-	owner.Coupon(coupon.New{Name: new("Percent"), BenefitType: new("percent"), BenefitValue: new(int64(20))})
+	owner.AddReward(reward.New{Name: "Cake", PointsCost: new(int64(10)), CostCents: &amounts[2]})
+	owner.AddReward(reward.New{Name: "Tea", PointsCost: new(int64(10))})
+	owner.Coupon(coupon.New{Name: "Off", BenefitType: "amount", BenefitValue: &amounts[3]})
+	owner.Coupon(coupon.New{Name: "Percent", BenefitType: "percent", BenefitValue: new(int64(20))})
 }
 
 // amounts returns what stocked set.

@@ -20,15 +20,15 @@ const (
 
 // New describes a new tenant.
 type New struct {
-	Name          *string
-	Slug          *string
-	Email         *string // the owner's
-	PlanID        *int64
-	BillingCycle  *string
-	PaymentMethod *string
-	TimeZone      *string // may be missing: UTC
-	Currency      *string // may be missing: EUR
-	Country       *string // may be missing: none
+	Name          string
+	Slug          string
+	Email         string // the owner's
+	PlanID        int64
+	BillingCycle  string
+	PaymentMethod string
+	TimeZone      string // "": UTC
+	Currency      string // "": EUR
+	Country       string // "": none
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -52,15 +52,15 @@ type Edit struct {
 func (n New) read() (Tenant, *core.Check) {
 	check := core.NewCheck(n.Malformed)
 	return Tenant{
-		Name:          check.Text("name", n.Name, maxName),
-		Slug:          readSlug(check, n.Slug),
-		Email:         readEmail(check, n.Email),
-		PlanID:        readPlan(check, n.PlanID),
-		BillingCycle:  readBillingCycle(check, n.BillingCycle),
-		PaymentMethod: readPaymentMethod(check, n.PaymentMethod),
+		Name:          check.Text("name", &n.Name, maxName),
+		Slug:          readSlug(check, &n.Slug),
+		Email:         readEmail(check, &n.Email),
+		PlanID:        readPlan(check, &n.PlanID),
+		BillingCycle:  readBillingCycle(check, &n.BillingCycle),
+		PaymentMethod: readPaymentMethod(check, &n.PaymentMethod),
 		TimeZone:      readTimeZone(check, orElse(n.TimeZone, "UTC")),
 		Currency:      readCurrency(check, orElse(n.Currency, "EUR"), ""),
-		Country:       readCountry(check, n.Country),
+		Country:       readCountry(check, &n.Country),
 	}, check
 }
 
@@ -85,11 +85,11 @@ func ifSet[T any](field core.Optional[T], read func(*T)) {
 	}
 }
 
-func orElse(v *string, otherwise string) *string {
-	if v == nil || strings.TrimSpace(*v) == "" {
+func orElse(v, otherwise string) *string {
+	if strings.TrimSpace(v) == "" {
 		return &otherwise
 	}
-	return v
+	return &v
 }
 
 func readEmail(check *core.Check, v *string) string {

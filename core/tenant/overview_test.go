@@ -22,7 +22,7 @@ import (
 func (o office) named(name string, change func(*tenant.New)) tenant.Tenant {
 	o.T.Helper()
 	n := described(name)
-	n.Name, n.Email = new(strings.ToUpper(name[:1])+name[1:]), new(name+"@example.com")
+	n.Name, n.Email = strings.ToUpper(name[:1])+name[1:], name+"@example.com"
 	if change != nil {
 		change(&n)
 	}
@@ -66,9 +66,9 @@ func TestOverview(t *testing.T) {
 	t.Parallel()
 	o := officeIn(t, dbtest.OwnDB(t))
 	plan := o.plan(false)
-	aro := o.named("aro", func(n *tenant.New) { n.Name, n.Country = new("Café Åro"), new("SE") })
-	bike := o.named("bike", func(n *tenant.New) { n.PlanID = &plan })
-	late := o.named("cloud", func(n *tenant.New) { n.Country = new("FI") })
+	aro := o.named("aro", func(n *tenant.New) { n.Name, n.Country = "Café Åro", "SE" })
+	bike := o.named("bike", func(n *tenant.New) { n.PlanID = plan })
+	late := o.named("cloud", func(n *tenant.New) { n.Country = "FI" })
 	o.named("delta", nil)
 	gone := o.named("echo", nil)
 	o.sell(aro)
@@ -77,7 +77,7 @@ func TestOverview(t *testing.T) {
 	o.sell(late)
 	o.owe(late.ID)
 	o.owe(gone.ID)
-	o.Must(o.Suspend(t.Context(), o.By, gone.ID, new("It asked for it.")))
+	o.Must(o.Suspend(t.Context(), o.By, gone.ID, "It asked for it."))
 
 	if uncounted := o.overview(tenant.OverviewFilter{}); uncounted.CountedAt != nil || uncounted.Tenants[0].Customers != 0 || uncounted.Total != 5 {
 		t.Errorf("before anything was counted: %+v", uncounted)
@@ -232,19 +232,19 @@ func TestSuspend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made := o.create(described(slug()))
-	_, err := o.Suspend(t.Context(), o.By, made.ID, new(" "))
+	_, err := o.Suspend(t.Context(), o.By, made.ID, " ")
 	shoptest.WantFields(t, err, core.Fields{"reason": {core.Required}})
-	_, err = o.Suspend(t.Context(), o.By, made.ID, new(strings.Repeat("x", 501)))
+	_, err = o.Suspend(t.Context(), o.By, made.ID, strings.Repeat("x", 501))
 	shoptest.WantFields(t, err, core.Fields{"reason": {core.MaxLength(500)}})
 	if _, err := o.Reactivate(t.Context(), o.By, made.ID); !errors.Is(err, tenant.ErrNotSuspended) {
 		t.Errorf("reactivating an active one: %v", err)
 	}
 
-	suspended, err := o.Suspend(t.Context(), o.By, made.ID, new("Three invoices are overdue."))
+	suspended, err := o.Suspend(t.Context(), o.By, made.ID, "Three invoices are overdue.")
 	if err != nil || suspended.Status != tenant.Suspended || suspended.SuspendedAt == nil || *suspended.SuspendReason != "Three invoices are overdue." {
 		t.Fatalf("suspended: %+v, %v", suspended, err)
 	}
-	if _, err := o.Suspend(t.Context(), o.By, made.ID, new("Again")); !errors.Is(err, tenant.ErrSuspended) {
+	if _, err := o.Suspend(t.Context(), o.By, made.ID, "Again"); !errors.Is(err, tenant.ErrSuspended) {
 		t.Errorf("twice: %v", err)
 	}
 	// Other edits don't change it.
@@ -292,7 +292,7 @@ func TestSuspend(t *testing.T) {
 	if again := o.edit(made.ID, tenant.Edit{Status: core.Set("active")}); again.SuspendedAt != nil {
 		t.Errorf("active again: %+v", again)
 	}
-	if _, err := o.Suspend(t.Context(), o.By, 1<<40, new("None")); !errors.Is(err, core.ErrNotFound) {
+	if _, err := o.Suspend(t.Context(), o.By, 1<<40, "None"); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("none = %v", err)
 	}
 }
@@ -313,7 +313,7 @@ func TestTenantsRolesAreRefused(t *testing.T) {
 		_, list := o.List(t.Context(), by, tenant.Filter{}, core.Page{Size: 1})
 		_, overview := o.Overview(t.Context(), by, tenant.OverviewFilter{})
 		_, find := o.Find(t.Context(), by, made.ID)
-		_, suspend := o.Suspend(t.Context(), by, made.ID, new("No"))
+		_, suspend := o.Suspend(t.Context(), by, made.ID, "No")
 		_, reactivate := o.Reactivate(t.Context(), by, made.ID)
 		for what, err := range map[string]error{
 			"create": create, "edit": edit, "list": list, "overview": overview, "find": find, "suspend": suspend, "reactivate": reactivate,

@@ -156,7 +156,7 @@ func TestSetupLinkIsMailedAgain(t *testing.T) {
 	if err := o.MailSetupLink(t.Context(), owner, made.ID); !errors.Is(err, core.ErrAdmin) {
 		t.Errorf("as an owner = %v, want ErrAdmin", err)
 	}
-	o.Must(o.Suspend(t.Context(), o.By, made.ID, new("Unpaid")))
+	o.Must(o.Suspend(t.Context(), o.By, made.ID, "Unpaid"))
 	if err := o.MailSetupLink(t.Context(), o.By, made.ID); !errors.Is(err, tenant.ErrSuspended) {
 		t.Errorf("while suspended = %v, want ErrSuspended", err)
 	}

@@ -29,9 +29,9 @@ type SuspensionEmail struct {
 
 // Suspend stops a tenant's sign-ins and tokens at once, and mails its owner the reason: ErrSuspended.
 // Its data stays, its customers can still see what they have, and it isn't billed meanwhile.
-func (s *Service) Suspend(ctx context.Context, by core.Actor, id core.TenantID, reason *string) (Tenant, error) {
+func (s *Service) Suspend(ctx context.Context, by core.Actor, id core.TenantID, reason string) (Tenant, error) {
 	check := core.NewCheck(nil)
-	why := check.Text("reason", reason, maxReason)
+	why := check.Text("reason", &reason, maxReason)
 	if err := check.Err(); err != nil {
 		return Tenant{}, err
 	}

@@ -47,8 +47,8 @@ func slug() string { return "t-" + strings.ToLower(rand.Text()[:16]) }
 
 func described(slug string) tenant.New {
 	return tenant.New{
-		Name: new("Café"), Slug: &slug, Email: new("owner@example.com"), PlanID: new(int64(1)),
-		BillingCycle: new("monthly"), PaymentMethod: new("manual"),
+		Name: "Café", Slug: slug, Email: "owner@example.com", PlanID: 1,
+		BillingCycle: "monthly", PaymentMethod: "manual",
 	}
 }
 
@@ -99,13 +99,13 @@ func TestCreate(t *testing.T) {
 		t.Errorf("defaults (-want +got):\n%s", diff)
 	}
 	n := described(slug())
-	n.TimeZone, n.Currency, n.Country = new("America/New_York"), new("USD"), new("US")
+	n.TimeZone, n.Currency, n.Country = "America/New_York", "USD", "US"
 	made := o.create(n)
 	if made.TimeZone != "America/New_York" || made.Currency != "USD" || *made.Country != "US" {
 		t.Errorf("made = %+v", made)
 	}
 	n = described(slug())
-	n.TimeZone, n.Currency, n.Country = new(""), new(" "), new("")
+	n.TimeZone, n.Currency, n.Country = "", " ", ""
 	if made := o.create(n); made.TimeZone != "UTC" || made.Currency != "EUR" || made.Country != nil {
 		t.Errorf("of nothing but spaces: %+v", made)
 	}
@@ -127,7 +127,7 @@ func TestCreateInvitesTheOwner(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	n := described(slug())
-	n.Name = new(strings.Repeat("å", 100))
+	n.Name = strings.Repeat("å", 100)
 	made := o.create(n)
 	var role, status, name, email, recipient, text string
 	var password *string
@@ -179,7 +179,7 @@ func TestCreateIsAllOrNothing(t *testing.T) {
 	if _, err := core.Result(tenant.NewService(o.DB, wordless{shoptest.NewMails(o.DB, jobs)}).Create(t.Context(), o.By, n, nil)); !errors.Is(err, errWords) {
 		t.Fatalf("Create = %v, want the renderer's error", err)
 	}
-	if _, err := tenant.BySlug(t.Context(), o.DB, *n.Slug); !errors.Is(err, core.ErrNotFound) {
+	if _, err := tenant.BySlug(t.Context(), o.DB, n.Slug); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("the tenant = %v, want ErrNotFound", err)
 	}
 	o.create(n)
@@ -319,18 +319,18 @@ func TestCreateRefuses(t *testing.T) {
 			"payment_method": {core.Required},
 		}},
 		{"everything", tenant.New{
-			Name: new(strings.Repeat("å", 101)), Slug: &taken, Email: new("no address"), PlanID: new(int64(1 << 62)), BillingCycle: new("weekly"),
-			PaymentMethod: new("gold"), TimeZone: new("Mars/Olympus"), Currency: new("euro"), Country: new("Sweden"),
+			Name: strings.Repeat("å", 101), Slug: taken, Email: "no address", PlanID: 1 << 62, BillingCycle: "weekly",
+			PaymentMethod: "gold", TimeZone: "Mars/Olympus", Currency: "euro", Country: "Sweden",
 		}, core.Fields{
 			"name": {core.MaxLength(100)}, "slug": {core.Duplicate},
 			"email": {core.MustBeEmail}, "plan_id": {core.InvalidChoice}, "billing_cycle": {core.InvalidChoice},
 			"payment_method": {core.InvalidChoice}, "timezone": {core.InvalidChoice}, "currency": {core.InvalidChoice}, "country": {core.InvalidChoice},
 		}},
 		{"what only the database knows", tenant.New{
-			Name: new("Café"), Slug: &taken, Email: new("owner@example.com"), PlanID: &retired, BillingCycle: new("yearly"), PaymentMethod: new("card"),
+			Name: "Café", Slug: taken, Email: "owner@example.com", PlanID: retired, BillingCycle: "yearly", PaymentMethod: "card",
 		}, core.Fields{"slug": {core.Duplicate}, "plan_id": {core.InvalidChoice}}},
 		{"unreadable", tenant.New{
-			Name: new("Café"), Slug: new(slug()), Email: new("owner@example.com"), BillingCycle: new("yearly"), PaymentMethod: new("card"),
+			Name: "Café", Slug: slug(), Email: "owner@example.com", BillingCycle: "yearly", PaymentMethod: "card",
 			Malformed: core.Fields{"plan_id": {core.MustBeInteger}, "currency": {core.MustBeString}},
 		}, core.Fields{"plan_id": {core.MustBeInteger}, "currency": {core.MustBeString}}},
 	} {
@@ -347,7 +347,7 @@ func TestAddressesWithoutAMailboxAreRefused(t *testing.T) {
 	made := o.create(described(slug()))
 	for _, typed := range shoptest.NoEmails() {
 		n := described(slug())
-		n.Email = &typed
+		n.Email = typed
 		_, err := core.Result(o.Create(t.Context(), o.By, n, nil))
 		shoptest.WantFields(t, err, core.Fields{"email": {core.MustBeEmail}})
 		_, err = o.Edit(t.Context(), o.By, made.ID, tenant.Edit{Email: core.Set(typed)})
@@ -467,7 +467,7 @@ func (o office) welcome(id core.TenantID, phones ...string) {
 	served, err := tenant.ByID(o.T.Context(), o.DB, id)
 	o.Check(err)
 	for _, phone := range phones {
-		n := customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone}
+		n := customer.New{FirstName: "Anna", LastName: "Lindqvist", Phone: phone}
 		o.Must(core.Result(customer.NewService(o.DB).Upsert(o.T.Context(), core.System(served, "test"), n, nil)))
 	}
 }

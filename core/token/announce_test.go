@@ -216,7 +216,7 @@ func TestRolledBackTokenIsNotMailed(t *testing.T) {
 		once := &core.Once[token.Created]{
 			RequestKey: core.RequestKey{Key: "form"}, Respond: func(token.Created) (core.Response, error) { return core.Response{}, broken },
 		}
-		if _, err := o.Create(t.Context(), o.By, token.New{Name: new("Never"), Scopes: &[]string{}}, once); !errors.Is(err, broken) {
+		if _, err := o.Create(t.Context(), o.By, token.New{Name: "Never", Scopes: &[]string{}}, once); !errors.Is(err, broken) {
 			t.Fatal(err)
 		}
 	}

@@ -62,7 +62,7 @@ func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
 	platform.works(secret)
 	o.Exec("update loyalty.staff set status = 'inactive' where id = $1", admin.ID)
 	o.refused(secret, "")
-	if _, err := core.Result(platform.Create(t.Context(), platform.By, token.New{Name: new("Late"), Scopes: &[]string{}}, nil)); err == nil {
+	if _, err := core.Result(platform.Create(t.Context(), platform.By, token.New{Name: "Late", Scopes: &[]string{}}, nil)); err == nil {
 		t.Error("a super-admin who was deactivated creates tokens")
 	}
 
@@ -135,7 +135,7 @@ func TestDemotedPersonCreatesNoToken(t *testing.T) {
 		if by == core.ByToken {
 			actor = caller.Actor
 		}
-		if _, err := core.Result(o.Create(t.Context(), actor, token.New{Name: new("Late"), Scopes: &scopes}, nil)); !errors.Is(err, want) {
+		if _, err := core.Result(o.Create(t.Context(), actor, token.New{Name: "Late", Scopes: &scopes}, nil)); !errors.Is(err, want) {
 			t.Errorf("by %s: %v, want %v", by, err, want)
 		}
 	}
@@ -154,7 +154,7 @@ func TestACreationWaitsForADemotion(t *testing.T) {
 	o.Must(demotion.Exec(t.Context(), "update loyalty.staff set role = 'cashier' where id = $1", colleague.StaffID))
 	outcome := make(chan error, 1)
 	go func() {
-		_, err := core.Result(o.Create(t.Context(), colleague, token.New{Name: new("Late"), Scopes: &[]string{}}, nil))
+		_, err := core.Result(o.Create(t.Context(), colleague, token.New{Name: "Late", Scopes: &[]string{}}, nil))
 		outcome <- err
 	}()
 	holder := demotion.Conn().PgConn().PID()
@@ -184,7 +184,7 @@ func TestADemotionLeavesNoLiveToken(t *testing.T) {
 				by = caller.Actor
 			}
 			wait.Go(func() {
-				_, outcomes[i] = core.Result(o.Create(t.Context(), by, token.New{Name: new("Another"), Scopes: &[]string{}}, nil))
+				_, outcomes[i] = core.Result(o.Create(t.Context(), by, token.New{Name: "Another", Scopes: &[]string{}}, nil))
 			})
 		}
 		wait.Go(func() {
@@ -233,11 +233,17 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 		t.Errorf("a stranger sees %q", got)
 	}
 	for name, try := range map[string]func() error{
-		"a stranger finds":       func() error { _, err := o.FindForPerson(t.Context(), stranger.By, person, first.ID); return err },
-		"a stranger revokes":     func() error { _, err := core.Result(o.RevokeForPerson(t.Context(), stranger.By, person, first.ID, nil)); return err },
+		"a stranger finds": func() error { _, err := o.FindForPerson(t.Context(), stranger.By, person, first.ID); return err },
+		"a stranger revokes": func() error {
+			_, err := core.Result(o.RevokeForPerson(t.Context(), stranger.By, person, first.ID, nil))
+			return err
+		},
 		"a stranger revokes all": func() error { return o.RevokeAllForPerson(t.Context(), stranger.By, person) },
 		"found as another's":     func() error { _, err := o.FindForPerson(t.Context(), o.By, person, own.ID); return err },
-		"revoked as another's":   func() error { _, err := core.Result(o.RevokeForPerson(t.Context(), o.By, person, own.ID, nil)); return err },
+		"revoked as another's": func() error {
+			_, err := core.Result(o.RevokeForPerson(t.Context(), o.By, person, own.ID, nil))
+			return err
+		},
 		"a stranger's as a member": func() error {
 			_, err := core.Result(o.RevokeForPerson(t.Context(), stranger.By, stranger.By.StaffID, first.ID, nil))
 			return err
@@ -293,7 +299,7 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range outcomes {
 			wait.Go(func() {
-				_, outcomes[i] = core.Result(o.Create(t.Context(), leaked.Actor, token.New{Name: new("Another"), Scopes: &[]string{}}, nil))
+				_, outcomes[i] = core.Result(o.Create(t.Context(), leaked.Actor, token.New{Name: "Another", Scopes: &[]string{}}, nil))
 			})
 		}
 		wait.Go(func() {
@@ -310,7 +316,7 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 		if n := o.live(colleague.By); n != 0 {
 			t.Fatalf("%d tokens are live", n)
 		}
-		if _, err := core.Result(o.Create(t.Context(), leaked.Actor, token.New{Name: new("Late"), Scopes: &[]string{}}, nil)); !errors.Is(err, core.ErrUnauthenticated) {
+		if _, err := core.Result(o.Create(t.Context(), leaked.Actor, token.New{Name: "Late", Scopes: &[]string{}}, nil)); !errors.Is(err, core.ErrUnauthenticated) {
 			t.Fatalf("afterwards: %v, want ErrUnauthenticated", err)
 		}
 	}
@@ -324,7 +330,7 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 	expired := o.create("Expired")
 	o.Exec("update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
 	another := func() error {
-		_, err := core.Result(o.Create(t.Context(), o.By, token.New{Name: new("Another"), Scopes: &[]string{}}, nil))
+		_, err := core.Result(o.Create(t.Context(), o.By, token.New{Name: "Another", Scopes: &[]string{}}, nil))
 		return err
 	}
 	outcomes := make([]error, 200)

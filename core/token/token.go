@@ -54,7 +54,7 @@ type Created struct {
 
 // New describes a new token of the actor's person.
 type New struct {
-	Name      *string
+	Name      string
 	Scopes    *[]string // may be empty: a token that manages tokens
 	ExpiresAt *time.Time
 
@@ -101,7 +101,7 @@ type input struct {
 
 func (n New) validate(tx *db.Tx) (input, error) {
 	check := core.NewCheck(n.Malformed)
-	in := input{name: check.Text("name", n.Name, 255), abilities: []Ability{}, expiresAt: n.ExpiresAt}
+	in := input{name: check.Text("name", &n.Name, 255), abilities: []Ability{}, expiresAt: n.ExpiresAt}
 	if n.Scopes == nil {
 		if check.OK("scopes") {
 			check.Add("scopes", core.Required)

@@ -59,7 +59,7 @@ func (o office) as(by core.Actor) office {
 
 func (o office) create(name string, scopes ...string) token.Created {
 	o.T.Helper()
-	made, err := core.Result(o.Create(o.T.Context(), o.By, token.New{Name: &name, Scopes: &scopes}, nil))
+	made, err := core.Result(o.Create(o.T.Context(), o.By, token.New{Name: name, Scopes: &scopes}, nil))
 	o.Check(err)
 	return made
 }
@@ -173,7 +173,7 @@ func TestATokenExpires(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	end := o.DB.Now().Add(time.Hour)
-	made, err := core.Result(o.Create(t.Context(), o.By, token.New{Name: new("Till"), Scopes: &[]string{}, ExpiresAt: &end}, nil))
+	made, err := core.Result(o.Create(t.Context(), o.By, token.New{Name: "Till", Scopes: &[]string{}, ExpiresAt: &end}, nil))
 	o.Check(err)
 	if made.ExpiresAt == nil || !made.ExpiresAt.Equal(end) {
 		t.Errorf("expires at %v, want %s", made.ExpiresAt, end)
@@ -184,7 +184,7 @@ func TestATokenExpires(t *testing.T) {
 	o.at(o.DB.Now().AddDate(50, 0, 0)).works(o.create("For ever").Secret)
 
 	past := o.DB.Now().Add(-time.Second)
-	_, err = core.Result(o.Create(t.Context(), o.By, token.New{Name: new("Till"), Scopes: &[]string{}, ExpiresAt: &past}, nil))
+	_, err = core.Result(o.Create(t.Context(), o.By, token.New{Name: "Till", Scopes: &[]string{}, ExpiresAt: &past}, nil))
 	shoptest.WantFields(t, err, core.Fields{"expires_at": {core.MustBeFuture}})
 }
 
@@ -301,14 +301,14 @@ func TestCreateValidates(t *testing.T) {
 		{"nothing", token.New{}, core.Fields{
 			"name": {core.Required}, "scopes": {core.Required},
 		}},
-		{"unknown scopes", token.New{Name: new("Till"), Scopes: &[]string{"tokens:write", "customers:read", "", "Customers:read"}}, core.Fields{
+		{"unknown scopes", token.New{Name: "Till", Scopes: &[]string{"tokens:write", "customers:read", "", "Customers:read"}}, core.Fields{
 			"scopes.0": {core.InvalidChoice}, "scopes.2": {core.InvalidChoice},
 			"scopes.3": {core.InvalidChoice},
 		}},
-		{"too long a name", token.New{Name: new(strings.Repeat("å", 256)), Scopes: &[]string{}}, core.Fields{
+		{"too long a name", token.New{Name: strings.Repeat("å", 256), Scopes: &[]string{}}, core.Fields{
 			"name": {core.MaxLength(255)},
 		}},
-		{"unreadable", token.New{Name: new(""), Malformed: core.Fields{"scopes": {core.MustBeArray}}}, core.Fields{
+		{"unreadable", token.New{Name: "", Malformed: core.Fields{"scopes": {core.MustBeArray}}}, core.Fields{
 			"name": {core.Required}, "scopes": {core.MustBeArray},
 		}},
 	} {
@@ -346,7 +346,7 @@ func TestPlatformTokens(t *testing.T) {
 	})
 	o.Check(err)
 	admin := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(p.ID), Name: p.Name, StaffID: p.ID, Role: core.SuperAdmin})
-	_, err = core.Result(admin.Create(t.Context(), admin.By, token.New{Name: new("Platform"), Scopes: &[]string{"customers:read"}}, nil))
+	_, err = core.Result(admin.Create(t.Context(), admin.By, token.New{Name: "Platform", Scopes: &[]string{"customers:read"}}, nil))
 	shoptest.WantFields(t, err, core.Fields{"scopes.0": {core.InvalidChoice}})
 
 	made := admin.create("Platform")
@@ -433,7 +433,7 @@ func TestTokensAreForOwners(t *testing.T) {
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
 		by := dbtest.Person(t, o.DB, o.By, role)
 		_, listed := o.List(t.Context(), by, core.Page{Size: 15})
-		_, made := core.Result(o.Create(t.Context(), by, token.New{Name: new("Till"), Scopes: &[]string{}}, nil))
+		_, made := core.Result(o.Create(t.Context(), by, token.New{Name: "Till", Scopes: &[]string{}}, nil))
 		_, found := o.Find(t.Context(), by, 1)
 		_, revoked := core.Result(o.Revoke(t.Context(), by, 1, nil))
 		for name, err := range map[string]error{"list": listed, "find": found, "create": made, "revoke": revoked} {

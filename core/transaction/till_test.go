@@ -56,7 +56,9 @@ func TestRoles(t *testing.T) {
 		least core.Role
 		do    func(by core.Actor) error
 	}{
-		{"record", core.Cashier, func(by core.Actor) error { return second(core.Result(s.Sales.Record(t.Context(), by, s.of(100), nil, nil))) }},
+		{"record", core.Cashier, func(by core.Actor) error {
+			return second(core.Result(s.Sales.Record(t.Context(), by, s.of(100), nil, nil)))
+		}},
 		{"void", core.Manager, func(by core.Actor) error {
 			err := second(core.Result(s.Sales.Void(t.Context(), by, sale.ID, nil, nil)))
 			if errors.Is(err, transaction.ErrAlreadyVoided) {

@@ -38,7 +38,9 @@ func (s *Service) prepare(by core.Actor, sale Sale, unread core.Fields, once *co
 		return nil // refused alone, with what the database finds
 	}
 	r.reply = reply
-	r.alone = func(ctx context.Context) (core.Reply[Transaction], error) { return s.recordAlone(ctx, by, sale, unread, once) }
+	r.alone = func(ctx context.Context) (core.Reply[Transaction], error) {
+		return s.recordAlone(ctx, by, sale, unread, once)
+	}
 	return r
 }
 

@@ -73,18 +73,20 @@ func newBusiness(t *testing.T, d *db.DB) business {
 	b.Exec("insert into loyalty.customer_key (tenant_id, kind, key, customer_id, text, created_at) select tenant_id, 'email', 'old@example.com', id, 'old@example.com', now() from loyalty.customer where tenant_id = $1 and phone_key is not null limit 1", by.Tenant.ID)
 	b.Exec("insert into loyalty.notification (tenant_id, id, kind, cause, staff_id, day, name, created_at) values ($1, gen_random_uuid(), 'staff_activity', $2::bigint || ' 2026-06-01', $2, '2026-06-01', 'Maja', now())", by.Tenant.ID, by.StaffID)
 	scopes := []string{"customers:read"}
-	b.api, err = core.Result(b.tokens().Create(ctx, by, token.New{Name: new("Till"), Scopes: &scopes}, nil))
+	b.api, err = core.Result(b.tokens().Create(ctx, by, token.New{Name: "Till", Scopes: &scopes}, nil))
 	b.Check(err)
 	kind := b.Stamps()
 	for _, caller := range []core.Actor{by, {Kind: core.ByToken, ID: strconv.FormatInt(b.api.ID, 10), Name: "Till", Tenant: by.Tenant, StaffID: by.StaffID, Role: core.Owner}} {
 		sale := transaction.Sale{CustomerID: b.Customer().ID, TransactionTypeID: kind.ID, SpendAmountCents: 500, Source: transaction.POS}
 		b.Must(b.Sales.Record(ctx, caller, sale, nil, &core.Once[transaction.Transaction]{
 			RequestKey: core.RequestKey{Key: "receipt"},
-			Respond:    func(transaction.Transaction) (core.Response, error) { return core.Response{Status: 201, Body: []byte("{}")}, nil },
+			Respond: func(transaction.Transaction) (core.Response, error) {
+				return core.Response{Status: 201, Body: []byte("{}")}, nil
+			},
 		}))
 	}
 	other := shoptest.Of(t, d, by)
-	_, err = billing.NewService(d, other.Jobs, other.Mails, slog.New(slog.DiscardHandler)).EditDetails(ctx, by, billing.DetailsInput{Address: new("Götgatan 1")})
+	_, err = billing.NewService(d, other.Jobs, other.Mails, slog.New(slog.DiscardHandler)).EditDetails(ctx, by, billing.DetailsInput{Address: "Götgatan 1"})
 	b.Check(err)
 	b.card, err = b.cards(dbtest.Keys()).CardToken(by.Tenant.ID, b.Customer())
 	b.Check(err)
@@ -218,7 +220,7 @@ func TestEverythingMoves(t *testing.T) {
 		t.Errorf("the card's link: %v", err)
 	}
 	// New records don't get numbers that the business has.
-	branch, err := core.Result(location.NewService(to).Add(t.Context(), here.By, location.New{Name: new("Hornstull")}, nil))
+	branch, err := core.Result(location.NewService(to).Add(t.Context(), here.By, location.New{Name: "Hornstull"}, nil))
 	here.Check(err)
 	kind := here.Type("Lunch", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100})
 	if branch.ID <= 60100 || kind.ID <= 50100 {

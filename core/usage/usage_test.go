@@ -113,13 +113,13 @@ func TestANewLimitAppliesAtOnce(t *testing.T) {
 		walkins.ShareMeter(s.meter)
 		people := staff.NewService(s.DB, s.Mails, dbtest.Auth(s.DB, s.Jobs, s.Mails))
 		owner := s.As(core.Owner).By
-		c := s.Coupon(coupon.New{Name: new("A bun"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
+		c := s.Coupon(coupon.New{Name: "A bun", BenefitType: "points", BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
 		n := 0
 		places := map[string]func() error{
 			"a customer": func() error { _, err := s.add(n); return err },
 			"joining": func() error {
 				_, err := core.Result(walkins.Join(t.Context(), s.By, walkin.Details{
-					FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(shoptest.Phone()), Agreed: true, Terms: "I agree",
+					FirstName: "Elsa", LastName: "Berg", Phone: shoptest.Phone(), Agreed: true, Terms: "I agree",
 				}, nil))
 				return err
 			},
@@ -219,7 +219,7 @@ func TestSends(t *testing.T) {
 	lastOfMonth := time.Date(year, month+1, 0, 23, 59, 0, 0, zone)
 	june := s.at(lastOfMonth)
 	july := s.at(lastOfMonth.Add(time.Minute))
-	c := june.Coupon(coupon.New{Name: new("A bun"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
+	c := june.Coupon(coupon.New{Name: "A bun", BenefitType: "points", BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
 	s.Must(june.add(1))
 	send := func(s shop, key string) (coupon.Sending, error) {
 		return s.Coupons.Send(t.Context(), s.By, c.ID, coupon.Send{Segment: coupon.All, FormKey: key})

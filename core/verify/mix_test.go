@@ -81,18 +81,18 @@ func newMarket(t *testing.T) *market {
 	m := &market{shop: newShop(t)}
 	m.known.customers.add(m.AddCustomers(30)...)
 	for _, n := range []reward.New{
-		{Name: new("Cake"), PointsCost: new(int64(40)), Stock: new(int64(cakes))},
-		{Name: new("Espresso"), PointsCost: new(int64(15))},
-		{Name: new("Tenth coffee"), StampsCost: new(int64(3))},
+		{Name: "Cake", PointsCost: new(int64(40)), Stock: new(int64(cakes))},
+		{Name: "Espresso", PointsCost: new(int64(15))},
+		{Name: "Tenth coffee", StampsCost: new(int64(3))},
 	} {
 		m.known.rewards.add(m.AddReward(n))
 	}
 	for _, n := range []coupon.New{
-		{BenefitType: new("points"), BenefitValue: new(int64(5))},
-		{BenefitType: new("stamps"), BenefitValue: new(int64(1)), MaxRedemptions: new(int64(stampVouchers))},
-		{BenefitType: new("reward"), BenefitRewardID: new(m.known.rewards.ids[0].String())},
+		{BenefitType: "points", BenefitValue: new(int64(5))},
+		{BenefitType: "stamps", BenefitValue: new(int64(1)), MaxRedemptions: new(int64(stampVouchers))},
+		{BenefitType: "reward", BenefitRewardID: new(m.known.rewards.ids[0].String())},
 	} {
-		n.Name, n.MaxPerCustomer = new("Welcome back"), new(int64(15))
+		n.Name, n.MaxPerCustomer = "Welcome back", new(int64(15))
 		m.known.coupons.add(m.Coupon(n).ID)
 	}
 	return m
@@ -133,7 +133,7 @@ func (m *market) fulfil(ctx context.Context) error {
 }
 
 func (m *market) takeBack(ctx context.Context) error {
-	_, err := m.Rewards.Void(ctx, m.By, m.known.redemptions.draw(), new("Wrong reward"))
+	_, err := m.Rewards.Void(ctx, m.By, m.known.redemptions.draw(), "Wrong reward")
 	return err
 }
 

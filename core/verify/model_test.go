@@ -136,32 +136,32 @@ func sameEmail(c *customer.Customer, email *string) bool {
 // "Upsert finds by phone first, then by e-mail, and changes nothing."
 func (m *model) upsert(n customer.New, id core.ID, at time.Time) (customer.Upserted, error) {
 	f := core.Fields{}
-	if blank(n.FirstName) {
+	if blank(&n.FirstName) {
 		required(f, "first_name")
 	}
-	checkPhone(f, n.Phone)
-	checkEmail(f, n.Email)
+	checkPhone(f, &n.Phone)
+	checkEmail(f, optional(n.Email))
 	if err := refusal(f); err != nil {
 		return customer.Upserted{}, err
 	}
 	for _, c := range m.customers.each {
-		if samePhone(c, *n.Phone) {
+		if samePhone(c, n.Phone) {
 			return customer.Upserted{Customer: *c}, nil
 		}
 	}
-	if who, found := m.further[furtherKeys(*n.Phone, nil)["phone"]]; found {
+	if who, found := m.further[furtherKeys(n.Phone, nil)["phone"]]; found {
 		return customer.Upserted{Customer: *m.customers.byID[who]}, nil
 	}
 	for _, c := range m.customers.each {
-		if sameEmail(c, n.Email) {
+		if sameEmail(c, optional(n.Email)) {
 			return customer.Upserted{Customer: *c}, nil
 		}
 	}
-	if who, found := m.further[furtherKeys("", n.Email)["email"]]; found {
+	if who, found := m.further[furtherKeys("", &n.Email)["email"]]; found {
 		return customer.Upserted{Customer: *m.customers.byID[who]}, nil
 	}
 	made := customer.Customer{
-		ID: id, FirstName: *n.FirstName, LastName: *n.LastName, Phone: *n.Phone, Email: n.Email, Status: customer.Active,
+		ID: id, FirstName: n.FirstName, LastName: n.LastName, Phone: n.Phone, Email: optional(n.Email), Status: customer.Active,
 		CreatedAt: at, UpdatedAt: at,
 	}
 	m.customers.put(id, made)
@@ -536,8 +536,8 @@ func (m *model) addCoupon(n coupon.New, what *core.ID, id core.ID, at time.Time)
 		return coupon.Coupon{}, core.Invalid(core.Fields{"benefit_reward_ulid": {core.InvalidChoice}})
 	}
 	made := coupon.Coupon{
-		ID: id, Name: *n.Name, MaxPerCustomer: *n.MaxPerCustomer, MaxRedemptions: n.MaxRedemptions, Active: true, CreatedAt: at,
-		Benefit:  coupon.Benefit{BenefitType: coupon.BenefitType(*n.BenefitType), BenefitValue: n.BenefitValue, BenefitRewardID: what},
+		ID: id, Name: n.Name, MaxPerCustomer: *n.MaxPerCustomer, MaxRedemptions: n.MaxRedemptions, Active: true, CreatedAt: at,
+		Benefit:  coupon.Benefit{BenefitType: coupon.BenefitType(n.BenefitType), BenefitValue: n.BenefitValue, BenefitRewardID: what},
 		StartsAt: n.StartsAt, ExpiresAt: n.ExpiresAt, VoucherValidDays: n.VoucherValidDays,
 	}
 	m.coupons.put(id, made)

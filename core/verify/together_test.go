@@ -69,14 +69,14 @@ func (c *crowd) sell(ctx context.Context) error {
 
 func (c *crowd) adjust(ctx context.Context) error {
 	_, err := core.Result(c.Customers.Adjust(ctx, c.By, c.known.customers.draw(), customer.Adjustment{
-		Unit: new("points"), Amount: new(rand.Int64N(40) - 15), Reason: new("Sorry"),
+		Unit: "points", Amount: rand.Int64N(40) - 15, Reason: "Sorry",
 	}, nil))
 	return err
 }
 
 func (c *crowd) merge(ctx context.Context) error {
 	kept, duplicate := c.known.customers.draw(), c.known.customers.draw()
-	_, err := core.Result(c.merging.Merge(ctx, c.By, kept, new(duplicate.String()), nil))
+	_, err := core.Result(c.merging.Merge(ctx, c.By, kept, duplicate, nil, nil))
 	if err == nil {
 		err = c.replace(ctx, duplicate)
 	}

@@ -42,7 +42,7 @@ func newShop(t *testing.T) *shop {
 func (s *shop) customer(name string) customer.Customer {
 	s.T.Helper()
 	n := shoptest.Anna(shoptest.Phone())
-	n.FirstName, n.LastName, n.Email = &name, &name, new(name+"@example.com")
+	n.FirstName, n.LastName, n.Email = name, name, name+"@example.com"
 	return s.AddCustomer(n)
 }
 
@@ -90,8 +90,8 @@ func (s *shop) merged() {
 	s.Redeem(twin.ID, s.Reward(3, nil))
 	s.RedeemVoucher(s.Voucher(s.coupon(coupon.Points, new(int64(5)), nil), twin.ID))
 	m := merging.NewService(s.DB)
-	s.Must(core.Result(m.Merge(s.T.Context(), s.By, kept.ID, new(twin.ID.String()), nil)))
-	s.Must(core.Result(m.Merge(s.T.Context(), s.By, last.ID, new(kept.ID.String()), nil)))
+	s.Must(core.Result(m.Merge(s.T.Context(), s.By, kept.ID, twin.ID, nil, nil)))
+	s.Must(core.Result(m.Merge(s.T.Context(), s.By, last.ID, kept.ID, nil, nil)))
 }
 
 // An invitation, and an invoice of a period with a changed plan.
@@ -149,12 +149,12 @@ func (s *shop) walkIns(w *walkin.Service, c customer.Customer) {
 	s.Check(err)
 	browser, by := walkin.NewBrowser(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant}
 	s.Check(w.TakeSale(ctx, by, browser, walkin.Key{Code: shown.Code}))
-	s.Must(core.Result(w.Claim(ctx, by, browser, walkin.Details{FirstName: new("Anna"), LastName: new("Berg"), Phone: &c.Phone, Agreed: true, Terms: "Yes"}, nil)))
+	s.Must(core.Result(w.Claim(ctx, by, browser, walkin.Details{FirstName: "Anna", LastName: "Berg", Phone: c.Phone, Agreed: true, Terms: "Yes"}, nil)))
 }
 
 func (s *shop) sold(to customer.Customer, k transaction.Type, cents int64) core.ID {
 	s.T.Helper()
-	reference := "R-"+core.NewID(s.DB.Now()).String()
+	reference := "R-" + core.NewID(s.DB.Now()).String()
 	sale, err := core.Result(s.Sales.Record(s.T.Context(), s.By, transaction.Sale{
 		CustomerID: to.ID, TransactionTypeID: k.ID, SpendAmountCents: cents, ExternalReference: &reference, Source: transaction.POS,
 	}, nil, nil))
@@ -166,7 +166,7 @@ func (s *shop) sold(to customer.Customer, k transaction.Type, cents int64) core.
 func (s *shop) coupon(gives coupon.BenefitType, value *int64, reward *string) core.ID {
 	s.T.Helper()
 	return s.Coupon(coupon.New{
-		Name: new("Welcome back"), BenefitType: new(string(gives)), BenefitValue: value, BenefitRewardID: reward,
+		Name: "Welcome back", BenefitType: string(gives), BenefitValue: value, BenefitRewardID: reward,
 		MaxPerCustomer: new(int64(2)), MaxRedemptions: new(int64(2)), VoucherValidDays: new(int64(30)),
 	}).ID
 }

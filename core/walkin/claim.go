@@ -69,10 +69,10 @@ func (s *Service) Held(ctx context.Context, t core.Tenant, browser string) (Clai
 
 // Details is what customers enter about themselves.
 type Details struct {
-	FirstName *string
-	LastName  *string
-	Phone     *string
-	Email     *string
+	FirstName string
+	LastName  string
+	Phone     string
+	Email     string
 
 	Agreed bool   // to Terms
 	Terms  string // the displayed text
@@ -91,12 +91,12 @@ func (d Details) missing() core.Fields {
 	if !d.Agreed {
 		fields.Add("agreed", core.Accepted)
 	}
-	for part, name := range map[string]*string{"first_name": d.FirstName, "last_name": d.LastName} {
-		if name != nil && !isName(*name) {
+	for part, name := range map[string]string{"first_name": d.FirstName, "last_name": d.LastName} {
+		if name != "" && !isName(name) {
 			fields.Add(part, VisitorName)
 		}
 	}
-	if d.FirstName != nil && d.LastName != nil && utf8.RuneCountInString(*d.FirstName+" "+*d.LastName) > maxVisitorName {
+	if utf8.RuneCountInString(d.FirstName+" "+d.LastName) > maxVisitorName {
 		fields.Add("first_name", core.MaxLength(maxVisitorName))
 	}
 	return fields
@@ -126,7 +126,7 @@ var (
 // belongs to the cashier who showed it.
 func (s *Service) Claim(ctx context.Context, by core.Actor, browser string, d Details, once *core.Once[Claimed]) (core.Reply[Claimed], error) {
 	by = withAuditName(by)
-	d.Email = nil // it can be added on the card later
+	d.Email = "" // it can be added on the card later
 	c, err := db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Claimed, error) {
 		return s.claim(ctx, tx, by, browser, d)
 	}))

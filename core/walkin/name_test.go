@@ -37,7 +37,7 @@ func TestVisitorsNamesEverywhere(t *testing.T) {
 	} {
 		first, last, _ := strings.Cut(name, " ")
 		d := elsa(shoptest.Phone())
-		d.FirstName, d.LastName = &first, &last
+		d.FirstName, d.LastName = first, last
 		_, err := core.Result(s.Walkins.Join(t.Context(), s.visitor(), d, nil))
 		if refused := core.IsKind(err, core.KindInvalid); refused == taken || err != nil && !refused {
 			t.Errorf("%q: %v", name, err)

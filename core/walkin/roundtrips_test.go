@@ -81,7 +81,10 @@ func TestRoundTrips(t *testing.T) {
 			_, err := core.Result(s.Walkins.Join(ctx, s.visitor(), elsa(shoptest.Phone()), onceFor[walkin.Joined]("join "+round)))
 			return err
 		})
-		trips("join", 3, func() error { _, err := core.Result(s.Walkins.Join(ctx, s.visitor(), elsa(shoptest.Phone()), nil)); return err })
+		trips("join", 3, func() error {
+			_, err := core.Result(s.Walkins.Join(ctx, s.visitor(), elsa(shoptest.Phone()), nil))
+			return err
+		})
 		trips("who was just here", 1, func() error { _, err := s.Walkins.Recent(ctx, s.cashier, nil); return err })
 		trips("find by phone", 1, func() error { _, _, err := s.Walkins.FindCustomers(ctx, s.cashier, "1234"); return err })
 		trips("find by name", 1, func() error { _, _, err := s.Walkins.FindCustomers(ctx, s.cashier, "Elsa"); return err })

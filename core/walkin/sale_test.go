@@ -19,7 +19,7 @@ import (
 // voucher sends a coupon to a customer.
 func (s shop) voucher(c customer.Customer, benefit coupon.BenefitType, value *int64, rewardID *string) core.ID {
 	s.T.Helper()
-	welcome := coupon.New{Name: new("Welcome back"), BenefitType: new(string(benefit)), BenefitValue: value, BenefitRewardID: rewardID}
+	welcome := coupon.New{Name: "Welcome back", BenefitType: string(benefit), BenefitValue: value, BenefitRewardID: rewardID}
 	return s.Voucher(s.Coupon(welcome).ID, c.ID)
 }
 

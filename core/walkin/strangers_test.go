@@ -127,11 +127,11 @@ func (s shop) joins(times int, address func(i int) string) {
 	s.T.Helper()
 	for i := range times {
 		d := elsa(shoptest.Phone())
-		d.Email = new(address(i))
+		d.Email = address(i)
 		joined, err := core.Result(s.Walkins.Join(s.T.Context(), s.visitor(), d, nil))
 		s.Check(err)
 		if !joined.New {
-			s.T.Fatalf("%s joined before", *d.Email)
+			s.T.Fatalf("%s joined before", d.Email)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestTheStaffHaveTheirOwnMails(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	email := strings.ToLower(core.NewID(s.DB.Now()).String()) + "@budget.example"
-	c := s.AddCustomer(customer.New{FirstName: new("Anna"), LastName: new("Berg"), Phone: new(shoptest.Phone()), Email: &email})
+	c := s.AddCustomer(customer.New{FirstName: "Anna", LastName: "Berg", Phone: shoptest.Phone(), Email: email})
 	for range 5 {
 		s.Check(s.Walkins.MailCard(t.Context(), s.visitor(), email))
 	}
@@ -210,7 +210,7 @@ func TestTheNumberOfANewCardIsChecked(t *testing.T) {
 		if !unchecked(id) {
 			t.Fatal("a card that was opened online counts as checked")
 		}
-		return id, *d.Phone
+		return id, d.Phone
 	}
 	if unchecked(s.Customer().ID) {
 		t.Error("the staff's customers are asked about")

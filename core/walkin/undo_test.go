@@ -240,7 +240,7 @@ func TestAnUndoneVoucherMayHaveExpired(t *testing.T) {
 	s := newShop(t)
 	c := s.Customer()
 	ends := s.DB.Now().Add(5 * time.Minute)
-	five := coupon.New{Name: new("Today"), BenefitType: new("points"), BenefitValue: new(int64(5)), ExpiresAt: &ends}
+	five := coupon.New{Name: "Today", BenefitType: "points", BenefitValue: new(int64(5)), ExpiresAt: &ends}
 	sale := s.to(c, 100)
 	sale.Vouchers = []core.ID{s.Voucher(s.Coupon(five).ID, c.ID)}
 	r, err := core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", sale, nil, nil))
@@ -336,13 +336,13 @@ func TestRacesWithAnUndo(t *testing.T) {
 			return err
 		}, []error{transaction.ErrAlreadyVoided}, nil},
 		"a manager voids the coffee": {holding{coffeeRow, customerRow}, func(a *act) error {
-			_, err := a.Rewards.Void(a.T.Context(), a.By, a.redemption(a.coffee), new("Wrong"))
+			_, err := a.Rewards.Void(a.T.Context(), a.By, a.redemption(a.coffee), "Wrong")
 			return err
 		}, []error{reward.ErrVoided}, nil},
 		"a manager voids the pending reward": {
 			holding{pendingRow, customerRow},
 			func(a *act) error {
-				_, err := a.Rewards.Void(a.T.Context(), a.By, a.before.ID, new("Wrong"))
+				_, err := a.Rewards.Void(a.T.Context(), a.By, a.before.ID, "Wrong")
 				return err
 			},
 			[]error{reward.ErrVoided},
@@ -350,7 +350,10 @@ func TestRacesWithAnUndo(t *testing.T) {
 		},
 		"the voucher is redeemed": {
 			holding{customerRow},
-			func(a *act) error { _, err := core.Result(a.Coupons.Redeem(a.T.Context(), a.By, a.points, nil)); return err },
+			func(a *act) error {
+				_, err := core.Result(a.Coupons.Redeem(a.T.Context(), a.By, a.points, nil))
+				return err
+			},
 			[]error{coupon.ErrAlreadyRedeemed},
 			func(s *state, a act) {
 				s.redeemed = a.Count("voucher where status = 'redeemed'")
@@ -433,7 +436,7 @@ func TestAMergeBesideAnUndo(t *testing.T) {
 		if i == 0 {
 			return a.undo()
 		}
-		_, err := core.Result(m.Merge(t.Context(), a.By, kept.ID, new(a.customer.ID.String()), nil))
+		_, err := core.Result(m.Merge(t.Context(), a.By, kept.ID, a.customer.ID, nil, nil))
 		return err
 	})
 	a.customer = kept
@@ -453,8 +456,8 @@ func TestCheckoutsAndUndosAtOnce(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
 	coffee, cake := s.Reward(3, nil), s.Reward(900, new(int64(40)))
-	points, slices := s.Coupon(coupon.New{Name: new("Points"), BenefitType: new("points"), BenefitValue: new(int64(7))}).ID,
-		s.Coupon(coupon.New{Name: new("Cake"), BenefitType: new("reward"), BenefitRewardID: new(cake.String())}).ID
+	points, slices := s.Coupon(coupon.New{Name: "Points", BenefitType: "points", BenefitValue: new(int64(7))}).ID,
+		s.Coupon(coupon.New{Name: "Cake", BenefitType: "reward", BenefitRewardID: new(cake.String())}).ID
 	var customers []customer.Customer
 	vouchers := map[core.ID][]core.ID{}
 	for range 8 {
@@ -502,12 +505,18 @@ func TestCheckoutsAndUndosAtOnce(t *testing.T) {
 		checkout, checkout,
 		func(int) error { return s.Walkins.Undo(ctx, s.By, draw(&known.checkouts)) },
 		func(int) error { return s.Walkins.Undo(ctx, s.By, draw(&known.checkouts)) },
-		func(int) error { _, err := core.Result(s.Sales.Void(ctx, s.By, draw(&known.checkouts), nil, nil)); return err },
 		func(int) error {
-			_, err := s.Rewards.Void(ctx, s.By, draw(&known.redemptions), new("Wrong reward"))
+			_, err := core.Result(s.Sales.Void(ctx, s.By, draw(&known.checkouts), nil, nil))
 			return err
 		},
-		func(int) error { _, err := core.Result(s.Rewards.Fulfil(ctx, s.By, draw(&known.redemptions), nil)); return err },
+		func(int) error {
+			_, err := s.Rewards.Void(ctx, s.By, draw(&known.redemptions), "Wrong reward")
+			return err
+		},
+		func(int) error {
+			_, err := core.Result(s.Rewards.Fulfil(ctx, s.By, draw(&known.redemptions), nil))
+			return err
+		},
 		func(int) error {
 			_, err := core.Result(s.Coupons.Redeem(ctx, s.By, vouchers[customers[0].ID][rand.IntN(2)], nil))
 			return err

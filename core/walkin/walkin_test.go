@@ -92,7 +92,7 @@ func (s shop) visitor() core.Actor {
 }
 
 func elsa(phone string) walkin.Details {
-	return walkin.Details{FirstName: new("Elsa"), LastName: new("Berg"), Phone: &phone, Agreed: true, Terms: "I agree."}
+	return walkin.Details{FirstName: "Elsa", LastName: "Berg", Phone: phone, Agreed: true, Terms: "I agree."}
 }
 
 func wantPIN(t *testing.T, what string, err error) {
@@ -330,13 +330,13 @@ func TestARefusedSaleCanBeCorrected(t *testing.T) {
 	shown := s.shows("till", 700)
 	s.Check(s.Walkins.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Digits: shown.Digits}))
 	refused := elsa(shoptest.Phone())
-	refused.FirstName, refused.Agreed = nil, false
+	refused.FirstName, refused.Agreed = "", false
 	_, err := core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, refused, nil))
 	var fields *core.Error
 	if !errors.As(err, &fields) || len(fields.Fields["first_name"]) == 0 || len(fields.Fields["agreed"]) == 0 {
 		t.Fatalf("a new customer without a name: %v", err)
 	}
-	s.Must(core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(*refused.Phone), nil)))
+	s.Must(core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(refused.Phone), nil)))
 }
 
 // "One live PIN per issuer, a new one replaces it", also for two concurrent requests.
@@ -573,7 +573,7 @@ func TestJoin(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	d := elsa(shoptest.Phone())
-	d.Email = new("elsa" + core.NewID(s.DB.Now()).String() + "@example.com")
+	d.Email = "elsa" + core.NewID(s.DB.Now()).String() + "@example.com"
 	joined, err := core.Result(s.Walkins.Join(t.Context(), s.visitor(), d, nil))
 	if err != nil || !joined.New {
 		t.Fatal(joined, err)
@@ -582,19 +582,19 @@ func TestJoin(t *testing.T) {
 	if err != nil || w.FirstName != "Elsa" || w.UnsubscribedAt == nil {
 		t.Fatalf("%+v, %v", w, err)
 	}
-	again, err := core.Result(s.Walkins.Join(t.Context(), s.visitor(), walkin.Details{FirstName: new("Mallory"), LastName: new("M"), Phone: d.Phone, Agreed: true, Terms: "I agree."}, nil))
+	again, err := core.Result(s.Walkins.Join(t.Context(), s.visitor(), walkin.Details{FirstName: "Mallory", LastName: "M", Phone: d.Phone, Agreed: true, Terms: "I agree."}, nil))
 	if err != nil || again.New || again.CardToken != "" || !again.Mailed {
 		t.Errorf("%+v, %v", again, err)
 	}
 	for range 5 {
-		if err := s.Walkins.MailCard(t.Context(), s.visitor(), *d.Email); err != nil {
+		if err := s.Walkins.MailCard(t.Context(), s.visitor(), d.Email); err != nil {
 			t.Error(err)
 		}
 	}
 	if err := s.Walkins.MailCard(t.Context(), s.visitor(), "070 999 99 99"); err != nil {
 		t.Errorf("an unknown number: %v", err)
 	}
-	mails := shoptest.Query[int64](s.Shop, "select count(*) from loyalty.mail where recipient = $1", *d.Email)
+	mails := shoptest.Query[int64](s.Shop, "select count(*) from loyalty.mail where recipient = $1", d.Email)
 	if mails != 3 {
 		t.Errorf("%d mails to one customer within an hour, want 3", mails)
 	}
@@ -724,7 +724,9 @@ func TestCollectingWhileTheTillRenews(t *testing.T) {
 		s.Check(s.Walkins.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}))
 		var claimed, renewed error
 		var both sync.WaitGroup
-		both.Go(func() { _, claimed = core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone()), nil)) })
+		both.Go(func() {
+			_, claimed = core.Result(s.Walkins.Claim(t.Context(), s.visitor(), browser, elsa(shoptest.Phone()), nil))
+		})
 		both.Go(func() { _, renewed = s.Walkins.Renew(t.Context(), s.cashier, "till", shown.ID) })
 		both.Wait()
 		switch {

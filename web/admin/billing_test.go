@@ -122,7 +122,7 @@ func TestPlanNotices(t *testing.T) {
 	s := newShop(t)
 	s.allow("5, null, 0")
 	for n := range 4 {
-		s.AddCustomer(customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(fmt.Sprintf("070 174 %04d", n))})
+		s.AddCustomer(customer.New{FirstName: "Elsa", LastName: "Berg", Phone: fmt.Sprintf("070 174 %04d", n)})
 	}
 	owner, manager, cashier := s.signedIn(core.Owner), s.signedIn(core.Manager), s.signedIn(core.Cashier)
 	notices := func(b *browser, path string) []string { return b.Get(path).Texts("[data-plan-notice]") }

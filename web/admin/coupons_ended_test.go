@@ -39,7 +39,7 @@ func TestTheDatesOfACoupon(t *testing.T) {
 		t.Errorf("it can be sent from %s, want %s", least, day(3))
 	}
 
-	ended := s.Coupon(coupon.New{Name: new("Summer"), BenefitType: new("percent"), BenefitValue: new(int64(10)), ExpiresAt: new(s.DB.Now().AddDate(0, 0, 20))})
+	ended := s.Coupon(coupon.New{Name: "Summer", BenefitType: "percent", BenefitValue: new(int64(10)), ExpiresAt: new(s.DB.Now().AddDate(0, 0, 20))})
 	s.Voucher(ended.ID, s.Customer().ID)
 	s.Exec("update loyalty.coupon set expires_at = now() - interval '1 day' where id = $1", ended.ID)
 	words := s.manager.Get("/admin/coupons/" + ended.ID.String()).Text("main")

@@ -187,7 +187,7 @@ func TestSentCoupon(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	for _, phone := range []string{"08-465 004 20", "08-465 004 21", "08-465 004 22"} {
-		s.AddCustomer(customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &phone})
+		s.AddCustomer(customer.New{FirstName: "Bo", LastName: "Ek", Phone: phone})
 	}
 	f := webtest.With(percentOff("Spring", "10"), "max_per_customer", "3", "max_redemptions", "10")
 	path := s.made(f)

@@ -24,7 +24,7 @@ func (s *till) path() string { return "/admin/customers/" + s.elsa.ID.String() }
 // adjusted adjusts Elsa's balance.
 func (s *till) adjusted(unit string, n int64, reason string) {
 	s.T.Helper()
-	if _, err := core.Result(s.Customers.Adjust(s.T.Context(), s.By, s.elsa.ID, customer.Adjustment{Unit: &unit, Amount: &n, Reason: &reason}, nil)); err != nil {
+	if _, err := core.Result(s.Customers.Adjust(s.T.Context(), s.By, s.elsa.ID, customer.Adjustment{Unit: unit, Amount: n, Reason: reason}, nil)); err != nil {
 		s.T.Fatal(err)
 	}
 	dbtest.Tick(s.DB)
@@ -33,7 +33,7 @@ func (s *till) adjusted(unit string, n int64, reason string) {
 // redeemed exchanges ten of Elsa's points for an espresso.
 func (s *till) redeemed() core.ID {
 	s.T.Helper()
-	espresso := s.AddReward(reward.New{Name: new("Free <i>espresso"), PointsCost: new(int64(10))})
+	espresso := s.AddReward(reward.New{Name: "Free <i>espresso", PointsCost: new(int64(10))})
 	made := s.Redeem(s.elsa.ID, espresso)
 	dbtest.Tick(s.DB)
 	return made.ID
@@ -42,7 +42,7 @@ func (s *till) redeemed() core.ID {
 // voucher sends Elsa a coupon worth points and returns her voucher.
 func (s *till) voucher(name string, points int64) core.ID {
 	s.T.Helper()
-	return s.Voucher(s.Coupon(coupon.New{Name: &name, BenefitType: new("points"), BenefitValue: &points}).ID, s.elsa.ID)
+	return s.Voucher(s.Coupon(coupon.New{Name: name, BenefitType: "points", BenefitValue: &points}).ID, s.elsa.ID)
 }
 
 // "A timeline that explains every point (what, when, by whom, why)".
@@ -61,7 +61,7 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	token := s.By
 	token.Kind, token.Name = core.ByToken, "Web <i>shop"
 	one, reason := int64(-1), "Taken"
-	if _, err := core.Result(s.Customers.Adjust(t.Context(), token, s.elsa.ID, customer.Adjustment{Unit: new("stamps"), Amount: &one, Reason: &reason}, nil)); err != nil {
+	if _, err := core.Result(s.Customers.Adjust(t.Context(), token, s.elsa.ID, customer.Adjustment{Unit: "stamps", Amount: one, Reason: reason}, nil)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -551,9 +551,9 @@ func TestCustomerFigures(t *testing.T) {
 	s.sold(manager, "201.50")
 	wants("two sales", ".profile-figures dd:last-child", "€ 214.00 2 € 107.00 "+manager.Get(s.path()).Text(".profile-figures div:last-child dd"))
 	wants("no rewards", ".profile-balance", "213 points")
-	s.AddReward(reward.New{Name: new("Cake"), PointsCost: new(int64(280))})
-	s.AddReward(reward.New{Name: new("Mug"), PointsCost: new(int64(100))})
-	s.AddReward(reward.New{Name: new("Coffee"), StampsCost: new(int64(10))})
+	s.AddReward(reward.New{Name: "Cake", PointsCost: new(int64(280))})
+	s.AddReward(reward.New{Name: "Mug", PointsCost: new(int64(100))})
+	s.AddReward(reward.New{Name: "Coffee", StampsCost: new(int64(10))})
 	s.adjusted("stamps", 3, "A card")
 	wants("rewards", ".profile-balance", "213 points 3 of 10 stamps 67 points to Cake (280) Can redeem now: 1 reward Show")
 	s.adjusted("points", 100, "Happy birthday")

@@ -74,7 +74,7 @@ func TestAddCustomerFromTheTill(t *testing.T) {
 // add adds a customer to the shop.
 func (s *shop) add(first, last, phone string) customer.Customer {
 	s.T.Helper()
-	return s.AddCustomer(customer.New{FirstName: &first, LastName: &last, Phone: &phone})
+	return s.AddCustomer(customer.New{FirstName: first, LastName: last, Phone: phone})
 }
 
 // names joins the customers' names in a list, in order.

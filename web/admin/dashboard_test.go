@@ -58,7 +58,7 @@ func (m *market) at(shown string) shoptest.Shop {
 func (m *market) customer(when, first, last string) core.ID {
 	m.T.Helper()
 	m.phones++
-	return m.at(when).AddCustomer(customer.New{FirstName: &first, LastName: &last, Phone: new(fmt.Sprintf("+46 70 112 23 %02d", m.phones))}).ID
+	return m.at(when).AddCustomer(customer.New{FirstName: first, LastName: last, Phone: fmt.Sprintf("+46 70 112 23 %02d", m.phones)}).ID
 }
 
 func (m *market) sale(when string, to core.ID, kind transaction.Type, cents int64) core.ID {
@@ -237,7 +237,7 @@ func TestFirstSteps(t *testing.T) {
 	guide := s.signedIn(core.Owner).Get("/admin")
 	wants(t, "an owner's steps", guide.Links(".step a"), []string{"/admin/setup/business", "/admin/setup/rule", "/admin/setup/reward", "/admin/setup/customer", "/admin/setup/sale"})
 	wants(t, "an owner's next", guide.Links(".list-group-item-action"), []string{"/till", "/admin/poster", "/admin/customers/import", "/admin/settings/staff"})
-	made := s.AddCustomer(customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("070 112 23 34")})
+	made := s.AddCustomer(customer.New{FirstName: "Anna", LastName: "Lindqvist", Phone: "070 112 23 34"})
 	wants(t, "with a customer", steps(), []string{"next", "done", "open"})
 	kind := s.Points(100)
 	wants(t, "with a type", steps(), []string{"done", "done", "next"})

@@ -15,7 +15,7 @@ func TestTwoPeopleEditTheSameRecord(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	made := s.Coupon(coupon.New{
-		Name: new("Ten off"), Description: new("For you.\nReally."), BenefitType: new("percent"), BenefitValue: new(int64(10)), MaxPerCustomer: new(int64(1)),
+		Name: "Ten off", Description: "For you.\nReally.", BenefitType: "percent", BenefitValue: new(int64(10)), MaxPerCustomer: new(int64(1)),
 	})
 	rewardPath := s.offer("Mug", 10, 6)
 	one, two := s.signedIn(core.Owner), s.signedIn(core.Owner)

@@ -18,7 +18,7 @@ func TestExportLists(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
 	kiosk := m.place("=Kiosk")
-	anna := m.at("2026-06-01 09:00").AddCustomer(customer.New{FirstName: new("=Anna"), LastName: new("Ek"), Phone: new("+46 70 112 23 34")}).ID
+	anna := m.at("2026-06-01 09:00").AddCustomer(customer.New{FirstName: "=Anna", LastName: "Ek", Phone: "+46 70 112 23 34"}).ID
 	m.sale("2026-06-10 12:00", anna, m.purchase, 1_250)
 	m.saleAt(kiosk, "2026-06-11 23:30", anna, 2_000)
 	m.void("2026-06-12 12:00", m.sale("2026-06-12 11:00", anna, m.coffee, 420))

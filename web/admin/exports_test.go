@@ -24,7 +24,7 @@ func TestExportCustomers(t *testing.T) {
 	var made []customer.Customer
 	for n, name := range []string{"Anna", "=cmd|' /C calc'!A0", "<b>Bo</b>"} {
 		made = append(made, s.AddCustomer(customer.New{
-			FirstName: &name, LastName: new("Ek"), Phone: new(fmt.Sprintf("+46 8 465 004 1%d", n)), Email: new(fmt.Sprintf("a%d@example.com", n)),
+			FirstName: name, LastName: "Ek", Phone: fmt.Sprintf("+46 8 465 004 1%d", n), Email: fmt.Sprintf("a%d@example.com", n),
 		}))
 	}
 	if _, err := s.Customers.Edit(ctx, s.By, made[0].ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
@@ -68,7 +68,7 @@ func TestExportCustomers(t *testing.T) {
 	// An exported file can be imported: every customer is found, although cells that look like
 	// formulas are escaped.
 	for n, name := range []string{"+Plus", "-Minus", "@At", "'Quoted", "=1+1, \"two\"\n;", "Rock;=1+1,-2", "'=1"} {
-		s.AddCustomer(customer.New{FirstName: &name, LastName: &name, Phone: new(fmt.Sprintf("+46 8 465 004 2%d", n))})
+		s.AddCustomer(customer.New{FirstName: name, LastName: name, Phone: fmt.Sprintf("+46 8 465 004 2%d", n)})
 	}
 	path := b.uploaded(b.Get("/admin/customers/export.csv").Body.String())
 	b.Submit(path+"/check", columnForm(b.Get(path)))

@@ -38,7 +38,7 @@ func TestNoRecordBreaksAPage(t *testing.T) {
 	s := newCounter(t)
 	owner := s.signedIn(core.Owner)
 	records := s.records(owner)
-	bo := s.AddCustomer(customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("08-465 004 13")})
+	bo := s.AddCustomer(customer.New{FirstName: "Bo", LastName: "Ek", Phone: "08-465 004 13"})
 	elsa := s.elsa
 	s.elsa = bo
 	s.sold(s.manager, "7")

@@ -21,10 +21,10 @@ func TestPoster(t *testing.T) {
 	s.Points(100)
 	s.Stamps()
 	for _, n := range []reward.New{
-		{Name: new("Bun"), PointsCost: new(int64(200))},
-		{Name: new("Filter coffee"), PointsCost: new(int64(80))},
-		{Name: new("Sold out"), PointsCost: new(int64(10)), Stock: new(int64(0))},
-		{Name: new("Of stamps"), StampsCost: new(int64(1))},
+		{Name: "Bun", PointsCost: new(int64(200))},
+		{Name: "Filter coffee", PointsCost: new(int64(80))},
+		{Name: "Sold out", PointsCost: new(int64(10)), Stock: new(int64(0))},
+		{Name: "Of stamps", StampsCost: new(int64(1))},
 	} {
 		s.AddReward(n)
 	}

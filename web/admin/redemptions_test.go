@@ -202,7 +202,7 @@ func TestFilterRedemptions(t *testing.T) {
 	s.redeem(mug)
 	s.manager.Submit(fulfilled+"/fulfil", nil)
 	s.manager.Submit(voided+"/void", because)
-	other := s.AddCustomer(customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("08-465 004 13")})
+	other := s.AddCustomer(customer.New{FirstName: "Bo", LastName: "Ek", Phone: "08-465 004 13"})
 	ofElsa := "customer_ulid=" + s.elsa.ID.String()
 	for query, want := range map[string]struct {
 		rows int

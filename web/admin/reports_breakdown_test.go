@@ -15,7 +15,7 @@ import (
 
 func (m *market) place(name string) int64 {
 	m.T.Helper()
-	made, err := core.Result(location.NewService(m.DB).Add(m.T.Context(), m.By, location.New{Name: &name}, nil))
+	made, err := core.Result(location.NewService(m.DB).Add(m.T.Context(), m.By, location.New{Name: name}, nil))
 	m.Check(err)
 	return made.ID
 }

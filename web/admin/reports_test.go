@@ -287,7 +287,7 @@ func TestTopReport(t *testing.T) {
 func (m *market) coupon(when, name string) coupon.Coupon {
 	m.T.Helper()
 	return m.at(when).Coupon(coupon.New{
-		Name: &name, BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9)),
+		Name: name, BenefitType: string(coupon.Points), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9)),
 	})
 }
 

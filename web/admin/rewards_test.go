@@ -36,7 +36,7 @@ func counterOn(t *testing.T, d *db.DB) *counter {
 // offer creates a reward for an amount of points with a stock; below 0: unlimited.
 func (s *counter) offer(name string, points, stock int64) string {
 	s.T.Helper()
-	n := reward.New{Name: &name, PointsCost: &points}
+	n := reward.New{Name: name, PointsCost: &points}
 	if stock >= 0 {
 		n.Stock = &stock
 	}

@@ -87,7 +87,7 @@ const sessions = "/admin/settings/security/sessions/"
 // the id.
 func (s *counter) records(owner *browser) map[string]string {
 	s.T.Helper()
-	branch, err := core.Result(s.services.Locations.Add(s.T.Context(), s.By, location.New{Name: new("Harbour")}, nil))
+	branch, err := core.Result(s.services.Locations.Add(s.T.Context(), s.By, location.New{Name: "Harbour"}, nil))
 	if err != nil {
 		s.T.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func TestSearchFromEveryPage(t *testing.T) {
 		t.Errorf("no match: %q", none.Text("body"))
 	}
 	points := int64(5)
-	voucher := s.Voucher(s.Coupon(coupon.New{Name: new("Summer"), BenefitType: new("points"), BenefitValue: &points}).ID, s.elsa.ID)
+	voucher := s.Voucher(s.Coupon(coupon.New{Name: "Summer", BenefitType: "points", BenefitValue: &points}).ID, s.elsa.ID)
 	byCode := cashier.Get("/admin/search?search="+voucher.String(), "Hx-Request", "true")
 	if got := byCode.Attr(".search-row a", "href"); got != "/admin/vouchers/"+voucher.String() || !strings.Contains(byCode.Text(".search-row"), "Summer · Elsa Berg <b>") {
 		t.Errorf("a voucher's code: %q", byCode.Text("body"))

@@ -40,9 +40,9 @@ func (s *sender) form(path string) string { return s.path + "/send" + path }
 // mailable adds a customer with an e-mail address, or without.
 func (s *sender) mailable(name, email string) customer.Customer {
 	s.T.Helper()
-	n := customer.New{FirstName: &name, LastName: new("Ek"), Phone: new(shoptest.Phone())}
+	n := customer.New{FirstName: name, LastName: "Ek", Phone: shoptest.Phone()}
 	if email != "" {
-		n.Email = &email
+		n.Email = email
 	}
 	return s.AddCustomer(n)
 }

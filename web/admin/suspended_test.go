@@ -15,7 +15,7 @@ import (
 // suspend suspends the business.
 func (s *shop) suspend() {
 	s.T.Helper()
-	if _, err := s.services.Tenants.Suspend(s.T.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, new("Three invoices are unpaid")); err != nil {
+	if _, err := s.services.Tenants.Suspend(s.T.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, "Three invoices are unpaid"); err != nil {
 		s.T.Fatal(err)
 	}
 }

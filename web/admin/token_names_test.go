@@ -27,7 +27,7 @@ func TestATokensNameIsToldToOwners(t *testing.T) {
 	cup := program.Reward(1, nil)
 	redeemed := program.Redeem(s.elsa.ID, cup)
 	program.VoidRedemption(redeemed.ID)
-	s.Must(core.Result(program.Customers.Adjust(t.Context(), program.By, s.elsa.ID, customer.Adjustment{Unit: new("points"), Amount: new(int64(3)), Reason: new("Gift")}, nil)))
+	s.Must(core.Result(program.Customers.Adjust(t.Context(), program.By, s.elsa.ID, customer.Adjustment{Unit: "points", Amount: 3, Reason: "Gift"}, nil)))
 
 	manager, cashier := s.signedIn(core.Manager), s.signedIn(core.Cashier)
 	for path, least := range map[string]core.Role{

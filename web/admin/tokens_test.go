@@ -244,7 +244,7 @@ func TestTokenPages(t *testing.T) {
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
 	for range 26 {
-		if _, err := core.Result(s.services.Tokens.Create(t.Context(), owner.Person, token.New{Name: new("Till"), Scopes: &[]string{}}, nil)); err != nil {
+		if _, err := core.Result(s.services.Tokens.Create(t.Context(), owner.Person, token.New{Name: "Till", Scopes: &[]string{}}, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}

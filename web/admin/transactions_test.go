@@ -35,7 +35,7 @@ func newTill(t *testing.T) *till {
 func tillOn(t *testing.T, d *db.DB) *till {
 	t.Helper()
 	s := &till{shop: newShopOn(t, d)}
-	s.elsa = s.AddCustomer(customer.New{FirstName: new("Elsa"), LastName: new("Berg <b>"), Phone: new("08-465 004 12")})
+	s.elsa = s.AddCustomer(customer.New{FirstName: "Elsa", LastName: "Berg <b>", Phone: "08-465 004 12"})
 	s.typeID = strconv.FormatInt(s.Points(100).ID, 10)
 	return s
 }
@@ -156,7 +156,7 @@ func TestWhatWasUsedWithASale(t *testing.T) {
 	manager := s.signedIn(core.Manager)
 	coffee := s.Reward(30, nil)
 	s.Adjust(s.elsa.ID, ledger.Points, 50)
-	welcome := s.Coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("amount"), BenefitValue: new(int64(500))})
+	welcome := s.Coupon(coupon.New{Name: "Welcome back", BenefitType: "amount", BenefitValue: new(int64(500))})
 	kind, err := strconv.ParseInt(s.typeID, 10, 64)
 	s.Check(err)
 	sale := walkin.Sale{

@@ -19,7 +19,7 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
 	plan, err := core.Result(k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
-		Name: new(strings.Repeat("🦊", 100)), MonthlyCents: new(int64(1_000_000_000_000)), YearlyCents: new(int64(1_000_000_000_000)), Currency: new("KWD"),
+		Name: strings.Repeat("🦊", 100), MonthlyCents: new(int64(1_000_000_000_000)), YearlyCents: new(int64(1_000_000_000_000)), Currency: "KWD",
 	}, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestRefusalsAreAtTheirFields(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
 	plan, err := core.Result(k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
-		Name: new("Basic"), MonthlyCents: new(int64(900)), YearlyCents: new(int64(9000)), Currency: new("EUR"),
+		Name: "Basic", MonthlyCents: new(int64(900)), YearlyCents: new(int64(9000)), Currency: "EUR",
 	}, nil))
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ func states(page webtest.Page) []string {
 func (k desk) issuer() {
 	k.T.Helper()
 	_, err := k.Invoices.EditSettings(k.T.Context(), k.Person, billing.SettingsInput{
-		IssuerName: new("Loyalty Platform AB"), IssuerAddress: new("Kungsgatan 12\n111 35 Stockholm"), IssuerTaxNumber: new("SE559900112201"),
-		TaxName: new("VAT"), TaxRate: new(int64(2500)), PaymentText: new("Pay to SE45 5000"), PaymentDays: new(int64(30)),
+		IssuerName: "Loyalty Platform AB", IssuerAddress: "Kungsgatan 12\n111 35 Stockholm", IssuerTaxNumber: "SE559900112201",
+		TaxName: "VAT", TaxRate: new(int64(2500)), PaymentText: "Pay to SE45 5000", PaymentDays: new(int64(30)),
 	})
 	if err != nil {
 		k.T.Fatal(err)

@@ -136,7 +136,7 @@ func TestHealthTellsOfBackups(t *testing.T) {
 func TestTheJobOfASuspendedBusinessSaysWhyItWaits(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	c := k.shop.Coupon(coupon.New{Name: new("A bun"), BenefitType: new("points"), BenefitValue: new(int64(5))})
+	c := k.shop.Coupon(coupon.New{Name: "A bun", BenefitType: "points", BenefitValue: new(int64(5))})
 	_, err := k.shop.Coupons.Send(t.Context(), k.shop.By, c.ID, coupon.Send{Segment: coupon.All, At: new(k.shop.DB.Now().Add(time.Hour)), FormKey: "once"})
 	k.shop.Check(err)
 	job := shoptest.Query[int64](k.shop, "select id from river.river_job where metadata ->> 'tenant' = $1::bigint::text", k.shop.By.Tenant.ID)
@@ -206,7 +206,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 func TestAnnounceADeprecation(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	if _, err := core.Result(k.Tokens.Create(t.Context(), k.shop.By, token.New{Name: new("Till"), Scopes: &[]string{}}, nil)); err != nil {
+	if _, err := core.Result(k.Tokens.Create(t.Context(), k.shop.By, token.New{Name: "Till", Scopes: &[]string{}}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	form := k.Get(k.Get("/platform/deprecations").Attr(".btn-primary", "href"))

@@ -46,7 +46,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		people["a tenant's "+string(role)] = k.signedIn(k.shop.As(role).By)
 	}
 	unset := k.signedIn(dbtest.Admin(t, k.shop.DB))
-	made, err := core.Result(k.Tokens.Create(t.Context(), k.shop.By, token.New{Name: new("Till"), Scopes: &[]string{string(token.CustomersRead)}}, nil))
+	made, err := core.Result(k.Tokens.Create(t.Context(), k.shop.By, token.New{Name: "Till", Scopes: &[]string{string(token.CustomersRead)}}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -295,7 +295,7 @@ func TestEditTenant(t *testing.T) {
 	k := newDesk(t)
 	path := k.business("aro", nil)
 	plan, err := core.Result(k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
-		Name: new("Growth"), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"), CustomersLimit: new(int64(5)),
+		Name: "Growth", MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: "EUR", CustomersLimit: new(int64(5)),
 	}, nil))
 	if err != nil {
 		t.Fatal(err)

@@ -57,7 +57,7 @@ func TestPlatformTokens(t *testing.T) {
 	// Without two-step verification a super-admin has no role, and core refuses them as well.
 	unset := k.Person
 	unset.Role = ""
-	if _, err := core.Result(k.Tokens.Create(t.Context(), unset, token.New{Name: new("Till"), Scopes: &[]string{}}, nil)); !errors.Is(err, core.ErrAdmin) {
+	if _, err := core.Result(k.Tokens.Create(t.Context(), unset, token.New{Name: "Till", Scopes: &[]string{}}, nil)); !errors.Is(err, core.ErrAdmin) {
 		t.Errorf("created without two-step verification: %v", err)
 	}
 }

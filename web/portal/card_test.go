@@ -102,7 +102,7 @@ func TestCard(t *testing.T) {
 	anna := s.anna()
 	s.Sale(anna.ID, s.kind, 12_450)
 	for name, cost := range map[string]int64{"Filter coffee": 80, "Cinnamon bun": 200, "Sold out": 10} {
-		n := reward.New{Name: new(name), PointsCost: new(cost)}
+		n := reward.New{Name: name, PointsCost: new(cost)}
 		if name == "Sold out" {
 			n.Stock = new(int64(0))
 		}
@@ -139,7 +139,7 @@ func TestCard(t *testing.T) {
 func TestCardOfStamps(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.AddReward(reward.New{Name: new("Tenth coffee"), StampsCost: new(int64(10))})
+	s.AddReward(reward.New{Name: "Tenth coffee", StampsCost: new(int64(10))})
 	anna := s.anna()
 	s.Adjust(anna.ID, ledger.Stamps, 4)
 	got := s.browser().Get(s.card(anna))
@@ -151,7 +151,7 @@ func TestCardOfStamps(t *testing.T) {
 		t.Errorf("with points: %q", got)
 	}
 	// The next reward is one of the unit that is shown first, however near another is.
-	s.AddReward(reward.New{Name: new("Cinnamon bun"), PointsCost: new(int64(200))})
+	s.AddReward(reward.New{Name: "Cinnamon bun", PointsCost: new(int64(200))})
 	if got := s.browser().Get(s.card(anna)).Text(".wallet-next"); got != "197 points to Cinnamon bun" {
 		t.Errorf("with points to save for: %q", got)
 	}

@@ -17,7 +17,7 @@ import (
 func TestNoExtremeBreaksAPage(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.AddReward(reward.New{Name: new("Mug"), PointsCost: new(int64(30))})
+	s.AddReward(reward.New{Name: "Mug", PointsCost: new(int64(30))})
 	anna := s.anna()
 	s.Sale(anna.ID, s.kind, 10_000)
 	card := s.card(anna)
@@ -25,9 +25,9 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 	var paths []string
 	for _, n := range []coupon.New{
 		off(),
-		{Name: new("Points"), BenefitType: new("points"), BenefitValue: new(int64(5))},
-		{Name: new("Stamps"), BenefitType: new("stamps"), BenefitValue: new(int64(5))},
-		{Name: new("Percent"), BenefitType: new("percent"), BenefitValue: new(int64(5))},
+		{Name: "Points", BenefitType: "points", BenefitValue: new(int64(5))},
+		{Name: "Stamps", BenefitType: "stamps", BenefitValue: new(int64(5))},
+		{Name: "Percent", BenefitType: "percent", BenefitValue: new(int64(5))},
 	} {
 		paths = append(paths, "/v/"+s.sent(n).token)
 	}

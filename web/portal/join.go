@@ -87,7 +87,7 @@ const offersText = "Send me offers by e-mail"
 
 // readDetails reads what customers enter about themselves.
 func readDetails(form *forms.Form, i invitation) walkin.Details {
-	d := walkin.Details{Phone: form.Text(phoneField), Email: form.Filled(emailField), Terms: i.Text}
+	d := walkin.Details{Phone: form.Value(phoneField), Email: strings.TrimSpace(form.Value(emailField)), Terms: i.Text}
 	form.RefuseDirectionMarks(nameField)
 	d.FirstName, d.LastName = splitName(form.Value(nameField))
 	if form.Value(termsField) != fingerprint(i.Text) {
@@ -96,7 +96,7 @@ func readDetails(form *forms.Form, i invitation) walkin.Details {
 	d.Agreed = form.Checked(agreedField)
 	if form.Checked(offersField) {
 		d.Offers = offersText
-		if d.Email == nil {
+		if d.Email == "" {
 			form.Require(emailField)
 		}
 	}
@@ -105,17 +105,17 @@ func readDetails(form *forms.Form, i invitation) walkin.Details {
 }
 
 // splitName splits a name at its last space: family names are more often one word than first names.
-// Nil: missing.
-func splitName(name string) (first, last *string) {
+// "": missing.
+func splitName(name string) (first, last string) {
 	words := strings.Fields(name)
 	switch len(words) {
 	case 0:
-		return nil, nil
+		return "", ""
 	case 1:
-		return &words[0], nil
+		return words[0], ""
 	}
 	end := len(words) - 1
-	return new(strings.Join(words[:end], " ")), &words[end]
+	return strings.Join(words[:end], " "), words[end]
 }
 
 // joinNameErrors moves violations of the first and last name to the page's one field for both.
@@ -243,7 +243,7 @@ func joinResult(d walkin.Details) func(walkin.Joined) string {
 		case j.New:
 			id, _, _ := strings.Cut(j.CardToken, "-")
 			return id
-		case d.Email != nil:
+		case d.Email != "":
 			return resultPerhaps
 		case j.Mailed:
 			return resultMailed

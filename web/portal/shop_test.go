@@ -74,15 +74,15 @@ func (s *shop) anna() customer.Customer {
 	s.T.Helper()
 	phone := shoptest.Phone()
 	return s.AddCustomer(customer.New{
-		FirstName: new("Anna"), LastName: new("Lind<b>qvist"), Phone: &phone, Email: new("anna-" + phone[4:] + "@example.com"),
+		FirstName: "Anna", LastName: "Lind<b>qvist", Phone: phone, Email: "anna-" + phone[4:] + "@example.com",
 	})
 }
 
 // off describes a coupon of five euros off.
 func off() coupon.New {
 	return coupon.New{
-		Name: new("Autumn <b>"), Description: new("For one order of € 10.00 or more.\nNot on Sundays."),
-		BenefitType: new("amount"), BenefitValue: new(int64(500)), VoucherValidDays: new(int64(39)),
+		Name: "Autumn <b>", Description: "For one order of € 10.00 or more.\nNot on Sundays.",
+		BenefitType: "amount", BenefitValue: new(int64(500)), VoucherValidDays: new(int64(39)),
 	}
 }
 

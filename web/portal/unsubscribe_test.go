@@ -178,7 +178,7 @@ func TestLinksOfAMergedCustomer(t *testing.T) {
 	s.Sale(twin.ID, s.kind, 12_450)
 	card, link := s.card(twin), s.unsubscribing(twin.ID)
 	digits, _ := s.shows(card)
-	if _, err := core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, new(twin.ID.String()), nil)); err != nil {
+	if _, err := core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, twin.ID, nil, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.browser().Get(card); got.Text(".wallet-name") != "Anna Lind<b>qvist" || got.Text(".wallet-balance") != "124 points" {

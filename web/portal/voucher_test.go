@@ -58,12 +58,12 @@ func TestTheWorthOfAVoucher(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	name := "A slice of the whole grain cinnamon bun cake"
-	cake := s.AddReward(reward.New{Name: &name, PointsCost: new(int64(10))})
+	cake := s.AddReward(reward.New{Name: name, PointsCost: new(int64(10))})
 	for kind, want := range map[string]struct{ worth, size string }{
 		"points": {"1,200 points", "large"}, "stamps": {"1,200 stamps", "large"}, "percent": {"20% off your order", "large"},
 		"amount": {"€ 12.00 off your order", "large"}, "reward": {name + " for free", "small"},
 	} {
-		n := coupon.New{Name: new("Treat"), BenefitType: &kind, BenefitValue: new(int64(1200))}
+		n := coupon.New{Name: "Treat", BenefitType: kind, BenefitValue: new(int64(1200))}
 		if kind == "percent" {
 			n.BenefitValue = new(int64(20))
 		}

@@ -75,8 +75,8 @@ func (s counter) took(shown walkin.Shown) *webtest.Browser {
 func TestClaimByTypedPIN(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	s.AddReward(reward.New{Name: new("Filter coffee"), PointsCost: new(int64(80))})
-	if _, err := core.Result(location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: new("Nybrogatan")}, nil)); err != nil {
+	s.AddReward(reward.New{Name: "Filter coffee", PointsCost: new(int64(80))})
+	if _, err := core.Result(location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: "Nybrogatan"}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	shown := s.offers(2450)
@@ -188,7 +188,7 @@ func TestAfterAClaimTheCardIsMailed(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	anna := s.anna()
-	silent := s.AddCustomer(customer.New{FirstName: new("Sigrid"), LastName: new("Ek"), Phone: new(shoptest.Phone())})
+	silent := s.AddCustomer(customer.New{FirstName: "Sigrid", LastName: "Ek", Phone: shoptest.Phone()})
 	var answers []string
 	for _, c := range []customer.Customer{anna, silent} {
 		phone := s.took(s.offers(2450))

@@ -49,7 +49,7 @@ func TestReplacingACardLink(t *testing.T) {
 func TestTheTillSaysThatNothingWasSent(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	anna := s.AddCustomer(customer.New{FirstName: new("Anna"), LastName: new("Lind"), Phone: new(shoptest.Phone()), Email: new(core.NewID(s.DB.Now()).String() + "@till.example")})
+	anna := s.AddCustomer(customer.New{FirstName: "Anna", LastName: "Lind", Phone: shoptest.Phone(), Email: core.NewID(s.DB.Now()).String() + "@till.example"})
 	cashier, path := s.signedIn(core.Cashier), "/till/customers/"+anna.ID.String()+"/card/mail"
 	for range 3 {
 		if got := cashier.Post(path, nil); got.Text(".show-done") != "The link is being e-mailed." {
@@ -66,7 +66,7 @@ func TestTheCashierChecksTheNumberOfANewCard(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	joined, err := core.Result(s.services.Walkins.Join(t.Context(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant, Address: "192.0.2.9"}, walkin.Details{
-		FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(shoptest.Phone()), Agreed: true, Terms: "Yes",
+		FirstName: "Elsa", LastName: "Berg", Phone: shoptest.Phone(), Agreed: true, Terms: "Yes",
 	}, nil))
 	s.Check(err)
 	id, err := core.ParseID(joined.CardToken[:26])

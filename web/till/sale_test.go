@@ -373,7 +373,7 @@ func TestRewardPicture(t *testing.T) {
 	s := newShop(t)
 	anna := s.customer("Anna", 100)
 	picture := shoptest.Picture()
-	s.AddReward(reward.New{Name: new("Filter coffee"), PointsCost: new(int64(80)), Picture: &picture})
+	s.AddReward(reward.New{Name: "Filter coffee", PointsCost: new(int64(80)), Picture: &picture})
 	s.reward("Tea", 10)
 	shown := s.signedIn(core.Cashier).serve(anna)
 	src := shown.Attr(".uses img", "src")
@@ -607,7 +607,7 @@ func TestTheLocationIsAskedOnce(t *testing.T) {
 	voucher, _ := s.voucher(anna, 300)
 	var places []location.Location
 	for _, name := range []string{"Harbour", "Market"} {
-		l, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: &name}, nil))
+		l, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: name}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -629,7 +629,7 @@ func TestTheLocationIsAskedOnce(t *testing.T) {
 		t.Errorf("the second time: %q", again.Text("main"))
 	}
 	// The script's Next sale, on a device whose location has closed.
-	if _, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: new("Station")}, nil)); err != nil {
+	if _, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: "Station"}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.services.Locations.Edit(t.Context(), s.By, places[1].ID, location.Edit{Active: core.Set(false)}); err != nil {
@@ -653,7 +653,7 @@ func TestWhatCanBeUsedIsInOrder(t *testing.T) {
 	s.reward("Lunch", 900)
 	before := s.Redeem(anna.ID, s.reward("Bun", 100))
 	late, soon := s.discount(anna, coupon.Amount, 300, 30), s.discount(anna, coupon.Percent, 20, 2)
-	lasting := s.Coupon(coupon.New{Name: new("Gift"), BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(1))})
+	lasting := s.Coupon(coupon.New{Name: "Gift", BenefitType: string(coupon.Points), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(1))})
 	endless := s.Voucher(lasting.ID, anna.ID)
 	shown := s.signedIn(core.Cashier).serve(anna)
 	if got := shown.Text(".uses-head"); got != "Rewards and vouchers 6 available" {
@@ -771,7 +771,7 @@ func TestTheDeviceRemembersItsLocation(t *testing.T) {
 	s := newShop(t)
 	anna := s.customer("Anna", 0)
 	place := func(name string) location.Location {
-		l, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: &name}, nil))
+		l, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: name}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

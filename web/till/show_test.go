@@ -50,7 +50,7 @@ func TestTheCustomerScans(t *testing.T) {
 	if got := cashier.Get(path, "Hx-Request", "true").Text("h1"); got != "Customer is entering their details" {
 		t.Errorf("taken: %q", got)
 	}
-	details := walkin.Details{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new("+46 8 465 004 12"), Agreed: true, Terms: "Yes"}
+	details := walkin.Details{FirstName: "Elsa", LastName: "Berg", Phone: "+46 8 465 004 12", Agreed: true, Terms: "Yes"}
 	if _, err := core.Result(s.services.Walkins.Claim(t.Context(), by, browser, details, nil)); err != nil {
 		t.Fatal(err)
 	}

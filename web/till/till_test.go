@@ -73,7 +73,7 @@ func (s *shop) later(d time.Duration) {
 // customer adds a customer with points.
 func (s *shop) customer(first string, points int64) customer.Customer {
 	s.T.Helper()
-	added := s.AddCustomer(customer.New{FirstName: &first, LastName: new("Lindqvist"), Phone: new(shoptest.Phone())})
+	added := s.AddCustomer(customer.New{FirstName: first, LastName: "Lindqvist", Phone: shoptest.Phone()})
 	if points > 0 {
 		s.Sale(added.ID, s.kind, points*100)
 	}
@@ -105,14 +105,14 @@ func (s *shop) card(c customer.Customer) walkin.Shown {
 // reward adds a reward and returns its id.
 func (s *shop) reward(name string, points int64) core.ID {
 	s.T.Helper()
-	return s.AddReward(reward.New{Name: &name, PointsCost: &points})
+	return s.AddReward(reward.New{Name: name, PointsCost: &points})
 }
 
 // voucher sends a customer a voucher for an amount off, and returns its link's token too.
 func (s *shop) voucher(c customer.Customer, cents int64) (id core.ID, token string) {
 	s.T.Helper()
 	made := s.Coupon(coupon.New{
-		Name: new("Thank you"), BenefitType: new(string(coupon.Amount)), BenefitValue: &cents, MaxPerCustomer: new(int64(1)), VoucherValidDays: new(int64(30)),
+		Name: "Thank you", BenefitType: string(coupon.Amount), BenefitValue: &cents, MaxPerCustomer: new(int64(1)), VoucherValidDays: new(int64(30)),
 	})
 	id = s.Voucher(made.ID, c.ID)
 	shown, err := s.Coupons.FindVoucher(s.T.Context(), s.By, id)
@@ -129,7 +129,7 @@ func (s *shop) voucher(c customer.Customer, cents int64) (id core.ID, token stri
 func (s *shop) discount(c customer.Customer, kind coupon.BenefitType, value, days int64) core.ID {
 	s.T.Helper()
 	made := s.Coupon(coupon.New{
-		Name: new("Thank you"), BenefitType: new(string(kind)), BenefitValue: &value, MaxPerCustomer: new(int64(1)), VoucherValidDays: &days,
+		Name: "Thank you", BenefitType: string(kind), BenefitValue: &value, MaxPerCustomer: new(int64(1)), VoucherValidDays: &days,
 	})
 	return s.Voucher(made.ID, c.ID)
 }

@@ -92,12 +92,12 @@ var valueFields = map[coupon.BenefitType]string{coupon.Points: "points", coupon.
 // newCouponOf is the coupon that a form describes.
 func newCouponOf(form *forms.Form, t core.Tenant) coupon.New {
 	n := coupon.New{
-		Name: form.Text("name"), Description: form.Text("description"),
-		BenefitType: form.Filled("benefit_type"), MaxPerCustomer: form.Integer("max_per_customer"), MaxRedemptions: form.Integer("max_redemptions"),
+		Name: form.Value("name"), Description: form.Value("description"),
+		BenefitType: form.Value("benefit_type"), MaxPerCustomer: form.Integer("max_per_customer"), MaxRedemptions: form.Integer("max_redemptions"),
 		VoucherValidDays: form.Integer("voucher_valid_days"),
 	}
-	if n.BenefitType != nil {
-		kind := coupon.BenefitType(*n.BenefitType)
+	if n.BenefitType != "" {
+		kind := coupon.BenefitType(n.BenefitType)
 		if kind == coupon.Amount {
 			n.BenefitValue = form.AmountOf("benefit_value", valueFields[kind], t.Currency)
 		} else {
@@ -205,13 +205,13 @@ func (h *Handlers) editCoupon(c echo.Context) error {
 func couponEditOf(form *forms.Form, t core.Tenant, old coupon.Coupon) coupon.Edit {
 	n := newCouponOf(form, t)
 	edit := coupon.Edit{
-		Name: panel.IfChanged(form, n.Name, "name"), Description: panel.IfChanged(form, n.Description, "description"),
+		Name: panel.IfChanged(form, &n.Name, "name"), Description: panel.IfChanged(form, &n.Description, "description"),
 		MaxPerCustomer: panel.IfChanged(form, n.MaxPerCustomer, "max_per_customer"), MaxRedemptions: panel.IfChanged(form, n.MaxRedemptions, "max_redemptions"),
 		VoucherValidDays: panel.IfChanged(form, n.VoucherValidDays, "voucher_valid_days"), Malformed: n.Malformed,
 	}
 	// A coupon that was sent has no benefit fields, and those of other benefits don't count.
-	if n.BenefitType != nil && form.Changed("benefit_type", cmp.Or(valueFields[coupon.BenefitType(*n.BenefitType)], "reward_ulid")) {
-		edit.BenefitType, edit.BenefitValue, edit.BenefitRewardID = panel.SetTo(n.BenefitType), panel.SetTo(n.BenefitValue), panel.SetTo(n.BenefitRewardID)
+	if n.BenefitType != "" && form.Changed("benefit_type", cmp.Or(valueFields[coupon.BenefitType(n.BenefitType)], "reward_ulid")) {
+		edit.BenefitType, edit.BenefitValue, edit.BenefitRewardID = panel.SetTo(&n.BenefitType), panel.SetTo(n.BenefitValue), panel.SetTo(n.BenefitRewardID)
 	}
 	// An unchanged day keeps its instant, which may be any time of that day.
 	starts, ends := couponDays(old, t.TimeZone)

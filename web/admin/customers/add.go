@@ -40,7 +40,7 @@ func (h *Handlers) addCustomer(c echo.Context) error {
 		return err
 	}
 	made, err := core.Result(h.Customers.Upsert(c.Request().Context(), page.Actor(c), customer.New{
-		FirstName: form.Text("first_name"), LastName: form.Text("last_name"), Phone: form.Text("phone"), Email: form.Text("email"),
+		FirstName: form.Value("first_name"), LastName: form.Value("last_name"), Phone: form.Value("phone"), Email: form.Value("email"),
 	}, nil))
 	if form.Refused(err) {
 		return h.addForm(c, http.StatusUnprocessableEntity, form)

@@ -74,12 +74,10 @@ func (h *Handlers) adjustBalance(c echo.Context) error {
 	var done string
 	return page.Submit(h.Kit, c, page.Submission[ledger.Account]{
 		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[ledger.Account]) (core.Reply[ledger.Account], error) {
-			n := form.Integer("amount")
-			if n != nil {
-				done = "Balance adjusted: " + format.SignedUnits(*n, ledger.Unit(form.Value("unit"))) + "."
-			}
+			n := form.Number("amount")
+			done = "Balance adjusted: " + format.SignedUnits(n, ledger.Unit(form.Value("unit"))) + "."
 			return h.Customers.Adjust(ctx, by, id, customer.Adjustment{
-				Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Malformed: form.Malformed,
+				Unit: form.Value("unit"), Amount: n, Reason: form.Value("reason"), Malformed: form.Malformed,
 			}, once)
 		},
 		Refused: func(status int, form *forms.Form) error {

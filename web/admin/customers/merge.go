@@ -27,11 +27,11 @@ func (h *Handlers) askMerge(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	duplicate := forms.Query(c.QueryParams()).Filled("customer_ulid")
-	if duplicate == nil {
+	q := forms.Query(c.QueryParams())
+	if q.Filled("customer_ulid") == nil {
 		return h.pickDuplicate(c, kept)
 	}
-	return h.mergePreview(c, http.StatusOK, kept, duplicate, nil)
+	return h.mergePreview(c, http.StatusOK, kept, q, nil)
 }
 
 // pickDuplicate lets the person search for the duplicate. Before a search it offers likely ones, or else
@@ -63,8 +63,9 @@ func (h *Handlers) pickDuplicate(c echo.Context, kept customer.Customer) error {
 }
 
 // mergePreview shows what a merge would do, or why it is refused.
-func (h *Handlers) mergePreview(c echo.Context, status int, kept customer.Customer, duplicate *string, problem *ui.Problem) error {
-	p, err := h.Merging.Preview(c.Request().Context(), page.Actor(c), kept.ID, duplicate)
+func (h *Handlers) mergePreview(c echo.Context, status int, kept customer.Customer, form *forms.Form, problem *ui.Problem) error {
+	duplicate := form.Reference("customer_ulid")
+	p, err := h.Merging.Preview(c.Request().Context(), page.Actor(c), kept.ID, duplicate, form.Malformed)
 	switch {
 	case errors.Is(err, merging.ErrTooLarge):
 		problem, status = &ui.Problem{Sentence: merging.ErrTooLarge.Message}, http.StatusUnprocessableEntity
@@ -82,14 +83,15 @@ func (h *Handlers) mergeCustomer(c echo.Context) error {
 	}
 	return page.Submit(h.Kit, c, page.Submission[customer.Customer]{
 		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[customer.Customer]) (core.Reply[customer.Customer], error) {
-			return h.Merging.Merge(ctx, by, id, form.Text("customer_ulid"), once)
+			duplicate := form.Reference("customer_ulid")
+			return h.Merging.Merge(ctx, by, id, duplicate, form.Malformed, once)
 		},
 		Refused: func(status int, form *forms.Form) error {
 			kept, err := h.editableCustomer(c)
 			if err != nil {
 				return err
 			}
-			return h.mergePreview(c, status, kept, form.Text("customer_ulid"), form.Problem())
+			return h.mergePreview(c, status, kept, form, form.Problem())
 		},
 		To: page.To[customer.Customer](links.Customer(id)),
 		Done: func(kept customer.Customer) string {

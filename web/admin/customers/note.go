@@ -53,7 +53,7 @@ func (h *Handlers) editNote(c echo.Context) error {
 			if !form.Changed("note") {
 				return struct{}{}, nil
 			}
-			return struct{}{}, h.Customers.SetNote(ctx, by, found.ID, form.Text("note"))
+			return struct{}{}, h.Customers.SetNote(ctx, by, found.ID, form.Value("note"))
 		},
 		Refused: func(status int, form *forms.Form) error { return h.noteForm(c, status, found, form) },
 		To:      page.To[struct{}](links.Customer(found.ID)),
@@ -80,7 +80,7 @@ func (h *Handlers) tagForm(c echo.Context, status int, of customer.Profile, form
 }
 
 // changeTag returns the handler of a form that adds or removes a tag.
-func (h *Handlers) changeTag(change func(context.Context, core.Actor, core.ID, *string) error) echo.HandlerFunc {
+func (h *Handlers) changeTag(change func(context.Context, core.Actor, core.ID, string) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		found, err := h.editableProfile(c)
 		if err != nil {
@@ -88,7 +88,7 @@ func (h *Handlers) changeTag(change func(context.Context, core.Actor, core.ID, *
 		}
 		return page.Submit(h.Kit, c, page.Submission[struct{}]{
 			Run: func(ctx context.Context, by core.Actor, form *forms.Form) (struct{}, error) {
-				return struct{}{}, change(ctx, by, found.ID, form.Text("tag"))
+				return struct{}{}, change(ctx, by, found.ID, form.Value("tag"))
 			},
 			Refused: func(status int, form *forms.Form) error { return h.tagForm(c, status, found, form) },
 			To:      page.To[struct{}](links.Customer(found.ID)),

@@ -66,7 +66,7 @@ func (h *Handlers) createToken(c echo.Context) error {
 		return err
 	}
 	by := page.Actor(c)
-	n := token.New{Name: form.Text("name"), Scopes: &[]string{}, ExpiresAt: endOfDay(form.Date("expires_at"), by.Tenant.TimeZone)}
+	n := token.New{Name: form.Value("name"), Scopes: &[]string{}, ExpiresAt: endOfDay(form.Date("expires_at"), by.Tenant.TimeZone)}
 	n.Malformed = form.Malformed
 	if chosen := form.Values["scopes"]; chosen != nil {
 		n.Scopes = &chosen

@@ -195,7 +195,7 @@ func (h *Handlers) voidRedemption(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[reward.Redemption]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Redemption, error) {
 			to = panel.ReturnTo(c, form, to)
-			return h.Rewards.Void(ctx, by, id, form.Text("reason"))
+			return h.Rewards.Void(ctx, by, id, form.Value("reason"))
 		},
 		Refused: func(status int, form *forms.Form) error { return h.confirmVoidRedemption(c, status, form) },
 		To:      func(reward.Redemption) string { return to },

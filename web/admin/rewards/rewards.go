@@ -94,7 +94,7 @@ func (h *Handlers) addReward(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[reward.Reward]{
 		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[reward.Reward]) (core.Reply[reward.Reward], error) {
 			n := reward.New{
-				Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock"), CostCents: form.Amount("cost_cents", by.Tenant.Currency),
+				Name: form.Value("name"), Description: form.Value("description"), Stock: form.Integer("stock"), CostCents: form.Amount("cost_cents", by.Tenant.Currency),
 			}
 			if form.File != nil {
 				n.Picture = &form.File
@@ -264,15 +264,15 @@ func (h *Handlers) changeStock(c echo.Context, by core.Actor, id core.ID, form *
 		}
 		return reply, "Stock is now " + format.Number(*reply.Result.Stock), err
 	}
-	change := form.Integer("units")
-	if change != nil && how == "remove" {
-		change = new(-max(*change, -*change))
+	change := form.Number("units")
+	if how == "remove" {
+		change = -max(change, -change)
 	}
 	reply, err = h.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Malformed: form.Malformed}, once)
 	if err == nil && !reply.Replayed() {
-		done = format.Number(*change) + " added"
-		if *change < 0 {
-			done = format.Number(-*change) + " removed"
+		done = format.Number(change) + " added"
+		if change < 0 {
+			done = format.Number(-change) + " removed"
 		}
 		done += ". Stock is now " + format.Number(*reply.Result.Stock)
 	}

@@ -60,7 +60,7 @@ func (h *Handlers) editBillingDetails(c echo.Context) error {
 			if form.Value("name") == by.Tenant.Name {
 				name = nil // shown where no legal name is stored: it must follow the business's name
 			}
-			return h.Billing.EditDetails(ctx, by, billing.DetailsInput{Name: name, Address: form.Text("address"), TaxNumber: form.Text("tax_number")})
+			return h.Billing.EditDetails(ctx, by, billing.DetailsInput{Name: core.OrZero(name), Address: form.Value("address"), TaxNumber: form.Value("tax_number")})
 		},
 		Refused: func(status int, form *forms.Form) error { return h.billingPage(c, status, form) },
 		To:      page.To[billing.Account](links.Billing),

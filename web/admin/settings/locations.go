@@ -45,7 +45,7 @@ func (h *Handlers) locations(c echo.Context, status int, form *forms.Form, renam
 func (h *Handlers) addLocation(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[location.Location]{
 		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[location.Location]) (core.Reply[location.Location], error) {
-			return h.Locations.Add(ctx, by, location.New{Name: form.Text("name")}, once)
+			return h.Locations.Add(ctx, by, location.New{Name: form.Value("name")}, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.locations(c, status, form, views.LocationRename{}) },
 		To:      page.To[location.Location](links.Locations),

@@ -53,7 +53,7 @@ func (h *Handlers) saveCustomer(c echo.Context) error {
 	return submitStep(h, c, tenant.CustomerStep, page.Submission[customer.Upserted]{
 		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[customer.Upserted]) (core.Reply[customer.Upserted], error) {
 			return h.Customers.Upsert(ctx, by, customer.New{
-				FirstName: form.Text("first_name"), LastName: form.Text("last_name"), Phone: form.Text("phone"), Email: form.Text("email"),
+				FirstName: form.Value("first_name"), LastName: form.Value("last_name"), Phone: form.Value("phone"), Email: form.Value("email"),
 			}, once)
 		},
 		Refused: func(status int, form *forms.Form) error { return h.customer(c, status, s, form) },

@@ -121,7 +121,7 @@ func (h *Handlers) saveReward(c echo.Context) error {
 			}
 			unitCost := panel.SentAmount(form, "cost_cents", by.Tenant.Currency) // before Malformed, which it may set
 			if r.old == nil {
-				return h.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, CostCents: unitCost.Value, Malformed: form.Malformed}, once)
+				return h.Rewards.Add(ctx, by, reward.New{Name: form.Value("name"), PointsCost: points, StampsCost: stamps, CostCents: unitCost.Value, Malformed: form.Malformed}, once)
 			}
 			edited, err := h.Rewards.Edit(ctx, by, r.old.ID, reward.Edit{
 				Name: panel.IfChanged(form, form.Text("name"), "name"), PointsCost: panel.IfChanged(form, points, r.costField()),

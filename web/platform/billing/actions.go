@@ -110,7 +110,7 @@ func (h *Handlers) invoiceActions() []invoiceAction {
 				return ui.Confirm{Button: "Void invoice", Danger: true, Reason: &field, Words: []string{words, panel.CannotUndo}}
 			},
 			run: func(ctx context.Context, by core.Actor, id int64, form *forms.Form, once *core.Once[billing.Invoice]) (core.Reply[billing.Invoice], error) {
-				return h.Invoices.Void(ctx, by, id, form.Text("reason"), once)
+				return h.Invoices.Void(ctx, by, id, form.Value("reason"), once)
 			},
 			done: func(i billing.Invoice) string { return views.InvoiceTitle(i) + " was voided." },
 		},

@@ -74,7 +74,7 @@ func planForm(plan billing.Plan) *forms.Form {
 // planInput reads the form. Amounts are in the currency that was chosen with them.
 func planInput(form *forms.Form) billing.PlanInput {
 	in := billing.PlanInput{
-		Name: form.Text("name"), Currency: form.Text("currency"),
+		Name: form.Value("name"), Currency: form.Value("currency"),
 		MonthlyCents: form.Amount("monthly_cents", form.Value("currency")), YearlyCents: form.Amount("yearly_cents", form.Value("currency")),
 		CustomersLimit: form.Integer("customers_limit"), StaffLimit: form.Integer("staff_limit"), SendsLimit: form.Integer("sends_limit"),
 	}

@@ -48,12 +48,12 @@ func (h *Handlers) deprecationForm(c echo.Context, status int, form *forms.Form)
 func (h *Handlers) announce(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[deprecation.Deprecation]{
 		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[deprecation.Deprecation]) (core.Reply[deprecation.Deprecation], error) {
-			n := deprecation.New{Sunset: form.Date("sunset"), Link: form.Text("link")}
+			n := deprecation.New{Sunset: form.Date("sunset"), Link: form.Value("link")}
 			n.Malformed = form.Malformed
 			if method, path, found := strings.Cut(form.Value("request"), " "); found {
-				n.Method, n.Path = &method, &path
+				n.Method, n.Path = method, path
 			} else {
-				n.Method = new("GET") // only the path counts as missing: the page has one field for both
+				n.Method = "GET" // only the path counts as missing: the page has one field for both
 			}
 			return h.Deprecations.Add(ctx, by, n, once)
 		},

@@ -65,11 +65,11 @@ func (h *Handlers) editSettings(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (billing.Settings, error) {
 			form.KeepStored(settingsForm(stored), settingFields...)
 			in := billing.SettingsInput{
-				IssuerName: form.Text("issuer_name"), IssuerAddress: form.Text("issuer_address"),
-				IssuerTaxNumber: form.Text("issuer_tax_number"), IssuerEmail: form.Text("issuer_email"),
-				TaxName: form.Text("tax_name"), TaxRate: form.Rate("tax_rate"),
-				PaymentText: form.Text("payment_text"), PaymentDays: form.Integer("payment_days"), IssueAutomatically: form.Checked("issue_automatically"),
-				MailName: form.Text("mail_name"), MailAddress: form.Text("mail_address"),
+				IssuerName: form.Value("issuer_name"), IssuerAddress: form.Value("issuer_address"),
+				IssuerTaxNumber: form.Value("issuer_tax_number"), IssuerEmail: form.Value("issuer_email"),
+				TaxName: form.Value("tax_name"), TaxRate: form.Rate("tax_rate"),
+				PaymentText: form.Value("payment_text"), PaymentDays: form.Integer("payment_days"), IssueAutomatically: form.Checked("issue_automatically"),
+				MailName: form.Value("mail_name"), MailAddress: form.Value("mail_address"),
 			}
 			in.Malformed = form.Malformed
 			return h.Invoices.EditSettings(ctx, by, in)

@@ -58,7 +58,7 @@ func (h *Handlers) createToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	n := token.New{Name: form.Text("name"), Scopes: &[]string{}}
+	n := token.New{Name: form.Value("name"), Scopes: &[]string{}}
 	if day := form.Date("expires_at"); day != nil {
 		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), time.UTC))
 	}

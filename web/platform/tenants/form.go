@@ -81,12 +81,12 @@ func (h *Handlers) addTenant(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[tenant.Tenant]{
 		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[tenant.Tenant]) (core.Reply[tenant.Tenant], error) {
 			n := tenant.New{
-				Name: form.Text("name"), Slug: form.Text("slug"), Email: form.Text("email"), PlanID: form.Integer("plan_id"),
-				BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"), Country: form.Filled("country"),
+				Name: form.Value("name"), Slug: form.Value("slug"), Email: form.Value("email"), PlanID: form.Number("plan_id"),
+				BillingCycle: form.Value("billing_cycle"), PaymentMethod: form.Value("payment_method"), Country: form.Value("country"),
 			}
 			form.Require("country")
 			region := tenant.RegionOf(form.Value("country"))
-			n.Currency, n.TimeZone = cmp.Or(form.Filled("currency"), &region.Currency), cmp.Or(form.Filled("timezone"), &region.TimeZone)
+			n.Currency, n.TimeZone = cmp.Or(form.Value("currency"), region.Currency), cmp.Or(form.Value("timezone"), region.TimeZone)
 			n.Malformed = form.Malformed
 			return h.Tenants.Create(ctx, by, n, once)
 		},

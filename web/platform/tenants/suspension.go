@@ -51,7 +51,7 @@ func (h *Handlers) suspendTenant(c echo.Context, d tenant.Detail) error {
 	if err != nil {
 		return err
 	}
-	suspended, err := h.Tenants.Suspend(c.Request().Context(), page.Actor(c), d.ID, form.Text("reason"))
+	suspended, err := h.Tenants.Suspend(c.Request().Context(), page.Actor(c), d.ID, form.Value("reason"))
 	switch {
 	case errors.Is(err, tenant.ErrSuspended): // a second click
 		return h.Redirect(c, links.Tenant(d.ID))
