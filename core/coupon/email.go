@@ -17,8 +17,7 @@ import (
 // Mails queues this package's e-mails, or sends them at once. Their words are in web/email.
 type Mails interface {
 	Queue(ctx context.Context, tx *db.Tx, e mail.Email) error
-	Keeps() bool
-	Dial(ctx context.Context) (mail.Conn, error)
+	Courier(ctx context.Context) (*mail.Courier, error)
 	Voucher(to string, e VoucherEmail) mail.Email
 	SendResult(to string, e SendResultEmail) mail.Email
 }
@@ -150,44 +149,35 @@ func (s *Service) sendTest(ctx context.Context, j TestMail) error {
 	if err != nil {
 		return err
 	}
-	m, err := renderMail(ctx, j.Mail, s.mails.Voucher(who.Email, e))
+	m, err := mail.NewMail(ctx, j.Mail, s.mails.Voucher(who.Email, e))
 	if err != nil {
 		return err
 	}
-	if s.mails.Keeps() {
+	courier, err := s.mails.Courier(ctx)
+	if err != nil {
+		return err
+	}
+	defer courier.Close()
+	tried := courier.Deliver(ctx, m, false)
+	switch tried.Outcome {
+	case mail.Kept:
 		return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error { return mail.Keep(tx, m) })
+	case mail.Refused:
+		return nil // a retry would not help
 	}
-	conn, err := s.mails.Dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close() //nolint:errcheck // the server has the mail
-	if err := conn.Send(ctx, m); !errors.Is(err, mail.ErrRefused) {
-		return err
-	}
-	return nil // permanently refused: a retry would not help
+	return tried.Err
 }
 
-// renderMail renders an e-mail that is sent at once.
-func renderMail(ctx context.Context, id core.ID, e mail.Email) (mail.Mail, error) {
-	r, err := e.Render(ctx)
-	if err != nil {
+// voucherMail renders the e-mail of one voucher.
+func (s *Service) voucherMail(ctx context.Context, about mailing, to queuedMail) (mail.Mail, error) {
+	e := about.VoucherEmail
+	e.FirstName, e.ExpiresAt = to.FirstName, to.ExpiresAt
+	var err error
+	if e.Voucher, err = s.links.Token(link.Voucher, about.Tenant.ID, to.VoucherID, to.LinkVersion); err != nil {
 		return mail.Mail{}, err
 	}
-	return mail.Mail{
-		ID: id, Recipient: r.To, Subject: r.Subject, Text: r.Text, HTML: r.HTML,
-		From: r.From, Unsubscribe: r.Unsubscribe, Inline: r.Inline,
-	}, nil
-}
-
-// voucherEmail returns the e-mail of one voucher.
-func (s *Service) voucherEmail(about mailing, to queuedMail) (VoucherEmail, error) {
-	l := about.VoucherEmail
-	l.FirstName, l.ExpiresAt = to.FirstName, to.ExpiresAt
-	var err error
-	if l.Voucher, err = s.links.Token(link.Voucher, about.Tenant.ID, to.VoucherID, to.LinkVersion); err != nil {
-		return VoucherEmail{}, err
+	if e.Unsubscribe, err = s.links.Token(link.Unsubscribe, about.Tenant.ID, to.CustomerID, 0); err != nil {
+		return mail.Mail{}, err
 	}
-	l.Unsubscribe, err = s.links.Token(link.Unsubscribe, about.Tenant.ID, to.CustomerID, 0)
-	return l, err
+	return mail.NewMail(ctx, to.VoucherID, s.mails.Voucher(*to.Email, e))
 }

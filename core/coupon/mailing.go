@@ -44,7 +44,8 @@ var retryAfter = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 4 * t
 // mailing is what the mails of a send have in common.
 type mailing struct {
 	VoucherEmail
-	send core.ID
+	send    core.ID
+	courier *mail.Courier
 }
 
 // queuedMail is a mail to be sent, and its customer.
@@ -111,30 +112,26 @@ func (s *Service) loadMailing(ctx context.Context, by core.Actor, send core.ID) 
 		return mailing{}, err
 	}
 	branding, err := tenant.BrandingOf(ctx, s.db, by)
+	if err != nil {
+		return mailing{}, err
+	}
+	courier, err := s.mails.Courier(ctx)
 	return mailing{VoucherEmail{
 		Tenant: by.Tenant, Branding: branding, Subject: found.Subject, Message: found.Message, Benefit: found.Benefit, RewardName: found.RewardName,
-	}, send}, err
+	}, send, courier}, err
 }
 
-// mailPage sends the mails of a page and stores each result at once: a process that is killed
+// mailPage delivers the mails of a page and stores each result at once: a process that is killed
 // repeats one mail at most, under the same Message-ID.
 func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, page []queuedMail) error {
-	if s.mails.Keeps() {
-		return s.keepPage(ctx, by, about, page)
-	}
-	var conn mail.Conn
-	defer func() {
-		if conn != nil {
-			_ = conn.Close() // the results are stored
-		}
-	}()
+	defer about.courier.Close()
 	last := s.db.Now().Add(claimUse)
 	for i, q := range page {
 		if s.db.Now().After(last) {
 			return s.releaseMails(ctx, by, about.send, page[i:], nil)
 		}
 		if q.isDropped() {
-			if err := s.storeMailResult(ctx, by, dropMailSQL, mail.Dropped, q.dropArgs(about.send)); err != nil {
+			if err := s.dropMail(ctx, by, about.send, q); err != nil {
 				return err
 			}
 			continue
@@ -143,115 +140,61 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil {
-			// It must not keep the others from their mails.
-			if err := s.recordDelivery(ctx, by, about.send, q, mail.ErrUnwritten(err)); err != nil {
-				return err
-			}
-			continue
-		}
-		if conn == nil {
-			if conn, err = s.mails.Dial(ctx); err != nil {
+		tried := mail.Attempt{Outcome: mail.Refused, Err: mail.ErrUnwritten(err)} // it must not keep the others from their mails
+		if err == nil {
+			if err := about.courier.Open(ctx); err != nil {
 				// No mail of the page has caused this, so all of the rest are sent later.
 				return errors.Join(err, s.releaseMails(ctx, by, about.send, page[i:], err))
 			}
+			tried = about.courier.Deliver(ctx, m, q.Attempts >= int64(len(retryAfter)))
 		}
-		err = conn.Send(ctx, m)
-		if ctx.Err() != nil && err != nil {
+		if tried.Err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil && !errors.Is(err, mail.ErrRefused) && !errors.Is(err, mail.ErrDeferred) {
-			_ = conn.Close() // unusable after such an error
-			conn = nil
-		}
-		if err := s.recordDelivery(ctx, by, about.send, q, err); err != nil {
+		if err := s.storeAttempt(ctx, by, about.send, q, m, tried); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) voucherMail(ctx context.Context, about mailing, q queuedMail) (mail.Mail, error) {
-	e, err := s.voucherEmail(about, q)
-	if err != nil {
-		return mail.Mail{}, err
-	}
-	return renderMail(ctx, q.VoucherID, s.mails.Voucher(*q.Email, e))
-}
-
-// keepPage keeps the mails of a page in the database, where there is no mail server.
-func (s *Service) keepPage(ctx context.Context, by core.Actor, about mailing, page []queuedMail) error {
-	var mails []mail.Mail
-	var dropped []queuedMail
-	for _, q := range page {
-		if q.isDropped() {
-			dropped = append(dropped, q)
-			continue
-		}
-		m, err := s.voucherMail(ctx, about, q)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			if err := s.recordDelivery(ctx, by, about.send, q, mail.ErrUnwritten(err)); err != nil {
-				return err
-			}
-			continue
-		}
-		mails = append(mails, m)
-	}
-	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
-		var failed error
-		for _, q := range dropped {
-			failed = errors.Join(failed, db.Queue(tx, dropMailSQL, q.dropArgs(about.send)))
-		}
-		db.Count(tx, mail.Metric(mail.Kept), int64(len(mails)))
-		for _, m := range mails {
-			failed = errors.Join(failed, mail.Keep(tx, m), db.Queue(tx, finishMailSQL, deliveredArgs(about.send, m.ID, tx.Now)))
-		}
-		return failed
-	})
-}
-
 // isDropped reports whether a mail is not sent after all: its customer unsubscribed or has no e-mail
 // address any more, or the voucher can't be redeemed any more.
 func (q queuedMail) isDropped() bool { return q.Unsubscribed || q.Email == nil || !q.Pending }
 
-func (q queuedMail) dropArgs(send core.ID) db.Args {
-	return db.Args{"send": send, "voucher": q.VoucherID, "unsubscribed": q.Unsubscribed || q.Email != nil}
-}
-
-func deliveredArgs(send, voucher core.ID, now time.Time) db.Args {
-	return db.Args{"send": send, "voucher": voucher, "status": "delivered", "error": nil, "recipient": nil, "permanent": false, "now": now}
-}
-
-// storeMailResult stores the result of a mail.
-func (s *Service) storeMailResult(ctx context.Context, by core.Actor, statement, outcome string, args db.Args) error {
-	// Also if the job is told to stop, or the business was suspended: otherwise the mail would be sent again.
-	return db.Run(context.WithoutCancel(ctx), s.db.Tenant(by.EvenSuspended()), func(tx *db.Tx) error {
-		db.Count(tx, mail.Metric(outcome), 1)
-		return db.Queue(tx, statement, args)
+func (s *Service) dropMail(ctx context.Context, by core.Actor, send core.ID, q queuedMail) error {
+	return s.storeResult(ctx, by, mail.Dropped, func(tx *db.Tx) error {
+		return db.Queue(tx, dropMailSQL, db.Args{"send": send, "voucher": q.VoucherID, "unsubscribed": q.Unsubscribed || q.Email != nil})
 	})
 }
 
-// recordDelivery stores the mail server's answer to a mail.
-func (s *Service) recordDelivery(ctx context.Context, by core.Actor, send core.ID, q queuedMail, err error) error {
-	now := s.db.Now()
-	if err == nil {
-		return s.storeMailResult(ctx, by, finishMailSQL, mail.Sent, deliveredArgs(send, q.VoucherID, now))
-	}
-	args := db.Args{"send": send, "voucher": q.VoucherID, "error": mail.Reply(err), "recipient": *q.Email}
-	permanent := errors.Is(err, mail.ErrRefused)
-	if !permanent && q.Attempts < int64(len(retryAfter)) {
-		args["again"] = now.Add(retryAfter[q.Attempts])
-		return s.storeMailResult(ctx, by, deferMailSQL, mail.Deferred, args)
-	}
-	args["status"], args["permanent"], args["now"] = "failed", permanent, now
-	outcome := mail.GivenUp
-	if permanent {
-		outcome = mail.Refused
-	}
-	return s.storeMailResult(ctx, by, finishMailSQL, outcome, args)
+// storeAttempt stores how an attempt to deliver a mail ended, and when it is tried again.
+func (s *Service) storeAttempt(ctx context.Context, by core.Actor, send core.ID, q queuedMail, m mail.Mail, tried mail.Attempt) error {
+	return s.storeResult(ctx, by, tried.Outcome, func(tx *db.Tx) error {
+		args := db.Args{
+			"send": send, "voucher": q.VoucherID, "status": "delivered", "error": nil, "recipient": nil,
+			"permanent": tried.Outcome == mail.Refused, "again": nil, "now": tx.Now,
+		}
+		if tried.Err != nil {
+			args["status"], args["error"], args["recipient"] = "failed", mail.Reply(tried.Err), *q.Email
+		}
+		if tried.Outcome == mail.Deferred {
+			args["status"], args["again"] = "queued", tx.Now.Add(retryAfter[q.Attempts])
+		}
+		if tried.Outcome == mail.Kept {
+			return errors.Join(mail.Keep(tx, m), db.Queue(tx, storeAttemptSQL, args))
+		}
+		return db.Queue(tx, storeAttemptSQL, args)
+	})
+}
+
+// storeResult stores the result of a mail.
+func (s *Service) storeResult(ctx context.Context, by core.Actor, outcome string, store func(tx *db.Tx) error) error {
+	// Also if the job is told to stop, or the business was suspended: otherwise the mail would be sent again.
+	return db.Run(context.WithoutCancel(ctx), s.db.Tenant(by.EvenSuspended()), func(tx *db.Tx) error {
+		db.Count(tx, mail.Metric(outcome), 1)
+		return store(tx)
+	})
 }
 
 // releaseMails makes claimed mails due again that were not sent, and logs why the mail server could

@@ -61,38 +61,29 @@ const releaseMailsSQL = `
 		and voucher_id = any (@ids::uuid[])
 		and status = 'queued'`
 
-// Stores that a mail was delivered or has failed.
-const finishMailSQL = `
-	with finished as (
+// Stores the result of an attempt: the mail was delivered, has failed, or is still queued for another one.
+const storeAttemptSQL = `
+	with tried as (
 		update loyalty.voucher_mail
 		set status = @status::text,
-			attempts = attempts + case when @status = 'failed' then 1 else 0 end,
+			attempts = attempts + case when @error::text is null then 0 else 1 end,
+			due_at = coalesce(@again::timestamptz, due_at),
 			error = @error,
 			recipient = @recipient,
 			permanent = @permanent,
-			done_at = @now
+			done_at = case when @status = 'queued' then null else @now::timestamptz end
 		where tenant_id = @tenant_id
 			and voucher_id = @voucher
 			and status = 'queued'
 		returning status
 	)
 	update loyalty.coupon_send s
-	set delivered = s.delivered + case when f.status = 'delivered' then 1 else 0 end,
-		failed = s.failed + case when f.status = 'failed' then 1 else 0 end
-	from finished f
+	set delivered = s.delivered + case when t.status = 'delivered' then 1 else 0 end,
+		failed = s.failed + case when t.status = 'failed' then 1 else 0 end
+	from tried t
 	where s.tenant_id = @tenant_id
-		and s.id = @send`
-
-const deferMailSQL = `
-	update loyalty.voucher_mail
-	set attempts = attempts + 1,
-		due_at = @again,
-		error = @error,
-		recipient = @recipient
-	where tenant_id = @tenant_id
-		and send_id = @send
-		and voucher_id = @voucher
-		and status = 'queued'`
+		and s.id = @send
+		and t.status <> 'queued'`
 
 // The voucher of a dropped mail counts among those without an e-mail.
 const dropMailSQL = `

@@ -43,62 +43,38 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	if d.ToCustomer && m.Suspended {
 		return core.ErrSuspended
 	}
-	if s.sender == nil {
-		return s.keep(ctx, m.Mail)
-	}
-	err = s.send(ctx, m.Mail)
-	if err == nil {
-		s.log.InfoContext(ctx, "mail sent", slog.String("mail", m.ID.String())) // by which the mail server's log has it, too
-		return s.finishDelivery(ctx, m.Mail, "sent", Sent, nil)
-	}
-	outcome := Deferred
-	if errors.Is(err, ErrRefused) {
-		outcome = Refused
-	} else if s.db.Now().Sub(m.CreatedAt) > giveUpAfter {
-		outcome = GivenUp
-	}
-	if outcome != Deferred {
-		s.log.ErrorContext(ctx, "mail given up", slog.String("mail", m.ID.String()), slog.Any("error", err))
-		return s.finishDelivery(ctx, m.Mail, "failed", outcome, err)
-	}
-	s.db.Count(Metric(Deferred), 1)
-	err = fmt.Errorf("mail %s: %w", m.ID, err) // the queue logs it
-	if errors.Is(err, ErrMailboxBusy) {
-		return job.Postponed(err)
-	}
-	return err
-}
-
-// send delivers one mail over its own connection.
-func (s *Service) send(ctx context.Context, m Mail) error {
-	conn, err := s.sender.Dial(ctx)
-	if err != nil {
+	courier := &Courier{service: s}
+	defer courier.Close()
+	tried := courier.Deliver(ctx, m.Mail, s.db.Now().Sub(m.CreatedAt) > giveUpAfter)
+	switch tried.Outcome {
+	case Deferred:
+		s.db.Count(Metric(Deferred), 1)
+		err = fmt.Errorf("mail %s: %w", m.ID, tried.Err) // the queue logs it
+		if errors.Is(err, ErrMailboxBusy) {
+			return job.Postponed(err)
+		}
 		return err
+	case Sent:
+		s.log.InfoContext(ctx, "mail sent", slog.String("mail", m.ID.String())) // by which the mail server's log has it, too
+	case Refused, GivenUp:
+		s.log.ErrorContext(ctx, "mail given up", slog.String("mail", m.ID.String()), slog.Any("error", tried.Err))
 	}
-	defer conn.Close() //nolint:errcheck // the server has the mail
-	return conn.Send(ctx, m)
+	return s.storeResult(ctx, m.ID, tried)
 }
 
-// keep leaves a mail in the database because there is no mail server.
-func (s *Service) keep(ctx context.Context, m Mail) error {
-	_, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int64, error) {
-		db.Count(tx, Metric(Kept), 1)
-		return db.Exec(ctx, tx, keepSQL, db.Args{"id": m.ID, "now": tx.Now})
+// storeResult stores how the last attempt to deliver a mail ended, and why.
+func (s *Service) storeResult(ctx context.Context, id core.ID, tried Attempt) error {
+	return db.Run(ctx, s.db.Platform(), func(tx *db.Tx) error {
+		db.Count(tx, Metric(tried.Outcome), 1)
+		if tried.Outcome == Kept {
+			return db.Queue(tx, keepSQL, db.Args{"id": id, "now": tx.Now})
+		}
+		args := db.Args{"id": id, "status": "sent", "error": nil, "now": tx.Now}
+		if tried.Err != nil {
+			args["status"], args["error"] = "failed", tried.Err.Error()
+		}
+		return db.Queue(tx, endSQL, args) // with the commit, so that a kill rarely comes between
 	})
-	return err
-}
-
-// finishDelivery stores how a delivery ended, and why.
-func (s *Service) finishDelivery(ctx context.Context, m Mail, status, outcome string, cause error) error {
-	var reason *string
-	if cause != nil {
-		reason = new(cause.Error())
-	}
-	_, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int, error) {
-		db.Count(tx, Metric(outcome), 1)
-		return 0, db.Queue(tx, endSQL, db.Args{"id": m.ID, "status": status, "error": reason, "now": tx.Now}) // with the commit, so that a kill rarely comes between
-	})
-	return err
 }
 
 // upkeep is the job that gives up mails whose delivery job was cancelled or failed for good, because

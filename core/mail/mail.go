@@ -140,22 +140,33 @@ func (s *Service) QueueToCustomer(ctx context.Context, tx *db.Tx, e Email) error
 }
 
 func (s *Service) queue(ctx context.Context, tx *db.Tx, e Email, toCustomer bool) error {
-	rendered, err := e.Render(ctx)
+	m, err := NewMail(ctx, core.NewID(tx.Now), e)
 	if err != nil {
 		return err
 	}
-	var name *string
-	var file []byte
-	if a := rendered.Attachment; a != nil {
-		name, file = &a.Name, a.Bytes
+	if err := insert(tx, m, "queued"); err != nil {
+		return err
 	}
-	id := core.NewID(tx.Now)
-	err = db.Queue(tx, insertSQL, db.Args{
-		"tenant": int64(tx.Tenant), "id": id, "recipient": rendered.To,
-		"subject": rendered.Subject, "text": rendered.Text, "html": rendered.HTML, "attachment_name": name, "attachment": file, "unsubscribe": rendered.Unsubscribe, "now": tx.Now,
+	return s.jobs.Add(ctx, tx, Delivery{Tenant: tx.Tenant, Mail: m.ID, ToCustomer: toCustomer})
+}
+
+// NewMail renders an e-mail.
+func NewMail(ctx context.Context, id core.ID, e Email) (Mail, error) {
+	r, err := e.Render(ctx)
+	m := Mail{
+		ID: id, Recipient: r.To, Subject: r.Subject, Text: r.Text, HTML: r.HTML,
+		From: r.From, Unsubscribe: r.Unsubscribe, Inline: r.Inline,
+	}
+	if r.Attachment != nil {
+		m.AttachmentName, m.Attachment = &r.Attachment.Name, r.Attachment.Bytes
+	}
+	return m, err
+}
+
+// insert queues the storing of a mail. One that is stored already stays as it is.
+func insert(tx *db.Tx, m Mail, status string) error {
+	return db.Queue(tx, insertSQL, db.Args{
+		"tenant": int64(tx.Tenant), "id": m.ID, "recipient": m.Recipient, "subject": m.Subject, "text": m.Text, "html": m.HTML,
+		"attachment_name": m.AttachmentName, "attachment": m.Attachment, "unsubscribe": m.Unsubscribe, "status": status, "now": tx.Now,
 	})
-	if err != nil {
-		return err
-	}
-	return s.jobs.Add(ctx, tx, Delivery{Tenant: tx.Tenant, Mail: id, ToCustomer: toCustomer})
 }

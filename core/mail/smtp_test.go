@@ -308,13 +308,14 @@ func TestAnAttachmentArrives(t *testing.T) {
 		t.Errorf("%d attachments are kept, %v", kept, err)
 	}
 	// A package that sends mails itself uses the same address, with its own sender name.
-	conn, err := p.Dial(t.Context())
+	courier, err := p.Courier(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // the mail is with the server
-	if err := conn.Send(t.Context(), ours.Mail{ID: core.NewID(p.db.Now()), Recipient: "anna@example.com", Subject: "Voucher", From: "Café Åro", Text: "x", HTML: "x"}); err != nil {
-		t.Fatal(err)
+	defer courier.Close()
+	voucher := ours.Mail{ID: core.NewID(p.db.Now()), Recipient: "anna@example.com", Subject: "Voucher", From: "Café Åro", Text: "x", HTML: "x"}
+	if tried := courier.Deliver(t.Context(), voucher, false); tried.Outcome != ours.Sent {
+		t.Fatalf("%+v", tried)
 	}
 	if got := s.has()[1].Header.Get("From"); got != "=?utf-8?q?Caf=C3=A9_=C3=85ro?= <billing@example.com>" {
 		t.Errorf("a voucher is from %s", got)

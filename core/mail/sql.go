@@ -3,8 +3,10 @@ package mail
 import "example.com/loyalty/core/db"
 
 const insertSQL = `
-	insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, attachment_name, attachment, unsubscribe, created_at)
-	values (nullif(@tenant::bigint, 0), @id, @recipient, @subject, @text, @html, @attachment_name, @attachment, nullif(@unsubscribe, ''), @now)`
+	insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, attachment_name, attachment, unsubscribe, status, created_at, done_at)
+	values (nullif(@tenant::bigint, 0), @id, @recipient, @subject, @text, @html, @attachment_name, @attachment, nullif(@unsubscribe, ''),
+		@status::text, @now, case when @status = 'kept' then @now::timestamptz end)
+	on conflict (id) do nothing`
 
 const (
 	selectMail = `
@@ -18,10 +20,6 @@ const (
 	cross join loyalty.platform_setting s
 	where m.id = @id`
 )
-
-const senderSQL = `
-	select mail_address
-	from loyalty.platform_setting`
 
 // queuedMail is a mail to deliver, and whether its business is suspended.
 type queuedMail struct {
