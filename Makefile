@@ -35,18 +35,17 @@ model: ## compare random use of core with its model, for about an hour
 	RAPID_CHECKS=5000 RAPID_STEPS=200 go run ./cmd/testdb -- go test -v -timeout 5h -run '^TestModel$$' ./core/verify
 
 .PHONY: sentences
-sentences: ## test the specification, sentence by sentence, and print the coverage
+sentences: ## test the specification over TLS, and count its sentences
 	@.ci/need postgresql
-	go run ./cmd/testdb -- go test -v -run '^TestSpecification$$' ./cmd/loyalty
+	go run ./cmd/testdb -- go test -v -run '^Test(Quotations|Specification)$$' ./api ./cmd/loyalty
 
 .PHONY: build
 build: ## build bin/loyalty
-	@CGO_ENABLED=0 go build -trimpath -o bin/loyalty ./cmd/loyalty
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/loyalty ./cmd/loyalty
 
 .PHONY: generate
 generate: ## regenerate the generated files
 	go tool templ generate
-	$(TOOL) oapi-codegen -config cmd/loyalty/internal/apiclient/config.yaml api/openapi.json
 	go run ./api/clients/python/generate
 	.ci/clients/run generate
 	@$(MAKE) -s statements
@@ -62,7 +61,7 @@ dev: ## serve, and rebuild when a page is edited
 
 .PHONY: check
 check: generate ## check generated files, format, lint, words, modules and known vulnerabilities
-	@git diff --exit-code -- '*_templ.go' '*.gen.go' api/clients docs/statements || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
+	@git diff --exit-code -- '*_templ.go' api/clients docs/statements || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
 	go mod tidy -diff
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run

@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/docs"
 )
 
 // unknownIDs returns a route's method and path with unknown ids.
@@ -29,7 +30,10 @@ func TestRouteAccess(t *testing.T) {
 		"| customers:read | GET /customers, GET /customers/{ulid}, GET /customers/{ulid}/transactions |",
 		"| customers:write | POST /customers, PATCH /customers/{ulid} |",
 		"| transactions:write | GET /transactions/{ulid}, POST /transactions/{ulid}/void |",
+		"| rewards:read | GET /rewards, POST /redemptions, GET /redemptions/{ulid}, POST /redemptions/{ulid}/fulfil |",
+		"| coupons:read | GET /coupons, POST /coupons/{ulid}/redeem, GET /coupons/{ulid}/redemptions |",
 		"| reports:read | GET /reports/summary, GET /reports/customers/top, GET /reports/coupons |",
+		"(it is a platform-wide token issued in the super-admin panel).",
 		"Token endpoints (list, create, revoke) need only authentication, no scope.",
 		"The creation endpoint is described as needing either a web session or any valid token of any scope; the two statements differ, so a builder accepts any authenticated caller.",
 		"A platform token on a tenant endpoint: 403.", noTenants, superAdmins,
@@ -43,11 +47,18 @@ func TestRouteAccess(t *testing.T) {
 	strangers := s.invalidCredentials(t)
 	for route, ability := range abilities {
 		method, path := unknownIDs(route)
+		body, inside := "", 200 // with access: nothing is found, or fields are missing
+		if method == "POST" || method == "PATCH" {
+			body, inside = "{}", 422
+		}
+		if strings.Contains(route, ":") {
+			inside = 404
+		}
 		t.Run(route, func(t *testing.T) {
 			t.Parallel()
 			check := func(who, token string, want int, headers ...string) {
 				t.Helper()
-				got := s.server.call(t, method, path, token, "", headers...)
+				got := s.server.call(t, method, path, token, body, headers...)
 				switch want {
 				case 401:
 					got.is(t, 401, unauthorized)
@@ -57,8 +68,8 @@ func TestRouteAccess(t *testing.T) {
 				case 403:
 					got.is(t, 403, forbidden)
 				default:
-					if got.status == 401 || got.status == 403 || got.status >= 500 {
-						t.Errorf("%s: %d %s", who, got.status, got.body)
+					if got.status != inside {
+						t.Errorf("%s: %d, want %d: %s", who, got.status, inside, got.body)
 					}
 				}
 			}
@@ -66,6 +77,7 @@ func TestRouteAccess(t *testing.T) {
 				check(who, "", 401, "Authorization: "+header)
 			}
 			check("on another tenant's host", s.token, 401, "Host: "+s.stranger().By.Tenant.Slug+"."+domain)
+			check("without abilities, on another tenant's host", s.singles["none"], 401, "Host: "+s.stranger().By.Tenant.Slug+"."+domain)
 			check("on an unknown host", s.token, 401, "Host: unknown."+domain)
 			// The status with a tenant's token with all abilities, and with a platform token; 0: access.
 			tenants, platforms := 0, 403
@@ -137,12 +149,50 @@ func (s *shop) invalidCredentials(t *testing.T) map[string]string {
 		"without its id":          bearer(secret),
 		"with another's id":       bearer(other + "|" + secret),
 		"with an unknown id":      bearer("9223372036854775807|" + secret),
+		"with a word for its id":  bearer("x|" + secret),
 		"with no id":              bearer("0|" + secret),
 		"with an id too large":    bearer("9223372036854775808|" + secret),
 		"spelled otherwise":       bearer("0" + id + "|" + secret),
 		"signed":                  bearer("+" + id + "|" + secret),
 		"two tokens":              bearer(s.token + " " + s.token),
 		"a very long one":         bearer(strings.Repeat("1", 30000)),
+	}
+}
+
+// The specification's tables of endpoints and of scopes have the routes and their abilities.
+func TestEndpointsOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	proves(t, "v1 launch (2026-05) endpoints: the customers, transactions (get and void), rewards, redemptions, coupons, reports, tokens and platform endpoints listed in the Endpoints part.")
+	parameter := strings.NewReplacer("{ulid}", ":ulid", "{id}", ":id")
+	scopes, tables := map[string]string{"none (authenticated only)": "", "see note": "transactions:write"}, 0
+	for _, row := range docs.Sentences("specification", "## 4.") {
+		cells := strings.Split(strings.Trim(row, "| "), " | ")
+		if len(cells) < 3 || !strings.HasPrefix(cells[1], "/api/v1/") {
+			continue
+		}
+		scope, named := scopes[cells[2]]
+		switch {
+		case strings.HasPrefix(cells[1], "/api/v1/platform/"):
+			scope = "platform"
+		case !named:
+			scope = cells[2]
+		}
+		if have, known := abilities[cells[0]+" "+parameter.Replace(cells[1])]; !known || have != scope {
+			t.Errorf("%s %s needs %q: %v", cells[0], cells[1], have, known)
+		}
+		tables++
+	}
+	if tables != len(abilities) {
+		t.Errorf("the tables have %d endpoints, want %d", tables, len(abilities))
+	}
+	for _, row := range docs.Sentences("specification", "## 5.") {
+		scope, covers, isRow := strings.Cut(strings.Trim(row, "| "), " | ")
+		for endpoint := range strings.SplitSeq(covers, ", ") {
+			method, path, _ := strings.Cut(parameter.Replace(endpoint), " ")
+			if isRow && abilities[method+" /api/v1"+path] != scope {
+				t.Errorf("%s: needs %q, not %q", endpoint, abilities[method+" /api/v1"+path], scope)
+			}
+		}
 	}
 }
 
@@ -171,7 +221,7 @@ func TestScopeOfRecordingIsConfigurable(t *testing.T) {
 // A token is valid until its expiry, exclusive.
 func TestTokensExpire(t *testing.T) {
 	t.Parallel()
-	proves(t, expiry)
+	proves(t, expiry, "Token lifetime and expiry: not shown.")
 	s := newShop(t)
 	name, scopes, at := "Short", []string{}, s.db.Now().Add(time.Hour)
 	made, err := core.Result(s.tokens.Create(t.Context(), s.By, token.New{Name: name, Scopes: &scopes, ExpiresAt: &at}, nil))

@@ -107,13 +107,17 @@ func TestCoupons(t *testing.T) {
 				`,` + couponOf("{coupon}", "Welcome back", fivePoints, "0") + `],` + single + `coupons` + page,
 		},
 		{
-			says: couponFields, method: "GET", path: "/coupons", before: func(s *shop) { s.fill("{tenth_off}") }, status: 200,
+			says: couponFields, also: []string{"Coupon and voucher record fields (beyond the existence of a per-customer limit named `max_per_customer`, a global redemption cap, an expiry, and an active flag): not shown."}, method: "GET", path: "/coupons", before: func(s *shop) { s.fill("{tenth_off}") }, status: 200,
 			want: `{"data":[{"ulid":"{tenth_off}","name":"A tenth off","description":"Of anything.","benefit":{"type":"percent","percent":10},` +
 				`"max_per_customer":2,"max_redemptions":null,"redemptions_count":0,"starts_at":"<time>","expires_at":"<time>","voucher_valid_days":30,` +
 				`"active":true,"created_at":"<time>"}],` + single + `coupons` + page,
 		},
 		{
-			says: redeemsIt, method: "POST", path: "/coupons/{voucher}/redeem", auth: "coupons:read", status: 200,
+			says: couponFields, with: "a cap", method: "GET", path: "/coupons", before: func(s *shop) { s.fill("{too_late}") }, status: 200,
+			want: `{"data":[<anything>"name":"First come",<anything>"max_redemptions":1,"redemptions_count":1,<anything>`,
+		},
+		{
+			says: redeemsIt, also: []string{"States named: pending (sent, not yet redeemed), redeemed, expired."}, method: "POST", path: "/coupons/{voucher}/redeem", auth: "coupons:read", status: 200,
 			want: one(voucher("{voucher}", "{coupon}", fivePoints, "null")), after: balance(5, 0, 1),
 		},
 		{
@@ -134,20 +138,23 @@ func TestCoupons(t *testing.T) {
 			status: 200, want: one(voucher("{hers}", "{stamp_coupon}", `{"type":"stamps","stamps":2}`, "null")), after: balance(0, 2, 1),
 		},
 		{
-			says: usedUp, method: "POST", path: "/coupons/{redeemed}/redeem", status: 422,
+			says: usedUp, also: []string{"| POST /coupons/{ulid}/redeem | Already redeemed | This voucher has already been redeemed. |"}, method: "POST", path: "/coupons/{redeemed}/redeem", status: 422,
 			want: refused("voucher-redeemed", "This voucher has already been redeemed."), after: balance(5, 0, 1),
 		},
 		{
-			says: tooOld, method: "POST", path: "/coupons/{expired}/redeem", status: 422,
-			want: refused("voucher-expired", "This voucher has expired."), after: balance(0, 0, 0),
+			says: tooOld, also: []string{"| POST /coupons/{ulid}/redeem | Expired | This voucher has expired. |"}, method: "POST", path: "/coupons/{expired}/redeem", status: 422,
+			want:  refused("voucher-expired", "This voucher has expired."),
+			after: all(balance(0, 0, 0), shows("/coupons/{ended}/redemptions", only("/coupons/{ended}/redemptions"))),
 		},
 		{
-			says: couponOff, method: "POST", path: "/coupons/{switched_off}/redeem", status: 422,
-			want: refused("coupon-inactive", "This coupon is no longer active."), after: balance(0, 0, 0),
+			says: couponOff, also: []string{"| POST /coupons/{ulid}/redeem | Coupon inactive | This coupon is no longer active. |"}, method: "POST", path: "/coupons/{switched_off}/redeem", status: 422,
+			want:  refused("coupon-inactive", "This coupon is no longer active."),
+			after: all(balance(0, 0, 0), shows("/coupons/{coupon}/redemptions", only("/coupons/{coupon}/redemptions"))),
 		},
 		{
-			says: capReached, method: "POST", path: "/coupons/{too_late}/redeem", status: 422,
-			want: refused("coupon-cap-reached", "Maximum redemptions for this coupon have been reached."), after: balance(5, 0, 1), // Bo's,
+			says: capReached, also: []string{"| POST /coupons/{ulid}/redeem | Global cap reached | Maximum redemptions for this coupon have been reached. |"}, method: "POST", path: "/coupons/{too_late}/redeem", status: 422,
+			want:  refused("coupon-cap-reached", "Maximum redemptions for this coupon have been reached."),
+			after: all(balance(5, 0, 1), shows("/coupons/{first_come}/redemptions?per_page=1", `{"data":[{<anything>"customer_ulid":"{bo}",<anything>}],"links":{"first":null,"last":null,"prev":null,"next":null},<anything>`)),
 		},
 		{
 			says: whichFirst, with: "redeemed before inactive", method: "POST", path: "/coupons/{redeemed}/redeem", before: off("{redeemed}", "{coupon}"),

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func TestListCustomers(t *testing.T) {
 			},
 			status: 200, want: only("/customers", annaIs, boIs),
 		},
-		{says: filters, with: "phone as written", method: "GET", path: "/customers?phone=070-174%2006%2005", before: annaAndBo, status: 200, want: only("/customers", annaIs)},
+		{says: filters, also: []string{"Query parameters of list endpoints other than `per_page`, `from` and `to`: not shown."}, with: "phone as written", method: "GET", path: "/customers?phone=070-174%2006%2005", before: annaAndBo, status: 200, want: only("/customers", annaIs)},
 		{says: filters, with: "phone written otherwise", method: "GET", path: "/customers?phone=%2B46701740605", before: annaAndBo, status: 200, want: only("/customers", annaIs)},
 		{says: filters, with: "phone of unknown", method: "GET", path: "/customers?phone=0701740600", before: annaAndBo, status: 200, want: only("/customers")},
 		{says: filters, with: "email in other letters", method: "GET", path: "/customers?email=ANNA@Example.com", before: annaAndBo, status: 200, want: only("/customers", annaIs)},
@@ -147,6 +148,7 @@ func TestFindCustomer(t *testing.T) {
 	const found = "| GET | /api/v1/customers/{ulid} | customers:read | - | `data`: customer (includes `points_balance`). |"
 	runScenarios(t, []scenario{
 		{says: found, method: "GET", path: "/customers/{anna}", auth: "customers:read", status: 200, want: one(annaIs)},
+		{says: "Pagination envelope of list responses (page fields, default and maximum page size): not shown.", method: "GET", path: "/customers/{anna}/transactions", status: 200, want: only("/customers/{anna}/transactions")},
 		{says: "Successful single-record responses wrap the record in an object under the key `data`.", method: "GET", path: "/customers/{bo}", status: 200, want: one(boIs)},
 		{
 			says:   "| points_balance | integer | Current total across all ledger entries. 0 for a new customer. |",
@@ -192,6 +194,29 @@ func TestCustomerFields(t *testing.T) {
 	}
 	if sum := shoptest.Query[int64](s.Shop, "select sum(amount)::bigint from loyalty.ledger_entry where tenant_id = $1", s.By.Tenant.ID); sum != 12 {
 		t.Errorf("the entries sum to %d, want 12", sum)
+	}
+}
+
+// A balance follows sales, voids and redemptions.
+func TestBalances(t *testing.T) {
+	t.Parallel()
+	proves(t, "| points_balance | integer | Current total across all ledger entries. 0 for a new customer. |")
+	s := newShop(t)
+	for _, step := range []struct {
+		path, body     string
+		points, stamps int64
+		entries        int
+	}{
+		{"/transactions", `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":10000}`, 100, 0, 1},
+		{"/transactions/{sale}/void", "", 100, 0, 3},
+		{"/redemptions", `{"customer_ulid":"{anna}","reward_ulid":"{espresso}"}`, 90, 0, 4},
+		{"/transactions/{stamp_sale}/void", "", 90, 0, 6},
+	} {
+		if got := s.call("POST", "/api/v1"+step.path, s.token, step.body); got.status > 201 {
+			t.Fatalf("%s: %d %s", step.path, got.status, got.body)
+		}
+		balance(step.points, step.stamps, step.entries)(s, answer{})
+		shows("/customers/{anna}", `<anything>"points_balance":`+strconv.FormatInt(step.points, 10)+`,"stamps_balance":`+strconv.FormatInt(step.stamps, 10)+`,<anything>`)(s, answer{})
 	}
 }
 

@@ -105,6 +105,7 @@ func TestUpsertCustomer(t *testing.T) {
 		},
 		{says: phoneTooLong, with: "a phone of 31", method: "POST", path: "/customers", body: `{"first_name":"A","last_name":"B","phone":"` + strings.Repeat("1", 31) + `"}`, status: 422, want: invalid(`"phone":["The phone field must not be greater than 30 characters."]`)},
 		{says: phoneTooLong, with: "a bad e-mail", method: "POST", path: "/customers", body: `{"first_name":"A","last_name":"B","phone":"112","email":"a b@example.com"}`, status: 422, want: invalid(`"email":["The email field must be a valid email address."]`), after: customers(0)},
+		{says: "| Customer `phone` | at most 30 characters |", with: "characters, not bytes", method: "POST", path: "/customers", body: `{"first_name":"A","last_name":"B","phone":"070–` + strings.Repeat("1", 26) + `","email":null}`, status: 201, want: made("A", "B", "070–"+strings.Repeat("1", 26), "null")},
 		{says: "| Customer `phone` | at most 30 characters |", with: "30 pass", method: "POST", path: "/customers", body: `{"first_name":"A","last_name":"B","phone":"` + strings.Repeat("1", 30) + `"}`, status: 201, want: made("A", "B", strings.Repeat("1", 30), "null")},
 		{says: "Names at most 100 characters.", with: "100 characters, not bytes, pass", method: "POST", path: "/customers", body: `{"first_name":"` + strings.Repeat("Ö", 100) + `","last_name":"B","phone":"112"}`, status: 201, want: made(strings.Repeat("Ö", 100), "B", "112", "null")},
 		{says: "Names at most 100 characters.", with: "101 do not", method: "POST", path: "/customers", body: `{"first_name":"` + strings.Repeat("a", 101) + `","last_name":"` + strings.Repeat("Ö", 101) + `","phone":"112"}`, status: 422, want: invalid(`"first_name":["The first name field must not be greater than 100 characters."],"last_name":["The last name field must not be greater than 100 characters."]`)},
@@ -158,8 +159,8 @@ func TestEditCustomer(t *testing.T) {
 	runScenarios(t, []scenario{
 		{says: edits, method: "PATCH", path: "/customers/{anna}", auth: "customers:write", body: `{"last_name":"Ek"}`, status: 200, want: with("Lindqvist", "Ek")},
 		{
-			says: fields, method: "PATCH", path: "/customers/{anna}",
-			body:   `{"first_name":"Bo","last_name":"Ek","phone":"112","email":"bo@example.com","status":"inactive"}`,
+			says: fields, also: []string{"Fields accepted by PATCH /api/v1/customers/{ulid}"}, method: "PATCH", path: "/customers/{anna}",
+			body:   `{"first_name":"Bo","last_name":"Ek","phone":"112","email":"bo@example.com","status":"inactive","points_balance":1000000,"ulid":"{missing}"}`,
 			status: 200, want: strings.NewReplacer("Anna", "Bo", "Lindqvist", "Ek", "070-174 06 05", "112", "active", "inactive").Replace(
 				strings.Replace(one(annaIs), "Anna@", "bo@", 1)),
 		},
@@ -168,6 +169,7 @@ func TestEditCustomer(t *testing.T) {
 		{says: patches, with: "null clears the e-mail", method: "PATCH", path: "/customers/{anna}", body: `{"email":null}`, status: 200, want: with(`"Anna@example.com"`, "null")},
 		{says: patches, with: "other nulls", method: "PATCH", path: "/customers/{anna}", body: `{"first_name":null,"last_name":null,"phone":null,"status":null}`, status: 422, want: invalid(`"first_name":["The first name field is required."],"last_name":["The last name field is required."],"phone":["The phone field is required."],"status":["The status field is required."]`)},
 		{says: wrongType, with: "in a patch", method: "PATCH", path: "/customers/{anna}", body: `{"first_name":[],"phone":{},"email":1,"status":false}`, status: 422, want: invalid(`"email":["The email field must be a string."],"first_name":["The first name field must be a string."],"phone":["The phone field must be a string."],"status":["The status field must be a string."]`)},
+		{says: "| Customer `phone` | at most 30 characters |", with: "in a patch", method: "PATCH", path: "/customers/{anna}", body: `{"phone":"` + strings.Repeat("1", 31) + `"}`, status: 422, want: invalid(`"phone":["The phone field must not be greater than 30 characters."]`)},
 		{says: fields, with: "unknown status", method: "PATCH", path: "/customers/{anna}", body: `{"status":"gone"}`, status: 422, want: invalid(`"status":["The selected status is invalid."]`)},
 		{says: wording, with: "a phone that is Bo's", method: "PATCH", path: "/customers/{anna}", before: annaAndBo, body: `{"phone":"08-123 456 78"}`, status: 422, want: invalid(`"phone":["The phone has already been taken."]`)},
 		{says: wording, with: "an e-mail that is Anna's", method: "PATCH", path: "/customers/{bo}", before: annaAndBo, body: `{"email":"ANNA@example.com"}`, status: 422, want: invalid(`"email":["The email has already been taken."]`)},

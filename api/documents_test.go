@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,15 +27,17 @@ func proves(t testing.TB, sentences ...string) {
 	}
 }
 
-// The parts of the decisions about these endpoints. The specification is covered by
-// cmd/loyalty's TestSpecification.
-var parts = []string{"## 2.", "## 3.", "## 4.", "## 5.", "## 6.", "## 10."}
+// The parts of the documents about these endpoints.
+var parts = map[string][]string{
+	"specification": {"## 2.", "## 3.", "## 4.", "## 5.", "## 6.", "## 7.", "## 8.", "## 9."},
+	"decisions":     {"## 2.", "## 3.", "## 4.", "## 5.", "## 6.", "## 10."},
+}
 
-// Every quotation is in the documents, and every sentence of these parts is quoted, or listed in
-// testdata/elsewhere.txt.
+// Every quotation is in the documents, and every sentence of these parts is quoted by a test of this package or a
+// sentence of cmd/loyalty's TestSpecification, or listed in testdata: in elsewhere.txt, or in untestable.txt with a reason.
 func TestQuotations(t *testing.T) {
 	t.Parallel()
-	quoted := quotations(t)
+	quoted := quotations(t, "*_test.go")
 	counts := map[string]int{}
 	for sentence := range quoted {
 		name := docs.Source(sentence)
@@ -43,35 +46,75 @@ func TestQuotations(t *testing.T) {
 		}
 		counts[name]++
 	}
-	raw, err := os.ReadFile("testdata/elsewhere.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps.Copy(quoted, quotations(t, "../cmd/loyalty/specification*_test.go"))
 	tested := maps.Clone(quoted)
-	for passage := range strings.SplitSeq(string(raw), "\n") {
-		if passage != "" && !strings.HasPrefix(passage, "//") {
+	for file, passages := range map[string][]string{"elsewhere.txt": lines(t, "elsewhere.txt"), "untestable.txt": untestable(t)} {
+		for _, passage := range passages {
 			quoted[passage] = true
 			if docs.Source(passage) == "" {
-				t.Errorf("elsewhere.txt: neither document says: %s", passage)
+				t.Errorf("%s: neither document says: %s", file, passage)
 			}
 			if rest := docs.Unquoted([]string{passage}, tested); !slices.Equal(rest, []string{passage}) {
-				t.Errorf("elsewhere.txt: a test quotes some of: %s", passage)
+				t.Errorf("%s: a test quotes some of: %s", file, passage)
 			}
 		}
 	}
-	for _, part := range parts {
-		for _, rest := range docs.Unquoted(docs.Sentences("decisions", part), quoted) {
-			t.Errorf("decisions %s no test quotes: %s", part, rest)
+	for document, headings := range parts {
+		for _, part := range headings {
+			for _, rest := range docs.Unquoted(docs.Sentences(document, part), quoted) {
+				t.Errorf("%s %s no test quotes: %s", document, part, rest)
+			}
 		}
 	}
 	t.Logf("sentences proved: %d of the specification, %d of the decisions", counts["specification"], counts["decisions"])
 }
 
-// quotations reads the quotations in this package's tests: the arguments of proves, the first
-// one of post and patch, and the sentences of scenarios.
-func quotations(t *testing.T) map[string]bool {
+// lines reads a list without its comments.
+func lines(t *testing.T, file string) []string {
 	t.Helper()
-	files, err := filepath.Glob("*_test.go")
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return line == "" || strings.HasPrefix(line, "//") })
+}
+
+var namedTest = regexp.MustCompile(`(\S+)'s (Test\w+)`)
+
+// untestable reads the passages that can't be tested. Each has a reason below it; a test that a reason names must exist.
+func untestable(t *testing.T) (passages []string) {
+	t.Helper()
+	for pair := range slices.Chunk(lines(t, "untestable.txt"), 2) {
+		if len(pair) < 2 || strings.HasPrefix(pair[0], "\t") || !strings.HasPrefix(pair[1], "\t") {
+			t.Fatalf("untestable.txt: a passage needs a reason below it: %q", pair)
+		}
+		passages = append(passages, pair[0])
+		for _, named := range namedTest.FindAllStringSubmatch(pair[1], -1) {
+			if !hasTest(t, named[1], named[2]) {
+				t.Errorf("untestable.txt: %s has no %s", named[1], named[2])
+			}
+		}
+	}
+	return passages
+}
+
+func hasTest(t *testing.T, dir, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(text), "func "+name+"(")
+	})
+}
+
+// quotations reads the quotations in tests: the arguments of proves, the first one of post and patch, and the sentences
+// of scenarios.
+func quotations(t *testing.T, pattern string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +155,16 @@ func quotations(t *testing.T) map[string]bool {
 					add(n.Args[0])
 				}
 			case *ast.KeyValueExpr:
-				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "says" {
+				key, _ := n.Key.(*ast.Ident)
+				list, isList := n.Value.(*ast.CompositeLit)
+				switch {
+				case key == nil:
+				case key.Name == "says":
 					add(n.Value)
+				case key.Name == "also" && isList:
+					for _, sentence := range list.Elts {
+						add(sentence)
+					}
 				}
 			}
 			return true

@@ -15,7 +15,7 @@ import (
 // raw sends bytes that an HTTP client wouldn't. It adds Host and Authorization to the head.
 func (s *shop) raw(t *testing.T, head, body string) answer {
 	t.Helper()
-	conn, err := tls.Dial("tcp", s.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+	conn, err := tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true, ServerName: domain})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestDescriptionIsServed(t *testing.T) {
 	})
 	ask := func(method string, headers ...string) answer {
 		t.Helper()
-		r, err := http.NewRequest(method, o.URL+"/api/v1/openapi.json", nil)
+		r, err := http.NewRequest(method, o.url+"/api/v1/openapi.json", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestDescriptionIsServed(t *testing.T) {
 				r.Host = value
 			}
 		}
-		got, err := send(o.Client(), r)
+		got, err := send(o.client, r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,18 +33,17 @@ func TestProblems(t *testing.T) {
 	table := []scenario{
 		{says: "| 400 | Error | `An error occurred.` | Malformed request, e.g. invalid JSON. |", method: "POST", path: "/customers", body: `{"first_name":`, status: 400, want: badRequest},
 		{says: "| 401 | Unauthorized | `Authentication required.` | Missing, misspelled, revoked or malformed token. |", method: "GET", path: "/customers", auth: "none", status: 401, want: unauthorized, header: []string{"WWW-Authenticate: Bearer"}},
+		{says: "| 401 | Unauthorized | `Authentication required.` | Missing, misspelled, revoked or malformed token. |", with: "misspelled", method: "GET", path: "/customers", auth: "none", headers: []string{"Authorization: Bearer secret"}, status: 401, want: unauthorized, header: []string{"WWW-Authenticate: Bearer"}},
 		{says: "| 403 | Forbidden | `Invalid ability provided.` | Token lacks the scope, or a platform endpoint is called without super-admin rights. |", method: "GET", path: "/customers", auth: "customers:write", status: 403, want: forbidden, header: []string{"WWW-Authenticate:"}},
 		{says: "| 404 | Not Found | `The requested resource was not found.` |", with: "no such path", method: "GET", path: "/nope", status: 404, want: notFound, header: []string{"Allow:"}},
-		{says: "GET /customers/{ulid}/redemptions (404)", method: "GET", path: "/customers/{anna}/redemptions", status: 404, want: notFound},
+		{says: "GET /customers/{ulid}/redemptions (404)", also: []string{"A per-customer redemption history endpoint (`GET /api/v1/customers/{ulid}/redemptions`) does not exist yet and is only planned."}, method: "GET", path: "/customers/{anna}/redemptions", status: 404, want: notFound},
 		{says: "| 405 | Method Not Allowed | `The method is not allowed for this resource.` |", method: "PUT", path: "/customers/{anna}", body: `{}`, status: 405, want: notAllowed, header: []string{"Allow: GET, PATCH"}},
 		{says: "| 413 | Content Too Large | `The request body is too large.` |", method: "POST", path: "/customers", body: good + spaces + " ", status: 413, want: tooLarge},
 		{says: otherType, with: "but there is none", method: "POST", path: "/customers", headers: []string{"Content-Type: text/plain"}, status: 400, want: badRequest},
 		{says: largeBody, with: "exactly so much passes", method: "POST", path: "/customers", body: good + spaces, status: 201, want: made("A", "B", "112", "null")},
 		{says: "| 415 | Unsupported Media Type | `The request body must be JSON.` |", method: "POST", path: "/customers", headers: []string{"Content-Type: text/plain"}, body: good, status: 415, want: notJSON},
 		{says: "| 422 | Validation Error | `The given data was invalid.` plus `errors` |", method: "POST", path: "/transactions", body: `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":"1"}`, status: 422, want: invalid(`"spend_amount_cents":["The spend amount cents field must be an integer."]`)},
-		{says: "| 422 | Unprocessable Entity (one guide shows Business Rule Violation) | rule message, no `errors` | Business rule violated. |", method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided.")},
 		{says: "`type` of a business rule is `{base_url}/problems/{slug}`, and `code` repeats the slug: `already-voided`,", with: "on any port", method: "POST", path: "/transactions/{voided}/void", headers: []string{"Host: " + domain + ":9443"}, status: 422, want: refused("already-voided", "This transaction has already been voided.")},
-		{says: "the business-rule title is `Unprocessable Entity`.", method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided.")},
 	}
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/jsonx", "application/vnd.api+json", "application/json; charset=latin1", "a/b/c", ";"} {
 		table = append(table, scenario{says: otherType, with: kind, method: "POST", path: "/customers", headers: []string{"Content-Type: " + kind}, body: good, status: 415, want: notJSON, after: customers(0)})

@@ -13,8 +13,9 @@ import (
 
 // scenario is one request to a fresh tenant, and its whole response.
 type scenario struct {
-	says string // the sentence of the documents that it proves
-	with string // the case
+	says string   // the sentence of the documents that it proves
+	with string   // the case
+	also []string // further sentences
 
 	before func(s *shop)
 
@@ -33,7 +34,7 @@ func (sc scenario) run(t *testing.T) {
 	t.Helper()
 	t.Run(docs.Plain(sc.says+" "+sc.with), func(t *testing.T) {
 		t.Parallel()
-		proves(t, sc.says)
+		proves(t, append(sc.also, sc.says)...)
 		s := newShop(t)
 		if sc.before != nil {
 			sc.before(s)
@@ -42,7 +43,8 @@ func (sc scenario) run(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(recordsIn(sc.want))) {
 			s.fill(name)
 		}
-		got := s.call(sc.method, "/api/v1"+sc.path, s.auth(sc.auth), sc.body, sc.headers...)
+		token := s.auth(sc.auth)
+		got := s.call(sc.method, "/api/v1"+sc.path, token, sc.body, sc.headers...)
 		got.is(t, sc.status, s.fill(sc.want))
 		for _, h := range sc.header {
 			name, want, _ := strings.Cut(h, ":")
@@ -50,10 +52,34 @@ func (sc scenario) run(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, have, want)
 			}
 		}
+		if slices.Contains(notRetried, sc.status) {
+			again := s.call(sc.method, "/api/v1"+sc.path, token, sc.body, sc.headers...)
+			again.is(t, sc.status, strings.TrimSuffix(got.body, "\n"))
+		}
 		if sc.after != nil {
 			sc.after(s, got)
 		}
 	})
+}
+
+// "Retry guidance for clients: no retry on 400, 401, 403, 404 or 422": the answer stays the same.
+var notRetried = []int{400, 401, 403, 404, 422}
+
+// all checks several things afterwards.
+func all(checks ...func(*shop, answer)) func(*shop, answer) {
+	return func(s *shop, got answer) {
+		for _, check := range checks {
+			check(s, got)
+		}
+	}
+}
+
+// shows checks what a path answers afterwards.
+func shows(path, want string) func(*shop, answer) {
+	return func(s *shop, _ answer) {
+		s.T.Helper()
+		s.call("GET", "/api/v1"+path, s.token, "").is(s.T, 200, s.fill(want))
+	}
 }
 
 func recordsIn(text string) map[string]bool {

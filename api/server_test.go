@@ -3,12 +3,17 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -38,15 +43,20 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // domain is the host of the base URL.
 const domain = "loyalty.example"
 
-// server serves the API over TLS, as the process does.
+// server serves the API over TLS: a server of the test's process, or the running product.
 type server struct {
-	*httptest.Server
+	address string // to which all hosts are connected
+	url     string
+	client  *http.Client
+	close   func()
+
 	db           *db.DB
 	api          *api.API
 	tokens       *token.Service
 	people       *staff.Service
 	tenants      *tenant.Service
 	deprecations *deprecation.Service
+	invitation   string // the subject of an owner's invitation
 	log          *journal
 }
 
@@ -73,12 +83,21 @@ var shared struct {
 	server *server
 }
 
+// theProduct is the running product: its address, the file with its authority's certificate, and its database's URL.
+// cmd/loyalty's TestSpecification sets it, and so runs these tests over TLS against the product. Without it, the server
+// is in this process.
+var theProduct = strings.Fields(os.Getenv("LOYALTY_TEST_PRODUCT"))
+
 // sharedServer returns the server that tests share: without limits, with the default scope.
 func sharedServer(t testing.TB) *server {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.server == nil {
+	switch {
+	case shared.server != nil:
+	case len(theProduct) > 0:
+		shared.server = reachProduct(t)
+	default:
 		shared.server = startServer(t, dbtest.DB(t), nil)
 	}
 	return shared.server
@@ -87,12 +106,51 @@ func sharedServer(t testing.TB) *server {
 // newServer returns the test's own server, with its configuration changed.
 func newServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 	t.Helper()
+	if len(theProduct) > 0 {
+		t.Skip("changes the server: in process alone")
+	}
 	own := startServer(t, d, change)
-	t.Cleanup(own.Close)
+	t.Cleanup(own.close)
 	return own
 }
 
+// reachProduct returns the running product.
+func reachProduct(t testing.TB) *server {
+	t.Helper()
+	authority, err := os.ReadFile(theProduct[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	d, err := db.Open(context.Background(), dbtest.Serving(theProduct[2]), db.Options{OwnerURL: theProduct[2]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := prepareServer(t, d, nil)
+	o.address, o.url, o.invitation = theProduct[0], "https://"+domain, "You're invited to <anything> on Loyalty"
+	o.client = &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 100,
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, o.address)
+		},
+	}}
+	return o
+}
+
 func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
+	t.Helper()
+	o := prepareServer(t, d, change)
+	h := httptest.NewUnstartedServer(o.handler())
+	h.Config.ErrorLog = log.New(io.Discard, "", 0)
+	h.StartTLS()
+	o.address, o.url, o.client, o.close = h.Listener.Addr().String(), h.URL, h.Client(), h.Close
+	o.client.Transport.(*http.Transport).MaxIdleConnsPerHost = 100
+	return o
+}
+
+// prepareServer returns a server that doesn't serve yet.
+func prepareServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	jobs, err := job.New(d, quiet)
@@ -103,6 +161,7 @@ func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 	signIns := dbtest.Auth(d, jobs, mails)
 	o := &server{
 		db: d, tokens: token.NewService(d, jobs, mails), people: staff.NewService(d, mails, signIns), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet), log: &journal{},
+		invitation: "auth.InvitationEmail", // an e-mail without words
 	}
 	c := api.Config{
 		Tokens: o.tokens, Auth: signIns, Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
@@ -122,10 +181,6 @@ func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 		change(&c)
 	}
 	o.api = api.New(c)
-	o.Server = httptest.NewUnstartedServer(o.handler())
-	o.Config.ErrorLog = log.New(io.Discard, "", 0)
-	o.StartTLS()
-	o.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = 100
 	return o
 }
 
@@ -174,7 +229,7 @@ func (o *server) try(ctx context.Context, method, path, token string, body io.Re
 	if s, ok := body.(*strings.Reader); ok && s.Len() == 0 {
 		body = nil
 	}
-	r, err := http.NewRequestWithContext(ctx, method, o.URL+path, body)
+	r, err := http.NewRequestWithContext(ctx, method, o.url+path, body)
 	if err != nil {
 		return answer{}, err
 	}
@@ -198,11 +253,15 @@ func (o *server) try(ctx context.Context, method, path, token string, body io.Re
 		}
 	}
 	sent := record(r)
-	got, err := send(o.Client(), r)
+	got, err := send(o.client, r)
 	if err != nil {
 		return answer{}, err
 	}
-	return got, described().check(r, sent(), got)
+	err = described().check(r, sent(), got)
+	if h := got.header; len(theProduct) > 0 && (h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Strict-Transport-Security") != "max-age=31536000; includeSubDomains") {
+		err = errors.Join(err, fmt.Errorf("%s %s: nosniff or HSTS is missing: %v", method, path, h))
+	}
+	return got, err
 }
 
 func send(c *http.Client, r *http.Request) (answer, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -310,11 +311,16 @@ func (s *shop) rows(table string) int {
 	return shoptest.Query[int](s.Shop, "select count(*) from loyalty."+table+" where tenant_id = $1", s.By.Tenant.ID)
 }
 
+// quiet leaves out the tables that the running product's jobs write.
+func quiet(tables ...string) []string {
+	return slices.DeleteFunc(tables, func(table string) bool { return len(theProduct) > 0 && (table == "mail" || table == "coupon_send") })
+}
+
 // everything returns the counts of the tenant's rows in every table, to compare them later.
 func (s *shop) everything() string {
 	s.T.Helper()
 	var text strings.Builder
-	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "reward", "redemption", "coupon", "coupon_send", "voucher", "token", "audit_entry", "mail", "idempotency"} {
+	for _, table := range quiet("customer", "account", "ledger_entry", "transaction", "reward", "redemption", "coupon", "coupon_send", "voucher", "token", "audit_entry", "mail", "idempotency") {
 		fmt.Fprintf(&text, "%s %d, ", table, s.rows(table))
 	}
 	return text.String()

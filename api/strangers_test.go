@@ -105,7 +105,7 @@ func (s *shop) state() string {
 	s.T.Helper()
 	var text strings.Builder
 	text.WriteString(s.everything())
-	for _, table := range []string{"customer", "account", "transaction", "ledger_entry", "reward", "redemption", "coupon", "coupon_send", "voucher"} {
+	for _, table := range quiet("customer", "account", "transaction", "ledger_entry", "reward", "redemption", "coupon", "coupon_send", "voucher") {
 		text.WriteString(shoptest.Query[string](s.Shop, "select coalesce(string_agg(r::text, ' ' order by r::text), '') from loyalty."+table+" r where tenant_id = $1", s.By.Tenant.ID))
 	}
 	return text.String()

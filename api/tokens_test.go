@@ -41,8 +41,12 @@ func TestCreateToken(t *testing.T) {
 			}
 		}}
 	}
-	runScenarios(t, []scenario{
-		post(created, "a token", `{"name":"Till","scopes":["customers:read"]}`, 201, tokenMade(`"Till"`, `["customers:read"]`, "null")),
+	proves(t, created, "Launch scopes: customers:read, customers:write, transactions:write, rewards:read, coupons:read, reports:read.")
+	var otherScopes []string
+	for i := range 10 {
+		otherScopes = append(otherScopes, fmt.Sprintf(`"scopes.%d":["The selected scopes.%[1]d is invalid."]`, i))
+	}
+	table := []scenario{
 		post(makes, "", `{"name":"Till","scopes":["customers:read"]}`, 201, tokenMade(`"Till"`, `["customers:read"]`, "null")),
 		post(takes, "all six", `{"name":"Ü","scopes":`+everyone+`}`, 201, tokenMade(`"Ü"`, everyone, "null")),
 		post(takes, "none", `{"name":"x","scopes":[]}`, 201, tokenMade(`"x"`, `[]`, "null")),
@@ -56,6 +60,7 @@ func TestCreateToken(t *testing.T) {
 		post(wrongType, "of a token", `{"name":5,"scopes":"customers:read","expires_at":1}`, 422, invalid(`"expires_at":["The expires at field must be a string."],"name":["The name field must be a string."],"scopes":["The scopes field must be an array."]`)),
 		post(wrongType, "of a scope", `{"name":"x","scopes":["customers:read",1,null,"no"]}`, 422, invalid(`"scopes.1":["The scopes.1 field must be a string."],"scopes.2":["The scopes.2 field must be a string."],"scopes.3":["The selected scopes.3 is invalid."]`)),
 		post(nulText, "of a token", `{"name":"a\u0000","scopes":["\u0000"]}`, 422, invalid(`"name":["The name field must not contain NUL characters."],"scopes.0":["The selected scopes.0 is invalid."]`)),
+		post("Treat the six scopes above as the complete set.", "others", `{"name":"x","scopes":["","customers","customers:delete","rewards:write","coupons:write","reports:write","transactions:read","Customers:Read","platform","customer-portal:read"]}`, 422, invalid(strings.Join(otherScopes, ","))),
 		post(expiry, "given", `{"name":"x","scopes":[],"expires_at":"2999-12-31T23:59:59.5+01:00"}`, 201, tokenMade(`"x"`, `[]`, `"2999-12-31T22:59:59.500Z"`)),
 		post(expiry, "in the past", `{"name":"x","scopes":[],"expires_at":"2020-01-01T00:00:00Z"}`, 422, invalid(`"expires_at":["The expires at field must be a date after now."]`)),
 		post(expiry, "at the end of the year 9999", `{"name":"x","scopes":[],"expires_at":"9999-12-31T23:59:59.999Z"}`, 201, tokenMade(`"x"`, `[]`, `"9999-12-31T23:59:59.999Z"`)),
@@ -65,7 +70,11 @@ func TestCreateToken(t *testing.T) {
 		{says: "A platform token makes platform tokens; their `scopes` must be empty.", with: "they are not", method: "POST", path: "/tokens", auth: "platform", body: `{"name":"x","scopes":["customers:read"]}`, status: 422, want: invalid(`"scopes.0":["The selected scopes.0 is invalid."]`)},
 		{says: "A platform token must carry no tenant scope", method: "POST", path: "/tokens", auth: "platform", body: `{"name":"x","scopes":["reports:read","rewards:read"]}`, status: 422, want: invalid(`"scopes.0":["The selected scopes.0 is invalid."],"scopes.1":["The selected scopes.1 is invalid."]`)},
 		{says: "It is open to a token of any scope,", method: "POST", path: "/tokens", auth: "coupons:read", body: `{"name":"x","scopes":` + everyone + `}`, status: 201, want: tokenMade(`"x"`, everyone, "null")},
-	})
+	}
+	for _, a := range token.Abilities {
+		table = append(table, post("Scopes:", string(a), `{"name":"x","scopes":["`+string(a)+`"]}`, 201, tokenMade(`"x"`, `["`+string(a)+`"]`, "null")))
+	}
+	runScenarios(t, table)
 }
 
 func TestListAndRevokeTokens(t *testing.T) {
@@ -74,7 +83,7 @@ func TestListAndRevokeTokens(t *testing.T) {
 	}
 	spare := `{"id":{spare_token},"name":"Till","abilities":["reports:read"],"last_used_at":null,"expires_at":null,"created_at":"<time>"}`
 	runScenarios(t, []scenario{
-		{says: lists, method: "GET", path: "/tokens", status: 200, want: only("/tokens", spare, own(`"<time>"`))},
+		{says: lists, also: []string{"and the response of GET /api/v1/tokens: not shown."}, method: "GET", path: "/tokens", status: 200, want: only("/tokens", spare, own(`"<time>"`))},
 		{says: "| GET | /api/v1/tokens | none (authenticated only) | - | List of the caller's tokens, each with its `id`. |", method: "GET", path: "/tokens", before: func(s *shop) { s.fill("{colleague_token}{foreign_own_token}") }, status: 200, want: only("/tokens", own(`"<time>"`))},
 		{says: "204 for token revocation.", method: "DELETE", path: "/tokens/{spare_token}", status: 204, after: func(s *shop, _ answer) {
 			s.call("GET", "/api/v1/tokens", s.token, "").is(s.T, 200, s.fill(only("/tokens", own(`"<time>"`))))

@@ -18,19 +18,20 @@ const (
 	completed = `"status":"completed","voided_at":null`
 	voided    = `"status":"voided","voided_at":"<time>"`
 
-	recorded     = "| POST | /api/v1/transactions | see note | `customer_ulid`, `transaction_type_id`, `spend_amount_cents` | `data`: transaction with status `completed`. |"
-	awarded      = "| (none) | Transaction recorded | Valid request | completed | Points or stamps awarded; customer balance rises by `points_awarded`. |"
-	onTheField   = "A body reference to a missing or foreign record is 422 on that field."
-	integers     = "Integers are JSON integers, not strings, not fractions."
-	spendRange   = "spend is 0 to 10^12."
-	reference    = "+ `external_reference` (optional, at most 100 characters, unique in the tenant: a second use is 422 on the field, so a receipt number makes retries safe)."
-	awardRule    = "points = `points_per_unit` × floor(spend ÷ `unit_cents`); stamps = `stamps_per_transaction`; both with `min_spend_cents` (below: recorded, earns 0, no ledger entry) and an optional cap per transaction."
-	oneAward     = "A sale that would earn more than 10^12 is 422 on `spend_amount_cents`, with the greatest spend that is not."
-	overflows    = "Points and stamps are 64-bit; one award is at most 10^12, and a balance that would overflow is 422, never wrapped;"
-	notTwice     = "| voided | POST /transactions/{ulid}/void | Already voided | voided (unchanged) | 422 with detail `This transaction has already been voided.`; no second reversal. |"
-	alreadyIs    = "| POST /transactions/{ulid}/void | Already voided | This transaction has already been voided. |"
-	voids        = "| completed | POST /transactions/{ulid}/void | Not yet voided | voided | `voided_at` is set; the award is reversed once. |"
-	voidEndpoint = "| POST | /api/v1/transactions/{ulid}/void | transactions:write | none | `data`: transaction with status `voided`. 422 if already voided. |"
+	recorded        = "| POST | /api/v1/transactions | see note | `customer_ulid`, `transaction_type_id`, `spend_amount_cents` | `data`: transaction with status `completed`. |"
+	awarded         = "| (none) | Transaction recorded | Valid request | completed | Points or stamps awarded; customer balance rises by `points_awarded`. |"
+	onTheField      = "A body reference to a missing or foreign record is 422 on that field."
+	integers        = "Integers are JSON integers, not strings, not fractions."
+	spendRange      = "spend is 0 to 10^12."
+	reference       = "+ `external_reference` (optional, at most 100 characters, unique in the tenant: a second use is 422 on the field, so a receipt number makes retries safe)."
+	awardRule       = "points = `points_per_unit` × floor(spend ÷ `unit_cents`); stamps = `stamps_per_transaction`; both with `min_spend_cents` (below: recorded, earns 0, no ledger entry) and an optional cap per transaction."
+	oneAward        = "A sale that would earn more than 10^12 is 422 on `spend_amount_cents`, with the greatest spend that is not."
+	overflows       = "Points and stamps are 64-bit; one award is at most 10^12, and a balance that would overflow is 422, never wrapped;"
+	notTwice        = "| voided | POST /transactions/{ulid}/void | Already voided | voided (unchanged) | 422 with detail `This transaction has already been voided.`; no second reversal. |"
+	againstTheRules = "| 422 | Unprocessable Entity (one guide shows Business Rule Violation) | rule message, no `errors` | Business rule violated. |"
+	alreadyIs       = "| POST /transactions/{ulid}/void | Already voided | This transaction has already been voided. |"
+	voids           = "| completed | POST /transactions/{ulid}/void | Not yet voided | voided | `voided_at` is set; the award is reversed once. |"
+	voidEndpoint    = "| POST | /api/v1/transactions/{ulid}/void | transactions:write | none | `data`: transaction with status `voided`. 422 if already voided. |"
 )
 
 // balance checks Anna's balances afterwards.
@@ -56,14 +57,14 @@ func TestRecordTransaction(t *testing.T) {
 	const toAnna = `"customer_ulid":"{anna}","transaction_type_id":{points}`
 	table := []scenario{
 		{
-			says: recorded, method: "POST", path: "/transactions", auth: "transactions:write",
+			says: recorded, also: []string{created, "API transactions do not use a PIN."}, method: "POST", path: "/transactions", auth: "transactions:write",
 			body:   `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":1250}`,
 			status: 201, want: one(sale("<ulid>", "points", "1250", "12", "null", completed, "{points}", "null")), after: balance(12, 0, 1),
 		},
 		post(awarded, "stamps", `{"customer_ulid":"{anna}","transaction_type_id":{stamps},"spend_amount_cents":1}`, 201,
 			one(sale("<ulid>", "stamps", "1", "null", "1", completed, "{stamps}", "null")), balance(0, 1, 1)),
+		post("Transaction type records and the allowed values of `transaction_type_id`: not shown.", "a foreign one", `{"customer_ulid":"{anna}","transaction_type_id":{foreign_points},"spend_amount_cents":1}`, 422, invalid(`"transaction_type_id":["The selected transaction type id is invalid."]`), nothing),
 		post(awarded, "points", `{`+toAnna+`,"spend_amount_cents":100}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), balance(1, 0, 1)),
-		post(created, "a sale", `{`+toAnna+`,"spend_amount_cents":100}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
 		post("ULIDs are read in either case, written in upper case.", "in a body", `{"customer_ulid":"{anna_lower}","transaction_type_id":{points},"spend_amount_cents":99}`, 201, one(sale("<ulid>", "points", "99", "0", "null", completed, "{points}", "null")), balance(0, 0, 0)),
 		post(awardRule, "below the minimum", `{"customer_ulid":"{anna}","transaction_type_id":{from_ten},"spend_amount_cents":999}`, 201, one(sale("<ulid>", "points", "999", "0", "null", completed, "{from_ten}", "null")), balance(0, 0, 0)),
 		post(awardRule, "at the minimum", `{"customer_ulid":"{anna}","transaction_type_id":{from_ten},"spend_amount_cents":1000}`, 201, one(sale("<ulid>", "points", "1000", "10", "null", completed, "{from_ten}", "null")), balance(10, 0, 1)),
@@ -117,7 +118,7 @@ func TestRecordTransaction(t *testing.T) {
 			want: one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"R-1"`)),
 		},
 		{
-			says: "the usage guides describe it as recording a pre-authorised transaction directly, and it is not idempotent (a retry creates a second transaction).", method: "POST", path: "/transactions",
+			says: "Note on POST /api/v1/transactions: the usage guides describe it as recording a pre-authorised transaction directly, and it is not idempotent (a retry creates a second transaction).", method: "POST", path: "/transactions",
 			before: func(s *shop) {
 				s.call("POST", "/api/v1/transactions", s.token, `{`+toAnna+`,"spend_amount_cents":100}`)
 			},
@@ -133,18 +134,31 @@ func TestRecordTransaction(t *testing.T) {
 }
 
 func TestFindAndVoidTransaction(t *testing.T) {
+	proves(t, "| rule_type | string | Value `points` is used for points transactions. Other values: not shown (a `stamps_awarded` field implies a stamps type). |",
+		"States: `completed`, `voided`.", "| spend_amount_cents | integer | Spend amount in cents. |",
+		"| points_awarded | integer or null | Points of this transaction only. |", "| status | string | `completed` or `voided`. |",
+		"| customer_ulid | string (ULID) | |", "| created_at | string (timestamp) | |", "| ulid | string (ULID) | |",
+		"The rule that turns spend into points is part of the transaction type and is not exposed.",
+		"**Transaction**: the specification's fields, + `transaction_type_id`, + `source` (`api`, `pos`, `panel`), + `location_id` (null),",
+		"Money is integer cents, in fields ending `_cents`;", "Money amounts are integers in cents (field suffix `_cents`).")
 	const finds = "| GET | /api/v1/transactions/{ulid} | transactions:write | - | `data`: transaction. |"
 	runScenarios(t, []scenario{
-		{says: finds, method: "GET", path: "/transactions/{sale}", auth: "transactions:write", status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", completed, "{points}", "null"))},
+		{says: finds, also: []string{"States: `completed`, `voided`.", "| status | string | `completed` or `voided`. |"}, method: "GET", path: "/transactions/{sale}", auth: "transactions:write", status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", completed, "{points}", "null"))},
 		{says: "| stamps_awarded | integer or null | Null for a points transaction. |", with: "stamps", method: "GET", path: "/transactions/{stamp_sale}", status: 200, want: one(sale("{stamp_sale}", "stamps", "300", "null", "1", completed, "{stamps}", "null"))},
 		{says: "| voided_at | string (timestamp) or null | Null unless voided. |", method: "GET", path: "/transactions/{voided}", status: 200, want: one(sale("{voided}", "points", "700", "7", "null", voided, "{points}", "null"))},
 		{says: "A path id that does not parse is 404.", with: "of a sale", method: "GET", path: "/transactions/x", status: 404, want: notFound},
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a sale", method: "GET", path: "/transactions/{foreign_sale}", status: 404, want: notFound},
-		{says: voidEndpoint, method: "POST", path: "/transactions/{sale}/void", auth: "transactions:write", status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null")), after: balance(0, 0, 2)},
+		{
+			says: voidEndpoint, method: "POST", path: "/transactions/{sale}/void", auth: "transactions:write", status: 200,
+			want:  one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null")),
+			after: all(balance(0, 0, 2), shows("/transactions/{sale}", one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null")))),
+		},
 		{says: voids, with: "stamps", method: "POST", path: "/transactions/{stamp_sale}/void", status: 200, want: one(sale("{stamp_sale}", "stamps", "300", "null", "1", voided, "{stamps}", "null")), after: balance(0, 0, 2)},
-		{says: voidEndpoint, with: "already voided", method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided."), after: balance(0, 0, 2)},
-		{says: notTwice, method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided."), after: balance(0, 0, 2)},
-		{says: alreadyIs, method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided."), after: balance(0, 0, 2)},
+		{
+			says: notTwice, also: []string{"Business-rule messages (422):", voidEndpoint, alreadyIs, "the business-rule title is `Unprocessable Entity`.", againstTheRules}, method: "POST", path: "/transactions/{voided}/void", status: 422,
+			want:  refused("already-voided", "This transaction has already been voided."),
+			after: all(balance(0, 0, 2), shows("/transactions/{voided}", one(sale("{voided}", "points", "700", "7", "null", voided, "{points}", "null")))),
+		},
 		{says: "200 for: customer found, void, fulfil, redeem (their bodies are not read), PATCH.", with: "garbage", method: "POST", path: "/transactions/{sale}/void", body: "{[", headers: []string{"Content-Type: text/plain"}, status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))},
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a void", method: "POST", path: "/transactions/{foreign_sale}/void", status: 404, want: notFound},
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a void of nothing", method: "POST", path: "/transactions/{missing}/void", status: 404, want: notFound},
@@ -158,19 +172,6 @@ func TestFindAndVoidTransaction(t *testing.T) {
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "its sales", method: "GET", path: "/customers/{foreign_anna}/transactions", before: func(s *shop) { s.fill("{foreign_sale}") }, status: 404, want: notFound},
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "sales of unknown", method: "GET", path: "/customers/{missing}/transactions", status: 404, want: notFound},
 	})
-}
-
-func TestTransactionFields(t *testing.T) {
-	t.Parallel()
-	proves(t, "| rule_type | string | Value `points` is used for points transactions. Other values: not shown (a `stamps_awarded` field implies a stamps type). |",
-		"States: `completed`, `voided`.", "| spend_amount_cents | integer | Spend amount in cents. |",
-		"| points_awarded | integer or null | Points of this transaction only. |", "| status | string | `completed` or `voided`. |",
-		"| customer_ulid | string (ULID) | |", "| created_at | string (timestamp) | |", "| ulid | string (ULID) | |",
-		"The rule that turns spend into points is part of the transaction type and is not exposed.",
-		"**Transaction**: the specification's fields, + `transaction_type_id`, + `source` (`api`, `pos`, `panel`), + `location_id` (null),",
-		"Money is integer cents, in fields ending `_cents`;", "Money amounts are integers in cents (field suffix `_cents`).")
-	s := newShop(t)
-	s.call("GET", "/api/v1/transactions/{sale}", s.token, "").is(t, 200, s.fill(one(sale("{sale}", "points", "1250", "12", "null", completed, "{points}", "null"))))
 }
 
 // The whole award is reversed, even if it was spent or the customer is inactive.

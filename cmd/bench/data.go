@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,7 +25,6 @@ var dataSQL string
 // inserts would fail loyalty verify.
 func (b *bench) prepare(ctx context.Context) {
 	b.exec(ctx, dataSQL)
-	b.exec(ctx, b.alter)
 	b.business = b.createBusiness(ctx, b.customers, 2*b.customers)
 	// Only a database without connections can be copied.
 	b.admin.Reset()
@@ -100,9 +100,7 @@ const newestFirst = "created_at desc, id desc"
 // Kinds of numbered records, as in the ids of data.sql.
 const (
 	customerIDs = 0x80
-	voucherIDs  = 0x90
 	couponIDs   = 0xa0
-	rewardIDs   = 0xb0
 )
 
 // numbered returns the id of a record in data.sql.
@@ -127,4 +125,15 @@ func (b *bench) api(d *business, method, path, body string) *fasthttp.Request {
 	r.Header.SetContentType("application/json")
 	r.SetBodyString(body)
 	return r
+}
+
+// record returns a request that records a sale.
+func (b *bench) record(d *business) *fasthttp.Request {
+	return b.api(d, "POST", "/transactions", fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":%d}`,
+		d.anyBuyer(), d.TransactionTypeID, 200+rand.IntN(3000)))
+}
+
+// read returns a request that reads a customer.
+func (b *bench) read(d *business) *fasthttp.Request {
+	return b.api(d, "GET", "/customers/"+d.anyBuyer().String(), "")
 }

@@ -24,15 +24,10 @@ create function bench.reward() returns uuid
 	select '00000000-0000-4000-b000-000000000001'::uuid
 $$;
 
--- The phone number of a customer, and of a new one.
+-- The phone number of a customer.
 create function bench.phone(n bigint) returns text
 	language sql immutable as $$
 	select '+467' || lpad((n * 6364137 % 100000000)::text, 8, '0')
-$$;
-
-create function bench.new_phone(number int, client int) returns text
-	language sql immutable as $$
-	select '+479' || lpad(client::text, 2, '0') || lpad(number::text, 7, '0')
 $$;
 
 -- Before the ids of an instant and after all earlier ones.

@@ -33,7 +33,6 @@ type bench struct {
 	connections int
 	lasts       time.Duration // of each measurement
 	against     string        // an earlier build; "": none
-	alter       string        // a statement that changes the schema
 	row         string        // the only one to measure in a part's tables
 	distributed string        // URL of a coordinator, for nodes
 
@@ -58,7 +57,6 @@ type part struct {
 
 // parts are measured in this order: those that write most come last.
 var parts = []part{
-	{"api", (*bench).measureAPI},
 	{"walkin", (*bench).measureWalkIn},
 	{"throughput", (*bench).measureThroughput},
 	{"nodes", (*bench).measureNodes},
@@ -75,10 +73,9 @@ func main() {
 	flag.IntVar(&b.sales, "sales", 5_000_000, "sales of the large business, over two years")
 	flag.IntVar(&b.connections, "connections", 32, "connections of the load and of pgbench")
 	seconds := flag.Int("seconds", 10, "duration of each measurement")
-	flag.StringVar(&b.alter, "alter", "", "a statement to run first: to measure without an index, for example")
 	flag.StringVar(&b.against, "against", "", "an earlier build of the product, for throughput")
 	flag.StringVar(&b.distributed, "distributed", "", "a superuser's URL of a coordinator of Citus without businesses, on this machine, for nodes")
-	only := flag.String("only", "", "a part (api, walkin, throughput, nodes, neighbours, panel, month, send) or a row of its table (api/record)")
+	only := flag.String("only", "", "a part (walkin, throughput, nodes, neighbours, panel, month, send) or a row of its table (throughput/record 32)")
 	flag.Parse()
 	b.lasts = time.Duration(*seconds) * time.Second
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

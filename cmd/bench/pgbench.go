@@ -7,7 +7,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -20,7 +19,7 @@ import (
 )
 
 // scripts have the product's statements in the same round trips. Each starts with head.sql, except those
-// on the lean tables. If a scenario has several files, they run equally often.
+// on the lean tables.
 //
 //go:embed pgbench/*.sql
 var scripts embed.FS
@@ -71,11 +70,9 @@ func (b *bench) pgbench(ctx context.Context, s scenario) result {
 	if !strings.HasPrefix(s.script, "lean") {
 		head = fixture.Must(scripts.ReadFile("pgbench/head.sql"))
 	}
-	for _, file := range fixture.Must(fs.Glob(scripts, "pgbench/"+s.script+"*.sql")) {
-		copied := filepath.Join(b.dir, filepath.Base(file))
-		fixture.Must(0, os.WriteFile(copied, append(head, fixture.Must(scripts.ReadFile(file))...), 0o600))
-		args = append(args, "-f", copied)
-	}
+	file := filepath.Join(b.dir, s.script+".sql")
+	fixture.Must(0, os.WriteFile(file, append(head, fixture.Must(scripts.ReadFile("pgbench/"+s.script+".sql"))...), 0o600))
+	args = append(args, "-f", file)
 	used := b.processorTime(nil)
 	cmd := exec.CommandContext(ctx, "pgbench", append(args, database)...)
 	out, err := cmd.CombinedOutput()

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"fmt"
 	"html"
 	"net/http"
 	"os"
@@ -12,15 +12,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"example.com/loyalty/cmd/loyalty/internal/apiclient"
 	"example.com/loyalty/core/sandbox"
 )
 
-// testContract uses the API as integrators do: a client generated from openapi.json records and
-// redeems, and the commands in the documents are pasted.
+// testContract uses the API as integrators do: a client records and redeems, and the commands in
+// the documents are pasted.
 func testContract(t *testing.T, in *installation) {
 	t.Helper()
 	in = in.with("LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0")
@@ -35,128 +35,131 @@ func testContract(t *testing.T, in *installation) {
 	s.stop()
 }
 
-// generated is a client generated from openapi.json, with a token.
-func (s *server) generated(t *testing.T, token string) *apiclient.ClientWithResponses {
-	t.Helper()
-	c, err := apiclient.NewClientWithResponses(s.in.base, apiclient.WithHTTPClient(s.http),
-		apiclient.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-			r.Header.Set("Authorization", "Bearer "+token)
-			return nil
-		}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+// walk makes requests with a token, and checks their statuses.
+type walk struct {
+	*server
+	t     *testing.T
+	token string
 }
 
-// walk makes requests and checks their statuses.
-type walk struct{ t *testing.T }
+// walked has the fields of customers, sales and redemptions that the walk reads.
+type walked struct {
+	ULID          string     `json:"ulid"`
+	Status        string     `json:"status"`
+	PointsBalance int64      `json:"points_balance"`
+	PointsAwarded *int64     `json:"points_awarded"`
+	StampsAwarded *int64     `json:"stamps_awarded"`
+	PointsSpent   int64      `json:"points_spent"`
+	CreatedAt     time.Time  `json:"created_at"`
+	VoidedAt      *time.Time `json:"voided_at"`
+	FulfilledAt   *time.Time `json:"fulfilled_at"`
+}
 
-type answered interface{ StatusCode() int }
-
-func step[A answered](w walk, status int, got A, err error) A {
+// step makes a request below /api/v1 and returns the record of its response.
+func (w walk) step(status int, request, body string) walked {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
+	return decode[single[walked]](w.t, w.ask(status, request, body).body).Data
+}
+
+func (w walk) ask(status int, request, body string, headers ...string) answer {
+	w.t.Helper()
+	method, path, _ := strings.Cut(request, " ")
+	return w.expect(w.t, status, method, "/api/v1"+path, w.token, body, headers...)
+}
+
+// refused makes a request and returns the problem of its response.
+func (w walk) refused(status int, request, body string) problem {
+	w.t.Helper()
+	return decode[problem](w.t, w.ask(status, request, body).body)
+}
+
+// refusedBy makes a request that a rule refuses.
+func (w walk) refusedBy(code, request string) {
+	w.t.Helper()
+	if p := w.refused(422, request, ""); p.Code != code || !strings.HasSuffix(p.Type, "/problems/"+code) || p.Status != 422 || p.Errors != nil {
+		w.t.Errorf("%s: %+v, want %s", request, p, code)
 	}
-	if got.StatusCode() != status {
-		w.t.Fatalf("%T: %d, want %d", got, got.StatusCode(), status)
-	}
-	return got
 }
 
 func walkMainJob(t *testing.T, s *server, shop sandbox.Tenant) {
 	t.Helper()
-	ctx, w := t.Context(), walk{t}
-	c := s.generated(t, shop.Tokens["all"])
+	w := walk{s, t, shop.Tokens["all"]}
 
-	elsa := apiclient.NewCustomer{FirstName: "Elsa", LastName: "Berg", Phone: "08-465 004 12", Email: new("elsa@example.com")}
-	made, err := c.UpsertCustomerWithResponse(ctx, nil, elsa)
-	customer := step(w, 201, made, err).JSON201.Data
-	again, err := c.UpsertCustomerWithResponse(ctx, nil, elsa)
-	if found := step(w, 200, again, err).JSON200.Data; found.Ulid != customer.Ulid || found.PointsBalance != 0 {
+	const elsa = `{"first_name":"Elsa","last_name":"Berg","phone":"08-465 004 12","email":"elsa@example.com"}`
+	customer := w.step(201, "POST /customers", elsa)
+	if found := w.step(200, "POST /customers", elsa); found.ULID != customer.ULID || found.PointsBalance != 0 {
 		t.Errorf("found %+v, made %+v", found, customer)
 	}
 
-	sale := apiclient.NewTransaction{CustomerUlid: customer.Ulid, TransactionTypeId: shop.TransactionTypeID, SpendAmountCents: 6000}
-	var first apiclient.Transaction
+	sale := fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":6000}`, customer.ULID, shop.TransactionTypeID)
+	var first walked
 	for _, key := range []string{"receipt-1", "receipt-2", "receipt-3"} {
-		key := &apiclient.RecordTransactionParams{IdempotencyKey: &key}
-		recorded, err := c.RecordTransactionWithResponse(ctx, key, sale)
-		first = step(w, 201, recorded, err).JSON201.Data
-		replayed, err := c.RecordTransactionWithResponse(ctx, key, sale)
-		same := step(w, 201, replayed, err)
-		if same.JSON201.Data.Ulid != first.Ulid || same.HTTPResponse.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("repeated: %+v, first %+v", same.JSON201.Data, first)
+		recorded := w.ask(201, "POST /transactions", sale, "Idempotency-Key: "+key)
+		first = decode[single[walked]](t, recorded.body).Data
+		replayed := w.ask(201, "POST /transactions", sale, "Idempotency-Key: "+key)
+		if replayed.body != recorded.body || replayed.header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("repeated: %s, first %s", replayed.body, recorded.body)
 		}
 	}
-	if *first.PointsAwarded != 60 || first.StampsAwarded != nil || first.Status != apiclient.TransactionStatusCompleted || first.CreatedAt.IsZero() {
+	if first.PointsAwarded == nil || *first.PointsAwarded != 60 || first.StampsAwarded != nil || first.Status != "completed" || first.CreatedAt.IsZero() {
 		t.Errorf("a sale of 60.00: %+v", first)
 	}
-	pages := readPages(w, c, customer.Ulid)
-	if len(pages) != 3 || pages[0] != first.Ulid {
+	pages := w.readPages(customer.ULID)
+	if len(pages) != 3 || pages[0] != first.ULID {
 		t.Errorf("the sales, two a page: %v", pages)
 	}
 
-	order := apiclient.NewRedemption{CustomerUlid: customer.Ulid, RewardUlid: shop.Rewards.InStock.ULID.String()}
-	redeemed, err := c.RedeemRewardWithResponse(ctx, nil, order)
-	redemption := step(w, 201, redeemed, err).JSON201.Data
-	fulfilled, err := c.FulfilRedemptionWithResponse(ctx, redemption.Ulid, nil)
-	if r := step(w, 200, fulfilled, err).JSON200.Data; r.Status != apiclient.RedemptionStatusFulfilled || r.FulfilledAt == nil || r.PointsSpent != 50 {
+	redemption := w.step(201, "POST /redemptions", fmt.Sprintf(`{"customer_ulid":%q,"reward_ulid":%q}`, customer.ULID, shop.Rewards.InStock.ULID))
+	fulfil := "POST /redemptions/" + redemption.ULID + "/fulfil"
+	if r := w.step(200, fulfil, ""); r.Status != "fulfilled" || r.FulfilledAt == nil || r.PointsSpent != 50 {
 		t.Errorf("fulfilled: %+v", r)
 	}
-	fulfilled, err = c.FulfilRedemptionWithResponse(ctx, redemption.Ulid, nil)
-	w.refused("already-fulfilled", step(w, 422, fulfilled, err).ApplicationproblemJSON422)
-
-	voided, err := c.VoidTransactionWithResponse(ctx, first.Ulid, nil)
-	if v := step(w, 200, voided, err).JSON200.Data; v.Status != apiclient.TransactionStatusVoided || v.VoidedAt == nil {
+	w.refusedBy("already-fulfilled", fulfil)
+	void := "POST /transactions/" + first.ULID + "/void"
+	if v := w.step(200, void, ""); v.Status != "voided" || v.VoidedAt == nil {
 		t.Errorf("voided: %+v", v)
 	}
-	voided, err = c.VoidTransactionWithResponse(ctx, first.Ulid, nil)
-	w.refused("already-voided", step(w, 422, voided, err).ApplicationproblemJSON422)
-	now, err := c.FindCustomerWithResponse(ctx, customer.Ulid)
-	if balance := step(w, 200, now, err).JSON200.Data.PointsBalance; balance != 3*60-50-60 {
+	w.refusedBy("already-voided", void)
+	if balance := w.step(200, "GET /customers/"+customer.ULID, "").PointsBalance; balance != 3*60-50-60 {
 		t.Errorf("the balance is %d", balance)
 	}
 
-	wrong, err := c.UpsertCustomerWithResponse(ctx, nil, apiclient.NewCustomer{FirstName: "Elsa", LastName: "Berg", Phone: strings.Repeat("1", 31)})
-	if p := step(w, 422, wrong, err).ApplicationproblemJSON422; p.Code != nil || p.Errors == nil || len((*p.Errors)["phone"]) != 1 {
+	if p := w.refused(422, "POST /customers", strings.Replace(elsa, "08-465 004 12", strings.Repeat("1", 31), 1)); p.Code != "" || len(p.Errors["phone"]) != 1 {
 		t.Errorf("a phone of 31: %+v", p)
 	}
-	missing, err := c.FindTransactionWithResponse(ctx, customer.Ulid)
-	if p := step(w, 404, missing, err).ApplicationproblemJSON404; p.Title != "Not Found" {
+	if p := w.refused(404, "GET /transactions/"+customer.ULID, ""); p.Title != "Not Found" {
 		t.Errorf("of a customer's ULID: %+v", p)
 	}
-	forbidden, err := s.generated(t, shop.Tokens["none"]).ListRewardsWithResponse(ctx, nil)
-	step(w, 403, forbidden, err)
-	unknown, err := s.generated(t, shop.RevokedToken).ListTokensWithResponse(ctx, nil)
-	step(w, 401, unknown, err)
-}
-
-// refused checks the rule of a problem.
-func (w walk) refused(code string, p *apiclient.Problem) {
-	w.t.Helper()
-	if p.Code == nil || *p.Code != code || !strings.HasSuffix(p.Type, "/problems/"+code) || p.Status != 422 || p.Errors != nil {
-		w.t.Errorf("%+v, want %s", p, code)
-	}
+	w.token = shop.Tokens["none"]
+	w.refused(403, "GET /rewards", "")
+	w.token = shop.RevokedToken
+	w.refused(401, "GET /tokens", "")
 }
 
 // readPages reads a customer's sales, two a page.
-func readPages(w walk, c *apiclient.ClientWithResponses, customer string) (ulids []string) {
+func (w walk) readPages(customer string) (ulids []string) {
 	w.t.Helper()
-	at := &apiclient.ListCustomerTransactionsParams{PerPage: new(int32(2))}
+	path := "GET /customers/" + customer + "/transactions?per_page=2"
+	cursor := ""
 	for range 3 {
-		got, err := c.ListCustomerTransactionsWithResponse(w.t.Context(), customer, at)
-		page := step(w, 200, got, err).JSON200
-		for _, t := range page.Data {
-			ulids = append(ulids, t.Ulid)
+		page := decode[struct {
+			Data  []walked
+			Links struct{ Next *string }
+			Meta  struct {
+				PerPage    int     `json:"per_page"`
+				NextCursor *string `json:"next_cursor"`
+			}
+		}](w.t, w.ask(200, path+cursor, "").body)
+		for _, sale := range page.Data {
+			ulids = append(ulids, sale.ULID)
 		}
 		if (page.Meta.NextCursor == nil) != (page.Links.Next == nil) || page.Meta.PerPage != 2 {
 			w.t.Errorf("%+v, %+v", page.Links, page.Meta)
 		}
-		if at.Cursor = page.Meta.NextCursor; at.Cursor == nil {
+		if page.Meta.NextCursor == nil {
 			return ulids
 		}
+		cursor = "&cursor=" + *page.Meta.NextCursor
 	}
 	w.t.Error("the pages do not end")
 	return ulids
@@ -189,8 +192,11 @@ func checkDescription(t *testing.T, s *server) {
 		}
 	}
 	request := regexp.MustCompile(`>([A-Z]+)</b>\s+<code>(/api/v1/[^<]+)</code>`)
-	for code := range doc.Components.Examples {
+	for code, example := range doc.Components.Examples {
 		page := s.read(t, "/problems/"+code)
+		if detail, _ := example.Value.Value.(map[string]any)["detail"].(string); !strings.Contains(page, detail) {
+			t.Errorf("the page of %s lacks: %s", code, detail)
+		}
 		var named []string
 		for _, m := range request.FindAllStringSubmatch(page, -1) {
 			named = append(named, m[1]+" "+m[2])

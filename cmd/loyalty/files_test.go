@@ -63,7 +63,8 @@ func TestOperationFiles(t *testing.T) {
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	dockerfile, makefile := operationFile(t, "Dockerfile"), operationFile(t, "../../Makefile")
-	if !strings.Contains(dockerfile, "CGO_ENABLED=0 go build -trimpath -o /out/loyalty ./cmd/loyalty") || !strings.Contains(makefile, "CGO_ENABLED=0 go build -trimpath -o bin/loyalty ./cmd/loyalty") {
+	if !strings.Contains(dockerfile, `CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /out/loyalty ./cmd/loyalty`) ||
+		!strings.Contains(makefile, "CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/loyalty ./cmd/loyalty") {
 		t.Error("image and binary are built in different ways")
 	}
 	for _, want := range []string{"\nFROM scratch\n", "\nUSER 65532:65532\n", "\nCOPY --from=build --chown=65532:65532 /out/tmp /tmp\n", `CMD ["/loyalty", "health"]`, `ENTRYPOINT ["/loyalty"]`} {
@@ -132,7 +133,7 @@ func TestTheImageSaysItsVersion(t *testing.T) {
 		case "after a tag":
 			run("git", "-c", "user.name=Anna", "-c", "user.email=anna@example.com", "commit", "--quiet", "--all", "--message", "a change")
 		}
-		run("go", "build", "-trimpath", "-o", program, "./cmd/loyalty") // as TestDockerfile finds it
+		run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "./cmd/loyalty") // as TestDockerfile finds it
 		if got := run(program, "version"); !regexp.MustCompile(`^loyalty ` + c.version + ` go\S+` + c.note + `\n$`).MatchString(got) {
 			t.Errorf("%s: %s", c.what, got)
 		}

@@ -62,7 +62,7 @@ func document(t *testing.T, a answer) *goquery.Document {
 // revokes it.
 func panelToken(v *visit) {
 	const tokens = "/settings/tokens"
-	p, name := v.other.desk(), fmt.Sprintf("Web shop %d", v.number)
+	p, name := v.desk(), fmt.Sprintf("Web shop %d", v.number)
 	key, _ := p.open(tokens + "/new").Find("input[name=form_key]").Attr("value")
 	form := []string{"form_key", key, "name", name, "scopes", "customers:read", "scopes", "customers:write", "expires_at", ""}
 	created := document(v.t, p.send(tokens+"/new", http.StatusOK, form...))
@@ -75,6 +75,9 @@ func panelToken(v *visit) {
 			v.t.Errorf("%s\nanswers %s", curl, got)
 		}
 	}
+
+	made := p.ask("POST", strings.TrimSuffix(p.shop.PanelURL, "/admin")+"/api/v1/tokens", "anonymous", `{"name":"Till","scopes":["customers:read"]}`, "Sec-Fetch-Site: same-origin", "Cookie: "+p.cookie)
+	p.is(p.with(decode[single[struct{ Token string }]](v.t, made.body).Data.Token, "GET", "/customers/{missing}", ""), 404, notFound)
 
 	p.send(tokens+"/new", http.StatusSeeOther, form...) // a double click
 	id, _, _ := strings.Cut(secret, "|")

@@ -39,12 +39,11 @@ func (s *scene) deprecate(t *testing.T, method, path string, days int) error {
 	return err
 }
 
-// deprecated calls GET /rewards in the scene with limits, where no other case does.
+// deprecated calls GET /rewards, which is deprecated.
 func deprecated(as string, check func(v *visit, got answer)) func(*visit) {
 	return func(v *visit) {
 		v.t.Helper()
-		limited := v.limited.visit(v.t)
-		check(limited, limited.ask("GET", "/rewards?per_page=1", as, ""))
+		check(v, v.ask("GET", "/rewards?per_page=1", as, ""))
 	}
 }
 
@@ -68,14 +67,13 @@ var deprecationSentences = []sentence{
 		v.announced(got)
 	})},
 	{says: deprecates, with: "another response", story: func(v *visit) {
-		limited := v.limited.visit(v.t)
-		if got := limited.ask("GET", "/tokens", "rewards:read", ""); got.header.Get("Deprecation") != "" || got.header.Get("Sunset") != "" {
+		if got := v.ask("GET", "/tokens", "rewards:read", ""); got.header.Get("Deprecation") != "" || got.header.Get("Sunset") != "" {
 			v.t.Errorf("%v", got.header)
 		}
 	}},
 	{says: ownersTold, story: func(v *visit) {
-		d := connect(v.t, v.limited.database)
-		for _, tenant := range v.limited.file.Tenants {
+		d := connect(v.t, v.database)
+		for _, tenant := range v.file.Tenants {
 			await(v.t, "the owner is mailed", func() bool {
 				return ask[int](d, "select count(*) from loyalty.mail where recipient = $1 and text like '%GET /api/v1/rewards%'", "owner@"+tenant.Slug+".example") == 1
 			})
@@ -87,7 +85,7 @@ var deprecationSentences = []sentence{
 		}
 	})},
 	{says: noticeAtLeast, with: "a shorter one is refused", story: func(v *visit) {
-		if err := v.limited.deprecate(v.t, "GET", "/api/v1/tokens", 89); !core.IsKind(err, core.KindInvalid) {
+		if err := v.deprecate(v.t, "GET", "/api/v1/tokens", 89); !core.IsKind(err, core.KindInvalid) {
 			v.t.Errorf("89 days: %v", err)
 		}
 	}},

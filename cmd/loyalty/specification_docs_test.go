@@ -21,7 +21,12 @@ const (
 		"changing an endpoint's authentication requirements; reducing or altering the rate limit in a way that affects current use; changing the `type`, `status` or `detail` structure of errors."
 	nonBreaking = "Non-breaking, allowed in v1 without notice: new optional request fields, new response fields, new endpoints, new business-rule `detail` values, higher rate limits, " +
 		"performance work without visible behaviour change."
-	ignoreUnknown = "Clients must ignore unknown response fields."
+	launched        = "v1 launch (2026-05) endpoints: the customers, transactions (get and void), rewards, redemptions, coupons, reports, tokens and platform endpoints listed in the Endpoints part."
+	launchScopes    = "Launch scopes: customers:read, customers:write, transactions:write, rewards:read, coupons:read, reports:read."
+	planned         = "Planned, not committed: PIN-less direct transaction recording, per-customer redemption history, webhook delivery, and a customer-portal read-only token."
+	checkFirst      = "After a network timeout on a non-idempotent POST (transaction, redemption), check for an existing record before retrying."
+	voidedIsSuccess = "A 422 `already voided` on a void retry may be treated as success."
+	ignoreUnknown   = "Clients must ignore unknown response fields."
 )
 
 var (
@@ -67,6 +72,16 @@ func (v *visit) changelog() (launch, rest string) {
 	return launch, rest
 }
 
+// endpoints are those of the specification's tables: "GET /api/v1/customers".
+var endpoints = func() (all []string) {
+	for _, row := range docs.Sentences("specification", "## 4.") {
+		if cells := strings.Split(strings.Trim(row, "| "), " | "); len(cells) > 1 && strings.HasPrefix(cells[1], "/api/v1/") {
+			all = append(all, cells[0]+" "+cells[1])
+		}
+	}
+	return all
+}()
+
 var docsSentences = []sentence{
 	{says: launchOmits, with: "which it is, and not planned any more", story: func(v *visit) {
 		launch, rest := v.changelog()
@@ -82,7 +97,8 @@ var docsSentences = []sentence{
 		}
 		got := v.ask("GET", "/openapi.json", "anonymous", "")
 		for _, e := range endpoints {
-			if !strings.Contains(got.body, `"/api/v1`+e.path+`"`) {
+			_, path, _ := strings.Cut(e, " ")
+			if !strings.Contains(got.body, `"`+path+`"`) {
 				v.t.Errorf("the description lacks %s", e)
 			}
 		}
@@ -90,7 +106,7 @@ var docsSentences = []sentence{
 	{says: launched, with: "in the changelog", story: func(v *visit) {
 		launch, _ := v.changelog()
 		for _, e := range endpoints {
-			if e.scope != toRecord && !strings.Contains(launch, e.method+" /api/v1"+e.path+" ") {
+			if e != "POST /api/v1/transactions" && !strings.Contains(launch, e+" ") {
 				v.t.Errorf("the launch lacks %s", e)
 			}
 		}

@@ -258,9 +258,12 @@ func Admin(t testing.TB, d *db.DB) core.Actor {
 // Links returns a maker of customers' links with a test secret.
 func Links() link.Maker { return link.New(Keys()) }
 
+// Secret is what Keys and Links are made of.
+const Secret = "a secret of thirty-two characters"
+
 // Keys returns keys of a test secret.
 func Keys() vault.Keys {
-	keys, err := vault.New([]string{"a secret of thirty-two characters"})
+	keys, err := vault.New([]string{Secret})
 	if err != nil {
 		panic(err)
 	}

@@ -205,7 +205,7 @@ func ClientsPage(v Clients) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<h2 id=\"others\">Other languages</h2><p>Generators for OpenAPI 3.1 work with <a href=\"/api/v1/openapi.json\">openapi.json</a>; our tests use oapi-codegen for Go. Add what a generator leaves out: a timeout, an <code>Idempotency-Key</code> and <a href=\"/docs/retries\">retries</a>. The <a href=\"/docs/quickstart\">quick start</a> shows them in five languages.</p></article>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<h2 id=\"others\">Other languages</h2><p>Generators for OpenAPI 3.1 work with <a href=\"/api/v1/openapi.json\">openapi.json</a>. Add what a generator leaves out: a timeout, an <code>Idempotency-Key</code> and <a href=\"/docs/retries\">retries</a>. The <a href=\"/docs/quickstart\">quick start</a> shows them in five languages.</p></article>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
