@@ -20,8 +20,6 @@ const (
 // ErrWrongSecret refuses a secret that is not the database's.
 var ErrWrongSecret = errors.New("the secret is not the one that this database was used with")
 
-var secretCheck = core.System(core.Tenant{}, "secret check")
-
 // CheckSecret returns ErrWrongSecret unless one of the secrets is the database's. A new database
 // adopts the first one.
 func CheckSecret(ctx context.Context, d *db.DB, keys vault.Keys) error {

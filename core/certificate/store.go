@@ -53,8 +53,6 @@ func NewStore(d *db.DB, keys vault.Keys) *Store {
 	return &Store{db: d, keys: keys, held: map[string]hold{}}
 }
 
-var by = core.System(core.Tenant{}, "certificates")
-
 const storeSQL = `
 	insert into loyalty.tls_file (key, sealed, modified_at)
 	values (@key, @sealed, @now)

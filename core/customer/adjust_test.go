@@ -65,7 +65,7 @@ func TestAdjustRefuses(t *testing.T) {
 		a    customer.Adjustment
 		want core.Fields
 	}{
-		{"nothing", customer.Adjustment{}, core.Fields{
+		{"nothing", customer.Adjustment{Malformed: core.Fields{"amount": {core.Required}}}, core.Fields{
 			"unit": {core.Required}, "amount": {core.Required}, "reason": {core.Required},
 		}},
 		{"wrong", adjustment("euros", 0, strings.Repeat("x", 256)), core.Fields{

@@ -235,13 +235,13 @@ const ownsEmailSQL = `
 			and customer_id = @id
 	)`
 
-// HasEmail reports whether an e-mail address is a customer's own, or one by which they are also found. nil: none is
+// HasEmail reports whether an e-mail address is a customer's own, or one by which they are also found. "": none is
 // given, which fits everyone.
-func HasEmail(ctx context.Context, tx *db.Tx, c Customer, email *string) (bool, error) {
-	if email == nil {
+func HasEmail(ctx context.Context, tx *db.Tx, c Customer, email string) (bool, error) {
+	if email == "" {
 		return true, nil
 	}
-	key := core.EmailKey(core.Trimmed(*email))
+	key := core.EmailKey(core.Trimmed(email))
 	if c.Email != nil && core.EmailKey(*c.Email) == key {
 		return true, nil
 	}

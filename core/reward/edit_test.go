@@ -104,7 +104,7 @@ func TestChangeStock(t *testing.T) {
 	} {
 		shoptest.WantFields(t, second(change(c.of, c.by)), core.Fields{"units": {c.says}})
 	}
-	shoptest.WantFields(t, second(core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{}, nil))), core.Fields{"units": {core.Required}})
+	shoptest.WantFields(t, second(core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Malformed: core.Fields{"units": {core.Required}}}, nil))), core.Fields{"units": {core.Required}})
 	shoptest.WantFields(t, second(core.Result(s.Rewards.ChangeStock(t.Context(), s.By, id, reward.StockChange{Malformed: core.Fields{"units": {core.MustBeString}}}, nil))), core.Fields{"units": {core.MustBeString}})
 	if got := s.found(id); *got.Stock != 1 {
 		t.Errorf("refusals left a stock of %d, want 1", *got.Stock)

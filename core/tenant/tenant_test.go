@@ -313,7 +313,7 @@ func TestCreateRefuses(t *testing.T) {
 		n    tenant.New
 		want core.Fields
 	}{
-		{"nothing", tenant.New{}, core.Fields{
+		{"nothing", tenant.New{Malformed: core.Fields{"plan_id": {core.Required}}}, core.Fields{
 			"name": {core.Required}, "slug": {core.Required}, "email": {core.Required},
 			"plan_id": {core.Required}, "billing_cycle": {core.Required},
 			"payment_method": {core.Required},

@@ -183,8 +183,6 @@ func (s *Service) startRun(ctx context.Context, c Check) (int64, error) {
 	})
 }
 
-var system = core.System(core.Tenant{}, "verify")
-
 // finishRun stores a run's results, or the error.
 func (s *Service) finishRun(ctx context.Context, id int64, results []Result, cause error) error {
 	outcome, args := Clean, db.Args{"id": id, "clean": nil, "results": nil, "error": nil}

@@ -36,7 +36,7 @@ func (s *Service) Join(ctx context.Context, by core.Actor, d Details, once *core
 			return Joined{}, err
 		}
 		if !who.Created {
-			if theirs, err := customer.HasEmail(ctx, tx, who.Customer, &d.Email); err != nil || !theirs {
+			if theirs, err := customer.HasEmail(ctx, tx, who.Customer, d.Email); err != nil || !theirs {
 				return Joined{}, err
 			}
 			mailed, err := s.mailCard(ctx, tx, by, who.Customer, false)

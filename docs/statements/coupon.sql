@@ -77,42 +77,31 @@ prepare releaseMailsSQL as
     and voucher_id = any ($3::uuid[])
     and status = 'queued';
 
--- finishMailSQL (core/coupon/mailing_sql.go): Stores that a mail was delivered or has failed.
--- $1=status $2=error $3=recipient $4=permanent $5=now $6=tenant_id $7=voucher $8=send
-prepare finishMailSQL as
-  with finished as (
+-- storeAttemptSQL (core/coupon/mailing_sql.go): Stores the result of an attempt: the mail was delivered, has failed, or
+-- is still queued for another one.
+-- $1=status $2=error $3=again $4=recipient $5=permanent $6=now $7=tenant_id $8=voucher $9=send
+prepare storeAttemptSQL as
+  with tried as (
     update loyalty.voucher_mail
     set status = $1::text,
-      attempts = attempts + case when $1 = 'failed' then 1 else 0 end,
+      attempts = attempts + case when $2::text is null then 0 else 1 end,
+      due_at = coalesce($3::timestamptz, due_at),
       error = $2,
-      recipient = $3,
-      permanent = $4,
-      done_at = $5
-    where tenant_id = $6
-      and voucher_id = $7
+      recipient = $4,
+      permanent = $5,
+      done_at = case when $1 = 'queued' then null else $6::timestamptz end
+    where tenant_id = $7
+      and voucher_id = $8
       and status = 'queued'
     returning status
   )
   update loyalty.coupon_send s
-  set delivered = s.delivered + case when f.status = 'delivered' then 1 else 0 end,
-    failed = s.failed + case when f.status = 'failed' then 1 else 0 end
-  from finished f
-  where s.tenant_id = $6
-    and s.id = $8;
-
--- deferMailSQL (core/coupon/mailing_sql.go), for recordDelivery: recordDelivery stores the mail server's answer to a
--- mail.
--- $1=again $2=error $3=recipient $4=tenant_id $5=send $6=voucher
-prepare deferMailSQL as
-  update loyalty.voucher_mail
-  set attempts = attempts + 1,
-    due_at = $1,
-    error = $2,
-    recipient = $3
-  where tenant_id = $4
-    and send_id = $5
-    and voucher_id = $6
-    and status = 'queued';
+  set delivered = s.delivered + case when t.status = 'delivered' then 1 else 0 end,
+    failed = s.failed + case when t.status = 'failed' then 1 else 0 end
+  from tried t
+  where s.tenant_id = $7
+    and s.id = $9
+    and t.status <> 'queued';
 
 -- dropMailSQL (core/coupon/mailing_sql.go): The voucher of a dropped mail counts among those without an e-mail.
 -- $1=tenant_id $2=voucher $3=unsubscribed $4=send

@@ -15,6 +15,12 @@ prepare backlogSQL as
   select (select count(*) from loyalty.mail where status = 'queued') as waiting,
     (select count(*) from loyalty.mail where status = 'failed' and done_at > $1) as failed;
 
+-- senderSQL (core/mail/courier.go), for Courier: Courier returns a courier of mails that aren't stored, which are sent
+-- from the platform's address if one is set.
+prepare senderSQL as
+  select mail_address
+  from loyalty.platform_setting;
+
 -- deleteToSQL (core/mail/erase.go), for DeleteTo: DeleteTo queues the deletion of the tenant's mails to these addresses,
 -- delivered or not: for a customer who is erased.
 -- $1=tenant_id $2=recipients
@@ -23,25 +29,14 @@ prepare deleteToSQL as
   where tenant_id = $1
     and recipient = any($2::text[]);
 
--- insertKeptSQL (core/mail/post.go), for Keep: Keep queues the storing of a mail that can't be sent without a mail
--- server, with its pictures in its HTML.
--- $1=tenant $2=id $3=recipient $4=subject $5=text $6=html $7=now
-prepare insertKeptSQL as
-  insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, status, created_at, done_at)
-  values (nullif($1::bigint, 0), $2, $3, $4, $5, $6, 'kept', $7, $7)
-  on conflict (id) do nothing;
-
--- insertSQL (core/mail/sql.go)
--- $1=tenant $2=id $3=recipient $4=subject $5=text $6=html $7=attachment_name $8=attachment $9=unsubscribe $10=now
+-- insertSQL (core/mail/sql.go), for insert: insert queues the storing of a mail.
+-- $1=tenant $2=id $3=recipient $4=subject $5=text $6=html $7=attachment_name $8=attachment $9=unsubscribe $10=status
+-- $11=now
 prepare insertSQL as
-  insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, attachment_name, attachment, unsubscribe, created_at)
-  values (nullif($1::bigint, 0), $2, $3, $4, $5, $6, $7, $8, nullif($9, ''), $10);
-
--- senderSQL (core/mail/sql.go), for Dial: Dial connects to the mail server, for a package that sends many mails and
--- tracks them itself.
-prepare senderSQL as
-  select mail_address
-  from loyalty.platform_setting;
+  insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, attachment_name, attachment, unsubscribe, status, created_at, done_at)
+  values (nullif($1::bigint, 0), $2, $3, $4, $5, $6, $7, $8, nullif($9, ''),
+    $10::text, $11, case when $10 = 'kept' then $11::timestamptz end)
+  on conflict (id) do nothing;
 
 -- findQueuedSQL (core/mail/sql.go)
 -- $1=id $2=tenant
@@ -66,7 +61,7 @@ prepare findUnsentSQL as
     and status in ('queued', 'kept')
     and text <> '';
 
--- keepSQL (core/mail/sql.go), for keep: keep leaves a mail in the database because there is no mail server.
+-- keepSQL (core/mail/sql.go), for storeResult: storeResult stores how the last attempt to deliver a mail ended, and why.
 -- $1=now $2=id
 prepare keepSQL as
   update loyalty.mail
@@ -74,7 +69,7 @@ prepare keepSQL as
     done_at = $1
   where id = $2;
 
--- endSQL (core/mail/sql.go), for finishDelivery: finishDelivery stores how a delivery ended, and why.
+-- endSQL (core/mail/sql.go), for storeResult: storeResult stores how the last attempt to deliver a mail ended, and why.
 -- $1=status $2=error $3=now $4=id
 prepare endSQL as
   update loyalty.mail
