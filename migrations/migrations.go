@@ -10,16 +10,13 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// SQL contains the steps written in SQL.
+// SQL contains the steps.
 //
 //go:embed *.sql
 var SQL embed.FS
 
 // Table is the table of the applied steps.
 const Table = "public.goose_db_version"
-
-// Go returns the steps written in Go.
-func Go() []*goose.Migration { return []*goose.Migration{jobQueue()} }
 
 // Versions returns the versions of all steps, in order.
 func Versions() []int64 {
@@ -30,10 +27,6 @@ func Versions() []int64 {
 			versions = append(versions, version)
 		}
 	}
-	for _, m := range Go() {
-		versions = append(versions, m.Version)
-	}
-	slices.Sort(versions)
 	return versions
 }
 

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
@@ -169,9 +167,9 @@ func (a *app) connect(ctx context.Context) (err error) {
 	}
 	a.mails = email.New(mail.New(a.db, a.jobs, a.sender, a.log), a.names)
 	job.Handle(a.jobs, job.Upkeep, a.deleteOldResponses)
-	job.Every(a.jobs, river.PeriodicInterval(time.Hour), deleteOldResponses{})
+	job.Every(a.jobs, time.Hour, deleteOldResponses{})
 	job.Handle(a.jobs, job.Upkeep, a.renewKeys)
-	job.Every(a.jobs, river.PeriodicInterval(10*time.Minute), renewKeys{})
+	job.Every(a.jobs, 10*time.Minute, renewKeys{})
 	audit.RegisterRetention(a.db, a.jobs, a.entries)
 	a.auth = auth.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
 	a.auth.Host = a.names.Host()

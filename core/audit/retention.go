@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 )
@@ -30,7 +28,7 @@ func (deleteOld) KindAliases() []string { return []string{"forget_audit"} }
 // the period; 0: none.
 func RegisterRetention(d *db.DB, jobs *job.Queue, period time.Duration) {
 	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ deleteOld) error { return DeleteOlder(ctx, d, period) })
-	job.Every(jobs, river.PeriodicInterval(time.Hour), deleteOld{})
+	job.Every(jobs, time.Hour, deleteOld{})
 }
 
 // DeleteOlder deletes entries older than the period; 0: none.

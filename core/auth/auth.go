@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
@@ -52,8 +50,8 @@ func NewService(
 	job.Handle(jobs, job.Upkeep, s.deleteOldAttempts)
 	job.Handle(jobs, job.Upkeep, s.deleteOldSessions)
 	job.Handle(jobs, job.Upkeep, s.deleteOldLinks)
-	for _, cleanUp := range []river.JobArgs{deleteOldAttempts{}, deleteOldSessions{}, deleteOldLinks{}} {
-		job.Every(jobs, river.PeriodicInterval(time.Hour), cleanUp)
+	for _, cleanUp := range []job.Args{deleteOldAttempts{}, deleteOldSessions{}, deleteOldLinks{}} {
+		job.Every(jobs, time.Hour, cleanUp)
 	}
 	return s
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
@@ -43,7 +41,7 @@ const runEvery = 15 * time.Minute
 func NewService(d *db.DB, jobs *job.Queue, mails Mails, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, mails: mails, log: log}
 	job.HandleWithin(jobs, job.Upkeep, runTime, s.runJob)
-	job.Every(jobs, river.PeriodicInterval(runEvery), Run{})
+	job.Every(jobs, runEvery, Run{})
 	job.Handle(jobs, job.Mail, s.deliver)
 	return s
 }

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -143,9 +141,9 @@ func NewService(d *db.DB, jobs *job.Queue, mails Mails, links link.Maker, log *s
 	job.Handle(jobs, job.Sends, job.OrHold(s.deliver, s.holdDelivery))
 	job.Handle(jobs, job.Mail, s.sendTest)
 	job.Handle(jobs, job.Upkeep, s.expire)
-	job.Every(jobs, river.PeriodicInterval(10*time.Minute), voucherExpiry{})
+	job.Every(jobs, 10*time.Minute, voucherExpiry{})
 	job.Handle(jobs, job.Upkeep, s.tendSends)
-	job.Every(jobs, river.PeriodicInterval(time.Minute), sendUpkeep{})
+	job.Every(jobs, time.Minute, sendUpkeep{})
 	return s
 }
 

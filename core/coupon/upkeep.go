@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -50,7 +48,7 @@ func (s *Service) tendSends(ctx context.Context, _ sendUpkeep) error {
 			return nil, err
 		}
 		var halted []unfinished
-		var missing []river.JobArgs
+		var missing []job.Args
 		for _, u := range due {
 			evaluate, deliver := Evaluation{Tenant: u.TenantID, Send: u.ID}, Delivery{Tenant: u.TenantID, Send: u.ID}
 			switch {

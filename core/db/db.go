@@ -20,16 +20,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 )
 
 // Role is the database role that serves: it owns nothing and is subject to every policy. A
 // connection that logs in as another role switches to it.
 const Role = "loyalty_app"
-
-// queueRole is the role of the job queue's own connections, which see all tenants' jobs and no
-// other table.
-const queueRole = "loyalty_queue"
 
 // Options configure a pool. The zero value suits a server.
 type Options struct {
@@ -38,7 +33,7 @@ type Options struct {
 	StatementTimeout time.Duration // 0: 10 seconds
 	CountTimeout     time.Duration // of counting a list for a page; 0: 100 milliseconds
 	Pooler           bool          // the URL is a transaction pooler's: no statements are prepared
-	Listens          bool          // the pool is the job queue's, which waits for notifications
+	Listens          bool          // the pool is for jobs and live updates, which wait for notifications
 	Tracer           pgx.QueryTracer
 }
 
@@ -142,10 +137,6 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 	}
 	config.MaxConnLifetime, config.MaxConnLifetimeJitter = lifetime, lifetime/10
 	conn.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}).DialContext
-	role := Role
-	if o.Listens {
-		role = queueRole
-	}
 	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 		// Timestamps are UTC, whatever the machine's time zone.
 		c.TypeMap().RegisterType(&pgtype.Type{
@@ -157,7 +148,7 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 			c.PgConn().CustomData()[isForeign] = true
 			return nil // the server's connection is shared: enter switches in each transaction
 		}
-		results, err := c.PgConn().Exec(ctx, fmt.Sprintf(becomeSQL, role)).ReadAll()
+		results, err := c.PgConn().Exec(ctx, fmt.Sprintf(becomeSQL, Role)).ReadAll()
 		if err == nil && string(results[0].Rows[0][0]) != strconv.Itoa(int(c.PgConn().PID())) {
 			c.PgConn().CustomData()[isForeign] = true
 		}
@@ -210,9 +201,6 @@ const becomeSQL = `
 			where rolname = '%s'
 				and pg_catalog.pg_has_role(oid, 'member')
 		)`
-
-// River returns the driver of the job queue.
-func (d *DB) River() *riverpgxv5.Driver { return riverpgxv5.New(d.pool) }
 
 // IsDistributed reports whether the database is distributed by tenant (Distribute).
 func (d *DB) IsDistributed() bool { return d.distributed }

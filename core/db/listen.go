@@ -11,10 +11,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Listen calls heard for every notification of a channel, until ctx ends or the connection is lost,
+// Listen calls heard for every notification of some channels, until ctx ends or the connection is lost,
 // and returns that error. It calls ready once it listens: earlier notifications may have been
 // missed. It holds one connection of a pool that was opened to listen.
-func Listen(ctx context.Context, d *DB, channel string, ready func(), heard func(payload string)) error {
+func Listen(ctx context.Context, d *DB, channels []string, ready func(), heard func(payload string)) error {
 	conn, err := d.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -22,8 +22,10 @@ func Listen(ctx context.Context, d *DB, channel string, ready func(), heard func
 	// A listening connection can't return to the pool.
 	own := conn.Hijack()
 	defer func() { _ = own.Close(context.WithoutCancel(ctx)) }()
-	if _, err := own.Exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize()); err != nil {
-		return fmt.Errorf("listen: %w", err)
+	for _, channel := range channels {
+		if _, err := own.Exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize()); err != nil {
+			return fmt.Errorf("listen: %w", err)
+		}
 	}
 	ready()
 	for {

@@ -165,7 +165,7 @@ func newProvider(pool *sql.DB) (*goose.Provider, error) {
 		return nil, err
 	}
 	return goose.NewProvider(goose.DialectPostgres, pool, migrations.SQL,
-		goose.WithGoMigrations(migrations.Go()...), goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true),
+		goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true),
 		// With its schema: the owner's login may have the name of a schema, which is searched first.
 		goose.WithTableName(migrations.Table))
 }

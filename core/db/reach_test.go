@@ -347,7 +347,7 @@ func TestListeningInANetworkThatSwallowsMessages(t *testing.T) {
 	t.Cleanup(d.Close)
 	listens, signals, lost := make(chan struct{}), make(chan string, 1), make(chan error, 1)
 	go func() {
-		lost <- db.Listen(t.Context(), d, "news", func() { close(listens) }, func(said string) { signals <- said })
+		lost <- db.Listen(t.Context(), d, []string{"news"}, func() { close(listens) }, func(said string) { signals <- said })
 	}()
 	<-listens
 	time.Sleep(11 * time.Second) // longer than silence is trusted

@@ -154,6 +154,7 @@ func TestDeprecationsAreReadOnceAMinute(t *testing.T) {
 	o.knows("GET", "/api/v1/customers") // prepares the statement
 	before := count()
 	maker.add("GET", "/api/v1/customers")
+	d.WaitForNotifications()
 	made := count() - before
 	if !maker.knows("GET", "/api/v1/customers") {
 		t.Error("its own process does not know of it")

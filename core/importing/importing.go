@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/customer"
@@ -85,7 +83,7 @@ func NewService(d *db.DB, jobs *job.Queue) *Service {
 	s := &Service{db: d, jobs: jobs, batch: batchRows, slice: jobBatches}
 	job.HandleWithin(jobs, job.Imports, jobLimit, job.OrHold(s.work, s.hold))
 	job.Handle(jobs, job.Upkeep, s.runUpkeep)
-	job.Every(jobs, river.PeriodicInterval(time.Minute), upkeep{})
+	job.Every(jobs, time.Minute, upkeep{})
 	return s
 }
 

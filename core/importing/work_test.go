@@ -508,6 +508,7 @@ func TestImportRoundTrips(t *testing.T) {
 		t.Helper()
 		before := count()
 		fn()
+		d.WaitForNotifications() // of a queued job: one
 		if got := count() - before; got != want {
 			t.Errorf("%s makes %d round trips, want %d", what, got, want)
 		}
@@ -534,16 +535,15 @@ func TestImportRoundTrips(t *testing.T) {
 		trips("Find", 1, func() { must(o.imports.Find(t.Context(), o.By, i.ID)) })
 		trips("List", 1, func() { must(o.imports.List(t.Context(), o.By)) })
 		trips("ListProblems", 2, func() { must(o.imports.ListProblems(t.Context(), o.By, i.ID, 10)) })
-		trips("Check", 5, func() { i, err = o.imports.Check(t.Context(), o.By, i.ID, p.Mapping); must(i, err) })
+		trips("Check", 3+1, func() { i, err = o.imports.Check(t.Context(), o.By, i.ID, p.Mapping); must(i, err) })
 		small := o.imports.InBatches(10, 2)
 		// To start: 3. The file: 2, including its end. A batch: 3, of which the last one is empty.
 		trips("the check", 3+2+4*3-1, func() { must(small.Work(t.Context(), o.By, i.ID, i.Attempt)) })
-		time.Sleep(150 * time.Millisecond) // the queue wakes its workers once in a while
-		trips("Run", 6, func() { i, err = o.imports.Run(t.Context(), o.By, i.ID); must(i, err) })
+		trips("Run", 4+1, func() { i, err = o.imports.Run(t.Context(), o.By, i.ID); must(i, err) })
 		trips("Cancel", 3, func() { must(o.imports.Cancel(t.Context(), o.By, i.ID)) })
 	}
 	round(func(_ string, _ int, fn func()) { fn() }, "first")
-	time.Sleep(150 * time.Millisecond)
+	d.WaitForNotifications()
 	round(trips, "second")
 }
 

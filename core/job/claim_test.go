@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 )
@@ -21,7 +19,7 @@ func TestAbandonedJobsAreTakenUpWithinTwoMinutes(t *testing.T) {
 	// The claim was renewed just before the kill, and another process has just searched. Its statement is slow,
 	// fails, and succeeds the next time. The process that takes jobs misses the notification, polls (a tenth later
 	// than usual), and is slow, too.
-	worst := rescue + 2*(renew+patience) + river.FetchPollIntervalDefault*11/10 + patience
+	worst := rescue + 2*(renew+patience) + job.PollEvery + patience
 	t.Logf("at worst %s", worst)
 	if worst >= 2*time.Minute {
 		t.Errorf("an abandoned job is taken up after %s", worst)
@@ -211,7 +209,7 @@ func TestAbandonedJobs(t *testing.T) {
 	if lines := f.log.lines("abandoned job taken back"); len(lines) != 5 {
 		t.Errorf("logged %q", lines)
 	}
-	// River reads the stored error.
+	// Its error is no obstacle.
 	job.Handle(f.Queue, job.Upkeep, func(context.Context, tidying) error { return nil })
 	f.start(t)
 	defer f.stop(t)

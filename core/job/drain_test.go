@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river/rivertype"
-
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
@@ -46,7 +44,7 @@ func TestABacklogIsWorkedOffInBatches(t *testing.T) {
 	// A clean-up whose time is over is put back behind waiting jobs and continues later.
 	fill()
 	err := job.DrainWithin(t.Context(), f.db, time.Nanosecond, "test", clean(0))
-	var again *rivertype.JobSnoozeError
+	var again job.AgainError
 	if !errors.As(err, &again) || lanes() != 7 {
 		t.Errorf("after its time: %v, %d rows are left, want 7 and another turn", err, lanes())
 	}

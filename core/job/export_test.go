@@ -14,7 +14,7 @@ func NewHasty(d *db.DB, log *slog.Logger) (*Queue, error) {
 	return newQueue(d, log, timing{
 		renew: 150 * time.Millisecond, lease: HastyLease, rescue: HastyRescue,
 		patience: production.patience, drain: 500 * time.Millisecond,
-	})
+	}), nil
 }
 
 // HastyLease is how long such a claim lasts without renewal; HastyRescue is when its job is taken.
@@ -27,6 +27,12 @@ const (
 func Production() (renew, lease, rescue, patience, drain time.Duration) {
 	return production.renew, production.lease, production.rescue, production.patience, production.drain
 }
+
+// PollEvery is how often a process looks for jobs that it was not told of.
+const PollEvery = pollEvery
+
+// AgainError is the error of Again.
+type AgainError = againError
 
 // Retry is RetryIn in its own transaction.
 func (q *Queue) Retry(ctx context.Context, id int64) error {

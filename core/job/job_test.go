@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
@@ -103,7 +101,7 @@ func (r *record) lines(text string) (found []string) {
 }
 
 // queue adds jobs in a transaction of the platform.
-func (f floor) queue(t *testing.T, jobs ...river.JobArgs) {
+func (f floor) queue(t *testing.T, jobs ...job.Args) {
 	t.Helper()
 	_, err := db.In(t.Context(), f.db.Platform(), func(tx *db.Tx) (int, error) {
 		return 0, f.AddAll(t.Context(), tx, jobs)
@@ -114,7 +112,7 @@ func (f floor) queue(t *testing.T, jobs ...river.JobArgs) {
 }
 
 // errands returns n errands of a tenant.
-func errands(tenant core.TenantID, from, n int) (jobs []river.JobArgs) {
+func errands(tenant core.TenantID, from, n int) (jobs []job.Args) {
 	for i := range n {
 		jobs = append(jobs, errand{tenant, from + i})
 	}
@@ -294,7 +292,7 @@ func TestLinesOfAJobNameTheRequestThatCausedIt(t *testing.T) {
 		log.InfoContext(ctx, "tidying")
 		return errors.New("too much")
 	})
-	job.Every(q, river.PeriodicInterval(time.Hour), tidying{})
+	job.Every(q, time.Hour, tidying{})
 	ctx, _ := core.WithRequestLog(t.Context(), request)
 	if err := f.greet(ctx, "Anna", nil); err != nil {
 		t.Fatal(err)
@@ -383,7 +381,7 @@ func TestEveryRunsAtTheStart(t *testing.T) {
 	f := newFloor(t)
 	tidied := make(chan bool, 10)
 	job.Handle(f.Queue, job.Upkeep, func(context.Context, tidying) error { tidied <- true; return nil })
-	job.Every(f.Queue, river.PeriodicInterval(time.Hour), tidying{})
+	job.Every(f.Queue, time.Hour, tidying{})
 	f.start(t)
 	defer f.stop(t)
 	receive(t, tidied)
@@ -405,7 +403,7 @@ func TestARenamedKind(t *testing.T) {
 	job.Handle(earlier.Queue, job.Upkeep, func(context.Context, tidying) error { return nil })
 	swept := make(chan bool, 10)
 	job.Handle(f.Queue, job.Upkeep, func(context.Context, sweeping) error { swept <- true; return nil })
-	job.Every(f.Queue, river.PeriodicInterval(time.Hour), sweeping{})
+	job.Every(f.Queue, time.Hour, sweeping{})
 	earlier.start(t)
 	f.queue(t, sweeping{})
 	await(t, "the earlier build refuses the new name", func() bool {
@@ -535,7 +533,7 @@ func TestAStopIsNoFault(t *testing.T) {
 			t.Fatal(err)
 		}
 		job.Handle(q, job.Upkeep, func(context.Context, tidying) error { return nil })
-		job.Every(q, river.PeriodicInterval(time.Hour), tidying{})
+		job.Every(q, time.Hour, tidying{})
 		if err := q.Start(context.WithoutCancel(t.Context())); err != nil {
 			t.Fatal(err)
 		}

@@ -93,52 +93,45 @@ type steps struct {
 	seen map[string]int
 }
 
-// TraceQueryStart traces River's statements; core/db sends batches. A statement is a step of each of its jobs: how many
-// are taken or completed together depends on the time they take.
-func (s *steps) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
-	for _, ofAJob := range []string{"JobGetByIDMany", "JobInsert", "JobSetStateIfRunningMany"} {
-		if !strings.Contains(q.SQL, "-- name: "+ofAJob) {
-			continue
-		}
-		jobs := 1
-		if ids, many := q.Args[0].([]int64); many {
-			jobs = len(ids)
-		}
-		for range jobs {
-			s.step(q.SQL)
-		}
-	}
+// TraceQueryStart does nothing: core/db sends batches.
+func (s *steps) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
 	return ctx
 }
 
 // TraceQueryEnd does nothing.
 func (s *steps) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// TraceBatchStart traces batches.
+// TraceBatchStart traces batches, but not the periodic statements of the queue.
 func (s *steps) TraceBatchStart(ctx context.Context, _ *pgx.Conn, b pgx.TraceBatchStartData) context.Context {
 	var all []string
 	for _, q := range b.Batch.QueuedQueries {
 		all = append(all, q.SQL)
 	}
+	text := strings.Join(all, ";\n")
+	for _, byTheClock := range []string{"recursive waiting", "river.river_job j", "river.river_leader", "pg_notify"} { // takes, renews, rescues and finds due ones; leads; announces
+		if strings.Contains(text, byTheClock) {
+			return ctx
+		}
+	}
 	s.step(all...)
 	return ctx
 }
 
-// TraceBatchQuery does nothing.
-func (s *steps) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+// TraceBatchQuery traces the taking of jobs. It is a step of each: how many are taken together depends on the time they take.
+func (s *steps) TraceBatchQuery(_ context.Context, _ *pgx.Conn, q pgx.TraceBatchQueryData) {
+	if strings.Contains(q.SQL, "recursive waiting") {
+		for range q.CommandTag.RowsAffected() {
+			s.step(q.SQL)
+		}
+	}
+}
 
 // TraceBatchEnd does nothing.
 func (s *steps) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// step counts the round trips of jobs, including those with which the queue takes and completes them. Periodic
-// statements of the queue don't count.
+// step counts the round trips of jobs, including those with which the queue takes and completes them.
 func (s *steps) step(statements ...string) {
 	text := strings.Join(statements, ";\n")
-	for _, byTheClock := range []string{"recursive waiting", "river.river_job j", "pg_notify"} { // takes, renews and rescues; announces
-		if strings.Contains(text, byTheClock) {
-			return
-		}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:12]

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river/rivertype"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 )
@@ -140,38 +137,58 @@ var (
 	ErrNotCancelled = &core.Error{Kind: core.KindRule, Message: "This job can't be cancelled: it has already ended."}
 )
 
+// A job that has waited longer than others keeps its turn.
+const retrySQL = `
+	update river.river_job
+	set state = 'available',
+		max_attempts = greatest(max_attempts, attempt + 1),
+		scheduled_at = case when state = 'available' then least(scheduled_at, now()) else now() end,
+		finalized_at = null,
+		metadata = metadata - 'cancel_attempted_at'
+	where id = @id`
+
 // RetryIn runs a job again as soon as a worker is free, even if it had failed for the last time.
 func (q *Queue) RetryIn(ctx context.Context, tx *db.Tx, id int64) error {
-	return change(ctx, tx, id, q.client.JobRetryTx, ErrNotRetried, rivertype.JobStateRunning, rivertype.JobStateCompleted)
+	lane, err := lock(ctx, tx, id, ErrNotRetried, "running", "completed")
+	if err != nil {
+		return err
+	}
+	announce(tx, queuedChannel, message{Lane: lane})
+	return db.Queue(tx, retrySQL, db.Args{"id": id})
 }
+
+// A running job is cancelled by its process, or when its claim expires.
+const cancelSQL = `
+	update river.river_job
+	set state = case when state = 'running' then state else 'cancelled' end,
+		finalized_at = case when state <> 'running' then now() end,
+		metadata = metadata || jsonb_build_object('cancel_attempted_at', now())
+	where id = @id`
 
 // CancelIn removes a job from the queue for good, or stops it if it runs.
 func (q *Queue) CancelIn(ctx context.Context, tx *db.Tx, id int64) error {
-	return change(ctx, tx, id, q.client.JobCancelTx, ErrNotCancelled,
-		rivertype.JobStateCompleted, rivertype.JobStateDiscarded, rivertype.JobStateCancelled)
+	lane, err := lock(ctx, tx, id, ErrNotCancelled, "completed", "discarded", "cancelled")
+	if err != nil {
+		return err
+	}
+	announce(tx, controlChannel, message{Action: "cancel", JobID: id, Lane: lane})
+	return db.Queue(tx, cancelSQL, db.Args{"id": id})
 }
 
 const lockSQL = `
-	select state::text
+	select state::text, queue as lane
 	from river.river_job
 	where id = @id
 	for update`
 
-// change has River change a job, unless its state refuses that.
-func change(
-	ctx context.Context, tx *db.Tx, id int64, to func(context.Context, pgx.Tx, int64) (*rivertype.JobRow, error), refusal error, unless ...rivertype.JobState,
-) error {
-	state, err := db.One[string](ctx, tx, lockSQL, db.Args{"id": id})
-	if err != nil {
-		return err
+// lock locks a job, unless its state refuses that, and returns its lane.
+func lock(ctx context.Context, tx *db.Tx, id int64, refusal error, unless ...string) (Lane, error) {
+	job, err := db.One[struct {
+		State string
+		Lane  Lane
+	}](ctx, tx, lockSQL, db.Args{"id": id})
+	if err == nil && slices.Contains(unless, job.State) {
+		err = refusal
 	}
-	if slices.Contains(unless, rivertype.JobState(state)) {
-		return refusal
-	}
-	raw, err := tx.Raw(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = to(ctx, raw, id)
-	return err
+	return job.Lane, err
 }

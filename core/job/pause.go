@@ -8,8 +8,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Pauses are stored in a table that takeSQL reads. River announces its own pauses by a notification,
-// which a process that is just connecting would miss.
+// Pauses are stored in a table that takeSQL reads: a process that is just connecting would miss a notification.
 
 const pauseSQL = `
 	insert into loyalty.queue_pause (lane, actor_name, paused_at)

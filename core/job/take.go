@@ -3,104 +3,55 @@ package job
 import (
 	"context"
 	"strconv"
-	"time"
-
-	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"example.com/loyalty/core/db"
 )
 
-// River takes jobs in the order of their scheduled_at, so one tenant's jobs can delay all others. Here
-// a lane first takes jobs of the tenant with the fewest running jobs, and no more of a tenant than its
-// share.
-//
-// River has no option for this, so its driver is wrapped; tests notice if a new version of River
-// breaks that. Rejected: snoozing jobs that exceed a share after River took them. Every job of a flood
-// would have to be taken and put back before the job behind it is seen, and two tenants, each within
-// its share, could fill the lane and keep out a third.
+// A lane first takes jobs of the tenant with the fewest running jobs, and no more of a tenant than its
+// share. In the order of their scheduled_at, one tenant's jobs could delay all others.
 
-// driver is River's driver with another way of taking jobs.
-type driver struct {
-	*riverpgxv5.Driver
-	queue *Queue
+// taken is a job that this process took from the queue.
+type taken struct {
+	ID, Attempt, MaxAttempts int64
+	Kind                     string
+	Args, Metadata           []byte
 }
 
-// GetExecutor returns the executor of River's statements.
-func (d driver) GetExecutor() riverdriver.Executor {
-	return executor{d.Driver.GetExecutor(), d.queue}
-}
-
-type executor struct {
-	riverdriver.Executor
-	queue *Queue
-}
-
-// JobGetAvailable takes jobs for the free workers of a lane.
-func (e executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
-	q, lane := e.queue, Lane(p.Queue)
-	ctx, cancel := context.WithTimeout(ctx, q.timing.patience) // after a longer time, the claims would soon end
-	defer cancel()
-	share := lanes[lane].share
-	if share == 0 {
-		share = p.MaxToLock
-	}
-	tenants, jobs := q.usedShares(lane)
-	taken, err := db.All[struct{ ID int64 }](ctx, q.db.Platform(), takeSQL, db.Args{
-		"lane": lane, "share": share, "most": p.MaxToLock, "tenants": tenants, "jobs": jobs, "client": p.ClientID,
-	})
-	if err != nil || len(taken) == 0 {
-		return &riverdriver.JobGetAvailableResult{}, err
-	}
-	ids := make([]int64, len(taken))
-	for i, t := range taken {
-		ids[i] = t.ID
-	}
-	// If this fails, the jobs' claims are not renewed, and they are taken again later.
-	rows, err := e.JobGetByIDMany(ctx, &riverdriver.JobGetByIDManyParams{ID: ids, Schema: p.Schema})
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		if _, known := q.handlers[row.Kind]; known { // River refuses unknown kinds without running them
-			q.addClaim(row)
-		}
-	}
-	return &riverdriver.JobGetAvailableResult{Jobs: rows}, nil
-}
-
-// usedShares returns how many jobs of each tenant this process runs in a lane.
-func (q *Queue) usedShares(lane Lane) (tenants []string, jobs []int64) {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
-	tenants, jobs = []string{}, []int64{}
-	for tenant, n := range q.claims.running(lane) {
-		tenants, jobs = append(tenants, tenant), append(jobs, n)
-	}
-	return tenants, jobs
-}
-
-const announceSQL = `
-	select pg_notify('river.river_insert', json_build_object('queue', @lane::text)::text)::text as sent`
-
-// announceSoon has workers look for jobs of a tenant whose share was used up until now. River looks when
-// a job is queued, when it found more jobs than workers, and every second, so a tenant with many jobs
-// would otherwise get one job a second. Jobs that end within 20 ms are announced together. The caller
-// holds claims.mu.
-func (q *Queue) announceSoon(ctx context.Context, lane Lane) {
-	if q.claims.freed[lane] {
+// take takes jobs for the free workers of a lane. It isn't interrupted: jobs that were taken, but not received, would wait
+// until their claims expire.
+func (q *Queue) take(ctx, work context.Context, lane Lane) {
+	free, tenants, jobs := q.free(lane)
+	if free == 0 {
 		return
 	}
-	q.claims.freed[lane] = true
-	time.AfterFunc(20*time.Millisecond, func() {
-		q.claims.mu.Lock()
-		q.claims.freed[lane] = false
-		q.claims.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.timing.patience)
-		defer cancel()
-		// If this fails, workers look within a second.
-		_, _ = db.One[struct{ Sent string }](ctx, q.db.Platform(), announceSQL, db.Args{"lane": lane})
+	share := lanes[lane].share
+	if share == 0 {
+		share = free
+	}
+	all, err := exec[taken](context.WithoutCancel(ctx), q, takeSQL, db.Args{
+		"lane": lane, "share": share, "most": free, "tenants": tenants, "jobs": jobs, "client": q.name,
 	})
+	q.warn(ctx, "jobs not taken", err)
+	for _, j := range all {
+		q.begin(work, lane, j)
+	}
+}
+
+// free returns how many workers of a lane are free, and how many jobs of each tenant the others run.
+func (q *Queue) free(lane Lane) (free int, tenants []string, jobs []int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	count := map[string]int64{}
+	for _, c := range q.held {
+		if c.lane == lane {
+			count[c.tenant]++
+		}
+	}
+	tenants, jobs = []string{}, []int64{}
+	for tenant, n := range count {
+		tenants, jobs = append(tenants, tenant), append(jobs, n)
+	}
+	return lanes[lane].workers - q.busy[lane], tenants, jobs
 }
 
 // turnOf returns whose turn a job takes, as takeSQL names it: "" for the platform's.
@@ -179,4 +130,4 @@ const takeSQL = `
 		attempted_by = array_append(j.attempted_by[greatest(coalesce(cardinality(j.attempted_by), 0) - 98, 1):], @client)
 	from taken
 	where j.id = taken.id
-	returning j.id`
+	returning j.id, j.kind, j.attempt, j.max_attempts, j.args, j.metadata`

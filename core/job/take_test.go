@@ -124,7 +124,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 	}
 }
 
-// A tenant's share is used without pauses: the next job starts soon after one has ended, not with River's next
+// A tenant's share is used without pauses: the next job starts soon after one has ended, not with the next
 // search a second later.
 func TestAShareIsUsedWithoutPauses(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ const pause = time.Second
 // once, since signals may have been missed.
 func (h *Hub) Run(ctx context.Context, d *db.DB) {
 	for ctx.Err() == nil {
-		err := db.Listen(ctx, d, channel, h.signalAll, h.Signal)
+		err := db.Listen(ctx, d, []string{channel}, h.signalAll, h.Signal)
 		if ctx.Err() != nil {
 			return
 		}

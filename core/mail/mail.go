@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
@@ -124,7 +122,7 @@ func New(d *db.DB, jobs *job.Queue, sender Sender, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, sender: sender, log: log}
 	job.Handle(jobs, job.Mail, s.deliver)
 	job.Handle(jobs, job.Upkeep, s.runUpkeep)
-	job.Every(jobs, river.PeriodicInterval(time.Hour), upkeep{})
+	job.Every(jobs, time.Hour, upkeep{})
 	return s
 }
 

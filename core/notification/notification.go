@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -86,7 +84,7 @@ const checkEvery = 15 * time.Minute
 // CheckEvery registers the job that looks for causes.
 func (s *Service) CheckEvery(jobs *job.Queue) {
 	job.HandleWithin(jobs, job.Upkeep, checkEvery, s.checkAll)
-	job.Every(jobs, river.PeriodicInterval(checkEvery), checkNotifications{})
+	job.Every(jobs, checkEvery, checkNotifications{})
 }
 
 // Counts returns the figures beside the navigation, in one round trip.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -46,7 +44,7 @@ func NewWeekly(d *db.DB, jobs *job.Queue, mails Mails, links link.Maker, reports
 	w := &Weekly{db: d, jobs: jobs, mails: mails, links: links, reports: reports}
 	job.Handle(jobs, job.Upkeep, w.queueDue)
 	job.Handle(jobs, job.Upkeep, w.Mail)
-	job.Every(jobs, river.PeriodicInterval(checkEvery), queueWeekly{})
+	job.Every(jobs, checkEvery, queueWeekly{})
 	return w
 }
 
@@ -81,7 +79,7 @@ func (w *Weekly) Queue(ctx context.Context) ([]WeeklyMail, error) {
 		if err != nil {
 			return nil, err
 		}
-		jobs := make([]river.JobArgs, len(due))
+		jobs := make([]job.Args, len(due))
 		for i, m := range due {
 			jobs[i] = m
 		}

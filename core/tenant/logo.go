@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
@@ -130,7 +128,7 @@ const (
 // RenewLogosEvery registers the job.
 func (s *Service) RenewLogosEvery(jobs *job.Queue) {
 	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ renewLogos) error { return s.RenewLogos(ctx) })
-	job.Every(jobs, river.PeriodicInterval(renewEvery), renewLogos{})
+	job.Every(jobs, renewEvery, renewLogos{})
 }
 
 // RenewLogos renews the logos of a batch of businesses, each in its own transaction.

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
@@ -180,7 +178,7 @@ func (count) Kind() string { return "tenant_usage" }
 // whole installation.
 func (s *Service) CountEvery(jobs *job.Queue) {
 	job.HandleWithin(jobs, job.Upkeep, countTime, func(ctx context.Context, _ count) error { return s.Count(ctx) })
-	job.Every(jobs, river.PeriodicInterval(countEvery), count{})
+	job.Every(jobs, countEvery, count{})
 }
 
 // Count counts the usage of each tenant for the overview.

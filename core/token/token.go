@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -88,7 +86,7 @@ func NewService(d *db.DB, jobs *job.Queue, mails Mails) *Service {
 	s.uses = db.NewCombiner(maxTogether, s.markUsed)
 	job.Handle(jobs, job.Upkeep, s.announce)
 	job.Handle(jobs, job.Upkeep, s.deleteOld)
-	job.Every(jobs, river.PeriodicInterval(time.Hour), deleteOld{})
+	job.Every(jobs, time.Hour, deleteOld{})
 	return s
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -52,7 +51,7 @@ type Service struct {
 func NewService(d *db.DB, jobs *job.Queue, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, log: log}
 	job.HandleWithin(jobs, job.Upkeep, limit, s.check)
-	job.Every(jobs, river.PeriodicInterval(time.Hour), Check{})
+	job.Every(jobs, time.Hour, Check{})
 	return s
 }
 

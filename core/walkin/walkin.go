@@ -24,8 +24,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -77,7 +75,7 @@ func NewService(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, sales *
 		cardMails: newMailings(d.Now), shows: limit.NewWindow(showsPerCard, showTime, d.Now), meter: usage.NewMeter(d),
 	}
 	job.Handle(jobs, job.Upkeep, s.deleteOldPINs)
-	job.Every(jobs, river.PeriodicInterval(10*time.Minute), deleteOldPINs{})
+	job.Every(jobs, 10*time.Minute, deleteOldPINs{})
 	return s
 }
 
