@@ -14,17 +14,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/billing"
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/limit"
-	"example.com/loyalty/core/report"
-	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/transaction"
 )
 
 // policy is the Content-Security-Policy of all responses: a browser must not run them.
@@ -35,16 +27,7 @@ const Prefix = "/api/v1"
 
 // Config has the services and the settings of the API.
 type Config struct {
-	Tokens       *token.Service
-	Auth         *auth.Service
-	Customers    *customer.Service
-	Transactions *transaction.Service
-	Rewards      *reward.Service
-	Coupons      *coupon.Service
-	Reports      *report.Service
-	Tenants      *tenant.Service
-	Invoices     *billing.Service
-	Deprecations *deprecation.Service
+	*loyalty.Services
 
 	BaseURL string // for links in problem documents, without a trailing slash
 	// Slug returns the tenant of a host, "" for the base host. Unknown hosts get 404, because

@@ -49,7 +49,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	known, handler := strings.NewReplacer(pairs...), s.handler()
 	f.Fuzz(func(t *testing.T, method, path, auth, body string) {
-		s.T = t
+		s.T, s.Run = t, t
 		path, auth, body = known.Replace(path), known.Replace(auth), known.Replace(body)
 		if auth == "" {
 			auth = s.token

@@ -51,7 +51,7 @@ func (a *API) listInvoices(c echo.Context) error {
 	}
 	f := billing.Filter{TenantID: q.integer("tenant_id"), Status: q.text("status")}
 	p := q.page()
-	l, err := a.Invoices.List(c.Request().Context(), actor(c), f, p)
+	l, err := a.Billing.List(c.Request().Context(), actor(c), f, p)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/merging"
 )
 
 // "The old ULID answers 404 to the API": on every route and in every body, a customer who was merged into another
@@ -18,7 +17,7 @@ func TestMergedCustomerIsMissing(t *testing.T) {
 	old := s.fill("{anna}")
 	bo, err := core.ParseID(s.fill("{bo}"))
 	s.Check(err)
-	if _, err = core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, bo, s.parsed(old), nil, nil)); err != nil {
+	if _, err = core.Result(s.Merging.Merge(t.Context(), s.By, bo, s.parsed(old), nil, nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range []struct{ method, path, body string }{

@@ -125,7 +125,7 @@ func TestPagesForwardAndBack(t *testing.T) {
 				platform, admin := newPlatform(t)
 				s, platform.token = platform, admin
 			}
-			s.T = t
+			s.T, s.Run = t, t
 			for i := range count {
 				add(s, i)
 			}

@@ -21,21 +21,14 @@ import (
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/billing"
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/deprecation"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
-	"example.com/loyalty/core/report"
-	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/transaction"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -152,21 +145,13 @@ func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 // prepareServer returns a server that doesn't serve yet.
 func prepareServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 	t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mails := shoptest.NewMails(d, jobs)
-	signIns := dbtest.Auth(d, jobs, mails)
+	services := shoptest.Of(t, d, core.Actor{}).Services
 	o := &server{
-		db: d, tokens: token.NewService(d, jobs, mails), people: staff.NewService(d, mails, signIns), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet), log: &journal{},
+		db: d, tokens: services.Tokens, people: services.Staff, tenants: services.Tenants, deprecations: services.Deprecations, log: &journal{},
 		invitation: "auth.InvitationEmail", // an e-mail without words
 	}
 	c := api.Config{
-		Tokens: o.tokens, Auth: signIns, Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs, nil, dbtest.Links(), quiet), Reports: report.NewService(d),
-		Tenants: o.tenants, Invoices: billing.NewService(d, jobs, mails, quiet), Deprecations: o.deprecations,
+		Services:   services,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },

@@ -15,7 +15,6 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/token"
@@ -104,7 +103,7 @@ func (s *shop) make(name string) string {
 		return id
 	case "{erased}":
 		id := s.customer(cleo)
-		s.must(privacy.NewService(s.db).Erase(context.Background(), s.By, s.parsed(id)))
+		s.must(s.Privacy.Erase(context.Background(), s.By, s.parsed(id)))
 		return id
 	case "{points}":
 		return s.saleType(transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})

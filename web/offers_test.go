@@ -10,31 +10,20 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/notification"
-	"example.com/loyalty/core/operation"
-	"example.com/loyalty/core/privacy"
-	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
-	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/usage"
-	"example.com/loyalty/core/verify"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web"
@@ -53,7 +42,6 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // product is a business with records of each kind, and all pages of the product.
 type product struct {
 	shoptest.Shop
-	admin.Services
 	pages http.Handler
 }
 
@@ -61,16 +49,7 @@ func newProduct(t *testing.T) *product {
 	t.Helper()
 	d, log := dbtest.OwnDB(t), slog.New(slog.DiscardHandler)
 	s := &product{Shop: shoptest.In(t, d)}
-	signIns, names, jobs := dbtest.Auth(d, s.Jobs, s.Mails), webtest.Names(t), s.Jobs
-	s.Services = admin.Services{
-		Staff: staff.NewService(d, s.Mails, signIns), Auth: signIns, Tokens: token.NewService(d, jobs, s.Mails),
-		Tenants: tenant.NewService(d, s.Mails), Privacy: privacy.NewService(d), Merging: merging.NewService(d),
-		Customers: s.Shop.Customers, Imports: importing.NewService(d, jobs), Transactions: s.Sales,
-		Walkins: walkin.NewService(d, jobs, s.Mails, dbtest.Keys(), s.Sales, host.LimitKey), Rewards: s.Shop.Rewards, Coupons: s.Shop.Coupons,
-		Locations: location.NewService(d), Notifications: notification.NewService(d), Reports: report.NewService(d),
-		Billing: billing.NewService(d, jobs, s.Mails, log), Usage: usage.NewMeter(d), Audit: audit.NewService(d),
-		API: people.API{Base: webtest.Base, RecordScope: token.TransactionsWrite},
-	}
+	names := webtest.Names(t)
 	kit := func(panel string) *page.Kit {
 		config := webtest.Config(t, d)
 		config.Panel, config.AddressKey, config.Suspension = panel, host.LimitKey, s.Tenants.FindSuspension
@@ -79,23 +58,18 @@ func newProduct(t *testing.T) *product {
 	shared := webtest.Config(t, d)
 	openapi, err := os.ReadFile("../api/openapi.json")
 	s.Check(err)
-	quiet, hub := func() string { return "" }, live.NewHub(log)
+	quiet := func() string { return "" }
 	s.pages = web.New(web.Config{
 		Names: names, Description: openapi,
-		Till: till.New(kit(links.Panel), till.Services{
-			Walkins: s.Walkins, Transactions: s.Transactions, Coupons: s.Services.Coupons, Locations: s.Locations, Tenants: s.Tenants, Live: hub,
-		}),
-		Tenants: admin.New(kit(links.Panel), s.Services),
+		Till:    till.New(kit(links.Panel), s.Services),
+		Tenants: admin.New(kit(links.Panel), s.Services, people.API{Base: webtest.Base, RecordScope: token.TransactionsWrite}),
 		Portal: portal.New(portal.Config{
-			Tenants: s.Tenants, Customers: s.Services.Customers, Coupons: s.Services.Coupons, Auth: signIns, Links: dbtest.Links(), Walkins: s.Walkins,
-			Sales: s.Sales, Rewards: s.Services.Rewards, Notifications: s.Notifications, Live: hub,
-			Limits: portal.NewLimits(d.Now, nil), AddressKey: host.LimitKey,
+			Services: s.Services,
+			Limits:   portal.NewLimits(d.Now, nil), AddressKey: host.LimitKey,
 			Names: names, Tenant: shared.Tenant, Address: shared.Address, Now: d.Now, Log: log,
 		}),
-		Platform: platform.New(kit(links.Platform), platform.Services{
-			Auth: signIns, Staff: s.Staff, Tokens: s.Tokens, Jobs: jobs, Operations: operation.NewService(d, jobs), Tenants: s.Tenants,
-			Invoices: s.Billing, Checks: verify.NewService(d, jobs, log), Audit: s.Audit, Deprecations: deprecation.NewService(d, jobs, s.Mails, log),
-			Requests: []string{"GET /api/v1/customers"}, MailTrouble: quiet, LimitTrouble: quiet, Names: names,
+		Platform: platform.New(kit(links.Platform), platform.Config{
+			Services: s.Services, Jobs: s.Jobs, Requests: []string{"GET /api/v1/customers"}, MailTrouble: quiet, LimitTrouble: quiet, Names: names,
 		}),
 		API:     http.NotFoundHandler(),
 		Gate:    web.NewGate(d.Size()),
@@ -117,10 +91,10 @@ func (s *product) fill() {
 	ctx, by := s.T.Context(), s.By
 	anna, bo, duplicate := s.AddCustomer(shoptest.Anna(shoptest.Phone())), s.Customer(), s.Customer()
 	gone := s.AddCustomer(customer.New{FirstName: "Inga", LastName: "Berg", Phone: shoptest.Phone(), Email: "inga@example.com"})
-	s.Must(s.Services.Customers.Edit(ctx, by, gone.ID, customer.Edit{Status: core.Set(string(customer.Inactive))}))
-	s.Must(s.Services.Customers.Edit(ctx, by, anna.ID, customer.Edit{Email: core.Set("anna@example.com")}))
-	s.Must(s.Services.Customers.Unsubscribe(ctx, by, bo.ID))
-	s.Check(s.Services.Customers.AddTag(ctx, by, anna.ID, "Regular"))
+	s.Must(s.Customers.Edit(ctx, by, gone.ID, customer.Edit{Status: core.Set(string(customer.Inactive))}))
+	s.Must(s.Customers.Edit(ctx, by, anna.ID, customer.Edit{Email: core.Set("anna@example.com")}))
+	s.Must(s.Customers.Unsubscribe(ctx, by, bo.ID))
+	s.Check(s.Customers.AddTag(ctx, by, anna.ID, "Regular"))
 	s.Must(core.Result(s.Merging.Merge(ctx, by, anna.ID, duplicate.ID, nil, nil)))
 	for _, name := range []string{"Harbour", "Closed"} {
 		s.Must(core.Result(s.Locations.Add(ctx, by, location.New{Name: name}, nil)))
@@ -135,16 +109,16 @@ func (s *product) fill() {
 	}
 
 	mug, bun := s.Reward(5, new(int64(3))), s.Reward(5, nil)
-	s.Must(s.Services.Rewards.Edit(ctx, by, mug, reward.Edit{Picture: core.Set(shoptest.Picture())}))
+	s.Must(s.Rewards.Edit(ctx, by, mug, reward.Edit{Picture: core.Set(shoptest.Picture())}))
 	s.Redeem(anna.ID, mug)
 	s.VoidRedemption(s.Redeem(anna.ID, bun).ID)
-	s.Must(core.Result(s.Services.Rewards.Fulfil(ctx, by, s.Redeem(anna.ID, bun).ID, nil)))
-	s.Must(s.Services.Rewards.Edit(ctx, by, s.Reward(9, new(int64(0))), reward.Edit{Active: core.Set(false)}))
+	s.Must(core.Result(s.Rewards.Fulfil(ctx, by, s.Redeem(anna.ID, bun).ID, nil)))
+	s.Must(s.Rewards.Edit(ctx, by, s.Reward(9, new(int64(0))), reward.Edit{Active: core.Set(false)}))
 
 	spring := s.Coupon(coupon.New{Name: "Spring", BenefitType: "points", BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))}).ID
 	s.Voucher(spring, anna.ID)
 	s.RedeemVoucher(s.Voucher(spring, anna.ID))
-	_, err = s.Services.Coupons.Send(ctx, by, spring, coupon.Send{Segment: coupon.All, At: new(s.DB.Now().Add(time.Hour)), FormKey: "later"})
+	_, err = s.Coupons.Send(ctx, by, spring, coupon.Send{Segment: coupon.All, At: new(s.DB.Now().Add(time.Hour)), FormKey: "later"})
 	s.Check(err)
 
 	i, err := s.Imports.Upload(ctx, by, importing.File{Name: "customers.csv", FormKey: "one", Content: strings.NewReader("name,phone\nAnna Lindqvist,1\nElsa Berg,070 174 06 99\n")})
@@ -188,11 +162,11 @@ func (s *product) links() []string {
 	card, err := s.Walkins.CardToken(s.By.Tenant.ID, anna)
 	s.Check(err)
 	autumn := s.Coupon(coupon.New{Name: "Autumn", BenefitType: "points", BenefitValue: new(int64(5))}).ID
-	held, err := s.Services.Coupons.FindVoucher(s.T.Context(), s.By, s.Voucher(autumn, anna.ID))
+	held, err := s.Coupons.FindVoucher(s.T.Context(), s.By, s.Voucher(autumn, anna.ID))
 	s.Check(err)
-	voucher, err := s.Services.Coupons.VoucherToken(s.By.Tenant.ID, held)
+	voucher, err := s.Coupons.VoucherToken(s.By.Tenant.ID, held)
 	s.Check(err)
-	unsubscribing, err := dbtest.Links().Token(link.Unsubscribe, s.By.Tenant.ID, anna.ID, 0)
+	unsubscribing, err := s.Links.Token(link.Unsubscribe, s.By.Tenant.ID, anna.ID, 0)
 	s.Check(err)
 	invited := s.Inbox.To("invited@example.com")[0].(auth.InvitationEmail)
 	shown, err := s.Walkins.ShowSale(s.T.Context(), s.By, "till", walkin.Offer{TransactionTypeID: s.Points(100).ID, SpendAmountCents: 900}, nil)

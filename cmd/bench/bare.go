@@ -14,7 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 )
 
 // bareCommand is the argument that makes this program the bare handler.
@@ -43,9 +43,9 @@ const leanCustomerSQL = `
 // tenants and a log. Addresses, connections, heap growth and the response's fields are the product's.
 func serveBare(ctx context.Context) {
 	debug.SetGCPercent(400)
-	config := fixture.Must(pgxpool.ParseConfig(os.Getenv("DATABASE_URL")))
+	config := sample.Must(pgxpool.ParseConfig(os.Getenv("DATABASE_URL")))
 	config.MaxConns = 20
-	pool := fixture.Must(pgxpool.NewWithConfig(ctx, config))
+	pool := sample.Must(pgxpool.NewWithConfig(ctx, config))
 	defer pool.Close()
 	e := echo.New()
 	e.GET("/readyz", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
@@ -65,8 +65,8 @@ func serveBare(ctx context.Context) {
 		return c.JSON(http.StatusOK, map[string]any{"data": found})
 	})
 	s := httptest.NewUnstartedServer(e) // with a certificate
-	fixture.Must(0, s.Listener.Close())
-	s.Listener = fixture.Must(new(net.ListenConfig).Listen(ctx, "tcp", os.Getenv("LOYALTY_ADDR")))
+	sample.Must(0, s.Listener.Close())
+	s.Listener = sample.Must(new(net.ListenConfig).Listen(ctx, "tcp", os.Getenv("LOYALTY_ADDR")))
 	s.StartTLS()
 	<-ctx.Done()
 	s.CloseClientConnections()

@@ -10,7 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 )
 
 // compressed is the Accept-Encoding of browsers.
@@ -31,7 +31,7 @@ func (b *bench) visitor(slug string) browser {
 // signIn returns a browser with a person's session.
 func (b *bench) signIn(ctx context.Context, slug, email, password string) browser {
 	v := b.visitor(slug)
-	got := fixture.Must(v.ask(ctx, v.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), fasthttp.StatusSeeOther))
+	got := sample.Must(v.ask(ctx, v.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), fasthttp.StatusSeeOther))
 	for _, set := range got.Header.Cookies() {
 		value, _, _ := strings.Cut(string(set), ";") // without its attributes
 		v.cookie += value + "; "

@@ -14,7 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/sandbox"
 )
 
@@ -28,10 +28,10 @@ func (b *bench) prepare(ctx context.Context) {
 	b.business = b.createBusiness(ctx, b.customers, 2*b.customers)
 	// Only a database without connections can be copied.
 	b.admin.Reset()
-	conn := fixture.Must(pgx.Connect(ctx, b.cluster.AdminURL("postgres")))
+	conn := sample.Must(pgx.Connect(ctx, b.cluster.AdminURL("postgres")))
 	defer conn.Close(ctx)
-	fixture.Must(conn.Exec(ctx, "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'loyalty'"))
-	fixture.Must(conn.Exec(ctx, "create database pgbench template loyalty owner loyalty"))
+	sample.Must(conn.Exec(ctx, "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'loyalty'"))
+	sample.Must(conn.Exec(ctx, "create database pgbench template loyalty owner loyalty"))
 }
 
 // business is a tenant with a data set, and its tokens and ids.
@@ -48,7 +48,7 @@ func (b *bench) createBusiness(ctx context.Context, customers, sales int) *busin
 	out := filepath.Join(b.dir, "sandbox.json")
 	b.product.run(ctx, "sandbox", "--out", out)
 	var file sandbox.File
-	fixture.Must(0, json.Unmarshal(fixture.Must(os.ReadFile(out)), &file))
+	sample.Must(0, json.Unmarshal(sample.Must(os.ReadFile(out)), &file))
 	step := 2 * max(1, customers/200_000)
 	made := &business{Tenant: file.Tenants[0], customers: customers, buyers: customers / step, step: step}
 	b.exec(ctx, "select bench.fill($1, $2, $3, $4, $5)", made.ID, made.TransactionTypeID, customers, step, sales)
@@ -74,7 +74,7 @@ func (b *bench) settle(ctx context.Context) {
 }
 
 func (b *bench) exec(ctx context.Context, sql string, args ...any) {
-	fixture.Must(b.admin.Exec(ctx, sql, args...))
+	sample.Must(b.admin.Exec(ctx, sql, args...))
 }
 
 // await repeats a query until it returns true.
@@ -91,7 +91,7 @@ func (b *bench) await(ctx context.Context, sql string, args ...any) error {
 // cursor returns the position after the first customers in a list.
 func (b *bench) cursor(ctx context.Context, of *business, order string, after int) (at core.Cursor) {
 	row := b.admin.QueryRow(ctx, "select created_at, id from loyalty.customer where tenant_id = $1 order by "+order+" offset $2 limit 1", of.ID, after-1)
-	fixture.Must(0, row.Scan(&at.At, &at.ID))
+	sample.Must(0, row.Scan(&at.At, &at.ID))
 	return at
 }
 

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 )
 
 // oneWay is the time of a message to the delayed database, and of one from it.
@@ -17,10 +17,10 @@ const oneWay = 2500 * time.Microsecond
 
 // delayedURL returns the database's URL by way of a proxy that adds the time of a network.
 func (b *bench) delayedURL(ctx context.Context) string {
-	u := fixture.Must(url.Parse(b.cluster.URL()))
+	u := sample.Must(url.Parse(b.cluster.URL()))
 	query := u.Query()
-	socket, dir := ".s.PGSQL."+query.Get("port"), fixture.Must(os.MkdirTemp(b.dir, "delay"))
-	l := fixture.Must(new(net.ListenConfig).Listen(ctx, "unix", filepath.Join(dir, socket)))
+	socket, dir := ".s.PGSQL."+query.Get("port"), sample.Must(os.MkdirTemp(b.dir, "delay"))
+	l := sample.Must(new(net.ListenConfig).Listen(ctx, "unix", filepath.Join(dir, socket)))
 	context.AfterFunc(ctx, func() { _ = l.Close() })
 	go delay(l, filepath.Join(query.Get("host"), socket))
 	query.Set("host", dir)

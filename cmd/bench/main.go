@@ -2,7 +2,7 @@
 // sends the same statements to the same cluster: the ratio of the two is the cost of the product on
 // top of the database, independent of the machine. docs/performance.md explains the tables.
 //
-// The first error ends the run: fixture.Must panics with it, and fixture.Run returns it.
+// The first error ends the run: sample.Must panics with it, and sample.Do returns it.
 package main
 
 import (
@@ -21,8 +21,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/localpg"
+	"example.com/loyalty/core/sample"
 )
 
 // bench is a run: its options, the product, its cluster and its businesses.
@@ -81,7 +81,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var err error
 	if flag.Arg(0) == bareCommand {
-		err = fixture.Run(func() { serveBare(ctx) })
+		err = sample.Do(ctx, func(sample.Run) { serveBare(ctx) })
 	} else {
 		err = b.run(ctx, *only)
 	}
@@ -114,15 +114,15 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 	b.databaseURL = b.cluster.URL()
 	b.product = b.newServer(ctx, b.databaseURL, builtProduct, "serve")
 	defer b.product.stop()
-	return fixture.Run(func() { b.measureParts(ctx, only) })
+	return sample.Do(ctx, func(sample.Run) { b.measureParts(ctx, only) })
 }
 
 func (b *bench) measureParts(ctx context.Context, only string) {
 	b.product.run(ctx, "migrate", "up")
-	b.admin = fixture.Must(pgxpool.New(ctx, b.cluster.AdminURL("loyalty")))
+	b.admin = sample.Must(pgxpool.New(ctx, b.cluster.AdminURL("loyalty")))
 	defer b.admin.Close()
 	var postmaster string
-	fixture.Must(0, b.admin.QueryRow(ctx, postmasterSQL).Scan(&postmaster))
+	sample.Must(0, b.admin.QueryRow(ctx, postmasterSQL).Scan(&postmaster))
 	b.postmasters = []string{postmaster}
 	b.prepare(ctx)
 	b.product.start(ctx)

@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 	"golang.org/x/sync/errgroup"
 
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 )
 
 // scenario is a load to measure: a line of a table.
@@ -135,7 +135,7 @@ func (b *bench) once(ctx context.Context, s scenario) result {
 	if s.script != "" {
 		return b.pgbench(ctx, s)
 	}
-	return fixture.Must(b.load(ctx, s))
+	return sample.Must(b.load(ctx, s))
 }
 
 func median(results []result) result {
@@ -164,7 +164,7 @@ func (b *bench) together(ctx context.Context, list ...scenario) []result {
 			return err
 		})
 	}
-	fixture.Must(0, loads.Wait())
+	sample.Must(0, loads.Wait())
 	return results
 }
 
@@ -195,5 +195,5 @@ func printTable(title string, results []result) {
 		}
 		fmt.Fprintln(table)
 	}
-	fixture.Must(0, table.Flush())
+	sample.Must(0, table.Flush())
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 )
 
 // Limits of one business while another does all heavy work at once, or is flooded.
@@ -68,7 +68,7 @@ func (b *bench) measureNeighbours(ctx context.Context) {
 		check("beside a flood of "+f.name, b.together(ctx, among(processes[:1], work)...))
 		check("the same in two processes", b.together(ctx, among(processes, work)...))
 	}
-	fixture.Must(0, missed)
+	sample.Must(0, missed)
 }
 
 // among divides loads evenly among processes, as a proxy in front of them does.
@@ -120,17 +120,17 @@ func (b *bench) heavyWork(ctx context.Context, busy *business) []scenario {
 func upload(ctx context.Context, by browser, number, rows int) string {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	fixture.Must(0, form.WriteField("form_key", core.NewID(time.Now()).String()))
-	file := fixture.Must(form.CreateFormFile("file", "customers.csv"))
+	sample.Must(0, form.WriteField("form_key", core.NewID(time.Now()).String()))
+	file := sample.Must(form.CreateFormFile("file", "customers.csv"))
 	fmt.Fprintln(file, "First name,Last name,Phone")
 	for n := range rows {
 		fmt.Fprintf(file, "Bo,Ek,+4672%d%06d\n", number, n)
 	}
-	fixture.Must(0, form.Close())
+	sample.Must(0, form.Close())
 	request := by.form("/admin/customers/import", nil)
 	request.SetBody(body.Bytes())
 	request.Header.SetContentType(form.FormDataContentType())
-	return string(fixture.Must(by.ask(ctx, request, fasthttp.StatusSeeOther)).Header.Peek("Location"))
+	return string(sample.Must(by.ask(ctx, request, fasthttp.StatusSeeOther)).Header.Peek("Location"))
 }
 
 // reset requests a password reset, waits until its e-mail is sent, and returns the request of the

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 )
 
 // measureNodes measures recording and reading on a distributed database (-distributed), by turns with the private one on
@@ -44,17 +44,17 @@ const postmastersSQL = `
 func (b *bench) distribute(ctx context.Context) *bench {
 	there := *b
 	there.isDistributed = true
-	there.dir = fixture.Must(os.MkdirTemp(b.dir, "distributed"))
-	there.admin = fixture.Must(pgxpool.New(ctx, b.distributed))
-	login := fixture.Must(url.Parse(b.distributed))
+	there.dir = sample.Must(os.MkdirTemp(b.dir, "distributed"))
+	there.admin = sample.Must(pgxpool.New(ctx, b.distributed))
+	login := sample.Must(url.Parse(b.distributed))
 	there.exec(ctx, "do $$ begin create role loyalty login createdb createrole; exception when duplicate_object then end $$")
 	there.exec(ctx, "alter database "+pgx.Identifier{login.Path[1:]}.Sanitize()+" owner to loyalty")
 	login.User = url.User("loyalty")
 	there.databaseURL = login.String()
 	there.product = b.newServer(ctx, there.databaseURL, builtProduct, "serve")
 	there.product.run(ctx, "migrate", "up")
-	rows := fixture.Must(there.admin.Query(ctx, postmastersSQL))
-	b.postmasters = slices.Concat(b.postmasters, fixture.Must(pgx.CollectRows(rows, pgx.RowTo[string])))
+	rows := sample.Must(there.admin.Query(ctx, postmastersSQL))
+	b.postmasters = slices.Concat(b.postmasters, sample.Must(pgx.CollectRows(rows, pgx.RowTo[string])))
 	there.exec(ctx, dataSQL)
 	there.business, there.smallBusinesses = there.createBusiness(ctx, b.customers, 2*b.customers), nil
 	return &there

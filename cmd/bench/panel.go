@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/route"
 )
@@ -110,12 +110,12 @@ func (b *bench) createDemo(ctx context.Context) (tenant core.TenantID, owner bro
 	out := b.product.run(ctx, "demo")
 	printed := demoSignIn.FindStringSubmatch(out)
 	if printed == nil {
-		fixture.Must(0, fmt.Errorf("the demo prints no sign-in: %s", out))
+		sample.Must(0, fmt.Errorf("the demo prints no sign-in: %s", out))
 	}
 	owner = b.signIn(ctx, "demo", printed[1], printed[2])
-	fixture.Must(0, b.admin.QueryRow(ctx, "select id, bench.furnish(id) from loyalty.tenant where slug = 'demo'").Scan(&tenant, nil))
+	sample.Must(0, b.admin.QueryRow(ctx, "select id, bench.furnish(id) from loyalty.tenant where slug = 'demo'").Scan(&tenant, nil))
 	upload(ctx, owner, 0, 10)
-	fixture.Must(owner.ask(ctx, owner.form("/admin/settings/security/two-step/begin", url.Values{"confirmation": {printed[2]}}), fasthttp.StatusSeeOther))
+	sample.Must(owner.ask(ctx, owner.form("/admin/settings/security/two-step/begin", url.Values{"confirmation": {printed[2]}}), fasthttp.StatusSeeOther))
 	b.settle(ctx)
 	return tenant, owner
 }
@@ -124,7 +124,7 @@ func (b *bench) createDemo(ctx context.Context) (tenant core.TenantID, owner bro
 func (b *bench) fill(ctx context.Context, tenant core.TenantID, path string) string {
 	return parameter.ReplaceAllStringFunc(path, func(p string) string {
 		var record any
-		fixture.Must(0, b.admin.QueryRow(ctx, records[p], tenant).Scan(&record))
+		sample.Must(0, b.admin.QueryRow(ctx, records[p], tenant).Scan(&record))
 		if uuid, is := record.([16]byte); is {
 			record = core.ID(uuid)
 		}
@@ -141,7 +141,7 @@ func (b *bench) largePages(ctx context.Context, d *business) (pages [][]scenario
 	byName := b.cursor(ctx, d, "last_name collate loyalty.name, first_name collate loyalty.name, id", d.customers*3/7)
 	frequent := d.buyer(0).String()
 	var place, yearAgo string
-	fixture.Must(0, b.admin.QueryRow(ctx, "select min(id)::text, (current_date - 364)::text from loyalty.location where tenant_id = $1", d.ID).Scan(&place, &yearAgo))
+	sample.Must(0, b.admin.QueryRow(ctx, "select min(id)::text, (current_date - 364)::text from loyalty.location where tenant_id = $1", d.ID).Scan(&place, &yearAgo))
 	day, later := byAge.At.Format(time.DateOnly), byAge.At.AddDate(0, 0, 2).Format(time.DateOnly)
 	for _, p := range [][2]string{
 		{"dashboard", "/admin"},
@@ -175,7 +175,7 @@ func (b *bench) largePages(ctx context.Context, d *business) (pages [][]scenario
 func (b *bench) searches(ctx context.Context, owner browser, d *business, customer core.ID) (pages [][]scenario) {
 	const customers, transactions, till = "/admin/customers?search=", "/admin/transactions?search=", "/admin/transactions/new?search="
 	var first, last, phone string
-	fixture.Must(0, b.admin.QueryRow(ctx, "select first_name, last_name, substr(phone_key, 4) from loyalty.customer where tenant_id = $1 and id = $2",
+	sample.Must(0, b.admin.QueryRow(ctx, "select first_name, last_name, substr(phone_key, 4) from loyalty.customer where tenant_id = $1 and id = $2",
 		d.ID, customer).Scan(&first, &last, &phone))
 	for _, p := range [][3]string{
 		{"search: a whole name", customers, first + " " + last},
@@ -213,7 +213,7 @@ func (b *bench) firstLoad(ctx context.Context, visitor, owner browser) {
 	fetch := func(by browser, path, encoding string) []byte {
 		request := by.get(path)
 		request.Header.Set("Accept-Encoding", encoding)
-		return fixture.Must(by.ask(ctx, request, fasthttp.StatusOK)).Body()
+		return sample.Must(by.ask(ctx, request, fasthttp.StatusOK)).Body()
 	}
 	loaded, sum := map[string]bool{}, 0
 	visitPage := func(by browser, path string) {

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 )
 
 // scripts have the product's statements in the same round trips. Each starts with head.sql, except those
@@ -43,7 +43,7 @@ func (b *bench) pgbench(ctx context.Context, s scenario) result {
 	if d == nil {
 		database, d = "pgbench", b.business
 	}
-	socket := fixture.Must(url.Parse(b.cluster.URL()))
+	socket := sample.Must(url.Parse(b.cluster.URL()))
 	token, _, _ := strings.Cut(d.Tokens["all"], "|")
 	// With batches, the sales of all connections are in flight, as they are without.
 	clients, size := cmp.Or(s.workers, b.connections), 1
@@ -68,10 +68,10 @@ func (b *bench) pgbench(ctx context.Context, s scenario) result {
 	}
 	var head []byte
 	if !strings.HasPrefix(s.script, "lean") {
-		head = fixture.Must(scripts.ReadFile("pgbench/head.sql"))
+		head = sample.Must(scripts.ReadFile("pgbench/head.sql"))
 	}
 	file := filepath.Join(b.dir, s.script+".sql")
-	fixture.Must(0, os.WriteFile(file, append(head, fixture.Must(scripts.ReadFile("pgbench/"+s.script+".sql"))...), 0o600))
+	sample.Must(0, os.WriteFile(file, append(head, sample.Must(scripts.ReadFile("pgbench/"+s.script+".sql"))...), 0o600))
 	args = append(args, "-f", file)
 	used := b.processorTime(nil)
 	cmd := exec.CommandContext(ctx, "pgbench", append(args, database)...)
@@ -81,10 +81,10 @@ func (b *bench) pgbench(ctx context.Context, s scenario) result {
 		err = errors.New("a statement failed")
 	}
 	if err != nil {
-		fixture.Must(0, fmt.Errorf("pgbench: %w\n%s", err, out)) // it comes with PostgreSQL
+		sample.Must(0, fmt.Errorf("pgbench: %w\n%s", err, out)) // it comes with PostgreSQL
 	}
 	var count, scripts float64 // in all, and a second
-	fixture.Must(fmt.Sscan(string(found[1])+" "+string(found[2])+" "+string(found[3]), &count, &r.figures[mean], &scripts))
+	sample.Must(fmt.Sscan(string(found[1])+" "+string(found[2])+" "+string(found[3]), &count, &r.figures[mean], &scripts))
 	r.figures[rate] = scripts * float64(size)
 	r.setProcessorTime(used, b.processorTime(nil), count*float64(size)) // pgbench's counts as this process's
 	return r

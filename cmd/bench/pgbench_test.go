@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/shoptest"
@@ -56,35 +54,22 @@ func oneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") 
 
 // useCases has the services behind the API's requests.
 type useCases struct {
-	db           *db.DB
-	sent         *batches
-	by           core.Actor
-	secret       string
-	tokens       *token.Service
-	customers    *customer.Service
-	transactions *transaction.Service
-	coupons      *coupon.Service
+	shoptest.Shop
+	sent   *batches
+	secret string
 }
 
 func newUseCases(t *testing.T) *useCases {
 	t.Helper()
 	owner := dbtest.OwnURL(t)
 	u := &useCases{sent: &batches{}}
-	var err error
-	if u.db, err = db.Open(t.Context(), dbtest.Serving(owner), db.Options{OwnerURL: owner, Tracer: u.sent}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(u.db.Close)
-	jobs, err := job.New(u.db, slog.New(slog.DiscardHandler))
+	d, err := db.Open(t.Context(), dbtest.Serving(owner), db.Options{OwnerURL: owner, Tracer: u.sent})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mails := shoptest.NewMails(u.db, jobs)
-	u.tokens = token.NewService(u.db, jobs, mails)
-	u.customers, u.transactions = customer.NewService(u.db), transaction.NewService(u.db)
-	u.coupons = coupon.NewService(u.db, jobs, nil, dbtest.Links(), slog.New(slog.DiscardHandler))
-	u.by = dbtest.Tenant(t, u.db)
-	created, err := core.Result(u.tokens.Create(t.Context(), u.by, token.New{Name: "all", Scopes: &[]string{}}, nil))
+	t.Cleanup(d.Close)
+	u.Shop = shoptest.In(t, d)
+	created, err := core.Result(u.Tokens.Create(t.Context(), u.By, token.New{Name: "all", Scopes: &[]string{}}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,19 +97,19 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 	t.Parallel()
 	dbtest.NeedsPlain(t, "pgbench is compared on one, where a read is no transaction block")
 	u, ctx := newUseCases(t), t.Context()
-	kind, err := core.Result(u.transactions.AddType(ctx, u.by, transaction.NewType{
+	kind, err := core.Result(u.Transactions.AddType(ctx, u.By, transaction.NewType{
 		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
 	}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, err := core.Result(u.customers.Upsert(ctx, u.by, customer.New{FirstName: "Bo", LastName: "Ek", Phone: "+46701740605"}, nil))
+	who, err := core.Result(u.Customers.Upsert(ctx, u.By, customer.New{FirstName: "Bo", LastName: "Ek", Phone: "+46701740605"}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A process records its first sale of a type alone.
 	sell := func() error {
-		_, err := core.Result(transaction.NewService(u.db).Record(ctx, u.by, transaction.Sale{
+		_, err := core.Result(transaction.NewService(u.DB).Record(ctx, u.By, transaction.Sale{
 			CustomerID: who.ID, TransactionTypeID: kind.ID, SpendAmountCents: 1250, Source: transaction.API,
 		}, nil, nil))
 		return err
@@ -132,30 +117,30 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 	if err := sell(); err != nil {
 		t.Fatal(err)
 	}
-	thanks, err := core.Result(u.coupons.Add(ctx, u.by, coupon.New{Name: "Thank you", BenefitType: "points", BenefitValue: new(int64(1))}, nil))
+	thanks, err := core.Result(u.Coupons.Add(ctx, u.By, coupon.New{Name: "Thank you", BenefitType: "points", BenefitValue: new(int64(1))}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sent, err := u.coupons.Send(ctx, u.by, thanks.ID, coupon.Send{Segment: coupon.All, FormKey: "test"})
+	sent, err := u.Coupons.Send(ctx, u.By, thanks.ID, coupon.Send{Segment: coupon.All, FormKey: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	evaluated := u.trips(t, func() error {
-		_, err := u.coupons.Evaluate(ctx, u.by, sent.ID)
+		_, err := u.Coupons.Evaluate(ctx, u.By, sent.ID)
 		return err
 	})
 	today := time.Now()
 	for script, act := range map[string]func() error{
-		"read":   func() error { _, err := u.customers.Find(ctx, u.by, who.ID); return err },
+		"read":   func() error { _, err := u.Customers.Find(ctx, u.By, who.ID); return err },
 		"record": sell,
 		"month": func() error {
-			_, err := report.NewService(u.db).Summary(ctx, u.by, report.Range{From: &today, To: &today})
+			_, err := u.Reports.Summary(ctx, u.By, report.Range{From: &today, To: &today})
 			return err
 		},
 	} {
 		same(t, script, u.trips(t, act), pipelines(t, script))
 	}
-	identify := func() error { _, err := u.tokens.Authenticate(ctx, u.secret, ""); return err }
+	identify := func() error { _, err := u.Tokens.Authenticate(ctx, u.secret, ""); return err }
 	if err := identify(); err != nil { // the first notes that the token is in use
 		t.Fatal(err)
 	}

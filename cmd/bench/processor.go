@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 )
 
 // processorTime has the processor time that a server, the cluster and this process have used, as figures.
@@ -20,7 +20,7 @@ func (b *bench) processorTime(of *server) processorTime {
 	if of != nil {
 		_, t[serverTime] = readProcess(strconv.Itoa(of.cmd.Process.Pid))
 	}
-	for _, dir := range fixture.Must(filepath.Glob("/proc/[0-9]*")) {
+	for _, dir := range sample.Must(filepath.Glob("/proc/[0-9]*")) {
 		pid := filepath.Base(dir)
 		if parent, used := readProcess(pid); slices.Contains(b.postmasters, pid) || slices.Contains(b.postmasters, parent) {
 			t[databaseTime] += used

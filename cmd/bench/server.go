@@ -14,7 +14,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 )
 
 // builtProduct is the build to measure.
@@ -59,7 +59,7 @@ func (b *bench) newServer(ctx context.Context, databaseURL string, command ...st
 }
 
 func freeAddress(ctx context.Context) string {
-	l := fixture.Must(new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"))
+	l := sample.Must(new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"))
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -72,18 +72,18 @@ func (p *server) run(ctx context.Context, args ...string) string {
 	if err != nil {
 		err = fmt.Errorf("loyalty %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return strings.TrimSpace(string(fixture.Must(out, err)))
+	return strings.TrimSpace(string(sample.Must(out, err)))
 }
 
 // start starts the server and waits until it is ready.
 func (p *server) start(ctx context.Context) {
-	log := fixture.Must(os.CreateTemp("", "loyalty-bench-*.log"))
+	log := sample.Must(os.CreateTemp("", "loyalty-bench-*.log"))
 	defer os.Remove(log.Name()) //nolint:errcheck // a temporary file
 	defer log.Close()           //nolint:errcheck // the server has its own descriptor
 	p.cmd = exec.CommandContext(ctx, p.command[0], p.command[1:]...)
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, log, log
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
-	fixture.Must(0, p.cmd.Start())
+	sample.Must(0, p.cmd.Start())
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		_, err := browser{client: p.client}.ask(ctx, newRequest(fasthttp.MethodGet, p.base+"/readyz"), fasthttp.StatusOK)
 		if err == nil {
@@ -91,7 +91,7 @@ func (p *server) start(ctx context.Context) {
 		}
 		if time.Now().After(deadline) {
 			printed, _ := os.ReadFile(log.Name())
-			fixture.Must(0, fmt.Errorf("%s did not start: %w\n%s", p.command[0], err, printed))
+			sample.Must(0, fmt.Errorf("%s did not start: %w\n%s", p.command[0], err, printed))
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/vault"
 )
 
@@ -50,9 +50,9 @@ var (
 // floods are the floods of a business.
 func (b *bench) floods(ctx context.Context, of *business, processes []*server) []flood {
 	owner, visitor := b.signInAs(ctx, of, core.Owner), b.visitor(of.Slug)
-	links := link.New(fixture.Must(vault.New([]string{productSecret})))
+	links := link.New(sample.Must(vault.New([]string{productSecret})))
 	token := func(purpose link.Purpose, n int) string {
-		return fixture.Must(links.Token(purpose, of.ID, of.buyer(n), 0))
+		return sample.Must(links.Token(purpose, of.ID, of.buyer(n), 0))
 	}
 	card := "/card/" + token(link.Card, 0)
 	icon := uploadLogo(ctx, owner)
@@ -101,15 +101,15 @@ func uploadLogo(ctx context.Context, owner browser) string {
 	}
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	fixture.Must(0, form.WriteField("form_key", core.NewID(time.Now()).String()))
-	fixture.Must(0, png.Encode(fixture.Must(form.CreateFormFile("logo", "logo.png")), logo))
-	fixture.Must(0, form.Close())
+	sample.Must(0, form.WriteField("form_key", core.NewID(time.Now()).String()))
+	sample.Must(0, png.Encode(sample.Must(form.CreateFormFile("logo", "logo.png")), logo))
+	sample.Must(0, form.Close())
 	request := owner.form("/admin/settings/business/look", nil)
 	request.SetBody(body.Bytes())
 	request.Header.SetContentType(form.FormDataContentType())
-	fixture.Must(owner.ask(ctx, request, fasthttp.StatusSeeOther))
+	sample.Must(owner.ask(ctx, request, fasthttp.StatusSeeOther))
 	time.Sleep(11 * time.Second) // customers' pages know a business for ten seconds
-	return fixture.Must(owner.read(ctx, "/join", iconPath))
+	return sample.Must(owner.read(ctx, "/join", iconPath))
 }
 
 // read opens a page and finds a value in it.
@@ -129,7 +129,7 @@ func (v browser) read(ctx context.Context, path string, wanted *regexp.Regexp) (
 
 // openStreams opens event streams of one PIN, as many as the server allows, over HTTP/2.
 func openStreams(ctx context.Context, processes []*server, visitor browser, card string) scenario {
-	live := fixture.Must(visitor.find(ctx, "/card/"+card+"/pin", url.Values{}, pinLive))
+	live := sample.Must(visitor.find(ctx, "/card/"+card+"/pin", url.Values{}, pinLive))
 	clients := map[*server]*http.Client{}
 	for _, on := range processes {
 		clients[on] = &http.Client{Transport: &http.Transport{

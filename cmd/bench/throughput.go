@@ -13,7 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/sandbox"
 )
 
@@ -98,7 +98,7 @@ func (b *bench) throughput(ctx context.Context, name, lean string) (row []scenar
 		businesses = b.createSmallBusinesses(ctx)
 	}
 	s := scenario{
-		workers: fixture.Must(strconv.Atoi(connections)), lasts: b.lasts / turns,
+		workers: sample.Must(strconv.Atoi(connections)), lasts: b.lasts / turns,
 		goals: []goal{{figure: memory, most: 120}},
 		request: func() *fasthttp.Request {
 			d := businesses[rand.IntN(len(businesses))]
@@ -124,7 +124,7 @@ func (b *bench) throughput(ctx context.Context, name, lean string) (row []scenar
 		row = append(row, product.with(leanSingle), product.with(leanBatch), product.with("record"))
 	}
 	if variant == "" && kind == "read" {
-		add(bare, lean, fixture.Must(os.Executable()), bareCommand)
+		add(bare, lean, sample.Must(os.Executable()), bareCommand)
 	}
 	for i := range row[1:] {
 		compared := &row[i+1]
@@ -143,11 +143,11 @@ func (b *bench) createSmallBusinesses(ctx context.Context) []*business {
 		return b.smallBusinesses
 	}
 	token, secret, _ := strings.Cut(b.business.Tokens["all"], "|")
-	rows := fixture.Must(b.admin.Query(ctx, "select * from bench.fill_small($1, $2, $3::text::bigint)", count, customers, token))
+	rows := sample.Must(b.admin.Query(ctx, "select * from bench.fill_small($1, $2, $3::text::bigint)", count, customers, token))
 	defer rows.Close()
 	for rows.Next() {
 		var tenant, typeID, tokenID int64
-		fixture.Must(0, rows.Scan(&tenant, &typeID, &tokenID))
+		sample.Must(0, rows.Scan(&tenant, &typeID, &tokenID))
 		b.smallBusinesses = append(b.smallBusinesses, &business{
 			Tenant: sandbox.Tenant{
 				ID: core.TenantID(tenant), TransactionTypeID: typeID, Tokens: map[string]string{"all": fmt.Sprintf("%d|%s", tokenID, secret)},
@@ -155,18 +155,18 @@ func (b *bench) createSmallBusinesses(ctx context.Context) []*business {
 			customers: customers, buyers: customers, step: 1,
 		})
 	}
-	fixture.Must(0, rows.Err())
+	sample.Must(0, rows.Err())
 	return b.smallBusinesses
 }
 
 // createLean creates the lean tables in pgbench's database, whose URL it returns.
 func (b *bench) createLean(ctx context.Context) string {
 	url := b.cluster.AdminURL("pgbench")
-	pool := fixture.Must(pgxpool.New(ctx, url))
+	pool := sample.Must(pgxpool.New(ctx, url))
 	defer pool.Close()
-	sql := string(fixture.Must(scripts.ReadFile("pgbench/lean.sql")))
+	sql := string(sample.Must(scripts.ReadFile("pgbench/lean.sql")))
 	for statement := range strings.SplitSeq(strings.ReplaceAll(sql, ":tenant", fmt.Sprint(b.business.ID)), ";\n") {
-		fixture.Must(pool.Exec(ctx, statement))
+		sample.Must(pool.Exec(ctx, statement))
 	}
 	return url
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/vault"
 )
 
@@ -30,7 +30,7 @@ func (b *bench) measureWalkIn(ctx context.Context) {
 	for i := range tills {
 		tills[i] = b.signInAs(ctx, d, core.Cashier)
 	}
-	links := link.New(fixture.Must(vault.New([]string{productSecret})))
+	links := link.New(sample.Must(vault.New([]string{productSecret})))
 	var sales atomic.Int64
 	// The card of the next customer shows a PIN, a till takes it and records the sale.
 	sell := func(ctx context.Context) (t *fasthttp.Request, err error) {

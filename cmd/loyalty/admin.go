@@ -80,7 +80,7 @@ func (cmd adminResetPassword) Run(ctx context.Context) error {
 	}
 	return withApp(ctx, func(a *app) error {
 		by := core.System(core.Tenant{}, "loyalty admin reset-password")
-		p, err := a.auth.SetAdminPassword(ctx, by, cmd.Email, password)
+		p, err := a.Auth.SetAdminPassword(ctx, by, cmd.Email, password)
 		if errors.Is(err, core.ErrNotFound) {
 			return fmt.Errorf("no active super-admin with the e-mail address %s", cmd.Email)
 		}
@@ -112,7 +112,7 @@ func (cmd adminResetFactor) Run(ctx context.Context) error {
 			}
 			where, t = found.Name, found
 		}
-		p, err := a.auth.ResetTwoFactor(ctx, core.System(t, "loyalty admin reset-factor"), cmd.Email)
+		p, err := a.Auth.ResetTwoFactor(ctx, core.System(t, "loyalty admin reset-factor"), cmd.Email)
 		switch {
 		case errors.Is(err, auth.ErrTwoFactorOff):
 			return fmt.Errorf("two-step verification of %s is already off", cmd.Email)

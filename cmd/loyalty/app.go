@@ -10,32 +10,15 @@ import (
 	"time"
 
 	"example.com/loyalty/core/audit"
-	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/billing"
-	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/deprecation"
-	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
-	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/localpg"
-	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/notification"
-	"example.com/loyalty/core/operation"
-	"example.com/loyalty/core/report"
-	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/vault"
-	checks "example.com/loyalty/core/verify"
-	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/email"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/mailbox"
@@ -61,28 +44,10 @@ type app struct {
 	direct *db.DB // for the job queue and live updates, without a transaction pooler
 	jobs   *job.Queue
 
-	readiness     *readinessCheck
-	keys          vault.Keys
-	auth          *auth.Service
-	staff         *staff.Service
-	mails         email.Mails
-	tokens        *token.Service
-	customers     *customer.Service
-	imports       *importing.Service
-	transactions  *transaction.Service
-	rewards       *reward.Service
-	coupons       *coupon.Service
-	locations     *location.Service
-	walkins       *walkin.Service
-	notifications *notification.Service
-	live          *live.Hub
-	reports       *report.Service
-	tenants       *tenant.Service
-	invoices      *billing.Service
-	meter         *usage.Meter
-	deprecations  *deprecation.Service
-	checks        *checks.Service
-	operations    *operation.Service
+	readiness *readinessCheck
+	keys      vault.Keys
+	mails     email.Mails
+	*loyalty.Services
 }
 
 // databaseURLs are the URLs of the database, each with its login.
@@ -166,40 +131,23 @@ func (a *app) connect(ctx context.Context) (err error) {
 		return err
 	}
 	a.mails = email.New(mail.New(a.db, a.jobs, a.sender, a.log), a.names)
+	a.Services = loyalty.New(a.db, a.jobs, a.mails, a.keys, loyalty.Options{
+		Direct: a.direct, Host: a.names.Host(), AddressKey: host.LimitKey, Redis: a.redis, Log: a.log,
+	})
+	a.scheduleUpkeep()
+	return nil
+}
+
+// scheduleUpkeep registers the periodic jobs that no service registers by itself.
+func (a *app) scheduleUpkeep() {
 	job.Handle(a.jobs, job.Upkeep, a.deleteOldResponses)
 	job.Every(a.jobs, time.Hour, deleteOldResponses{})
 	job.Handle(a.jobs, job.Upkeep, a.renewKeys)
 	job.Every(a.jobs, 10*time.Minute, renewKeys{})
 	audit.RegisterRetention(a.db, a.jobs, a.entries)
-	a.auth = auth.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
-	a.auth.Host = a.names.Host()
-	a.staff = staff.NewService(a.db, a.mails, a.auth)
-	a.tokens = token.NewService(a.db, a.jobs, a.mails)
-	a.meter = usage.NewMeter(a.db)
-	a.customers = customer.NewService(a.db)
-	a.customers.ShareMeter(a.meter)
-	a.imports = importing.NewService(a.db, a.jobs)
-	a.transactions = transaction.NewService(a.db)
-	a.rewards = reward.NewService(a.db)
-	a.coupons = coupon.NewService(a.db, a.jobs, a.mails, link.New(a.keys), a.log)
-	a.coupons.ShareLimits(a.redis)
-	a.locations = location.NewService(a.db)
-	a.walkins = walkin.NewService(a.db, a.jobs, a.mails, a.keys, a.transactions, host.LimitKey)
-	a.walkins.ShareLimits(a.redis)
-	a.walkins.ShareMeter(a.meter)
-	a.live = live.NewHub(a.log)
-	a.reports = report.NewService(a.db)
-	a.notifications = notification.NewService(a.db)
-	a.notifications.CheckEvery(a.jobs)
-	notification.NewWeekly(a.db, a.jobs, a.mails, link.New(a.keys), a.reports)
-	a.tenants = tenant.NewService(a.db, a.mails)
-	a.tenants.CountEvery(a.jobs)
-	a.tenants.RenewLogosEvery(a.jobs)
-	a.invoices = billing.NewService(a.db, a.jobs, a.mails, a.log)
-	a.deprecations = deprecation.NewService(a.db, a.jobs, a.mails, a.log)
-	a.checks = checks.NewService(a.db, a.jobs, a.log)
-	a.operations = operation.NewService(a.direct, a.jobs)
-	return nil
+	a.Notifications.CheckEvery(a.jobs)
+	a.Tenants.CountEvery(a.jobs)
+	a.Tenants.RenewLogosEvery(a.jobs)
 }
 
 // checkDatabase waits for the database, and refuses one that no command can use.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
-	"example.com/loyalty/core/operation"
+	"example.com/loyalty/core/shoptest"
 )
 
 // /metrics tells of the last backup and of the archive of the WAL, as PostgreSQL and backup.sh record them.
@@ -138,18 +138,13 @@ var backupLines = regexp.MustCompile(`(?m)^(loyalty_(?:backup|wal)_[a-z_]+) (\S+
 // readFigures reads what /metrics says about backups.
 func readFigures(t *testing.T, c *localpg.Cluster) map[string]float64 {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
 	d, err := db.Open(t.Context(), c.ServingURL(), db.Options{Listens: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	jobs, err := job.New(d, log)
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := monitored{metrics: &metrics{registry: prometheus.NewRegistry()}}
-	m.registry.MustRegister(&backlogFigures{read: operation.NewService(d, jobs).Backlog, now: time.Now, log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	m.registry.MustRegister(&backlogFigures{read: shoptest.Of(t, d, core.Actor{}).Operations.Backlog, now: time.Now, log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	figures := map[string]float64{}
 	for _, line := range backupLines.FindAllStringSubmatch(m.read(t), -1) {
 		if figures[line[1]], err = strconv.ParseFloat(line[2], 64); err != nil {

@@ -71,7 +71,7 @@ func testBranding(t *testing.T, c cafe) {
 	}
 
 	stranger := c.browser.NewPage(t, w.home())
-	settings := tenant.NewService(w.db, nil)
+	settings := w.Tenants
 	for _, branding := range []struct {
 		name string
 		edit tenant.SettingsEdit

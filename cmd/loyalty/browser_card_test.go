@@ -2,10 +2,7 @@ package main
 
 import (
 	"image/color"
-	"log/slog"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,15 +11,12 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/vault"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/browsertest"
 )
@@ -40,7 +34,7 @@ func (c cafe) cardLink(t *testing.T) string {
 			and not exists (select from loyalty.voucher where customer_id = customer.id)
 		order by points desc
 		limit 1`)
-	token, err := c.in.links(t).Token(link.Card,
+	token, err := link.New(c.in.keys(t)).Token(link.Card,
 		core.TenantID(ask[int64](d, "select tenant_id from loyalty.customer where id = $1", id)), id,
 		ask[int64](d, "select link_version from loyalty.customer where id = $1", id))
 	if err != nil {
@@ -52,7 +46,6 @@ func (c cafe) cardLink(t *testing.T) string {
 // walkins is a business with a till, beside the product that serves.
 type walkins struct {
 	*sender
-	service *walkin.Service
 	cashier core.Actor
 	kind    int64
 	place   int64
@@ -67,38 +60,22 @@ func (c cafe) walkins(t *testing.T, name, colour string) walkins {
 		logo = emblem(t, color.RGBA{R: 0x16, G: 0x5c, B: 0x47, A: 0xff})
 	}
 	s := c.branded(t, name, colour, logo)
-	secret, err := os.ReadFile(filepath.Join(c.in.data, "secret"))
+	kind, err := core.Result(s.Transactions.AddType(t.Context(), s.by, transaction.NewType{Name: "Drinks", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := vault.New([]string{strings.TrimSpace(string(secret))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := job.New(s.db, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sales := transaction.NewService(s.db)
-	kind, err := core.Result(sales.AddType(t.Context(), s.by, transaction.NewType{Name: "Drinks", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}}, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	place, err := core.Result(location.NewService(s.db).Add(t.Context(), s.by, location.New{Name: "Nybrogatan"}, nil))
+	place, err := core.Result(s.Locations.Add(t.Context(), s.by, location.New{Name: "Nybrogatan"}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []reward.New{
 		{Name: "Filter coffee", PointsCost: new(int64(80))}, {Name: "Cinnamon bun", PointsCost: new(int64(200))},
 	} {
-		if _, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, n, nil)); err != nil {
+		if _, err := core.Result(s.Rewards.Add(t.Context(), s.by, n, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return walkins{
-		s, walkin.NewService(s.db, jobs, shoptest.NewMails(s.db, jobs), keys, sales, func(address string) string { return address }),
-		dbtest.Person(t, s.db, s.by, core.Cashier), kind.ID, place.ID,
-	}
+	return walkins{s, dbtest.Person(t, s.db, s.by, core.Cashier), kind.ID, place.ID}
 }
 
 func (w walkins) home() string { return w.address(w.by.Tenant.Slug) }
@@ -106,7 +83,7 @@ func (w walkins) home() string { return w.address(w.by.Tenant.Slug) }
 // card is the address of a customer's card.
 func (w walkins) card(t *testing.T, who customer.Customer) string {
 	t.Helper()
-	token, err := w.service.CardToken(w.by.Tenant.ID, who)
+	token, err := w.Walkins.CardToken(w.by.Tenant.ID, who)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +93,7 @@ func (w walkins) card(t *testing.T, who customer.Customer) string {
 // take has the till take the PIN that a page shows.
 func (w walkins) take(t *testing.T, p *browsertest.Page) walkin.TakenCard {
 	t.Helper()
-	held, err := w.service.TakeCard(t.Context(), w.cashier, thisTill, walkin.Key{Digits: strings.ReplaceAll(p.Text(".pin-digits"), "\u00a0", "")})
+	held, err := w.Walkins.TakeCard(t.Context(), w.cashier, thisTill, walkin.Key{Digits: strings.ReplaceAll(p.Text(".pin-digits"), "\u00a0", "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +103,7 @@ func (w walkins) take(t *testing.T, p *browsertest.Page) walkin.TakenCard {
 // complete has the till record a sale.
 func (w walkins) complete(t *testing.T, pin *core.ID, who core.ID, cents int64) {
 	t.Helper()
-	_, err := core.Result(w.service.Complete(t.Context(), w.cashier, thisTill, walkin.Sale{PIN: pin, CustomerID: who, LocationID: &w.place, Sold: &transaction.Sale{TransactionTypeID: w.kind, SpendAmountCents: cents}}, nil, nil))
+	_, err := core.Result(w.Walkins.Complete(t.Context(), w.cashier, thisTill, walkin.Sale{PIN: pin, CustomerID: who, LocationID: &w.place, Sold: &transaction.Sale{TransactionTypeID: w.kind, SpendAmountCents: cents}}, nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +112,7 @@ func (w walkins) complete(t *testing.T, pin *core.ID, who core.ID, cents int64) 
 // offers has the till show a sale.
 func (w walkins) offers(t *testing.T, cents int64) walkin.Shown {
 	t.Helper()
-	shown, err := w.service.ShowSale(t.Context(), w.cashier, thisTill, walkin.Offer{TransactionTypeID: w.kind, SpendAmountCents: cents, LocationID: &w.place}, nil)
+	shown, err := w.Walkins.ShowSale(t.Context(), w.cashier, thisTill, walkin.Offer{TransactionTypeID: w.kind, SpendAmountCents: cents, LocationID: &w.place}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +179,7 @@ func testCard(t *testing.T, c cafe) {
 // found, and learn nothing about the account of anyone else."
 func testJoin(t *testing.T, c cafe) {
 	w := c.walkins(t, "Café Åro", "#165c47")
-	if _, err := tenant.NewService(w.db, nil).EditSettings(t.Context(), w.by, tenant.SettingsEdit{PrivacyURL: core.Set("https://example.com/privacy")}); err != nil {
+	if _, err := w.Tenants.EditSettings(t.Context(), w.by, tenant.SettingsEdit{PrivacyURL: core.Set("https://example.com/privacy")}); err != nil {
 		t.Fatal(err)
 	}
 	p := w.browser.NewPage(t, w.home())

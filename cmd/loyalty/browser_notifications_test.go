@@ -9,7 +9,6 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/demo"
-	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/tenant"
 )
@@ -32,7 +31,7 @@ func testNotifications(t *testing.T, c cafe) {
 	}
 	const email = "noor@cafearo.example"
 	c.hired(t, core.Manager, "Noor Haddad", email)
-	tote, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: "Canvas tote", PointsCost: new(int64(400)), Stock: new(int64(2))}, nil))
+	tote, err := core.Result(s.Rewards.Add(t.Context(), s.by, reward.New{Name: "Canvas tote", PointsCost: new(int64(400)), Stock: new(int64(2))}, nil))
 	must(err)
 	noor := s.by
 	noor.Kind, noor.Name, noor.Role = core.ByStaff, "Noor Haddad", core.Manager
@@ -40,10 +39,10 @@ func testNotifications(t *testing.T, c cafe) {
 	noor.ID = strconv.FormatInt(noor.StaffID, 10)
 	vera := s.customer(t, "Vera", "+46 74 131 31 31")
 	for i, reason := range []string{"Sorry for the long wait", "Points of a lost receipt", "Points of a lost receipt", "Wrong order", "Birthday", "Sorry for the long wait"} {
-		_, err := core.Result(customer.NewService(s.db).Adjust(t.Context(), noor, vera.ID, customer.Adjustment{Unit: "points", Amount: int64(10 + i), Reason: reason}, nil))
+		_, err := core.Result(s.Customers.Adjust(t.Context(), noor, vera.ID, customer.Adjustment{Unit: "points", Amount: int64(10 + i), Reason: reason}, nil))
 		must(err)
 	}
-	notifications := notification.NewService(s.db)
+	notifications := s.Notifications
 	must(notifications.Check(t.Context(), s.by.Tenant))
 
 	p := c.page(t)
@@ -79,6 +78,6 @@ func testNotifications(t *testing.T, c cafe) {
 
 func deactivate(t *testing.T, s *sender, id core.ID) error {
 	t.Helper()
-	_, err := reward.NewService(s.db).Edit(t.Context(), s.by, id, reward.Edit{Active: core.Set(false)})
+	_, err := s.Rewards.Edit(t.Context(), s.by, id, reward.Edit{Active: core.Set(false)})
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,10 +21,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/demo"
-	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/browsertest"
 )
@@ -33,8 +29,7 @@ import (
 // counter is the café's point of sale, and a customer in front of it.
 type counter struct {
 	*sender
-	walkins *walkin.Service
-	guest   customer.Customer
+	guest customer.Customer
 }
 
 // counter is one with a new customer of that name and phone number.
@@ -47,18 +42,13 @@ func (c cafe) counter(t *testing.T, first, phone string) *counter {
 		}
 		return core.System(business, "test")
 	})
-	jobs, err := job.New(s.db, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	walkins := walkin.NewService(s.db, jobs, shoptest.NewMails(s.db, jobs), c.in.keys(t), transaction.NewService(s.db), func(a string) string { return a })
-	return &counter{sender: s, walkins: walkins, guest: s.customer(t, first, phone)}
+	return &counter{sender: s, guest: s.customer(t, first, phone)}
 }
 
 // card is the PIN that the customer's card shows.
 func (c *counter) card(t *testing.T) walkin.Shown {
 	t.Helper()
-	shown, err := c.walkins.ShowCard(t.Context(), walkin.Card{Customer: c.guest}.Actor(c.by.Tenant, "192.0.2.7", ""), c.guest.ID)
+	shown, err := c.Walkins.ShowCard(t.Context(), walkin.Card{Customer: c.guest}.Actor(c.by.Tenant, "192.0.2.7", ""), c.guest.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

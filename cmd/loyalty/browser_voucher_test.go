@@ -26,16 +26,12 @@ import (
 	"example.com/loyalty/core/demo"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/vault"
 )
-
-// links makes tokens with the installation's keys.
-func (in *installation) links(t *testing.T) link.Maker {
-	t.Helper()
-	return link.New(in.keys(t))
-}
 
 // keys are the installation's secrets.
 func (in *installation) keys(t *testing.T) vault.Keys {
@@ -54,10 +50,9 @@ func (in *installation) keys(t *testing.T) vault.Keys {
 // sender is a business that sends vouchers, beside the product that serves.
 type sender struct {
 	cafe
-	db      *db.DB
-	by      core.Actor
-	coupons *coupon.Service
-	links   link.Maker
+	*loyalty.Services
+	db *db.DB
+	by core.Actor
 }
 
 func (c cafe) sender(t *testing.T, by func(*db.DB) core.Actor) *sender {
@@ -67,26 +62,23 @@ func (c cafe) sender(t *testing.T, by func(*db.DB) core.Actor) *sender {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	return (&sender{cafe: c, links: c.in.links(t)}).on(t, d, by(d))
+	return (&sender{cafe: c}).on(t, d, by(d))
 }
 
 // on is the sender with another database handle, which may have another clock.
 func (s *sender) on(t *testing.T, d *db.DB, by core.Actor) *sender {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := *s
-	other.db, other.by, other.coupons = d, by, coupon.NewService(d, jobs, nil, s.links, log)
-	return &other
+	return &sender{s.cafe, loyalty.New(d, jobs, shoptest.NewMails(d, jobs), s.in.keys(t), loyalty.Options{}), d, by}
 }
 
 // customer adds a customer.
 func (s *sender) customer(t *testing.T, first, phone string) customer.Customer {
 	t.Helper()
-	made, err := core.Result(customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
+	made, err := core.Result(s.Customers.Upsert(t.Context(), s.by, customer.New{
 		FirstName: first, LastName: "Lindqvist", Phone: phone, Email: strings.ToLower(first) + "@example.com",
 	}, nil))
 	if err != nil {
@@ -98,7 +90,7 @@ func (s *sender) customer(t *testing.T, first, phone string) customer.Customer {
 // coupon adds a coupon.
 func (s *sender) coupon(t *testing.T, n coupon.New) core.ID {
 	t.Helper()
-	made, err := core.Result(s.coupons.Add(t.Context(), s.by, n, nil))
+	made, err := core.Result(s.Coupons.Add(t.Context(), s.by, n, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,20 +100,20 @@ func (s *sender) coupon(t *testing.T, n coupon.New) core.ID {
 // send sends a coupon to a customer and returns their voucher and its link.
 func (s *sender) send(t *testing.T, of core.ID, who customer.Customer) (coupon.SentVoucher, string) {
 	t.Helper()
-	send, err := s.coupons.Send(t.Context(), s.by, of, coupon.Send{
+	send, err := s.Coupons.Send(t.Context(), s.by, of, coupon.Send{
 		Segment: coupon.Manual, Customers: []string{who.ID.String()}, FormKey: core.NewID(s.db.Now()).String(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.coupons.Evaluate(t.Context(), s.by, send.ID); err != nil {
+	if _, err := s.Coupons.Evaluate(t.Context(), s.by, send.ID); err != nil {
 		t.Fatal(err)
 	}
-	l, err := s.coupons.ListSent(t.Context(), s.by, send.ID, core.Page{Size: 1})
+	l, err := s.Coupons.ListSent(t.Context(), s.by, send.ID, core.Page{Size: 1})
 	if err != nil || len(l.Items) != 1 {
 		t.Fatalf("%v %v", l.Items, err)
 	}
-	token, err := s.links.Token(link.Voucher, s.by.Tenant.ID, l.Items[0].ID, who.LinkVersion)
+	token, err := s.Links.Token(link.Voucher, s.by.Tenant.ID, l.Items[0].ID, who.LinkVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +123,7 @@ func (s *sender) send(t *testing.T, of core.ID, who customer.Customer) (coupon.S
 // redeem redeems a voucher at the till.
 func (s *sender) redeem(t *testing.T, v coupon.SentVoucher) {
 	t.Helper()
-	if _, err := core.Result(s.coupons.Redeem(t.Context(), s.by, v.ID, nil)); err != nil {
+	if _, err := core.Result(s.Coupons.Redeem(t.Context(), s.by, v.ID, nil)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -166,7 +158,7 @@ func (c cafe) branded(t *testing.T, name, colour string, logo []byte) *sender {
 	if logo != nil {
 		edit.Logo = core.Set(logo)
 	}
-	if _, err := tenant.NewService(s.db, nil).EditSettings(t.Context(), s.by, edit); err != nil {
+	if _, err := s.Tenants.EditSettings(t.Context(), s.by, edit); err != nil {
 		t.Fatal(err)
 	}
 	s.by.Tenant.Name = name
@@ -195,18 +187,18 @@ func testVoucherPages(t *testing.T, c cafe) {
 	_, validLink := s.send(t, s.coupon(t, fiveOff()), anna)
 	inactive := s.coupon(t, fiveOff())
 	_, inactiveLink := s.send(t, inactive, anna)
-	if _, err := s.coupons.SetActive(t.Context(), s.by, inactive, false); err != nil {
+	if _, err := s.Coupons.SetActive(t.Context(), s.by, inactive, false); err != nil {
 		t.Fatal(err)
 	}
 	past := s.on(t, s.db.At(s.db.Now().AddDate(0, -2, 0)), s.by)
 	_, expiredLink := past.send(t, past.coupon(t, fiveOff()), anna)
-	bun, err := core.Result(reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: "A slice of the whole-grain cinnamon bun cake", PointsCost: new(int64(200))}, nil))
+	bun, err := core.Result(s.Rewards.Add(t.Context(), s.by, reward.New{Name: "A slice of the whole-grain cinnamon bun cake", PointsCost: new(int64(200))}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	free := coupon.New{Name: "On us", BenefitType: "reward", BenefitRewardID: new(bun.ID.String())}
 	_, rewardLink := s.send(t, s.coupon(t, free), anna)
-	token, err := s.links.Token(link.Unsubscribe, s.by.Tenant.ID, anna.ID, 0)
+	token, err := s.Links.Token(link.Unsubscribe, s.by.Tenant.ID, anna.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +367,7 @@ func testRedeemVoucher(t *testing.T, c cafe) {
 func (c cafe) voucherLink(t *testing.T, id core.ID) string {
 	t.Helper()
 	d := connect(t, c.in.url())
-	token, err := c.in.links(t).Token(link.Voucher,
+	token, err := link.New(c.in.keys(t)).Token(link.Voucher,
 		core.TenantID(ask[int64](d, "select tenant_id from loyalty.voucher where id = $1", id)), id,
 		ask[int64](d, "select k.link_version from loyalty.voucher v join loyalty.customer k on k.id = v.customer_id where v.id = $1", id))
 	if err != nil {

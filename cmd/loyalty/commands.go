@@ -147,7 +147,7 @@ func (cmd sandboxCmd) Run(ctx context.Context) error {
 			return errNoSandbox
 		}
 		file, err := sandbox.Maker{
-			DB: a.db, Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Billing: a.invoices, Keys: a.keys,
+			Services: a.Services, DB: a.db, Keys: a.keys,
 			BaseURL: a.names.Base(), TenantURL: a.names.Tenant, CAFile: a.authorityFile(),
 			PostScope: token.Ability(a.CreateScope),
 		}.Make(ctx)

@@ -42,7 +42,7 @@ func (demoCmd) Run(ctx context.Context) error {
 			fmt.Printf("the demo business already exists: %s\n", a.names.Tenant(made.Tenant.Slug))
 		}
 		a.printSignIns(able, password)
-		secret, err := demo.Token(ctx, a.tokens, made)
+		secret, err := demo.Token(ctx, a.Tokens, made)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (a *app) whoHave(ctx context.Context, made demo.Made, password string) (abl
 		}
 		has := !made.Existed // they were just created with it
 		if !has {
-			if has, err = a.auth.IsPassword(ctx, made.Tenant, p.Email, password); err != nil {
+			if has, err = a.Auth.IsPassword(ctx, made.Tenant, p.Email, password); err != nil {
 				return nil, err
 			}
 		}
@@ -160,7 +160,7 @@ func (a *app) ensureAdmin(ctx context.Context) (password string, err error) {
 	if err != nil || password == "" {
 		return "", err
 	}
-	works, err := a.auth.IsPassword(ctx, core.Tenant{}, demoAdminEmail, password)
+	works, err := a.Auth.IsPassword(ctx, core.Tenant{}, demoAdminEmail, password)
 	if err != nil || !works {
 		return "", err
 	}
@@ -174,12 +174,12 @@ func (a *app) demoToken(ctx context.Context, made demo.Made) (string, error) {
 		return "", err
 	}
 	if secret == "" || !made.Existed { // of an earlier database
-		if secret, err = demo.Token(ctx, a.tokens, made); err != nil {
+		if secret, err = demo.Token(ctx, a.Tokens, made); err != nil {
 			return "", err
 		}
 		return secret, writeWhole(filepath.Join(a.DataDir, demoTokenFile), []byte(secret+"\n"))
 	}
-	works, err := a.tokens.Works(ctx, secret)
+	works, err := a.Tokens.Works(ctx, secret)
 	if err != nil || !works {
 		return "", err
 	}
@@ -219,11 +219,11 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 		return nil, err
 	}
 	by := core.System(made.Tenant, "start-up screen")
-	latest, err := a.customers.List(ctx, by, customer.Filter{}, core.Page{Size: 1})
+	latest, err := a.Customers.List(ctx, by, customer.Filter{}, core.Page{Size: 1})
 	if err != nil {
 		return nil, err
 	}
-	types, err := a.transactions.Types(ctx, by)
+	types, err := a.Transactions.Types(ctx, by)
 	if err != nil || len(latest.Items) == 0 || len(types) == 0 {
 		return nil, errors.Join(errors.New("the demo business is incomplete"), err)
 	}

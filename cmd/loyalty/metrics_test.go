@@ -17,6 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
@@ -25,7 +26,7 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/mail/smtptest"
 	"example.com/loyalty/core/operation"
-	checks "example.com/loyalty/core/verify"
+	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web"
 )
 
@@ -39,12 +40,8 @@ type monitored struct {
 func newMonitored(t *testing.T) monitored {
 	t.Helper()
 	d := dbtest.OwnDB(t)
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checks.NewService(d, jobs, slog.New(slog.DiscardHandler))
-	return monitored{newMetrics(d, dbtest.OwnDB(t), operation.NewService(d, jobs).Backlog, localFigures{ready: newReadiness(d).check, disks: map[string]string{"data": t.TempDir()}, live: live.NewHub(slog.New(slog.DiscardHandler)), mail: func() string { return "" }}, slog.New(slog.NewTextHandler(t.Output(), nil))), d, jobs}
+	s := shoptest.Of(t, d, core.Actor{})
+	return monitored{newMetrics(d, dbtest.OwnDB(t), s.Operations.Backlog, localFigures{ready: newReadiness(d).check, disks: map[string]string{"data": t.TempDir()}, live: live.NewHub(slog.New(slog.DiscardHandler)), mail: func() string { return "" }}, slog.New(slog.NewTextHandler(t.Output(), nil))), d, s.Jobs}
 }
 
 func (m monitored) read(t *testing.T) string {

@@ -14,12 +14,8 @@ import (
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/limit"
-	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/merging"
-	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/views/links"
@@ -79,7 +75,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks(), redis: a.redis, live: a.live, mail: a.mailTrouble}, log)
+	figures := newMetrics(a.db, a.direct, a.Operations.Backlog, localFigures{ready: a.ready, disks: a.disks(), redis: a.redis, live: a.Live, mail: a.mailTrouble}, log)
 	figures.serve(ctx, c.metricsAccess(), log)
 	server, err := a.server(ctx, figures, listener.Addr())
 	if err != nil {
@@ -98,7 +94,7 @@ func (serve) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go a.removeLeftovers(ctx)
-	go a.live.Run(ctx, a.direct)
+	go a.Live.Run(ctx, a.direct)
 	jobsStarted := make(chan struct{})
 	go func() {
 		defer close(jobsStarted)
@@ -121,7 +117,7 @@ func (serve) Run(ctx context.Context) error {
 		}
 		log.InfoContext(ctx, "stopping: finishing open requests")
 	}
-	a.live.Close() // ends open streams, which would delay the shutdown
+	a.Live.Close() // ends open streams, which would delay the shutdown
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	<-jobsStarted
@@ -240,17 +236,16 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 		return page.New(page.Config{
 			Panel:    panel,
 			Sessions: auth.NewStore(a.db),
-			Tenant:   bySlug, Suspension: a.tenants.FindSuspension,
+			Tenant:   bySlug, Suspension: a.Tenants.FindSuspension,
 			Start: a.names.Base(), Slug: slug, Address: address, SignInViews: signInViews, AddressKey: host.LimitKey, Now: a.db.Now, Log: a.log, Scratch: a.scratch,
 		})
 	}
 	kit := kitOf(links.Panel)
 	programs := api.New(api.Config{
-		Tokens: a.tokens, Auth: a.auth, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
-		Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
-		BaseURL: a.names.Base(),
-		Slug:    a.names.Slug,
-		Address: address, AddressKey: host.LimitKey,
+		Services: a.Services,
+		BaseURL:  a.names.Base(),
+		Slug:     a.names.Slug,
+		Address:  address, AddressKey: host.LimitKey,
 		PerToken:               limit.NewWindow(a.RateToken, time.Minute, limitClock).Shared(a.redis, "token"),
 		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, limitClock).Shared(a.redis, "address"),
 		Failures:               limit.NewWindow(failuresPerRequest*a.RateIP, time.Minute, limitClock).Shared(a.redis, "failure"),
@@ -261,23 +256,13 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 	pages := web.Config{
 		Names: a.names,
 		OwnCA: a.authorityFile() != "", Description: api.Description(a.names.Base()),
-		Till: till.New(kit, till.Services{
-			Walkins: a.walkins, Transactions: a.transactions, Coupons: a.coupons, Locations: a.locations,
-			Tenants: a.tenants, Live: a.live,
+		Till: till.New(kit, a.Services),
+		Tenants: admin.New(kit, a.Services, people.API{
+			Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope),
 		}),
-		Tenants: admin.New(
-			kit,
-			admin.Services{
-				Staff: a.staff, Auth: a.auth, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Privacy: privacy.NewService(a.db), Merging: merging.NewService(a.db), Imports: a.imports,
-				Transactions: a.transactions, Walkins: a.walkins, Rewards: a.rewards, Coupons: a.coupons,
-				Locations: a.locations, Notifications: a.notifications, Reports: a.reports, Audit: audit.NewService(a.db), Billing: a.invoices, Usage: a.meter,
-				API: people.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
-			},
-		),
 		Portal: portal.New(portal.Config{
-			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Auth: a.auth, Links: link.New(a.keys),
-			Walkins: a.walkins, Sales: a.transactions, Rewards: a.rewards, Notifications: a.notifications, Live: a.live,
-			Limits: portal.NewLimits(limitClock, a.redis), AddressKey: host.LimitKey,
+			Services: a.Services,
+			Limits:   portal.NewLimits(limitClock, a.redis), AddressKey: host.LimitKey,
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),
 		API:     programs,
@@ -293,10 +278,9 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 		a.mailbox = mailbox.New(a.mails.Service, a.names, address, time.Local, a.announceMailbox)
 		pages.Mailbox = a.mailbox
 	}
-	pages.Platform = platform.New(kitOf(links.Platform), platform.Services{
-		Auth: a.auth, Staff: a.staff, Tokens: a.tokens, Jobs: a.jobs, Operations: a.operations, Tenants: a.tenants, Invoices: a.invoices,
-		Checks: a.checks, Audit: audit.NewService(a.db), Deprecations: a.deprecations,
-		Requests: programs.Requests(), Version: buildVersion(), MailTrouble: a.mailTrouble, LimitTrouble: a.redis.Trouble, Names: a.names,
+	pages.Platform = platform.New(kitOf(links.Platform), platform.Config{
+		Services: a.Services, Jobs: a.jobs, Requests: programs.Requests(), Version: buildVersion(),
+		MailTrouble: a.mailTrouble, LimitTrouble: a.redis.Trouble, Names: a.names,
 	})
 	product := web.New(pages)
 	plain := web.Plain(pages, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
@@ -314,7 +298,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 func (a *app) isTenant(ctx context.Context, slug string) (bool, error) {
 	_, err := tenant.BySlug(ctx, a.db, slug)
 	if errors.Is(err, core.ErrNotFound) {
-		_, err = a.tenants.FindSuspension(ctx, slug)
+		_, err = a.Tenants.FindSuspension(ctx, slug)
 	}
 	if errors.Is(err, core.ErrNotFound) {
 		return false, nil

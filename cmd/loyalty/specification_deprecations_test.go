@@ -1,7 +1,6 @@
 package main
 
 import (
-	"log/slog"
 	"net/http"
 	"testing"
 	"time"
@@ -9,7 +8,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/deprecation"
-	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/shoptest"
 )
 
 const (
@@ -27,14 +26,9 @@ func (s *scene) deprecate(t *testing.T, method, path string, days int) error {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
-	if err != nil {
-		t.Fatal(err)
-	}
 	admin := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 	sunset, link := time.Now().AddDate(0, 0, days), s.in.base+"/docs/changelog"
-	_, err = core.Result(deprecation.NewService(d, jobs, nil, log).
+	_, err = core.Result(shoptest.Of(t, d, admin).Deprecations.
 		Add(t.Context(), admin, deprecation.New{Method: method, Path: path, Sunset: &sunset, Link: link}, nil))
 	return err
 }

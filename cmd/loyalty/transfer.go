@@ -78,7 +78,7 @@ func (cmd exportCmd) suspend(ctx context.Context, a *app, slugs []string) error 
 			return fmt.Errorf("no business with the slug %s", slug)
 		}
 		if err == nil && cmd.Suspend != "" {
-			_, err = a.tenants.Suspend(ctx, core.System(core.Tenant{}, operator()), t.ID, cmd.Suspend)
+			_, err = a.Tenants.Suspend(ctx, core.System(core.Tenant{}, operator()), t.ID, cmd.Suspend)
 		}
 		if err != nil && !errors.Is(err, tenant.ErrSuspended) {
 			return err

@@ -37,7 +37,7 @@ func (b business) did(at time.Time, by core.Actor, e audit.Entry) {
 
 func (b business) list(by core.Actor, f audit.Filter, p core.Page) core.List[audit.Line] {
 	b.T.Helper()
-	l, err := audit.NewService(b.DB).List(b.T.Context(), by, f, p)
+	l, err := b.Audit.List(b.T.Context(), by, f, p)
 	b.Check(err)
 	return l
 }
@@ -211,11 +211,11 @@ func TestLogIsReadByRole(t *testing.T) {
 	for _, f := range []audit.Filter{
 		{Subject: new("staff")}, {Subject: new("token"), SubjectID: new("70000")}, {Action: new("tenant.edit")}, {Action: new("token.create"), Actor: new("staff:1")},
 	} {
-		if _, err := audit.NewService(b.DB).List(t.Context(), manager, f, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) {
+		if _, err := b.Audit.List(t.Context(), manager, f, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) {
 			t.Errorf("a manager asks for the owner's: %v, want ErrRole", err)
 		}
 	}
-	if _, err := audit.NewService(b.DB).List(t.Context(), cashier, audit.Filter{}, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) || audit.Actions(cashier) != nil {
+	if _, err := b.Audit.List(t.Context(), cashier, audit.Filter{}, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) || audit.Actions(cashier) != nil {
 		t.Errorf("a cashier = %v, want ErrRole", err)
 	}
 }
@@ -242,7 +242,7 @@ func TestListRefusesUnknownFilters(t *testing.T) {
 			"cursor": {core.InvalidChoice},
 		}},
 	} {
-		_, err := audit.NewService(b.DB).List(t.Context(), b.By, c.f, core.Page{Size: 15, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
+		_, err := b.Audit.List(t.Context(), b.By, c.f, core.Page{Size: 15, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 		shoptest.WantFields(t, err, c.want)
 	}
 }

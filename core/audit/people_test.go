@@ -94,7 +94,7 @@ func TestErasingWaitsForEntries(t *testing.T) {
 	anna := b.Customer()
 	entry := audit.Entry{Action: "redemption.fulfil", Subject: "redemption", ID: "1", Name: "Espresso", Customer: &anna.ID}
 	erase := func(ctx context.Context) error {
-		_, err := privacy.NewService(b.DB).Erase(ctx, b.By, anna.ID)
+		_, err := b.Privacy.Erase(ctx, b.By, anna.ID)
 		return err
 	}
 	_, err := db.In(t.Context(), b.DB.Tenant(b.By), func(tx *db.Tx) (int64, error) {
@@ -122,7 +122,7 @@ func TestErasingWaitsForEntries(t *testing.T) {
 
 func (b business) people() []audit.Person {
 	b.T.Helper()
-	return must(audit.NewService(b.DB).People(b.T.Context(), b.By))(b.T)
+	return must(b.Audit.People(b.T.Context(), b.By))(b.T)
 }
 
 // The people to filter by include former staff and the tokens in use, but not those of another
@@ -154,7 +154,7 @@ func TestPeopleToFilterBy(t *testing.T) {
 		t.Errorf("people that a manager filters by, who may not open tokens (-want +got):\n%s", diff)
 	}
 	cashier := b.As(core.Cashier).By
-	if _, err := audit.NewService(b.DB).People(t.Context(), cashier); !errors.Is(err, core.ErrRole) {
+	if _, err := b.Audit.People(t.Context(), cashier); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier = %v, want ErrRole", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
@@ -52,10 +53,9 @@ func withServices(s shoptest.Shop) shop {
 	s.Check(err)
 	s.Jobs, s.Mails = jobs, shoptest.Mails{Service: mail.New(s.DB, jobs, nil, log), Inbox: s.Inbox}
 	network := func(address string) string { before, _, _ := strings.Cut(address, "::"); return before }
-	service := auth.NewService(s.DB, jobs, s.Mails, dbtest.Keys(), network, log)
-	service.Host = "loyalty.example"
+	s.Services = loyalty.New(s.DB, jobs, s.Mails, dbtest.Keys(), loyalty.Options{Host: "loyalty.example", AddressKey: network, Log: log})
 	return shop{
-		Shop: s, Service: service, people: staff.NewService(s.DB, s.Mails, service), tokens: token.NewService(s.DB, jobs, s.Mails),
+		Shop: s, Service: s.Auth, people: s.Staff, tokens: s.Tokens,
 		visitor: auth.Visitor{Tenant: s.By.Tenant, Address: address(s.By), RequestID: "R1"}, console: &console,
 	}
 }

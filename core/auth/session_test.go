@@ -30,7 +30,7 @@ type panel struct {
 func newPanel(t *testing.T) panel { return panelOf(shoptest.New(t)) }
 
 func panelOf(s shoptest.Shop) panel {
-	p := panel{Shop: s, Service: dbtest.Auth(s.DB, s.Jobs, nil), store: auth.NewStore(s.DB), scs: scs.New()}
+	p := panel{Shop: s, Service: s.Auth, store: auth.NewStore(s.DB), scs: scs.New()}
 	p.scs.Store, p.scs.Lifetime = p.store, auth.SessionLifetime
 	return p
 }

@@ -2,7 +2,6 @@ package billing_test
 
 import (
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +35,7 @@ func newBooks(t *testing.T) books {
 func booksOf(t testing.TB, d *db.DB) books {
 	t.Helper()
 	s := shoptest.Of(t, d, root)
-	return books{s, billing.NewService(d, s.Jobs, s.Mails, slog.New(slog.DiscardHandler)), tenant.NewService(d, s.Mails)}
+	return books{s, s.Billing, s.Tenants}
 }
 
 // root is a super-admin.

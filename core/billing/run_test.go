@@ -631,7 +631,7 @@ func TestBillingIsForSuperAdmins(t *testing.T) {
 		"Issue":        func() error { _, err := core.Result(b.Issue(ctx, owner, 1, nil)); return err },
 		"MarkPaid":     func() error { _, err := core.Result(b.MarkPaid(ctx, owner, 1, b.DB.Now(), nil)); return err },
 		"Void":         func() error { _, err := core.Result(b.Void(ctx, owner, 1, "x", nil)); return err },
-		"Send":         func() error { _, err := core.Result(b.Service.Send(ctx, owner, 1, nil)); return err },
+		"Send":         func() error { _, err := core.Result(b.Send(ctx, owner, 1, nil)); return err },
 	} {
 		if err := call(); !errors.Is(err, core.ErrAdmin) {
 			t.Errorf("%s = %v, want ErrAdmin", name, err)

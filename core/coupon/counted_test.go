@@ -11,7 +11,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/shoptest"
 )
 
@@ -77,7 +76,7 @@ func TestVouchersAreCountedByStatus(t *testing.T) {
 			t.Errorf("%d sent, %d pending, %d redeemed, %d expired, want %d, %d, %d, %d",
 				got.Sent, got.Pending, got.Redeemed, got.Expired, sent, pending, redeemed, expired)
 		}
-		reported, err := report.NewService(s.DB).Coupons(t.Context(), s.By)
+		reported, err := s.Reports.Coupons(t.Context(), s.By)
 		s.Check(err)
 		for _, r := range reported {
 			if r.ID == id && (r.Sent != sent || r.Pending != pending || r.Redeemed != redeemed || r.Expired != expired) {

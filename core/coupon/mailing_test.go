@@ -23,7 +23,6 @@ import (
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/mail/smtptest"
-	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/shoptest"
 )
 
@@ -177,8 +176,7 @@ func TestSendMailsSubscribedCustomers(t *testing.T) {
 			voucher = v.ID
 		}
 	}
-	links := dbtest.Links()
-	unsubscribe, err := links.Token(link.Unsubscribe, s.By.Tenant.ID, anna, 0)
+	unsubscribe, err := s.Links.Token(link.Unsubscribe, s.By.Tenant.ID, anna, 0)
 	s.Check(err)
 	for header, want := range map[string]string{
 		"Message-Id": "<" + voucher.String() + "@example.com>", "Subject": "Welcome back",
@@ -216,7 +214,7 @@ func TestTheMailedLinkOpensTheVoucher(t *testing.T) {
 	if _, err := stranger.Coupons.OpenVoucher(t.Context(), stranger.By.Tenant, token); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("at another tenant = %v", err)
 	}
-	s.Must(privacy.NewService(s.DB).Erase(t.Context(), s.By, anna))
+	s.Must(s.Privacy.Erase(t.Context(), s.By, anna))
 	if _, err := s.Coupons.OpenVoucher(t.Context(), s.By.Tenant, token); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("of an erased customer = %v", err)
 	}
@@ -502,7 +500,7 @@ func TestUnsubscribingBeforeTheMail(t *testing.T) {
 		s.mailed("carla@example.com")
 		send := s.Send(s.Coupon(fivePoints()).ID, toAll())
 		s.unsubscribe(anna)
-		if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, bilal); err != nil {
+		if _, err := s.Privacy.Erase(t.Context(), s.By, bilal); err != nil {
 			t.Fatal(err)
 		}
 		s.Check(s.deliver(send.ID))
@@ -543,7 +541,7 @@ func TestErasingDeletesAddressesThatFailed(t *testing.T) {
 	s.server.Replies("gone@example.com", 550, [3]int{5, 1, 1}, "No such user: gone@example.com")
 	send := s.Send(s.Coupon(fivePoints()).ID, toAll())
 	s.Check(s.deliver(send.ID))
-	s.Must(privacy.NewService(s.DB).Erase(t.Context(), s.By, anna))
+	s.Must(s.Privacy.Erase(t.Context(), s.By, anna))
 	if left := s.Count("voucher_mail m where m::text like '%gone@%'"); left != 0 {
 		t.Errorf("the address is in %d rows, want none", left)
 	}

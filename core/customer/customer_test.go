@@ -17,7 +17,6 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/shoptest"
 )
 
@@ -565,7 +564,7 @@ func TestRoundTrips(t *testing.T) {
 		}},
 		{"erase", 6, func() error {
 			erased++
-			_, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, erasable[erased-1])
+			_, err := s.Privacy.Erase(t.Context(), s.By, erasable[erased-1])
 			return err
 		}},
 	} {

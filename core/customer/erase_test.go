@@ -19,7 +19,6 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 )
@@ -46,7 +45,7 @@ func (s shop) answered(key string, c customer.Customer) {
 
 func (s shop) erase(id core.ID) customer.Customer {
 	s.T.Helper()
-	c, err := privacy.NewService(s.DB).Erase(s.T.Context(), s.By, id)
+	c, err := s.Privacy.Erase(s.T.Context(), s.By, id)
 	s.Check(err)
 	return c
 }
@@ -219,7 +218,7 @@ func TestConcurrentErasures(t *testing.T) {
 	for i := range 16 {
 		wg.Go(func() {
 			if i%2 == 0 {
-				if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, c.ID); err != nil {
+				if _, err := s.Privacy.Erase(t.Context(), s.By, c.ID); err != nil {
 					t.Error(err)
 				}
 				return
@@ -262,7 +261,7 @@ func TestEraseWaitsForAnAdjustment(t *testing.T) {
 	}()
 	waiting(1)
 	go func() {
-		_, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, c.ID)
+		_, err := s.Privacy.Erase(t.Context(), s.By, c.ID)
 		erased <- err
 	}()
 	waiting(2)
@@ -288,7 +287,7 @@ func TestEraseWaitsForAnotherCountry(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := privacy.NewService(s.DB).Erase(ctx, s.By, c.ID); !errors.Is(err, context.DeadlineExceeded) && !core.IsKind(err, core.KindUnavailable) {
+		if _, err := s.Privacy.Erase(ctx, s.By, c.ID); !errors.Is(err, context.DeadlineExceeded) && !core.IsKind(err, core.KindUnavailable) {
 			t.Errorf("erased beside a change of the country: %v", err)
 		}
 		return 0, nil
@@ -343,7 +342,7 @@ type document struct {
 func (s shop) data(id core.ID) document {
 	s.T.Helper()
 	var text bytes.Buffer
-	s.Check(privacy.NewService(s.DB).WriteData(s.T.Context(), s.By, id, &text))
+	s.Check(s.Privacy.WriteData(s.T.Context(), s.By, id, &text))
 	var read struct {
 		Customer      map[string]any   `json:"customer"`
 		LedgerEntries []map[string]any `json:"ledger_entries"`
@@ -497,21 +496,21 @@ func TestWriteDataAndEraseRefuse(t *testing.T) {
 	}{
 		"a cashier": {cashier.By, c.ID, core.ErrRole}, "a stranger": {stranger.By, c.ID, core.ErrNotFound}, "unknown": {s.By, core.ID{}, core.ErrNotFound},
 	} {
-		if err := privacy.NewService(s.DB).WriteData(t.Context(), call.by, call.id, &out); !errors.Is(err, call.want) || out.Len() > 0 {
+		if err := s.Privacy.WriteData(t.Context(), call.by, call.id, &out); !errors.Is(err, call.want) || out.Len() > 0 {
 			t.Errorf("data for %s = %v and %q, want %v", name, err, &out, call.want)
 		}
-		if _, err := privacy.NewService(s.DB).Erase(t.Context(), call.by, call.id); !errors.Is(err, call.want) {
+		if _, err := s.Privacy.Erase(t.Context(), call.by, call.id); !errors.Is(err, call.want) {
 			t.Errorf("erase by %s = %v, want %v", name, err, call.want)
 		}
 	}
-	if err := privacy.NewService(s.DB).WriteData(t.Context(), s.By, c.ID, broken{}); !errors.Is(err, errGone) {
+	if err := s.Privacy.WriteData(t.Context(), s.By, c.ID, broken{}); !errors.Is(err, errGone) {
 		t.Errorf("of an unknown customer = %v", err)
 	}
 	manager := s.as(core.Manager)
-	if err := privacy.NewService(manager.DB).WriteData(t.Context(), manager.By, c.ID, io.Discard); err != nil {
+	if err := manager.Privacy.WriteData(t.Context(), manager.By, c.ID, io.Discard); err != nil {
 		t.Errorf("a manager's: %v", err)
 	}
-	if _, err := privacy.NewService(manager.DB).Erase(t.Context(), manager.By, c.ID); err != nil {
+	if _, err := manager.Privacy.Erase(t.Context(), manager.By, c.ID); err != nil {
 		t.Errorf("a manager's: %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	kind := s.Points(100)
 	anna, bo := s.made("070 174 06 05", nil), s.made("070 174 06 06", nil)
 	s.Sale(bo.ID, kind, 700)
-	branch, err := core.Result(location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: "Söder"}, nil))
+	branch, err := core.Result(s.Locations.Add(t.Context(), s.By, location.New{Name: "Söder"}, nil))
 	s.Check(err)
 	there, err := core.Result(s.Sales.Record(t.Context(), s.By, transaction.Sale{
 		CustomerID: anna.ID, TransactionTypeID: kind.ID, SpendAmountCents: 2000, LocationID: &branch.ID, Source: transaction.POS,

@@ -8,7 +8,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"log/slog"
 	"net/url"
 	"os"
 	"strconv"
@@ -18,9 +17,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
@@ -236,11 +233,6 @@ func Tick(d *db.DB) {
 	for now := d.Now(); !d.Now().After(now); {
 		time.Sleep(100 * time.Microsecond)
 	}
-}
-
-// Auth returns a service that signs people in.
-func Auth(d *db.DB, jobs *job.Queue, mails auth.Mails) *auth.Service {
-	return auth.NewService(d, jobs, mails, Keys(), func(address string) string { return address }, slog.New(slog.DiscardHandler))
 }
 
 // Admin adds a super-admin to the platform and returns them as an actor.

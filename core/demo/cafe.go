@@ -10,16 +10,15 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/loyalty"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 )
 
 const (
@@ -33,12 +32,11 @@ const (
 // cafe is the café during its year.
 type cafe struct {
 	facts
-	db      *db.DB
-	jobs    *job.Queue
-	service *coupon.Service
-	r       *rand.Rand
-	until   time.Time // now, in the café's zone
-	tenant  core.Tenant
+	services *loyalty.Services
+	db       *db.DB
+	r        *rand.Rand
+	until    time.Time // now, in the café's zone
+	tenant   core.Tenant
 
 	people    []core.Actor // in the order of the team
 	locations []*int64     // of the people; nil: none
@@ -48,13 +46,12 @@ type cafe struct {
 
 // open creates the tenant.
 func open(ctx context.Context, d *db.DB) *cafe {
-	jobs := fixture.Must(job.New(d, slog.New(slog.DiscardHandler)))
-	c := &cafe{facts: readFacts(), db: d, jobs: jobs}
-	c.service = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
-	c.until = d.Now().In(fixture.Must(core.Zone(c.Business.TimeZone)))
+	jobs := sample.Must(job.New(d, slog.New(slog.DiscardHandler)))
+	c := &cafe{facts: readFacts(), services: loyalty.New(d, jobs, nil, vault.Keys{}, loyalty.Options{}), db: d}
+	c.until = d.Now().In(sample.Must(core.Zone(c.Business.TimeZone)))
 	year, month, day := c.until.Date()
 	c.r = rand.New(rand.NewPCG(uint64(year*10_000+int(month)*100+day), 1))
-	c.tenant = fixture.AddTenant(ctx, d.At(c.ago(firstDay+1, evening)), system(core.Tenant{}), c.Business)
+	c.tenant = sample.AddTenant(ctx, d.At(c.ago(firstDay+1, evening)), system(core.Tenant{}), c.Business)
 	return c
 }
 
@@ -69,30 +66,23 @@ func clock(day time.Time, minute float64) time.Time {
 	return time.Date(year, month, date, 0, 0, 0, int(minute*60_000)*1e6, day.Location())
 }
 
-func (c *cafe) sales(at time.Time) *transaction.Service { return transaction.NewService(c.db.At(at)) }
-
-func (c *cafe) redemptions(at time.Time) *reward.Service { return reward.NewService(c.db.At(at)) }
-
-func (c *cafe) customers(at time.Time) *customer.Service { return customer.NewService(c.db.At(at)) }
-
 // hire adds the team, their locations, and what they can record.
 func (c *cafe) hire(ctx context.Context, password string) (people []staff.Person) {
 	opened := c.ago(firstDay+1, evening)
 	for _, n := range c.Team {
 		n.Password = password
-		p := fixture.AddPerson(ctx, c.db.At(opened), system(c.tenant), n.New)
-		people, c.people = append(people, p), append(c.people, fixture.Actor(c.tenant, p))
+		p := sample.AddPerson(ctx, c.db.At(opened), system(c.tenant), n.New)
+		people, c.people = append(people, p), append(c.people, sample.Actor(c.tenant, p))
 		var place *int64
 		if n.Location != "" {
-			locations := location.NewService(c.db.At(opened))
-			place = new(fixture.Must(core.Result(locations.Add(ctx, c.people[owner], location.New{Name: n.Location}, nil))).ID)
+			place = new(sample.Must(core.Result(c.services.At(opened).Locations.Add(ctx, c.people[owner], location.New{Name: n.Location}, nil))).ID)
 		}
 		c.locations = append(c.locations, place)
 	}
 	c.people = append(c.people, core.Actor{Kind: core.ByToken, Name: "Ordering app", Tenant: c.tenant})
 	c.locations = append(c.locations, nil)
 	for _, n := range c.Types {
-		c.types = append(c.types, fixture.Must(core.Result(c.sales(opened).AddType(ctx, c.people[owner], n.NewType, nil))))
+		c.types = append(c.types, sample.Must(core.Result(c.services.At(opened).Transactions.AddType(ctx, c.people[owner], n.NewType, nil))))
 	}
 	return people
 }
@@ -103,27 +93,27 @@ func (c *cafe) changeOffer(ctx context.Context, days int, at time.Time) {
 	adds, ends := c.people[owner], c.people[manager]
 	for i, n := range c.Types {
 		if due(n.Off) {
-			c.types[i] = fixture.Must(c.sales(at).SetTypeActive(ctx, ends, c.types[i].ID, false))
+			c.types[i] = sample.Must(c.services.At(at).Transactions.SetTypeActive(ctx, ends, c.types[i].ID, false))
 		}
 	}
 	for i, r := range c.Rewards {
-		rewards := c.redemptions(at.Add(time.Duration(i) * time.Minute)) // lists have them in this order
+		rewards := c.services.At(at.Add(time.Duration(i) * time.Minute)).Rewards // lists have them in this order
 		if due(r.Created) {
 			if r.Image != "" {
 				r.Picture = new(readFile(r.Image))
 			}
-			r.made = fixture.Must(core.Result(rewards.Add(ctx, adds, r.New, nil)))
+			r.made = sample.Must(core.Result(rewards.Add(ctx, adds, r.New, nil)))
 		}
 		if due(r.Off) {
-			r.made = fixture.Must(rewards.SetActive(ctx, ends, r.made.ID, false))
+			r.made = sample.Must(rewards.SetActive(ctx, ends, r.made.ID, false))
 		}
 	}
 	for _, n := range c.Coupons {
 		if due(n.Created) {
-			n.made = fixture.Must(core.Result(c.service.At(at).Add(ctx, adds, c.complete(n), nil)))
+			n.made = sample.Must(core.Result(c.services.At(at).Coupons.Add(ctx, adds, c.complete(n), nil)))
 		}
 		if due(n.Off) {
-			n.made = fixture.Must(c.service.At(at).SetActive(ctx, ends, n.made.ID, false))
+			n.made = sample.Must(c.services.At(at).Coupons.SetActive(ctx, ends, n.made.ID, false))
 		}
 	}
 }
@@ -151,27 +141,27 @@ const (
 // addInvoices moves the café to a paid plan some months ago and bills it since then. All invoices but the latest are
 // paid.
 func (c *cafe) addInvoices(ctx context.Context) {
-	by, b := system(core.Tenant{}), billing.NewService(c.db, c.jobs, nil, slog.New(slog.DiscardHandler))
-	fixture.Must(0, b.NameIssuer(ctx, by, c.Issuer, "Pay to SE45 5000 0000 0583 9825 7466. Please quote the invoice number."))
+	by, b := system(core.Tenant{}), c.services.Billing
+	sample.Must(0, b.NameIssuer(ctx, by, c.Issuer, "Pay to SE45 5000 0000 0583 9825 7466. Please quote the invoice number."))
 	moved := c.until.Add(-paidPlanFor)
-	fixture.Must(tenant.NewService(c.db.At(moved), nil).Edit(ctx, by, c.tenant.ID, tenant.Edit{PlanID: core.Set(c.findOrAddPlan(ctx, b))}))
-	invoices := fixture.Must(b.BillSince(ctx, by, c.tenant.ID, moved))
+	sample.Must(c.services.At(moved).Tenants.Edit(ctx, by, c.tenant.ID, tenant.Edit{PlanID: core.Set(c.findOrAddPlan(ctx, b))}))
+	invoices := sample.Must(b.BillSince(ctx, by, c.tenant.ID, moved))
 	for n, i := range invoices {
-		fixture.Must(core.Result(b.At(i.CreatedAt).Issue(ctx, by, i.ID, nil)))
+		sample.Must(core.Result(b.At(i.CreatedAt).Issue(ctx, by, i.ID, nil)))
 		paid := i.CreatedAt.Add(paidAfter)
 		if n == len(invoices)-1 || paid.After(c.until) {
 			continue
 		}
 		year, month, day := paid.In(i.Zone()).Date()
-		fixture.Must(core.Result(b.At(paid).MarkPaid(ctx, by, i.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC), nil)))
+		sample.Must(core.Result(b.At(paid).MarkPaid(ctx, by, i.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC), nil)))
 	}
 }
 
 func (c *cafe) findOrAddPlan(ctx context.Context, b *billing.Service) int64 {
 	by := system(core.Tenant{})
-	plans := fixture.Must(b.Plans(ctx, by))
+	plans := sample.Must(b.Plans(ctx, by))
 	if i := slices.IndexFunc(plans, func(p billing.Plan) bool { return p.Name == c.Plan.Name }); i >= 0 {
 		return plans[i].ID
 	}
-	return fixture.Must(core.Result(b.CreatePlan(ctx, by, c.Plan, nil))).ID
+	return sample.Must(core.Result(b.CreatePlan(ctx, by, c.Plan, nil))).ID
 }

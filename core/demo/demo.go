@@ -11,7 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/fixture"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -47,7 +47,7 @@ func Fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
 		if err != nil {
 			return err
 		}
-		return fixture.Run(func() {
+		return sample.Do(ctx, func(sample.Run) {
 			c := open(ctx, d)
 			made = Made{Tenant: c.tenant, People: c.hire(ctx, o.Password)}
 			c.simulate(ctx, o.Progress)
@@ -92,7 +92,7 @@ func Token(ctx context.Context, tokens *token.Service, made Made) (string, error
 	for i, ability := range token.Abilities {
 		scopes[i] = string(ability)
 	}
-	created, err := core.Result(tokens.Create(ctx, fixture.Actor(made.Tenant, made.People[0]), token.New{Name: "Demo", Scopes: &scopes}, nil))
+	created, err := core.Result(tokens.Create(ctx, sample.Actor(made.Tenant, made.People[0]), token.New{Name: "Demo", Scopes: &scopes}, nil))
 	return created.Secret, err
 }
 

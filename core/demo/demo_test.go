@@ -161,8 +161,7 @@ func TestFillLeavesARealBusinessAlone(t *testing.T) {
 
 func tokens(t *testing.T, d *db.DB) *token.Service {
 	t.Helper()
-	s := shoptest.Of(t, d, core.Actor{})
-	return token.NewService(d, s.Jobs, s.Mails)
+	return shoptest.Of(t, d, core.Actor{}).Tokens
 }
 
 // wantPlausible checks that every page has something to show, and not too much.

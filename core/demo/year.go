@@ -12,9 +12,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -118,7 +118,7 @@ func (c *cafe) after(at time.Time, least, most int) time.Time {
 // serve records a visit's sale, perhaps after a wrong one, and at the till the redemptions with it.
 func (c *cafe) serve(ctx context.Context, v visit) {
 	if v.id.IsZero() {
-		v.id = fixture.Must(core.Result(c.customers(v.at).Upsert(ctx, c.people[v.by], customer.New{
+		v.id = sample.Must(core.Result(c.services.At(v.at).Customers.Upsert(ctx, c.people[v.by], customer.New{
 			FirstName: v.First, LastName: v.Last, Phone: v.Phone, Email: core.OrZero(v.Email),
 		}, nil))).ID
 		v.at, v.has = v.at.Add(40*time.Second), map[ledger.Unit]int64{}
@@ -128,7 +128,7 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 		wrong.kind, wrong.cents = purchase, pick(c.r, c.Menu["l"])
 		sold, voided := c.sell(ctx, wrong), c.after(v.at, 90, 540)
 		// The manager voids it, because the cashier may have recorded other sales since.
-		fixture.Must(core.Result(c.sales(voided).Void(ctx, c.people[manager], sold.ID, new("Wrong amount"), nil)))
+		sample.Must(core.Result(c.services.At(voided).Transactions.Void(ctx, c.people[manager], sold.ID, new("Wrong amount"), nil)))
 		v.at = c.after(voided, 15, 60)
 	}
 	use := c.voucherFor(&v)
@@ -145,7 +145,7 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 
 func (c *cafe) sell(ctx context.Context, v visit) transaction.Transaction {
 	c.receipts++
-	return fixture.Must(core.Result(c.sales(v.at).Record(ctx, c.people[v.by], transaction.Sale{
+	return sample.Must(core.Result(c.services.At(v.at).Transactions.Record(ctx, c.people[v.by], transaction.Sale{
 		CustomerID: v.id, TransactionTypeID: c.types[v.kind].ID, SpendAmountCents: v.cents,
 		ExternalReference: new(fmt.Sprintf("R-%06d", c.receipts)), Source: v.source, LocationID: c.locations[v.by],
 	}, nil, nil)))
@@ -175,7 +175,7 @@ func (c *cafe) voucherFor(v *visit) *voucher {
 // redeem redeems a voucher and fulfils its reward.
 func (c *cafe) redeem(ctx context.Context, v visit, use *voucher) {
 	at := c.after(v.at, 5, 20)
-	redeemed := fixture.Must(core.Result(c.service.At(at).Redeem(ctx, c.people[v.by], use.id, nil)))
+	redeemed := sample.Must(core.Result(c.services.At(at).Coupons.Redeem(ctx, c.people[v.by], use.id, nil)))
 	use.wanted = false
 	use.made.RedemptionsCount++
 	if redeemed.RedemptionID != nil {
@@ -200,11 +200,11 @@ func (c *cafe) exchange(ctx context.Context, v visit) {
 // redeemReward redeems a reward, which is fulfilled unless the guest changes their mind.
 func (c *cafe) redeemReward(ctx context.Context, v visit, wanted *cafeReward) {
 	at := c.after(v.at, 25, 45)
-	r := fixture.Must(core.Result(c.redemptions(at).Redeem(ctx, c.people[v.by], reward.RedeemRequest{
+	r := sample.Must(core.Result(c.services.At(at).Rewards.Redeem(ctx, c.people[v.by], reward.RedeemRequest{
 		CustomerID: v.id, RewardID: wanted.made.ID,
 	}, nil, nil)))
 	if wanted.Stock == nil && c.r.IntN(30) == 0 {
-		fixture.Must(c.redemptions(c.after(at, 60, 200)).Void(ctx, c.people[manager], r.ID, "Changed their mind"))
+		sample.Must(c.services.At(c.after(at, 60, 200)).Rewards.Void(ctx, c.people[manager], r.ID, "Changed their mind"))
 		return
 	}
 	if wanted.Stock != nil {
@@ -223,7 +223,7 @@ func (c *cafe) redeemReward(ctx context.Context, v visit, wanted *cafeReward) {
 func (c *cafe) fulfil(ctx context.Context, v visit, id core.ID, at time.Time) {
 	isPending := at.After(c.ago(14, 0)) && c.r.IntN(2) == 0
 	if !isPending && at.Before(c.until) {
-		fixture.Must(core.Result(c.redemptions(at).Fulfil(ctx, c.people[v.by], id, nil)))
+		sample.Must(core.Result(c.services.At(at).Rewards.Fulfil(ctx, c.people[v.by], id, nil)))
 	}
 }
 
@@ -232,17 +232,17 @@ const daysDescribed = 40
 
 // changeGuests makes some customers unsubscribe or become inactive. Sometimes the manager adds points after a mishap.
 func (c *cafe) changeGuests(ctx context.Context, days int, at time.Time) {
-	by, customers := c.people[manager], c.customers(at)
+	by, customers := c.people[manager], c.services.At(at).Customers
 	for _, g := range c.Guests {
 		switch {
 		case g.id.IsZero() || g.gone:
 		case days > 0 && days == g.Until && c.r.IntN(5) == 0:
 			g.gone = true
-			fixture.Must(customers.Edit(ctx, by, g.id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
+			sample.Must(customers.Edit(ctx, by, g.id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
 		case g.Email != nil && c.r.IntN(6_000) == 0:
-			fixture.Must(customers.Unsubscribe(ctx, by, g.id))
+			sample.Must(customers.Unsubscribe(ctx, by, g.id))
 		case c.r.IntN(6_000) == 0:
-			fixture.Must(core.Result(customers.Adjust(ctx, by, g.id, customer.Adjustment{
+			sample.Must(core.Result(customers.Adjust(ctx, by, g.id, customer.Adjustment{
 				Unit: string(ledger.Points), Amount: 20, Reason: pick(c.r, c.Mishaps),
 			}, nil)))
 		}
@@ -256,10 +256,10 @@ func (c *cafe) changeGuests(ctx context.Context, days int, at time.Time) {
 func (c *cafe) describe(ctx context.Context, customers *customer.Service, g *guest) {
 	by := c.people[manager]
 	if g.Note != "" {
-		fixture.Must(0, customers.SetNote(ctx, by, g.id, g.Note))
+		sample.Must(0, customers.SetNote(ctx, by, g.id, g.Note))
 	}
 	for _, tag := range g.Tags {
-		fixture.Must(0, customers.AddTag(ctx, by, g.id, tag))
+		sample.Must(0, customers.AddTag(ctx, by, g.id, tag))
 	}
 }
 
@@ -294,10 +294,12 @@ func (c *cafe) send(ctx context.Context, n *cafeCoupon, by core.Actor, to string
 			return
 		}
 	}
-	sent := fixture.Must(c.service.At(at).Send(ctx, by, n.made.ID, s))
-	fixture.CreateVouchers(ctx, c.service.At(at.Add(2*time.Second)), by, sent.ID) // after the usual delay of a job
+	sent := sample.Must(c.services.At(at).Coupons.Send(ctx, by, n.made.ID, s))
+	later := c.services.At(at.Add(2 * time.Second)).Coupons // after the usual delay of a job
+	sample.Must(later.Evaluate(ctx, by, sent.ID))
+	sample.Must(0, later.MarkDelivered(ctx, by, sent.ID)) // no e-mails are sent
 	vouchers := map[core.ID]*voucher{}
-	for _, v := range fixture.Must(c.service.ListSent(ctx, by, sent.ID, core.Page{Size: len(c.Guests)})).Items {
+	for _, v := range sample.Must(c.services.Coupons.ListSent(ctx, by, sent.ID, core.Page{Size: len(c.Guests)})).Items {
 		vouchers[v.CustomerID] = &voucher{cafeCoupon: n, id: v.ID, expires: *cmp.Or(v.ExpiresAt, &c.until)}
 	}
 	for _, g := range c.Guests {

@@ -3,7 +3,6 @@ package deprecation_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -39,7 +38,7 @@ func newOffice(t *testing.T) office { return officeOf(t, dbtest.OwnDB(t)) }
 func officeOf(t *testing.T, d *db.DB) office {
 	t.Helper()
 	s := shoptest.Of(t, d, admin)
-	return office{s, deprecation.NewService(d, s.Jobs, s.Mails, slog.New(slog.DiscardHandler)), token.NewService(d, s.Jobs, s.Mails)}
+	return office{s, s.Deprecations, s.Tokens}
 }
 
 // described describes a deprecation in a year.
@@ -228,7 +227,7 @@ func (o office) business(email string) (owner core.Actor, id int64) {
 
 func (o office) edit(id core.TenantID, e tenant.Edit) {
 	o.T.Helper()
-	o.Must(tenant.NewService(o.DB, nil).Edit(o.T.Context(), platform, id, e))
+	o.Must(o.Tenants.Edit(o.T.Context(), platform, id, e))
 }
 
 // The owner of every tenant with a working token gets one e-mail.

@@ -21,7 +21,6 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/shoptest"
 )
 
@@ -36,7 +35,7 @@ func newOffice(t *testing.T) office { return officeIn(t, dbtest.DB(t)) }
 func officeIn(t *testing.T, d *db.DB) office {
 	t.Helper()
 	s := shoptest.In(t, d)
-	return office{s, importing.NewService(d, s.Jobs)}
+	return office{s, s.Imports}
 }
 
 func file(content string) importing.File {
@@ -829,7 +828,7 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 	}
 
 	who := shoptest.Query[core.ID](o.Shop, "select id from loyalty.customer where tenant_id = $1", o.By.Tenant.ID)
-	o.Must(privacy.NewService(o.DB).Erase(t.Context(), o.By, who))
+	o.Must(o.Privacy.Erase(t.Context(), o.By, who))
 	close(goOn)
 	var refusal *core.Error
 	if err := <-late; !errors.As(err, &refusal) || len(refusal.Fields["file"]) != 1 {

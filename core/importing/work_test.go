@@ -22,6 +22,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/shoptest"
 )
@@ -380,10 +381,10 @@ func TestImportsDelayNoMail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.queue, q.imports = queue, importing.NewService(q.DB, queue)
 	sent := make(catcher, 10)
 	mails := shoptest.Mails{Service: mail.New(q.DB, queue, sent, slog.New(slog.DiscardHandler)), Inbox: &shoptest.Inbox{}}
-	signIns := dbtest.Auth(q.DB, queue, mails)
+	services := loyalty.New(q.DB, queue, mails, dbtest.Keys(), loyalty.Options{})
+	q.queue, q.imports = queue, services.Imports
 
 	// Six files of three businesses, whose rows another transaction has locked.
 	offices := []office{q.office, {shoptest.In(t, q.DB), q.imports}, {shoptest.In(t, q.DB), q.imports}}
@@ -414,7 +415,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := time.Now()
-	if err := signIns.RequestReset(t.Context(), auth.Visitor{Tenant: other.Tenant, Address: "192.0.2.1"}, email); err != nil {
+	if err := services.Auth.RequestReset(t.Context(), auth.Visitor{Tenant: other.Tenant, Address: "192.0.2.1"}, email); err != nil {
 		t.Fatal(err)
 	}
 	select {

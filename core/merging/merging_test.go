@@ -20,7 +20,6 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/merging"
-	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
@@ -40,7 +39,7 @@ type shop struct {
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{Shop: shoptest.In(t, dbtest.OwnDB(t))}
-	s.merging, s.kind = merging.NewService(s.DB), s.Points(100)
+	s.merging, s.kind = s.Merging, s.Points(100)
 	s.kept, s.twin = s.add("Anna", nil), s.add("Annie", new("annie@example.com"))
 	return s
 }
@@ -143,7 +142,7 @@ func TestADuplicateIsGone(t *testing.T) {
 		"adjust":  second(core.Result(s.Customers.Adjust(ctx, s.By, s.twin.ID, customer.Adjustment{Unit: "points", Amount: 5, Reason: "x"}, nil))),
 		"sales":   second(s.Sales.ListByCustomer(ctx, s.By, s.twin.ID, core.Page{Size: 2})),
 		"note":    s.Customers.SetNote(ctx, s.By, s.twin.ID, "x"),
-		"erase":   second(privacy.NewService(s.DB).Erase(ctx, s.By, s.twin.ID)),
+		"erase":   second(s.Privacy.Erase(ctx, s.By, s.twin.ID)),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
@@ -197,7 +196,7 @@ func TestRefusedMerges(t *testing.T) {
 		t.Errorf("preview of too large: %v", err)
 	}
 	s.Exec("update loyalty.account set points = 0 where customer_id = $1", s.kept.ID)
-	s.Must(privacy.NewService(s.DB).Erase(ctx, s.By, s.twin.ID))
+	s.Must(s.Privacy.Erase(ctx, s.By, s.twin.ID))
 	shoptest.WantFields(t, s.merge(s.kept, s.twin), invalid)
 	if err := s.merge(s.twin, s.kept); !errors.Is(err, customer.ErrErased) {
 		t.Errorf("into an erased one: %v", err)
@@ -496,7 +495,7 @@ func TestRoundTripsOfAMerge(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	s := &shop{Shop: shoptest.In(t, d)}
-	s.merging, s.kind = merging.NewService(s.DB), s.Points(100)
+	s.merging, s.kind = s.Merging, s.Points(100)
 	s.Check(s.merge(s.add("Anna", nil), s.add("Annie", nil))) // prepares the statements
 	for _, sales := range []int{0, 20} {
 		kept, twin := s.add("Anna", nil), s.add("Annie", nil)
@@ -528,7 +527,7 @@ func TestLinksOfADuplicate(t *testing.T) {
 	if v, err := s.Coupons.OpenVoucher(ctx, s.By.Tenant, token); err != nil || v.CustomerID != s.kept.ID {
 		t.Errorf("after the merge: %+v, %v", v, err)
 	}
-	s.Must(privacy.NewService(s.DB).Erase(ctx, s.By, s.kept.ID))
+	s.Must(s.Privacy.Erase(ctx, s.By, s.kept.ID))
 	if _, err := s.Coupons.OpenVoucher(ctx, s.By.Tenant, token); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("after erasing: %v", err)
 	}
@@ -538,7 +537,7 @@ func TestLinksOfADuplicate(t *testing.T) {
 func TestPrivacyOfADuplicate(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	ctx, service := t.Context(), privacy.NewService(s.DB)
+	ctx, service := t.Context(), s.Privacy
 	s.Sale(s.twin.ID, s.kind, 2500)
 	s.Check(s.merge(s.kept, s.twin))
 	var file strings.Builder
@@ -718,7 +717,7 @@ func TestFurtherKeysMoveWithTheNextMerge(t *testing.T) {
 		t.Errorf("the first duplicate's number leads to %s", got.FirstName)
 	}
 	var file bytes.Buffer
-	s.Check(privacy.NewService(s.DB).WriteData(ctx, s.By, final.ID, &file))
+	s.Check(s.Privacy.WriteData(ctx, s.By, final.ID, &file))
 	for _, text := range []string{s.twin.Phone, s.kept.Phone, "annie@example.com"} {
 		if !strings.Contains(file.String(), text) {
 			t.Errorf("the download lacks %s", text)
@@ -741,7 +740,7 @@ func TestFurtherKeysMoveWithTheNextMerge(t *testing.T) {
 		t.Errorf("keys: %v", keys)
 	}
 
-	s.Must(privacy.NewService(s.DB).Erase(ctx, s.By, final.ID))
+	s.Must(s.Privacy.Erase(ctx, s.By, final.ID))
 	if n := s.Count("customer_key"); n != 0 {
 		t.Errorf("%d keys are left after erasing", n)
 	}

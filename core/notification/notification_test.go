@@ -30,12 +30,12 @@ type shop struct {
 
 func newShop(t *testing.T) shop { return of(shoptest.New(t)) }
 
-func of(s shoptest.Shop) shop { return shop{s, notification.NewService(s.DB)} }
+func of(s shoptest.Shop) shop { return shop{s, s.Notifications} }
 
 // check runs the job for this business.
 func (s shop) check() {
 	s.T.Helper()
-	s.Shop.Check(s.Service.Check(s.T.Context(), s.By.Tenant))
+	s.Shop.Check(s.Check(s.T.Context(), s.By.Tenant))
 }
 
 // list returns the notifications of a person, each as its kind, name, figure and total.
@@ -346,7 +346,7 @@ func TestCheckedByTwoProcesses(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := notification.NewService(s.DB).Check(t.Context(), s.By.Tenant); err != nil {
+			if err := s.Notifications.Check(t.Context(), s.By.Tenant); err != nil {
 				t.Error(err)
 			}
 		})

@@ -10,7 +10,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/notification"
-	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/shoptest"
 )
 
@@ -18,7 +17,7 @@ import (
 func (s shop) weekly() *notification.Weekly {
 	s.T.Helper()
 	s = of(s.At(s.DB.Now()))
-	return notification.NewWeekly(s.DB, s.Jobs, s.Mails, dbtest.Links(), report.NewService(s.DB))
+	return s.Weekly
 }
 
 // due returns the Monday of the e-mail that the job queues for the shop, or "".

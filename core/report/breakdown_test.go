@@ -26,7 +26,7 @@ func TestLocations(t *testing.T) {
 	eve.soldAt(hall, anna.ID, s.purchase, 40)
 	neighbour.on("2026-06-02 00:30:00").Sale(neighbour.Customer().ID, neighbour.purchase, 900)
 
-	got, err := report.NewService(s.on("2026-06-03 12:00:00").DB).Locations(t.Context(), s.By, s.selection(t, "2026-06-02", "2026-06-02"))
+	got, err := s.on("2026-06-03 12:00:00").Reports.Locations(t.Context(), s.By, s.selection(t, "2026-06-02", "2026-06-02"))
 	s.Check(err)
 	same(t, "rows", got.Rows, []report.LocationSales{
 		{Sales: report.Sales{TransactionsCount: 1, SpendTotalCents: 700, PointsAwarded: 700}},
@@ -37,7 +37,7 @@ func TestLocations(t *testing.T) {
 		Whole: true, Sales: report.Sales{TransactionsCount: 3, SpendTotalCents: 1_200, PointsAwarded: 1_000, StampsAwarded: 1}, PreviousSpendCents: 440,
 	})
 	same(t, "compared with", *got.Against, report.Period{From: *date(t, "2026-06-01"), To: *date(t, "2026-06-01")})
-	none, err := report.NewService(s.DB).Locations(t.Context(), s.By, s.selection(t, "2025-01-01", "2025-01-01"))
+	none, err := s.Reports.Locations(t.Context(), s.By, s.selection(t, "2025-01-01", "2025-01-01"))
 	s.Check(err)
 	if len(none.Rows) != 0 || none.Total.Sales != (report.Sales{}) {
 		t.Errorf("without sales: %+v", none)
@@ -62,7 +62,7 @@ func TestStaff(t *testing.T) {
 	maja.VoidRedemption(maja.redemption(anna.ID).ID)
 	staff := func(sel report.Selection) report.Breakdown[report.StaffSales] {
 		t.Helper()
-		got, err := report.NewService(s.DB).Staff(t.Context(), s.By, sel)
+		got, err := s.Reports.Staff(t.Context(), s.By, sel)
 		s.Check(err)
 		return got
 	}
@@ -95,7 +95,7 @@ func TestRewards(t *testing.T) {
 	}
 	s.VoidRedemption(s.redemption(anna.ID).ID)
 	s.on("2026-06-01 12:00:00").redemption(anna.ID)
-	got, err := report.NewService(s.DB).Rewards(t.Context(), s.By, s.selection(t, "2026-06-02", "2026-06-02"))
+	got, err := s.Reports.Rewards(t.Context(), s.By, s.selection(t, "2026-06-02", "2026-06-02"))
 	s.Check(err)
 	if len(got.Rows) != 2 {
 		t.Fatalf("%d rows: %+v", len(got.Rows), got.Rows)
@@ -122,7 +122,7 @@ func TestHours(t *testing.T) {
 	s.on("2026-10-26 02:59:59").soldAt(kiosk, anna.ID, s.purchase, 4_000)
 	at := func(sel report.Selection) map[[2]int64]int64 {
 		t.Helper()
-		got, err := report.NewService(s.DB).Hours(t.Context(), s.By, sel)
+		got, err := s.Reports.Hours(t.Context(), s.By, sel)
 		s.Check(err)
 		spend := map[[2]int64]int64{}
 		for _, c := range got.Cells {
@@ -161,7 +161,7 @@ func TestHoursOfOddZones(t *testing.T) {
 		s := newShop(t, c.zone).on(c.shown)
 		s.Sale(s.Customer().ID, s.purchase, 100)
 		now := s.DB.Now().In(s.By.Tenant.TimeZone)
-		got, err := report.NewService(s.at(now.AddDate(0, 0, 2)).DB).Hours(t.Context(), s.By, report.Selection{})
+		got, err := s.at(now.AddDate(0, 0, 2)).Reports.Hours(t.Context(), s.By, report.Selection{})
 		s.Check(err)
 		found := false
 		for _, cell := range got.Cells {

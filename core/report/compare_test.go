@@ -6,7 +6,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
@@ -14,7 +13,7 @@ import (
 
 func (s shop) compare(sel report.Selection) report.Comparison {
 	s.T.Helper()
-	got, err := report.NewService(s.DB).Compare(s.T.Context(), s.By, sel)
+	got, err := s.Reports.Compare(s.T.Context(), s.By, sel)
 	s.Check(err)
 	return got
 }
@@ -22,7 +21,7 @@ func (s shop) compare(sel report.Selection) report.Comparison {
 // place adds a location.
 func (s shop) place(name string) int64 {
 	s.T.Helper()
-	made, err := core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: name}, nil))
+	made, err := core.Result(s.Locations.Add(s.T.Context(), s.By, location.New{Name: name}, nil))
 	s.Check(err)
 	return made.ID
 }
@@ -30,7 +29,7 @@ func (s shop) place(name string) int64 {
 // soldAt records a sale at a location.
 func (s shop) soldAt(place int64, to core.ID, kind transaction.Type, cents int64) transaction.Transaction {
 	s.T.Helper()
-	made, err := core.Result(transaction.NewService(s.DB).Record(s.T.Context(), s.By, transaction.Sale{
+	made, err := core.Result(s.Transactions.Record(s.T.Context(), s.By, transaction.Sale{
 		CustomerID: to, TransactionTypeID: kind.ID, SpendAmountCents: cents, LocationID: &place, Source: transaction.POS,
 	}, nil, nil))
 	s.Check(err)
@@ -42,7 +41,7 @@ func TestMergedCustomersAreNotNew(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
 	kept, twin := s.Customer(), s.Customer()
-	s.Must(core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, twin.ID, nil, nil)))
+	s.Must(core.Result(s.Merging.Merge(t.Context(), s.By, kept.ID, twin.ID, nil, nil)))
 	s.Sale(kept.ID, s.Points(100), 100)
 	feed := s.recent(10, "")
 	if n := s.compare(report.Selection{}).Current.NewCustomers; n != 1 {
@@ -311,7 +310,7 @@ func TestComparisonOfALocation(t *testing.T) {
 func TestWhatComparisonsRefuse(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
-	_, err := report.NewService(s.DB).Compare(t.Context(), s.By, report.Selection{Range: days(t, "2026-03-10", "2026-03-09"), Against: new("tomorrow")})
+	_, err := s.Reports.Compare(t.Context(), s.By, report.Selection{Range: days(t, "2026-03-10", "2026-03-09"), Against: new("tomorrow")})
 	shoptest.WantFields(t, err, core.Fields{"to": {core.AfterOrEqual("from")}, "compare": {core.InvalidChoice}})
 	if got := s.compare(report.Selection{Range: days(t, "0001-01-01", "0001-01-02")}); len(got.Buckets) != 2 {
 		t.Errorf("the first days have %d buckets", len(got.Buckets))

@@ -57,7 +57,7 @@ func TestNoRecordBreaksASum(t *testing.T) {
 	})
 
 	same(t, "compared", s.compare(report.Selection{Range: june}).Current, total(s.summary(june)))
-	reports := report.NewService(s.DB)
+	reports := s.Reports
 	places, err := reports.Locations(t.Context(), s.By, report.Selection{Range: june})
 	s.Check(err)
 	staff, err := reports.Staff(t.Context(), s.By, report.Selection{Range: june})
@@ -70,7 +70,7 @@ func TestNoRecordBreaksASum(t *testing.T) {
 	same(t, "the dashboard", got.Current, activity(s.summary(june)))
 	same(t, "outstanding", got.Outstanding, report.Outstanding{Points: math.MaxInt64, Stamps: math.MaxInt64})
 	same(t, "the time before", s.overview(days(t, "2026-06-03", "2026-06-04")).Previous.PointsAwarded, math.MaxInt64)
-	if _, err := report.NewService(s.DB).Recent(t.Context(), s.By, 50, ""); err != nil {
+	if _, err := s.Reports.Recent(t.Context(), s.By, 50, ""); err != nil {
 		t.Errorf("recent activity = %v", err)
 	}
 }

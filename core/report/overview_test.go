@@ -19,7 +19,7 @@ import (
 
 func (s shop) overview(r report.Range) report.Overview {
 	s.T.Helper()
-	return s.seenBy(report.NewService(s.DB), r)
+	return s.seenBy(s.Reports, r)
 }
 
 func (s shop) seenBy(reports *report.Service, r report.Range) report.Overview {
@@ -271,7 +271,7 @@ func TestWhatTheDashboardRefuses(t *testing.T) {
 		{"2024-01-01", "2025-01-01", core.Fields{"to": {core.WithinDays(365, "from")}}},
 		{"2004-01-01", "2025-01-01", core.Fields{"to": {core.WithinDays(3652, "from")}}},
 	} {
-		_, err := report.NewService(s.DB).Overview(t.Context(), s.By, days(t, c.from, c.to))
+		_, err := s.Reports.Overview(t.Context(), s.By, days(t, c.from, c.to))
 		same(t, c.from+" to "+c.to, shoptest.Fields(t, err), c.want)
 	}
 	if got := s.overview(days(t, "2024-01-01", "2024-12-31")); got.Against.From != *date(t, "2023-01-01") {
@@ -283,7 +283,7 @@ func TestWhatTheDashboardRefuses(t *testing.T) {
 func TestReportsAreNotForTheTill(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
-	reports := report.NewService(s.DB)
+	reports := s.Reports
 	asks := map[string]func(core.Actor) error{
 		"summary":  func(by core.Actor) error { _, err := reports.Summary(t.Context(), by, report.Range{}); return err },
 		"top":      func(by core.Actor) error { _, err := reports.Top(t.Context(), by, report.Ranking{}); return err },

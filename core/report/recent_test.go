@@ -160,7 +160,7 @@ func TestRecentIsSilentUntilSomethingHappens(t *testing.T) {
 		t.Errorf("after another name = %+v", renamed.Events)
 	}
 	for _, limit := range []int64{0, 51} {
-		if _, err := report.NewService(s.DB).Recent(t.Context(), s.By, limit, ""); !core.IsKind(err, core.KindInvalid) {
+		if _, err := s.Reports.Recent(t.Context(), s.By, limit, ""); !core.IsKind(err, core.KindInvalid) {
 			t.Errorf("%d events = %v, want it refused", limit, err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestRecentIsSilentUntilSomethingHappens(t *testing.T) {
 
 func (s shop) recent(limit int64, mark string) report.Feed {
 	s.T.Helper()
-	got, err := report.NewService(s.DB).Recent(s.T.Context(), s.By, limit, mark)
+	got, err := s.Reports.Recent(s.T.Context(), s.By, limit, mark)
 	s.Check(err)
 	return got
 }

@@ -177,7 +177,7 @@ func TestWhichDays(t *testing.T) {
 		if want := int(got.To.Sub(got.From)/(24*time.Hour)) + 1; len(got.Days) != want {
 			t.Errorf("%q to %q has %d days, want %d", c.from, c.to, len(got.Days), want)
 		}
-		written, err := report.NewService(s.DB).Days(s.By, r)
+		written, err := s.Reports.Days(s.By, r)
 		if err != nil || !written.From.Equal(got.From) || !written.To.Equal(got.To) {
 			t.Errorf("%q to %q is written out as %v to %v, %v", c.from, c.to, written.From, written.To, err)
 		}
@@ -188,7 +188,7 @@ func TestWhichDays(t *testing.T) {
 func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm").on("2026-03-30 12:00:00")
-	reports := report.NewService(s.DB)
+	reports := s.Reports
 	backwards, long := core.AfterOrEqual("from"), core.WithinDays(3652, "from")
 	unreadable := core.Fields{"from": {core.MustBeDate}}
 	for _, c := range []struct {
@@ -372,14 +372,14 @@ func TestCouponsSentInARange(t *testing.T) {
 		}},
 		{"2026-06-02", "2026-06-03", []report.Coupon{}},
 	} {
-		got, err := report.NewService(seen.DB).SentCoupons(t.Context(), s.By, days(t, c.from, c.to))
+		got, err := seen.Reports.SentCoupons(t.Context(), s.By, days(t, c.from, c.to))
 		s.Check(err)
 		same(t, c.from+" to "+c.to, got, c.want)
 	}
-	_, err := report.NewService(s.DB).SentCoupons(t.Context(), s.By, days(t, "2026-06-02", "2026-06-01"))
+	_, err := s.Reports.SentCoupons(t.Context(), s.By, days(t, "2026-06-02", "2026-06-01"))
 	shoptest.WantFields(t, err, core.Fields{"to": {core.AfterOrEqual("from")}})
 	neighbour := newShop(t, "UTC")
-	if got, err := report.NewService(seen.DB).SentCoupons(t.Context(), neighbour.By, days(t, "2026-05-01", "2026-06-30")); err != nil || len(got) != 0 {
+	if got, err := seen.Reports.SentCoupons(t.Context(), neighbour.By, days(t, "2026-05-01", "2026-06-30")); err != nil || len(got) != 0 {
 		t.Errorf("a neighbour sees %v, %v", got, err)
 	}
 }

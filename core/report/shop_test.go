@@ -101,7 +101,7 @@ func (s shop) redeem(voucher core.ID) time.Time {
 
 func (s shop) summary(r report.Range) report.Summary {
 	s.T.Helper()
-	got, err := report.NewService(s.DB).Summary(s.T.Context(), s.By, r)
+	got, err := s.Reports.Summary(s.T.Context(), s.By, r)
 	s.Check(err)
 	return got
 }
@@ -120,14 +120,14 @@ func (s shop) perDay(r report.Range) map[string]report.Figures {
 
 func (s shop) top(r report.Ranking) []report.Customer {
 	s.T.Helper()
-	got, err := report.NewService(s.DB).Top(s.T.Context(), s.By, r)
+	got, err := s.Reports.Top(s.T.Context(), s.By, r)
 	s.Check(err)
 	return got
 }
 
 func (s shop) couponReport() []report.Coupon {
 	s.T.Helper()
-	got, err := report.NewService(s.DB).Coupons(s.T.Context(), s.By)
+	got, err := s.Reports.Coupons(s.T.Context(), s.By)
 	s.Check(err)
 	return got
 }

@@ -1,10 +1,7 @@
 package sandbox
 
 import (
-	"context"
-
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -33,13 +30,13 @@ type Race struct {
 	Capped   []Capped  `json:"capped"`
 }
 
-func (b *business) addRewards(ctx context.Context) {
-	r := &b.Tenant.Rewards
-	r.InStock = b.addReward(ctx, "In stock", 50, 1_000_000)
-	r.OutOfStock = b.addReward(ctx, "Out of stock", 10, 0)
-	r.TooDear = b.addReward(ctx, "Too dear", 1_000_000_000_000, 1_000_000)
-	r.Inactive = b.addReward(ctx, "Inactive", 10, 10)
-	fixture.Must(b.Maker.Rewards.SetActive(ctx, b.owner, r.Inactive.ULID, false))
+func (b *business) addRewards() {
+	r := &b.Rewards
+	r.InStock = b.addReward("In stock", 50, 1_000_000)
+	r.OutOfStock = b.addReward("Out of stock", 10, 0)
+	r.TooDear = b.addReward("Too dear", 1_000_000_000_000, 1_000_000)
+	r.Inactive = b.addReward("Inactive", 10, 10)
+	b.shop.Must(b.shop.Rewards.SetActive(b.shop.Context(), b.shop.By, r.Inactive.ULID, false))
 	for _, set := range []struct {
 		into  *[]Reward
 		count int
@@ -51,29 +48,24 @@ func (b *business) addRewards(ctx context.Context) {
 		{&b.Race.Big, 3, "Big race", 300},
 	} {
 		for range set.count {
-			*set.into = append(*set.into, b.addReward(ctx, set.name, 10, set.stock))
+			*set.into = append(*set.into, b.addReward(set.name, 10, set.stock))
 		}
 	}
-	b.addVoidedRedemption(ctx)
+	b.addVoidedRedemption()
 }
 
-func (b *business) addReward(ctx context.Context, name string, cost, stock int64) Reward {
-	r := fixture.Must(core.Result(b.Maker.Rewards.Add(ctx, b.owner, reward.New{Name: name, PointsCost: &cost, Stock: &stock}, nil)))
-	return Reward{ULID: r.ID, Cost: cost, Stock: stock}
+func (b *business) addReward(name string, cost, stock int64) Reward {
+	return Reward{ULID: b.shop.AddReward(reward.New{Name: name, PointsCost: &cost, Stock: &stock}), Cost: cost, Stock: stock}
 }
 
 // addVoidedRedemption adds a redemption and voids it, which restores the stock.
-func (b *business) addVoidedRedemption(ctx context.Context) {
-	vera := b.addCustomer(ctx, "Vera", "Void", "+46 8 465 004 01", nil).ID
-	b.addSale(ctx, vera, 5000, transaction.Panel)
-	made := fixture.Must(core.Result(b.Maker.Rewards.Redeem(ctx, b.owner, reward.RedeemRequest{
-		CustomerID: vera, RewardID: b.Tenant.Rewards.InStock.ULID,
+func (b *business) addVoidedRedemption() {
+	s := b.shop
+	vera := b.addCustomer("Vera", "Void", "+46 8 465 004 01", "").ID
+	s.Must(core.Result(s.Transactions.Record(s.Context(), s.By, transaction.Sale{
+		CustomerID: vera, TransactionTypeID: b.purchase.ID, SpendAmountCents: 5000, Source: transaction.Panel,
 	}, nil, nil)))
-	b.VoidedRedemption = fixture.Must(b.Maker.Rewards.Void(ctx, b.owner, made.ID, "Redeemed by mistake")).ID
-}
-
-func (b *business) addSale(ctx context.Context, customer core.ID, cents int64, source transaction.Source) transaction.Transaction {
-	return fixture.Must(core.Result(b.Transactions.Record(ctx, b.owner, transaction.Sale{
-		CustomerID: customer, TransactionTypeID: b.TransactionTypeID, SpendAmountCents: cents, Source: source,
-	}, nil, nil)))
+	made := s.Redeem(vera, b.Rewards.InStock.ULID)
+	s.Must(s.Rewards.Void(s.Context(), s.By, made.ID, "Redeemed by mistake"))
+	b.VoidedRedemption = made.ID
 }

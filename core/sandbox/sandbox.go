@@ -11,12 +11,10 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/loyalty"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -80,14 +78,9 @@ type TenantCreate struct {
 
 // Maker makes sandboxes.
 type Maker struct {
-	DB           *db.DB
-	Tokens       *token.Service
-	Customers    *customer.Service
-	Transactions *transaction.Service
-	Rewards      *reward.Service
-	Coupons      *coupon.Service
-	Billing      *billing.Service
-	Keys         vault.Keys
+	*loyalty.Services
+	DB   *db.DB
+	Keys vault.Keys
 
 	BaseURL   string
 	TenantURL func(slug string) string
@@ -100,9 +93,9 @@ var maker = core.System(core.Tenant{}, "sandbox")
 // Make makes two tenants, a super-admin, and a third tenant with invoices. Each call makes new ones.
 func (m Maker) Make(ctx context.Context) (File, error) {
 	f := File{BaseURL: m.BaseURL, CAFile: m.CAFile, TransactionsPostScope: m.PostScope}
-	err := fixture.Run(func() {
+	err := sample.Do(ctx, func(run sample.Run) {
 		for _, letter := range []string{"A", "B"} {
-			f.Tenants = append(f.Tenants, m.makeTenant(ctx, letter))
+			f.Tenants = append(f.Tenants, m.makeTenant(run, letter))
 		}
 		f.Platform = m.makePlatform(ctx)
 		f.Platform.Invoices = m.makeInvoices(ctx)
@@ -117,71 +110,69 @@ func (m Maker) Make(ctx context.Context) (File, error) {
 type business struct {
 	Maker
 	*Tenant
-	owner   core.Actor
-	holders int // number of customers with vouchers
+	shop     sample.Shop // as its owner sees it
+	purchase transaction.Type
+	holders  int // number of customers with vouchers
 }
 
-func (m Maker) makeTenant(ctx context.Context, letter string) Tenant {
+func (m Maker) makeTenant(run sample.Run, letter string) Tenant {
 	slug := "sandbox-" + strings.ToLower(letter) + "-" + strings.ToLower(rand.Text()[:5])
 	t := Tenant{
 		Name: "Sandbox " + letter, Slug: slug, Staff: map[core.Role]Password{}, Tokens: map[string]string{},
 		PanelURL: m.TenantURL(slug) + "/admin", TillURL: m.TenantURL(slug) + "/till",
 	}
-	made := fixture.AddTenant(ctx, m.DB, maker, tenant.New{
+	made := sample.AddTenant(run.Context(), m.DB, maker, tenant.New{
 		Name: t.Name, Slug: t.Slug, Email: "owner@" + slug + ".example", PlanID: 1,
 		BillingCycle: "monthly", PaymentMethod: "manual", Country: "SE",
 	})
 	t.ID = made.ID
-	b := &business{Maker: m, Tenant: &t}
-	b.addStaff(ctx, made)
-	b.addTokens(ctx)
-	b.addTypes(ctx)
-	b.addRewards(ctx)
-	b.addCoupons(ctx)
-	b.addPages(ctx)
-	b.addSegments(ctx) // last, because it counts all customers
+	b := &business{Maker: m, Tenant: &t, shop: sample.Shop{Run: run, Services: m.Services, DB: m.DB}}
+	b.addStaff(made)
+	b.addTokens()
+	b.addTypes()
+	b.addRewards()
+	b.addCoupons()
+	b.addPages()
+	b.addSegments() // last, because it counts all customers
 	return t
 }
 
 // addStaff adds one person of each role.
-func (b *business) addStaff(ctx context.Context, t core.Tenant) {
+func (b *business) addStaff(t core.Tenant) {
 	for _, role := range []core.Role{core.Owner, core.Manager, core.Cashier} {
 		login := Password{Email: string(role) + "@" + t.Slug + ".example", Password: rand.Text()}
-		p := fixture.AddPerson(ctx, b.DB, core.System(t, "sandbox"), staff.New{
+		p := sample.AddPerson(b.shop.Context(), b.DB, core.System(t, "sandbox"), staff.New{
 			Role: role, Name: "Sandbox " + string(role), Email: login.Email, Password: login.Password,
 		})
 		b.Staff[role] = login
 		if role == core.Owner {
-			b.owner = fixture.Actor(t, p)
+			b.shop.By = sample.Actor(t, p)
 		}
 	}
 }
 
-func (b *business) addTokens(ctx context.Context) {
+func (b *business) addTokens() {
 	scopes := map[string][]string{"all": {}, "none": {}}
 	for _, a := range token.Abilities {
 		scopes["all"] = append(scopes["all"], string(a))
 		scopes[string(a)] = []string{string(a)}
 	}
 	for name, abilities := range scopes {
-		b.Tenant.Tokens[name] = b.addToken(ctx, name, abilities).Secret
+		b.Tokens[name] = b.addToken(name, abilities).Secret
 	}
-	revoked := b.addToken(ctx, "revoked", scopes["all"])
+	revoked := b.addToken("revoked", scopes["all"])
 	b.RevokedToken = revoked.Secret
-	fixture.Must(core.Result(b.Maker.Tokens.Revoke(ctx, b.owner, revoked.ID, nil)))
+	b.shop.Must(core.Result(b.shop.Tokens.Revoke(b.shop.Context(), b.shop.By, revoked.ID, nil)))
 }
 
-func (b *business) addToken(ctx context.Context, name string, scopes []string) token.Created {
-	return fixture.Must(core.Result(b.Maker.Tokens.Create(ctx, b.owner, token.New{Name: name, Scopes: &scopes}, nil)))
+func (b *business) addToken(name string, scopes []string) token.Created {
+	return sample.Must(core.Result(b.shop.Tokens.Create(b.shop.Context(), b.shop.By, token.New{Name: name, Scopes: &scopes}, nil)))
 }
 
-func (b *business) addTypes(ctx context.Context) {
-	b.TransactionTypeID = fixture.Must(core.Result(b.Transactions.AddType(ctx, b.owner, transaction.NewType{
-		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
-	}, nil))).ID
-	b.StampsTransactionTypeID = fixture.Must(core.Result(b.Transactions.AddType(ctx, b.owner, transaction.NewType{
-		Name: "Stamp card", RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 1},
-	}, nil))).ID
+func (b *business) addTypes() {
+	b.purchase = b.shop.Points(100)
+	b.TransactionTypeID = b.purchase.ID
+	b.StampsTransactionTypeID = b.shop.Type("Stamp card", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1}).ID
 }
 
 func (m Maker) makePlatform(ctx context.Context) Platform {
@@ -191,11 +182,11 @@ func (m Maker) makePlatform(ctx context.Context) Platform {
 		TOTPSecret:   auth.NewTOTPSecret(),
 		TenantCreate: TenantCreate{PlanID: 1, BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual},
 	}
-	person := fixture.Must(staff.CreateAdmin(ctx, m.DB, maker, staff.New{Name: "Sandbox admin", Email: p.Email, Password: p.Password.Password}))
-	fixture.Must(db.In(ctx, m.DB.Platform(), func(tx *db.Tx) (int, error) {
+	person := sample.Must(staff.CreateAdmin(ctx, m.DB, maker, staff.New{Name: "Sandbox admin", Email: p.Email, Password: p.Password.Password}))
+	sample.Must(db.In(ctx, m.DB.Platform(), func(tx *db.Tx) (int, error) {
 		return 0, auth.EnrolTwoFactor(ctx, tx, maker, m.Keys, person.ID, p.TOTPSecret)
 	}))
 	admin := core.Actor{Kind: core.ByAdmin, Name: person.Name, StaffID: person.ID, Role: core.SuperAdmin}
-	p.Token = fixture.Must(core.Result(m.Tokens.Create(ctx, admin, token.New{Name: "Sandbox platform", Scopes: &[]string{}}, nil))).Secret
+	p.Token = sample.Must(core.Result(m.Tokens.Create(ctx, admin, token.New{Name: "Sandbox platform", Scopes: &[]string{}}, nil))).Secret
 	return p
 }

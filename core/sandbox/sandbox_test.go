@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,7 +21,6 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/sandbox"
@@ -37,8 +35,7 @@ func newMaker(t *testing.T, d *db.DB) sandbox.Maker {
 	t.Helper()
 	s := shoptest.Of(t, d, core.Actor{})
 	return sandbox.Maker{
-		DB: d, Tokens: token.NewService(d, s.Jobs, s.Mails), Transactions: s.Sales, Customers: s.Customers, Rewards: s.Rewards,
-		Coupons: s.Coupons, Keys: dbtest.Keys(), Billing: billing.NewService(d, s.Jobs, s.Mails, slog.New(slog.DiscardHandler)),
+		Services: s.Services, DB: d, Keys: dbtest.Keys(),
 		BaseURL: "https://localhost:8443", CAFile: "data/ca.pem", PostScope: token.TransactionsWrite,
 		TenantURL: func(slug string) string { return "https://" + slug + ".localhost:8443" },
 	}
@@ -158,12 +155,8 @@ func TestTheSuperAdminInTheFileSignsIn(t *testing.T) {
 	d := dbtest.OwnDB(t)
 	m := newMaker(t, d)
 	f := run(t, m)
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	signIns, v := dbtest.Auth(d, jobs, shoptest.NewMails(d, jobs)), auth.Visitor{Address: "192.0.2.1"}
-	in, err := signIns.SignIn(t.Context(), v, auth.Credentials{Email: f.Platform.Email, Password: f.Platform.Password.Password})
+	v := auth.Visitor{Address: "192.0.2.1"}
+	in, err := m.Auth.SignIn(t.Context(), v, auth.Credentials{Email: f.Platform.Email, Password: f.Platform.Password.Password})
 	if err != nil || !in.NeedsCode || in.Role != core.SuperAdmin {
 		t.Fatalf("%+v, %v", in, err)
 	}
@@ -171,7 +164,7 @@ func TestTheSuperAdminInTheFileSignsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := signIns.VerifyCode(t.Context(), v, in.Proof, code); err != nil || !done.Code {
+	if done, err := m.Auth.VerifyCode(t.Context(), v, in.Proof, code); err != nil || !done.Code {
 		t.Errorf("%+v, %v", done, err)
 	}
 }

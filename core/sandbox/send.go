@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -10,9 +9,8 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/sample"
 )
 
 // Send is a coupon that was not sent yet, and the members of each segment at present.
@@ -62,69 +60,68 @@ var members = []member{
 }
 
 // addSegments adds members of every kind and the coupon that can be sent to them.
-func (b *business) addSegments(ctx context.Context) {
+func (b *business) addSegments() {
 	for i, m := range members {
-		b.addMember(ctx, i+1, m)
+		b.addMember(i+1, m)
 	}
 	now := b.DB.Now()
 	b.Send = Send{
-		Coupon: b.addCoupon(ctx, coupon.New{Name: "Not sent yet", MaxPerCustomer: new(int64(1))}), MaxPerCustomer: 1,
+		Coupon: b.addCoupon(coupon.New{Name: "Not sent yet", MaxPerCustomer: new(int64(1))}), MaxPerCustomer: 1,
 		Segments: map[coupon.Segment][]core.ID{
-			coupon.All:            b.findCustomers(ctx, activeSQL, nil),
-			coupon.LongStanding:   b.findCustomers(ctx, longStandingSQL, db.Args{"now": now, "zone": b.owner.Tenant.TimeZone.String()}),
-			coupon.RecentPurchase: b.findCustomers(ctx, recentPurchaseSQL, db.Args{"now": now}),
+			coupon.All:            b.findCustomers(activeSQL, nil),
+			coupon.LongStanding:   b.findCustomers(longStandingSQL, db.Args{"now": now, "zone": b.shop.By.Tenant.TimeZone.String()}),
+			coupon.RecentPurchase: b.findCustomers(recentPurchaseSQL, db.Args{"now": now}),
 		},
-		Inactive:     b.findCustomers(ctx, inactiveSQL, nil),
-		WithoutEmail: b.findCustomers(ctx, withoutEmailSQL, nil),
-		Unsubscribed: b.findCustomers(ctx, unsubscribedSQL, nil),
+		Inactive:     b.findCustomers(inactiveSQL, nil),
+		WithoutEmail: b.findCustomers(withoutEmailSQL, nil),
+		Unsubscribed: b.findCustomers(unsubscribedSQL, nil),
 	}
 }
 
-func (b *business) findCustomers(ctx context.Context, sql string, args db.Args) []core.ID {
+func (b *business) findCustomers(sql string, args db.Args) []core.ID {
 	ids := []core.ID{}
-	for _, found := range fixture.Must(db.All[struct{ ID core.ID }](ctx, b.DB.Tenant(b.owner), sql, args)) {
+	for _, found := range sample.Must(db.All[struct{ ID core.ID }](b.shop.Context(), b.DB.Tenant(b.shop.By), sql, args)) {
 		ids = append(ids, found.ID)
 	}
 	return ids
 }
 
-func (b *business) addMember(ctx context.Context, n int, m member) {
-	var email *string
+func (b *business) addMember(n int, m member) {
+	var email string
 	if m.email {
-		email = new(fmt.Sprintf("member-%d@%s.example", n, b.Slug))
+		email = fmt.Sprintf("member-%d@%s.example", n, b.Slug)
 	}
-	now := b.Maker
-	b.Maker = b.ago(m.since)
-	id := b.addCustomer(ctx, "Member", strconv.Itoa(n), fmt.Sprintf("+46 8 465 1%05d", n), email).ID
-	b.Maker = now
+	var id core.ID
+	b.before(m.since, func() { id = b.addCustomer("Member", strconv.Itoa(n), fmt.Sprintf("+46 8 465 1%05d", n), email).ID })
+	s := b.shop
 	if m.bought {
-		sale := b.addSale(ctx, id, 1000, transaction.POS)
+		sale := s.Sale(id, b.purchase, 1000)
 		if m.voided {
-			fixture.Must(core.Result(b.Transactions.Void(ctx, b.owner, sale.ID, nil, nil)))
+			s.Must(core.Result(s.Transactions.Void(s.Context(), s.By, sale.ID, nil, nil)))
 		}
 	}
 	if m.unsubscribed {
-		fixture.Must(b.Customers.Unsubscribe(ctx, b.owner, id))
+		s.Must(s.Customers.Unsubscribe(s.Context(), s.By, id))
 	}
 	if m.inactive {
-		fixture.Must(b.Customers.Edit(ctx, b.owner, id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
+		s.Must(s.Customers.Edit(s.Context(), s.By, id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
 	}
 }
 
 // addPages adds the customer of the pages.
-func (b *business) addPages(ctx context.Context) {
-	paula := b.addCustomer(ctx, "Paula", "Pages", "+46 8 465 20 001", new("paula@"+b.Slug+".example"))
-	b.addSale(ctx, paula.ID, 12_000, transaction.POS)
+func (b *business) addPages() {
+	paula := b.addCustomer("Paula", "Pages", "+46 8 465 20 001", "paula@"+b.Slug+".example")
+	b.shop.Sale(paula.ID, b.purchase, 12_000)
 	var voucher core.ID
 	for _, name := range []string{"Welcome", "Happy birthday"} {
-		voucher = b.sendTo(ctx, b.addCoupon(ctx, coupon.New{Name: name}), []string{paula.ID.String()})[0].ULID
+		voucher = b.sendTo(b.addCoupon(coupon.New{Name: name}), []string{paula.ID.String()})[0].ULID
 	}
-	links, host := link.New(b.Keys), b.TenantURL(b.Slug)
+	links, host := b.Links, b.TenantURL(b.Slug)
 	b.Pages = Pages{
 		Join: host + "/join", Claim: host + "/w", Customer: paula.ID,
-		Card:        host + "/card/" + fixture.Must(links.Token(link.Card, b.ID, paula.ID, paula.LinkVersion)),
-		Voucher:     host + "/v/" + fixture.Must(links.Token(link.Voucher, b.ID, voucher, paula.LinkVersion)),
-		Unsubscribe: host + "/unsubscribe/" + fixture.Must(links.Token(link.Unsubscribe, b.ID, paula.ID, 0)),
+		Card:        host + "/card/" + sample.Must(links.Token(link.Card, b.ID, paula.ID, paula.LinkVersion)),
+		Voucher:     host + "/v/" + sample.Must(links.Token(link.Voucher, b.ID, voucher, paula.LinkVersion)),
+		Unsubscribe: host + "/unsubscribe/" + sample.Must(links.Token(link.Unsubscribe, b.ID, paula.ID, 0)),
 	}
 }
 

@@ -8,10 +8,8 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -31,22 +29,19 @@ func (s Shop) WriteEverything() {
 	s.Must(s.Rewards.Edit(s.T.Context(), s.By, mug, reward.Edit{Picture: core.Set(Picture())}))
 	s.Voucher(s.Coupon(coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: new(int64(5))}).ID, c.ID)
 	s.Check(s.Customers.AddTag(s.T.Context(), s.By, c.ID, "Regular"))
-	_, err := core.Result(merging.NewService(s.DB).Merge(s.T.Context(), s.By, c.ID, s.AddCustomer(Anna(Phone())).ID, nil, nil))
-	s.Check(err)
+	s.Must(core.Result(s.Merging.Merge(s.T.Context(), s.By, c.ID, s.AddCustomer(Anna(Phone())).ID, nil, nil)))
 	seedImport(s)
 	seedLinks(s)
 	seedPIN(s, c)
-	_, err = core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: "Södermalm"}, nil))
-	s.Check(err)
+	s.Must(core.Result(s.Locations.Add(s.T.Context(), s.By, location.New{Name: "Södermalm"}, nil)))
 	seedNotifications(s)
-	_, err = tenant.NewService(s.DB, nil).EditSettings(s.T.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(Picture())})
-	s.Check(err)
+	s.Must(s.Tenants.EditSettings(s.T.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(Picture())}))
 }
 
 // seedNotifications tells the actor about a reward that is low, with a threshold of their own.
 func seedNotifications(shop Shop) {
 	shop.T.Helper()
-	ctx, by, s := shop.T.Context(), shop.By, notification.NewService(shop.DB)
+	ctx, by, s := shop.T.Context(), shop.By, shop.Notifications
 	shop.Must(s.EditSettings(ctx, by, notification.SettingsEdit{StockLow: core.Set(int64(10))}))
 	shop.Check(s.Check(ctx, by.Tenant))
 	shop.Must(s.List(ctx, by))
@@ -56,7 +51,7 @@ func seedNotifications(shop Shop) {
 // seedImport checks a file with a problem.
 func seedImport(shop Shop) {
 	shop.T.Helper()
-	ctx, imports := shop.T.Context(), importing.NewService(shop.DB, shop.Jobs)
+	ctx, imports := shop.T.Context(), shop.Imports
 	i, err := imports.Upload(ctx, shop.By, importing.File{
 		Name: "customers.csv", FormKey: "seed", Content: strings.NewReader("name,phone\nAnna Lindqvist,1\n"),
 	})
@@ -72,7 +67,7 @@ func seedImport(shop Shop) {
 // seedPIN redeems a reward at the till, shows a PIN on a customer's card, and has another customer join.
 func seedPIN(shop Shop, c customer.Customer) {
 	shop.T.Helper()
-	s := walkin.NewService(shop.DB, shop.Jobs, shop.Mails, dbtest.Keys(), shop.Sales, func(address string) string { return address })
+	s := shop.Walkins
 	shop.Must(core.Result(s.Complete(shop.T.Context(), shop.By, "till", walkin.Sale{
 		CustomerID: c.ID, Rewards: []core.ID{shop.Reward(1, nil)},
 	}, nil, nil)))
@@ -94,5 +89,5 @@ func seedLinks(shop Shop) {
 	shop.Check(err)
 	shop.Exec("update loyalty.staff set email_key = 'maja@example.com' where id = $1", by.StaffID)
 	shop.GivePassword(by)
-	shop.Check(dbtest.Auth(shop.DB, shop.Jobs, shop.Mails).SendReset(ctx, auth.ResetRequest{Tenant: by.Tenant.ID, Email: "maja@example.com"}))
+	shop.Check(shop.Auth.SendReset(ctx, auth.ResetRequest{Tenant: by.Tenant.ID, Email: "maja@example.com"}))
 }

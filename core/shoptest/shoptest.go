@@ -1,5 +1,5 @@
 // Package shoptest gives a test a business with customers, sales, rewards and coupons, in the
-// database of core/dbtest. Its methods call the use cases and fail the test on an error.
+// database of core/dbtest. Its methods, and those of core/sample, call the use cases and fail the test on an error.
 package shoptest
 
 import (
@@ -22,25 +22,23 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
 )
 
 // Shop is a business in Sweden, as one of its people sees it at one time.
 type Shop struct {
-	T  testing.TB
-	DB *db.DB
-	By core.Actor // the owner, unless As or Of says otherwise
+	T           testing.TB
+	sample.Shop // as the owner sees it, unless As or Of says otherwise
 
-	Customers *customer.Service
-	Sales     *transaction.Service
-	Rewards   *reward.Service
-	Coupons   *coupon.Service
-	Jobs      *job.Queue // runs no jobs until a test starts it
-	Mails     Mails
-	Inbox     *Inbox // of Mails
+	Sales *transaction.Service // the same as Transactions
+	Jobs  *job.Queue           // runs no jobs until a test starts it
+	Mails Mails
+	Inbox *Inbox // of Mails
 }
 
 // New makes a business in the database that the package's tests share.
@@ -58,7 +56,7 @@ func In(t testing.TB, d *db.DB) Shop {
 // Of returns an existing business, as a person sees it, or the platform, as a super-admin does.
 func Of(t testing.TB, d *db.DB, by core.Actor) Shop {
 	t.Helper()
-	return Shop{T: t, By: by, Inbox: &Inbox{}}.in(d)
+	return Shop{T: t, Shop: sample.Shop{Run: t, By: by}, Inbox: &Inbox{}}.in(d)
 }
 
 // At is the same business at another time, in another process.
@@ -74,8 +72,8 @@ func (s Shop) in(d *db.DB) Shop {
 	jobs, err := job.New(d, log)
 	s.Check(err)
 	s.DB, s.Jobs, s.Mails = d, jobs, Mails{mail.New(d, jobs, nil, log), s.Inbox}
-	s.Customers, s.Sales, s.Rewards = customer.NewService(d), transaction.NewService(d), reward.NewService(d)
-	s.Coupons = coupon.NewService(d, jobs, s.Mails, dbtest.Links(), log)
+	s.Services = loyalty.New(d, jobs, s.Mails, dbtest.Keys(), loyalty.Options{})
+	s.Sales = s.Transactions
 	return s
 }
 
@@ -117,14 +115,6 @@ func (s Shop) AddCustomers(n int) []core.ID {
 	return ids
 }
 
-// AddCustomer adds a customer.
-func (s Shop) AddCustomer(n customer.New) customer.Customer {
-	s.T.Helper()
-	added, err := core.Result(s.Customers.Upsert(s.T.Context(), s.By, n, nil))
-	s.Check(err)
-	return added.Customer
-}
-
 // Account returns a customer's balances.
 func (s Shop) Account(id core.ID) ledger.Account {
 	s.T.Helper()
@@ -141,36 +131,6 @@ func (s Shop) Adjust(id core.ID, unit ledger.Unit, amount int64) {
 	}))
 }
 
-// Points adds a transaction type that gives a point for each full amount of cents.
-func (s Shop) Points(cents int64) transaction.Type {
-	s.T.Helper()
-	return s.Type("Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: cents})
-}
-
-// Stamps adds a transaction type that gives a stamp for each sale.
-func (s Shop) Stamps() transaction.Type {
-	s.T.Helper()
-	return s.Type("Coffee card", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
-}
-
-// Type adds a transaction type.
-func (s Shop) Type(name string, unit ledger.Unit, rule transaction.Rule) transaction.Type {
-	s.T.Helper()
-	kind, err := core.Result(s.Sales.AddType(s.T.Context(), s.By, transaction.NewType{Name: name, RuleType: unit, Rule: rule}, nil))
-	s.Check(err)
-	return kind
-}
-
-// Sale records a sale to a customer.
-func (s Shop) Sale(to core.ID, kind transaction.Type, cents int64) transaction.Transaction {
-	s.T.Helper()
-	sale, err := core.Result(s.Sales.Record(s.T.Context(), s.By, transaction.Sale{
-		CustomerID: to, TransactionTypeID: kind.ID, SpendAmountCents: cents, Source: transaction.POS,
-	}, nil, nil))
-	s.Check(err)
-	return sale
-}
-
 // VoidSale voids a sale.
 func (s Shop) VoidSale(id core.ID) {
 	s.T.Helper()
@@ -183,47 +143,10 @@ func (s Shop) Reward(points int64, stock *int64) core.ID {
 	return s.AddReward(reward.New{Name: "Espresso", PointsCost: &points, Stock: stock})
 }
 
-// AddReward adds a reward.
-func (s Shop) AddReward(n reward.New) core.ID {
-	s.T.Helper()
-	added, err := core.Result(s.Rewards.Add(s.T.Context(), s.By, n, nil))
-	s.Check(err)
-	return added.ID
-}
-
-// Redeem exchanges a customer's points or stamps for a reward.
-func (s Shop) Redeem(customerID, rewardID core.ID) reward.Redemption {
-	s.T.Helper()
-	redemption, err := core.Result(s.Rewards.Redeem(s.T.Context(), s.By, reward.RedeemRequest{CustomerID: customerID, RewardID: rewardID}, nil, nil))
-	s.Check(err)
-	return redemption
-}
-
 // VoidRedemption voids a redemption.
 func (s Shop) VoidRedemption(id core.ID) {
 	s.T.Helper()
 	s.Must(s.Rewards.Void(s.T.Context(), s.By, id, "Wrong reward"))
-}
-
-// Coupon adds a coupon.
-func (s Shop) Coupon(n coupon.New) coupon.Coupon {
-	s.T.Helper()
-	added, err := core.Result(s.Coupons.Add(s.T.Context(), s.By, n, nil))
-	s.Check(err)
-	return added
-}
-
-// Send sends a coupon and creates its vouchers.
-func (s Shop) Send(id core.ID, send coupon.Send) coupon.Sending {
-	s.T.Helper()
-	if send.FormKey == "" {
-		send.FormKey = core.NewID(s.DB.Now()).String()
-	}
-	sent, err := s.Coupons.Send(s.T.Context(), s.By, id, send)
-	s.Check(err)
-	sent, err = s.Coupons.Evaluate(s.T.Context(), s.By, sent.ID)
-	s.Check(err)
-	return sent
 }
 
 // Voucher sends a coupon to one customer and returns the voucher.
@@ -234,28 +157,6 @@ func (s Shop) Voucher(couponID, customerID core.ID) core.ID {
 		s.T.Fatalf("sent %+v, want one voucher", sent)
 	}
 	return Query[core.ID](s, "select id from loyalty.voucher where tenant_id = $1 and send_id = $2", s.By.Tenant.ID, sent.ID)
-}
-
-// RedeemVoucher redeems a voucher.
-func (s Shop) RedeemVoucher(id core.ID) coupon.Voucher {
-	s.T.Helper()
-	redeemed, err := core.Result(s.Coupons.Redeem(s.T.Context(), s.By, id, nil))
-	s.Check(err)
-	return redeemed
-}
-
-// Check fails the test on an error.
-func (s Shop) Check(err error) {
-	s.T.Helper()
-	if err != nil {
-		s.T.Fatal(err)
-	}
-}
-
-// Must fails the test on the error of a call that has a result which the test doesn't need.
-func (s Shop) Must(_ any, err error) {
-	s.T.Helper()
-	s.Check(err)
 }
 
 // Exec runs a statement as the owner of the tables.

@@ -45,9 +45,8 @@ func shopIn(t *testing.T, d *db.DB) shop {
 
 // withServices returns the shop of a business.
 func withServices(s shoptest.Shop) shop {
-	service := dbtest.Auth(s.DB, s.Jobs, s.Mails)
 	return shop{
-		Shop: s, Service: staff.NewService(s.DB, s.Mails, service), auth: service, tokens: token.NewService(s.DB, s.Jobs, s.Mails),
+		Shop: s, Service: s.Staff, auth: s.Auth, tokens: s.Tokens,
 		visitor: auth.Visitor{Tenant: s.By.Tenant, Address: "2001:db8::" + s.By.ID, RequestID: "R1"},
 	}
 }

@@ -20,7 +20,7 @@ func TestSetupFollowsWhatExists(t *testing.T) {
 	t.Parallel()
 	shop := shoptest.New(t)
 	by, ctx := shop.By, t.Context()
-	s := tenant.NewService(shop.DB, nil)
+	s := shop.Tenants
 	at := func(want tenant.Step, done int) {
 		t.Helper()
 		got, err := s.Setup(ctx, by)
@@ -47,7 +47,7 @@ func TestSetupFollowsWhatExists(t *testing.T) {
 	shop.Sale(elsa.ID, purchase, 1250)
 	at("", 5)
 	at("", 5)
-	log, err := audit.NewService(shop.DB).List(ctx, by, audit.Filter{Action: new("tenant.finish_setup")}, core.Page{Size: 10})
+	log, err := shop.Audit.List(ctx, by, audit.Filter{Action: new("tenant.finish_setup")}, core.Page{Size: 10})
 	shop.Check(err)
 	if len(log.Items) != 1 {
 		t.Errorf("finished %d times, want once", len(log.Items))

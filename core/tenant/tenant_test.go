@@ -40,7 +40,7 @@ func officeIn(t *testing.T, d *db.DB) office {
 	t.Helper()
 	admin := core.Actor{Kind: core.ByAdmin, ID: slug(), Name: "Root", Role: core.SuperAdmin, Address: "192.0.2.7", RequestID: "request-1"}
 	s := shoptest.Of(t, d, admin)
-	return office{s, tenant.NewService(d, s.Mails)}
+	return office{s, s.Tenants}
 }
 
 func slug() string { return "t-" + strings.ToLower(rand.Text()[:16]) }
@@ -468,7 +468,7 @@ func (o office) welcome(id core.TenantID, phones ...string) {
 	o.Check(err)
 	for _, phone := range phones {
 		n := customer.New{FirstName: "Anna", LastName: "Lindqvist", Phone: phone}
-		o.Must(core.Result(customer.NewService(o.DB).Upsert(o.T.Context(), core.System(served, "test"), n, nil)))
+		o.Must(core.Result(o.Customers.Upsert(o.T.Context(), core.System(served, "test"), n, nil)))
 	}
 }
 

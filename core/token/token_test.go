@@ -41,8 +41,7 @@ func officeIn(t *testing.T, d *db.DB) office {
 
 // withServices returns the office of a business.
 func withServices(s shoptest.Shop) office {
-	people := staff.NewService(s.DB, s.Mails, dbtest.Auth(s.DB, s.Jobs, s.Mails))
-	return office{s, token.NewService(s.DB, s.Jobs, s.Mails), people}
+	return office{s, s.Tokens, s.Staff}
 }
 
 // at returns the office at another time, in another process.
@@ -158,7 +157,7 @@ func TestAuthenticateRefuses(t *testing.T) {
 	setStatus := func(to tenant.Status) {
 		t.Helper()
 		platform := core.System(core.Tenant{}, "test")
-		_, err := tenant.NewService(o.DB, nil).Edit(t.Context(), platform, o.By.Tenant.ID, tenant.Edit{Status: core.Set(string(to))})
+		_, err := o.Tenants.Edit(t.Context(), platform, o.By.Tenant.ID, tenant.Edit{Status: core.Set(string(to))})
 		o.Check(err)
 	}
 	setStatus(tenant.Suspended)

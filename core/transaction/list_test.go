@@ -254,7 +254,7 @@ func TestListNamesWhatASaleRefersTo(t *testing.T) {
 
 	// Names are current, even of an inactive type, location or customer.
 	s.Must(s.Sales.EditType(t.Context(), s.By, s.kind.ID, transaction.EditType{Name: core.Set("Lunch"), Active: core.Set(false)}))
-	s.Must(location.NewService(s.DB).Edit(t.Context(), s.By, branch.ID, location.Edit{Active: core.Set(false)}))
+	s.Must(s.Locations.Edit(t.Context(), s.By, branch.ID, location.Edit{Active: core.Set(false)}))
 	s.Must(s.Customers.Edit(t.Context(), s.By, s.customer, customer.Edit{LastName: core.Set("Berg"), Status: core.Set("inactive")}))
 	d, err := s.Sales.Detail(t.Context(), s.By, sold)
 	if err != nil || d.TypeName != "Lunch" || d.CustomerName != "Anna Berg" || d.LocationName == nil || *d.LocationName != "Söder" {

@@ -29,7 +29,7 @@ func TestASaleAtALocation(t *testing.T) {
 	if found, err := s.Sales.Find(t.Context(), s.By, made.ID); err != nil || found.LocationID == nil || *found.LocationID != soder.ID {
 		t.Errorf("Find = %+v, %v", found, err)
 	}
-	s.Must(location.NewService(s.DB).Edit(t.Context(), s.By, soder.ID, location.Edit{Active: core.Set(false)}))
+	s.Must(s.Locations.Edit(t.Context(), s.By, soder.ID, location.Edit{Active: core.Set(false)}))
 	for name, id := range map[string]int64{"closed": soder.ID, "another tenant's": theirs.ID, "missing": -1} {
 		t.Run(name, func(t *testing.T) {
 			s.refused(s.at(id), core.Fields{"location_id": {core.InvalidChoice}})

@@ -64,7 +64,7 @@ func (s shop) at(location int64) transaction.Sale {
 
 func (s shop) open(name string) location.Location {
 	s.T.Helper()
-	l, err := core.Result(location.NewService(s.DB).Add(s.T.Context(), s.By, location.New{Name: name}, nil))
+	l, err := core.Result(s.Locations.Add(s.T.Context(), s.By, location.New{Name: name}, nil))
 	s.Check(err)
 	return l
 }

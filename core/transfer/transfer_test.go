@@ -28,8 +28,10 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -73,7 +75,7 @@ func newBusiness(t *testing.T, d *db.DB) business {
 	b.Exec("insert into loyalty.customer_key (tenant_id, kind, key, customer_id, text, created_at) select tenant_id, 'email', 'old@example.com', id, 'old@example.com', now() from loyalty.customer where tenant_id = $1 and phone_key is not null limit 1", by.Tenant.ID)
 	b.Exec("insert into loyalty.notification (tenant_id, id, kind, cause, staff_id, day, name, created_at) values ($1, gen_random_uuid(), 'staff_activity', $2::bigint || ' 2026-06-01', $2, '2026-06-01', 'Maja', now())", by.Tenant.ID, by.StaffID)
 	scopes := []string{"customers:read"}
-	b.api, err = core.Result(b.tokens().Create(ctx, by, token.New{Name: "Till", Scopes: &scopes}, nil))
+	b.api, err = core.Result(b.Tokens.Create(ctx, by, token.New{Name: "Till", Scopes: &scopes}, nil))
 	b.Check(err)
 	kind := b.Stamps()
 	for _, caller := range []core.Actor{by, {Kind: core.ByToken, ID: strconv.FormatInt(b.api.ID, 10), Name: "Till", Tenant: by.Tenant, StaffID: by.StaffID, Role: core.Owner}} {
@@ -85,30 +87,18 @@ func newBusiness(t *testing.T, d *db.DB) business {
 			},
 		}))
 	}
-	other := shoptest.Of(t, d, by)
-	_, err = billing.NewService(d, other.Jobs, other.Mails, slog.New(slog.DiscardHandler)).EditDetails(ctx, by, billing.DetailsInput{Address: "Götgatan 1"})
+	_, err = b.Billing.EditDetails(ctx, by, billing.DetailsInput{Address: "Götgatan 1"})
 	b.Check(err)
-	b.card, err = b.cards(dbtest.Keys()).CardToken(by.Tenant.ID, b.Customer())
+	b.card, err = b.Walkins.CardToken(by.Tenant.ID, b.Customer())
 	b.Check(err)
 	return b
 }
 
 // cards returns the service of customers' cards, in another process with its own keys.
 func (b business) cards(keys vault.Keys) *walkin.Service {
-	s := shoptest.Of(b.T, b.DB, b.By)
-	return walkin.NewService(s.DB, s.Jobs, s.Mails, keys, s.Sales, func(address string) string { return address })
-}
-
-// tokens returns the service of API tokens, in another process.
-func (b business) tokens() *token.Service {
-	s := shoptest.Of(b.T, b.DB, b.By)
-	return token.NewService(s.DB, s.Jobs, s.Mails)
-}
-
-// auth returns the service that signs people in, in another process.
-func (b business) auth(d *db.DB) *auth.Service {
-	s := shoptest.Of(b.T, d, b.By)
-	return dbtest.Auth(s.DB, s.Jobs, s.Mails)
+	jobs, err := job.New(b.DB, slog.New(slog.DiscardHandler))
+	b.Check(err)
+	return loyalty.New(b.DB, jobs, b.Mails, keys, loyalty.Options{}).Walkins
 }
 
 // in is the business in another database.
@@ -213,10 +203,10 @@ func TestEverythingMoves(t *testing.T) {
 
 	here := b.in(to)
 	here.signsIn(slug)
-	if _, err := here.tokens().Authenticate(t.Context(), b.api.Secret, slug); err != nil {
+	if _, err := here.Tokens.Authenticate(t.Context(), b.api.Secret, slug); err != nil {
 		t.Errorf("the API token: %v", err)
 	}
-	if _, err := here.cards(dbtest.Keys()).OpenCard(t.Context(), tenantOf(t, to, slug), b.card); err != nil {
+	if _, err := here.Walkins.OpenCard(t.Context(), tenantOf(t, to, slug), b.card); err != nil {
 		t.Errorf("the card's link: %v", err)
 	}
 	// New records don't get numbers that the business has.
@@ -244,7 +234,7 @@ func (b business) signsIn(slug string) {
 	b.T.Helper()
 	ctx, now := b.T.Context(), b.DB.Now().Add(time.Minute)
 	visitor := auth.Visitor{Tenant: tenantOf(b.T.(*testing.T), b.DB, slug), Address: "192.0.2.1"}
-	service := b.auth(b.DB.At(now))
+	service := b.At(now).Auth
 	in, err := service.SignIn(ctx, visitor, auth.Credentials{Email: "maja@example.com", Password: known})
 	if err != nil || !in.NeedsCode {
 		b.T.Fatalf("%+v, %v: want that a code is asked for", in, err)
@@ -320,7 +310,7 @@ func TestACopyHasItsOwnNumbers(t *testing.T) {
 
 	b.signsIn("the-copy")
 	b.signsIn(b.By.Tenant.Slug)
-	if _, err := b.tokens().Authenticate(t.Context(), b.api.Secret, b.By.Tenant.Slug); err != nil {
+	if _, err := b.Tokens.Authenticate(t.Context(), b.api.Secret, b.By.Tenant.Slug); err != nil {
 		t.Errorf("the original's API token: %v", err)
 	}
 	live := shoptest.Query[int64](b.Shop, "select count(*) from loyalty.token where tenant_id = $1 and revoked_at is null", copied.ID)
@@ -350,7 +340,7 @@ func TestTheSecretMayComeLater(t *testing.T) {
 	}
 	here := b.in(to)
 	visitor := auth.Visitor{Tenant: tenantOf(t, to, slug), Address: "192.0.2.1"}
-	in, err := here.auth(to).SignIn(t.Context(), visitor, auth.Credentials{Email: "maja@example.com", Password: known})
+	in, err := here.Auth.SignIn(t.Context(), visitor, auth.Credentials{Email: "maja@example.com", Password: known})
 	if err != nil || !in.NeedsCode {
 		t.Errorf("%+v, %v: want that a code is asked for", in, err)
 	}

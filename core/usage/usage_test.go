@@ -26,10 +26,7 @@ import (
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // shop is a business on a separate plan.
-type shop struct {
-	shoptest.Shop
-	meter *usage.Meter
-}
+type shop struct{ shoptest.Shop }
 
 func newShop(t *testing.T, limits string) shop {
 	t.Helper()
@@ -38,10 +35,10 @@ func newShop(t *testing.T, limits string) shop {
 	return s
 }
 
-func shopIn(t *testing.T, d *db.DB) shop { return shop{shoptest.In(t, d), usage.NewMeter(d)} }
+func shopIn(t *testing.T, d *db.DB) shop { return shop{shoptest.In(t, d)} }
 
 // at returns the shop at another time.
-func (s shop) at(instant time.Time) shop { return shop{s.At(instant), usage.NewMeter(s.DB)} }
+func (s shop) at(instant time.Time) shop { return shop{s.At(instant)} }
 
 // allow sets the plan's limits of customers, people and sends.
 func (s shop) allow(limits string) {
@@ -108,23 +105,19 @@ func TestANewLimitAppliesAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{"100, 100, 100", "null, null, null"} {
 		s := newShop(t, before)
-		s.Customers.ShareMeter(s.meter)
-		walkins := walkin.NewService(s.DB, s.Jobs, s.Mails, dbtest.Keys(), s.Sales, func(a string) string { return a })
-		walkins.ShareMeter(s.meter)
-		people := staff.NewService(s.DB, s.Mails, dbtest.Auth(s.DB, s.Jobs, s.Mails))
 		owner := s.As(core.Owner).By
 		c := s.Coupon(coupon.New{Name: "A bun", BenefitType: "points", BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
 		n := 0
 		places := map[string]func() error{
 			"a customer": func() error { _, err := s.add(n); return err },
 			"joining": func() error {
-				_, err := core.Result(walkins.Join(t.Context(), s.By, walkin.Details{
+				_, err := core.Result(s.Walkins.Join(t.Context(), s.By, walkin.Details{
 					FirstName: "Elsa", LastName: "Berg", Phone: shoptest.Phone(), Agreed: true, Terms: "I agree",
 				}, nil))
 				return err
 			},
 			"a person": func() error {
-				_, err := core.Result(people.Invite(t.Context(), owner, staff.New{Role: core.Cashier, Name: "Bo", Email: fmt.Sprintf("bo%d@example.com", n)}, nil))
+				_, err := core.Result(s.Staff.Invite(t.Context(), owner, staff.New{Role: core.Cashier, Name: "Bo", Email: fmt.Sprintf("bo%d@example.com", n)}, nil))
 				return err
 			},
 			"a send": func() error {
@@ -141,17 +134,17 @@ func TestANewLimitAppliesAtOnce(t *testing.T) {
 				}
 			}
 		}
-		s.Must(s.meter.Warnings(t.Context(), owner))
+		s.Must(s.Usage.Warnings(t.Context(), owner))
 		try(before, false)
 		s.allow("1, 1, 1")
 		try("lowered from "+before, true)
-		warnings, err := s.meter.Warnings(t.Context(), owner)
+		warnings, err := s.Usage.Warnings(t.Context(), owner)
 		if err != nil || len(warnings) < 2 || !warnings[0].LimitReached() || !warnings[1].LimitReached() {
 			t.Errorf("lowered, the pages warn of %+v, %v", warnings, err)
 		}
 		s.allow("100, 100, 100")
 		try("raised", false)
-		if warnings, err := s.meter.Warnings(t.Context(), owner); err != nil || len(warnings) != 0 {
+		if warnings, err := s.Usage.Warnings(t.Context(), owner); err != nil || len(warnings) != 0 {
 			t.Errorf("raised, the pages warn of %+v, %v", warnings, err)
 		}
 	}
@@ -170,13 +163,14 @@ func TestACountIsAtMostAMinuteOld(t *testing.T) {
 		d := s.DB.At(now.Add(after))
 		_, err := db.In(t.Context(), d.Tenant(s.By), func(tx *db.Tx) (int, error) {
 			tx.Now = now.Add(after)
-			return 0, admit(t.Context(), tx, s.meter)
+			return 0, admit(t.Context(), tx, s.Usage)
 		})
 		return err
 	}
 	s.Check(at(0))
-	for n := range 3 { // by another process
-		s.Must(s.add(n))
+	other := s.at(now) // in another process
+	for n := range 3 {
+		s.Must(other.add(n))
 	}
 	if err := at(59 * time.Second); err != nil {
 		t.Errorf("within the minute: %v, want let in", err)
@@ -252,7 +246,7 @@ func TestUses(t *testing.T) {
 	}
 	for round := range 2 {
 		before := count()
-		list, err := s.meter.Uses(t.Context(), s.By)
+		list, err := s.Usage.Uses(t.Context(), s.By)
 		if err != nil || len(list) != 3 {
 			t.Fatal(list, err)
 		}

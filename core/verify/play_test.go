@@ -18,7 +18,6 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
@@ -253,7 +252,7 @@ func (p *play) edit(t *rapid.T) {
 func (p *play) merge(t *rapid.T) {
 	kept := pick(t, "customer", p.model.customers, p.theirs.Customer)
 	duplicate := pick(t, "duplicate", p.model.customers, p.theirs.Customer)
-	got, err := core.Result(merging.NewService(p.DB).Merge(t.Context(), p.By, kept, duplicate, nil, nil))
+	got, err := core.Result(p.Merging.Merge(t.Context(), p.By, kept, duplicate, nil, nil))
 	want, refusal := p.model.merge(kept, duplicate, got.UpdatedAt)
 	agree(t, p, "merge a customer", got, err, want, refusal)
 }

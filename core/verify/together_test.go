@@ -132,7 +132,7 @@ func TestSalesTogetherBesideEverything(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
 	m.known.customers.ids = m.known.customers.ids[:12]
-	c := &crowd{market: m, merging: merging.NewService(m.DB), privacy: privacy.NewService(m.DB)}
+	c := &crowd{market: m, merging: m.Merging, privacy: m.Privacy}
 	if err := m.send(t.Context()); err != nil {
 		t.Fatal(err)
 	}

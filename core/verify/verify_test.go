@@ -15,7 +15,6 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
@@ -72,9 +71,8 @@ func trading(t *testing.T) *shop {
 	s.RedeemVoucher(s.Voucher(coffee, s.bilal.ID))
 	s.Voucher(coffee, s.anna.ID)
 	s.Adjust(s.anna.ID, ledger.Points, 3)
-	w := walkin.NewService(s.DB, s.Jobs, nil, dbtest.Keys(), s.Sales, func(address string) string { return address })
-	s.walkIns(w, s.anna)
-	s.checkouts(w, s.customer("Cleo"))
+	s.walkIns(s.Walkins, s.anna)
+	s.checkouts(s.Walkins, s.customer("Cleo"))
 	s.merged()
 	s.Exec(papers)
 	return s
@@ -89,9 +87,8 @@ func (s *shop) merged() {
 	s.Adjust(twin.ID, ledger.Stamps, 2)
 	s.Redeem(twin.ID, s.Reward(3, nil))
 	s.RedeemVoucher(s.Voucher(s.coupon(coupon.Points, new(int64(5)), nil), twin.ID))
-	m := merging.NewService(s.DB)
-	s.Must(core.Result(m.Merge(s.T.Context(), s.By, kept.ID, twin.ID, nil, nil)))
-	s.Must(core.Result(m.Merge(s.T.Context(), s.By, last.ID, kept.ID, nil, nil)))
+	s.Must(core.Result(s.Merging.Merge(s.T.Context(), s.By, kept.ID, twin.ID, nil, nil)))
+	s.Must(core.Result(s.Merging.Merge(s.T.Context(), s.By, last.ID, kept.ID, nil, nil)))
 }
 
 // An invitation, and an invoice of a period with a changed plan.

@@ -13,7 +13,6 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
@@ -431,7 +430,7 @@ func TestAMergeBesideAnUndo(t *testing.T) {
 	t.Parallel()
 	a := shopIn(t, dbtest.OwnDB(t)).acts(true)
 	kept := a.Customer()
-	m := merging.NewService(a.DB)
+	m := a.Merging
 	dbtest.Race(t, a.DB, a.By.Tenant.ID, "select from loyalty.customer where tenant_id = $1 and id = $2 for update", a.customer.ID, 2, func(i int) error {
 		if i == 0 {
 			return a.undo()

@@ -30,7 +30,6 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // shop is a business with a till, at some instant.
 type shop struct {
 	shoptest.Shop // as its owner
-	Walkins       *walkin.Service
 	cashier       core.Actor
 	kind          transaction.Type // a point for each whole 1.00
 }
@@ -48,7 +47,6 @@ func shopIn(t *testing.T, d *db.DB) shop {
 func (s shop) on(d *db.DB) shop {
 	s.T.Helper()
 	s.Shop = shoptest.Of(s.T, d, s.By)
-	s.Walkins = walkin.NewService(d, s.Jobs, s.Mails, dbtest.Keys(), s.Sales, func(address string) string { return address })
 	return s
 }
 

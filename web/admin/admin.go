@@ -11,24 +11,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/billing"
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/importing"
-	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/merging"
-	"example.com/loyalty/core/notification"
-	"example.com/loyalty/core/privacy"
-	"example.com/loyalty/core/report"
-	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/staff"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/usage"
-	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/core/loyalty"
 	authviews "example.com/loyalty/views/auth"
 	"example.com/loyalty/views/links"
 	panelviews "example.com/loyalty/views/panel"
@@ -45,41 +29,17 @@ import (
 	"example.com/loyalty/web/route"
 )
 
-// Services provides the use cases that the panel calls.
-type Services struct {
-	Staff         *staff.Service
-	Auth          *auth.Service
-	Tokens        *token.Service
-	Tenants       *tenant.Service
-	Privacy       *privacy.Service
-	Merging       *merging.Service
-	Customers     *customer.Service
-	Imports       *importing.Service
-	Transactions  *transaction.Service
-	Walkins       *walkin.Service
-	Rewards       *reward.Service
-	Coupons       *coupon.Service
-	Locations     *location.Service
-	Notifications *notification.Service
-	Reports       *report.Service
-	Billing       *billing.Service
-	Usage         *usage.Meter
-	Audit         *audit.Service
-
-	API people.API
-}
-
 // Admin serves the panel.
 type Admin struct {
 	*panel.Business
-	Services
+	api people.API
 
 	settings *settings.Handlers
 }
 
 // New returns the handler for the tenants' hosts.
-func New(kit *page.Kit, services Services) http.Handler {
-	a := newAdmin(kit, services)
+func New(kit *page.Kit, services *loyalty.Services, api people.API) http.Handler {
+	a := newAdmin(kit, services, api)
 	e := echo.New()
 	e.HTTPErrorHandler = a.showError
 	e.Use(page.Security{Policy: page.PanelPolicy}.Headers, page.Private, page.Compressed(), page.SameOrigin(), a.Session)
@@ -87,29 +47,23 @@ func New(kit *page.Kit, services Services) http.Handler {
 	return e
 }
 
-func newAdmin(kit *page.Kit, s Services) *Admin {
-	b := &panel.Business{Panel: panel.Panel{Kit: kit}, Customers: s.Customers, Coupons: s.Coupons, Notifications: s.Notifications, Usage: s.Usage}
-	return &Admin{Business: b, Services: s, settings: &settings.Handlers{
-		Business: b, Tenants: s.Tenants, Locations: s.Locations, Transactions: s.Transactions, Rewards: s.Rewards, Billing: s.Billing,
-		Usage: s.Usage, Notifications: s.Notifications,
-	}}
+func newAdmin(kit *page.Kit, s *loyalty.Services, api people.API) *Admin {
+	b := &panel.Business{Panel: panel.Panel{Kit: kit}, Services: s}
+	return &Admin{Business: b, api: api, settings: &settings.Handlers{Business: b}}
 }
 
 // routes lists the panel's routes: its own, and those of each feature.
 func (a *Admin) routes() []route.Route {
-	b, s := a.Business, a.Services
-	guide := &setup.Handlers{Business: b, Tenants: s.Tenants, Customers: s.Customers, Transactions: s.Transactions, Rewards: s.Rewards}
+	b := a.Business
+	guide := &setup.Handlers{Business: b}
 	routes := slices.Concat(a.FrameRoutes(), a.SettingsRoutes(), a.signInPages().Routes())
 	for _, feature := range []interface{ Routes() []route.Route }{
-		&customers.Handlers{
-			Business: b, Customers: s.Customers, Imports: s.Imports, Merging: s.Merging, Privacy: s.Privacy,
-			Transactions: s.Transactions, Rewards: s.Rewards, Coupons: s.Coupons, Walkins: s.Walkins,
-		},
-		&sales.Handlers{Business: b, Transactions: s.Transactions, Customers: s.Customers, Locations: s.Locations, Walkins: s.Walkins},
-		&rewards.Handlers{Business: b, Rewards: s.Rewards, Customers: s.Customers},
-		&coupons.Handlers{Business: b, Coupons: s.Coupons, Customers: s.Customers, Rewards: s.Rewards, Reports: s.Reports},
-		&reports.Handlers{Business: b, Reports: s.Reports, Locations: s.Locations, Guide: guide},
-		&people.Handlers{Business: b, Staff: s.Staff, Auth: s.Auth, Tokens: s.Tokens, Audit: s.Audit, API: s.API},
+		&customers.Handlers{Business: b},
+		&sales.Handlers{Business: b},
+		&rewards.Handlers{Business: b},
+		&coupons.Handlers{Business: b},
+		&reports.Handlers{Business: b, Guide: guide},
+		&people.Handlers{Business: b, API: a.api},
 		a.settings,
 		guide,
 	} {
@@ -119,7 +73,7 @@ func (a *Admin) routes() []route.Route {
 }
 
 // Routes lists the panel's routes, for tools that visit them all.
-func Routes() []route.Route { return newAdmin(nil, Services{}).routes() }
+func Routes() []route.Route { return newAdmin(nil, &loyalty.Services{}, people.API{}).routes() }
 
 // showError answers an error with a page or, to htmx, with its message alone.
 func (a *Admin) showError(err error, c echo.Context) {

@@ -245,7 +245,7 @@ func TestConsentSettings(t *testing.T) {
 	owner := s.signedIn(core.Owner)
 	consent := func() string {
 		t.Helper()
-		c, err := s.services.Tenants.Consent(t.Context(), s.By)
+		c, err := s.Tenants.Consent(t.Context(), s.By)
 		if err != nil {
 			t.Fatal(err)
 		}

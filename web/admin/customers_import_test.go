@@ -41,14 +41,14 @@ func (s *shop) work(path string) {
 		s.T.Fatal(err)
 	}
 	for {
-		i, err := s.services.Imports.Find(s.T.Context(), s.By, id)
+		i, err := s.Imports.Find(s.T.Context(), s.By, id)
 		if err != nil {
 			s.T.Fatal(err)
 		}
 		if i.Status != importing.Checking && i.Status != importing.Running {
 			return
 		}
-		if _, err := s.services.Imports.Work(s.T.Context(), s.By, id, i.Attempt); err != nil {
+		if _, err := s.Imports.Work(s.T.Context(), s.By, id, i.Attempt); err != nil {
 			s.T.Fatal(err)
 		}
 	}

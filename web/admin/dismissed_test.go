@@ -22,14 +22,14 @@ func TestEveryRouteAfterLosingTheRole(t *testing.T) {
 		do   func(s *shop, person int64) error
 		role core.Role // afterwards; "": signed out
 	}{
-		{"owner to manager", func(s *shop, p int64) error { return s.services.Staff.SetRole(t.Context(), s.By, p, core.Manager) }, core.Manager},
-		{"owner to cashier", func(s *shop, p int64) error { return s.services.Staff.SetRole(t.Context(), s.By, p, core.Cashier) }, core.Cashier},
-		{"deactivated", func(s *shop, p int64) error { return s.services.Staff.Deactivate(t.Context(), s.By, p) }, ""},
+		{"owner to manager", func(s *shop, p int64) error { return s.Staff.SetRole(t.Context(), s.By, p, core.Manager) }, core.Manager},
+		{"owner to cashier", func(s *shop, p int64) error { return s.Staff.SetRole(t.Context(), s.By, p, core.Cashier) }, core.Cashier},
+		{"deactivated", func(s *shop, p int64) error { return s.Staff.Deactivate(t.Context(), s.By, p) }, ""},
 		{"deactivated and activated", func(s *shop, p int64) error {
-			if err := s.services.Staff.Deactivate(t.Context(), s.By, p); err != nil {
+			if err := s.Staff.Deactivate(t.Context(), s.By, p); err != nil {
 				return err
 			}
-			return s.services.Staff.Activate(t.Context(), s.By, p)
+			return s.Staff.Activate(t.Context(), s.By, p)
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,7 +16,7 @@ const notifications = "/admin/notifications"
 // checked runs the job that looks for causes.
 func (s *shop) checked() {
 	s.T.Helper()
-	s.Check(s.services.Notifications.Check(s.T.Context(), s.By.Tenant))
+	s.Check(s.Notifications.Check(s.T.Context(), s.By.Tenant))
 }
 
 // A manager sees that a reward is out of stock: on the bell, then in the list, until it is dismissed. Another

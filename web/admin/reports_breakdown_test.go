@@ -15,7 +15,7 @@ import (
 
 func (m *market) place(name string) int64 {
 	m.T.Helper()
-	made, err := core.Result(location.NewService(m.DB).Add(m.T.Context(), m.By, location.New{Name: name}, nil))
+	made, err := core.Result(m.Locations.Add(m.T.Context(), m.By, location.New{Name: name}, nil))
 	m.Check(err)
 	return made.ID
 }
@@ -23,7 +23,7 @@ func (m *market) place(name string) int64 {
 func (m *market) saleAt(place int64, when string, to core.ID, cents int64) {
 	m.T.Helper()
 	at := m.at(when)
-	_, err := core.Result(transaction.NewService(at.DB).Record(m.T.Context(), m.By, transaction.Sale{
+	_, err := core.Result(at.Transactions.Record(m.T.Context(), m.By, transaction.Sale{
 		CustomerID: to, TransactionTypeID: m.purchase.ID, SpendAmountCents: cents, LocationID: &place, Source: transaction.POS,
 	}, nil, nil))
 	m.Check(err)

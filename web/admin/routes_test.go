@@ -87,7 +87,7 @@ const sessions = "/admin/settings/security/sessions/"
 // the id.
 func (s *counter) records(owner *browser) map[string]string {
 	s.T.Helper()
-	branch, err := core.Result(s.services.Locations.Add(s.T.Context(), s.By, location.New{Name: "Harbour"}, nil))
+	branch, err := core.Result(s.Locations.Add(s.T.Context(), s.By, location.New{Name: "Harbour"}, nil))
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func (s *counter) records(owner *browser) map[string]string {
 	for range 6 {
 		s.adjusted("points", 1, "Sorry")
 	}
-	s.Check(s.services.Notifications.Check(s.T.Context(), s.By.Tenant))
+	s.Check(s.Notifications.Check(s.T.Context(), s.By.Tenant))
 	unusual := shoptest.Query[core.ID](s.Shop, "select id from loyalty.notification where tenant_id = $1 and kind = 'staff_activity'", s.By.Tenant.ID)
 	spring := s.made(percentOff("Spring", "10"))
 	s.send(spring, "one")

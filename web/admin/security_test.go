@@ -250,7 +250,7 @@ func TestSecretsAreNotStored(t *testing.T) {
 	maja.Submit(account+"/password", webtest.Form("current_password", password, "password", "another long sentence"))
 	s.stranger().Post("/admin/sign-in", webtest.Form("email", password, "password", p.Email)) // in the wrong fields
 	s.stranger().Post("/admin/sign-in", webtest.Form("email", p.Email, "password", "mistyped sentence"))
-	if err := s.services.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.By.Tenant.ID, Email: p.Email}); err != nil {
+	if err := s.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.By.Tenant.ID, Email: p.Email}); err != nil {
 		t.Fatal(err)
 	}
 	link := secretOf.FindStringSubmatch(s.latestMail(p.Email))[1]

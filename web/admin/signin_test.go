@@ -186,7 +186,7 @@ func TestResetPassword(t *testing.T) {
 	if other := s.stranger().Submit("/admin/forgot", webtest.Form("email", "unknown@example.com")).Text("#flashes"); said != other {
 		t.Errorf("the message tells whether the account exists: %q, %q", said, other)
 	}
-	err := s.services.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.By.Tenant.ID, Email: p.Email})
+	err := s.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.By.Tenant.ID, Email: p.Email})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestResetOffersToRevokeTokens(t *testing.T) {
 	email := s.email(owner)
 	link := func() string {
 		t.Helper()
-		if err := s.services.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.By.Tenant.ID, Email: email}); err != nil {
+		if err := s.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.By.Tenant.ID, Email: email}); err != nil {
 			t.Fatal(err)
 		}
 		return "/admin/reset/" + secretOf.FindStringSubmatch(s.latestMail(email))[1]
@@ -253,7 +253,7 @@ func TestAcceptInvitation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
-	if _, err := core.Result(s.services.Staff.Invite(t.Context(), owner.Person, staff.New{Role: core.Cashier, Name: "Bo", Email: "bo@example.com"}, nil)); err != nil {
+	if _, err := core.Result(s.Staff.Invite(t.Context(), owner.Person, staff.New{Role: core.Cashier, Name: "Bo", Email: "bo@example.com"}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	bo := s.stranger()
@@ -283,7 +283,7 @@ func TestAnInvitedOwnerEntersTheirName(t *testing.T) {
 	unnamed := auth.OwnerOf(s.By.Tenant.Name)
 	for name, want := range map[string]string{unnamed: "", "Bo Ek": "Bo Ek"} {
 		email := strings.ToLower(strings.ReplaceAll(name, " ", "-")) + "@example.com"
-		if _, err := core.Result(s.services.Staff.Invite(t.Context(), s.signedIn(core.Owner).Person, staff.New{Role: core.Owner, Name: name, Email: email}, nil)); err != nil {
+		if _, err := core.Result(s.Staff.Invite(t.Context(), s.signedIn(core.Owner).Person, staff.New{Role: core.Owner, Name: name, Email: email}, nil)); err != nil {
 			t.Fatal(err)
 		}
 		mail := s.latestMail(email)

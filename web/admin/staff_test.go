@@ -342,7 +342,7 @@ func TestTokensOfOtherPeopleAreNotFound(t *testing.T) {
 		}
 	}
 	for _, secret := range []string{secret, strangers} {
-		if _, err := s.services.Tokens.Authenticate(t.Context(), secret, ""); err != nil {
+		if _, err := s.Tokens.Authenticate(t.Context(), secret, ""); err != nil {
 			t.Errorf("a token was revoked: %v", err)
 		}
 	}

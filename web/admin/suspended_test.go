@@ -15,7 +15,7 @@ import (
 // suspend suspends the business.
 func (s *shop) suspend() {
 	s.T.Helper()
-	if _, err := s.services.Tenants.Suspend(s.T.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, "Three invoices are unpaid"); err != nil {
+	if _, err := s.Tenants.Suspend(s.T.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, "Three invoices are unpaid"); err != nil {
 		s.T.Fatal(err)
 	}
 }
@@ -54,7 +54,7 @@ func TestSuspendedBusiness(t *testing.T) {
 	if s.everything() != before {
 		t.Error("a request to a suspended business changed something")
 	}
-	if _, err := s.services.Tenants.Reactivate(t.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID); err != nil {
+	if _, err := s.Tenants.Reactivate(t.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID); err != nil {
 		t.Fatal(err)
 	}
 	owner.Get("/admin") // still signed in

@@ -29,7 +29,7 @@ func (b *browser) tokenForm(name string, scopes ...string) url.Values {
 
 func (s *shop) works(secret string) (token.Caller, bool) {
 	s.T.Helper()
-	c, err := s.services.Tokens.Authenticate(s.T.Context(), secret, s.By.Tenant.Slug)
+	c, err := s.Tokens.Authenticate(s.T.Context(), secret, s.By.Tenant.Slug)
 	if err != nil && !errors.Is(err, core.ErrUnauthenticated) {
 		s.T.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestTokenFormValidation(t *testing.T) {
 	if !ok || len(c.Abilities) != 0 || !strings.HasSuffix(made.Text("#curl"), "/api/v1/tokens") {
 		t.Fatalf("a token that manages tokens: %t %v %q", ok, c.Abilities, made.Text("#curl"))
 	}
-	list, err := s.services.Tokens.List(t.Context(), owner.Person, core.Page{Size: 5})
+	list, err := s.Tokens.List(t.Context(), owner.Person, core.Page{Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestScopeThatRecordsSales(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for chosen, listed := range map[token.Ability]bool{token.TransactionsWrite: true, token.CustomersRead: true, token.RewardsRead: false} {
-		s.services.API.RecordScope = chosen
+		s.api.RecordScope = chosen
 		s.open()
 		owner := s.signedIn(core.Owner)
 		var saying []string
@@ -244,7 +244,7 @@ func TestTokenPages(t *testing.T) {
 	s := newShop(t)
 	owner := s.signedIn(core.Owner)
 	for range 26 {
-		if _, err := core.Result(s.services.Tokens.Create(t.Context(), owner.Person, token.New{Name: "Till", Scopes: &[]string{}}, nil)); err != nil {
+		if _, err := core.Result(s.Tokens.Create(t.Context(), owner.Person, token.New{Name: "Till", Scopes: &[]string{}}, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -163,7 +163,7 @@ func TestWhatWasUsedWithASale(t *testing.T) {
 		CustomerID: s.elsa.ID, Sold: &transaction.Sale{TransactionTypeID: kind, SpendAmountCents: 1250},
 		Rewards: []core.ID{coffee}, Vouchers: []core.ID{s.Voucher(welcome.ID, s.elsa.ID)},
 	}
-	receipt, err := core.Result(s.services.Walkins.Complete(t.Context(), s.By, "till", sale, nil, nil))
+	receipt, err := core.Result(s.Walkins.Complete(t.Context(), s.By, "till", sale, nil, nil))
 	s.Check(err)
 	path := "/admin/transactions/" + receipt.ID.String()
 	if got := manager.Get(path).Text("#used"); got != "Espresso Reward, 30 points € 5.00 off Voucher: Welcome back" {
@@ -172,7 +172,7 @@ func TestWhatWasUsedWithASale(t *testing.T) {
 	if got := manager.Get(path + "/void").Text("main"); !strings.Contains(got, "The rewards and vouchers used with it stay redeemed") {
 		t.Errorf("asked: %q", got)
 	}
-	s.Check(s.services.Walkins.Undo(t.Context(), s.By, receipt.ID))
+	s.Check(s.Walkins.Undo(t.Context(), s.By, receipt.ID))
 	undone := manager.Get(path)
 	if got := undone.Text("#used"); got != "Espresso Reward, 30 points, returned € 5.00 off Voucher: Welcome back, valid again" || undone.Find("#used .text-decoration-line-through").Length() != 2 {
 		t.Errorf("undone: %q", got)

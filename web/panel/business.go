@@ -6,10 +6,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/notification"
-	"example.com/loyalty/core/usage"
 	"example.com/loyalty/static"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
@@ -23,10 +21,7 @@ import (
 // Business is what the features of a business's panel share.
 type Business struct {
 	Panel
-	Customers     *customer.Service
-	Coupons       *coupon.Service
-	Notifications *notification.Service
-	Usage         *usage.Meter
+	*loyalty.Services
 }
 
 // Assets are the files that every page loads.

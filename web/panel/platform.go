@@ -5,6 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/static"
 	"example.com/loyalty/views/links"
 	views "example.com/loyalty/views/panel"
@@ -15,7 +16,10 @@ import (
 )
 
 // Platform is what the features of the platform panel share.
-type Platform struct{ Panel }
+type Platform struct {
+	Panel
+	*loyalty.Services
+}
 
 // FirstPlatformPage is shown after sign-in.
 const FirstPlatformPage = links.Tenants

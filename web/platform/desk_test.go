@@ -2,7 +2,6 @@ package platform_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,18 +10,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/audit"
-	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/deprecation"
-	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/shoptest"
-	"example.com/loyalty/core/staff"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/verify"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
@@ -34,7 +24,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // desk is the panel of an installation in the browser of a super-admin.
 type desk struct {
 	*webtest.Browser
-	platform.Services
+	platform.Config
 	pages   *echo.Echo
 	shop    shoptest.Shop // a tenant
 	trouble *string       // of the mail server
@@ -48,24 +38,16 @@ func newDesk(t *testing.T) desk {
 
 func newDeskOn(t *testing.T, d *db.DB) desk {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
-	if err != nil {
-		t.Fatal(err)
-	}
 	config := webtest.Config(t, d)
 	config.Panel = links.Platform
 	config.Tenant = func(context.Context, string) (core.Tenant, error) { return core.Tenant{}, core.ErrNotFound }
-	mails, trouble, redis := shoptest.NewMails(d, jobs), new(""), new("")
-	signIns := dbtest.Auth(d, jobs, mails)
-	k := desk{shop: shoptest.In(t, d), trouble: trouble, redis: redis, Services: platform.Services{
-		Auth: signIns, Staff: staff.NewService(d, mails, signIns), Tokens: token.NewService(d, jobs, mails),
-		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: webtest.Names(t), Invoices: billing.NewService(d, jobs, mails, log),
-		Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d), Deprecations: deprecation.NewService(d, jobs, mails, log),
-		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test", MailTrouble: func() string { return *trouble },
-		LimitTrouble: func() string { return *redis }, Tenants: tenant.NewService(d, mails),
+	shop, trouble, redis := shoptest.In(t, d), new(""), new("")
+	k := desk{shop: shop, trouble: trouble, redis: redis, Config: platform.Config{
+		Services: shop.Services, Jobs: shop.Jobs, Names: webtest.Names(t),
+		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test",
+		MailTrouble: func() string { return *trouble }, LimitTrouble: func() string { return *redis },
 	}}
-	k.pages = platform.New(page.New(config), k.Services)
+	k.pages = platform.New(page.New(config), k.Config)
 	k.Browser = webtest.New(t, k.private(), core.Tenant{})
 	k.Browser = k.superAdmin()
 	return k

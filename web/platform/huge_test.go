@@ -18,7 +18,7 @@ import (
 func TestNoExtremeBreaksAPage(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	plan, err := core.Result(k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
+	plan, err := core.Result(k.Billing.CreatePlan(t.Context(), k.Person, billing.PlanInput{
 		Name: strings.Repeat("🦊", 100), MonthlyCents: new(int64(1_000_000_000_000)), YearlyCents: new(int64(1_000_000_000_000)), Currency: "KWD",
 	}, nil))
 	if err != nil {
@@ -81,7 +81,7 @@ func (k desk) paths(records map[string]string) (paths []string) {
 func TestRefusalsAreAtTheirFields(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	plan, err := core.Result(k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
+	plan, err := core.Result(k.Billing.CreatePlan(t.Context(), k.Person, billing.PlanInput{
 		Name: "Basic", MonthlyCents: new(int64(900)), YearlyCents: new(int64(9000)), Currency: "EUR",
 	}, nil))
 	if err != nil {

@@ -28,7 +28,7 @@ func states(page webtest.Page) []string {
 // issuer fills in who issues invoices.
 func (k desk) issuer() {
 	k.T.Helper()
-	_, err := k.Invoices.EditSettings(k.T.Context(), k.Person, billing.SettingsInput{
+	_, err := k.Billing.EditSettings(k.T.Context(), k.Person, billing.SettingsInput{
 		IssuerName: "Loyalty Platform AB", IssuerAddress: "Kungsgatan 12\n111 35 Stockholm", IssuerTaxNumber: "SE559900112201",
 		TaxName: "VAT", TaxRate: new(int64(2500)), PaymentText: "Pay to SE45 5000", PaymentDays: new(int64(30)),
 	})

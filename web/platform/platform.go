@@ -13,16 +13,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/audit"
-	"example.com/loyalty/core/auth"
-	corebilling "example.com/loyalty/core/billing"
-	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/operation"
-	"example.com/loyalty/core/staff"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/verify"
+	"example.com/loyalty/core/loyalty"
 	authviews "example.com/loyalty/views/auth"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/host"
@@ -34,22 +26,14 @@ import (
 	"example.com/loyalty/web/route"
 )
 
-// Services are the use cases that the panel calls.
-type Services struct {
-	Auth         *auth.Service
-	Staff        *staff.Service
-	Tokens       *token.Service
+// Config is what the panel needs.
+type Config struct {
+	*loyalty.Services
 	Jobs         *job.Queue
-	Operations   *operation.Service
-	Tenants      *tenant.Service
-	Checks       *verify.Service
-	Audit        *audit.Service
-	Deprecations *deprecation.Service
-	Requests     []string             // that can be deprecated: "GET /api/v1/customers"
-	Version      string               // of the build
-	MailTrouble  func() string        // the last error of the mail server, or ""
-	LimitTrouble func() string        // the last error of Redis, or ""
-	Invoices     *corebilling.Service // also plans and settings
+	Requests     []string      // that can be deprecated: "GET /api/v1/customers"
+	Version      string        // of the build
+	MailTrouble  func() string // the last error of the mail server, or ""
+	LimitTrouble func() string // the last error of Redis, or ""
 
 	Names host.Names
 }
@@ -57,12 +41,12 @@ type Services struct {
 // Platform is the panel.
 type Platform struct {
 	*panel.Platform
-	Services
+	config Config
 }
 
 // New returns the handler of the paths below /platform.
-func New(kit *page.Kit, services Services) *echo.Echo {
-	p := newPlatform(kit, services)
+func New(kit *page.Kit, c Config) *echo.Echo {
+	p := newPlatform(kit, c)
 	e := echo.New()
 	e.HTTPErrorHandler = p.showError
 	e.Use(page.Security{Policy: page.PanelPolicy}.Headers, page.Private, page.Compressed(), p.baseHost, page.SameOrigin(), p.Session)
@@ -70,21 +54,20 @@ func New(kit *page.Kit, services Services) *echo.Echo {
 	return e
 }
 
-func newPlatform(kit *page.Kit, services Services) *Platform {
-	return &Platform{Platform: &panel.Platform{Panel: panel.Panel{Kit: kit}}, Services: services}
+func newPlatform(kit *page.Kit, c Config) *Platform {
+	return &Platform{Platform: &panel.Platform{Panel: panel.Panel{Kit: kit}, Services: c.Services}, config: c}
 }
 
 // routes lists the panel's routes: its own, and those of each feature.
 func (p *Platform) routes() []route.Route {
-	s := p.Services
+	c := p.config
 	routes := slices.Concat(p.FrameRoutes(), p.signInPages().Routes())
 	for _, feature := range []interface{ Routes() []route.Route }{
-		&tenants.Handlers{Platform: p.Platform, Tenants: s.Tenants, Invoices: s.Invoices, Audit: s.Audit, Names: s.Names},
-		&billing.Handlers{Platform: p.Platform, Invoices: s.Invoices, Names: s.Names},
+		&tenants.Handlers{Platform: p.Platform, Invoices: c.Billing, Names: c.Names},
+		&billing.Handlers{Platform: p.Platform, Invoices: c.Billing, Names: c.Names},
 		&operations.Handlers{
-			Platform: p.Platform, Operations: s.Operations, Checks: s.Checks, Jobs: s.Jobs, Audit: s.Audit, Tokens: s.Tokens,
-			Deprecations: s.Deprecations, Invoices: s.Invoices, Tenants: s.Tenants,
-			Requests: s.Requests, Version: s.Version, MailTrouble: s.MailTrouble, LimitTrouble: s.LimitTrouble,
+			Platform: p.Platform, Jobs: c.Jobs, Invoices: c.Billing,
+			Requests: c.Requests, Version: c.Version, MailTrouble: c.MailTrouble, LimitTrouble: c.LimitTrouble,
 		},
 	} {
 		routes = append(routes, feature.Routes()...)
@@ -93,12 +76,12 @@ func (p *Platform) routes() []route.Route {
 }
 
 // Routes lists the panel's routes, for tools that visit them all.
-func Routes() []route.Route { return newPlatform(nil, Services{}).routes() }
+func Routes() []route.Route { return newPlatform(nil, Config{Services: &loyalty.Services{}}).routes() }
 
 // baseHost refuses all hosts except the platform's own: sessions of other hosts are of tenants.
 func (p *Platform) baseHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if slug, known := p.Names.Slug(c.Request().Host); !known || slug != "" {
+		if slug, known := p.config.Names.Slug(c.Request().Host); !known || slug != "" {
 			return echo.ErrNotFound
 		}
 		return next(c)

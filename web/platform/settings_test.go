@@ -26,7 +26,7 @@ func TestSettings(t *testing.T) {
 	if !saved.Flashed(ui.Done, "") || saved.Find(".alert-warning").Length() > 0 || saved.Value("#field-tax_rate") != "25.5" {
 		t.Errorf("saved: %q", saved.Text("main"))
 	}
-	got, err := k.Invoices.Settings(t.Context(), k.Person)
+	got, err := k.Billing.Settings(t.Context(), k.Person)
 	want := billing.Settings{
 		Issuer:  billing.Party{Name: "Loyalty Platform AB", Address: "Kungsgatan 12\n111 35 Stockholm", TaxNumber: "SE559900112201", Email: "billing@loyalty.example"},
 		TaxName: "VAT", TaxRate: 2550, PaymentText: "Pay to SE45 5000", PaymentDays: 14, IssueAutomatically: true,
@@ -41,7 +41,7 @@ func TestSettings(t *testing.T) {
 	k.Submitted(path, webtest.With(saved.Fields("form[action='"+path+"']"), "payment_days", "30"))
 	mine.Del("issue_automatically")
 	k.Submitted(path, webtest.With(mine, "tax_rate", "24 %"))
-	if got, err := k.Invoices.Settings(t.Context(), k.Person); err != nil || got.PaymentDays != 30 || got.TaxRate != 2400 || got.IssueAutomatically {
+	if got, err := k.Billing.Settings(t.Context(), k.Person); err != nil || got.PaymentDays != 30 || got.TaxRate != 2400 || got.IssueAutomatically {
 		t.Errorf("after both: %+v, %v", got, err)
 	}
 

@@ -294,7 +294,7 @@ func TestEditTenant(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
 	path := k.business("aro", nil)
-	plan, err := core.Result(k.Invoices.CreatePlan(t.Context(), k.Person, billing.PlanInput{
+	plan, err := core.Result(k.Billing.CreatePlan(t.Context(), k.Person, billing.PlanInput{
 		Name: "Growth", MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: "EUR", CustomersLimit: new(int64(5)),
 	}, nil))
 	if err != nil {

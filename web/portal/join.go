@@ -36,7 +36,7 @@ func (p *Portal) findInvitation(c echo.Context, f front) (invitation, error) {
 		if err != nil {
 			return invitation{}, err
 		}
-		types, err := p.Sales.Types(ctx, by)
+		types, err := p.Transactions.Types(ctx, by)
 		if err != nil {
 			return invitation{}, err
 		}

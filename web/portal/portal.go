@@ -19,16 +19,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/live"
-	"example.com/loyalty/core/notification"
-	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/portal"
 	"example.com/loyalty/web/host"
@@ -38,16 +31,7 @@ import (
 
 // Config configures the portal.
 type Config struct {
-	Tenants       *tenant.Service
-	Customers     *customer.Service
-	Coupons       *coupon.Service
-	Auth          *auth.Service
-	Walkins       *walkin.Service
-	Sales         *transaction.Service
-	Rewards       *reward.Service
-	Links         link.Maker
-	Notifications *notification.Service
-	Live          *live.Hub
+	*loyalty.Services
 
 	Limits
 	AddressKey func(address string) string

@@ -11,14 +11,9 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/live"
-	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/shoptest"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/viewtest"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/portal"
@@ -46,17 +41,12 @@ func newShop(t *testing.T) *shop {
 func open(of shoptest.Shop) *shop {
 	d, log := of.DB, slog.New(slog.DiscardHandler)
 	of.T.Helper()
-	jobs, err := job.New(d, log)
-	if err != nil {
-		of.T.Fatal(err)
-	}
 	panel := webtest.Config(of.T, d)
 	limits := portal.NewLimits(d.Now, nil)
 	limits.PerAddress = limit.NewWindow(manyJoins, 10*time.Minute, d.Now)
 	s := &shop{Shop: of, config: portal.Config{
-		Walkins: walkin.NewService(d, jobs, shoptest.NewMails(d, jobs), dbtest.Keys(), of.Sales, host.LimitKey), Sales: of.Sales, Rewards: of.Rewards, Live: live.NewHub(log),
-		Limits: limits, AddressKey: host.LimitKey,
-		Tenants: tenant.NewService(d, nil), Customers: of.Customers, Auth: dbtest.Auth(d, jobs, nil), Coupons: of.Coupons, Links: dbtest.Links(), Notifications: notification.NewService(d),
+		Services: of.Services,
+		Limits:   limits, AddressKey: host.LimitKey,
 		Names: webtest.Names(of.T), Tenant: panel.Tenant, Address: panel.Address, Now: d.Now, Log: log,
 	}}
 	s.pages = portal.New(s.config)

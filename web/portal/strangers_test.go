@@ -9,7 +9,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/merging"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/webtest"
 )
@@ -44,7 +43,7 @@ func TestAReplacedCardLink(t *testing.T) {
 	anna, twin := s.anna(), s.anna()
 	old, twins := s.card(anna), s.card(twin)
 	voucher := s.sentTo(s.Coupon(off()).ID, anna.ID)
-	s.Must(core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, anna.ID, twin.ID, nil, nil)))
+	s.Must(core.Result(s.Merging.Merge(t.Context(), s.By, anna.ID, twin.ID, nil, nil)))
 	s.browser().Get(twins)
 	fresh := s.card(s.replace(anna))
 	for _, below := range []string{"", "/print", "/picture.png", "/manifest.webmanifest", "/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ", "/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ/events"} {
@@ -144,7 +143,7 @@ func TestAnUncheckedCardIsMerged(t *testing.T) {
 		return id, path
 	}
 	merge := func(kept, merged core.ID) {
-		s.Must(core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, kept, merged, nil, nil)))
+		s.Must(core.Result(s.Merging.Merge(t.Context(), s.By, kept, merged, nil, nil)))
 	}
 
 	anna := known()

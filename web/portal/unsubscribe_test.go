@@ -9,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/merging"
-	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/webtest"
@@ -155,7 +153,7 @@ func TestAnErasedCustomerUnsubscribes(t *testing.T) {
 	s := newShop(t)
 	who := s.anna()
 	link := s.unsubscribing(who.ID)
-	if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, who.ID); err != nil {
+	if _, err := s.Privacy.Erase(t.Context(), s.By, who.ID); err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range []webtest.Page{
@@ -178,7 +176,7 @@ func TestLinksOfAMergedCustomer(t *testing.T) {
 	s.Sale(twin.ID, s.kind, 12_450)
 	card, link := s.card(twin), s.unsubscribing(twin.ID)
 	digits, _ := s.shows(card)
-	if _, err := core.Result(merging.NewService(s.DB).Merge(t.Context(), s.By, kept.ID, twin.ID, nil, nil)); err != nil {
+	if _, err := core.Result(s.Merging.Merge(t.Context(), s.By, kept.ID, twin.ID, nil, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.browser().Get(card); got.Text(".wallet-name") != "Anna Lind<b>qvist" || got.Text(".wallet-balance") != "124 points" {
@@ -197,7 +195,7 @@ func TestLinksOfAMergedCustomer(t *testing.T) {
 	if got := s.noted(kept.ID); len(got) != 1 {
 		t.Errorf("noted %q", got)
 	}
-	if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, kept.ID); err != nil {
+	if _, err := s.Privacy.Erase(t.Context(), s.By, kept.ID); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.browser().Ask(http.MethodGet, card); a.Code != http.StatusNotFound {

@@ -12,7 +12,6 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/views/format"
@@ -144,7 +143,7 @@ func TestALinkThatIsNone(t *testing.T) {
 	gone := s.sent(off())
 	s.Exec("update loyalty.customer set link_version = link_version + 1 where id = $1", gone.CustomerID)
 	erased := s.sent(off())
-	if _, err := privacy.NewService(s.DB).Erase(t.Context(), s.By, erased.CustomerID); err != nil {
+	if _, err := s.Privacy.Erase(t.Context(), s.By, erased.CustomerID); err != nil {
 		t.Fatal(err)
 	}
 	ulid, signature, _ := strings.Cut(v.token, "-")

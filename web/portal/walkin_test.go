@@ -19,7 +19,7 @@ import (
 // offers has the till show a sale.
 func (s counter) offers(cents int64) walkin.Shown {
 	s.T.Helper()
-	places, err := location.NewService(s.DB).List(s.T.Context(), s.By)
+	places, err := s.Locations.List(s.T.Context(), s.By)
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestClaimByTypedPIN(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	s.AddReward(reward.New{Name: "Filter coffee", PointsCost: new(int64(80))})
-	if _, err := core.Result(location.NewService(s.DB).Add(t.Context(), s.By, location.New{Name: "Nybrogatan"}, nil)); err != nil {
+	if _, err := core.Result(s.Locations.Add(t.Context(), s.By, location.New{Name: "Nybrogatan"}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	shown := s.offers(2450)

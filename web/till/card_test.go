@@ -7,7 +7,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/walkin"
@@ -20,7 +19,7 @@ func TestReplacingACardLink(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.customer("Anna", 0)
-	token, err := dbtest.Links().Token(link.Card, s.By.Tenant.ID, anna.ID, 0)
+	token, err := s.Links.Token(link.Card, s.By.Tenant.ID, anna.ID, 0)
 	s.Check(err)
 	cashier := s.signedIn(core.Cashier)
 	path := "/till/customers/" + anna.ID.String() + "/card"
@@ -65,7 +64,7 @@ func TestTheTillSaysThatNothingWasSent(t *testing.T) {
 func TestTheCashierChecksTheNumberOfANewCard(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	joined, err := core.Result(s.services.Walkins.Join(t.Context(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant, Address: "192.0.2.9"}, walkin.Details{
+	joined, err := core.Result(s.Walkins.Join(t.Context(), core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant, Address: "192.0.2.9"}, walkin.Details{
 		FirstName: "Elsa", LastName: "Berg", Phone: shoptest.Phone(), Agreed: true, Terms: "Yes",
 	}, nil))
 	s.Check(err)

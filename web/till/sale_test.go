@@ -148,7 +148,7 @@ func TestWhatAScannerReads(t *testing.T) {
 	s := newShop(t)
 	anna := s.customer("Anna", 0)
 	id, voucher := s.voucher(anna, 500)
-	card, err := s.services.Walkins.CardToken(s.By.Tenant.ID, anna)
+	card, err := s.Walkins.CardToken(s.By.Tenant.ID, anna)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -607,7 +607,7 @@ func TestTheLocationIsAskedOnce(t *testing.T) {
 	voucher, _ := s.voucher(anna, 300)
 	var places []location.Location
 	for _, name := range []string{"Harbour", "Market"} {
-		l, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: name}, nil))
+		l, err := core.Result(s.Locations.Add(t.Context(), s.By, location.New{Name: name}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -629,10 +629,10 @@ func TestTheLocationIsAskedOnce(t *testing.T) {
 		t.Errorf("the second time: %q", again.Text("main"))
 	}
 	// The script's Next sale, on a device whose location has closed.
-	if _, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: "Station"}, nil)); err != nil {
+	if _, err := core.Result(s.Locations.Add(t.Context(), s.By, location.New{Name: "Station"}, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.services.Locations.Edit(t.Context(), s.By, places[1].ID, location.Edit{Active: core.Set(false)}); err != nil {
+	if _, err := s.Locations.Edit(t.Context(), s.By, places[1].ID, location.Edit{Active: core.Set(false)}); err != nil {
 		t.Fatal(err)
 	}
 	if next := cashier.Get("/till", "Hx-Request", "true"); next.Find("main.which-place#till").Length() != 1 {
@@ -771,7 +771,7 @@ func TestTheDeviceRemembersItsLocation(t *testing.T) {
 	s := newShop(t)
 	anna := s.customer("Anna", 0)
 	place := func(name string) location.Location {
-		l, err := core.Result(s.services.Locations.Add(t.Context(), s.By, location.New{Name: name}, nil))
+		l, err := core.Result(s.Locations.Add(t.Context(), s.By, location.New{Name: name}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -797,7 +797,7 @@ func TestTheDeviceRemembersItsLocation(t *testing.T) {
 	if err != nil || sale.LocationID == nil || *sale.LocationID != harbour.ID {
 		t.Errorf("the sale was made at %v, %v", sale.LocationID, err)
 	}
-	if _, err := s.services.Locations.Edit(t.Context(), s.By, harbour.ID, location.Edit{Active: core.Set(false)}); err != nil {
+	if _, err := s.Locations.Edit(t.Context(), s.By, harbour.ID, location.Edit{Active: core.Set(false)}); err != nil {
 		t.Fatal(err)
 	}
 	// What was on the screen is refused, and the page that says so has dropped it.
@@ -844,7 +844,7 @@ func TestAmountsOfOtherCurrencies(t *testing.T) {
 	t.Parallel()
 	for currency, want := range map[string]string{"JPY": "0 2,450", "KWD": "3 2.450", "EUR": "2 24.50"} {
 		s := newShop(t)
-		if _, err := s.services.Tenants.EditSettings(t.Context(), s.By, tenant.SettingsEdit{Currency: core.Set(currency), Confirmed: "EUR-" + currency + " rule:100"}); err != nil {
+		if _, err := s.Tenants.EditSettings(t.Context(), s.By, tenant.SettingsEdit{Currency: core.Set(currency), Confirmed: "EUR-" + currency + " rule:100"}); err != nil {
 			t.Fatal(err)
 		}
 		a := s.signedIn(core.Cashier).Get("/till?spend_amount_cents=2450")

@@ -27,7 +27,7 @@ func (b browser) shows(cents string) (screen webtest.Page, path string) {
 func (s *shop) phone(screen webtest.Page, browser string) core.Actor {
 	s.T.Helper()
 	by := core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant, Address: "192.0.2.9"}
-	if err := s.services.Walkins.TakeSale(s.T.Context(), by, browser, walkin.Key{Digits: screen.Text(".show-digits")}); err != nil {
+	if err := s.Walkins.TakeSale(s.T.Context(), by, browser, walkin.Key{Digits: screen.Text(".show-digits")}); err != nil {
 		s.T.Fatal(err)
 	}
 	return by
@@ -51,7 +51,7 @@ func TestTheCustomerScans(t *testing.T) {
 		t.Errorf("taken: %q", got)
 	}
 	details := walkin.Details{FirstName: "Elsa", LastName: "Berg", Phone: "+46 8 465 004 12", Agreed: true, Terms: "Yes"}
-	if _, err := core.Result(s.services.Walkins.Claim(t.Context(), by, browser, details, nil)); err != nil {
+	if _, err := core.Result(s.Walkins.Claim(t.Context(), by, browser, details, nil)); err != nil {
 		t.Fatal(err)
 	}
 	receipt := cashier.Get(path, "Hx-Request", "true")
@@ -80,7 +80,7 @@ func TestRenewingAndCancellingACode(t *testing.T) {
 		t.Fatalf("renewed: %d %s", second.Code, second.Text("main"))
 	}
 	by := core.Actor{Kind: core.ByCustomer, Tenant: s.By.Tenant, Address: "192.0.2.9"}
-	if err := s.services.Walkins.TakeSale(t.Context(), by, walkin.NewBrowser(), walkin.Key{Digits: first.Text(".show-digits")}); err == nil && first.Text(".show-digits") != second.Text(".show-digits") {
+	if err := s.Walkins.TakeSale(t.Context(), by, walkin.NewBrowser(), walkin.Key{Digits: first.Text(".show-digits")}); err == nil && first.Text(".show-digits") != second.Text(".show-digits") {
 		t.Error("the replaced code can still be taken")
 	}
 	back := cashier.script(renewed+"/cancel", nil)

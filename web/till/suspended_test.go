@@ -16,7 +16,7 @@ func TestTillOfASuspendedBusiness(t *testing.T) {
 	s := newShop(t)
 	cashier := s.signedIn(core.Cashier)
 	cashier.Get("/till")
-	if _, err := s.services.Tenants.Suspend(t.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, "Unpaid"); err != nil {
+	if _, err := s.Tenants.Suspend(t.Context(), core.System(core.Tenant{}, "test"), s.By.Tenant.ID, "Unpaid"); err != nil {
 		t.Fatal(err)
 	}
 	for what, a := range map[string]webtest.Page{

@@ -13,11 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/live"
-	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
 	"example.com/loyalty/views/links"
@@ -26,24 +22,14 @@ import (
 	"example.com/loyalty/web/route"
 )
 
-// Services are the use cases that the point of sale calls.
-type Services struct {
-	Walkins      *walkin.Service
-	Transactions *transaction.Service
-	Coupons      *coupon.Service
-	Locations    *location.Service
-	Tenants      *tenant.Service
-	Live         *live.Hub
-}
-
 // Till is the point of sale.
 type Till struct {
 	*page.Kit
-	Services
+	*loyalty.Services
 }
 
 // New returns the handler of the paths below /till.
-func New(kit *page.Kit, services Services) http.Handler {
+func New(kit *page.Kit, services *loyalty.Services) http.Handler {
 	t := &Till{Kit: kit, Services: services}
 	e := echo.New()
 	e.HTTPErrorHandler = t.showError

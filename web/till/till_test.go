@@ -1,7 +1,6 @@
 package till_test
 
 import (
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -12,12 +11,8 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/live"
-	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
-	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/page"
@@ -30,9 +25,8 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // shop is a business with a point of sale, where a sale earns a point for every euro.
 type shop struct {
 	shoptest.Shop
-	services till.Services
-	kind     transaction.Type
-	handler  http.Handler
+	kind    transaction.Type
+	handler http.Handler
 }
 
 func newShop(t *testing.T) *shop {
@@ -46,18 +40,7 @@ func newShop(t *testing.T) *shop {
 // open serves the shop at its time.
 func (s *shop) open() {
 	s.T.Helper()
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(s.DB, log)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	mails := shoptest.NewMails(s.DB, jobs)
-	s.services = till.Services{
-		Walkins:      walkin.NewService(s.DB, jobs, mails, dbtest.Keys(), s.Sales, func(address string) string { return address }),
-		Transactions: s.Sales, Coupons: s.Coupons,
-		Locations: location.NewService(s.DB), Tenants: tenant.NewService(s.DB, mails), Live: live.NewHub(log),
-	}
-	s.handler = till.New(page.New(webtest.Config(s.T, s.DB)), s.services)
+	s.handler = till.New(page.New(webtest.Config(s.T, s.DB)), s.Services)
 }
 
 // ServeHTTP serves the pages as they were last opened.
@@ -95,7 +78,7 @@ func (s *shop) balance(c customer.Customer) int64 {
 // card is the PIN that a customer's card shows.
 func (s *shop) card(c customer.Customer) walkin.Shown {
 	s.T.Helper()
-	shown, err := s.services.Walkins.ShowCard(s.T.Context(), walkin.Card{Customer: c}.Actor(s.By.Tenant, "192.0.2.7", ""), c.ID)
+	shown, err := s.Walkins.ShowCard(s.T.Context(), walkin.Card{Customer: c}.Actor(s.By.Tenant, "192.0.2.7", ""), c.ID)
 	if err != nil {
 		s.T.Fatal(err)
 	}

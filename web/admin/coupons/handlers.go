@@ -4,10 +4,6 @@ package coupons
 import (
 	"slices"
 
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/report"
-	"example.com/loyalty/core/reward"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -16,10 +12,6 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Business
-	Coupons   *coupon.Service
-	Customers *customer.Service
-	Rewards   *reward.Service
-	Reports   *report.Service
 }
 
 // Routes lists the pages and actions.

@@ -4,14 +4,6 @@ package customers
 import (
 	"slices"
 
-	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/importing"
-	"example.com/loyalty/core/merging"
-	"example.com/loyalty/core/privacy"
-	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -20,14 +12,6 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Business
-	Customers    *customer.Service
-	Imports      *importing.Service
-	Merging      *merging.Service
-	Privacy      *privacy.Service
-	Transactions *transaction.Service
-	Rewards      *reward.Service
-	Coupons      *coupon.Service
-	Walkins      *walkin.Service
 }
 
 // Routes lists the pages and actions.

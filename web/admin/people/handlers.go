@@ -4,10 +4,6 @@ package people
 import (
 	"slices"
 
-	"example.com/loyalty/core/audit"
-	"example.com/loyalty/core/auth"
-	"example.com/loyalty/core/staff"
-	"example.com/loyalty/core/token"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
@@ -15,11 +11,7 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Business
-	Staff  *staff.Service
-	Auth   *auth.Service
-	Tokens *token.Service
-	Audit  *audit.Service
-	API    API
+	API API
 }
 
 // Routes lists the pages and actions.

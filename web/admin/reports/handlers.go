@@ -4,8 +4,6 @@ package reports
 import (
 	"slices"
 
-	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/report"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
@@ -13,9 +11,7 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Business
-	Reports   *report.Service
-	Locations *location.Service
-	Guide     Guide
+	Guide Guide
 }
 
 // Routes lists the pages and actions.

@@ -4,8 +4,6 @@ package rewards
 import (
 	"slices"
 
-	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/reward"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -14,8 +12,6 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Business
-	Rewards   *reward.Service
-	Customers *customer.Service
 }
 
 // Routes lists the pages and actions.

@@ -4,10 +4,6 @@ package sales
 import (
 	"slices"
 
-	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -16,10 +12,6 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Business
-	Transactions *transaction.Service
-	Customers    *customer.Service
-	Locations    *location.Service
-	Walkins      *walkin.Service
 }
 
 // Routes lists the pages and actions.

@@ -4,13 +4,6 @@ package settings
 import (
 	"slices"
 
-	"example.com/loyalty/core/billing"
-	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/notification"
-	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/usage"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
@@ -18,13 +11,6 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Business
-	Tenants       *tenant.Service
-	Locations     *location.Service
-	Transactions  *transaction.Service
-	Rewards       *reward.Service
-	Billing       *billing.Service
-	Usage         *usage.Meter
-	Notifications *notification.Service
 }
 
 // Routes lists the pages and actions.

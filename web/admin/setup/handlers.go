@@ -2,10 +2,6 @@
 package setup
 
 import (
-	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
@@ -13,10 +9,6 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Business
-	Tenants      *tenant.Service
-	Customers    *customer.Service
-	Transactions *transaction.Service
-	Rewards      *reward.Service
 }
 
 // Routes lists the pages and actions.

@@ -4,14 +4,8 @@ package operations
 import (
 	"slices"
 
-	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/billing"
-	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/operation"
-	"example.com/loyalty/core/tenant"
-	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/verify"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
@@ -19,18 +13,12 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Platform
-	Operations   *operation.Service
-	Checks       *verify.Service
 	Jobs         *job.Queue
-	Audit        *audit.Service
-	Tokens       *token.Service
-	Deprecations *deprecation.Service
 	Invoices     *billing.Service // has the settings
-	Tenants      *tenant.Service
-	Requests     []string      // that can be deprecated: "GET /api/v1/customers"
-	Version      string        // of the build
-	MailTrouble  func() string // the last error of the mail server, or ""
-	LimitTrouble func() string // the last error of Redis, or ""
+	Requests     []string         // that can be deprecated: "GET /api/v1/customers"
+	Version      string           // of the build
+	MailTrouble  func() string    // the last error of the mail server, or ""
+	LimitTrouble func() string    // the last error of Redis, or ""
 }
 
 // Routes lists the pages and actions.

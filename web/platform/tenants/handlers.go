@@ -2,9 +2,7 @@
 package tenants
 
 import (
-	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/billing"
-	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -13,9 +11,7 @@ import (
 // Handlers serves the pages.
 type Handlers struct {
 	*panel.Platform
-	Tenants  *tenant.Service
 	Invoices *billing.Service
-	Audit    *audit.Service
 	Names    host.Names
 }
 
