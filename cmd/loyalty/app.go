@@ -170,7 +170,7 @@ func (deleteOldResponses) Kind() string { return "delete_old_responses" }
 func (deleteOldResponses) KindAliases() []string { return []string{"forget_answers"} }
 
 func (a *app) deleteOldResponses(ctx context.Context, _ deleteOldResponses) error {
-	return job.Drain(ctx, a.db, "idempotency keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, a.db, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.DeleteOldResponses(ctx, tx, job.Batch)
 	})
 }
@@ -185,7 +185,7 @@ func (a *app) renewKeys(ctx context.Context, _ renewKeys) error {
 	for what, renew := range map[string]func(context.Context, *db.Tx) (done, same int64, err error){
 		"customers": customer.RenewKeys, "staff": staff.RenewKeys,
 	} {
-		err := job.Drain(ctx, a.db, "renewal of keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		err := job.Drain(ctx, a.db, func(ctx context.Context, tx *db.Tx) (int64, error) {
 			done, same, err := renew(ctx, tx)
 			if same > 0 {
 				a.log.WarnContext(ctx, "the same phone number or e-mail address twice", slog.String("of", what), slog.Int64("count", same))

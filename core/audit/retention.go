@@ -36,7 +36,7 @@ func DeleteOlder(ctx context.Context, d *db.DB, period time.Duration) error {
 	if period == 0 {
 		return nil
 	}
-	return job.Drain(ctx, d, "audit log", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, d, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.One[int64](ctx, tx, deleteOldSQL, db.Args{"before": tx.Now.Add(-period), "up_to": job.Batch})
 	})
 }

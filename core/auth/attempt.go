@@ -195,7 +195,7 @@ func (deleteOldAttempts) Kind() string { return "delete_old_attempts" }
 func (deleteOldAttempts) KindAliases() []string { return []string{"forget_attempts"} }
 
 func (s *Service) deleteOldAttempts(ctx context.Context, _ deleteOldAttempts) error {
-	return job.Drain(ctx, s.db, "attempts", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, s.db, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.Exec(ctx, tx, deleteOldAttemptsSQL, db.Args{"now": tx.Now, "up_to": job.Batch})
 	})
 }

@@ -133,7 +133,7 @@ func (deleteOldLinks) KindAliases() []string { return []string{"forget_links"} }
 const linksKept = 30 * 24 * time.Hour
 
 func (s *Service) deleteOldLinks(ctx context.Context, _ deleteOldLinks) error {
-	return job.Drain(ctx, s.db, "expired links", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, s.db, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.One[int64](ctx, tx, deleteOldLinksSQL, db.Args{"before": tx.Now.Add(-linksKept), "up_to": job.Batch})
 	})
 }

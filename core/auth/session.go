@@ -135,7 +135,7 @@ func (deleteOldSessions) Kind() string { return "delete_old_sessions" }
 func (deleteOldSessions) KindAliases() []string { return []string{"forget_sessions"} }
 
 func (s *Service) deleteOldSessions(ctx context.Context, _ deleteOldSessions) error {
-	return job.Drain(ctx, s.db, "sessions", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, s.db, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		hourAgo := tx.Now.Add(-time.Hour)
 		return db.Exec(ctx, tx, deleteOldSessionsSQL, db.Args{"before": hourAgo, "seen": hourAgo.Add(-SessionIdle), "up_to": job.Batch})
 	})

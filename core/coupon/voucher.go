@@ -308,7 +308,7 @@ func (voucherExpiry) Kind() string { return "voucher_expiry" }
 
 // expire marks expired vouchers in batches, so that no till waits long for a voucher.
 func (s *Service) expire(ctx context.Context, _ voucherExpiry) error {
-	return job.Drain(ctx, s.db, "voucher expiry", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, s.db, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.One[int64](ctx, tx, expireSQL, db.Args{"now": tx.Now, "up_to": job.Batch})
 	})
 }

@@ -444,7 +444,7 @@ func (s *Service) runUpkeep(ctx context.Context, _ upkeep) error {
 			return err
 		}
 	}
-	return job.Drain(ctx, s.db, "customer imports", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, s.db, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.One[int64](ctx, tx, deleteOldImportsSQL, db.Args{
 			"ended_before": tx.Now.Add(-keptFor), "uploaded_before": tx.Now.Add(-uploadKept),
 			"arrived_before": tx.Now.Add(-arrivesWithin), "up_to": deletedBatch,

@@ -16,11 +16,11 @@ const drainTime = 20 * time.Second
 // Drain repeats a batch of a clean-up over all tenants, each in its own transaction of the platform,
 // until a batch finds nothing to do. After 20 seconds it returns Again, so that the job continues
 // after those that wait: the handler must return Drain's error.
-func Drain(ctx context.Context, d *db.DB, what string, batch func(ctx context.Context, tx *db.Tx) (done int64, err error)) error {
-	return drain(ctx, d, drainTime, what, batch)
+func Drain(ctx context.Context, d *db.DB, batch func(ctx context.Context, tx *db.Tx) (done int64, err error)) error {
+	return drain(ctx, d, drainTime, batch)
 }
 
-func drain(ctx context.Context, d *db.DB, within time.Duration, what string, batch func(ctx context.Context, tx *db.Tx) (int64, error)) error {
+func drain(ctx context.Context, d *db.DB, within time.Duration, batch func(ctx context.Context, tx *db.Tx) (int64, error)) error {
 	turn, cancel := context.WithTimeout(context.WithoutCancel(ctx), within) // measures time, and cancels nothing
 	defer cancel()
 	for {

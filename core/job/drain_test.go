@@ -35,22 +35,22 @@ func TestABacklogIsWorkedOffInBatches(t *testing.T) {
 		}
 	}
 	fill()
-	if err := job.Drain(t.Context(), f.db, "test", clean(3)); !errors.Is(err, broken) || lanes() != 4 {
+	if err := job.Drain(t.Context(), f.db, clean(3)); !errors.Is(err, broken) || lanes() != 4 {
 		t.Errorf("broken in the third batch: %v, %d rows are left, want 4", err, lanes())
 	}
-	if err := job.Drain(t.Context(), f.db, "test", clean(0)); err != nil || lanes() != 0 || batches != 3 {
+	if err := job.Drain(t.Context(), f.db, clean(0)); err != nil || lanes() != 0 || batches != 3 {
 		t.Errorf("%v, %d rows are left after %d batches, want none after 3", err, lanes(), batches)
 	}
 	// A clean-up whose time is over is put back behind waiting jobs and continues later.
 	fill()
-	err := job.DrainWithin(t.Context(), f.db, time.Nanosecond, "test", clean(0))
+	err := job.DrainWithin(t.Context(), f.db, time.Nanosecond, clean(0))
 	var again job.AgainError
 	if !errors.As(err, &again) || lanes() != 7 {
 		t.Errorf("after its time: %v, %d rows are left, want 7 and another turn", err, lanes())
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := job.Drain(gone, f.db, "test", clean(0)); err == nil || lanes() != 7 {
+	if err := job.Drain(gone, f.db, clean(0)); err == nil || lanes() != 7 {
 		t.Errorf("told to stop: %v, %d rows are left", err, lanes())
 	}
 }

@@ -62,6 +62,6 @@ const MaxAttempts = maxAttempts
 func Staffing(lane Lane) (workers, share int) { return lanes[lane].workers, lanes[lane].share }
 
 // DrainWithin is Drain with another time limit.
-func DrainWithin(ctx context.Context, d *db.DB, within time.Duration, what string, batch func(ctx context.Context, tx *db.Tx) (int64, error)) error {
-	return drain(ctx, d, within, what, batch)
+func DrainWithin(ctx context.Context, d *db.DB, within time.Duration, batch func(ctx context.Context, tx *db.Tx) (int64, error)) error {
+	return drain(ctx, d, within, batch)
 }

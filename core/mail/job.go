@@ -96,7 +96,7 @@ const (
 )
 
 func (s *Service) runUpkeep(ctx context.Context, _ upkeep) error {
-	return job.Drain(ctx, s.db, system.Name, func(ctx context.Context, tx *db.Tx) (done int64, err error) {
+	return job.Drain(ctx, s.db, func(ctx context.Context, tx *db.Tx) (done int64, err error) {
 		for statement, age := range map[string]time.Duration{
 			giveUpAbandonedSQL: abandonedAfter, blankKeptSQL: textKept, deleteEndedSQL: mailsKept,
 		} {

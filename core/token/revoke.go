@@ -97,7 +97,7 @@ func (deleteOld) KindAliases() []string { return []string{"forget_tokens"} }
 const endedKept = 365 * 24 * time.Hour
 
 func (s *Service) deleteOld(ctx context.Context, _ deleteOld) error {
-	return job.Drain(ctx, s.db, "ended tokens", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, s.db, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.Exec(ctx, tx, deleteOldSQL, db.Args{"before": tx.Now.Add(-endedKept), "up_to": job.Batch})
 	})
 }

@@ -421,7 +421,7 @@ func (deleteOldPINs) KindAliases() []string { return []string{"forget_pins"} }
 const pinsKept = time.Hour
 
 func (s *Service) deleteOldPINs(ctx context.Context, _ deleteOldPINs) error {
-	return job.Drain(ctx, s.db, "walk-in PINs", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, s.db, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.One[int64](ctx, tx, deleteOldPINsSQL, db.Args{"before": tx.Now.Add(-pinsKept), "up_to": job.Batch})
 	})
 }
