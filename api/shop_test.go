@@ -160,9 +160,9 @@ func (s *shop) make(name string) string {
 	case "{euro_off}":
 		return s.coupon(coupon.New{Name: "One off", BenefitType: "amount", BenefitValue: new(int64(100))})
 	case "{free_espresso}":
-		return s.coupon(coupon.New{Name: "Espresso on us", BenefitType: "reward", BenefitRewardID: new(s.fill("{espresso}"))})
+		return s.coupon(coupon.New{Name: "Espresso on us", BenefitType: "reward", BenefitRewardID: new(s.id("{espresso}"))})
 	case "{free_mug}":
-		return s.coupon(coupon.New{Name: "Mug on us", BenefitType: "reward", BenefitRewardID: new(s.fill("{sold_out}"))})
+		return s.coupon(coupon.New{Name: "Mug on us", BenefitType: "reward", BenefitRewardID: new(s.id("{sold_out}"))})
 	case "{first_come}":
 		return s.coupon(coupon.New{Name: "First come", BenefitType: "points", BenefitValue: new(int64(5)), MaxRedemptions: new(int64(1))})
 	case "{voucher}":

@@ -207,13 +207,6 @@ func (c *Check) Range(field string, v, lowest, highest int64) {
 	}
 }
 
-// Reference reads a required ULID. A malformed one becomes the zero ID, which is refused like the id of
-// an unknown record.
-func (c *Check) Reference(field string, v *string) ID {
-	id, _ := ParseID(c.Text(field, v, 255))
-	return id
-}
-
 // OneOf adds a violation if v is not one of the allowed values.
 func OneOf[T ~string](c *Check, field string, v T, allowed ...T) {
 	if !slices.Contains(allowed, v) {

@@ -196,7 +196,7 @@ func testVoucherPages(t *testing.T, c cafe) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := coupon.New{Name: "On us", BenefitType: "reward", BenefitRewardID: new(bun.ID.String())}
+	free := coupon.New{Name: "On us", BenefitType: "reward", BenefitRewardID: new(bun.ID)}
 	_, rewardLink := s.send(t, s.coupon(t, free), anna)
 	token, err := s.Links.Token(link.Unsubscribe, s.by.Tenant.ID, anna.ID, 0)
 	if err != nil {
@@ -294,7 +294,7 @@ func testRedeemVoucher(t *testing.T, c cafe) {
 	points.Name, points.BenefitType = "Twenty points", "points"
 	treat := percent
 	treat.Name, treat.BenefitType, treat.BenefitValue = "A treat", "reward", nil
-	treat.BenefitRewardID = new(ask[core.ID](connect(t, c.in.url()), "select id from loyalty.reward where active and stock is null order by id limit 1").String())
+	treat.BenefitRewardID = new(ask[core.ID](connect(t, c.in.url()), "select id from loyalty.reward where active and stock is null order by id limit 1"))
 	twenty := s.coupon(t, percent)
 	v, link := s.send(t, twenty, tuva)
 

@@ -59,8 +59,8 @@ type New struct {
 	Description      string
 	BenefitType      string
 	BenefitValue     *int64
-	BenefitRewardID  *string // a ULID
-	MaxPerCustomer   *int64  // nil: 1
+	BenefitRewardID  *core.ID
+	MaxPerCustomer   *int64 // nil: 1
 	MaxRedemptions   *int64
 	StartsAt         *time.Time
 	ExpiresAt        *time.Time
@@ -106,8 +106,10 @@ func (n New) benefit(check *core.Check) Benefit {
 	}
 	switch b.BenefitType {
 	case Reward:
-		id := check.Reference("benefit_reward_ulid", n.BenefitRewardID)
-		b.BenefitRewardID = &id
+		if n.BenefitRewardID == nil {
+			check.Add("benefit_reward_ulid", core.Required)
+		}
+		b.BenefitRewardID = n.BenefitRewardID
 	case Percent:
 		check.Integer("benefit_value", n.BenefitValue, 1, 100)
 		b.BenefitValue = n.BenefitValue

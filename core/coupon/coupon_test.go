@@ -179,7 +179,7 @@ func TestAdd(t *testing.T) {
 			Benefit:        coupon.Benefit{BenefitType: coupon.Amount, BenefitValue: new(int64(250))},
 			MaxPerCustomer: 2, MaxRedemptions: new(int64(100)), StartsAt: &starts, ExpiresAt: &ends, VoucherValidDays: new(int64(14)),
 		}},
-		{"a reward", coupon.New{Name: "Coffee", BenefitType: "reward", BenefitRewardID: new(strings.ToLower(espresso.String()))}, coupon.Coupon{
+		{"a reward", coupon.New{Name: "Coffee", BenefitType: "reward", BenefitRewardID: &espresso}, coupon.Coupon{
 			Name: "Coffee", Benefit: coupon.Benefit{BenefitType: coupon.Reward, BenefitRewardID: &espresso}, MaxPerCustomer: 1,
 		}},
 	} {
@@ -199,7 +199,7 @@ func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	day := instant(t, "2026-03-01T00:00:00Z")
-	for _, reward := range []string{stranger.Reward(1000, nil).String(), core.NewID(day).String(), "nonsense"} {
+	for _, reward := range []core.ID{stranger.Reward(1000, nil), core.NewID(day), {}} {
 		_, err := core.Result(s.Coupons.Add(t.Context(), s.By, coupon.New{
 			Name: " ", Description: strings.Repeat("å", 1001), BenefitType: "reward", BenefitRewardID: &reward,
 			MaxPerCustomer: new(int64(0)), MaxRedemptions: new(int64(0)), StartsAt: &day, ExpiresAt: &day, VoucherValidDays: new(int64(36_501)),
@@ -381,7 +381,7 @@ func TestRoundTrips(t *testing.T) {
 	many.MaxPerCustomer = new(int64(10))
 	plain, unsent := s.Coupon(many), s.Coupon(many)
 	bilal, rewards := s.Customer().ID, []core.ID{espresso, s.Reward(1000, nil)}
-	many.BenefitType, many.BenefitRewardID = "reward", new(espresso.String())
+	many.BenefitType, many.BenefitRewardID = "reward", new(espresso)
 	coffee := s.Coupon(many)
 	less := *fivePoints().BenefitValue
 	for _, c := range []struct {
@@ -401,7 +401,7 @@ func TestRoundTrips(t *testing.T) {
 		}},
 		{name: "edit to another reward", want: 4, do: func() error {
 			slices.Reverse(rewards)
-			return second(s.Coupons.Edit(ctx, s.By, unsent.ID, coupon.Edit{BenefitType: core.Set("reward"), BenefitRewardID: core.Set(rewards[0].String())}))
+			return second(s.Coupons.Edit(ctx, s.By, unsent.ID, coupon.Edit{BenefitType: core.Set("reward"), BenefitRewardID: core.Set(rewards[0])}))
 		}},
 		{name: "switch on what is on", want: 3, do: func() error { return second(s.Coupons.SetActive(ctx, s.By, plain.ID, true)) }},
 		{name: "no vouchers", want: 2, do: func() error { return second(s.Coupons.ListByCustomer(ctx, s.By, bilal, core.Page{Size: 3})) }},

@@ -18,7 +18,7 @@ type Edit struct {
 	Description      core.Optional[string] // null clears it
 	BenefitType      core.Optional[string] // the benefit can't change after the first send
 	BenefitValue     core.Optional[int64]
-	BenefitRewardID  core.Optional[string]    // a ULID
+	BenefitRewardID  core.Optional[core.ID]
 	MaxPerCustomer   core.Optional[int64]     // can't be lowered after the first send
 	MaxRedemptions   core.Optional[int64]     // null: no limit
 	StartsAt         core.Optional[time.Time] // null: at once
@@ -31,10 +31,6 @@ type Edit struct {
 
 // read returns the edited coupon, and adds what is wrong with it to the check.
 func (e Edit) read(check *core.Check, old Coupon) Coupon {
-	var rewardID *string
-	if old.BenefitRewardID != nil {
-		rewardID = new(old.BenefitRewardID.String())
-	}
 	most := e.MaxPerCustomer.Or(&old.MaxPerCustomer)
 	if most == nil {
 		check.Add("max_per_customer", core.Required)
@@ -42,7 +38,7 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 	c := New{
 		Name: core.OrZero(e.Name.Or(&old.Name)), Description: core.OrZero(e.Description.Or(old.Description)),
 		BenefitType: core.OrZero(e.BenefitType.Or(new(string(old.BenefitType)))), BenefitValue: e.BenefitValue.Or(old.BenefitValue),
-		BenefitRewardID: e.BenefitRewardID.Or(rewardID), MaxPerCustomer: most, MaxRedemptions: e.MaxRedemptions.Or(old.MaxRedemptions),
+		BenefitRewardID: e.BenefitRewardID.Or(old.BenefitRewardID), MaxPerCustomer: most, MaxRedemptions: e.MaxRedemptions.Or(old.MaxRedemptions),
 		StartsAt: e.StartsAt.Or(old.StartsAt), ExpiresAt: e.ExpiresAt.Or(old.ExpiresAt), VoucherValidDays: e.VoucherValidDays.Or(old.VoucherValidDays),
 	}.read(check)
 	if c.MaxRedemptions != nil && *c.MaxRedemptions < old.RedemptionsCount && check.OK("max_redemptions") {

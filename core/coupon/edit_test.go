@@ -42,7 +42,7 @@ func TestEdit(t *testing.T) {
 			c.StartsAt, c.ExpiresAt, c.VoucherValidDays = &starts, &ends, new(int64(14))
 		}},
 		{"value", coupon.Edit{BenefitValue: core.Set(int64(7))}, func(c *coupon.Coupon) { c.BenefitValue = new(int64(7)) }},
-		{"benefit", coupon.Edit{BenefitType: core.Set("reward"), BenefitRewardID: core.Set(espresso.String())}, func(c *coupon.Coupon) {
+		{"benefit", coupon.Edit{BenefitType: core.Set("reward"), BenefitRewardID: core.Set(espresso)}, func(c *coupon.Coupon) {
 			c.Benefit = coupon.Benefit{BenefitType: coupon.Reward, BenefitRewardID: &espresso}
 		}},
 		{"another benefit", coupon.Edit{BenefitType: core.Set("percent"), BenefitValue: core.Set(int64(20))}, func(c *coupon.Coupon) {
@@ -77,7 +77,7 @@ func TestEditReportsEveryWrongFieldAtOnce(t *testing.T) {
 	c := s.Coupon(n)
 	_, err := s.Coupons.Edit(t.Context(), s.By, c.ID, coupon.Edit{
 		Name: null[string](), Description: core.Set(strings.Repeat("å", 1001)), BenefitType: core.Set("reward"),
-		BenefitRewardID: core.Set(stranger.Reward(1000, nil).String()), MaxPerCustomer: null[int64](), MaxRedemptions: core.Set(int64(0)),
+		BenefitRewardID: core.Set(stranger.Reward(1000, nil)), MaxPerCustomer: null[int64](), MaxRedemptions: core.Set(int64(0)),
 		ExpiresAt: core.Set(day), VoucherValidDays: core.Set(int64(0)), Active: null[bool](),
 	})
 	shoptest.WantFields(t, err, core.Fields{
@@ -115,7 +115,7 @@ func TestEditAfterSending(t *testing.T) {
 	for name, e := range map[string]coupon.Edit{
 		"type":   {BenefitType: core.Set("stamps"), MaxPerCustomer: core.Set(int64(2))},
 		"value":  {BenefitValue: core.Set(int64(6)), MaxPerCustomer: core.Set(int64(2))},
-		"reward": {BenefitType: core.Set("reward"), BenefitRewardID: core.Set(s.Reward(1000, nil).String()), MaxPerCustomer: core.Set(int64(1))},
+		"reward": {BenefitType: core.Set("reward"), BenefitRewardID: core.Set(s.Reward(1000, nil)), MaxPerCustomer: core.Set(int64(1))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			shoptest.WantFields(t, second(s.Coupons.Edit(t.Context(), s.By, c.ID, e)), promised)

@@ -63,7 +63,7 @@ func TestRedeemGivesTheBenefitOnce(t *testing.T) {
 // coffees describes a coupon for a reward.
 func (s shop) coffees(stock *int64) coupon.New {
 	s.T.Helper()
-	return coupon.New{Name: "Coffee on us", BenefitType: "reward", BenefitRewardID: new(s.Reward(1000, stock).String())}
+	return coupon.New{Name: "Coffee on us", BenefitType: "reward", BenefitRewardID: new(s.Reward(1000, stock))}
 }
 
 // A voucher for a reward makes a pending redemption at no cost and takes stock. Without stock it is

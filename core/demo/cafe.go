@@ -122,7 +122,7 @@ func (c *cafe) changeOffer(ctx context.Context, days int, at time.Time) {
 func (c *cafe) complete(n *cafeCoupon) coupon.New {
 	completed := n.New
 	if i := slices.IndexFunc(c.Rewards, func(r *cafeReward) bool { return r.Name == n.Reward }); i >= 0 {
-		completed.BenefitRewardID = new(c.Rewards[i].made.ID.String())
+		completed.BenefitRewardID = new(c.Rewards[i].made.ID)
 	}
 	if n.Starts != 0 {
 		completed.StartsAt = new(c.ago(n.Starts, 0))

@@ -26,8 +26,6 @@ func (Delivery) Kind() string { return "mail_delivery" }
 // ForTenant returns the tenant whose share of the workers the job uses.
 func (d Delivery) ForTenant() core.TenantID { return d.Tenant }
 
-var system = core.System(core.Tenant{}, "mail")
-
 // giveUpAfter is how long delivery is tried. Mail servers also try for about five days, and the links in
 // a mail have expired by then.
 const giveUpAfter = 5 * 24 * time.Hour

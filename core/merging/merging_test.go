@@ -273,7 +273,7 @@ func TestAMergeBesideEverythingElse(t *testing.T) {
 			c := s.Coupon(coupon.New{Name: "Seven", BenefitType: "points", BenefitValue: new(int64(7))})
 			vouchers = append(vouchers, s.Voucher(c.ID, twin.ID))
 		}
-		free := s.Coupon(coupon.New{Name: "Free", BenefitType: "reward", BenefitRewardID: new(offer.String())})
+		free := s.Coupon(coupon.New{Name: "Free", BenefitType: "reward", BenefitRewardID: new(offer)})
 		vouchers = append(vouchers, s.Voucher(free.ID, twin.ID))
 
 		var all sync.WaitGroup

@@ -81,7 +81,7 @@ func (s shop) discount(name string) coupon.Coupon {
 // gift adds a coupon for a reward.
 func (s shop) gift(name string, reward core.ID) coupon.Coupon {
 	s.T.Helper()
-	return s.Coupon(coupon.New{Name: name, BenefitType: string(coupon.Reward), BenefitRewardID: new(reward.String())})
+	return s.Coupon(coupon.New{Name: name, BenefitType: string(coupon.Reward), BenefitRewardID: new(reward)})
 }
 
 // send sends a coupon to every customer and returns the vouchers.

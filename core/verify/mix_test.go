@@ -90,7 +90,7 @@ func newMarket(t *testing.T) *market {
 	for _, n := range []coupon.New{
 		{BenefitType: "points", BenefitValue: new(int64(5))},
 		{BenefitType: "stamps", BenefitValue: new(int64(1)), MaxRedemptions: new(int64(stampVouchers))},
-		{BenefitType: "reward", BenefitRewardID: new(m.known.rewards.ids[0].String())},
+		{BenefitType: "reward", BenefitRewardID: new(m.known.rewards.ids[0])},
 	} {
 		n.Name, n.MaxPerCustomer = "Welcome back", new(int64(15))
 		m.known.coupons.add(m.Coupon(n).ID)

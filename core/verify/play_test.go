@@ -397,7 +397,7 @@ func (p *play) addCoupon(t *rapid.T) {
 	var what *core.ID
 	if kind == coupon.Reward {
 		what = new(pick(t, "reward", p.model.rewards, p.theirs.Reward))
-		n.BenefitValue, n.BenefitRewardID = nil, new(what.String())
+		n.BenefitValue, n.BenefitRewardID = nil, what
 	}
 	if most := one[int64](t, "cap", 0, 1, 2, 0); most > 0 {
 		n.MaxRedemptions = &most

@@ -66,7 +66,7 @@ func trading(t *testing.T) *shop {
 	s.Voucher(points, s.anna.ID)
 	s.RedeemVoucher(s.Voucher(s.coupon(coupon.Stamps, new(int64(2)), nil), s.anna.ID))
 	s.RedeemVoucher(s.Voucher(s.coupon(coupon.Percent, new(int64(10)), nil), s.anna.ID))
-	coffee := s.coupon(coupon.Reward, nil, new(s.Reward(30, new(int64(3))).String()))
+	coffee := s.coupon(coupon.Reward, nil, new(s.Reward(30, new(int64(3)))))
 	s.RedeemVoucher(s.Voucher(coffee, s.anna.ID))
 	s.RedeemVoucher(s.Voucher(coffee, s.bilal.ID))
 	s.Voucher(coffee, s.anna.ID)
@@ -125,7 +125,7 @@ func (s *shop) checkouts(w *walkin.Service, c customer.Customer) {
 	sale := walkin.Sale{
 		CustomerID: c.ID, Sold: &transaction.Sale{TransactionTypeID: s.points.ID, SpendAmountCents: 700},
 		Rewards:  []core.ID{s.Reward(20, new(int64(3)))},
-		Vouchers: []core.ID{s.Voucher(s.coupon(coupon.Points, new(int64(9)), nil), c.ID), s.Voucher(s.coupon(coupon.Reward, nil, new(s.Reward(40, new(int64(3))).String())), c.ID)},
+		Vouchers: []core.ID{s.Voucher(s.coupon(coupon.Points, new(int64(9)), nil), c.ID), s.Voucher(s.coupon(coupon.Reward, nil, new(s.Reward(40, new(int64(3))))), c.ID)},
 	}
 	undone, err := core.Result(w.Complete(s.T.Context(), s.By, "till", sale, nil, nil))
 	s.Check(err)
@@ -160,7 +160,7 @@ func (s *shop) sold(to customer.Customer, k transaction.Type, cents int64) core.
 }
 
 // coupon adds a coupon with a limit of two per customer.
-func (s *shop) coupon(gives coupon.BenefitType, value *int64, reward *string) core.ID {
+func (s *shop) coupon(gives coupon.BenefitType, value *int64, reward *core.ID) core.ID {
 	s.T.Helper()
 	return s.Coupon(coupon.New{
 		Name: "Welcome back", BenefitType: string(gives), BenefitValue: value, BenefitRewardID: reward,

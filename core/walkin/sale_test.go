@@ -17,7 +17,7 @@ import (
 )
 
 // voucher sends a coupon to a customer.
-func (s shop) voucher(c customer.Customer, benefit coupon.BenefitType, value *int64, rewardID *string) core.ID {
+func (s shop) voucher(c customer.Customer, benefit coupon.BenefitType, value *int64, rewardID *core.ID) core.ID {
 	s.T.Helper()
 	welcome := coupon.New{Name: "Welcome back", BenefitType: string(benefit), BenefitValue: value, BenefitRewardID: rewardID}
 	return s.Voucher(s.Coupon(welcome).ID, c.ID)
@@ -36,7 +36,7 @@ func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	c := s.Customer()
 	s.Must(core.Result(s.Walkins.Complete(t.Context(), s.cashier, "till", s.to(c, 100_00), nil, nil)))
 	coffee, cake := s.Reward(80, nil), s.Reward(500, new(int64(1)))
-	off, slice := s.voucher(c, coupon.Amount, new(int64(500)), nil), s.voucher(c, coupon.Reward, nil, new(cake.String()))
+	off, slice := s.voucher(c, coupon.Amount, new(int64(500)), nil), s.voucher(c, coupon.Reward, nil, &cake)
 	w, err := s.Walkins.Customer(t.Context(), s.cashier, c.ID)
 	if err != nil || len(w.Rewards) != 2 || !w.Rewards[0].Affordable || w.Rewards[1].Affordable || len(w.Vouchers) != 2 {
 		t.Fatalf("%+v, %v", w, err)

@@ -39,7 +39,7 @@ func (s shop) acts(withSale bool) act {
 	s.Adjust(a.customer.ID, ledger.Points, 210)
 	a.before = s.Redeem(a.customer.ID, early)
 	a.points, a.stamps = s.voucher(a.customer, coupon.Points, new(int64(50)), nil), s.voucher(a.customer, coupon.Stamps, new(int64(2)), nil)
-	a.slice, a.off = s.voucher(a.customer, coupon.Reward, nil, new(a.cake.String())), s.voucher(a.customer, coupon.Amount, new(int64(500)), nil)
+	a.slice, a.off = s.voucher(a.customer, coupon.Reward, nil, &a.cake), s.voucher(a.customer, coupon.Amount, new(int64(500)), nil)
 	a.again(withSale)
 	return a
 }
@@ -456,7 +456,7 @@ func TestCheckoutsAndUndosAtOnce(t *testing.T) {
 	s := shopIn(t, dbtest.OwnDB(t))
 	coffee, cake := s.Reward(3, nil), s.Reward(900, new(int64(40)))
 	points, slices := s.Coupon(coupon.New{Name: "Points", BenefitType: "points", BenefitValue: new(int64(7))}).ID,
-		s.Coupon(coupon.New{Name: "Cake", BenefitType: "reward", BenefitRewardID: new(cake.String())}).ID
+		s.Coupon(coupon.New{Name: "Cake", BenefitType: "reward", BenefitRewardID: new(cake)}).ID
 	var customers []customer.Customer
 	vouchers := map[core.ID][]core.ID{}
 	for range 8 {

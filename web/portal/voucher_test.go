@@ -67,7 +67,7 @@ func TestTheWorthOfAVoucher(t *testing.T) {
 			n.BenefitValue = new(int64(20))
 		}
 		if kind == "reward" {
-			n.BenefitValue, n.BenefitRewardID = nil, new(cake.String())
+			n.BenefitValue, n.BenefitRewardID = nil, new(cake)
 		}
 		got := s.browser().Get("/v/" + s.sent(n).token)
 		if said := got.Text(".pass-worth, .pass-what"); said != want.worth || !got.Find(".pass-worth").HasClass(want.size) {

@@ -104,7 +104,10 @@ func newCouponOf(form *forms.Form, t core.Tenant) coupon.New {
 			form.Values.Set("benefit_value", form.Value(valueFields[kind]))
 			n.BenefitValue = form.Integer("benefit_value")
 		}
-		n.BenefitRewardID = form.Filled("reward_ulid")
+		if ulid := form.Filled("reward_ulid"); ulid != nil {
+			id, _ := core.ParseID(*ulid) // the zero ID is refused as unknown
+			n.BenefitRewardID = &id
+		}
 	}
 	if day := form.Date("starts_at"); day != nil {
 		n.StartsAt = new(core.StartOfDate(*day, t.TimeZone))
