@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,7 +63,8 @@ func NewCombiner[K comparable, V any](most int, run Batch[K, V]) *Combiner[K, V]
 	return &Combiner[K, V]{run: run, most: most, queues: map[core.TenantID]*queue[K, V]{}}
 }
 
-// Apart returns the combiner with what only one key of a batch may have. A second key with it waits for the next batch.
+// Apart returns the combiner with what only one key of a batch may have. A second key with it waits for the next batch. The function is called
+// while other callers wait, so it only looks.
 func (c *Combiner[K, V]) Apart(of func(K) []any) *Combiner[K, V] {
 	c.apart = of
 	return c
@@ -148,40 +150,40 @@ func (c *Combiner[K, V]) work(ctx context.Context, tenant core.TenantID, q *queu
 func (c *Combiner[K, V]) take(tenant core.TenantID, q *queue[K, V]) (batch []*place[K, V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	taken := map[any]bool{}
 	var later []*place[K, V]
+	claimed := map[any]bool{}
 	for len(q.waiting) > 0 && len(batch)+len(later) < c.most {
 		p := q.waiting[0]
 		q.waiting[0], q.waiting = nil, q.waiting[1:]
 		switch {
 		case p.callers == 0: // all have left
-		case c.claims(p.key, taken):
+		case c.claims(p.key, claimed):
 			batch = append(batch, p)
 			delete(q.places, p.key)
 		default:
 			later = append(later, p)
 		}
 	}
-	q.waiting = append(later, q.waiting...)
+	if len(later) > 0 {
+		q.waiting = append(later, q.waiting...)
+	}
 	if len(batch) == 0 {
 		delete(c.queues, tenant)
 	}
 	return batch
 }
 
-// claims reports whether a key has nothing that was taken by another one of its batch, and takes what it has.
-func (c *Combiner[K, V]) claims(key K, taken map[any]bool) bool {
+// claims reports whether a key has nothing that another one of its batch has claimed, and claims what it has.
+func (c *Combiner[K, V]) claims(key K, claimed map[any]bool) bool {
 	if c.apart == nil {
 		return true
 	}
 	all := c.apart(key)
-	for _, one := range all {
-		if taken[one] {
-			return false
-		}
+	if slices.ContainsFunc(all, func(one any) bool { return claimed[one] }) {
+		return false
 	}
 	for _, one := range all {
-		taken[one] = true
+		claimed[one] = true
 	}
 	return true
 }

@@ -18,6 +18,7 @@ type ready struct {
 	entry core.ID // of the ledger
 	by    core.Actor
 	reply db.StoredReply
+	apart []any                                                  // what only one sale of a batch may have (claims)
 	alone func(context.Context) (core.Reply[Transaction], error) // records the sale without others
 }
 
@@ -38,14 +39,15 @@ func (s *Service) prepare(by core.Actor, sale Sale, unread core.Fields, once *co
 		return nil // refused alone, with what the database finds
 	}
 	r.reply = reply
+	r.apart = r.claims()
 	r.alone = func(ctx context.Context) (core.Reply[Transaction], error) {
 		return s.recordAlone(ctx, by, sale, unread, once)
 	}
 	return r
 }
 
-// apart names what only one sale of a batch may have: its customer, receipt number and idempotency key. A second one waits for the next batch.
-func (r *ready) apart() []any {
+// claims returns what only one sale of a batch may have: its customer, receipt number and idempotency key. A second one waits for the next batch.
+func (r *ready) claims() []any {
 	type (
 		reference string
 		request   struct{ caller, key string }

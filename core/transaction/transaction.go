@@ -66,7 +66,7 @@ type Service struct {
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	s := &Service{db: d, finder: db.NewFinder(d, findSQL, findAllSQL, func(t Transaction) core.ID { return t.ID }), kinds: &kinds{}}
-	s.together = db.NewCombiner(db.MaxTogether, s.recordAll).Apart((*ready).apart)
+	s.together = db.NewCombiner(db.MaxTogether, s.recordAll).Apart(func(r *ready) []any { return r.apart })
 	return s
 }
 
