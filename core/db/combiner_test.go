@@ -297,6 +297,38 @@ func TestABadKeyDoesNotSpoilOthers(t *testing.T) {
 	})
 }
 
+// Of keys that claim the same, a batch has one. The others wait for the next batch, before those who came later, and those
+// who claim nothing of theirs don't wait for them.
+func TestKeysThatAreKeptApart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkbench(64)
+		w.combiner.Apart(func(key int) []any { return []any{key % 10} })
+		var callers []*caller
+		for _, key := range []int{1, 12, 22, 3, 32, 2} {
+			callers = append(callers, w.call(1, key))
+		}
+		for _, want := range [][]int{{1}, {12, 3}, {22}, {32}, {2, 5}} {
+			b := w.running()[0]
+			if !slices.Equal(b.keys, want) {
+				t.Errorf("a batch of %v, want %v", b.keys, want)
+			}
+			if want[0] == 32 {
+				callers = append(callers, w.call(1, 5))
+			}
+			w.finish(b, nil)
+		}
+		for _, c := range callers {
+			if got := <-c.outcomes; got.err != nil {
+				t.Errorf("key %d: %v", c.key, got.err)
+			}
+		}
+		if n := db.Queues(w.combiner); n != 0 {
+			t.Errorf("%d queues are left", n)
+		}
+	})
+}
+
 // A batch that panics fails its callers, and later ones are served.
 func TestAPanicFailsItsBatchOnly(t *testing.T) {
 	t.Parallel()
