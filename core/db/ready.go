@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // readyTime is how long a check may take.
@@ -98,16 +97,7 @@ func (d *DB) CheckWritable(ctx context.Context) error {
 func (d *DB) check(ctx context.Context, calls []call, reads []func(pgx.Rows) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
-	return repeat(ctx, func() error {
-		return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
-			err = d.roundTrip(ctx, conn, calls, reads)
-			if isDead(conn, err) {
-				return false, err
-			}
-			release(ctx, conn)
-			return true, err
-		})
-	})
+	return repeat(ctx, func() error { return d.read(ctx, calls, reads) })
 }
 
 // onlyCheckFailed reports whether the check got no connection or no answer, although others get theirs.
