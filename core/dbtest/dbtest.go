@@ -97,6 +97,12 @@ func IsCitus(t testing.TB) bool {
 	return c.isCitus()
 }
 
+// patient returns options under which a slow machine changes no result: what waits for a lock gets it in the end, and a list is
+// counted to its end.
+func patient(owner string) db.Options {
+	return db.Options{OwnerURL: owner, StatementTimeout: time.Minute, CountTimeout: time.Minute}
+}
+
 // DB returns the database of this test binary.
 func DB(t testing.TB) *db.DB {
 	t.Helper()
@@ -108,7 +114,7 @@ func DB(t testing.TB) *db.DB {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := db.Open(ctx, Serving(url), db.Options{OwnerURL: url, CountTimeout: time.Minute})
+		d, err := db.Open(ctx, Serving(url), patient(url))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +164,7 @@ func Drop(t testing.TB, owner string) {
 func OwnDB(t testing.TB) *db.DB {
 	t.Helper()
 	owner := OwnURL(t)
-	d, err := db.Open(context.Background(), Serving(owner), db.Options{OwnerURL: owner, CountTimeout: time.Minute})
+	d, err := db.Open(context.Background(), Serving(owner), patient(owner))
 	if err != nil {
 		t.Fatal(err)
 	}

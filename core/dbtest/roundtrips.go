@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -59,7 +58,9 @@ func RoundTrips(t testing.TB) (d *db.DB, count func() int) {
 	}
 	u.Host, u.User = "", url.User(db.Role)
 	u.RawQuery = url.Values{"host": {dir}, "port": {"5432"}}.Encode()
-	d, err = db.Open(context.Background(), u.String(), db.Options{MaxConns: 1, OwnerURL: owner, CountTimeout: time.Minute})
+	options := patient(owner)
+	options.MaxConns = 1
+	d, err = db.Open(context.Background(), u.String(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
