@@ -7,9 +7,12 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
 )
 
-type customerResource struct {
+// customerFields are what lists and reports have of a customer.
+type customerFields struct {
 	ULID          core.ID         `json:"ulid"`
 	FirstName     string          `json:"first_name"`
 	LastName      string          `json:"last_name"`
@@ -22,11 +25,25 @@ type customerResource struct {
 	UpdatedAt     stamp           `json:"updated_at"`
 }
 
-func newCustomerResource(c customer.Customer) customerResource {
+type customerResource struct {
+	customerFields
+	PointsExpireOn *day `json:"points_expire_on"`
+	StampsExpireOn *day `json:"stamps_expire_on"`
+}
+
+// customerResources returns how customers of a business are written.
+func customerResources(t core.Tenant) func(customer.Customer) customerResource {
+	return func(c customer.Customer) customerResource { return newCustomerResource(t, c) }
+}
+
+func newCustomerResource(t core.Tenant, c customer.Customer) customerResource {
 	return customerResource{
-		ULID: c.ID, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Email: c.Email, Status: c.Status,
-		PointsBalance: c.PointsBalance, StampsBalance: c.StampsBalance,
-		CreatedAt: stamp(c.CreatedAt), UpdatedAt: stamp(c.UpdatedAt),
+		customerFields: customerFields{
+			ULID: c.ID, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Email: c.Email, Status: c.Status,
+			PointsBalance: c.PointsBalance, StampsBalance: c.StampsBalance,
+			CreatedAt: stamp(c.CreatedAt), UpdatedAt: stamp(c.UpdatedAt),
+		},
+		PointsExpireOn: (*day)(c.ExpiresOn(t, ledger.Points)), StampsExpireOn: (*day)(c.ExpiresOn(t, ledger.Stamps)),
 	}
 }
 
@@ -44,7 +61,7 @@ func (a *API) listCustomers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeList(c, p, l, newCustomerResource)
+	return writeList(c, p, l, customerResources(actor(c).Tenant))
 }
 
 func (a *API) upsertCustomer(c echo.Context) error {
@@ -60,9 +77,9 @@ func (a *API) upsertCustomer(c echo.Context) error {
 		return a.Customers.Upsert(c.Request().Context(), actor(c), n, once)
 	}, func(u customer.Upserted) (int, any) {
 		if u.Created {
-			return http.StatusCreated, newCustomerResource(u.Customer)
+			return http.StatusCreated, newCustomerResource(actor(c).Tenant, u.Customer)
 		}
-		return http.StatusOK, newCustomerResource(u.Customer)
+		return http.StatusOK, newCustomerResource(actor(c).Tenant, u.Customer)
 	})
 }
 
@@ -75,7 +92,7 @@ func (a *API) findCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeData(c, http.StatusOK, newCustomerResource(found))
+	return writeData(c, http.StatusOK, newCustomerResource(actor(c).Tenant, found))
 }
 
 func (a *API) editCustomer(c echo.Context) error {
@@ -95,7 +112,7 @@ func (a *API) editCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeData(c, http.StatusOK, newCustomerResource(edited))
+	return writeData(c, http.StatusOK, newCustomerResource(actor(c).Tenant, edited))
 }
 
 func (a *API) listCustomerTransactions(c echo.Context) error {
@@ -112,5 +129,62 @@ func (a *API) listCustomerTransactions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeList(c, p, l, newTransactionResource)
+	return writeList(c, p, l, func(t transaction.Transaction) transactionResource { return newTransactionResource(actor(c), t) })
+}
+
+type endingResource struct {
+	Unit      ledger.Unit `json:"unit"`
+	Amount    int64       `json:"amount"`
+	ExpiresOn *day        `json:"expires_on"`
+}
+
+func newEndingResource(e ledger.Ending) endingResource {
+	return endingResource{Unit: e.Unit, Amount: e.Amount, ExpiresOn: (*day)(e.ExpiresOn)}
+}
+
+func (a *API) listExpiring(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	endings, err := a.Customers.Expiring(c.Request().Context(), actor(c), id)
+	if err != nil {
+		return err
+	}
+	return writeAll(c, endings, newEndingResource)
+}
+
+type ledgerEntryResource struct {
+	ULID            core.ID     `json:"ulid"`
+	Kind            ledger.Kind `json:"kind"`
+	Unit            ledger.Unit `json:"unit"`
+	Amount          int64       `json:"amount"`
+	BalanceAfter    int64       `json:"balance_after"`
+	TransactionULID *core.ID    `json:"transaction_ulid"`
+	ExpiresOn       *day        `json:"expires_on"`
+	CreatedAt       stamp       `json:"created_at"`
+}
+
+func newLedgerEntryResource(e customer.LedgerEntry) ledgerEntryResource {
+	return ledgerEntryResource{
+		ULID: e.ID, Kind: e.Kind, Unit: e.Unit, Amount: e.Amount, BalanceAfter: e.BalanceAfter,
+		TransactionULID: e.TransactionID, ExpiresOn: (*day)(e.ExpiresOn), CreatedAt: stamp(e.CreatedAt),
+	}
+}
+
+func (a *API) listLedgerEntries(c echo.Context) error {
+	q, err := parameters(c)
+	if err != nil {
+		return err
+	}
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	p := q.page()
+	l, err := a.Customers.LedgerEntries(c.Request().Context(), actor(c), id, p)
+	if err != nil {
+		return err
+	}
+	return writeList(c, p, l, newLedgerEntryResource)
 }

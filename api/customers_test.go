@@ -17,11 +17,13 @@ import (
 // The JSON of the scenarios' customers.
 const (
 	annaIs = `{"ulid":"{anna}","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","email":"Anna@example.com",` +
-		`"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>"}`
+		`"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`
 	boIs = `{"ulid":"{bo}","first_name":"Bo","last_name":"Ek","phone":"+46 8 123 456 78","email":null,` +
-		`"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>"}`
+		`"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`
 	inactiveIs = `{"ulid":"{inactive}","first_name":"Cleo","last_name":"Falk","phone":"0701740699","email":"cleo@example.com",` +
-		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>"}`
+		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`
+
+	noDays = `"points_expire_on":null,"stamps_expire_on":null`
 )
 
 func annaAndBo(s *shop) { s.fill("{anna}{bo}") }
@@ -172,7 +174,7 @@ func TestFindCustomer(t *testing.T) {
 			},
 			method: "GET", path: "/customers/{anna}", status: 200,
 			want: one(`{"ulid":"{anna}","first_name":"Erased","last_name":"Erased","phone":"","email":null,"status":"inactive",` +
-				`"points_balance":12,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>"}`),
+				`"points_balance":12,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`),
 		},
 	})
 }

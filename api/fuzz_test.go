@@ -28,6 +28,7 @@ func FuzzRequest(f *testing.F) {
 		{"POST", "/transactions", "", `{"customer_ulid":[],"transaction_type_id":1e2,"spend_amount_cents":-0.0}`},
 		{"GET", "/transactions/{sale}", "", ""},
 		{"POST", "/transactions/{sale}/void", "", ""},
+		{"POST", "/transactions/{sale}/refunds", "", `{"amount_cents":300,"external_reference":"R-1"}`},
 		{"GET", "/tokens", "", ""},
 		{"POST", "/tokens", "", `{"name":"x","scopes":["customers:read"],"expires_at":"9999-12-31T23:59:59.999999999-23:59"}`},
 		{"DELETE", "/tokens/{spare_token}", "", ""},

@@ -24,6 +24,8 @@ func TestMergedCustomerIsMissing(t *testing.T) {
 		{http.MethodGet, "/customers/ID", ""},
 		{http.MethodPatch, "/customers/ID", `{"first_name":"Mine"}`},
 		{http.MethodGet, "/customers/ID/transactions", ""},
+		{http.MethodGet, "/customers/ID/expiring", ""},
+		{http.MethodGet, "/customers/ID/ledger-entries", ""},
 		{http.MethodPost, "/transactions", `{"customer_ulid":"ID","transaction_type_id":{points},"spend_amount_cents":100}`},
 		{http.MethodPost, "/redemptions", `{"customer_ulid":"ID","reward_ulid":"{espresso}"}`},
 	} {

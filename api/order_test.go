@@ -79,34 +79,42 @@ func TestLimitComesBeforeTheRoute(t *testing.T) {
 	s.call("GET", "/api/v1/customers", "1|x", "").is(t, 429, tooMany)
 }
 
+// addedRoutes are those that the specification doesn't have.
+var addedRoutes = []string{
+	"GET /api/v1/customers/:ulid/expiring", "GET /api/v1/customers/:ulid/ledger-entries", "POST /api/v1/transactions/:ulid/refunds",
+}
+
 // The table of routes, the router's own and the specification's are one: the ability
 // that a tenant's token needs, "" for any, or "platform" for a super-admin's.
 var abilities = map[string]string{
-	"GET /api/v1/customers":                    "customers:read",
-	"GET /api/v1/customers/:ulid":              "customers:read",
-	"GET /api/v1/customers/:ulid/transactions": "customers:read",
-	"POST /api/v1/customers":                   "customers:write",
-	"PATCH /api/v1/customers/:ulid":            "customers:write",
-	"POST /api/v1/transactions":                "transactions:write",
-	"GET /api/v1/transactions/:ulid":           "transactions:write",
-	"POST /api/v1/transactions/:ulid/void":     "transactions:write",
-	"GET /api/v1/rewards":                      "rewards:read",
-	"POST /api/v1/redemptions":                 "rewards:read",
-	"GET /api/v1/redemptions/:ulid":            "rewards:read",
-	"POST /api/v1/redemptions/:ulid/fulfil":    "rewards:read",
-	"GET /api/v1/coupons":                      "coupons:read",
-	"POST /api/v1/coupons/:ulid/redeem":        "coupons:read",
-	"GET /api/v1/coupons/:ulid/redemptions":    "coupons:read",
-	"GET /api/v1/reports/summary":              "reports:read",
-	"GET /api/v1/reports/customers/top":        "reports:read",
-	"GET /api/v1/reports/coupons":              "reports:read",
-	"GET /api/v1/tokens":                       "",
-	"POST /api/v1/tokens":                      "",
-	"DELETE /api/v1/tokens/:id":                "",
-	"GET /api/v1/platform/tenants":             "platform",
-	"POST /api/v1/platform/tenants":            "platform",
-	"PATCH /api/v1/platform/tenants/:id":       "platform",
-	"GET /api/v1/platform/invoices":            "platform",
+	"GET /api/v1/customers":                      "customers:read",
+	"GET /api/v1/customers/:ulid":                "customers:read",
+	"GET /api/v1/customers/:ulid/transactions":   "customers:read",
+	"GET /api/v1/customers/:ulid/expiring":       "customers:read",
+	"GET /api/v1/customers/:ulid/ledger-entries": "customers:read",
+	"POST /api/v1/customers":                     "customers:write",
+	"PATCH /api/v1/customers/:ulid":              "customers:write",
+	"POST /api/v1/transactions":                  "transactions:write",
+	"GET /api/v1/transactions/:ulid":             "transactions:write",
+	"POST /api/v1/transactions/:ulid/void":       "transactions:write",
+	"POST /api/v1/transactions/:ulid/refunds":    "transactions:write",
+	"GET /api/v1/rewards":                        "rewards:read",
+	"POST /api/v1/redemptions":                   "rewards:read",
+	"GET /api/v1/redemptions/:ulid":              "rewards:read",
+	"POST /api/v1/redemptions/:ulid/fulfil":      "rewards:read",
+	"GET /api/v1/coupons":                        "coupons:read",
+	"POST /api/v1/coupons/:ulid/redeem":          "coupons:read",
+	"GET /api/v1/coupons/:ulid/redemptions":      "coupons:read",
+	"GET /api/v1/reports/summary":                "reports:read",
+	"GET /api/v1/reports/customers/top":          "reports:read",
+	"GET /api/v1/reports/coupons":                "reports:read",
+	"GET /api/v1/tokens":                         "",
+	"POST /api/v1/tokens":                        "",
+	"DELETE /api/v1/tokens/:id":                  "",
+	"GET /api/v1/platform/tenants":               "platform",
+	"POST /api/v1/platform/tenants":              "platform",
+	"PATCH /api/v1/platform/tenants/:id":         "platform",
+	"GET /api/v1/platform/invoices":              "platform",
 }
 
 // A route that is added to the router past the table, without a word on who may

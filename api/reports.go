@@ -25,16 +25,22 @@ type dayResource struct {
 }
 
 type figuresResource struct {
-	TransactionsCount int64 `json:"transactions_count"`
-	VoidedCount       int64 `json:"voided_count"`
-	SpendTotalCents   int64 `json:"spend_total_cents"`
-	PointsAwarded     int64 `json:"points_awarded"`
-	StampsAwarded     int64 `json:"stamps_awarded"`
-	PointsReversed    int64 `json:"points_reversed"`
-	PointsRedeemed    int64 `json:"points_redeemed"`
-	RedemptionsCount  int64 `json:"redemptions_count"`
-	VouchersRedeemed  int64 `json:"vouchers_redeemed"`
-	NewCustomers      int64 `json:"new_customers"`
+	TransactionsCount    int64 `json:"transactions_count"`
+	VoidedCount          int64 `json:"voided_count"`
+	SpendTotalCents      int64 `json:"spend_total_cents"`
+	PointsAwarded        int64 `json:"points_awarded"`
+	StampsAwarded        int64 `json:"stamps_awarded"`
+	PointsReversed       int64 `json:"points_reversed"`
+	PointsRedeemed       int64 `json:"points_redeemed"`
+	RedemptionsCount     int64 `json:"redemptions_count"`
+	VouchersRedeemed     int64 `json:"vouchers_redeemed"`
+	NewCustomers         int64 `json:"new_customers"`
+	PointsExpired        int64 `json:"points_expired"`
+	PointsExpiryReturned int64 `json:"points_expiry_returned"`
+	PointsRefunded       int64 `json:"points_refunded"`
+	RefundsCount         int64 `json:"refunds_count"`
+	RefundedTotalCents   int64 `json:"refunded_total_cents"`
+	NetSpendTotalCents   int64 `json:"net_spend_total_cents"`
 }
 
 func newSummaryResource(s report.Summary) summaryResource {
@@ -66,7 +72,7 @@ func (a *API) summary(c echo.Context) error {
 }
 
 type topCustomerResource struct {
-	customerResource
+	customerFields
 	TransactionsCount int64 `json:"transactions_count"`
 	SpendTotalCents   int64 `json:"spend_total_cents"`
 	PointsAwarded     int64 `json:"points_awarded"`
@@ -74,7 +80,7 @@ type topCustomerResource struct {
 
 func newTopCustomerResource(c report.Customer) topCustomerResource {
 	return topCustomerResource{
-		customerResource: customerResource{
+		customerFields: customerFields{
 			ULID: c.ID, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Email: c.Email, Status: customer.Status(c.Status),
 			PointsBalance: c.PointsBalance, StampsBalance: c.StampsBalance,
 			CreatedAt: stamp(c.CreatedAt), UpdatedAt: stamp(c.UpdatedAt),

@@ -23,19 +23,27 @@ const (
 
 const (
 	noFigures = `"transactions_count":0,"voided_count":0,"spend_total_cents":0,"points_awarded":0,"stamps_awarded":0,"points_reversed":0,` +
-		`"points_redeemed":0,"redemptions_count":0,"vouchers_redeemed":0,"new_customers":0`
+		`"points_redeemed":0,"redemptions_count":0,"vouchers_redeemed":0,"new_customers":0,"points_expired":0,"points_expiry_returned":0,"points_refunded":0,"refunds_count":0,` +
+		`"refunded_total_cents":0,"net_spend_total_cents":0`
 	// After a sale for 12 points, one for a stamp, a voided one, a redemption and a voucher.
 	figures = `"transactions_count":2,"voided_count":1,"spend_total_cents":1550,"points_awarded":12,"stamps_awarded":1,"points_reversed":7,` +
-		`"points_redeemed":10,"redemptions_count":1,"vouchers_redeemed":1,"new_customers":1`
+		`"points_redeemed":10,"redemptions_count":1,"vouchers_redeemed":1,"new_customers":1,"points_expired":0,"points_expiry_returned":0,"points_refunded":0,"refunds_count":0,` +
+		`"refunded_total_cents":0,"net_spend_total_cents":1550`
 	emptyDay = `{"date":"<date>",` + noFigures + `},`
 )
 
+// reducedFigures are the same after a refund, and with points that expired.
+var reducedFigures = strings.NewReplacer(
+	`"points_expired":0`, `"points_expired":3`, `"points_refunded":0,"refunds_count":0`, `"points_refunded":2,"refunds_count":1`,
+	`"refunded_total_cents":0,"net_spend_total_cents":1550`, `"refunded_total_cents":250,"net_spend_total_cents":1300`,
+).Replace(figures)
+
 // topAnna is the JSON of Anna with a sale for 12 points and one for a stamp.
-var topAnna = strings.NewReplacer(`"points_balance":0`, `"points_balance":12`, `"stamps_balance":0`, `"stamps_balance":1`).Replace(strings.TrimSuffix(annaIs, "}")) +
+var topAnna = strings.NewReplacer(`"points_balance":0`, `"points_balance":12`, `"stamps_balance":0`, `"stamps_balance":1`).Replace(strings.TrimSuffix(annaIs, ","+noDays+"}")) +
 	`,"transactions_count":2,"spend_total_cents":1550,"points_awarded":12}`
 
 // topBo is the JSON of Bo with a sale of 13 euros for 13 points.
-var topBo = strings.Replace(strings.TrimSuffix(boIs, "}"), `"points_balance":0`, `"points_balance":13`, 1) +
+var topBo = strings.Replace(strings.TrimSuffix(boIs, ","+noDays+"}"), `"points_balance":0`, `"points_balance":13`, 1) +
 	`,"transactions_count":1,"spend_total_cents":1300,"points_awarded":13}`
 
 func couponReport(ulid, name, counts string) string {
@@ -55,6 +63,18 @@ func TestReports(t *testing.T) {
 		{
 			says: summaryIs, method: "GET", path: "/reports/summary", before: business, status: 200,
 			want: one(`{"from":"<date>","to":"<date>",` + figures + `,"active_customers":1,"days":[` + strings.Repeat(emptyDay, 29) + `{"date":"<date>",` + figures + `}]}`),
+		},
+		{
+			says: summaryIs, with: "less what was refunded and what expired", method: "GET", path: "/reports/summary", before: func(s *shop) {
+				business(s)
+				s.Exec(`insert into loyalty.refund (tenant_id, id, transaction_id, amount_cents, points, actor_kind, actor_id, actor_name, created_at)
+					select tenant_id, loyalty.new_ulid(created_at), id, 250, 2, actor_kind, actor_id, actor_name, created_at
+					from loyalty.transaction where tenant_id = $1 and id = $2`, s.By.Tenant.ID, s.id("{sale}"))
+				s.Exec(`insert into loyalty.ledger_entry (tenant_id, id, customer_id, seq, unit, amount, balance_after, kind, actor_kind, actor_id, actor_name, created_at, expires_on)
+					select tenant_id, loyalty.new_ulid(created_at), customer_id, 1000, 'points', -3, 0, 'expiry', 'system', '', 'points expiry', created_at, created_at::date
+					from loyalty.transaction where tenant_id = $1 and id = $2`, s.By.Tenant.ID, s.id("{sale}"))
+			}, status: 200,
+			want: one(`{"from":"<date>","to":"<date>",` + reducedFigures + `,"active_customers":1,"days":[` + strings.Repeat(emptyDay, 29) + `{"date":"<date>",` + reducedFigures + `}]}`),
 		},
 		{
 			says: lastThirty, with: "of a business that is new", method: "GET", path: "/reports/summary?from=&to=", status: 200,

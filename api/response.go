@@ -33,6 +33,8 @@ type day time.Time
 // MarshalText writes the date.
 func (d day) MarshalText() ([]byte, error) { return time.Time(d).AppendFormat(nil, time.DateOnly), nil }
 
+func optionalDay(t *time.Time) *day { return (*day)(t) }
+
 // envelope wraps a single record.
 type envelope struct {
 	Data any `json:"data"`

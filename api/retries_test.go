@@ -32,6 +32,7 @@ func TestManyAtOnce(t *testing.T) {
 		after    func(*shop, answer)
 	}{
 		"voids":                {same("/transactions/{sale}/void", ""), 200, 1, balance(0, 0, 2)},
+		"refunds":              {same("/transactions/{sale}/refunds", `{"amount_cents":700}`), 201, 1, balance(5, 0, 2)},
 		"fulfilments":          {same("/redemptions/{redemption}/fulfil", ""), 200, 1, balance(2, 0, 2)},
 		"redemptions":          {same("/redemptions", `{"customer_ulid":"{anna}","reward_ulid":"{espresso}"}`), 201, 1, balance(2, 0, 2)},
 		"buyers of a stock":    {redeemsOfManyCustomers, 201, 3, shows("/rewards", `<anything>"ulid":"{espresso}",<anything>"stock":0,<anything>`)},

@@ -25,10 +25,13 @@ func (a *API) routes() []route.Route {
 		route.Get("/customers/:ulid", route.Tokens(token.CustomersRead), a.findCustomer),
 		route.Patch("/customers/:ulid", route.Tokens(token.CustomersWrite), a.editCustomer),
 		route.Get("/customers/:ulid/transactions", route.Tokens(token.CustomersRead), a.listCustomerTransactions),
+		route.Get("/customers/:ulid/expiring", route.Tokens(token.CustomersRead), a.listExpiring),
+		route.Get("/customers/:ulid/ledger-entries", route.Tokens(token.CustomersRead), a.listLedgerEntries),
 
 		route.Post("/transactions", route.Tokens(a.TransactionCreateScope), a.recordTransaction),
 		route.Get("/transactions/:ulid", route.Tokens(token.TransactionsWrite), a.findTransaction),
 		route.Post("/transactions/:ulid/void", route.Tokens(token.TransactionsWrite), a.voidTransaction),
+		route.Post("/transactions/:ulid/refunds", route.Tokens(token.TransactionsWrite), a.refundTransaction),
 
 		route.Get("/rewards", route.Tokens(token.RewardsRead), a.listRewards),
 		route.Post("/redemptions", route.Tokens(token.RewardsRead), a.redeem),

@@ -79,7 +79,7 @@ func TestOtherTenantGetsNothing(t *testing.T) {
 	// Lists, with filters that match in both.
 	for _, path := range []string{
 		"/customers", "/customers?phone=0701740605", "/customers?email=anna@example.com", "/customers?search=anna", "/customers?status=active",
-		"/customers/{anna}/transactions", "/rewards", "/coupons", "/coupons/{stamp_coupon}/redemptions", "/tokens", "/reports/customers/top", "/reports/coupons",
+		"/customers/{anna}/transactions", "/customers/{anna}/expiring", "/customers/{anna}/ledger-entries", "/rewards", "/coupons", "/coupons/{stamp_coupon}/redemptions", "/tokens", "/reports/customers/top", "/reports/coupons",
 	} {
 		got := s.call("GET", "/api/v1"+path, s.token, "")
 		shown := func(id string) bool { return strings.Contains(got.body, `"`+id+`"`) }

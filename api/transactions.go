@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -23,15 +24,45 @@ type transactionResource struct {
 	LocationID        *int64             `json:"location_id"`
 	ExternalReference *string            `json:"external_reference"`
 	CreatedAt         stamp              `json:"created_at"`
+	PointsExpireOn    *day               `json:"points_expire_on"`
+	StampsExpireOn    *day               `json:"stamps_expire_on"`
+	RefundedCents     int64              `json:"refunded_cents"`
+	PointsRefunded    *int64             `json:"points_refunded"`
+	StampsRefunded    *int64             `json:"stamps_refunded"`
 }
 
-func newTransactionResource(t transaction.Transaction) transactionResource {
-	return transactionResource{
+// newTransactionResource returns a transaction of the caller's business, which may hold what ends.
+func newTransactionResource(by core.Actor, t transaction.Transaction) transactionResource {
+	r := transactionResource{
 		ULID: t.ID, RuleType: string(t.RuleType), SpendAmountCents: t.SpendAmountCents,
 		PointsAwarded: t.PointsAwarded, StampsAwarded: t.StampsAwarded,
 		Status: t.Status, VoidedAt: optionalStamp(t.VoidedAt), CustomerULID: t.CustomerID,
 		TransactionTypeID: t.TransactionTypeID, Source: t.Source, LocationID: t.LocationID,
-		ExternalReference: t.ExternalReference, CreatedAt: stamp(t.CreatedAt),
+		ExternalReference: t.ExternalReference, CreatedAt: stamp(t.CreatedAt), RefundedCents: t.RefundedCents,
+	}
+	last := optionalDay(t.RuleType.Of(by.Tenant).Shown(t.ExpiresOn))
+	if t.RuleType == ledger.Stamps {
+		r.StampsExpireOn, r.StampsRefunded = last, &t.RefundedAward
+	} else {
+		r.PointsExpireOn, r.PointsRefunded = last, &t.RefundedAward
+	}
+	return r
+}
+
+type refundResource struct {
+	ULID              core.ID `json:"ulid"`
+	TransactionULID   core.ID `json:"transaction_ulid"`
+	AmountCents       int64   `json:"amount_cents"`
+	PointsRefunded    *int64  `json:"points_refunded"`
+	StampsRefunded    *int64  `json:"stamps_refunded"`
+	ExternalReference *string `json:"external_reference"`
+	CreatedAt         stamp   `json:"created_at"`
+}
+
+func newRefundResource(r transaction.Refund) refundResource {
+	return refundResource{
+		ULID: r.ID, TransactionULID: r.TransactionID, AmountCents: r.AmountCents, PointsRefunded: r.Points, StampsRefunded: r.Stamps,
+		ExternalReference: r.ExternalReference, CreatedAt: stamp(r.CreatedAt),
 	}
 }
 
@@ -47,7 +78,9 @@ func (a *API) recordTransaction(c echo.Context) error {
 	}
 	return idempotent(c, func(once *core.Once[transaction.Transaction]) (core.Reply[transaction.Transaction], error) {
 		return a.Transactions.Record(c.Request().Context(), actor(c), sale, in.unreadable, once)
-	}, func(t transaction.Transaction) (int, any) { return http.StatusCreated, newTransactionResource(t) })
+	}, func(t transaction.Transaction) (int, any) {
+		return http.StatusCreated, newTransactionResource(actor(c), t)
+	})
 }
 
 func (a *API) findTransaction(c echo.Context) error {
@@ -59,7 +92,7 @@ func (a *API) findTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeData(c, http.StatusOK, newTransactionResource(found))
+	return writeData(c, http.StatusOK, newTransactionResource(actor(c), found))
 }
 
 // voidTransaction reads no body. An invalid id is looked up as the zero ID, which doesn't
@@ -68,5 +101,18 @@ func (a *API) voidTransaction(c echo.Context) error {
 	id, _ := pathID(c)
 	return idempotent(c, func(once *core.Once[transaction.Transaction]) (core.Reply[transaction.Transaction], error) {
 		return a.Transactions.Void(c.Request().Context(), actor(c), id, nil, once)
-	}, func(t transaction.Transaction) (int, any) { return http.StatusOK, newTransactionResource(t) })
+	}, func(t transaction.Transaction) (int, any) { return http.StatusOK, newTransactionResource(actor(c), t) })
+}
+
+// refundTransaction looks up an invalid id as voidTransaction does.
+func (a *API) refundTransaction(c echo.Context) error {
+	in, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	id, _ := pathID(c)
+	refund := transaction.RefundRequest{AmountCents: in.number("amount_cents"), ExternalReference: in.text("external_reference")}
+	return idempotent(c, func(once *core.Once[transaction.Refund]) (core.Reply[transaction.Refund], error) {
+		return a.Transactions.Refund(c.Request().Context(), actor(c), id, refund, in.unreadable, once)
+	}, func(r transaction.Refund) (int, any) { return http.StatusCreated, newRefundResource(r) })
 }

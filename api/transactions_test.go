@@ -1,17 +1,36 @@
 package api_test
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/token"
 )
 
 // sale is the JSON of a transaction.
 func sale(ulid, rule, cents, points, stamps, state, kind, reference string) string {
+	return refunded("0", "0", ulid, rule, cents, points, stamps, state, kind, reference)
+}
+
+// refunded is sale with the amount that was refunded and what that took of the award.
+func refunded(refundedCents, taken, ulid, rule, cents, points, stamps, state, kind, reference string) string {
+	pointsTaken, stampsTaken := taken, "null"
+	if rule == "stamps" {
+		pointsTaken, stampsTaken = "null", taken
+	}
 	return `{"ulid":"` + ulid + `","rule_type":"` + rule + `","spend_amount_cents":` + cents + `,"points_awarded":` + points + `,"stamps_awarded":` + stamps +
 		`,` + state + `,"customer_ulid":"{anna}","transaction_type_id":` + kind + `,"source":"api","location_id":null,"external_reference":` + reference +
-		`,"created_at":"<time>"}`
+		`,"created_at":"<time>","points_expire_on":null,"stamps_expire_on":null,"refunded_cents":` + refundedCents + `,"points_refunded":` + pointsTaken +
+		`,"stamps_refunded":` + stampsTaken + `}`
+}
+
+// refund is the JSON of a refund of {sale} or {stamp_sale}.
+func refund(sold, cents, points, stamps, reference string) string {
+	return `{"ulid":"<ulid>","transaction_ulid":"` + sold + `","amount_cents":` + cents + `,"points_refunded":` + points + `,"stamps_refunded":` + stamps +
+		`,"external_reference":` + reference + `,"created_at":"<time>"}`
 }
 
 const (
@@ -193,4 +212,102 @@ func TestVoidMayTakeTheBalanceBelowZero(t *testing.T) {
 		s.call("POST", "/api/v1/transactions", s.token, aSale)
 	}
 	balance(-5, 0, 4)(s, answer{})
+}
+
+// Each request to a fresh tenant.
+func TestRefundTransaction(t *testing.T) {
+	tooMuch := func(limit string) string {
+		return invalid(`"amount_cents":["The amount cents field must not be greater than ` + limit + `."]`)
+	}
+	same := all(balance(12, 0, 1), shows("/transactions/{sale}", one(sale("{sale}", "points", "1250", "12", "null", completed, "{points}", "null"))))
+	for name, c := range map[string]struct {
+		sold, body string
+		status     int
+		want       string
+		after      func(*shop, answer)
+	}{
+		"a part": {"{sale}", `{"amount_cents":300}`, 201, one(refund("{sale}", "300", "3", "null", "null")), all(
+			balance(9, 0, 2), shows("/transactions/{sale}", one(refunded("300", "3", "{sale}", "points", "1250", "12", "null", completed, "{points}", "null"))))},
+		"a reference": {"{sale}", `{"amount_cents":1,"external_reference":" C-1 "}`, 201, one(refund("{sale}", "1", "1", "null", `"C-1"`)), balance(11, 0, 2)},
+		"of stamps":   {"{stamp_sale}", `{"amount_cents":100}`, 201, one(refund("{stamp_sale}", "100", "null", "1", "null")), balance(0, 0, 2)},
+		"the whole":   {"{sale}", `{"amount_cents":1250}`, 422, refused("refund-is-void", "A refund of the whole sale is a void. Void this transaction instead."), same},
+		"too much":    {"{sale}", `{"amount_cents":1251}`, 422, tooMuch("1250"), same},
+		"no amount":   {"{sale}", `{}`, 422, invalid(`"amount_cents":["The amount cents field is required."]`), same},
+		"nothing":     {"{sale}", `{"amount_cents":0}`, 422, invalid(`"amount_cents":["The amount cents field must be at least 1."]`), same},
+		"a fraction": {"{sale}", `{"amount_cents":1.5,"external_reference":7}`, 422, invalid(
+			`"amount_cents":["The amount cents field must be an integer."],"external_reference":["The external reference field must be a string."]`), same},
+		"a voided sale":                     {"{voided}", `{"amount_cents":100}`, 422, refused("already-voided", "This transaction has already been voided."), balance(0, 0, 2)},
+		"a missing sale, before the fields": {"{missing}", `{}`, 404, notFound, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t)
+			s.fill(c.sold + c.want)
+			got := s.call("POST", "/api/v1/transactions/"+c.sold+"/refunds", s.makeToken(token.TransactionsWrite).Secret, c.body)
+			got.is(t, c.status, s.fill(c.want))
+			if c.after != nil {
+				c.after(s, got)
+			}
+		})
+	}
+	runScenarios(t, []scenario{
+		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a refund", method: "POST", path: "/transactions/{foreign_sale}/refunds", body: `{"amount_cents":100}`, status: 404, want: notFound},
+		{says: "A path id that does not parse is 404.", with: "of a refund", method: "POST", path: "/transactions/x/refunds", body: `{"amount_cents":100}`, status: 404, want: notFound},
+	})
+}
+
+// Refunds add up to the whole award, and a void takes back what they left.
+func TestRefundsOfASale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.fill("{sale}")
+	refunding := func(body string, status int, want string, headers ...string) {
+		t.Helper()
+		s.call("POST", "/api/v1/transactions/{sale}/refunds", s.token, body, headers...).is(t, status, s.fill(want))
+	}
+	first := one(refund("{sale}", "500", "5", "null", `"C-1"`))
+	refunding(`{"amount_cents":500,"external_reference":"C-1"}`, 201, first, "Idempotency-Key: once")
+	refunding(`{"amount_cents":500,"external_reference":"C-1"}`, 201, first, "Idempotency-Key: once")
+	refunding(`{"amount_cents":500,"external_reference":"C-1"}`, 422, invalid(`"external_reference":["The external reference has already been taken."]`))
+	refunding(`{"amount_cents":751}`, 422, invalid(`"amount_cents":["The amount cents field must not be greater than 750."]`))
+	refunding(`{"amount_cents":250}`, 201, one(refund("{sale}", "250", "3", "null", "null")))
+	balance(4, 0, 3)(s, answer{})
+	s.call("POST", "/api/v1/transactions/{sale}/void", s.token, "").is(t, 200,
+		s.fill(one(refunded("750", "8", "{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))))
+	balance(0, 0, 4)(s, answer{})
+	refunding(`{"amount_cents":1}`, 422, refused("already-voided", "This transaction has already been voided."))
+}
+
+// A last day is shown as a hold moves it, and none while nothing ends.
+func TestTheLastDayOfASale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.fill("{anna} {points} {stamps}")
+	rule := func(set string) {
+		t.Helper()
+		s.must(dbtest.Owner(s.db).Exec(t.Context(), `
+			insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, begun_at, updated_at)
+			values ($1, 'points', 'after', 12, 'year', now(), now())
+			on conflict (tenant_id, unit) do update set `+set, s.By.Tenant.ID))
+	}
+	shows := func(got answer, want string) {
+		t.Helper()
+		if !strings.Contains(got.body, want) {
+			t.Errorf("%d %s, want %s", got.status, got.body, want)
+		}
+	}
+	record := func(kind string) answer {
+		t.Helper()
+		return s.call("POST", "/api/v1/transactions", s.token, `{"customer_ulid":"{anna}","transaction_type_id":`+kind+`,"spend_amount_cents":1250}`)
+	}
+	rule("expiry = 'after'")
+	made, year := record("{points}"), strconv.Itoa(s.db.Now().AddDate(1, 0, 0).Year())
+	shows(made, `"points_expire_on":"`+year+`-12-31","stamps_expire_on":null`)
+	shows(record("{stamps}"), `"points_expire_on":null,"stamps_expire_on":null`)
+
+	path := "/api/v1/transactions/" + regexp.MustCompile(`"ulid":"(\w+)"`).FindStringSubmatch(made.body)[1]
+	rule("hold_until = '2090-01-31'")
+	shows(s.call("GET", path, s.token, ""), `"points_expire_on":"2090-01-31"`)
+	rule("hold_until = 'infinity'")
+	shows(s.call("GET", path, s.token, ""), `"points_expire_on":null`)
 }

@@ -25,9 +25,15 @@ type Tenant struct {
 	// not confirm.
 	ConfirmAboveCents int64
 
+	// How points and stamps end.
+	PointsExpiry, StampsExpiry Expiry
+
 	// Theme is read only with a request for a page.
 	Theme
 }
+
+// Expires reports whether the business's points or stamps end.
+func (t Tenant) Expires() bool { return t.PointsExpiry.Ends() || t.StampsExpiry.Ends() }
 
 // Confirms reports whether people must confirm a sale of an amount.
 func (t Tenant) Confirms(spendCents int64) bool {

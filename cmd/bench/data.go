@@ -51,9 +51,20 @@ func (b *bench) createBusiness(ctx context.Context, customers, sales int) *busin
 	sample.Must(0, json.Unmarshal(sample.Must(os.ReadFile(out)), &file))
 	step := 2 * max(1, customers/200_000)
 	made := &business{Tenant: file.Tenants[0], customers: customers, buyers: customers / step, step: step}
+	b.letPointsEnd(ctx, made, 0)
 	b.exec(ctx, "select bench.fill($1, $2, $3, $4, $5)", made.ID, made.TransactionTypeID, customers, step, sales)
 	b.settle(ctx)
 	return made
+}
+
+// letPointsEnd has the points of a business end months after they were earned; 0: never.
+func (b *bench) letPointsEnd(ctx context.Context, of *business, months int) {
+	b.exec(ctx, "delete from loyalty.programme where tenant_id = $1", of.ID)
+	if months > 0 {
+		b.exec(ctx, `
+			insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, begun_at, updated_at)
+			values ($1, 'points', 'after', $2, 'month', now(), now())`, of.ID, months)
+	}
 }
 
 // createLargeBusiness creates the large business on first use.

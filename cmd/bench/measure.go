@@ -22,6 +22,8 @@ type scenario struct {
 	do      func(ctx context.Context, on *server) (status int, err error) // makes each request by itself; or
 	script  string                                                        // of pgbench, without a server
 
+	prepare func(context.Context) // is called before each measurement; may be nil
+
 	on      *server       // nil: the product
 	rate    int           // requests a second; 0: each worker sends the next after a response
 	workers int           // without a rate; 0: one for each connection
@@ -132,6 +134,9 @@ func (b *bench) byTurns(ctx context.Context, turns int, row []scenario) (medians
 }
 
 func (b *bench) once(ctx context.Context, s scenario) result {
+	if s.prepare != nil {
+		s.prepare(ctx)
+	}
 	if s.script != "" {
 		return b.pgbench(ctx, s)
 	}

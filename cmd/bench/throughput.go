@@ -25,24 +25,26 @@ const (
 	steady  = "at 500/s"
 	delayed = "with 5 ms to the database"
 	small   = "for 1000 businesses"
+	ending  = "with a last day" // of the points that sales earn
 )
 
 // usualRows are measured unless others are named. Small businesses come last: with them, PostgreSQL expects few rows
 // of every business.
 var usualRows = []string{
 	"record 32 " + steady,
-	"record 1", "record 32", "record 128",
+	"record 1", "record 32", "record 32 " + ending, "record 128",
 	"read 1", "read 32", "read 128",
 	"both 32",
 	"record 32 " + delayed, "read 32 " + delayed,
 	"record 32 " + small, "read 32 " + small,
 }
 
-// What is added to the name of a row for what the product is compared with, besides pgbench: the earlier build, and
-// the bare handler.
+// What is added to the name of a row for what the product is compared with, besides pgbench: the earlier build,
+// the bare handler, and the product itself where points never end.
 const (
-	before = " before"
-	bare   = " " + bareCommand
+	before  = " before"
+	bare    = " " + bareCommand
+	without = ", or none"
 )
 
 // Scripts of pgbench on the lean tables.
@@ -60,6 +62,7 @@ var ratioGoals = map[string]float64{
 	"read 32" + bare:                  0.6,
 	"read 128" + bare:                 1,
 	"record 1" + before:               0.97,
+	"record 32 " + ending + without:   0.97,
 	"read 1" + before:                 0.97,
 	"record 32 " + small + before:     1,
 	"read 32 " + small + before:       1,
@@ -115,7 +118,15 @@ func (b *bench) throughput(ctx context.Context, name, lean string) (row []scenar
 		s.name, s.on = name+suffix, b.newServer(ctx, databaseURL, command...)
 		row = append(row, s)
 	}
+	if variant == ending {
+		s.prepare = func(ctx context.Context) { b.letPointsEnd(ctx, b.business, 12) }
+	}
 	add("", url, builtProduct, "serve")
+	if variant == ending {
+		never := row[0]
+		never.name, never.prepare = name+without, func(ctx context.Context) { b.letPointsEnd(ctx, b.business, 0) }
+		row = append(row, never)
+	}
 	if b.against != "" {
 		add(before, url, b.against, "serve")
 	}

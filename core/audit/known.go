@@ -18,7 +18,7 @@ type noun struct {
 var nouns = []noun{
 	{"customer", core.Manager, []string{"create", "edit", "adjust", "erase", "download", "export", "unsubscribe", "subscribe", "consent", "note", "tag", "merge", "remove_key", "same_key", "replace_link"}},
 	{"import", core.Manager, []string{"run", "continue", "cancel"}},
-	{"transaction", core.Manager, []string{"void", "export"}},
+	{"transaction", core.Manager, []string{"void", "refund", "export"}},
 	{"transaction_type", core.Manager, []string{"create", "edit"}},
 	{"reward", core.Manager, []string{"create", "edit"}},
 	{"redemption", core.Manager, []string{"fulfil", "void", "reopen", "export"}},
@@ -34,6 +34,7 @@ var nouns = []noun{
 	{"session", core.Owner, []string{"end", "end_others"}},
 	{"token", core.Owner, []string{"create", "revoke"}},
 	{"tenant", core.Owner, []string{"edit", "finish_setup", "mail_setup", "open_read", "open_write", "move_out", "move_in"}},
+	{"programme", core.Owner, []string{"edit", "expire"}},
 	{"billing", core.Owner, []string{"edit_details"}},
 }
 

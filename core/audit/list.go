@@ -27,7 +27,7 @@ type Line struct {
 	SubjectName  string   // for a redemption its reward's, for a voucher its coupon's, for a sale ""
 	CustomerID   *core.ID // the subject, or the customer of the sale, redemption or voucher
 	CustomerName string
-	SpendCents   *int64 // of a voided sale
+	SpendCents   *int64 // of a voided or refunded sale
 	Changes      Changes
 	Actor        string // as in Filter
 	ActorName    string
@@ -146,7 +146,7 @@ const (
 	// A customer's name is stored once in an entry, so that erasing them changes one column.
 	lineColumns = `e.id, e.created_at as at, e.action, e.subject_kind as subject, e.subject_id,
 		case when e.subject_kind = 'customer' then e.customer_name else e.subject_name end as subject_name, e.customer_id, e.customer_name,
-		case when e.action = 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
+		case when e.action in ('transaction.void', 'transaction.refund') then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
 		jsonb_build_array(e.old, e.new) as changes,
 		e.actor_kind || ':' || e.actor_id as actor, e.actor_name, e.address, e.request_id`
 

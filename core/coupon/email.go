@@ -132,7 +132,7 @@ func (s *Service) SendTest(ctx context.Context, by core.Actor, coupon core.ID, s
 type recipient struct{ Name, Email string }
 
 func (s *Service) sendTest(ctx context.Context, j TestMail) error {
-	t, err := tenant.ByID(ctx, s.db, j.Tenant)
+	t, err := db.FindTenant(ctx, s.db, j.Tenant)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ type queuedMail struct {
 
 // deliver mails vouchers of a send until its time is up or none is due.
 func (s *Service) deliver(ctx context.Context, d Delivery) error {
-	t, err := tenant.ByID(ctx, s.db, d.Tenant)
+	t, err := db.FindTenant(ctx, s.db, d.Tenant)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/usage"
 )
 
@@ -332,7 +331,7 @@ func sendEntry(action string, s Sending) audit.Entry {
 }
 
 func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
-	t, err := tenant.ByID(ctx, s.db, e.Tenant)
+	t, err := db.FindTenant(ctx, s.db, e.Tenant)
 	if err != nil {
 		return err
 	}

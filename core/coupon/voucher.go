@@ -154,7 +154,8 @@ func (v redeemable) redeem(ctx context.Context, tx *db.Tx, redemption, sale *cor
 	return redeemed{}, errUnexplained
 }
 
-// postBenefit queues the points or stamps of a voucher: its award, or the award's reversal.
+// postBenefit queues the points or stamps of a voucher: its award, or the award's reversal. One for anything else is an
+// activity, too.
 func (v redeemed) postBenefit(tx *db.Tx, by core.Actor, kind ledger.Kind) error {
 	unit := ledger.Points
 	switch v.BenefitType {
@@ -162,7 +163,10 @@ func (v redeemed) postBenefit(tx *db.Tx, by core.Actor, kind ledger.Kind) error 
 	case Stamps:
 		unit = ledger.Stamps
 	case Percent, Amount, Reward:
-		return nil
+		if kind == ledger.Reversal {
+			return nil
+		}
+		return ledger.Touch(tx, by, v.CustomerID)
 	}
 	amount := *v.BenefitValue
 	if kind == ledger.Reversal {

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -16,6 +17,7 @@ type Adjustment struct {
 	Unit   string // points or stamps
 	Amount int64  // signed, not 0
 	Reason string
+	Lasts  bool // what is added never ends, where a rule gives it a last day
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -28,7 +30,7 @@ func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjus
 		if err != nil {
 			return ledger.Account{}, err
 		}
-		entry, err := a.validate(id)
+		entry, err := a.validate(tx, by, id)
 		if err != nil {
 			return ledger.Account{}, err
 		}
@@ -39,14 +41,24 @@ func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjus
 		if err != nil {
 			return ledger.Account{}, err
 		}
+		facts := map[string]any{"unit": entry.Unit, "amount": entry.Amount, "reason": entry.Reason}
+		if entry.Lasts {
+			facts["expires"] = false
+		}
 		return account, audit.Write(tx, by, audit.Entry{
 			Action: "customer.adjust", Subject: "customer", ID: id.String(),
-			New: map[string]any{"unit": entry.Unit, "amount": entry.Amount, "reason": entry.Reason},
+			New: facts,
 		})
 	}))
 }
 
-func (a Adjustment) validate(id core.ID) (ledger.Entry, error) {
+// DatesAwards reports whether a rule gives what is added today a last day.
+func DatesAwards(t core.Tenant, unit ledger.Unit, now time.Time) bool {
+	rule := unit.Of(t)
+	return rule.Ends() && rule.LastDay(core.DateOf(now, t.TimeZone)) != nil
+}
+
+func (a Adjustment) validate(tx *db.Tx, by core.Actor, id core.ID) (ledger.Entry, error) {
 	check := core.NewCheck(a.Malformed)
 	e := ledger.Entry{
 		Customer: id, Kind: ledger.Adjustment,
@@ -61,5 +73,6 @@ func (a Adjustment) validate(id core.ID) (ledger.Entry, error) {
 	}
 	reason := check.Text("reason", &a.Reason, maxReason)
 	e.Reason = &reason
+	e.Lasts = a.Lasts && e.Amount > 0 && DatesAwards(by.Tenant, e.Unit, tx.Now)
 	return e, check.Err()
 }

@@ -40,8 +40,28 @@ type Customer struct {
 	Erased        bool // their personal data was deleted
 
 	UnsubscribedAt *time.Time // from coupon e-mails; nil: subscribed
+	// No unspent points or stamps end before, without the hold of a rule (ExpiresOn); nil: none have a last day.
+	PointsExpireOn, StampsExpireOn *time.Time
+	PointsIdleOn, StampsIdleOn     *time.Time // without a visit
+
 	LinkVersion    int64      // of the customer's links; raised to revoke them
 	UncheckedSince *time.Time // when they opened the card online; nil: the business knows that the phone number is theirs
+}
+
+// ExpiresOn returns the soonest day on which points or stamps of the customer end, or nil.
+func (c Customer) ExpiresOn(t core.Tenant, unit ledger.Unit) *time.Time {
+	balance, last, idle := c.PointsBalance, c.PointsExpireOn, c.PointsIdleOn
+	if unit == ledger.Stamps {
+		balance, last, idle = c.StampsBalance, c.StampsExpireOn, c.StampsIdleOn
+	}
+	rule := unit.Of(t)
+	if rule.Rule == core.ExpireInactive && idle != nil && (last == nil || idle.Before(*last)) {
+		last = idle
+	}
+	if balance <= 0 {
+		return nil
+	}
+	return rule.Shown(last)
 }
 
 // Upserted is a customer and whether the upsert created them.

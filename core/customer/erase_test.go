@@ -334,9 +334,9 @@ func TestDeletedMailsAreOfOneTenant(t *testing.T) {
 
 // document is the result of WriteData.
 type document struct {
-	Customer                                           map[string]any
-	LedgerEntries, Merged, MergedEntries, Transactions []map[string]any
-	Redemptions, Vouchers, Mails, Consents, Log        []map[string]any
+	Customer                                             map[string]any
+	LedgerEntries, Merged, MergedEntries, Transactions   []map[string]any
+	Refunds, Redemptions, Vouchers, Mails, Consents, Log []map[string]any
 }
 
 func (s shop) data(id core.ID) document {
@@ -349,6 +349,7 @@ func (s shop) data(id core.ID) document {
 		Merged        []map[string]any `json:"merged_customers"`
 		MergedEntries []map[string]any `json:"merged_ledger_entries"`
 		Transactions  []map[string]any `json:"transactions"`
+		Refunds       []map[string]any `json:"refunds"`
 		Redemptions   []map[string]any `json:"redemptions"`
 		Vouchers      []map[string]any `json:"vouchers"`
 		Mails         []map[string]any `json:"mails"`
@@ -368,11 +369,13 @@ func TestWriteData(t *testing.T) {
 	s := newShop(t)
 	kind := s.Points(100)
 	c, other := s.made("070 174 06 05", new("anna@example.com")), s.made("070 111 22 33", new("bo@example.com"))
-	s.Sale(c.ID, kind, 5000)
-	s.Sale(other.ID, kind, 777)
+	sale := s.Sale(c.ID, kind, 5000)
+	theirs := s.Sale(other.ID, kind, 777)
 	s.Redeem(c.ID, s.Reward(10, nil))
 	s.voucherUsed(c.ID, 3)
 	s.adjust(c.ID, "points", 4)
+	s.Refund(sale.ID, 1000)
+	s.Refund(theirs.ID, 100)
 	s.mailed("anna@example.com", "Hello Anna")
 	s.mailed("bo@example.com", "Hello Bo")
 	s.tag(c.ID, "Regular")
@@ -383,7 +386,7 @@ func TestWriteData(t *testing.T) {
 	got := s.data(c.ID)
 	want := map[string]any{
 		"ulid": c.ID.String(), "first_name": "Anna", "last_name": "Lindqvist", "phone": "070 174 06 05", "email": "anna@example.com",
-		"status": "active", "points_balance": 47.0, "stamps_balance": 0.0,
+		"status": "active", "points_balance": 37.0, "stamps_balance": 0.0,
 		"created_at": got.Customer["created_at"], "updated_at": got.Customer["updated_at"],
 		"unsubscribed_at": nil, "note": "Likes the window.", "tags": []any{"Regular"}, "also_found_by": []any{},
 	}
@@ -406,9 +409,10 @@ func TestWriteData(t *testing.T) {
 		want []string
 	}{
 		{"entries", pick(got.LedgerEntries, "kind", "unit", "amount", "balance_after", "by"), []string{
-			"earn points 50 50 staff", "redemption points -10 40 staff", "voucher points 3 43 staff", "adjustment points 4 47 staff",
+			"earn points 50 50 staff", "redemption points -10 40 staff", "voucher points 3 43 staff", "adjustment points 4 47 staff", "refund points -10 37 staff",
 		}},
-		{"transactions", pick(got.Transactions, "transaction_type", "spend_amount_cents", "points_awarded", "status", "source"), []string{"Purchase 5000 50 completed pos"}},
+		{"transactions", pick(got.Transactions, "transaction_type", "spend_amount_cents", "refunded_cents", "points_awarded", "status", "source"), []string{"Purchase 5000 1000 50 completed pos"}},
+		{"refunds", pick(got.Refunds, "transaction_ulid", "amount_cents", "points_refunded", "stamps_refunded", "by"), []string{sale.ID.String() + " 1000 10 <nil> staff"}},
 		{"redemptions", pick(got.Redemptions, "reward", "points_spent", "status"), []string{"Espresso 10 pending"}},
 		{"vouchers", pick(got.Vouchers, "coupon", "status"), []string{"Welcome back redeemed"}},
 		{"mails", pick(got.Mails, "recipient", "subject"), []string{"anna@example.com Hello Anna"}},
@@ -421,7 +425,7 @@ func TestWriteData(t *testing.T) {
 	if new := got.Log[0]["new"].(map[string]any); new["phone"] != "070 174 06 05" {
 		t.Errorf("the log says %v", got.Log[0])
 	}
-	if got := s.data(s.erase(c.ID).ID); got.Customer["first_name"] != "Erased" || len(got.LedgerEntries) != 4 || len(got.Mails) != 0 {
+	if got := s.data(s.erase(c.ID).ID); got.Customer["first_name"] != "Erased" || len(got.LedgerEntries) != 5 || len(got.Mails) != 0 {
 		t.Errorf("of an erased customer: %+v", got)
 	}
 }
@@ -442,7 +446,7 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	// A PIN is deleted within an hour.
 	// Erasing blanks the names and values of an import's rows.
 	// Audit entries about sales, redemptions and vouchers have no other data about the customer.
-	want := []string{"account", "audit_entry", "consent", "coupon_send", "customer_import_problem", "customer_key", "customer_tag", "ledger_entry", "pin", "redemption", "transaction", "voucher"}
+	want := []string{"account", "audit_entry", "consent", "coupon_send", "customer_import_problem", "customer_key", "customer_tag", "ledger_entry", "lot", "pin", "redemption", "transaction", "voucher"}
 	if diff := cmp.Diff(want, tables); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)
 	}

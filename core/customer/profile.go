@@ -6,6 +6,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
 )
 
 // Profile is a customer with what their page shows beside the timeline. Its cost doesn't grow with the
@@ -21,6 +22,8 @@ type Profile struct {
 
 	Merged  int64 // duplicates that were merged into the customer
 	Further []FurtherKey
+
+	Expiring []ledger.Ending `db:"-"` // with the days to show (ledger.Shown); nil if nothing ends at the business
 
 	// Counted up to ProfileCount+1.
 	Sales, Redemptions, Vouchers int64
@@ -52,5 +55,13 @@ const profileSQL = `
 
 // Profile returns a customer's profile, or core.ErrNotFound.
 func (s *Service) Profile(ctx context.Context, by core.Actor, id core.ID) (Profile, error) {
-	return db.One[Profile](ctx, s.db.Tenant(by), profileSQL, db.Args{"id": id, "limit": ProfileCount + 1})
+	var p Profile
+	var endings []ledger.Ending
+	readings := []db.Reading{db.OneInto(&p, profileSQL, db.Args{"id": id, "limit": ProfileCount + 1})}
+	if by.Tenant.Expires() {
+		readings = append(readings, ledger.ReadEndings(&endings, id))
+	}
+	err := db.Together(ctx, s.db.Tenant(by), readings...)
+	p.Expiring = ledger.Shown(by.Tenant, endings)
+	return p, err
 }

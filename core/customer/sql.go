@@ -4,7 +4,7 @@ import "example.com/loyalty/core/db"
 
 const columns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
 		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-		c.unsubscribed_at, c.link_version, c.unchecked_since`
+		a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since`
 
 const (
 	selectCustomer = `
@@ -132,6 +132,7 @@ const insertSQL = `
 	on conflict do nothing
 	returning id, first_name, last_name, phone, email, status,
 		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
+		null::date as points_expire_on, null::date as stamps_expire_on, null::date as points_idle_on, null::date as stamps_idle_on,
 		unsubscribed_at, link_version, unchecked_since`
 
 // Changes nothing if one of the keys leads to another customer.

@@ -24,11 +24,15 @@ type Entry struct {
 	BalanceVoided *int64 // the balance after the void, if nothing happened in between: it has no entry of its own
 	Voidable      bool   // the actor may void the sale
 
-	TypeName         *string // of the sale, also of a voided one
-	SpendAmountCents *int64  // of the sale
-	LocationName     *string // of the sale; nil: unknown
-	RewardName       *string // of the redemption, also of a voided one
-	CouponName       *string // of the voucher, also of its reversal
+	SaleID           *core.ID   // of a refund; the cause of others is the sale itself
+	TypeName         *string    // of the sale, also of a voided one
+	SpendAmountCents *int64     // of the sale
+	RefundedCents    *int64     // of a refund
+	Returned         *int64     // of a void or a refund: what had expired of the award, and was returned before
+	ExpiresOn        *time.Time // the last day of what was added, or the day that ended; nil: none
+	LocationName     *string    // of the sale or redemption; nil: unknown
+	RewardName       *string    // of the redemption, also of a voided one
+	CouponName       *string    // of the voucher, also of its reversal
 
 	MergedID   *core.ID // of a merge into this customer: the duplicate
 	MergedName *string
@@ -37,6 +41,9 @@ type Entry struct {
 	ActorName string
 	CreatedAt time.Time
 }
+
+// Net is the change of the balance together with what was returned before.
+func (e Entry) Net() int64 { return e.Amount + core.OrZero(e.Returned) }
 
 // Happening is a kind of event on a timeline.
 type Happening string
@@ -47,6 +54,7 @@ const (
 	Redemptions Happening = "redemptions"
 	Vouchers    Happening = "vouchers"
 	Adjustments Happening = "adjustments"
+	Expiries    Happening = "expiry"
 )
 
 // TimelineFilter selects entries. A nil field selects all.
@@ -57,26 +65,31 @@ type TimelineFilter struct {
 
 // An entry with its cause: the sale's type and spend, the redeemed reward, the voucher's coupon. A void
 // that directly follows what it voids is folded into that entry; another one has its own, because the
-// balances between them include what was voided.
+// balances between them include what was voided. What is returned of an expired award is folded into the void or refund that
+// deducts the award.
 const selectEntry = `
 	select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
 		e.kind in ('earn', 'redemption') and coalesce(t.status, r.status) = 'voided' or e.kind = 'voucher' and coalesce(v.turn > e.turn, false) as voided, n.balance_after as balance_voided,
 		e.kind = 'earn' and t.status = 'completed' and @voids_any::boolean as voidable,
-		k.name as type_name, t.spend_amount_cents, l.name as location_name, w.name as reward_name, p.name as coupon_name,
+		f.transaction_id as sale_id, k.name as type_name, t.spend_amount_cents, f.amount_cents as refunded_cents, x.amount as returned,
+		nullif(e.expires_on, 'infinity') as expires_on, l.name as location_name, w.name as reward_name, p.name as coupon_name,
 		m.merged_id, m.first_name || ' ' || m.last_name as merged_name,
 		e.actor_kind, e.actor_name, e.created_at
 	from loyalty.ledger_entry e
-	left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = e.seq + 1 and n.cause = e.cause and n.turn = e.turn
-	left join loyalty.transaction t on e.kind in ('earn', 'reversal') and t.tenant_id = e.tenant_id and t.id = e.cause
+	left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = e.seq + 1 and n.cause = e.cause and n.turn = e.turn and n.kind <> 'expiry_return'
+	left join loyalty.ledger_entry x on x.tenant_id = e.tenant_id and x.customer_id = e.customer_id and x.seq = e.seq - 1 and x.cause = e.cause and x.turn = e.turn and x.kind = 'expiry_return'
+	left join loyalty.refund f on e.kind = 'refund' and f.tenant_id = e.tenant_id and f.id = e.cause
+	left join loyalty.transaction t on e.kind in ('earn', 'reversal', 'refund') and t.tenant_id = e.tenant_id and t.id = coalesce(f.transaction_id, e.cause)
 	left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
-	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
 	left join loyalty.redemption r on e.kind in ('redemption', 'redemption_refund') and r.tenant_id = e.tenant_id and r.id = e.cause
+	left join loyalty.location l on l.tenant_id = e.tenant_id and l.id = coalesce(t.location_id, r.location_id)
 	left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
 	left join loyalty.voucher v on e.kind in ('voucher', 'reversal') and v.tenant_id = e.tenant_id and v.id = e.cause
 	left join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
 	left join loyalty.customer_merge m on m.tenant_id = e.tenant_id and m.id = e.merge_id and m.kept_id = e.customer_id
 	where e.tenant_id = @tenant_id
 		and e.customer_id = @customer
+		and e.kind <> 'expiry_return'
 		and not exists (
 			select
 			from loyalty.ledger_entry b
@@ -85,14 +98,16 @@ const selectEntry = `
 				and b.seq = e.seq - 1
 				and b.cause = e.cause
 				and b.turn = e.turn
+				and b.kind <> 'expiry_return'
 		)`
 
 var timelineList = db.NewList(selectEntry+` {filters} {position}
 	{page}`, db.Descending("e.seq", "@number"), db.Filters{
-	"sales":       "e.kind in ('earn', 'reversal') and v.id is null",
+	"sales":       "e.kind in ('earn', 'reversal', 'refund') and v.id is null",
 	"redemptions": "e.kind in ('redemption', 'redemption_refund')",
 	"vouchers":    "e.kind in ('voucher', 'reversal') and v.id is not null",
 	"adjustments": "e.kind in ('adjustment', 'merge', 'opening')",
+	"expiry":      "e.kind = 'expiry'",
 	"since":       "e.created_at >= @since",
 })
 
@@ -102,7 +117,7 @@ func (s *Service) Timeline(ctx context.Context, by core.Actor, id core.ID, f Tim
 	check := core.NewCheck(p.Malformed)
 	args := db.Args{"customer": id, "since": f.Since, "voids_any": by.Require(core.Manager) == nil}
 	if f.Events != nil {
-		core.OneOf(check, "events", Happening(*f.Events), Sales, Redemptions, Vouchers, Adjustments)
+		core.OneOf(check, "events", Happening(*f.Events), Sales, Redemptions, Vouchers, Adjustments, Expiries)
 		args[*f.Events] = true
 	}
 	var l core.List[Entry]

@@ -11,9 +11,9 @@ import (
 )
 
 // Distribution by tenant: in a database with the Citus extension, the rows of a tenant table are
-// on the node of their tenant, those of all tables together, so that a sale needs one node. Tenants
-// and plans are copied to every node. All other tables stay on the coordinator, the node that
-// processes connect to.
+// on the node of their tenant, those of all tables together, so that a sale needs one node. Tenants,
+// their programmes and plans are copied to every node. All other tables stay on the coordinator, the
+// node that processes connect to.
 
 // isCitusSQL asks for the extension and not for nodes: a coordinator alone can be distributed, too.
 const isCitusSQL = `
@@ -27,11 +27,11 @@ const undistributedSQL = `
 	from pg_class c
 	where c.relnamespace = 'loyalty'::regnamespace
 		and c.relkind = 'r'
-		and (c.relname in ('plan', 'tenant', 'idempotency')
+		and (c.relname in ('plan', 'tenant', 'programme', 'idempotency')
 			or exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant'))
 		and c.relname not in ('invitation', 'password_reset', 'weekly_preference', 'tenant_look', 'logo_drawing')
 		and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)
-	order by array_position(array['plan', 'tenant', 'customer'], c.relname::text), c.relname`
+	order by array_position(array['plan', 'tenant', 'programme', 'customer'], c.relname::text), c.relname`
 
 // The foreign keys of these tables and to them, and whether they can be kept: the coordinator's own
 // tables can't be referred to from a node, nor refer to one.
@@ -79,6 +79,7 @@ const policySQL = `
 var tablesSQL = []string{
 	`drop trigger count_sale on loyalty.transaction`,
 	`drop trigger discount_sale on loyalty.transaction`,
+	`drop trigger if exists take_lots on loyalty.ledger_entry`,
 	`drop trigger give_platform on loyalty.idempotency`,
 	`alter table loyalty.idempotency drop constraint idempotency_pkey`,
 	`alter table loyalty.idempotency add primary key (tenant_id, caller, key)`,
@@ -171,7 +172,7 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 
 func createDistributed(table string) string {
 	switch table {
-	case "loyalty.plan", "loyalty.tenant":
+	case "loyalty.plan", "loyalty.tenant", "loyalty.programme":
 		return fmt.Sprintf("select create_reference_table('%s')", table)
 	case "loyalty.customer":
 		return fmt.Sprintf("select create_distributed_table('%s', 'tenant_id')", table)

@@ -1,11 +1,22 @@
 package db
 
-import "example.com/loyalty/core"
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+)
 
 // TenantColumns selects a TenantRow from a tenant n, which may be missing.
 const TenantColumns = `coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
 		coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
-		coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended`
+		coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
+		(
+			select jsonb_object_agg(p.unit, jsonb_build_object('expiry', p.expiry, 'months', p.months, 'round_to', p.round_to,
+				'yearly_month', p.yearly_month, 'yearly_day', p.yearly_day, 'grace_days', p.grace_days, 'hold_until', p.hold_until))
+			from loyalty.programme p
+			where p.tenant_id = n.id
+		) as programme`
 
 // ThemeColumns selects a core.Theme from ThemeOf.
 const ThemeColumns = `look.colour, look.logo_hash, look.logo_width, look.logo_height`
@@ -24,6 +35,40 @@ type TenantRow struct {
 	Country           string
 	ConfirmAboveCents int64
 	Suspended         bool
+	Programme         map[string]expiry // by unit
+}
+
+// expiry is a row of loyalty.programme as JSON. Dates are texts, because one may be infinity.
+type expiry struct {
+	Expiry    core.ExpiryRule `json:"expiry"`
+	Months    int             `json:"months"`
+	RoundTo   core.Rounding   `json:"round_to"`
+	Month     time.Month      `json:"yearly_month"`
+	Day       int             `json:"yearly_day"`
+	GraceDays int             `json:"grace_days"`
+	HoldUntil string          `json:"hold_until"`
+}
+
+func (e expiry) core() core.Expiry {
+	hold, _ := time.Parse(time.DateOnly, e.HoldUntil) // infinity: zero
+	return core.Expiry{
+		Rule: e.Expiry, Months: e.Months, RoundTo: e.RoundTo, Month: e.Month, Day: e.Day, GraceDays: e.GraceDays,
+		Hold: hold, HoldsAll: e.HoldUntil == "infinity",
+	}
+}
+
+const findTenantSQL = `
+	select ` + TenantColumns + `
+	from loyalty.tenant n
+	where n.id = @id`
+
+// FindTenant finds a tenant without its theme, for jobs, or core.ErrNotFound.
+func FindTenant(ctx context.Context, d *DB, id core.TenantID) (core.Tenant, error) {
+	row, err := One[TenantRow](ctx, d.Platform(), findTenantSQL, Args{"id": int64(id)})
+	if err != nil {
+		return core.Tenant{}, err
+	}
+	return row.Tenant()
 }
 
 // Tenant returns the tenant for serving it.
@@ -32,5 +77,6 @@ func (r TenantRow) Tenant() (core.Tenant, error) {
 	return core.Tenant{
 		ID: r.TenantID, Name: r.TenantName, Slug: r.TenantSlug, TimeZone: zone, Currency: r.Currency, Country: r.Country,
 		Suspended: r.Suspended, ConfirmAboveCents: r.ConfirmAboveCents,
+		PointsExpiry: r.Programme["points"].core(), StampsExpiry: r.Programme["stamps"].core(),
 	}, err
 }

@@ -111,8 +111,9 @@ func Turned(answer string) string {
 
 func firstLetters(text string, n int) string { return string([]rune(text)[:n]) }
 
-// nonsense matches failed formats and invalid numbers and dates.
-var nonsense = regexp.MustCompile(`%!|\bNaN\b|[+-]Inf\b|\bInfinity\b|<nil>|\b0001-01-01|\[object |-9,?223,?372|\x{FFFD}`)
+// nonsense matches failed formats and invalid numbers and dates. What overflows becomes the lowest number; sums in reports
+// end one above it.
+var nonsense = regexp.MustCompile(`%!|\bNaN\b|[+-]Inf\b|\bInfinity\b|<nil>|\b0001-01-01|\[object |-9,?223,?372,?036,?854,?775,?808|\x{FFFD}`)
 
 // Nonsense returns the first failed format or invalid value in a page, file or response, with its context, or "". It
 // reads the contents of spreadsheets and skips PDFs and pictures.

@@ -50,6 +50,7 @@ var globalTables = map[string]rights{
 	"tenant":               {ownRows, "insert update"}, // its primary key leaves nothing to insert
 	"tenant_setup":         {ownRows, "insert update"},
 	"tenant_usage":         {ownRows, ""},
+	"programme":            {ownRows, "insert update"},
 	"staff":                {ownRows, "insert update delete"},
 	"token":                {ownRows, "insert update delete"},
 	"credential":           {ownRows, "insert update"},

@@ -2,16 +2,20 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/sample"
@@ -131,6 +135,76 @@ func (c *cafe) complete(n *cafeCoupon) coupon.New {
 		completed.ExpiresAt = new(c.ago(n.Expires, 0))
 	}
 	return completed
+}
+
+// expiryChosen is how many days before the last the café chose how points and stamps end. What guests had before never does.
+const expiryChosen = firstDay - 12
+
+// chooseExpiry lets points end half a year after they were earned, and stamps after four months.
+func (c *cafe) chooseExpiry(ctx context.Context, at time.Time) {
+	for unit, rule := range map[ledger.Unit]core.Expiry{
+		ledger.Points: {Rule: core.ExpireAfter, Months: 6, RoundTo: core.ToMonth, GraceDays: 30},
+		ledger.Stamps: {Rule: core.ExpireAfter, Months: 4, RoundTo: core.ToDay, GraceDays: 30},
+	} {
+		c.tenant = sample.Must(sample.SetExpiry(ctx, c.db.At(at), c.people[owner], unit, rule, nil)).Tenant
+	}
+	for i := range c.people {
+		c.people[i].Tenant = c.tenant
+	}
+}
+
+// daysTakenOver is how many days before the last the café took over the customers of a bakery that closed, each with the
+// last day that the bakery had promised.
+const daysTakenOver = 3
+
+var takenOver = []struct {
+	name, phone string
+	points      int
+	ends        int // days after today
+}{
+	{"Alva Nyström", "074-188 80 01", 120, 1}, {"Birk Sandell", "074-188 80 02", 45, 40}, {"Cleo Wiberg", "074-188 80 03", 310, 130},
+}
+
+// takeOver imports the bakery's customers.
+func (c *cafe) takeOver(ctx context.Context, at time.Time) {
+	var rows strings.Builder
+	rows.WriteString("Name;Phone;Points;Expires on\n")
+	for _, g := range takenOver {
+		fmt.Fprintf(&rows, "%s;%s;%d;%s\n", g.name, g.phone, g.points, c.until.AddDate(0, 0, g.ends).Format(time.DateOnly))
+	}
+	imports, by := c.services.At(at).Imports, c.people[manager]
+	i := sample.Must(imports.Upload(ctx, by, importing.File{Name: "bakery.csv", FormKey: "demo bakery", Content: strings.NewReader(rows.String())}))
+	i = sample.Must(imports.Check(ctx, by, i.ID, importing.Mapping{Header: 1, Columns: []importing.Field{
+		importing.FullNameField, importing.PhoneField, importing.PointsField, importing.ExpiresOnField,
+	}}))
+	i = sample.Must(imports.Work(ctx, by, i.ID, i.Attempt))
+	i = sample.Must(imports.Run(ctx, by, i.ID))
+	sample.Must(imports.Work(ctx, by, i.ID, i.Attempt))
+}
+
+const balancesSQL = `
+	select customer_id, points, stamps
+	from loyalty.account
+	where tenant_id = @tenant_id`
+
+// expire posts what ended before a night. Guests know it.
+func (c *cafe) expire(ctx context.Context, at time.Time) {
+	by := system(c.tenant)
+	if sample.Must(sample.ExpireDue(ctx, c.db.At(at), by)) == 0 {
+		return
+	}
+	left := map[core.ID]map[ledger.Unit]int64{}
+	for _, a := range sample.Must(db.All[struct {
+		CustomerID     core.ID
+		Points, Stamps int64
+	}](ctx, c.db.Tenant(by), balancesSQL, nil)) {
+		left[a.CustomerID] = map[ledger.Unit]int64{ledger.Points: a.Points, ledger.Stamps: a.Stamps}
+	}
+	for _, g := range c.Guests {
+		for unit, amount := range g.has {
+			g.has[unit] = min(amount, left[g.id][unit])
+		}
+	}
 }
 
 const (

@@ -51,6 +51,7 @@ func Fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
 			c := open(ctx, d)
 			made = Made{Tenant: c.tenant, People: c.hire(ctx, o.Password)}
 			c.simulate(ctx, o.Progress)
+			made.Tenant = c.tenant // with how its points end
 			c.addInvoices(ctx)
 		})
 	})

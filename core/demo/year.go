@@ -21,6 +21,12 @@ import (
 // simulate simulates the year until now, from the evening before it.
 func (c *cafe) simulate(ctx context.Context, progress func(done, total int)) {
 	for days := firstDay + 1; days >= 0; days-- {
+		if days == expiryChosen {
+			c.chooseExpiry(ctx, c.ago(days, opens-60))
+		}
+		if at := c.ago(days, 10); at.Before(c.until) {
+			c.expire(ctx, at)
+		}
 		for _, v := range c.visits(days) {
 			c.serve(ctx, v)
 		}
@@ -28,6 +34,9 @@ func (c *cafe) simulate(ctx context.Context, progress func(done, total int)) {
 			c.changeOffer(ctx, days, at)
 			c.sendCoupons(ctx, days, at)
 			c.changeGuests(ctx, days, at.Add(5*time.Minute))
+			if days == daysTakenOver {
+				c.takeOver(ctx, at.Add(10*time.Minute))
+			}
 		}
 		if progress != nil {
 			progress(firstDay-days+2, firstDay+2)
@@ -203,7 +212,7 @@ func (c *cafe) redeemReward(ctx context.Context, v visit, wanted *cafeReward) {
 	r := sample.Must(core.Result(c.services.At(at).Rewards.Redeem(ctx, c.people[v.by], reward.RedeemRequest{
 		CustomerID: v.id, RewardID: wanted.made.ID,
 	}, nil, nil)))
-	if wanted.Stock == nil && c.r.IntN(30) == 0 {
+	if wanted.Stock == nil && c.r.IntN(20) == 0 {
 		sample.Must(c.services.At(c.after(at, 60, 200)).Rewards.Void(ctx, c.people[manager], r.ID, "Changed their mind"))
 		return
 	}

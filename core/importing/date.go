@@ -58,27 +58,42 @@ type Dates struct {
 	Unclear   int64     // how many dates can be read in both orders
 }
 
-// Dates returns how the column with dates is read in a country. false: there is none, or all its dates begin with
-// the year.
+// Dates returns how the columns with dates are read in a country, all in one order. false: there is none, or all dates
+// begin with the year.
 func (s sheet) datesOf(m Mapping, country string) (Dates, bool) {
-	for _, d := range s.Dates {
-		if d.Column >= len(m.Columns) || m.Columns[d.Column] != CreatedAtField {
+	var d DateColumn
+	found := false
+	for _, column := range s.Dates {
+		if column.Column >= len(m.Columns) || m.Columns[column.Column] != CreatedAtField && m.Columns[column.Column] != ExpiresOnField {
 			continue
 		}
-		automatic, row := d.settles(), max(d.DayRow, d.MonthRow)
-		if automatic == "" {
-			automatic, row = OrderOfCountry(country), 0
-		}
-		dates := Dates{Order: m.DateOrder, Automatic: automatic, Row: row, Unclear: d.Unclear}
-		if dates.Order == "" {
-			dates.Order = automatic
-		}
-		if dates.Mixed = d.MonthRow; dates.Order == MonthFirst {
-			dates.Mixed = d.DayRow
-		}
-		return dates, true
+		found = true
+		d.DayRow, d.MonthRow = firstOf(d.DayRow, column.DayRow), firstOf(d.MonthRow, column.MonthRow)
+		d.Unclear += column.Unclear
 	}
-	return Dates{}, false
+	if !found {
+		return Dates{}, false
+	}
+	automatic, row := d.settles(), max(d.DayRow, d.MonthRow)
+	if automatic == "" {
+		automatic, row = OrderOfCountry(country), 0
+	}
+	dates := Dates{Order: m.DateOrder, Automatic: automatic, Row: row, Unclear: d.Unclear}
+	if dates.Order == "" {
+		dates.Order = automatic
+	}
+	if dates.Mixed = d.MonthRow; dates.Order == MonthFirst {
+		dates.Mixed = d.DayRow
+	}
+	return dates, true
+}
+
+// firstOf returns the smaller of two numbers of rows, of which 0 is none.
+func firstOf(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // orderOf returns the order in which a mapping's dates are read in a country.

@@ -87,6 +87,13 @@ func NewService(d *db.DB, jobs *job.Queue) *Service {
 	return s
 }
 
+// At returns the service at another time.
+func (s *Service) At(instant time.Time) *Service {
+	past := *s
+	past.db = s.db.At(instant)
+	return &past
+}
+
 // Find returns an import, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
 	if err := by.Require(core.Manager); err != nil {
@@ -125,7 +132,7 @@ func (s *Service) Check(ctx context.Context, by core.Actor, id core.ID, m Mappin
 		if err != nil {
 			return Import{}, err
 		}
-		if err := m.validate(l, file.Encoding); err != nil {
+		if err := m.validate(l, file.Encoding, by.Tenant); err != nil {
 			return Import{}, err
 		}
 		return s.start(ctx, tx, by, checkSQL, db.Args{

@@ -40,6 +40,7 @@ type Sample struct {
 	Email               *string
 	CreatedAt           *time.Time // nil: now
 	Points, Stamps      int64
+	ExpiresOn           *time.Time // nil: by the rules
 }
 
 // maxSamples is how many samples, and how many further rows, a preview shows.
@@ -108,6 +109,11 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, id core.ID, chosen
 		p.Columns = chosen.Columns
 	case len(p.Columns) != n || chosen.Header != nil && *chosen.Header != file.Header:
 		p.Columns = l.mapping(p.Header)
+		for i, f := range p.Columns {
+			if f != NoField && !slices.Contains(FieldsOf(by.Tenant), f) {
+				p.Columns[i] = NoField
+			}
+		}
 	}
 	if dates, ok := file.datesOf(p.Mapping, by.Tenant.Country); ok {
 		p.Dates = &dates
@@ -162,7 +168,7 @@ func (s *Service) addSamples(by core.Actor, file firstPiece, p *Preview) error {
 		if len(problems) > 0 {
 			continue
 		}
-		sample := Sample{r.row, r.FirstName, r.LastName, r.Phone, r.Email, r.createdAt, r.points, r.stamps}
+		sample := Sample{r.row, r.FirstName, r.LastName, r.Phone, r.Email, r.createdAt, r.points, r.stamps, r.expiresOn}
 		if tells {
 			telling = append(telling, sample)
 		} else {

@@ -29,11 +29,20 @@ const (
 	CreatedAtField Field = "created_at"
 	PointsField    Field = "points"
 	StampsField    Field = "stamps"
+	ExpiresOnField Field = "expires_on" // the last day of both
 )
 
 // Fields lists them in the order of a selection.
 var Fields = []Field{
-	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField,
+	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField, ExpiresOnField,
+}
+
+// FieldsOf lists the fields that a business can import: a last day only if its points or stamps have one.
+func FieldsOf(t core.Tenant) []Field {
+	if t.PointsExpiry.Ends() || t.StampsExpiry.Ends() {
+		return Fields
+	}
+	return Fields[:len(Fields)-1]
 }
 
 // Mapping says how a file is read.
@@ -45,7 +54,7 @@ type Mapping struct {
 }
 
 // validate refuses a mapping with which no row could become a customer.
-func (m Mapping) validate(l layout, recognised Encoding) error {
+func (m Mapping) validate(l layout, recognised Encoding, t core.Tenant) error {
 	check := core.NewCheck(nil)
 	if !slices.Contains(Encodings, m.Encoding) {
 		check.Add("encoding", core.InvalidChoice)
@@ -62,6 +71,8 @@ func (m Mapping) validate(l layout, recognised Encoding) error {
 		case f == NoField:
 		case !slices.Contains(Fields, f):
 			check.Add("columns", core.InvalidChoice)
+		case !slices.Contains(FieldsOf(t), f):
+			check.Add("columns", core.Violation{Rule: "nothing_expires"})
 		case seen[f]:
 			check.Add("columns", core.Violation{Rule: "column_twice", Other: string(f)})
 		}
@@ -125,6 +136,10 @@ var headers = func() map[string]Field {
 		PointsField: "points point pointsbalance loyaltypoints bonuspoints pointbalance poang poangsaldo bonuspoang poeng poengsaldo poengsum " +
 			"pointsaldo punkte punktestand bonuspunkte treuepunkte soldedepoints pointsfidelite puntos saldodepuntos pisteet pistesaldo",
 		StampsField: "stamps stamp stampsbalance stamplar stampel stempler stempel tampons tampon sellos sello leimat leimasaldo",
+		ExpiresOnField: "expires expireson expiration expirationdate expiry expirydate pointsexpire pointsexpireon pointsexpiry pointsexpirydate validuntil " +
+			"giltigtill giltigttom giltigtom utgar utgangsdatum poangengiltigatill gyldigtil gyldigtilogmed utloper utlopsdato udlober udlobsdato " +
+			"gultigbis ablaufdatum verfalltam verfallsdatum verfallam valablejusquau valablejusqua dateexpiration datedexpiration expirele " +
+			"validohasta caduca caducael fechadecaducidad caducidad vencimiento fechadevencimiento voimassa voimassaasti vanhenee vanhenemispaiva",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			known[name] = field
@@ -139,6 +154,7 @@ type validRow struct {
 	customer.Details
 	createdAt      *time.Time // nil: now
 	points, stamps int64
+	expiresOn      *time.Time // nil: by the rules
 }
 
 // Problem is a mistake in a row of a file.
@@ -210,6 +226,7 @@ func (rr rowReader) read(rec record) (validRow, []Problem) {
 		createdAt: rr.createdAt(check, values[CreatedAtField]),
 		points:    balance(check, PointsField, values[PointsField]),
 		stamps:    balance(check, StampsField, values[StampsField]),
+		expiresOn: rr.expiresOn(check, values[ExpiresOnField]),
 	}
 	var problems []Problem
 	fields := violations(check.Err())
@@ -272,20 +289,43 @@ func (rr rowReader) createdAt(check *core.Check, text string) *time.Time {
 	if text == "" {
 		return nil
 	}
-	at, ok := parseInstant(text, rr.dateOrder, rr.zone)
+	at, ok := rr.instant(check, CreatedAtField, text)
 	switch {
-	case !ok && isDateSerial(text):
-		check.Add("created_at", core.Violation{Rule: "date_serial"})
-	case !ok && rr.dateOrder == MonthFirst:
-		check.Add("created_at", core.Violation{Rule: "day_month_first"})
 	case !ok:
-		check.Add("created_at", core.Violation{Rule: "day"})
 	case at.Before(time.Unix(0, 0)): // no list of customers goes further back
 		check.Add("created_at", core.Violation{Rule: "after_1970"})
 	case at.After(rr.now):
 		check.Add("created_at", core.MustBePast)
 	}
 	return &at
+}
+
+// expiresOn reads the last local day of a customer's points and stamps.
+func (rr rowReader) expiresOn(check *core.Check, text string) *time.Time {
+	if text == "" {
+		return nil
+	}
+	at, ok := rr.instant(check, ExpiresOnField, text)
+	day := core.DateOf(at, rr.zone)
+	if ok && day.Before(core.DateOf(rr.now, rr.zone)) {
+		check.Add(string(ExpiresOnField), core.Violation{Rule: "not_past"})
+	}
+	return &day
+}
+
+// instant reads a day or a time, or says why it can't.
+func (rr rowReader) instant(check *core.Check, field Field, text string) (time.Time, bool) {
+	at, ok := parseInstant(text, rr.dateOrder, rr.zone)
+	switch {
+	case ok:
+	case isDateSerial(text):
+		check.Add(string(field), core.Violation{Rule: "date_serial"})
+	case rr.dateOrder == MonthFirst:
+		check.Add(string(field), core.Violation{Rule: "day_month_first"})
+	default:
+		check.Add(string(field), core.Violation{Rule: "day"})
+	}
+	return at, ok
 }
 
 // balance reads a whole number.

@@ -29,7 +29,11 @@ func (Job) Kind() string { return "customer_import" }
 func (j Job) ForTenant() core.TenantID { return j.Tenant }
 
 func (s *Service) work(ctx context.Context, j Job) error {
-	_, err := s.Work(ctx, core.Job(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
+	t, err := db.FindTenant(ctx, s.db, j.Tenant)
+	if err != nil {
+		return err
+	}
+	_, err = s.Work(ctx, core.Job(t, "customer import"), j.Import, j.Attempt)
 	return err
 }
 
@@ -319,7 +323,7 @@ func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []validRow) (o outc
 			continue
 		}
 		o.create(r)
-		openings = append(openings, ledger.Opening{Customer: all[i].ID, Points: r.points, Stamps: r.stamps})
+		openings = append(openings, ledger.Opening{Customer: all[i].ID, Points: r.points, Stamps: r.stamps, Ends: r.expiresOn})
 	}
 	if o.found = int64(len(others)); o.found > 0 {
 		taken, err := customer.TakenKeys(ctx, tx, withIDs(others, tx.Now))

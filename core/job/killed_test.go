@@ -27,8 +27,10 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/mail/smtptest"
+	"example.com/loyalty/core/programme"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/tenant"
 )
@@ -48,6 +50,7 @@ type works struct {
 	coupons *coupon.Service
 	billing *billing.Service
 	tenants *tenant.Service
+	rules   *programme.Service
 	db      *db.DB
 }
 
@@ -63,7 +66,8 @@ func newWorks(d *db.DB, server string, log *slog.Logger) (works, error) {
 	mails := shoptest.Mails{Service: mail.New(d, jobs, sender, log), Inbox: &shoptest.Inbox{}}
 	return works{
 		jobs: jobs, mails: mails, imports: importing.NewService(d, jobs), coupons: coupon.NewService(d, jobs, mails, dbtest.Links(), log),
-		billing: billing.NewService(d, jobs, mails, log), tenants: tenant.NewService(d, mails), db: d,
+		billing: billing.NewService(d, jobs, mails, log), tenants: tenant.NewService(d, mails),
+		rules: programme.NewService(d, jobs, mails, dbtest.Links()), db: d,
 	}, nil
 }
 
@@ -531,4 +535,36 @@ func TestAnInvoiceIsKilledAtEveryStep(t *testing.T) {
 	if twice != 1 {
 		t.Errorf("%d mails came twice, want 1: its server had it, and that was not noted yet", twice)
 	}
+}
+
+// Points whose last day has passed, of more customers than one: all of them end once, with one line in the audit log.
+func TestExpiringIsKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.killedEverywhere(t, 5, func(t *testing.T) func(string) {
+		shop := shoptest.Of(t, s.db, dbtest.Tenant(t, s.db))
+		past := shop.At(s.db.Now().AddDate(0, -3, 0))
+		past.SetExpiry(ledger.Points, core.Expiry{Rule: core.ExpireAfter, Months: 1, RoundTo: core.ToDay}, nil)
+		kind := past.Points(100)
+		customers := past.AddCustomers(3)
+		for _, id := range customers {
+			past.Sale(id, kind, 1000)
+		}
+		err := db.Run(t.Context(), s.db.Tenant(shop.By), func(tx *db.Tx) error {
+			return s.jobs.Add(t.Context(), tx, programme.Expiring{Tenant: shop.By.Tenant.ID, Unit: ledger.Points})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(step string) {
+			tenant := shop.By.Tenant.ID
+			entries := s.count(t, "select count(*) from loyalty.ledger_entry where tenant_id = $1 and kind = 'expiry' and amount = -10", tenant)
+			left := s.count(t, "select count(*) from loyalty.account where tenant_id = $1 and points <> 0", tenant)
+			lines := s.count(t, "select count(*) from loyalty.audit_entry where tenant_id = $1 and action = 'programme.expire' and new @> '{\"customers\": 3, \"points\": 30}'", tenant)
+			runs := s.count(t, "select count(*) from loyalty.programme where tenant_id = $1 and expired_through is not null", tenant)
+			if entries != 3 || left != 0 || lines != 1 || runs != 1 {
+				t.Errorf("%s: killed at %s: %d entries, %d customers with points, %d lines of the audit log, %d runs", takenUp, step, entries, left, lines, runs)
+			}
+		}
+	})
 }

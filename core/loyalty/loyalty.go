@@ -22,6 +22,7 @@ import (
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/privacy"
+	"example.com/loyalty/core/programme"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -51,6 +52,7 @@ type Services struct {
 	Notifications *notification.Service
 	Operations    *operation.Service
 	Privacy       *privacy.Service
+	Programme     *programme.Service
 	Reports       *report.Service
 	Rewards       *reward.Service
 	Staff         *staff.Service
@@ -72,6 +74,7 @@ type Mails interface {
 	coupon.Mails
 	deprecation.Mails
 	notification.Mails
+	programme.Mails
 	tenant.Mails
 	token.Mails
 	walkin.Mails
@@ -115,6 +118,7 @@ func New(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, o Options) *Se
 		Notifications: notification.NewService(d),
 		Operations:    operation.NewService(o.Direct, jobs),
 		Privacy:       privacy.NewService(d),
+		Programme:     programme.NewService(d, jobs, mails, links),
 		Reports:       report.NewService(d),
 		Rewards:       reward.NewService(d),
 		Tenants:       tenant.NewService(d, mails),
@@ -142,7 +146,9 @@ func (s *Services) At(instant time.Time) *Services {
 	then.db = d
 	then.Billing, then.Coupons = s.Billing.At(instant), s.Coupons.At(instant)
 	then.Customers = customer.NewService(d)
+	then.Imports = s.Imports.At(instant)
 	then.Locations = location.NewService(d)
+	then.Programme = s.Programme.At(instant)
 	then.Rewards = reward.NewService(d)
 	then.Tenants = tenant.NewService(d, s.mails)
 	then.Transactions = transaction.NewService(d)

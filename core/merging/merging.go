@@ -91,7 +91,7 @@ func move(ctx context.Context, tx *db.Tx, by core.Actor, m *customer.Merge) (err
 	if err := walkin.MovePINs(tx, merged, kept); err != nil {
 		return err
 	}
-	balances, err := ledger.LockPair(ctx, tx, merged, kept)
+	balances, err := ledger.LockPair(ctx, tx, by, merged, kept)
 	if err != nil {
 		return err
 	}

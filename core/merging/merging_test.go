@@ -466,6 +466,25 @@ func TestAMergeBesideSalesThatWait(t *testing.T) {
 	s.Verify()
 }
 
+// Refunds move with their sale, whose rest is taken from the customer who is kept.
+func TestASaleThatWasRefundedMoves(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna, double := s.add("Anna", nil), s.add("Ann", nil)
+	sale := s.Sale(double.ID, s.Points(100), 1000)
+	s.Refund(sale.ID, 250)
+	s.Check(s.merge(anna, double))
+	s.Refund(sale.ID, 250)
+	s.wantAccount(anna, ledger.Account{Points: 5})
+	d, err := s.Sales.Detail(t.Context(), s.By, sale.ID)
+	if err != nil || len(d.Refunds) != 2 || len(d.Entries) != 3 || d.Entries[0].Kind != ledger.Earn {
+		t.Errorf("the sale is %+v, %v", d, err)
+	}
+	s.VoidSale(sale.ID)
+	s.wantAccount(anna, ledger.Account{})
+	s.Verify()
+}
+
 // A send beside merges creates no voucher for a duplicate; a scheduled one reaches the customer who was kept.
 func TestAMergeBesideASend(t *testing.T) {
 	t.Parallel()

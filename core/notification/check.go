@@ -16,11 +16,11 @@ const kept = 90 * 24 * time.Hour
 // averageDays is the length of the time that a person's day is compared with.
 const averageDays = 30
 
-// leastUnusual is how many voids and adjustments in a day are never unusual, however low the average.
+// leastUnusual is how many voids, refunds and adjustments in a day are never unusual, however low the average.
 const leastUnusual = 3
 
-// unusualActions are the audit log's voids and adjustments.
-var unusualActions = []string{"transaction.void", "redemption.void", "customer.adjust"}
+// unusualActions are the audit log's voids, refunds and adjustments.
+var unusualActions = []string{"transaction.void", "transaction.refund", "redemption.void", "customer.adjust"}
 
 // Joins online are unusual if an hour has more than usualJoins, and more than joinsFactor times the average hour of the
 // week before.

@@ -29,7 +29,7 @@ const (
 	RedemptionsPending Kind = "redemptions_pending" // for too long; told again every week
 	SendFailed         Kind = "send_failed"         // or some of its e-mails
 	SendHeld           Kind = "send_held"           // since the business was suspended
-	StaffActivity      Kind = "staff_activity"      // unusually many voids or adjustments in a day
+	StaffActivity      Kind = "staff_activity"      // unusually many voids, refunds or adjustments in a day
 	PlanLimit          Kind = "plan_limit"          // 80 % of the plan's customers
 	JoinsFast          Kind = "joins_fast"          // unusually many customers joined online within an hour
 )
@@ -50,7 +50,7 @@ type Notification struct {
 	StaffID   *int64
 	Day       *time.Time // of a person's activity: a midnight in UTC
 	Name      string     // of the reward, the coupon or the person
-	Figure    int64      // units in stock; redemptions; pending redemptions, PendingLimit + 1 at most; failed e-mails; voids and adjustments; customers
+	Figure    int64      // units in stock; redemptions; pending redemptions, PendingLimit + 1 at most; failed e-mails; voids, refunds and adjustments; customers
 	Total     int64      // of a coupon and a plan: the limit; of a send: its e-mails; of redemptions: days after which they are told
 	Since     *time.Time // when the oldest pending redemption was made
 	CreatedAt time.Time
@@ -122,26 +122,27 @@ func (s *Service) Dismiss(ctx context.Context, by core.Actor, id core.ID) error 
 	return err
 }
 
-// Activity is a void or an adjustment.
+// Activity is a void, a refund or an adjustment.
 type Activity struct {
-	Action       string // "transaction.void", "redemption.void" or "customer.adjust"
+	Action       string // "transaction.void", "transaction.refund", "redemption.void" or "customer.adjust"
 	CreatedAt    time.Time
 	SubjectID    string
 	Name         string // of the reward
 	CustomerID   *core.ID
 	CustomerName string
 	SpendCents   *int64  // of a sale
+	RefundCents  *int64  // of a refund
 	Unit         *string // of an adjustment
 	Amount       *int64  // of an adjustment
 	Reason       *string
 }
 
-// StaffDay is what a notification about a person is about: their voids and adjustments of a day.
+// StaffDay is what a notification about a person is about: their voids, refunds and adjustments of a day.
 type StaffDay struct {
 	StaffID int64
 	Name    string
 	Day     time.Time  // a midnight in UTC
-	Average float64    `db:"-"` // voids and adjustments a day, in the 30 days before
+	Average float64    `db:"-"` // voids, refunds and adjustments a day, in the 30 days before
 	List    []Activity `db:"-"` // the newest first, 200 at most
 }
 
@@ -167,7 +168,7 @@ type Settings struct {
 	StockLow      int64 // units
 	CouponPercent int64 // of a coupon's limit
 	PendingDays   int64 // of a redemption
-	StaffDaily    int64 // voids and adjustments of a person in a day
+	StaffDaily    int64 // voids, refunds and adjustments of a person in a day
 	StaffFactor   int64 // times the person's own average
 }
 

@@ -18,6 +18,7 @@ import (
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/transaction"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -231,10 +232,10 @@ func TestStaffActivity(t *testing.T) {
 	bo.Name = name
 	sale := s.Sale(anna, s.Points(100), 1250)
 	s.adjust(bo, anna, 4)
-	s.Must(core.Result(s.Sales.Void(t.Context(), bo, sale.ID, new("Wrong amount"), nil)))
+	s.Must(core.Result(s.Sales.Refund(t.Context(), bo, sale.ID, transaction.RefundRequest{AmountCents: 250, Reason: new("Goods returned")}, nil, nil)))
 	s.check()
 	s.wantList("five")
-	s.adjust(bo, anna, 1)
+	s.Must(core.Result(s.Sales.Void(t.Context(), bo, sale.ID, new("Wrong amount"), nil)))
 	s.check()
 	s.check()
 	s.wantList("six", "staff_activity "+name+" 6")
@@ -247,6 +248,11 @@ func TestStaffActivity(t *testing.T) {
 	day, err := s.FindStaffDay(t.Context(), s.By, list[0].ID)
 	if err != nil || len(day.List) != 7 || *day.List[2].Reason != "Wrong amount" && *day.List[1].Reason != "Wrong amount" || day.Average != 0 {
 		t.Errorf("the day = %+v, %v", day, err)
+	}
+	for _, a := range day.List {
+		if a.Action == "transaction.refund" && (*a.RefundCents != 250 || *a.SpendCents != 1250 || *a.Reason != "Goods returned") {
+			t.Errorf("the refund = %+v", a)
+		}
 	}
 
 	// Seven in 30 days are 0.23 a day: three in a day are unusual, two aren't.

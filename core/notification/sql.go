@@ -180,7 +180,7 @@ const activityOfDay = `
 
 const activitySQL = `
 	select e.action, e.created_at, e.subject_id, e.subject_name as name, e.customer_id, e.customer_name,
-		(e.new ->> 'spend_amount_cents')::bigint as spend_cents, e.new ->> 'unit' as unit, (e.new ->> 'amount')::bigint as amount,
+		(e.new ->> 'spend_amount_cents')::bigint as spend_cents, (e.new ->> 'amount_cents')::bigint as refund_cents, e.new ->> 'unit' as unit, (e.new ->> 'amount')::bigint as amount,
 		e.new ->> 'reason' as reason` + activityOfDay + `
 		and e.id >= @first_id
 		and e.id < @next_id
@@ -253,7 +253,7 @@ const raiseHeldSQL = `
 	where m.tenant_id = @tenant_id
 		and ` + heldSend + once
 
-// The voids and adjustments of two days are few: the log finds them by action, and those of the 30 days before
+// The voids, refunds and adjustments of two days are few: the log finds them by action, and those of the 30 days before
 // by person.
 const raiseStaffSQL = `
 	insert into loyalty.notification as n (tenant_id, id, kind, cause, staff_id, day, name, figure, created_at)

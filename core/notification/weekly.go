@@ -151,7 +151,7 @@ func (w *Weekly) mailPeople(ctx context.Context, tx *db.Tx, email WeeklyEmail) e
 	}
 	for _, r := range readers {
 		email.Person, email.Notifications = r.Name, notDismissed(open, r.Dismissed)
-		if email.Week == (report.Figures{}) && len(email.Notifications) == 0 {
+		if email.Week.IsQuiet() && len(email.Notifications) == 0 {
 			continue
 		}
 		if email.Unsubscribe, err = w.links.Token(link.WeeklyMail, tx.Tenant, r.ID, 0); err != nil {

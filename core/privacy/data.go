@@ -28,6 +28,7 @@ var parts = []part{
 	{"merged_customers", mergedSQL, "ulid", core.ID{}},
 	{"merged_ledger_entries", mergedEntriesSQL, "ulid", core.ID{}},
 	{"transactions", transactionsSQL, "ulid", core.ID{}},
+	{"refunds", refundsSQL, "ulid", core.ID{}},
 	{"redemptions", redemptionsSQL, "ulid", core.ID{}},
 	{"vouchers", vouchersSQL, "ulid", core.ID{}},
 	{"mails", mailsSQL, "ulid", core.ID{}},
@@ -45,8 +46,11 @@ const customerSQL = `
 	where c.tenant_id = @tenant_id
 		and c.id = @customer`
 
+// lastDay is a column of entries and sales; null: none.
+const lastDay = `to_char(nullif(expires_on, 'infinity'), 'YYYY-MM-DD') as expires_on`
+
 const ledgerEntriesSQL = `
-	select id as ulid, seq, created_at, kind, unit, amount, balance_after, cause, reason, actor_kind as by
+	select id as ulid, seq, created_at, kind, unit, amount, balance_after, cause, reason, ` + lastDay + `, actor_kind as by
 	from loyalty.ledger_entry
 	where tenant_id = @tenant_id
 		and customer_id = @customer
@@ -68,7 +72,7 @@ const mergedSQL = `
 // From before a merge, while the duplicate had a ledger of its own.
 const mergedEntriesSQL = `
 	select e.id as ulid, e.customer_id as customer_ulid, e.seq, e.created_at, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
-		e.actor_kind as by
+		` + lastDay + `, e.actor_kind as by
 	from loyalty.ledger_entry e
 	where e.tenant_id = @tenant_id
 		and e.customer_id in (
@@ -83,7 +87,8 @@ const mergedEntriesSQL = `
 
 const transactionsSQL = `
 	select t.id as ulid, t.created_at, t.status, t.voided_at, k.name as transaction_type, l.name as location, t.spend_amount_cents,
-		t.discount_cents, t.points_awarded, t.stamps_awarded, t.source, t.external_reference, t.actor_kind as by
+		t.discount_cents, t.points_awarded, t.stamps_awarded, ` + lastDay + `,
+		t.refunded_cents, t.source, t.external_reference, t.actor_kind as by
 	from loyalty.transaction t
 	join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
 	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
@@ -91,6 +96,17 @@ const transactionsSQL = `
 		and t.customer_id = @customer
 		and t.id > @after
 	order by t.id
+	limit @limit`
+
+const refundsSQL = `
+	select r.id as ulid, r.transaction_id as transaction_ulid, r.created_at, r.amount_cents, r.points as points_refunded, r.stamps as stamps_refunded,
+		r.external_reference, r.reason, r.actor_kind as by
+	from loyalty.transaction t
+	join loyalty.refund r on r.tenant_id = t.tenant_id and r.transaction_id = t.id
+	where t.tenant_id = @tenant_id
+		and t.customer_id = @customer
+		and r.id > @after
+	order by r.id
 	limit @limit`
 
 const redemptionsSQL = `

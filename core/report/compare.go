@@ -320,7 +320,7 @@ const (
 		least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
 		sum(redeemed.redemptions)::bigint as redemptions_count,
 		sum(used.vouchers)::bigint as vouchers_redeemed,
-		sum(joined.customers)::bigint as new_customers,`
+		sum(joined.customers)::bigint as new_customers,` + lostInSpans + `,`
 
 	activeCustomers = `
 		(
@@ -391,6 +391,11 @@ const compareAtSQL = `
 		least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
 		least(coalesce(sum(sold.reversed), 0), 9223372036854775807)::bigint as points_reversed,
 		0::bigint as points_redeemed, 0::bigint as redemptions_count, 0::bigint as vouchers_redeemed, 0::bigint as new_customers,
+		0::bigint as points_expired, 0::bigint as points_expiry_returned,
+		least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
+		sum(refunded.refunds)::bigint as refunds_count,
+		least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
+		least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
 		(
 			select count(distinct customer_id)
 			from loyalty.transaction
@@ -424,4 +429,14 @@ const compareAtSQL = `
 			and id >= span.first_id
 			and id < span.next_id
 	) sold
+	cross join lateral (
+		select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
+		from loyalty.refund r
+		join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
+		where r.tenant_id = @tenant_id
+			and r.transaction_id >= span.first_id
+			and r.transaction_id < span.next_id
+			and t.status = 'completed'
+			and t.location_id = @location
+	) refunded
 	group by grouping sets ((span.part), (span.period, span.bucket))`

@@ -295,10 +295,10 @@ func TestComparisonOfALocation(t *testing.T) {
 	s.on("2026-06-01 12:00:00").soldAt(kiosk, bo.ID, s.purchase, 90)
 	got := day.compare(report.Selection{Range: days(t, "2026-06-02", "2026-06-02"), Location: &kiosk})
 	same(t, "the kiosk", got.Current, report.Total{
-		Figures:         report.Figures{TransactionsCount: 2, VoidedCount: 1, SpendTotalCents: 500, PointsAwarded: 300, StampsAwarded: 1, PointsReversed: 5_000},
+		Figures:         report.Figures{TransactionsCount: 2, VoidedCount: 1, SpendTotalCents: 500, PointsAwarded: 300, StampsAwarded: 1, PointsReversed: 5_000, NetSpendTotalCents: 500},
 		ActiveCustomers: 1,
 	})
-	same(t, "the day before", got.Previous, report.Total{Figures: report.Figures{TransactionsCount: 1, SpendTotalCents: 90, PointsAwarded: 90}, ActiveCustomers: 1})
+	same(t, "the day before", got.Previous, report.Total{Figures: report.Figures{TransactionsCount: 1, SpendTotalCents: 90, PointsAwarded: 90, NetSpendTotalCents: 90}, ActiveCustomers: 1})
 	top := day.top(report.Ranking{Range: days(t, "2026-06-02", "2026-06-02"), Location: &kiosk})
 	if len(top) != 1 || top[0].ID != anna.ID || top[0].SpendTotalCents != 500 || top[0].LastVisit == nil {
 		t.Errorf("top = %+v", top)

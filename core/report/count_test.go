@@ -84,6 +84,7 @@ func (h *history) count(r report.Range) report.Summary {
 		sum.TransactionsCount += f.TransactionsCount
 		sum.VoidedCount += f.VoidedCount
 		sum.SpendTotalCents += f.SpendTotalCents
+		sum.NetSpendTotalCents += f.NetSpendTotalCents
 		sum.PointsAwarded += f.PointsAwarded
 		sum.StampsAwarded += f.StampsAwarded
 		sum.PointsReversed += f.PointsReversed
@@ -111,6 +112,7 @@ func (h *history) on(day time.Time) (f report.Figures) {
 		default:
 			f.TransactionsCount++
 			f.SpendTotalCents += s.SpendAmountCents
+			f.NetSpendTotalCents += s.SpendAmountCents
 			f.PointsAwarded += points(s)
 			if s.RuleType == ledger.Stamps {
 				f.StampsAwarded += *s.StampsAwarded

@@ -46,7 +46,7 @@ func TestNoRecordBreaksASum(t *testing.T) {
 
 	day := report.Figures{
 		TransactionsCount: 2, VoidedCount: 1, SpendTotalCents: 200, PointsAwarded: huge, StampsAwarded: huge,
-		PointsReversed: huge, PointsRedeemed: huge, RedemptionsCount: 1,
+		PointsReversed: huge, PointsRedeemed: huge, RedemptionsCount: 1, NetSpendTotalCents: 200,
 	}
 	first := day
 	first.NewCustomers = 3
@@ -54,6 +54,7 @@ func TestNoRecordBreaksASum(t *testing.T) {
 	same(t, "in all", s.summary(june).Figures, report.Figures{
 		TransactionsCount: 4, VoidedCount: 2, SpendTotalCents: 400, PointsAwarded: math.MaxInt64, StampsAwarded: math.MaxInt64,
 		PointsReversed: math.MaxInt64, PointsRedeemed: math.MaxInt64, RedemptionsCount: 2, NewCustomers: 3,
+		NetSpendTotalCents: 400,
 	})
 
 	same(t, "compared", s.compare(report.Selection{Range: june}).Current, total(s.summary(june)))

@@ -19,6 +19,7 @@ type EventKind string
 const (
 	Sold             EventKind = "sale"
 	SaleVoided       EventKind = "sale_voided"
+	SaleRefunded     EventKind = "refund" // in part
 	Redeemed         EventKind = "redemption"
 	RedemptionVoided EventKind = "redemption_voided"
 	VoucherRedeemed  EventKind = "voucher"
@@ -30,7 +31,7 @@ const (
 // Event is something that happened, with the data to describe it.
 type Event struct {
 	Kind       EventKind
-	ID         core.ID // of the sale, the redemption, the voucher, the customer, the ledger entry, or the import
+	ID         core.ID // of the sale, the refund, the redemption, the voucher, the customer, the ledger entry, or the import
 	At         time.Time
 	CustomerID core.ID // zero of an import
 	FirstName  string
@@ -38,7 +39,7 @@ type Event struct {
 	Customers  int64   // whom an import added
 	Points     int64   // the change of the customer's balance, or of all those of an import
 	Stamps     int64   // likewise
-	SpendCents *int64  // of a sale
+	SpendCents *int64  // of a sale, or the amount of a refund
 	About      *string // the name of the transaction type, reward, coupon or file; nil: none
 	ActorKind  *core.ActorKind
 	ActorName  *string // nil for a new customer
@@ -185,8 +186,9 @@ func markOf(f Feed) (string, error) {
 }
 
 // The latest events of all kinds are among the latest of each kind, which are read from the end of an
-// index. Ledger entries other than adjustments belong to a sale, a redemption, a voucher or an import. A redemption
-// without a cost is part of its voucher's event.
+// index. Ledger entries other than adjustments belong to a sale, a redemption, a voucher or an import, or are expiries, of which
+// there may be thousands on a day. A redemption without a cost is part of its voucher's event. A void may take back less than
+// the award, since some was refunded or has expired.
 const recentSQL = `
 	with event as (
 		(
@@ -198,14 +200,24 @@ const recentSQL = `
 			order by id desc
 			limit @ordinary
 		) union all (
-			select 'sale_voided', id, voided_at, customer_id,
-				-coalesce(points_awarded, 0), -coalesce(stamps_awarded, 0), spend_amount_cents,
+			select 'sale_voided', id, voided_at, customer_id, 0, 0, spend_amount_cents,
 				transaction_type_id, null, null, null, null, false
 			from loyalty.transaction
 			where tenant_id = @tenant_id
 				and status = 'voided'
 			order by voided_at desc, id desc
 			limit @limit
+		) union all (
+			select 'refund', f.id, f.created_at, t.customer_id, -coalesce(f.points, 0), -coalesce(f.stamps, 0), f.amount_cents,
+				t.transaction_type_id, null, null, f.actor_kind, f.actor_name, false
+			from (
+				select *
+				from loyalty.refund
+				where tenant_id = @tenant_id
+				order by id desc
+				limit @limit
+			) f
+			join loyalty.transaction t on t.tenant_id = f.tenant_id and t.id = f.transaction_id
 		) union all (
 			select 'redemption', id, created_at, customer_id, -points_spent, -stamps_spent, null, null, reward_id, null, actor_kind, actor_name, false
 			from loyalty.redemption
@@ -268,8 +280,8 @@ const recentSQL = `
 	)
 	select e.kind, e.id, e.at, coalesce(e.customer_id, '00000000-0000-0000-0000-000000000000') as customer_id,
 		coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, e.customers, e.spend_cents, e.voided,
-		case when e.kind = 'voucher' then case when l.unit = 'points' then l.amount else 0 end else e.points end as points,
-		case when e.kind = 'voucher' then case when l.unit = 'stamps' then l.amount else 0 end else e.stamps end as stamps,
+		case e.kind when 'voucher' then case when l.unit = 'points' then l.amount else 0 end when 'sale_voided' then coalesce(b.points, 0) else e.points end as points,
+		case e.kind when 'voucher' then case when l.unit = 'stamps' then l.amount else 0 end when 'sale_voided' then coalesce(b.stamps, 0) else e.stamps end as stamps,
 		coalesce(t.name, r.name, k.name, e.file_name) as about,
 		coalesce(e.actor_kind, l.actor_kind, g.actor_kind) as actor_kind,
 		coalesce(e.actor_name, l.actor_name, g.actor_name) as actor_name
@@ -281,6 +293,13 @@ const recentSQL = `
 	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = @tenant_id and v.id = e.id
 	left join loyalty.ledger_entry l on l.tenant_id = @tenant_id and l.cause = e.id and l.turn = coalesce(v.turn, 1)
 		and l.kind = case when e.kind = 'sale_voided' then 'reversal' when e.kind = 'redemption_voided' then 'redemption_refund' when e.kind = 'voucher' then 'voucher' end
+	left join lateral (
+		select sum(amount) filter (where unit = 'points')::bigint as points, sum(amount) filter (where unit = 'stamps')::bigint as stamps
+		from loyalty.ledger_entry
+		where tenant_id = @tenant_id
+			and cause = e.id
+			and kind in ('reversal', 'expiry_return')
+	) b on e.kind = 'sale_voided'
 	left join loyalty.redemption g on g.tenant_id = @tenant_id and g.id = v.redemption_id
 	order by e.at desc, e.id desc, e.kind`
 

@@ -99,6 +99,25 @@ func TestRecent(t *testing.T) {
 	}
 }
 
+// A refund is an event of its own, and a void afterwards took back the rest.
+func TestRecentRefunds(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "UTC")
+	sale := s.Sale(s.Customer().ID, s.purchase, 1000)
+	s.Refund(sale.ID, 250)
+	s.VoidSale(sale.ID)
+	found := map[report.EventKind]report.Event{}
+	for _, e := range s.recent(10, "").Events {
+		found[e.Kind] = e
+	}
+	for kind, want := range map[report.EventKind][2]int64{report.Sold: {1000, 1000}, report.SaleRefunded: {250, -250}, report.SaleVoided: {1000, -750}} {
+		e := found[kind]
+		if e.SpendCents == nil || *e.SpendCents != want[0] || e.Points != want[1] || *e.About != "Purchase" || *e.ActorName != s.By.Name {
+			t.Errorf("%s is %+v, want %v", kind, e, want)
+		}
+	}
+}
+
 // redemptionOf returns the redemption of a voucher.
 func (s shop) redemptionOf(voucher core.ID) core.ID {
 	s.T.Helper()

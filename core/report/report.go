@@ -25,13 +25,14 @@ type Service struct {
 
 	mu       sync.Mutex
 	openings map[core.TenantID]openingBalances // of large tenants
+	endings  map[endingsKey]countedEndings     // likewise
 }
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	return &Service{
 		db: d, gate: limit.NewGate(maxAtOnce, maxPerTenant, patience, busy).Resting(),
-		manyAccounts: manyAccounts, openings: map[core.TenantID]openingBalances{},
+		manyAccounts: manyAccounts, openings: map[core.TenantID]openingBalances{}, endings: map[endingsKey]countedEndings{},
 	}
 }
 
@@ -54,15 +55,19 @@ const takeTimeSQL = `
 	select set_config('statement_timeout', '40s', true) as set`
 
 // count runs a report's statement when the gate admits it.
-func count[T any](ctx context.Context, s *Service, by core.Actor, sql string, args db.Args) ([]T, error) {
+func count[T any](ctx context.Context, s *Service, by core.Actor, sql string, args db.Args) (rows []T, err error) {
+	err = s.together(ctx, by, db.AllInto(&rows, sql, args))
+	return rows, err
+}
+
+// together runs a report's statements when the gate admits them.
+func (s *Service) together(ctx context.Context, by core.Actor, readings ...db.Reading) error {
 	leave, err := s.gate.Enter(ctx, by.Tenant.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer leave()
-	var rows []T
-	err = db.Together(ctx, s.db.Tenant(by), db.OneInto(&struct{ Set string }{}, takeTimeSQL, nil), db.AllInto(&rows, sql, args))
-	return rows, err
+	return db.Together(ctx, s.db.Tenant(by), append([]db.Reading{db.OneInto(&struct{ Set string }{}, takeTimeSQL, nil)}, readings...)...)
 }
 
 // Range selects days in the tenant's time zone, including both ends. A day is its midnight in UTC. A nil To

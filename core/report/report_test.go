@@ -57,7 +57,7 @@ func TestADayIsTheTenantsOwn(t *testing.T) {
 			before, after := day.AddDate(0, 0, -1), day.AddDate(0, 0, 1)
 
 			want := report.Figures{
-				TransactionsCount: 1, SpendTotalCents: 700, PointsAwarded: 700, RedemptionsCount: 1, PointsRedeemed: 10, NewCustomers: 1,
+				TransactionsCount: 1, SpendTotalCents: 700, PointsAwarded: 700, RedemptionsCount: 1, PointsRedeemed: 10, NewCustomers: 1, NetSpendTotalCents: 700,
 			}
 			same(t, "the days around", s.perDay(report.Range{From: &before, To: &after}), map[string]report.Figures{c.day: want})
 			same(t, "the day itself", s.summary(report.Range{From: &day, To: &day}).Figures, want)
@@ -80,7 +80,7 @@ func TestAChangedTimeZoneIsRightAtOnce(t *testing.T) {
 	s := newShop(t, "Europe/Stockholm").on("2026-05-01 00:30:00")
 	s.Sale(s.Customer().ID, s.coffee, 300)
 	around := days(t, "2026-04-29", "2026-05-02")
-	want := report.Figures{TransactionsCount: 1, SpendTotalCents: 300, StampsAwarded: 1, NewCustomers: 1}
+	want := report.Figures{TransactionsCount: 1, SpendTotalCents: 300, StampsAwarded: 1, NewCustomers: 1, NetSpendTotalCents: 300}
 	same(t, "in Stockholm", s.perDay(around), map[string]report.Figures{"2026-05-01": want})
 	s.By.Tenant.TimeZone = time.UTC
 	same(t, "in UTC", s.perDay(around), map[string]report.Figures{"2026-04-30": want})

@@ -23,18 +23,31 @@ type Day struct {
 	Figures
 }
 
-// Figures count sales, redemptions and customers by created_at, vouchers by redeemed_at.
+// Figures count sales, redemptions and customers by created_at, vouchers by redeemed_at. Like a void, a refund counts on the
+// day of its sale. Refunds of sales that were voided since don't count.
 type Figures struct {
-	TransactionsCount int64 // completed
-	VoidedCount       int64
-	SpendTotalCents   int64 // of completed sales, like both awards
-	PointsAwarded     int64
-	StampsAwarded     int64
-	PointsReversed    int64 // awards of voided sales
-	PointsRedeemed    int64 // by redemptions that are not voided
-	RedemptionsCount  int64
-	VouchersRedeemed  int64
-	NewCustomers      int64
+	TransactionsCount    int64 // completed
+	VoidedCount          int64
+	SpendTotalCents      int64 // of completed sales before refunds, like both awards
+	PointsAwarded        int64
+	StampsAwarded        int64
+	PointsReversed       int64 // awards of voided sales
+	PointsRedeemed       int64 // by redemptions that are not voided
+	RedemptionsCount     int64
+	VouchersRedeemed     int64
+	NewCustomers         int64
+	PointsExpired        int64 // when that was posted, like what was returned
+	PointsExpiryReturned int64 // before an award that had expired was taken back
+	PointsRefunded       int64 // taken back by refunds of completed sales
+	RefundsCount         int64
+	RefundedTotalCents   int64
+	NetSpendTotalCents   int64 // the spend less what was refunded
+}
+
+// IsQuiet reports whether nothing was done: points expire by themselves.
+func (f Figures) IsQuiet() bool {
+	f.PointsExpired = 0
+	return f == (Figures{})
 }
 
 // Summary returns the summary of a range.
@@ -65,6 +78,15 @@ type summaryRow struct {
 	ActiveCustomers int64 // of the whole range
 }
 
+// lostInSpans are the sums of what ended and what was refunded.
+const lostInSpans = `
+		least(coalesce(sum(ended.expired), 0), 9223372036854775807)::bigint as points_expired,
+		least(coalesce(sum(ended.returned), 0), 9223372036854775807)::bigint as points_expiry_returned,
+		least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
+		sum(refunded.refunds)::bigint as refunds_count,
+		least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
+		least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents`
+
 // The first row is the whole range, then comes each day. Sums of bigints are numeric and saturate, so that
 // no record can break a report.
 //
@@ -80,7 +102,7 @@ const summarySQL = `
 		least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
 		sum(redeemed.redemptions)::bigint as redemptions_count,
 		sum(used.vouchers)::bigint as vouchers_redeemed,
-		sum(joined.customers)::bigint as new_customers,
+		sum(joined.customers)::bigint as new_customers,` + lostInSpans + `,
 		(
 			select count(distinct customer_id)
 			from loyalty.transaction
@@ -127,7 +149,25 @@ const figuresOfSpan = `
 			and redeemed_at >= span.starts
 			and redeemed_at < span.ends
 			and status = 'redeemed'
-	) used` + joinedInSpan
+	) used` + joinedInSpan + `
+	cross join lateral (
+		select -sum(amount) filter (where kind = 'expiry') as expired, sum(amount) filter (where kind = 'expiry_return') as returned
+		from loyalty.ledger_entry
+		where tenant_id = @tenant_id
+			and id >= span.first_id
+			and id < span.next_id
+			and kind in ('expiry', 'expiry_return')
+			and unit = 'points'
+	) ended
+	cross join lateral (
+		select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
+		from loyalty.refund r
+		join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
+		where r.tenant_id = @tenant_id
+			and r.transaction_id >= span.first_id
+			and r.transaction_id < span.next_id
+			and t.status = 'completed'
+	) refunded`
 
 // joinedInSpan counts the new customers of a span, by an index that has them alone. Customers who were merged into
 // another and imported ones aren't new.

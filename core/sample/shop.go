@@ -1,6 +1,8 @@
 package sample
 
 import (
+	"time"
+
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
@@ -115,4 +117,18 @@ func (s Shop) RedeemVoucher(id core.ID) coupon.Voucher {
 	redeemed, err := core.Result(s.Coupons.Redeem(s.Context(), s.By, id, nil))
 	s.Check(err)
 	return redeemed
+}
+
+// SetExpiry sets how a unit ends, for sales and everything else from then on.
+func (s *Shop) SetExpiry(unit ledger.Unit, e core.Expiry, opening *time.Time) {
+	s.Helper()
+	var err error
+	s.By, err = SetExpiry(s.Context(), s.DB, s.By, unit, e, opening)
+	s.Check(err)
+}
+
+// ExpireDue posts everything that has ended, as a night does.
+func (s Shop) ExpireDue() {
+	s.Helper()
+	s.Must(ExpireDue(s.Context(), s.DB, s.By))
 }

@@ -49,6 +49,7 @@ type Tenant struct {
 	Vouchers                Vouchers          `json:"vouchers"`
 	TillURL                 string            `json:"till_url"`
 	Pages                   Pages             `json:"pages"`
+	Expiring                Expiring          `json:"expiring"`
 	Send                    Send              `json:"send"`
 	Race                    Race              `json:"race"`
 }
@@ -113,6 +114,7 @@ type business struct {
 	shop     sample.Shop // as its owner sees it
 	purchase transaction.Type
 	holders  int // number of customers with vouchers
+	earners  int // number of customers whose points end
 }
 
 func (m Maker) makeTenant(run sample.Run, letter string) Tenant {
@@ -130,6 +132,7 @@ func (m Maker) makeTenant(run sample.Run, letter string) Tenant {
 	b.addStaff(made)
 	b.addTokens()
 	b.addTypes()
+	b.addExpiring() // first, because points from before the rule never end
 	b.addRewards()
 	b.addCoupons()
 	b.addPages()

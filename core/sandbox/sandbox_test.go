@@ -101,6 +101,7 @@ func TestFieldsOfTheFile(t *testing.T) {
 			`"till_url":"https://` + slug + `.localhost:8443/till",` +
 			`"pages":{"join":"https://` + slug + `.localhost:8443/join","claim":"https://` + slug + `.localhost:8443/w",` +
 			`"customer":"ULID","card":"https://` + slug + `.localhost:8443/card/LINK","voucher":"https://` + slug + `.localhost:8443/v/LINK","unsubscribe":"https://` + slug + `.localhost:8443/unsubscribe/LINK"},` +
+			`"expiring":{"never":"ULID","one_lot":"ULID","three_lots":"ULID","due_tomorrow":"ULID","below_zero":"ULID","expired_and_voided":"ULID","refunded":"ULID"},` +
 			`"send":{"coupon":"ULID","max_per_customer":1,"segments":{"all":["ULIDs"],"long_standing":["ULIDs"],"recent_purchase":["ULIDs"]},` +
 			`"inactive":["ULIDs"],"without_email":["ULIDs"],"unsubscribed":["ULIDs"]},` +
 			`"race":{"rewards":` + list(12, piece(10, 5)) + `,"big":` + list(3, piece(10, 300)) + `,"vouchers":` + list(12, voucher) +

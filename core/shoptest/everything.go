@@ -9,8 +9,10 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/importing"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/notification"
+	"example.com/loyalty/core/programme"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
@@ -20,10 +22,12 @@ import (
 // WriteEverything writes at least one row into every tenant table of the business.
 func (s Shop) WriteEverything() {
 	s.T.Helper()
+	s = s.Rule(ledger.Points, programme.Change{Rule: core.ExpireAfter, Months: new(int64(12))})
 	anna := Anna(Phone())
 	anna.Email = "anna@example.com"
 	c := s.AddCustomer(anna)
-	s.Sale(c.ID, s.Points(100), 1250)
+	sale := s.Sale(c.ID, s.Points(100), 1250)
+	s.Refund(sale.ID, 250)
 	mug := s.Reward(5, new(int64(3)))
 	s.Redeem(c.ID, mug)
 	s.Must(s.Rewards.Edit(s.T.Context(), s.By, mug, reward.Edit{Picture: core.Set(Picture())}))

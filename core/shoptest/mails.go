@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"log/slog"
+	"regexp"
 	"slices"
 	"sync"
 
@@ -16,6 +17,7 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/notification"
+	"example.com/loyalty/core/programme"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/walkin"
@@ -31,6 +33,9 @@ type Mails struct {
 func NewMails(d *db.DB, jobs *job.Queue) Mails {
 	return Mails{mail.New(d, jobs, nil, slog.New(slog.DiscardHandler)), &Inbox{}}
 }
+
+// expiryFields are in every tenant, and name days that don't exist.
+var expiryFields = regexp.MustCompile(` (Points|Stamps)Expiry:\{[^}]*\}`)
 
 // Inbox keeps the e-mails that were rendered, by recipient.
 type Inbox struct {
@@ -52,6 +57,8 @@ func (b *Inbox) Card(to string, e walkin.CardEmail) mail.Email { return listed{b
 func (b *Inbox) CredentialChange(to string, e auth.ChangeEmail) mail.Email { return listed{b, to, e} }
 
 func (b *Inbox) Deprecation(to string, e deprecation.NoticeEmail) mail.Email { return listed{b, to, e} }
+
+func (b *Inbox) ExpiryNotice(to string, e programme.NoticeEmail) mail.Email { return listed{b, to, e} }
 
 func (b *Inbox) Invitation(to string, e auth.InvitationEmail) mail.Email { return listed{b, to, e} }
 
@@ -86,7 +93,7 @@ func (l listed) Render(context.Context) (mail.Rendered, error) {
 		l.inbox.emails = map[string][]any{}
 	}
 	l.inbox.emails[l.to] = append(l.inbox.emails[l.to], l.email)
-	fields := fmt.Sprintf("%+v", l.email)
+	fields := expiryFields.ReplaceAllString(fmt.Sprintf("%+v", l.email), "")
 	return mail.Rendered{
 		To: l.to, Subject: fmt.Sprintf("%T", l.email), Text: fields,
 		HTML: "<html><head></head><body>" + html.EscapeString(fields) + "</body></html>",

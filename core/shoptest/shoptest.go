@@ -131,10 +131,44 @@ func (s Shop) Adjust(id core.ID, unit ledger.Unit, amount int64) {
 	}))
 }
 
+// ExpireAfter has points or stamps end a number of months after they are earned. It returns the business, read anew.
+func (s Shop) ExpireAfter(unit ledger.Unit, months int, roundTo core.Rounding) Shop {
+	s.T.Helper()
+	s.Exec(`
+		insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, begun_at, updated_at)
+		values ($1, $2, 'after', $3, $4, $5, $5)
+		on conflict (tenant_id, unit) do update
+		set months = excluded.months,
+			round_to = excluded.round_to`, s.By.Tenant.ID, unit, months, roundTo, s.DB.Now())
+	return s.Known()
+}
+
+// ExpireInactive has points or stamps end after a number of months without a visit. It returns the business, read anew.
+func (s Shop) ExpireInactive(unit ledger.Unit, months int) Shop {
+	s.T.Helper()
+	s.Exec(`
+		insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, begun_at, updated_at)
+		values ($1, $2, 'inactive', $3, 'day', $4, $4)`, s.By.Tenant.ID, unit, months, s.DB.Now())
+	return s.Known()
+}
+
+// Hold has nothing of a unit end until after a day. It returns the business, read anew.
+func (s Shop) Hold(unit ledger.Unit, until string) Shop {
+	s.T.Helper()
+	s.Exec("update loyalty.programme set hold_until = $3::date where tenant_id = $1 and unit = $2", s.By.Tenant.ID, unit, until)
+	return s.Known()
+}
+
 // VoidSale voids a sale.
 func (s Shop) VoidSale(id core.ID) {
 	s.T.Helper()
 	s.Must(core.Result(s.Sales.Void(s.T.Context(), s.By, id, nil, nil)))
+}
+
+// Refund refunds a part of a sale.
+func (s Shop) Refund(id core.ID, amountCents int64) {
+	s.T.Helper()
+	s.Must(core.Result(s.Sales.Refund(s.T.Context(), s.By, id, transaction.RefundRequest{AmountCents: amountCents}, nil, nil)))
 }
 
 // Reward adds a reward for points.

@@ -32,7 +32,7 @@ func (o office) named(name string, change func(*tenant.New)) tenant.Tenant {
 // sell records a sale to a new customer, by a token of the owner: the business may have no country.
 func (o office) sell(made tenant.Tenant) {
 	o.T.Helper()
-	served, err := tenant.ByID(o.T.Context(), o.DB, made.ID)
+	served, err := db.FindTenant(o.T.Context(), o.DB, made.ID)
 	o.Check(err)
 	by := core.Actor{Kind: core.ByToken, ID: "1", Name: "Maja", Tenant: served, Role: core.Owner}
 	shop := shoptest.Of(o.T, o.DB, by)

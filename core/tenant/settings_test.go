@@ -158,7 +158,7 @@ func TestSettings(t *testing.T) {
 	if diff := cmp.Diff(log, s.changes()); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
-	served, err := tenant.ByID(t.Context(), s.DB, s.owner.Tenant.ID)
+	served, err := db.FindTenant(t.Context(), s.DB, s.owner.Tenant.ID)
 	if err != nil || served.Name != "Bar" || served.TimeZone.String() != "Asia/Kathmandu" || served.Currency != "NPR" || served.Country != "" {
 		t.Errorf("served as %+v, %v", served, err)
 	}
@@ -170,7 +170,7 @@ func TestConfirmationLimit(t *testing.T) {
 	s := newShop(t)
 	confirms := func(cents int64) bool {
 		t.Helper()
-		served, err := tenant.ByID(t.Context(), s.DB, s.owner.Tenant.ID)
+		served, err := db.FindTenant(t.Context(), s.DB, s.owner.Tenant.ID)
 		s.Check(err)
 		return served.Confirms(cents)
 	}

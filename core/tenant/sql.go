@@ -20,7 +20,7 @@ const selectTenant = `
 	from loyalty.tenant`
 
 const servedBySlugSQL = `
-	select ` + columns + `, ` + db.ThemeColumns + `
+	select ` + db.TenantColumns + `, ` + db.ThemeColumns + `
 	from loyalty.tenant n
 	` + db.ThemeOf + `
 	where n.slug = @slug`

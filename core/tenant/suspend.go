@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/programme"
 )
 
 // maxReason is the length of the reason for a suspension, in characters.
@@ -67,12 +68,24 @@ func (s *Service) setStatus(ctx context.Context, by core.Actor, id core.TenantID
 		email := SuspensionEmail{Tenant: t.Name, Slug: t.Slug}
 		if to == Active {
 			entry.Action, entry.New, email.Over = "tenant.reactivate", map[string]any{"email": t.Email}, true
-			err = billing.Resume(ctx, tx, id)
+			err = resume(ctx, tx, t)
 		} else {
 			email.Reason = *reason
 		}
 		return t, errors.Join(err, s.mails.Queue(ctx, tx, s.mails.Suspension(t.Email, email)), audit.Write(tx, by, entry))
 	})
+}
+
+// resume starts again what stood still while a tenant was suspended: its bills, and what ends of its customers.
+func resume(ctx context.Context, tx *db.Tx, t Tenant) error {
+	if err := billing.Resume(ctx, tx, t.ID); err != nil {
+		return err
+	}
+	zone, err := core.Zone(t.TimeZone)
+	if err != nil {
+		return err
+	}
+	return programme.Resume(tx, t.ID, core.DateOf(tx.Now, zone))
 }
 
 // Suspension is what everyone can know about a suspended business: never the reason.

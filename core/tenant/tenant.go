@@ -184,7 +184,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 			return Tenant{}, err
 		}
 		if old.Status == Suspended && edited.Status == Active {
-			if err := billing.Resume(ctx, tx, id); err != nil {
+			if err := resume(ctx, tx, edited); err != nil {
 				return Tenant{}, err
 			}
 		}
@@ -291,13 +291,13 @@ func (t Tenant) position() core.Cursor { return core.NumberCursor(t.CreatedAt, i
 // BySlug finds a tenant with its theme by the label in front of the host.
 func BySlug(ctx context.Context, d *db.DB, slug string) (core.Tenant, error) {
 	found, err := db.One[struct {
-		Tenant
+		db.TenantRow
 		core.Theme
 	}](ctx, d.Platform(), servedBySlugSQL, db.Args{"slug": slug})
 	if err != nil {
 		return core.Tenant{}, err
 	}
-	t, err := found.forServing()
+	t, err := found.Tenant()
 	t.Theme = found.Theme
 	return t, err
 }
@@ -316,15 +316,6 @@ func OpenDirectly(ctx context.Context, d *db.DB, slug, operator string, writes b
 	return t, db.Run(ctx, d.Tenant(by), func(tx *db.Tx) error {
 		return audit.Write(tx, by, audit.Entry{Action: action, Subject: "tenant", ID: idText(t.ID), Name: t.Name})
 	})
-}
-
-// ByID finds a tenant, for jobs.
-func ByID(ctx context.Context, d *db.DB, id core.TenantID) (core.Tenant, error) {
-	t, err := db.One[Tenant](ctx, d.Platform(), byIDSQL, db.Args{"id": int64(id)})
-	if err != nil {
-		return core.Tenant{}, err
-	}
-	return t.forServing()
 }
 
 // forServing returns what requests need to know about a tenant.

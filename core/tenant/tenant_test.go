@@ -113,7 +113,7 @@ func TestCreate(t *testing.T) {
 	if err != nil || served.ID != made.ID || served.TimeZone.String() != "America/New_York" || served.Currency != "USD" || served.Country != "US" {
 		t.Errorf("BySlug = %+v, %v", served, err)
 	}
-	byID, err := tenant.ByID(t.Context(), o.DB, made.ID)
+	byID, err := db.FindTenant(t.Context(), o.DB, made.ID)
 	if err != nil || byID != served {
 		t.Errorf("ByID = %+v, %v, want %+v", byID, err, served)
 	}
@@ -464,7 +464,7 @@ func TestEditRefuses(t *testing.T) {
 // welcome creates customers with phone numbers.
 func (o office) welcome(id core.TenantID, phones ...string) {
 	o.T.Helper()
-	served, err := tenant.ByID(o.T.Context(), o.DB, id)
+	served, err := db.FindTenant(o.T.Context(), o.DB, id)
 	o.Check(err)
 	for _, phone := range phones {
 		n := customer.New{FirstName: "Anna", LastName: "Lindqvist", Phone: phone}

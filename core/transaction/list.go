@@ -139,7 +139,9 @@ type Detail struct {
 	DiscountCents int64 // what vouchers took off at the till, before what was paid
 	VoidReason    *string
 	VoidedByName  *string         // nil: not voided
-	Entries       []ledger.Posted `db:"-"` // none for a sale that earned nothing
+	Entries       []ledger.Posted `db:"-"` // also of its refunds; none for a sale that earned nothing
+	Refunds       []Refund        `db:"-"` // the oldest first
+	Ended         int64           `db:"-"` // of the award: what has expired, and would come back before a void takes the award
 }
 
 // Detail returns a sale in detail, or core.ErrNotFound.
@@ -148,6 +150,7 @@ func (s *Service) Detail(ctx context.Context, by core.Actor, id core.ID) (Detail
 	AddVoidArgs(by, s.db.Now(), args)
 	var d Detail
 	args["sees_tokens"], args["unnamed_token"] = by.SeesTokens(), core.UnnamedToken
-	err := db.Together(ctx, s.db.Tenant(by), db.OneInto(&d, detailSQL, args), ledger.ReadPosted(&d.Entries, id))
+	err := db.Together(ctx, s.db.Tenant(by), db.OneInto(&d, detailSQL, args), ledger.ReadPostedOfSale(&d.Entries, id),
+		db.AllInto(&d.Refunds, refundsSQL, db.Args{"id": id}), ledger.ReadEnded(&d.Ended, id))
 	return d, err
 }

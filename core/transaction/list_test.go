@@ -289,6 +289,7 @@ func TestDetail(t *testing.T) {
 			{Kind: ledger.Earn, Unit: ledger.Points, Amount: 10, BalanceAfter: 15, CreatedAt: found.CreatedAt},
 			{Kind: ledger.Reversal, Unit: ledger.Points, Amount: -10, BalanceAfter: 12, CreatedAt: *found.VoidedAt},
 		},
+		Refunds: []transaction.Refund{},
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("a voided sale (-want +got):\n%s", diff)

@@ -76,7 +76,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id cor
 	if err := check.Err(); err != nil {
 		return Transaction{}, err
 	}
-	t := sale.of(kind, id, award, tx.Now)
+	t := sale.of(by, kind, id, award, tx.Now)
 	if err := insert(tx, by, t, sale.DiscountCents); err != nil {
 		return Transaction{}, err
 	}
@@ -89,7 +89,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id cor
 }
 
 // of returns the sale with what it earns by its type.
-func (sale Sale) of(kind Type, id core.ID, award int64, now time.Time) Transaction {
+func (sale Sale) of(by core.Actor, kind Type, id core.ID, award int64, now time.Time) Transaction {
 	t := Transaction{
 		ID: id, RuleType: kind.RuleType, SpendAmountCents: sale.SpendAmountCents, Status: Completed,
 		CustomerID: sale.CustomerID, TransactionTypeID: kind.ID, Source: sale.Source, LocationID: sale.LocationID,
@@ -99,6 +99,9 @@ func (sale Sale) of(kind Type, id core.ID, award int64, now time.Time) Transacti
 		t.PointsAwarded = &award
 	} else {
 		t.StampsAwarded = &award
+	}
+	if award > 0 {
+		t.ExpiresOn = kind.RuleType.Of(by.Tenant).LastDay(core.DateOf(now, by.Tenant.TimeZone))
 	}
 	return t
 }
@@ -152,9 +155,9 @@ func insert(tx *db.Tx, by core.Actor, t Transaction, discount int64) error {
 		db.Queue(tx, ledger.VisitsCountedSQL, nil),
 		db.Queue(tx, insertSQL, db.Args{
 			"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
-			"spend": t.SpendAmountCents, "discount": discount, "points": t.PointsAwarded, "stamps": t.StampsAwarded,
+			"spend": t.SpendAmountCents, "discount": discount, "points": t.PointsAwarded, "stamps": t.StampsAwarded, "expires_on": t.ExpiresOn,
 			"source": t.Source, "location": t.LocationID, "reference": t.ExternalReference,
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		}),
-		ledger.CountVisit(tx, t.CustomerID, 1, t.SpendAmountCents))
+		ledger.CountVisit(tx, by, t.CustomerID, 1, t.SpendAmountCents))
 }

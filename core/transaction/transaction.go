@@ -45,6 +45,10 @@ type Transaction struct {
 	LocationID        *int64
 	ExternalReference *string
 	CreatedAt         time.Time
+
+	ExpiresOn     *time.Time // the last local day of the award; nil: none by a rule
+	RefundedCents int64
+	RefundedAward int64 // what refunds took of the award, in its unit
 }
 
 // Award returns what the sale earned, in its unit.

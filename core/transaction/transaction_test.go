@@ -707,6 +707,13 @@ func TestRoundTrips(t *testing.T) {
 			}
 			return second(core.Result(s.Sales.Void(ctx, cashier, made.ID, nil, nil)))
 		}},
+		{"record and refund", recording + 2, func() error {
+			made, err := core.Result(s.Sales.Record(ctx, s.By, s.of(1000), nil, nil))
+			if err != nil {
+				return err
+			}
+			return second(core.Result(s.Sales.Refund(ctx, s.By, made.ID, of(300), nil, nil)))
+		}},
 		{"add type", 2, func() error {
 			return second(core.Result(s.Sales.AddType(ctx, s.By, transaction.NewType{Name: "x", RuleType: ledger.Stamps}, nil)))
 		}},

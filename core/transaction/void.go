@@ -24,7 +24,7 @@ const cashierVoids = 10 * time.Minute
 // MaxVoidReason is the length of a reason in characters.
 const MaxVoidReason = 255
 
-// Void voids a sale once and deducts its whole award, even if that takes the balance below zero. A
+// Void voids a sale once and deducts what refunds left of its award, even if that takes the balance below zero. A
 // cashier can void only the sale that they recorded last, within ten minutes, even if that sale is
 // voided already. The reason is nil where none is asked: in the API and at the till.
 func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason *string, once *core.Once[Transaction]) (core.Reply[Transaction], error) {
@@ -51,7 +51,7 @@ func VoidIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, reason *s
 	if err != nil {
 		return Transaction{}, notVoided(ctx, tx, id, err)
 	}
-	if err := ledger.CountVisit(tx, t.CustomerID, -1, -t.SpendAmountCents); err != nil {
+	if err := ledger.CountVisit(tx, by, t.CustomerID, -1, -t.LeftCents()); err != nil {
 		return Transaction{}, err
 	}
 	err = audit.Write(tx, by, audit.Entry{
@@ -59,11 +59,11 @@ func VoidIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, reason *s
 		Old: map[string]any{"status": Completed, "spend_amount_cents": t.SpendAmountCents},
 		New: voidedValues(t.SpendAmountCents, reason),
 	})
-	if err != nil || t.Award() == 0 {
+	if err != nil || t.LeftAward() == 0 {
 		return t, err
 	}
 	return t, ledger.Queue(tx, by, ledger.Entry{
-		Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.Award(), Kind: ledger.Reversal, Cause: &t.ID,
+		Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.LeftAward(), Kind: ledger.Reversal, Cause: &t.ID,
 	})
 }
 

@@ -18,8 +18,8 @@ import (
 var moved = []string{
 	"account", "audit_entry", "billing_account", "checkout_item", "consent", "coupon", "coupon_send", "credential", "customer",
 	"customer_import", "customer_import_chunk", "customer_import_problem", "customer_key", "customer_merge", "customer_tag",
-	"idempotency", "invitation", "ledger_entry", "location", "logo_drawing", "notification", "notification_read",
-	"notification_setting", "password_reset", "recovery_code", "redemption", "reward", "reward_picture", "staff", "tenant",
+	"idempotency", "invitation", "ledger_entry", "location", "logo_drawing", "lot", "notification", "notification_read",
+	"notification_setting", "password_reset", "programme", "recovery_code", "redemption", "refund", "reward", "reward_picture", "staff", "tenant",
 	"tenant_look", "tenant_setup", "token", "transaction", "transaction_type", "voucher", "voucher_mail", "weekly_mail",
 	"weekly_preference",
 }

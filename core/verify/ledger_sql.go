@@ -39,7 +39,7 @@ const entriesSQL = `
 
 const figuresSQL = `
 	with told as (
-		select tenant_id, customer_id, count(*) as visits, sum(spend_amount_cents) as spent_cents
+		select tenant_id, customer_id, count(*) as visits, sum(spend_amount_cents - refunded_cents) as spent_cents
 		from loyalty.transaction
 		where status = 'completed'
 		group by tenant_id, customer_id
@@ -72,15 +72,15 @@ const belowZeroSQL = `
 		select tenant_id, id, balance_after < 0 as wrong
 		from loyalty.ledger_entry
 		where amount < 0
-			and kind not in ('reversal', 'merge')
+			and kind not in ('reversal', 'refund', 'merge')
 	)` + tally
 
 const signSQL = `
 	with judged as (
 		select tenant_id, id,
 			case
-				when kind in ('earn', 'redemption_refund', 'voucher', 'opening') then amount <= 0
-				when kind in ('reversal', 'redemption') then amount >= 0
+				when kind in ('earn', 'redemption_refund', 'voucher', 'opening', 'expiry_return') then amount <= 0
+				when kind in ('reversal', 'redemption', 'expiry', 'refund') then amount >= 0
 				else amount = 0
 			end as wrong
 		from loyalty.ledger_entry

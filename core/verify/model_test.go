@@ -29,6 +29,11 @@ type model struct {
 	coupons     shelf[coupon.Coupon]
 	sends       shelf[send]
 	vouchers    shelf[coupon.Voucher]
+
+	now    func() time.Time
+	rules  map[ledger.Unit]core.Expiry
+	purses map[purseOf]*purse
+	spent  map[core.ID]lots // of redemptions
 }
 
 type send struct {
@@ -247,6 +252,9 @@ func (m *model) merge(id, duplicate core.ID, at time.Time) (customer.Customer, e
 			m.further[key] = id
 		}
 	}
+	m.settle(id)
+	m.settle(duplicate)
+	m.pour(duplicate, id)
 	kept.PointsBalance += merged.PointsBalance
 	kept.StampsBalance += merged.StampsBalance
 	if kept.Email == nil {
@@ -302,7 +310,22 @@ func (m *model) adjust(who core.ID, unit ledger.Unit, amount int64) error {
 	if amount > ledger.MaxAward || amount < -ledger.MaxAward {
 		return ledger.ErrTooLarge
 	}
-	return m.post(who, unit, amount, false)
+	if amount > 0 {
+		return m.earn(who, unit, amount)
+	}
+	return m.pay(who, unit, -amount)
+}
+
+// pay takes an amount, if there is enough after what is due has ended.
+func (m *model) pay(who core.ID, unit ledger.Unit, amount int64) error {
+	restore := m.keep(who)
+	m.settle(who)
+	if err := m.post(who, unit, -amount, false); err != nil {
+		restore()
+		return err
+	}
+	m.purse(who, unit).spend(amount)
+	return nil
 }
 
 func (m *model) active(who core.ID) bool {
@@ -349,9 +372,10 @@ func (m *model) record(n transaction.Sale, who core.ID, id core.ID, at time.Time
 		}
 	}
 	earned := award(k, n.SpendAmountCents)
-	if err := m.post(who, k.RuleType, earned, false); err != nil {
+	if err := m.earn(who, k.RuleType, earned); err != nil {
 		return transaction.Transaction{}, err
 	}
+	m.act(who)
 	made := transaction.Transaction{
 		ID: id, RuleType: k.RuleType, SpendAmountCents: n.SpendAmountCents, Status: transaction.Completed, CustomerID: who,
 		TransactionTypeID: k.ID, Source: n.Source, ExternalReference: n.ExternalReference, CreatedAt: at,
@@ -360,6 +384,9 @@ func (m *model) record(n transaction.Sale, who core.ID, id core.ID, at time.Time
 		made.PointsAwarded = &earned
 	} else {
 		made.StampsAwarded = &earned
+	}
+	if last := m.lastDay(k.RuleType); earned > 0 && last.Before(never) {
+		made.ExpiresOn = &last
 	}
 	m.sales.put(id, made)
 	return made, nil
@@ -399,7 +426,10 @@ func (m *model) void(id core.ID, at *time.Time) (transaction.Transaction, error)
 		earned = t.StampsAwarded
 	}
 	t.Status, t.VoidedAt = transaction.Voided, at
-	return *t, m.post(t.CustomerID, t.RuleType, -*earned, true)
+	if *earned == 0 {
+		return *t, nil
+	}
+	return *t, m.takeAward(t.CustomerID, t.RuleType, *earned, orNever(t.ExpiresOn), t.CreatedAt)
 }
 
 // "An insufficient balance is reported before an empty stock."
@@ -425,14 +455,19 @@ func (m *model) redeem(who, what core.ID, id core.ID, at time.Time) (reward.Rede
 	} else {
 		made.PointsSpent = *cost
 	}
-	before := *m.customers.byID[who]
+	restore := m.keep(who)
+	m.settle(who)
 	if err := m.post(who, unit, -*cost, false); err != nil {
+		restore()
 		return reward.Redemption{}, err
 	}
+	taken := m.purse(who, unit).spend(*cost)
 	if !take(r) {
-		*m.customers.byID[who] = before
+		restore()
 		return reward.Redemption{}, reward.ErrOutOfStock
 	}
+	m.act(who)
+	m.spent[id] = taken
 	m.redemptions.put(id, made)
 	return made, nil
 }
@@ -521,8 +556,10 @@ func (m *model) takeBack(id core.ID, now time.Time, at *time.Time) (reward.Redem
 	if r.StampsSpent > 0 {
 		unit, cost = ledger.Stamps, r.StampsSpent
 	}
-	if err := m.post(r.CustomerID, unit, cost, false); err != nil {
-		return reward.Redemption{}, err
+	if cost > 0 {
+		if err := m.giveBack(r.CustomerID, unit, cost, m.spent[id]); err != nil {
+			return reward.Redemption{}, err
+		}
 	}
 	if what := m.rewards.byID[r.RewardID]; r.TookStock && what.Stock != nil {
 		restock(what, new(*what.Stock+1))
@@ -767,7 +804,7 @@ func (m *model) redeemVoucher(id core.ID, redemption *core.ID, now time.Time) (c
 	}
 	switch v.BenefitType {
 	case coupon.Points, coupon.Stamps:
-		if err := m.post(v.CustomerID, ledger.Unit(v.BenefitType), *v.BenefitValue, false); err != nil {
+		if err := m.earn(v.CustomerID, ledger.Unit(v.BenefitType), *v.BenefitValue); err != nil {
 			return coupon.Voucher{}, err
 		}
 	case coupon.Reward:
@@ -781,6 +818,7 @@ func (m *model) redeemVoucher(id core.ID, redemption *core.ID, now time.Time) (c
 		v.RedemptionID = redemption
 	case coupon.Percent, coupon.Amount:
 	}
+	m.act(v.CustomerID)
 	c.RedemptionsCount++
 	v.Status, v.RedeemedAt = coupon.VoucherRedeemed, &now
 	return *v, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
@@ -85,6 +86,7 @@ func newPlay(t *testing.T, d *db.DB, theirs strangers, done *counter) *play {
 	t.Helper()
 	p := &play{Shop: shoptest.In(t, d), theirs: theirs, done: done}
 	p.model.zone, p.model.types = p.By.Tenant.TimeZone, map[int64]*transaction.Type{}
+	p.model.now, p.model.rules, p.model.spent = func() time.Time { return p.DB.Now() }, map[ledger.Unit]core.Expiry{}, map[core.ID]lots{}
 	return p
 }
 
@@ -94,9 +96,24 @@ func (p *play) pass(t *rapid.T) {
 	p.Shop = p.At(p.DB.Now().Add(time.Duration(days) * 24 * time.Hour))
 }
 
+// expiryRules are the ways in which a unit ends in a play. The first is that of a business that never chose one.
+var expiryRules = []core.Expiry{
+	{},
+	{Rule: core.ExpireAfter, Months: 2, RoundTo: core.ToMonth, GraceDays: 30},
+	{Rule: core.ExpireAfter, Months: 1, RoundTo: core.ToDay, GraceDays: 10},
+	{Rule: core.ExpireYearly, Month: time.May, Day: 30, GraceDays: 30},
+	{Rule: core.ExpireInactive, Months: 1, RoundTo: core.ToDay, GraceDays: 30},
+}
+
 // open adds what a shop has on its first day.
 func (p *play) open(t *rapid.T) {
 	p.Shop = p.At(time.Date(2026, time.February, 1, 11, 0, 0, 0, time.UTC))
+	for _, unit := range units {
+		p.model.rules[unit] = one(t, "expiry", expiryRules...)
+		if rule := p.model.rules[unit]; rule.Rule != "" {
+			p.SetExpiry(unit, rule, nil)
+		}
+	}
 	for _, n := range []transaction.NewType{
 		{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 3, UnitCents: 250}},
 		{Name: "Lunch", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500, MaxAward: new(int64(20))}},
@@ -147,8 +164,8 @@ func (p *play) moves() map[string]func(*rapid.T) {
 		{5, p.send},
 		{5, p.evaluate},
 		{10, p.redeemVoucher},
-		{1, p.pass},
-		{1, p.expire},
+		{3, p.pass},
+		{2, p.expire},
 	} {
 		moves = append(moves, slices.Repeat([]func(*rapid.T){m.move}, m.weight)...)
 	}
@@ -184,6 +201,9 @@ func pick[T any](t *rapid.T, label string, ours shelf[T], theirs core.ID) core.I
 	return mostly(t, label, ours.ids, theirs, unknown)
 }
 
+// endingDays leaves out the days of an account, which compareEndings compares with the model's by day.
+var endingDays = cmpopts.IgnoreFields(customer.Customer{}, "PointsExpireOn", "StampsExpireOn", "PointsIdleOn", "StampsIdleOn")
+
 // agree compares a result of core with the model's.
 func agree[T any](t *rapid.T, p *play, move string, got T, err error, want T, refusal error) {
 	t.Helper()
@@ -199,7 +219,7 @@ func agree[T any](t *rapid.T, p *play, move string, got T, err error, want T, re
 	if err != nil {
 		return
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, endingDays); diff != "" {
 		t.Fatalf("%s (-model +core):\n%s", move, diff)
 	}
 }
@@ -519,9 +539,13 @@ func (p *play) redeemVoucher(t *rapid.T) {
 	agree(t, p, "redeem a voucher", got, err, want, refusal)
 }
 
-// expire runs the job that updates stored statuses, which changes no result.
-func (p *play) expire(t *rapid.T) {
+// expire runs the job that updates stored statuses, which changes no result, and the one that posts what has ended.
+func (p *play) expire(*rapid.T) {
 	p.Exec("select loyalty.expire_vouchers($1, 10000) from loyalty.enter(0)", p.DB.Now())
+	p.ExpireDue()
+	for _, who := range p.model.customers.ids {
+		p.model.settle(who)
+	}
 }
 
 // listed returns a whole list, page by page.
@@ -546,14 +570,30 @@ func (p *play) compareBalances(t *rapid.T) {
 		return p.Customers.List(t.Context(), p.By, customer.Filter{}, page)
 	})
 	want := p.model.customers.newestFirst(func(c *customer.Customer) time.Time { return c.CreatedAt }, all)
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, endingDays); diff != "" {
 		t.Fatalf("customers (-model +core):\n%s", diff)
+	}
+}
+
+// compareEndings compares what customers have of each last day with the model's.
+func (p *play) compareEndings(t *rapid.T) {
+	endings := make([][]ledger.Ending, len(p.model.customers.ids))
+	readings := make([]db.Reading, len(endings))
+	for i, who := range p.model.customers.ids {
+		readings[i] = ledger.ReadEndings(&endings[i], who)
+	}
+	if err := db.Together(t.Context(), p.DB.Tenant(p.By), readings...); err != nil {
+		t.Fatal(err)
+	}
+	for i, who := range p.model.customers.ids {
+		agree(t, p, "list endings", endings[i], nil, p.model.endings(who), nil)
 	}
 }
 
 // compare compares everything that core lists and finds with the model.
 func (p *play) compare(t *rapid.T) {
 	ctx := t.Context()
+	p.compareEndings(t)
 	for who := range p.model.customers.each {
 		got := listed(t, 3, func(page core.Page) (core.List[transaction.Transaction], error) {
 			return p.Sales.ListByCustomer(ctx, p.By, who, page)

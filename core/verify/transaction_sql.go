@@ -9,7 +9,7 @@ const awardSQL = `
 const reversalSQL = `
 	with due as (
 		select tenant_id, id, customer_id, rule_type as unit,
-			case status when 'voided' then -(coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1 as turn
+			case status when 'voided' then refunded_award - (coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1 as turn
 		from loyalty.transaction
 		union all
 		select tenant_id, id, customer_id, unit, -amount, turn
@@ -18,7 +18,7 @@ const reversalSQL = `
 
 const orderSQL = `
 	with judged as (
-		select e.tenant_id, e.id, e.created_at < t.created_at as wrong
+		select e.tenant_id, e.id, e.created_at < t.created_at or e.kind = 'earn' and e.expires_on is distinct from t.expires_on as wrong
 		from loyalty.ledger_entry e
 		join loyalty.transaction t on t.id = e.cause and t.tenant_id = e.tenant_id
 		where e.kind in ('earn', 'reversal')

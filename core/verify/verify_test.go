@@ -50,6 +50,8 @@ func (s *shop) customer(name string) customer.Customer {
 func trading(t *testing.T) *shop {
 	t.Helper()
 	s := newShop(t)
+	s.SetExpiry(ledger.Points, core.Expiry{Rule: core.ExpireAfter, Months: 12, RoundTo: core.ToMonth}, nil)
+	s.expired()
 	first := s.sold(s.anna, s.points, 1250)
 	s.sold(s.anna, s.points, 800)
 	s.sold(s.anna, s.stamps, 320)
@@ -76,6 +78,31 @@ func trading(t *testing.T) *shop {
 	s.merged()
 	s.Exec(papers)
 	return s
+}
+
+// expired lets points of a customer end, voids one of the sales that they are of, refunds parts of others, and leaves points of
+// two days, with an award that isn't in a lot yet.
+func (s *shop) expired() {
+	s.T.Helper()
+	past := *s
+	past.Shop = s.At(s.DB.Now().AddDate(0, -14, 0))
+	dora := past.customer("Dora")
+	first, second := past.sold(dora, s.points, 4000), past.sold(dora, s.points, 3000)
+	past.Redeem(dora.ID, past.Reward(20, nil))
+	s.ExpireDue()
+	s.VoidSale(first)
+	s.Refund(second, 100)
+	third := s.sold(dora, s.points, 2000)
+	s.Refund(third, 500)
+	s.Refund(third, 50)
+	s.sold(dora, s.points, 2500)
+	fourth := s.sold(dora, s.stamps, 900)
+	s.Refund(fourth, 300)
+	s.VoidSale(fourth)
+	s.Adjust(dora.ID, ledger.Points, -3)
+	next := *s
+	next.Shop = s.At(s.DB.Now().AddDate(0, 2, 0))
+	next.sold(dora, s.points, 600)
 }
 
 // merged merges a customer with everything into a new one, and that one into another.
@@ -220,10 +247,12 @@ const noConstraints = `
 	alter table loyalty.account drop constraint account_customer;
 	alter table loyalty.customer drop constraint customer_email;
 	drop index loyalty.customer_phone;
+	alter table loyalty.lot drop constraint lot_account;
+	alter table loyalty.refund drop constraint refund_transaction;
 	alter table loyalty.redemption drop constraint redemption_customer, drop constraint redemption_reward,
 		drop constraint redemption_voided, drop constraint redemption_fulfilled, drop constraint redemption_used, drop constraint redemption_transaction;
 	alter table loyalty.checkout_item drop constraint checkout_item_redemption, drop constraint checkout_item_voucher;
-	alter table loyalty.transaction drop constraint transaction_award, drop constraint transaction_voided,
+	alter table loyalty.transaction drop constraint transaction_award, drop constraint transaction_voided, drop constraint transaction_refunded,
 		drop constraint transaction_points_awarded_check;
 	alter table loyalty.coupon drop constraint coupon_cap;
 	alter table loyalty.coupon_send drop constraint coupon_send_counts, drop constraint coupon_send_coupon, drop constraint coupon_send_redeemed,
@@ -280,6 +309,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 	var (
 		anna   = id("id", "customer where first_name = 'Anna'")
 		bilal  = id("id", "customer where first_name = 'Bilal'")
+		dora   = id("id", "customer where first_name = 'Dora'")
 		gone   = id("merged_id", "customer_merge order by id")
 		unused = id("id", "voucher where status = 'pending' order by id")
 		aSale  = id("id", "transaction where status = 'completed' and points_awarded > 0 order by id")
@@ -300,6 +330,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every account's count", "entries without an account", "delete from loyalty.account"},
 		{"Every customer's visits", "one too many", "update loyalty.account set visits = visits + 1"},
 		{"Every customer's visits", "another spend", "update loyalty.account set spent_cents = spent_cents - 1"},
+		{"Every customer's visits", "a refund that wasn't subtracted", "update loyalty.account set spent_cents = spent_cents + 100 where customer_id = " + dora},
 		{"Every customer's visits", "not counted", "update loyalty.account set visits = null, spent_cents = null"},
 		{"Every customer's visits", "a sale less", "delete from loyalty.transaction where id = " + aSale},
 		{"Every customer's visits", "sales without an account", "delete from loyalty.account"},
@@ -309,9 +340,12 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every entry leaves", "another balance", "update loyalty.ledger_entry set balance_after = balance_after + 1 where id = " + entry("adjustment")},
 		{"Every entry leaves", "a first one off", "update loyalty.ledger_entry set balance_after = 7 where seq = 1"},
 		{"Every entry leaves", "another amount", "update loyalty.ledger_entry set amount = amount + 1 where id = " + entry("earn")},
-		{"Nothing but a reversal or a merge", "too much spent", "update loyalty.ledger_entry set balance_after = -1 where kind = 'redemption'"},
+		{"Nothing but a reversal", "too much spent", "update loyalty.ledger_entry set balance_after = -1 where kind = 'redemption'"},
 		{"Every entry adds", "a negative award", "update loyalty.ledger_entry set amount = -amount where id = " + entry("earn")},
 		{"Every entry adds", "a positive reversal", "update loyalty.ledger_entry set amount = -amount where id = " + entry("reversal")},
+		{"Every entry adds", "a positive expiry", "update loyalty.ledger_entry set amount = -amount where id = " + entry("expiry")},
+		{"Every entry adds", "a negative return", "update loyalty.ledger_entry set amount = -amount where id = " + entry("expiry_return")},
+		{"Every entry adds", "a positive refund", "update loyalty.ledger_entry set amount = -amount where id = " + entry("refund")},
 		{"Every entry adds", "an entry of nothing", "update loyalty.ledger_entry set amount = 0 where id = " + entry("adjustment")},
 		{"No cause is posted twice", "two deductions", copyOf("redemption", "'seq', 99")},
 		{"No cause is posted twice", "an award twice", copyOf("earn", "'seq', 99")},
@@ -332,6 +366,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every voided sale's award", "a sale that stands", "update loyalty.transaction set status = 'completed'"},
 		{"Every voided sale's award", "a void without one", "update loyalty.transaction set status = 'voided' where id = " + aSale},
 		{"No award or reversal is older", "an old entry", replaced("ledger_entry", "id = "+entry("earn"), "created_at = created_at - interval '1 day'")},
+		{"No award or reversal is older", "another last day", "update loyalty.transaction set expires_on = expires_on + 1 where id = " + aSale},
 		{"Every merge took", "an entry less", "delete from loyalty.ledger_entry where id = " + entry("merge")},
 		{"Every merge took", "another amount", "update loyalty.ledger_entry set amount = amount + 1 where id = " + entry("merge")},
 		{"Every merge took", "another customer", "update loyalty.ledger_entry set customer_id = " + bilal + " where id = " + entry("merge")},
@@ -381,6 +416,40 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every reward and voucher of a checkout", "a redemption with none", "update loyalty.redemption set transaction_id = null where id = " + bought},
 		{"Every reward and voucher of a checkout", "undone with a sale that stands", "update loyalty.checkout_item set outcome = 'returned' where checkout_id = " + withItems},
 		{"Every reward and voucher of a checkout", "undone and not voided", "update loyalty.redemption set status = 'fulfilled' where status = 'voided' and transaction_id is not null"},
+		{"Every sale was refunded", "a refund less", "delete from loyalty.refund where amount_cents = 100"},
+		{"Every refund's award", "a refund less", "delete from loyalty.refund where amount_cents = 100"},
+		{"Every refund's award", "without its entry", "delete from loyalty.ledger_entry where id = " + entry("refund")},
+		{"Every refund's award", "of no refund", "update loyalty.ledger_entry set cause = id where id = " + entry("refund")},
+		{"Every refund's award", "another amount", "update loyalty.ledger_entry set amount = amount - 1 where id = " + entry("refund")},
+		{"Every refund's award", "another customer", "update loyalty.ledger_entry set customer_id = " + anna + " where id = " + entry("refund")},
+		{"Every sale was refunded", "another sum", "update loyalty.transaction set refunded_cents = refunded_cents + 1 where refunded_cents = 100"},
+		{"Every sale was refunded", "another award", "update loyalty.transaction set refunded_award = refunded_award - 1 where refunded_award = 1"},
+		{"Every sale was refunded", "above its spend", "update loyalty.refund set amount_cents = 4000 where amount_cents = 100; update loyalty.transaction set refunded_cents = 4000 where refunded_cents = 100"},
+		{"Every lot is what", "one less", "delete from loyalty.lot where customer_id = " + dora},
+		{"Every lot is what", "one too large", "update loyalty.lot set remaining = remaining + 1 where customer_id = " + dora},
+		{"Every lot is what", "of another day", "update loyalty.lot set expires_on = expires_on + 1 where customer_id = " + dora},
+		{"Every lot is what", "of the other unit", "update loyalty.lot set unit = 'stamps' where customer_id = " + dora},
+		{"Every lot is what", "another opening", "update loyalty.account set points_lots_from = points_lots_from + 1 where customer_id = " + dora},
+		{"Every lot is what", "an award twice", "update loyalty.account set points_lots_seq = entries where customer_id = " + dora},
+		{"Every lot is what", "a spend that left them", "update loyalty.ledger_entry set lot_dates = '{}', lot_amounts = '{}' where id = " + entry("redemption")},
+		{"Every lot is what", "an award of another day", "update loyalty.ledger_entry set expires_on = expires_on + 1 where customer_id = " + dora + " and kind = 'earn'"},
+		{"Every lot is what", "without an account", "delete from loyalty.account"},
+		{"An account's lots", "one less", "delete from loyalty.lot where customer_id = " + dora},
+		{"An account's lots", "one too large", "update loyalty.lot set remaining = remaining + 1 where customer_id = " + dora},
+		{"An account's lots", "a balance that rose alone", "update loyalty.account set points = points + 1 where customer_id = " + dora},
+		{"An account's lots", "an award twice", "update loyalty.account set points_lots_seq = points_lots_seq - 5 where customer_id = " + dora},
+		{"An account's lots", "lots without an account", "delete from loyalty.account"},
+		{"No account's next expiry", "a day too late", "update loyalty.account set points_expire_on = points_expire_on + 1 where customer_id = " + dora},
+		{"No account's next expiry", "none", "update loyalty.account set points_expire_on = null where customer_id = " + dora},
+		{"No account's next expiry", "of an award to come", "delete from loyalty.lot; update loyalty.account set points_expire_on = points_expire_on + 90 where customer_id = " + dora},
+		{"No point is left", "a lot of the last day", "update loyalty.lot set expires_on = (select expired_through from loyalty.programme) where customer_id = " + dora},
+		{"No point is left", "an account not looked at", "update loyalty.account set points_expire_on = (select expired_through from loyalty.programme) where customer_id = " + dora},
+		{"No more was returned", "than expired", "update loyalty.ledger_entry set amount = amount + 40 where id = " + entry("expiry")},
+		{"No more was returned", "of another day", "update loyalty.ledger_entry set expires_on = expires_on + 1 where id = " + entry("expiry_return")},
+		{"What had expired", "without a reversal", "delete from loyalty.ledger_entry where kind = 'reversal' and customer_id = " + dora},
+		{"What had expired", "of no cause", "update loyalty.ledger_entry set cause = id where id = " + entry("expiry_return")},
+		{"What had expired", "more than was taken back", "update loyalty.ledger_entry set amount = amount + 1 where id = " + entry("expiry_return")},
+		{"What had expired", "after it", "update loyalty.ledger_entry set seq = seq + 100 where id = " + entry("expiry_return")},
 		{"Every redeemed voucher's points", "the benefit of a turn less", "delete from loyalty.ledger_entry where kind = 'voucher' and turn = 1 and cause = " + again},
 		{"Every redeemed voucher's points", "one turn too many", "update loyalty.voucher set turn = 3 where id = " + again},
 		{"Every redeemed voucher's points", "a benefit less", "delete from loyalty.ledger_entry where id = " + entry("voucher")},
@@ -527,7 +596,7 @@ func TestExamplesNameTenantAndRecord(t *testing.T) {
 	s.Exec("update loyalty.account set points = points + 1 where customer_id = '" + hex.EncodeToString(s.bilal.ID[:]) + "'")
 	got := s.verified()["Every balance is the sum of its entries."]
 	want := fmt.Sprintf("tenant %d: %s", s.By.Tenant.ID, s.bilal.ID)
-	if got.Counted != 6 || got.Wrong != 1 || len(got.Examples) != 1 || got.Examples[0] != want {
+	if got.Counted != 7 || got.Wrong != 1 || len(got.Examples) != 1 || got.Examples[0] != want {
 		t.Errorf("got %+v, want %s", got, want)
 	}
 }

@@ -21,6 +21,7 @@ type Card struct {
 	Pending  []Pending             // the oldest first, at most 50
 	Rewards  []Offered             // active and in stock, the cheapest of each unit first, at most 50
 	Vouchers []coupon.ShownVoucher // that can be redeemed, the first to expire first, at most 50
+	Expiring []ledger.Ending       // with the days to show (ledger.Shown); nil if nothing ends at the business
 }
 
 // Offered is a reward, and whether the customer can afford it.
@@ -129,18 +130,23 @@ func (s *Service) CardToken(t core.TenantID, c customer.Customer) (string, error
 // card reads a customer with rewards and vouchers. An inactive customer can use none.
 func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, error) {
 	var c Card
-	err := db.Together(ctx, s.db.Tenant(by),
+	var endings []ledger.Ending
+	readings := []db.Reading{
 		customer.Reading(&c.Customer, id),
 		db.AllInto(&c.Pending, pendingSQL, db.Args{"customer": id, "limit": maxListed}),
 		db.AllInto(&c.Rewards, offeredSQL, db.Args{"customer": id, "limit": maxListed}),
 		db.AllInto(&c.Vouchers, usableVouchersSQL, db.Args{"customer": id, "now": s.db.Now(), "limit": maxListed}),
-	)
-	if err != nil {
+	}
+	if by.Tenant.Expires() {
+		readings = append(readings, ledger.ReadEndings(&endings, id))
+	}
+	if err := db.Together(ctx, s.db.Tenant(by), readings...); err != nil {
 		return Card{}, err
 	}
 	if c.Status != customer.Active {
 		c.Rewards, c.Vouchers = nil, nil
 	}
+	c.Expiring = ledger.Shown(by.Tenant, endings)
 	return c, nil
 }
 

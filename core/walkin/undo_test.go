@@ -541,3 +541,18 @@ func TestCheckoutsAndUndosAtOnce(t *testing.T) {
 	}
 	s.Verify()
 }
+
+// An undo of a checkout whose sale was refunded in part takes back the rest.
+func TestUndoingARefundedSale(t *testing.T) {
+	t.Parallel()
+	a := newShop(t).acts(true)
+	before := a.Account(a.customer.ID).Points
+	a.Refund(a.receipt.ID, 100)
+	if got := a.Account(a.customer.ID).Points; got != before-1 {
+		t.Errorf("after the refund %d points, want %d", got, before-1)
+	}
+	a.Check(a.undo())
+	if got := a.Account(a.customer.ID); got != (ledger.Account{Points: 200}) {
+		t.Errorf("after the undo %+v, want the 200 points of before", got)
+	}
+}

@@ -45,7 +45,7 @@ prepare insertPlatformSQL as
 prepare entryList as
   select e.id, e.created_at as at, e.action, e.subject_kind as subject, e.subject_id,
     case when e.subject_kind = 'customer' then e.customer_name else e.subject_name end as subject_name, e.customer_id, e.customer_name,
-    case when e.action = 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
+    case when e.action in ('transaction.void', 'transaction.refund') then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
     jsonb_build_array(e.old, e.new) as changes,
     e.actor_kind || ':' || e.actor_id as actor, e.actor_name, e.address, e.request_id
   from loyalty.audit_entry e
@@ -62,7 +62,7 @@ prepare entryList as
 prepare actionList as
   select e.id, e.created_at as at, e.action, e.subject_kind as subject, e.subject_id,
     case when e.subject_kind = 'customer' then e.customer_name else e.subject_name end as subject_name, e.customer_id, e.customer_name,
-    case when e.action = 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
+    case when e.action in ('transaction.void', 'transaction.refund') then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
     jsonb_build_array(e.old, e.new) as changes,
     e.actor_kind || ':' || e.actor_id as actor, e.actor_name, e.address, e.request_id
   from loyalty.audit_entry e
@@ -125,11 +125,17 @@ prepare filterSubjectsSQL as
 prepare platformList as
   select e.id, e.created_at as at, e.action, e.subject_kind as subject, e.subject_id,
     case when e.subject_kind = 'customer' then e.customer_name else e.subject_name end as subject_name, e.customer_id, e.customer_name,
-    case when e.action = 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
+    case when e.action in ('transaction.void', 'transaction.refund') then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
     jsonb_build_array(e.old, e.new) as changes,
     e.actor_kind || ':' || e.actor_id as actor, e.actor_name, e.address, e.request_id, coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
-    coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended
+    coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
+    (
+      select jsonb_object_agg(p.unit, jsonb_build_object('expiry', p.expiry, 'months', p.months, 'round_to', p.round_to,
+        'yearly_month', p.yearly_month, 'yearly_day', p.yearly_day, 'grace_days', p.grace_days, 'hold_until', p.hold_until))
+      from loyalty.programme p
+      where p.tenant_id = n.id
+    ) as programme
   from loyalty.audit_page(
     of_tenant => $1,
     of_actions => $2::text[],

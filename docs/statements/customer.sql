@@ -134,6 +134,22 @@ prepare deleteKeysSQL as
   where tenant_id = $1
     and customer_id = $2;
 
+-- ledgerList (core/customer/ledger.go), for LedgerEntries: LedgerEntries returns a page of the changes of a customer's
+-- balances, newest first, or core.ErrNotFound.
+-- $1=tenant_id $2=customer $3=limit
+prepare ledgerList as
+  select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, coalesce(t.id, f.transaction_id) as transaction_id,
+    nullif(e.expires_on, 'infinity') as expires_on, e.created_at
+  from loyalty.customer c
+  join loyalty.ledger_entry e on e.tenant_id = c.tenant_id and e.customer_id = c.id
+  left join loyalty.transaction t on e.kind in ('earn', 'reversal', 'expiry_return') and t.tenant_id = e.tenant_id and t.id = e.cause
+  left join loyalty.refund f on e.kind in ('refund', 'expiry_return') and f.tenant_id = e.tenant_id and f.id = e.cause
+  where c.tenant_id = $1
+    and c.id = $2
+    and c.merged_into is null
+  order by e.seq desc
+  limit $3;
+
 -- revokeLinksSQL (core/customer/link.go), for ReplaceLinks: ReplaceLinks revokes the links to a customer's card and
 -- vouchers, and those of the customers who were merged into them.
 -- $1=now $2=tenant_id $3=id
@@ -150,7 +166,7 @@ prepare revokeLinksSQL as
     and a.customer_id = c.id
   returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since;
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since;
 
 -- revokeMergedSQL (core/customer/link.go): The links of the customers who were merged into one lead to the same card.
 -- $1=tenant_id $2=id
@@ -236,7 +252,7 @@ prepare duplicatesSQL as
   )
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from ranked r
   join loyalty.customer c on c.tenant_id = $1 and c.id = r.id
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
@@ -251,7 +267,7 @@ prepare duplicatesSQL as
 prepare lockPairSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   where c.tenant_id = $1
@@ -475,7 +491,7 @@ prepare tagsSQL as
 prepare profileSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
     array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags, a.visits, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
@@ -510,7 +526,7 @@ prepare profileSQL as
 prepare recentSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
     array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
   from (
     select customer_id, max(created_at) as created_at
@@ -553,7 +569,7 @@ prepare unfoldedTenantSQL as
 prepare unfoldedSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, coalesce(c.phone_key, '') as phone_key, c.email_key,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, coalesce(c.phone_key, '') as phone_key, c.email_key,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
@@ -606,7 +622,7 @@ prepare renewTagsSQL as
 prepare findSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   where c.tenant_id = $1
@@ -618,7 +634,7 @@ prepare findSQL as
 prepare holdSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   where c.tenant_id = $1
@@ -631,7 +647,7 @@ prepare holdSQL as
 prepare findAllSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   where c.tenant_id = $1
@@ -656,7 +672,7 @@ prepare lockKeysSQL as
 prepare lockSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, coalesce(c.phone_key, '') as phone_key, c.email_key,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, coalesce(c.phone_key, '') as phone_key, c.email_key,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
@@ -676,7 +692,7 @@ prepare lockSQL as
 prepare lockAloneSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, coalesce(c.phone_key, '') as phone_key, c.email_key,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, coalesce(c.phone_key, '') as phone_key, c.email_key,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
@@ -696,7 +712,7 @@ prepare lockAloneSQL as
 prepare findByKeysSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   where c.tenant_id = $1
@@ -713,7 +729,7 @@ prepare findByKeysSQL as
 prepare findByPhoneSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join lateral (
@@ -746,7 +762,7 @@ prepare findByPhoneSQL as
 prepare findByNameSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join lateral (
@@ -791,6 +807,7 @@ prepare insertSQL as
   on conflict do nothing
   returning id, first_name, last_name, phone, email, status,
     0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
+    null::date as points_expire_on, null::date as stamps_expire_on, null::date as points_idle_on, null::date as stamps_idle_on,
     unsubscribed_at, link_version, unchecked_since;
 
 -- updateSQL (core/customer/sql.go): Changes nothing if one of the keys leads to another customer.
@@ -824,7 +841,7 @@ prepare updateSQL as
     and a.customer_id = c.id
   returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since;
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since;
 
 -- customerList (core/customer/sql.go), for List: List returns a page of the customers that match the filter, newest
 -- first.
@@ -841,7 +858,7 @@ prepare updateSQL as
 prepare customerList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   where c.tenant_id = $1
@@ -864,7 +881,7 @@ prepare customerList as
 prepare rowList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
     array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
@@ -897,7 +914,7 @@ prepare rowList as
 prepare rowsByName as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
     array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
@@ -932,7 +949,7 @@ prepare rowsByName as
 prepare taggedRowList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
     array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
   from loyalty.customer_tag g
   join loyalty.customer c on c.tenant_id = g.tenant_id and c.id = g.customer_id
@@ -957,7 +974,7 @@ prepare taggedRowList as
 prepare foundList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   where c.tenant_id = $1
@@ -975,7 +992,7 @@ prepare foundList as
 prepare foundRowList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
     array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
@@ -1008,7 +1025,7 @@ prepare browseFoundSQL as
   )
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
     array(select g.tag from loyalty.customer_tag g where g.tenant_id = $9 and g.customer_id = c.id order by g.key) as tags,
     (select count(*) from found) as found
   from loyalty.customer c
@@ -1050,7 +1067,7 @@ prepare eraseSQL as
     and a.customer_id = c.id
   returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since;
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since;
 
 -- phonesSQL (core/customer/sql.go): The customers' own numbers first.
 -- $1=tenant_id
@@ -1137,35 +1154,40 @@ prepare subscribeSQL as
     and a.customer_id = c.id
   returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    c.unsubscribed_at, c.link_version, c.unchecked_since;
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since;
 
 -- timelineList (core/customer/timeline.go), for MergedTimeline: MergedTimeline returns a page of the timeline of a
 -- customer before they were merged into kept, or core.ErrNotFound.
 -- $1=voids_any $2=tenant_id $3=customer $4=limit
 -- filter: and e.kind in ('adjustment', 'merge', 'opening')
+-- filter: and e.kind = 'expiry'
 -- filter: and e.kind in ('redemption', 'redemption_refund')
--- filter: and e.kind in ('earn', 'reversal') and v.id is null
+-- filter: and e.kind in ('earn', 'reversal', 'refund') and v.id is null
 -- filter: and e.created_at >= @since
 -- filter: and e.kind in ('voucher', 'reversal') and v.id is not null
 prepare timelineList as
   select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
     e.kind in ('earn', 'redemption') and coalesce(t.status, r.status) = 'voided' or e.kind = 'voucher' and coalesce(v.turn > e.turn, false) as voided, n.balance_after as balance_voided,
     e.kind = 'earn' and t.status = 'completed' and $1::boolean as voidable,
-    k.name as type_name, t.spend_amount_cents, l.name as location_name, w.name as reward_name, p.name as coupon_name,
+    f.transaction_id as sale_id, k.name as type_name, t.spend_amount_cents, f.amount_cents as refunded_cents, x.amount as returned,
+    nullif(e.expires_on, 'infinity') as expires_on, l.name as location_name, w.name as reward_name, p.name as coupon_name,
     m.merged_id, m.first_name || ' ' || m.last_name as merged_name,
     e.actor_kind, e.actor_name, e.created_at
   from loyalty.ledger_entry e
-  left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = e.seq + 1 and n.cause = e.cause and n.turn = e.turn
-  left join loyalty.transaction t on e.kind in ('earn', 'reversal') and t.tenant_id = e.tenant_id and t.id = e.cause
+  left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = e.seq + 1 and n.cause = e.cause and n.turn = e.turn and n.kind <> 'expiry_return'
+  left join loyalty.ledger_entry x on x.tenant_id = e.tenant_id and x.customer_id = e.customer_id and x.seq = e.seq - 1 and x.cause = e.cause and x.turn = e.turn and x.kind = 'expiry_return'
+  left join loyalty.refund f on e.kind = 'refund' and f.tenant_id = e.tenant_id and f.id = e.cause
+  left join loyalty.transaction t on e.kind in ('earn', 'reversal', 'refund') and t.tenant_id = e.tenant_id and t.id = coalesce(f.transaction_id, e.cause)
   left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
-  left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
   left join loyalty.redemption r on e.kind in ('redemption', 'redemption_refund') and r.tenant_id = e.tenant_id and r.id = e.cause
+  left join loyalty.location l on l.tenant_id = e.tenant_id and l.id = coalesce(t.location_id, r.location_id)
   left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
   left join loyalty.voucher v on e.kind in ('voucher', 'reversal') and v.tenant_id = e.tenant_id and v.id = e.cause
   left join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
   left join loyalty.customer_merge m on m.tenant_id = e.tenant_id and m.id = e.merge_id and m.kept_id = e.customer_id
   where e.tenant_id = $2
     and e.customer_id = $3
+    and e.kind <> 'expiry_return'
     and not exists (
       select
       from loyalty.ledger_entry b
@@ -1174,6 +1196,7 @@ prepare timelineList as
         and b.seq = e.seq - 1
         and b.cause = e.cause
         and b.turn = e.turn
+        and b.kind <> 'expiry_return'
     )
   order by e.seq desc
   limit $4;

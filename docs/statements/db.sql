@@ -35,11 +35,11 @@ prepare isCitusSQL as
 -- from pg_class c
 -- where c.relnamespace = 'loyalty'::regnamespace
 --   and c.relkind = 'r'
---   and (c.relname in ('plan', 'tenant', 'idempotency')
+--   and (c.relname in ('plan', 'tenant', 'programme', 'idempotency')
 --     or exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant'))
 --   and c.relname not in ('invitation', 'password_reset', 'weekly_preference', 'tenant_look', 'logo_drawing')
 --   and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)
--- order by array_position(array['plan', 'tenant', 'customer'], c.relname::text), c.relname
+-- order by array_position(array['plan', 'tenant', 'programme', 'customer'], c.relname::text), c.relname
 
 -- foreignKeysSQL (core/db/distribute.go): The foreign keys of these tables and to them, and whether they can be kept:
 -- the coordinator's own tables can't be referred to from a node, nor refer to one.
@@ -234,6 +234,22 @@ prepare spillSQL as
     from generate_series(1, 10000) n
     order by filling, n desc
   ) s;
+
+-- findTenantSQL (core/db/tenant.go), for FindTenant: FindTenant finds a tenant without its theme, for jobs, or
+-- core.ErrNotFound.
+-- $1=id
+prepare findTenantSQL as
+  select coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
+    coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
+    coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
+    (
+      select jsonb_object_agg(p.unit, jsonb_build_object('expiry', p.expiry, 'months', p.months, 'round_to', p.round_to,
+        'yearly_month', p.yearly_month, 'yearly_day', p.yearly_day, 'grace_days', p.grace_days, 'hold_until', p.hold_until))
+      from loyalty.programme p
+      where p.tenant_id = n.id
+    ) as programme
+  from loyalty.tenant n
+  where n.id = $1;
 
 -- beginSQL (core/db/tx.go), for sendNotifications: sendNotifications empties the outbox.
 -- begin

@@ -9,6 +9,13 @@
 -- "select name, parameter_types from pg_prepared_statements" lists them with the types of their arguments.
 deallocate all;
 
+-- balancesSQL (core/demo/cafe.go), for expire: expire posts what ended before a night.
+-- $1=tenant_id
+prepare balancesSQL as
+  select customer_id, points, stamps
+  from loyalty.account
+  where tenant_id = $1;
+
 -- findPeopleSQL (core/demo/demo.go): findPeopleSQL also recognises the demo: its e-mail addresses are reserved for
 -- examples, and can't be changed.
 -- $1=tenant_id $2=emails

@@ -13,7 +13,13 @@ deallocate all;
 prepare activeTenantsSQL as
   select coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
-    coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended
+    coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
+    (
+      select jsonb_object_agg(p.unit, jsonb_build_object('expiry', p.expiry, 'months', p.months, 'round_to', p.round_to,
+        'yearly_month', p.yearly_month, 'yearly_day', p.yearly_day, 'grace_days', p.grace_days, 'hold_until', p.hold_until))
+      from loyalty.programme p
+      where p.tenant_id = n.id
+    ) as programme
   from loyalty.tenant n
   where n.status = 'active'
   order by n.id;
@@ -238,7 +244,7 @@ prepare staffDaySQL as
 -- $1=tenant_id $2=staff $3=actions $4=first_id $5=next_id
 prepare activitySQL as
   select e.action, e.created_at, e.subject_id, e.subject_name as name, e.customer_id, e.customer_name,
-    (e.new ->> 'spend_amount_cents')::bigint as spend_cents, e.new ->> 'unit' as unit, (e.new ->> 'amount')::bigint as amount,
+    (e.new ->> 'spend_amount_cents')::bigint as spend_cents, (e.new ->> 'amount_cents')::bigint as refund_cents, e.new ->> 'unit' as unit, (e.new ->> 'amount')::bigint as amount,
     e.new ->> 'reason' as reason
   from loyalty.audit_entry e
   where e.tenant_id = $1
@@ -394,8 +400,8 @@ prepare raiseHeldSQL as
         and m.status in ('waiting', 'mailing')
   on conflict (tenant_id, kind, cause) where resolved_at is null do nothing;
 
--- raiseStaffSQL (core/notification/sql.go): The voids and adjustments of two days are few: the log finds them by action,
--- and those of the 30 days before by person.
+-- raiseStaffSQL (core/notification/sql.go): The voids, refunds and adjustments of two days are few: the log finds them
+-- by action, and those of the 30 days before by person.
 -- $1=tenant_id $2=now $3=days $4=first_ids $5=next_ids $6=month_ids $7=actions $8=least $9=average_days
 prepare raiseStaffSQL as
   insert into loyalty.notification as n (tenant_id, id, kind, cause, staff_id, day, name, figure, created_at)
@@ -532,7 +538,13 @@ prepare deleteOldSQL as
 prepare activeTenantSQL as
   select coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
-    coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended
+    coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
+    (
+      select jsonb_object_agg(p.unit, jsonb_build_object('expiry', p.expiry, 'months', p.months, 'round_to', p.round_to,
+        'yearly_month', p.yearly_month, 'yearly_day', p.yearly_day, 'grace_days', p.grace_days, 'hold_until', p.hold_until))
+      from loyalty.programme p
+      where p.tenant_id = n.id
+    ) as programme
   from loyalty.tenant n
   where n.id = $1
     and n.status = 'active';

@@ -25,7 +25,7 @@ prepare customerSQL as
 -- ledgerEntriesSQL (core/privacy/data.go)
 -- $1=tenant_id $2=customer $3=after $4=limit
 prepare ledgerEntriesSQL as
-  select id as ulid, seq, created_at, kind, unit, amount, balance_after, cause, reason, actor_kind as by
+  select id as ulid, seq, created_at, kind, unit, amount, balance_after, cause, reason, to_char(nullif(expires_on, 'infinity'), 'YYYY-MM-DD') as expires_on, actor_kind as by
   from loyalty.ledger_entry
   where tenant_id = $1
     and customer_id = $2
@@ -50,7 +50,7 @@ prepare mergedSQL as
 -- $1=tenant_id $2=customer $3=after $4=limit
 prepare mergedEntriesSQL as
   select e.id as ulid, e.customer_id as customer_ulid, e.seq, e.created_at, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
-    e.actor_kind as by
+    to_char(nullif(expires_on, 'infinity'), 'YYYY-MM-DD') as expires_on, e.actor_kind as by
   from loyalty.ledger_entry e
   where e.tenant_id = $1
     and e.customer_id in (
@@ -67,7 +67,8 @@ prepare mergedEntriesSQL as
 -- $1=tenant_id $2=customer $3=after $4=limit
 prepare transactionsSQL as
   select t.id as ulid, t.created_at, t.status, t.voided_at, k.name as transaction_type, l.name as location, t.spend_amount_cents,
-    t.discount_cents, t.points_awarded, t.stamps_awarded, t.source, t.external_reference, t.actor_kind as by
+    t.discount_cents, t.points_awarded, t.stamps_awarded, to_char(nullif(expires_on, 'infinity'), 'YYYY-MM-DD') as expires_on,
+    t.refunded_cents, t.source, t.external_reference, t.actor_kind as by
   from loyalty.transaction t
   join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
   left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
@@ -75,6 +76,19 @@ prepare transactionsSQL as
     and t.customer_id = $2
     and t.id > $3
   order by t.id
+  limit $4;
+
+-- refundsSQL (core/privacy/data.go)
+-- $1=tenant_id $2=customer $3=after $4=limit
+prepare refundsSQL as
+  select r.id as ulid, r.transaction_id as transaction_ulid, r.created_at, r.amount_cents, r.points as points_refunded, r.stamps as stamps_refunded,
+    r.external_reference, r.reason, r.actor_kind as by
+  from loyalty.transaction t
+  join loyalty.refund r on r.tenant_id = t.tenant_id and r.transaction_id = t.id
+  where t.tenant_id = $1
+    and t.customer_id = $2
+    and r.id > $3
+  order by r.id
   limit $4;
 
 -- redemptionsSQL (core/privacy/data.go)

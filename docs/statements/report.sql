@@ -166,6 +166,12 @@ prepare compareSQL as
     sum(redeemed.redemptions)::bigint as redemptions_count,
     sum(used.vouchers)::bigint as vouchers_redeemed,
     sum(joined.customers)::bigint as new_customers,
+    least(coalesce(sum(ended.expired), 0), 9223372036854775807)::bigint as points_expired,
+    least(coalesce(sum(ended.returned), 0), 9223372036854775807)::bigint as points_expiry_returned,
+    least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
+    sum(refunded.refunds)::bigint as refunds_count,
+    least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
+    least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
     (
       select count(distinct customer_id)
       from loyalty.transaction
@@ -226,6 +232,24 @@ prepare compareSQL as
       and merged_into is null
       and imported_at is null
   ) joined
+  cross join lateral (
+    select -sum(amount) filter (where kind = 'expiry') as expired, sum(amount) filter (where kind = 'expiry_return') as returned
+    from loyalty.ledger_entry
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and kind in ('expiry', 'expiry_return')
+      and unit = 'points'
+  ) ended
+  cross join lateral (
+    select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
+    from loyalty.refund r
+    join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
+    where r.tenant_id = $1
+      and r.transaction_id >= span.first_id
+      and r.transaction_id < span.next_id
+      and t.status = 'completed'
+  ) refunded
   group by grouping sets ((span.part), (span.period, span.bucket));
 
 -- compareLongSQL (core/report/compare.go), for Compare: Compare returns the figures of a selection, in all and for each
@@ -244,6 +268,12 @@ prepare compareLongSQL as
     sum(redeemed.redemptions)::bigint as redemptions_count,
     sum(used.vouchers)::bigint as vouchers_redeemed,
     sum(joined.customers)::bigint as new_customers,
+    least(coalesce(sum(ended.expired), 0), 9223372036854775807)::bigint as points_expired,
+    least(coalesce(sum(ended.returned), 0), 9223372036854775807)::bigint as points_expiry_returned,
+    least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
+    sum(refunded.refunds)::bigint as refunds_count,
+    least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
+    least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
     (
       select count(*)
       from loyalty.account a
@@ -318,6 +348,24 @@ prepare compareLongSQL as
       and merged_into is null
       and imported_at is null
   ) joined
+  cross join lateral (
+    select -sum(amount) filter (where kind = 'expiry') as expired, sum(amount) filter (where kind = 'expiry_return') as returned
+    from loyalty.ledger_entry
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and kind in ('expiry', 'expiry_return')
+      and unit = 'points'
+  ) ended
+  cross join lateral (
+    select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
+    from loyalty.refund r
+    join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
+    where r.tenant_id = $1
+      and r.transaction_id >= span.first_id
+      and r.transaction_id < span.next_id
+      and t.status = 'completed'
+  ) refunded
   group by grouping sets ((span.part), (span.period, span.bucket));
 
 -- compareAtSQL (core/report/compare.go): The same for one location, from its own index of sales.
@@ -332,6 +380,11 @@ prepare compareAtSQL as
     least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
     least(coalesce(sum(sold.reversed), 0), 9223372036854775807)::bigint as points_reversed,
     0::bigint as points_redeemed, 0::bigint as redemptions_count, 0::bigint as vouchers_redeemed, 0::bigint as new_customers,
+    0::bigint as points_expired, 0::bigint as points_expiry_returned,
+    least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
+    sum(refunded.refunds)::bigint as refunds_count,
+    least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
+    least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
     (
       select count(distinct customer_id)
       from loyalty.transaction
@@ -365,6 +418,16 @@ prepare compareAtSQL as
       and id >= span.first_id
       and id < span.next_id
   ) sold
+  cross join lateral (
+    select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
+    from loyalty.refund r
+    join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
+    where r.tenant_id = $1
+      and r.transaction_id >= span.first_id
+      and r.transaction_id < span.next_id
+      and t.status = 'completed'
+      and t.location_id = $2
+  ) refunded
   group by grouping sets ((span.part), (span.period, span.bucket));
 
 -- couponsSQL (core/report/coupon.go), for Coupons: Coupons returns every coupon, newest first.
@@ -400,6 +463,116 @@ prepare sentCouponsSQL as
   ) v
   join loyalty.coupon c on c.tenant_id = $2 and c.id = v.coupon_id
   order by c.created_at desc, c.id desc;
+
+-- accountsSQL (core/report/ending.go)
+-- $1=tenant_id
+prepare accountsSQL as
+  select count(*)
+  from loyalty.account
+  where tenant_id = $1;
+
+-- leftPointsSQL (core/report/ending.go): What ledger.ReadEndings reads of one customer, of all at once: the lots, and
+-- the awards that aren't in them yet.
+-- $1=tenant_id
+prepare leftPointsSQL as
+  with due as (
+    select a.customer_id, a.points as balance, a.entries, a.points_lots_from as lots_from, a.points_lots_seq as lots_seq,
+      case when a.points_lots_from is null then coalesce(p.opening_expires_on, 'infinity') else 'infinity' end as opening_expires_on,
+      case when p.expiry = 'inactive' then a.points_idle_on end as idle_on
+    from loyalty.account a
+    join loyalty.customer c on c.tenant_id = a.tenant_id and c.id = a.customer_id
+    left join loyalty.programme p on p.tenant_id = a.tenant_id and p.unit = 'points'
+    where a.tenant_id = $1
+      and a.points > 0
+      and c.phone_key is not null
+  ), begun as materialized (
+    select d.*, coalesce(d.lots_seq, f.first_seq, d.entries) as after_seq
+    from due d
+    left join (
+      select a.customer_id,
+        greatest(
+          least(min(e.seq) filter (where e.expires_on is not null) - 1,
+            coalesce(max(e.seq) filter (where p.begun_at is null or e.created_at <= p.begun_at), 0)),
+          max(e.seq) filter (where e.amount < 0)) as first_seq
+      from loyalty.account a
+      join loyalty.programme p on p.tenant_id = a.tenant_id and p.unit = 'points'
+      join loyalty.ledger_entry e on e.tenant_id = a.tenant_id and e.customer_id = a.customer_id
+      where a.tenant_id = $1
+        and a.points > 0
+        and a.points_lots_from is null
+        and (a.points_expire_on is not null or p.opening_expires_on is not null)
+        and e.unit = 'points'
+      group by a.customer_id
+    ) f on f.customer_id = d.customer_id
+  ), dated as materialized (
+    select b.customer_id, l.expires_on, l.remaining
+    from begun b
+    join loyalty.lot l on l.tenant_id = $1 and l.customer_id = b.customer_id
+    where l.unit = 'points'
+      and l.expires_on < 'infinity'
+    union all
+    select b.customer_id, coalesce(e.expires_on, 'infinity'), least(e.amount, e.balance_after)
+    from begun b
+    join loyalty.ledger_entry e on e.tenant_id = $1 and e.customer_id = b.customer_id and e.seq > b.after_seq
+    where e.unit = 'points'
+      and e.amount > 0
+      and e.balance_after > 0
+      and e.lot_dates is null
+      and (e.expires_on < 'infinity' or b.lots_from is null)
+  ), held as (
+    select case when d.expires_on = 'infinity' then b.idle_on else d.expires_on end as day, d.expires_on = 'infinity' as undated, d.remaining
+    from dated d
+    join begun b on b.customer_id = d.customer_id
+    union all
+    select case when b.opening_expires_on = 'infinity' then b.idle_on else b.opening_expires_on end, b.opening_expires_on = 'infinity',
+      b.balance - coalesce(d.remaining, 0)
+    from begun b
+    left join (
+      select customer_id, sum(remaining) as remaining
+      from dated
+      group by customer_id
+    ) d on d.customer_id = b.customer_id
+  )
+  select day, undated and day is not null as idle, least(sum(remaining), 9223372036854775807)::bigint as amount
+  from held
+  where remaining > 0
+  group by day, undated and day is not null;
+
+-- hashSQL (core/report/ending.go): The awards of hundreds of thousands of customers are hashed in half the time that
+-- merging them in order takes.
+prepare hashSQL as
+  select set_config('enable_mergejoin', 'off', true) as set;
+
+-- usedSQL (core/report/ending.go): What was taken from no lot has no day: it was spent before awards had one.
+-- $1=tenant_id $2=unit
+prepare usedSQL as
+  select nullif(x.expires_on, 'infinity') as day,
+    least(coalesce(sum(x.amount) filter (where e.kind = 'redemption'), 0), 9223372036854775807)::bigint as redeemed,
+    greatest(least(coalesce(sum(x.amount) filter (where e.kind <> 'redemption'), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
+  from loyalty.ledger_entry e
+  cross join lateral (
+    select d.expires_on, -d.amount::numeric as amount
+    from unnest(e.lot_dates, e.lot_amounts) d (expires_on, amount)
+    where e.kind = 'redemption'
+    union all
+    select null, (select coalesce(sum(d.amount), 0) from unnest(e.lot_amounts) d (amount)) - e.amount
+    where e.kind = 'redemption'
+    union all
+    select e.lot_dates[1], -e.amount
+    where e.kind <> 'redemption'
+  ) x
+  where e.tenant_id = $1
+    and e.kind in ('redemption', 'expiry', 'expiry_return')
+    and e.unit = $2
+    and x.amount <> 0
+    and not (e.kind = 'redemption' and exists (
+      select
+      from loyalty.ledger_entry r
+      where r.tenant_id = $1
+        and r.cause = e.cause
+        and r.kind = 'redemption_refund'
+    ))
+  group by nullif(x.expires_on, 'infinity');
 
 -- hoursSQL (core/report/hours.go): Each hour is counted between two IDs, from the index of completed sales alone.
 -- $1=weekdays $2=hours $3=first_ids $4=next_ids $5=tenant_id
@@ -634,6 +807,107 @@ prepare overviewSQL as
   ) redeemed
   group by grouping sets ((span.part), (span.period, span.bucket));
 
+-- statementSQL (core/report/points.go): The balances of a step are the present ones, less what changed them since.
+-- $1=first_ids $2=next_ids $3=tenant_id $4=unit $5=next_id $6=end $7=steps
+prepare statementSQL as
+  with part as materialized (
+    select span.number, e.kind, e.amount, e.below
+    from unnest($1::uuid[], $2::uuid[]) with ordinality span (first_id, next_id, number)
+    cross join lateral (
+      select kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      from loyalty.ledger_entry
+      where tenant_id = $3
+        and id >= span.first_id
+        and id < span.next_id
+        and unit = $4::text
+      group by kind
+    ) e
+  ), held as materialized (
+    select coalesce(sum(a.balance), 0) as amount, coalesce(sum(a.balance) filter (where a.balance < 0), 0) as below
+    from (
+      select case when $4 = 'points' then points else stamps end as balance
+      from loyalty.account
+      where tenant_id = $3
+    ) a
+  ), erased as materialized (
+    select coalesce(sum(e.balance_after) filter (where e.balance_after > 0), 0) as amount
+    from loyalty.customer c
+    cross join lateral (
+      select balance_after
+      from loyalty.ledger_entry
+      where tenant_id = $3
+        and customer_id = c.id
+        and unit = $4
+        and id < $5::uuid
+      order by seq desc
+      limit 1
+    ) e
+    where c.tenant_id = $3
+      and c.phone_key is null
+      and c.merged_into is null
+      and c.updated_at < $6::timestamptz
+  ), step as (
+    select n.number, coalesce(sum(p.amount), 0) as amount, coalesce(sum(p.below), 0) as below
+    from generate_series(1, $7::bigint + 1) n (number)
+    left join part p on p.number = n.number
+    group by n.number
+  ), around as (
+    select s.number, s.amount, held.amount - coalesce(sum(s.amount) over later, 0) as closing, held.below - coalesce(sum(s.below) over later, 0) as below
+    from step s
+    cross join held
+    window later as (order by s.number desc rows between unbounded preceding and 1 preceding)
+  )
+  select a.number, null::text as kind, 0::bigint as amount,
+    greatest(least(a.closing - a.amount, 9223372036854775807), -9223372036854775807)::bigint as opening,
+    greatest(least(a.closing, 9223372036854775807), -9223372036854775807)::bigint as closing,
+    greatest(least(a.closing - a.below - erased.amount, 9223372036854775807), -9223372036854775807)::bigint as spendable,
+    greatest(least(erased.amount, 9223372036854775807), -9223372036854775807)::bigint as erased,
+    greatest(least(a.below, 9223372036854775807), -9223372036854775807)::bigint as below
+  from around a
+  cross join erased
+  where a.number <= $7
+  union all
+  select number, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+  from part
+  where number <= $7
+  group by grouping sets ((number, kind), (kind));
+
+-- spentSQL (core/report/points.go): What was redeemed less what was returned, and likewise what expired.
+-- $1=tenant_id $2=first_id $3=next_id $4=unit
+prepare spentSQL as
+  select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
+    greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
+  from loyalty.ledger_entry
+  where tenant_id = $1
+    and id >= $2
+    and id < $3
+    and kind in ('redemption', 'redemption_refund', 'expiry', 'expiry_return')
+    and unit = $4;
+
+-- costsSQL (core/report/points.go): The active rewards that cost the least and the most for a point or a stamp.
+-- $1=unit $2=tenant_id
+prepare costsSQL as
+  with priced as (
+    select cost_cents, case when $1::text = 'points' then points_cost else stamps_cost end as units
+    from loyalty.reward
+    where tenant_id = $2
+      and active
+      and cost_cents is not null
+  )
+  (
+    select cost_cents, units
+    from priced
+    where units > 0
+    order by cost_cents::numeric / units
+    limit 1
+  ) union all (
+    select cost_cents, units
+    from priced
+    where units > 0
+    order by cost_cents::numeric / units desc
+    limit 1
+  );
+
 -- auditedActorsSQL (core/report/recent.go): Uses the index of subjects, and also returns other actions on them.
 -- $1=tenant_id $2=subjects
 prepare auditedActorsSQL as
@@ -658,14 +932,24 @@ prepare recentSQL as
       order by id desc
       limit $2
     ) union all (
-      select 'sale_voided', id, voided_at, customer_id,
-        -coalesce(points_awarded, 0), -coalesce(stamps_awarded, 0), spend_amount_cents,
+      select 'sale_voided', id, voided_at, customer_id, 0, 0, spend_amount_cents,
         transaction_type_id, null, null, null, null, false
       from loyalty.transaction
       where tenant_id = $1
         and status = 'voided'
       order by voided_at desc, id desc
       limit $3
+    ) union all (
+      select 'refund', f.id, f.created_at, t.customer_id, -coalesce(f.points, 0), -coalesce(f.stamps, 0), f.amount_cents,
+        t.transaction_type_id, null, null, f.actor_kind, f.actor_name, false
+      from (
+        select *
+        from loyalty.refund
+        where tenant_id = $1
+        order by id desc
+        limit $3
+      ) f
+      join loyalty.transaction t on t.tenant_id = f.tenant_id and t.id = f.transaction_id
     ) union all (
       select 'redemption', id, created_at, customer_id, -points_spent, -stamps_spent, null, null, reward_id, null, actor_kind, actor_name, false
       from loyalty.redemption
@@ -728,8 +1012,8 @@ prepare recentSQL as
   )
   select e.kind, e.id, e.at, coalesce(e.customer_id, '00000000-0000-0000-0000-000000000000') as customer_id,
     coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, e.customers, e.spend_cents, e.voided,
-    case when e.kind = 'voucher' then case when l.unit = 'points' then l.amount else 0 end else e.points end as points,
-    case when e.kind = 'voucher' then case when l.unit = 'stamps' then l.amount else 0 end else e.stamps end as stamps,
+    case e.kind when 'voucher' then case when l.unit = 'points' then l.amount else 0 end when 'sale_voided' then coalesce(b.points, 0) else e.points end as points,
+    case e.kind when 'voucher' then case when l.unit = 'stamps' then l.amount else 0 end when 'sale_voided' then coalesce(b.stamps, 0) else e.stamps end as stamps,
     coalesce(t.name, r.name, k.name, e.file_name) as about,
     coalesce(e.actor_kind, l.actor_kind, g.actor_kind) as actor_kind,
     coalesce(e.actor_name, l.actor_name, g.actor_name) as actor_name
@@ -741,6 +1025,13 @@ prepare recentSQL as
   left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = $1 and v.id = e.id
   left join loyalty.ledger_entry l on l.tenant_id = $1 and l.cause = e.id and l.turn = coalesce(v.turn, 1)
     and l.kind = case when e.kind = 'sale_voided' then 'reversal' when e.kind = 'redemption_voided' then 'redemption_refund' when e.kind = 'voucher' then 'voucher' end
+  left join lateral (
+    select sum(amount) filter (where unit = 'points')::bigint as points, sum(amount) filter (where unit = 'stamps')::bigint as stamps
+    from loyalty.ledger_entry
+    where tenant_id = $1
+      and cause = e.id
+      and kind in ('reversal', 'expiry_return')
+  ) b on e.kind = 'sale_voided'
   left join loyalty.redemption g on g.tenant_id = $1 and g.id = v.redemption_id
   order by e.at desc, e.id desc, e.kind;
 
@@ -827,6 +1118,12 @@ prepare summarySQL as
     sum(redeemed.redemptions)::bigint as redemptions_count,
     sum(used.vouchers)::bigint as vouchers_redeemed,
     sum(joined.customers)::bigint as new_customers,
+    least(coalesce(sum(ended.expired), 0), 9223372036854775807)::bigint as points_expired,
+    least(coalesce(sum(ended.returned), 0), 9223372036854775807)::bigint as points_expiry_returned,
+    least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
+    sum(refunded.refunds)::bigint as refunds_count,
+    least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
+    least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
     (
       select count(distinct customer_id)
       from loyalty.transaction
@@ -878,6 +1175,24 @@ prepare summarySQL as
       and merged_into is null
       and imported_at is null
   ) joined
+  cross join lateral (
+    select -sum(amount) filter (where kind = 'expiry') as expired, sum(amount) filter (where kind = 'expiry_return') as returned
+    from loyalty.ledger_entry
+    where tenant_id = $1
+      and id >= span.first_id
+      and id < span.next_id
+      and kind in ('expiry', 'expiry_return')
+      and unit = 'points'
+  ) ended
+  cross join lateral (
+    select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
+    from loyalty.refund r
+    join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
+    where r.tenant_id = $1
+      and r.transaction_id >= span.first_id
+      and r.transaction_id < span.next_id
+      and t.status = 'completed'
+  ) refunded
   group by rollup (span.number)
   order by span.number nulls first;
 

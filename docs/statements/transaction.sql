@@ -37,11 +37,60 @@ prepare moveSQL as
   where tenant_id = $2
     and customer_id = $3;
 
+-- lockSQL (core/transaction/refund.go): Refunds and a void of one sale wait for each other here, so each sees what is
+-- left.
+-- $1=voids_any $2=tenant_id $3=since_id $4=actor_id $5=id
+prepare lockSQL as
+  select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
+    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    expires_on, refunded_cents, refunded_award, $1::boolean or coalesce(id = (
+      select id
+      from loyalty.transaction
+      where tenant_id = $2
+        and id >= $3
+        and actor_kind = 'staff'
+        and actor_id = $4
+      order by id desc
+      limit 1
+    ), false) as may_refund
+  from loyalty.transaction
+  where tenant_id = $2
+    and id = $5
+  for no key update;
+
+-- refundSQL (core/transaction/refund.go), for write: write queues a refund with what it changes.
+-- $1=cents $2=award $3=tenant_id $4=id
+prepare refundSQL as
+  update loyalty.transaction
+  set refunded_cents = $1,
+    refunded_award = $2
+  where tenant_id = $3
+    and id = $4;
+
+-- insertRefundSQL (core/transaction/refund.go), for write: write queues a refund with what it changes.
+-- $1=tenant_id $2=id $3=transaction $4=amount $5=points $6=stamps $7=reference $8=reason $9=actor_kind $10=actor_id
+-- $11=actor_name $12=now
+prepare insertRefundSQL as
+  insert into loyalty.refund (tenant_id, id, transaction_id, amount_cents, points, stamps,
+    external_reference, reason, actor_kind, actor_id, actor_name, created_at)
+  values ($1, $2, $3, $4, $5, $6,
+    $7, $8, $9, $10, $11, $12);
+
+-- refundsSQL (core/transaction/refund.go), for Detail: Detail returns a sale in detail, or core.ErrNotFound.
+-- $1=tenant_id $2=id
+prepare refundsSQL as
+  select id, transaction_id, amount_cents, points, stamps, external_reference, reason, actor_kind, actor_name, created_at
+  from loyalty.refund
+  where tenant_id = $1
+    and transaction_id = $2
+  order by id;
+
 -- findSQL (core/transaction/sql.go), for notVoided: notVoided returns why a sale could not be voided.
 -- $1=tenant_id $2=id
 prepare findSQL as
   select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at
+    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    expires_on, refunded_cents, refunded_award
   from loyalty.transaction
   where tenant_id = $1
     and id = $2;
@@ -50,7 +99,8 @@ prepare findSQL as
 -- $1=tenant_id $2=ids
 prepare findAllSQL as
   select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at
+    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    expires_on, refunded_cents, refunded_award
   from loyalty.transaction
   where tenant_id = $1
     and id = any (array(select unnest($2::uuid[])));
@@ -60,7 +110,8 @@ prepare findAllSQL as
 -- $1=tenant_id $2=customer $3=limit
 prepare customerSaleList as
   select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at
+    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    expires_on, refunded_cents, refunded_award
   from loyalty.transaction t
   where t.tenant_id = $1
     and t.customer_id = $2
@@ -81,6 +132,7 @@ prepare customerSaleList as
 prepare saleListsNewest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
     t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
     t.status = 'completed' and ($1::boolean or coalesce(t.id = (
@@ -115,6 +167,7 @@ prepare saleListsNewest as
 prepare saleListsOldest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
     t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
     t.status = 'completed' and ($1::boolean or coalesce(t.id = (
@@ -149,6 +202,7 @@ prepare saleListsOldest as
 prepare foundSaleListsNewest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
     t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
     t.status = 'completed' and ($1::boolean or coalesce(t.id = (
@@ -216,6 +270,7 @@ prepare foundSaleListsNewest as
 prepare foundSaleListsOldest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
     t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
     t.status = 'completed' and ($1::boolean or coalesce(t.id = (
@@ -274,6 +329,7 @@ prepare foundSaleListsOldest as
 prepare detailSQL as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
     t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
     t.status = 'completed' and ($1::boolean or coalesce(t.id = (
@@ -331,13 +387,13 @@ prepare referencesSQL as
   left join loyalty.location l on l.tenant_id = $1 and l.id = coalesce($4::bigint, 0);
 
 -- insertSQL (core/transaction/sql.go), for insert: insert queues the sale and its count.
--- $1=tenant_id $2=id $3=customer $4=type $5=rule_type $6=spend $7=discount $8=points $9=stamps $10=source $11=location
--- $12=reference $13=actor_kind $14=actor_id $15=actor_name $16=now
+-- $1=tenant_id $2=id $3=customer $4=type $5=rule_type $6=spend $7=discount $8=points $9=stamps $10=expires_on $11=source
+-- $12=location $13=reference $14=actor_kind $15=actor_id $16=actor_name $17=now
 prepare insertSQL as
   insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
-    points_awarded, stamps_awarded, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+    points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
   values ($1, $2, $3, $4, $5, $6, $7,
-    $8, $9, $10, $11, $12, $13, $14, $15, $16);
+    $8, $9, $10, $11, $12, $13, $14, $15, $16, $17);
 
 -- voidSQL (core/transaction/sql.go), for VoidIn: VoidIn is Void in the caller's transaction, which also checks the role
 -- and the reason: at the till, rewards and vouchers are undone together with their sale.
@@ -351,7 +407,8 @@ prepare voidSQL as
     and id = $4
     and status = 'completed'
   returning id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at;
+    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    expires_on, refunded_cents, refunded_award;
 
 -- voidLastSQL (core/transaction/sql.go), for VoidIn: VoidIn is Void in the caller's transaction, which also checks the
 -- role and the reason: at the till, rewards and vouchers are undone together with their sale.
@@ -375,7 +432,8 @@ prepare voidLastSQL as
       limit 1
     )
   returning id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at;
+    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    expires_on, refunded_cents, refunded_award;
 
 -- insertTypeSQL (core/transaction/sql.go), for AddType: AddType creates a type.
 -- $1=tenant_id $2=name $3=rule_type $4=points_per_unit $5=unit_cents $6=stamps_per_transaction $7=min_spend_cents
@@ -451,30 +509,32 @@ prepare setTypeActiveSQL as
 -- type has the same rule as when the award was computed, whose customer, location and receipt number can be used, and
 -- whose idempotency key is new.
 -- $1=ids $2=customers $3=types $4=spends $5=awards $6=sources $7=locations $8=references $9=actor_kinds $10=actor_ids
--- $11=actor_names $12=times $13=entries $14=callers $15=keys $16=fingerprints $17=statuses $18=bodies $19=kinds
--- $20=rule_types $21=points $22=units $23=stamps $24=least $25=most $26=tenant_id
+-- $11=actor_names $12=times $13=entries $14=callers $15=keys $16=fingerprints $17=statuses $18=bodies $19=last_days
+-- $20=kinds $21=rule_types $22=points $23=units $24=stamps $25=least $26=most $27=tenant_id $28=points_idle_on
+-- $29=stamps_idle_on
 prepare recordEachSQL as
   with given as (
     select *
     from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
       $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
-      $12::timestamptz[], $13::uuid[], $14::text[], $15::text[], $16::bytea[], $17::int[], $18::bytea[])
+      $12::timestamptz[], $13::uuid[], $14::text[], $15::text[], $16::bytea[], $17::int[], $18::bytea[],
+      $19::date[])
       with ordinality
       as sale (id, customer_id, type, spend, award, source,
       location_id, reference, actor_kind, actor_id, actor_name,
       created_at, entry, caller, key, fingerprint, status, body,
-      place)
+      expires_on, place)
   ),
   kind as (
     select t.id, t.rule_type
-    from unnest($19::bigint[], $20::text[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[])
+    from unnest($20::bigint[], $21::text[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[])
       as k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
-    join loyalty.transaction_type t on t.tenant_id = $26 and t.id = k.id
+    join loyalty.transaction_type t on t.tenant_id = $27 and t.id = k.id
     where t.active
       and (t.rule_type, t.points_per_unit, t.unit_cents, t.stamps_per_transaction, t.min_spend_cents)
         = (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
       and t.max_award is not distinct from k.max_award
-      and exists (select from loyalty.tenant where id = $26 and status = 'active')
+      and exists (select from loyalty.tenant where id = $27 and status = 'active')
   ),
   usable as materialized (
     select *
@@ -482,16 +542,16 @@ prepare recordEachSQL as
       select given.*, kind.rule_type as unit
       from given
       join kind on kind.id = given.type
-      join loyalty.customer c on c.tenant_id = $26 and c.id = given.customer_id
+      join loyalty.customer c on c.tenant_id = $27 and c.id = given.customer_id
       where c.status = 'active'
         and c.merged_into is null
         and (given.location_id is null
-          or (select active from loyalty.location where tenant_id = $26 and id = given.location_id))
+          or (select active from loyalty.location where tenant_id = $27 and id = given.location_id))
         and (given.reference is null
-          or not exists (select from loyalty.transaction where tenant_id = $26 and external_reference = given.reference))
+          or not exists (select from loyalty.transaction where tenant_id = $27 and external_reference = given.reference))
         and (given.key is null
         or pg_try_advisory_xact_lock(hashtextextended(given.caller || ' ' || given.key, 7))
-        and not exists (select from loyalty.idempotency where tenant_id = $26 and caller = given.caller and key = given.key))
+        and not exists (select from loyalty.idempotency where tenant_id = $27 and caller = given.caller and key = given.key))
       order by given.customer_id
       for key share of c
     ) customer
@@ -501,21 +561,21 @@ prepare recordEachSQL as
     from (
       select u.*, a.points, a.stamps, a.entries
       from usable u
-      join loyalty.account a on a.tenant_id = $26 and a.customer_id = u.customer_id
+      join loyalty.account a on a.tenant_id = $27 and a.customer_id = u.customer_id
       order by u.customer_id
       for no key update of a
     ) account
   ),
   accepted as not materialized (
-    select $26::bigint as tenant_id, *
+    select $27::bigint as tenant_id, *
     from locked
   ),
   sold as (
     insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
-      points_awarded, stamps_awarded,
+      points_awarded, stamps_awarded, expires_on,
       source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
     select tenant_id, id, customer_id, type, unit, spend,
-      case when unit = 'points' then award end, case when unit = 'stamps' then award end,
+      case when unit = 'points' then award end, case when unit = 'stamps' then award end, expires_on,
       source, location_id, reference, actor_kind, actor_id, actor_name, created_at
     from accepted
     order by place
@@ -534,17 +594,21 @@ prepare recordEachSQL as
       stamps = a.stamps + case when s.unit = 'stamps' then s.award else 0 end,
       entries = a.entries + case when s.award > 0 then 1 else 0 end,
       visits = a.visits + 1,
-      spent_cents = a.spent_cents + s.spend
+      spent_cents = a.spent_cents + s.spend,
+      points_expire_on = case when s.unit = 'points' and s.award > 0 and a.points + s.award > 0 then least(a.points_expire_on, s.expires_on) else a.points_expire_on end,
+      stamps_expire_on = case when s.unit = 'stamps' and s.award > 0 and a.stamps + s.award > 0 then least(a.stamps_expire_on, s.expires_on) else a.stamps_expire_on end,
+      points_idle_on = greatest(a.points_idle_on, $28::date),
+      stamps_idle_on = greatest(a.stamps_idle_on, $29::date)
     from accepted s
-    where a.tenant_id = $26
+    where a.tenant_id = $27
       and a.customer_id = s.customer_id
   ),
   entry as (
     insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
-      actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+      actor_kind, actor_id, actor_name, created_at, seq, balance_after, expires_on)
     select tenant_id, entry, customer_id, unit, award, 'earn', id,
       actor_kind, actor_id, actor_name, created_at, entries + 1,
-      case when unit = 'points' then points else stamps end + award
+      case when unit = 'points' then points else stamps end + award, expires_on
     from accepted
     where award > 0
     returning 1
@@ -556,30 +620,32 @@ prepare recordEachSQL as
 -- whose type has the same rule as when the award was computed, whose customer, location and receipt number can be used,
 -- and whose idempotency key is new.
 -- $1=ids $2=customers $3=types $4=spends $5=awards $6=sources $7=locations $8=references $9=actor_kinds $10=actor_ids
--- $11=actor_names $12=times $13=entries $14=callers $15=keys $16=fingerprints $17=statuses $18=bodies $19=kinds
--- $20=rule_types $21=points $22=units $23=stamps $24=least $25=most $26=tenant_id
+-- $11=actor_names $12=times $13=entries $14=callers $15=keys $16=fingerprints $17=statuses $18=bodies $19=last_days
+-- $20=kinds $21=rule_types $22=points $23=units $24=stamps $25=least $26=most $27=tenant_id $28=points_idle_on
+-- $29=stamps_idle_on
 prepare recordOnItsNodeSQL as
   with given as (
     select *
     from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
       $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
-      $12::timestamptz[], $13::uuid[], $14::text[], $15::text[], $16::bytea[], $17::int[], $18::bytea[])
+      $12::timestamptz[], $13::uuid[], $14::text[], $15::text[], $16::bytea[], $17::int[], $18::bytea[],
+      $19::date[])
       with ordinality
       as sale (id, customer_id, type, spend, award, source,
       location_id, reference, actor_kind, actor_id, actor_name,
       created_at, entry, caller, key, fingerprint, status, body,
-      place)
+      expires_on, place)
   ),
   kind as (
     select t.id, t.rule_type
-    from unnest($19::bigint[], $20::text[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[])
+    from unnest($20::bigint[], $21::text[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[])
       as k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
-    join loyalty.transaction_type t on t.tenant_id = $26 and t.id = k.id
+    join loyalty.transaction_type t on t.tenant_id = $27 and t.id = k.id
     where t.active
       and (t.rule_type, t.points_per_unit, t.unit_cents, t.stamps_per_transaction, t.min_spend_cents)
         = (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
       and t.max_award is not distinct from k.max_award
-      and exists (select from loyalty.tenant where id = $26 and status = 'active')
+      and exists (select from loyalty.tenant where id = $27 and status = 'active')
   ),
   usable as materialized (
     select *
@@ -587,16 +653,16 @@ prepare recordOnItsNodeSQL as
       select given.*, kind.rule_type as unit
       from given
       join kind on kind.id = given.type
-      join loyalty.customer c on c.tenant_id = $26 and c.id = given.customer_id
+      join loyalty.customer c on c.tenant_id = $27 and c.id = given.customer_id
       where c.status = 'active'
         and c.merged_into is null
         and (given.location_id is null
-          or (select active from loyalty.location where tenant_id = $26 and id = given.location_id))
+          or (select active from loyalty.location where tenant_id = $27 and id = given.location_id))
         and (given.reference is null
-          or not exists (select from loyalty.transaction where tenant_id = $26 and external_reference = given.reference))
+          or not exists (select from loyalty.transaction where tenant_id = $27 and external_reference = given.reference))
         and (given.key is null
         or pg_try_advisory_xact_lock(hashtextextended(given.caller || ' ' || given.key, 7))
-        and not exists (select from loyalty.idempotency where tenant_id = $26 and caller = given.caller and key = given.key))
+        and not exists (select from loyalty.idempotency where tenant_id = $27 and caller = given.caller and key = given.key))
       order by given.customer_id
       for key share of c
     ) customer
@@ -606,7 +672,7 @@ prepare recordOnItsNodeSQL as
     from (
       select u.*, a.points, a.stamps, a.entries
       from usable u
-      join loyalty.account a on a.tenant_id = $26 and a.customer_id = u.customer_id
+      join loyalty.account a on a.tenant_id = $27 and a.customer_id = u.customer_id
       order by u.customer_id
       for no key update of a
     ) account
@@ -614,14 +680,14 @@ prepare recordOnItsNodeSQL as
   accepted as not materialized (
     select t.tenant_id, l.*
     from locked l
-    join loyalty.transaction_type t on t.tenant_id = $26 and t.id = l.type
+    join loyalty.transaction_type t on t.tenant_id = $27 and t.id = l.type
   ),
   sold as (
     insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
-      points_awarded, stamps_awarded,
+      points_awarded, stamps_awarded, expires_on,
       source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
     select tenant_id, id, customer_id, type, unit, spend,
-      case when unit = 'points' then award end, case when unit = 'stamps' then award end,
+      case when unit = 'points' then award end, case when unit = 'stamps' then award end, expires_on,
       source, location_id, reference, actor_kind, actor_id, actor_name, created_at
     from accepted
     order by place
@@ -640,17 +706,21 @@ prepare recordOnItsNodeSQL as
       stamps = a.stamps + case when s.unit = 'stamps' then s.award else 0 end,
       entries = a.entries + case when s.award > 0 then 1 else 0 end,
       visits = a.visits + 1,
-      spent_cents = a.spent_cents + s.spend
+      spent_cents = a.spent_cents + s.spend,
+      points_expire_on = case when s.unit = 'points' and s.award > 0 and a.points + s.award > 0 then least(a.points_expire_on, s.expires_on) else a.points_expire_on end,
+      stamps_expire_on = case when s.unit = 'stamps' and s.award > 0 and a.stamps + s.award > 0 then least(a.stamps_expire_on, s.expires_on) else a.stamps_expire_on end,
+      points_idle_on = greatest(a.points_idle_on, $28::date),
+      stamps_idle_on = greatest(a.stamps_idle_on, $29::date)
     from accepted s
-    where a.tenant_id = $26
+    where a.tenant_id = $27
       and a.customer_id = s.customer_id
   ),
   entry as (
     insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
-      actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+      actor_kind, actor_id, actor_name, created_at, seq, balance_after, expires_on)
     select tenant_id, entry, customer_id, unit, award, 'earn', id,
       actor_kind, actor_id, actor_name, created_at, entries + 1,
-      case when unit = 'points' then points else stamps end + award
+      case when unit = 'points' then points else stamps end + award, expires_on
     from accepted
     where award > 0
     returning 1
@@ -660,30 +730,31 @@ prepare recordOnItsNodeSQL as
 
 -- recordOneSQL (core/transaction/together.go): For a batch of one, PostgreSQL needs a third less time without sets.
 -- $1=ids $2=customers $3=types $4=spends $5=awards $6=sources $7=locations $8=references $9=actor_kinds $10=actor_ids
--- $11=actor_names $12=times $13=entries $14=callers $15=keys $16=fingerprints $17=statuses $18=bodies $19=kinds
--- $20=rule_types $21=points $22=units $23=stamps $24=least $25=most $26=tenant_id
+-- $11=actor_names $12=times $13=entries $14=callers $15=keys $16=fingerprints $17=statuses $18=bodies $19=last_days
+-- $20=kinds $21=rule_types $22=points $23=units $24=stamps $25=least $26=most $27=tenant_id $28=points_idle_on
+-- $29=stamps_idle_on
 prepare recordOneSQL as
   with given as (
     select *
     from (values (($1::uuid[])[1], ($2::uuid[])[1], ($3::bigint[])[1], ($4::bigint[])[1], ($5::bigint[])[1], ($6::text[])[1],
         ($7::bigint[])[1], ($8::text[])[1], ($9::text[])[1], ($10::text[])[1], ($11::text[])[1],
         ($12::timestamptz[])[1], ($13::uuid[])[1], ($14::text[])[1], ($15::text[])[1], ($16::bytea[])[1], ($17::int[])[1], ($18::bytea[])[1],
-        1))
+        ($19::date[])[1], 1))
       as sale (id, customer_id, type, spend, award, source,
       location_id, reference, actor_kind, actor_id, actor_name,
       created_at, entry, caller, key, fingerprint, status, body,
-      place)
+      expires_on, place)
   ),
   kind as (
     select t.id, t.rule_type
-    from (values (($19::bigint[])[1], ($20::text[])[1], ($21::bigint[])[1], ($22::bigint[])[1], ($23::bigint[])[1], ($24::bigint[])[1], ($25::bigint[])[1]))
+    from (values (($20::bigint[])[1], ($21::text[])[1], ($22::bigint[])[1], ($23::bigint[])[1], ($24::bigint[])[1], ($25::bigint[])[1], ($26::bigint[])[1]))
       as k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
-    join loyalty.transaction_type t on t.tenant_id = $26 and t.id = k.id
+    join loyalty.transaction_type t on t.tenant_id = $27 and t.id = k.id
     where t.active
       and (t.rule_type, t.points_per_unit, t.unit_cents, t.stamps_per_transaction, t.min_spend_cents)
         = (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
       and t.max_award is not distinct from k.max_award
-      and exists (select from loyalty.tenant where id = $26 and status = 'active')
+      and exists (select from loyalty.tenant where id = $27 and status = 'active')
   ),
   locked as materialized (
     select *
@@ -691,30 +762,30 @@ prepare recordOneSQL as
       select given.*, kind.rule_type as unit
       from given
       join kind on kind.id = given.type
-      join loyalty.customer c on c.tenant_id = $26 and c.id = given.customer_id
+      join loyalty.customer c on c.tenant_id = $27 and c.id = given.customer_id
       where c.status = 'active'
         and c.merged_into is null
         and (given.location_id is null
-          or (select active from loyalty.location where tenant_id = $26 and id = given.location_id))
+          or (select active from loyalty.location where tenant_id = $27 and id = given.location_id))
         and (given.reference is null
-          or not exists (select from loyalty.transaction where tenant_id = $26 and external_reference = given.reference))
+          or not exists (select from loyalty.transaction where tenant_id = $27 and external_reference = given.reference))
         and (given.key is null
         or pg_try_advisory_xact_lock(hashtextextended(given.caller || ' ' || given.key, 7))
-        and not exists (select from loyalty.idempotency where tenant_id = $26 and caller = given.caller and key = given.key))
+        and not exists (select from loyalty.idempotency where tenant_id = $27 and caller = given.caller and key = given.key))
       order by given.customer_id
       for key share of c
     ) customer
   ),
   accepted as not materialized (
-    select $26::bigint as tenant_id, *
+    select $27::bigint as tenant_id, *
     from locked
   ),
   sold as (
     insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
-      points_awarded, stamps_awarded,
+      points_awarded, stamps_awarded, expires_on,
       source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
     select tenant_id, id, customer_id, type, unit, spend,
-      case when unit = 'points' then award end, case when unit = 'stamps' then award end,
+      case when unit = 'points' then award end, case when unit = 'stamps' then award end, expires_on,
       source, location_id, reference, actor_kind, actor_id, actor_name, created_at
     from accepted
     order by place
@@ -733,17 +804,21 @@ prepare recordOneSQL as
       stamps = a.stamps + case when s.unit = 'stamps' then s.award else 0 end,
       entries = a.entries + case when s.award > 0 then 1 else 0 end,
       visits = a.visits + 1,
-      spent_cents = a.spent_cents + s.spend
+      spent_cents = a.spent_cents + s.spend,
+      points_expire_on = case when s.unit = 'points' and s.award > 0 and a.points + s.award > 0 then least(a.points_expire_on, s.expires_on) else a.points_expire_on end,
+      stamps_expire_on = case when s.unit = 'stamps' and s.award > 0 and a.stamps + s.award > 0 then least(a.stamps_expire_on, s.expires_on) else a.stamps_expire_on end,
+      points_idle_on = greatest(a.points_idle_on, $28::date),
+      stamps_idle_on = greatest(a.stamps_idle_on, $29::date)
     from accepted s
-    where a.tenant_id = $26
+    where a.tenant_id = $27
       and a.customer_id = s.customer_id
     returning a.entries, case when s.unit = 'points' then a.points else a.stamps end as balance
   ),
   entry as (
     insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
-      actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+      actor_kind, actor_id, actor_name, created_at, seq, balance_after, expires_on)
     select s.tenant_id, s.entry, s.customer_id, s.unit, s.award, 'earn', s.id,
-      s.actor_kind, s.actor_id, s.actor_name, s.created_at, m.entries, m.balance
+      s.actor_kind, s.actor_id, s.actor_name, s.created_at, m.entries, m.balance, s.expires_on
     from accepted s
     left join moved m on true
     where s.award > 0

@@ -436,7 +436,7 @@ prepare entriesSQL as
 -- figuresSQL (core/verify/ledger_sql.go)
 prepare figuresSQL as
   with told as (
-    select tenant_id, customer_id, count(*) as visits, sum(spend_amount_cents) as spent_cents
+    select tenant_id, customer_id, count(*) as visits, sum(spend_amount_cents - refunded_cents) as spent_cents
     from loyalty.transaction
     where status = 'completed'
     group by tenant_id, customer_id
@@ -487,7 +487,7 @@ prepare belowZeroSQL as
     select tenant_id, id, balance_after < 0 as wrong
     from loyalty.ledger_entry
     where amount < 0
-      and kind not in ('reversal', 'merge')
+      and kind not in ('reversal', 'refund', 'merge')
   )
   select count(*) as counted,
     count(*) filter (where wrong) as wrong,
@@ -500,8 +500,8 @@ prepare signSQL as
   with judged as (
     select tenant_id, id,
       case
-        when kind in ('earn', 'redemption_refund', 'voucher', 'opening') then amount <= 0
-        when kind in ('reversal', 'redemption') then amount >= 0
+        when kind in ('earn', 'redemption_refund', 'voucher', 'opening', 'expiry_return') then amount <= 0
+        when kind in ('reversal', 'redemption', 'expiry', 'refund') then amount >= 0
         else amount = 0
       end as wrong
     from loyalty.ledger_entry
@@ -519,6 +519,245 @@ prepare onceSQL as
       count(*) over (partition by cause, tenant_id, kind, turn) > 1 as wrong
     from loyalty.ledger_entry
     where cause is not null
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- lotSQL (core/verify/lot_sql.go): What was there at entry lots_from is the first lot.
+prepare lotSQL as
+  with opened as not materialized (
+    select a.tenant_id, a.customer_id, u.unit, u.balance, u.lots_from, u.lots_seq, u.expire_on
+    from loyalty.account a
+    cross join lateral (values
+      ('points', a.points, a.points_lots_from, a.points_lots_seq, a.points_expire_on),
+      ('stamps', a.stamps, a.stamps_lots_from, a.stamps_lots_seq, a.stamps_expire_on)
+    ) u (unit, balance, lots_from, lots_seq, expire_on)
+    where u.lots_from is not null
+  ), change as (
+    select e.tenant_id, e.customer_id, e.unit,
+      case when e.seq <= o.lots_from then '-infinity' else coalesce(e.expires_on, 'infinity') end as day,
+      case when e.seq <= o.lots_from then e.amount else greatest(0, least(e.amount, e.balance_after)) end as amount
+    from loyalty.ledger_entry e
+    join opened o on o.customer_id = e.customer_id and o.tenant_id = e.tenant_id and o.unit = e.unit
+    where e.seq <= o.lots_seq
+      and (e.seq <= o.lots_from or e.lot_dates is null)
+    union all
+    select e.tenant_id, e.customer_id, e.unit, x.day, x.amount
+    from loyalty.ledger_entry e
+    join opened o on o.customer_id = e.customer_id and o.tenant_id = e.tenant_id and o.unit = e.unit
+    cross join lateral unnest(e.lot_dates, e.lot_amounts) x (day, amount)
+    where e.seq <= o.lots_seq
+      and e.seq > o.lots_from
+      and e.lot_dates is not null
+  ), summed as (
+    select tenant_id, customer_id, unit, day, sum(amount) as amount
+    from change
+    group by tenant_id, customer_id, unit, day
+  ), told as (
+    select s.tenant_id, s.customer_id, s.unit, coalesce(nullif(s.day, '-infinity'), p.opening_expires_on, 'infinity') as day,
+      sum(case s.day when '-infinity' then greatest(0, s.amount) else s.amount end) as amount
+    from summed s
+    left join loyalty.programme p on p.tenant_id = s.tenant_id and p.unit = s.unit
+    group by s.tenant_id, s.customer_id, s.unit, 4
+  ), judged as (
+    select coalesce(l.tenant_id, t.tenant_id) as tenant_id,
+      coalesce(l.customer_id, t.customer_id) as id,
+      coalesce(l.remaining, 0) <> coalesce(t.amount, 0) as wrong
+    from loyalty.lot l
+    full join told t on t.customer_id = l.customer_id and t.tenant_id = l.tenant_id and t.unit = l.unit and t.day = l.expires_on
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- lotsSQL (core/verify/lot_sql.go)
+prepare lotsSQL as
+  with opened as not materialized (
+    select a.tenant_id, a.customer_id, u.unit, u.balance, u.lots_from, u.lots_seq, u.expire_on
+    from loyalty.account a
+    cross join lateral (values
+      ('points', a.points, a.points_lots_from, a.points_lots_seq, a.points_expire_on),
+      ('stamps', a.stamps, a.stamps_lots_from, a.stamps_lots_seq, a.stamps_expire_on)
+    ) u (unit, balance, lots_from, lots_seq, expire_on)
+    where u.lots_from is not null
+  ), held as (
+    select l.tenant_id, l.customer_id, l.unit, l.remaining as amount
+    from loyalty.lot l
+    union all
+    select o.tenant_id, o.customer_id, o.unit, greatest(0, least(e.amount, e.balance_after))
+    from opened o
+    join loyalty.ledger_entry e on e.customer_id = o.customer_id and e.tenant_id = o.tenant_id and e.unit = o.unit and e.seq > o.lots_seq
+    where e.amount > 0
+      and e.lot_dates is null
+  ), told as (
+    select tenant_id, customer_id, unit, sum(amount) as amount
+    from held
+    group by tenant_id, customer_id, unit
+  ), judged as (
+    select coalesce(o.tenant_id, t.tenant_id) as tenant_id,
+      coalesce(o.customer_id, t.customer_id) as id,
+      greatest(0, o.balance) is distinct from coalesce(t.amount, 0) or o.customer_id is null as wrong
+    from opened o
+    full join told t on t.customer_id = o.customer_id and t.tenant_id = o.tenant_id and t.unit = o.unit
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- dayOverSQL (core/verify/lot_sql.go): A run gives every account that it looks at a later next day.
+prepare dayOverSQL as
+  with rule as not materialized (
+    select tenant_id, unit, expired_through, expiry = 'inactive' as ends_idle
+    from loyalty.programme
+    where expired_through >= coalesce(hold_until, '-infinity')
+  ), judged as (
+    select l.tenant_id, l.customer_id as id, l.expires_on <= r.expired_through as wrong
+    from loyalty.lot l
+    join rule r on r.tenant_id = l.tenant_id and r.unit = l.unit
+    union all
+    select a.tenant_id, a.customer_id,
+      coalesce(least(u.expire_on, case when r.ends_idle then u.idle_on end) <= r.expired_through, false)
+    from loyalty.account a
+    cross join lateral (values
+      ('points', a.points_expire_on, a.points_idle_on),
+      ('stamps', a.stamps_expire_on, a.stamps_idle_on)
+    ) u (unit, expire_on, idle_on)
+    join rule r on r.tenant_id = a.tenant_id and r.unit = u.unit
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- returnedSQL (core/verify/lot_sql.go): A merge leaves expiries in the duplicate's ledger, and what comes back later is
+-- in the kept one's.
+prepare returnedSQL as
+  with gone as (
+    select tenant_id, id, merged_into
+    from loyalty.customer
+    where merged_into is not null
+  ), judged as (
+    select e.tenant_id, coalesce(g.merged_into, e.customer_id) as id, sum(e.amount) > 0 as wrong
+    from loyalty.ledger_entry e
+    left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
+    where e.kind in ('expiry', 'expiry_return')
+    group by e.tenant_id, 2, e.unit, e.expires_on, e.lot_dates[1]
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- takenBackSQL (core/verify/lot_sql.go)
+prepare takenBackSQL as
+  with judged as (
+    select r.tenant_id, r.id, e.id is null or e.seq < r.seq or r.amount > -e.amount as wrong
+    from loyalty.ledger_entry r
+    left join loyalty.ledger_entry e on e.cause = r.cause and e.tenant_id = r.tenant_id and e.customer_id = r.customer_id
+      and e.unit = r.unit and e.turn = r.turn and e.kind in ('reversal', 'refund')
+    where r.kind = 'expiry_return'
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- nextSQL (core/verify/lot_sql.go): Of awards, only those since the account's last settlement count, because a
+-- settlement sets the day.
+prepare nextSQL as
+  with opened as not materialized (
+    select a.tenant_id, a.customer_id, u.unit, u.balance, u.lots_from, u.lots_seq, u.expire_on
+    from loyalty.account a
+    cross join lateral (values
+      ('points', a.points, a.points_lots_from, a.points_lots_seq, a.points_expire_on),
+      ('stamps', a.stamps, a.stamps_lots_from, a.stamps_lots_seq, a.stamps_expire_on)
+    ) u (unit, balance, lots_from, lots_seq, expire_on)
+    where u.lots_from is not null
+  ), first as (
+    select tenant_id, customer_id, unit, expires_on as day
+    from loyalty.lot
+    where expires_on < 'infinity'
+    union all
+    select o.tenant_id, o.customer_id, o.unit, e.expires_on
+    from opened o
+    join loyalty.ledger_entry e on e.customer_id = o.customer_id and e.tenant_id = o.tenant_id and e.unit = o.unit and e.seq > o.lots_seq
+    where e.amount > 0
+      and e.lot_dates is null
+      and e.balance_after > 0
+      and e.expires_on < 'infinity'
+  ), told as (
+    select tenant_id, customer_id, unit, min(day) as day
+    from first
+    group by tenant_id, customer_id, unit
+  ), judged as (
+    select t.tenant_id, t.customer_id as id, coalesce(u.expire_on > t.day, true) as wrong
+    from told t
+    left join opened u on u.customer_id = t.customer_id and u.tenant_id = t.tenant_id and u.unit = t.unit
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- saleRefundSQL (core/verify/lot_sql.go): A sale moves with a merge, and what its earlier refunds took stays in the
+-- duplicate's ledger.
+prepare saleRefundSQL as
+  with due as (
+    select r.tenant_id, r.id, t.customer_id, case when r.stamps is null then 'points' else 'stamps' end as unit,
+      -coalesce(r.points, r.stamps) as amount, 1 as turn
+    from loyalty.refund r
+    left join loyalty.transaction t on t.id = r.transaction_id and t.tenant_id = r.tenant_id
+  ), gone as (
+    select tenant_id, id, merged_into
+    from loyalty.customer
+    where merged_into is not null
+  ), posted as (
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    from loyalty.ledger_entry e
+    left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
+    where e.kind = 'refund'
+  ), judged as (
+    select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
+      coalesce(d.id, e.cause) as id,
+      d.amount is distinct from coalesce(e.amount, 0) as wrong
+    from due d
+    full join posted e on e.cause = d.id
+      and e.tenant_id = d.tenant_id
+      and e.customer_id = d.customer_id
+      and e.unit = d.unit
+      and e.turn = d.turn
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
+-- refundedSQL (core/verify/lot_sql.go)
+prepare refundedSQL as
+  with told as (
+    select tenant_id, transaction_id, sum(amount_cents) as cents, sum(coalesce(points, 0)) as points, sum(coalesce(stamps, 0)) as stamps
+    from loyalty.refund
+    group by tenant_id, transaction_id
+  ), judged as (
+    select t.tenant_id, t.id,
+      t.refunded_cents <> coalesce(r.cents, 0)
+        or t.refunded_cents > t.spend_amount_cents
+        or t.refunded_award > coalesce(t.points_awarded, t.stamps_awarded)
+        or t.refunded_award <> case t.rule_type when 'points' then coalesce(r.points, 0) else coalesce(r.stamps, 0) end as wrong
+    from loyalty.transaction t
+    left join told r on r.transaction_id = t.id and r.tenant_id = t.tenant_id
   )
   select count(*) as counted,
     count(*) filter (where wrong) as wrong,
@@ -787,7 +1026,7 @@ prepare awardSQL as
 prepare reversalSQL as
   with due as (
     select tenant_id, id, customer_id, rule_type as unit,
-      case status when 'voided' then -(coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1 as turn
+      case status when 'voided' then refunded_award - (coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1 as turn
     from loyalty.transaction
     union all
     select tenant_id, id, customer_id, unit, -amount, turn
@@ -828,7 +1067,7 @@ prepare reversalSQL as
 -- orderSQL (core/verify/transaction_sql.go)
 prepare orderSQL as
   with judged as (
-    select e.tenant_id, e.id, e.created_at < t.created_at as wrong
+    select e.tenant_id, e.id, e.created_at < t.created_at or e.kind = 'earn' and e.expires_on is distinct from t.expires_on as wrong
     from loyalty.ledger_entry e
     join loyalty.transaction t on t.id = e.cause and t.tenant_id = e.tenant_id
     where e.kind in ('earn', 'reversal')

@@ -51,7 +51,7 @@ func NotificationOf(n notification.Notification, zone *time.Location) Notificati
 	case notification.StaffActivity:
 		return Notification{
 			Icon: "user", Path: links.Notification(n.ID), Advice: "More than usual. View the reasons.",
-			Title: Count(n.Figure, "void or adjustment", "voids and adjustments") + " by " + n.Name + " on " + Date(*n.Day, time.UTC),
+			Title: Count(n.Figure, "void, refund or adjustment", "voids, refunds and adjustments") + " by " + n.Name + " on " + Date(*n.Day, time.UTC),
 		}
 	case notification.PlanLimit:
 		told := Notification{

@@ -79,8 +79,11 @@ func Units(n int64, unit ledger.Unit) string {
 
 // SignedUnits formats a change of a balance: +50 points, −1 stamp.
 func SignedUnits(n int64, unit ledger.Unit) string {
-	if n < 0 {
+	switch {
+	case n < 0:
 		return "−" + Units(-n, unit)
+	case n == 0:
+		return Units(0, unit)
 	}
 	return "+" + Units(n, unit)
 }

@@ -56,6 +56,8 @@ const (
 	HourReport     = Reports + "/hours"
 	RewardReport   = Reports + "/rewards"
 	CouponReport   = Reports + "/coupons"
+	PointsReport   = Reports + "/points"
+	LastDays       = PointsReport + "/last-days" // a part of it as a file, without the extension
 
 	Locations     = Panel + "/locations"
 	Poster        = Panel + "/poster"
@@ -64,6 +66,9 @@ const (
 
 	Settings             = Panel + "/settings"
 	Business             = Settings + "/business"
+	Programme            = Settings + "/programme" // how points and stamps expire
+	PointsRule           = Programme + "/points"
+	StampsRule           = Programme + "/stamps"
 	Staff                = Settings + "/staff"
 	NewStaff             = Staff + "/new" // invites a person
 	Billing              = Settings + "/billing"

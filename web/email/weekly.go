@@ -17,16 +17,24 @@ func (m Mails) Weekly(to string, e notification.WeeklyEmail) mail.Email {
 	business, host, currency := line(e.Tenant.Name), m.names.Tenant(e.Tenant.Slug), e.Tenant.Currency
 	w, b, week := e.Week, e.Before, days(e.From, e.To)
 	unsubscribe := host + "/unsubscribe/weekly/" + e.Unsubscribe
+	figures := []views.Figure{
+		{Name: "Sales", Week: format.Number(w.TransactionsCount), Before: format.Number(b.TransactionsCount)},
+		{Name: "Spend", Week: format.Money(w.SpendTotalCents, currency), Before: format.Money(b.SpendTotalCents, currency)},
+	}
+	if w.RefundsCount > 0 || b.RefundsCount > 0 {
+		figures = append(figures, views.Figure{
+			Name: "Spend after refunds", Week: format.Money(w.NetSpendTotalCents, currency), Before: format.Money(b.NetSpendTotalCents, currency),
+		})
+	}
+	figures = append(figures,
+		views.Figure{Name: "Points issued", Week: format.Number(w.PointsAwarded), Before: format.Number(b.PointsAwarded)},
+		views.Figure{Name: "Points redeemed", Week: format.Number(w.PointsRedeemed), Before: format.Number(b.PointsRedeemed)},
+		views.Figure{Name: "New customers", Week: format.Number(w.NewCustomers), Before: format.Number(b.NewCustomers)},
+	)
 	blocks := []views.Block{
 		greeting(e.Person),
 		views.Paragraph("This was last week at " + business + "."),
-		views.Figures{Heading: "Last week", Days: week, WeekBefore: "week before", List: []views.Figure{
-			{Name: "Sales", Week: format.Number(w.TransactionsCount), Before: format.Number(b.TransactionsCount)},
-			{Name: "Spend", Week: format.Money(w.SpendTotalCents, currency), Before: format.Money(b.SpendTotalCents, currency)},
-			{Name: "Points issued", Week: format.Number(w.PointsAwarded), Before: format.Number(b.PointsAwarded)},
-			{Name: "Points redeemed", Week: format.Number(w.PointsRedeemed), Before: format.Number(b.PointsRedeemed)},
-			{Name: "New customers", Week: format.Number(w.NewCustomers), Before: format.Number(b.NewCustomers)},
-		}},
+		views.Figures{Heading: "Last week", Days: week, WeekBefore: "week before", List: figures},
 	}
 	blocks = append(blocks, attention(e, host)...)
 	blocks = append(blocks, views.Button{Label: "Open dashboard", URL: host + "/admin"})

@@ -69,6 +69,52 @@ class Customer(TypedDict):
     """When the customer was added."""
     updated_at: str
     """When a field last changed. Balances don’t count."""
+    points_expire_on: str | None
+    """The next day after which points end: they can be spent on it. Null if none end. What ends
+    then, and later, is in `/expiring`.
+    """
+    stamps_expire_on: str | None
+    """The same for stamps."""
+
+
+class ExpiringAmount(TypedDict):
+    """What a customer has of one last day."""
+
+    unit: Literal["points", "stamps"]
+    """Points or stamps."""
+    amount: int
+    """How much of the balance."""
+    expires_on: str | None
+    """The last day on which it can be spent; null if it has none."""
+
+
+class LedgerEntry(TypedDict):
+    """A change of a balance. Entries are never changed."""
+
+    ulid: str
+    """Identifier of the entry."""
+    kind: Literal["earn", "reversal", "redemption", "redemption_refund", "voucher", "adjustment", "merge", "opening", "expiry", "expiry_return", "refund"]
+    """Why the balance changed. `earn`: a sale. `reversal`: a sale was voided, or a voucher is
+    valid again. `redemption` and `redemption_refund`: a reward was redeemed, and voided.
+    `voucher`: a voucher’s points or stamps. `adjustment`: by hand. `merge`: from or to a
+    merged customer. `opening`: imported. `expiry`: the last day has passed. `expiry_return`:
+    what had expired of an award that is taken back next. `refund`: a part of a sale was
+    refunded. New kinds may be added.
+    """
+    unit: Literal["points", "stamps"]
+    """Points or stamps."""
+    amount: int
+    """Negative if the balance fell."""
+    balance_after: int
+    """The balance of the unit after it."""
+    transaction_ulid: str | None
+    """The sale, of the kinds `earn`, `reversal`, `refund` and `expiry_return`; else null."""
+    expires_on: str | None
+    """The last day of what was added, or the day that ended, as it was recorded; null if there
+    is none.
+    """
+    created_at: str
+    """When the balance changed."""
 
 
 class Transaction(TypedDict):
@@ -98,6 +144,41 @@ class Transaction(TypedDict):
     """The branch, if recorded at a till."""
     external_reference: str | None
     """Your own reference, such as a receipt number."""
+    created_at: str
+    """When it was recorded."""
+    points_expire_on: str | None
+    """The last day on which its points can be spent, in the business’s time zone; null if they
+    don’t expire, or if its type awards stamps.
+    """
+    stamps_expire_on: str | None
+    """The last day on which its stamps can be spent, in the business’s time zone; null if they
+    don’t expire, or if its type awards points.
+    """
+    refunded_cents: int
+    """How much of the amount spent was refunded in parts. A refunded transaction stays
+    `completed`.
+    """
+    points_refunded: int | None
+    """Points that its refunds took back; null if its type awards stamps."""
+    stamps_refunded: int | None
+    """Stamps that its refunds took back; null if its type awards points."""
+
+
+class Refund(TypedDict):
+    """A part of a transaction’s amount that was paid back, and what it took of the award."""
+
+    ulid: str
+    """Identifier of the refund."""
+    transaction_ulid: str
+    """The refunded transaction."""
+    amount_cents: int
+    """The amount paid back."""
+    points_refunded: int | None
+    """Points that it took back; null if the transaction earned stamps."""
+    stamps_refunded: int | None
+    """Stamps that it took back; null if the transaction earned points."""
+    external_reference: str | None
+    """Your own reference, such as the number of a credit note."""
     created_at: str
     """When it was recorded."""
 
@@ -220,7 +301,7 @@ Summary = TypedDict("Summary", {
     "to": "str",  # The last day.
     "transactions_count": "int",  # Completed sales.
     "voided_count": "int",  # Voided sales.
-    "spend_total_cents": "int",  # Spend of completed sales.
+    "spend_total_cents": "int",  # Spend of completed sales, before refunds.
     "points_awarded": "int",  # Points of completed sales.
     "stamps_awarded": "int",  # Stamps of completed sales.
     "points_reversed": "int",  # Points that voided sales had earned.
@@ -228,6 +309,12 @@ Summary = TypedDict("Summary", {
     "redemptions_count": "int",  # Redemptions that are not voided.
     "vouchers_redeemed": "int",  # Vouchers redeemed.
     "new_customers": "int",  # New customers, without those who were imported or merged into another.
+    "points_expired": "int",  # Points whose last day had passed, counted when that was recorded.
+    "points_expiry_returned": "int",  # Expired points that were returned before the award that they came from was taken back.
+    "points_refunded": "int",  # Points that refunds of completed sales took back.
+    "refunds_count": "int",  # Refunds of completed sales, counted on the day of the sale.
+    "refunded_total_cents": "int",  # What was refunded of completed sales, counted on the day of the sale.
+    "net_spend_total_cents": "int",  # Spend of completed sales, less what was refunded.
     "active_customers": "int",  # Customers with a completed sale.
     "days": "list[SummaryDay]",  # Every day of the range, in order.
 })
@@ -244,7 +331,7 @@ class SummaryDay(TypedDict):
     voided_count: int
     """Voided sales."""
     spend_total_cents: int
-    """Spend of completed sales."""
+    """Spend of completed sales, before refunds."""
     points_awarded: int
     """Points of completed sales."""
     stamps_awarded: int
@@ -259,6 +346,18 @@ class SummaryDay(TypedDict):
     """Vouchers redeemed."""
     new_customers: int
     """New customers, without those who were imported or merged into another."""
+    points_expired: int
+    """Points whose last day had passed, counted when that was recorded."""
+    points_expiry_returned: int
+    """Expired points that were returned before the award that they came from was taken back."""
+    points_refunded: int
+    """Points that refunds of completed sales took back."""
+    refunds_count: int
+    """Refunds of completed sales, counted on the day of the sale."""
+    refunded_total_cents: int
+    """What was refunded of completed sales, counted on the day of the sale."""
+    net_spend_total_cents: int
+    """Spend of completed sales, less what was refunded."""
 
 
 class TopCustomer(TypedDict):
@@ -624,6 +723,46 @@ class Loyalty:
             query={"per_page": per_page, "cursor": cursor},
         )
 
+    def list_expiring(self, ulid: str) -> list[ExpiringAmount]:
+        """List what expires when.
+
+        A customer’s balances by their last day: points before stamps, the soonest first, what
+        has no last day at the end. The amounts of a unit add up to its balance; below zero,
+        there are none. Points are spent in this order. Not paginated.
+
+        Needs the scope `customers:read`.
+
+        - ulid: The customer’s ULID, case-insensitive.
+        """
+        return self._send("GET", f"/api/v1/customers/{_segment(ulid)}/expiring")["data"]
+
+    def list_ledger_entries(
+        self,
+        ulid: str,
+        *,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[LedgerEntry]:
+        """List a customer’s ledger entries.
+
+        Every change of the balances, newest first, paginated. A balance is the sum of its
+        entries.
+
+        Needs the scope `customers:read`.
+
+        Further pages are read when they are needed.
+
+        - ulid: The customer’s ULID, case-insensitive.
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            f"/api/v1/customers/{_segment(ulid)}/ledger-entries",
+            query={"per_page": per_page, "cursor": cursor},
+        )
+
     def record_transaction(
         self,
         *,
@@ -682,9 +821,9 @@ class Loyalty:
     def void_transaction(self, ulid: str, *, idempotency_key: str | None = None) -> Transaction:
         """Void a transaction.
 
-        Voids a sale and takes back its whole award, once. Points that were spent since are
-        taken back too: the balance can go below zero, and the customer can’t redeem until it
-        is positive again. The body is ignored.
+        Voids a sale and takes back its whole award, or what refunds left of it, once. Points
+        that were spent since are taken back too: the balance can go below zero, and the
+        customer can’t redeem until it is positive again. The body is ignored.
 
         When you retry a void because you didn’t get its response, treat `already-voided` as
         success.
@@ -701,6 +840,47 @@ class Loyalty:
         return self._send(
             "POST",
             f"/api/v1/transactions/{_segment(ulid)}/void",
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def refund_transaction(
+        self,
+        ulid: str,
+        *,
+        amount_cents: int,
+        external_reference: str | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Refund:
+        """Refund a part of a transaction.
+
+        Records that a part of a sale was paid back, and takes back the same part of its
+        award: 3.00 of 12.50 takes 3 of 12 points. Refunds of one sale add up, and never take
+        more or less than its whole award, so what one takes may differ from its exact share
+        by less than a point. Points that were spent since are taken back too: the balance can
+        go below zero. What has expired of the award isn’t charged twice.
+
+        The sale stays `completed`, and can still be voided: that takes back the rest. To undo
+        a whole sale at once, void it. More than is left to refund gets an error on
+        `amount_cents`, and so does any refund of a sale of 0. Sending it again refunds again:
+        send an `Idempotency-Key`, an `external_reference`, or both to make retries safe.
+
+        Needs the scope `transactions:write`.
+
+        - ulid: The transaction’s ULID, case-insensitive.
+        - amount_cents: At most what is left to refund. 3.00 is 300.
+        - external_reference: Your own reference for the refund, unique among the refunds of
+          the business: a second use is refused, so it makes retries safe.
+
+        Raises Problem, of business rules with these codes:
+        - already-voided: This transaction has already been voided.
+        - balance-too-large: The award would exceed the largest possible balance.
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        - refund-is-void: A refund of the whole sale is a void. Void this transaction instead.
+        """
+        return self._send(
+            "POST",
+            f"/api/v1/transactions/{_segment(ulid)}/refunds",
+            body={"amount_cents": amount_cents, "external_reference": external_reference},
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
 

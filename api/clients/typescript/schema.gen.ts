@@ -104,6 +104,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/customers/{ulid}/expiring": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The customer’s ULID, case-insensitive.
+                 * @example 01KQRX9ZQNANBSPNBRJV8CW5V4
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * List what expires when
+         * @description A customer’s balances by their last day: points before stamps, the soonest first, what has no last day at the end. The amounts of a unit add up to its balance; below zero, there are none. Points are spent in this order. Not paginated.
+         *
+         *     Needs the scope `customers:read`.
+         */
+        get: operations["listExpiring"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/customers/{ulid}/ledger-entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The customer’s ULID, case-insensitive.
+                 * @example 01KQRX9ZQNANBSPNBRJV8CW5V4
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * List a customer’s ledger entries
+         * @description Every change of the balances, newest first, paginated. A balance is the sum of its entries.
+         *
+         *     Needs the scope `customers:read`.
+         */
+        get: operations["listLedgerEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/transactions": {
         parameters: {
             query?: never;
@@ -178,7 +234,7 @@ export interface paths {
         put?: never;
         /**
          * Void a transaction
-         * @description Voids a sale and takes back its whole award, once. Points that were spent since are taken back too: the balance can go below zero, and the customer can’t redeem until it is positive again. The body is ignored.
+         * @description Voids a sale and takes back its whole award, or what [refunds](#refundTransaction) left of it, once. Points that were spent since are taken back too: the balance can go below zero, and the customer can’t redeem until it is positive again. The body is ignored.
          *
          *     When you retry a void because you didn’t get its response, treat `already-voided` as success.
          *
@@ -191,6 +247,43 @@ export interface paths {
          *     Needs the scope `transactions:write`.
          */
         post: operations["voidTransaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/transactions/{ulid}/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The transaction’s ULID, case-insensitive.
+                 * @example 01M2FF0D893XRG3ZKH04DT11SA
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refund a part of a transaction
+         * @description Records that a part of a sale was paid back, and takes back the same part of its award: 3.00 of 12.50 takes 3 of 12 points. Refunds of one sale add up, and never take more or less than its whole award, so what one takes may differ from its exact share by less than a point. Points that were spent since are taken back too: the balance can go below zero. What has expired of the award isn’t charged twice.
+         *
+         *     The sale stays `completed`, and can still be voided: that takes back the rest. To undo a whole sale at once, [void it](#voidTransaction). More than is left to refund gets an error on `amount_cents`, and so does any refund of a sale of 0. Sending it again refunds again: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
+         *
+         *     | `code` | `detail` |
+         *     |---|---|
+         *     | `already-voided` | This transaction has already been voided. |
+         *     | `balance-too-large` | The award would exceed the largest possible balance. |
+         *     | `idempotency-key-reused` | This idempotency key was used with a different request. |
+         *     | `refund-is-void` | A refund of the whole sale is a void. Void this transaction instead. |
+         *
+         *     Needs the scope `transactions:write`.
+         */
+        post: operations["refundTransaction"];
         delete?: never;
         options?: never;
         head?: never;
@@ -624,7 +717,9 @@ export interface components {
          *       "points_balance": 412,
          *       "stamps_balance": 3,
          *       "created_at": "2026-05-04T07:12:41.205Z",
-         *       "updated_at": "2026-05-04T07:12:41.205Z"
+         *       "updated_at": "2026-05-04T07:12:41.205Z",
+         *       "points_expire_on": "2027-03-31",
+         *       "stamps_expire_on": null
          *     }
          */
         Customer: {
@@ -663,6 +758,16 @@ export interface components {
              * @description When a field last changed. Balances don’t count.
              */
             updated_at: string;
+            /**
+             * Format: date
+             * @description The next day after which points end: they can be spent on it. Null if none end. What ends then, and later, is in `/expiring`.
+             */
+            points_expire_on: string | null;
+            /**
+             * Format: date
+             * @description The same for stamps.
+             */
+            stamps_expire_on: string | null;
         };
         /**
          * @description A customer to find or add.
@@ -706,6 +811,80 @@ export interface components {
             status?: "active" | "inactive";
         };
         /**
+         * @description What a customer has of one last day.
+         * @example {
+         *       "unit": "points",
+         *       "amount": 120,
+         *       "expires_on": "2027-03-31"
+         *     }
+         */
+        ExpiringAmount: {
+            /**
+             * @description Points or stamps.
+             * @enum {string}
+             */
+            unit: "points" | "stamps";
+            /**
+             * Format: int64
+             * @description How much of the balance.
+             */
+            amount: number;
+            /**
+             * Format: date
+             * @description The last day on which it can be spent; null if it has none.
+             */
+            expires_on: string | null;
+        };
+        /**
+         * @description A change of a balance. Entries are never changed.
+         * @example {
+         *       "ulid": "01M2FF0D8AT0ZV7E6N1C9K4XQH",
+         *       "kind": "earn",
+         *       "unit": "points",
+         *       "amount": 12,
+         *       "balance_after": 412,
+         *       "transaction_ulid": "01M2FF0D893XRG3ZKH04DT11SA",
+         *       "expires_on": "2027-09-30",
+         *       "created_at": "2026-09-14T08:02:17.481Z"
+         *     }
+         */
+        LedgerEntry: {
+            /** @description Identifier of the entry. */
+            ulid: string;
+            /**
+             * @description Why the balance changed. `earn`: a sale. `reversal`: a sale was voided, or a voucher is valid again. `redemption` and `redemption_refund`: a reward was redeemed, and voided. `voucher`: a voucher’s points or stamps. `adjustment`: by hand. `merge`: from or to a merged customer. `opening`: imported. `expiry`: the last day has passed. `expiry_return`: what had expired of an award that is taken back next. `refund`: a part of a sale was refunded. New kinds may be added.
+             * @enum {string}
+             */
+            kind: "earn" | "reversal" | "redemption" | "redemption_refund" | "voucher" | "adjustment" | "merge" | "opening" | "expiry" | "expiry_return" | "refund";
+            /**
+             * @description Points or stamps.
+             * @enum {string}
+             */
+            unit: "points" | "stamps";
+            /**
+             * Format: int64
+             * @description Negative if the balance fell.
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description The balance of the unit after it.
+             */
+            balance_after: number;
+            /** @description The sale, of the kinds `earn`, `reversal`, `refund` and `expiry_return`; else null. */
+            transaction_ulid: string | null;
+            /**
+             * Format: date
+             * @description The last day of what was added, or the day that ended, as it was recorded; null if there is none.
+             */
+            expires_on: string | null;
+            /**
+             * Format: date-time
+             * @description When the balance changed.
+             */
+            created_at: string;
+        };
+        /**
          * @description A recorded sale, and what it earned.
          * @example {
          *       "ulid": "01M2FF0D893XRG3ZKH04DT11SA",
@@ -720,7 +899,12 @@ export interface components {
          *       "source": "api",
          *       "location_id": null,
          *       "external_reference": "receipt-4711",
-         *       "created_at": "2026-09-14T08:02:17.481Z"
+         *       "created_at": "2026-09-14T08:02:17.481Z",
+         *       "points_expire_on": "2027-09-30",
+         *       "stamps_expire_on": null,
+         *       "refunded_cents": 0,
+         *       "points_refunded": 0,
+         *       "stamps_refunded": null
          *     }
          */
         Transaction: {
@@ -780,6 +964,31 @@ export interface components {
              * @description When it was recorded.
              */
             created_at: string;
+            /**
+             * Format: date
+             * @description The last day on which its points can be spent, in the business’s time zone; null if they don’t expire, or if its type awards stamps.
+             */
+            points_expire_on: string | null;
+            /**
+             * Format: date
+             * @description The last day on which its stamps can be spent, in the business’s time zone; null if they don’t expire, or if its type awards points.
+             */
+            stamps_expire_on: string | null;
+            /**
+             * Format: int64
+             * @description How much of the amount spent was refunded in parts. A refunded transaction stays `completed`.
+             */
+            refunded_cents: number;
+            /**
+             * Format: int64
+             * @description Points that its refunds took back; null if its type awards stamps.
+             */
+            points_refunded: number | null;
+            /**
+             * Format: int64
+             * @description Stamps that its refunds took back; null if its type awards points.
+             */
+            stamps_refunded: number | null;
         };
         /**
          * @description A sale to record.
@@ -804,6 +1013,62 @@ export interface components {
              */
             spend_amount_cents: number;
             /** @description Your own reference for the sale, unique in the business: a second use is refused, so a receipt number makes retries safe. */
+            external_reference?: string | null;
+        };
+        /**
+         * @description A part of a transaction’s amount that was paid back, and what it took of the award.
+         * @example {
+         *       "ulid": "01M2HZ6K2M5T1C6W2N8B3QZ4XD",
+         *       "transaction_ulid": "01M2FF0D893XRG3ZKH04DT11SA",
+         *       "amount_cents": 300,
+         *       "points_refunded": 3,
+         *       "stamps_refunded": null,
+         *       "external_reference": "credit-note-88",
+         *       "created_at": "2026-09-15T07:44:10.132Z"
+         *     }
+         */
+        Refund: {
+            /** @description Identifier of the refund. */
+            ulid: string;
+            /** @description The refunded transaction. */
+            transaction_ulid: string;
+            /**
+             * Format: int64
+             * @description The amount paid back.
+             */
+            amount_cents: number;
+            /**
+             * Format: int64
+             * @description Points that it took back; null if the transaction earned stamps.
+             */
+            points_refunded: number | null;
+            /**
+             * Format: int64
+             * @description Stamps that it took back; null if the transaction earned points.
+             */
+            stamps_refunded: number | null;
+            /** @description Your own reference, such as the number of a credit note. */
+            external_reference: string | null;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            created_at: string;
+        };
+        /**
+         * @description A part of a transaction’s amount to refund.
+         * @example {
+         *       "amount_cents": 300,
+         *       "external_reference": "credit-note-88"
+         *     }
+         */
+        NewRefund: {
+            /**
+             * Format: int64
+             * @description At most what is left to refund. 3.00 is 300.
+             */
+            amount_cents: number;
+            /** @description Your own reference for the refund, unique among the refunds of the business: a second use is refused, so it makes retries safe. */
             external_reference?: string | null;
         };
         /**
@@ -1079,6 +1344,12 @@ export interface components {
          *       "redemptions_count": 2,
          *       "vouchers_redeemed": 3,
          *       "new_customers": 4,
+         *       "points_expired": 25,
+         *       "points_expiry_returned": 0,
+         *       "points_refunded": 8,
+         *       "refunds_count": 1,
+         *       "refunded_total_cents": 800,
+         *       "net_spend_total_cents": 31070,
          *       "active_customers": 37,
          *       "days": [
          *         {
@@ -1092,7 +1363,13 @@ export interface components {
          *           "points_redeemed": 0,
          *           "redemptions_count": 0,
          *           "vouchers_redeemed": 0,
-         *           "new_customers": 0
+         *           "new_customers": 0,
+         *           "points_expired": 0,
+         *           "points_expiry_returned": 0,
+         *           "points_refunded": 0,
+         *           "refunds_count": 0,
+         *           "refunded_total_cents": 0,
+         *           "net_spend_total_cents": 0
          *         },
          *         {
          *           "date": "2026-09-14",
@@ -1105,7 +1382,13 @@ export interface components {
          *           "points_redeemed": 200,
          *           "redemptions_count": 2,
          *           "vouchers_redeemed": 3,
-         *           "new_customers": 4
+         *           "new_customers": 4,
+         *           "points_expired": 25,
+         *           "points_expiry_returned": 0,
+         *           "points_refunded": 8,
+         *           "refunds_count": 1,
+         *           "refunded_total_cents": 800,
+         *           "net_spend_total_cents": 31070
          *         }
          *       ]
          *     }
@@ -1133,7 +1416,7 @@ export interface components {
             voided_count: number;
             /**
              * Format: int64
-             * @description Spend of completed sales.
+             * @description Spend of completed sales, before refunds.
              */
             spend_total_cents: number;
             /**
@@ -1171,6 +1454,36 @@ export interface components {
              * @description New customers, without those who were imported or merged into another.
              */
             new_customers: number;
+            /**
+             * Format: int64
+             * @description Points whose last day had passed, counted when that was recorded.
+             */
+            points_expired: number;
+            /**
+             * Format: int64
+             * @description Expired points that were returned before the award that they came from was taken back.
+             */
+            points_expiry_returned: number;
+            /**
+             * Format: int64
+             * @description Points that refunds of completed sales took back.
+             */
+            points_refunded: number;
+            /**
+             * Format: int64
+             * @description Refunds of completed sales, counted on the day of the sale.
+             */
+            refunds_count: number;
+            /**
+             * Format: int64
+             * @description What was refunded of completed sales, counted on the day of the sale.
+             */
+            refunded_total_cents: number;
+            /**
+             * Format: int64
+             * @description Spend of completed sales, less what was refunded.
+             */
+            net_spend_total_cents: number;
             /**
              * Format: int64
              * @description Customers with a completed sale.
@@ -1192,7 +1505,13 @@ export interface components {
          *       "points_redeemed": 200,
          *       "redemptions_count": 2,
          *       "vouchers_redeemed": 3,
-         *       "new_customers": 4
+         *       "new_customers": 4,
+         *       "points_expired": 25,
+         *       "points_expiry_returned": 0,
+         *       "points_refunded": 8,
+         *       "refunds_count": 1,
+         *       "refunded_total_cents": 800,
+         *       "net_spend_total_cents": 31070
          *     }
          */
         SummaryDay: {
@@ -1213,7 +1532,7 @@ export interface components {
             voided_count: number;
             /**
              * Format: int64
-             * @description Spend of completed sales.
+             * @description Spend of completed sales, before refunds.
              */
             spend_total_cents: number;
             /**
@@ -1251,6 +1570,36 @@ export interface components {
              * @description New customers, without those who were imported or merged into another.
              */
             new_customers: number;
+            /**
+             * Format: int64
+             * @description Points whose last day had passed, counted when that was recorded.
+             */
+            points_expired: number;
+            /**
+             * Format: int64
+             * @description Expired points that were returned before the award that they came from was taken back.
+             */
+            points_expiry_returned: number;
+            /**
+             * Format: int64
+             * @description Points that refunds of completed sales took back.
+             */
+            points_refunded: number;
+            /**
+             * Format: int64
+             * @description Refunds of completed sales, counted on the day of the sale.
+             */
+            refunds_count: number;
+            /**
+             * Format: int64
+             * @description What was refunded of completed sales, counted on the day of the sale.
+             */
+            refunded_total_cents: number;
+            /**
+             * Format: int64
+             * @description Spend of completed sales, less what was refunded.
+             */
+            net_spend_total_cents: number;
         };
         /**
          * @description A customer and their figures in the range.
@@ -2189,7 +2538,9 @@ export interface operations {
                      *           "points_balance": 158,
                      *           "stamps_balance": 9,
                      *           "created_at": "2026-05-04T07:31:09.660Z",
-                     *           "updated_at": "2026-08-20T10:41:00.312Z"
+                     *           "updated_at": "2026-08-20T10:41:00.312Z",
+                     *           "points_expire_on": "2027-03-31",
+                     *           "stamps_expire_on": null
                      *         },
                      *         {
                      *           "ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
@@ -2201,7 +2552,9 @@ export interface operations {
                      *           "points_balance": 412,
                      *           "stamps_balance": 3,
                      *           "created_at": "2026-05-04T07:12:41.205Z",
-                     *           "updated_at": "2026-05-04T07:12:41.205Z"
+                     *           "updated_at": "2026-05-04T07:12:41.205Z",
+                     *           "points_expire_on": "2027-03-31",
+                     *           "stamps_expire_on": null
                      *         }
                      *       ],
                      *       "links": {
@@ -2289,7 +2642,9 @@ export interface operations {
                      *         "points_balance": 412,
                      *         "stamps_balance": 3,
                      *         "created_at": "2026-05-04T07:12:41.205Z",
-                     *         "updated_at": "2026-05-04T07:12:41.205Z"
+                     *         "updated_at": "2026-05-04T07:12:41.205Z",
+                     *         "points_expire_on": "2027-03-31",
+                     *         "stamps_expire_on": null
                      *       }
                      *     }
                      */
@@ -2323,7 +2678,9 @@ export interface operations {
                      *         "points_balance": 0,
                      *         "stamps_balance": 0,
                      *         "created_at": "2026-05-04T07:12:41.205Z",
-                     *         "updated_at": "2026-05-04T07:12:41.205Z"
+                     *         "updated_at": "2026-05-04T07:12:41.205Z",
+                     *         "points_expire_on": null,
+                     *         "stamps_expire_on": null
                      *       }
                      *     }
                      */
@@ -2397,7 +2754,9 @@ export interface operations {
                      *         "points_balance": 412,
                      *         "stamps_balance": 3,
                      *         "created_at": "2026-05-04T07:12:41.205Z",
-                     *         "updated_at": "2026-05-04T07:12:41.205Z"
+                     *         "updated_at": "2026-05-04T07:12:41.205Z",
+                     *         "points_expire_on": "2027-03-31",
+                     *         "stamps_expire_on": null
                      *       }
                      *     }
                      */
@@ -2457,7 +2816,9 @@ export interface operations {
                      *         "points_balance": 412,
                      *         "stamps_balance": 3,
                      *         "created_at": "2026-05-04T07:12:41.205Z",
-                     *         "updated_at": "2026-09-14T08:21:40.777Z"
+                     *         "updated_at": "2026-09-14T08:21:40.777Z",
+                     *         "points_expire_on": "2027-03-31",
+                     *         "stamps_expire_on": null
                      *       }
                      *     }
                      */
@@ -2540,7 +2901,12 @@ export interface operations {
                      *           "source": "pos",
                      *           "location_id": 1,
                      *           "external_reference": null,
-                     *           "created_at": "2026-09-14T08:20:33.904Z"
+                     *           "created_at": "2026-09-14T08:20:33.904Z",
+                     *           "points_expire_on": null,
+                     *           "stamps_expire_on": null,
+                     *           "refunded_cents": 0,
+                     *           "points_refunded": null,
+                     *           "stamps_refunded": 0
                      *         },
                      *         {
                      *           "ulid": "01M2FF0D893XRG3ZKH04DT11SA",
@@ -2555,7 +2921,12 @@ export interface operations {
                      *           "source": "api",
                      *           "location_id": null,
                      *           "external_reference": "receipt-4711",
-                     *           "created_at": "2026-09-14T08:02:17.481Z"
+                     *           "created_at": "2026-09-14T08:02:17.481Z",
+                     *           "points_expire_on": "2027-09-30",
+                     *           "stamps_expire_on": null,
+                     *           "refunded_cents": 0,
+                     *           "points_refunded": 0,
+                     *           "stamps_refunded": null
                      *         }
                      *       ],
                      *       "links": {
@@ -2574,6 +2945,168 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["Transaction"][];
+                        links: components["schemas"]["PageLinks"];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description Fields or parameters are invalid: see `errors`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listExpiring: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The customer’s ULID, case-insensitive.
+                 * @example 01KQRX9ZQNANBSPNBRJV8CW5V4
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The amounts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "unit": "points",
+                     *           "amount": 120,
+                     *           "expires_on": "2027-03-31"
+                     *         },
+                     *         {
+                     *           "unit": "points",
+                     *           "amount": 292,
+                     *           "expires_on": "2027-09-30"
+                     *         },
+                     *         {
+                     *           "unit": "stamps",
+                     *           "amount": 3,
+                     *           "expires_on": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ExpiringAmount"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLedgerEntries: {
+        parameters: {
+            query?: {
+                /** @description Records per page. Values above 100 are treated as 100. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The customer’s ULID, case-insensitive.
+                 * @example 01KQRX9ZQNANBSPNBRJV8CW5V4
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of ledger entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "ulid": "01M31Q8T5ZJ6WJ3V5N0R7B2YKD",
+                     *           "kind": "expiry",
+                     *           "unit": "points",
+                     *           "amount": -40,
+                     *           "balance_after": 372,
+                     *           "transaction_ulid": null,
+                     *           "expires_on": "2026-09-30",
+                     *           "created_at": "2026-10-01T00:04:12.090Z"
+                     *         },
+                     *         {
+                     *           "ulid": "01M2FF0D8AT0ZV7E6N1C9K4XQH",
+                     *           "kind": "earn",
+                     *           "unit": "points",
+                     *           "amount": 12,
+                     *           "balance_after": 412,
+                     *           "transaction_ulid": "01M2FF0D893XRG3ZKH04DT11SA",
+                     *           "expires_on": "2027-09-30",
+                     *           "created_at": "2026-09-14T08:02:17.481Z"
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": null,
+                     *         "last": null,
+                     *         "prev": null,
+                     *         "next": "https://localhost:8443/api/v1/customers/01KQRX9ZQNANBSPNBRJV8CW5V4/ledger-entries?cursor=AAAAAaCe8DUJH3EB_nEBG6CHKi4Gno8myQ&per_page=2"
+                     *       },
+                     *       "meta": {
+                     *         "path": "https://localhost:8443/api/v1/customers/01KQRX9ZQNANBSPNBRJV8CW5V4/ledger-entries",
+                     *         "per_page": 2,
+                     *         "next_cursor": "AAAAAaCe8DUJH3EB_nEBG6CHKi4Gno8myQ",
+                     *         "prev_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["LedgerEntry"][];
                         links: components["schemas"]["PageLinks"];
                         meta: components["schemas"]["PageMeta"];
                     };
@@ -2647,7 +3180,12 @@ export interface operations {
                      *         "source": "api",
                      *         "location_id": null,
                      *         "external_reference": "receipt-4711",
-                     *         "created_at": "2026-09-14T08:02:17.481Z"
+                     *         "created_at": "2026-09-14T08:02:17.481Z",
+                     *         "points_expire_on": "2027-09-30",
+                     *         "stamps_expire_on": null,
+                     *         "refunded_cents": 0,
+                     *         "points_refunded": 0,
+                     *         "stamps_refunded": null
                      *       }
                      *     }
                      */
@@ -2724,7 +3262,12 @@ export interface operations {
                      *         "source": "api",
                      *         "location_id": null,
                      *         "external_reference": "receipt-4711",
-                     *         "created_at": "2026-09-14T08:02:17.481Z"
+                     *         "created_at": "2026-09-14T08:02:17.481Z",
+                     *         "points_expire_on": "2027-09-30",
+                     *         "stamps_expire_on": null,
+                     *         "refunded_cents": 0,
+                     *         "points_refunded": 0,
+                     *         "stamps_refunded": null
                      *       }
                      *     }
                      */
@@ -2787,7 +3330,12 @@ export interface operations {
                      *         "source": "api",
                      *         "location_id": null,
                      *         "external_reference": "receipt-4711",
-                     *         "created_at": "2026-09-14T08:02:17.481Z"
+                     *         "created_at": "2026-09-14T08:02:17.481Z",
+                     *         "points_expire_on": "2027-09-30",
+                     *         "stamps_expire_on": null,
+                     *         "refunded_cents": 0,
+                     *         "points_refunded": 0,
+                     *         "stamps_refunded": null
                      *       }
                      *     }
                      */
@@ -2802,6 +3350,86 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             /** @description A business rule refuses: see `code`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    refundTransaction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The transaction’s ULID, case-insensitive.
+                 * @example 01M2FF0D893XRG3ZKH04DT11SA
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRefund"];
+            };
+        };
+        responses: {
+            /** @description Refunded. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "ulid": "01M2HZ6K2M5T1C6W2N8B3QZ4XD",
+                     *         "transaction_ulid": "01M2FF0D893XRG3ZKH04DT11SA",
+                     *         "amount_cents": 300,
+                     *         "points_refunded": 3,
+                     *         "stamps_refunded": null,
+                     *         "external_reference": "credit-note-88",
+                     *         "created_at": "2026-09-15T07:44:10.132Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Refund"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description Fields or parameters are invalid (see `errors`), or a business rule refuses (see `code`). */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3444,6 +4072,12 @@ export interface operations {
                      *         "redemptions_count": 2,
                      *         "vouchers_redeemed": 3,
                      *         "new_customers": 4,
+                     *         "points_expired": 25,
+                     *         "points_expiry_returned": 0,
+                     *         "points_refunded": 8,
+                     *         "refunds_count": 1,
+                     *         "refunded_total_cents": 800,
+                     *         "net_spend_total_cents": 31070,
                      *         "active_customers": 37,
                      *         "days": [
                      *           {
@@ -3457,7 +4091,13 @@ export interface operations {
                      *             "points_redeemed": 0,
                      *             "redemptions_count": 0,
                      *             "vouchers_redeemed": 0,
-                     *             "new_customers": 0
+                     *             "new_customers": 0,
+                     *             "points_expired": 0,
+                     *             "points_expiry_returned": 0,
+                     *             "points_refunded": 0,
+                     *             "refunds_count": 0,
+                     *             "refunded_total_cents": 0,
+                     *             "net_spend_total_cents": 0
                      *           },
                      *           {
                      *             "date": "2026-09-14",
@@ -3470,7 +4110,13 @@ export interface operations {
                      *             "points_redeemed": 200,
                      *             "redemptions_count": 2,
                      *             "vouchers_redeemed": 3,
-                     *             "new_customers": 4
+                     *             "new_customers": 4,
+                     *             "points_expired": 25,
+                     *             "points_expiry_returned": 0,
+                     *             "points_refunded": 8,
+                     *             "refunds_count": 1,
+                     *             "refunded_total_cents": 800,
+                     *             "net_spend_total_cents": 31070
                      *           }
                      *         ]
                      *       }

@@ -51,7 +51,8 @@ create index transaction_of_customer on lean.transaction (customer_id, id);
 insert into lean.ledger_entry
 select customer_id, seq, amount, balance_after, cause, created_at
 from loyalty.ledger_entry
-where tenant_id = :tenant;
+where tenant_id = :tenant
+	and cause is not null;
 
 grant select, insert, update on all tables in schema lean to public;
 vacuum analyze lean.customer, lean.transaction, lean.ledger_entry;

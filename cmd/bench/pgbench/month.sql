@@ -20,6 +20,12 @@ select sum(sold.transactions)::bigint as transactions_count,
 	sum(redeemed.redemptions)::bigint as redemptions_count,
 	sum(used.vouchers)::bigint as vouchers_redeemed,
 	sum(joined.customers)::bigint as new_customers,
+	least(coalesce(sum(ended.expired), 0), 9223372036854775807)::bigint as points_expired,
+	least(coalesce(sum(ended.returned), 0), 9223372036854775807)::bigint as points_expiry_returned,
+	least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
+	sum(refunded.refunds)::bigint as refunds_count,
+	least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
+	least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
 	(
 		select count(distinct customer_id)
 		from loyalty.transaction
@@ -71,6 +77,24 @@ cross join lateral (
 		and merged_into is null
 		and imported_at is null
 ) joined
+cross join lateral (
+	select -sum(amount) filter (where kind = 'expiry') as expired, sum(amount) filter (where kind = 'expiry_return') as returned
+	from loyalty.ledger_entry
+	where tenant_id = :tenant
+		and id >= span.first_id
+		and id < span.next_id
+		and kind in ('expiry', 'expiry_return')
+		and unit = 'points'
+) ended
+cross join lateral (
+	select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
+	from loyalty.refund r
+	join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
+	where r.tenant_id = :tenant
+		and r.transaction_id >= span.first_id
+		and r.transaction_id < span.next_id
+		and t.status = 'completed'
+) refunded
 group by rollup (span.number)
 order by span.number nulls first;
 \endpipeline

@@ -1,7 +1,8 @@
 \startpipeline
 select loyalty.enter(:tenant);
 select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, a.stamps as stamps_balance,
-	c.created_at, c.updated_at, c.phone_key is null as erased, c.unsubscribed_at, c.link_version, c.unchecked_since
+	c.created_at, c.updated_at, c.phone_key is null as erased,
+	a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
 from loyalty.customer c
 join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
 where c.tenant_id = :tenant

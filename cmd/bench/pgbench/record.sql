@@ -21,32 +21,37 @@ left join loyalty.location l on l.tenant_id = :tenant and l.id = coalesce(null::
 \startpipeline
 select set_config('app.visits_counted', 'yes', true) as set;
 insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
-	points_awarded, stamps_awarded, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
-values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 0, 12, null, 'api', null, null,
+	points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 0, 12, null, null, 'api', null, null,
 	'token', :token, 'all', now());
 update loyalty.account
 set visits = visits + 1,
-	spent_cents = spent_cents + 1250::bigint
+	spent_cents = spent_cents + 1250::bigint,
+	points_idle_on = greatest(points_idle_on, null::date),
+	stamps_idle_on = greatest(stamps_idle_on, null::date)
 where tenant_id = :tenant
 	and customer_id = bench.customer(:n);
 with moved as (
 	update loyalty.account
 	set points = points + case when 'points'::text = 'points' then 12::bigint else 0 end,
 		stamps = stamps + case when 'points' = 'stamps' then 12 else 0 end,
-		entries = entries + 1
+		entries = entries + 1,
+		points_expire_on = case when 'points' = 'points' and points + 12 > 0 then least(points_expire_on, nullif(null::date, 'infinity')) else points_expire_on end,
+		stamps_expire_on = case when 'points' = 'stamps' and stamps + 12 > 0 then least(stamps_expire_on, nullif(null, 'infinity')) else stamps_expire_on end,
+		points_idle_on = greatest(points_idle_on, null::date),
+		stamps_idle_on = greatest(stamps_idle_on, null::date)
 	where tenant_id = :tenant
 		and customer_id = bench.customer(:n)
-		and (12::bigint > 0 or 'earn'::text = 'reversal' or case when 'points' = 'points' then points else stamps end + 12 >= 0)
-	returning 1
+	returning tenant_id, customer_id, entries, points, stamps
+), entry as (
+	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
+		kind, cause, turn, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after, expires_on)
+	select c.tenant_id, bench.new_id(2, :id, :client_id), c.id, 'points', 12,
+		'earn', bench.new_id(1, :id, :client_id), 1, null, 'token', :token, 'all', now(), m.entries, case when 'points' = 'points' then m.points else m.stamps end, null
+	from moved m
+	join loyalty.customer c on c.tenant_id = :tenant and c.id = m.customer_id
 )
 select 1 / count(*)
 from moved;
-insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, turn, reason, actor_kind, actor_id, actor_name,
-	created_at, seq, balance_after)
-select a.tenant_id, bench.new_id(2, :id, :client_id), a.customer_id, 'points', 12, 'earn', bench.new_id(1, :id, :client_id), 1, null,
-	'token', :token, 'all', now(), a.entries, case when 'points' = 'points' then a.points else a.stamps end
-from loyalty.account a
-where a.tenant_id = :tenant
-	and a.customer_id = bench.customer(:n);
 commit;
 \endpipeline
