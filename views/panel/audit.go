@@ -38,6 +38,7 @@ var AuditNouns = map[string]AuditNoun{
 	"pin":              {"PINs", "lock"},
 	"token":            {"API tokens", "key"},
 	"tenant":           {"Business settings", "building-store"},
+	"programme":        {"Programme", "hourglass"},
 	"billing":          {"Billing", "receipt"},
 	"deprecation":      {"Deprecations", "hourglass"},
 	"queue":            {"Queues", "list-check"},
@@ -49,7 +50,7 @@ var AuditNouns = map[string]AuditNoun{
 }
 
 // AuditSentences describe actions. {who} is the actor and {name} the record; {sale} is a sale with
-// its amount, {customer} the customer of a sale, redemption or voucher, {for} the business of an invoice.
+// its amount, {refund} the refunded amount, {customer} the customer of a sale, redemption or voucher, {for} the business of an invoice.
 var AuditSentences = map[string]string{
 	"customer.create":            "{who} added the customer {name}.",
 	"customer.edit":              "{who} changed the customer {name}.",
@@ -76,6 +77,7 @@ var AuditSentences = map[string]string{
 	"import.continue":            "{who} continued the import from {name}.",
 	"import.cancel":              "{who} stopped the import from {name}.",
 	"transaction.void":           "{who} voided {customer}'s {sale}.",
+	"transaction.refund":         "{who} refunded {refund} of {customer}'s {sale}.",
 	"transaction.export":         "{who} exported sales.",
 	"transaction_type.create":    "{who} added the transaction type {name}.",
 	"transaction_type.edit":      "{who} changed the transaction type {name}.",
@@ -128,6 +130,8 @@ var AuditSentences = map[string]string{
 	"tenant.open_write":          "{who} opened the data of {name} in the database with write access.",
 	"tenant.move_out":            "{who} exported all data of {name} for another installation.",
 	"tenant.move_in":             "{who} imported {name} from another installation.",
+	"programme.edit":             "{who} changed how {name} expire.",
+	"programme.expire":           "Customers' {name} expired.",
 	"billing.edit_details":       "{who} changed the billing details.",
 
 	"tenant.create":          "{who} created the business {name}.",
@@ -243,6 +247,8 @@ func AuditBlank(l audit.Line, t core.Tenant, blank string) ui.Word {
 			return ui.Word{Text: " for " + business}
 		}
 		return ui.Word{}
+	case blank == "refund":
+		return ui.Word{Text: auditValue(t, "amount_cents", new(auditFact(l, "amount_cents")))}
 	case blank == "sale" && l.SpendCents == nil:
 		return ui.Word{Text: "sale"}
 	case blank == "sale":

@@ -27,7 +27,7 @@ func TestEveryActionHasItsSentence(t *testing.T) {
 			t.Errorf("the log has no words for %s: views/panel/audit.go", action)
 		}
 		for _, b := range blank.FindAllString(sentence, -1) {
-			if !slices.Contains([]string{"{who}", "{name}", "{customer}", "{sale}", "{for}"}, b) {
+			if !slices.Contains([]string{"{who}", "{name}", "{customer}", "{sale}", "{refund}", "{for}"}, b) {
 				t.Errorf("%s: nothing fills %s", action, b)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/shoptest"
 )
 
 // "Exports of transactions, redemptions and vouchers beside customers": linked from the lists with their filters,
@@ -21,6 +22,7 @@ func TestExportLists(t *testing.T) {
 	anna := m.at("2026-06-01 09:00").AddCustomer(customer.New{FirstName: "=Anna", LastName: "Ek", Phone: "+46 70 112 23 34"}).ID
 	m.sale("2026-06-10 12:00", anna, m.purchase, 1_250)
 	m.saleAt(kiosk, "2026-06-11 23:30", anna, 2_000)
+	m.Refund(shoptest.Query[core.ID](m.Shop, "select id from loyalty.transaction where tenant_id = $1 and location_id = $2", m.By.Tenant.ID, kiosk), 500)
 	m.void("2026-06-12 12:00", m.sale("2026-06-12 11:00", anna, m.coffee, 420))
 	m.redemption("2026-06-13 12:00", anna)
 	spring := m.coupon("2026-06-01 10:00", "Spring")
@@ -43,8 +45,8 @@ func TestExportLists(t *testing.T) {
 	if name != "attachment; filename=sales-2026-06-15.csv" {
 		t.Errorf("file: %s", name)
 	}
-	wants(t, "sales", columns(rows, "Date", "Customer", "Spend (EUR)", "Points issued", "Stamps issued", "Status", "Voided at", "Location"), []string{
-		"2026-06-12 11:00:00 | '=Anna Ek | 4.20 | 0 | 1 | voided | 2026-06-12 12:00:00 | ", "2026-06-11 23:30:00 | '=Anna Ek | 20.00 | 2000 | 0 | completed |  | '=Kiosk",
+	wants(t, "sales", columns(rows, "Date", "Customer", "Spend (EUR)", "Points issued", "Stamps issued", "Status", "Voided at", "Location", "Refunded (EUR)", "Points refunded", "Stamps refunded"), []string{
+		"2026-06-12 11:00:00 | '=Anna Ek | 4.20 | 0 | 1 | voided | 2026-06-12 12:00:00 |  | 0.00 | 0 | 0", "2026-06-11 23:30:00 | '=Anna Ek | 20.00 | 2000 | 0 | completed |  | '=Kiosk | 5.00 | 500 | 0",
 	})
 	file, err := excelize.OpenReader(bytes.NewReader(manager.Get(book).Body.Bytes()))
 	m.Check(err)

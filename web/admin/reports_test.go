@@ -86,7 +86,7 @@ func TestSummaryReport(t *testing.T) {
 	}
 	wants(t, "the other reports", page.Links(".report-tabs a"), []string{
 		"/admin/reports" + days, "/admin/reports/customers" + days, "/admin/reports/locations" + days, "/admin/reports/staff" + days,
-		"/admin/reports/hours" + days, "/admin/reports/rewards" + days, "/admin/reports/coupons" + days,
+		"/admin/reports/hours" + days, "/admin/reports/rewards" + days, "/admin/reports/coupons" + days, "/admin/reports/points" + days,
 	})
 
 	export := page.Links(".page-header a[download]")
@@ -95,18 +95,19 @@ func TestSummaryReport(t *testing.T) {
 	if name != "attachment; filename=summary-2026-06-01-to-2026-06-03.csv" {
 		t.Errorf("file: %s", name)
 	}
-	if len(rows[0]) != 22 || rows[0][3] != "Spend (EUR)" || rows[0][11] != "Compared with" || rows[0][14] != "Earlier spend (EUR)" {
+	if len(rows[0]) != 34 || rows[0][3] != "Spend (EUR)" || rows[0][17] != "Compared with" || rows[0][20] != "Earlier spend (EUR)" {
 		t.Errorf("header row: %q", rows[0])
 	}
 	var lines []string
 	for _, row := range rows[1:] {
-		lines = append(lines, strings.Join(row[:11], ";"))
+		lines = append(lines, strings.Join(row[:17], ";"))
 	}
 	wants(t, "lines", lines, []string{
-		"2026-06-01;1;0;12.50;1250;0;0;0;0;0;1", "2026-06-02;0;0;0.00;0;0;0;10;1;0;0", "2026-06-03;2;1;24.20;2000;1;5000;0;0;0;0",
+		"2026-06-01;1;0;12.50;1250;0;0;0;0.00;12.50;0;0;0;0;1;0;0", "2026-06-02;0;0;0.00;0;0;0;0;0.00;0.00;0;10;1;0;0;0;0",
+		"2026-06-03;2;1;24.20;2000;1;5000;0;0.00;24.20;0;0;0;0;0;0;0",
 	})
 	wants(t, "compared with", columns(rows, "Compared with", "Earlier sales"), []string{"2026-05-29 | 0", "2026-05-30 | 0", "2026-05-31 | 1"})
-	if _, rows := owner.file(export[0] + "&compare=none"); len(rows[0]) != 11 {
+	if _, rows := owner.file(export[0] + "&compare=none"); len(rows[0]) != 17 {
 		t.Errorf("header row without a comparison: %q", rows[0])
 	}
 }
@@ -197,7 +198,7 @@ func TestReportsRefuseWrongDates(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
 	owner := m.signedIn(core.Owner)
-	for _, path := range []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/locations", "/admin/reports/staff", "/admin/reports/hours", "/admin/reports/rewards", "/admin/reports/coupons"} {
+	for _, path := range []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/locations", "/admin/reports/staff", "/admin/reports/hours", "/admin/reports/rewards", "/admin/reports/coupons", "/admin/reports/points"} {
 		for _, c := range []struct{ from, to, field, message string }{
 			{"2026-06-10", "2026-06-01", "to", webtest.Message("To", core.AfterOrEqual("from"))},
 			{"2016-06-10", "2026-06-15", "to", webtest.Message("To", core.WithinDays(3652, "from"))},
@@ -227,6 +228,7 @@ func TestReportsRefuseWrongDates(t *testing.T) {
 	for _, path := range []string{
 		"customers?by=height", "customers?limit=0", "customers?limit=many", "customers?location=9", "?compare=height", "?location=9", "?location=here",
 		"staff?location=9", "hours?location=9", "locations?compare=height", "rewards?compare=height",
+		"points?unit=coins", "points?value=much", "points?value=-1", "points?value=1&rate=101", "points?value=1&rate=many",
 	} {
 		a := owner.Ask(http.MethodGet, "/admin/reports/"+path)
 		if strings.HasPrefix(path, "?") {

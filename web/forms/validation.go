@@ -18,6 +18,8 @@ var chosenFields = []string{
 // fieldMessages are the messages for a rule of one field, by "field rule".
 var fieldMessages = map[string]string{
 	"agreed accepted":             "Tick this box to continue",
+	"before_on required":          "Choose a date",
+	"before selected":             "Choose until when they can be spent",
 	"business selected":           "No business has this subdomain",
 	"change max":                  "Add at most {limit}",
 	"code required":               "Scan or enter a voucher code",
@@ -27,6 +29,7 @@ var fieldMessages = map[string]string{
 	"current_password required":   "Enter your current password",
 	"customers required":          "Choose at least one customer",
 	"email required":              "Enter an e-mail address",
+	"expiry selected":             "Choose when they expire",
 	"link url":                    "Enter a full address, e.g. https://example.com/guide",
 	"phone required":              "Enter a phone number",
 	"scopes required":             "Choose at least one ability",
@@ -93,8 +96,10 @@ var ruleMessages = map[string]string{
 	"no_rows":                "This file has no rows below the header row",
 	"not_before":             "Choose {other} or a later date",
 	"not_csv":                "This isn't a text file. Save the sheet as “CSV UTF-8”",
+	"not_past":               "Enter today's date or a later one",
 	"not_utf16":              "This file isn't in UTF-16. Choose another encoding",
 	"not_zero":               "Enter a number other than 0",
+	"nothing_expires":        "Points and stamps don't expire in your business. Change that in Settings first, or don't import this column",
 	"only_utf16":             "This file is in UTF-16. Choose UTF-16",
 	"one_phone":              "Enter one phone number only",
 	"past":                   "Choose a date that isn't in the future",

@@ -49,7 +49,7 @@ func change(e customer.Entry) (amount, balance string) {
 	if e.BalanceVoided != nil {
 		return format.Units(0, e.Unit), format.Number(*e.BalanceVoided)
 	}
-	return format.SignedUnits(e.Amount, e.Unit), format.Number(e.BalanceAfter)
+	return format.SignedUnits(e.Net(), e.Unit), format.Number(e.BalanceAfter)
 }
 
 // event says what changed a balance.
@@ -72,7 +72,19 @@ func (t Timeline) event(e customer.Entry) event {
 		if e.CouponName != nil {
 			return event{icon: "arrow-back-up", title: "Undone: " + voucher, path: causePath(e, links.Voucher), note: "Voucher valid again"}
 		}
-		return event{icon: "receipt-refund", title: "Voided: " + sale, path: causePath(e, links.Transaction)}
+		return event{icon: "receipt-refund", title: "Voided: " + sale, path: causePath(e, links.Transaction), note: format.HadExpired(e)}
+	case ledger.Refunded:
+		refund := event{icon: "receipt-refund", title: "Refunded " + t.Money(core.OrZero(e.RefundedCents)) + " of a " + strings.ToLower(sale), note: format.HadExpired(e)}
+		if e.SaleID != nil {
+			refund.path = links.Transaction(*e.SaleID)
+		}
+		return refund
+	case ledger.Expired:
+		expired := event{icon: "hourglass", title: format.Units(-e.Amount, e.Unit) + " expired"}
+		if e.ExpiresOn != nil {
+			expired.note = "Last day " + e.ExpiresOn.Format("2 Jan 2006")
+		}
+		return expired
 	case ledger.Redemption:
 		return event{icon: "gift", title: "Redeemed " + reward, path: causePath(e, links.Redemption)}
 	case ledger.RedemptionRefund:
@@ -88,6 +100,7 @@ func (t Timeline) event(e customer.Entry) event {
 			return event{icon: "users", title: "Merged with " + core.OrZero(e.MergedName), path: links.MergedInto(t.Of, *e.MergedID)}
 		}
 		return event{icon: "users", title: "Moved by a merge"}
+	case ledger.ExpiryReturned: // folded into what follows it
 	}
 	return event{}
 }

@@ -370,7 +370,7 @@ func eventRow(by format.Reader, e report.Event) templ.Component {
 }
 
 var eventIcons = map[report.EventKind]string{
-	report.Sold: "receipt", report.SaleVoided: "receipt-refund", report.Redeemed: "gift", report.RedemptionVoided: "gift",
+	report.Sold: "receipt", report.SaleVoided: "receipt-refund", report.SaleRefunded: "receipt-refund", report.Redeemed: "gift", report.RedemptionVoided: "gift",
 	report.VoucherRedeemed: "ticket", report.Joined: "user-plus", report.Adjusted: "adjustments", report.Imported: "file-import",
 }
 
@@ -381,6 +381,8 @@ func eventWords(by format.Reader, e report.Event) string {
 		return by.Money(*e.SpendCents)
 	case report.SaleVoided:
 		return "Sale of " + by.Money(*e.SpendCents) + " voided" + doneBy(by, e)
+	case report.SaleRefunded:
+		return by.Money(*e.SpendCents) + " refunded" + doneBy(by, e)
 	case report.Redeemed:
 		return core.OrZero(e.About)
 	case report.RedemptionVoided:
@@ -504,7 +506,7 @@ func moreSales(by format.Reader, d *activityDay) templ.Component {
 				var templ_7745c5c3_Var23 string
 				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(movedInWords(points, stamps))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/activity.templ`, Line: 143, Col: 133}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/activity.templ`, Line: 145, Col: 133}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 				if templ_7745c5c3_Err != nil {

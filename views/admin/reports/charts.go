@@ -22,7 +22,7 @@ func (c chart[T]) withRows(step report.Step, buckets []report.Bucket[T], today t
 	if c.compared {
 		c.Series = slices.Insert(c.Series, 1, ui.Series{Name: "Previous period", Kind: ui.Earlier})
 	}
-	c.Label = map[report.Step]string{report.Daily: "Day", report.Weekly: "Week", report.Monthly: "Month"}[step]
+	c.Label = stepLabel(step)
 	for _, b := range buckets {
 		if b.From.After(today) {
 			break

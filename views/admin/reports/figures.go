@@ -85,6 +85,9 @@ func (v Report) figures(r report.Comparison) (figures []ui.Figure) {
 
 	add("Sales", sales, now.TransactionsCount, then.TransactionsCount, format.Number)
 	add("Tracked spend", to(links.TopReport), now.SpendTotalCents, then.SpendTotalCents, v.Money)
+	if now.RefundsCount > 0 || then.RefundsCount > 0 {
+		add("Spend after refunds", "", now.NetSpendTotalCents, then.NetSpendTotalCents, v.Money)
+	}
 	add("Average sale", to(links.HourReport), average(now.Figures), average(then.Figures), v.Money)
 	add("Points issued", to(links.TopReport, "by", string(report.Points)), now.PointsAwarded, then.PointsAwarded, format.Number)
 	if everywhere {
@@ -99,5 +102,12 @@ func (v Report) figures(r report.Comparison) (figures []ui.Figure) {
 	add("Stamps issued", sales, now.StampsAwarded, then.StampsAwarded, format.Number)
 	add("Voided sales", voided, now.VoidedCount, then.VoidedCount, format.Number).Plain = true
 	add("Points reversed", voided, now.PointsReversed, then.PointsReversed, format.Number).Plain = true
+	if now.RefundsCount > 0 || then.RefundsCount > 0 {
+		add("Refunds", "", now.RefundsCount, then.RefundsCount, format.Number).Plain = true
+		add("Points refunded", "", now.PointsRefunded, then.PointsRefunded, format.Number).Plain = true
+	}
+	if everywhere && (now.PointsExpired > 0 || then.PointsExpired > 0) {
+		add("Points expired", onDays(links.PointsReport, r.Period, nil), now.PointsExpired, then.PointsExpired, format.Number).Plain = true
+	}
 	return figures
 }

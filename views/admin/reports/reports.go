@@ -20,7 +20,7 @@ type Tab struct {
 	ByPlace, Compared bool
 }
 
-// The reports. Redemptions, vouchers and coupons aren't recorded by location.
+// The reports. Redemptions, vouchers, coupons and balances aren't recorded by location.
 var (
 	Summary      = Tab{Label: "Summary", Path: links.Reports, ByPlace: true, Compared: true}
 	TopCustomers = Tab{Label: "Top customers", Path: links.TopReport, ByPlace: true}
@@ -29,8 +29,9 @@ var (
 	Hours        = Tab{Label: "Hours", Path: links.HourReport, ByPlace: true}
 	Rewards      = Tab{Label: "Rewards", Path: links.RewardReport, Compared: true}
 	Coupons      = Tab{Label: "Coupons", Path: links.CouponReport}
+	Points       = Tab{Label: "Points", Path: links.PointsReport}
 
-	tabs = []Tab{Summary, TopCustomers, Locations, Staff, Hours, Rewards, Coupons}
+	tabs = []Tab{Summary, TopCustomers, Locations, Staff, Hours, Rewards, Coupons, Points}
 )
 
 // file is the path of the report as a file.

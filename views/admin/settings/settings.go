@@ -4,6 +4,7 @@ package settings
 import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/programme"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/usage"
 	"example.com/loyalty/views/format"
@@ -65,4 +66,24 @@ type Billing struct {
 	Invoices []billing.Invoice
 	Pager    ui.Pager
 	Form     ui.Form // of the details
+}
+
+// Programme shows how points and stamps expire.
+type Programme struct {
+	panel.Settings
+	Rules programme.Settings
+}
+
+// RuleForm changes how a unit expires.
+type RuleForm struct {
+	panel.Settings
+	Stored programme.Rule
+	Form   ui.Form
+}
+
+// RulePreview is what a change would do.
+type RulePreview struct {
+	panel.Settings
+	programme.Preview
+	Sent []ui.Pair // the form
 }

@@ -34,27 +34,32 @@ func (h *Handlers) askAdjustment(c echo.Context) error {
 // adjustmentForm shows the form as a page or in the dialog.
 func (h *Handlers) adjustmentForm(c echo.Context, status int, of customer.Customer, form *forms.Form) error {
 	v := views.Adjustment{
-		Frame: h.customerFrame(c, of, "Adjust balance"), Customer: of, Form: form, FormKey: h.NewFormKey(), After: balanceAfter(of, form),
+		Frame: h.customerFrame(c, of, "Adjust balance"), Customer: of, Form: form, FormKey: h.NewFormKey(), After: h.balanceAfter(c, of, form),
 	}
 	return h.Render(c, status, views.AdjustmentPage(v), views.AdjustmentDialog(v))
 }
 
 // balanceAfter previews the balance while the form is being filled in. The preview is empty while
 // the amount can't be read.
-func balanceAfter(of customer.Customer, form *forms.Form) views.BalanceAfter {
+func (h *Handlers) balanceAfter(c echo.Context, of customer.Customer, form *forms.Form) views.BalanceAfter {
 	draft := forms.Query(form.Values) // a form of its own: errors are shown only after submitting
-	b := views.BalanceAfter{Unit: ledger.Points, Before: of.PointsBalance}
+	unit, before := ledger.Points, of.PointsBalance
 	if draft.Value("unit") == "stamps" {
-		b = views.BalanceAfter{Unit: ledger.Stamps, Before: of.StampsBalance}
+		unit, before = ledger.Stamps, of.StampsBalance
 	}
 	n := draft.Integer("amount")
+	var b views.BalanceAfter
+	if n == nil || *n >= 0 {
+		b.MayLast, b.Lasts = customer.DatesAwards(page.Actor(c).Tenant, unit, h.Now()), draft.Checked("lasts")
+	}
 	if n == nil {
-		return views.BalanceAfter{}
+		return b
 	}
-	b.After = b.Before + *n
-	if *n > 0 && b.After < b.Before || *n < 0 && b.After > b.Before {
-		return views.BalanceAfter{} // overflow, which core refuses
+	after := before + *n
+	if *n > 0 && after < before || *n < 0 && after > before {
+		return b // overflow, which core refuses
 	}
+	b.Unit, b.Before, b.After = unit, before, after
 	return b
 }
 
@@ -63,7 +68,7 @@ func (h *Handlers) previewAdjustment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.Render(c, http.StatusOK, views.BalanceAfterLine(balanceAfter(found, forms.Query(c.QueryParams()))), nil)
+	return h.Render(c, http.StatusOK, views.BalanceAfterLine(h.balanceAfter(c, found, forms.Query(c.QueryParams()))), nil)
 }
 
 func (h *Handlers) adjustBalance(c echo.Context) error {
@@ -77,7 +82,7 @@ func (h *Handlers) adjustBalance(c echo.Context) error {
 			n := form.Number("amount")
 			done = "Balance adjusted: " + format.SignedUnits(n, ledger.Unit(form.Value("unit"))) + "."
 			return h.Customers.Adjust(ctx, by, id, customer.Adjustment{
-				Unit: form.Value("unit"), Amount: n, Reason: form.Value("reason"), Malformed: form.Malformed,
+				Unit: form.Value("unit"), Amount: n, Reason: form.Value("reason"), Lasts: form.Checked("lasts"), Malformed: form.Malformed,
 			}, once)
 		},
 		Refused: func(status int, form *forms.Form) error {

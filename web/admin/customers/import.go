@@ -2,6 +2,8 @@ package customers
 
 import (
 	"net/http"
+	"slices"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -78,17 +80,23 @@ func (h *Handlers) importForm(c echo.Context, status int, form *forms.Form) erro
 
 // sampleCSV answers with a file that can be imported unchanged.
 func (h *Handlers) sampleCSV(c echo.Context) error {
-	header := make([]string, 0, len(importing.Fields))
-	for _, f := range importing.Fields {
+	fields := importing.FieldsOf(page.Actor(c).Tenant)
+	header := make([]string, 0, len(fields))
+	for _, f := range fields {
 		if f != importing.FullNameField {
 			header = append(header, views.FieldNames[f])
 		}
 	}
+	anna := []any{"Anna", "Lindqvist", "0701740605", "anna@example.com", "2024-03-15", int64(120), int64(3)}
+	bilal := []any{"Bilal", "Haddad", "0701740606", "", "", int64(0), int64(0)}
+	if slices.Contains(fields, importing.ExpiresOnField) {
+		anna, bilal = append(anna, h.Now().AddDate(1, 0, 0).Format(time.DateOnly)), append(bilal, "")
+	}
 	return h.CSV(c, "customers-sample.csv", header, func(row func(...any) error) error {
-		if err := row("Anna", "Lindqvist", "0701740605", "anna@example.com", "2024-03-15", int64(120), int64(3)); err != nil {
+		if err := row(anna...); err != nil {
 			return err
 		}
-		return row("Bilal", "Haddad", "0701740606", "", "", int64(0), int64(0))
+		return row(bilal...)
 	})
 }
 

@@ -84,6 +84,7 @@ var auditPages = map[string]struct {
 	"staff":            {links.Staff, true},
 	"token":            {links.Tokens, false},
 	"tenant":           {links.Business, false},
+	"programme":        {links.Programme, false},
 }
 
 func auditRow(by core.Actor, l audit.Line, now time.Time) ui.Entry {

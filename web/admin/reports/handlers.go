@@ -4,6 +4,7 @@ package reports
 import (
 	"slices"
 
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
 )
@@ -16,5 +17,5 @@ type Handlers struct {
 
 // Routes lists the pages and actions.
 func (h *Handlers) Routes() []route.Route {
-	return slices.Concat(h.dashboardRoutes(), h.reportRoutes())
+	return slices.Concat(h.dashboardRoutes(), h.reportRoutes(), h.ExportRoutes(links.PointsReport, h.statementFile), h.ExportRoutes(links.LastDays, h.lastDaysFile))
 }

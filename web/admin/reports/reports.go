@@ -37,6 +37,7 @@ func (h *Handlers) reportRoutes() []route.Route {
 		route.Get(links.RewardReport+".csv", route.Managers, h.rewardCSV).AsFile(),
 		route.Get(links.CouponReport, route.Managers, h.couponReport),
 		route.Get(links.CouponReport+".csv", route.Managers, h.couponCSV).AsFile(),
+		route.Get(links.PointsReport, route.Managers, h.pointsReport),
 	}
 }
 
@@ -87,7 +88,7 @@ func (h *Handlers) show(c echo.Context, q query, days *report.Period, err error,
 	}
 	v.Heading = "Reports"
 	if status == http.StatusOK {
-		v.Days, v.Chart = days, q.tab == views.Summary
+		v.Days, v.Chart = days, q.tab == views.Summary || q.tab == views.Points
 	}
 	return h.Render(c, status, page(v), nil)
 }

@@ -37,9 +37,12 @@ func (h *Handlers) summaryCSV(c echo.Context) error {
 		return err
 	}
 	currency := page.Actor(c).Tenant.Currency
-	figures := []string{"Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Points reversed"}
+	figures := []string{
+		"Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Points reversed",
+		"Refunds", "Refunded (" + currency + ")", "Spend after refunds (" + currency + ")", "Points refunded",
+	}
 	if q.Location == nil {
-		figures = append(figures, "Points redeemed", "Redemptions", "Vouchers redeemed", "New customers")
+		figures = append(figures, "Points redeemed", "Redemptions", "Vouchers redeemed", "New customers", "Points expired", "Expired points returned")
 	}
 	header := append([]string{"Date"}, figures...)
 	if r.Against != nil {
@@ -54,7 +57,8 @@ func (h *Handlers) summaryCSV(c echo.Context) error {
 		}
 		return []any{
 			panel.IsoDate(day), d.TransactionsCount, d.VoidedCount, format.Amount(d.SpendTotalCents, currency), d.PointsAwarded, d.StampsAwarded,
-			d.PointsReversed, d.PointsRedeemed, d.RedemptionsCount, d.VouchersRedeemed, d.NewCustomers,
+			d.PointsReversed, d.RefundsCount, format.Amount(d.RefundedTotalCents, currency), format.Amount(d.NetSpendTotalCents, currency), d.PointsRefunded,
+			d.PointsRedeemed, d.RedemptionsCount, d.VouchersRedeemed, d.NewCustomers, d.PointsExpired, d.PointsExpiryReturned,
 		}[:1+len(figures)]
 	}
 	return h.CSV(c, fileName("summary", r.Period), header, func(row func(...any) error) error {

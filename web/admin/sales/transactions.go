@@ -34,6 +34,9 @@ func (h *Handlers) transactionRoutes() []route.Route {
 		route.Get(links.Transactions+"/:ulid", route.Cashiers, h.showTransaction),
 		route.Get(links.Transactions+"/:ulid/void", route.Cashiers, panel.WithEmptyForm(h.confirmVoidTransaction)),
 		route.Post(links.Transactions+"/:ulid/void", route.Cashiers, h.voidTransaction),
+		route.Get(links.Transactions+"/:ulid/refund", route.Cashiers, h.askRefund),
+		route.Post(links.Transactions+"/:ulid/refund", route.Cashiers, h.refundTransaction),
+		route.Get(links.Transactions+"/:ulid/refund/takes", route.Cashiers, h.previewRefund),
 	}
 }
 
@@ -137,8 +140,8 @@ func (h *Handlers) confirmVoidTransaction(c echo.Context, status int, form *form
 			Hidden: []ui.Pair{panel.HiddenReturn(c, form, to)},
 		},
 	}
-	if core.OrZero(d.PointsAwarded)+core.OrZero(d.StampsAwarded) > 0 {
-		v.Words[0] += " Its " + format.Awarded(d.Transaction) + " will be reversed, even if already spent."
+	if takes := views.VoidInWords(d); takes != "" {
+		v.Words[0] += " " + takes
 	}
 	used, err := h.usedWith(c, d)
 	if err != nil {
@@ -167,10 +170,10 @@ func (h *Handlers) voidTransaction(c echo.Context) error {
 		Refused: func(status int, form *forms.Form) error { return h.confirmVoidTransaction(c, status, form) },
 		To:      func(transaction.Transaction) string { return to },
 		Done: func(sale transaction.Transaction) string {
-			if core.OrZero(sale.PointsAwarded)+core.OrZero(sale.StampsAwarded) == 0 {
+			if sale.LeftAward() == 0 {
 				return "Sale voided"
 			}
-			return "Sale voided and " + format.Awarded(sale) + " reversed"
+			return "Sale voided and " + format.Units(sale.LeftAward(), sale.RuleType) + " reversed"
 		},
 	})
 }

@@ -1,4 +1,4 @@
-// Package settings serves the settings of a business: its details and branding, locations, the poster, billing and notifications.
+// Package settings serves the settings of a business: its details and branding, how points and stamps expire, locations, the poster, billing and notifications.
 package settings
 
 import (
@@ -15,5 +15,5 @@ type Handlers struct {
 
 // Routes lists the pages and actions.
 func (h *Handlers) Routes() []route.Route {
-	return slices.Concat(h.businessRoutes(), h.locationRoutes(), h.posterRoutes(), h.billingRoutes(), h.notificationRoutes(), h.weeklyRoutes())
+	return slices.Concat(h.businessRoutes(), h.programmeRoutes(), h.locationRoutes(), h.posterRoutes(), h.billingRoutes(), h.notificationRoutes(), h.weeklyRoutes())
 }

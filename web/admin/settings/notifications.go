@@ -45,7 +45,7 @@ func (h *Handlers) dismissNotification(c echo.Context) error {
 	return h.Redirect(c, links.Notifications)
 }
 
-// showStaffDay lists the voids and adjustments that a notification is about.
+// showStaffDay lists the voids, refunds and adjustments that a notification is about.
 func (h *Handlers) showStaffDay(c echo.Context) error {
 	id, err := panel.PathID(c)
 	if err != nil {

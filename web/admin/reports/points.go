@@ -1,0 +1,97 @@
+package reports
+
+import (
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/report"
+	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
+)
+
+// pointsReport is the statement of points or stamps, with what they are worth and when they end.
+func (h *Handlers) pointsReport(c echo.Context) error {
+	q, err := h.query(c, views.Points)
+	if err != nil {
+		return err
+	}
+	by, ctx := page.Actor(c), c.Request().Context()
+	var endings report.Endings
+	st, err := h.Reports.Points(ctx, by, balances(q, by))
+	if err == nil {
+		endings, err = h.Reports.Endings(ctx, by, q.Filled("unit"))
+	}
+	return h.show(c, q, &st.Period, err, func(v views.Report) templ.Component { return views.PointsPage(v, st, endings) })
+}
+
+// balances are what was asked of a statement.
+func balances(q query, by core.Actor) report.Balances {
+	b := report.Balances{
+		Range: q.Range, Unit: q.Filled("unit"), ValueCents: q.Amount("value", by.Tenant.Currency), ExpectedRate: q.Rate("rate"),
+	}
+	b.Malformed = q.Malformed
+	return b
+}
+
+// statementFile is the statement with a row for each day.
+func (h *Handlers) statementFile(c echo.Context) (panel.ExportFile, error) {
+	q, err := h.query(c, views.Points)
+	if err != nil {
+		return panel.ExportFile{}, err
+	}
+	by := page.Actor(c)
+	asked := balances(q, by)
+	asked.Step = report.Daily
+	st, err := h.Reports.Points(c.Request().Context(), by, asked)
+	if err != nil {
+		return panel.ExportFile{}, err
+	}
+	columns := []page.Column{{Heading: "Date", Width: 12}, {Heading: "Opening balance"}}
+	for _, l := range views.FlowLines {
+		columns = append(columns, page.Column{Heading: l.Column})
+	}
+	return panel.ExportFile{
+		Name: strings.TrimSuffix(fileName(string(st.Unit), st.Period), ".csv"), Sheet: "Statement", Columns: append(columns, page.Column{Heading: "Closing balance"}),
+		Write: func(row panel.RowWriter) error {
+			for _, s := range st.Steps {
+				cells := []any{panel.IsoDate(s.From), s.Opening}
+				for _, l := range views.FlowLines {
+					cells = append(cells, l.Amount(s.Current))
+				}
+				if err := row(append(cells, s.Closing)...); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}, nil
+}
+
+// lastDaysFile is what was redeemed, has expired and is open of each month's last days.
+func (h *Handlers) lastDaysFile(c echo.Context) (panel.ExportFile, error) {
+	q, err := h.query(c, views.Points)
+	if err != nil {
+		return panel.ExportFile{}, err
+	}
+	by := page.Actor(c)
+	e, err := h.Reports.Endings(c.Request().Context(), by, q.Filled("unit"))
+	if err != nil {
+		return panel.ExportFile{}, err
+	}
+	return panel.ExportFile{
+		Name: string(e.Unit) + "-by-last-day-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Last days",
+		Columns: []page.Column{{Heading: "Last day in", Width: 18}, {Heading: "Redeemed"}, {Heading: "Expired"}, {Heading: "Open"}},
+		Write: func(row panel.RowWriter) error {
+			for _, o := range e.Outcomes {
+				if err := row(views.OutcomeLabel(o), o.Redeemed, o.Expired, o.Open); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}, nil
+}
