@@ -12,6 +12,7 @@ type Card struct {
 	Customer string // "": inactive, so that their balance isn't shown either
 	Balance  Balance
 	Second   string    // the other balance: "3 stamps"; "" for none
+	Ends     []string  // what expires soon: "40 points expire on 31 Jan"
 	Progress *Progress // nil without rewards to save for
 	Code     Code
 	Pending  []string     // redeemed rewards that aren't fulfilled yet
@@ -21,6 +22,8 @@ type Card struct {
 
 	PicturePath string
 	PrintPath   string
+	HistoryPath string
+	HistoryNote string // below the link to it
 }
 
 // Balance is a number and its unit: 124 points.

@@ -98,6 +98,7 @@ type Customer struct {
 	Name, Phone    string
 	Points, Stamps int64
 	Balances       []Balance
+	Ends           []string // what expires soon: "40 points expire on 31 Jan"
 	Progress       *Progress
 	CardPath       string // the page with the QR code of their card; "" for none
 	Notice         string // why nothing can be recorded; else ""

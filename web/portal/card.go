@@ -179,8 +179,13 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	v := views.Card{
 		Frame: p.frame(d.front, "Card"), Customer: d.customerName(), Code: code,
 		PicturePath: d.path + "/picture.png", PrintPath: d.path + "/print",
+		HistoryPath: d.path + "/history", HistoryNote: "How your balance changed",
 	}
 	v.Balance, v.Second = balances(d.Card)
+	if d.Expires() {
+		v.HistoryNote = "Balance and expiry dates"
+	}
+	v.Ends = p.endsSoon(d)
 	v.Progress = progressOf(d.Card)
 	for _, redemption := range d.Pending {
 		v.Pending = append(v.Pending, redemption.RewardName)
@@ -229,6 +234,17 @@ func (p *Portal) inactiveCard(c echo.Context, status int, d card) error {
 	v.Body = "on-card"
 	p.addScripts(c, &v.Frame, "portal", "pin")
 	return render(c, status, views.CardPage(v))
+}
+
+// endsSoon says what expires soon, in the order of unitsOf.
+func (p *Portal) endsSoon(d card) (lines []string) {
+	first, second := unitsOf(d.Card)
+	for _, unit := range []ledger.Unit{first, second} {
+		if line := format.EndsSoon(d.Expiring, unit, core.DateOf(p.Now(), d.TimeZone)); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // balances are the customer's balances in the order of unitsOf.

@@ -299,7 +299,7 @@ func TestACardOfAnotherBusiness(t *testing.T) {
 	_, state := s.shows(path)
 	id := state[strings.LastIndex(state, "/")+1:]
 	want := other.browser().Ask(http.MethodGet, "/card/nonsense")
-	for _, to := range []string{path, path + "/print", path + "/picture.png", path + "/manifest.webmanifest", state, state + "/events", path + "x"} {
+	for _, to := range []string{path, path + "/history", path + "/print", path + "/picture.png", path + "/manifest.webmanifest", state, state + "/events", path + "x"} {
 		got := other.browser().Ask(http.MethodGet, to)
 		if got.Code != http.StatusNotFound || got.Body.String() != want.Body.String() {
 			t.Errorf("another business's %s: %d", to, got.Code)
@@ -319,7 +319,7 @@ func TestOnlyPagesWithAScriptMayRunOne(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	path := s.card(s.anna())
-	for to, scripts := range map[string]int{path: 2, path + "/print": 1, "/join": 1, "/join/find": 1, "/w": 1} {
+	for to, scripts := range map[string]int{path: 2, path + "/history": 0, path + "/print": 1, "/join": 1, "/join/find": 1, "/w": 1} {
 		got := s.browser().Get(to)
 		policy := got.Header().Get("Content-Security-Policy")
 		if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "script-src 'self'") != (scripts > 0) {

@@ -36,7 +36,7 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 	s.pages = s.at(s.DB.Now()).pages // which keeps nothing of the business yet
 	phone := s.took(shown)
 
-	paths = append(paths, card, card+"/print", card+"/picture.png", card+"/manifest.webmanifest", state, s.unsubscribing(anna.ID),
+	paths = append(paths, card, card+"/history", card+"/print", card+"/picture.png", card+"/manifest.webmanifest", state, s.unsubscribing(anna.ID),
 		"/join", "/join/find", "/w", "/w/claim", "/brand/5746d6.css", "/brand/icon/5746d6-180.png")
 	for _, path := range paths {
 		a := phone.Get(path)

@@ -104,6 +104,7 @@ func (p *Portal) routes() []route.Route {
 		fromAnySite("/unsubscribe/weekly/:token", page.WithRecord(p.findReader, p.turnWeekly), changingByLink),
 
 		get("/card/:token", withCard(p.showCard)),
+		get("/card/:token/history", withCard(p.showHistory)),
 		get("/card/:token/print", withCard(p.printCard)),
 		get("/card/:token/picture.png", withCard(p.cardPicture)),
 		get("/card/:token/manifest.webmanifest", withCard(p.cardManifest)),

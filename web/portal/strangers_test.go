@@ -46,7 +46,7 @@ func TestAReplacedCardLink(t *testing.T) {
 	s.Must(core.Result(s.Merging.Merge(t.Context(), s.By, anna.ID, twin.ID, nil, nil)))
 	s.browser().Get(twins)
 	fresh := s.card(s.replace(anna))
-	for _, below := range []string{"", "/print", "/picture.png", "/manifest.webmanifest", "/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ", "/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ/events"} {
+	for _, below := range []string{"", "/history", "/print", "/picture.png", "/manifest.webmanifest", "/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ", "/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ/events"} {
 		s.wantReplaced("GET "+below, http.MethodGet, old+below)
 	}
 	s.wantReplaced("a PIN", http.MethodPost, old+"/pin")
@@ -173,7 +173,7 @@ func TestADeactivatedCardShowsNothing(t *testing.T) {
 	s.Sale(anna.ID, s.kind, 12_400)
 	voucher := s.sentTo(s.Coupon(off()).ID, anna.ID)
 	s.Must(s.Customers.Edit(t.Context(), s.By, anna.ID, customer.Edit{Status: core.Set("inactive")}))
-	for _, path := range []string{s.card(anna), s.card(anna) + "/print", s.card(anna) + "/picture.png", "/v/" + voucher.token} {
+	for _, path := range []string{s.card(anna), s.card(anna) + "/print", s.card(anna) + "/history", s.card(anna) + "/picture.png", "/v/" + voucher.token} {
 		got := s.browser().Ask(http.MethodGet, path).Body.String()
 		for _, secret := range []string{"Anna", "qvist", "124"} {
 			if strings.Contains(got, secret) {

@@ -367,6 +367,9 @@ func TestRoundTrips(t *testing.T) {
 	cashier := s.signedIn(core.Cashier)
 	unsubscribe := s.unsubscribing(v.CustomerID)
 	card := s.card(s.anna())
+	buyer := s.anna()
+	s.Sale(buyer.ID, s.Points(100), 2450)
+	history := s.card(buyer) + "/history"
 	var links []string
 	for range 3 {
 		links = append(links, s.unsubscribing(s.anna().ID))
@@ -388,6 +391,7 @@ func TestRoundTrips(t *testing.T) {
 		{"a forged link to unsubscribe", 0, func() { s.browser().Ask(http.MethodPost, "/unsubscribe/"+v.token) }},
 		{"unsubscribed already", 1, func() { s.browser().Ask(http.MethodPost, unsubscribe) }},
 		{"a card", 1, func() { s.browser().Get(card) }},
+		{"a card's history", 2, func() { s.browser().Get(history) }},
 		{"a card's PIN and its signal", 4, func() { s.browser().Post(card+"/pin", nil) }},
 		{"how far the PIN is", 2, func() { s.browser().Get(card + "/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ") }},
 		{"the page to join", 0, func() { s.browser().Get("/join") }},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/labstack/echo/v4"
@@ -254,7 +255,7 @@ func (t *Till) sideView(c echo.Context, d draft, s sideColumn, types []transacti
 	by, v := page.Actor(c), s.Side
 	v.Total = d.total(by.Tenant.Currency)
 	if s.card != nil {
-		v.Customer = customerView(by, d, *s.card, types)
+		v.Customer = customerView(by, d, *s.card, types, core.DateOf(t.Now(), by.Tenant.TimeZone))
 		return v, nil
 	}
 	if v.Searched || v.Ask != nil {
@@ -292,9 +293,9 @@ func shortName(first, last string) string {
 }
 
 // customerView is the customer of the sale, with what they can use and what the sale earns.
-func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Type) *views.Customer {
+func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Type, today time.Time) *views.Customer {
 	v := &views.Customer{
-		ID: w.ID.String(), Name: format.CustomerName(w.Customer), Phone: w.Phone, Balances: balances(w.PointsBalance, w.StampsBalance),
+		ID: w.ID.String(), Name: format.CustomerName(w.Customer), Phone: w.Phone, Balances: balances(w),
 		Points: w.PointsBalance, Stamps: w.StampsBalance,
 	}
 	if d.pin != nil {
@@ -313,6 +314,11 @@ func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Typ
 	}
 	v.CardPath = addPIN(links.TillCustomers+"/"+v.ID+"/card", v.PIN)
 	after := outcomeOf(by, d, w, types)
+	for _, unit := range []ledger.Unit{ledger.Points, ledger.Stamps} {
+		if ends := format.EndsSoon(w.Expiring, unit, today); ends != "" {
+			v.Ends = append(v.Ends, ends)
+		}
+	}
 	v.Uses, v.Earns, v.Progress = useViews(by, d, w), after.earns(by.Tenant.Currency), after.progress()
 	return v
 }
@@ -320,16 +326,16 @@ func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Typ
 // CheckPhone says that a card was opened online, with a phone number that may be someone else's.
 const CheckPhone = "New card: check the phone number"
 
-func balances(points, stamps int64) (list []views.Balance) {
-	balance := func(n int64, u ledger.Unit) {
-		number, unit, _ := strings.Cut(format.Units(n, u), " ")
+func balances(w walkin.Card) (list []views.Balance) {
+	balance := func(u ledger.Unit) {
+		number, unit, _ := strings.Cut(format.Units(w.Balance(u), u), " ")
 		list = append(list, views.Balance{Value: number, Unit: unit})
 	}
-	if points != 0 || stamps == 0 {
-		balance(points, ledger.Points)
+	if w.PointsBalance != 0 || w.StampsBalance == 0 {
+		balance(ledger.Points)
 	}
-	if stamps != 0 {
-		balance(stamps, ledger.Stamps)
+	if w.StampsBalance != 0 {
+		balance(ledger.Stamps)
 	}
 	return list
 }

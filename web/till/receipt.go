@@ -132,7 +132,7 @@ func (t *Till) addCustomer(c echo.Context, v *views.Receipt, id core.ID, unit le
 	if w.Erased {
 		v.Customer.Name = format.CustomerName(w.Customer)
 	}
-	v.Balances, v.Progress = balances(w.PointsBalance, w.StampsBalance), currentProgress(w, unit)
+	v.Balances, v.Progress = balances(w), currentProgress(w, unit)
 	return nil
 }
 
