@@ -54,7 +54,7 @@ func testNotifications(t *testing.T, c cafe) {
 	p.WaitForText("h1", "Notifications")
 	p.WaitForText(".notices", "Only 2 left of “Canvas tote”")
 	look(t, p, "notifications-new", nil)
-	p.ClickText(".notice-title", "voids and adjustments by Noor Haddad")
+	p.ClickText(".notice-title", "voids, refunds and adjustments by Noor Haddad")
 	p.WaitForText("tbody", "Points of a lost receipt")
 	look(t, p, "notification-staff", nil)
 	p.Open("/admin/notifications")

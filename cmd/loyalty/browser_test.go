@@ -44,6 +44,8 @@ func TestBrowser(t *testing.T) {
 		"Lists":             testLists,
 		"Import":            testImport,
 		"Amounts":           testAmounts,
+		"Programme":         testProgramme,
+		"ProgrammeNoScript": testProgrammeWithoutJavaScript,
 		"RefusedForm":       testRefusedForm,
 		"UnsentForm":        testUnsentForm,
 		"Keyboard":          testKeyboard,
@@ -343,6 +345,18 @@ var views = []view{
 	panel("transaction", "/admin/transactions/{sale}"),
 	panel("transaction-voided", "/admin/transactions/{voided}"),
 	panel("transaction-void", "/admin/transactions/{sale}/void"),
+	panel("transaction-refund", "/admin/transactions/{refunded}/refund?amount_cents=0.20"),
+	panel("transaction-refund-dialog", "/admin/transactions/{refunded}").after(func(p *browsertest.Page) {
+		p.Click(linkTo("/refund"))
+		p.Fill("amount_cents", "0.70")
+		p.WaitForText("#takes", "taken back")
+	}),
+	panel("transaction-refunded", "/admin/transactions/{refunded}/refund").after(func(p *browsertest.Page) {
+		p.Fill("amount_cents", "0.50")
+		p.Fill("reason", "Goods returned")
+		p.Click(submitOf("/refund"))
+		p.WaitFor("#refunds")
+	}),
 	panel("transaction-void-dialog", "/admin/transactions/{sale}").after(click(linkTo("/void"))),
 	panel("redemptions", "/admin/redemptions"),
 	panel("redemptions-all", "/admin/redemptions?status=all"),
@@ -376,6 +390,7 @@ var views = []view{
 	panel("voucher-redeem", "/admin/vouchers/{voucher}/redeem"),
 	{name: "voucher-page-demo", host: demo.Slug, path: "{voucherlink}"},
 	{name: "card-demo", host: demo.Slug, path: "{cardlink}"},
+	{name: "card-history", host: demo.Slug, path: "{cardlink}/history"},
 	{name: "card-print", host: demo.Slug, path: "{cardlink}/print"},
 	{name: "join", host: demo.Slug, path: "/join"},
 	{name: "join-find", host: demo.Slug, path: "/join/find"},
@@ -396,6 +411,9 @@ var views = []view{
 	panel("report-hours", "/admin/reports/hours"),
 	panel("report-rewards", "/admin/reports/rewards"),
 	panel("report-coupons", "/admin/reports/coupons"),
+	panel("report-points", "/admin/reports/points"),
+	panel("report-points-year", "/admin/reports/points?from=2025-12-01&value=1.00&rate=80").after(click(".statement-steps summary")),
+	{name: "report-points-refused", host: demo.Slug, path: "/admin/reports/points?value=much&rate=101", as: core.Owner, status: http.StatusUnprocessableEntity},
 	panel("report-year", "/admin/reports?from=2025-12-01"),
 	panel("report-filters", "/admin/reports").after(click(".report-days summary")),
 	panel("reports-numbers", "/admin/reports").after(click("figure summary")),
@@ -407,6 +425,9 @@ var views = []view{
 	panel("notifications", "/admin/notifications"),
 	panel("notification-settings", "/admin/settings/notifications"),
 	panel("business", "/admin/settings/business"),
+	panel("programme", "/admin/settings/programme"),
+	panel("programme-points", "/admin/settings/programme/points"),
+	panel("programme-stamps", "/admin/settings/programme/stamps"),
 	panel("billing", "/admin/settings/billing"),
 	panel("setup-1", "/admin/setup/business"),
 	panel("setup-2", "/admin/setup/rule"),
@@ -481,6 +502,7 @@ func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 		"{mail}", ask[core.ID](d, "select id from loyalty.mail order by id limit 1").String(),
 		"{customer}", ask[core.ID](d, "select customer_id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{sale}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
+		"{refunded}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' and points_awarded > 5 order by id desc offset 9 limit 1").String(),
 		"{voided}", ask[core.ID](d, "select id from loyalty.transaction where status = 'voided' order by id desc limit 1").String(),
 		"{pending}", ask[core.ID](d, "select id from loyalty.redemption where status = 'pending' order by id desc limit 1").String(),
 		"{redeemer}", ask[core.ID](d, "select customer_id from loyalty.redemption where status = 'pending' order by id desc limit 1").String(),

@@ -71,14 +71,16 @@ func (p *desk) summaries() {
 
 	page, file := p.open("/reports"), p.file("/reports/summary.csv?from="+api.From+"&to="+api.To)
 	shown := figures{}
-	// The names of the figures in their order. The average is the page's own.
-	names := []string{
-		"transactions_count", "spend_total_cents", "", "points_awarded", "points_redeemed", "new_customers",
-		"active_customers", "redemptions_count", "vouchers_redeemed", "stamps_awarded", "voided_count", "points_reversed",
+	// The average is the page's own.
+	names := map[string]string{
+		"Sales": "transactions_count", "Tracked spend": "spend_total_cents", "Spend after refunds": "net_spend_total_cents", "Points issued": "points_awarded",
+		"Points redeemed": "points_redeemed", "New customers": "new_customers", "Active customers": "active_customers", "Redemptions": "redemptions_count",
+		"Vouchers redeemed": "vouchers_redeemed", "Stamps issued": "stamps_awarded", "Voided sales": "voided_count", "Points reversed": "points_reversed",
+		"Refunds": "refunds_count", "Points refunded": "points_refunded", "Points expired": "points_expired",
 	}
-	page.Find(".figure-strip .figure-value").Each(func(i int, value *goquery.Selection) {
-		if names[i] != "" {
-			shown[names[i]] = digits(value.Text())
+	page.Find(".figure-strip .figure").Each(func(_ int, figure *goquery.Selection) {
+		if name := names[strings.TrimSpace(figure.Find(".figure-label").Text())]; name != "" {
+			shown[name] = digits(figure.Find(".figure-value").Text())
 		}
 	})
 	want := figures{}
@@ -87,11 +89,19 @@ func (p *desk) summaries() {
 			want[name] = n
 		}
 	}
+	delete(want, "refunded_total_cents") // only in the file
+	delete(want, "points_expiry_returned")
+	for _, name := range []string{"refunds_count", "points_refunded", "net_spend_total_cents", "points_expired"} {
+		if _, isShown := shown[name]; !isShown && (name == "net_spend_total_cents" || want[name] == 0) {
+			delete(want, name)
+		}
+	}
 	p.same("summary", shown, want)
 
 	columns := []string{
-		"date", "transactions_count", "voided_count", "spend_total_cents", "points_awarded", "stamps_awarded", "points_reversed", "points_redeemed",
-		"redemptions_count", "vouchers_redeemed", "new_customers",
+		"date", "transactions_count", "voided_count", "spend_total_cents", "points_awarded", "stamps_awarded", "points_reversed",
+		"refunds_count", "refunded_total_cents", "net_spend_total_cents", "points_refunded",
+		"points_redeemed", "redemptions_count", "vouchers_redeemed", "new_customers", "points_expired", "points_expiry_returned",
 	}
 	if len(file) != len(api.Days) || len(api.Days) != 30 {
 		p.t.Fatalf("the file has %d days, the API %d", len(file), len(api.Days))
