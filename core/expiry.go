@@ -77,7 +77,7 @@ func (e Expiry) Shown(last *time.Time) *time.Time {
 	case last == nil || e.HoldsAll:
 		return nil
 	case last.Before(e.Hold):
-		return &e.Hold
+		return new(e.Hold)
 	}
 	return last
 }

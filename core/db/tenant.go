@@ -11,12 +11,7 @@ import (
 const TenantColumns = `coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
 		coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
 		coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
-		(
-			select jsonb_object_agg(p.unit, jsonb_build_object('expiry', p.expiry, 'months', p.months, 'round_to', p.round_to,
-				'yearly_month', p.yearly_month, 'yearly_day', p.yearly_day, 'grace_days', p.grace_days, 'hold_until', p.hold_until))
-			from loyalty.programme p
-			where p.tenant_id = n.id
-		) as programme`
+		coalesce(n.programme, '{}') as programme`
 
 // ThemeColumns selects a core.Theme from ThemeOf.
 const ThemeColumns = `look.colour, look.logo_hash, look.logo_width, look.logo_height`
@@ -35,10 +30,11 @@ type TenantRow struct {
 	Country           string
 	ConfirmAboveCents int64
 	Suspended         bool
-	Programme         map[string]expiry // by unit
+	Programme         struct{ Points, Stamps expiry }
 }
 
-// expiry is a row of loyalty.programme as JSON. Dates are texts, because one may be infinity.
+// expiry is a row of loyalty.programme, of which loyalty.share_programme makes JSON. Dates are texts, because one may be
+// infinity.
 type expiry struct {
 	Expiry    core.ExpiryRule `json:"expiry"`
 	Months    int             `json:"months"`
@@ -77,6 +73,6 @@ func (r TenantRow) Tenant() (core.Tenant, error) {
 	return core.Tenant{
 		ID: r.TenantID, Name: r.TenantName, Slug: r.TenantSlug, TimeZone: zone, Currency: r.Currency, Country: r.Country,
 		Suspended: r.Suspended, ConfirmAboveCents: r.ConfirmAboveCents,
-		PointsExpiry: r.Programme["points"].core(), StampsExpiry: r.Programme["stamps"].core(),
+		PointsExpiry: r.Programme.Points.core(), StampsExpiry: r.Programme.Stamps.core(),
 	}, err
 }

@@ -236,6 +236,10 @@ func (s *Service) Change(ctx context.Context, by core.Actor, c Change) (Rule, er
 		}
 		was, is := audit.Changed(old.facts(), r.facts())
 		err = audit.Write(tx, by, audit.Entry{Action: "programme.edit", Subject: "programme", ID: string(r.Unit), Name: string(r.Unit), Old: was, New: is})
+		if err != nil {
+			return r, err
+		}
+		err = share(tx, by.Tenant.ID)
 		if err != nil || old.Version > 0 {
 			return r, err
 		}
@@ -268,5 +272,11 @@ func (r Rule) args(tx *db.Tx, version int64) db.Args {
 // Resume has nothing of a business end for a while after its suspension, in the caller's transaction of the platform:
 // its customers could spend nothing meanwhile. today is the business's local day.
 func Resume(tx *db.Tx, tenant core.TenantID, today time.Time) error {
-	return db.Queue(tx, resumeSQL, db.Args{"tenant": int64(tenant), "until": today.AddDate(0, 0, resumeHold)})
+	err := db.Queue(tx, resumeSQL, db.Args{"tenant": int64(tenant), "until": today.AddDate(0, 0, resumeHold)})
+	return errors.Join(err, share(tx, tenant))
+}
+
+// share queues that requests read a business's rules as they are now.
+func share(tx *db.Tx, tenant core.TenantID) error {
+	return db.Queue(tx, shareSQL, db.Args{"tenant": int64(tenant)})
 }

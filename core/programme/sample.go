@@ -2,6 +2,7 @@ package programme
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"example.com/loyalty/core"
@@ -35,10 +36,11 @@ func Store(tx *db.Tx, unit ledger.Unit, e core.Expiry, opening *time.Time) error
 	case !e.Hold.IsZero():
 		hold = e.Hold
 	}
-	return db.Queue(tx, storeSQL, db.Args{
+	err := db.Queue(tx, storeSQL, db.Args{
 		"unit": unit, "expiry": e.Rule, "months": e.Months, "round_to": e.RoundTo, "month": int(e.Month), "day": e.Day,
 		"grace_days": cmp.Or(e.GraceDays, 30), "opening": opening, "hold": hold, "now": tx.Now,
 	})
+	return errors.Join(err, share(tx, tx.Tenant))
 }
 
 const storeRunSQL = `

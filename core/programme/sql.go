@@ -44,6 +44,9 @@ const writeSQL = `
 	where p.version = @version
 	returning version`
 
+// What requests read, with the tenant.
+const shareSQL = `select loyalty.share_programme(@tenant)`
+
 const resumeSQL = `
 	update loyalty.programme
 	set hold_until = greatest(hold_until, @until)

@@ -442,9 +442,9 @@ func (l *load) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for claim, wrong := range differences(results) {
-		if wrong > l.in.Differences[claim] {
-			return fmt.Errorf("not imported: after the import this would be wrong for %d records, and in the file for %d: %s", wrong, l.in.Differences[claim], claim)
+	for _, r := range results {
+		if r.Wrong > l.in.Differences[r.Check] {
+			return fmt.Errorf("not imported: after the import this would be wrong for %d records, and in the file for %d: %s", r.Wrong, l.in.Differences[r.Check], r.Check)
 		}
 	}
 	return nil

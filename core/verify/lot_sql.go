@@ -161,3 +161,9 @@ const refundedSQL = `
 		from loyalty.transaction t
 		left join told r on r.transaction_id = t.id and r.tenant_id = t.tenant_id
 	)` + tally
+
+const sharedSQL = `
+	with judged as (
+		select id as tenant_id, slug as id, programme::text is distinct from loyalty.programme_of(id)::text as wrong
+		from loyalty.tenant
+	)` + tally

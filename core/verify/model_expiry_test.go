@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
 )
 
 // purse is what a customer has of a unit, by its last day, and what has ended.
@@ -177,13 +178,17 @@ func (p *purse) spend(amount int64, first ...time.Time) lots {
 	return taken
 }
 
-// takeAward takes back an award of a day. "If the award's day has ended: first expiry_return of least(award, expired of that
-// day − returned of that day), then the reversal of the whole award."
-func (m *model) takeAward(who core.ID, unit ledger.Unit, amount int64, lot, earned time.Time) error {
+// takeAward takes back a sale's award, or a part of it. "If the award's day has ended: first expiry_return of least(award,
+// expired of that day − returned of that day), then the reversal of the whole award."
+func (m *model) takeAward(t *transaction.Transaction, amount int64) error {
+	if amount == 0 {
+		return nil
+	}
+	who, unit, lot := t.CustomerID, t.RuleType, orNever(t.ExpiresOn)
 	m.settle(who)
 	p := m.purse(who, unit)
 	days := slices.DeleteFunc(slices.Collect(maps.Keys(p.ended)), func(e ending) bool {
-		return !e.lot.Equal(lot) || p.ended[e].at.Before(earned)
+		return !e.lot.Equal(lot) || p.ended[e].at.Before(t.CreatedAt)
 	})
 	slices.SortFunc(days, func(a, b ending) int { return a.day.Compare(b.day) })
 	if len(days) > 0 {

@@ -421,15 +421,50 @@ func (m *model) void(id core.ID, at *time.Time) (transaction.Transaction, error)
 	if t.Status == transaction.Voided {
 		return transaction.Transaction{}, transaction.ErrAlreadyVoided
 	}
-	earned := t.PointsAwarded
-	if earned == nil {
-		earned = t.StampsAwarded
-	}
 	t.Status, t.VoidedAt = transaction.Voided, at
-	if *earned == 0 {
-		return *t, nil
+	return *t, m.takeAward(t, earned(t)-t.RefundedAward)
+}
+
+func earned(t *transaction.Transaction) int64 {
+	if t.PointsAwarded != nil {
+		return *t.PointsAwarded
 	}
-	return *t, m.takeAward(t.CustomerID, t.RuleType, *earned, orNever(t.ExpiresOn), t.CreatedAt)
+	return *t.StampsAwarded
+}
+
+// "kept = floor(award × what isn't refunded ÷ spend): the parts never add up to more or less than the whole."
+func (m *model) refund(id core.ID, amount int64, made core.ID, at time.Time) (transaction.Refund, error) {
+	t := m.sales.byID[id]
+	if t == nil {
+		return transaction.Refund{}, core.ErrNotFound
+	}
+	left := t.SpendAmountCents - t.RefundedCents
+	f := core.Fields{}
+	switch {
+	case amount < 1:
+		f.Add("amount_cents", core.Min(1))
+	case amount > left && t.Status == transaction.Completed:
+		f.Add("amount_cents", core.Max(left))
+	}
+	switch err := refusal(f); {
+	case err != nil:
+		return transaction.Refund{}, err
+	case t.Status == transaction.Voided:
+		return transaction.Refund{}, transaction.ErrAlreadyVoided
+	case amount == t.SpendAmountCents:
+		return transaction.Refund{}, transaction.ErrRefundIsVoid
+	}
+	kept := earned(t) * (left - amount) / t.SpendAmountCents
+	taken := earned(t) - t.RefundedAward - kept
+	t.RefundedCents += amount
+	t.RefundedAward += taken
+	r := transaction.Refund{ID: made, TransactionID: id, AmountCents: amount, CreatedAt: at}
+	if t.RuleType == ledger.Points {
+		r.Points = &taken
+	} else {
+		r.Stamps = &taken
+	}
+	return r, m.takeAward(t, taken)
 }
 
 // "An insufficient balance is reported before an empty stock."

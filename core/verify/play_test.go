@@ -150,6 +150,7 @@ func (p *play) moves() map[string]func(*rapid.T) {
 		{1, p.merge},
 		{7, p.record},
 		{4, p.void},
+		{4, p.refund},
 		{1, p.switchType},
 		{1, p.editType},
 		{1, p.addReward},
@@ -308,6 +309,20 @@ func (p *play) void(t *rapid.T) {
 	got, err := core.Result(p.Sales.Void(t.Context(), p.By, id, nil, nil))
 	want, refusal := p.model.void(id, got.VoidedAt)
 	agree(t, p, "void a sale", got, err, want, refusal)
+}
+
+func (p *play) refund(t *rapid.T) {
+	id := pick(t, "sale", p.model.sales, p.theirs.Sale)
+	amounts := []int64{40}
+	if sale := p.model.sales.byID[id]; sale != nil {
+		left := sale.SpendAmountCents - sale.RefundedCents
+		amounts = append(amounts, left, left/3, left-1)
+	}
+	amount := mostly(t, "amount", amounts, 0, 12_346, 12_345)
+	got, err := core.Result(p.Sales.Refund(t.Context(), p.By, id, transaction.RefundRequest{AmountCents: amount}, nil, nil))
+	want, refusal := p.model.refund(id, amount, got.ID, got.CreatedAt)
+	want.ActorKind, want.ActorName = p.By.Kind, p.By.Name
+	agree(t, p, "refund a part of a sale", got, err, want, refusal)
 }
 
 func (p *play) switchType(t *rapid.T) {

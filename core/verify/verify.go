@@ -51,6 +51,7 @@ var recordChecks = []check{
 	{"No account's next expiry is later than its first lot.", nextSQL},
 	{"No point is left of a day that ended before the last run.", dayOverSQL},
 	{"No more was returned after voids than had expired.", returnedSQL},
+	{"Every business's points and stamps end by its own rules.", sharedSQL},
 	{"What had expired was returned only when its award was taken back, and no more than that.", takenBackSQL},
 	{"Every merge took a balance from one customer and gave it to another, and no other entry did.", mergeSQL},
 	{"A merged customer has no balance, sale, redemption or voucher, and leads to one who wasn't merged.", mergedSQL},

@@ -446,6 +446,8 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"No point is left", "an account not looked at", "update loyalty.account set points_expire_on = (select expired_through from loyalty.programme) where customer_id = " + dora},
 		{"No more was returned", "than expired", "update loyalty.ledger_entry set amount = amount + 40 where id = " + entry("expiry")},
 		{"No more was returned", "of another day", "update loyalty.ledger_entry set expires_on = expires_on + 1 where id = " + entry("expiry_return")},
+		{"Every business's points", "another rule", "update loyalty.tenant set programme = replace(programme::text, 'after', 'never')::json"},
+		{"Every business's points", "none", "update loyalty.tenant set programme = null"},
 		{"What had expired", "without a reversal", "delete from loyalty.ledger_entry where kind = 'reversal' and customer_id = " + dora},
 		{"What had expired", "of no cause", "update loyalty.ledger_entry set cause = id where id = " + entry("expiry_return")},
 		{"What had expired", "more than was taken back", "update loyalty.ledger_entry set amount = amount + 1 where id = " + entry("expiry_return")},

@@ -85,6 +85,11 @@ prepare writeSQL as
   where p.version = $14
   returning version;
 
+-- shareSQL (core/programme/sql.go): What requests read, with the tenant.
+-- $1=tenant
+prepare shareSQL as
+  select loyalty.share_programme($1);
+
 -- resumeSQL (core/programme/sql.go), for Resume: Resume has nothing of a business end for a while after its suspension,
 -- in the caller's transaction of the platform: its customers could spend nothing meanwhile.
 -- $1=until $2=tenant

@@ -765,6 +765,18 @@ prepare refundedSQL as
     coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
   from judged;
 
+-- sharedSQL (core/verify/lot_sql.go)
+prepare sharedSQL as
+  with judged as (
+    select id as tenant_id, slug as id, programme::text is distinct from loyalty.programme_of(id)::text as wrong
+    from loyalty.tenant
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
 -- lockSQL (core/verify/nightly_sql.go)
 prepare lockSQL as
   select pg_try_advisory_xact_lock(hashtextextended('loyalty verify', 7)) as mine;
