@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"mime/multipart"
 	"net/url"
 	"slices"
@@ -14,6 +15,10 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/programme"
 	"example.com/loyalty/core/sample"
 )
 
@@ -26,7 +31,7 @@ const (
 
 // measureNeighbours measures one business's sales, reads and resets alone, while another does all heavy work at
 // once, and while strangers flood another: in one process, and in two. Exceeding a limit is an error. The row to
-// measure is "busy", "floods" or the name of a flood.
+// measure is "busy", "expiring", "floods" or the name of a flood.
 func (b *bench) measureNeighbours(ctx context.Context) {
 	other := b.createBusiness(ctx, 100_000, 300_000)
 	var resets atomic.Int64
@@ -55,6 +60,13 @@ func (b *bench) measureNeighbours(ctx context.Context) {
 		printTable("a business alone", b.together(ctx, measured...))
 		check("with a busy business", b.together(ctx, append(measured, b.heavyWork(ctx, other)...)...))
 	}
+	if b.row == "" || b.row == expiring {
+		check("while the points of 300,000 customers expire", b.whileExpiring(ctx, served))
+		if b.row == expiring {
+			sample.Must(0, missed)
+			return
+		}
+	}
 	second := b.newServer(ctx, b.databaseURL, builtProduct, "serve")
 	second.start(ctx)
 	defer second.stop()
@@ -69,6 +81,47 @@ func (b *bench) measureNeighbours(ctx context.Context) {
 		check("the same in two processes", b.together(ctx, among(processes, work)...))
 	}
 	sample.Must(0, missed)
+}
+
+// expiring is the row of a business whose points all end on one day.
+const expiring = "expiring"
+
+// What customers have from before a rule ended yesterday.
+const endAllSQL = `
+	with rule as (
+		insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, opening_expires_on, begun_at, updated_at)
+		values ($1, 'points', 'after', 12, 'month', current_date - 1, now(), now())
+	), given as (
+		update loyalty.account
+		set points = points + 10,
+			entries = entries + 1,
+			points_expire_on = current_date - 1
+		where tenant_id = $1
+		returning customer_id, points, entries
+	)
+	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+	select $1, loyalty.new_ulid(now()), customer_id, 'points', 10, 'opening', 'Benchmark', 'system', '', 'bench', now(), entries, points
+	from given`
+
+// whileExpiring measures loads while the points of all customers of another business expire, and says how long that takes.
+func (b *bench) whileExpiring(ctx context.Context, loads []scenario) []result {
+	const customers = 300_000
+	other := b.createBusiness(ctx, customers, customers)
+	b.exec(ctx, endAllSQL, other.ID)
+	b.settle(ctx)
+	d := sample.Must(db.Open(ctx, b.databaseURL, db.Options{}))
+	defer d.Close()
+	jobs := sample.Must(job.New(d, slog.New(slog.DiscardHandler)))
+	sample.Must(programme.NewService(d, jobs, nil, link.Maker{}).QueueDue(ctx))
+	begun := time.Now()
+	results := b.together(ctx, loads...)
+	var left int64
+	const leftSQL = "select count(*) from loyalty.account where tenant_id = $1 and points > 0"
+	sample.Must(0, b.admin.QueryRow(ctx, leftSQL, other.ID).Scan(&left))
+	progress("%d of %d customers expired in %s", customers-left, customers, time.Since(begun).Round(time.Second))
+	sample.Must(0, b.await(ctx, "select expired_through is not null from loyalty.programme where tenant_id = $1", other.ID))
+	progress("all expired in %s", time.Since(begun).Round(time.Second))
+	return results
 }
 
 // among divides loads evenly among processes, as a proxy in front of them does.

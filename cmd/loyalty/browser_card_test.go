@@ -21,22 +21,13 @@ import (
 	"example.com/loyalty/web/browsertest"
 )
 
-// cardLink is the path of the card of one of the café's customers, who has no vouchers: each
-// link on it would have to be among the views.
-func (c cafe) cardLink(t *testing.T) string {
+// cardLink returns the path of a customer's card.
+func (c cafe) cardLink(t *testing.T, customer core.ID) string {
 	t.Helper()
 	d := connect(t, c.in.url())
-	id := ask[core.ID](d, `
-		select customer.id
-		from loyalty.customer
-		join loyalty.account on account.customer_id = customer.id
-		where customer.status = 'active'
-			and not exists (select from loyalty.voucher where customer_id = customer.id)
-		order by points desc
-		limit 1`)
 	token, err := link.New(c.in.keys(t)).Token(link.Card,
-		core.TenantID(ask[int64](d, "select tenant_id from loyalty.customer where id = $1", id)), id,
-		ask[int64](d, "select link_version from loyalty.customer where id = $1", id))
+		core.TenantID(ask[int64](d, "select tenant_id from loyalty.customer where id = $1", customer)), customer,
+		ask[int64](d, "select link_version from loyalty.customer where id = $1", customer))
 	if err != nil {
 		t.Fatal(err)
 	}

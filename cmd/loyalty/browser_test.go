@@ -310,6 +310,7 @@ var views = []view{
 	{name: "till-card", host: demo.Slug, path: "/till/customers/{customer}/card", as: core.Cashier},
 	{name: "till-card-replace", host: demo.Slug, path: "/till/customers/{customer}/card/replace", as: core.Cashier},
 	{name: "till-sale", host: demo.Slug, path: "/till/customers/{customer}?spend_amount_cents=2450", as: core.Cashier},
+	{name: "till-expiring", host: demo.Slug, path: "/till/customers/{ending}?spend_amount_cents=2450", as: core.Cashier},
 	{name: "till-missing", host: demo.Slug, path: "/till/nowhere", as: core.Cashier, status: http.StatusNotFound},
 
 	panel("customers", "/admin/customers"),
@@ -320,6 +321,7 @@ var views = []view{
 	panel("import", "/admin/customers/import"),
 	panel("customer-refused", "/admin/customers/new").after(click(submitOf("/admin/customers/new"))),
 	panel("customer", "/admin/customers/{customer}"),
+	panel("customer-expiring", "/admin/customers/{ending}"),
 	panel("customer-sales", "/admin/customers/{customer}?view=transactions"),
 	panel("customer-redemptions", "/admin/customers/{redeemer}?view=redemptions"),
 	panel("customer-vouchers", "/admin/customers/{holder}?view=vouchers"),
@@ -390,6 +392,8 @@ var views = []view{
 	panel("voucher-redeem", "/admin/vouchers/{voucher}/redeem"),
 	{name: "voucher-page-demo", host: demo.Slug, path: "{voucherlink}"},
 	{name: "card-demo", host: demo.Slug, path: "{cardlink}"},
+	{name: "card-expiring", host: demo.Slug, path: "{endingcard}"},
+	{name: "card-expiring-history", host: demo.Slug, path: "{endingcard}/history"},
 	{name: "card-history", host: demo.Slug, path: "{cardlink}/history"},
 	{name: "card-print", host: demo.Slug, path: "{cardlink}/print"},
 	{name: "join", host: demo.Slug, path: "/join"},
@@ -494,11 +498,22 @@ func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 		where v.status = 'pending' and v.expires_at > now() + interval '1 day' and c.active
 		order by v.id desc
 		limit 1`)
+	// Each link on a card would have to be among the views, so these customers have no vouchers.
+	const guest = `
+		select customer.id
+		from loyalty.customer
+		join loyalty.account on account.customer_id = customer.id
+		where customer.status = 'active'
+			and points > 0
+			and not exists (select from loyalty.voucher where customer_id = customer.id)`
+	ending := ask[core.ID](d, guest+" order by points_expire_on, points desc limit 1")
 	ask[int64](d, jobsSQL, demo.Slug)
 	return strings.NewReplacer(
 		"{voucher}", voucher.String(),
 		"{voucherlink}", c.voucherLink(t, voucher),
-		"{cardlink}", c.cardLink(t),
+		"{cardlink}", c.cardLink(t, ask[core.ID](d, guest+" order by points desc limit 1")),
+		"{ending}", ending.String(),
+		"{endingcard}", c.cardLink(t, ending),
 		"{mail}", ask[core.ID](d, "select id from loyalty.mail order by id limit 1").String(),
 		"{customer}", ask[core.ID](d, "select customer_id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{sale}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),

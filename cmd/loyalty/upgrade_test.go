@@ -108,11 +108,12 @@ func (b *balancer) check(ctx context.Context) {
 	}
 }
 
-// clients record sales, read customers and open pages of the panel through a proxy, until they are stopped.
+// clients record sales, void and redeem, read customers and open pages of the panel through a proxy, until they are stopped.
 type clients struct {
 	t                      *testing.T
 	office                 *office
 	recorded, read, opened atomic.Int64
+	redeemed, voided       atomic.Int64
 	stop                   func()
 }
 
@@ -142,7 +143,8 @@ func newClients(t *testing.T, front, host string, shop sandbox.Tenant) *clients 
 		t.Fatal(err)
 	}
 	elsa := decode[struct{ Data struct{ ULID string } }](t, made).Data.ULID
-	sale := fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":100}`, elsa, shop.TransactionTypeID)
+	sale := fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":2000}`, elsa, shop.TransactionTypeID)
+	redemption := fmt.Sprintf(`{"customer_ulid":%q,"reward_ulid":%q}`, elsa, shop.Rewards.InStock.ULID)
 	panel := client(t, strings.TrimPrefix(front, "http://"), nil)
 	c := &clients{t: t, office: newOffice(t, panel, "http://"+strings.TrimSuffix(strings.TrimPrefix(shop.PanelURL, "https://"), "/admin"), shop.Staff[core.Owner])}
 	ctx, stop := context.WithCancel(t.Context())
@@ -155,11 +157,27 @@ func newClients(t *testing.T, front, host string, shop sandbox.Tenant) *clients 
 	for range 3 {
 		under.Go(func() {
 			for ctx.Err() == nil {
-				if _, err := request("POST", "/api/v1/transactions", sale, http.StatusCreated); err != nil {
+				made, err := request("POST", "/api/v1/transactions", sale, http.StatusCreated)
+				if err != nil {
 					t.Error(err)
 					return
 				}
-				c.recorded.Add(1)
+				switch c.recorded.Add(1) % 7 {
+				case 0:
+					id := decode[struct{ Data struct{ ULID string } }](t, made).Data.ULID
+					if _, err := request("POST", "/api/v1/transactions/"+id+"/void", "", http.StatusOK); err != nil {
+						t.Error(err)
+						return
+					}
+					c.voided.Add(1)
+				case 3:
+					if _, err := request("POST", "/api/v1/redemptions", redemption, http.StatusCreated); err == nil {
+						c.redeemed.Add(1)
+					} else if !strings.Contains(err.Error(), "= 422 ") { // too few points
+						t.Error(err)
+						return
+					}
+				}
 				if _, err := request("GET", "/api/v1/customers?per_page=1", "", http.StatusOK); err != nil {
 					t.Error(err)
 					return
@@ -369,6 +387,10 @@ func upgradeFrom(t *testing.T, commit string) {
 		t.Errorf("migrated to %d, want %d", newest, migrations.Newest())
 	}
 	migrated := mailed()
+	d.exec(`
+		insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, begun_at, updated_at)
+		select id, 'points', 'after', 12, 'month', now(), now()
+		from loyalty.tenant`) // no page of the older build can
 	c.record(20)
 	for _, place := range old {
 		if got := readiness(t, place.addr); got != http.StatusOK {
@@ -408,7 +430,8 @@ func upgradeFrom(t *testing.T, commit string) {
 	if got := ask[int64](d, "select count(*) from loyalty.transaction") - before; got != c.recorded.Load() {
 		t.Errorf("%d sales are stored, %d were confirmed", got, c.recorded.Load())
 	}
-	t.Logf("%d sales, %d reads and %d rounds of pages over an upgrade from %s", c.recorded.Load(), c.read.Load(), c.opened.Load(), commit)
+	t.Logf("%d sales, %d voids, %d redemptions, %d reads and %d rounds of pages over an upgrade from %s",
+		c.recorded.Load(), c.voided.Load(), c.redeemed.Load(), c.read.Load(), c.opened.Load(), commit)
 	all.awaitIdle(t)
 	for _, s := range servers {
 		s.stop()
