@@ -40,11 +40,11 @@ func newTransactionResource(by core.Actor, t transaction.Transaction) transactio
 		TransactionTypeID: t.TransactionTypeID, Source: t.Source, LocationID: t.LocationID,
 		ExternalReference: t.ExternalReference, CreatedAt: stamp(t.CreatedAt), RefundedCents: t.RefundedCents,
 	}
-	last := optionalDay(t.RuleType.Of(by.Tenant).Shown(t.ExpiresOn))
+	last, refunded := optionalDay(t.RuleType.Of(by.Tenant).Shown(t.ExpiresOn)), new(t.RefundedAward)
 	if t.RuleType == ledger.Stamps {
-		r.StampsExpireOn, r.StampsRefunded = last, &t.RefundedAward
+		r.StampsExpireOn, r.StampsRefunded = last, refunded
 	} else {
-		r.PointsExpireOn, r.PointsRefunded = last, &t.RefundedAward
+		r.PointsExpireOn, r.PointsRefunded = last, refunded
 	}
 	return r
 }

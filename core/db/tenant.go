@@ -46,11 +46,14 @@ type expiry struct {
 }
 
 func (e expiry) core() core.Expiry {
-	hold, _ := time.Parse(time.DateOnly, e.HoldUntil) // infinity: zero
-	return core.Expiry{
+	rule := core.Expiry{
 		Rule: e.Expiry, Months: e.Months, RoundTo: e.RoundTo, Month: e.Month, Day: e.Day, GraceDays: e.GraceDays,
-		Hold: hold, HoldsAll: e.HoldUntil == "infinity",
+		HoldsAll: e.HoldUntil == "infinity",
 	}
+	if e.HoldUntil != "" && !rule.HoldsAll {
+		rule.Hold, _ = time.Parse(time.DateOnly, e.HoldUntil)
+	}
+	return rule
 }
 
 const findTenantSQL = `

@@ -41,7 +41,7 @@ func (s *Service) prepare(by core.Actor, sale Sale, unread core.Fields, once *co
 	r.reply = reply
 	r.apart = r.claims()
 	r.alone = func(ctx context.Context) (core.Reply[Transaction], error) {
-		return s.recordAlone(ctx, by, sale, unread, once)
+		return s.recordAlone(ctx, r.by, sale, unread, once)
 	}
 	return r
 }
