@@ -27,7 +27,7 @@ const redeemedSQL = `
 	with judged as (
 		select tenant_id, id,
 			(status = 'redeemed') <> (redeemed_at is not null)
-				or coalesce(redeemed_at < created_at or redeemed_at >= expires_at, false) as wrong
+				or coalesce(redeemed_at < created_at - ` + clockError + ` or redeemed_at >= expires_at, false) as wrong
 		from loyalty.voucher
 	)` + tally
 

@@ -16,9 +16,12 @@ const reversalSQL = `
 		from (` + earlierTurns + `
 		) earlier` + postedAs + `'reversal'` + compared
 
+// Processes' clocks differ a little, so a void by another process may be noted before its sale.
+const clockError = "interval '1 second'"
+
 const orderSQL = `
 	with judged as (
-		select e.tenant_id, e.id, e.created_at < t.created_at or e.kind = 'earn' and e.expires_on is distinct from t.expires_on as wrong
+		select e.tenant_id, e.id, e.created_at < t.created_at - ` + clockError + ` or e.kind = 'earn' and e.expires_on is distinct from t.expires_on as wrong
 		from loyalty.ledger_entry e
 		join loyalty.transaction t on t.id = e.cause and t.tenant_id = e.tenant_id
 		where e.kind in ('earn', 'reversal')
@@ -38,7 +41,7 @@ const unitSQL = `
 const voidedSQL = `
 	with judged as (
 		select tenant_id, id,
-			(status = 'voided') <> (voided_at is not null) or coalesce(voided_at < created_at, false) as wrong
+			(status = 'voided') <> (voided_at is not null) or coalesce(voided_at < created_at - ` + clockError + `, false) as wrong
 		from loyalty.transaction
 	)` + tally
 

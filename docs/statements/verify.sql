@@ -155,7 +155,7 @@ prepare redeemedSQL as
   with judged as (
     select tenant_id, id,
       (status = 'redeemed') <> (redeemed_at is not null)
-        or coalesce(redeemed_at < created_at or redeemed_at >= expires_at, false) as wrong
+        or coalesce(redeemed_at < created_at - interval '1 second' or redeemed_at >= expires_at, false) as wrong
     from loyalty.voucher
   )
   select count(*) as counted,
@@ -1079,7 +1079,7 @@ prepare reversalSQL as
 -- orderSQL (core/verify/transaction_sql.go)
 prepare orderSQL as
   with judged as (
-    select e.tenant_id, e.id, e.created_at < t.created_at or e.kind = 'earn' and e.expires_on is distinct from t.expires_on as wrong
+    select e.tenant_id, e.id, e.created_at < t.created_at - interval '1 second' or e.kind = 'earn' and e.expires_on is distinct from t.expires_on as wrong
     from loyalty.ledger_entry e
     join loyalty.transaction t on t.id = e.cause and t.tenant_id = e.tenant_id
     where e.kind in ('earn', 'reversal')
@@ -1111,7 +1111,7 @@ prepare unitSQL as
 prepare voidedSQL as
   with judged as (
     select tenant_id, id,
-      (status = 'voided') <> (voided_at is not null) or coalesce(voided_at < created_at, false) as wrong
+      (status = 'voided') <> (voided_at is not null) or coalesce(voided_at < created_at - interval '1 second', false) as wrong
     from loyalty.transaction
   )
   select count(*) as counted,
