@@ -13,10 +13,16 @@ as $$
 $$;
 
 -- Called after a rule is written: by the product, and for an earlier build by a trigger, which a database that is
--- distributed by tenant doesn't have.
+-- distributed by tenant doesn't have. The lock comes first, in a statement of its own: so the next one sees the other
+-- unit's rule if that was written meanwhile.
 create function loyalty.share_programme(tenant bigint) returns void
 	language sql
 as $$
+	select
+	from loyalty.tenant n
+	where n.id = tenant
+	for no key update;
+
 	update loyalty.tenant n
 	set programme = shared.programme
 	from (select loyalty.programme_of(tenant) as programme) shared

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -332,6 +333,33 @@ func TestFirstRulesAtOnce(t *testing.T) {
 	}
 	if got := jobs(s); done != 1 || len(got) != 2 {
 		t.Errorf("%d of the changes were made, queueing %v", done, got)
+	}
+}
+
+// The rules of both units are changed at the same moment, on a database without triggers: requests then read both.
+func TestRulesOfBothUnitsAtOnce(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	if _, err := dbtest.Owner(d).Exec(t.Context(), "alter table loyalty.programme disable trigger share_rule"); err != nil {
+		t.Fatal(err)
+	}
+	s := shoptest.In(t, d)
+	for version := range int64(30) {
+		var both sync.WaitGroup
+		for _, unit := range []ledger.Unit{ledger.Points, ledger.Stamps} {
+			both.Go(func() {
+				c := year()
+				c.Unit, c.Months, c.Version = unit, new(version+1), version
+				if _, err := s.Programme.Change(t.Context(), s.By, c); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		read, err := db.FindTenant(t.Context(), d, s.By.Tenant.ID)
+		if want := int(version + 1); err != nil || read.PointsExpiry.Months != want || read.StampsExpiry.Months != want {
+			t.Fatalf("requests read %d and %d months, %v, want %d", read.PointsExpiry.Months, read.StampsExpiry.Months, err, want)
+		}
 	}
 }
 
