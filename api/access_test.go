@@ -62,11 +62,19 @@ func TestRouteAccess(t *testing.T) {
 				switch want {
 				case 401:
 					got.is(t, 401, unauthorized)
-					if got.header.Get("WWW-Authenticate") != "Bearer" {
-						t.Errorf("%s: no WWW-Authenticate", who)
+					challenge := got.header.Get("WWW-Authenticate")
+					if challenge != "Bearer" && challenge != `Bearer error="invalid_token"` || token != "" && challenge == "Bearer" {
+						t.Errorf("%s: WWW-Authenticate %q", who, challenge)
 					}
 				case 403:
 					got.is(t, 403, forbidden)
+					want := ""
+					if who != "platform" && ability != "platform" {
+						want = `Bearer error="insufficient_scope", scope="` + ability + `"`
+					}
+					if challenge := got.header.Get("WWW-Authenticate"); challenge != want {
+						t.Errorf("%s: WWW-Authenticate %q, want %q", who, challenge, want)
+					}
 				default:
 					if got.status != inside {
 						t.Errorf("%s: %d, want %d: %s", who, got.status, inside, got.body)

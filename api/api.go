@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/loyalty"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/web/route"
 )
 
 // policy is the Content-Security-Policy of all responses: a browser must not run them.
@@ -54,29 +55,54 @@ type API struct {
 	Config
 	echo        *echo.Echo
 	recent      *recentTokens
-	paths       map[string]string // documented paths, by the router's
-	description description
+	paths       map[string]string        // documented paths, by the router's
+	abilities   map[string]token.Ability // that a request needs, by its method and the router's path
+	description *description
 }
 
 // New creates the API.
 func New(c Config) *API {
-	a := &API{Config: c, echo: echo.New(), recent: newRecentTokens(), paths: map[string]string{}}
+	a := &API{Config: c, echo: echo.New(), recent: newRecentTokens(), paths: map[string]string{}, abilities: map[string]token.Ability{}}
 	a.echo.HTTPErrorHandler = a.problem
-	a.echo.Use(a.protect, a.requireKnownHost, a.announce, a.identify, otherMethod)
+	a.echo.Use(a.protect, applyPreference, a.requireKnownHost, a.announce, a.identify, otherMethod)
 	for _, r := range a.routes() {
-		a.echo.Add(r.Method, r.Path, guard.Handler(r))
 		a.paths[r.Path] = documented(r.Path)
+	}
+	for _, r := range a.routes() {
+		a.echo.Add(r.Method, r.Path, a.handler(r))
+		a.abilities[r.Method+" "+r.Path] = r.Who.Ability
+		if r.Method == http.MethodGet {
+			a.echo.Add(http.MethodHead, r.Path, a.handler(r))
+		}
 	}
 	a.description = describe(c.BaseURL)
 	return a
 }
 
+// handler returns the handler of a route, behind its guard.
+func (a *API) handler(r route.Route) echo.HandlerFunc {
+	handle, hasRecords := r.Handle, a.paths[r.Path+"/:ulid"] != "" || a.paths[r.Path+"/:id"] != ""
+	r.Handle = func(c echo.Context) error {
+		if hasRecords {
+			c.Set(hasRecordsKey, true)
+		}
+		if !isReading(c.Request()) { // takes no parameters, and is refused before it changes something
+			if err := refuseUnknown(c); err != nil {
+				return err
+			}
+		}
+		return handle(c)
+	}
+	return guard.Handler(r)
+}
+
 // ServeHTTP handles a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = unescaped(r)
 	w.Header().Set("Content-Security-Policy", policy)
 	if r.URL.Path == Prefix+"/openapi.json" {
 		if _, known := a.Slug(r.Host); known {
-			a.description.ServeHTTP(w, r)
+			a.describe(w, r)
 			return
 		}
 	}
@@ -114,8 +140,9 @@ func (a *API) requireKnownHost(next echo.HandlerFunc) echo.HandlerFunc {
 func (a *API) protect(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		core.SetLogRoute(c.Request().Context(), a.route(c))
-		// Responses have personal data.
-		c.Response().Header().Set("Cache-Control", "no-store")
+		h := c.Response().Header()
+		h.Set(echo.HeaderCacheControl, dontStore)
+		h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
 		ctx, cancel := context.WithTimeout(c.Request().Context(), a.Timeout)
 		defer cancel()
 		// Before the context is cancelled, which would look like a disconnected client.
@@ -125,6 +152,7 @@ func (a *API) protect(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 		}()
 		c.SetRequest(c.Request().WithContext(ctx))
+		c.Response().Before(func() { readRest(c, ctx) })
 		// Written here, before the timeout is cancelled, so that the log has the status.
 		if err := next(c); err != nil {
 			c.Error(err)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -38,7 +39,7 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		address := a.Address(r)
-		window, key := a.PerAddress, a.AddressKey(address)
+		window, policy, key := a.PerAddress, "address", a.AddressKey(address)
 		failures, secret := a.Failures.Peek(key), credential(c)
 		if !failures.Allowed && secret != "" && !a.recent.wasValid(secret) {
 			// Not looked up: a valid token that wasn't used recently is refused, too.
@@ -48,7 +49,7 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 				verdict.Wait, verdict.Reset = failures.Wait, failures.Reset
 			}
 			verdict.Limit = max(verdict.Limit, 1)
-			writeLimitHeaders(c.Response().Header(), verdict)
+			writeLimitHeaders(c.Response().Header(), policy, verdict)
 			return errTooManyRequests
 		}
 		who, name, err := a.authenticate(c)
@@ -65,12 +66,12 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 			who.Address, who.RequestID = address, c.Response().Header().Get(echo.HeaderXRequestID)
 			c.Set(callerKey, who)
 			core.AddLogAttrs(r.Context(), slog.String(string(who.Kind), who.ID), slog.Int64("tenant", int64(who.Tenant.ID)))
-			window, key = a.PerToken, name
+			window, policy, key = a.PerToken, "token", name
 		case !errors.Is(err, core.ErrUnauthenticated):
 			return err
 		}
 		verdict := window.Take(key)
-		writeLimitHeaders(c.Response().Header(), verdict)
+		writeLimitHeaders(c.Response().Header(), policy, verdict)
 		if !verdict.Allowed {
 			return errTooManyRequests
 		}
@@ -133,15 +134,20 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-func writeLimitHeaders(h http.Header, v limit.Verdict) {
+// writeLimitHeaders writes what is left of a limit: in the headers that most clients know, and in those of the IETF's draft
+// (draft-ietf-httpapi-ratelimit-headers-10).
+func writeLimitHeaders(h http.Header, policy string, v limit.Verdict) {
 	if v.Limit == 0 {
 		return
 	}
+	// Rounded up, so that a retry after that time is within the limit.
+	wait := int(math.Ceil(v.Wait.Seconds()))
 	h.Set("X-RateLimit-Limit", strconv.Itoa(v.Limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(v.Remaining))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(v.Reset.Add(time.Second-1).Unix(), 10))
+	h.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, v.Limit, int(v.Length.Seconds())))
+	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, v.Remaining, wait))
 	if !v.Allowed {
-		// Rounded up, so that a retry after that time is within the limit.
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(v.Wait.Seconds()))))
-		h.Set("X-RateLimit-Reset", strconv.FormatInt(v.Reset.Add(time.Second-1).Unix(), 10))
+		h.Set(echo.HeaderRetryAfter, strconv.Itoa(wait))
 	}
 }

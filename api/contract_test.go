@@ -146,7 +146,7 @@ func (c *contract) explains(response *openapi3.Response, got answer) error {
 
 // plumbing lists headers that are not part of the API.
 var plumbing = []string{
-	"Cache-Control", "Content-Length", "Content-Security-Policy", "Content-Type", "Date",
+	"Cache-Control", "Content-Encoding", "Content-Length", "Content-Security-Policy", "Content-Type", "Date", "Vary",
 	"Strict-Transport-Security", "X-Content-Type-Options", // of the running product
 }
 
@@ -162,6 +162,9 @@ func describes(r *openapi3.Response, header string) bool {
 // route finds the operation of a request. Unknown paths and methods are found, too: they have
 // responses without an operation.
 func (c *contract) route(method string, u *url.URL) (*routers.Route, map[string]string) {
+	if method == http.MethodHead {
+		method = http.MethodGet // the same headers
+	}
 	for path, item := range c.Paths.Map() {
 		if params, fits := fit(path, u.EscapedPath()); fits && item.GetOperation(method) != nil {
 			return &routers.Route{Spec: c.T, Path: path, PathItem: item, Method: method, Operation: item.GetOperation(method)}, params
@@ -169,7 +172,7 @@ func (c *contract) route(method string, u *url.URL) (*routers.Route, map[string]
 	}
 	responses := &openapi3.Responses{}
 	for status, name := range map[string]string{
-		"404": "NotFound", "405": "MethodNotAllowed", "429": "TooManyRequests", "500": "InternalError", "503": "Unavailable",
+		"400": "BadRequest", "404": "NotFound", "405": "MethodNotAllowed", "429": "TooManyRequests", "500": "InternalError", "503": "Unavailable",
 	} {
 		responses.Set(status, c.Components.Responses[name])
 	}

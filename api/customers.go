@@ -107,6 +107,7 @@ func (a *API) editCustomer(c echo.Context) error {
 	edited, err := a.Customers.Edit(c.Request().Context(), actor(c), id, customer.Edit{
 		FirstName: in.optionalText("first_name"), LastName: in.optionalText("last_name"),
 		Phone: in.optionalText("phone"), Email: in.optionalText("email"), Status: in.optionalText("status"),
+		If:        ifMatch(c, func(stored customer.Customer) any { return newCustomerResource(actor(c).Tenant, stored) }),
 		Malformed: in.unreadable,
 	})
 	if err != nil {

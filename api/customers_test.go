@@ -83,7 +83,13 @@ func TestListCustomers(t *testing.T) {
 		{says: filters, with: "status active", method: "GET", path: "/customers?status=active", before: func(s *shop) { s.fill("{anna}{inactive}") }, status: 200, want: only("/customers", annaIs)},
 		{says: filters, with: "status inactive", method: "GET", path: "/customers?status=inactive", before: func(s *shop) { s.fill("{anna}{inactive}") }, status: 200, want: only("/customers", inactiveIs)},
 		{says: filters, with: "search and status", method: "GET", path: "/customers?search=@example.com&status=inactive", before: func(s *shop) { s.fill("{anna}{inactive}") }, status: 200, want: only("/customers", inactiveIs)},
-		{says: filters, with: "an empty one is none", method: "GET", path: "/customers?phone=&email=&search=&status=&created_from=&created_to=", before: annaAndBo, status: 200, want: only("/customers", boIs, annaIs)},
+		{
+			says: filters, with: "an empty one finds no stranger", method: "GET", path: "/customers?phone=&email=%20&search=%E2%80%8B&status=&created_from=&created_to=", before: annaAndBo,
+			status: 422, want: invalid(`"created_from":["The created from field must have a value."],"created_to":["The created to field must have a value."],` +
+				`"email":["The email field must have a value."],"phone":["The phone field must have a value."],` +
+				`"search":["The search field must have a value."],"status":["The status field must have a value."]`),
+		},
+		{says: filters, with: "an empty phone and a size", method: "GET", path: "/customers?phone=&per_page=1", before: annaAndBo, status: 422, want: invalid(`"phone":["The phone field must have a value."]`)},
 		{says: "Unknown filter values are 422.", with: "status", method: "GET", path: "/customers?status=erased", status: 422, want: invalid(`"status":["The selected status is invalid."]`)},
 		{says: "Unknown filter values are 422.", with: "phone", method: "GET", path: "/customers?phone=x", status: 422, want: invalid(`"phone":["The phone field must be a valid phone number."]`)},
 		{

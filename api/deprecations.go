@@ -21,11 +21,11 @@ func (a *API) announce(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		r := c.Request()
-		if d, found := a.Deprecations.Find(r.Context(), r.Method, path); found {
+		if d, found := a.Deprecations.Find(r.Context(), routed(r), path); found {
 			h := c.Response().Header()
 			h.Set("Deprecation", "true")
 			h.Set("Sunset", d.Sunset.Format(http.TimeFormat))
-			h.Add("Link", "<"+d.Link+`>; rel="deprecation"`)
+			addLinks(h, relation{"deprecation", &d.Link}, relation{"sunset", new(a.BaseURL + "/docs/versioning")})
 		}
 		return next(c)
 	}

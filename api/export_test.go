@@ -1,6 +1,9 @@
 package api
 
 import (
+	"net/http"
+	"slices"
+
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
@@ -10,8 +13,10 @@ import (
 // Endpoints lists the declared routes.
 func (a *API) Endpoints() []route.Route { return a.routes() }
 
-// Router lists the routes of the router.
-func (a *API) Router() []*echo.Route { return a.echo.Routes() }
+// Router lists the routes of the router, except those of HEAD.
+func (a *API) Router() []*echo.Route {
+	return slices.DeleteFunc(a.echo.Routes(), func(r *echo.Route) bool { return r.Method == http.MethodHead })
+}
 
 // MaxBody is the size of the largest accepted body.
 const MaxBody = maxBody

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +21,11 @@ import (
 	"example.com/loyalty/core"
 )
 
-const maxBody = 1 << 20
+const (
+	maxBody = 1 << 20
+	// maxPerPage is the size of the largest page. Pages for people are smaller (core.MaxPageSize).
+	maxPerPage = 1_000
+)
 
 // object is the JSON object in a request. unreadable collects fields of the wrong JSON type,
 // which core reports together with other violations; unknown fields are ignored.
@@ -28,8 +34,8 @@ type object struct {
 	unreadable core.Fields
 }
 
-// readBody reads the request's body; errors mean 413 (too large), 415 (not JSON) or 400 (not a JSON
-// object).
+// readBody reads the request's body; errors mean 413 (too large), 415 (encoded, or not JSON) or 400 (not a
+// JSON object).
 func readBody(c echo.Context) (object, error) {
 	r := c.Request()
 	if r.ContentLength > maxBody {
@@ -45,7 +51,10 @@ func readBody(c echo.Context) (object, error) {
 	}
 	// The fingerprint of an idempotency key includes these bytes.
 	c.Set(bodyKey, raw)
-	if len(raw) > 0 && !isJSON(r.Header.Get(echo.HeaderContentType)) {
+	if len(raw) > 0 && isEncoded(r.Header) {
+		return object{}, errEncoded
+	}
+	if len(raw) > 0 && !isJSON(r.Method, r.Header.Get(echo.HeaderContentType)) {
 		return object{}, errMediaType
 	}
 	o := object{unreadable: core.Fields{}}
@@ -58,14 +67,30 @@ func readBody(c echo.Context) (object, error) {
 
 const bodyKey = "body"
 
+// isEncoded reports whether a body is compressed.
+func isEncoded(h http.Header) bool {
+	return slices.ContainsFunc(h.Values(echo.HeaderContentEncoding), func(encoding string) bool {
+		encoding = strings.TrimSpace(encoding)
+		return encoding != "" && !strings.EqualFold(encoding, "identity")
+	})
+}
+
+// What a body may be. A merge patch (RFC 7396) of fields without objects is the change that PATCH takes anyway.
+const (
+	jsonType       = "application/json"
+	mergePatchType = "application/merge-patch+json"
+	patchTypes     = jsonType + ", " + mergePatchType
+)
+
 // isJSON also accepts a body without a type, because all endpoints use JSON.
-func isJSON(contentType string) bool {
+func isJSON(method, contentType string) bool {
 	if contentType == "" {
 		return true
 	}
 	kind, params, err := mime.ParseMediaType(contentType)
 	charset := params["charset"]
-	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+	isKnown := kind == jsonType || kind == mergePatchType && method == http.MethodPatch
+	return err == nil && isKnown && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
 // raw returns a field's JSON; nil if it is absent or null.
@@ -160,17 +185,19 @@ func (o object) instant(field string) *time.Time {
 	// With a negative offset, the last day of 9999 ends in year 10000 in UTC, which RFC 3339
 	// doesn't allow.
 	if err != nil || t.UTC().Year() > 9999 {
-		o.unreadable.Add(field, core.MustBeDate)
+		o.unreadable.Add(field, core.MustBeMoment)
 		return nil
 	}
 	t = t.UTC().Truncate(time.Millisecond)
 	return &t
 }
 
-// query is the query of a list. unreadable collects invalid parameters for the page.
+// query is the query of a list. unreadable collects invalid parameters for the page; asked has the names of those that exist,
+// which are the ones that a handler has read.
 type query struct {
 	values     url.Values
 	unreadable core.Fields
+	asked      map[string]bool
 }
 
 // parameters reads the query. Invalid syntax or UTF-8 is malformed.
@@ -184,14 +211,30 @@ func parameters(c echo.Context) (query, error) {
 			return query{}, errMalformed
 		}
 	}
-	return query{values: values, unreadable: core.Fields{}}, nil
+	q := query{values: values, unreadable: core.Fields{}, asked: map[string]bool{}}
+	c.Set(queryKey, q)
+	return q, nil
 }
+
+const queryKey = "query"
 
 // barePlus is a phone number's plus that a client didn't escape: decoded, it would be a space.
 var barePlus = regexp.MustCompile(`((?:^|&)phone=)\+([1-9])`)
 
-// text returns a parameter's value; nil if it is absent or empty.
+// text returns a parameter's value; nil if it is absent. A blank one is a mistake of the client: ignored, it would find every
+// record in place of none.
 func (q query) text(name string) *string {
+	s := q.optional(name)
+	if q.values.Has(name) && (s == nil || core.Trimmed(*s) == "") {
+		q.unreadable.Add(name, core.Filled)
+		return nil
+	}
+	return s
+}
+
+// optional returns a parameter's value; nil if it is absent or empty.
+func (q query) optional(name string) *string {
+	q.asked[name] = true
 	if s := q.values.Get(name); s != "" {
 		return &s
 	}
@@ -229,10 +272,10 @@ func (q query) date(name string) *time.Time {
 // page reads per_page and cursor (decisions §2).
 func (q query) page() core.Page {
 	p := core.Page{Size: core.DefaultPageSize, Malformed: q.unreadable}
-	if s := q.text("per_page"); s != nil {
+	if s := q.optional("per_page"); s != nil {
 		p.Size = q.perPage(*s)
 	}
-	if s := q.text("cursor"); s != nil {
+	if s := q.optional("cursor"); s != nil {
 		cursor, err := core.ParseCursor(*s)
 		if err != nil {
 			q.unreadable.Add("cursor", core.InvalidChoice)
@@ -249,11 +292,44 @@ func (q query) perPage(s string) int {
 	case err != nil && !errors.Is(err, strconv.ErrRange), s[0] == '+':
 		q.unreadable.Add(field, core.MustBeInteger)
 	case err != nil && s[0] != '-':
-		return core.MaxPageSize
+		return maxPerPage
 	case n < 1:
 		q.unreadable.Add(field, core.Min(1))
 	}
-	return int(min(n, core.MaxPageSize))
+	return int(min(n, maxPerPage))
+}
+
+// readRest reads what is left of the body before the response begins, at most 1 MiB and until ctx ends. A client that is still
+// sending would take a response over HTTP/2, after which the stream is reset, for a broken one. One that waits to be told to send
+// isn't told.
+func readRest(c echo.Context, ctx context.Context) { //nolint:revive // the request's context has no deadline where a use case isn't cancelled
+	r := c.Request()
+	if r.Body == nil || r.Body == http.NoBody || c.Get(bodyKey) != nil || r.Header.Get("Expect") != "" {
+		return
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = http.NewResponseController(c.Response()).SetReadDeadline(deadline) // not supported by a test's writer
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, maxBody) // the response says what is wrong
+}
+
+// unreserved are the characters that mean the same escaped or not (RFC 3986, section 6.2.2.2).
+var unreserved = regexp.MustCompile(`(?i)%(2[DE]|3[0-9]|[46][1-9A-F]|[57][0-9A]|5F|7E)`)
+
+// unescaped returns a request whose path has only the escapes that it needs: an escaped slash stays part of its segment.
+func unescaped(r *http.Request) *http.Request {
+	if r.URL.RawPath == "" {
+		return r
+	}
+	plain, u := *r, *r.URL
+	plain.URL, u.RawPath = &u, ""
+	if strings.Contains(strings.ToUpper(r.URL.RawPath), "%2F") {
+		u.RawPath = unreserved.ReplaceAllStringFunc(r.URL.RawPath, func(escape string) string {
+			letter, _ := url.PathUnescape(escape) // which the pattern has checked
+			return letter
+		})
+	}
+	return &plain
 }
 
 // pathID reads the ULID in the path. An invalid one is core.ErrNotFound.

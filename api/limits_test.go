@@ -78,7 +78,10 @@ func TestTokenLimit(t *testing.T) {
 	got.is(t, 429, tooMany)
 	// 47.655 seconds are left, so waiting 47 is too short.
 	ends := time.Date(2026, 5, 1, 12, 1, 1, 0, time.UTC).Unix()
-	for name, want := range map[string]string{"Retry-After": "48", "X-Ratelimit-Limit": "60", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": strconv.FormatInt(ends, 10)} {
+	for name, want := range map[string]string{
+		"Retry-After": "48", "X-Ratelimit-Limit": "60", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": strconv.FormatInt(ends, 10),
+		"Ratelimit-Policy": `"token";q=60;w=60`, "Ratelimit": `"token";r=0;t=48`,
+	} {
 		if got.header.Get(name) != want {
 			t.Errorf("%s: %q, want %q", name, got.header.Get(name), want)
 		}
@@ -89,7 +92,7 @@ func TestTokenLimit(t *testing.T) {
 	}
 	clock.advance(time.Second)
 	if got := s.call("GET", "/api/v1/tokens", s.token, ""); got.status != 200 || got.header.Get("X-Ratelimit-Remaining") != "59" ||
-		got.header.Get("X-Ratelimit-Reset") != "" || got.header.Get("Retry-After") != "" {
+		got.header.Get("Ratelimit") != `"token";r=59;t=60` || got.header.Get("Retry-After") != "" {
 		t.Errorf("after 48 seconds: %d, %v", got.status, got.header)
 	}
 	if got := s.flood(60, s.token); got[200] != 59 {

@@ -2,16 +2,14 @@ package api
 
 import (
 	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
-
-	"example.com/loyalty/static"
 )
 
 // The description of the API is written by hand. Every test of this package checks requests
@@ -30,38 +28,58 @@ func Description(baseURL string) []byte {
 }
 
 // description is openapi.json as an installation serves it: on every known host, without a
-// token and without counting against a rate limit.
+// token and without counting against a rate limit. Deprecated operations are marked, so it
+// changes while the process runs.
 type description struct {
-	plain, gzip []byte
-	tag         string // hash of the content
+	plain   []byte
+	current atomic.Pointer[marked]
 }
 
-func describe(baseURL string) description {
-	d := description{plain: Description(baseURL)}
-	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for an invalid level
-	_, _ = w.Write(d.plain)                               // writing to a buffer never fails
-	_ = w.Close()
-	sum := sha256.Sum256(d.plain)
-	d.gzip, d.tag = b.Bytes(), hex.EncodeToString(sum[:8])
-	return d
+// marked is the document with the mark of some operations.
+type marked struct {
+	operations []string
+	bodies     map[string][]byte // by encoding; "": plain
+	tag        string
 }
 
-func (d description) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func describe(baseURL string) *description { return &description{plain: Description(baseURL)} }
+
+// mark returns the document in which these operations are deprecated, such as "GET /api/v1/customers".
+func (d *description) mark(operations []string) *marked {
+	if m := d.current.Load(); m != nil && slices.Equal(m.operations, operations) {
+		return m
+	}
+	text := string(d.plain)
+	for _, operation := range operations {
+		method, path, _ := strings.Cut(operation, " ")
+		before, item, found := strings.Cut(text, "\n    \""+path+"\": {\n")
+		start, rest, described := strings.Cut(item, "      \""+strings.ToLower(method)+"\": {\n")
+		if found && described {
+			text = before + "\n    \"" + path + "\": {\n" + start + "      \"" + strings.ToLower(method) + "\": {\n        \"deprecated\": true,\n" + rest
+		}
+	}
+	m := &marked{operations: operations, bodies: map[string][]byte{"": []byte(text)}, tag: contentTag([]byte(text))}
+	for _, e := range encodings {
+		m.bodies[e.name] = e.encode([]byte(text))
+	}
+	d.current.Store(m)
+	return m
+}
+
+func (a *API) describe(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !isReading(r) {
 		h.Set(echo.HeaderAllow, "GET, HEAD")
 		_ = writeProblem(w, methodNotAllowed) // fails only if the client disconnected
 		return
 	}
-	body, tag := d.plain, d.tag
-	if static.Accepts(r.Header, "gzip") {
-		body, tag = d.gzip, d.tag+"-gzip"
-		h.Set(echo.HeaderContentEncoding, "gzip")
+	m, encoding := a.description.mark(a.Deprecations.Operations(r.Context())), negotiated(r.Header)
+	if encoding != "" {
+		h.Set(echo.HeaderContentEncoding, encoding)
 	}
-	h.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	h.Set(echo.HeaderContentType, jsonType)
 	h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
 	h.Set(echo.HeaderCacheControl, "public, max-age=300")
-	h.Set("ETag", `"`+tag+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	h.Set("ETag", quotedTag(m.tag, encoding))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(m.bodies[encoding]))
 }

@@ -9,11 +9,13 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/token"
 )
 
 // problem is an RFC 7807 document (specification §7).
@@ -33,6 +35,7 @@ var (
 	errMalformed       = errors.New("malformed request")
 	errTooLarge        = errors.New("body too large")
 	errMediaType       = errors.New("body is not JSON")
+	errEncoded         = errors.New("body is compressed")
 	errTooManyRequests = errors.New("too many requests")
 )
 
@@ -47,8 +50,11 @@ var (
 	methodNotAllowed = problem{rfc9110 + "15.5.6", "Method Not Allowed", http.StatusMethodNotAllowed, "The method is not allowed for this resource.", "", nil, nil}
 	conflict         = problem{rfc9110 + "15.5.10", "Conflict", http.StatusConflict, core.ErrKeyRunning.Message, "", nil, nil}
 	tooLarge         = problem{rfc9110 + "15.5.14", "Content Too Large", http.StatusRequestEntityTooLarge, "The request body is too large.", "", nil, nil}
+	changed          = problem{rfc9110 + "15.5.13", "Precondition Failed", http.StatusPreconditionFailed, core.ErrStale.Message, "", nil, nil}
+	encodedBody      = problem{rfc9110 + "15.5.16", "Unsupported Media Type", http.StatusUnsupportedMediaType, "The request body must not be compressed.", "", nil, nil}
 	notJSON          = problem{rfc9110 + "15.5.16", "Unsupported Media Type", http.StatusUnsupportedMediaType, "The request body must be JSON.", "", nil, nil}
 	tooManyRequests  = problem{"https://www.rfc-editor.org/rfc/rfc6585#section-4", "Too Many Requests", http.StatusTooManyRequests, "Too Many Attempts.", "", nil, nil}
+	headersTooLarge  = problem{"https://www.rfc-editor.org/rfc/rfc6585#section-5", "Request Header Fields Too Large", http.StatusRequestHeaderFieldsTooLarge, "The request headers are too large.", "", nil, nil}
 	internalError    = problem{rfc9110 + "15.6.1", "Internal Server Error", http.StatusInternalServerError, "An error occurred.", "", nil, nil}
 	unavailable      = problem{rfc9110 + "15.6.4", "Service Unavailable", http.StatusServiceUnavailable, "The service is temporarily unavailable.", "", nil, nil}
 )
@@ -83,7 +89,21 @@ func (a *API) problem(err error, c echo.Context) {
 	}
 	switch p.Status {
 	case http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", "Bearer")
+		h.Set(echo.HeaderWWWAuthenticate, "Bearer")
+		if bearer(c.Request()) != "" {
+			h.Set(echo.HeaderWWWAuthenticate, `Bearer error="invalid_token"`)
+		}
+	case http.StatusForbidden:
+		if scope := a.ability(c); scope != "" {
+			h.Set(echo.HeaderWWWAuthenticate, fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q`, scope))
+		}
+	case http.StatusUnsupportedMediaType:
+		switch {
+		case errors.Is(err, errEncoded):
+			h.Set(echo.HeaderAcceptEncoding, "identity")
+		case c.Request().Method == http.MethodPatch:
+			h.Set("Accept-Patch", patchTypes)
+		}
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", retryAfter(err))
 		if isBusy(err) {
@@ -94,17 +114,27 @@ func (a *API) problem(err error, c echo.Context) {
 	case http.StatusInternalServerError:
 		a.Log.ErrorContext(ctx, "request failed", slog.Any("error", err))
 	}
-	if err := writeProblem(c.Response(), p); err != nil {
+	for _, name := range []string{"ETag", echo.HeaderLocation} { // of a response that couldn't be completed
+		h.Del(name)
+	}
+	h.Set(echo.HeaderCacheControl, dontStore)
+	body, err := p.text()
+	if err == nil {
+		err = send(c, p.Status, problemType, encodingFor(c.Request().Header, len(body)), body)
+	}
+	if err != nil {
 		a.Log.DebugContext(ctx, "response not delivered", slog.Any("error", err))
 	}
 }
+
+const problemType = "application/problem+json"
 
 func writeProblem(w http.ResponseWriter, p problem) error {
 	body, err := p.text()
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set(echo.HeaderContentType, problemType)
 	w.WriteHeader(p.Status)
 	_, err = w.Write(body)
 	return err
@@ -136,6 +166,8 @@ func (a *API) document(err error) problem {
 		return tooLarge
 	case errors.Is(err, errMediaType):
 		return notJSON
+	case errors.Is(err, errEncoded):
+		return encodedBody
 	case errors.Is(err, errTooManyRequests):
 		return tooManyRequests
 	case errors.Is(err, context.DeadlineExceeded):
@@ -175,8 +207,39 @@ func (a *API) refusal(e *core.Error) problem {
 		return tooManyRequests
 	case core.KindUnavailable:
 		return unavailable
+	case core.KindStale:
+		return changed
 	}
 	return internalError
+}
+
+// ability returns what the token of a request would have needed; "" if no token of a business would do.
+func (a *API) ability(c echo.Context) token.Ability {
+	if who, known := caller(c); !known || who.IsPlatform() {
+		return ""
+	}
+	return a.abilities[routed(c.Request())+" "+c.Path()]
+}
+
+// unreadable are the problems of requests that can't be read, besides badRequest.
+var unreadable = []problem{
+	headersTooLarge,
+	{rfc9110 + "15.5.18", "Expectation Failed", http.StatusExpectationFailed, "The expectation is not supported.", "", nil, nil},
+	{rfc9110 + "15.6.2", "Not Implemented", http.StatusNotImplemented, "The transfer encoding is not supported.", "", nil, nil},
+	{rfc9110 + "15.6.6", "HTTP Version Not Supported", http.StatusHTTPVersionNotSupported, "The version of HTTP is not supported.", "", nil, nil},
+}
+
+// Refuse returns the handler of requests that can't be read, such as those without a Host (400) or with too large headers (431).
+func Refuse(status int) http.Handler {
+	p := badRequest
+	if i := slices.IndexFunc(unreadable, func(p problem) bool { return p.Status == status }); i >= 0 {
+		p = unreadable[i]
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set(echo.HeaderCacheControl, dontStore)
+		_ = writeProblem(w, p) // fails only if the client disconnected
+	})
 }
 
 // RefusePlainHTTP refuses a request without TLS. It doesn't redirect, because the client would

@@ -33,11 +33,11 @@ func TestProblems(t *testing.T) {
 	table := []scenario{
 		{says: "| 400 | Error | `An error occurred.` | Malformed request, e.g. invalid JSON. |", method: "POST", path: "/customers", body: `{"first_name":`, status: 400, want: badRequest},
 		{says: "| 401 | Unauthorized | `Authentication required.` | Missing, misspelled, revoked or malformed token. |", method: "GET", path: "/customers", auth: "none", status: 401, want: unauthorized, header: []string{"WWW-Authenticate: Bearer"}},
-		{says: "| 401 | Unauthorized | `Authentication required.` | Missing, misspelled, revoked or malformed token. |", with: "misspelled", method: "GET", path: "/customers", auth: "none", headers: []string{"Authorization: Bearer secret"}, status: 401, want: unauthorized, header: []string{"WWW-Authenticate: Bearer"}},
-		{says: "| 403 | Forbidden | `Invalid ability provided.` | Token lacks the scope, or a platform endpoint is called without super-admin rights. |", method: "GET", path: "/customers", auth: "customers:write", status: 403, want: forbidden, header: []string{"WWW-Authenticate:"}},
+		{says: "| 401 | Unauthorized | `Authentication required.` | Missing, misspelled, revoked or malformed token. |", with: "misspelled", method: "GET", path: "/customers", auth: "none", headers: []string{"Authorization: Bearer secret"}, status: 401, want: unauthorized, header: []string{`WWW-Authenticate: Bearer error="invalid_token"`}},
+		{says: "| 403 | Forbidden | `Invalid ability provided.` | Token lacks the scope, or a platform endpoint is called without super-admin rights. |", method: "GET", path: "/customers", auth: "customers:write", status: 403, want: forbidden, header: []string{`WWW-Authenticate: Bearer error="insufficient_scope", scope="customers:read"`}},
 		{says: "| 404 | Not Found | `The requested resource was not found.` |", with: "no such path", method: "GET", path: "/nope", status: 404, want: notFound, header: []string{"Allow:"}},
 		{says: "GET /customers/{ulid}/redemptions (404)", also: []string{"A per-customer redemption history endpoint (`GET /api/v1/customers/{ulid}/redemptions`) does not exist yet and is only planned."}, method: "GET", path: "/customers/{anna}/redemptions", status: 404, want: notFound},
-		{says: "| 405 | Method Not Allowed | `The method is not allowed for this resource.` |", method: "PUT", path: "/customers/{anna}", body: `{}`, status: 405, want: notAllowed, header: []string{"Allow: GET, PATCH"}},
+		{says: "| 405 | Method Not Allowed | `The method is not allowed for this resource.` |", method: "PUT", path: "/customers/{anna}", body: `{}`, status: 405, want: notAllowed, header: []string{"Allow: GET, HEAD, PATCH", "Accept-Patch: application/json, application/merge-patch+json"}},
 		{says: "| 413 | Content Too Large | `The request body is too large.` |", method: "POST", path: "/customers", body: good + spaces + " ", status: 413, want: tooLarge},
 		{says: otherType, with: "but there is none", method: "POST", path: "/customers", headers: []string{"Content-Type: text/plain"}, status: 400, want: badRequest},
 		{says: largeBody, with: "exactly so much passes", method: "POST", path: "/customers", body: good + spaces, status: 201, want: made("A", "B", "112", "null")},
@@ -82,6 +82,9 @@ func TestMethodNotAllowed(t *testing.T) {
 	allowed := map[string][]string{}
 	for _, e := range s.api.Endpoints() {
 		allowed[e.Path] = append(allowed[e.Path], e.Method)
+		if e.Method == "GET" {
+			allowed[e.Path] = append(allowed[e.Path], "HEAD")
+		}
 	}
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "BREW"}
 	for path, good := range allowed {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -48,22 +49,72 @@ func render(status int, v any) (core.Response, error) {
 	return core.Response{Status: status, Body: b.Bytes()}, err
 }
 
-func write(c echo.Context, a core.Response) error {
-	if a.Replayed {
-		c.Response().Header().Set("Idempotent-Replayed", "true")
+// write responds with JSON. A response with a tag may be kept by its client, who needn't get it again while it is current.
+func write(c echo.Context, a core.Response, hasTag bool) error {
+	r, h := c.Request(), c.Response().Header()
+	if err := refuseUnknown(c); err != nil {
+		return err
 	}
-	// Set, so that the response isn't chunked.
-	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(a.Body)))
-	return c.Blob(a.Status, "application/json", a.Body)
+	if a.Replayed {
+		h.Set("Idempotent-Replayed", "true")
+	}
+	if a.Status == http.StatusCreated && c.Get(hasRecordsKey) != nil {
+		h.Set(echo.HeaderLocation, requested(r)+"/"+recordID(a.Body))
+	}
+	encoding := encodingFor(r.Header, len(a.Body))
+	if hasTag {
+		tag := quotedTag(contentTag(a.Body), encoding)
+		h.Set("ETag", tag)
+		h.Set(echo.HeaderCacheControl, mayStore)
+		if isReading(r) && isKnown(r.Header, tag) {
+			return c.NoContent(http.StatusNotModified)
+		}
+	}
+	return send(c, a.Status, jsonType, encoding, a.Body)
 }
 
-// writeData responds with a single record.
+// send responds with a body. Its length is set, so that the response isn't chunked.
+func send(c echo.Context, status int, contentType, encoding string, body []byte) error {
+	body, err := encoded(c.Request().Context(), body, encoding)
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	if encoding != "" {
+		h.Set(echo.HeaderContentEncoding, encoding)
+	}
+	h.Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
+	return c.Blob(status, contentType, body)
+}
+
+// isReading reports whether a request changes nothing.
+func isReading(r *http.Request) bool {
+	return r.Method == http.MethodGet || r.Method == http.MethodHead
+}
+
+// requested returns the URL of a request without its query, on the requested host.
+func requested(r *http.Request) string { return "https://" + r.Host + r.URL.EscapedPath() }
+
+// hasRecordsKey marks requests whose path, with an id behind it, is that of a record.
+const hasRecordsKey = "has-records"
+
+// recordID returns the id of a single record. It is read from the body because a replayed response has nothing else.
+func recordID(body []byte) string {
+	if found := firstID.FindSubmatch(body); found != nil {
+		return string(found[1])
+	}
+	return ""
+}
+
+var firstID = regexp.MustCompile(`^\{"data":\{"(?:ulid|id)":"?(\w+)`)
+
+// writeData responds with a single record, and with its tag unless the request made something else of it.
 func writeData(c echo.Context, status int, v any) error {
 	a, err := render(status, envelope{v})
 	if err != nil {
 		return err
 	}
-	return write(c, a)
+	return write(c, a, c.Request().Method != http.MethodPost)
 }
 
 // writeAll responds with a list without pages.
@@ -95,13 +146,13 @@ func idempotent[T any](c echo.Context, run func(once *core.Once[T]) (core.Reply[
 		if err != nil {
 			return err
 		}
-		return write(c, a)
+		return write(c, a, true)
 	}
 	reply, err := run(&core.Once[T]{RequestKey: core.RequestKey{Key: key, Fingerprint: fingerprint(c)}, Respond: rendered})
 	if err != nil {
 		return err
 	}
-	return write(c, *reply.Response)
+	return write(c, *reply.Response, true)
 }
 
 // idempotencyKey reads the header: 1 to 255 visible characters, with or without quotes; "" if
@@ -156,20 +207,35 @@ func writeList[T, R any](c echo.Context, p core.Page, l core.List[T], resource f
 		items[i] = resource(item)
 	}
 	r := c.Request()
-	path := "https://" + r.Host + r.URL.EscapedPath()
+	path := requested(r)
 	e := listEnvelope{Data: items, Meta: listMeta{Path: path, PerPage: p.Size}}
 	e.Meta.PrevCursor, e.Links.Prev = link(r.URL, path, l.Prev)
 	e.Meta.NextCursor, e.Links.Next = link(r.URL, path, l.Next)
-	for i, target := range []*string{e.Links.Prev, e.Links.Next} {
-		if target != nil {
-			c.Response().Header().Add("Link", "<"+*target+`>; rel="`+[]string{"prev", "next"}[i]+`"`)
-		}
-	}
+	addLinks(c.Response().Header(), relation{"next", e.Links.Next}, relation{"prev", e.Links.Prev})
 	a, err := render(http.StatusOK, e)
 	if err != nil {
 		return err
 	}
-	return write(c, a)
+	return write(c, a, p.Cursor == nil)
+}
+
+// relation is a link of a response (RFC 8288); without a target there is none.
+type relation struct {
+	name   string
+	target *string
+}
+
+// addLinks puts links before those that the response has already, all in one line.
+func addLinks(h http.Header, relations ...relation) {
+	var links []string
+	for _, r := range relations {
+		if r.target != nil {
+			links = append(links, "<"+*r.target+`>; rel="`+r.name+`"`)
+		}
+	}
+	if links = append(links, h.Values("Link")...); len(links) > 0 {
+		h.Set("Link", strings.Join(links, ", "))
+	}
 }
 
 func link(u *url.URL, path string, to *core.Cursor) (cursor, target *string) {

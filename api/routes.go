@@ -69,7 +69,11 @@ func otherMethod(next echo.HandlerFunc) echo.HandlerFunc {
 		if !other {
 			return next(c)
 		}
-		c.Response().Header().Set(echo.HeaderAllow, strings.TrimPrefix(allowed, http.MethodOptions+", "))
+		h := c.Response().Header()
+		h.Set(echo.HeaderAllow, strings.TrimPrefix(allowed, http.MethodOptions+", "))
+		if strings.Contains(allowed, http.MethodPatch) {
+			h.Set("Accept-Patch", patchTypes)
+		}
 		return echo.ErrMethodNotAllowed
 	}
 }
@@ -79,4 +83,12 @@ var guard = route.Guard{
 	Caller:   caller,
 	Stranger: func(echo.Context) error { return core.ErrUnauthenticated },
 	Refusal:  core.ErrForbidden,
+}
+
+// routed returns the method whose route serves a request.
+func routed(r *http.Request) string {
+	if r.Method == http.MethodHead {
+		return http.MethodGet
+	}
+	return r.Method
 }

@@ -79,6 +79,7 @@ func (a *API) editTenant(c echo.Context) error {
 		BillingCycle: in.optionalText("billing_cycle"), PaymentMethod: in.optionalText("payment_method"),
 		Status: in.optionalText("status"), TimeZone: in.optionalText("timezone"), Currency: in.optionalText("currency"),
 		Country: in.optionalText("country"), Malformed: in.unreadable,
+		If: ifMatch(c, func(stored tenant.Tenant) any { return newTenantResource(stored) }),
 	})
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ var mustBe = map[string]string{
 	"integer": "an integer",
 	"array":   "an array",
 	"date":    "a valid date",
+	"moment":  "a date and time with an offset, such as 2026-11-27T09:30:00Z",
 	"email":   "a valid email address",
 	"phone":   "a valid phone number",
 
@@ -42,6 +43,10 @@ func message(field string, v core.Violation) string {
 	switch v.Rule {
 	case "required":
 		return "The " + name + " field is required."
+	case "filled":
+		return "The " + name + " field must have a value."
+	case "unknown":
+		return "There is no parameter with the name " + field + "."
 	case "taken", "taken_by":
 		return "The " + name + " has already been taken."
 	case "no_nul":

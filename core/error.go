@@ -20,14 +20,15 @@ const (
 	KindRunning                         // the same request is running
 	KindThrottled                       // too many requests; Message says when to try again
 	KindUnavailable                     // temporarily: the database can't be used, or too much work is waiting
+	KindStale                           // the record isn't as the caller saw it
 )
 
 // Error is a refusal that is shown to the caller. Any other error is a fault, which is only logged.
 type Error struct {
 	Kind    Kind
-	Code    string        // of a rule: the slug of its reference page; of KindInvalid: what a program does about it
-	Message string        // shown to the caller
-	Fields  Fields        // of KindInvalid
+	Code    string // of a rule: the slug of its reference page; of KindInvalid: what a program does about it
+	Message string // shown to the caller
+	Fields  Fields // of KindInvalid
 	// Existing is the record that has the value of a refused field.
 	Existing *Existing
 	Wait     time.Duration // of KindThrottled and Busy: until the next try; 0: unknown
@@ -89,6 +90,8 @@ var (
 	ErrForbidden = &Error{Kind: KindForbidden, Message: "Invalid ability provided."}
 	// ErrSuspended refuses what a suspended business can't do.
 	ErrSuspended = &Error{Kind: KindForbidden, Message: "This business is suspended. No one can sign in, and its data is safe."}
+	// ErrStale refuses a change of a record that has changed since the caller saw it.
+	ErrStale = &Error{Kind: KindStale, Message: "The record has changed since it was read."}
 	// ErrKeyReused refuses an idempotency key that was used for a different request.
 	ErrKeyReused = Refuse("idempotency-key-reused", "This idempotency key was used with a different request.")
 	// ErrKeyRunning refuses an idempotency key while its first request runs.

@@ -20,12 +20,15 @@ type Violation struct {
 // Rules of several packages. Each package declares its own beside the code that checks them.
 var (
 	Required      = Violation{Rule: "required"}
+	Filled        = Violation{Rule: "filled"}   // a parameter that may be left out, but not be empty
+	Unknown       = Violation{Rule: "unknown"}  // a parameter that doesn't exist
 	InvalidChoice = Violation{Rule: "selected"} // an unknown choice or record
 	Duplicate     = Violation{Rule: "taken"}    // another record has this value
 	MustBeString  = Violation{Rule: "string"}
 	MustBeInteger = Violation{Rule: "integer"}
 	MustBeArray   = Violation{Rule: "array"}
 	MustBeDate    = Violation{Rule: "date"}
+	MustBeMoment  = Violation{Rule: "moment"} // a date and time with an offset
 	MustBeEmail   = Violation{Rule: "email"}
 	MustBePhone   = Violation{Rule: "phone"}
 	MustBeURL     = Violation{Rule: "url"}

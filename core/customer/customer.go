@@ -348,6 +348,9 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		if old.Erased {
 			return Customer{}, ErrErased
 		}
+		if e.If != nil && !e.If(old.Customer) {
+			return Customer{}, core.ErrStale
+		}
 		in, err := e.validate(old)
 		if err != nil {
 			return Customer{}, err

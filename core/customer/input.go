@@ -36,6 +36,7 @@ type Edit struct {
 	Email     core.Optional[string] // null clears it
 	Status    core.Optional[string]
 
+	If        func(Customer) bool // whether the stored customer may be changed; nil: always
 	Malformed core.Fields
 }
 

@@ -3,6 +3,7 @@ package deprecation
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"example.com/loyalty/core/db"
@@ -26,6 +27,15 @@ type knowledge struct {
 func (s *Service) Find(ctx context.Context, method, path string) (Deprecation, bool) {
 	d, found := s.current(ctx).deprecations[request{method, path}]
 	return d, found
+}
+
+// Operations lists the deprecated requests, sorted, such as "GET /api/v1/customers".
+func (s *Service) Operations(ctx context.Context) (list []string) {
+	for r := range s.current(ctx).deprecations {
+		list = append(list, r.method+" "+r.path)
+	}
+	slices.Sort(list)
+	return list
 }
 
 func (s *Service) current(ctx context.Context) *knowledge {

@@ -39,6 +39,7 @@ type count struct {
 type Verdict struct {
 	Allowed   bool
 	Limit     int           // requests in a window; 0: unlimited
+	Length    time.Duration // of a window
 	Remaining int           // in this window
 	Reset     time.Time     // when the window closes
 	Wait      time.Duration // until then
@@ -91,7 +92,7 @@ func (w *Window) verdict(caller string, by int) Verdict {
 	if !opened || !now.Before(c.ends) {
 		c = count{ends: now.Add(w.length)}
 	}
-	v := Verdict{Allowed: c.used < w.limit, Limit: w.limit, Reset: c.ends, Wait: c.ends.Sub(now)}
+	v := Verdict{Allowed: c.used < w.limit, Limit: w.limit, Length: w.length, Reset: c.ends, Wait: c.ends.Sub(now)}
 	if v.Allowed && by > 0 {
 		c.used += by
 		s.open[caller] = c

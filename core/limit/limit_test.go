@@ -37,7 +37,7 @@ func TestAWindowOpensWithTheFirstRequest(t *testing.T) {
 	reset := clock.now().Add(time.Minute)
 	for i := range 60 {
 		v := w.Take("a")
-		if want := (Verdict{Allowed: true, Limit: 60, Remaining: 59 - i, Reset: reset, Wait: reset.Sub(clock.now())}); v != want {
+		if want := (Verdict{Allowed: true, Limit: 60, Length: time.Minute, Remaining: 59 - i, Reset: reset, Wait: reset.Sub(clock.now())}); v != want {
 			t.Fatalf("request %d = %+v, want %+v", i+1, v, want)
 		}
 		clock.move(time.Second / 2)

@@ -118,7 +118,7 @@ func (r *Redis) count(w *Window, caller string, by int) (Verdict, bool) {
 		return Verdict{}, false
 	}
 	return Verdict{
-		Allowed: got[0] == 1, Limit: w.limit, Remaining: max(0, w.limit-int(got[1])),
+		Allowed: got[0] == 1, Limit: w.limit, Length: w.length, Remaining: max(0, w.limit-int(got[1])),
 		Reset: time.UnixMilli(got[2]), Wait: time.Duration(got[2]-got[3]) * time.Millisecond,
 	}, true
 }

@@ -45,7 +45,8 @@ type Edit struct {
 	Currency      core.Optional[string]
 	Country       core.Optional[string] // null clears it
 
-	Confirmed *string // the key of a CurrencyChangeError; nil: a program, which isn't asked
+	Confirmed *string           // the key of a CurrencyChangeError; nil: a program, which isn't asked
+	If        func(Tenant) bool // whether the stored tenant may be changed; nil: always
 	Malformed core.Fields
 }
 

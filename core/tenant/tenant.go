@@ -172,6 +172,9 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 		if err != nil {
 			return Tenant{}, err
 		}
+		if e.If != nil && !e.If(old) {
+			return Tenant{}, core.ErrStale
+		}
 		// Before the change: periods that have begun are billed by the old plan.
 		plan, cycle := orStored(e.PlanID, old.PlanID), orStored(e.BillingCycle, string(old.BillingCycle))
 		if plan != old.PlanID || cycle != string(old.BillingCycle) {
