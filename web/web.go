@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -72,8 +73,8 @@ func New(c Config) http.Handler {
 	mux.Handle("/static/", static.Handler())
 	mux.Handle("/", c.gated(c.byHost(pages(c), notFound(c))))
 	return host.HSTS(c.Names, c.logged(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Not through the mux: it would answer a path like /api//v1 with a redirect in HTML.
-		if area(r.URL.Path) == "api" {
+		// Not through the mux: it would answer a path like /api//v1 or //api with a redirect in HTML.
+		if isForAPI(r.URL.Path) {
 			c.API.ServeHTTP(w, r)
 			return
 		}
@@ -81,8 +82,18 @@ func New(c Config) http.Handler {
 	})))
 }
 
+// Unread adds the id, the log line and the headers to answers to what can't be read as a request.
+func Unread(c Config, refusals http.Handler) http.Handler {
+	return host.HSTS(c.Names, c.logged(refusals))
+}
+
 // Plain adds the id and the log line to refusals of plain HTTP.
 func Plain(c Config, refusals http.Handler) http.Handler { return c.logged(refusals) }
+
+// isForAPI reports whether a path is one of the API's, or is misspelled and meant to be.
+func isForAPI(p string) bool {
+	return area(p) == "api" || strings.HasPrefix(strings.ToLower(path.Clean("/"+p))+"/", "/api/")
+}
 
 // byHost routes by host: tenants, the base host, or neither, as when an unrelated DNS name points here.
 func (c Config) byHost(base, missing http.Handler) http.Handler {

@@ -591,3 +591,23 @@ func TestAClientThatLeftIs499(t *testing.T) {
 		}
 	}
 }
+
+// However a path of the API is misspelled, its client gets the API's answer, never a page or a redirect in HTML.
+func TestMisspelledPathsOfTheAPI(t *testing.T) {
+	t.Parallel()
+	product := web.New(newSite(t).Config)
+	for path, isAPI := range map[string]bool{
+		"/api/v1/customers": true, "//api/v1/customers": true, "/api//v1/customers": true, "/./api/v1/customers": true, "/api/./v1": true, "/api/../api/v1": true,
+		"/x/../api/v1/customers": true, "/API/v1/customers": true, "///Api/v1": true, "/api": true, "/api/": true, "/%61pi/v1": true,
+		"/apis": false, "/docs": false, "/x/api/v1": false,
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			r := httptest.NewRequest(method, webtest.Base+path, nil)
+			w := httptest.NewRecorder()
+			product.ServeHTTP(w, r)
+			if (w.Body.String() == "the API") != isAPI || isAPI && w.Header().Get("Location") != "" {
+				t.Errorf("%s %s: %d %v %.100s", method, path, w.Code, w.Header(), w.Body)
+			}
+		}
+	}
+}

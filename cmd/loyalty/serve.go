@@ -284,14 +284,15 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 	})
 	product := web.New(pages)
 	plain := web.Plain(pages, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
+	unread := func(status int) http.Handler { return web.Unread(pages, api.Refuse(status)) }
 	if a.TLS == "proxy" {
-		return host.NewServer(host.BehindProxy(a.proxies, product, plain), nil, nil, a.proxies, a.log), nil
+		return host.NewServer(host.BehindProxy(a.proxies, product, plain), nil, unread, nil, a.proxies, a.log), nil
 	}
 	certificates, err := a.tls(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
-	return host.NewServer(product, plain, certificates, a.proxies, a.log), nil
+	return host.NewServer(product, plain, unread, certificates, a.proxies, a.log), nil
 }
 
 // isTenant reports whether a business has this slug, even if it is suspended.

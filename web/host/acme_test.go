@@ -60,7 +60,7 @@ func openACME(t *testing.T, authority http.HandlerFunc) *acmeShop {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.Close)
-	server := host.NewServer(http.NotFoundHandler(), http.NotFoundHandler(), a.TLS(), nil, log)
+	server := host.NewServer(http.NotFoundHandler(), http.NotFoundHandler(), unread, a.TLS(), nil, log)
 	go server.Serve(l) //nolint:errcheck // it ends with the test
 	t.Cleanup(func() { _ = server.Shutdown(context.WithoutCancel(t.Context())) })
 	s.addr = l.Addr().String()

@@ -44,7 +44,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	config := newDataDir(t).start(t, "https://localhost:8443")
 	synctest.Test(t, func(t *testing.T) {
-		s := host.NewServer(echoHost, echoHost, config, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, slog.New(slog.DiscardHandler))
+		s := host.NewServer(echoHost, echoHost, unread, config, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, slog.New(slog.DiscardHandler))
 		l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 		go func() { _ = s.Serve(l) }()
 		var first net.Conn

@@ -63,7 +63,7 @@ func TestASlowRequestIsAnswered(t *testing.T) {
 			if _, err := io.ReadAll(r.Body); err != nil {
 				w.WriteHeader(http.StatusRequestTimeout)
 			}
-		}), nil, nil, nil, slog.New(slog.DiscardHandler))
+		}), nil, unread, nil, nil, slog.New(slog.DiscardHandler))
 		l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 		go func() { _ = s.Serve(l) }()
 		server, client := net.Pipe()

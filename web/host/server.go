@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,11 +20,15 @@ import (
 const tlsRecord = 0x16
 
 // In both protocols the client sends first. A connection that stays silent for this long is closed.
-const firstByteTimeout = 10 * time.Second
+const (
+	firstByteTimeout = 10 * time.Second
+	handshakeTimeout = 10 * time.Second
+)
 
 // Server serves TLS and refuses plain HTTP on the same port.
 type Server struct {
 	secure, plain *http.Server
+	unread        Unread
 	config        *tls.Config    // kept here, since http.Server fills its own in
 	trusted       []netip.Prefix // proxies, whose connections are those of many clients
 	log           *slog.Logger
@@ -32,32 +37,40 @@ type Server struct {
 // NewServer returns a server that answers TLS connections with secure and
 // plain ones with plain. Without a TLS configuration, as behind a proxy, every
 // connection is plain and goes to secure (see BehindProxy). Each address may have
-// some connections, trusted proxies any number.
-func NewServer(secure, plain http.Handler, config *tls.Config, trusted []netip.Prefix, log *slog.Logger) *Server {
-	s := &Server{secure: newHTTPServer(secure, log), plain: newHTTPServer(plain, log), config: config, trusted: trusted, log: log}
-	s.secure.TLSConfig = config
+// some connections, trusted proxies any number. What can't be read as a request is answered by unread.
+func NewServer(secure, plain http.Handler, unread Unread, config *tls.Config, trusted []netip.Prefix, log *slog.Logger) *Server {
+	s := &Server{secure: newHTTPServer(secure, unread, log), plain: newHTTPServer(plain, unread, log), unread: unread, trusted: trusted, log: log}
+	if config != nil {
+		s.config = config.Clone()
+		for _, proto := range []string{"h2", "http/1.1"} {
+			if !slices.Contains(s.config.NextProtos, proto) {
+				s.config.NextProtos = append(s.config.NextProtos, proto)
+			}
+		}
+		s.secure.TLSConfig = s.config.Clone() // by which http.Server knows that it serves HTTP/2
+	}
 	return s
 }
 
-func newHTTPServer(h http.Handler, logger *slog.Logger) *http.Server {
+func newHTTPServer(h http.Handler, unread Unread, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler: endingChunked(h),
-		HTTP2:   &http.HTTP2Config{MaxConcurrentStreams: streamsPerConnection},
+		Handler:     unread.readable(endingChunked(h)),
+		ConnContext: note,
+		ConnState:   observe,
+		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: streamsPerConnection},
 		// OPTIONS * is answered by the handler like everything else, with its headers.
 		DisableGeneralOptionsHandler: true,
 
-		ErrorLog: log.New(serverLog{logger}, "", 0),
-		// Bounds the TLS handshake too.
+		ErrorLog:          log.New(serverLog{logger}, "", 0),
 		ReadHeaderTimeout: 10 * time.Second,
 		// Long enough for an upload over a slow line, short enough that a client can't hold a request open
 		// by a byte a second. Handlers that need longer, such as event streams, move their own deadlines
 		// with http.ResponseController.
 		ReadTimeout: time.Minute,
 		// Longer, or a form that arrived too slowly would get no response.
-		WriteTimeout: time.Minute + 15*time.Second,
-		IdleTimeout:  2 * time.Minute,
-		// Enough for two cookies and a token. The default of 1 MiB would help attackers.
-		MaxHeaderBytes: 64 << 10,
+		WriteTimeout:   time.Minute + 15*time.Second,
+		IdleTimeout:    2 * time.Minute,
+		MaxHeaderBytes: readHeader,
 	}
 }
 
@@ -78,16 +91,16 @@ func endingChunked(next http.Handler) http.Handler {
 func (s *Server) Serve(l net.Listener) error {
 	l = newBounded(l, s.trusted)
 	if s.config == nil {
-		return s.secure.Serve(l)
+		return s.secure.Serve(replacing{l, s.unread})
 	}
 	secure, plain := newHandover(l), newHandover(l)
 	ended := make(chan error, 2)
-	go func() { ended <- errors.Join(s.secure.ServeTLS(secure, "", ""), secure.Close()) }()
+	go func() { ended <- errors.Join(s.secure.Serve(secure), secure.Close()) }()
 	go func() { ended <- errors.Join(s.plain.Serve(plain), plain.Close()) }()
 
 	//nolint:forbidigo // like http.Server's own, it ends with the listener and belongs to no caller
 	peeking, stopPeeking := context.WithCancel(context.Background())
-	s.accept(l, func(conn net.Conn) { peek(peeking, conn, secure, plain) })
+	s.accept(l, func(conn net.Conn) { s.peek(peeking, conn, secure, plain) })
 	stopPeeking()
 	return errors.Join(secure.Close(), plain.Close(), <-ended, <-ended)
 }
@@ -124,19 +137,41 @@ func (s *Server) accept(l net.Listener, handle func(net.Conn)) {
 
 // peek waits for the first byte and hands the connection to the server for its protocol. A connection
 // that is silent until ctx ends is closed.
-func peek(ctx context.Context, conn net.Conn, secure, plain *handover) {
-	ctx, cancel := context.WithTimeout(ctx, firstByteTimeout)
+func (s *Server) peek(ctx context.Context, accepted net.Conn, secure, plain *handover) {
+	waiting, cancel := context.WithTimeout(ctx, firstByteTimeout)
 	defer cancel()
-	keep := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	keep := context.AfterFunc(waiting, func() { _ = accepted.Close() })
 
-	p := &peeked{Conn: conn, first: make([]byte, 1)}
-	if _, err := conn.Read(p.first); err != nil || !keep() {
+	p := &peeked{Conn: accepted, first: make([]byte, 1)}
+	if _, err := accepted.Read(p.first); err != nil || !keep() {
 		return // the connection is closed by the end of ctx
 	}
 	if p.first[0] == tlsRecord {
-		secure.give(p)
+		s.shakeHands(ctx, p, secure)
 	} else {
-		plain.give(p)
+		plain.give(&conn{Conn: p, refuse: s.unread})
+	}
+}
+
+// shakeHands begins TLS, which tells the protocol: http.Server takes HTTP/2 from a connection of package tls alone, and
+// HTTP/1 from one that answers what can't be read.
+func (s *Server) shakeHands(ctx context.Context, p *peeked, secure *handover) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	encrypted := tls.Server(p, s.config)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		// Common, from scanners and from browsers that don't trust a local authority yet.
+		s.log.DebugContext(ctx, "TLS handshake failed", "address", p.RemoteAddr().String(), "error", err)
+		_ = encrypted.Close()
+		return
+	}
+	switch encrypted.ConnectionState().NegotiatedProtocol {
+	case "", "http/1.1":
+		secure.give(tlsConn{&conn{Conn: encrypted, refuse: s.unread}, encrypted})
+	case "h2":
+		secure.give(encrypted)
+	default: // of a certificate's authority, which wanted to see the handshake
+		_ = encrypted.Close()
 	}
 }
 
@@ -202,16 +237,10 @@ func (h *handover) Close() error {
 	return nil
 }
 
-// serverLog logs the lines of http.Server. Failed handshakes are common, from scanners and from browsers
-// that don't trust a local authority yet, so their level is lower.
+// serverLog logs the lines of http.Server.
 type serverLog struct{ log *slog.Logger }
 
 func (w serverLog) Write(line []byte) (int, error) {
-	text := strings.TrimSpace(string(line))
-	if strings.HasPrefix(text, "http: TLS handshake error") {
-		w.log.Debug("TLS handshake failed", "error", text)
-	} else {
-		w.log.Warn("HTTP server", "error", text)
-	}
+	w.log.Warn("HTTP server", "error", strings.TrimSpace(string(line)))
 	return len(line), nil
 }

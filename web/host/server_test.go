@@ -42,12 +42,22 @@ func open(t *testing.T, product http.Handler) *shop {
 		w.WriteHeader(http.StatusBadRequest)
 	})
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s.Server = host.NewServer(product, host.PlainHandler(n, refusal), h.start(t, n.Base()), nil, log)
+	s.Server = host.NewServer(product, host.PlainHandler(n, refusal), unread, h.start(t, n.Base()), nil, log)
 	l := listen(t)
 	s.addr = l.Addr().String()
 	go func() { s.ended <- s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Shutdown(context.WithoutCancel(t.Context())) })
 	return s
+}
+
+// unread answers what can't be read, as the product does.
+func unread(status int) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("X-Request-Id", "for "+strings.Split(r.RemoteAddr, ":")[0])
+		w.WriteHeader(status)
+		_, _ = fmt.Fprint(w, "refused with ", status)
+	})
 }
 
 func listen(t *testing.T) net.Listener {
@@ -182,7 +192,7 @@ func TestSilentClientsAreClosed(t *testing.T) {
 	t.Parallel()
 	config := newDataDir(t).start(t, "https://localhost:8443")
 	synctest.Test(t, func(t *testing.T) {
-		s := host.NewServer(echoHost, echoHost, config, nil, slog.New(slog.DiscardHandler))
+		s := host.NewServer(echoHost, echoHost, unread, config, nil, slog.New(slog.DiscardHandler))
 		l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 		go func() { _ = s.Serve(l) }()
 		server, client := net.Pipe()
@@ -270,7 +280,7 @@ func TestShutdownLetsRequestsInFlightFinish(t *testing.T) {
 
 func TestShutdownBeforeServe(t *testing.T) {
 	t.Parallel()
-	s := host.NewServer(echoHost, echoHost, newDataDir(t).start(t, "https://localhost"), nil, slog.New(slog.DiscardHandler))
+	s := host.NewServer(echoHost, echoHost, unread, newDataDir(t).start(t, "https://localhost"), nil, slog.New(slog.DiscardHandler))
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +291,7 @@ func TestShutdownBeforeServe(t *testing.T) {
 
 func TestServeEndsWithItsListener(t *testing.T) {
 	t.Parallel()
-	s := host.NewServer(echoHost, echoHost, newDataDir(t).start(t, "https://localhost"), nil, slog.New(slog.DiscardHandler))
+	s := host.NewServer(echoHost, echoHost, unread, newDataDir(t).start(t, "https://localhost"), nil, slog.New(slog.DiscardHandler))
 	l := listen(t)
 	_ = l.Close()
 	if err := s.Serve(l); !errors.Is(err, net.ErrClosed) {
@@ -293,7 +303,7 @@ func TestAcceptingContinuesAfterFailures(t *testing.T) {
 	t.Parallel()
 	config := newDataDir(t).start(t, "https://localhost")
 	synctest.Test(t, func(t *testing.T) {
-		s := host.NewServer(echoHost, echoHost, config, nil, slog.New(slog.DiscardHandler))
+		s := host.NewServer(echoHost, echoHost, unread, config, nil, slog.New(slog.DiscardHandler))
 		l := &troubled{pipes: pipes{conns: make(chan net.Conn), closed: make(chan struct{})}, troubles: 20}
 		ended := make(chan error, 1)
 		begin := time.Now()
@@ -330,7 +340,7 @@ func (l *troubled) Accept() (net.Conn, error) {
 // "proxy (plain listener; …)".
 func TestWithoutTLSEveryConnectionIsPlain(t *testing.T) {
 	t.Parallel()
-	s := host.NewServer(echoHost, nil, nil, nil, slog.New(slog.DiscardHandler))
+	s := host.NewServer(echoHost, nil, unread, nil, nil, slog.New(slog.DiscardHandler))
 	l := listen(t)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
