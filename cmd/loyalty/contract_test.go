@@ -193,6 +193,9 @@ func checkDescription(t *testing.T, s *server) {
 	}
 	request := regexp.MustCompile(`>([A-Z]+)</b>\s+<code>(/api/v1/[^<]+)</code>`)
 	for code, example := range doc.Components.Examples {
+		if code == "invalid" { // of no rule
+			continue
+		}
 		page := s.read(t, "/problems/"+code)
 		if detail, _ := example.Value.Value.(map[string]any)["detail"].(string); !strings.Contains(page, detail) {
 			t.Errorf("the page of %s lacks: %s", code, detail)
@@ -283,7 +286,7 @@ func pasteDocument(t *testing.T, s *server, file string) {
 		script.WriteString(block[1])
 	}
 	out := s.shell(t, strings.ReplaceAll(script.String(), "https://localhost:8443", s.in.base))
-	for _, want := range []string{`"status":"fulfilled"`, `"status":"voided"`, `"code":"already-voided"`, "dempotent-replayed: true", `"points_awarded":12,`} {
+	for _, want := range []string{`"status":"fulfilled"`, `"status":"voided"`, `"code":"already-voided"`, "HTTP/2 304", `"status":412`, "dempotent-replayed: true", `"points_awarded":12,`} {
 		if !strings.Contains(strings.ReplaceAll(out, "Replayed", "replayed"), want) {
 			t.Errorf("the output lacks %s:\n%s", want, out)
 		}

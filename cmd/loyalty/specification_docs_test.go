@@ -118,7 +118,7 @@ var docsSentences = []sentence{
 	{says: onlyPossible, story: tells("/docs/changelog", "Planned, not committed", "Webhooks")},
 	{says: planned, with: "in the changelog", story: tells("/docs/changelog", "Planned, not committed", "GET /api/v1/customers/{ulid}/redemptions", "Webhooks", "read-only token")},
 
-	{says: noRetry, with: "in the guide", story: tells("/docs/retries", "400, 401, 403, 404, 405, 413, 415, 422 No")},
+	{says: noRetry, with: "in the guide", story: tells("/docs/retries", "400, 401, 403, 404, 405, 412, 413, 415, 422, 431 No")},
 	{says: retryLater, with: "in the guide", story: tells("/docs/retries", "429 Yes", "500 Yes", "503 Yes", "Retry-After")},
 	{says: backOff, story: tells("/docs/retries", "1, 2, 4 and 8 seconds", "10 to 20 percent", "4 attempts")},
 	{says: checkFirst, with: "in the guide", story: tells("/docs/retries", "look before you send it again", "/customers/$CUSTOMER/transactions")},

@@ -66,7 +66,11 @@ func added() (list []views.Addition) {
 		{"`POST /api/v1/transactions/{ulid}/refunds`", "Refunds a part of a sale, and takes back the same part of what it earned. Needs `transactions:write`."},
 		{"`expires_at` of tokens", "Creates a token that expires."},
 		{"`/tokens` from the panel", "An owner who is signed in to the panel can list, create and revoke tokens with their session."},
-		{"`X-RateLimit-…` headers", "How many requests you have left, before you get a 429."},
+		{"`X-RateLimit-…` headers", "How many requests you have left, before you get a 429, and when the minute ends; the same as `RateLimit` and `RateLimit-Policy`."},
+		{"Pages of 1,000", "`per_page` takes up to 1,000; above 100 it was 100. Responses from 1 KiB are compressed with zstd or gzip, as `Accept-Encoding` allows."},
+		{"`ETag`", "Of records and the first page of lists. `If-None-Match` gets 304 while nothing has changed; `If-Match` with a PATCH gets 412 if the record has."},
+		{"Filters that are empty or misspelled", "An empty filter, such as `?phone=`, gets 422; it was ignored, and found everybody. With `Prefer: handling=strict`, so does a parameter that doesn’t exist."},
+		{"HTTP as strict clients read it", "HEAD wherever there is GET. `Location` of what was created. `WWW-Authenticate` says what is wrong with a token. One `Link` header, the next page first. `application/merge-patch+json`. A compressed body gets 415."},
 		{"`GET /api/v1/openapi.json`", "The description of this API in OpenAPI 3.1. No token needed."},
 	} {
 		list = append(list, views.Addition{What: text(a[0]), Why: text(a[1])})

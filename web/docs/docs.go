@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -115,7 +116,17 @@ func (p *Pages) Mount(e *echo.Echo) {
 	} {
 		// Echo refuses HEAD with 405 by default, but link checkers use it.
 		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler)
+		if path != "/" { // a page's address has no slash at its end
+			e.Match([]string{http.MethodGet, http.MethodHead}, path+"/", withoutSlash)
+		}
 	}
+}
+
+// withoutSlash leads from an address with a slash at its end to the page.
+func withoutSlash(c echo.Context) error {
+	u := c.Request().URL
+	to := url.URL{Path: strings.TrimSuffix(u.Path, "/"), RawQuery: u.RawQuery}
+	return c.Redirect(http.StatusPermanentRedirect, to.String())
 }
 
 // NotFound responds to a browser with the page for an unknown address.

@@ -277,7 +277,7 @@ func TestExampleIsAProblemDocument(t *testing.T) {
 func TestUnknownProblemIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	for _, path := range []string{"/problems/", "/problems/no-such-rule", "/problems/%3Cb%3E", "/problems/already-voided/x"} {
+	for _, path := range []string{"/problems/no-such-rule", "/problems/%3Cb%3E", "/problems/already-voided/x"} {
 		if page := htmlOf(s, path, http.StatusNotFound); !strings.Contains(page, `<a class="button" href="/">`) {
 			t.Errorf("%s has no link to the home page", path)
 		}
@@ -309,7 +309,7 @@ func TestGuidesMatchTheSpecification(t *testing.T) {
 			"Planned, not committed", "/api/v1/customers/{ulid}/redemptions", "Webhooks", "read-only token", "POST /api/v1/transactions",
 		},
 		"/docs/retries": {
-			"400, 401, 403, 404, 405, 413, 415, 422", "Retry-After", "1, 2, 4 and 8 seconds", "10 to 20 percent", "After those 4 attempts",
+			"400, 401, 403, 404, 405, 412, 413, 415, 422, 431", "Retry-After", "1, 2, 4 and 8 seconds", "10 to 20 percent", "After those 4 attempts",
 			"already-voided</code> is success", "Idempotency-Key", "external_reference", "look before you send it again",
 		},
 	} {
@@ -317,6 +317,21 @@ func TestGuidesMatchTheSpecification(t *testing.T) {
 		for _, fact := range facts {
 			if !strings.Contains(page, fact) {
 				t.Errorf("%s does not say: %s", path, fact)
+			}
+		}
+	}
+}
+
+// An address that was typed with a slash at its end leads to the page.
+func TestSlashAtTheEnd(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for path, want := range map[string]string{
+		"/docs/": "/docs", "/docs/retries/": "/docs/retries", "/docs/search/?q=a%20b": "/docs/search?q=a%20b", "/problems/out-of-stock/": "/problems/out-of-stock",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			if got := s.Ask(method, path); got.Code != http.StatusPermanentRedirect || got.Header().Get("Location") != want {
+				t.Errorf("%s %s: %d to %q, want %q", method, path, got.Code, got.Header().Get("Location"), want)
 			}
 		}
 	}
