@@ -571,7 +571,7 @@ class Loyalty:
     ) -> Iterator[Customer]:
         """List customers.
 
-        Newest first, paginated. All filters must match; an empty one is ignored.
+        Newest first, paginated. All filters must match; an empty one gets an error.
 
         Needs the scope `customers:read`.
 
@@ -587,7 +587,7 @@ class Loyalty:
         - status: Filter by status.
         - created_from: Added on this day or later, in the business’s time zone.
         - created_to: Added on this day or earlier.
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
         """
@@ -713,7 +713,7 @@ class Loyalty:
         Further pages are read when they are needed.
 
         - ulid: The customer’s ULID, case-insensitive.
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
         """
@@ -753,7 +753,7 @@ class Loyalty:
         Further pages are read when they are needed.
 
         - ulid: The customer’s ULID, case-insensitive.
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
         """
@@ -898,7 +898,7 @@ class Loyalty:
 
         Further pages are read when they are needed.
 
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
         """
@@ -985,7 +985,7 @@ class Loyalty:
 
         Further pages are read when they are needed.
 
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
         """
@@ -1041,7 +1041,7 @@ class Loyalty:
         Further pages are read when they are needed.
 
         - ulid: The coupon’s ULID, case-insensitive.
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
         """
@@ -1117,7 +1117,7 @@ class Loyalty:
 
         Further pages are read when they are needed.
 
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
         """
@@ -1186,7 +1186,7 @@ class Loyalty:
         Further pages are read when they are needed.
 
         - status: Filter by status.
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
         """
@@ -1314,7 +1314,7 @@ class Loyalty:
 
         - tenant_id: Filter by tenant.
         - status: Filter by status.
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
         """
