@@ -120,7 +120,7 @@ func statusIn(answer []byte) int {
 func (c *conn) answer(status int) []byte {
 	r := &http.Request{URL: &url.URL{Path: "/"}, Header: http.Header{}, Body: http.NoBody, RemoteAddr: c.RemoteAddr().String(), ProtoMajor: 1, ProtoMinor: 1}
 	w := &written{header: http.Header{}}
-	w.header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	w.header.Set("Date", time.Now().UTC().Format(http.TimeFormat)) //nolint:forbidigo // of the response; not stored
 	c.refuse(status).ServeHTTP(w, r)
 	var b bytes.Buffer
 	_ = (&http.Response{ // writing to a buffer never fails
