@@ -114,8 +114,7 @@ func (c *contract) answers(ctx context.Context, in *openapi3filter.RequestValida
 	return err
 }
 
-// explains checks that the document has an example of a problem: "invalid", or a rule by its
-// code.
+// explains checks that the document has an example of a problem: by its code, or "invalid" without one.
 func (c *contract) explains(response *openapi3.Response, got answer) error {
 	var p struct {
 		Status int
@@ -133,10 +132,10 @@ func (c *contract) explains(response *openapi3.Response, got answer) error {
 			return errors.New("a code or errors beside a status other than 422")
 		}
 		return nil
-	case (p.Code == "") == (p.Errors == nil):
-		return errors.New("a 422 has either a code or errors")
+	case p.Code == "" && p.Errors == nil:
+		return errors.New("a 422 has a code, errors, or both")
 	}
-	if p.Errors != nil {
+	if p.Code == "" {
 		p.Code = "invalid"
 	}
 	if response.Content.Get("application/problem+json").Examples[p.Code] == nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/web/route"
 )
 
@@ -17,3 +18,9 @@ const MaxBody = maxBody
 
 // RetryAfter returns the value of the Retry-After header.
 func RetryAfter(err error) string { return retryAfter(err) }
+
+// Document returns the problem document of a refusal.
+func (a *API) Document(refusal *core.Error) string {
+	body, _ := a.refusal(refusal).text()
+	return string(body)
+}

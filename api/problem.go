@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -20,8 +22,10 @@ type problem struct {
 	Title  string              `json:"title"`
 	Status int                 `json:"status"`
 	Detail string              `json:"detail"`
-	Code   string              `json:"code,omitempty"`   // of a business rule
+	Code   string              `json:"code,omitempty"`   // of a business rule, and of a few violations
 	Errors map[string][]string `json:"errors,omitempty"` // of a failed validation
+
+	existing *core.Existing // a further member
 }
 
 // Errors in the request that are found before core is called.
@@ -36,17 +40,17 @@ const rfc9110 = "https://www.rfc-editor.org/rfc/rfc9110#section-"
 
 // The problems with fixed texts (specification §7, decisions §3).
 var (
-	badRequest       = problem{rfc9110 + "15.5.1", "Error", http.StatusBadRequest, "An error occurred.", "", nil}
-	unauthorized     = problem{rfc9110 + "15.5.2", "Unauthorized", http.StatusUnauthorized, "Authentication required.", "", nil}
-	forbidden        = problem{rfc9110 + "15.5.4", "Forbidden", http.StatusForbidden, "Invalid ability provided.", "", nil}
-	notFound         = problem{rfc9110 + "15.5.5", "Not Found", http.StatusNotFound, "The requested resource was not found.", "", nil}
-	methodNotAllowed = problem{rfc9110 + "15.5.6", "Method Not Allowed", http.StatusMethodNotAllowed, "The method is not allowed for this resource.", "", nil}
-	conflict         = problem{rfc9110 + "15.5.10", "Conflict", http.StatusConflict, core.ErrKeyRunning.Message, "", nil}
-	tooLarge         = problem{rfc9110 + "15.5.14", "Content Too Large", http.StatusRequestEntityTooLarge, "The request body is too large.", "", nil}
-	notJSON          = problem{rfc9110 + "15.5.16", "Unsupported Media Type", http.StatusUnsupportedMediaType, "The request body must be JSON.", "", nil}
-	tooManyRequests  = problem{"https://www.rfc-editor.org/rfc/rfc6585#section-4", "Too Many Requests", http.StatusTooManyRequests, "Too Many Attempts.", "", nil}
-	internalError    = problem{rfc9110 + "15.6.1", "Internal Server Error", http.StatusInternalServerError, "An error occurred.", "", nil}
-	unavailable      = problem{rfc9110 + "15.6.4", "Service Unavailable", http.StatusServiceUnavailable, "The service is temporarily unavailable.", "", nil}
+	badRequest       = problem{rfc9110 + "15.5.1", "Error", http.StatusBadRequest, "An error occurred.", "", nil, nil}
+	unauthorized     = problem{rfc9110 + "15.5.2", "Unauthorized", http.StatusUnauthorized, "Authentication required.", "", nil, nil}
+	forbidden        = problem{rfc9110 + "15.5.4", "Forbidden", http.StatusForbidden, "Invalid ability provided.", "", nil, nil}
+	notFound         = problem{rfc9110 + "15.5.5", "Not Found", http.StatusNotFound, "The requested resource was not found.", "", nil, nil}
+	methodNotAllowed = problem{rfc9110 + "15.5.6", "Method Not Allowed", http.StatusMethodNotAllowed, "The method is not allowed for this resource.", "", nil, nil}
+	conflict         = problem{rfc9110 + "15.5.10", "Conflict", http.StatusConflict, core.ErrKeyRunning.Message, "", nil, nil}
+	tooLarge         = problem{rfc9110 + "15.5.14", "Content Too Large", http.StatusRequestEntityTooLarge, "The request body is too large.", "", nil, nil}
+	notJSON          = problem{rfc9110 + "15.5.16", "Unsupported Media Type", http.StatusUnsupportedMediaType, "The request body must be JSON.", "", nil, nil}
+	tooManyRequests  = problem{"https://www.rfc-editor.org/rfc/rfc6585#section-4", "Too Many Requests", http.StatusTooManyRequests, "Too Many Attempts.", "", nil, nil}
+	internalError    = problem{rfc9110 + "15.6.1", "Internal Server Error", http.StatusInternalServerError, "An error occurred.", "", nil, nil}
+	unavailable      = problem{rfc9110 + "15.6.4", "Service Unavailable", http.StatusServiceUnavailable, "The service is temporarily unavailable.", "", nil, nil}
 )
 
 // retryAfter returns the seconds after which a client should retry: the wait of the error, or
@@ -96,11 +100,27 @@ func (a *API) problem(err error, c echo.Context) {
 }
 
 func writeProblem(w http.ResponseWriter, p problem) error {
+	body, err := p.text()
+	if err != nil {
+		return err
+	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	e := json.NewEncoder(w)
+	_, err = w.Write(body)
+	return err
+}
+
+// text returns the document as JSON.
+func (p problem) text() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(p)
+	err := e.Encode(p)
+	if p.existing != nil {
+		b.Truncate(b.Len() - len("}\n"))
+		fmt.Fprintf(&b, ",%q:%q}\n", p.existing.Member, p.existing.ID)
+	}
+	return b.Bytes(), err
 }
 
 func (a *API) document(err error) problem {
@@ -133,7 +153,7 @@ func (a *API) refusal(e *core.Error) problem {
 	case core.KindInvalid:
 		return problem{
 			Type: rfc9110 + "15.5.21", Title: "Validation Error", Status: http.StatusUnprocessableEntity,
-			Detail: e.Message, Errors: messages(e.Fields),
+			Detail: e.Message, Code: e.Code, Errors: messages(e.Fields), existing: e.Existing,
 		}
 	case core.KindRule:
 		return problem{

@@ -210,3 +210,16 @@ func TestPlainHTTPIsRefused(t *testing.T) {
 		t.Errorf("%d %s %v", got.StatusCode, body, got.Header)
 	}
 }
+
+// A violation may have a code, and name the record that has the value already.
+func TestViolationsWithACode(t *testing.T) {
+	t.Parallel()
+	taken := core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
+	taken.Code, taken.Existing = "reference-taken", &core.Existing{Member: "transaction_ulid", ID: core.NewID(time.Now())}
+	want := `{"type":"https://www.rfc-editor.org/rfc/rfc9110#section-15.5.21","title":"Validation Error","status":422,"detail":"The given data was invalid.",` +
+		`"code":"reference-taken","errors":{"external_reference":["The external reference has already been taken."]},` +
+		`"transaction_ulid":"` + taken.Existing.ID.String() + `"}` + "\n"
+	if got := sharedServer(t).api.Document(taken); got != want {
+		t.Errorf("%s want\n%s", got, want)
+	}
+}

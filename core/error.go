@@ -25,11 +25,19 @@ const (
 // Error is a refusal that is shown to the caller. Any other error is a fault, which is only logged.
 type Error struct {
 	Kind    Kind
-	Code    string        // of a rule: the slug of its reference page
+	Code    string        // of a rule: the slug of its reference page; of KindInvalid: what a program does about it
 	Message string        // shown to the caller
 	Fields  Fields        // of KindInvalid
-	Wait    time.Duration // of KindThrottled and Busy: until the next try; 0: unknown
-	Cause   error         // only logged
+	// Existing is the record that has the value of a refused field.
+	Existing *Existing
+	Wait     time.Duration // of KindThrottled and Busy: until the next try; 0: unknown
+	Cause    error         // only logged
+}
+
+// Existing is a record that a refusal names, such as the sale that has a reference already.
+type Existing struct {
+	Member string // of the problem document, such as "transaction_ulid"
+	ID     ID
 }
 
 // Error returns the message with code, fields and cause.
