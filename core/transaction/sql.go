@@ -7,7 +7,7 @@ import (
 )
 
 const columns = `id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-		customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+		customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
 		expires_on, refunded_cents, refunded_award`
 
 const findSQL = `
@@ -104,7 +104,7 @@ const selectFoundSales = `
 
 const (
 	namedColumns = `t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
-		t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+		t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
 		t.expires_on, t.refunded_cents, t.refunded_award,
 		c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
 		t.actor_kind, t.actor_name,
@@ -168,9 +168,11 @@ const referencesSQL = `
 
 const insertSQL = `
 	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
-		points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+		points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, occurred_at, metadata,
+		actor_kind, actor_id, actor_name, created_at)
 	values (@tenant_id, @id, @customer, @type, @rule_type, @spend, @discount,
-		@points, @stamps, @expires_on, @source, @location, @reference, @actor_kind, @actor_id, @actor_name, @now)`
+		@points, @stamps, @expires_on, @source, @location, @reference, @occurred_at, @metadata,
+		@actor_kind, @actor_id, @actor_name, @now)`
 
 const (
 	voidCompleted = `
