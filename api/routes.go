@@ -29,6 +29,7 @@ func (a *API) routes() []route.Route {
 		route.Get("/customers/:ulid/ledger-entries", route.Tokens(token.CustomersRead), a.listLedgerEntries),
 
 		route.Post("/transactions", route.Tokens(a.TransactionCreateScope), a.recordTransaction),
+		route.Post("/transactions/preview", route.Tokens(a.TransactionCreateScope), a.previewTransaction),
 		route.Get("/transactions/:ulid", route.Tokens(token.TransactionsWrite), a.findTransaction),
 		route.Post("/transactions/:ulid/void", route.Tokens(token.TransactionsWrite), a.voidTransaction),
 		route.Post("/transactions/:ulid/refunds", route.Tokens(token.TransactionsWrite), a.refundTransaction),

@@ -23,7 +23,7 @@ func refunded(refundedCents, taken, ulid, rule, cents, points, stamps, state, ki
 	}
 	return `{"ulid":"` + ulid + `","rule_type":"` + rule + `","spend_amount_cents":` + cents + `,"points_awarded":` + points + `,"stamps_awarded":` + stamps +
 		`,` + state + `,"customer_ulid":"{anna}","transaction_type_id":` + kind + `,"source":"api","location_id":null,"external_reference":` + reference +
-		`,"created_at":"<time>","points_expire_on":null,"stamps_expire_on":null,"refunded_cents":` + refundedCents + `,"points_refunded":` + pointsTaken +
+		`,"occurred_at":"<time>","metadata":{},"created_at":"<time>","points_expire_on":null,"stamps_expire_on":null,"refunded_cents":` + refundedCents + `,"points_refunded":` + pointsTaken +
 		`,"stamps_refunded":` + stampsTaken + `}`
 }
 

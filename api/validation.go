@@ -61,6 +61,10 @@ func message(field string, v core.Violation) string {
 		return fmt.Sprintf("The %s field must only have keys of 1 to %d characters.", name, v.Limit)
 	case "after_or_equal":
 		return "The " + name + " field must be a date after or equal to " + attribute(v.Other) + "."
+	case "within_hours":
+		return fmt.Sprintf("The %s field must be at most %d hours ago.", name, v.Limit)
+	case "not_in_future":
+		return "The " + name + " field must not be in the future."
 	case "within_days":
 		return fmt.Sprintf("The %s field must be a date at most %d days after %s.", name, v.Limit, attribute(v.Other))
 	case "currency_in_use":

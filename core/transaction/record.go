@@ -204,7 +204,12 @@ func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, sale Sale, check *core
 
 // references looks up a sale's type, customer and location. Another tenant's records count as missing.
 func references(ctx context.Context, tx *db.Tx, sale Sale) (referred, error) {
-	return db.One[referred](ctx, tx, referencesSQL, db.Args{"type": sale.TransactionTypeID, "customer": sale.CustomerID, "location": sale.LocationID})
+	return db.One[referred](ctx, tx, referencesSQL, sale.references())
+}
+
+// references returns the arguments of what a sale refers to.
+func (sale Sale) references() db.Args {
+	return db.Args{"type": sale.TransactionTypeID, "customer": sale.CustomerID, "location": sale.LocationID}
 }
 
 // earn returns the sale's type and award, and adds violations for an unusable type or location and for

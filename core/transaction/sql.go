@@ -147,24 +147,37 @@ type referred struct {
 
 // The customer is locked as the sale's foreign key locks them: of a merge at the same time, either the sale is
 // moved with the others, or it finds a customer who was merged.
-const referencesSQL = `
+const (
+	referencesSQL = withBuyer + `
+		for key share` + selectReferred + fromReferred
+
+	// Writes nothing, so it locks nothing.
+	previewSQL = withBuyer + selectReferred + `,
+		coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps` + fromReferred + `
+	left join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id`
+
+	withBuyer = `
 	with buyer as (
-		select status
+		select id, status
 		from loyalty.customer
 		where tenant_id = @tenant_id
 			and id = (select coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000'))
-			and merged_into is null
-		for key share
+			and merged_into is null`
+
+	selectReferred = `
 	)
 	select t.id, coalesce(t.rule_type, '') as rule_type, coalesce(t.active, false) as active,
 		coalesce(t.points_per_unit, 0) as points_per_unit, coalesce(t.unit_cents, 1) as unit_cents,
 		coalesce(t.stamps_per_transaction, 0) as stamps_per_transaction,
 		coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award, c.status as customer_status,
-		coalesce(l.active, false) as location_active
+		coalesce(l.active, false) as location_active`
+
+	fromReferred = `
 	from (values (1)) as always
 	left join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = coalesce(@type::bigint, 0)
 	left join buyer c on true
 	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = coalesce(@location::bigint, 0)`
+)
 
 const insertSQL = `
 	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
