@@ -48,6 +48,11 @@ func readBody(c echo.Context) (object, error) {
 	if len(raw) > 0 && !isJSON(r.Header.Get(echo.HeaderContentType)) {
 		return object{}, errMediaType
 	}
+	return readObject(raw)
+}
+
+// readObject reads JSON that must be an object.
+func readObject(raw []byte) (object, error) {
 	o := object{unreadable: core.Fields{}}
 	trimmed := bytes.TrimLeft(raw, " \t\r\n")
 	if !utf8.Valid(raw) || len(trimmed) == 0 || trimmed[0] != '{' || json.Unmarshal(raw, &o.fields) != nil {

@@ -86,16 +86,23 @@ func (a *API) problem(err error, c echo.Context) {
 		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", retryAfter(err))
-		if isBusy(err) {
-			a.Log.WarnContext(ctx, "too busy", slog.Any("error", err))
-		} else {
-			a.Log.WarnContext(ctx, "database not available", slog.Any("error", err))
-		}
-	case http.StatusInternalServerError:
-		a.Log.ErrorContext(ctx, "request failed", slog.Any("error", err))
 	}
+	a.logProblem(ctx, p.Status, err)
 	if err := writeProblem(c.Response(), p); err != nil {
 		a.Log.DebugContext(ctx, "response not delivered", slog.Any("error", err))
+	}
+}
+
+// logProblem logs an error that isn't the caller's fault, unless the client left, whose statements were cancelled.
+func (a *API) logProblem(ctx context.Context, status int, err error) {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+	case status == http.StatusServiceUnavailable && isBusy(err):
+		a.Log.WarnContext(ctx, "too busy", slog.Any("error", err))
+	case status == http.StatusServiceUnavailable:
+		a.Log.WarnContext(ctx, "database not available", slog.Any("error", err))
+	case status == http.StatusInternalServerError:
+		a.Log.ErrorContext(ctx, "request failed", slog.Any("error", err))
 	}
 }
 

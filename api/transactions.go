@@ -89,9 +89,12 @@ func (a *API) recordTransaction(c echo.Context) error {
 	sale := readSale(in)
 	return idempotent(c, func(once *core.Once[transaction.Transaction]) (core.Reply[transaction.Transaction], error) {
 		return a.Transactions.Record(c.Request().Context(), actor(c), sale, in.unreadable, once)
-	}, func(t transaction.Transaction) (int, any) {
-		return http.StatusCreated, newTransactionResource(actor(c), t)
-	})
+	}, recordedResource(actor(c)))
+}
+
+// recordedResource returns the status and the resource of transactions that were recorded.
+func recordedResource(by core.Actor) func(transaction.Transaction) (int, any) {
+	return func(t transaction.Transaction) (int, any) { return http.StatusCreated, newTransactionResource(by, t) }
 }
 
 type previewResource struct {

@@ -25,9 +25,9 @@ const (
 // Error is a refusal that is shown to the caller. Any other error is a fault, which is only logged.
 type Error struct {
 	Kind    Kind
-	Code    string        // of a rule: the slug of its reference page; of KindInvalid: what a program does about it
-	Message string        // shown to the caller
-	Fields  Fields        // of KindInvalid
+	Code    string // of a rule: the slug of its reference page; of KindInvalid: what a program does about it
+	Message string // shown to the caller
+	Fields  Fields // of KindInvalid
 	// Existing is the record that has the value of a refused field.
 	Existing *Existing
 	Wait     time.Duration // of KindThrottled and Busy: until the next try; 0: unknown

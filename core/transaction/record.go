@@ -74,13 +74,21 @@ func (s *Service) Record(ctx context.Context, by core.Actor, sale Sale, unread c
 	if err := by.Require(core.Cashier); err != nil {
 		return core.Reply[Transaction]{}, err
 	}
-	if r := s.prepare(by, sale, unread, once); r != nil {
-		reply, err := s.together.Do(ctx, by.Tenant.ID, r)
-		if !isLeftOut(err) {
-			return reply, err
-		}
+	if reply, done, err := s.recordTogether(ctx, by, sale, unread, once); done {
+		return reply, err
 	}
 	return s.recordAlone(ctx, by, sale, unread, once)
+}
+
+// recordTogether records a sale with others that arrive. If it isn't done, nothing was recorded, and the sale must be recorded or
+// refused alone.
+func (s *Service) recordTogether(ctx context.Context, by core.Actor, sale Sale, unread core.Fields, once *core.Once[Transaction]) (reply core.Reply[Transaction], done bool, err error) {
+	r := s.prepare(by, sale, unread, once)
+	if r == nil {
+		return reply, false, nil
+	}
+	reply, err = s.together.Do(ctx, by.Tenant.ID, r)
+	return reply, !isLeftOut(err), err
 }
 
 // recordAlone records or refuses a sale in a transaction of its own.
@@ -179,10 +187,13 @@ const saleOfReferenceSQL = `
 	where tenant_id = @tenant_id
 		and external_reference = @reference`
 
+// asReference returns a receipt number as it is stored.
+func asReference(text string) string { return core.Trimmed(core.Composed(text)) }
+
 // referenceTaken refuses a receipt number with the record that has it, which is looked up only now.
 func (s *Service) referenceTaken(ctx context.Context, by core.Actor, member, sql, reference string) error {
 	taken := errReferenceTaken()
-	id, err := db.One[core.ID](ctx, s.db.Tenant(by), sql, db.Args{"reference": core.Trimmed(core.Composed(reference))})
+	id, err := db.One[core.ID](ctx, s.db.Tenant(by), sql, db.Args{"reference": asReference(reference)})
 	if err != nil {
 		return err
 	}
