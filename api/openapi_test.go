@@ -187,8 +187,11 @@ func (o operation) takesSessions() bool {
 
 func (o operation) isPlatform() bool { return strings.HasPrefix(o.path, "/api/v1/platform/") }
 
-// keyed reports whether the operation takes an idempotency key: "on every POST but /tokens".
-func (o operation) keyed() bool { return o.method == http.MethodPost && o.path != "/api/v1/tokens" }
+// keyed reports whether the operation takes an idempotency key: "on every POST but /tokens". The items of a batch have their own,
+// and a preview has no effect.
+func (o operation) keyed() bool {
+	return o.method == http.MethodPost && o.path != "/api/v1/tokens" && !strings.HasSuffix(o.path, "/batch") && !strings.HasSuffix(o.path, "/preview")
+}
 
 // Every operation's description says who may call it, and lists exactly its possible refusals.
 func TestOperationsDescribeTheirRefusals(t *testing.T) {
