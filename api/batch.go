@@ -2,7 +2,10 @@ package api
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -39,14 +42,16 @@ func (a *API) upsertCustomers(c echo.Context) error {
 }
 
 // batch reads the items of a request, runs a use case for all of them, and writes what came of each. An item that isn't an object
-// is refused alone. With an idempotency key, an item's resource is stored with its effect.
+// is refused alone. With an idempotency key, an item's resource is stored with its effect. The batch's own key stands for a key of each
+// item without one.
 func batch[R, T any](a *API, c echo.Context, read func(in object, once *core.Once[T]) R, run func([]R) ([]core.Outcome[T], error), response func(T) (status int, resource any)) error {
 	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
-	if len(c.Request().Header.Values("Idempotency-Key")) > 0 {
-		return core.ErrKeyOfBatch
+	ofBatch, err := idempotencyKey(c.Request().Header)
+	if err != nil {
+		return err
 	}
 	items, err := in.items()
 	if err != nil {
@@ -65,7 +70,7 @@ func batch[R, T any](a *API, c echo.Context, read func(in object, once *core.Onc
 			continue
 		}
 		var once *core.Once[T]
-		if key := item.key("idempotency_key"); key != "" {
+		if key := cmp.Or(item.key("idempotency_key"), placeKey(ofBatch, i)); key != "" {
 			once = &core.Once[T]{RequestKey: core.RequestKey{Key: key, Fingerprint: fingerprintOf(c, raw)}, Respond: rendered}
 		}
 		requests, places = append(requests, read(item, once)), append(places, i)
@@ -78,6 +83,14 @@ func batch[R, T any](a *API, c echo.Context, read func(in object, once *core.Onc
 		results[places[i]] = result(a, c, outcome, rendered)
 	}
 	return writeData(c, http.StatusOK, results)
+}
+
+// placeKey returns the key of an item by the key of its batch; "" if that has none. It is no key that a client would choose.
+func placeKey(ofBatch string, place int) string {
+	if ofBatch == "" {
+		return ""
+	}
+	return fmt.Sprintf("item %d of %x", place, sha256.Sum256([]byte(ofBatch)))
 }
 
 // items reads the items of a batch: 1 to maxItems.

@@ -101,8 +101,7 @@ func TestLimitsOfABatch(t *testing.T) {
 		s.call("POST", path, s.token, `{"items":"[]"}`).is(t, 422, notArray)
 		s.call("POST", path, s.token, of(repeated(item, 101)...)).is(t, 422, tooMany)
 		s.call("POST", path, s.token, `[`+item+`]`).is(t, 400, badRequest)
-		s.call("POST", path, s.token, of(item), "Idempotency-Key: k").is(t, 422,
-			refused("key-of-batch", "A batch has no idempotency key of its own. Send a key with each item, as idempotency_key."))
+		s.call("POST", path, s.token, of(item), "Idempotency-Key: ö").is(t, 400, badRequest)
 		if got := s.batch(path, item); got[0].Status != 201 {
 			t.Errorf("%s: %+v", path, got)
 		}
@@ -232,6 +231,32 @@ func TestABatchThatIsSentAgain(t *testing.T) {
 	if mixed[0].Status != 201 || mixed[1].Problem.Code != "idempotency-key-reused" {
 		t.Errorf("%+v", mixed)
 	}
+}
+
+// The key of a batch is one for each item that has none, by its place.
+func TestTheKeyOfABatch(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	send := func(items ...string) []result {
+		t.Helper()
+		return s.call("POST", saleBatch, s.token, of(items...), "Idempotency-Key: "+strings.Repeat("k", 255)).results(t, len(items))
+	}
+	sale := saleTo("{anna}", 100, "")
+	first := send(sale, sale, saleTo("{bo}", 200, keyed("own")), saleTo("{anna}", -1, ""))
+	again := send(sale, sale, saleTo("{bo}", 200, keyed("own")), saleTo("{anna}", -1, ""))
+	for i := range first {
+		if want := i < 3; first[i].Replayed || again[i].Replayed != want || again[i].Data != first[i].Data || again[i].Status != first[i].Status {
+			t.Errorf("item %d: %+v, first %+v", i, again[i], first[i])
+		}
+	}
+	// Another item in a place is another request.
+	if got := send(saleTo("{anna}", 300, ""), sale); got[0].Problem.Code != "idempotency-key-reused" || !got[1].Replayed {
+		t.Errorf("%+v", got)
+	}
+	if got := s.batch(saleBatch, saleTo("{bo}", 200, keyed("own"))); !got[0].Replayed {
+		t.Errorf("by its own key: %+v", got)
+	}
+	balance(1+1+2, 0, 3)(s, answer{})
 }
 
 // Of two items with one key, the second is a repeat of the first, or another request.

@@ -43,6 +43,3 @@ type Outcome[T any] struct {
 	Reply[T]
 	Err error // why it was refused, or failed; nil: it was carried out
 }
-
-// ErrKeyOfBatch refuses an idempotency key for requests that are sent together: each has one of its own.
-var ErrKeyOfBatch = Refuse("key-of-batch", "A batch has no idempotency key of its own. Send a key with each item, as idempotency_key.")
