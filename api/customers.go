@@ -64,23 +64,33 @@ func (a *API) listCustomers(c echo.Context) error {
 	return writeList(c, p, l, customerResources(actor(c).Tenant))
 }
 
+// readNewCustomer reads a customer to add. It adds what it can't read to in.
+func readNewCustomer(in object) customer.New {
+	return customer.New{
+		FirstName: in.value("first_name"), LastName: in.value("last_name"), Phone: in.value("phone"), Email: in.value("email"),
+		Malformed: in.unreadable,
+	}
+}
+
 func (a *API) upsertCustomer(c echo.Context) error {
 	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
-	n := customer.New{
-		FirstName: in.value("first_name"), LastName: in.value("last_name"), Phone: in.value("phone"), Email: in.value("email"),
-		Malformed: in.unreadable,
-	}
+	n := readNewCustomer(in)
 	return idempotent(c, func(once *core.Once[customer.Upserted]) (core.Reply[customer.Upserted], error) {
 		return a.Customers.Upsert(c.Request().Context(), actor(c), n, once)
-	}, func(u customer.Upserted) (int, any) {
+	}, upsertedResource(actor(c).Tenant))
+}
+
+// upsertedResource returns the status and the resource of upserted customers of a business.
+func upsertedResource(t core.Tenant) func(customer.Upserted) (int, any) {
+	return func(u customer.Upserted) (int, any) {
 		if u.Created {
-			return http.StatusCreated, newCustomerResource(actor(c).Tenant, u.Customer)
+			return http.StatusCreated, newCustomerResource(t, u.Customer)
 		}
-		return http.StatusOK, newCustomerResource(actor(c).Tenant, u.Customer)
-	})
+		return http.StatusOK, newCustomerResource(t, u.Customer)
+	}
 }
 
 func (a *API) findCustomer(c echo.Context) error {

@@ -82,6 +82,7 @@ func TestLimitComesBeforeTheRoute(t *testing.T) {
 // addedRoutes are those that the specification doesn't have.
 var addedRoutes = []string{
 	"GET /api/v1/customers/:ulid/expiring", "GET /api/v1/customers/:ulid/ledger-entries", "POST /api/v1/transactions/:ulid/refunds",
+	"POST /api/v1/customers/batch", "POST /api/v1/transactions/batch", "POST /api/v1/transactions/preview",
 }
 
 // The table of routes, the router's own and the specification's are one: the ability
@@ -93,8 +94,11 @@ var abilities = map[string]string{
 	"GET /api/v1/customers/:ulid/expiring":       "customers:read",
 	"GET /api/v1/customers/:ulid/ledger-entries": "customers:read",
 	"POST /api/v1/customers":                     "customers:write",
+	"POST /api/v1/customers/batch":               "customers:write",
 	"PATCH /api/v1/customers/:ulid":              "customers:write",
 	"POST /api/v1/transactions":                  "transactions:write",
+	"POST /api/v1/transactions/batch":            "transactions:write",
+	"POST /api/v1/transactions/preview":          "transactions:write",
 	"GET /api/v1/transactions/:ulid":             "transactions:write",
 	"POST /api/v1/transactions/:ulid/void":       "transactions:write",
 	"POST /api/v1/transactions/:ulid/refunds":    "transactions:write",

@@ -106,14 +106,8 @@ func (a *API) problem(err error, c echo.Context) {
 		}
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", retryAfter(err))
-		if isBusy(err) {
-			a.Log.WarnContext(ctx, "too busy", slog.Any("error", err))
-		} else {
-			a.Log.WarnContext(ctx, "database not available", slog.Any("error", err))
-		}
-	case http.StatusInternalServerError:
-		a.Log.ErrorContext(ctx, "request failed", slog.Any("error", err))
 	}
+	a.logProblem(ctx, p.Status, err)
 	for _, name := range []string{"ETag", echo.HeaderLocation} { // of a response that couldn't be completed
 		h.Del(name)
 	}
@@ -128,6 +122,19 @@ func (a *API) problem(err error, c echo.Context) {
 }
 
 const problemType = "application/problem+json"
+
+// logProblem logs an error that isn't the caller's fault, unless the client left, whose statements were cancelled.
+func (a *API) logProblem(ctx context.Context, status int, err error) {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+	case status == http.StatusServiceUnavailable && isBusy(err):
+		a.Log.WarnContext(ctx, "too busy", slog.Any("error", err))
+	case status == http.StatusServiceUnavailable:
+		a.Log.WarnContext(ctx, "database not available", slog.Any("error", err))
+	case status == http.StatusInternalServerError:
+		a.Log.ErrorContext(ctx, "request failed", slog.Any("error", err))
+	}
+}
 
 func writeProblem(w http.ResponseWriter, p problem) error {
 	body, err := p.text()

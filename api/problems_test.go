@@ -89,8 +89,10 @@ func TestMethodNotAllowed(t *testing.T) {
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "BREW"}
 	for path, good := range allowed {
 		slices.Sort(good)
+		// By another method, the last part of these is the ULID of a record, which no record has.
+		record := allowed[strings.NewReplacer("/batch", "/:ulid", "/preview", "/:ulid").Replace(path)]
 		for _, method := range methods {
-			if slices.Contains(good, method) {
+			if slices.Contains(good, method) || slices.Contains(record, method) {
 				continue
 			}
 			for _, token := range []string{s.token, ""} {

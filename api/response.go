@@ -155,28 +155,38 @@ func idempotent[T any](c echo.Context, run func(once *core.Once[T]) (core.Reply[
 	return write(c, *reply.Response, true)
 }
 
-// idempotencyKey reads the header: 1 to 255 visible characters, with or without quotes; "" if
-// it is absent.
+// idempotencyKey reads the header; "" if it is absent.
 func idempotencyKey(h http.Header) (string, error) {
 	values := h.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return "", nil
 	}
-	key := strings.TrimSpace(values[0])
-	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
-		key = key[1 : len(key)-1]
-	}
-	printable := strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) < 0
-	if len(values) > 1 || key == "" || len(key) > 255 || !printable {
+	key, valid := readKey(values[0])
+	if len(values) > 1 || !valid {
 		return "", errMalformed
 	}
 	return key, nil
 }
 
+// readKey reads an idempotency key: 1 to 255 visible characters, with or without quotes.
+func readKey(text string) (key string, valid bool) {
+	key = strings.TrimSpace(text)
+	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
+		key = key[1 : len(key)-1]
+	}
+	printable := strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+	return key, key != "" && len(key) <= 255 && printable
+}
+
 // fingerprint identifies the request of an idempotency key: method, path and raw body.
 func fingerprint(c echo.Context) [32]byte {
-	r := c.Request()
 	raw, _ := c.Get(bodyKey).([]byte) // nil if the body isn't read
+	return fingerprintOf(c, raw)
+}
+
+// fingerprintOf is fingerprint with other bytes than the whole body.
+func fingerprintOf(c echo.Context, raw []byte) [32]byte {
+	r := c.Request()
 	return sha256.Sum256(append([]byte(r.Method+" "+r.URL.EscapedPath()+"\n"), raw...))
 }
 

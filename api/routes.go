@@ -22,6 +22,7 @@ func (a *API) routes() []route.Route {
 	list := []route.Route{
 		route.Get("/customers", route.Tokens(token.CustomersRead), a.listCustomers),
 		route.Post("/customers", route.Tokens(token.CustomersWrite), a.upsertCustomer),
+		route.Post("/customers/batch", route.Tokens(token.CustomersWrite), a.upsertCustomers),
 		route.Get("/customers/:ulid", route.Tokens(token.CustomersRead), a.findCustomer),
 		route.Patch("/customers/:ulid", route.Tokens(token.CustomersWrite), a.editCustomer),
 		route.Get("/customers/:ulid/transactions", route.Tokens(token.CustomersRead), a.listCustomerTransactions),
@@ -29,6 +30,8 @@ func (a *API) routes() []route.Route {
 		route.Get("/customers/:ulid/ledger-entries", route.Tokens(token.CustomersRead), a.listLedgerEntries),
 
 		route.Post("/transactions", route.Tokens(a.TransactionCreateScope), a.recordTransaction),
+		route.Post("/transactions/batch", route.Tokens(a.TransactionCreateScope), a.recordTransactions),
+		route.Post("/transactions/preview", route.Tokens(a.TransactionCreateScope), a.previewTransaction),
 		route.Get("/transactions/:ulid", route.Tokens(token.TransactionsWrite), a.findTransaction),
 		route.Post("/transactions/:ulid/void", route.Tokens(token.TransactionsWrite), a.voidTransaction),
 		route.Post("/transactions/:ulid/refunds", route.Tokens(token.TransactionsWrite), a.refundTransaction),

@@ -169,6 +169,12 @@ func invalid(errors string) string {
 		`"detail":"The given data was invalid.","errors":{` + errors + `}}`
 }
 
+// taken is the response of an external reference that another record has.
+func taken(member, id string) string {
+	document := invalid(`"external_reference":["The external reference has already been taken."]`)
+	return strings.Replace(strings.TrimSuffix(document, "}"), `"errors"`, `"code":"reference-taken","errors"`, 1) + `,"` + member + `":"` + id + `"}`
+}
+
 // refused is the response of a business rule.
 func refused(code, detail string) string {
 	return `{"type":"https://` + domain + `/problems/` + code + `","title":"Unprocessable Entity","status":422,` +

@@ -23,6 +23,8 @@ type transactionResource struct {
 	Source            transaction.Source `json:"source"`
 	LocationID        *int64             `json:"location_id"`
 	ExternalReference *string            `json:"external_reference"`
+	OccurredAt        stamp              `json:"occurred_at"`
+	Metadata          core.Metadata      `json:"metadata"`
 	CreatedAt         stamp              `json:"created_at"`
 	PointsExpireOn    *day               `json:"points_expire_on"`
 	StampsExpireOn    *day               `json:"stamps_expire_on"`
@@ -38,7 +40,10 @@ func newTransactionResource(by core.Actor, t transaction.Transaction) transactio
 		PointsAwarded: t.PointsAwarded, StampsAwarded: t.StampsAwarded,
 		Status: t.Status, VoidedAt: optionalStamp(t.VoidedAt), CustomerULID: t.CustomerID,
 		TransactionTypeID: t.TransactionTypeID, Source: t.Source, LocationID: t.LocationID,
-		ExternalReference: t.ExternalReference, CreatedAt: stamp(t.CreatedAt), RefundedCents: t.RefundedCents,
+		ExternalReference: t.ExternalReference, OccurredAt: stamp(t.OccurredAt), Metadata: t.Metadata, CreatedAt: stamp(t.CreatedAt), RefundedCents: t.RefundedCents,
+	}
+	if r.Metadata == nil {
+		r.Metadata = core.Metadata{}
 	}
 	last, refunded := optionalDay(t.RuleType.Of(by.Tenant).Shown(t.ExpiresOn)), new(t.RefundedAward)
 	if t.RuleType == ledger.Stamps {
@@ -66,21 +71,74 @@ func newRefundResource(r transaction.Refund) refundResource {
 	}
 }
 
+// readSale reads a sale to record. It adds what it can't read to in.
+func readSale(in object) transaction.Sale {
+	return transaction.Sale{
+		CustomerID: in.reference("customer_ulid"), TransactionTypeID: in.number("transaction_type_id"),
+		SpendAmountCents: in.number("spend_amount_cents"), ExternalReference: in.text("external_reference"),
+		LocationID: in.integer("location_id"), OccurredAt: in.instant("occurred_at"), Metadata: core.OrZero(in.metadata("metadata")),
+		Source: transaction.API,
+	}
+}
+
 func (a *API) recordTransaction(c echo.Context) error {
 	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
-	sale := transaction.Sale{
-		CustomerID: in.reference("customer_ulid"), TransactionTypeID: in.number("transaction_type_id"),
-		SpendAmountCents: in.number("spend_amount_cents"), ExternalReference: in.text("external_reference"),
-		Source: transaction.API,
-	}
+	sale := readSale(in)
 	return idempotent(c, func(once *core.Once[transaction.Transaction]) (core.Reply[transaction.Transaction], error) {
 		return a.Transactions.Record(c.Request().Context(), actor(c), sale, in.unreadable, once)
-	}, func(t transaction.Transaction) (int, any) {
-		return http.StatusCreated, newTransactionResource(actor(c), t)
-	})
+	}, recordedResource(actor(c)))
+}
+
+// recordedResource returns the status and the resource of transactions that were recorded.
+func recordedResource(by core.Actor) func(transaction.Transaction) (int, any) {
+	return func(t transaction.Transaction) (int, any) { return http.StatusCreated, newTransactionResource(by, t) }
+}
+
+type previewResource struct {
+	RuleType           string `json:"rule_type"`
+	PointsAwarded      *int64 `json:"points_awarded"`
+	StampsAwarded      *int64 `json:"stamps_awarded"`
+	PointsExpireOn     *day   `json:"points_expire_on"`
+	StampsExpireOn     *day   `json:"stamps_expire_on"`
+	PointsBalanceAfter *int64 `json:"points_balance_after"`
+	StampsBalanceAfter *int64 `json:"stamps_balance_after"`
+}
+
+func newPreviewResource(by core.Actor, p transaction.Preview) previewResource {
+	r := previewResource{RuleType: string(p.RuleType)}
+	last := optionalDay(p.RuleType.Of(by.Tenant).Shown(p.ExpiresOn))
+	if p.RuleType == ledger.Stamps {
+		r.StampsAwarded, r.StampsExpireOn = &p.Award, last
+	} else {
+		r.PointsAwarded, r.PointsExpireOn = &p.Award, last
+	}
+	if p.After != nil {
+		r.PointsBalanceAfter, r.StampsBalanceAfter = &p.After.Points, &p.After.Stamps
+	}
+	return r
+}
+
+// previewTransaction reads a sale whose customer may be missing.
+func (a *API) previewTransaction(c echo.Context) error {
+	in, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	sale := readSale(in)
+	switch {
+	case in.raw("customer_ulid") == nil:
+		delete(in.unreadable, "customer_ulid")
+	case sale.CustomerID == core.ID{} && len(in.unreadable["customer_ulid"]) == 0:
+		in.unreadable.Add("customer_ulid", core.InvalidChoice)
+	}
+	p, err := a.Transactions.Preview(c.Request().Context(), actor(c), sale, in.unreadable)
+	if err != nil {
+		return err
+	}
+	return writeData(c, http.StatusOK, newPreviewResource(actor(c), p))
 }
 
 func (a *API) findTransaction(c echo.Context) error {

@@ -5,8 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/token"
 )
 
@@ -23,7 +26,7 @@ func refunded(refundedCents, taken, ulid, rule, cents, points, stamps, state, ki
 	}
 	return `{"ulid":"` + ulid + `","rule_type":"` + rule + `","spend_amount_cents":` + cents + `,"points_awarded":` + points + `,"stamps_awarded":` + stamps +
 		`,` + state + `,"customer_ulid":"{anna}","transaction_type_id":` + kind + `,"source":"api","location_id":null,"external_reference":` + reference +
-		`,"created_at":"<time>","points_expire_on":null,"stamps_expire_on":null,"refunded_cents":` + refundedCents + `,"points_refunded":` + pointsTaken +
+		`,"occurred_at":"<time>","metadata":{},"created_at":"<time>","points_expire_on":null,"stamps_expire_on":null,"refunded_cents":` + refundedCents + `,"points_refunded":` + pointsTaken +
 		`,"stamps_refunded":` + stampsTaken + `}`
 }
 
@@ -117,6 +120,15 @@ func TestRecordTransaction(t *testing.T) {
 		post(reference, "100 characters", `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"`+strings.Repeat("ö", 100)+`"}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"`+strings.Repeat("ö", 100)+`"`)), nil),
 		post(reference, "101 characters", `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"`+strings.Repeat("x", 101)+`"}`, 422, invalid(`"external_reference":["The external reference field must not be greater than 100 characters."]`), nothing),
 		post(reference, "null and blank are none", `{`+toAnna+`,"spend_amount_cents":100,"external_reference":" "}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
+		post(recorded, "at a branch that isn't there", `{`+toAnna+`,"spend_amount_cents":100,"location_id":9223372036854775807}`, 422, invalid(`"location_id":["The selected location id is invalid."]`), nothing),
+		post(wrongType, "of what a sale may also have", `{`+toAnna+`,"spend_amount_cents":100,"location_id":"1","occurred_at":5,"metadata":{"a":1}}`, 422,
+			invalid(`"location_id":["The location id field must be an integer."],"metadata.a":["The metadata.a field must be a string."],"occurred_at":["The occurred at field must be a string."]`), nothing),
+		post(recorded, "too long ago", `{`+toAnna+`,"spend_amount_cents":100,"occurred_at":"2020-02-29T12:00:00+01:00"}`, 422, invalid(`"occurred_at":["The occurred at field must be at most 72 hours ago."]`), nothing),
+		post(recorded, "in the future", `{`+toAnna+`,"spend_amount_cents":100,"occurred_at":"2999-01-01T12:00:00Z"}`, 422, invalid(`"occurred_at":["The occurred at field must not be in the future."]`), nothing),
+		post(recorded, "with null for what it may also have", `{`+toAnna+`,"spend_amount_cents":100,"location_id":null,"occurred_at":null,"metadata":null}`, 201,
+			one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
+		post(recorded, "with metadata", `{`+toAnna+`,"spend_amount_cents":100,"metadata":{"order":"A <7>"}}`, 201,
+			one(strings.Replace(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null"), `"metadata":{}`, `"metadata":{"order":"A <7>"}`, 1)), nil),
 		post(nulText, "of a sale", `{"customer_ulid":"\u0000","transaction_type_id":{points},"spend_amount_cents":100,"external_reference":"R\u0000"}`, 422,
 			invalid(`"customer_ulid":["The customer ulid field must not contain NUL characters."],"external_reference":["The external reference field must not contain NUL characters."]`), nothing),
 		{
@@ -125,7 +137,17 @@ func TestRecordTransaction(t *testing.T) {
 				s.call("POST", "/api/v1/transactions", s.token, `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
 			},
 			body: `{` + toAnna + `,"spend_amount_cents":100,"external_reference":"R-1"}`, status: 422,
-			want: invalid(`"external_reference":["The external reference has already been taken."]`), after: balance(1, 0, 1),
+			want: taken("transaction_ulid", "<ulid>"), after: balance(1, 0, 1),
+		},
+		{
+			says: reference, with: "of a voided sale", method: "POST", path: "/transactions",
+			before: func(s *shop) {
+				got := s.call("POST", "/api/v1/transactions", s.token, `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
+				s.named["{taken}"] = regexp.MustCompile(`"ulid":"(\w+)"`).FindStringSubmatch(got.body)[1]
+				s.call("POST", "/api/v1/transactions/{taken}/void", s.token, "")
+			},
+			body: `{` + toAnna + `,"spend_amount_cents":100,"external_reference":"R-1"}`, status: 422,
+			want: taken("transaction_ulid", "{taken}"), after: balance(0, 0, 2),
 		},
 		{
 			says: reference, with: "another tenant's is free", method: "POST", path: "/transactions",
@@ -268,7 +290,7 @@ func TestRefundsOfASale(t *testing.T) {
 	first := one(refund("{sale}", "500", "5", "null", `"C-1"`))
 	refunding(`{"amount_cents":500,"external_reference":"C-1"}`, 201, first, "Idempotency-Key: once")
 	refunding(`{"amount_cents":500,"external_reference":"C-1"}`, 201, first, "Idempotency-Key: once")
-	refunding(`{"amount_cents":500,"external_reference":"C-1"}`, 422, invalid(`"external_reference":["The external reference has already been taken."]`))
+	refunding(`{"amount_cents":500,"external_reference":"C-1"}`, 422, taken("refund_ulid", "<ulid>"))
 	refunding(`{"amount_cents":751}`, 422, invalid(`"amount_cents":["The amount cents field must not be greater than 750."]`))
 	refunding(`{"amount_cents":250}`, 201, one(refund("{sale}", "250", "3", "null", "null")))
 	balance(4, 0, 3)(s, answer{})
@@ -276,6 +298,52 @@ func TestRefundsOfASale(t *testing.T) {
 		s.fill(one(refunded("750", "8", "{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))))
 	balance(0, 0, 4)(s, answer{})
 	refunding(`{"amount_cents":1}`, 422, refused("already-voided", "This transaction has already been voided."))
+}
+
+// A sale at a branch, which was made the day before, keeps both.
+func TestASaleThatIsRecordedLater(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	branch, err := core.Result(s.Locations.Add(t.Context(), s.By, location.New{Name: "Söder"}, nil))
+	s.must(branch, err)
+	bought := s.db.Now().Add(-24 * time.Hour).UTC().Truncate(time.Millisecond)
+	got := s.call("POST", "/api/v1/transactions", s.token, `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":100,`+
+		`"location_id":`+strconv.FormatInt(branch.ID, 10)+`,"occurred_at":"`+bought.In(time.FixedZone("", 2*60*60)).Format(time.RFC3339Nano)+`"}`)
+	for _, want := range []string{`"location_id":` + strconv.FormatInt(branch.ID, 10), `"occurred_at":"` + bought.Format("2006-01-02T15:04:05.000Z") + `"`} {
+		if got.status != 201 || !strings.Contains(got.body, want) {
+			t.Errorf("%d %s, want %s", got.status, got.body, want)
+		}
+	}
+	id := regexp.MustCompile(`"ulid":"(\w+)"`).FindStringSubmatch(got.body)[1]
+	s.call("GET", "/api/v1/transactions/"+id, s.token, "").is(t, 200, strings.TrimSpace(got.body))
+}
+
+// A preview is a sale that nobody records.
+func TestPreviewTransaction(t *testing.T) {
+	preview := func(points, stamps, pointsAfter, stampsAfter string) string {
+		unit := "points"
+		if points == "null" {
+			unit = "stamps"
+		}
+		return one(`{"rule_type":"` + unit + `","points_awarded":` + points + `,"stamps_awarded":` + stamps +
+			`,"points_expire_on":null,"stamps_expire_on":null,"points_balance_after":` + pointsAfter + `,"stamps_balance_after":` + stampsAfter + `}`)
+	}
+	previewed := func(with, body string, status int, want string) scenario {
+		return scenario{
+			says: onTheField, with: "previewed, " + with, method: "POST", path: "/transactions/preview", auth: "transactions:write",
+			before: func(s *shop) { s.fill("{sale} {stamp_sale}") }, body: body, status: status, want: want, after: balance(12, 1, 2),
+		}
+	}
+	runScenarios(t, []scenario{
+		previewed("points", `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":700}`, 200, preview("7", "null", "19", "1")),
+		previewed("stamps", `{"customer_ulid":"{anna}","transaction_type_id":{stamps},"spend_amount_cents":700}`, 200, preview("null", "1", "12", "2")),
+		previewed("no customer", `{"transaction_type_id":{points},"spend_amount_cents":700}`, 200, preview("7", "null", "null", "null")),
+		previewed("null for a customer", `{"customer_ulid":null,"transaction_type_id":{points},"spend_amount_cents":700}`, 200, preview("7", "null", "null", "null")),
+		previewed("a customer that does not parse", `{"customer_ulid":"x","transaction_type_id":{points},"spend_amount_cents":700}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."]`)),
+		previewed("foreign", `{"customer_ulid":"{foreign_anna}","transaction_type_id":{foreign_points},"spend_amount_cents":700}`, 422,
+			invalid(`"customer_ulid":["The selected customer ulid is invalid."],"transaction_type_id":["The selected transaction type id is invalid."]`)),
+		previewed("nothing", `{}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field is required."],"transaction_type_id":["The transaction type id field is required."]`)),
+	})
 }
 
 // A last day is shown as a hold moves it, and none while nothing ends.

@@ -23,6 +23,7 @@ var mustBe = map[string]string{
 	"string":  "a string",
 	"integer": "an integer",
 	"array":   "an array",
+	"object":  "an object",
 	"date":    "a valid date",
 	"moment":  "a date and time with an offset, such as 2026-11-27T09:30:00Z",
 	"email":   "a valid email address",
@@ -61,8 +62,14 @@ func message(field string, v core.Violation) string {
 		return fmt.Sprintf("The %s field must not be greater than %d characters.", name, v.Limit)
 	case "max_items":
 		return fmt.Sprintf("The %s field must not have more than %d items.", field, v.Limit)
+	case "metadata_key":
+		return fmt.Sprintf("The %s field must only have keys of 1 to %d characters.", name, v.Limit)
 	case "after_or_equal":
 		return "The " + name + " field must be a date after or equal to " + attribute(v.Other) + "."
+	case "within_hours":
+		return fmt.Sprintf("The %s field must be at most %d hours ago.", name, v.Limit)
+	case "not_in_future":
+		return "The " + name + " field must not be in the future."
 	case "within_days":
 		return fmt.Sprintf("The %s field must be a date at most %d days after %s.", name, v.Limit, attribute(v.Other))
 	case "currency_in_use":

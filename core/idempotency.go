@@ -37,3 +37,9 @@ func (r Reply[T]) Replayed() bool { return r.Response != nil && r.Response.Repla
 
 // Result returns the result of a use case that was called without a Once.
 func Result[T any](r Reply[T], err error) (T, error) { return r.Result, err }
+
+// Outcome is what came of one of several requests that were sent together.
+type Outcome[T any] struct {
+	Reply[T]
+	Err error // why it was refused, or failed; nil: it was carried out
+}

@@ -27,6 +27,7 @@ var (
 	MustBeString  = Violation{Rule: "string"}
 	MustBeInteger = Violation{Rule: "integer"}
 	MustBeArray   = Violation{Rule: "array"}
+	MustBeObject  = Violation{Rule: "object"}
 	MustBeDate    = Violation{Rule: "date"}
 	MustBeMoment  = Violation{Rule: "moment"} // a date and time with an offset
 	MustBeEmail   = Violation{Rule: "email"}

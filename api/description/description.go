@@ -70,6 +70,7 @@ type Schema struct {
 	Properties           Ordered[*Schema]
 	Items                *Schema
 	AdditionalProperties *Schema
+	AllOf                []*Schema // schemas that the value has, too; Parse adds their properties
 	Default              json.RawMessage
 	Examples             []json.RawMessage
 }
@@ -88,6 +89,16 @@ func (s *Schema) Kind() string {
 		}
 	}
 	return ""
+}
+
+// compose adds the properties of the schemas that a schema is composed of.
+func (s *Schema) compose(all Ordered[*Schema]) {
+	for _, part := range s.AllOf {
+		if part.Ref != "" {
+			part, _ = all.Find(part.Name())
+		}
+		s.Type, s.Required, s.Properties = part.Type, append(s.Required, part.Required...), append(s.Properties, part.Properties...)
+	}
 }
 
 // Types is one type, or several.
@@ -182,6 +193,9 @@ func Parse(content []byte) (Document, error) {
 		return Document{}, fmt.Errorf("read the description of the API: %w", err)
 	}
 	d := Document{Info: src.Info, Tags: src.Tags, Schemas: src.Components.Schemas}
+	for _, m := range d.Schemas {
+		m.Value.compose(d.Schemas)
+	}
 	for _, path := range src.Paths {
 		var shared []Parameter
 		for _, m := range path.Value {

@@ -19,7 +19,7 @@ type Imported struct {
 const insertAllSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
 		created_at, updated_at, imported_at)
-	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded, coalesce(created_at, @now), @now, @now
+	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded, coalesce(created_at, @now), @now, @imported_at
 	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @phones::text[], @phone_keys::text[],
 		@emails::text[], @email_keys::text[], @folded::text[], @created_at::timestamptz[]) with ordinality
 		given (id, first_name, last_name, phone, phone_key, email, email_key, folded, created_at, place)
@@ -37,6 +37,11 @@ const insertAllSQL = `
 // returns the ids of the created ones. ledger.OpenAll opens their accounts. The caller holds the country
 // (LockCountry).
 func InsertAll(ctx context.Context, tx *db.Tx, all []Imported) (map[core.ID]bool, error) {
+	return insertAll(ctx, tx, all, &tx.Now)
+}
+
+// insertAll is InsertAll also for customers who aren't imported.
+func insertAll(ctx context.Context, tx *db.Tx, all []Imported, importedAt *time.Time) (map[core.ID]bool, error) {
 	n := len(all)
 	ids, created := make([]core.ID, n), make([]*time.Time, n)
 	first, last, phones := make([]string, n), make([]string, n), make([]string, n)
@@ -48,7 +53,7 @@ func InsertAll(ctx context.Context, tx *db.Tx, all []Imported) (map[core.ID]bool
 	}
 	rows, err := db.All[struct{ ID core.ID }](ctx, tx, insertAllSQL, db.Args{
 		"ids": ids, "first_names": first, "last_names": last, "phones": phones, "phone_keys": phoneKeys,
-		"emails": emails, "email_keys": emailKeys, "folded": folded, "created_at": created, "now": tx.Now,
+		"emails": emails, "email_keys": emailKeys, "folded": folded, "created_at": created, "imported_at": importedAt, "now": tx.Now,
 	})
 	made := make(map[core.ID]bool, len(rows))
 	for _, r := range rows {
@@ -106,16 +111,35 @@ func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Taken, error) {
 }
 
 func takenKeys(ctx context.Context, tx *db.Tx, phones []string, emails []*string) (Taken, error) {
-	rows, err := db.All[struct {
-		Kind KeyKind
-		Key  string
-		ID   core.ID
-	}](ctx, tx, takenKeysSQL, db.Args{"phone_keys": phones, "email_keys": emails})
+	var rows []takenRow
+	err := db.Together(ctx, tx, readTaken(&rows, phones, emails))
+	return takenOf(rows), err
+}
+
+type takenRow struct {
+	Kind KeyKind
+	Key  string
+	ID   core.ID
+}
+
+func readTaken(to *[]takenRow, phones []string, emails []*string) db.Reading {
+	return db.AllInto(to, takenKeysSQL, db.Args{"phone_keys": phones, "email_keys": emails})
+}
+
+func takenOf(rows []takenRow) Taken {
 	taken := make(Taken, len(rows))
 	for _, r := range rows {
 		taken[takenKey{r.Kind, r.Key}] = r.ID
 	}
-	return taken, err
+	return taken
+}
+
+// add has the keys of a customer lead to them.
+func (t Taken) add(c Imported) {
+	t[takenKey{PhoneKey, c.PhoneKey}] = c.ID
+	if c.EmailKey != nil {
+		t[takenKey{EmailKey, *c.EmailKey}] = c.ID
+	}
 }
 
 // LockCountry keeps the country of the transaction's tenant, by which phone numbers are read, from

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/usage"
 )
 
@@ -72,14 +73,18 @@ type Upserted struct {
 
 // Service finds, creates and changes customers.
 type Service struct {
-	db     *db.DB
-	meter  *usage.Meter
-	finder *db.Finder[Customer]
+	db      *db.DB
+	meter   *usage.Meter
+	finder  *db.Finder[Customer]
+	batches *limit.Lines[core.TenantID] // of UpsertEach
 }
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
-	return &Service{db: d, meter: usage.NewMeter(d), finder: db.NewFinder(d, findSQL, findAllSQL, func(c Customer) core.ID { return c.ID })}
+	return &Service{
+		db: d, meter: usage.NewMeter(d), finder: db.NewFinder(d, findSQL, findAllSQL, func(c Customer) core.ID { return c.ID }),
+		batches: limit.NewLines[core.TenantID](1),
+	}
 }
 
 // ShareMeter has the service count by the process's meter. It must be called before the service is used.

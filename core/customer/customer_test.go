@@ -521,6 +521,16 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		}
 	}
+	each := func(next func(i int) string) func() error {
+		return func() error {
+			requests := make([]customer.Request, 20)
+			for i := range requests {
+				requests[i].New = described(next(i), nil)
+			}
+			_, err := s.Customers.UpsertEach(t.Context(), s.By, requests)
+			return err
+		}
+	}
 	known := s.made("070 174 06 05", nil)
 	erased, erasable := 0, []core.ID{s.made("070 174 06 06", new("bo@example.com")).ID, s.made("070 174 06 07", new("anna@example.com")).ID}
 	for _, c := range []struct {
@@ -530,6 +540,8 @@ func TestRoundTrips(t *testing.T) {
 	}{
 		{"upsert, made", 3, func() error { made++; return upsert(fmt.Sprintf("070 175 %04d", made))() }},
 		{"upsert, found", 2, upsert("070 174 06 05")},
+		{"upsert 20, made", 4, each(func(int) string { made++; return fmt.Sprintf("070 175 %04d", made) })},
+		{"upsert 20, found", 3, each(func(int) string { return "070 174 06 05" })},
 		{"find", 1, func() error { _, err := s.Customers.Find(t.Context(), s.By, known.ID); return err }},
 		{"edit", 3, func() error {
 			_, err := s.Customers.Edit(t.Context(), s.By, known.ID, customer.Edit{FirstName: core.Set("Åsa")})

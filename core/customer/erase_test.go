@@ -362,6 +362,31 @@ func (s shop) data(id core.ID) document {
 	return document(read)
 }
 
+// What programs keep with a customer's sales is in the download, and goes with their name.
+func TestEraseForgetsWhatProgramsKeepWithSales(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna, other := s.Customer(), s.Customer()
+	bought := s.DB.Now().Add(-time.Hour)
+	for _, c := range []customer.Customer{anna, other} {
+		s.Must(core.Result(s.Sales.Record(t.Context(), s.By, transaction.Sale{
+			CustomerID: c.ID, TransactionTypeID: s.Points(100).ID, SpendAmountCents: 100, Source: transaction.API,
+			OccurredAt: &bought, Metadata: core.Metadata{"name": "Anna Lindqvist"},
+		}, nil, nil)))
+	}
+	sold := s.data(anna.ID).Transactions[0]
+	if kept, _ := sold["metadata"].(map[string]any); kept["name"] != "Anna Lindqvist" || sold["occurred_at"] == sold["created_at"] {
+		t.Errorf("the download has %v", sold)
+	}
+	s.erase(anna.ID)
+	const left = "select count(metadata), count(metadata) filter (where customer_id = $2) from loyalty.transaction where tenant_id = $1"
+	var all, hers int
+	s.Check(dbtest.Owner(s.DB).QueryRow(t.Context(), left, s.By.Tenant.ID, anna.ID).Scan(&all, &hers))
+	if all != 1 || hers != 0 {
+		t.Errorf("%d sales have metadata, %d of them hers; want 1 of the other customer", all, hers)
+	}
+}
+
 // The download has the customer's record, entries with their causes, mails and log, and nothing of
 // other customers.
 func TestWriteData(t *testing.T) {

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"example.com/loyalty/core"
@@ -137,6 +138,112 @@ func (tx *Tx) storeResponse(by core.Actor, request core.RequestKey, response cor
 		"tenant": int64(tx.home), "caller": callerOf(by), "key": request.Key, "fingerprint": request.Fingerprint[:],
 		"status": response.Status, "body": response.Body, "now": tx.Now,
 	})
+}
+
+// Keyed are requests of a caller with keys that one transaction carries out, each once: what Once is for a single request. They
+// don't wait for others with their keys.
+type Keyed struct {
+	tx     *Tx
+	caller string
+	locked []struct {
+		Key  string
+		Mine bool
+	}
+	found []struct {
+		Key string
+		storedResponse
+	}
+
+	running map[string]bool
+	answers map[string]storedResponse // also of this transaction
+	made    []string                  // the keys of those
+	expired []string
+}
+
+const (
+	lockKeysSQL = `
+	select given.key, pg_try_advisory_xact_lock(hashtextextended(@caller || ' ' || given.key, 7)) as mine
+	from unnest(@keys::text[]) given (key)` + onItsNode
+
+	findResponsesSQL = `
+	select key, fingerprint, status, body, created_at <= @now::timestamptz - interval '24 hours' as expired
+	from loyalty.idempotency
+	where tenant_id = @tenant
+		and caller = @caller
+		and key = any(@keys::text[])`
+
+	deleteAllExpiredSQL = `
+	delete from loyalty.idempotency
+	where tenant_id = @tenant
+		and caller = @caller
+		and key = any(@keys::text[])`
+
+	storeResponsesSQL = `
+	insert into loyalty.idempotency (tenant_id, caller, key, fingerprint, status, body, created_at)
+	select @tenant, @caller, key, fingerprint, status, body, @now
+	from unnest(@keys::text[], @fingerprints::bytea[], @statuses::int[], @bodies::bytea[]) given (key, fingerprint, status, body)`
+)
+
+// ReadKeyed returns the requests with these keys, and the readings to run before their first use.
+func ReadKeyed(tx *Tx, by core.Actor, keys []string) (*Keyed, []Reading) {
+	k := &Keyed{tx: tx, caller: callerOf(by)}
+	if len(keys) == 0 {
+		return k, nil
+	}
+	return k, []Reading{
+		AllInto(&k.locked, lockKeysSQL, Args{"tenant": int64(tx.home), "caller": k.caller, "keys": keys}),
+		AllInto(&k.found, findResponsesSQL, Args{"tenant": int64(tx.home), "caller": k.caller, "keys": keys, "now": tx.Now}),
+	}
+}
+
+// First returns the stored response to a request, nil for a new one, or why the key can't be used, as Once does. It knows the
+// responses that Store has added.
+func (k *Keyed) First(request core.RequestKey) (*core.Response, error) {
+	if k.answers == nil {
+		k.answers, k.running = map[string]storedResponse{}, map[string]bool{}
+		for _, l := range k.locked {
+			k.running[l.Key] = !l.Mine
+		}
+		for _, f := range k.found {
+			if f.Expired {
+				k.expired = append(k.expired, f.Key)
+			} else {
+				k.answers[f.Key] = f.storedResponse
+			}
+		}
+	}
+	stored, answered := k.answers[request.Key]
+	switch {
+	case k.running[request.Key]:
+		return nil, core.ErrKeyRunning
+	case !answered:
+		return nil, nil //nolint:nilnil // a new request
+	case string(stored.Fingerprint) != string(request.Fingerprint[:]):
+		return nil, core.ErrKeyReused
+	}
+	return &core.Response{Status: stored.Status, Body: stored.Body, Replayed: true}, nil
+}
+
+// Store adds the response to a new request.
+func (k *Keyed) Store(request core.RequestKey, response core.Response) {
+	k.answers[request.Key] = storedResponse{Fingerprint: request.Fingerprint[:], Status: response.Status, Body: response.Body}
+	k.made = append(k.made, request.Key)
+}
+
+// Save queues the responses, to be stored with the commit.
+func (k *Keyed) Save() error {
+	if len(k.made) == 0 {
+		return nil
+	}
+	answers := Column(k.made, func(key string) storedResponse { return k.answers[key] })
+	return errors.Join(
+		Queue(k.tx, deleteAllExpiredSQL, Args{"tenant": int64(k.tx.home), "caller": k.caller, "keys": k.expired}),
+		Queue(k.tx, storeResponsesSQL, Args{
+			"tenant": int64(k.tx.home), "caller": k.caller, "keys": k.made,
+			"fingerprints": Column(answers, func(r storedResponse) []byte { return r.Fingerprint }),
+			"statuses":     Column(answers, func(r storedResponse) int { return r.Status }),
+			"bodies":       Column(answers, func(r storedResponse) []byte { return r.Body }), "now": k.tx.Now,
+		}))
 }
 
 // StoredReply is the response to a request that is carried out together with others, in the form of a statement's

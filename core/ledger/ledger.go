@@ -48,11 +48,12 @@ type Entry struct {
 	Unit     Unit
 	Amount   int64 // signed, not 0
 	Kind     Kind
-	Cause    *core.ID // the transaction, redemption, voucher or refund; nil for an adjustment
-	Reason   *string  // of an adjustment
-	Turn     int16    // of a voucher: how many times it has been redeemed; 0: once
-	Sale     *core.ID // of a refund
-	Lasts    bool     // an adjustment that never ends, whatever the rule
+	Cause    *core.ID  // the transaction, redemption, voucher or refund; nil for an adjustment
+	Reason   *string   // of an adjustment
+	Turn     int16     // of a voucher: how many times it has been redeemed; 0: once
+	Sale     *core.ID  // of a refund
+	Lasts    bool      // an adjustment that never ends, whatever the rule
+	Earned   time.Time // of an award: when; zero: now
 }
 
 // Posted is a stored entry.
@@ -120,12 +121,16 @@ func Queue(tx *db.Tx, by core.Actor, e Entry) error {
 	return errors.Join(err, db.Queue(tx, deductOrFailSQL, args))
 }
 
-// CountVisit queues the count of a sale in its customer's account: its visit and its spend in cents. A voided one is counted
-// with a minus. The caller has sent VisitsCountedSQL before the sale was written.
-func CountVisit(tx *db.Tx, by core.Actor, customer core.ID, visits, spend int64) error {
-	args := db.Args{"customer": customer, "visits": visits, "spend": spend}
-	addIdleDays(args, tx, by, visits > 0)
-	return db.Queue(tx, countVisitSQL, args)
+// CountVisit queues the count of a sale in its customer's account: its visit at an instant and its spend in cents. The caller has
+// sent VisitsCountedSQL before the sale was written.
+func CountVisit(tx *db.Tx, by core.Actor, customer core.ID, at time.Time, spend int64) error {
+	points, stamps := IdleDays(by, at)
+	return db.Queue(tx, countVisitSQL, db.Args{"customer": customer, "visits": 1, "spend": spend, "points_idle_on": points, "stamps_idle_on": stamps})
+}
+
+// CountBack queues that visits and spend of a sale are taken back, when it is voided or refunded in part.
+func CountBack(tx *db.Tx, customer core.ID, visits, spend int64) error {
+	return db.Queue(tx, countVisitSQL, db.Args{"customer": customer, "visits": -visits, "spend": -spend, "points_idle_on": nil, "stamps_idle_on": nil})
 }
 
 // Touch queues what an activity without an entry does to an account: by a rule that ends what is idle, it lasts longer.

@@ -23,6 +23,9 @@ func (e Entry) lastDay(tx *db.Tx, by core.Actor) any {
 	if e.Lasts {
 		return infinity
 	}
+	if !e.Earned.IsZero() {
+		return e.Unit.Of(by.Tenant).LastDay(core.DateOf(e.Earned, by.Tenant.TimeZone))
+	}
 	return e.Unit.Of(by.Tenant).LastDay(today(tx, by))
 }
 

@@ -237,7 +237,7 @@ func (p *pencil) earn(t *rapid.T) {
 		if err := ledger.Queue(tx, p.By, ledger.Entry{Customer: a.id, Unit: p.unit, Amount: amount, Kind: ledger.Earn, Cause: &cause}); err != nil {
 			return err
 		}
-		return ledger.CountVisit(tx, p.By, a.id, 1, 0)
+		return ledger.CountVisit(tx, p.By, a.id, tx.Now, 0)
 	}))
 	lot := p.lotOf()
 	a.give(amount, lot, p.begun)

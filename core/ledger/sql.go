@@ -175,8 +175,8 @@ const moveBalance = `
 			spent_cents = a.spent_cents + s.spend,
 			points_expire_on = case when s.unit = 'points' and s.award > 0 and a.points + s.award > 0 then least(a.points_expire_on, s.expires_on) else a.points_expire_on end,
 			stamps_expire_on = case when s.unit = 'stamps' and s.award > 0 and a.stamps + s.award > 0 then least(a.stamps_expire_on, s.expires_on) else a.stamps_expire_on end,
-			points_idle_on = greatest(a.points_idle_on, @points_idle_on::date),
-			stamps_idle_on = greatest(a.stamps_idle_on, @stamps_idle_on::date)`
+			points_idle_on = greatest(a.points_idle_on, s.points_idle_on),
+			stamps_idle_on = greatest(a.stamps_idle_on, s.stamps_idle_on)`
 
 // AwardEach awards the sales in "accepted", each of another customer: it changes the customers' accounts, counts their visits and spend, and
 // writes an entry for each award. The accounts are locked, and "accepted" has their points, stamps and entries.

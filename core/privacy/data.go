@@ -86,9 +86,9 @@ const mergedEntriesSQL = `
 	limit @limit`
 
 const transactionsSQL = `
-	select t.id as ulid, t.created_at, t.status, t.voided_at, k.name as transaction_type, l.name as location, t.spend_amount_cents,
+	select t.id as ulid, t.created_at, coalesce(t.occurred_at, t.created_at) as occurred_at, t.status, t.voided_at, k.name as transaction_type, l.name as location, t.spend_amount_cents,
 		t.discount_cents, t.points_awarded, t.stamps_awarded, ` + lastDay + `,
-		t.refunded_cents, t.source, t.external_reference, t.actor_kind as by
+		t.refunded_cents, t.source, t.external_reference, t.metadata, t.actor_kind as by
 	from loyalty.transaction t
 	join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
 	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id

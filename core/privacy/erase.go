@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/transaction"
 )
 
 // Service downloads and erases customers' data, for managers.
@@ -61,8 +62,8 @@ const (
 )
 
 // Erase deletes a customer's personal data: name, phone number, e-mail address, note and tags in their record
-// and in the audit log, e-mails to them, stored responses about them, and files that wait to be imported, which
-// may name them. Their sales and ledger entries stay, without a name, and they can't be activated again.
+// and in the audit log, e-mails to them, stored responses about them, what programs keep with their sales, and files that
+// wait to be imported, which may name them. Their sales and ledger entries stay, without a name, and they can't be activated again.
 // Erasing again does nothing.
 func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (customer.Customer, error) {
 	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (customer.Customer, error) {
@@ -82,6 +83,9 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (custome
 			return customer.Customer{}, err
 		}
 		if err := db.Queue(tx, eraseSQL, db.Args{"ids": everyone, "ulids": ulids(everyone)}); err != nil {
+			return customer.Customer{}, err
+		}
+		if err := transaction.ForgetMetadata(tx, id); err != nil {
 			return customer.Customer{}, err
 		}
 		for _, one := range everyone {

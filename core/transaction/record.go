@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -22,17 +23,48 @@ const (
 type Sale struct {
 	CustomerID        core.ID
 	TransactionTypeID int64
-	SpendAmountCents  int64   // what was paid
-	DiscountCents     int64   // what vouchers took off before, at the till
-	ExternalReference *string // a receipt number, unique in the tenant; nil: none
-	LocationID        *int64  // nil: unknown
+	SpendAmountCents  int64      // what was paid
+	DiscountCents     int64      // what vouchers took off before, at the till
+	ExternalReference *string    // a receipt number, unique in the tenant; nil: none
+	LocationID        *int64     // nil: unknown
+	OccurredAt        *time.Time // when the customer bought, if it is recorded later; nil: now
+	Metadata          core.Metadata
 	Source            Source
 }
 
+const (
+	// RecordedWithin is how long after a sale it can be recorded.
+	RecordedWithin = 72 * time.Hour
+	// clockDifference is how far a client's clock may be ahead. A sale of that future is one of now.
+	clockDifference = time.Minute
+)
+
+// Rules of the field "occurred_at".
+var (
+	tooLongAgo  = core.Violation{Rule: "within_hours", Limit: int64(RecordedWithin / time.Hour)}
+	notInFuture = core.Violation{Rule: "not_in_future"}
+)
+
 // check adds what is wrong with a sale before its references are looked up.
-func (sale *Sale) check(check *core.Check) {
+func (sale *Sale) check(check *core.Check, now time.Time) {
 	check.Range("spend_amount_cents", sale.SpendAmountCents, 0, MaxSpendCents)
 	sale.ExternalReference = check.OptionalText("external_reference", sale.ExternalReference, maxExternalReference)
+	sale.Metadata = check.Metadata("metadata", sale.Metadata)
+	switch at := core.OrZero(sale.OccurredAt); {
+	case sale.OccurredAt == nil:
+	case at.Before(now.Add(-RecordedWithin)):
+		check.Add("occurred_at", tooLongAgo)
+	case at.After(now.Add(clockDifference)):
+		check.Add("occurred_at", notInFuture)
+	}
+}
+
+// at returns when the customer bought, by which a sale is judged: the last day of its award, and when the customer was active.
+func (sale Sale) at(now time.Time) time.Time {
+	if sale.OccurredAt == nil || sale.OccurredAt.After(now) {
+		return now
+	}
+	return *sale.OccurredAt
 }
 
 // Record records a sale and awards what its type earns. The award is stored with the sale, so a later
@@ -42,13 +74,21 @@ func (s *Service) Record(ctx context.Context, by core.Actor, sale Sale, unread c
 	if err := by.Require(core.Cashier); err != nil {
 		return core.Reply[Transaction]{}, err
 	}
-	if r := s.prepare(by, sale, unread, once); r != nil {
-		reply, err := s.together.Do(ctx, by.Tenant.ID, r)
-		if !isLeftOut(err) {
-			return reply, err
-		}
+	if reply, done, err := s.recordTogether(ctx, by, sale, unread, once); done {
+		return reply, err
 	}
 	return s.recordAlone(ctx, by, sale, unread, once)
+}
+
+// recordTogether records a sale with others that arrive. If it isn't done, nothing was recorded, and the sale must be recorded or
+// refused alone.
+func (s *Service) recordTogether(ctx context.Context, by core.Actor, sale Sale, unread core.Fields, once *core.Once[Transaction]) (reply core.Reply[Transaction], done bool, err error) {
+	r := s.prepare(by, sale, unread, once)
+	if r == nil {
+		return reply, false, nil
+	}
+	reply, err = s.together.Do(ctx, by.Tenant.ID, r)
+	return reply, !isLeftOut(err), err
 }
 
 // recordAlone records or refuses a sale in a transaction of its own.
@@ -56,6 +96,9 @@ func (s *Service) recordAlone(ctx context.Context, by core.Actor, sale Sale, unr
 	reply, err := db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Transaction, error) {
 		return s.RecordIn(ctx, tx, by, core.NewID(tx.Now), sale, core.NewCheck(unread))
 	}))
+	if db.Violates(err, "transaction_external_reference") {
+		return reply, s.referenceTaken(ctx, by, "transaction_ulid", saleOfReferenceSQL, *sale.ExternalReference)
+	}
 	return reply, Refusal(err)
 }
 
@@ -63,7 +106,7 @@ func (s *Service) recordAlone(ctx context.Context, by core.Actor, sale Sale, unr
 // recorded together with the PIN that it completes and with rewards and vouchers, which name its ID before it
 // is recorded. check has the caller's violations. The caller passes the commit's error to Refusal.
 func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, sale Sale, check *core.Check) (Transaction, error) {
-	sale.check(check)
+	sale.check(check, tx.Now)
 	found, err := references(ctx, tx, sale)
 	if err != nil {
 		return Transaction{}, err
@@ -82,7 +125,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id cor
 	}
 	if award > 0 {
 		err = ledger.Queue(tx, by, ledger.Entry{
-			Customer: t.CustomerID, Unit: t.RuleType, Amount: award, Kind: ledger.Earn, Cause: &t.ID,
+			Customer: t.CustomerID, Unit: t.RuleType, Amount: award, Kind: ledger.Earn, Cause: &t.ID, Earned: t.OccurredAt,
 		})
 	}
 	return t, err
@@ -93,7 +136,7 @@ func (sale Sale) of(by core.Actor, kind Type, id core.ID, award int64, now time.
 	t := Transaction{
 		ID: id, RuleType: kind.RuleType, SpendAmountCents: sale.SpendAmountCents, Status: Completed,
 		CustomerID: sale.CustomerID, TransactionTypeID: kind.ID, Source: sale.Source, LocationID: sale.LocationID,
-		ExternalReference: sale.ExternalReference, CreatedAt: now,
+		ExternalReference: sale.ExternalReference, OccurredAt: sale.at(now), Metadata: sale.Metadata, CreatedAt: now,
 	}
 	if kind.RuleType == ledger.Points {
 		t.PointsAwarded = &award
@@ -101,23 +144,67 @@ func (sale Sale) of(by core.Actor, kind Type, id core.ID, award int64, now time.
 		t.StampsAwarded = &award
 	}
 	if award > 0 {
-		t.ExpiresOn = kind.RuleType.Of(by.Tenant).LastDay(core.DateOf(now, by.Tenant.TimeZone))
+		t.ExpiresOn = kind.RuleType.Of(by.Tenant).LastDay(core.DateOf(t.OccurredAt, by.Tenant.TimeZone))
 	}
 	return t
+}
+
+// occurredBefore returns when the customer bought, or nil if the sale was recorded then.
+func (t Transaction) occurredBefore() *time.Time {
+	if t.OccurredAt.Equal(t.CreatedAt) {
+		return nil
+	}
+	return &t.OccurredAt
+}
+
+// storedMetadata returns metadata as they are stored, or nil for none.
+func storedMetadata(m core.Metadata) *string {
+	if len(m) == 0 {
+		return nil
+	}
+	text, _ := json.Marshal(m) // texts can be marshalled
+	return new(string(text))
 }
 
 // Refusal turns the database's errors about a sale into refusals, and returns every other error as it is.
 func Refusal(err error) error {
 	if db.Violates(err, "transaction_external_reference") {
-		return core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
+		return errReferenceTaken()
 	}
 	return ledger.Refusal(err)
+}
+
+// errReferenceTaken refuses a receipt number that another record has, also a voided one.
+func errReferenceTaken() *core.Error {
+	taken := core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
+	taken.Code = "reference-taken"
+	return taken
+}
+
+const saleOfReferenceSQL = `
+	select id
+	from loyalty.transaction
+	where tenant_id = @tenant_id
+		and external_reference = @reference`
+
+// asReference returns a receipt number as it is stored.
+func asReference(text string) string { return core.Trimmed(core.Composed(text)) }
+
+// referenceTaken refuses a receipt number with the record that has it, which is looked up only now.
+func (s *Service) referenceTaken(ctx context.Context, by core.Actor, member, sql, reference string) error {
+	taken := errReferenceTaken()
+	id, err := db.One[core.ID](ctx, s.db.Tenant(by), sql, db.Args{"reference": asReference(reference)})
+	if err != nil {
+		return err
+	}
+	taken.Existing = &core.Existing{Member: member, ID: id}
+	return taken
 }
 
 // CheckIn checks the type, the location and the amount of a sale: for a sale that a till shows before
 // its customer is known.
 func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, sale Sale, check *core.Check) error {
-	sale.check(check)
+	sale.check(check, tx.Now)
 	found, err := references(ctx, tx, sale)
 	if err != nil {
 		return err
@@ -128,7 +215,12 @@ func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, sale Sale, check *core
 
 // references looks up a sale's type, customer and location. Another tenant's records count as missing.
 func references(ctx context.Context, tx *db.Tx, sale Sale) (referred, error) {
-	return db.One[referred](ctx, tx, referencesSQL, db.Args{"type": sale.TransactionTypeID, "customer": sale.CustomerID, "location": sale.LocationID})
+	return db.One[referred](ctx, tx, referencesSQL, sale.references())
+}
+
+// references returns the arguments of what a sale refers to.
+func (sale Sale) references() db.Args {
+	return db.Args{"type": sale.TransactionTypeID, "customer": sale.CustomerID, "location": sale.LocationID}
 }
 
 // earn returns the sale's type and award, and adds violations for an unusable type or location and for
@@ -157,7 +249,8 @@ func insert(tx *db.Tx, by core.Actor, t Transaction, discount int64) error {
 			"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
 			"spend": t.SpendAmountCents, "discount": discount, "points": t.PointsAwarded, "stamps": t.StampsAwarded, "expires_on": t.ExpiresOn,
 			"source": t.Source, "location": t.LocationID, "reference": t.ExternalReference,
+			"occurred_at": t.occurredBefore(), "metadata": storedMetadata(t.Metadata),
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		}),
-		ledger.CountVisit(tx, by, t.CustomerID, 1, t.SpendAmountCents))
+		ledger.CountVisit(tx, by, t.CustomerID, t.OccurredAt, t.SpendAmountCents))
 }

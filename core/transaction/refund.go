@@ -114,6 +114,12 @@ const refundsSQL = `
 		and transaction_id = @id
 	order by id`
 
+const refundOfReferenceSQL = `
+	select id
+	from loyalty.refund
+	where tenant_id = @tenant_id
+		and external_reference = @reference`
+
 // Refund pays back a part of a sale, and takes back that part of its award even if that takes the balance below zero. The
 // sale stays completed. Parts may add up to the whole, but the whole at once is a void (ErrRefundIsVoid). Who may void a sale
 // may refund it. unread is what the front end could not read.
@@ -122,7 +128,7 @@ func (s *Service) Refund(ctx context.Context, by core.Actor, id core.ID, r Refun
 		return refund(ctx, tx, by, id, r, core.NewCheck(unread))
 	}))
 	if db.Violates(err, "refund_external_reference") {
-		err = core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
+		return reply, s.referenceTaken(ctx, by, "refund_ulid", refundOfReferenceSQL, *r.ExternalReference)
 	}
 	return reply, ledger.Refusal(err)
 }
@@ -177,7 +183,7 @@ func (r Refund) write(tx *db.Tx, by core.Actor, t Transaction) error {
 			"reference": r.ExternalReference, "reason": r.Reason,
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		}),
-		ledger.CountVisit(tx, by, t.CustomerID, 0, -r.AmountCents),
+		ledger.CountBack(tx, t.CustomerID, 0, r.AmountCents),
 		audit.Write(tx, by, audit.Entry{
 			Action: "transaction.refund", Subject: "transaction", ID: t.ID.String(), Customer: &t.CustomerID,
 			Old: map[string]any{"refunded_cents": t.RefundedCents, "spend_amount_cents": t.SpendAmountCents}, New: r.auditValues(t),

@@ -7,7 +7,7 @@ import (
 )
 
 const columns = `id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-		customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+		customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
 		expires_on, refunded_cents, refunded_award`
 
 const findSQL = `
@@ -104,7 +104,7 @@ const selectFoundSales = `
 
 const (
 	namedColumns = `t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
-		t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+		t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
 		t.expires_on, t.refunded_cents, t.refunded_award,
 		c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
 		t.actor_kind, t.actor_name,
@@ -147,30 +147,45 @@ type referred struct {
 
 // The customer is locked as the sale's foreign key locks them: of a merge at the same time, either the sale is
 // moved with the others, or it finds a customer who was merged.
-const referencesSQL = `
+const (
+	referencesSQL = withBuyer + `
+		for key share` + selectReferred + fromReferred
+
+	// Writes nothing, so it locks nothing.
+	previewSQL = withBuyer + selectReferred + `,
+		coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps` + fromReferred + `
+	left join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id`
+
+	withBuyer = `
 	with buyer as (
-		select status
+		select id, status
 		from loyalty.customer
 		where tenant_id = @tenant_id
 			and id = (select coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000'))
-			and merged_into is null
-		for key share
+			and merged_into is null`
+
+	selectReferred = `
 	)
 	select t.id, coalesce(t.rule_type, '') as rule_type, coalesce(t.active, false) as active,
 		coalesce(t.points_per_unit, 0) as points_per_unit, coalesce(t.unit_cents, 1) as unit_cents,
 		coalesce(t.stamps_per_transaction, 0) as stamps_per_transaction,
 		coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award, c.status as customer_status,
-		coalesce(l.active, false) as location_active
+		coalesce(l.active, false) as location_active`
+
+	fromReferred = `
 	from (values (1)) as always
 	left join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = coalesce(@type::bigint, 0)
 	left join buyer c on true
 	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = coalesce(@location::bigint, 0)`
+)
 
 const insertSQL = `
 	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
-		points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+		points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, occurred_at, metadata,
+		actor_kind, actor_id, actor_name, created_at)
 	values (@tenant_id, @id, @customer, @type, @rule_type, @spend, @discount,
-		@points, @stamps, @expires_on, @source, @location, @reference, @actor_kind, @actor_id, @actor_name, @now)`
+		@points, @stamps, @expires_on, @source, @location, @reference, @occurred_at, @metadata,
+		@actor_kind, @actor_id, @actor_name, @now)`
 
 const (
 	voidCompleted = `

@@ -18,6 +18,10 @@ type ready struct {
 	entry core.ID // of the ledger
 	by    core.Actor
 	reply db.StoredReply
+
+	metadata                   *string // as it is stored
+	pointsIdleOn, stampsIdleOn *time.Time
+
 	apart []any                                                  // what only one sale of a batch may have (claims)
 	alone func(context.Context) (core.Reply[Transaction], error) // records the sale without others
 }
@@ -26,14 +30,16 @@ type ready struct {
 // type isn't known yet.
 func (s *Service) prepare(by core.Actor, sale Sale, unread core.Fields, once *core.Once[Transaction]) *ready {
 	check := core.NewCheck(unread)
-	sale.check(check)
+	now := s.db.Now()
+	sale.check(check, now)
 	kind, known := s.kinds.find(by.Tenant.ID, sale.TransactionTypeID)
 	if !known {
 		return nil
 	}
 	award := kind.award(check, sale.SpendAmountCents)
-	now := s.db.Now()
 	r := &ready{Transaction: sale.of(by, kind, core.NewID(now), award, now), kind: kind, entry: core.NewID(now), by: by}
+	r.metadata = storedMetadata(r.Metadata)
+	r.pointsIdleOn, r.stampsIdleOn = ledger.IdleDays(by, r.OccurredAt)
 	reply, err := db.NewStoredReply(by, once, r.Transaction)
 	if check.Err() != nil || err != nil {
 		return nil // refused alone, with what the database finds
@@ -87,7 +93,7 @@ const (
 		from (values ((@ids::uuid[])[1], (@customers::uuid[])[1], (@types::bigint[])[1], (@spends::bigint[])[1], (@awards::bigint[])[1], (@sources::text[])[1],
 			(@locations::bigint[])[1], (@references::text[])[1], (@actor_kinds::text[])[1], (@actor_ids::text[])[1], (@actor_names::text[])[1],
 			(@times::timestamptz[])[1], (@entries::uuid[])[1], (@callers::text[])[1], (@keys::text[])[1], (@fingerprints::bytea[])[1], (@statuses::int[])[1], (@bodies::bytea[])[1],
-			(@last_days::date[])[1], 1))
+			(@last_days::date[])[1], (@occurred::timestamptz[])[1], (@metadata::jsonb[])[1], (@points_idle_on::date[])[1], (@stamps_idle_on::date[])[1], 1))
 			as ` + givenSale + `
 	),
 	kind as (
@@ -107,7 +113,7 @@ const (
 		from unnest(@ids::uuid[], @customers::uuid[], @types::bigint[], @spends::bigint[], @awards::bigint[], @sources::text[],
 			@locations::bigint[], @references::text[], @actor_kinds::text[], @actor_ids::text[], @actor_names::text[],
 			@times::timestamptz[], @entries::uuid[], @callers::text[], @keys::text[], @fingerprints::bytea[], @statuses::int[], @bodies::bytea[],
-			@last_days::date[])
+			@last_days::date[], @occurred::timestamptz[], @metadata::jsonb[], @points_idle_on::date[], @stamps_idle_on::date[])
 			with ordinality
 			as ` + givenSale + `
 	),
@@ -120,7 +126,7 @@ const (
 	givenSale = `sale (id, customer_id, type, spend, award, source,
 			location_id, reference, actor_kind, actor_id, actor_name,
 			created_at, entry, caller, key, fingerprint, status, body,
-			expires_on, place)`
+			expires_on, occurred_at, metadata, points_idle_on, stamps_idle_on, place)`
 
 	unchangedKind = `k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
 		join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = k.id
@@ -182,10 +188,10 @@ const (
 	sold as (
 		insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
 			points_awarded, stamps_awarded, expires_on,
-			source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+			source, location_id, external_reference, occurred_at, metadata, actor_kind, actor_id, actor_name, created_at)
 		select tenant_id, id, customer_id, type, unit, spend,
 			case when unit = 'points' then award end, case when unit = 'stamps' then award end, expires_on,
-			source, location_id, reference, actor_kind, actor_id, actor_name, created_at
+			source, location_id, reference, occurred_at, metadata, actor_kind, actor_id, actor_name, created_at
 		from accepted
 		order by place
 		returning 1
@@ -237,10 +243,7 @@ func recordInTurn(ctx context.Context, sales []*ready) (map[*ready]core.Reply[Tr
 
 // recordArgs returns the columns of the sales and of their types.
 func recordArgs(sales []*ready, kinds []Type) db.Args {
-	last := sales[len(sales)-1]
-	pointsIdle, stampsIdle := ledger.IdleDays(last.by, last.CreatedAt)
 	return db.Args{
-		"points_idle_on": pointsIdle, "stamps_idle_on": stampsIdle,
 		"ids":          db.Column(sales, func(r *ready) core.ID { return r.ID }),
 		"customers":    db.Column(sales, func(r *ready) core.ID { return r.CustomerID }),
 		"types":        db.Column(sales, func(r *ready) int64 { return r.TransactionTypeID }),
@@ -260,6 +263,11 @@ func recordArgs(sales []*ready, kinds []Type) db.Args {
 		"statuses":     db.Column(sales, func(r *ready) *int { return r.reply.Status }),
 		"bodies":       db.Column(sales, func(r *ready) []byte { return r.reply.Body }),
 		"last_days":    db.Column(sales, func(r *ready) *time.Time { return r.ExpiresOn }),
+		"occurred":     db.Column(sales, func(r *ready) *time.Time { return r.occurredBefore() }),
+		"metadata":     db.Column(sales, func(r *ready) *string { return r.metadata }),
+
+		"points_idle_on": db.Column(sales, func(r *ready) *time.Time { return r.pointsIdleOn }),
+		"stamps_idle_on": db.Column(sales, func(r *ready) *time.Time { return r.stampsIdleOn }),
 
 		"kinds":      db.Column(kinds, func(t Type) int64 { return t.ID }),
 		"rule_types": db.Column(kinds, func(t Type) string { return string(t.RuleType) }),

@@ -44,7 +44,9 @@ type Transaction struct {
 	Source            Source
 	LocationID        *int64
 	ExternalReference *string
-	CreatedAt         time.Time
+	OccurredAt        time.Time // when the customer bought
+	Metadata          core.Metadata
+	CreatedAt         time.Time // when the sale was recorded
 
 	ExpiresOn     *time.Time // the last local day of the award; nil: none by a rule
 	RefundedCents int64

@@ -132,7 +132,7 @@ func TestRecord(t *testing.T) {
 	s.Check(err)
 	want := transaction.Transaction{
 		ID: made.ID, RuleType: ledger.Points, SpendAmountCents: 1250, PointsAwarded: new(int64(12)), Status: transaction.Completed,
-		CustomerID: s.customer, TransactionTypeID: s.kind.ID, Source: transaction.API, ExternalReference: new("R-1"), CreatedAt: made.CreatedAt,
+		CustomerID: s.customer, TransactionTypeID: s.kind.ID, Source: transaction.API, ExternalReference: new("R-1"), OccurredAt: made.CreatedAt, CreatedAt: made.CreatedAt,
 	}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("Record (-want +got):\n%s", diff)
@@ -666,7 +666,7 @@ func TestRoundTrips(t *testing.T) {
 	if dbtest.IsCitus(t) {
 		recording = 2 // few sales are recorded alone there
 	}
-	cashier := s.As(core.Cashier).By
+	cashier, branch := s.As(core.Cashier).By, s.open("Väst").ID
 	for _, c := range []struct {
 		name string
 		want int
@@ -688,6 +688,7 @@ func TestRoundTrips(t *testing.T) {
 			return second(core.Result(s.Sales.Void(ctx, s.By, sold, nil, nil)))
 		}},
 		{"find", 1, func() error { return second(s.Sales.Find(ctx, s.By, sold)) }},
+		{"preview", 1, func() error { return second(s.Sales.Preview(ctx, s.By, s.at(branch), nil)) }},
 		{"list", 1, func() error { return second(s.Sales.ListByCustomer(ctx, s.By, s.customer, core.Page{Size: 3})) }},
 		{"types", 1, func() error { return second(s.Sales.Types(ctx, s.By)) }},
 		{"find type", 1, func() error { return second(s.Sales.FindType(ctx, s.By, s.kind.ID)) }},

@@ -51,7 +51,7 @@ func VoidIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, reason *s
 	if err != nil {
 		return Transaction{}, notVoided(ctx, tx, id, err)
 	}
-	if err := ledger.CountVisit(tx, by, t.CustomerID, -1, -t.LeftCents()); err != nil {
+	if err := ledger.CountBack(tx, t.CustomerID, 1, t.LeftCents()); err != nil {
 		return Transaction{}, err
 	}
 	err = audit.Write(tx, by, audit.Entry{

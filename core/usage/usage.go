@@ -99,6 +99,19 @@ func Check(ctx context.Context, tx *db.Tx, kind Kind, more int64) error {
 	return err
 }
 
+// Reading reads how much of a kind the transaction's tenant uses of its plan; nothing if the plan has no limit.
+func Reading(to *[]Use, tx *db.Tx, kind Kind) db.Reading {
+	return db.AllInto(to, usesSQL, db.Args{"kind": kind, "unlimited": false, "now": tx.Now})
+}
+
+// Refuse returns ErrLimit if more would exceed the limit.
+func (u Use) Refuse(more int64) error {
+	if u.refuses(more) {
+		return u.refusal()
+	}
+	return nil
+}
+
 // Room counts how many more of a kind the plan of the transaction's tenant allows. false: it has no limit.
 func Room(ctx context.Context, tx *db.Tx, kind Kind) (room int64, limited bool, err error) {
 	u, err := db.One[Use](ctx, tx, usesSQL, db.Args{"kind": kind, "unlimited": false, "now": tx.Now})
@@ -160,6 +173,13 @@ func (m *Meter) take(key countKey, now time.Time) (used int64, known bool) {
 	}
 	m.counts[key] = count{c.used + 1, c.at}
 	return c.used, true
+}
+
+// Forget has the next use counted anew, after several were added at once.
+func (m *Meter) Forget(tenant core.TenantID, kind Kind) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.counts, countKey{tenant, kind})
 }
 
 func (m *Meter) store(key countKey, c count) {

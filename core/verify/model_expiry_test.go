@@ -73,19 +73,22 @@ func (m *model) balance(who core.ID, unit ledger.Unit) int64 {
 }
 
 // today returns the local day.
-func (m *model) today() time.Time {
-	y, month, d := m.now().In(m.zone).Date()
+func (m *model) today() time.Time { return m.date(m.now()) }
+
+// date returns the local day of an instant.
+func (m *model) date(at time.Time) time.Time {
+	y, month, d := at.In(m.zone).Date()
 	return time.Date(y, month, d, 0, 0, 0, 0, time.UTC)
 }
 
-// lastDay returns the last day of what is earned today. "31 Jan + 1 → 28 Feb", "then up to the end of the
+// lastDay returns the last day of what is earned on a day. "31 Jan + 1 → 28 Feb", "then up to the end of the
 // month/quarter/year"; "the next yearly_month/day that is at least 60 days away".
-func (m *model) lastDay(unit ledger.Unit) time.Time {
+func (m *model) lastDay(unit ledger.Unit, earned time.Time) time.Time {
 	switch r := m.rules[unit]; r.Rule {
 	case core.ExpireAfter:
-		return monthsAfter(m.today(), r)
+		return monthsAfter(earned, r)
 	case core.ExpireYearly:
-		day := m.today().AddDate(0, 0, 60)
+		day := earned.AddDate(0, 0, 60)
 		for day.Month() != r.Month || day.Day() != r.Day {
 			day = day.AddDate(0, 0, 1)
 		}
@@ -106,12 +109,12 @@ func monthsAfter(day time.Time, r core.Expiry) time.Time {
 	return last
 }
 
-// earn adds an award, which pays a debt first.
-func (m *model) earn(who core.ID, unit ledger.Unit, amount int64) error {
+// earn adds an award of a day, which pays a debt first.
+func (m *model) earn(who core.ID, unit ledger.Unit, amount int64, day time.Time) error {
 	if err := m.post(who, unit, amount, false); err != nil {
 		return err
 	}
-	m.put(who, unit, m.lastDay(unit), amount)
+	m.put(who, unit, m.lastDay(unit, day), amount)
 	return nil
 }
 
@@ -122,12 +125,12 @@ func (m *model) put(who core.ID, unit ledger.Unit, day time.Time, amount int64) 
 	}
 }
 
-// act notes that a customer did something: what is idle lasts longer.
-func (m *model) act(who core.ID) {
+// act notes that a customer did something on a day: what is idle lasts longer.
+func (m *model) act(who core.ID, day time.Time) {
 	for _, unit := range units {
 		if r := m.rules[unit]; r.Rule == core.ExpireInactive {
 			p := m.purse(who, unit)
-			p.idle = later(p.idle, monthsAfter(m.today(), r))
+			p.idle = later(p.idle, monthsAfter(day, r))
 		}
 	}
 }

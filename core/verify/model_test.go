@@ -311,7 +311,7 @@ func (m *model) adjust(who core.ID, unit ledger.Unit, amount int64) error {
 		return ledger.ErrTooLarge
 	}
 	if amount > 0 {
-		return m.earn(who, unit, amount)
+		return m.earn(who, unit, amount, m.today())
 	}
 	return m.pay(who, unit, -amount)
 }
@@ -372,20 +372,25 @@ func (m *model) record(n transaction.Sale, who core.ID, id core.ID, at time.Time
 		}
 	}
 	earned := award(k, n.SpendAmountCents)
-	if err := m.earn(who, k.RuleType, earned); err != nil {
+	bought := at
+	if n.OccurredAt != nil {
+		bought = *n.OccurredAt
+	}
+	day := m.date(bought)
+	if err := m.earn(who, k.RuleType, earned, day); err != nil {
 		return transaction.Transaction{}, err
 	}
-	m.act(who)
+	m.act(who, day)
 	made := transaction.Transaction{
 		ID: id, RuleType: k.RuleType, SpendAmountCents: n.SpendAmountCents, Status: transaction.Completed, CustomerID: who,
-		TransactionTypeID: k.ID, Source: n.Source, ExternalReference: n.ExternalReference, CreatedAt: at,
+		TransactionTypeID: k.ID, Source: n.Source, ExternalReference: n.ExternalReference, OccurredAt: bought, CreatedAt: at,
 	}
 	if k.RuleType == ledger.Points {
 		made.PointsAwarded = &earned
 	} else {
 		made.StampsAwarded = &earned
 	}
-	if last := m.lastDay(k.RuleType); earned > 0 && last.Before(never) {
+	if last := m.lastDay(k.RuleType, day); earned > 0 && last.Before(never) {
 		made.ExpiresOn = &last
 	}
 	m.sales.put(id, made)
@@ -501,7 +506,7 @@ func (m *model) redeem(who, what core.ID, id core.ID, at time.Time) (reward.Rede
 		restore()
 		return reward.Redemption{}, reward.ErrOutOfStock
 	}
-	m.act(who)
+	m.act(who, m.today())
 	m.spent[id] = taken
 	m.redemptions.put(id, made)
 	return made, nil
@@ -839,7 +844,7 @@ func (m *model) redeemVoucher(id core.ID, redemption *core.ID, now time.Time) (c
 	}
 	switch v.BenefitType {
 	case coupon.Points, coupon.Stamps:
-		if err := m.earn(v.CustomerID, ledger.Unit(v.BenefitType), *v.BenefitValue); err != nil {
+		if err := m.earn(v.CustomerID, ledger.Unit(v.BenefitType), *v.BenefitValue, m.today()); err != nil {
 			return coupon.Voucher{}, err
 		}
 	case coupon.Reward:
@@ -853,7 +858,7 @@ func (m *model) redeemVoucher(id core.ID, redemption *core.ID, now time.Time) (c
 		v.RedemptionID = redemption
 	case coupon.Percent, coupon.Amount:
 	}
-	m.act(v.CustomerID)
+	m.act(v.CustomerID, m.today())
 	c.RedemptionsCount++
 	v.Status, v.RedeemedAt = coupon.VoucherRedeemed, &now
 	return *v, nil

@@ -299,6 +299,9 @@ func (p *play) record(t *rapid.T) {
 		SpendAmountCents:  mostly(t, "spend", []int64{12_345, 499, 500, 100, 99, 0}, -1),
 		ExternalReference: optional(mostly(t, "receipt", []string{""}, "R-1", "R-2")), Source: transaction.API,
 	}
+	if days := mostly(t, "days ago", []int{0}, 1, 2); days > 0 {
+		n.OccurredAt = new(p.model.now().AddDate(0, 0, -days).Truncate(time.Millisecond))
+	}
 	got, err := core.Result(p.Sales.Record(t.Context(), p.By, n, nil, nil))
 	want, refusal := p.model.record(n, who, got.ID, got.CreatedAt)
 	agree(t, p, "record a sale", got, err, want, refusal)

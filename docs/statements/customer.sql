@@ -22,14 +22,14 @@ prepare eraseMergedSQL as
     and c.merged_into = $2;
 
 -- insertAllSQL (core/customer/batch.go): In the given order: of two customers with the same key, the first is created.
--- $1=tenant_id $2=now $3=ids $4=first_names $5=last_names $6=phones $7=phone_keys $8=emails $9=email_keys $10=folded
--- $11=created_at
+-- $1=tenant_id $2=now $3=imported_at $4=ids $5=first_names $6=last_names $7=phones $8=phone_keys $9=emails
+-- $10=email_keys $11=folded $12=created_at
 prepare insertAllSQL as
   insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
     created_at, updated_at, imported_at)
-  select $1, id, first_name, last_name, phone, phone_key, email, email_key, folded, coalesce(created_at, $2), $2, $2
-  from unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-    $8::text[], $9::text[], $10::text[], $11::timestamptz[]) with ordinality
+  select $1, id, first_name, last_name, phone, phone_key, email, email_key, folded, coalesce(created_at, $2), $2, $3
+  from unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[],
+    $9::text[], $10::text[], $11::text[], $12::timestamptz[]) with ordinality
     given (id, first_name, last_name, phone, phone_key, email, email_key, folded, created_at, place)
   where not exists (
     select
@@ -86,6 +86,19 @@ prepare ownsEmailSQL as
       and key = $2
       and customer_id = $3
   );
+
+-- lockBatchSQL (core/customer/each.go): Batches of a business go one after the other: so none locks what another waits
+-- for, and each counts the customers of those before.
+-- $1=tenant_id
+prepare lockBatchSQL as
+  select pg_advisory_xact_lock(hashtextextended('customers together ' || $1::bigint::text, 9));
+
+-- countrySQL (core/customer/each.go), for upsertEach: upsertEach returns what came of each request.
+-- $1=tenant_id
+prepare countrySQL as
+  select coalesce(country, '') as country
+  from loyalty.tenant
+  where id = $1;
 
 -- ownKeysSQL (core/customer/key.go): A key that the customer takes as their own again is no further one.
 -- $1=tenant_id $2=id $3=phone_key $4=email_key

@@ -142,6 +142,44 @@ prepare deleteResponsesNamingSQL as
   where tenant_id = $1
     and position(convert_to($2, 'UTF8') in body) > 0;
 
+-- lockKeysSQL (core/db/idempotency.go), for ReadKeyed: ReadKeyed returns the requests with these keys, and the readings
+-- to run before their first use.
+-- $1=caller $2=keys $3=tenant
+prepare lockKeysSQL as
+  select given.key, pg_try_advisory_xact_lock(hashtextextended($1 || ' ' || given.key, 7)) as mine
+  from unnest($2::text[]) given (key)
+  left join (
+    select
+    from loyalty.idempotency
+    where tenant_id = $3
+    limit 0
+  ) response on true;
+
+-- findResponsesSQL (core/db/idempotency.go), for ReadKeyed: ReadKeyed returns the requests with these keys, and the
+-- readings to run before their first use.
+-- $1=now $2=tenant $3=caller $4=keys
+prepare findResponsesSQL as
+  select key, fingerprint, status, body, created_at <= $1::timestamptz - interval '24 hours' as expired
+  from loyalty.idempotency
+  where tenant_id = $2
+    and caller = $3
+    and key = any($4::text[]);
+
+-- deleteAllExpiredSQL (core/db/idempotency.go), for Save: Save queues the responses, to be stored with the commit.
+-- $1=tenant $2=caller $3=keys
+prepare deleteAllExpiredSQL as
+  delete from loyalty.idempotency
+  where tenant_id = $1
+    and caller = $2
+    and key = any($3::text[]);
+
+-- storeResponsesSQL (core/db/idempotency.go), for Save: Save queues the responses, to be stored with the commit.
+-- $1=tenant $2=caller $3=now $4=keys $5=fingerprints $6=statuses $7=bodies
+prepare storeResponsesSQL as
+  insert into loyalty.idempotency (tenant_id, caller, key, fingerprint, status, body, created_at)
+  select $1, $2, key, fingerprint, status, body, $3
+  from unnest($4::text[], $5::bytea[], $6::int[], $7::bytea[]) given (key, fingerprint, status, body);
+
 -- countTimeSQL (core/db/list.go): A page must not wait for its count: with rare combinations of filters it reads many
 -- records.
 -- $1=timeout

@@ -879,7 +879,7 @@ prepare VisitsCountedSQL as
   select set_config('app.visits_counted', 'yes', true) as set;
 
 -- countVisitSQL (core/ledger/sql.go), for CountVisit: CountVisit queues the count of a sale in its customer's account:
--- its visit and its spend in cents.
+-- its visit at an instant and its spend in cents.
 -- $1=visits $2=spend $3=points_idle_on $4=stamps_idle_on $5=tenant_id $6=customer
 prepare countVisitSQL as
   update loyalty.account

@@ -9,6 +9,16 @@
 -- "select name, parameter_types from pg_prepared_statements" lists them with the types of their arguments.
 deallocate all;
 
+-- forgetMetadataSQL (core/transaction/forget.go), for ForgetMetadata: ForgetMetadata queues the deletion of what
+-- programs keep with the sales of a customer who is erased: it may name them.
+-- $1=tenant_id $2=customer
+prepare forgetMetadataSQL as
+  update loyalty.transaction
+  set metadata = null
+  where tenant_id = $1
+    and customer_id = $2
+    and metadata is not null;
+
 -- searchSQL (core/transaction/list.go): The customers that a search finds, once for its page and its count.
 -- $1=needles $2=every $3=found
 prepare searchSQL as
@@ -37,12 +47,21 @@ prepare moveSQL as
   where tenant_id = $2
     and customer_id = $3;
 
+-- saleOfReferenceSQL (core/transaction/record.go), for recordAlone: recordAlone records or refuses a sale in a
+-- transaction of its own.
+-- $1=tenant_id $2=reference
+prepare saleOfReferenceSQL as
+  select id
+  from loyalty.transaction
+  where tenant_id = $1
+    and external_reference = $2;
+
 -- lockSQL (core/transaction/refund.go): Refunds and a void of one sale wait for each other here, so each sees what is
 -- left.
 -- $1=voids_any $2=tenant_id $3=since_id $4=actor_id $5=id
 prepare lockSQL as
   select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
     expires_on, refunded_cents, refunded_award, $1::boolean or coalesce(id = (
       select id
       from loyalty.transaction
@@ -85,11 +104,20 @@ prepare refundsSQL as
     and transaction_id = $2
   order by id;
 
+-- refundOfReferenceSQL (core/transaction/refund.go), for Refund: Refund pays back a part of a sale, and takes back that
+-- part of its award even if that takes the balance below zero.
+-- $1=tenant_id $2=reference
+prepare refundOfReferenceSQL as
+  select id
+  from loyalty.refund
+  where tenant_id = $1
+    and external_reference = $2;
+
 -- findSQL (core/transaction/sql.go), for notVoided: notVoided returns why a sale could not be voided.
 -- $1=tenant_id $2=id
 prepare findSQL as
   select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
     expires_on, refunded_cents, refunded_award
   from loyalty.transaction
   where tenant_id = $1
@@ -99,7 +127,7 @@ prepare findSQL as
 -- $1=tenant_id $2=ids
 prepare findAllSQL as
   select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
     expires_on, refunded_cents, refunded_award
   from loyalty.transaction
   where tenant_id = $1
@@ -110,7 +138,7 @@ prepare findAllSQL as
 -- $1=tenant_id $2=customer $3=limit
 prepare customerSaleList as
   select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
     expires_on, refunded_cents, refunded_award
   from loyalty.transaction t
   where t.tenant_id = $1
@@ -131,7 +159,7 @@ prepare customerSaleList as
 -- filter: and t.status = 'voided'
 prepare saleListsNewest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
-    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
     t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
@@ -166,7 +194,7 @@ prepare saleListsNewest as
 -- filter: and t.status = 'voided'
 prepare saleListsOldest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
-    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
     t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
@@ -201,7 +229,7 @@ prepare saleListsOldest as
 -- filter: and t.status = 'voided'
 prepare foundSaleListsNewest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
-    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
     t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
@@ -269,7 +297,7 @@ prepare foundSaleListsNewest as
 -- filter: and t.status = 'voided'
 prepare foundSaleListsOldest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
-    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
     t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
@@ -328,7 +356,7 @@ prepare foundSaleListsOldest as
 -- $1=voids_any $2=tenant_id $3=since_id $4=actor_id $5=sees_tokens $6=unnamed_token $7=subject_id $8=id
 prepare detailSQL as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
-    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+    t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
     t.expires_on, t.refunded_cents, t.refunded_award,
     c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
     t.actor_kind, t.actor_name,
@@ -369,7 +397,7 @@ prepare customerSQL as
 -- $1=tenant_id $2=customer $3=type $4=location
 prepare referencesSQL as
   with buyer as (
-    select status
+    select id, status
     from loyalty.customer
     where tenant_id = $1
       and id = (select coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
@@ -386,14 +414,38 @@ prepare referencesSQL as
   left join buyer c on true
   left join loyalty.location l on l.tenant_id = $1 and l.id = coalesce($4::bigint, 0);
 
+-- previewSQL (core/transaction/sql.go): Writes nothing, so it locks nothing.
+-- $1=tenant_id $2=customer $3=type $4=location
+prepare previewSQL as
+  with buyer as (
+    select id, status
+    from loyalty.customer
+    where tenant_id = $1
+      and id = (select coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
+      and merged_into is null
+  )
+  select t.id, coalesce(t.rule_type, '') as rule_type, coalesce(t.active, false) as active,
+    coalesce(t.points_per_unit, 0) as points_per_unit, coalesce(t.unit_cents, 1) as unit_cents,
+    coalesce(t.stamps_per_transaction, 0) as stamps_per_transaction,
+    coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award, c.status as customer_status,
+    coalesce(l.active, false) as location_active,
+    coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
+  from (values (1)) as always
+  left join loyalty.transaction_type t on t.tenant_id = $1 and t.id = coalesce($3::bigint, 0)
+  left join buyer c on true
+  left join loyalty.location l on l.tenant_id = $1 and l.id = coalesce($4::bigint, 0)
+  left join loyalty.account a on a.tenant_id = $1 and a.customer_id = c.id;
+
 -- insertSQL (core/transaction/sql.go), for insert: insert queues the sale and its count.
 -- $1=tenant_id $2=id $3=customer $4=type $5=rule_type $6=spend $7=discount $8=points $9=stamps $10=expires_on $11=source
--- $12=location $13=reference $14=actor_kind $15=actor_id $16=actor_name $17=now
+-- $12=location $13=reference $14=occurred_at $15=metadata $16=actor_kind $17=actor_id $18=actor_name $19=now
 prepare insertSQL as
   insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
-    points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+    points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, occurred_at, metadata,
+    actor_kind, actor_id, actor_name, created_at)
   values ($1, $2, $3, $4, $5, $6, $7,
-    $8, $9, $10, $11, $12, $13, $14, $15, $16, $17);
+    $8, $9, $10, $11, $12, $13, $14, $15,
+    $16, $17, $18, $19);
 
 -- voidSQL (core/transaction/sql.go), for VoidIn: VoidIn is Void in the caller's transaction, which also checks the role
 -- and the reason: at the till, rewards and vouchers are undone together with their sale.
@@ -407,7 +459,7 @@ prepare voidSQL as
     and id = $4
     and status = 'completed'
   returning id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
     expires_on, refunded_cents, refunded_award;
 
 -- voidLastSQL (core/transaction/sql.go), for VoidIn: VoidIn is Void in the caller's transaction, which also checks the
@@ -432,7 +484,7 @@ prepare voidLastSQL as
       limit 1
     )
   returning id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
-    customer_id, transaction_type_id, source, location_id, external_reference, created_at,
+    customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
     expires_on, refunded_cents, refunded_award;
 
 -- insertTypeSQL (core/transaction/sql.go), for AddType: AddType creates a type.
@@ -510,31 +562,31 @@ prepare setTypeActiveSQL as
 -- whose idempotency key is new.
 -- $1=ids $2=customers $3=types $4=spends $5=awards $6=sources $7=locations $8=references $9=actor_kinds $10=actor_ids
 -- $11=actor_names $12=times $13=entries $14=callers $15=keys $16=fingerprints $17=statuses $18=bodies $19=last_days
--- $20=kinds $21=rule_types $22=points $23=units $24=stamps $25=least $26=most $27=tenant_id $28=points_idle_on
--- $29=stamps_idle_on
+-- $20=occurred $21=metadata $22=points_idle_on $23=stamps_idle_on $24=kinds $25=rule_types $26=points $27=units
+-- $28=stamps $29=least $30=most $31=tenant_id
 prepare recordEachSQL as
   with given as (
     select *
     from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
       $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
       $12::timestamptz[], $13::uuid[], $14::text[], $15::text[], $16::bytea[], $17::int[], $18::bytea[],
-      $19::date[])
+      $19::date[], $20::timestamptz[], $21::jsonb[], $22::date[], $23::date[])
       with ordinality
       as sale (id, customer_id, type, spend, award, source,
       location_id, reference, actor_kind, actor_id, actor_name,
       created_at, entry, caller, key, fingerprint, status, body,
-      expires_on, place)
+      expires_on, occurred_at, metadata, points_idle_on, stamps_idle_on, place)
   ),
   kind as (
     select t.id, t.rule_type
-    from unnest($20::bigint[], $21::text[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[])
+    from unnest($24::bigint[], $25::text[], $26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[])
       as k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
-    join loyalty.transaction_type t on t.tenant_id = $27 and t.id = k.id
+    join loyalty.transaction_type t on t.tenant_id = $31 and t.id = k.id
     where t.active
       and (t.rule_type, t.points_per_unit, t.unit_cents, t.stamps_per_transaction, t.min_spend_cents)
         = (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
       and t.max_award is not distinct from k.max_award
-      and exists (select from loyalty.tenant where id = $27 and status = 'active')
+      and exists (select from loyalty.tenant where id = $31 and status = 'active')
   ),
   usable as materialized (
     select *
@@ -542,16 +594,16 @@ prepare recordEachSQL as
       select given.*, kind.rule_type as unit
       from given
       join kind on kind.id = given.type
-      join loyalty.customer c on c.tenant_id = $27 and c.id = given.customer_id
+      join loyalty.customer c on c.tenant_id = $31 and c.id = given.customer_id
       where c.status = 'active'
         and c.merged_into is null
         and (given.location_id is null
-          or (select active from loyalty.location where tenant_id = $27 and id = given.location_id))
+          or (select active from loyalty.location where tenant_id = $31 and id = given.location_id))
         and (given.reference is null
-          or not exists (select from loyalty.transaction where tenant_id = $27 and external_reference = given.reference))
+          or not exists (select from loyalty.transaction where tenant_id = $31 and external_reference = given.reference))
         and (given.key is null
         or pg_try_advisory_xact_lock(hashtextextended(given.caller || ' ' || given.key, 7))
-        and not exists (select from loyalty.idempotency where tenant_id = $27 and caller = given.caller and key = given.key))
+        and not exists (select from loyalty.idempotency where tenant_id = $31 and caller = given.caller and key = given.key))
       order by given.customer_id
       for key share of c
     ) customer
@@ -561,22 +613,22 @@ prepare recordEachSQL as
     from (
       select u.*, a.points, a.stamps, a.entries
       from usable u
-      join loyalty.account a on a.tenant_id = $27 and a.customer_id = u.customer_id
+      join loyalty.account a on a.tenant_id = $31 and a.customer_id = u.customer_id
       order by u.customer_id
       for no key update of a
     ) account
   ),
   accepted as not materialized (
-    select $27::bigint as tenant_id, *
+    select $31::bigint as tenant_id, *
     from locked
   ),
   sold as (
     insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
       points_awarded, stamps_awarded, expires_on,
-      source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+      source, location_id, external_reference, occurred_at, metadata, actor_kind, actor_id, actor_name, created_at)
     select tenant_id, id, customer_id, type, unit, spend,
       case when unit = 'points' then award end, case when unit = 'stamps' then award end, expires_on,
-      source, location_id, reference, actor_kind, actor_id, actor_name, created_at
+      source, location_id, reference, occurred_at, metadata, actor_kind, actor_id, actor_name, created_at
     from accepted
     order by place
     returning 1
@@ -597,10 +649,10 @@ prepare recordEachSQL as
       spent_cents = a.spent_cents + s.spend,
       points_expire_on = case when s.unit = 'points' and s.award > 0 and a.points + s.award > 0 then least(a.points_expire_on, s.expires_on) else a.points_expire_on end,
       stamps_expire_on = case when s.unit = 'stamps' and s.award > 0 and a.stamps + s.award > 0 then least(a.stamps_expire_on, s.expires_on) else a.stamps_expire_on end,
-      points_idle_on = greatest(a.points_idle_on, $28::date),
-      stamps_idle_on = greatest(a.stamps_idle_on, $29::date)
+      points_idle_on = greatest(a.points_idle_on, s.points_idle_on),
+      stamps_idle_on = greatest(a.stamps_idle_on, s.stamps_idle_on)
     from accepted s
-    where a.tenant_id = $27
+    where a.tenant_id = $31
       and a.customer_id = s.customer_id
   ),
   entry as (
@@ -621,31 +673,31 @@ prepare recordEachSQL as
 -- and whose idempotency key is new.
 -- $1=ids $2=customers $3=types $4=spends $5=awards $6=sources $7=locations $8=references $9=actor_kinds $10=actor_ids
 -- $11=actor_names $12=times $13=entries $14=callers $15=keys $16=fingerprints $17=statuses $18=bodies $19=last_days
--- $20=kinds $21=rule_types $22=points $23=units $24=stamps $25=least $26=most $27=tenant_id $28=points_idle_on
--- $29=stamps_idle_on
+-- $20=occurred $21=metadata $22=points_idle_on $23=stamps_idle_on $24=kinds $25=rule_types $26=points $27=units
+-- $28=stamps $29=least $30=most $31=tenant_id
 prepare recordOnItsNodeSQL as
   with given as (
     select *
     from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
       $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[],
       $12::timestamptz[], $13::uuid[], $14::text[], $15::text[], $16::bytea[], $17::int[], $18::bytea[],
-      $19::date[])
+      $19::date[], $20::timestamptz[], $21::jsonb[], $22::date[], $23::date[])
       with ordinality
       as sale (id, customer_id, type, spend, award, source,
       location_id, reference, actor_kind, actor_id, actor_name,
       created_at, entry, caller, key, fingerprint, status, body,
-      expires_on, place)
+      expires_on, occurred_at, metadata, points_idle_on, stamps_idle_on, place)
   ),
   kind as (
     select t.id, t.rule_type
-    from unnest($20::bigint[], $21::text[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[])
+    from unnest($24::bigint[], $25::text[], $26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[])
       as k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
-    join loyalty.transaction_type t on t.tenant_id = $27 and t.id = k.id
+    join loyalty.transaction_type t on t.tenant_id = $31 and t.id = k.id
     where t.active
       and (t.rule_type, t.points_per_unit, t.unit_cents, t.stamps_per_transaction, t.min_spend_cents)
         = (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
       and t.max_award is not distinct from k.max_award
-      and exists (select from loyalty.tenant where id = $27 and status = 'active')
+      and exists (select from loyalty.tenant where id = $31 and status = 'active')
   ),
   usable as materialized (
     select *
@@ -653,16 +705,16 @@ prepare recordOnItsNodeSQL as
       select given.*, kind.rule_type as unit
       from given
       join kind on kind.id = given.type
-      join loyalty.customer c on c.tenant_id = $27 and c.id = given.customer_id
+      join loyalty.customer c on c.tenant_id = $31 and c.id = given.customer_id
       where c.status = 'active'
         and c.merged_into is null
         and (given.location_id is null
-          or (select active from loyalty.location where tenant_id = $27 and id = given.location_id))
+          or (select active from loyalty.location where tenant_id = $31 and id = given.location_id))
         and (given.reference is null
-          or not exists (select from loyalty.transaction where tenant_id = $27 and external_reference = given.reference))
+          or not exists (select from loyalty.transaction where tenant_id = $31 and external_reference = given.reference))
         and (given.key is null
         or pg_try_advisory_xact_lock(hashtextextended(given.caller || ' ' || given.key, 7))
-        and not exists (select from loyalty.idempotency where tenant_id = $27 and caller = given.caller and key = given.key))
+        and not exists (select from loyalty.idempotency where tenant_id = $31 and caller = given.caller and key = given.key))
       order by given.customer_id
       for key share of c
     ) customer
@@ -672,7 +724,7 @@ prepare recordOnItsNodeSQL as
     from (
       select u.*, a.points, a.stamps, a.entries
       from usable u
-      join loyalty.account a on a.tenant_id = $27 and a.customer_id = u.customer_id
+      join loyalty.account a on a.tenant_id = $31 and a.customer_id = u.customer_id
       order by u.customer_id
       for no key update of a
     ) account
@@ -680,15 +732,15 @@ prepare recordOnItsNodeSQL as
   accepted as not materialized (
     select t.tenant_id, l.*
     from locked l
-    join loyalty.transaction_type t on t.tenant_id = $27 and t.id = l.type
+    join loyalty.transaction_type t on t.tenant_id = $31 and t.id = l.type
   ),
   sold as (
     insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
       points_awarded, stamps_awarded, expires_on,
-      source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+      source, location_id, external_reference, occurred_at, metadata, actor_kind, actor_id, actor_name, created_at)
     select tenant_id, id, customer_id, type, unit, spend,
       case when unit = 'points' then award end, case when unit = 'stamps' then award end, expires_on,
-      source, location_id, reference, actor_kind, actor_id, actor_name, created_at
+      source, location_id, reference, occurred_at, metadata, actor_kind, actor_id, actor_name, created_at
     from accepted
     order by place
     returning 1
@@ -709,10 +761,10 @@ prepare recordOnItsNodeSQL as
       spent_cents = a.spent_cents + s.spend,
       points_expire_on = case when s.unit = 'points' and s.award > 0 and a.points + s.award > 0 then least(a.points_expire_on, s.expires_on) else a.points_expire_on end,
       stamps_expire_on = case when s.unit = 'stamps' and s.award > 0 and a.stamps + s.award > 0 then least(a.stamps_expire_on, s.expires_on) else a.stamps_expire_on end,
-      points_idle_on = greatest(a.points_idle_on, $28::date),
-      stamps_idle_on = greatest(a.stamps_idle_on, $29::date)
+      points_idle_on = greatest(a.points_idle_on, s.points_idle_on),
+      stamps_idle_on = greatest(a.stamps_idle_on, s.stamps_idle_on)
     from accepted s
-    where a.tenant_id = $27
+    where a.tenant_id = $31
       and a.customer_id = s.customer_id
   ),
   entry as (
@@ -731,30 +783,30 @@ prepare recordOnItsNodeSQL as
 -- recordOneSQL (core/transaction/together.go): For a batch of one, PostgreSQL needs a third less time without sets.
 -- $1=ids $2=customers $3=types $4=spends $5=awards $6=sources $7=locations $8=references $9=actor_kinds $10=actor_ids
 -- $11=actor_names $12=times $13=entries $14=callers $15=keys $16=fingerprints $17=statuses $18=bodies $19=last_days
--- $20=kinds $21=rule_types $22=points $23=units $24=stamps $25=least $26=most $27=tenant_id $28=points_idle_on
--- $29=stamps_idle_on
+-- $20=occurred $21=metadata $22=points_idle_on $23=stamps_idle_on $24=kinds $25=rule_types $26=points $27=units
+-- $28=stamps $29=least $30=most $31=tenant_id
 prepare recordOneSQL as
   with given as (
     select *
     from (values (($1::uuid[])[1], ($2::uuid[])[1], ($3::bigint[])[1], ($4::bigint[])[1], ($5::bigint[])[1], ($6::text[])[1],
         ($7::bigint[])[1], ($8::text[])[1], ($9::text[])[1], ($10::text[])[1], ($11::text[])[1],
         ($12::timestamptz[])[1], ($13::uuid[])[1], ($14::text[])[1], ($15::text[])[1], ($16::bytea[])[1], ($17::int[])[1], ($18::bytea[])[1],
-        ($19::date[])[1], 1))
+        ($19::date[])[1], ($20::timestamptz[])[1], ($21::jsonb[])[1], ($22::date[])[1], ($23::date[])[1], 1))
       as sale (id, customer_id, type, spend, award, source,
       location_id, reference, actor_kind, actor_id, actor_name,
       created_at, entry, caller, key, fingerprint, status, body,
-      expires_on, place)
+      expires_on, occurred_at, metadata, points_idle_on, stamps_idle_on, place)
   ),
   kind as (
     select t.id, t.rule_type
-    from (values (($20::bigint[])[1], ($21::text[])[1], ($22::bigint[])[1], ($23::bigint[])[1], ($24::bigint[])[1], ($25::bigint[])[1], ($26::bigint[])[1]))
+    from (values (($24::bigint[])[1], ($25::text[])[1], ($26::bigint[])[1], ($27::bigint[])[1], ($28::bigint[])[1], ($29::bigint[])[1], ($30::bigint[])[1]))
       as k (id, rule_type, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award)
-    join loyalty.transaction_type t on t.tenant_id = $27 and t.id = k.id
+    join loyalty.transaction_type t on t.tenant_id = $31 and t.id = k.id
     where t.active
       and (t.rule_type, t.points_per_unit, t.unit_cents, t.stamps_per_transaction, t.min_spend_cents)
         = (k.rule_type, k.points_per_unit, k.unit_cents, k.stamps_per_transaction, k.min_spend_cents)
       and t.max_award is not distinct from k.max_award
-      and exists (select from loyalty.tenant where id = $27 and status = 'active')
+      and exists (select from loyalty.tenant where id = $31 and status = 'active')
   ),
   locked as materialized (
     select *
@@ -762,31 +814,31 @@ prepare recordOneSQL as
       select given.*, kind.rule_type as unit
       from given
       join kind on kind.id = given.type
-      join loyalty.customer c on c.tenant_id = $27 and c.id = given.customer_id
+      join loyalty.customer c on c.tenant_id = $31 and c.id = given.customer_id
       where c.status = 'active'
         and c.merged_into is null
         and (given.location_id is null
-          or (select active from loyalty.location where tenant_id = $27 and id = given.location_id))
+          or (select active from loyalty.location where tenant_id = $31 and id = given.location_id))
         and (given.reference is null
-          or not exists (select from loyalty.transaction where tenant_id = $27 and external_reference = given.reference))
+          or not exists (select from loyalty.transaction where tenant_id = $31 and external_reference = given.reference))
         and (given.key is null
         or pg_try_advisory_xact_lock(hashtextextended(given.caller || ' ' || given.key, 7))
-        and not exists (select from loyalty.idempotency where tenant_id = $27 and caller = given.caller and key = given.key))
+        and not exists (select from loyalty.idempotency where tenant_id = $31 and caller = given.caller and key = given.key))
       order by given.customer_id
       for key share of c
     ) customer
   ),
   accepted as not materialized (
-    select $27::bigint as tenant_id, *
+    select $31::bigint as tenant_id, *
     from locked
   ),
   sold as (
     insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
       points_awarded, stamps_awarded, expires_on,
-      source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+      source, location_id, external_reference, occurred_at, metadata, actor_kind, actor_id, actor_name, created_at)
     select tenant_id, id, customer_id, type, unit, spend,
       case when unit = 'points' then award end, case when unit = 'stamps' then award end, expires_on,
-      source, location_id, reference, actor_kind, actor_id, actor_name, created_at
+      source, location_id, reference, occurred_at, metadata, actor_kind, actor_id, actor_name, created_at
     from accepted
     order by place
     returning 1
@@ -807,10 +859,10 @@ prepare recordOneSQL as
       spent_cents = a.spent_cents + s.spend,
       points_expire_on = case when s.unit = 'points' and s.award > 0 and a.points + s.award > 0 then least(a.points_expire_on, s.expires_on) else a.points_expire_on end,
       stamps_expire_on = case when s.unit = 'stamps' and s.award > 0 and a.stamps + s.award > 0 then least(a.stamps_expire_on, s.expires_on) else a.stamps_expire_on end,
-      points_idle_on = greatest(a.points_idle_on, $28::date),
-      stamps_idle_on = greatest(a.stamps_idle_on, $29::date)
+      points_idle_on = greatest(a.points_idle_on, s.points_idle_on),
+      stamps_idle_on = greatest(a.stamps_idle_on, s.stamps_idle_on)
     from accepted s
-    where a.tenant_id = $27
+    where a.tenant_id = $31
       and a.customer_id = s.customer_id
     returning a.entries, case when s.unit = 'points' then a.points else a.stamps end as balance
   ),

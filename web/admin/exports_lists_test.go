@@ -45,8 +45,8 @@ func TestExportLists(t *testing.T) {
 	if name != "attachment; filename=sales-2026-06-15.csv" {
 		t.Errorf("file: %s", name)
 	}
-	wants(t, "sales", columns(rows, "Date", "Customer", "Spend (EUR)", "Points issued", "Stamps issued", "Status", "Voided at", "Location", "Refunded (EUR)", "Points refunded", "Stamps refunded"), []string{
-		"2026-06-12 11:00:00 | '=Anna Ek | 4.20 | 0 | 1 | voided | 2026-06-12 12:00:00 |  | 0.00 | 0 | 0", "2026-06-11 23:30:00 | '=Anna Ek | 20.00 | 2000 | 0 | completed |  | '=Kiosk | 5.00 | 500 | 0",
+	wants(t, "sales", columns(rows, "Date", "Customer", "Spend (EUR)", "Points issued", "Stamps issued", "Status", "Voided at", "Location", "Refunded (EUR)", "Points refunded", "Stamps refunded", "Bought at"), []string{
+		"2026-06-12 11:00:00 | '=Anna Ek | 4.20 | 0 | 1 | voided | 2026-06-12 12:00:00 |  | 0.00 | 0 | 0 | 2026-06-12 11:00:00", "2026-06-11 23:30:00 | '=Anna Ek | 20.00 | 2000 | 0 | completed |  | '=Kiosk | 5.00 | 500 | 0 | 2026-06-11 23:30:00",
 	})
 	file, err := excelize.OpenReader(bytes.NewReader(manager.Get(book).Body.Bytes()))
 	m.Check(err)

@@ -51,6 +51,12 @@ func newReference(s site, d description.Document) reference {
 				continue
 			}
 			g.Operations = append(g.Operations, s.operation(d, op))
+			if op.Body != nil { // the body itself is described with the operation
+				body, _ := d.Schemas.Find(op.Body.Name())
+				for _, m := range body.Properties {
+					mark(d, used, m.Value)
+				}
+			}
 			for _, answer := range op.Responses {
 				if strings.HasPrefix(answer.Status, "2") {
 					mark(d, used, answer.Schema)

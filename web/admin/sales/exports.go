@@ -37,13 +37,14 @@ func (h *Handlers) exportTransactions(c echo.Context) (panel.ExportFile, error) 
 		{Heading: "Refunded (" + currency + ")", Width: 14},
 		{Heading: "Points refunded"},
 		{Heading: "Stamps refunded"},
+		{Heading: "Bought at", Width: 18},
 	}
 	write := func(row panel.RowWriter) error {
 		return h.Transactions.Export(ctx, by, filter, func(t transaction.Named) error {
 			return row(t.ID.String(), t.CreatedAt.In(zone), format.StoredName(t.CustomerName), t.CustomerID.String(),
 				t.TypeName, page.MoneyCell{Cents: t.SpendAmountCents, Currency: currency}, core.OrZero(t.PointsAwarded), core.OrZero(t.StampsAwarded),
 				string(t.Status), panel.LocalTime(t.VoidedAt, zone), panelviews.Source(t.Source), core.OrZero(t.LocationName), core.OrZero(t.ExternalReference), by.NameOf(t.ActorKind, t.ActorName),
-				page.MoneyCell{Cents: t.RefundedCents, Currency: currency}, refundedOf(t, ledger.Points), refundedOf(t, ledger.Stamps))
+				page.MoneyCell{Cents: t.RefundedCents, Currency: currency}, refundedOf(t, ledger.Points), refundedOf(t, ledger.Stamps), t.OccurredAt.In(zone))
 		})
 	}
 	return panel.ExportFile{Name: "sales-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Sales", Columns: columns, Write: write}, nil

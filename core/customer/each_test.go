@@ -1,0 +1,118 @@
+package customer_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/shoptest"
+)
+
+// keyedRequest is a request to upsert a customer, with a key.
+func keyedRequest(key, phone string) customer.Request {
+	n := described(phone, nil)
+	body, _ := json.Marshal(n)
+	return customer.Request{New: n, Once: &core.Once[customer.Upserted]{
+		RequestKey: core.RequestKey{Key: key, Fingerprint: sha256.Sum256(body)},
+		Respond: func(u customer.Upserted) (core.Response, error) {
+			return core.Response{Status: 201, Body: fmt.Append(nil, u.ID)}, nil
+		},
+	}}
+}
+
+// Batches and single requests with the same phone numbers and keys at once: each number has one customer, each key one response,
+// and nobody waits for another in a circle.
+func TestUpsertEachBesideOthers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	const people = 30
+	phones := make([]string, people)
+	for i := range phones {
+		phones[i] = shoptest.Phone()
+	}
+	var all sync.WaitGroup
+	for turn := range 12 {
+		all.Go(func() {
+			requests := make([]customer.Request, people)
+			for i := range requests {
+				requests[i] = keyedRequest(fmt.Sprint("key ", i), phones[i])
+			}
+			if turn%2 == 1 { // in the other order
+				for i, j := 0, people-1; i < j; i, j = i+1, j-1 {
+					requests[i], requests[j] = requests[j], requests[i]
+				}
+			}
+			if turn%3 == 2 {
+				for _, r := range requests {
+					if _, err := s.Customers.Upsert(t.Context(), s.By, r.New, nil); err != nil {
+						t.Error(err)
+					}
+				}
+				return
+			}
+			outcomes, err := s.Customers.UpsertEach(t.Context(), s.By, requests)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, o := range outcomes {
+				if o.Err != nil && !errors.Is(o.Err, core.ErrKeyRunning) {
+					t.Error(o.Err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := s.Count("customer"); n != people {
+		t.Errorf("%d customers, want %d", n, people)
+	}
+	if n := s.Count("account"); n != people {
+		t.Errorf("%d accounts, want %d", n, people)
+	}
+	if n := s.Count("idempotency"); n != people {
+		t.Errorf("%d responses, want %d", n, people)
+	}
+	if n := shoptest.Query[int](s.Shop, "select count(*) from loyalty.audit_entry where tenant_id = $1 and action = 'customer.create'", s.By.Tenant.ID); n != people {
+		t.Errorf("%d entries in the audit log, want %d", n, people)
+	}
+	if n := shoptest.Query[int](s.Shop, "select count(*) from loyalty.customer where tenant_id = $1 and imported_at is not null", s.By.Tenant.ID); n != 0 {
+		t.Errorf("%d customers count as imported", n)
+	}
+}
+
+// A customer whom another request creates at this moment is found once it is done.
+func TestUpsertEachLeavesOutWhoIsBeingCreated(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	phone := shoptest.Phone()
+	created, done := make(chan struct{}), make(chan struct{})
+	var other customer.Customer
+	go func() {
+		defer close(done)
+		once := keyedRequest("k", phone).Once
+		once.Respond = func(u customer.Upserted) (core.Response, error) { // before the commit
+			other = u.Customer
+			close(created)
+			s.Wait("the batch waits", "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into loyalty.customer %')")
+			return core.Response{Status: 201, Body: []byte("{}")}, nil
+		}
+		if _, err := s.Customers.Upsert(t.Context(), s.By, described(phone, nil), once); err != nil {
+			t.Error(err)
+		}
+	}()
+	<-created
+	outcomes, err := s.Customers.UpsertEach(t.Context(), s.By, []customer.Request{
+		{New: described(shoptest.Phone(), nil)}, {New: described(phone, nil)}, {New: described(phone, nil)},
+	})
+	s.Check(err)
+	<-done
+	for i, o := range outcomes {
+		if o.Err != nil || o.Result.Created != (i == 0) || i > 0 && o.Result.ID != other.ID {
+			t.Errorf("request %d: %+v", i, o)
+		}
+	}
+}
