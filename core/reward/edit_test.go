@@ -350,12 +350,12 @@ func TestChangesOfRewardsAreLogged(t *testing.T) {
 	}
 	refused(t, second(core.Result(s.Rewards.SetStock(ctx, s.By, id, reward.StockCount{Seen: new(int64(1))}, nil))), reward.ErrStockChanged)
 	want := []string{
-		`reward.create - {"name": "Espresso", "stock": 3, "active": true, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null} by A owner`,
+		`reward.create - {"name": "Espresso", "stock": 3, "active": true, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null, "value_cents": null} by A owner`,
 		`reward.edit {"stock": 3} {"stock": 1} by A manager`,
 		`reward.edit {"stock": 1} {"stock": null} by A owner`,
 		`reward.edit {"active": true} {"active": false} by A owner`,
-		`reward.edit {"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null} ` +
-			`{"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": "Double.", "points_cost": 40, "stamps_cost": null} by A owner`,
+		`reward.edit {"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null, "value_cents": null} ` +
+			`{"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": "Double.", "points_cost": 40, "stamps_cost": null, "value_cents": null} by A owner`,
 	}
 	if diff := cmp.Diff(want, s.Log("reward", id)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
