@@ -488,7 +488,8 @@ var sentList = db.NewList(`
 // Ids are created at created_at, so they are in order of time.
 var newestVoucherFirst = db.Descending("v.id", "@id")
 
-const shownVoucherSQL = `
+// SelectShown selects vouchers (v) as ShownVoucher; conditions may follow.
+const SelectShown = `
 	select ` + voucherColumns + `, c.name as coupon_name, c.description, r.name as reward_name,
 		k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
 		k.status = 'active' as customer_active, k.phone_key is null as erased,
@@ -500,7 +501,9 @@ const shownVoucherSQL = `
 	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
 	left join loyalty.account a on a.tenant_id = v.tenant_id and a.customer_id = v.customer_id
 	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
-	where v.tenant_id = @tenant_id
+	where v.tenant_id = @tenant_id`
+
+const shownVoucherSQL = SelectShown + `
 		and v.id = @id`
 
 const expireSQL = `
