@@ -83,18 +83,15 @@ func (a *API) redeemVoucher(c echo.Context) error {
 	}, func(v coupon.Voucher) (int, any) { return http.StatusOK, newVoucherResource(v) })
 }
 
-// usedSale reads a body that names the sale of a voucher. Any other is ignored, as before there was one to read: it is
-// refused by nothing, and isn't in the fingerprint of the idempotency key.
+// usedSale reads a body that names the sale of a voucher. Any other is ignored, as before there was one to read: it
+// isn't refused, and isn't in the fingerprint of the idempotency key.
 func usedSale(c echo.Context) (object, error) {
 	in, err := readBody(c)
-	if errors.Is(err, errTooLarge) {
-		return object{}, err
+	if _, named := in.fields["transaction_ulid"]; named || err != nil && !errors.Is(err, errMalformed) && !errors.Is(err, errMediaType) {
+		return in, err
 	}
-	if _, named := in.fields["transaction_ulid"]; err != nil || !named {
-		c.Set(bodyKey, nil)
-		return object{unreadable: core.Fields{}}, nil
-	}
-	return in, nil
+	c.Set(bodyKey, nil)
+	return object{unreadable: core.Fields{}}, nil
 }
 
 // restoreVoucher reads no body.

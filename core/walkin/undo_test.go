@@ -401,7 +401,8 @@ func TestRacesWithAnUndo(t *testing.T) {
 				_, err := core.Result(a.Coupons.RestoreTyped(a.T.Context(), a.By, a.slice.String(), nil))
 				return err
 			},
-			[]error{coupon.ErrUsedAtTill, coupon.ErrNotRedeemed}, nil,
+			[]error{coupon.ErrUsedAtTill, coupon.ErrNotRedeemed},
+			nil,
 		},
 		"a coffee is redeemed": {
 			holding{customerRow}, func(a *act) error {
