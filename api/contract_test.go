@@ -217,5 +217,6 @@ func refusesItems(got answer) bool { return strings.Contains(got.body, `"problem
 func isLenient(r *http.Request) bool {
 	size := r.URL.Query().Get("per_page")
 	return r.Header.Get("Content-Type") == "" || // a body without a type
+		strings.HasSuffix(r.URL.Path, "/redeem") || // whatever a body is that names no sale
 		len(size) > 18 // a number above int64, treated as 100
 }

@@ -72,32 +72,16 @@ func (a *API) listCoupons(c echo.Context) error {
 	return writeList(c, p, l, newCouponResource)
 }
 
-type voucherResource struct {
-	ULID           core.ID              `json:"ulid"`
-	CouponULID     core.ID              `json:"coupon_ulid"`
-	CustomerULID   core.ID              `json:"customer_ulid"`
-	Status         coupon.VoucherStatus `json:"status"`
-	Benefit        benefitResource      `json:"benefit"`
-	RedemptionULID *core.ID             `json:"redemption_ulid"` // of a voucher for a reward
-	ExpiresAt      *stamp               `json:"expires_at"`
-	RedeemedAt     *stamp               `json:"redeemed_at"`
-	CreatedAt      stamp                `json:"created_at"`
-}
-
-func newVoucherResource(v coupon.Voucher) voucherResource {
-	return voucherResource{
-		ULID: v.ID, CouponULID: v.CouponID, CustomerULID: v.CustomerID, Status: v.Status,
-		Benefit: newBenefitResource(v.Benefit), RedemptionULID: v.RedemptionID,
-		ExpiresAt: optionalStamp(v.ExpiresAt), RedeemedAt: optionalStamp(v.RedeemedAt), CreatedAt: stamp(v.CreatedAt),
+func (a *API) findCoupon(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
 	}
-}
-
-// redeemVoucher reads no body; the path has the voucher's ULID, or what a customer shows: the code as it is printed,
-// or the link that the QR code contains. What finds no voucher is refused after the idempotency key is checked.
-func (a *API) redeemVoucher(c echo.Context) error {
-	return idempotent(c, func(once *core.Once[coupon.Voucher]) (core.Reply[coupon.Voucher], error) {
-		return a.Coupons.RedeemTyped(c.Request().Context(), actor(c), pathText(c, "ulid"), once)
-	}, func(v coupon.Voucher) (int, any) { return http.StatusOK, newVoucherResource(v) })
+	found, err := a.Coupons.FindCoupon(c.Request().Context(), actor(c), id)
+	if err != nil {
+		return err
+	}
+	return writeData(c, http.StatusOK, newCouponResource(found))
 }
 
 func (a *API) listCouponRedemptions(c echo.Context) error {

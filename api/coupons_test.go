@@ -36,7 +36,7 @@ func couponOf(ulid, name, benefit string, redeemed string) string {
 // voucher is the JSON of a redeemed voucher of Anna.
 func voucher(ulid, coupon, benefit, redemption string) string {
 	return `{"ulid":"` + ulid + `","coupon_ulid":"` + coupon + `","customer_ulid":"{anna}","status":"redeemed","benefit":` + benefit +
-		`,"redemption_ulid":` + redemption + `,"expires_at":null,"redeemed_at":"<time>","created_at":"<time>"}`
+		`,"redemption_ulid":` + redemption + `,"transaction_ulid":null,"expires_at":null,"redeemed_at":"<time>","restored_at":null,"created_at":"<time>"}`
 }
 
 const fivePoints = `{"type":"points","points":5}`
@@ -194,7 +194,7 @@ func TestCoupons(t *testing.T) {
 		{
 			says: oneBenefit, with: "percent", method: "POST", path: "/coupons/{hers}/redeem", before: redeem("{tenth_off}"), status: 200,
 			want: `{"data":{"ulid":"{hers}","coupon_ulid":"{tenth_off}","customer_ulid":"{anna}","status":"redeemed","benefit":{"type":"percent","percent":10},` +
-				`"redemption_ulid":null,"expires_at":"<time>","redeemed_at":"<time>","created_at":"<time>"}}`, after: balance(0, 0, 0),
+				`"redemption_ulid":null,"transaction_ulid":null,"expires_at":"<time>","redeemed_at":"<time>","restored_at":null,"created_at":"<time>"}}`, after: balance(0, 0, 0),
 		},
 		{
 			says: oneBenefit, with: "amount", method: "POST", path: "/coupons/{hers}/redeem", before: redeem("{euro_off}"), status: 200,

@@ -68,6 +68,7 @@ func TestNoExtremeBreaksAResponse(t *testing.T) {
 	dbtest.Extreme(t, s.db, s.By)
 	records := map[string]string{
 		"/customers/": "{anna}", "/transactions/": "{sale}", "/redemptions/": "{redemption}", "/coupons/": "{coupon}", "/rewards/": "{espresso}",
+		"/vouchers/": "{voucher}",
 	}
 	admin := platformToken(t, s.server)
 	walked := 0

@@ -83,6 +83,8 @@ func TestLimitComesBeforeTheRoute(t *testing.T) {
 var addedRoutes = []string{
 	"GET /api/v1/customers/:ulid/expiring", "GET /api/v1/customers/:ulid/ledger-entries", "POST /api/v1/transactions/:ulid/refunds",
 	"POST /api/v1/customers/batch", "POST /api/v1/transactions/batch", "POST /api/v1/transactions/preview",
+	"GET /api/v1/transaction-types", "GET /api/v1/locations", "GET /api/v1/rewards/:ulid", "GET /api/v1/redemptions", "POST /api/v1/redemptions/:ulid/void",
+	"GET /api/v1/coupons/:ulid", "GET /api/v1/vouchers/:ulid", "POST /api/v1/vouchers/:ulid/restore",
 }
 
 // The table of routes, the router's own and the specification's are one: the ability
@@ -102,13 +104,21 @@ var abilities = map[string]string{
 	"GET /api/v1/transactions/:ulid":             "transactions:write",
 	"POST /api/v1/transactions/:ulid/void":       "transactions:write",
 	"POST /api/v1/transactions/:ulid/refunds":    "transactions:write",
+	"GET /api/v1/transaction-types":              "transactions:write",
+	"GET /api/v1/locations":                      "transactions:write",
 	"GET /api/v1/rewards":                        "rewards:read",
+	"GET /api/v1/rewards/:ulid":                  "rewards:read",
+	"GET /api/v1/redemptions":                    "rewards:read",
 	"POST /api/v1/redemptions":                   "rewards:read",
 	"GET /api/v1/redemptions/:ulid":              "rewards:read",
 	"POST /api/v1/redemptions/:ulid/fulfil":      "rewards:read",
+	"POST /api/v1/redemptions/:ulid/void":        "rewards:read",
 	"GET /api/v1/coupons":                        "coupons:read",
 	"POST /api/v1/coupons/:ulid/redeem":          "coupons:read",
+	"GET /api/v1/coupons/:ulid":                  "coupons:read",
 	"GET /api/v1/coupons/:ulid/redemptions":      "coupons:read",
+	"GET /api/v1/vouchers/:ulid":                 "coupons:read",
+	"POST /api/v1/vouchers/:ulid/restore":        "coupons:read",
 	"GET /api/v1/reports/summary":                "reports:read",
 	"GET /api/v1/reports/customers/top":          "reports:read",
 	"GET /api/v1/reports/coupons":                "reports:read",

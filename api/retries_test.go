@@ -130,13 +130,12 @@ func TestARecordIsFoundBeforeARetry(t *testing.T) {
 // What the specification leaves to the panel, or only plans, is no endpoint.
 func TestThereAreNoOtherEndpoints(t *testing.T) {
 	t.Parallel()
-	proves(t, "The rule that turns spend into points is part of the transaction type and is not exposed.", "How a redemption becomes voided: not shown.",
-		"How a voucher becomes expired, and how vouchers are created by a send: not shown.", "Sending a coupon to a segment is not available through the API.",
+	proves(t, "How a voucher becomes expired, and how vouchers are created by a send: not shown.", "Sending a coupon to a segment is not available through the API.",
 		"The service sends no events to integrators: there is no webhook or push delivery, and clients poll.", "these are not API events.",
 		"Planned, not committed: PIN-less direct transaction recording, per-customer redemption history, webhook delivery, and a customer-portal read-only token.")
 	s := newShop(t)
 	for _, endpoint := range []string{
-		"GET /transaction-types", "POST /redemptions/{redemption}/void", "POST /vouchers", "GET /vouchers/{voucher}", "POST /coupons/{coupon}/vouchers",
+		"POST /vouchers", "GET /vouchers", "POST /coupons/{coupon}/vouchers",
 		"POST /coupons/{voucher}/expire", "POST /coupons/{coupon}/send", "POST /coupons/{coupon}/sends", "GET /coupons/{coupon}/sends", "POST /sends", "GET /segments",
 		"GET /webhooks", "POST /webhooks", "GET /events", "GET /subscriptions", "POST /subscriptions", "GET /stream", "POST /hooks", "GET /coupons/{coupon}/events",
 		"GET /mails", "GET /customers/{anna}/redemptions", "GET /portal", "POST /portal/tokens",

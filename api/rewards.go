@@ -16,6 +16,7 @@ type rewardResource struct {
 	PointsCost  *int64  `json:"points_cost"`
 	StampsCost  *int64  `json:"stamps_cost"`
 	Stock       *int64  `json:"stock"` // null: unlimited
+	ValueCents  *int64  `json:"value_cents"`
 	Active      bool    `json:"active"`
 	CreatedAt   stamp   `json:"created_at"`
 }
@@ -23,7 +24,7 @@ type rewardResource struct {
 func newRewardResource(r reward.Reward) rewardResource {
 	return rewardResource{
 		ULID: r.ID, Name: r.Name, Description: r.Description, PointsCost: r.PointsCost, StampsCost: r.StampsCost,
-		Stock: r.Stock, Active: r.Active, CreatedAt: stamp(r.CreatedAt),
+		Stock: r.Stock, ValueCents: r.ValueCents, Active: r.Active, CreatedAt: stamp(r.CreatedAt),
 	}
 }
 
@@ -40,24 +41,50 @@ func (a *API) listRewards(c echo.Context) error {
 	return writeList(c, p, l, newRewardResource)
 }
 
+func (a *API) findReward(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	found, err := a.Rewards.FindReward(c.Request().Context(), actor(c), id)
+	if err != nil {
+		return err
+	}
+	return writeData(c, http.StatusOK, newRewardResource(found))
+}
+
 type redemptionResource struct {
-	ULID         core.ID       `json:"ulid"`
-	Status       reward.Status `json:"status"`
-	CustomerULID core.ID       `json:"customer_ulid"`
-	RewardULID   core.ID       `json:"reward_ulid"`
-	PointsSpent  int64         `json:"points_spent"`
-	StampsSpent  int64         `json:"stamps_spent"`
-	CreatedAt    stamp         `json:"created_at"`
-	FulfilledAt  *stamp        `json:"fulfilled_at"`
-	VoidedAt     *stamp        `json:"voided_at"`
+	ULID             core.ID       `json:"ulid"`
+	Status           reward.Status `json:"status"`
+	CustomerULID     core.ID       `json:"customer_ulid"`
+	RewardULID       core.ID       `json:"reward_ulid"`
+	RewardValueCents *int64        `json:"reward_value_cents"`
+	PointsSpent      int64         `json:"points_spent"`
+	StampsSpent      int64         `json:"stamps_spent"`
+	CreatedAt        stamp         `json:"created_at"`
+	FulfilledAt      *stamp        `json:"fulfilled_at"`
+	VoidedAt         *stamp        `json:"voided_at"`
 }
 
 func newRedemptionResource(r reward.Redemption) redemptionResource {
 	return redemptionResource{
-		ULID: r.ID, Status: r.Status, CustomerULID: r.CustomerID, RewardULID: r.RewardID,
+		ULID: r.ID, Status: r.Status, CustomerULID: r.CustomerID, RewardULID: r.RewardID, RewardValueCents: r.RewardValueCents,
 		PointsSpent: r.PointsSpent, StampsSpent: r.StampsSpent, CreatedAt: stamp(r.CreatedAt),
 		FulfilledAt: optionalStamp(r.FulfilledAt), VoidedAt: optionalStamp(r.VoidedAt),
 	}
+}
+
+func (a *API) listRedemptions(c echo.Context) error {
+	q, err := parameters(c)
+	if err != nil {
+		return err
+	}
+	f, p := reward.RedemptionFilter{Status: q.text("status"), CustomerID: q.text("customer_ulid")}, q.page()
+	l, err := a.Rewards.ListRedemptions(c.Request().Context(), actor(c), f, core.Newest, p)
+	if err != nil {
+		return err
+	}
+	return writeList(c, p, l, func(r reward.NamedRedemption) redemptionResource { return newRedemptionResource(r.Redemption) })
 }
 
 func (a *API) redeem(c echo.Context) error {
@@ -89,5 +116,13 @@ func (a *API) fulfilRedemption(c echo.Context) error {
 	id, _ := pathID(c)
 	return idempotent(c, func(once *core.Once[reward.Redemption]) (core.Reply[reward.Redemption], error) {
 		return a.Rewards.Fulfil(c.Request().Context(), actor(c), id, once)
+	}, func(r reward.Redemption) (int, any) { return http.StatusOK, newRedemptionResource(r) })
+}
+
+// voidRedemption reads no body, and looks up an invalid id as fulfilRedemption does.
+func (a *API) voidRedemption(c echo.Context) error {
+	id, _ := pathID(c)
+	return idempotent(c, func(once *core.Once[reward.Redemption]) (core.Reply[reward.Redemption], error) {
+		return a.Rewards.VoidOnce(c.Request().Context(), actor(c), id, once)
 	}, func(r reward.Redemption) (int, any) { return http.StatusOK, newRedemptionResource(r) })
 }

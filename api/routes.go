@@ -35,15 +35,23 @@ func (a *API) routes() []route.Route {
 		route.Get("/transactions/:ulid", route.Tokens(token.TransactionsWrite), a.findTransaction),
 		route.Post("/transactions/:ulid/void", route.Tokens(token.TransactionsWrite), a.voidTransaction),
 		route.Post("/transactions/:ulid/refunds", route.Tokens(token.TransactionsWrite), a.refundTransaction),
+		route.Get("/transaction-types", route.Tokens(token.TransactionsWrite), a.listTypes),
+		route.Get("/locations", route.Tokens(token.TransactionsWrite), a.listLocations),
 
 		route.Get("/rewards", route.Tokens(token.RewardsRead), a.listRewards),
+		route.Get("/rewards/:ulid", route.Tokens(token.RewardsRead), a.findReward),
+		route.Get("/redemptions", route.Tokens(token.RewardsRead), a.listRedemptions),
 		route.Post("/redemptions", route.Tokens(token.RewardsRead), a.redeem),
 		route.Get("/redemptions/:ulid", route.Tokens(token.RewardsRead), a.findRedemption),
 		route.Post("/redemptions/:ulid/fulfil", route.Tokens(token.RewardsRead), a.fulfilRedemption),
+		route.Post("/redemptions/:ulid/void", route.Tokens(token.RewardsRead), a.voidRedemption),
 
 		route.Get("/coupons", route.Tokens(token.CouponsRead), a.listCoupons),
+		route.Get("/coupons/:ulid", route.Tokens(token.CouponsRead), a.findCoupon),
 		route.Post("/coupons/:ulid/redeem", route.Tokens(token.CouponsRead), a.redeemVoucher),
 		route.Get("/coupons/:ulid/redemptions", route.Tokens(token.CouponsRead), a.listCouponRedemptions),
+		route.Get("/vouchers/:ulid", route.Tokens(token.CouponsRead), a.findVoucher),
+		route.Post("/vouchers/:ulid/restore", route.Tokens(token.CouponsRead), a.restoreVoucher),
 
 		route.Get("/reports/summary", route.Tokens(token.ReportsRead), a.summary),
 		route.Get("/reports/customers/top", route.Tokens(token.ReportsRead), a.topCustomers),

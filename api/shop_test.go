@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/token"
@@ -120,6 +121,10 @@ func (s *shop) make(name string) string {
 		number, _ := strconv.ParseInt(id, 10, 64)
 		s.must(s.Sales.SetTypeActive(context.Background(), s.By, number, false))
 		return id
+	case "{harbour}", "{old_town}":
+		l, err := core.Result(s.Locations.Add(context.Background(), s.By, location.New{Name: map[string]string{"{harbour}": "Harbour", "{old_town}": "Old town"}[name]}, nil))
+		s.must(l, err)
+		return strconv.FormatInt(l.ID, 10)
 	case "{sale}":
 		return s.sale("{anna}", "{points}", 1250)
 	case "{stamp_sale}":

@@ -19,13 +19,13 @@ func TestOtherTenantGetsNothing(t *testing.T) {
 		"Every tenant-scoped request is confined to the tenant that owns the token.")
 	s := newShop(t)
 	o := s.stranger()
-	const records = "{anna} {bo} {sale} {voided} {own_token} {spare_token} {points} {redemption} {espresso} {coupon} {voucher} {spent}"
+	const records = "{anna} {bo} {sale} {voided} {own_token} {spare_token} {points} {redemption} {espresso} {coupon} {voucher} {spent} {harbour}"
 	theirs := strings.Fields(o.fill(records))
 	s.fill(records)
 	before := o.state()
 
 	missing := map[string][]string{":ulid": {s.fill("{missing}")}, ":id": {"9223372036854775807"}}
-	foreign := map[string][]string{":ulid": slices.Concat(theirs[:4], theirs[7:8], theirs[9:]), ":id": theirs[4:6]}
+	foreign := map[string][]string{":ulid": slices.Concat(theirs[:4], theirs[7:12]), ":id": theirs[4:6]}
 	walked := 0
 	for _, r := range s.api.Router() {
 		for name, ids := range foreign {
@@ -76,15 +76,33 @@ func TestOtherTenantGetsNothing(t *testing.T) {
 		}
 	}
 
+	for _, path := range []string{"/coupons/{voucher}/redeem", "/coupons/VOUCHER/redeem"} {
+		path, body := "/api/v1"+strings.Replace(path, "VOUCHER", theirs[10], 1), `{"transaction_ulid":"SALE"}`
+		got := s.call("POST", path, s.token, strings.Replace(body, "SALE", theirs[2], 1))
+		want := s.call("POST", path, s.token, strings.Replace(body, "SALE", "{missing}", 1))
+		if same(t, path, got, want); got.status == 200 {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+	if got := s.call("GET", "/api/v1/redemptions?customer_ulid="+theirs[0], s.token, ""); len(got.page(t).Data) != 0 {
+		t.Errorf("the other's redemptions: %s", got.body)
+	}
+
 	// Lists, with filters that match in both.
 	for _, path := range []string{
 		"/customers", "/customers?phone=0701740605", "/customers?email=anna@example.com", "/customers?search=anna", "/customers?status=active",
-		"/customers/{anna}/transactions", "/customers/{anna}/expiring", "/customers/{anna}/ledger-entries", "/rewards", "/coupons", "/coupons/{stamp_coupon}/redemptions", "/tokens", "/reports/customers/top", "/reports/coupons",
+		"/customers/{anna}/transactions", "/customers/{anna}/expiring", "/customers/{anna}/ledger-entries", "/rewards", "/redemptions", "/redemptions?status=pending", "/coupons", "/coupons/{stamp_coupon}/redemptions", "/tokens", "/reports/customers/top", "/reports/coupons",
 	} {
 		got := s.call("GET", "/api/v1"+path, s.token, "")
 		shown := func(id string) bool { return strings.Contains(got.body, `"`+id+`"`) }
 		listed := func(token string) bool { return strings.Contains(got.body, `"id":`+token+`,`) }
 		if list := got.page(t); len(list.Data) == 0 || slices.ContainsFunc(theirs, shown) || slices.ContainsFunc(theirs[4:6], listed) {
+			t.Errorf("%s: %s", path, got.body)
+		}
+	}
+	for path, theirs := range map[string]string{"/transaction-types": theirs[6], "/locations": theirs[12]} {
+		got := s.call("GET", "/api/v1"+path, s.token, "")
+		if list := got.page(t); len(list.Data) == 0 || strings.Contains(got.body, `"id":`+theirs+`,`) {
 			t.Errorf("%s: %s", path, got.body)
 		}
 	}

@@ -23,7 +23,7 @@ var nouns = []noun{
 	{"reward", core.Manager, []string{"create", "edit"}},
 	{"redemption", core.Manager, []string{"fulfil", "void", "reopen", "export"}},
 	{"coupon", core.Manager, []string{"create", "edit", "send", "hold_send", "continue_send", "cancel_send", "fail_send", "stop_mails", "resume_mails", "retry_mails", "export"}},
-	{"voucher", core.Manager, []string{"redeem", "return"}},
+	{"voucher", core.Manager, []string{"redeem", "restore", "return"}},
 	{"location", core.Manager, []string{"create", "edit"}},
 	{"pin", core.Manager, []string{"issue", "renew", "take", "use", "refuse", "cancel"}},
 	{"staff", core.Owner, []string{

@@ -300,6 +300,11 @@ func (s *Service) ListWithCounts(ctx context.Context, by core.Actor, f Filter, p
 	return db.ListPage(ctx, s.db, by, countedList, db.Args{"state": f.State, "now": s.db.Now()}, p, WithCounts.position)
 }
 
+// FindCoupon is Find without the counts.
+func (s *Service) FindCoupon(ctx context.Context, by core.Actor, id core.ID) (Coupon, error) {
+	return db.One[Coupon](ctx, s.db.Tenant(by), findSQL, db.Args{"id": id})
+}
+
 // Find returns a coupon, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (WithCounts, error) {
 	return db.One[WithCounts](ctx, s.db.Tenant(by), findCountedSQL, db.Args{"id": id, "now": s.db.Now()})

@@ -389,13 +389,21 @@ const evaluatedSQL = `
 // A voucher past its expiry is expired, whatever status is stored.
 const voucherColumns = `v.id, v.coupon_id, v.customer_id,
 		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status,
-		c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at`
+		c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at`
 
 // The customer is locked as a redemption's foreign key locks them: a merge at the same time waits, or the
 // voucher is found with the customer who is kept, at a second look.
 const redeemableSQL = `
 	select ` + voucherColumns + `,
-		c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+		c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
+		exists (
+			select
+			from loyalty.transaction t
+			where t.tenant_id = @tenant_id
+				and t.id = @sale::uuid
+				and t.customer_id = v.customer_id
+				and t.status = 'completed'
+		) as sale_found
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
@@ -435,12 +443,12 @@ const redeemSQL = `
 			and s.id = redeemed.send_id
 	)
 	select id, coupon_id, customer_id, status, benefit_type, benefit_value, benefit_reward_id,
-		redemption_id, expires_at, redeemed_at, created_at, turn
+		redemption_id, transaction_id, expires_at, redeemed_at, restored_at, created_at, turn
 	from redeemed`
 
 var redeemedList = db.NewList(`
 	select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
-		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, k.first_name || ' ' || k.last_name as customer_name
+		v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, k.first_name || ' ' || k.last_name as customer_name
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
@@ -480,16 +488,22 @@ var sentList = db.NewList(`
 // Ids are created at created_at, so they are in order of time.
 var newestVoucherFirst = db.Descending("v.id", "@id")
 
-const shownVoucherSQL = `
+// SelectShown selects vouchers (v) as ShownVoucher; conditions may follow.
+const SelectShown = `
 	select ` + voucherColumns + `, c.name as coupon_name, c.description, r.name as reward_name,
 		k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
 		k.status = 'active' as customer_active, k.phone_key is null as erased,
-		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
+		coalesce(r.stock = 0, false) as out_of_stock,
+		coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
+	left join loyalty.account a on a.tenant_id = v.tenant_id and a.customer_id = v.customer_id
 	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
-	where v.tenant_id = @tenant_id
+	where v.tenant_id = @tenant_id`
+
+const shownVoucherSQL = SelectShown + `
 		and v.id = @id`
 
 const expireSQL = `

@@ -2,6 +2,7 @@ package coupon
 
 import (
 	"context"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -9,14 +10,28 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// Undone is a voucher that is valid again, in the turn that was undone.
+// Undone is a voucher that can be redeemed again unless it has expired, in the turn that was undone.
 type Undone struct {
 	redeemed
 	CouponName string
 }
 
-// The coupons are updated first, as in redeemSQL. Only the undo of their checkout makes redeemed vouchers valid
-// again, and it is alone with them, so they can be counted before they are locked.
+// The coupons are locked first, as in redeemSQL, and in a statement of its own: the next one sees what another undo or
+// restore has done with the vouchers, so it can count them before it updates them.
+const lockCouponsSQL = `
+	select
+	from loyalty.coupon
+	where tenant_id = @tenant_id
+		and id in (
+			select coupon_id
+			from loyalty.voucher
+			where tenant_id = @tenant_id
+				and id = any (@ids::uuid[])
+		)
+	order by id
+	for no key update`
+
+// A voucher is restored (@restored_at) once; an undo of its checkout doesn't count.
 const undoSQL = `
 	with c as (
 		update loyalty.coupon c
@@ -27,6 +42,7 @@ const undoSQL = `
 			where tenant_id = @tenant_id
 				and id = any (@ids::uuid[])
 				and status = 'redeemed'
+				and (restored_at is null or @restored_at::timestamptz is null)
 			group by coupon_id
 		) n
 		where c.tenant_id = @tenant_id
@@ -38,12 +54,15 @@ const undoSQL = `
 			redeemed_at = null,
 			redemption_id = null,
 			transaction_id = null,
+			restored_at = coalesce(@restored_at::timestamptz, v.restored_at),
+			restored_redemption_id = case when @restored_at::timestamptz is null then v.restored_redemption_id else v.redemption_id end,
 			turn = v.turn + 1
 		from c
 		where v.tenant_id = @tenant_id
 			and v.id = any (@ids::uuid[])
 			and v.coupon_id = c.id
 			and v.status = 'redeemed'
+			and (v.restored_at is null or @restored_at::timestamptz is null)
 		returning v.send_id, ` + voucherColumns + `, v.turn, c.name as coupon_name
 	), counted as (
 		update loyalty.coupon_send s
@@ -57,7 +76,7 @@ const undoSQL = `
 			and s.id = n.send_id
 	)
 	select id, coupon_id, customer_id, status, benefit_type, benefit_value, benefit_reward_id,
-		redemption_id, expires_at, redeemed_at, created_at, (turn - 1)::smallint as turn, coupon_name
+		redemption_id, transaction_id, expires_at, redeemed_at, restored_at, created_at, (turn - 1)::smallint as turn, coupon_name
 	from undone
 	order by id`
 
@@ -65,16 +84,28 @@ const undoSQL = `
 // voucher whose time is over has expired. The caller undoes the rewards that they granted, and reverses their points
 // and stamps last, because balances come last everywhere.
 func Undo(ctx context.Context, tx *db.Tx, by core.Actor, ids []core.ID) ([]Undone, error) {
+	return undo(ctx, tx, by, ids, nil)
+}
+
+// undo is Undo, or Restore at an instant.
+func undo(ctx context.Context, tx *db.Tx, by core.Actor, ids []core.ID, restoredAt *time.Time) ([]Undone, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	undone, err := db.All[Undone](ctx, tx, undoSQL, db.Args{"ids": ids, "now": tx.Now})
+	if err := db.Queue(tx, lockCouponsSQL, db.Args{"ids": ids}); err != nil {
+		return nil, err
+	}
+	undone, err := db.All[Undone](ctx, tx, undoSQL, db.Args{"ids": ids, "restored_at": restoredAt, "now": tx.Now})
 	if err != nil {
 		return nil, err
 	}
+	action := "voucher.return"
+	if restoredAt != nil {
+		action = "voucher.restore"
+	}
 	for _, v := range undone {
 		err := audit.Write(tx, by, audit.Entry{
-			Action: "voucher.return", Subject: "voucher", ID: v.ID.String(), Name: v.CouponName, Customer: &v.CustomerID,
+			Action: action, Subject: "voucher", ID: v.ID.String(), Name: v.CouponName, Customer: &v.CustomerID,
 			Old: map[string]any{"status": VoucherRedeemed}, New: map[string]any{"status": v.Status},
 		})
 		if err != nil {

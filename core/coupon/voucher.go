@@ -1,6 +1,7 @@
 package coupon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -32,10 +33,12 @@ type Voucher struct {
 	CustomerID core.ID
 	Status     VoucherStatus // when it was read
 	Benefit
-	RedemptionID *core.ID // of a redeemed voucher for a reward
-	ExpiresAt    *time.Time
-	RedeemedAt   *time.Time
-	CreatedAt    time.Time
+	RedemptionID  *core.ID // of a redeemed voucher for a reward
+	TransactionID *core.ID // the sale that it was redeemed with; nil: none is known
+	ExpiresAt     *time.Time
+	RedeemedAt    *time.Time
+	RestoredAt    *time.Time // Restore
+	CreatedAt     time.Time
 }
 
 // Refusals of a voucher (specification §3).
@@ -51,6 +54,7 @@ type redeemable struct {
 	CouponName   string
 	CouponActive bool
 	CapReached   bool
+	SaleFound    bool // a completed sale of its customer
 }
 
 // refusal returns why the voucher can't be redeemed, in the order of decisions §6.
@@ -73,36 +77,57 @@ func (v Voucher) refusal(couponActive, capReached bool) error {
 // update protects voucher and limit; if it refuses, the voucher is read again to say why. The coupon
 // is locked for the last round trip only, which commits.
 func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID, once *core.Once[Voucher]) (core.Reply[Voucher], error) {
+	return s.RedeemWith(ctx, by, id, nil, nil, once)
+}
+
+// RedeemWith is Redeem for a recorded sale, which the voucher then names; nil: none. It must be a completed sale of the
+// same customer. unread is what the front end could not read.
+func (s *Service) RedeemWith(ctx context.Context, by core.Actor, id core.ID, sale *core.ID, unread core.Fields, once *core.Once[Voucher]) (core.Reply[Voucher], error) {
 	v, err := db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Voucher, error) {
-		v, _, err := RedeemIn(ctx, tx, by, id, nil)
+		found, err := findForSale(ctx, tx, id, sale)
+		if err != nil {
+			return Voucher{}, err
+		}
+		check := core.NewCheck(unread)
+		if sale != nil && !found.SaleFound {
+			check.Add("transaction_ulid", core.InvalidChoice)
+		}
+		if err := cmp.Or(check.Err(), found.refusal(found.CouponActive, found.CapReached)); err != nil {
+			return Voucher{}, err
+		}
+		v, _, err := found.redeemIn(ctx, tx, by, sale)
 		return v, err
 	}))
 	return v, ledger.Refusal(err)
 }
 
 // RedeemIn is Redeem in the caller's transaction, for the till, where vouchers are redeemed together
-// with a sale (nil: without one). The caller checks the role. It also returns the pending redemption of a
-// voucher for a reward, or nil.
+// with a sale (nil: without one), which is recorded after them. The caller checks the role. It also returns the pending
+// redemption of a voucher for a reward, or nil.
 func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, sale *core.ID) (Voucher, *reward.Redemption, error) {
 	found, err := findRedeemable(ctx, tx, id)
 	if err != nil {
 		return Voucher{}, nil, err
 	}
+	return found.redeemIn(ctx, tx, by, sale)
+}
+
+func (v redeemable) redeemIn(ctx context.Context, tx *db.Tx, by core.Actor, sale *core.ID) (Voucher, *reward.Redemption, error) {
 	if by.Kind == core.ByStaff { // pages ask the staff to check the phone number of a new card
-		if err := customer.Checked(tx, found.CustomerID); err != nil {
+		if err := customer.Checked(tx, v.CustomerID); err != nil {
 			return Voucher{}, nil, err
 		}
 	}
 	var granted *reward.Redemption
 	var redemption *core.ID
-	if found.BenefitType == Reward {
-		r, err := reward.Grant(ctx, tx, by, found.CustomerID, *found.BenefitRewardID)
+	if v.BenefitType == Reward {
+		r, err := reward.Grant(ctx, tx, by, v.CustomerID, *v.BenefitRewardID)
 		if err != nil {
 			return Voucher{}, nil, err
 		}
 		granted, redemption = &r, &r.ID
 	}
-	redeemed, err := found.redeem(ctx, tx, redemption, sale)
+	redeemed, err := v.redeem(ctx, tx, redemption, sale)
 	if err != nil {
 		return Voucher{}, nil, err
 	}
@@ -110,23 +135,29 @@ func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, sale *c
 		return Voucher{}, nil, err
 	}
 	return redeemed.Voucher, granted, audit.Write(tx, by, audit.Entry{
-		Action: "voucher.redeem", Subject: "voucher", ID: id.String(), Name: found.CouponName, Customer: &redeemed.CustomerID,
+		Action: "voucher.redeem", Subject: "voucher", ID: v.ID.String(), Name: v.CouponName, Customer: &redeemed.CustomerID,
 		Old: map[string]any{"status": VoucherPending}, New: map[string]any{"status": VoucherRedeemed},
 	})
 }
 
 // findRedeemable returns a voucher that can be redeemed, or the refusal.
 func findRedeemable(ctx context.Context, tx *db.Tx, id core.ID) (redeemable, error) {
-	args := db.Args{"id": id, "now": tx.Now}
+	v, err := findForSale(ctx, tx, id, nil)
+	if err != nil {
+		return redeemable{}, err
+	}
+	return v, v.refusal(v.CouponActive, v.CapReached)
+}
+
+// findForSale returns a voucher, and whether a sale (nil: none) is one that it can be redeemed with.
+func findForSale(ctx context.Context, tx *db.Tx, id core.ID, sale *core.ID) (redeemable, error) {
+	args := db.Args{"id": id, "sale": sale, "now": tx.Now}
 	v, err := db.One[redeemable](ctx, tx, redeemableSQL, args)
 	if errors.Is(err, core.ErrNotFound) {
 		// Its customer may have been merged during the look-up.
 		v, err = db.One[redeemable](ctx, tx, redeemableSQL, args)
 	}
-	if err != nil {
-		return redeemable{}, err
-	}
-	return v, v.refusal(v.CouponActive, v.CapReached)
+	return v, err
 }
 
 var errUnexplained = errors.New("coupon: a voucher could not be redeemed and nothing says why")
@@ -232,10 +263,25 @@ type ShownVoucher struct {
 	CustomerActive bool
 	Erased         bool // the customer
 	CapReached     bool
+	OutOfStock     bool // the reward
+	TooLarge       bool // the balance would be
 }
 
-// Refusal returns why the voucher can't be redeemed; nil if it can.
+// Refusal returns why the voucher can't be redeemed, as its coupon says; nil if it can.
 func (v ShownVoucher) Refusal() error { return v.refusal(v.CouponActive, v.CapReached) }
+
+// RefusalNow returns what Redeem would refuse the voucher with, if nothing changes meanwhile; nil: nothing.
+func (v ShownVoucher) RefusalNow() error {
+	refusal := v.Refusal()
+	switch {
+	case refusal != nil:
+	case v.OutOfStock:
+		refusal = reward.ErrOutOfStock
+	case v.TooLarge:
+		refusal = ledger.ErrTooLarge
+	}
+	return refusal
+}
 
 // FindVoucher returns a voucher for the staff, or core.ErrNotFound.
 func (s *Service) FindVoucher(ctx context.Context, by core.Actor, id core.ID) (ShownVoucher, error) {
@@ -283,16 +329,22 @@ func (s *Service) FindTyped(ctx context.Context, by core.Actor, text string) (Sh
 // linkPath is in every link to a voucher, before its token.
 const linkPath = "/v/"
 
-// RedeemTyped is Redeem of what FindTyped finds.
-func (s *Service) RedeemTyped(ctx context.Context, by core.Actor, text string, once *core.Once[Voucher]) (core.Reply[Voucher], error) {
-	if id, err := core.TypedID(text); err == nil { // the code, without a further look-up
-		return s.Redeem(ctx, by, id, once)
+// typed returns the ID of what FindTyped finds. That of a code isn't looked up.
+func (s *Service) typed(ctx context.Context, by core.Actor, text string) (core.ID, error) {
+	if id, err := core.TypedID(text); err == nil {
+		return id, nil
 	}
 	found, err := s.FindTyped(ctx, by, text)
+	return found.ID, err
+}
+
+// RedeemTyped is RedeemWith of what FindTyped finds.
+func (s *Service) RedeemTyped(ctx context.Context, by core.Actor, text string, sale *core.ID, unread core.Fields, once *core.Once[Voucher]) (core.Reply[Voucher], error) {
+	id, err := s.typed(ctx, by, text)
 	if err != nil {
 		return core.Reply[Voucher]{}, err
 	}
-	return s.Redeem(ctx, by, found.ID, once)
+	return s.RedeemWith(ctx, by, id, sale, unread, once)
 }
 
 // VoucherToken returns the token of a voucher's link.

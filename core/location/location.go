@@ -5,6 +5,7 @@ package location
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -61,6 +62,11 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 // List returns the tenant's locations by name.
 func (s *Service) List(ctx context.Context, by core.Actor) ([]Location, error) {
 	return db.All[Location](ctx, s.db.Tenant(by), listSQL, nil)
+}
+
+// ListPage returns a page of the tenant's locations, by name.
+func (s *Service) ListPage(ctx context.Context, by core.Actor, p core.Page) (core.List[Location], error) {
+	return db.ListPage(ctx, s.db, by, pages, nil, p, func(l Location) core.Cursor { return core.NumberCursor(time.Unix(0, 0), l.ID) })
 }
 
 // Add creates a location. A duplicate name is refused.

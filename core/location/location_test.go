@@ -174,6 +174,24 @@ func TestLocationsAreLogged(t *testing.T) {
 	}
 }
 
+// Pages have the locations by name, also those before a position.
+func TestPagesOfLocations(t *testing.T) {
+	t.Parallel()
+	c := newChain(t)
+	newChain(t).open("Elsewhere")
+	for _, name := range []string{"Vasastan", "slussen", "Älvsjö", "Gamla stan", "Farsta"} {
+		c.open(name)
+	}
+	want, err := c.List(t.Context(), c.By)
+	c.Check(err)
+	for _, size := range []int{1, 2, 5, 15} {
+		got := shoptest.Walk(t, size, func(p core.Page) (core.List[location.Location], error) { return c.ListPage(t.Context(), c.By, p) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d a page (-want +got):\n%s", size, diff)
+		}
+	}
+}
+
 // The round trips of each use case.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
@@ -187,6 +205,7 @@ func TestRoundTrips(t *testing.T) {
 		do   func() error
 	}{
 		{"list", 1, func() error { return second(c.List(t.Context(), c.By)) }},
+		{"a page", 1, func() error { return second(c.ListPage(t.Context(), c.By, core.Page{Size: 15})) }},
 		{"add", 2, func() error {
 			names++
 			return second(core.Result(c.Add(t.Context(), c.By, location.New{Name: fmt.Sprint(names)}, nil)))

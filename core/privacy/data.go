@@ -124,7 +124,7 @@ const redemptionsSQL = `
 const vouchersSQL = `
 	select v.id as ulid, v.created_at, p.name as coupon, p.description,
 		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status,
-		v.expires_at, v.redeemed_at, v.transaction_id as transaction_ulid, m.status as mail_status, m.done_at as mailed_at
+		v.expires_at, v.redeemed_at, v.restored_at, v.transaction_id as transaction_ulid, m.status as mail_status, m.done_at as mailed_at
 	from loyalty.voucher v
 	join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
 	left join loyalty.voucher_mail m on m.tenant_id = v.tenant_id and m.voucher_id = v.id

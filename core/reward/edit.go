@@ -18,6 +18,7 @@ type Edit struct {
 	PointsCost  core.Optional[int64]  // null for a cost in stamps
 	StampsCost  core.Optional[int64]  // null for a cost in points
 	CostCents   core.Optional[int64]  // null clears it
+	ValueCents  core.Optional[int64]  // null clears it
 	Picture     core.Optional[[]byte] // null removes it
 	Active      core.Optional[bool]
 
@@ -30,6 +31,7 @@ func (e Edit) validate(old Reward, shown *picture.Picture) (Reward, error) {
 	r := New{
 		Name: core.OrZero(e.Name.Or(&old.Name)), Description: core.OrZero(e.Description.Or(old.Description)),
 		PointsCost: e.PointsCost.Or(old.PointsCost), StampsCost: e.StampsCost.Or(old.StampsCost), CostCents: e.CostCents.Or(old.CostCents),
+		ValueCents: e.ValueCents.Or(old.ValueCents),
 	}.read(check)
 	if r.PictureHash = old.PictureHash; e.Picture.Set {
 		r.PictureHash = shown.HexHash()
@@ -66,7 +68,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		}
 		r, err = db.One[Reward](ctx, tx, updateSQL, db.Args{
 			"id": id, "name": r.Name, "description": r.Description, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost,
-			"cost_cents": r.CostCents, "picture": r.PictureHash, "active": r.Active,
+			"cost_cents": r.CostCents, "value_cents": r.ValueCents, "picture": r.PictureHash, "active": r.Active,
 		})
 		if err != nil {
 			return Reward{}, err

@@ -350,12 +350,12 @@ func TestChangesOfRewardsAreLogged(t *testing.T) {
 	}
 	refused(t, second(core.Result(s.Rewards.SetStock(ctx, s.By, id, reward.StockCount{Seen: new(int64(1))}, nil))), reward.ErrStockChanged)
 	want := []string{
-		`reward.create - {"name": "Espresso", "stock": 3, "active": true, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null} by A owner`,
+		`reward.create - {"name": "Espresso", "stock": 3, "active": true, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null, "value_cents": null} by A owner`,
 		`reward.edit {"stock": 3} {"stock": 1} by A manager`,
 		`reward.edit {"stock": 1} {"stock": null} by A owner`,
 		`reward.edit {"active": true} {"active": false} by A owner`,
-		`reward.edit {"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null} ` +
-			`{"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": "Double.", "points_cost": 40, "stamps_cost": null} by A owner`,
+		`reward.edit {"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": null, "points_cost": 30, "stamps_cost": null, "value_cents": null} ` +
+			`{"name": "Espresso", "stock": null, "active": false, "picture": null, "cost_cents": null, "description": "Double.", "points_cost": 40, "stamps_cost": null, "value_cents": null} by A owner`,
 	}
 	if diff := cmp.Diff(want, s.Log("reward", id)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -451,9 +451,9 @@ func TestPictureAndCost(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	picture := shoptest.Picture()
-	made, err := core.Result(s.Rewards.Add(t.Context(), s.By, reward.New{Name: "Espresso", PointsCost: new(int64(30)), CostCents: new(int64(45)), Picture: &picture}, nil))
+	made, err := core.Result(s.Rewards.Add(t.Context(), s.By, reward.New{Name: "Espresso", PointsCost: new(int64(30)), CostCents: new(int64(45)), ValueCents: new(int64(350)), Picture: &picture}, nil))
 	s.Check(err)
-	if made.CostCents == nil || *made.CostCents != 45 || made.PictureHash == nil {
+	if made.CostCents == nil || *made.CostCents != 45 || made.ValueCents == nil || *made.ValueCents != 350 || made.PictureHash == nil {
 		t.Fatalf("created %+v", made)
 	}
 	shown, err := s.Rewards.Picture(t.Context(), s.By, made.ID, *made.PictureHash)
@@ -461,17 +461,19 @@ func TestPictureAndCost(t *testing.T) {
 		t.Errorf("its picture: %s, %v", shown.Type, err)
 	}
 	edited, err := s.Rewards.Edit(t.Context(), s.By, made.ID, reward.Edit{Name: core.Set("Double espresso")})
-	if err != nil || edited.PictureHash == nil || *edited.PictureHash != *made.PictureHash || *edited.CostCents != 45 {
+	if err != nil || edited.PictureHash == nil || *edited.PictureHash != *made.PictureHash || *edited.CostCents != 45 || *edited.ValueCents != 350 {
 		t.Errorf("another name changed %+v, %v", edited, err)
 	}
-	_, err = s.Rewards.Edit(t.Context(), s.By, made.ID, reward.Edit{Name: core.Set(""), CostCents: core.Set(int64(-1)), Picture: core.Set([]byte("GIF89a"))})
-	shoptest.WantFields(t, err, core.Fields{"name": {core.Required}, "cost_cents": {core.Min(0)}, "picture": {core.Violation{Rule: "picture_type"}}})
+	_, err = s.Rewards.Edit(t.Context(), s.By, made.ID, reward.Edit{Name: core.Set(""), CostCents: core.Set(int64(-1)), ValueCents: core.Set(int64(0)), Picture: core.Set([]byte("GIF89a"))})
+	shoptest.WantFields(t, err, core.Fields{"name": {core.Required}, "cost_cents": {core.Min(0)}, "value_cents": {core.Min(1)}, "picture": {core.Violation{Rule: "picture_type"}}})
 
 	stranger := newShop(t)
 	_, err = stranger.Rewards.Picture(t.Context(), stranger.By, made.ID, *made.PictureHash)
 	refused(t, err, core.ErrNotFound)
-	edited, err = s.Rewards.Edit(t.Context(), s.By, made.ID, reward.Edit{Picture: core.Optional[[]byte]{Set: true}, CostCents: core.Optional[int64]{Set: true}})
-	if err != nil || edited.PictureHash != nil || edited.CostCents != nil {
+	edited, err = s.Rewards.Edit(t.Context(), s.By, made.ID, reward.Edit{
+		Picture: core.Optional[[]byte]{Set: true}, CostCents: core.Optional[int64]{Set: true}, ValueCents: core.Optional[int64]{Set: true},
+	})
+	if err != nil || edited.PictureHash != nil || edited.CostCents != nil || edited.ValueCents != nil {
 		t.Errorf("removed: %+v, %v", edited, err)
 	}
 	for _, hash := range []string{*made.PictureHash, "", "no hash"} {

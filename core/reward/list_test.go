@@ -242,6 +242,7 @@ func TestRoundTrips(t *testing.T) {
 	anna, unlimited, counted := s.buyer(10_000, 0), s.Reward(10, nil), s.Reward(10, new(int64(100)))
 	last := s.Redeem(anna, counted).ID
 	pending := []core.ID{last, s.Redeem(anna, counted).ID}
+	voidable := []core.ID{s.Redeem(anna, counted).ID, s.Redeem(anna, counted).ID}
 	for _, c := range []struct {
 		name string
 		want int
@@ -277,6 +278,12 @@ func TestRoundTrips(t *testing.T) {
 			pending = pending[1:]
 			return second(core.Result(s.Rewards.Fulfil(ctx, s.By, id, nil)))
 		}},
+		{"void by a program", 2, func() error {
+			id := voidable[0]
+			voidable = voidable[1:]
+			return second(core.Result(s.Rewards.VoidOnce(ctx, s.By, id, nil)))
+		}},
+		{"find without counts", 1, func() error { return second(s.Rewards.FindReward(ctx, s.By, counted)) }},
 		{"names", 1, func() error { return second(s.Rewards.Choices(ctx, s.By)) }},
 		{"redemptions", 1, func() error {
 			return second(s.Rewards.ListRedemptions(ctx, s.By, reward.RedemptionFilter{CustomerID: new(anna.String())}, core.Newest, core.Page{Size: 3}))

@@ -25,17 +25,18 @@ const (
 
 // Redemption is one exchange for a reward.
 type Redemption struct {
-	ID          core.ID
-	Status      Status
-	CustomerID  core.ID
-	RewardID    core.ID
-	RewardName  string
-	PointsSpent int64
-	StampsSpent int64
-	TookStock   bool
-	CreatedAt   time.Time
-	FulfilledAt *time.Time
-	VoidedAt    *time.Time
+	ID               core.ID
+	Status           Status
+	CustomerID       core.ID
+	RewardID         core.ID
+	RewardName       string
+	RewardValueCents *int64 // Reward.ValueCents when it was read
+	PointsSpent      int64
+	StampsSpent      int64
+	TookStock        bool
+	CreatedAt        time.Time
+	FulfilledAt      *time.Time
+	VoidedAt         *time.Time
 }
 
 // Voidable reports whether a redemption may still be voided.
@@ -91,7 +92,7 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest, chec
 	if err != nil {
 		return Redemption{}, err
 	}
-	r := Redemption{CustomerID: buyer, RewardID: reward, RewardName: found.Name, TookStock: tookStock}
+	r := Redemption{CustomerID: buyer, RewardID: reward, RewardName: found.Name, RewardValueCents: found.ValueCents, TookStock: tookStock}
 	if unit == ledger.Stamps {
 		r.StampsSpent = cost
 	} else {
@@ -169,7 +170,9 @@ func Grant(ctx context.Context, tx *db.Tx, by core.Actor, customer, reward core.
 		case err != nil:
 			return Redemption{}, err
 		case taken.Stock == nil || taken.Taken:
-			return insert(tx, by, Redemption{CustomerID: customer, RewardID: reward, RewardName: taken.Name, TookStock: taken.Taken})
+			return insert(tx, by, Redemption{
+				CustomerID: customer, RewardID: reward, RewardName: taken.Name, RewardValueCents: taken.ValueCents, TookStock: taken.Taken,
+			})
 		case *taken.Stock == 0:
 			return Redemption{}, ErrOutOfStock
 		}
@@ -223,32 +226,50 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID, reason st
 	if err := cmp.Or(by.Require(core.Manager), check.Err()); err != nil {
 		return Redemption{}, err
 	}
-	r, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (Redemption, error) {
-		r, err := db.One[Redemption](ctx, tx, voidSQL, db.Args{
-			"id": id, "now": tx.Now, "fulfilled_since": tx.Now.Add(-VoidableAfterFulfilment), "reason": why,
-		})
-		if err != nil {
-			return Redemption{}, notPending(ctx, tx, id, err)
-		}
-		if r.TookStock {
-			// The reward is locked before the account, as everywhere.
-			if err := db.Queue(tx, returnStockSQL, db.Args{"reward": r.RewardID}); err != nil {
-				return Redemption{}, err
-			}
-		}
-		if err := Refund(tx, by, r); err != nil {
+	r, err := db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (Redemption, error) { return void(ctx, tx, by, id, &why) })
+	return r, ledger.Refusal(err)
+}
+
+// VoidOnce is Void for programs, which give no reason.
+func (s *Service) VoidOnce(ctx context.Context, by core.Actor, id core.ID, once *core.Once[Redemption]) (core.Reply[Redemption], error) {
+	r, err := db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (Redemption, error) {
+		return void(ctx, tx, by, id, nil)
+	}))
+	return r, ledger.Refusal(err)
+}
+
+func void(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, reason *string) (Redemption, error) {
+	r, err := db.One[Redemption](ctx, tx, voidSQL, db.Args{
+		"id": id, "now": tx.Now, "fulfilled_since": tx.Now.Add(-VoidableAfterFulfilment), "reason": reason,
+	})
+	if err != nil {
+		return Redemption{}, notPending(ctx, tx, id, err)
+	}
+	if r.TookStock {
+		// The reward is locked before the account, as everywhere.
+		if err := db.Queue(tx, returnStockSQL, db.Args{"reward": r.RewardID}); err != nil {
 			return Redemption{}, err
 		}
-		was := Pending
-		if r.FulfilledAt != nil {
-			was = Fulfilled
-		}
-		return r, audit.Write(tx, by, audit.Entry{
-			Action: "redemption.void", Subject: "redemption", ID: r.ID.String(), Name: r.RewardName, Customer: &r.CustomerID,
-			Old: map[string]any{"status": was}, New: map[string]any{"status": Voided, "reason": why},
-		})
+	}
+	if err := Refund(tx, by, r); err != nil {
+		return Redemption{}, err
+	}
+	values := map[string]any{"status": Voided}
+	if reason != nil {
+		values["reason"] = *reason
+	}
+	return r, audit.Write(tx, by, audit.Entry{
+		Action: "redemption.void", Subject: "redemption", ID: r.ID.String(), Name: r.RewardName, Customer: &r.CustomerID,
+		Old: map[string]any{"status": r.before()}, New: values,
 	})
-	return r, ledger.Refusal(err)
+}
+
+// before returns the status that a voided redemption had.
+func (r Redemption) before() Status {
+	if r.FulfilledAt != nil {
+		return Fulfilled
+	}
+	return Pending
 }
 
 // Refund queues the return of a voided redemption's cost in the caller's transaction.

@@ -25,6 +25,7 @@ type Reward struct {
 	StampsCost  *int64 // or StampsCost is set
 	Stock       *int64 // nil: unlimited
 	CostCents   *int64 // what a unit costs the business; nil: not known
+	ValueCents  *int64 // what a unit takes off a bill; nil: not known
 	PictureHash *string
 	Active      bool
 	CreatedAt   time.Time
@@ -47,6 +48,7 @@ type New struct {
 	StampsCost  *int64
 	Stock       *int64 // nil: unlimited
 	CostCents   *int64
+	ValueCents  *int64
 	Picture     *[]byte // a PNG, JPEG or WebP file; nil: none
 
 	Malformed core.Fields // what the front end could not read
@@ -82,7 +84,7 @@ func (n New) read(check *core.Check) Reward {
 	r := Reward{
 		Name:        check.Text("name", &n.Name, maxName),
 		Description: check.OptionalText("description", &n.Description, maxDescription),
-		PointsCost:  n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock, CostCents: n.CostCents,
+		PointsCost:  n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock, CostCents: n.CostCents, ValueCents: n.ValueCents,
 	}
 	switch {
 	case n.PointsCost != nil && n.StampsCost != nil:
@@ -97,6 +99,9 @@ func (n New) read(check *core.Check) Reward {
 	}
 	if n.CostCents != nil {
 		check.Integer("cost_cents", n.CostCents, 0, maxCost)
+	}
+	if n.ValueCents != nil {
+		check.Integer("value_cents", n.ValueCents, 1, maxCost)
 	}
 	return r
 }
@@ -124,7 +129,8 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once
 	return db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Reward, error) {
 		r, err := db.One[Reward](ctx, tx, insertSQL, db.Args{
 			"id": core.NewID(tx.Now), "name": r.Name, "description": r.Description,
-			"points_cost": r.PointsCost, "stamps_cost": r.StampsCost, "stock": r.Stock, "cost_cents": r.CostCents, "picture": r.PictureHash, "now": tx.Now,
+			"points_cost": r.PointsCost, "stamps_cost": r.StampsCost, "stock": r.Stock, "cost_cents": r.CostCents, "value_cents": r.ValueCents,
+			"picture": r.PictureHash, "now": tx.Now,
 		})
 		if err != nil {
 			return Reward{}, err
@@ -220,10 +226,15 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (WithCoun
 	return db.One[WithCounts](ctx, s.db.Tenant(by), findCountedSQL, db.Args{"id": id})
 }
 
+// FindReward is Find without the counts.
+func (s *Service) FindReward(ctx context.Context, by core.Actor, id core.ID) (Reward, error) {
+	return db.One[Reward](ctx, s.db.Tenant(by), findSQL, db.Args{"id": id})
+}
+
 // facts returns a reward's values for the audit log.
 func (r Reward) facts() map[string]any {
 	return map[string]any{
 		"name": r.Name, "description": r.Description, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost,
-		"stock": r.Stock, "active": r.Active, "cost_cents": r.CostCents, "picture": r.PictureHash,
+		"stock": r.Stock, "active": r.Active, "cost_cents": r.CostCents, "value_cents": r.ValueCents, "picture": r.PictureHash,
 	}
 }

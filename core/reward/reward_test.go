@@ -212,8 +212,66 @@ func TestFulfilAndVoid(t *testing.T) {
 			_, err := stranger.Rewards.Void(t.Context(), stranger.By, handed.ID, "Wrong reward")
 			return err
 		},
+		func() error {
+			_, err := core.Result(stranger.Rewards.VoidOnce(t.Context(), stranger.By, handed.ID, nil))
+			return err
+		},
 	} {
 		refused(t, try(), core.ErrNotFound)
+	}
+}
+
+// A program voids without a reason, as a manager does with one: cost and stock return once.
+func TestVoidByAProgram(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna, offered := s.buyer(100, 0), s.Reward(30, new(int64(5)))
+	pending, handed := s.Redeem(anna, offered), s.Redeem(anna, offered)
+	s.Must(core.Result(s.Rewards.Fulfil(t.Context(), s.By, handed.ID, nil)))
+	void := func(s shop, id core.ID) (reward.Redemption, error) {
+		return core.Result(s.Rewards.VoidOnce(t.Context(), s.By, id, nil))
+	}
+	refused(t, second(void(shop{s.As(core.Cashier)}, handed.ID)), core.ErrRole)
+	refused(t, second(void(shop{s.Later(24 * time.Hour)}, handed.ID)), reward.ErrAlreadyFulfilled)
+	for _, id := range []core.ID{pending.ID, handed.ID} {
+		if r, err := void(s, id); err != nil || r.Status != reward.Voided || r.VoidedAt == nil {
+			t.Errorf("voided %+v, %v", r, err)
+		}
+		refused(t, second(void(s, id)), reward.ErrVoided)
+	}
+	s.want(anna, offered, 100, 0, new(int64(5)))
+	d, err := s.Rewards.RedemptionDetail(t.Context(), s.By, handed.ID)
+	if err != nil || d.VoidReason != nil || d.EndedByName == nil {
+		t.Errorf("the detail: %+v, %v", d, err)
+	}
+	want := `redemption.void {"status": "fulfilled"} {"status": "voided"} by A owner`
+	if log := s.Log("redemption", handed.ID); log[len(log)-1] != want {
+		t.Errorf("logged %v", log)
+	}
+}
+
+// A redemption has what its reward is worth now.
+func TestARedemptionHasTheWorthOfItsReward(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.buyer(100, 0)
+	offered := s.AddReward(reward.New{Name: "5 off", PointsCost: new(int64(30)), ValueCents: new(int64(500))})
+	worth := func(r reward.Redemption, err error) int64 {
+		s.Check(err)
+		return core.OrZero(r.RewardValueCents)
+	}
+	made := s.Redeem(anna, offered)
+	granted, err := db.In(t.Context(), s.DB.Tenant(s.By), func(tx *db.Tx) (reward.Redemption, error) {
+		return reward.Grant(t.Context(), tx, s.By, anna, offered)
+	})
+	if worth(made, nil) != 500 || worth(granted, err) != 500 {
+		t.Errorf("made %+v and %+v, want worth 500", made, granted)
+	}
+	s.Must(s.Rewards.Edit(t.Context(), s.By, offered, reward.Edit{ValueCents: core.Set(int64(450))}))
+	l, err := s.Rewards.ListRedemptions(t.Context(), s.By, reward.RedemptionFilter{}, core.Newest, core.Page{Size: 1})
+	s.Check(err)
+	if worth(s.Rewards.FindRedemption(t.Context(), s.By, made.ID)) != 450 || worth(l.Items[0].Redemption, nil) != 450 {
+		t.Errorf("the worth after an edit: %+v", l.Items[0])
 	}
 }
 

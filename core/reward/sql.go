@@ -6,7 +6,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-const columns = `id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+const columns = `id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
 		` + lowStock + ` as low_stock`
 
 // The threshold of the business's notifications, with the default that core/notification has.
@@ -14,8 +14,8 @@ const lowStock = `coalesce(stock between 1 and coalesce((select stock_low from l
 
 const insertSQL = `
 	with added as (
-		insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, picture_hash, created_at)
-		values (@tenant_id, @id, @name, @description, @points_cost, @stamps_cost, @stock, @cost_cents, decode(@picture, 'hex'), @now)
+		insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, picture_hash, created_at)
+		values (@tenant_id, @id, @name, @description, @points_cost, @stamps_cost, @stock, @cost_cents, @value_cents, decode(@picture, 'hex'), @now)
 		returning *
 	)
 	select ` + columns + `
@@ -38,6 +38,7 @@ const updateSQL = `
 		points_cost = @points_cost,
 		stamps_cost = @stamps_cost,
 		cost_cents = @cost_cents,
+		value_cents = @value_cents,
 		picture_hash = decode(@picture, 'hex'),
 		active = @active
 	where tenant_id = @tenant_id
@@ -110,7 +111,7 @@ const limitStockSQL = `
 
 // Counts the redemptions only of the rewards on the page, from an index.
 const (
-	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed`
+	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed`
 
 	withCounts = `
 	cross join lateral (
@@ -169,6 +170,7 @@ type offer struct {
 	PointsCost     *int64
 	StampsCost     *int64
 	Stock          *int64
+	ValueCents     *int64
 	CustomerStatus *customer.Status
 	Points         int64
 	Stamps         int64
@@ -179,7 +181,7 @@ type offer struct {
 // but limitStockSQL and buyers do.
 const offerSQL = `
 	with held as (
-		select id, name, active, points_cost, stamps_cost, stock
+		select id, name, active, points_cost, stamps_cost, stock, value_cents
 		from loyalty.reward
 		where tenant_id = @tenant_id
 			and id = @reward
@@ -192,7 +194,7 @@ const offerSQL = `
 			and merged_into is null
 		for key share
 	)
-	select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock,
+	select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock, r.value_cents,
 		c.status as customer_status, coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
 	from (values (1)) as always
 	left join held r on true
@@ -211,15 +213,16 @@ const takeStockSQL = `
 
 // takenUnit is a reward's stock (nil: unlimited), and whether a unit of it was taken.
 type takenUnit struct {
-	Name  string
-	Stock *int64
-	Taken bool
+	Name       string
+	ValueCents *int64
+	Stock      *int64
+	Taken      bool
 }
 
 // An unlimited reward is locked as in offerSQL, and not updated.
 const grantUnitSQL = `
 	with held as (
-		select id, name, stock
+		select id, name, value_cents, stock
 		from loyalty.reward
 		where tenant_id = @tenant_id
 			and id = @reward
@@ -232,7 +235,7 @@ const grantUnitSQL = `
 			and stock > 0
 		returning id
 	)
-	select h.name, h.stock, t.id is not null as taken
+	select h.name, h.value_cents, h.stock, t.id is not null as taken
 	from held h
 	left join taken t on t.id = h.id`
 
@@ -244,6 +247,7 @@ const returnStockSQL = `
 
 const redemptionColumns = `id, status, customer_id, reward_id,
 		(select w.name from loyalty.reward w where w.tenant_id = @tenant_id and w.id = reward_id) as reward_name,
+		(select w.value_cents from loyalty.reward w where w.tenant_id = @tenant_id and w.id = reward_id) as reward_value_cents,
 		points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at`
 
 const insertRedemptionSQL = `
@@ -289,7 +293,8 @@ const voidSQL = `
 const (
 	namedColumns = `d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
 		d.created_at, d.fulfilled_at, d.voided_at,
-		c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, k.name as coupon_name,
+		c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, r.value_cents as reward_value_cents,
+		k.name as coupon_name,
 		d.actor_kind, d.actor_name`
 
 	withNames = `
@@ -299,16 +304,23 @@ const (
 	left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
 	left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, ` + returnedCoupon + `)`
 
-	// A voucher that is valid again no longer names its reward's redemption, which is voided and was at no cost.
+	// A voucher that is valid again no longer names its reward's redemption, which is voided and was at no cost. It was
+	// used at the till, or was restored.
 	returnedCoupon = `case
-		when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then (
+		when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
 			select u.coupon_id
 			from loyalty.checkout_item i
 			join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
 			where i.tenant_id = @tenant_id
 				and i.redemption_id = d.id
 				and i.kind = 'voucher'
-		)
+		), (
+			select u.coupon_id
+			from loyalty.voucher u
+			where u.tenant_id = @tenant_id
+				and u.customer_id = d.customer_id
+				and u.restored_redemption_id = d.id
+		))
 	end`
 
 	selectRedemptions = `

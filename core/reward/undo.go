@@ -9,7 +9,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// A redemption that was voided meanwhile is left alone.
+// A redemption that was voided meanwhile is left alone. What a program redeemed may be pending.
 const undoSQL = `
 	update loyalty.redemption
 	set status = case when id = any (@bought::uuid[]) then 'voided' else 'pending' end,
@@ -19,13 +19,13 @@ const undoSQL = `
 		location_id = case when id = any (@bought::uuid[]) then location_id end
 	where tenant_id = @tenant_id
 		and id = any (@ids::uuid[])
-		and status = 'fulfilled'
+		and (status = 'fulfilled' or status = 'pending' and id = any (@bought::uuid[]))
 	returning ` + redemptionColumns
 
-// Undo undoes what a till did with redemptions, in the caller's transaction: those that it redeemed (bought) are
-// voided, and those that it only fulfilled (pending) are pending again. It returns the undone ones. The caller checks
-// that they may still be voided (VoidableAfterFulfilment), and refunds the voided ones last, because balances come last
-// everywhere.
+// Undo undoes what a till did with redemptions, or a program with a voucher for a reward, in the caller's transaction:
+// those that it redeemed (bought) are voided, and those that it only fulfilled (pending) are pending again. It returns the
+// undone ones. The caller checks that they may still be voided (VoidableAfterFulfilment), and refunds the voided ones last,
+// because balances come last everywhere.
 func Undo(ctx context.Context, tx *db.Tx, by core.Actor, bought, pending []core.ID) ([]Redemption, error) {
 	if len(bought)+len(pending) == 0 {
 		return nil, nil
@@ -42,13 +42,13 @@ func Undo(ctx context.Context, tx *db.Tx, by core.Actor, bought, pending []core.
 				return nil, err
 			}
 		}
-		action := "redemption.void"
+		action, was := "redemption.void", r.before()
 		if r.Status == Pending {
-			action = "redemption.reopen"
+			action, was = "redemption.reopen", Fulfilled
 		}
 		err := audit.Write(tx, by, audit.Entry{
 			Action: action, Subject: "redemption", ID: r.ID.String(), Name: r.RewardName, Customer: &r.CustomerID,
-			Old: map[string]any{"status": Fulfilled}, New: map[string]any{"status": r.Status},
+			Old: map[string]any{"status": was}, New: map[string]any{"status": r.Status},
 		})
 		if err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ const (
 	RuleAmount    AmountKind = "rule"        // earns the quantity in points
 	MinSpend      AmountKind = "min_spend"   // of a transaction type
 	RewardCost    AmountKind = "reward_cost" // to the business
+	RewardValue   AmountKind = "reward_value"
 	CouponBenefit AmountKind = "coupon"
 	Ceiling       AmountKind = "ceiling" // sales above it are confirmed
 )

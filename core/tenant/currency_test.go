@@ -28,7 +28,7 @@ func (s shop) stocked(currency string, amounts [5]int64) {
 	owner.Type("Food", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: amounts[0], MinSpendCents: amounts[1]})
 	owner.Type("Coffee", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
 	owner.AddReward(reward.New{Name: "Cake", PointsCost: new(int64(10)), CostCents: &amounts[2]})
-	owner.AddReward(reward.New{Name: "Tea", PointsCost: new(int64(10))})
+	owner.AddReward(reward.New{Name: "Tea", PointsCost: new(int64(10)), ValueCents: &amounts[1]})
 	owner.Coupon(coupon.New{Name: "Off", BenefitType: "amount", BenefitValue: &amounts[3]})
 	owner.Coupon(coupon.New{Name: "Percent", BenefitType: "percent", BenefitValue: new(int64(20))})
 }
@@ -38,10 +38,11 @@ func (s shop) amounts() string {
 	s.T.Helper()
 	var got string
 	s.Check(dbtest.Owner(s.DB).QueryRow(s.T.Context(), `
-		select concat_ws(' ', n.currency, t.unit_cents, t.min_spend_cents, r.cost_cents, c.benefit_value, n.confirm_above_cents, p.benefit_value)
+		select concat_ws(' ', n.currency, t.unit_cents, t.min_spend_cents, r.cost_cents, w.value_cents, c.benefit_value, n.confirm_above_cents, p.benefit_value)
 		from loyalty.tenant n
 		join loyalty.transaction_type t on t.tenant_id = n.id and t.name = 'Food'
 		join loyalty.reward r on r.tenant_id = n.id and r.name = 'Cake'
+		join loyalty.reward w on w.tenant_id = n.id and w.name = 'Tea'
 		join loyalty.coupon c on c.tenant_id = n.id and c.name = 'Off'
 		join loyalty.coupon p on p.tenant_id = n.id and p.name = 'Percent'
 		where n.id = $1`, s.owner.Tenant.ID).Scan(&got))
@@ -54,18 +55,18 @@ func TestCurrencyConvertsAmounts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		from, to string
-		amounts  [5]int64 // unit, minimum spend, cost, discount, ceiling
+		amounts  [5]int64 // unit, minimum spend and worth, cost, discount, ceiling
 		want     string
 		rounded  string
 	}{
-		{"USD", "KWD", [5]int64{100, 550, 275, 300, 50_000}, "KWD 1000 5500 2750 3000 500000 20", ""},
-		{"USD", "JPY", [5]int64{100, 150, 275, 20, 50_049}, "JPY 1 2 3 1 500 20", "min_spend reward_cost coupon ceiling"},
-		{"KWD", "EUR", [5]int64{1000, 5500, 2755, 3004, 500_000}, "EUR 100 550 276 300 50000 20", "reward_cost coupon"},
-		{"JPY", "EUR", [5]int64{100, 550, 275, 300, 50_000}, "EUR 10000 55000 27500 30000 5000000 20", ""},
-		{"JPY", "KWD", [5]int64{100, 550, 275, 300, 50_000}, "KWD 100000 550000 275000 300000 50000000 20", ""},
-		{"KWD", "JPY", [5]int64{1000, 1499, 4, 1500, 1_000_000}, "JPY 1 1 1 2 100000 20", "min_spend reward_cost coupon"},
-		{"EUR", "SEK", [5]int64{100, 550, 275, 300, 50_000}, "SEK 100 550 275 300 50000 20", ""},
-		{"EUR", "IDR", [5]int64{100, 550, 275, 300, 100_000}, "IDR 100 550 275 300 10000000 20", ""}, // the default becomes the default
+		{"USD", "KWD", [5]int64{100, 550, 275, 300, 50_000}, "KWD 1000 5500 2750 5500 3000 500000 20", ""},
+		{"USD", "JPY", [5]int64{100, 150, 275, 20, 50_049}, "JPY 1 2 3 2 1 500 20", "min_spend reward_cost reward_value coupon ceiling"},
+		{"KWD", "EUR", [5]int64{1000, 5500, 2755, 3004, 500_000}, "EUR 100 550 276 550 300 50000 20", "reward_cost coupon"},
+		{"JPY", "EUR", [5]int64{100, 550, 275, 300, 50_000}, "EUR 10000 55000 27500 55000 30000 5000000 20", ""},
+		{"JPY", "KWD", [5]int64{100, 550, 275, 300, 50_000}, "KWD 100000 550000 275000 550000 300000 50000000 20", ""},
+		{"KWD", "JPY", [5]int64{1000, 1499, 4, 1500, 1_000_000}, "JPY 1 1 1 1 2 100000 20", "min_spend reward_cost reward_value coupon"},
+		{"EUR", "SEK", [5]int64{100, 550, 275, 300, 50_000}, "SEK 100 550 275 550 300 50000 20", ""},
+		{"EUR", "IDR", [5]int64{100, 550, 275, 300, 100_000}, "IDR 100 550 275 550 300 10000000 20", ""}, // the default becomes the default
 	} {
 		t.Run(c.from+" to "+c.to, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +89,8 @@ func TestCurrencyConvertsAmounts(t *testing.T) {
 				}
 			}
 			want := []string{
-				fmt.Sprint("rule Food ", c.amounts[0]), fmt.Sprint("min_spend Food ", c.amounts[1]), fmt.Sprint("reward_cost Cake ", c.amounts[2]), fmt.Sprint("coupon Off ", c.amounts[3]),
+				fmt.Sprint("rule Food ", c.amounts[0]), fmt.Sprint("min_spend Food ", c.amounts[1]), fmt.Sprint("reward_cost Cake ", c.amounts[2]),
+				fmt.Sprint("reward_value Tea ", c.amounts[1]), fmt.Sprint("coupon Off ", c.amounts[3]),
 			}
 			if c.amounts[4] != core.DefaultCeiling(c.from) {
 				want = append(want, fmt.Sprint("ceiling  ", c.amounts[4]))
@@ -136,7 +138,7 @@ func TestCurrencyChangesAreConfirmed(t *testing.T) {
 	if _, err := s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Currency: core.Set("KWD")}); err != nil {
 		t.Fatalf("a program is asked: %v", err)
 	}
-	if got := s.amounts(); got != "KWD 1000 1000 1000 1000 1000 20" {
+	if got := s.amounts(); got != "KWD 1000 1000 1000 1000 1000 1000 20" {
 		t.Errorf("of a program: %s", got)
 	}
 }

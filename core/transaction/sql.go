@@ -232,6 +232,12 @@ const typesSQL = `
 	where tenant_id = @tenant_id
 	order by id`
 
+var typePages = db.NewList(`
+	select `+typeColumns+`
+	from loyalty.transaction_type
+	where tenant_id = @tenant_id {position}
+	{page}`, db.Ascending("id", "@number"), nil)
+
 const findTypeSQL = `
 	select ` + typeColumns + `
 	from loyalty.transaction_type

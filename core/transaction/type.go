@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -220,6 +221,11 @@ func (s *Service) FindType(ctx context.Context, by core.Actor, id int64) (Type, 
 // Types returns the tenant's types, the oldest first.
 func (s *Service) Types(ctx context.Context, by core.Actor) ([]Type, error) {
 	return db.All[Type](ctx, s.db.Tenant(by), typesSQL, nil)
+}
+
+// ListTypes returns a page of the tenant's types, the oldest first.
+func (s *Service) ListTypes(ctx context.Context, by core.Actor, p core.Page) (core.List[Type], error) {
+	return db.ListPage(ctx, s.db, by, typePages, nil, p, func(t Type) core.Cursor { return core.NumberCursor(time.Unix(0, 0), t.ID) })
 }
 
 // SetTypeActive activates or deactivates a type for new sales.

@@ -164,3 +164,21 @@ func TestPreview(t *testing.T) {
 		t.Errorf("more than may be spent = %v", err)
 	}
 }
+
+// Pages have the types, the oldest first.
+func TestPagesOfTypes(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	newShop(t)
+	for _, name := range []string{"Lunch", "Catering", "Beans"} {
+		s.Must(core.Result(s.Sales.AddType(t.Context(), s.By, transaction.NewType{Name: name, RuleType: ledger.Points}, nil)))
+	}
+	want, err := s.Sales.Types(t.Context(), s.By)
+	s.Check(err)
+	for _, size := range []int{1, 3, 15} {
+		got := shoptest.Walk(t, size, func(p core.Page) (core.List[transaction.Type], error) { return s.Sales.ListTypes(t.Context(), s.By, p) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d a page (-want +got):\n%s", size, diff)
+		}
+	}
+}

@@ -145,6 +145,11 @@ func (m *market) redeemVoucher(ctx context.Context) error {
 	return err
 }
 
+func (m *market) restore(ctx context.Context) error {
+	_, err := core.Result(m.Coupons.RestoreTyped(ctx, m.By, m.known.vouchers.draw().String(), nil))
+	return err
+}
+
 func (m *market) send(ctx context.Context) error {
 	sent, err := m.Coupons.Send(ctx, m.By, m.known.coupons.draw(), coupon.Send{
 		Segment: coupon.Manual, Customers: []string{m.known.customers.draw().String(), m.known.customers.draw().String(), m.known.customers.draw().String()},
@@ -166,7 +171,7 @@ func (m *market) send(ctx context.Context) error {
 	return err
 }
 
-// 200 tills make random calls in one tenant for ten seconds. Only a void takes a balance below zero, only
+// 200 tills make random calls in one tenant for ten seconds. Only a void or a restore takes a balance below zero, only
 // rules refuse, no unit of stock is lost, and verify finds nothing wrong.
 func TestEverythingAtOnce(t *testing.T) {
 	t.Parallel()
@@ -196,6 +201,7 @@ func TestEverythingAtOnce(t *testing.T) {
 		{act{"fulfil", m.fulfil, []error{reward.ErrAlreadyFulfilled, reward.ErrVoided}}, 2},
 		{act{"void a redemption", m.takeBack, []error{reward.ErrAlreadyFulfilled, reward.ErrVoided}}, 3},
 		{act{"redeem a voucher", m.redeemVoucher, []error{coupon.ErrAlreadyRedeemed, coupon.ErrCapReached, reward.ErrOutOfStock}}, 6},
+		{act{"restore a voucher", m.restore, []error{coupon.ErrNotRedeemed, coupon.ErrAlreadyRestored}}, 3},
 		{act{"send", m.send, nil}, 2},
 	} {
 		acts = append(acts, slices.Repeat([]act{a.act}, a.weight)...)

@@ -529,7 +529,7 @@ func (p *play) receive(t *rapid.T, send core.ID, recipients []core.ID) {
 	t.Helper()
 	rows, err := dbtest.Owner(p.DB).Query(t.Context(), `
 		select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
-			v.redemption_id, v.expires_at, v.redeemed_at, v.created_at
+			v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at
 		from loyalty.voucher v
 		join loyalty.coupon c using (tenant_id)
 		where tenant_id = $1 and send_id = $2 and c.id = v.coupon_id

@@ -14,7 +14,8 @@ const refundSQL = `
 			case status when 'voided' then points_spent + stamps_spent else 0 end as amount, 1 as turn
 		from loyalty.redemption` + postedAs + `'redemption_refund'` + compared
 
-// Every reward has a cost, so a redemption without one is from a voucher. An undo that makes the voucher valid again voids it.
+// Every reward has a cost, so a redemption without one is from a voucher. An undo or a restore that makes the voucher valid
+// again voids it.
 const freeSQL = `
 	with promised as (
 		select v.tenant_id, v.id, v.customer_id, v.redemption_id, c.benefit_reward_id, v.status <> 'redeemed' as wrong, false as returned
@@ -30,6 +31,11 @@ const freeSQL = `
 		where i.kind = 'voucher'
 			and i.outcome = 'returned'
 			and i.redemption_id is not null
+		union all
+		select v.tenant_id, v.id, v.customer_id, v.restored_redemption_id, c.benefit_reward_id, v.restored_at is null, true
+		from loyalty.voucher v
+		left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+		where v.restored_redemption_id is not null
 	), free as (
 		select tenant_id, id, customer_id, reward_id, status
 		from loyalty.redemption

@@ -1,5 +1,7 @@
 package walkin
 
+import "example.com/loyalty/core/coupon"
+
 const replaceSQL = `
 	update loyalty.pin
 	set status = 'replaced',
@@ -224,21 +226,7 @@ const pendingSQL = `
 	limit @limit`
 
 const (
-	selectVoucher = `
-	select v.id, v.coupon_id, v.customer_id,
-		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
-		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
-		c.name as coupon_name, c.description, r.name as reward_name,
-		k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
-		k.status = 'active' as customer_active, k.phone_key is null as erased,
-		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
-	from loyalty.voucher v
-	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
-	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
-	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
-	where v.tenant_id = @tenant_id`
-
-	usableVouchersSQL = selectVoucher + `
+	usableVouchersSQL = coupon.SelectShown + `
 		and v.customer_id = @customer
 		and v.status = 'pending'
 		and (v.expires_at is null or v.expires_at > @now)
@@ -247,7 +235,7 @@ const (
 	order by v.expires_at nulls last, v.id
 	limit @limit`
 
-	usedVouchersSQL = selectVoucher + `
+	usedVouchersSQL = coupon.SelectShown + `
 		and v.id = any (array(
 			select voucher_id
 			from loyalty.checkout_item

@@ -222,6 +222,42 @@ func TestWhatAnUndoLeavesAlone(t *testing.T) {
 	}
 }
 
+// A voucher of a checkout goes back with its checkout, and not by a program alone. Afterwards it is like any other: what a
+// program redeemed, it restores once, whatever the till has undone before.
+func TestAProgramRestoresNoVoucherOfACheckout(t *testing.T) {
+	t.Parallel()
+	for _, withSale := range []bool{true, false} {
+		a := shopIn(t, dbtest.OwnDB(t)).acts(withSale)
+		restore := func(id core.ID) error {
+			_, err := core.Result(a.Coupons.RestoreTyped(t.Context(), a.By, id.String(), nil))
+			return err
+		}
+		refused := func(err, want error) {
+			t.Helper()
+			if !errors.Is(err, want) {
+				t.Errorf("with a sale %v: %v, want %v", withSale, err, want)
+			}
+		}
+		used := a.state()
+		for _, id := range []core.ID{a.points, a.stamps, a.slice, a.off} {
+			refused(restore(id), coupon.ErrUsedAtTill)
+		}
+		if got := a.state(); got != used {
+			t.Errorf("refused: %+v, want %+v", got, used)
+		}
+		a.Check(a.undo())
+		refused(restore(a.slice), coupon.ErrNotRedeemed)
+		a.RedeemVoucher(a.slice)
+		a.Check(restore(a.slice))
+		refused(restore(a.slice), coupon.ErrAlreadyRestored)
+		a.Check(a.undo()) // nothing is left to undo
+		if got := a.state(); got != unusedState {
+			t.Errorf("restored: %+v, want %+v", got, unusedState)
+		}
+		a.Verify()
+	}
+}
+
 // redemption returns the redemption of a reward in the act.
 func (a act) redemption(of core.ID) core.ID {
 	a.T.Helper()
@@ -358,6 +394,15 @@ func TestRacesWithAnUndo(t *testing.T) {
 				s.redeemed = a.Count("voucher where status = 'redeemed'")
 				s.counted, s.account.Points = 2*s.redeemed, s.account.Points+50*s.redeemed
 			},
+		},
+		"a program restores a voucher": {
+			holding{customerRow},
+			func(a *act) error {
+				_, err := core.Result(a.Coupons.RestoreTyped(a.T.Context(), a.By, a.slice.String(), nil))
+				return err
+			},
+			[]error{coupon.ErrUsedAtTill, coupon.ErrNotRedeemed},
+			nil,
 		},
 		"a coffee is redeemed": {
 			holding{customerRow}, func(a *act) error {

@@ -283,6 +283,29 @@ prepare keepSendsFromMergeSQL as
 prepare previewTimeSQL as
   select set_config('statement_timeout', '5s', true);
 
+-- restorableSQL (core/coupon/restore.go): An item of a checkout has the checkout's ID, which is as old as its vouchers'
+-- redemptions.
+-- $1=now $2=tenant_id $3=since_id $4=id
+prepare restorableSQL as
+  select v.id, v.coupon_id, v.customer_id,
+    case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
+    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at,
+    exists (
+      select
+      from loyalty.checkout_item i
+      where i.tenant_id = $2
+        and i.checkout_id >= $3
+        and i.voucher_id = v.id
+        and i.outcome is null
+    ) as at_till
+  from loyalty.voucher v
+  join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+  join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
+  where v.tenant_id = $2
+    and v.id = $4
+    and k.merged_into is null
+  for key share of k;
+
 -- insertSQL (core/coupon/sql.go), for Add: Add creates a coupon.
 -- $1=tenant_id $2=id $3=name $4=description $5=benefit_type $6=benefit_value $7=benefit_reward $8=max_per_customer
 -- $9=max_redemptions $10=starts_at $11=expires_at $12=voucher_valid_days $13=now
@@ -1009,17 +1032,25 @@ prepare evaluatedSQL as
 
 -- redeemableSQL (core/coupon/sql.go): The customer is locked as a redemption's foreign key locks them: a merge at the
 -- same time waits, or the voucher is found with the customer who is kept, at a second look.
--- $1=now $2=tenant_id $3=id
+-- $1=now $2=tenant_id $3=sale $4=id
 prepare redeemableSQL as
   select v.id, v.coupon_id, v.customer_id,
     case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
-    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
-    c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at,
+    c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
+    exists (
+      select
+      from loyalty.transaction t
+      where t.tenant_id = $2
+        and t.id = $3::uuid
+        and t.customer_id = v.customer_id
+        and t.status = 'completed'
+    ) as sale_found
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
   join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
   where v.tenant_id = $2
-    and v.id = $3
+    and v.id = $4
     and k.merged_into is null
   for key share of k;
 
@@ -1048,7 +1079,7 @@ prepare redeemSQL as
       and (v.expires_at is null or v.expires_at > $3)
     returning v.send_id, v.id, v.coupon_id, v.customer_id,
     case when v.status = 'pending' and v.expires_at <= $3 then 'expired' else v.status end as status,
-    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, v.turn
+    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, v.turn
   ), counted as (
     update loyalty.coupon_send s
     set redeemed = s.redeemed + 1
@@ -1057,7 +1088,7 @@ prepare redeemSQL as
       and s.id = redeemed.send_id
   )
   select id, coupon_id, customer_id, status, benefit_type, benefit_value, benefit_reward_id,
-    redemption_id, expires_at, redeemed_at, created_at, turn
+    redemption_id, transaction_id, expires_at, redeemed_at, restored_at, created_at, turn
   from redeemed;
 
 -- redeemedList (core/coupon/sql.go), for ListRedeemed: ListRedeemed returns a page of a coupon's redeemed vouchers, the
@@ -1065,7 +1096,7 @@ prepare redeemSQL as
 -- $1=tenant_id $2=coupon $3=limit
 prepare redeemedList as
   select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
-    v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, k.first_name || ' ' || k.last_name as customer_name
+    v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, k.first_name || ' ' || k.last_name as customer_name
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
   join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
@@ -1091,7 +1122,7 @@ prepare customerSQL as
 prepare customerList as
   select v.id, v.coupon_id, v.customer_id,
     case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
-    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, c.name as coupon_name, r.name as reward_name,
+    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, c.name as coupon_name, r.name as reward_name,
     v.status = 'pending' and coalesce(v.expires_at > $1, true) and c.active
       and coalesce(c.redemptions_count < c.max_redemptions, true) as redeemable
   from loyalty.voucher v
@@ -1107,7 +1138,7 @@ prepare customerList as
 prepare sentList as
   select v.id, v.coupon_id, v.customer_id,
     case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
-    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, k.first_name || ' ' || k.last_name as customer_name, m.status as mail_status
+    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, k.first_name || ' ' || k.last_name as customer_name, m.status as mail_status
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
   join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
@@ -1122,13 +1153,16 @@ prepare sentList as
 prepare shownVoucherSQL as
   select v.id, v.coupon_id, v.customer_id,
     case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
-    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, c.name as coupon_name, c.description, r.name as reward_name,
+    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, c.name as coupon_name, c.description, r.name as reward_name,
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
     k.status = 'active' as customer_active, k.phone_key is null as erased,
-    c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+    c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
+    coalesce(r.stock = 0, false) as out_of_stock,
+    coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
   join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
+  left join loyalty.account a on a.tenant_id = v.tenant_id and a.customer_id = v.customer_id
   left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
   where v.tenant_id = $2
     and v.id = $3;
@@ -1153,8 +1187,25 @@ prepare countHoldersSQL as
     limit $4
   ) held;
 
--- undoSQL (core/coupon/undo.go): The coupons are updated first, as in redeemSQL.
--- $1=tenant_id $2=ids $3=now
+-- lockCouponsSQL (core/coupon/undo.go): The coupons are locked first, as in redeemSQL, and in a statement of its own:
+-- the next one sees what another undo or restore has done with the vouchers, so it can count them before it updates
+-- them.
+-- $1=tenant_id $2=ids
+prepare lockCouponsSQL as
+  select
+  from loyalty.coupon
+  where tenant_id = $1
+    and id in (
+      select coupon_id
+      from loyalty.voucher
+      where tenant_id = $1
+        and id = any ($2::uuid[])
+    )
+  order by id
+  for no key update;
+
+-- undoSQL (core/coupon/undo.go): A voucher is restored (@restored_at) once; an undo of its checkout doesn't count.
+-- $1=tenant_id $2=ids $3=restored_at $4=now
 prepare undoSQL as
   with c as (
     update loyalty.coupon c
@@ -1165,6 +1216,7 @@ prepare undoSQL as
       where tenant_id = $1
         and id = any ($2::uuid[])
         and status = 'redeemed'
+        and (restored_at is null or $3::timestamptz is null)
       group by coupon_id
     ) n
     where c.tenant_id = $1
@@ -1176,15 +1228,18 @@ prepare undoSQL as
       redeemed_at = null,
       redemption_id = null,
       transaction_id = null,
+      restored_at = coalesce($3::timestamptz, v.restored_at),
+      restored_redemption_id = case when $3::timestamptz is null then v.restored_redemption_id else v.redemption_id end,
       turn = v.turn + 1
     from c
     where v.tenant_id = $1
       and v.id = any ($2::uuid[])
       and v.coupon_id = c.id
       and v.status = 'redeemed'
+      and (v.restored_at is null or $3::timestamptz is null)
     returning v.send_id, v.id, v.coupon_id, v.customer_id,
-    case when v.status = 'pending' and v.expires_at <= $3 then 'expired' else v.status end as status,
-    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, v.turn, c.name as coupon_name
+    case when v.status = 'pending' and v.expires_at <= $4 then 'expired' else v.status end as status,
+    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, v.turn, c.name as coupon_name
   ), counted as (
     update loyalty.coupon_send s
     set redeemed = s.redeemed - n.vouchers
@@ -1197,7 +1252,7 @@ prepare undoSQL as
       and s.id = n.send_id
   )
   select id, coupon_id, customer_id, status, benefit_type, benefit_value, benefit_reward_id,
-    redemption_id, expires_at, redeemed_at, created_at, (turn - 1)::smallint as turn, coupon_name
+    redemption_id, transaction_id, expires_at, redeemed_at, restored_at, created_at, (turn - 1)::smallint as turn, coupon_name
   from undone
   order by id;
 

@@ -17,6 +17,15 @@ prepare listSQL as
   where tenant_id = $1
   order by name_key;
 
+-- pages (core/location/sql.go): By name, which is unique.
+-- $1=tenant_id $2=limit
+prepare pages as
+  select id, name, active
+  from loyalty.location
+  where tenant_id = $1
+  order by name_key
+  limit $2;
+
 -- insertSQL (core/location/sql.go), for Add: Add creates a location.
 -- $1=tenant_id $2=name
 prepare insertSQL as

@@ -50,21 +50,22 @@ prepare outlookSQL as
     (select name from stamps) as next_for_stamps, (select stamps_cost from stamps) as stamps_cost;
 
 -- insertSQL (core/reward/sql.go), for Add: Add creates a reward.
--- $1=tenant_id $2=id $3=name $4=description $5=points_cost $6=stamps_cost $7=stock $8=cost_cents $9=picture $10=now
+-- $1=tenant_id $2=id $3=name $4=description $5=points_cost $6=stamps_cost $7=stock $8=cost_cents $9=value_cents
+-- $10=picture $11=now
 prepare insertSQL as
   with added as (
-    insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, picture_hash, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, decode($9, 'hex'), $10)
+    insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, picture_hash, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, decode($10, 'hex'), $11)
     returning *
   )
-  select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+  select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
   from added;
 
 -- findSQL (core/reward/sql.go), for notChanged: notChanged returns why a stock could not be changed.
 -- $1=tenant_id $2=id
 prepare findSQL as
-  select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+  select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
   from loyalty.reward
   where tenant_id = $1
@@ -73,7 +74,7 @@ prepare findSQL as
 -- lockSQL (core/reward/sql.go), for Edit: Edit changes the fields that are set.
 -- $1=tenant_id $2=id
 prepare lockSQL as
-  select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+  select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
   from loyalty.reward
   where tenant_id = $1
@@ -81,7 +82,8 @@ prepare lockSQL as
   for no key update;
 
 -- updateSQL (core/reward/sql.go): Leaves out the stock, because tills go on taking units.
--- $1=name $2=description $3=points_cost $4=stamps_cost $5=cost_cents $6=picture $7=active $8=tenant_id $9=id
+-- $1=name $2=description $3=points_cost $4=stamps_cost $5=cost_cents $6=value_cents $7=picture $8=active $9=tenant_id
+-- $10=id
 prepare updateSQL as
   update loyalty.reward
   set name = $1,
@@ -89,12 +91,13 @@ prepare updateSQL as
     points_cost = $3,
     stamps_cost = $4,
     cost_cents = $5,
-    picture_hash = decode($6, 'hex'),
-    active = $7
-  where tenant_id = $8
-    and id = $9
-  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $8), 5), false) as low_stock;
+    value_cents = $6,
+    picture_hash = decode($7, 'hex'),
+    active = $8
+  where tenant_id = $9
+    and id = $10
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $9), 5), false) as low_stock;
 
 -- writePictureSQL (core/reward/sql.go), for writePicture: writePicture queues a new picture of a reward; nil: it has
 -- none.
@@ -133,7 +136,7 @@ prepare setActiveSQL as
   where tenant_id = $2
     and id = $3
     and active <> $1
-  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock;
 
 -- changeStockSQL (core/reward/sql.go): Adds to the current stock, whatever tills have taken.
@@ -144,7 +147,7 @@ prepare changeStockSQL as
   where tenant_id = $2
     and id = $3
     and stock + $1 between 0 and $4
-  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock;
 
 -- setStockSQL (core/reward/sql.go): Replaces only the displayed stock.
@@ -155,7 +158,7 @@ prepare setStockSQL as
   where tenant_id = $2
     and id = $3
     and stock is not distinct from $4
-  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock;
 
 -- limitStockSQL (core/reward/sql.go): Buyers don't update an unlimited reward, but hold a key share lock (offerSQL).
@@ -173,15 +176,15 @@ prepare limitStockSQL as
   where tenant_id = $1
     and id = (select id from held)
     and stock is null
-  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+  returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock;
 
 -- findCountedSQL (core/reward/sql.go): Counts the redemptions only of the rewards on the page, from an index.
 -- $1=tenant_id $2=id
 prepare findCountedSQL as
-  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed
+  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed
   from (
-    select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
     from loyalty.reward
     where tenant_id = $1
@@ -206,7 +209,7 @@ prepare namesSQL as
 -- activeList (core/reward/sql.go), for ListActive: ListActive returns a page of the active rewards, newest first.
 -- $1=tenant_id $2=limit
 prepare activeList as
-  select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+  select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
   from loyalty.reward
   where tenant_id = $1
@@ -220,9 +223,9 @@ prepare activeList as
 -- filter: and active
 -- filter: and not active
 prepare countedList as
-  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed
+  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed
   from (
-    select id, name, description, points_cost, stamps_cost, stock, cost_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
+    select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
     coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
     from loyalty.reward
     where tenant_id = $1
@@ -244,7 +247,7 @@ prepare countedList as
 -- $1=tenant_id $2=reward $3=customer
 prepare offerSQL as
   with held as (
-    select id, name, active, points_cost, stamps_cost, stock
+    select id, name, active, points_cost, stamps_cost, stock, value_cents
     from loyalty.reward
     where tenant_id = $1
       and id = $2
@@ -257,7 +260,7 @@ prepare offerSQL as
       and merged_into is null
     for key share
   )
-  select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock,
+  select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock, r.value_cents,
     c.status as customer_status, coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
   from (values (1)) as always
   left join held r on true
@@ -278,7 +281,7 @@ prepare takeStockSQL as
 -- $1=tenant_id $2=reward
 prepare grantUnitSQL as
   with held as (
-    select id, name, stock
+    select id, name, value_cents, stock
     from loyalty.reward
     where tenant_id = $1
       and id = $2
@@ -291,12 +294,13 @@ prepare grantUnitSQL as
       and stock > 0
     returning id
   )
-  select h.name, h.stock, t.id is not null as taken
+  select h.name, h.value_cents, h.stock, t.id is not null as taken
   from held h
   left join taken t on t.id = h.id;
 
--- returnStockSQL (core/reward/sql.go), for Void: Void voids a redemption that is pending, or was fulfilled in the last
--- 24 hours, and returns its cost and its unit of stock, once.
+-- returnStockSQL (core/reward/sql.go), for Undo: Undo undoes what a till did with redemptions, or a program with a
+-- voucher for a reward, in the caller's transaction: those that it redeemed (bought) are voided, and those that it only
+-- fulfilled (pending) are pending again.
 -- $1=tenant_id $2=reward
 prepare returnStockSQL as
   update loyalty.reward
@@ -319,6 +323,7 @@ prepare insertRedemptionSQL as
 prepare findRedemptionSQL as
   select id, status, customer_id, reward_id,
     (select w.name from loyalty.reward w where w.tenant_id = $1 and w.id = reward_id) as reward_name,
+    (select w.value_cents from loyalty.reward w where w.tenant_id = $1 and w.id = reward_id) as reward_value_cents,
     points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at
   from loyalty.redemption
   where tenant_id = $1
@@ -329,6 +334,7 @@ prepare findRedemptionSQL as
 prepare findRedemptionsSQL as
   select id, status, customer_id, reward_id,
     (select w.name from loyalty.reward w where w.tenant_id = $1 and w.id = reward_id) as reward_name,
+    (select w.value_cents from loyalty.reward w where w.tenant_id = $1 and w.id = reward_id) as reward_value_cents,
     points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at
   from loyalty.redemption
   where tenant_id = $1
@@ -348,10 +354,10 @@ prepare fulfilSQL as
     and status = 'pending'
   returning id, status, customer_id, reward_id,
     (select w.name from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_name,
+    (select w.value_cents from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_value_cents,
     points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at;
 
--- voidSQL (core/reward/sql.go), for Void: Void voids a redemption that is pending, or was fulfilled in the last 24
--- hours, and returns its cost and its unit of stock, once.
+-- voidSQL (core/reward/sql.go)
 -- $1=now $2=reason $3=tenant_id $4=id $5=fulfilled_since
 prepare voidSQL as
   update loyalty.redemption
@@ -363,6 +369,7 @@ prepare voidSQL as
     and (status = 'pending' or status = 'fulfilled' and fulfilled_at > $5)
   returning id, status, customer_id, reward_id,
     (select w.name from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_name,
+    (select w.value_cents from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_value_cents,
     points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at;
 
 -- redemptionListsNewest (core/reward/sql.go), for ExportRedemptions: ExportRedemptions passes the redemptions that match
@@ -374,21 +381,28 @@ prepare voidSQL as
 prepare redemptionListsNewest as
   select d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
     d.created_at, d.fulfilled_at, d.voided_at,
-    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, k.name as coupon_name,
+    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, r.value_cents as reward_value_cents,
+    k.name as coupon_name,
     d.actor_kind, d.actor_name
   from loyalty.redemption d
   join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
   join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
   left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
   left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
-    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then (
-      select u.coupon_id
-      from loyalty.checkout_item i
-      join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
-      where i.tenant_id = $1
+    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
+        select u.coupon_id
+        from loyalty.checkout_item i
+        join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+        where i.tenant_id = $1
         and i.redemption_id = d.id
         and i.kind = 'voucher'
-    )
+      ), (
+        select u.coupon_id
+        from loyalty.voucher u
+        where u.tenant_id = $1
+        and u.customer_id = d.customer_id
+        and u.restored_redemption_id = d.id
+      ))
     end)
   where d.tenant_id = $1
   order by d.id desc
@@ -403,21 +417,28 @@ prepare redemptionListsNewest as
 prepare redemptionListsOldest as
   select d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
     d.created_at, d.fulfilled_at, d.voided_at,
-    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, k.name as coupon_name,
+    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, r.value_cents as reward_value_cents,
+    k.name as coupon_name,
     d.actor_kind, d.actor_name
   from loyalty.redemption d
   join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
   join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
   left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
   left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
-    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then (
-      select u.coupon_id
-      from loyalty.checkout_item i
-      join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
-      where i.tenant_id = $1
+    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
+        select u.coupon_id
+        from loyalty.checkout_item i
+        join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+        where i.tenant_id = $1
         and i.redemption_id = d.id
         and i.kind = 'voucher'
-    )
+      ), (
+        select u.coupon_id
+        from loyalty.voucher u
+        where u.tenant_id = $1
+        and u.customer_id = d.customer_id
+        and u.restored_redemption_id = d.id
+      ))
     end)
   where d.tenant_id = $1
   order by d.id
@@ -428,7 +449,8 @@ prepare redemptionListsOldest as
 prepare redemptionDetailSQL as
   select d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
     d.created_at, d.fulfilled_at, d.voided_at,
-    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, k.name as coupon_name,
+    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, r.value_cents as reward_value_cents,
+    k.name as coupon_name,
     d.actor_kind, d.actor_name,
     d.void_reason, p.name as location_name, l.actor_name as ended_by_name
   from loyalty.redemption d
@@ -436,14 +458,20 @@ prepare redemptionDetailSQL as
   join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
   left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
   left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
-    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then (
-      select u.coupon_id
-      from loyalty.checkout_item i
-      join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
-      where i.tenant_id = $1
+    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
+        select u.coupon_id
+        from loyalty.checkout_item i
+        join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+        where i.tenant_id = $1
         and i.redemption_id = d.id
         and i.kind = 'voucher'
-    )
+      ), (
+        select u.coupon_id
+        from loyalty.voucher u
+        where u.tenant_id = $1
+        and u.customer_id = d.customer_id
+        and u.restored_redemption_id = d.id
+      ))
     end)
   left join loyalty.location p on p.tenant_id = d.tenant_id and p.id = d.location_id
   left join lateral (
@@ -470,7 +498,8 @@ prepare undoSQL as
     location_id = case when id = any ($1::uuid[]) then location_id end
   where tenant_id = $3
     and id = any ($4::uuid[])
-    and status = 'fulfilled'
+    and (status = 'fulfilled' or status = 'pending' and id = any ($1::uuid[]))
   returning id, status, customer_id, reward_id,
     (select w.name from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_name,
+    (select w.value_cents from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_value_cents,
     points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at;

@@ -505,6 +505,15 @@ prepare typesSQL as
   where tenant_id = $1
   order by id;
 
+-- typePages (core/transaction/sql.go), for ListTypes: ListTypes returns a page of the tenant's types, the oldest first.
+-- $1=tenant_id $2=limit
+prepare typePages as
+  select id, name, rule_type, active, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award
+  from loyalty.transaction_type
+  where tenant_id = $1
+  order by id
+  limit $2;
+
 -- findTypeSQL (core/transaction/sql.go), for FindType: FindType returns a type, or core.ErrNotFound.
 -- $1=tenant_id $2=id
 prepare findTypeSQL as

@@ -913,6 +913,11 @@ prepare freeSQL as
     where i.kind = 'voucher'
       and i.outcome = 'returned'
       and i.redemption_id is not null
+    union all
+    select v.tenant_id, v.id, v.customer_id, v.restored_redemption_id, c.benefit_reward_id, v.restored_at is null, true
+    from loyalty.voucher v
+    left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+    where v.restored_redemption_id is not null
   ), free as (
     select tenant_id, id, customer_id, reward_id, status
     from loyalty.redemption

@@ -383,15 +383,17 @@ prepare pendingSQL as
 -- $1=now $2=tenant_id $3=customer $4=limit
 prepare usableVouchersSQL as
   select v.id, v.coupon_id, v.customer_id,
-    case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
-    v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
-    c.name as coupon_name, c.description, r.name as reward_name,
+    case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
+    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, c.name as coupon_name, c.description, r.name as reward_name,
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
     k.status = 'active' as customer_active, k.phone_key is null as erased,
-    c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+    c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
+    coalesce(r.stock = 0, false) as out_of_stock,
+    coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
   join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
+  left join loyalty.account a on a.tenant_id = v.tenant_id and a.customer_id = v.customer_id
   left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
   where v.tenant_id = $2
     and v.customer_id = $3
@@ -406,15 +408,17 @@ prepare usableVouchersSQL as
 -- $1=now $2=tenant_id $3=id
 prepare usedVouchersSQL as
   select v.id, v.coupon_id, v.customer_id,
-    case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
-    v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
-    c.name as coupon_name, c.description, r.name as reward_name,
+    case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
+    c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, c.name as coupon_name, c.description, r.name as reward_name,
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
     k.status = 'active' as customer_active, k.phone_key is null as erased,
-    c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+    c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
+    coalesce(r.stock = 0, false) as out_of_stock,
+    coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
   join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
+  left join loyalty.account a on a.tenant_id = v.tenant_id and a.customer_id = v.customer_id
   left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
   where v.tenant_id = $2
     and v.id = any (array(

@@ -99,6 +99,7 @@ var AuditSentences = map[string]string{
 	"coupon.retry_mails":         "{who} retried failed e-mails of the coupon {name}.",
 	"coupon.export":              "{who} exported the vouchers of {name}.",
 	"voucher.redeem":             "{who} redeemed {customer}'s voucher {name}.",
+	"voucher.restore":            "{who} restored {customer}'s voucher {name}.",
 	"voucher.return":             "{who} made {customer}'s voucher {name} valid again.",
 	"location.create":            "{who} added the location {name}.",
 	"location.edit":              "{who} changed the location {name}.",

@@ -171,7 +171,7 @@ func TestNewCurrencyListsAmounts(t *testing.T) {
 			s.Exec("update loyalty.tenant set confirm_above_cents = 25050 where id = $1", s.By.Tenant.ID)
 			s.Type("Food", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 550})
 			s.Coupon(coupon.New{Name: "Welcome", BenefitType: "amount", BenefitValue: new(int64(1999))})
-			s.AddReward(reward.New{Name: "Cake", PointsCost: new(int64(10)), CostCents: new(int64(275))})
+			s.AddReward(reward.New{Name: "Cake", PointsCost: new(int64(10)), CostCents: new(int64(275)), ValueCents: new(int64(490))})
 			owner := s.signedIn(core.Owner)
 			form := webtest.With(owner.Get(path).Fields("form:has([name=currency])"), "country", "JP", "currency", "JPY")
 			asked := owner.Post(path, form)
@@ -179,6 +179,7 @@ func TestNewCurrencyListsAmounts(t *testing.T) {
 				"Food Now: 1 point for every € 1.00 → Then: 1 point for every ¥ 1",
 				"Food Now: € 5.50 minimum spend → Then: ¥ 6 minimum spend (rounded)",
 				"Cake Now: Costs you € 2.75 → Then: Costs you ¥ 3 (rounded)",
+				"Cake Now: Worth € 4.90 → Then: Worth ¥ 5 (rounded)",
 				"Welcome Now: € 19.99 off → Then: ¥ 20 off (rounded)",
 				"All sales Now: Confirmed above € 250.50 → Then: Confirmed above ¥ 251 (rounded)",
 			})
@@ -190,7 +191,7 @@ func TestNewCurrencyListsAmounts(t *testing.T) {
 			confirmed.Set(button.AttrOr("name", ""), button.AttrOr("value", ""))
 			s.Type("Late", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 200})
 			again := owner.Post(path, confirmed)
-			if got := len(again.Texts("#currency-change li")); got != 6 {
+			if got := len(again.Texts("#currency-change li")); got != 7 {
 				t.Fatalf("a rule that was created meanwhile isn't listed: %d", got)
 			}
 			button = again.Find("#currency-change button.btn-primary")

@@ -304,12 +304,12 @@ func TestRewardOfAnotherBusinessIsNotFound(t *testing.T) {
 func TestRewardPictureAndCost(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	draft := webtest.Form("name", "Mug", "cost_unit", "points", "points_cost", "120", "cost_cents", "6.50", "form_key", "mug")
+	draft := webtest.Form("name", "Mug", "cost_unit", "points", "points_cost", "120", "cost_cents", "6.50", "value_cents", "18.90", "form_key", "mug")
 	made := s.manager.upload("/admin/rewards/new", draft, upload{"picture", "mug.png", "image/png", square(t, color.White)})
 	path := made.Header().Get("Location")
 	shown := s.manager.Get(path)
 	address := shown.Attr("main .reward-photo", "src")
-	if !strings.Contains(shown.Text("main"), "€ 6.50") || !strings.HasPrefix(address, path+"/picture/") {
+	if !strings.Contains(shown.Text("main"), "€ 6.50") || !strings.Contains(shown.Text("main"), "€ 18.90") || !strings.HasPrefix(address, path+"/picture/") {
 		t.Fatalf("the reward: %q, its picture %q", shown.Text("main"), address)
 	}
 	if a := s.cashier.Ask(http.MethodGet, address); a.Code != http.StatusOK || a.Header().Get("Content-Type") != "image/png" || !strings.Contains(a.Header().Get("Content-Security-Policy"), "sandbox") {
@@ -323,7 +323,7 @@ func TestRewardPictureAndCost(t *testing.T) {
 	}
 
 	form := s.manager.Get(path + "/edit")
-	if form.Value("#field-cost_cents") != "6.50" || form.Attr("form img", "src") != address {
+	if form.Value("#field-cost_cents") != "6.50" || form.Value("#field-value_cents") != "18.90" || form.Attr("form img", "src") != address {
 		t.Errorf("the form: %q, %q", form.Value("#field-cost_cents"), form.Attr("form img", "src"))
 	}
 	refused := s.manager.upload(path+"/edit", draft, upload{"picture", "mug.gif", "image/gif", "GIF89a"})
@@ -337,8 +337,8 @@ func TestRewardPictureAndCost(t *testing.T) {
 	if a := s.cashier.Ask(http.MethodGet, address); a.Code != http.StatusNotFound {
 		t.Errorf("the old picture: %d", a.Code)
 	}
-	s.manager.Submit(path+"/edit", webtest.With(draft, "remove_picture", "1", "cost_cents", ""))
-	if got := s.manager.Get(path); got.Find("main .reward-photo").Length() != 0 || strings.Contains(got.Text("main"), "Cost to you") {
+	s.manager.Submit(path+"/edit", webtest.With(draft, "remove_picture", "1", "cost_cents", "", "value_cents", ""))
+	if got := s.manager.Get(path); got.Find("main .reward-photo").Length() != 0 || strings.Contains(got.Text("main"), "Cost to you") || strings.Contains(got.Text("main"), "Worth") {
 		t.Errorf("removed: %q", got.Text("main"))
 	}
 }

@@ -38,6 +38,8 @@ func ConfirmCurrency(change *tenant.CurrencyChangeError, form *Form, action, can
 			after = " minimum spend"
 		case tenant.RewardCost:
 			before = "Costs you "
+		case tenant.RewardValue:
+			before = "Worth "
 		case tenant.CouponBenefit:
 			after = " off"
 		case tenant.Ceiling:

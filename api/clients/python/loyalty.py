@@ -183,6 +183,42 @@ class Refund(TypedDict):
     """When it was recorded."""
 
 
+class TransactionType(TypedDict):
+    """A kind of sale and its earning rule: a sale earns `points_per_unit` for every whole
+    `unit_cents` of its amount, or `stamps_per_transaction`.
+    """
+
+    id: int
+    """Identifier, for `transaction_type_id` of a sale."""
+    name: str
+    """Name."""
+    rule_type: Literal["points", "stamps"]
+    """What its sales earn."""
+    points_per_unit: int
+    """With `rule_type` `points`."""
+    unit_cents: int
+    """With `rule_type` `points`."""
+    stamps_per_transaction: int
+    """With `rule_type` `stamps`."""
+    min_spend_cents: int
+    """Sales below it earn nothing."""
+    max_award: int | None
+    """The most that one sale earns; null: unlimited."""
+    active: bool
+    """Whether sales can be recorded with it."""
+
+
+class Location(TypedDict):
+    """A branch of the business."""
+
+    id: int
+    """Identifier, as in `location_id` of a sale."""
+    name: str
+    """Name."""
+    active: bool
+    """Whether it takes new sales."""
+
+
 class Reward(TypedDict):
     """Something that customers get for points or stamps. It costs either, never both."""
 
@@ -198,6 +234,8 @@ class Reward(TypedDict):
     """Null if it costs points."""
     stock: int | None
     """Units left; null: unlimited."""
+    value_cents: int | None
+    """What it takes off a bill; null: the business hasn’t said."""
     active: bool
     """Whether it can be redeemed."""
     created_at: str
@@ -215,6 +253,8 @@ class Redemption(TypedDict):
     """The customer."""
     reward_ulid: str
     """The reward."""
+    reward_value_cents: int | None
+    """The reward’s `value_cents`, as it is now."""
     points_spent: int
     """Cost in points; 0 for a voucher."""
     stamps_spent: int
@@ -288,12 +328,48 @@ class Voucher(TypedDict):
     benefit: Benefit
     redemption_ulid: str | None
     """The redemption, of a voucher for a reward."""
+    transaction_ulid: str | None
+    """The sale that it was redeemed with, if known."""
     expires_at: str | None
     """Set when it was sent; null: never."""
     redeemed_at: str | None
     """Null unless redeemed."""
+    restored_at: str | None
+    """When its redemption was taken back by a restore, which can be done once."""
     created_at: str
     """When it was sent."""
+
+
+class VoucherDetail(TypedDict):
+    """A voucher, and whether it can be redeemed now."""
+
+    ulid: str
+    """Identifier of the voucher, as in its QR code."""
+    coupon_ulid: str
+    """Its coupon."""
+    customer_ulid: str
+    """The customer."""
+    status: Literal["pending", "redeemed", "expired"]
+    """Pending until it is redeemed or expires."""
+    benefit: Benefit
+    redemption_ulid: str | None
+    """The redemption, of a voucher for a reward."""
+    transaction_ulid: str | None
+    """The sale that it was redeemed with, if known."""
+    expires_at: str | None
+    """Set when it was sent; null: never."""
+    redeemed_at: str | None
+    """Null unless redeemed."""
+    restored_at: str | None
+    """When its redemption was taken back by a restore, which can be done once."""
+    created_at: str
+    """When it was sent."""
+    coupon_name: str
+    """Name of its coupon."""
+    redeemable: bool
+    """Whether it can be redeemed now."""
+    not_redeemable: dict[str, str] | None
+    """The rule that refuses it now; null: none."""
 
 
 Summary = TypedDict("Summary", {
@@ -884,6 +960,55 @@ class Loyalty:
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
 
+    def list_transaction_types(
+        self,
+        *,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[TransactionType]:
+        """List transaction types.
+
+        The kinds of sales with their earning rules, the oldest first, paginated, including
+        inactive ones.
+
+        Needs the scope `transactions:write`.
+
+        Further pages are read when they are needed.
+
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/transaction-types",
+            query={"per_page": per_page, "cursor": cursor},
+        )
+
+    def list_locations(
+        self,
+        *,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Location]:
+        """List locations.
+
+        The branches of the business, by name, paginated, including inactive ones.
+
+        Needs the scope `transactions:write`.
+
+        Further pages are read when they are needed.
+
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/locations",
+            query={"per_page": per_page, "cursor": cursor},
+        )
+
     def list_rewards(
         self,
         *,
@@ -906,6 +1031,50 @@ class Loyalty:
             "GET",
             "/api/v1/rewards",
             query={"per_page": per_page, "cursor": cursor},
+        )
+
+    def find_reward(self, ulid: str) -> Reward:
+        """Read a reward.
+
+        Returns a reward, also an inactive one.
+
+        Needs the scope `rewards:read`.
+
+        - ulid: The reward’s ULID, case-insensitive.
+        """
+        return self._send("GET", f"/api/v1/rewards/{_segment(ulid)}")["data"]
+
+    def list_redemptions(
+        self,
+        *,
+        status: Literal["pending", "fulfilled", "voided"] | None = None,
+        customer_ulid: str | None = None,
+        per_page: int | None = None,
+        cursor: str | None = None,
+    ) -> Iterator[Redemption]:
+        """List redemptions.
+
+        Newest first, paginated.
+
+        Needs the scope `rewards:read`.
+
+        Further pages are read when they are needed.
+
+        - status: Filter by status.
+        - customer_ulid: Filter by customer, case-insensitive.
+        - per_page: Records per page. Values above 100 are treated as 100.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/redemptions",
+            query={
+                "status": status,
+                "customer_ulid": customer_ulid,
+                "per_page": per_page,
+                "cursor": cursor,
+            },
         )
 
     def redeem_reward(
@@ -971,6 +1140,29 @@ class Loyalty:
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
 
+    def void_redemption(self, ulid: str, *, idempotency_key: str | None = None) -> Redemption:
+        """Void a redemption.
+
+        Voids a redemption that is pending, or was fulfilled in the last 24 hours, and returns
+        its points or stamps and its unit of stock, once. The body is ignored. A voucher that
+        it came from stays redeemed: restore the voucher to void both.
+
+        Needs the scope `rewards:read`.
+
+        - ulid: The redemption’s ULID, case-insensitive.
+
+        Raises Problem, of business rules with these codes:
+        - redemption-voided: This redemption has been voided.
+        - already-fulfilled: This redemption has already been fulfilled.
+        - balance-too-large: The award would exceed the largest possible balance.
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        """
+        return self._send(
+            "POST",
+            f"/api/v1/redemptions/{_segment(ulid)}/void",
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
     def list_coupons(
         self,
         *,
@@ -995,12 +1187,30 @@ class Loyalty:
             query={"per_page": per_page, "cursor": cursor},
         )
 
-    def redeem_voucher(self, ulid: str, *, idempotency_key: str | None = None) -> Voucher:
+    def find_coupon(self, ulid: str) -> Coupon:
+        """Read a coupon.
+
+        Returns a coupon, also an inactive or expired one.
+
+        Needs the scope `coupons:read`.
+
+        - ulid: The coupon’s ULID, case-insensitive.
+        """
+        return self._send("GET", f"/api/v1/coupons/{_segment(ulid)}")["data"]
+
+    def redeem_voucher(
+        self,
+        ulid: str,
+        *,
+        transaction_ulid: str | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Voucher:
         """Redeem a voucher.
 
         Redeems a voucher and applies its benefit, once: points and stamps are credited, a
         reward becomes a pending redemption without cost (`redemption_ulid`), the cashier
-        deducts percent and amount. The body is ignored.
+        deducts percent and amount. `transaction_ulid` in the body has the voucher name the
+        sale that it was used with; a body without it is ignored.
 
         If several rules refuse, the first one listed here is reported.
 
@@ -1009,6 +1219,7 @@ class Loyalty:
         - ulid: The ULID of the voucher, not of its coupon, case-insensitive. Or what the
           customer shows: the code as it is printed, with spaces or hyphens, or the link in
           the QR code, percent-encoded.
+        - transaction_ulid: A completed sale of the same customer.
 
         Raises Problem, of business rules with these codes:
         - voucher-redeemed: This voucher has already been redeemed.
@@ -1022,6 +1233,7 @@ class Loyalty:
         return self._send(
             "POST",
             f"/api/v1/coupons/{_segment(ulid)}/redeem",
+            body={"transaction_ulid": transaction_ulid},
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
 
@@ -1050,6 +1262,53 @@ class Loyalty:
             f"/api/v1/coupons/{_segment(ulid)}/redemptions",
             query={"per_page": per_page, "cursor": cursor},
         )
+
+    def find_voucher(self, ulid: str) -> VoucherDetail:
+        """Read a voucher.
+
+        Returns a voucher, and whether it can be redeemed now: `not_redeemable` has the rule
+        that would refuse it. Redeem it when the customer has paid: until then it can be
+        redeemed elsewhere.
+
+        Needs the scope `coupons:read`.
+
+        - ulid: The ULID of the voucher, case-insensitive. Or what the customer shows: the
+          code as it is printed, with spaces or hyphens, or the link in the QR code,
+          percent-encoded.
+        """
+        return self._send("GET", f"/api/v1/vouchers/{_segment(ulid)}")["data"]
+
+    def restore_voucher(self, ulid: str, *, idempotency_key: str | None = None) -> Voucher:
+        """Restore a voucher.
+
+        Takes back the redemption of a voucher within 24 hours, once, for example because the
+        payment failed: its points or stamps are reversed, even if they were spent, the
+        redemption of its reward is voided, the coupon’s count is reduced, and it can be
+        redeemed again. A voucher whose time is over meanwhile is `expired`. The body is
+        ignored.
+
+        If several rules refuse, the first one listed here is reported. A retry that is
+        refused with `voucher-already-restored` can be treated as success.
+
+        Needs the scope `coupons:read`.
+
+        - ulid: The ULID of the voucher, case-insensitive. Or what the customer shows: the
+          code as it is printed, with spaces or hyphens, or the link in the QR code,
+          percent-encoded.
+
+        Raises Problem, of business rules with these codes:
+        - voucher-already-restored: This voucher has already been restored.
+        - voucher-not-redeemed: This voucher has not been redeemed.
+        - voucher-used-at-till: This voucher was redeemed at the till, where it can be undone.
+        - voucher-restore-expired: This voucher was redeemed more than 24 hours ago.
+        - balance-too-large: The award would exceed the largest possible balance.
+        - idempotency-key-reused: This idempotency key was used with a different request.
+        """
+        return self._send(
+            "POST",
+            f"/api/v1/vouchers/{_segment(ulid)}/restore",
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
 
     def report_summary(self, *, from_: str | None = None, to: str | None = None) -> Summary:
         """Get a summary.

@@ -290,6 +290,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/transaction-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List transaction types
+         * @description The kinds of sales with their earning rules, the oldest first, paginated, including inactive ones.
+         *
+         *     Needs the scope `transactions:write`.
+         */
+        get: operations["listTransactionTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/locations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List locations
+         * @description The branches of the business, by name, paginated, including inactive ones.
+         *
+         *     Needs the scope `transactions:write`.
+         */
+        get: operations["listLocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rewards": {
         parameters: {
             query?: never;
@@ -312,6 +356,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rewards/{ulid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reward’s ULID, case-insensitive.
+                 * @example 01KQM8YMG0138GGB68V1D0GCYT
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a reward
+         * @description Returns a reward, also an inactive one.
+         *
+         *     Needs the scope `rewards:read`.
+         */
+        get: operations["findReward"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/redemptions": {
         parameters: {
             query?: never;
@@ -319,7 +391,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List redemptions
+         * @description Newest first, paginated.
+         *
+         *     Needs the scope `rewards:read`.
+         */
+        get: operations["listRedemptions"];
         put?: never;
         /**
          * Redeem a reward
@@ -403,6 +481,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/redemptions/{ulid}/void": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The redemption’s ULID, case-insensitive.
+                 * @example 01M2FFEKZE5S8GDK01D2CMPKZ5
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Void a redemption
+         * @description Voids a redemption that is pending, or was fulfilled in the last 24 hours, and returns its points or stamps and its unit of stock, once. The body is ignored. A voucher that it came from stays redeemed: [restore the voucher](/docs/reference/coupons#restoreVoucher) to void both.
+         *
+         *     | `code` | `detail` |
+         *     |---|---|
+         *     | `redemption-voided` | This redemption has been voided. |
+         *     | `already-fulfilled` | This redemption has already been fulfilled. |
+         *     | `balance-too-large` | The award would exceed the largest possible balance. |
+         *     | `idempotency-key-reused` | This idempotency key was used with a different request. |
+         *
+         *     Needs the scope `rewards:read`.
+         */
+        post: operations["voidRedemption"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/coupons": {
         parameters: {
             query?: never;
@@ -417,6 +530,34 @@ export interface paths {
          *     Needs the scope `coupons:read`.
          */
         get: operations["listCoupons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/coupons/{ulid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The coupon’s ULID, case-insensitive.
+                 * @example 01M1DTJ2J0E8R9R1564N1R8RS2
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a coupon
+         * @description Returns a coupon, also an inactive or expired one.
+         *
+         *     Needs the scope `coupons:read`.
+         */
+        get: operations["findCoupon"];
         put?: never;
         post?: never;
         delete?: never;
@@ -442,7 +583,7 @@ export interface paths {
         put?: never;
         /**
          * Redeem a voucher
-         * @description Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
+         * @description Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. `transaction_ulid` in the body has the voucher name the sale that it was used with; a body without it is ignored.
          *
          *     If several rules refuse, the first one listed here is reported.
          *
@@ -487,6 +628,73 @@ export interface paths {
         get: operations["listCouponRedemptions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vouchers/{ulid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The ULID of the voucher, case-insensitive. Or what the customer shows: the code as it is printed, with spaces or hyphens, or the link in the QR code, percent-encoded.
+                 * @example 01M1GENVGTH4HZXQYHD9VV3ZH1
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a voucher
+         * @description Returns a voucher, and whether it can be redeemed now: `not_redeemable` has the rule that would refuse it. [Redeem it](/docs/reference/coupons#redeemVoucher) when the customer has paid: until then it can be redeemed elsewhere.
+         *
+         *     Needs the scope `coupons:read`.
+         */
+        get: operations["findVoucher"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vouchers/{ulid}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The ULID of the voucher, case-insensitive. Or what the customer shows: the code as it is printed, with spaces or hyphens, or the link in the QR code, percent-encoded.
+                 * @example 01M1GENVGTH4HZXQYHD9VV3ZH1
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a voucher
+         * @description Takes back the redemption of a voucher within 24 hours, once, for example because the payment failed: its points or stamps are reversed, even if they were spent, the redemption of its reward is voided, the coupon’s count is reduced, and it can be redeemed again. A voucher whose time is over meanwhile is `expired`. The body is ignored.
+         *
+         *     If several rules refuse, the first one listed here is reported. A retry that is refused with `voucher-already-restored` can be treated as success.
+         *
+         *     | `code` | `detail` |
+         *     |---|---|
+         *     | `voucher-already-restored` | This voucher has already been restored. |
+         *     | `voucher-not-redeemed` | This voucher has not been redeemed. |
+         *     | `voucher-used-at-till` | This voucher was redeemed at the till, where it can be undone. |
+         *     | `voucher-restore-expired` | This voucher was redeemed more than 24 hours ago. |
+         *     | `balance-too-large` | The award would exceed the largest possible balance. |
+         *     | `idempotency-key-reused` | This idempotency key was used with a different request. |
+         *
+         *     Needs the scope `coupons:read`.
+         */
+        post: operations["restoreVoucher"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1072,6 +1280,80 @@ export interface components {
             external_reference?: string | null;
         };
         /**
+         * @description A kind of sale and its earning rule: a sale earns `points_per_unit` for every whole `unit_cents` of its amount, or `stamps_per_transaction`.
+         * @example {
+         *       "id": 1,
+         *       "name": "Food and drink",
+         *       "rule_type": "points",
+         *       "points_per_unit": 1,
+         *       "unit_cents": 100,
+         *       "stamps_per_transaction": 0,
+         *       "min_spend_cents": 0,
+         *       "max_award": null,
+         *       "active": true
+         *     }
+         */
+        TransactionType: {
+            /**
+             * Format: int64
+             * @description Identifier, for `transaction_type_id` of a sale.
+             */
+            id: number;
+            /** @description Name. */
+            name: string;
+            /**
+             * @description What its sales earn.
+             * @enum {string}
+             */
+            rule_type: "points" | "stamps";
+            /**
+             * Format: int64
+             * @description With `rule_type` `points`.
+             */
+            points_per_unit: number;
+            /**
+             * Format: int64
+             * @description With `rule_type` `points`.
+             */
+            unit_cents: number;
+            /**
+             * Format: int64
+             * @description With `rule_type` `stamps`.
+             */
+            stamps_per_transaction: number;
+            /**
+             * Format: int64
+             * @description Sales below it earn nothing.
+             */
+            min_spend_cents: number;
+            /**
+             * Format: int64
+             * @description The most that one sale earns; null: unlimited.
+             */
+            max_award: number | null;
+            /** @description Whether sales can be recorded with it. */
+            active: boolean;
+        };
+        /**
+         * @description A branch of the business.
+         * @example {
+         *       "id": 1,
+         *       "name": "Harbour",
+         *       "active": true
+         *     }
+         */
+        Location: {
+            /**
+             * Format: int64
+             * @description Identifier, as in `location_id` of a sale.
+             */
+            id: number;
+            /** @description Name. */
+            name: string;
+            /** @description Whether it takes new sales. */
+            active: boolean;
+        };
+        /**
          * @description Something that customers get for points or stamps. It costs either, never both.
          * @example {
          *       "ulid": "01KQM8YMG0138GGB68V1D0GCYT",
@@ -1080,6 +1362,7 @@ export interface components {
          *       "points_cost": 100,
          *       "stamps_cost": null,
          *       "stock": 40,
+         *       "value_cents": 350,
          *       "active": true,
          *       "created_at": "2026-05-02T12:00:00.000Z"
          *     }
@@ -1106,6 +1389,11 @@ export interface components {
              * @description Units left; null: unlimited.
              */
             stock: number | null;
+            /**
+             * Format: int64
+             * @description What it takes off a bill; null: the business hasn’t said.
+             */
+            value_cents: number | null;
             /** @description Whether it can be redeemed. */
             active: boolean;
             /**
@@ -1121,6 +1409,7 @@ export interface components {
          *       "status": "pending",
          *       "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
          *       "reward_ulid": "01KQM8YMG0138GGB68V1D0GCYT",
+         *       "reward_value_cents": 350,
          *       "points_spent": 100,
          *       "stamps_spent": 0,
          *       "created_at": "2026-09-14T08:10:03.118Z",
@@ -1140,6 +1429,11 @@ export interface components {
             customer_ulid: string;
             /** @description The reward. */
             reward_ulid: string;
+            /**
+             * Format: int64
+             * @description The reward’s `value_cents`, as it is now.
+             */
+            reward_value_cents: number | null;
             /**
              * Format: int64
              * @description Cost in points; 0 for a voucher.
@@ -1293,8 +1587,10 @@ export interface components {
          *         "points": 50
          *       },
          *       "redemption_ulid": null,
+         *       "transaction_ulid": null,
          *       "expires_at": "2026-10-02T21:59:59.999Z",
          *       "redeemed_at": "2026-09-14T08:21:40.777Z",
+         *       "restored_at": null,
          *       "created_at": "2026-09-02T07:00:04.250Z"
          *     }
          */
@@ -1313,6 +1609,8 @@ export interface components {
             benefit: components["schemas"]["Benefit"];
             /** @description The redemption, of a voucher for a reward. */
             redemption_ulid: string | null;
+            /** @description The sale that it was redeemed with, if known. */
+            transaction_ulid: string | null;
             /**
              * Format: date-time
              * @description Set when it was sent; null: never.
@@ -1325,9 +1623,119 @@ export interface components {
             redeemed_at: string | null;
             /**
              * Format: date-time
+             * @description When its redemption was taken back by a restore, which can be done once.
+             */
+            restored_at: string | null;
+            /**
+             * Format: date-time
              * @description When it was sent.
              */
             created_at: string;
+        };
+        /**
+         * @description A voucher, and whether it can be redeemed now.
+         * @example {
+         *       "ulid": "01M1GENVGTH4HZXQYHD9VV3ZH1",
+         *       "coupon_ulid": "01M1DTJ2J0E8R9R1564N1R8RS2",
+         *       "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+         *       "status": "pending",
+         *       "benefit": {
+         *         "type": "points",
+         *         "points": 50
+         *       },
+         *       "redemption_ulid": null,
+         *       "transaction_ulid": null,
+         *       "expires_at": "2026-10-02T21:59:59.999Z",
+         *       "redeemed_at": null,
+         *       "restored_at": null,
+         *       "created_at": "2026-09-02T07:00:04.250Z",
+         *       "coupon_name": "Autumn welcome",
+         *       "redeemable": true,
+         *       "not_redeemable": null
+         *     }
+         * @example {
+         *       "ulid": "01M1GENVGTH4HZXQYHD9VV3ZH1",
+         *       "coupon_ulid": "01M1DTJ2J0E8R9R1564N1R8RS2",
+         *       "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+         *       "status": "expired",
+         *       "benefit": {
+         *         "type": "points",
+         *         "points": 50
+         *       },
+         *       "redemption_ulid": null,
+         *       "transaction_ulid": null,
+         *       "expires_at": "2026-10-02T21:59:59.999Z",
+         *       "redeemed_at": null,
+         *       "restored_at": null,
+         *       "created_at": "2026-09-02T07:00:04.250Z",
+         *       "coupon_name": "Autumn welcome",
+         *       "redeemable": false,
+         *       "not_redeemable": {
+         *         "code": "voucher-expired",
+         *         "detail": "This voucher has expired."
+         *       }
+         *     }
+         */
+        VoucherDetail: {
+            /** @description Identifier of the voucher, as in its QR code. */
+            ulid: string;
+            /** @description Its coupon. */
+            coupon_ulid: string;
+            /** @description The customer. */
+            customer_ulid: string;
+            /**
+             * @description Pending until it is redeemed or expires.
+             * @enum {string}
+             */
+            status: "pending" | "redeemed" | "expired";
+            benefit: components["schemas"]["Benefit"];
+            /** @description The redemption, of a voucher for a reward. */
+            redemption_ulid: string | null;
+            /** @description The sale that it was redeemed with, if known. */
+            transaction_ulid: string | null;
+            /**
+             * Format: date-time
+             * @description Set when it was sent; null: never.
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description Null unless redeemed.
+             */
+            redeemed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When its redemption was taken back by a restore, which can be done once.
+             */
+            restored_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             */
+            created_at: string;
+            /** @description Name of its coupon. */
+            coupon_name: string;
+            /** @description Whether it can be redeemed now. */
+            redeemable: boolean;
+            /** @description The rule that refuses it now; null: none. */
+            not_redeemable: ({
+                /** @description As in the problem document. */
+                code: string;
+                /** @description As in the problem document. */
+                detail: string;
+            } & {
+                [key: string]: string;
+            }) | null;
+        };
+        /**
+         * @description What a voucher is redeemed with.
+         * @example {
+         *       "transaction_ulid": "01M2FF0D893XRG3ZKH04DT11SA"
+         *     }
+         */
+        VoucherUse: {
+            /** @description A completed sale of the same customer. */
+            transaction_ulid?: string | null;
         };
         /**
          * @description Figures of a range of days.
@@ -3752,6 +4160,186 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTransactionTypes: {
+        parameters: {
+            query?: {
+                /** @description Records per page. Values above 100 are treated as 100. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of transaction types. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Food and drink",
+                     *           "rule_type": "points",
+                     *           "points_per_unit": 1,
+                     *           "unit_cents": 100,
+                     *           "stamps_per_transaction": 0,
+                     *           "min_spend_cents": 0,
+                     *           "max_award": null,
+                     *           "active": true
+                     *         },
+                     *         {
+                     *           "id": 2,
+                     *           "name": "Coffee card",
+                     *           "rule_type": "stamps",
+                     *           "points_per_unit": 0,
+                     *           "unit_cents": 100,
+                     *           "stamps_per_transaction": 1,
+                     *           "min_spend_cents": 250,
+                     *           "max_award": null,
+                     *           "active": true
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": null,
+                     *         "last": null,
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "path": "https://localhost:8443/api/v1/transaction-types",
+                     *         "per_page": 15,
+                     *         "next_cursor": null,
+                     *         "prev_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TransactionType"][];
+                        links: components["schemas"]["PageLinks"];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description Fields or parameters are invalid: see `errors`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLocations: {
+        parameters: {
+            query?: {
+                /** @description Records per page. Values above 100 are treated as 100. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of locations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Harbour",
+                     *           "active": true
+                     *         },
+                     *         {
+                     *           "id": 3,
+                     *           "name": "Old town",
+                     *           "active": false
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": null,
+                     *         "last": null,
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "path": "https://localhost:8443/api/v1/locations",
+                     *         "per_page": 15,
+                     *         "next_cursor": null,
+                     *         "prev_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Location"][];
+                        links: components["schemas"]["PageLinks"];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description Fields or parameters are invalid: see `errors`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listRewards: {
         parameters: {
             query?: {
@@ -3796,6 +4384,7 @@ export interface operations {
                      *           "points_cost": null,
                      *           "stamps_cost": 9,
                      *           "stock": null,
+                     *           "value_cents": null,
                      *           "active": true,
                      *           "created_at": "2026-05-02T12:04:30.000Z"
                      *         },
@@ -3806,6 +4395,7 @@ export interface operations {
                      *           "points_cost": 100,
                      *           "stamps_cost": null,
                      *           "stock": 40,
+                     *           "value_cents": 350,
                      *           "active": true,
                      *           "created_at": "2026-05-02T12:00:00.000Z"
                      *         }
@@ -3845,6 +4435,151 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    findReward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The reward’s ULID, case-insensitive.
+                 * @example 01KQM8YMG0138GGB68V1D0GCYT
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The reward. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "ulid": "01KQM8YMG0138GGB68V1D0GCYT",
+                     *         "name": "Cinnamon bun",
+                     *         "description": "Any bun of the day.",
+                     *         "points_cost": 100,
+                     *         "stamps_cost": null,
+                     *         "stock": 40,
+                     *         "value_cents": 350,
+                     *         "active": true,
+                     *         "created_at": "2026-05-02T12:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Reward"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRedemptions: {
+        parameters: {
+            query?: {
+                /** @description Filter by status. */
+                status?: "pending" | "fulfilled" | "voided";
+                /** @description Filter by customer, case-insensitive. */
+                customer_ulid?: string;
+                /** @description Records per page. Values above 100 are treated as 100. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of redemptions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "ulid": "01M2FFEKZE5S8GDK01D2CMPKZ5",
+                     *           "status": "pending",
+                     *           "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *           "reward_ulid": "01KQM8YMG0138GGB68V1D0GCYT",
+                     *           "reward_value_cents": 350,
+                     *           "points_spent": 100,
+                     *           "stamps_spent": 0,
+                     *           "created_at": "2026-09-14T08:10:03.118Z",
+                     *           "fulfilled_at": null,
+                     *           "voided_at": null
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": null,
+                     *         "last": null,
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "path": "https://localhost:8443/api/v1/redemptions",
+                     *         "per_page": 15,
+                     *         "next_cursor": null,
+                     *         "prev_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Redemption"][];
+                        links: components["schemas"]["PageLinks"];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description Fields or parameters are invalid: see `errors`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -3901,6 +4636,7 @@ export interface operations {
                      *         "status": "pending",
                      *         "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
                      *         "reward_ulid": "01KQM8YMG0138GGB68V1D0GCYT",
+                     *         "reward_value_cents": 350,
                      *         "points_spent": 100,
                      *         "stamps_spent": 0,
                      *         "created_at": "2026-09-14T08:10:03.118Z",
@@ -3986,6 +4722,7 @@ export interface operations {
                      *         "status": "fulfilled",
                      *         "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
                      *         "reward_ulid": "01KQM8YMG0138GGB68V1D0GCYT",
+                     *         "reward_value_cents": 350,
                      *         "points_spent": 100,
                      *         "stamps_spent": 0,
                      *         "created_at": "2026-09-14T08:10:03.118Z",
@@ -4052,6 +4789,7 @@ export interface operations {
                      *         "status": "fulfilled",
                      *         "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
                      *         "reward_ulid": "01KQM8YMG0138GGB68V1D0GCYT",
+                     *         "reward_value_cents": 350,
                      *         "points_spent": 100,
                      *         "stamps_spent": 0,
                      *         "created_at": "2026-09-14T08:10:03.118Z",
@@ -4080,6 +4818,83 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    voidRedemption: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The redemption’s ULID, case-insensitive.
+                 * @example 01M2FFEKZE5S8GDK01D2CMPKZ5
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Voided. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "ulid": "01M2FFEKZE5S8GDK01D2CMPKZ5",
+                     *         "status": "voided",
+                     *         "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *         "reward_ulid": "01KQM8YMG0138GGB68V1D0GCYT",
+                     *         "reward_value_cents": 350,
+                     *         "points_spent": 100,
+                     *         "stamps_spent": 0,
+                     *         "created_at": "2026-09-14T08:10:03.118Z",
+                     *         "fulfilled_at": null,
+                     *         "voided_at": "2026-09-14T08:15:30.004Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Redemption"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            /** @description A business rule refuses: see `code`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4215,6 +5030,67 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    findCoupon: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The coupon’s ULID, case-insensitive.
+                 * @example 01M1DTJ2J0E8R9R1564N1R8RS2
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The coupon. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "ulid": "01M1DTJ2J0E8R9R1564N1R8RS2",
+                     *         "name": "Autumn welcome",
+                     *         "description": "Fifty points for coming back.",
+                     *         "benefit": {
+                     *           "type": "points",
+                     *           "points": 50
+                     *         },
+                     *         "max_per_customer": 1,
+                     *         "max_redemptions": 500,
+                     *         "redemptions_count": 137,
+                     *         "starts_at": "2026-09-01T22:00:00.000Z",
+                     *         "expires_at": "2026-10-31T22:59:59.999Z",
+                     *         "voucher_valid_days": 30,
+                     *         "active": true,
+                     *         "created_at": "2026-09-01T06:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Coupon"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     redeemVoucher: {
         parameters: {
             query?: never;
@@ -4231,7 +5107,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VoucherUse"];
+            };
+        };
         responses: {
             /** @description Redeemed. */
             200: {
@@ -4263,8 +5143,10 @@ export interface operations {
                      *           "points": 50
                      *         },
                      *         "redemption_ulid": null,
+                     *         "transaction_ulid": null,
                      *         "expires_at": "2026-10-02T21:59:59.999Z",
                      *         "redeemed_at": "2026-09-14T08:21:40.777Z",
+                     *         "restored_at": null,
                      *         "created_at": "2026-09-02T07:00:04.250Z"
                      *       }
                      *     }
@@ -4279,7 +5161,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
-            /** @description A business rule refuses: see `code`. */
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description Fields or parameters are invalid (see `errors`), or a business rule refuses (see `code`). */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4356,8 +5240,10 @@ export interface operations {
                      *             "points": 50
                      *           },
                      *           "redemption_ulid": null,
+                     *           "transaction_ulid": null,
                      *           "expires_at": "2026-10-02T21:59:59.999Z",
                      *           "redeemed_at": "2026-09-14T08:21:40.777Z",
+                     *           "restored_at": null,
                      *           "created_at": "2026-09-02T07:00:04.250Z"
                      *         }
                      *       ],
@@ -4397,6 +5283,150 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    findVoucher: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The ULID of the voucher, case-insensitive. Or what the customer shows: the code as it is printed, with spaces or hyphens, or the link in the QR code, percent-encoded.
+                 * @example 01M1GENVGTH4HZXQYHD9VV3ZH1
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The voucher. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "ulid": "01M1GENVGTH4HZXQYHD9VV3ZH1",
+                     *         "coupon_ulid": "01M1DTJ2J0E8R9R1564N1R8RS2",
+                     *         "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *         "status": "pending",
+                     *         "benefit": {
+                     *           "type": "points",
+                     *           "points": 50
+                     *         },
+                     *         "redemption_ulid": null,
+                     *         "transaction_ulid": null,
+                     *         "expires_at": "2026-10-02T21:59:59.999Z",
+                     *         "redeemed_at": null,
+                     *         "restored_at": null,
+                     *         "created_at": "2026-09-02T07:00:04.250Z",
+                     *         "coupon_name": "Autumn welcome",
+                     *         "redeemable": true,
+                     *         "not_redeemable": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["VoucherDetail"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreVoucher: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The ULID of the voucher, case-insensitive. Or what the customer shows: the code as it is printed, with spaces or hyphens, or the link in the QR code, percent-encoded.
+                 * @example 01M1GENVGTH4HZXQYHD9VV3ZH1
+                 */
+                ulid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Restored. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "ulid": "01M1GENVGTH4HZXQYHD9VV3ZH1",
+                     *         "coupon_ulid": "01M1DTJ2J0E8R9R1564N1R8RS2",
+                     *         "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *         "status": "pending",
+                     *         "benefit": {
+                     *           "type": "points",
+                     *           "points": 50
+                     *         },
+                     *         "redemption_ulid": null,
+                     *         "transaction_ulid": null,
+                     *         "expires_at": "2026-10-02T21:59:59.999Z",
+                     *         "redeemed_at": null,
+                     *         "restored_at": "2026-09-14T08:25:02.310Z",
+                     *         "created_at": "2026-09-02T07:00:04.250Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Voucher"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            /** @description A business rule refuses: see `code`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];

@@ -94,7 +94,8 @@ func (h *Handlers) addReward(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[reward.Reward]{
 		RunOnce: func(ctx context.Context, by core.Actor, form *forms.Form, once *core.Once[reward.Reward]) (core.Reply[reward.Reward], error) {
 			n := reward.New{
-				Name: form.Value("name"), Description: form.Value("description"), Stock: form.Integer("stock"), CostCents: form.Amount("cost_cents", by.Tenant.Currency),
+				Name: form.Value("name"), Description: form.Value("description"), Stock: form.Integer("stock"),
+				CostCents: form.Amount("cost_cents", by.Tenant.Currency), ValueCents: form.Amount("value_cents", by.Tenant.Currency),
 			}
 			if form.File != nil {
 				n.Picture = &form.File
@@ -132,8 +133,10 @@ func (h *Handlers) changeReward(c echo.Context) error {
 		values["points_cost"] = strconv.FormatInt(*r.PointsCost, 10)
 	}
 	form := forms.Blank(values)
-	if r.CostCents != nil {
-		form.SetAmount("cost_cents", *r.CostCents, page.Actor(c).Tenant.Currency)
+	for name, cents := range map[string]*int64{"cost_cents": r.CostCents, "value_cents": r.ValueCents} {
+		if cents != nil {
+			form.SetAmount(name, *cents, page.Actor(c).Tenant.Currency)
+		}
 	}
 	return h.rewardForm(c, http.StatusOK, &r.Reward, form)
 }
@@ -149,7 +152,8 @@ func (h *Handlers) editReward(c echo.Context) error {
 			edit := reward.Edit{
 				Name: panel.IfChanged(form, form.Text("name"), "name"), Description: panel.IfChanged(form, form.Text("description"), "description"),
 				PointsCost: panel.IfChanged(form, points, costFields...), StampsCost: panel.IfChanged(form, stamps, costFields...),
-				CostCents: panel.IfChanged(form, form.Amount("cost_cents", by.Tenant.Currency), "cost_cents"),
+				CostCents:  panel.IfChanged(form, form.Amount("cost_cents", by.Tenant.Currency), "cost_cents"),
+				ValueCents: panel.IfChanged(form, form.Amount("value_cents", by.Tenant.Currency), "value_cents"),
 			}
 			if form.File != nil {
 				edit.Picture = core.Set(form.File)
