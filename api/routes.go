@@ -28,6 +28,9 @@ func (a *API) routes() []route.Route {
 		route.Get("/customers/:ulid/expiring", route.Tokens(token.CustomersRead), a.listExpiring),
 		route.Get("/customers/:ulid/ledger-entries", route.Tokens(token.CustomersRead), a.listLedgerEntries),
 
+		route.Get("/changes", changeReaders, a.listChanges),
+
+		route.Get("/transactions", route.Tokens(token.TransactionsWrite), a.listTransactions),
 		route.Post("/transactions", route.Tokens(a.TransactionCreateScope), a.recordTransaction),
 		route.Get("/transactions/:ulid", route.Tokens(token.TransactionsWrite), a.findTransaction),
 		route.Post("/transactions/:ulid/void", route.Tokens(token.TransactionsWrite), a.voidTransaction),

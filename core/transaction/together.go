@@ -18,6 +18,7 @@ type ready struct {
 	entry core.ID // of the ledger
 	by    core.Actor
 	reply db.StoredReply
+	stamp func(now time.Time) error                              // makes the sale, its entry and its reply those of an instant
 	apart []any                                                  // what only one sale of a batch may have (claims)
 	alone func(context.Context) (core.Reply[Transaction], error) // records the sale without others
 }
@@ -32,13 +33,15 @@ func (s *Service) prepare(by core.Actor, sale Sale, unread core.Fields, once *co
 		return nil
 	}
 	award := kind.award(check, sale.SpendAmountCents)
-	now := s.db.Now()
-	r := &ready{Transaction: sale.of(by, kind, core.NewID(now), award, now), kind: kind, entry: core.NewID(now), by: by}
-	reply, err := db.NewStoredReply(by, once, r.Transaction)
-	if check.Err() != nil || err != nil {
+	r := &ready{kind: kind, by: by}
+	r.stamp = func(now time.Time) (err error) {
+		r.Transaction, r.entry = sale.of(by, kind, core.NewID(now), award, now), core.NewID(now)
+		r.reply, err = db.NewStoredReply(by, once, r.Transaction)
+		return err
+	}
+	if err := r.stamp(s.db.Now()); check.Err() != nil || err != nil {
 		return nil // refused alone, with what the database finds
 	}
-	r.reply = reply
 	r.apart = r.claims()
 	r.alone = func(ctx context.Context) (core.Reply[Transaction], error) {
 		return s.recordAlone(ctx, r.by, sale, unread, once)
@@ -210,8 +213,16 @@ func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*
 	sales, kinds := ofOneRule(sales)
 	var set []string
 	var places []int
-	err := db.Together(ctx, s.db.Writing(tenant),
-		db.AllInto(&set, ledger.VisitsCountedSQL, nil), db.AllInto(&places, statement, recordArgs(sales, kinds)))
+	err := db.Write(ctx, s.db, tenant, func(now time.Time) ([]db.Reading, error) {
+		for _, r := range sales {
+			if now.Sub(r.CreatedAt) > db.MaxAge {
+				if err := r.stamp(now); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return []db.Reading{db.AllInto(&set, ledger.VisitsCountedSQL, nil), db.AllInto(&places, statement, recordArgs(sales, kinds))}, nil
+	})
 	if err != nil {
 		return nil, err
 	}
