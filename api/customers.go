@@ -27,8 +27,9 @@ type customerFields struct {
 
 type customerResource struct {
 	customerFields
-	PointsExpireOn *day `json:"points_expire_on"`
-	StampsExpireOn *day `json:"stamps_expire_on"`
+	PointsExpireOn   *day   `json:"points_expire_on"`
+	StampsExpireOn   *day   `json:"stamps_expire_on"`
+	BalanceChangedAt *stamp `json:"balance_changed_at"`
 }
 
 // customerResources returns how customers of a business are written.
@@ -44,6 +45,7 @@ func newCustomerResource(t core.Tenant, c customer.Customer) customerResource {
 			CreatedAt: stamp(c.CreatedAt), UpdatedAt: stamp(c.UpdatedAt),
 		},
 		PointsExpireOn: (*day)(c.ExpiresOn(t, ledger.Points)), StampsExpireOn: (*day)(c.ExpiresOn(t, ledger.Stamps)),
+		BalanceChangedAt: optionalStamp(c.BalanceChangedAt),
 	}
 }
 
@@ -56,8 +58,9 @@ func (a *API) listCustomers(c echo.Context) error {
 		Phone: q.text("phone"), Email: q.text("email"), Search: q.text("search"), Status: q.text("status"),
 		CreatedFrom: q.date("created_from"), CreatedTo: q.date("created_to"),
 	}
+	since := q.since()
 	p := q.page()
-	l, err := a.Customers.List(c.Request().Context(), actor(c), f, p)
+	l, err := a.Changes.Customers(c.Request().Context(), actor(c), f, since, p)
 	if err != nil {
 		return err
 	}

@@ -228,11 +228,15 @@ func (o object) instant(field string) *time.Time {
 	if s == nil {
 		return nil
 	}
-	t, err := time.Parse(time.RFC3339, *s)
+	return readInstant(o.unreadable, field, *s)
+}
+
+func readInstant(unreadable core.Fields, field, s string) *time.Time {
+	t, err := time.Parse(time.RFC3339, s)
 	// With a negative offset, the last day of 9999 ends in year 10000 in UTC, which RFC 3339
 	// doesn't allow.
 	if err != nil || t.UTC().Year() > 9999 {
-		o.unreadable.Add(field, core.MustBeMoment)
+		unreadable.Add(field, core.MustBeMoment)
 		return nil
 	}
 	t = t.UTC().Truncate(time.Millisecond)
@@ -314,6 +318,29 @@ func (q query) date(name string) *time.Time {
 		return nil
 	}
 	return &t
+}
+
+// instant returns a parameter's moment.
+func (q query) instant(name string) *time.Time {
+	s := q.text(name)
+	if s == nil {
+		return nil
+	}
+	return readInstant(q.unreadable, name, *s)
+}
+
+// since returns the instant since when a list has what changed, in the order of the changes: zero for order=updated alone, which
+// begins with the first, and nil for the usual order.
+func (q query) since() *time.Time {
+	const newest, updated = "newest", "updated"
+	order, since := core.OrZero(q.text("order")), q.instant("updated_since")
+	switch {
+	case order != "" && order != newest && order != updated, order == newest && since != nil:
+		q.unreadable.Add("order", core.InvalidChoice)
+	case order == updated && since == nil:
+		since = &time.Time{}
+	}
+	return since
 }
 
 // page reads per_page and cursor (decisions §2).

@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/change"
 )
 
 // stamp is a time in responses: RFC 3339, UTC, milliseconds.
@@ -208,6 +209,13 @@ type listMeta struct {
 	PerPage    int     `json:"per_page"`
 	NextCursor *string `json:"next_cursor"`
 	PrevCursor *string `json:"prev_cursor"`
+	*growth
+}
+
+// growth is what the list of changes has more.
+type growth struct {
+	ResumeCursor string `json:"resume_cursor"`
+	RetryAfter   int    `json:"retry_after"` // seconds; 0: at once, because there is a next page
 }
 
 // writeList responds with a page. Its links keep the requested host and the filters.
@@ -221,6 +229,13 @@ func writeList[T, R any](c echo.Context, p core.Page, l core.List[T], resource f
 	e := listEnvelope{Data: items, Meta: listMeta{Path: path, PerPage: p.Size}}
 	e.Meta.PrevCursor, e.Links.Prev = link(r.URL, path, l.Prev)
 	e.Meta.NextCursor, e.Links.Next = link(r.URL, path, l.Next)
+	if l.Resume != nil {
+		e.Meta.growth = &growth{ResumeCursor: l.Resume.String()}
+		if l.Next == nil {
+			e.Meta.RetryAfter = int(change.RetryAfter.Seconds())
+			c.Response().Header().Set("Retry-After", strconv.Itoa(e.Meta.RetryAfter))
+		}
+	}
 	addLinks(c.Response().Header(), relation{"next", e.Links.Next}, relation{"prev", e.Links.Prev})
 	a, err := render(http.StatusOK, e)
 	if err != nil {

@@ -29,6 +29,9 @@ func (a *API) routes() []route.Route {
 		route.Get("/customers/:ulid/expiring", route.Tokens(token.CustomersRead), a.listExpiring),
 		route.Get("/customers/:ulid/ledger-entries", route.Tokens(token.CustomersRead), a.listLedgerEntries),
 
+		route.Get("/changes", changeReaders, a.listChanges),
+
+		route.Get("/transactions", route.Tokens(token.TransactionsWrite), a.listTransactions),
 		route.Post("/transactions", route.Tokens(a.TransactionCreateScope), a.recordTransaction),
 		route.Post("/transactions/batch", route.Tokens(a.TransactionCreateScope), a.recordTransactions),
 		route.Post("/transactions/preview", route.Tokens(a.TransactionCreateScope), a.previewTransaction),

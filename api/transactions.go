@@ -81,6 +81,26 @@ func readSale(in object) transaction.Sale {
 	}
 }
 
+// listTransactions lists sales, the newest first or, to stay in step, in the order of their changes.
+func (a *API) listTransactions(c echo.Context) error {
+	q, err := parameters(c)
+	if err != nil {
+		return err
+	}
+	f := transaction.Filter{
+		CustomerID: q.text("customer_ulid"), Status: q.text("status"), ExternalReference: q.text("external_reference"),
+		TypeID: q.integer("transaction_type_id"), LocationID: q.integer("location_id"),
+		From: q.date("created_from"), To: q.date("created_to"),
+	}
+	since := q.since()
+	p := q.page()
+	l, err := a.Changes.Transactions(c.Request().Context(), actor(c), f, since, p)
+	if err != nil {
+		return err
+	}
+	return writeList(c, p, l, func(t transaction.Transaction) transactionResource { return newTransactionResource(actor(c), t) })
+}
+
 func (a *API) recordTransaction(c echo.Context) error {
 	in, err := readBody(c)
 	if err != nil {

@@ -92,6 +92,7 @@ type List[T any] struct {
 	Items      []T
 	Prev, Next *Cursor // nil: none
 	Place      *Place  // nil: not counted
+	Resume     *Cursor // of a list of changes, which grows: where to go on, also after its end
 }
 
 // Place is where a page is in its list: "26–50 of 397".

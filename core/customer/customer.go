@@ -38,7 +38,9 @@ type Customer struct {
 	StampsBalance int64
 	CreatedAt     time.Time // the first check-in
 	UpdatedAt     time.Time
-	Erased        bool // their personal data was deleted
+	// When points or stamps last changed; nil: never.
+	BalanceChangedAt *time.Time
+	Erased           bool // their personal data was deleted
 
 	UnsubscribedAt *time.Time // from coupon e-mails; nil: subscribed
 	// No unspent points or stamps end before, without the hold of a rule (ExpiresOn); nil: none have a last day.

@@ -107,7 +107,7 @@ func TestErase(t *testing.T) {
 	want := customer.Customer{
 		ID: c.ID, FirstName: "Erased", LastName: "Erased", Status: customer.Inactive, Erased: true,
 		LinkVersion:   c.LinkVersion + 1, // no link to them works any more
-		PointsBalance: c.PointsBalance, CreatedAt: c.CreatedAt, UpdatedAt: erased.UpdatedAt,
+		PointsBalance: c.PointsBalance, BalanceChangedAt: c.BalanceChangedAt, CreatedAt: c.CreatedAt, UpdatedAt: erased.UpdatedAt,
 	}
 	if diff := cmp.Diff(want, erased); diff != "" {
 		t.Errorf("Erase (-want +got):\n%s", diff)

@@ -14,7 +14,7 @@ const (
 	update loyalty.customer c
 	set link_version = c.link_version + 1,
 		updated_at = @now
-	from loyalty.account a
+	from loyalty.account a` + lastMove + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
 		and c.phone_key is not null

@@ -20,6 +20,8 @@ type Filter struct {
 	CreatedFrom *time.Time // first day in the tenant's time zone, as its midnight in UTC
 	CreatedTo   *time.Time // last day, likewise
 	Tag         *string    // only in the panel
+
+	among bool // a search looks at given customers (Among)
 }
 
 // ByName is the order by last name, then first name. There is none by points, because every sale would
@@ -89,6 +91,18 @@ func (s *Service) search(ctx context.Context, by core.Actor, q query, p core.Pag
 	return l, nil
 }
 
+// Among returns those of the customers with the ids that match the filter, by ID.
+func (s *Service) Among(ctx context.Context, by core.Actor, f Filter, ids []core.ID) ([]Customer, error) {
+	f.among = true
+	q, err := f.query(core.NewCheck(nil), by.Tenant)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	q.args["ids"] = ids
+	sql, args := amongList.Statement(core.Page{}, q.args)
+	return db.All[Customer](ctx, s.db.Tenant(by), sql, args)
+}
+
 func (c Customer) position() core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }
 
 // query is a valid filter, as arguments of its statement.
@@ -111,12 +125,11 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 	if search := check.OptionalText("search", f.Search, maxEmail); search != nil {
 		terms := searchTerms(*search, t.Country)
 		q.searching = true
-		switch {
-		case f.Tag == nil:
+		if f.Tag == nil && !f.among {
 			maps.Copy(q.args, terms.args())
-		case terms.every:
+		} else if terms.every {
 			q.args["all_patterns"] = patterns(terms.needles)
-		default:
+		} else {
 			q.args["patterns"] = patterns(terms.needles)
 		}
 	}

@@ -106,7 +106,7 @@ const duplicatesSQL = `
 	select ` + columns + `
 	from ranked r
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = r.id
-	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id` + lastMove + `
 	where c.merged_into is null
 		and c.phone_key is not null
 	order by r.rank, c.created_at desc, c.id desc

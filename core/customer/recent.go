@@ -35,7 +35,7 @@ const recentSQL = `
 		group by customer_id
 	) visit
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = visit.customer_id
-	join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id
+	join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id` + lastMove + `
 	where c.status = 'active'
 		and (
 			not @can_redeem

@@ -4,7 +4,8 @@ import "example.com/loyalty/core/db"
 
 const columns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
 		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-		a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since`
+		a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+		moved.created_at as balance_changed_at`
 
 const (
 	selectCustomer = `
@@ -12,7 +13,11 @@ const (
 
 	fromCustomer = `
 	from loyalty.customer c
-	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id`
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id` + lastMove
+
+	// An account counts its entries.
+	lastMove = `
+	left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries`
 )
 
 const findSQL = selectCustomer + `
@@ -133,7 +138,7 @@ const insertSQL = `
 	returning id, first_name, last_name, phone, email, status,
 		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
 		null::date as points_expire_on, null::date as stamps_expire_on, null::date as points_idle_on, null::date as stamps_idle_on,
-		unsubscribed_at, link_version, unchecked_since`
+		unsubscribed_at, link_version, unchecked_since, null::timestamptz as balance_changed_at`
 
 // Changes nothing if one of the keys leads to another customer.
 const updateSQL = `
@@ -149,7 +154,7 @@ const updateSQL = `
 		link_version = c.link_version + @replaces::bigint,
 		unchecked_since = case when c.phone_key = @phone_key then c.unchecked_since end,
 		updated_at = @now
-	from loyalty.account a
+	from loyalty.account a` + lastMove + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
 		and not exists (
@@ -232,23 +237,40 @@ var (
 	rowsByName   = db.NewList(selectRow+onePage, byName, filters)
 )
 
+// Of given customers, those that match a filter.
+var amongList = db.NewList(selectCustomer+whereTenant+`
+		and c.id = any (array(select unnest(@ids::uuid[]))) {filters}`, db.Order{}, db.Filters{
+	"phone_key":    filters["phone_key"],
+	"email_key":    filters["email_key"],
+	"status":       filters["status"],
+	"from":         filters["from"],
+	"before":       filters["before"],
+	"patterns":     likeAny,
+	"all_patterns": likeAll,
+})
+
+// A search of few customers compares them one by one.
+const (
+	likeAny = "coalesce(c.folded, c.search_key) like any (@patterns::text[])"
+	likeAll = "coalesce(c.folded, c.search_key) like all (@all_patterns::text[])"
+)
+
 // The customers of a tag are read from the tag's index, newest first; a search looks at these alone.
 var taggedRowList = db.NewList(`
 	select `+rowColumns+`
 	from loyalty.customer_tag g
 	join loyalty.customer c on c.tenant_id = g.tenant_id and c.id = g.customer_id
-	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id`+lastVisit+`
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id`+lastMove+lastVisit+`
 	where g.tenant_id = @tenant_id
 		and g.key = @tag {filters} {position}
 	{page}`, db.Descending("g.created_at, g.customer_id", "@at, @id"), db.Filters{
-	"phone_key": filters["phone_key"],
-	"email_key": filters["email_key"],
-	"status":    filters["status"],
-	"from":      "g.created_at >= @from",
-	"before":    "g.created_at < @before",
-	"patterns":  "coalesce(c.folded, c.search_key) like any (@patterns::text[])",
-
-	"all_patterns": "coalesce(c.folded, c.search_key) like all (@all_patterns::text[])",
+	"phone_key":    filters["phone_key"],
+	"email_key":    filters["email_key"],
+	"status":       filters["status"],
+	"from":         "g.created_at >= @from",
+	"before":       "g.created_at < @before",
+	"patterns":     likeAny,
+	"all_patterns": likeAll,
 })
 
 // Found selects the IDs of the newest @found customers that a search finds.
@@ -299,7 +321,7 @@ const eraseSQL = `
 		status = 'inactive',
 		link_version = c.link_version + 1,
 		updated_at = @now
-	from loyalty.account a
+	from loyalty.account a` + lastMove + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
 		and a.tenant_id = c.tenant_id
@@ -368,7 +390,7 @@ const subscribeSQL = `
 	update loyalty.customer c
 	set unsubscribed_at = @unsubscribed_at,
 		updated_at = @now
-	from loyalty.account a
+	from loyalty.account a` + lastMove + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
 		and c.phone_key is not null

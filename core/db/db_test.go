@@ -328,6 +328,34 @@ func TestNowIsTheDatabasesClock(t *testing.T) {
 }
 
 // The clock of At starts at its instant and runs on. The original database keeps its clock.
+// A reader of changes may have passed the time of a transaction that begins late, so it runs again with a new one.
+func TestABeginLongAfterItsTime(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	var times []time.Time
+	err := db.Run(t.Context(), b.db.Tenant(b.by), func(tx *db.Tx) error {
+		times = append(times, tx.Now)
+		if len(times) == 1 {
+			time.Sleep(2500 * time.Millisecond)
+		}
+		_, err := db.One[bool](t.Context(), tx, "select true as begun", nil)
+		return err
+	})
+	if err != nil || len(times) != 2 || times[1].Sub(times[0]) < 2*time.Second {
+		t.Errorf("%v; it ran at %v, want again after two seconds", err, times)
+	}
+	runs := 0
+	err = db.Write(t.Context(), b.db, b.by.Tenant.ID, func(time.Time) ([]db.Reading, error) {
+		if runs++; runs == 1 {
+			time.Sleep(2500 * time.Millisecond)
+		}
+		return []db.Reading{db.OneInto(new(bool), "select true as begun", nil)}, nil
+	})
+	if err != nil || runs != 2 {
+		t.Errorf("%v; statements were prepared %d times, want twice", err, runs)
+	}
+}
+
 func TestAtShiftsTheClockAndItRunsOn(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)

@@ -36,6 +36,7 @@ const (
 	tooManyConnections   = "53300"
 	startingUp           = "57P03"
 	tenantSuspended      = "LY001" // loyalty.require_active
+	tooLate              = "LY002" // loyalty.enter
 )
 
 // serverError returns the server's part of an error, or an empty one.
@@ -98,10 +99,13 @@ func isLostRowLock(err error) bool {
 	return pg.Code == internalError && strings.HasPrefix(pg.Message, "new multixact has more than one updating member")
 }
 
+// isLate reports whether the server refused a transaction that began too long after its time.
+func isLate(err error) bool { return errorCode(err) == tooLate }
+
 // canRetry reports whether the transaction may succeed when it runs again.
 func canRetry(ctx context.Context, err error) bool {
 	c := errorCode(err)
-	return c == serializationFailure || c == deadlockDetected || isLostRowLock(err) || isStrayCancel(ctx, err)
+	return c == serializationFailure || c == deadlockDetected || isLate(err) || isLostRowLock(err) || isStrayCancel(ctx, err)
 }
 
 // readOnlyError is that of a server that is read-only, at the latest when the connection was opened.
@@ -160,7 +164,7 @@ func isUnreachable(err error) bool {
 	}
 	switch c := errorCode(err); c {
 	case "":
-	case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected, undefinedTable, undefinedSchema, readOnly:
+	case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected, tooLate, undefinedTable, undefinedSchema, readOnly:
 		return true
 	default:
 		// 08: connection; 53: out of memory, disk or connections; 57P: shutting down, starting up; 25P03: idle too long.

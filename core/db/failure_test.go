@@ -195,7 +195,9 @@ func TestARestartedDatabaseIsNotNoticed(t *testing.T) {
 func (o outage) openTogether(t *testing.T, d *db.DB, name string) error {
 	t.Helper()
 	var ids []struct{ ID int64 }
-	return db.Together(t.Context(), d.Writing(o.by.Tenant.ID), db.AllInto(&ids, openBranchSQL, db.Args{"name": name}))
+	return db.Write(t.Context(), d, o.by.Tenant.ID, func(time.Time) ([]db.Reading, error) {
+		return []db.Reading{db.AllInto(&ids, openBranchSQL, db.Args{"name": name})}, nil
+	})
 }
 
 // A server that is killed during a transaction makes the call unavailable. Nothing is half done, and the use

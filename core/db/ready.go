@@ -76,7 +76,7 @@ func (d *DB) CheckWritable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	calls, reads = d.transaction(0, calls, reads)
+	calls, reads = d.transaction(enter(0), calls, reads)
 	err = d.check(ctx, calls, reads)
 	switch c := errorCode(err); {
 	case err == nil, c == "53400": // a limit on temporary files is no sign of a full disk
@@ -97,7 +97,7 @@ func (d *DB) CheckWritable(ctx context.Context) error {
 func (d *DB) check(ctx context.Context, calls []call, reads []func(pgx.Rows) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
-	return repeat(ctx, func() error { return d.read(ctx, calls, reads) })
+	return d.repeat(ctx, func() error { return d.read(ctx, calls, reads) })
 }
 
 // onlyCheckFailed reports whether the check got no connection or no answer, although others get theirs.

@@ -103,7 +103,7 @@ func Exec(ctx context.Context, tx *Tx, sql string, args Args) (affected int64, e
 }
 
 // Together runs several statements in one round trip. The first that fails ends it. Outside of a transaction, each has its own snapshot; those of
-// Writing are one transaction, in which each sees what the ones before wrote.
+// Write see what the ones before wrote.
 func Together(ctx context.Context, at Place, readings ...Reading) error {
 	return at.together(ctx, readings)
 }
@@ -151,16 +151,13 @@ func (s Scope) together(ctx context.Context, readings []Reading) error {
 	if whole := s.db.whole; whole != nil {
 		return translate(ctx, whole.send(ctx, append([]call{enter(s.tenant)}, calls...), reads...))
 	}
-	calls, reads = s.db.transaction(s.tenant, calls, reads)
-	return translate(ctx, repeat(ctx, func() error {
+	calls, reads = s.db.transaction(enter(s.tenant), calls, reads)
+	return translate(ctx, s.db.repeat(ctx, func() error {
 		leave, err := s.db.share.enter(ctx, s.tenant)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		if s.writes {
-			return s.db.write(ctx, calls, reads)
-		}
 		return s.db.read(ctx, calls, reads)
 	}))
 }
@@ -199,10 +196,10 @@ func (d *DB) try(ctx context.Context, conn *pgxpool.Conn) error {
 	return d.roundTrip(ctx, conn, []call{{sql: "select"}}, nil)
 }
 
-// transaction makes calls a transaction of a tenant (0: the platform). Sent together, calls are an implicit one. If the
+// transaction makes calls a transaction that begins with entering a tenant or the platform. Sent together, calls are an implicit one. If the
 // database is distributed it has to be explicit, because the nodes learn the tenant only in a transaction block.
-func (d *DB) transaction(tenant core.TenantID, calls []call, reads []func(pgx.Rows) error) ([]call, []func(pgx.Rows) error) {
-	calls = slices.Concat(d.begin, []call{enter(tenant)}, calls)
+func (d *DB) transaction(first call, calls []call, reads []func(pgx.Rows) error) ([]call, []func(pgx.Rows) error) {
+	calls = slices.Concat(d.begin, []call{first}, calls)
 	if !d.distributed {
 		return calls, reads
 	}

@@ -24,7 +24,7 @@ type Tx struct {
 	gated bool          // it begins by asking whether the tenant is active
 	db    *DB
 	conn  *pgxpool.Conn  // nil until the first statement is sent
-	leave func()         // gives back the tenant's place (shares); nil until then
+	leave func()         // gives back the tenant's place (shares); nil for a part of another transaction
 	queue []call         // sent with the next statement or the commit
 	notes []notification // sent after the commit
 
@@ -43,6 +43,7 @@ const (
 	beginSQL = "begin"
 	// A plain select, so that it can be prepared and take the tenant (0: the platform) as an argument.
 	enterSQL    = "select loyalty.enter($1)"
+	enterAtSQL  = "select loyalty.enter($1, $2)"
 	gateSQL     = "select loyalty.require_active()"
 	commitSQL   = "commit"
 	rollbackSQL = "rollback"
@@ -50,9 +51,22 @@ const (
 
 func enter(tenant core.TenantID) call { return call{enterSQL, []any{int64(tenant)}} }
 
+// enterAt is enter for a transaction that writes records of an instant. It fails (isLate) when that is long ago, because a reader
+// of changes may have passed it. A shifted clock (At) is of the past on purpose.
+func (d *DB) enterAt(tenant core.TenantID, at time.Time) call {
+	if d.shift != 0 {
+		return enter(tenant)
+	}
+	return call{enterAtSQL, []any{int64(tenant), at}}
+}
+
 // start returns the calls with which the transaction enters its tenant or the platform.
 func (tx *Tx) start() []call {
-	calls := slices.Concat(tx.db.begin, []call{enter(tx.home)})
+	begin := enter(tx.home)
+	if tx.whole == nil {
+		begin = tx.db.enterAt(tx.home, tx.Now)
+	}
+	calls := slices.Concat(tx.db.begin, []call{begin})
 	if tx.gated {
 		calls = append(calls, call{sql: gateSQL})
 	}
@@ -84,11 +98,12 @@ func Queue(tx *Tx, sql string, args Args) error {
 }
 
 const takeTimeSQL = `
-	select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true)`
+	select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true),
+		set_config('application_name', 'loyalty of ' || @tenant::bigint, true)`
 
 // TakeTime allows each further statement and lock of the transaction ten minutes instead of the
-// few seconds that a till may wait: for work on all records of a large business.
-func TakeTime(tx *Tx) error { return Queue(tx, takeTimeSQL, nil) }
+// few seconds that a till may wait: for work on all records of a large business. Others' readers of changes don't wait for it.
+func TakeTime(tx *Tx) error { return Queue(tx, takeTimeSQL, Args{"tenant": int64(tx.Tenant)}) }
 
 // send sends the queue and then the given calls, in one round trip. The results of the last ones
 // go to read, in order.
@@ -99,13 +114,6 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 		return tx.db.roundTrip(ctx, tx.conn, batch, read)
 	}
 	// The transaction begins here.
-	if tx.leave == nil {
-		leave, err := tx.db.share.enter(ctx, tx.home)
-		if err != nil {
-			return err
-		}
-		tx.leave = leave
-	}
 	batch = slices.Concat([]call{{sql: beginSQL}}, tx.start(), batch)
 	// A commit may have happened before the connection died, so it is never sent twice.
 	isCommit := len(calls) == 1 && calls[0].sql == commitSQL

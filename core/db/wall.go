@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,7 +21,6 @@ type Scope struct {
 	db     *DB
 	tenant core.TenantID // 0: the platform
 	gated  bool          // a transaction begins by asking whether the tenant is active
-	writes bool          // Together may write (Writing)
 	err    error         // of an actor who may not
 }
 
@@ -49,10 +49,6 @@ func (d *DB) Within(by core.Actor) Scope {
 	return Scope{db: d, tenant: by.Tenant.ID, gated: by.NeedsActive && by.Tenant.ID != 0}
 }
 
-// Writing is the scope of a tenant for statements that write, all in one transaction (Together). An error means that nothing was written, unless
-// the connection was lost while committing.
-func (d *DB) Writing(tenant core.TenantID) Scope { return Scope{db: d, tenant: tenant, writes: true} }
-
 // In runs fn in one transaction of a scope, and returns what fn returns. An error rolls everything back.
 //
 // fn may run again after a deadlock or a serialization failure, so it must have no effects outside
@@ -61,12 +57,41 @@ func In[T any](ctx context.Context, s Scope, fn func(tx *Tx) (T, error)) (result
 	if s.err != nil {
 		return result, s.err
 	}
-	err = repeat(ctx, func() (err error) {
+	err = s.db.repeat(ctx, func() (err error) {
 		result, err = runOnce(ctx, s, fn)
 		return err
 	})
 	return result, translate(ctx, err)
 }
+
+// Write runs statements that write for a tenant, all in one transaction and one round trip. prepare returns them when their turn has come.
+// They have records of the last MaxAge before now. An error means that nothing was written, unless the connection was lost while committing.
+func Write(ctx context.Context, d *DB, tenant core.TenantID, prepare func(now time.Time) ([]Reading, error)) error {
+	return translate(ctx, d.repeat(ctx, func() error {
+		leave, err := d.share.enter(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		now := d.Now()
+		readings, err := prepare(now)
+		if err != nil {
+			return err
+		}
+		calls, reads, err := bindAll(readings, tenant)
+		if err != nil {
+			return err
+		}
+		if d.whole != nil {
+			return d.whole.send(ctx, append([]call{enter(tenant)}, calls...), reads...)
+		}
+		calls, reads = d.transaction(d.enterAt(tenant, now.Add(-MaxAge)), calls, reads)
+		return d.write(ctx, calls, reads)
+	}))
+}
+
+// MaxAge is how long before its transaction the time of a record may have been taken.
+const MaxAge = 500 * time.Millisecond
 
 // Run is In for work without a result.
 func Run(ctx context.Context, s Scope, fn func(tx *Tx) error) error {
@@ -76,12 +101,16 @@ func Run(ctx context.Context, s Scope, fn func(tx *Tx) error) error {
 
 const attempts = 5
 
-// repeat runs a transaction, and again after a deadlock or a serialization failure. It also does so after a connection
-// of an earlier time said that it is read-only: that connection is closed, and the server may write by now.
-func repeat(ctx context.Context, transaction func() error) error {
+// repeat runs a transaction, and again after a deadlock or a serialization failure, and when it began too long after its time. It also does so
+// after a connection of an earlier time said that it is read-only: that connection is closed, and the server may write by now.
+func (d *DB) repeat(ctx context.Context, transaction func() error) error {
 	begun := localTime()
 	for attempt := 1; ; attempt++ {
 		err := transaction()
+		if isLate(err) {
+			// The database's clock may have been set.
+			_ = d.clock.measure(ctx, d.pool)
+		}
 		if !canRetry(ctx, err) && !wasReadOnly(err, begun) || attempt == attempts && canRetry(ctx, err) {
 			return err
 		}
@@ -89,10 +118,13 @@ func repeat(ctx context.Context, transaction func() error) error {
 }
 
 func runOnce[T any](ctx context.Context, s Scope, fn func(tx *Tx) (T, error)) (result T, err error) {
-	tx := &Tx{Now: s.db.Now(), Tenant: s.tenant, home: s.tenant, gated: s.gated, db: s.db}
+	tx := &Tx{Tenant: s.tenant, home: s.tenant, gated: s.gated, db: s.db}
 	if s.db.whole != nil {
 		tx.join(s.db.whole)
+	} else if tx.leave, err = s.db.share.enter(ctx, s.tenant); err != nil {
+		return result, err
 	}
+	tx.Now = s.db.Now() // after the wait, so that it begins soon after its time
 	defer func() {
 		if err != nil {
 			var none T

@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/change"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -40,6 +41,7 @@ type Services struct {
 	Audit         *audit.Service
 	Auth          *auth.Service
 	Billing       *billing.Service
+	Changes       *change.Service
 	Checks        *verify.Service
 	Coupons       *coupon.Service
 	Customers     *customer.Service
@@ -128,6 +130,7 @@ func New(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, o Options) *Se
 
 		db: d, mails: mails,
 	}
+	s.Changes = change.NewService(d, s.Customers, s.Transactions)
 	s.Auth.Host = o.Host
 	s.Staff = staff.NewService(d, mails, s.Auth)
 	s.Walkins = walkin.NewService(d, jobs, mails, keys, s.Transactions, o.AddressKey)

@@ -17,7 +17,7 @@ func (s *Service) Export(ctx context.Context, by core.Actor, f Filter, each func
 	if err := by.Require(core.Manager); err != nil {
 		return err
 	}
-	if _, err := f.args(core.NewCheck(nil), by.Tenant); err != nil {
+	if _, err := f.args(core.NewCheck(nil), by.Tenant, "from", "to"); err != nil {
 		return err
 	}
 	list := func(p core.Page) (core.List[Named], error) {

@@ -21,6 +21,8 @@ type Filter struct {
 	To          *time.Time // the last day, likewise
 	Search      *string    // part of the customer's name, phone number or e-mail address, or a whole receipt number
 	SearchCents *int64     // with Search: or this amount
+
+	ExternalReference *string // a whole receipt number
 }
 
 // SearchLimits says where a search left sales out.
@@ -57,7 +59,7 @@ type Found struct {
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, sort core.Sort, p core.Page) (Found, error) {
 	check := core.NewCheck(p.Malformed)
 	core.OneOf(check, "sort", sort, core.Newest, core.Oldest)
-	args, err := f.args(check, by.Tenant)
+	args, err := f.args(check, by.Tenant, "from", "to")
 	if err != nil {
 		return Found{}, err
 	}
@@ -71,6 +73,26 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, sort core.S
 	}
 	page, err := db.ListPage(ctx, s.db, by, list, args, p, Named.position)
 	return Found{List: page, Limits: limits}, err
+}
+
+// Recorded returns a page of the sales that match a filter without a search, newest first.
+func (s *Service) Recorded(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Transaction], error) {
+	args, err := f.args(core.NewCheck(p.Malformed), by.Tenant, "created_from", "created_to")
+	if err != nil {
+		return core.List[Transaction]{}, err
+	}
+	return db.ListPage(ctx, s.db, by, recordedList, args, p, Transaction.position)
+}
+
+// Among returns those of the sales with the ids that match a filter without a search, by ID.
+func (s *Service) Among(ctx context.Context, by core.Actor, f Filter, ids []core.ID) ([]Transaction, error) {
+	args, err := f.args(core.NewCheck(nil), by.Tenant, "created_from", "created_to")
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	args["ids"] = ids
+	sql, args := amongList.Statement(core.Page{}, args)
+	return db.All[Transaction](ctx, s.db.Tenant(by), sql, args)
 }
 
 // The customers that a search finds, once for its page and its count.
@@ -101,7 +123,8 @@ func (s *Service) search(ctx context.Context, by core.Actor, text string, cents 
 	return found.Buyers[:min(len(found.Buyers), SearchedCustomers)], limits, err
 }
 
-func (f Filter) args(check *core.Check, t core.Tenant) (db.Args, error) {
+// args returns the arguments of the lists, or the violations; those of the days have the given names.
+func (f Filter) args(check *core.Check, t core.Tenant, from, to string) (db.Args, error) {
 	args := db.Args{"type": f.TypeID, "source": f.Source, "location": f.LocationID}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Completed, Voided)
@@ -120,6 +143,9 @@ func (f Filter) args(check *core.Check, t core.Tenant) (db.Args, error) {
 	if search := check.OptionalText("search", f.Search, maxSearch); search != nil {
 		args["search"], args["cents"], args["near"] = *search, f.SearchCents, SearchedSales
 	}
+	if reference := check.OptionalText("external_reference", f.ExternalReference, maxExternalReference); reference != nil {
+		args["reference"] = *reference
+	}
 	// An ID contains its created_at.
 	if f.From != nil {
 		args["from"] = core.FirstID(core.StartOfDate(*f.From, t.TimeZone))
@@ -127,7 +153,7 @@ func (f Filter) args(check *core.Check, t core.Tenant) (db.Args, error) {
 	if f.To != nil {
 		args["before"] = core.FirstID(core.StartOfDate(f.To.AddDate(0, 0, 1), t.TimeZone)) // the whole day
 		if f.From != nil && f.To.Before(*f.From) {
-			check.Add("to", core.AfterOrEqual("from"))
+			check.Add(to, core.AfterOrEqual(from))
 		}
 	}
 	return args, check.Err()

@@ -35,6 +35,19 @@ var customerSaleList = db.NewList(`
 		and t.customer_id = @customer {position}
 	{page}`, newestFirst, nil)
 
+// Those of the API.
+var (
+	recordedList = db.NewList(selectPlain+` {filters} {position}
+	{page}`, newestFirst, saleFilters)
+	amongList = db.NewList(selectPlain+`
+		and t.id = any (array(select unnest(@ids::uuid[]))) {filters}`, db.Order{}, saleFilters)
+)
+
+const selectPlain = `
+	select ` + columns + `
+	from loyalty.transaction t
+	where t.tenant_id = @tenant_id`
+
 var (
 	saleLists = map[core.Sort]*db.List{
 		core.Newest: db.NewList(selectSales, newestFirst, saleFilters),
@@ -54,6 +67,7 @@ var saleFilters = db.Filters{
 	"source":    "t.source = @source",
 	"customer":  "t.customer_id = @customer",
 	"location":  "t.location_id = @location",
+	"reference": "t.external_reference = @reference",
 	"from":      "t.id >= @from",
 	"before":    "t.id < @before",
 }

@@ -18,6 +18,7 @@ type ready struct {
 	entry core.ID // of the ledger
 	by    core.Actor
 	reply db.StoredReply
+	stamp func(now time.Time) error // makes the sale, its entry and its reply those of an instant
 
 	metadata                   *string // as it is stored
 	pointsIdleOn, stampsIdleOn *time.Time
@@ -37,14 +38,16 @@ func (s *Service) prepare(by core.Actor, sale Sale, unread core.Fields, once *co
 		return nil
 	}
 	award := kind.award(check, sale.SpendAmountCents)
-	r := &ready{Transaction: sale.of(by, kind, core.NewID(now), award, now), kind: kind, entry: core.NewID(now), by: by}
-	r.metadata = storedMetadata(r.Metadata)
-	r.pointsIdleOn, r.stampsIdleOn = ledger.IdleDays(by, r.OccurredAt)
-	reply, err := db.NewStoredReply(by, once, r.Transaction)
-	if check.Err() != nil || err != nil {
+	r := &ready{kind: kind, by: by, metadata: storedMetadata(sale.Metadata)}
+	r.stamp = func(now time.Time) (err error) {
+		r.Transaction, r.entry = sale.of(by, kind, core.NewID(now), award, now), core.NewID(now)
+		r.pointsIdleOn, r.stampsIdleOn = ledger.IdleDays(by, r.OccurredAt)
+		r.reply, err = db.NewStoredReply(by, once, r.Transaction)
+		return err
+	}
+	if err := r.stamp(now); check.Err() != nil || err != nil {
 		return nil // refused alone, with what the database finds
 	}
-	r.reply = reply
 	r.apart = r.claims()
 	r.alone = func(ctx context.Context) (core.Reply[Transaction], error) {
 		return s.recordAlone(ctx, r.by, sale, unread, once)
@@ -216,8 +219,16 @@ func (s *Service) recordAll(ctx context.Context, tenant core.TenantID, sales []*
 	sales, kinds := ofOneRule(sales)
 	var set []string
 	var places []int
-	err := db.Together(ctx, s.db.Writing(tenant),
-		db.AllInto(&set, ledger.VisitsCountedSQL, nil), db.AllInto(&places, statement, recordArgs(sales, kinds)))
+	err := db.Write(ctx, s.db, tenant, func(now time.Time) ([]db.Reading, error) {
+		for _, r := range sales {
+			if now.Sub(r.CreatedAt) > db.MaxAge {
+				if err := r.stamp(now); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return []db.Reading{db.AllInto(&set, ledger.VisitsCountedSQL, nil), db.AllInto(&places, statement, recordArgs(sales, kinds))}, nil
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -96,6 +96,7 @@ type Who struct {
 	Role          core.Role // the lowest role that may; core.SuperAdmin: super-admins and their tokens
 	BeforeTwoStep bool      // also super-admins who have yet to set up two-step verification
 	Ability       token.Ability
+	Others        []token.Ability // each of which is enough, too
 }
 
 // Who may call a route, beside the tokens that have an ability.
@@ -107,8 +108,8 @@ var (
 	SuperAdmins = Who{Role: core.SuperAdmin}
 )
 
-// Tokens are the tokens of businesses that have an ability.
-func Tokens(a token.Ability) Who { return Who{Ability: a} }
+// Tokens are the tokens of businesses that have an ability, or one of the others.
+func Tokens(a token.Ability, others ...token.Ability) Who { return Who{Ability: a, Others: others} }
 
 // Admits reports whether a caller may call a route.
 func (w Who) Admits(by token.Caller) bool {
@@ -116,7 +117,7 @@ func (w Who) Admits(by token.Caller) bool {
 	case w.Everyone:
 		return true
 	case w.Ability != "":
-		return !by.IsPlatform() && by.May(w.Ability)
+		return !by.IsPlatform() && (by.May(w.Ability) || slices.ContainsFunc(w.Others, by.May))
 	case w.Role == core.SuperAdmin:
 		return by.RequireAdmin() == nil
 	}
