@@ -151,6 +151,48 @@ func (o object) texts(field string) *[]string {
 	return &list
 }
 
+// metadata is an object of texts; nil if it is absent or null. A key whose value is null is left out.
+func (o object) metadata(field string) *core.Metadata {
+	given := o.optionalMetadata(field).Value
+	if given == nil {
+		return nil
+	}
+	m := core.Metadata{}
+	for key, value := range *given {
+		if value != nil {
+			m[key] = *value
+		}
+	}
+	return &m
+}
+
+// optionalMetadata distinguishes an absent field from null, and so do its keys (RFC 7396).
+func (o object) optionalMetadata(field string) core.Optional[map[string]*string] {
+	_, sent := o.fields[field]
+	raw := o.raw(field)
+	if raw == nil {
+		return core.Optional[map[string]*string]{Set: sent}
+	}
+	m := map[string]*string{}
+	var given map[string]json.RawMessage
+	if raw[0] != '{' || json.Unmarshal(raw, &given) != nil {
+		o.unreadable.Add(field, core.MustBeObject)
+		return core.Optional[map[string]*string]{Set: sent, Value: &m}
+	}
+	wrong := 0
+	for key, value := range given {
+		var text *string
+		if json.Unmarshal(value, &text) != nil {
+			if wrong++; wrong <= core.MaxMetadataKeys { // each gets its own message
+				o.unreadable.Add(field+"."+key, core.MustBeString)
+			}
+			continue
+		}
+		m[key] = text
+	}
+	return core.Optional[map[string]*string]{Set: sent, Value: &m}
+}
+
 func (o object) instant(field string) *time.Time {
 	s := o.text(field)
 	if s == nil {

@@ -23,6 +23,7 @@ var mustBe = map[string]string{
 	"string":  "a string",
 	"integer": "an integer",
 	"array":   "an array",
+	"object":  "an object",
 	"date":    "a valid date",
 	"email":   "a valid email address",
 	"phone":   "a valid phone number",
@@ -56,6 +57,8 @@ func message(field string, v core.Violation) string {
 		return fmt.Sprintf("The %s field must not be greater than %d characters.", name, v.Limit)
 	case "max_items":
 		return fmt.Sprintf("The %s field must not have more than %d items.", field, v.Limit)
+	case "metadata_key":
+		return fmt.Sprintf("The %s field must only have keys of 1 to %d characters.", name, v.Limit)
 	case "after_or_equal":
 		return "The " + name + " field must be a date after or equal to " + attribute(v.Other) + "."
 	case "within_days":

@@ -25,6 +25,7 @@ var (
 	MustBeString  = Violation{Rule: "string"}
 	MustBeInteger = Violation{Rule: "integer"}
 	MustBeArray   = Violation{Rule: "array"}
+	MustBeObject  = Violation{Rule: "object"}
 	MustBeDate    = Violation{Rule: "date"}
 	MustBeEmail   = Violation{Rule: "email"}
 	MustBePhone   = Violation{Rule: "phone"}
