@@ -43,6 +43,8 @@ func message(field string, v core.Violation) string {
 	switch v.Rule {
 	case "required":
 		return "The " + name + " field is required."
+	case "required_without":
+		return "The " + name + " field is required when " + attribute(v.Other) + " is not present."
 	case "taken", "taken_by":
 		return "The " + name + " has already been taken."
 	case "no_nul":
