@@ -98,7 +98,7 @@ type query struct {
 }
 
 func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
-	q := query{args: db.Args{"phone_key": nil, "email_key": nil, "external_id": nil, "status": f.Status, "from": nil, "before": nil}}
+	q := query{args: db.Args{"phone_key": nil, "email_key": nil, "status": f.Status, "from": nil, "before": nil}}
 	if check.OptionalText("phone", f.Phone, maxEmail) != nil {
 		q.args["phone_key"] = checkPhone(check, f.Phone, t.Country).key
 	}

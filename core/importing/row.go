@@ -20,15 +20,15 @@ type Field string
 
 // The fields of an import. A column of NoField is ignored.
 const (
-	NoField        Field = ""
-	FirstNameField Field = "first_name"
-	LastNameField  Field = "last_name"
-	FullNameField  Field = "full_name" // "Anna Lindqvist" or "Lindqvist, Anna"
-	PhoneField     Field = "phone"
-	EmailField     Field = "email"
-	CreatedAtField Field = "created_at"
-	PointsField    Field = "points"
-	StampsField    Field = "stamps"
+	NoField         Field = ""
+	FirstNameField  Field = "first_name"
+	LastNameField   Field = "last_name"
+	FullNameField   Field = "full_name" // "Anna Lindqvist" or "Lindqvist, Anna"
+	PhoneField      Field = "phone"
+	EmailField      Field = "email"
+	CreatedAtField  Field = "created_at"
+	PointsField     Field = "points"
+	StampsField     Field = "stamps"
 	ExternalIDField Field = "external_id"
 	ExpiresOnField  Field = "expires_on" // the last day of both
 )
@@ -136,7 +136,7 @@ var headers = func() map[string]Field {
 			"creado creadoel fechadecreacion fechadealta fechaalta alta clientedesde fechaderegistro luotu luontipaiva rekisteroity liittynyt liittymispaiva asiakasalkaen",
 		PointsField: "points point pointsbalance loyaltypoints bonuspoints pointbalance poang poangsaldo bonuspoang poeng poengsaldo poengsum " +
 			"pointsaldo punkte punktestand bonuspunkte treuepunkte soldedepoints pointsfidelite puntos saldodepuntos pisteet pistesaldo",
-		StampsField: "stamps stamp stampsbalance stamplar stampel stempler stempel tampons tampon sellos sello leimat leimasaldo",
+		StampsField:     "stamps stamp stampsbalance stamplar stampel stempler stempel tampons tampon sellos sello leimat leimasaldo",
 		ExternalIDField: "externalid externalreference externalcustomerid",
 		ExpiresOnField: "expires expireson expiration expirationdate expiry expirydate pointsexpire pointsexpireon pointsexpiry pointsexpirydate validuntil " +
 			"giltigtill giltigttom giltigtom utgar utgangsdatum poangengiltigatill gyldigtil gyldigtilogmed utloper utlopsdato udlober udlobsdato " +
@@ -185,8 +185,8 @@ type rowReader struct {
 	dateOrder DateOrder
 
 	phoneOptional bool
-	zone      *time.Location
-	now       time.Time
+	zone          *time.Location
+	now           time.Time
 }
 
 // read returns the customer of a record, or every problem with it.

@@ -508,6 +508,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every voucher belongs", "another tenant", replaced("voucher", "id = "+unused, "tenant_id = tenant_id + 1")},
 		{"No external reference", "a receipt twice", "update loyalty.transaction set external_reference = 'R-1'"},
 		{"No phone number", "one phone", "update loyalty.customer set phone_key = '+46701740605'"},
+		{"No external ID", "one external ID", "update loyalty.customer set external_id = 'wc-1'"},
 		{"No e-mail address", "one address", "update loyalty.customer set email_key = 'anna@example.com'"},
 		{"No further phone number", "own ones", `
 			insert into loyalty.customer_key (tenant_id, kind, key, customer_id, text, created_at)
