@@ -418,7 +418,7 @@ func TestWriteData(t *testing.T) {
 		{"redemptions", pick(got.Redemptions, "reward", "points_spent", "status"), []string{"Espresso 10 pending"}},
 		{"vouchers", pick(got.Vouchers, "coupon", "status"), []string{"Welcome back redeemed"}},
 		{"mails", pick(got.Mails, "recipient", "subject"), []string{"anna@example.com Hello Anna"}},
-		{"log", pick(got.Log, "action", "by"), []string{"customer.create staff", "customer.adjust staff", "customer.tag staff", "customer.note staff", "customer.download staff"}},
+		{"log", pick(got.Log, "action", "by"), []string{"customer.create staff", "customer.adjust staff", "customer.tag staff", "customer.note staff", "customer.edit staff", "customer.download staff"}},
 	} {
 		if diff := cmp.Diff(p.want, p.got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", p.name, diff)

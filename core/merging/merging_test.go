@@ -634,7 +634,7 @@ func TestADuplicatesKeysLeadToTheKeptCustomer(t *testing.T) {
 		}
 	}
 	imported, err := db.In(ctx, s.DB.Tenant(s.By), func(tx *db.Tx) (int, error) {
-		details, err := shoptest.Anna(phone).Validate("SE")
+		details, err := shoptest.Anna(phone).Validate("SE", false)
 		if err != nil {
 			return 0, err
 		}

@@ -387,7 +387,7 @@ prepare usableVouchersSQL as
     v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
     c.name as coupon_name, c.description, r.name as reward_name,
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
-    k.status = 'active' as customer_active, k.phone_key is null as erased,
+    k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
     c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
@@ -410,7 +410,7 @@ prepare usedVouchersSQL as
     v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
     c.name as coupon_name, c.description, r.name as reward_name,
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
-    k.status = 'active' as customer_active, k.phone_key is null as erased,
+    k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
     c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
