@@ -67,7 +67,7 @@ func TestAnExternalIDFindsFirst(t *testing.T) {
 	if upper := s.put(customer.New{Phone: "070 174 06 08", ExternalID: "WC-2"}); !upper.Created {
 		t.Error("IDs that differ by capitals are one")
 	}
-	for id, want := range map[string][]string{"wc-2": {"Bo"}, " wc-1": {"Anna"}, "WC-1": nil, "wc": nil} {
+	for id, want := range map[string][]string{"wc-2": {"Bo"}, "wc-1": {"Anna"}, "WC-1": nil, "wc": nil} {
 		if got := s.names(customer.Filter{ExternalID: &id}); !slices.Equal(got, want) {
 			t.Errorf("the filter %q finds %q, want %q", id, got, want)
 		}
@@ -142,7 +142,7 @@ func TestEditOfAProgramsFields(t *testing.T) {
 	if !slices.Equal(c.Tags, []string{"decaf", "Regular"}) || !cmp.Equal(c.Metadata, core.Metadata{"shop": "web", "size": ""}) {
 		t.Errorf("made with %q and %v", c.Tags, c.Metadata)
 	}
-	metadata := func(m map[string]*string) core.Optional[map[string]*string] { return core.Set(m) }
+	metadata := core.Set[map[string]*string]
 	for _, step := range []struct {
 		says     string
 		edit     customer.Edit

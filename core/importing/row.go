@@ -82,7 +82,7 @@ func (m Mapping) validate(l layout, recognised Encoding, t core.Tenant) error {
 	if len(m.Columns) != l.columns(m.Header) {
 		check.Add("columns", core.InvalidChoice)
 	}
-	if !seen[PhoneField] && !(t.PhoneOptional && seen[EmailField]) {
+	if !seen[PhoneField] && (!t.PhoneOptional || !seen[EmailField]) {
 		check.Add("columns", core.Violation{Rule: "phone_column"})
 	}
 	first, last, full := seen[FirstNameField], seen[LastNameField], seen[FullNameField]

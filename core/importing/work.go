@@ -190,10 +190,9 @@ func (o *outcome) repeat(r validRow, field Field, row int64, who *core.ID) {
 	if row == 0 {
 		v.Rule = repeatsCustomer
 	}
-	switch field {
-	case EmailField:
+	if field == EmailField {
 		value = *r.Email
-	case ExternalIDField:
+	} else if field == ExternalIDField {
 		value = *r.ExternalID
 	}
 	o.duplicates = append(o.duplicates, Problem{
