@@ -44,6 +44,30 @@ end;
 $$;
 -- +goose StatementEnd
 
+-- An earlier build, which serves during the upgrade, erases and merges customers without these columns: both empty the
+-- search text. A database that is distributed by tenant has no triggers, and is upgraded while nothing else serves.
+-- +goose StatementBegin
+create or replace function loyalty.forget_external_id() returns trigger
+	language plpgsql
+as $$
+begin
+	new.external_id := null;
+	new.metadata := null;
+	return new;
+end;
+$$;
+
+do $$
+begin
+	if not exists (select from pg_extension where extname = 'citus') then
+		create or replace trigger forget_external_id before update of folded on loyalty.customer
+			for each row when (new.folded = '' and (new.external_id is not null or new.metadata is not null))
+			execute function loyalty.forget_external_id();
+	end if;
+end
+$$;
+-- +goose StatementEnd
+
 -- forget_customer also takes external ids and metadata out of the log.
 -- +goose StatementBegin
 create or replace function loyalty.forget_customer(customer uuid, customer_ulid text) returns void

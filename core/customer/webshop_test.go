@@ -390,6 +390,25 @@ func TestErasingAProgramsFields(t *testing.T) {
 	}
 }
 
+// An earlier build, which erases and merges without knowing these columns, leaves none of them behind.
+func TestAnEarlierBuildErasesAProgramsFields(t *testing.T) {
+	t.Parallel()
+	dbtest.NeedsPlain(t, "a distributed database is upgraded while nothing else serves")
+	s := newShop(t)
+	c := s.put(customer.New{Phone: "070 174 06 05", ExternalID: "wc-1", Metadata: core.Metadata{"shop": "web"}})
+	s.Exec("update loyalty.customer set first_name = 'Ann', folded = 'ann' where tenant_id = $1 and id = $2", s.By.Tenant.ID, c.ID)
+	if got := s.find(c.ID); core.OrZero(got.ExternalID) != "wc-1" || len(got.Metadata) != 1 {
+		t.Errorf("an edit took %+v", got)
+	}
+	s.Exec(`
+		update loyalty.customer
+		set first_name = 'Erased', last_name = 'Erased', phone = '', phone_key = null, email = null, email_key = null, folded = '', status = 'inactive'
+		where tenant_id = $1 and id = $2`, s.By.Tenant.ID, c.ID)
+	if got := s.find(c.ID); got.ExternalID != nil || got.Metadata != nil || !got.Erased {
+		t.Errorf("erased: %+v", got)
+	}
+}
+
 // The round trips of what a program's fields add.
 func TestExternalIDRoundTrips(t *testing.T) {
 	t.Parallel()
