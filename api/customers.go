@@ -27,9 +27,12 @@ type customerFields struct {
 
 type customerResource struct {
 	customerFields
-	PointsExpireOn   *day   `json:"points_expire_on"`
-	StampsExpireOn   *day   `json:"stamps_expire_on"`
-	BalanceChangedAt *stamp `json:"balance_changed_at"`
+	PointsExpireOn   *day          `json:"points_expire_on"`
+	StampsExpireOn   *day          `json:"stamps_expire_on"`
+	BalanceChangedAt *stamp        `json:"balance_changed_at"`
+	ExternalID       *string       `json:"external_id"`
+	Metadata         core.Metadata `json:"metadata"`
+	Tags             []string      `json:"tags"`
 }
 
 // customerResources returns how customers of a business are written.
@@ -46,7 +49,16 @@ func newCustomerResource(t core.Tenant, c customer.Customer) customerResource {
 		},
 		PointsExpireOn: (*day)(c.ExpiresOn(t, ledger.Points)), StampsExpireOn: (*day)(c.ExpiresOn(t, ledger.Stamps)),
 		BalanceChangedAt: optionalStamp(c.BalanceChangedAt),
+		ExternalID:       c.ExternalID, Metadata: orEmpty(c.Metadata), Tags: append([]string{}, c.Tags...),
 	}
+}
+
+// orEmpty returns metadata as they are written: an object also if there are none.
+func orEmpty(m core.Metadata) core.Metadata {
+	if m == nil {
+		return core.Metadata{}
+	}
+	return m
 }
 
 func (a *API) listCustomers(c echo.Context) error {
@@ -55,7 +67,7 @@ func (a *API) listCustomers(c echo.Context) error {
 		return err
 	}
 	f := customer.Filter{
-		Phone: q.text("phone"), Email: q.text("email"), Search: q.text("search"), Status: q.text("status"),
+		Phone: q.text("phone"), Email: q.text("email"), ExternalID: q.text("external_id"), Search: q.text("search"), Status: q.text("status"),
 		CreatedFrom: q.date("created_from"), CreatedTo: q.date("created_to"),
 	}
 	since := q.since()
@@ -96,6 +108,15 @@ func upsertedResource(t core.Tenant) func(customer.Upserted) (int, any) {
 	}
 }
 
+// readNewCustomer reads the fields of a new customer.
+func readNewCustomer(in object) customer.New {
+	return customer.New{
+		FirstName: in.value("first_name"), LastName: in.value("last_name"), Phone: in.value("phone"), Email: in.value("email"),
+		ExternalID: in.value("external_id"), Metadata: core.OrZero(in.metadata("metadata")), Tags: core.OrZero(in.texts("tags")),
+		Malformed: in.unreadable,
+	}
+}
+
 func (a *API) findCustomer(c echo.Context) error {
 	id, err := pathID(c)
 	if err != nil {
@@ -120,7 +141,8 @@ func (a *API) editCustomer(c echo.Context) error {
 	edited, err := a.Customers.Edit(c.Request().Context(), actor(c), id, customer.Edit{
 		FirstName: in.optionalText("first_name"), LastName: in.optionalText("last_name"),
 		Phone: in.optionalText("phone"), Email: in.optionalText("email"), Status: in.optionalText("status"),
-		If:        ifMatch(c, func(stored customer.Customer) any { return newCustomerResource(actor(c).Tenant, stored) }),
+		If:         ifMatch(c, func(stored customer.Customer) any { return newCustomerResource(actor(c).Tenant, stored) }),
+		ExternalID: in.optionalText("external_id"), Metadata: in.optionalMetadata("metadata"), Tags: in.optionalTexts("tags"),
 		Malformed: in.unreadable,
 	})
 	if err != nil {

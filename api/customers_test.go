@@ -17,13 +17,14 @@ import (
 // The JSON of the scenarios' customers.
 const (
 	annaIs = `{"ulid":"{anna}","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","email":"Anna@example.com",` +
-		`"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`
+		`"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`
 	boIs = `{"ulid":"{bo}","first_name":"Bo","last_name":"Ek","phone":"+46 8 123 456 78","email":null,` +
-		`"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`
+		`"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`
 	inactiveIs = `{"ulid":"{inactive}","first_name":"Cleo","last_name":"Falk","phone":"0701740699","email":"cleo@example.com",` +
-		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`
+		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`
 
-	noDays = `"points_expire_on":null,"stamps_expire_on":null`
+	// The end of a customer without last days and without a program's own fields.
+	plainRest = `"points_expire_on":null,"stamps_expire_on":null,"external_id":null,"metadata":{},"tags":[]`
 )
 
 func annaAndBo(s *shop) { s.fill("{anna}{bo}") }
@@ -180,7 +181,7 @@ func TestFindCustomer(t *testing.T) {
 			},
 			method: "GET", path: "/customers/{anna}", status: 200,
 			want: one(`{"ulid":"{anna}","first_name":"Erased","last_name":"Erased","phone":"","email":null,"status":"inactive",` +
-				`"points_balance":12,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`),
+				`"points_balance":12,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`),
 		},
 	})
 }

@@ -25,7 +25,7 @@ const (
 // made is the JSON of a customer just added.
 func made(first, last, phone, email string) string {
 	return one(`{"ulid":"<ulid>","first_name":"` + first + `","last_name":"` + last + `","phone":"` + phone + `","email":` + email +
-		`,"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`)
+		`,"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`)
 }
 
 // customers checks the number of customers afterwards.
@@ -155,7 +155,7 @@ func TestEditCustomer(t *testing.T) {
 	const fields = "PATCH takes `first_name, last_name, phone, email, status`."
 	const erased = "Erased: names `Erased`, phone `\"\"`, e-mail null, inactive, keys null; the ledger stays."
 	const erasedIs = `{"ulid":"{erased}","first_name":"Erased","last_name":"Erased","phone":"","email":null,` +
-		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + noDays + `}`
+		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`
 	runScenarios(t, []scenario{
 		{says: edits, method: "PATCH", path: "/customers/{anna}", auth: "customers:write", body: `{"last_name":"Ek"}`, status: 200, want: with("Lindqvist", "Ek")},
 		{

@@ -181,6 +181,12 @@ func (o object) texts(field string) *[]string {
 	return &list
 }
 
+// optionalTexts distinguishes an absent field from null.
+func (o object) optionalTexts(field string) core.Optional[[]string] {
+	_, sent := o.fields[field]
+	return core.Optional[[]string]{Set: sent, Value: o.texts(field)}
+}
+
 // metadata is an object of texts; nil if it is absent or null. A key whose value is null is left out.
 func (o object) metadata(field string) *core.Metadata {
 	given := o.optionalMetadata(field).Value

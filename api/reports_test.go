@@ -39,11 +39,11 @@ var reducedFigures = strings.NewReplacer(
 ).Replace(figures)
 
 // topAnna is the JSON of Anna with a sale for 12 points and one for a stamp.
-var topAnna = strings.NewReplacer(`"points_balance":0`, `"points_balance":12`, `"stamps_balance":0`, `"stamps_balance":1`).Replace(strings.TrimSuffix(annaIs, ","+noDays+"}")) +
+var topAnna = strings.NewReplacer(`"points_balance":0`, `"points_balance":12`, `"stamps_balance":0`, `"stamps_balance":1`).Replace(strings.TrimSuffix(annaIs, ","+plainRest+"}")) +
 	`,"transactions_count":2,"spend_total_cents":1550,"points_awarded":12}`
 
 // topBo is the JSON of Bo with a sale of 13 euros for 13 points.
-var topBo = strings.Replace(strings.TrimSuffix(boIs, ","+noDays+"}"), `"points_balance":0`, `"points_balance":13`, 1) +
+var topBo = strings.Replace(strings.TrimSuffix(boIs, ","+plainRest+"}"), `"points_balance":0`, `"points_balance":13`, 1) +
 	`,"transactions_count":1,"spend_total_cents":1300,"points_awarded":13}`
 
 func couponReport(ulid, name, counts string) string {

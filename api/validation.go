@@ -48,6 +48,8 @@ func message(field string, v core.Violation) string {
 		return "The " + name + " field must have a value."
 	case "unknown":
 		return "There is no parameter with the name " + field + "."
+	case "required_without":
+		return "The " + name + " field is required when " + attribute(v.Other) + " is not present."
 	case "taken", "taken_by":
 		return "The " + name + " has already been taken."
 	case "no_nul":

@@ -25,6 +25,8 @@ type Tenant struct {
 	// not confirm.
 	ConfirmAboveCents int64
 
+	PhoneOptional bool // a new customer with an e-mail address needs no phone number
+
 	// How points and stamps end.
 	PointsExpiry, StampsExpiry Expiry
 

@@ -56,6 +56,11 @@ func MaxLength(n int64) Violation { return Violation{Rule: "max_length", Limit: 
 // MaxItems requires at most n items.
 func MaxItems(n int64) Violation { return Violation{Rule: "max_items", Limit: n} }
 
+// RequiredWithout requires a field if another one has no value.
+func RequiredWithout(field string) Violation {
+	return Violation{Rule: "required_without", Other: field}
+}
+
 // AfterOrEqual requires a date that is not before another field's.
 func AfterOrEqual(field string) Violation { return Violation{Rule: "after_or_equal", Other: field} }
 

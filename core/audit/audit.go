@@ -33,7 +33,7 @@ const insertSQL = `
 	insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
 		old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
 	select @tenant_id, @id, @action, @subject_kind, @subject_id, @subject_name, @customer::uuid, coalesce((
-			select case when phone_key is null then first_name else first_name || ' ' || last_name end
+			select case when coalesce(phone_key, email_key) is null then first_name else first_name || ' ' || last_name end
 			from loyalty.customer
 			where tenant_id = @tenant_id
 				and id = @customer

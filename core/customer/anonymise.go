@@ -27,7 +27,7 @@ const (
 		and c.merged_into = @id`
 )
 
-// Anonymise deletes a customer's name, contact details, further keys, consents, note and tags, and makes them inactive. For
+// Anonymise deletes a customer's name, contact details, further keys, external ID, metadata, consents, note and tags, and makes them inactive. For
 // core/privacy, which erases them in the other tables.
 func Anonymise(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 	if err := db.Queue(tx, deleteConsentSQL, db.Args{"id": id}); err != nil {

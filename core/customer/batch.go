@@ -18,22 +18,24 @@ type Imported struct {
 // In the given order: of two customers with the same key, the first is created.
 const insertAllSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
-		created_at, updated_at, imported_at)
-	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded, coalesce(created_at, @now), @now, @imported_at
+		external_id, created_at, updated_at, imported_at)
+	select @tenant_id, id, first_name, last_name, phone, nullif(phone_key, ''), email, email_key, folded,
+		external_id, coalesce(created_at, @now), @now, @imported_at
 	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @phones::text[], @phone_keys::text[],
-		@emails::text[], @email_keys::text[], @folded::text[], @created_at::timestamptz[]) with ordinality
-		given (id, first_name, last_name, phone, phone_key, email, email_key, folded, created_at, place)
+		@emails::text[], @email_keys::text[], @folded::text[], @external_ids::text[], @created_at::timestamptz[]) with ordinality
+		given (id, first_name, last_name, phone, phone_key, email, email_key, folded, external_id, created_at, place)
 	where not exists (
 		select
 		from loyalty.customer_key f
 		where f.tenant_id = @tenant_id
-			and (f.kind = 'phone' and f.key = given.phone_key or f.kind = 'email' and f.key = given.email_key)
+			and (f.kind = 'phone' and f.key = given.phone_key or f.kind = 'email' and f.key = given.email_key
+				or f.kind = 'external_id' and f.key = given.external_id)
 	)
 	order by place
 	on conflict do nothing
 	returning id`
 
-// InsertAll creates customers, except those with a phone number or an e-mail address that leads to one, and
+// InsertAll creates customers, except those with a phone number, an e-mail address or an external ID that leads to one, and
 // returns the ids of the created ones. ledger.OpenAll opens their accounts. The caller holds the country
 // (LockCountry).
 func InsertAll(ctx context.Context, tx *db.Tx, all []Imported) (map[core.ID]bool, error) {
@@ -46,14 +48,15 @@ func insertAll(ctx context.Context, tx *db.Tx, all []Imported, importedAt *time.
 	ids, created := make([]core.ID, n), make([]*time.Time, n)
 	first, last, phones := make([]string, n), make([]string, n), make([]string, n)
 	emails, folded := make([]*string, n), make([]string, n)
-	phoneKeys, emailKeys := keysOf(all)
+	keys := keysOf(all)
 	for i, c := range all {
 		ids[i], created[i], first[i], last[i], phones[i], emails[i] = c.ID, c.CreatedAt, c.FirstName, c.LastName, c.Phone, c.Email
 		folded[i] = c.searchText(nil)
 	}
 	rows, err := db.All[struct{ ID core.ID }](ctx, tx, insertAllSQL, db.Args{
-		"ids": ids, "first_names": first, "last_names": last, "phones": phones, "phone_keys": phoneKeys,
-		"emails": emails, "email_keys": emailKeys, "folded": folded, "created_at": created, "imported_at": importedAt, "now": tx.Now,
+		"ids": ids, "first_names": first, "last_names": last, "phones": phones, "phone_keys": keys.phones,
+		"emails": emails, "email_keys": keys.emails, "external_ids": keys.externalIDs, "folded": folded, "created_at": created,
+		"imported_at": importedAt, "now": tx.Now,
 	})
 	made := make(map[core.ID]bool, len(rows))
 	for _, r := range rows {
@@ -62,14 +65,20 @@ func insertAll(ctx context.Context, tx *db.Tx, all []Imported, importedAt *time.
 	return made, err
 }
 
-func keysOf(all []Imported) (phones []string, emails []*string) {
-	for _, c := range all {
-		phones, emails = append(phones, c.PhoneKey), append(emails, c.EmailKey)
-	}
-	return phones, emails
+// keySet has keys of several customers.
+type keySet struct {
+	phones              []string
+	emails, externalIDs []*string
 }
 
-// Taken has the customers of phone numbers and e-mail addresses, by the keys that find them.
+func keysOf(all []Imported) (k keySet) {
+	for _, c := range all {
+		k.phones, k.emails, k.externalIDs = append(k.phones, c.PhoneKey), append(k.emails, c.EmailKey), append(k.externalIDs, c.ExternalID)
+	}
+	return k
+}
+
+// Taken has the customers of phone numbers, e-mail addresses and external IDs, by the keys that find them.
 type Taken map[takenKey]core.ID
 
 type takenKey struct {
@@ -79,6 +88,11 @@ type takenKey struct {
 
 // Find returns the customer who has one of these details' keys, and by which field, as an upsert finds them.
 func (t Taken) Find(d Details) (who core.ID, field string, found bool) {
+	if d.ExternalID != nil {
+		if who, found = t[takenKey{ExternalKey, *d.ExternalID}]; found {
+			return who, string(ExternalKey), true
+		}
+	}
 	if who, found = t[takenKey{PhoneKey, d.PhoneKey}]; found {
 		return who, string(PhoneKey), true
 	}
@@ -99,20 +113,25 @@ const takenKeysSQL = `
 	where tenant_id = @tenant_id
 		and email_key = any(@email_keys::text[])
 	union all
+	select 'external_id', external_id, id
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and external_id = any(@external_ids::text[])
+	union all
 	select kind, key, customer_id
 	from loyalty.customer_key
 	where tenant_id = @tenant_id
-		and (kind = 'phone' and key = any(@phone_keys::text[]) or kind = 'email' and key = any(@email_keys::text[]))`
+		and (kind = 'phone' and key = any(@phone_keys::text[]) or kind = 'email' and key = any(@email_keys::text[])
+			or kind = 'external_id' and key = any(@external_ids::text[]))`
 
 // TakenKeys returns which of the keys lead to existing customers.
 func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Taken, error) {
-	phones, emails := keysOf(all)
-	return takenKeys(ctx, tx, phones, emails)
+	return takenKeys(ctx, tx, keysOf(all))
 }
 
-func takenKeys(ctx context.Context, tx *db.Tx, phones []string, emails []*string) (Taken, error) {
+func takenKeys(ctx context.Context, tx *db.Tx, keys keySet) (Taken, error) {
 	var rows []takenRow
-	err := db.Together(ctx, tx, readTaken(&rows, phones, emails))
+	err := db.Together(ctx, tx, readTaken(&rows, keys))
 	return takenOf(rows), err
 }
 
@@ -122,8 +141,8 @@ type takenRow struct {
 	ID   core.ID
 }
 
-func readTaken(to *[]takenRow, phones []string, emails []*string) db.Reading {
-	return db.AllInto(to, takenKeysSQL, db.Args{"phone_keys": phones, "email_keys": emails})
+func readTaken(to *[]takenRow, keys keySet) db.Reading {
+	return db.AllInto(to, takenKeysSQL, db.Args{"phone_keys": keys.phones, "email_keys": keys.emails, "external_ids": keys.externalIDs})
 }
 
 func takenOf(rows []takenRow) Taken {

@@ -1,12 +1,15 @@
-// Package customer keeps the customers of a tenant. A customer is found by phone first, then by e-mail,
-// each compared by a stored key. Both keys are unique within the tenant, so two tills that type the
-// same number find the same customer.
+// Package customer keeps the customers of a tenant. A customer is found by a program's own ID first, then by phone, then
+// by e-mail, the last two compared by a stored key. All are unique within the tenant, so two tills that type the same
+// number find the same customer.
 package customer
 
 import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -31,7 +34,7 @@ type Customer struct {
 	ID            core.ID
 	FirstName     string
 	LastName      string
-	Phone         string // as typed
+	Phone         string // as typed; "": none
 	Email         *string
 	Status        Status
 	PointsBalance int64
@@ -41,6 +44,10 @@ type Customer struct {
 	// When points or stamps last changed; nil: never.
 	BalanceChangedAt *time.Time
 	Erased           bool // their personal data was deleted
+
+	ExternalID *string       // by which a program finds them; nil: none
+	Metadata   core.Metadata // a program's own fields
+	Tags       []string      // by name
 
 	UnsubscribedAt *time.Time // from coupon e-mails; nil: subscribed
 	// No unspent points or stamps end before, without the hold of a rule (ExpiresOn); nil: none have a last day.
@@ -95,19 +102,32 @@ func (s *Service) ShareMeter(m *usage.Meter) { s.meter = m }
 // ErrErased refuses to change an erased customer.
 var ErrErased = core.Refuse("customer-erased", "This customer was erased and cannot be changed.")
 
-// Upsert returns the customer with a phone number, or else with an e-mail address, unchanged; if there
-// is none, it creates one (specification §4). Of concurrent upserts with the same phone number, one
-// creates the customer and all return it. A new customer beyond the plan's limit is refused with
-// usage.ErrLimit, and one that staff add before the business has a country with ErrNoCountry.
-func (s *Service) Upsert(ctx context.Context, by core.Actor, n New, once *core.Once[Upserted]) (core.Reply[Upserted], error) {
-	return db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Upserted, error) {
-		in, err := n.Validate(by.Tenant.Country)
-		if err != nil {
-			return Upserted{}, err
+// Upsert returns the customer with an external ID, or else with a phone number, or else with an e-mail address, unchanged;
+// if there is none, it creates one (specification §4). Only a customer who is found without an external ID gets the given
+// one. Of concurrent upserts with the same phone number, one creates the customer and all return it. A new customer beyond
+// the plan's limit is refused with usage.ErrLimit, and one that staff add before the business has a country with ErrNoCountry.
+func (s *Service) Upsert(ctx context.Context, by core.Actor, n New, once *core.Once[Upserted]) (made core.Reply[Upserted], err error) {
+	for range maxAttempts {
+		made, err = db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Upserted, error) {
+			in, err := n.Validate(by.Tenant.Country, by.Tenant.PhoneOptional)
+			if err != nil {
+				return Upserted{}, err
+			}
+			return upsert(ctx, tx, by, in, Admission(ctx, tx, s.meter))
+		}))
+		// Another request has given the ID to another customer meanwhile: now it finds them.
+		if !IDTaken(err) {
+			return made, err
 		}
-		return upsert(ctx, tx, by, in, Admission(ctx, tx, s.meter))
-	}))
+	}
+	return made, err
 }
+
+// maxAttempts is how often an upsert looks for a customer whom other requests change at the same time.
+const maxAttempts = 3
+
+// IDTaken reports whether an upsert failed because its external ID was given to another customer at the same time.
+func IDTaken(err error) bool { return db.Violates(err, "customer_external_id") }
 
 // MustBeActive refuses an inactive customer.
 var MustBeActive = core.Violation{Rule: "active_customer"}
@@ -127,7 +147,7 @@ func CheckBuyer(check *core.Check, field string, status *Status) {
 // of other fields that they must enter. Everything is checked before any look-up, so that a refusal doesn't tell whether
 // a phone number is known. The phone number of a new customer isn't checked yet. admit may refuse a new customer; nil: never.
 func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit Admit) (Upserted, error) {
-	in, wrong := n.Validate(by.Tenant.Country)
+	in, wrong := n.Validate(by.Tenant.Country, false)
 	fields := core.Fields{}
 	maps.Copy(fields, missing)
 	var refused *core.Error
@@ -152,10 +172,17 @@ func Admission(ctx context.Context, tx *db.Tx, meter *usage.Meter) Admit {
 
 // upsert finds the customer, or creates one unless admit refuses.
 func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, admit Admit) (Upserted, error) {
-	for attempt := range 3 {
+	for attempt := range maxAttempts {
 		found, err := findByKeys(ctx, tx, in)
-		if err == nil {
+		if err == nil && (in.ExternalID == nil || found.ExternalID != nil) {
 			return Upserted{Customer: found}, nil
+		}
+		if err == nil {
+			found, noted, err := noteExternalID(ctx, tx, by, found, *in.ExternalID)
+			if err != nil || noted {
+				return Upserted{Customer: found}, err
+			}
+			continue
 		}
 		if !errors.Is(err, core.ErrNotFound) {
 			return Upserted{}, err
@@ -175,23 +202,74 @@ func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, admit Adm
 		if err == nil {
 			return Upserted{Customer: made, Created: true}, nil
 		}
-		// Another request has created them meanwhile, or the plan's limit was lowered.
+		// Another request has created them meanwhile, or the plan's limit or a setting was changed.
 		if !errors.Is(err, core.ErrNotFound) {
 			return Upserted{}, err
 		}
 	}
-	return Upserted{}, core.Unavailable(errCountryChanged)
+	return Upserted{}, core.Unavailable(errSettingsChanged)
 }
 
-// errCountryChanged fails a request that read the phone number by the old country.
-var errCountryChanged = errors.New("the tenant's country changed meanwhile")
+// errSettingsChanged fails a request that read the phone number by the old country, or needed none before.
+var errSettingsChanged = errors.New("the tenant's country or its rule about phone numbers changed meanwhile")
 
 func findByKeys(ctx context.Context, tx *db.Tx, in Details) (Customer, error) {
-	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": in.PhoneKey, "email_key": in.EmailKey})
+	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"external_id": in.ExternalID, "phone_key": in.PhoneKey, "email_key": in.EmailKey})
 }
 
-// insert creates a customer with an account, or returns core.ErrNotFound if the phone number or the
-// e-mail address exists, the tenant's country has changed, or the plan's limit is used (used nil: it doesn't count).
+// Changes nothing if the ID is the customer's further one, or if they were erased, merged or given one meanwhile.
+const noteExternalIDSQL = `
+	update loyalty.customer c
+	set external_id = @external_id,
+		updated_at = @now
+	from loyalty.account a
+	where c.tenant_id = @tenant_id
+		and c.id = @id
+		and c.external_id is null
+		and coalesce(c.phone_key, c.email_key) is not null
+		and not exists (
+			select
+			from loyalty.customer_key
+			where tenant_id = @tenant_id
+				and kind = 'external_id'
+				and key = @external_id
+		)
+		and a.tenant_id = c.tenant_id
+		and a.customer_id = c.id
+	returning ` + columns
+
+// noteExternalID gives a customer who was found the ID by which a program knows them. They stay as they are if it is a
+// further one of theirs. It reports whether they are the customer to return.
+func noteExternalID(ctx context.Context, tx *db.Tx, by core.Actor, found Customer, id string) (Customer, bool, error) {
+	if err := LockCountry(tx); err != nil { // a merge hands on IDs, too
+		return Customer{}, false, err
+	}
+	changed, err := db.One[Customer](ctx, tx, noteExternalIDSQL, db.Args{"id": found.ID, "external_id": id, "now": tx.Now})
+	if errors.Is(err, core.ErrNotFound) {
+		further, err := db.One[bool](ctx, tx, hasExternalIDSQL, db.Args{"id": found.ID, "external_id": id})
+		return found, further, err
+	}
+	if err != nil {
+		return Customer{}, false, err
+	}
+	return changed, true, audit.Write(tx, by, audit.Entry{
+		Action: "customer.edit", Subject: "customer", ID: found.ID.String(),
+		Old: map[string]any{"external_id": nil}, New: map[string]any{"external_id": id},
+	})
+}
+
+const hasExternalIDSQL = `
+	select exists (
+		select
+		from loyalty.customer_key
+		where tenant_id = @tenant_id
+			and kind = 'external_id'
+			and key = @external_id
+			and customer_id = @id
+	)`
+
+// insert creates a customer with an account, or returns core.ErrNotFound if the external ID, the phone number or the e-mail
+// address exists, a setting of the tenant has changed, or the plan's limit is used (used nil: it doesn't count).
 func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, used *int64) (Customer, error) {
 	if err := LockCountry(tx); err != nil {
 		return Customer{}, err
@@ -199,6 +277,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, used *int
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
 		"id": core.NewID(tx.Now), "first_name": in.FirstName, "last_name": in.LastName,
 		"phone": in.Phone, "phone_key": in.PhoneKey, "email": in.Email, "email_key": in.EmailKey,
+		"external_id": in.ExternalID, "metadata": in.Metadata,
 		"folded": in.searchText(nil), "country": by.Tenant.Country, "used": used,
 		"unchecked_since": in.UncheckedSince, "now": tx.Now,
 	})
@@ -208,7 +287,22 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, used *int
 	if err := ledger.Open(tx, c.ID); err != nil {
 		return Customer{}, err
 	}
-	return c, audit.Write(tx, by, audit.Entry{Action: "customer.create", Subject: "customer", ID: c.ID.String(), New: c.facts()})
+	if len(in.Tags) > 0 {
+		if err := setTags(tx, c.ID, in.Tags); err != nil {
+			return Customer{}, err
+		}
+		if c.Tags, err = tagsOfCustomer(ctx, tx, c.ID); err != nil { // as other customers' are spelled
+			return Customer{}, err
+		}
+	}
+	facts := c.facts()
+	if len(c.Metadata) > 0 {
+		facts["metadata"] = strings.Join(changedKeys(nil, c.Metadata), ", ")
+	}
+	if err := audit.Write(tx, by, audit.Entry{Action: "customer.create", Subject: "customer", ID: c.ID.String(), New: facts}); err != nil {
+		return Customer{}, err
+	}
+	return c, noteTags(tx, by, c.ID, nil, c.Tags)
 }
 
 // Find returns a customer, or core.ErrNotFound.
@@ -249,7 +343,7 @@ func ReadContact(text, country string) (Contact, error) {
 
 // FindByContact returns the customer with a contact, or core.ErrNotFound.
 func FindByContact(ctx context.Context, tx *db.Tx, c Contact) (Customer, error) {
-	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": c.phoneKey, "email_key": c.emailKey})
+	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"external_id": nil, "phone_key": c.phoneKey, "email_key": c.emailKey})
 }
 
 const ownsEmailSQL = `
@@ -347,6 +441,14 @@ func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]
 // erased customers (ErrErased), and to activate one beyond the plan's limit (usage.ErrLimit).
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
 	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Customer, error) {
+		if e.Tags.Set { // which are read once the row is locked
+			if err := LockCountry(tx); err != nil {
+				return Customer{}, err
+			}
+			if err := db.Queue(tx, lockNoteSQL, db.Args{"id": id}); err != nil {
+				return Customer{}, err
+			}
+		}
 		// Locked: the audit log must have the values that this edit replaces.
 		old, err := lockCustomer(ctx, tx, lockSQL, id)
 		if err != nil {
@@ -367,7 +469,12 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 				return Customer{}, err
 			}
 		}
-		keys := db.Args{"id": id, "phone_key": in.PhoneKey, "email_key": in.EmailKey}
+		if e.Tags.Set {
+			if err := setTags(tx, id, in.Tags); err != nil {
+				return Customer{}, err
+			}
+		}
+		keys := db.Args{"id": id, "phone_key": in.PhoneKey, "email_key": in.EmailKey, "external_id": in.ExternalID}
 		if err := db.Queue(tx, ownKeysSQL, keys); err != nil {
 			return Customer{}, err
 		}
@@ -377,7 +484,8 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		}
 		edited, err := db.One[Customer](ctx, tx, updateSQL, db.Args{
 			"id": id, "replaces": replaces, "first_name": in.FirstName, "last_name": in.LastName, "phone": in.Phone, "phone_key": in.PhoneKey,
-			"email": in.Email, "email_key": in.EmailKey, "folded": in.searchText(old.furtherBeside(in)), "status": in.Status, "now": tx.Now,
+			"email": in.Email, "email_key": in.EmailKey, "external_id": in.ExternalID, "metadata": in.Metadata,
+			"folded": in.searchText(old.furtherBeside(in)), "status": in.Status, "now": tx.Now,
 		})
 		switch {
 		case errors.Is(err, core.ErrNotFound):
@@ -386,17 +494,49 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 			return Customer{}, core.Invalid(core.Fields{"phone": {core.Duplicate}})
 		case db.Violates(err, "customer_email"):
 			return Customer{}, core.Invalid(core.Fields{"email": {core.Duplicate}})
+		case IDTaken(err):
+			return Customer{}, core.Invalid(core.Fields{"external_id": {core.Duplicate}})
 		case err != nil:
 			return Customer{}, err
 		}
-		err = audit.Write(tx, by, audit.Entry{
-			Action: "customer.edit", Subject: "customer", ID: id.String(), Old: old.facts(), New: edited.facts(),
-		})
+		err = noteEdit(tx, by, old.Customer, edited)
 		if err == nil && replaces > 0 {
 			err = replacedLinks(tx, by, id)
 		}
 		return edited, err
 	})
+}
+
+// noteEdit writes an edit into the audit log, a change of the tags by itself, as the panel does.
+func noteEdit(tx *db.Tx, by core.Actor, old, edited Customer) error {
+	was, is := old.facts(), edited.facts()
+	if keys := changedKeys(old.Metadata, edited.Metadata); len(keys) > 0 {
+		was["metadata"], is["metadata"] = nil, strings.Join(keys, ", ")
+	}
+	if err := noteTags(tx, by, old.ID, old.Tags, edited.Tags); err != nil {
+		return err
+	}
+	if reflect.DeepEqual(was, is) && !slices.Equal(old.Tags, edited.Tags) {
+		return nil
+	}
+	return audit.Write(tx, by, audit.Entry{Action: "customer.edit", Subject: "customer", ID: old.ID.String(), Old: was, New: is})
+}
+
+// changedKeys returns the keys in which metadata differ, by name. The audit log has no values: they are a program's, and
+// may be long.
+func changedKeys(a, b core.Metadata) (keys []string) {
+	for key, value := range a {
+		if other, has := b[key]; !has || other != value {
+			keys = append(keys, key)
+		}
+	}
+	for key := range b {
+		if _, had := a[key]; !had {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 func sameKey(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -408,6 +548,8 @@ type lockedCustomer struct {
 	EmailKey *string
 	Further  []FurtherKey
 	Country  string
+
+	PhoneOptional bool
 }
 
 func (c lockedCustomer) details() Details {
@@ -425,7 +567,11 @@ func lockCustomer(ctx context.Context, tx *db.Tx, lockSQL string, id core.ID) (l
 
 // facts returns what the audit log says about a customer.
 func (c Customer) facts() map[string]any {
-	return map[string]any{
+	facts := map[string]any{
 		"first_name": c.FirstName, "last_name": c.LastName, "phone": c.Phone, "email": c.Email, "status": c.Status,
 	}
+	if c.ExternalID != nil {
+		facts["external_id"] = *c.ExternalID
+	}
+	return facts
 }

@@ -124,7 +124,7 @@ func TestUpsertCreatesCustomer(t *testing.T) {
 	s.Check(err)
 	want := customer.Upserted{Created: true, Customer: customer.Customer{
 		ID: got.ID, FirstName: "Åsa", LastName: "Öberg", Phone: "070-174 06 05", Email: new("Asa@Example.com"),
-		Status: customer.Active, CreatedAt: got.CreatedAt, UpdatedAt: got.CreatedAt,
+		Status: customer.Active, CreatedAt: got.CreatedAt, UpdatedAt: got.CreatedAt, Tags: []string{},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Upsert (-want +got):\n%s", diff)

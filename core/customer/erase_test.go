@@ -107,7 +107,7 @@ func TestErase(t *testing.T) {
 	want := customer.Customer{
 		ID: c.ID, FirstName: "Erased", LastName: "Erased", Status: customer.Inactive, Erased: true,
 		LinkVersion:   c.LinkVersion + 1, // no link to them works any more
-		PointsBalance: c.PointsBalance, BalanceChangedAt: c.BalanceChangedAt, CreatedAt: c.CreatedAt, UpdatedAt: erased.UpdatedAt,
+		PointsBalance: c.PointsBalance, BalanceChangedAt: c.BalanceChangedAt, CreatedAt: c.CreatedAt, UpdatedAt: erased.UpdatedAt, Tags: []string{},
 	}
 	if diff := cmp.Diff(want, erased); diff != "" {
 		t.Errorf("Erase (-want +got):\n%s", diff)
@@ -406,6 +406,7 @@ func TestWriteData(t *testing.T) {
 	s.tag(c.ID, "Regular")
 	s.tag(other.ID, "Other")
 	s.Check(s.Customers.SetNote(t.Context(), s.By, c.ID, "Likes the window."))
+	s.edit(c.ID, customer.Edit{ExternalID: core.Set("wc-1"), Metadata: core.Set(map[string]*string{"shop": new("web")})})
 	c = s.find(c.ID)
 
 	got := s.data(c.ID)
@@ -414,6 +415,7 @@ func TestWriteData(t *testing.T) {
 		"status": "active", "points_balance": 37.0, "stamps_balance": 0.0,
 		"created_at": got.Customer["created_at"], "updated_at": got.Customer["updated_at"],
 		"unsubscribed_at": nil, "note": "Likes the window.", "tags": []any{"Regular"}, "also_found_by": []any{},
+		"external_id": "wc-1", "metadata": map[string]any{"shop": "web"},
 	}
 	if diff := cmp.Diff(want, got.Customer); diff != "" {
 		t.Errorf("customer (-want +got):\n%s", diff)
@@ -441,7 +443,7 @@ func TestWriteData(t *testing.T) {
 		{"redemptions", pick(got.Redemptions, "reward", "points_spent", "status"), []string{"Espresso 10 pending"}},
 		{"vouchers", pick(got.Vouchers, "coupon", "status"), []string{"Welcome back redeemed"}},
 		{"mails", pick(got.Mails, "recipient", "subject"), []string{"anna@example.com Hello Anna"}},
-		{"log", pick(got.Log, "action", "by"), []string{"customer.create staff", "customer.adjust staff", "customer.tag staff", "customer.note staff", "customer.download staff"}},
+		{"log", pick(got.Log, "action", "by"), []string{"customer.create staff", "customer.adjust staff", "customer.tag staff", "customer.note staff", "customer.edit staff", "customer.download staff"}},
 	} {
 		if diff := cmp.Diff(p.want, p.got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", p.name, diff)

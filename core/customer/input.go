@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,8 @@ const (
 	maxName  = 100
 	maxPhone = 30
 	maxEmail = 255
+
+	MaxExternalID = 100
 )
 
 // New describes a new customer.
@@ -24,6 +27,10 @@ type New struct {
 	LastName  string
 	Phone     string
 	Email     string // "": none
+
+	ExternalID string // a program's own, by which it finds them; "": none
+	Metadata   core.Metadata
+	Tags       []string
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -36,6 +43,10 @@ type Edit struct {
 	Email     core.Optional[string] // null clears it
 	Status    core.Optional[string]
 
+	ExternalID core.Optional[string]             // null removes it
+	Metadata   core.Optional[map[string]*string] // the keys that change; null removes a key, or all
+	Tags       core.Optional[[]string]           // replace them all; null: none
+
 	If        func(Customer) bool // whether the stored customer may be changed; nil: always
 	Malformed core.Fields
 }
@@ -43,24 +54,40 @@ type Edit struct {
 // Details are a customer's valid details, with the keys that find them.
 type Details struct {
 	FirstName, LastName string
-	Phone, PhoneKey     string
+	Phone, PhoneKey     string // "": none
 	Email, EmailKey     *string
 	Status              Status
+
+	ExternalID *string
+	Metadata   core.Metadata
+	Tags       []string
 
 	UncheckedSince *time.Time // as in Customer
 }
 
-// Validate checks the details of a new customer in a country.
-func (n New) Validate(country string) (Details, error) {
+// Validate checks the details of a new customer in a country. Where a phone number is optional, a customer without one
+// needs an e-mail address.
+func (n New) Validate(country string, phoneOptional bool) (Details, error) {
 	check := core.NewCheck(n.Malformed)
 	in := Details{
 		FirstName: check.Text("first_name", &n.FirstName, maxName),
 		LastName:  check.Text("last_name", &n.LastName, maxName),
 	}
-	in.readPhone(check, &n.Phone, country)
+	if !phoneOptional || !isBlank(&n.Phone) {
+		in.readPhone(check, &n.Phone, country)
+	}
 	in.readEmail(check, &n.Email)
+	if phoneOptional && in.PhoneKey == "" && in.Email == nil && check.OK("phone") && check.OK("email") {
+		check.Add("email", core.RequiredWithout("phone"))
+	}
+	in.ExternalID = check.OptionalText("external_id", &n.ExternalID, MaxExternalID)
+	in.Metadata = check.Metadata("metadata", n.Metadata)
+	in.Tags = readTags(check, n.Tags)
 	return in, check.Err()
 }
+
+// isBlank reports whether no phone number was entered.
+func isBlank(phone *string) bool { return phone == nil || core.Trimmed(cleanPhone(*phone)) == "" }
 
 // validate checks an edit. Stored values stay with their keys, even if by now they would be read otherwise or
 // refused.
@@ -70,15 +97,33 @@ func (e Edit) validate(old lockedCustomer) (Details, error) {
 		FirstName: check.Text("first_name", e.FirstName.Or(&old.FirstName), maxName),
 		LastName:  check.Text("last_name", e.LastName.Or(&old.LastName), maxName),
 	}
-	if phone := e.Phone.Or(&old.Phone); phone != nil && *phone == old.Phone {
+	switch phone := e.Phone.Or(&old.Phone); {
+	case core.OrZero(phone) == old.Phone:
 		in.Phone, in.PhoneKey = old.Phone, old.PhoneKey
-	} else {
+	case !old.PhoneOptional || !isBlank(phone):
 		in.readPhone(check, phone, old.Country)
 	}
 	if email := e.Email.Or(old.Email); email != nil && old.Email != nil && *email == *old.Email {
 		in.Email, in.EmailKey = old.Email, old.EmailKey
 	} else {
 		in.readEmail(check, email)
+	}
+	if in.PhoneKey == "" && in.Email == nil && check.OK("phone") && check.OK("email") {
+		if e.Email.Set {
+			check.Add("email", core.RequiredWithout("phone"))
+		} else {
+			check.Add("phone", core.RequiredWithout("email"))
+		}
+	}
+	in.ExternalID, in.Metadata, in.Tags = old.ExternalID, old.Metadata, old.Tags
+	if e.ExternalID.Set {
+		in.ExternalID = check.OptionalText("external_id", e.ExternalID.Value, MaxExternalID)
+	}
+	if e.Metadata.Set {
+		in.Metadata = check.Metadata("metadata", patched(old.Metadata, e.Metadata.Value))
+	}
+	if e.Tags.Set {
+		in.Tags = readTags(check, core.OrZero(e.Tags.Value))
 	}
 	if status := e.Status.Or(new(string(old.Status))); status == nil {
 		check.Add("status", core.Required)
@@ -87,6 +132,23 @@ func (e Edit) validate(old lockedCustomer) (Details, error) {
 		core.OneOf(check, "status", in.Status, Active, Inactive)
 	}
 	return in, check.Err()
+}
+
+// patched returns metadata with changed keys (RFC 7396); nil removes all.
+func patched(old core.Metadata, change *map[string]*string) core.Metadata {
+	if change == nil {
+		return nil
+	}
+	m := core.Metadata{}
+	maps.Copy(m, old)
+	for key, value := range *change {
+		if value == nil {
+			delete(m, key)
+		} else {
+			m[key] = *value
+		}
+	}
+	return m
 }
 
 func (in *Details) readPhone(check *core.Check, text *string, country string) {

@@ -17,9 +17,11 @@ type KeyKind string
 const (
 	PhoneKey KeyKind = "phone"
 	EmailKey KeyKind = "email"
+
+	ExternalKey KeyKind = "external_id"
 )
 
-// FurtherKey is a phone number or an e-mail address by which a customer is found besides their own: a duplicate
+// FurtherKey is a phone number, an e-mail address or an external ID by which a customer is found besides their own: a duplicate
 // had it who was merged into them.
 type FurtherKey struct {
 	Kind KeyKind
@@ -38,12 +40,17 @@ const furtherKeys = `
 
 // searchText returns what searches look at.
 func (in Details) searchText(further []FurtherKey) string {
-	texts := []string{in.FirstName, in.LastName, in.Phone, in.PhoneKey}
+	texts := []string{in.FirstName, in.LastName}
+	if in.PhoneKey != "" {
+		texts = append(texts, in.Phone, in.PhoneKey)
+	}
 	if in.Email != nil {
 		texts = append(texts, *in.Email, *in.EmailKey)
 	}
 	for _, f := range further {
-		texts = append(texts, f.Text, f.Key)
+		if f.Kind != ExternalKey {
+			texts = append(texts, f.Text, f.Key)
+		}
 	}
 	for i := range texts {
 		texts[i] = core.Fold(texts[i])
@@ -65,7 +72,7 @@ const (
 	delete from loyalty.customer_key
 	where tenant_id = @tenant_id
 		and customer_id = @id
-		and (kind = 'phone' and key = @phone_key or kind = 'email' and key = @email_key)`
+		and (kind = 'phone' and key = @phone_key or kind = 'email' and key = @email_key or kind = 'external_id' and key = @external_id)`
 
 	holderSQL = `
 	select f.kind, c.id, c.first_name, c.last_name
@@ -73,7 +80,7 @@ const (
 	join loyalty.customer c on c.tenant_id = f.tenant_id and c.id = f.customer_id
 	where f.tenant_id = @tenant_id
 		and f.customer_id <> @id
-		and (f.kind = 'phone' and f.key = @phone_key or f.kind = 'email' and f.key = @email_key)`
+		and (f.kind = 'phone' and f.key = @phone_key or f.kind = 'email' and f.key = @email_key or f.kind = 'external_id' and f.key = @external_id)`
 
 	removeKeySQL = `
 	delete from loyalty.customer_key
@@ -116,7 +123,8 @@ func refuseFurther(ctx context.Context, tx *db.Tx, keys db.Args) error {
 }
 
 // RemoveKey removes a further key: the customer is no longer found by it, and another may have it. Like any other change
-// of a phone number or an e-mail address, it replaces the customer's links. Removing one that they don't have does nothing.
+// of a phone number or an e-mail address, it replaces the customer's links, unless it is an external ID. Removing one that
+// they don't have does nothing.
 func (s *Service) RemoveKey(ctx context.Context, by core.Actor, id core.ID, kind KeyKind, key string) (Customer, error) {
 	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Customer, error) {
 		old, err := lockCustomer(ctx, tx, lockSQL, id)
@@ -141,11 +149,13 @@ func (s *Service) RemoveKey(ctx context.Context, by core.Actor, id core.ID, kind
 		if err := db.Queue(tx, setFoldedSQL, db.Args{"id": id, "folded": old.details().searchText(left), "now": tx.Now}); err != nil {
 			return Customer{}, err
 		}
-		if err := db.Queue(tx, revokeAllSQL, db.Args{"id": id}); err != nil {
-			return Customer{}, err
-		}
-		if err := noteReplaced(tx, by, id); err != nil {
-			return Customer{}, err
+		if kind != ExternalKey {
+			if err := db.Queue(tx, revokeAllSQL, db.Args{"id": id}); err != nil {
+				return Customer{}, err
+			}
+			if err := noteReplaced(tx, by, id); err != nil {
+				return Customer{}, err
+			}
 		}
 		return old.Customer, audit.Write(tx, by, audit.Entry{
 			Action: "customer.remove_key", Subject: "customer", ID: id.String(), Old: map[string]any{string(kind): removed.Text},

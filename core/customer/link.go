@@ -17,7 +17,7 @@ const (
 	from loyalty.account a` + lastMove + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
-		and c.phone_key is not null
+		and coalesce(c.phone_key, c.email_key) is not null
 		and c.merged_into is null
 		and a.tenant_id = c.tenant_id
 		and a.customer_id = c.id

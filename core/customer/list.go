@@ -15,6 +15,7 @@ import (
 type Filter struct {
 	Phone       *string    // compared by its key
 	Email       *string    // likewise
+	ExternalID  *string    // the whole
 	Search      *string    // part of name, phone number or e-mail address
 	Status      *string    // active or inactive
 	CreatedFrom *time.Time // first day in the tenant's time zone, as its midnight in UTC
@@ -32,7 +33,6 @@ const ByName core.Sort = "name"
 type Row struct {
 	Customer
 	LastVisit *time.Time // nil: none
-	Tags      []string   // by name
 }
 
 // List returns a page of the customers that match the filter, newest first.
@@ -119,13 +119,16 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 	if email := check.OptionalText("email", f.Email, maxEmail); email != nil {
 		q.args["email_key"] = core.EmailKey(*email)
 	}
+	if id := check.OptionalText("external_id", f.ExternalID, MaxExternalID); id != nil {
+		q.args["external_id"] = *id
+	}
 	if tag := check.OptionalText("tag", f.Tag, maxEmail); tag != nil {
 		q.args["tag"] = tagKey(*tag)
 	}
 	if search := check.OptionalText("search", f.Search, maxEmail); search != nil {
 		terms := searchTerms(*search, t.Country)
-		q.searching = true
-		if f.Tag == nil && !f.among {
+		q.searching = f.ExternalID == nil && f.Tag == nil && !f.among
+		if q.searching {
 			maps.Copy(q.args, terms.args())
 		} else if terms.every {
 			q.args["all_patterns"] = patterns(terms.needles)

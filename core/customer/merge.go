@@ -2,6 +2,8 @@ package customer
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"example.com/loyalty/core"
@@ -108,7 +110,7 @@ const duplicatesSQL = `
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = r.id
 	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id` + lastMove + `
 	where c.merged_into is null
-		and c.phone_key is not null
+		and coalesce(c.phone_key, c.email_key) is not null
 	order by r.rank, c.created_at desc, c.id desc
 	limit @limit`
 
@@ -192,6 +194,8 @@ const (
 		phone_key = null,
 		email = null,
 		email_key = null,
+		external_id = null,
+		metadata = null,
 		folded = '',
 		note = null,
 		status = 'inactive',
@@ -202,8 +206,13 @@ const (
 
 	takeOverSQL = `
 	update loyalty.customer
-	set email = coalesce(email, @email),
-		email_key = coalesce(email_key, @email_key),
+	set phone = @phone,
+		phone_key = nullif(@phone_key, ''),
+		unchecked_since = case when phone_key is null then @unchecked_since::timestamptz else unchecked_since end,
+		email = @email,
+		email_key = @email_key,
+		external_id = @external_id,
+		metadata = @metadata::jsonb,
 		folded = @folded,
 		note = coalesce(note, @note),
 		unsubscribed_at = coalesce(unsubscribed_at, @unsubscribed_at),
@@ -218,7 +227,7 @@ const (
 		@sales, @redemptions, @vouchers, @actor_kind, @actor_id, @actor_name, @now)`
 
 	pairSQL = `
-	select m.note, m.phone_key, m.email_key, c.phone_key as kept_phone_key, c.email_key as kept_email_key,
+	select m.note, coalesce(m.phone_key, '') as phone_key, m.email_key, coalesce(c.phone_key, '') as kept_phone_key, c.email_key as kept_email_key,
 		(
 			select coalesce(jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text)), '[]')
 			from loyalty.customer_key f
@@ -254,8 +263,8 @@ type Merge struct {
 }
 
 // Close closes a duplicate, whose row and the kept customer's are locked, like all keys (LockKeys): it loses its name,
-// its keys, note and tags, and the kept customer takes over what they don't have. Its phone number and e-mail address
-// become further keys of the kept customer. For core/merging.
+// its keys, note and tags, and the kept customer takes over what they don't have. What they have, too, of its phone number,
+// e-mail address and external ID become further keys of the kept customer. For core/merging.
 func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
 	pair := db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID}
 	old, err := db.One[struct {
@@ -270,13 +279,27 @@ func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
 		FirstName: m.Kept.FirstName, LastName: m.Kept.LastName,
 		Phone: m.Kept.Phone, PhoneKey: old.KeptPhoneKey, Email: m.Kept.Email, EmailKey: old.KeptEmailKey,
 	}
-	further := []FurtherKey{{PhoneKey, old.PhoneKey, m.Merged.Phone}}
+	external, further := m.Kept.ExternalID, []FurtherKey(nil)
+	switch {
+	case old.PhoneKey == "":
+	case kept.PhoneKey == "":
+		kept.Phone, kept.PhoneKey = m.Merged.Phone, old.PhoneKey
+	default:
+		further = append(further, FurtherKey{PhoneKey, old.PhoneKey, m.Merged.Phone})
+	}
 	switch {
 	case m.Merged.Email == nil:
 	case kept.Email == nil:
 		kept.Email, kept.EmailKey = m.Merged.Email, old.EmailKey
 	default:
 		further = append(further, FurtherKey{EmailKey, *old.EmailKey, *m.Merged.Email})
+	}
+	switch {
+	case m.Merged.ExternalID == nil:
+	case external == nil:
+		external = m.Merged.ExternalID
+	default:
+		further = append(further, FurtherKey{ExternalKey, *m.Merged.ExternalID, *m.Merged.ExternalID})
 	}
 	type step struct {
 		sql  string
@@ -291,7 +314,9 @@ func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
 		{repointSQL, pair},
 		{closeSQL, db.Args{"merged": m.Merged.ID, "kept": m.Kept.ID, "now": tx.Now}},
 		{takeOverSQL, db.Args{
-			"kept": m.Kept.ID, "email": m.Merged.Email, "email_key": old.EmailKey, "note": old.Note,
+			"kept": m.Kept.ID, "phone": kept.Phone, "phone_key": kept.PhoneKey, "unchecked_since": m.Merged.UncheckedSince,
+			"email": kept.Email, "email_key": kept.EmailKey, "external_id": external, "note": old.Note,
+			"metadata":        MergedMetadata(m.Kept.Metadata, m.Merged.Metadata),
 			"folded":          kept.searchText(append(old.Further, further...)),
 			"unsubscribed_at": m.Merged.UnsubscribedAt, "now": tx.Now,
 		}},
@@ -313,6 +338,22 @@ func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
 		Action: "customer.merge", Subject: "customer", ID: m.Kept.ID.String(),
 		Old: m.Merged.mergeFacts(), New: m.Kept.mergeFacts(),
 	})
+}
+
+// MergedMetadata returns the metadata of a kept customer with the keys of a duplicate that they don't have, by name, up to
+// the limit; nil: none.
+func MergedMetadata(kept, duplicate core.Metadata) core.Metadata {
+	if len(duplicate) == 0 {
+		return kept
+	}
+	all := core.Metadata{}
+	maps.Copy(all, kept)
+	for _, key := range slices.Sorted(maps.Keys(duplicate)) {
+		if _, known := all[key]; !known && len(all) < core.MaxMetadataKeys {
+			all[key] = duplicate[key]
+		}
+	}
+	return all
 }
 
 // mergeFacts names a customer of a merge in the audit log.

@@ -3,6 +3,7 @@ package customer
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/loyalty/core"
@@ -20,7 +21,7 @@ const (
 )
 
 const lockNoteSQL = `
-	select c.note, c.phone_key is null as erased
+	select c.note, coalesce(c.phone_key, c.email_key) is null as erased
 	from loyalty.customer c
 	where c.tenant_id = @tenant_id
 		and c.id = @id
@@ -82,21 +83,30 @@ const tagsOfSQL = `
 		and customer_id = @id
 	order by key`
 
-// A tag that another customer has is spelled as theirs, whatever capitals were typed.
-const addTagSQL = `
+const (
+	dropTagsSQL = `
+	delete from loyalty.customer_tag
+	where tenant_id = @tenant_id
+		and customer_id = @id
+		and key <> all (@keys::text[])`
+
+	// A tag that another customer has is spelled as theirs, whatever capitals were typed.
+	addTagsSQL = `
 	insert into loyalty.customer_tag (tenant_id, customer_id, key, tag, created_at)
-	select c.tenant_id, c.id, @key,
-		coalesce((select g.tag from loyalty.customer_tag g where g.tenant_id = @tenant_id and g.key = @key limit 1), @tag), c.created_at
+	select c.tenant_id, c.id, given.key,
+		coalesce((select g.tag from loyalty.customer_tag g where g.tenant_id = @tenant_id and g.key = given.key limit 1), given.tag), c.created_at
 	from loyalty.customer c
+	cross join unnest(@keys::text[], @tags::text[]) given (key, tag)
 	where c.tenant_id = @tenant_id
 		and c.id = @id
 	on conflict do nothing`
 
-const removeTagSQL = `
-	delete from loyalty.customer_tag
+	touchSQL = `
+	update loyalty.customer
+	set updated_at = @now
 	where tenant_id = @tenant_id
-		and customer_id = @id
-		and key = @key`
+		and id = @id`
+)
 
 const deleteTagsSQL = `
 	delete from loyalty.customer_tag
@@ -105,60 +115,105 @@ const deleteTagsSQL = `
 
 // AddTag tags a customer. A tag that they have stays, whatever its capitals.
 func (s *Service) AddTag(ctx context.Context, by core.Actor, id core.ID, tag string) error {
-	return s.changeTags(ctx, by, id, &tag, func(tx *db.Tx, check *core.Check, tag string, old []string) error {
-		if len(old) >= MaxTags && !hasTag(old, tag) {
+	return s.changeTags(ctx, by, id, tag, func(check *core.Check, old []string, tag string) []string {
+		if hasTag(old, tag) {
+			return old
+		}
+		if len(old) >= MaxTags {
 			check.Add("tag", core.MaxItems(MaxTags))
 		}
-		if err := check.Err(); err != nil {
-			return err
-		}
-		return db.Queue(tx, addTagSQL, db.Args{"id": id, "key": tagKey(tag), "tag": tag})
+		return append(slices.Clone(old), tag)
 	})
 }
 
 // RemoveTag removes a tag from a customer. Removing one that they don't have does nothing.
 func (s *Service) RemoveTag(ctx context.Context, by core.Actor, id core.ID, tag string) error {
-	return s.changeTags(ctx, by, id, &tag, func(tx *db.Tx, _ *core.Check, tag string, _ []string) error {
-		return db.Queue(tx, removeTagSQL, db.Args{"id": id, "key": tagKey(tag)})
+	return s.changeTags(ctx, by, id, tag, func(_ *core.Check, old []string, tag string) []string {
+		return slices.DeleteFunc(slices.Clone(old), func(t string) bool { return tagKey(t) == tagKey(tag) })
 	})
 }
 
 // changeTags changes the tags of a customer, whose row it locks: two changes at once keep the limit.
 func (s *Service) changeTags(
-	ctx context.Context, by core.Actor, id core.ID, typed *string,
-	change func(tx *db.Tx, check *core.Check, tag string, old []string) error,
+	ctx context.Context, by core.Actor, id core.ID, typed string, change func(check *core.Check, old []string, tag string) []string,
 ) error {
 	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
 		if err := by.Require(core.Manager); err != nil {
 			return err
 		}
 		check := core.NewCheck(nil)
-		tag := strings.Join(strings.Fields(check.Text("tag", typed, MaxTag)), " ")
+		tag := readTag(check, "tag", typed)
 		if err := check.Err(); err != nil {
 			return err
 		}
 		if _, err := lockDescribed(ctx, tx, id); err != nil {
 			return err
 		}
-		old, err := tagsOf(ctx, tx, id)
+		old, err := tagsOfCustomer(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if err := change(tx, check, tag, old); err != nil {
+		wanted := change(check, old, tag)
+		if err := check.Err(); err != nil || slices.Equal(wanted, old) {
 			return err
 		}
-		tags, err := tagsOf(ctx, tx, id)
-		if err != nil || slices.Equal(tags, old) {
+		if err := setTags(tx, id, wanted); err != nil {
 			return err
 		}
-		return audit.Write(tx, by, audit.Entry{
-			Action: "customer.tag", Subject: "customer", ID: id.String(),
-			Old: map[string]any{"tags": strings.Join(old, ", ")}, New: map[string]any{"tags": strings.Join(tags, ", ")},
-		})
+		if err := db.Queue(tx, touchSQL, db.Args{"id": id, "now": tx.Now}); err != nil {
+			return err
+		}
+		tags, err := tagsOfCustomer(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		return noteTags(tx, by, id, old, tags)
 	})
 }
 
-func tagsOf(ctx context.Context, tx *db.Tx, id core.ID) ([]string, error) {
+// setTags queues that a customer has these tags and no others.
+func setTags(tx *db.Tx, id core.ID, tags []string) error {
+	keys := make([]string, len(tags))
+	for i, tag := range tags {
+		keys[i] = tagKey(tag)
+	}
+	if err := db.Queue(tx, dropTagsSQL, db.Args{"id": id, "keys": keys}); err != nil || len(tags) == 0 {
+		return err
+	}
+	return db.Queue(tx, addTagsSQL, db.Args{"id": id, "keys": keys, "tags": tags})
+}
+
+// noteTags writes a change of tags into the audit log.
+func noteTags(tx *db.Tx, by core.Actor, id core.ID, old, tags []string) error {
+	if slices.Equal(old, tags) {
+		return nil
+	}
+	return audit.Write(tx, by, audit.Entry{
+		Action: "customer.tag", Subject: "customer", ID: id.String(),
+		Old: map[string]any{"tags": strings.Join(old, ", ")}, New: map[string]any{"tags": strings.Join(tags, ", ")},
+	})
+}
+
+// readTag reads a tag: one line with single spaces.
+func readTag(check *core.Check, field, typed string) string {
+	return strings.Join(strings.Fields(check.Text(field, &typed, MaxTag)), " ")
+}
+
+// readTags reads a customer's tags; of those that differ only by capitals, the first.
+func readTags(check *core.Check, given []string) []string {
+	var tags []string
+	for i, tag := range given {
+		if read := readTag(check, "tags."+strconv.Itoa(i), tag); !hasTag(tags, read) {
+			tags = append(tags, read)
+		}
+	}
+	if len(tags) > MaxTags {
+		check.Add("tags", core.MaxItems(MaxTags))
+	}
+	return tags
+}
+
+func tagsOfCustomer(ctx context.Context, tx *db.Tx, id core.ID) ([]string, error) {
 	rows, err := db.All[struct{ Tag string }](ctx, tx, tagsOfSQL, db.Args{"id": id})
 	var tags []string
 	for _, r := range rows {

@@ -18,14 +18,14 @@ const (
 	unfoldedSQL = selectKeys + `
 	where c.tenant_id = @tenant_id
 		and c.folded is null
-		and c.phone_key is not null
+		and (c.phone_key is not null or c.email_key is not null)
 	order by c.id
 	limit @limit
 	for no key update of c`
 
 	renewSQL = `
 	update loyalty.customer c
-	set phone_key = given.phone_key,
+	set phone_key = nullif(given.phone_key, ''),
 		email_key = given.email_key,
 		folded = given.folded
 	from unnest(@ids::uuid[], @phone_keys::text[], @email_keys::text[], @folded::text[]) given (id, phone_key, email_key, folded)
@@ -74,20 +74,19 @@ func RenewKeys(ctx context.Context, tx *db.Tx) (done, same int64, err error) {
 // renew computes the keys of locked customers, and returns those whose new key is another's.
 func renew(ctx context.Context, tx *db.Tx, waiting []lockedCustomer) (same []core.ID, err error) {
 	wanted := make([]Details, len(waiting))
-	var phones []string
-	var emails []*string
+	var keys keySet
 	for i, c := range waiting {
 		wanted[i] = c.renewed()
-		if wanted[i].PhoneKey != c.PhoneKey {
-			phones = append(phones, wanted[i].PhoneKey)
+		if wanted[i].PhoneKey != c.PhoneKey { // both "" without a phone number
+			keys.phones = append(keys.phones, wanted[i].PhoneKey)
 		}
 		if c.EmailKey != nil && *wanted[i].EmailKey != *c.EmailKey {
-			emails = append(emails, wanted[i].EmailKey)
+			keys.emails = append(keys.emails, wanted[i].EmailKey)
 		}
 	}
 	holders := Taken{}
-	if len(phones)+len(emails) > 0 {
-		if holders, err = takenKeys(ctx, tx, phones, emails); err != nil {
+	if len(keys.phones)+len(keys.emails) > 0 {
+		if holders, err = takenKeys(ctx, tx, keys); err != nil {
 			return nil, err
 		}
 	}

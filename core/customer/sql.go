@@ -2,8 +2,12 @@ package customer
 
 import "example.com/loyalty/core/db"
 
+const tagsOf = `array(select g.tag from loyalty.customer_tag g where g.tenant_id = @tenant_id and g.customer_id = c.id order by g.key) as tags`
+
+// An erased customer has no key. A customer without a phone number has an e-mail address.
 const columns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
+		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+		c.external_id, c.metadata, ` + tagsOf + `,
 		a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
 		moved.created_at as balance_changed_at`
 
@@ -52,7 +56,8 @@ const (
 
 	selectKeys = `
 	select ` + columns + `, coalesce(c.phone_key, '') as phone_key, c.email_key,` + furtherKeys + `,
-		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country` + fromCustomer
+		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country,
+		(select phone_optional from loyalty.tenant where id = @tenant_id) as phone_optional` + fromCustomer
 
 	lockSQL = selectLocked + `
 	for no key update of c`
@@ -63,12 +68,14 @@ const (
 	for update of c`
 )
 
-// Phone first, then e-mail. The id comes from a subquery: under the policy, PostgreSQL uses no index for
+// A program's own id first, then phone, then e-mail. The id comes from a subquery: under the policy, PostgreSQL uses no index for
 // an expression and would read all customers.
 const findByKeysSQL = selectCustomer + `
 	where c.tenant_id = @tenant_id
 		and c.id = (
 			select coalesce(
+				(select id from loyalty.customer where tenant_id = @tenant_id and external_id = @external_id),
+				(select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'external_id' and key = @external_id),
 				(select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key),
 				(select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'phone' and key = @phone_key),
 				(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key),
@@ -105,38 +112,41 @@ const (
 					and (key = @phone_key or right(key, length(@ending::text)) = @ending::text)
 			))
 		)
-	order by c.phone_key = @phone_key desc, ` + lastVisitorFirst
+	order by c.phone_key = @phone_key desc nulls last, ` + lastVisitorFirst
 
 	// Erased customers have no key.
 	findByNameSQL = selectCustomer + lastSale + `
 	where c.tenant_id = @tenant_id
-		and c.phone_key is not null
+		and coalesce(c.phone_key, c.email_key) is not null
 		and c.id in (` + Found + `
 		)
 	order by ` + lastVisitorFirst
 )
 
 // Returns no row if one of the keys exists, also as a further one, if the country is not the one by which the phone
-// number was read, or if the customers counted leave no space in the plan, whose limit is read here to apply at once.
+// number was read, if they have no phone number and the tenant requires one, or if the customers counted leave no space
+// in the plan, whose limit is read here to apply at once.
 const insertSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
-		unchecked_since, created_at, updated_at)
-	select @tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @folded,
-		@unchecked_since::timestamptz, @now, @now
+		external_id, metadata, unchecked_since, created_at, updated_at)
+	select @tenant_id, @id, @first_name, @last_name, @phone, nullif(@phone_key, ''), @email, @email_key, @folded,
+		@external_id, @metadata::jsonb, @unchecked_since::timestamptz, @now, @now
 	from loyalty.tenant t
 	where t.id = @tenant_id
 		and coalesce(t.country, '') = @country
+		and (@phone_key <> '' or t.phone_optional)
 		and (@used::bigint is null
 			or (select coalesce(p.customers_limit > @used, true) from loyalty.plan p where p.id = t.plan_id))
 		and not exists (
 			select
 			from loyalty.customer_key
 			where tenant_id = @tenant_id
-				and (kind = 'phone' and key = @phone_key or kind = 'email' and key = @email_key)
+				and (kind = 'phone' and key = @phone_key or kind = 'email' and key = @email_key or kind = 'external_id' and key = @external_id)
 		)
 	on conflict do nothing
 	returning id, first_name, last_name, phone, email, status,
 		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
+		external_id, metadata, '{}'::text[] as tags,
 		null::date as points_expire_on, null::date as stamps_expire_on, null::date as points_idle_on, null::date as stamps_idle_on,
 		unsubscribed_at, link_version, unchecked_since, null::timestamptz as balance_changed_at`
 
@@ -146,9 +156,11 @@ const updateSQL = `
 	set first_name = @first_name,
 		last_name = @last_name,
 		phone = @phone,
-		phone_key = @phone_key,
+		phone_key = nullif(@phone_key, ''),
 		email = @email,
 		email_key = @email_key,
+		external_id = @external_id,
+		metadata = @metadata::jsonb,
 		folded = @folded,
 		status = @status,
 		link_version = c.link_version + @replaces::bigint,
@@ -163,7 +175,8 @@ const updateSQL = `
 			where tenant_id = @tenant_id
 				and customer_id <> @id
 				and (kind = 'phone' and key = @phone_key and c.phone_key is distinct from @phone_key
-					or kind = 'email' and key = @email_key and c.email_key is distinct from @email_key)
+					or kind = 'email' and key = @email_key and c.email_key is distinct from @email_key
+					or kind = 'external_id' and key = @external_id and c.external_id is distinct from @external_id)
 		)
 		and a.tenant_id = c.tenant_id
 		and a.customer_id = c.id
@@ -180,6 +193,11 @@ const (
 			select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key
 			union all
 			select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'email' and key = @email_key
+		)`
+	withExternalID = `array(
+			select id from loyalty.customer where tenant_id = @tenant_id and external_id = @external_id
+			union all
+			select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'external_id' and key = @external_id
 		)`
 )
 
@@ -203,6 +221,12 @@ var (
 		"status":    "c.status = @status",
 		"from":      "c.created_at >= @from",
 		"before":    "c.created_at < @before",
+
+		"external_id": "c.id = any (" + withExternalID + ")",
+
+		// Of a search among few customers.
+		"patterns":     "coalesce(c.folded, c.search_key) like any (@patterns::text[])",
+		"all_patterns": "coalesce(c.folded, c.search_key) like all (@all_patterns::text[])",
 	}
 )
 
@@ -214,8 +238,7 @@ const (
 	selectRow = `
 	select ` + rowColumns + fromRow
 
-	rowColumns = columns + `, visit.created_at as last_visit,
-		array(select g.tag from loyalty.customer_tag g where g.tenant_id = @tenant_id and g.customer_id = c.id order by g.key) as tags`
+	rowColumns = columns + `, visit.created_at as last_visit`
 
 	fromRow = fromCustomer + lastVisit
 
@@ -239,21 +262,7 @@ var (
 
 // Of given customers, those that match a filter.
 var amongList = db.NewList(selectCustomer+whereTenant+`
-		and c.id = any (array(select unnest(@ids::uuid[]))) {filters}`, db.Order{}, db.Filters{
-	"phone_key":    filters["phone_key"],
-	"email_key":    filters["email_key"],
-	"status":       filters["status"],
-	"from":         filters["from"],
-	"before":       filters["before"],
-	"patterns":     likeAny,
-	"all_patterns": likeAll,
-})
-
-// A search of few customers compares them one by one.
-const (
-	likeAny = "coalesce(c.folded, c.search_key) like any (@patterns::text[])"
-	likeAll = "coalesce(c.folded, c.search_key) like all (@all_patterns::text[])"
-)
+		and c.id = any (array(select unnest(@ids::uuid[]))) {filters}`, db.Order{}, filters)
 
 // The customers of a tag are read from the tag's index, newest first; a search looks at these alone.
 var taggedRowList = db.NewList(`
@@ -264,13 +273,15 @@ var taggedRowList = db.NewList(`
 	where g.tenant_id = @tenant_id
 		and g.key = @tag {filters} {position}
 	{page}`, db.Descending("g.created_at, g.customer_id", "@at, @id"), db.Filters{
-	"phone_key":    filters["phone_key"],
-	"email_key":    filters["email_key"],
-	"status":       filters["status"],
-	"from":         "g.created_at >= @from",
-	"before":       "g.created_at < @before",
-	"patterns":     likeAny,
-	"all_patterns": likeAll,
+	"phone_key": filters["phone_key"],
+	"email_key": filters["email_key"],
+	"status":    filters["status"],
+	"from":      "g.created_at >= @from",
+	"before":    "g.created_at < @before",
+
+	"external_id":  filters["external_id"],
+	"patterns":     filters["patterns"],
+	"all_patterns": filters["all_patterns"],
 })
 
 // Found selects the IDs of the newest @found customers that a search finds.
@@ -316,6 +327,8 @@ const eraseSQL = `
 		phone_key = null,
 		email = null,
 		email_key = null,
+		external_id = null,
+		metadata = null,
 		folded = '',
 		note = null,
 		status = 'inactive',
@@ -393,7 +406,7 @@ const subscribeSQL = `
 	from loyalty.account a` + lastMove + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
-		and c.phone_key is not null
+		and coalesce(c.phone_key, c.email_key) is not null
 		and (c.unsubscribed_at is null) = (@unsubscribed_at::timestamptz is not null)
 		and a.tenant_id = c.tenant_id
 		and a.customer_id = c.id

@@ -29,7 +29,7 @@ func (f Field) clean(cell string) string {
 		return cell
 	}
 	cell = strings.TrimSpace(strings.TrimLeft(cell, "'’"))
-	if f == EmailField {
+	if f == EmailField || f == ExternalIDField {
 		return cell
 	}
 	cell = core.ASCIIDigits(cell)

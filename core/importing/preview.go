@@ -137,7 +137,7 @@ func (s *Service) addSamples(by core.Actor, file firstPiece, p *Preview) error {
 		return err
 	}
 	reader := rowReader{
-		fields: p.Columns, columns: int64(len(p.Columns)), country: by.Tenant.Country, zone: by.Tenant.TimeZone, now: s.db.Now(),
+		fields: p.Columns, columns: int64(len(p.Columns)), country: by.Tenant.Country, phoneOptional: by.Tenant.PhoneOptional, zone: by.Tenant.TimeZone, now: s.db.Now(),
 		dateOrder: file.orderOf(p.Mapping, by.Tenant.Country),
 	}
 	var first, telling []Sample

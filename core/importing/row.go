@@ -20,21 +20,22 @@ type Field string
 
 // The fields of an import. A column of NoField is ignored.
 const (
-	NoField        Field = ""
-	FirstNameField Field = "first_name"
-	LastNameField  Field = "last_name"
-	FullNameField  Field = "full_name" // "Anna Lindqvist" or "Lindqvist, Anna"
-	PhoneField     Field = "phone"
-	EmailField     Field = "email"
-	CreatedAtField Field = "created_at"
-	PointsField    Field = "points"
-	StampsField    Field = "stamps"
-	ExpiresOnField Field = "expires_on" // the last day of both
+	NoField         Field = ""
+	FirstNameField  Field = "first_name"
+	LastNameField   Field = "last_name"
+	FullNameField   Field = "full_name" // "Anna Lindqvist" or "Lindqvist, Anna"
+	PhoneField      Field = "phone"
+	EmailField      Field = "email"
+	CreatedAtField  Field = "created_at"
+	PointsField     Field = "points"
+	StampsField     Field = "stamps"
+	ExternalIDField Field = "external_id"
+	ExpiresOnField  Field = "expires_on" // the last day of both
 )
 
 // Fields lists them in the order of a selection.
 var Fields = []Field{
-	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField, ExpiresOnField,
+	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField, ExternalIDField, ExpiresOnField,
 }
 
 // FieldsOf lists the fields that a business can import: a last day only if its points or stamps have one.
@@ -81,7 +82,7 @@ func (m Mapping) validate(l layout, recognised Encoding, t core.Tenant) error {
 	if len(m.Columns) != l.columns(m.Header) {
 		check.Add("columns", core.InvalidChoice)
 	}
-	if !seen[PhoneField] {
+	if !seen[PhoneField] && (!t.PhoneOptional || !seen[EmailField]) {
 		check.Add("columns", core.Violation{Rule: "phone_column"})
 	}
 	first, last, full := seen[FirstNameField], seen[LastNameField], seen[FullNameField]
@@ -135,7 +136,8 @@ var headers = func() map[string]Field {
 			"creado creadoel fechadecreacion fechadealta fechaalta alta clientedesde fechaderegistro luotu luontipaiva rekisteroity liittynyt liittymispaiva asiakasalkaen",
 		PointsField: "points point pointsbalance loyaltypoints bonuspoints pointbalance poang poangsaldo bonuspoang poeng poengsaldo poengsum " +
 			"pointsaldo punkte punktestand bonuspunkte treuepunkte soldedepoints pointsfidelite puntos saldodepuntos pisteet pistesaldo",
-		StampsField: "stamps stamp stampsbalance stamplar stampel stempler stempel tampons tampon sellos sello leimat leimasaldo",
+		StampsField:     "stamps stamp stampsbalance stamplar stampel stempler stempel tampons tampon sellos sello leimat leimasaldo",
+		ExternalIDField: "externalid externalreference externalcustomerid",
 		ExpiresOnField: "expires expireson expiration expirationdate expiry expirydate pointsexpire pointsexpireon pointsexpiry pointsexpirydate validuntil " +
 			"giltigtill giltigttom giltigtom utgar utgangsdatum poangengiltigatill gyldigtil gyldigtilogmed utloper utlopsdato udlober udlobsdato " +
 			"gultigbis ablaufdatum verfalltam verfallsdatum verfallam valablejusquau valablejusqua dateexpiration datedexpiration expirele " +
@@ -166,8 +168,8 @@ type Problem struct {
 	Repeats *Repeated // of a row that isn't imported because it repeats something; else nil
 }
 
-// Repeated is what a row repeats: another row or an existing customer with the same phone number or e-mail address,
-// which is the problem's field.
+// Repeated is what a row repeats: another row or an existing customer with the same phone number, e-mail address or external
+// ID, which is the problem's field.
 type Repeated struct {
 	Name         string   // of the customer in the row
 	Row          int64    // the row that is repeated; 0: a customer
@@ -181,8 +183,10 @@ type rowReader struct {
 	columns   int64
 	country   string
 	dateOrder DateOrder
-	zone      *time.Location
-	now       time.Time
+
+	phoneOptional bool
+	zone          *time.Location
+	now           time.Time
 }
 
 // read returns the customer of a record, or every problem with it.
@@ -209,7 +213,7 @@ func (rr rowReader) read(rec record) (validRow, []Problem) {
 		first, last = splitName(full)
 	}
 	phone, email := values[PhoneField], values[EmailField]
-	details, err := customer.New{FirstName: first, LastName: last, Phone: phone, Email: email}.Validate(rr.country)
+	details, err := customer.New{FirstName: first, LastName: last, Phone: phone, Email: email, ExternalID: values[ExternalIDField]}.Validate(rr.country, rr.phoneOptional)
 	if v := damaged[string(FullNameField)]; v != nil {
 		damaged[string(FirstNameField)] = v // the field that all violations of a full name are reported at
 		delete(damaged, string(FullNameField))

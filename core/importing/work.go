@@ -76,7 +76,7 @@ func (s *Service) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 	w := worker{
 		Service: s, by: by, progress: p, records: rows, turn: &turn,
 		rows: rowReader{
-			fields: p.Mapping, columns: p.Columns, country: p.Country, zone: zone, now: s.db.Now(),
+			fields: p.Mapping, columns: p.Columns, country: p.Country, phoneOptional: by.Tenant.PhoneOptional, zone: zone, now: s.db.Now(),
 			dateOrder: p.orderOf(Mapping{Columns: p.Mapping, DateOrder: p.DateOrder}, p.Country),
 		},
 		expected: newFirstRows(),
@@ -192,6 +192,8 @@ func (o *outcome) repeat(r validRow, field Field, row int64, who *core.ID) {
 	}
 	if field == EmailField {
 		value = *r.Email
+	} else if field == ExternalIDField {
+		value = *r.ExternalID
 	}
 	o.duplicates = append(o.duplicates, Problem{
 		FileRow: r.row, Field: string(field), Value: shortened(value), Violation: v,
@@ -199,13 +201,20 @@ func (o *outcome) repeat(r validRow, field Field, row int64, who *core.ID) {
 	})
 }
 
-// firstRows has the phone numbers and e-mail addresses of a file, each with the first row that has it.
-type firstRows struct{ phones, emails map[string]int64 }
+// firstRows has the phone numbers, e-mail addresses and external IDs of a file, each with the first row that has it.
+type firstRows struct{ phones, emails, externalIDs map[string]int64 }
 
-func newFirstRows() firstRows { return firstRows{map[string]int64{}, map[string]int64{}} }
+func newFirstRows() firstRows {
+	return firstRows{map[string]int64{}, map[string]int64{}, map[string]int64{}}
+}
 
 func (f firstRows) add(r validRow) {
-	f.phones[r.PhoneKey] = r.row
+	if r.ExternalID != nil {
+		f.externalIDs[*r.ExternalID] = r.row
+	}
+	if r.PhoneKey != "" {
+		f.phones[r.PhoneKey] = r.row
+	}
 	if r.EmailKey != nil {
 		f.emails[*r.EmailKey] = r.row
 	}
@@ -213,6 +222,9 @@ func (f firstRows) add(r validRow) {
 
 // find returns the row that a row repeats, and by which field; 0: none.
 func (f firstRows) find(r validRow) (row int64, field Field) {
+	if r.ExternalID != nil && f.externalIDs[*r.ExternalID] > 0 {
+		return f.externalIDs[*r.ExternalID], ExternalIDField
+	}
 	if row := f.phones[r.PhoneKey]; row > 0 {
 		return row, PhoneField
 	}

@@ -634,7 +634,7 @@ func TestADuplicatesKeysLeadToTheKeptCustomer(t *testing.T) {
 		}
 	}
 	imported, err := db.In(ctx, s.DB.Tenant(s.By), func(tx *db.Tx) (int, error) {
-		details, err := shoptest.Anna(phone).Validate("SE")
+		details, err := shoptest.Anna(phone).Validate("SE", false)
 		if err != nil {
 			return 0, err
 		}
@@ -816,6 +816,89 @@ func TestUpsertsDuringMerges(t *testing.T) {
 	}
 	if n := shoptest.Query[int](s.Shop, "select count(*) from loyalty.customer where tenant_id = $1 and merged_into is null", s.By.Tenant.ID); n != 3 {
 		t.Errorf("%d customers, want the kept one, Bo and the unmerged duplicate", n)
+	}
+	s.Verify()
+}
+
+// A merged customer's external ID leads to the kept one, as their own or as a further one, and metadata are joined: where
+// both have a key, the kept customer's value stays.
+func TestAMergeHandsOnAProgramsFields(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	edit := func(c customer.Customer, id string, metadata map[string]*string) {
+		t.Helper()
+		s.Must(s.Customers.Edit(ctx, s.By, c.ID, customer.Edit{ExternalID: core.Set(id), Metadata: core.Set(metadata)}))
+	}
+	leadsTo := func(id string, want customer.Customer) {
+		t.Helper()
+		got, err := core.Result(s.Customers.Upsert(ctx, s.By, customer.New{FirstName: "A", LastName: "B", Phone: shoptest.Phone(), ExternalID: id}, nil))
+		if s.Check(err); got.ID != want.ID || got.Created {
+			t.Errorf("%s leads to %+v", id, got)
+		}
+	}
+	edit(s.twin, "twin", map[string]*string{"a": new("twin"), "b": new("twin")})
+	s.Check(s.merge(s.kept, s.twin))
+	leadsTo("twin", s.kept)
+
+	third := s.add("Ann", nil)
+	edit(third, "third", map[string]*string{"b": new("third"), "c": new("third")})
+	s.Check(s.merge(s.kept, third))
+	leadsTo("third", s.kept)
+	kept, err := s.Customers.Find(ctx, s.By, s.kept.ID)
+	s.Check(err)
+	if want := (core.Metadata{"a": "twin", "b": "twin", "c": "third"}); core.OrZero(kept.ExternalID) != "twin" || !cmp.Equal(kept.Metadata, want) {
+		t.Errorf("kept: %v, %v", core.OrZero(kept.ExternalID), kept.Metadata)
+	}
+	for _, id := range []string{"twin", "third"} {
+		l, err := s.Customers.List(ctx, s.By, customer.Filter{ExternalID: &id}, core.Page{Size: 3})
+		if s.Check(err); len(l.Items) != 1 || l.Items[0].ID != s.kept.ID {
+			t.Errorf("the filter %q finds %+v", id, l.Items)
+		}
+	}
+
+	// Another customer can't have it, and the kept one may take it back as their own, or lose it.
+	_, err = s.Customers.Edit(ctx, s.By, s.add("Bo", nil).ID, customer.Edit{ExternalID: core.Set("third")})
+	if fields := shoptest.Fields(t, err); len(fields["external_id"]) != 1 || fields["external_id"][0].Rule != "taken_by" {
+		t.Errorf("another customer took it: %v", err)
+	}
+	s.Must(s.Customers.Edit(ctx, s.By, s.kept.ID, customer.Edit{ExternalID: core.Optional[string]{Set: true}}))
+	leadsTo("third", s.kept) // a further ID stays one
+	if kept, err = s.Customers.Find(ctx, s.By, s.kept.ID); err != nil || kept.ExternalID != nil {
+		t.Errorf("after finding them by a further ID: %v, %v", kept.ExternalID, err)
+	}
+	s.Must(s.Customers.Edit(ctx, s.By, s.kept.ID, customer.Edit{ExternalID: core.Set("third")}))
+	s.Verify()
+}
+
+// Without a phone number, the kept customer takes over the duplicate's; a duplicate without one hands on none.
+func TestAMergeWithoutPhoneNumbers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx := t.Context()
+	s.Exec("update loyalty.tenant set phone_optional = true where id = $1", s.By.Tenant.ID)
+	s.By.Tenant.PhoneOptional = true
+	guest := s.AddCustomer(customer.New{FirstName: "Greta", LastName: "Nyman", Email: "greta@example.com"})
+	other := s.AddCustomer(customer.New{FirstName: "Grete", LastName: "Nyman", Email: "grete@example.com"})
+	s.Exec("update loyalty.customer set unchecked_since = now() where tenant_id = $1 and id = $2", s.By.Tenant.ID, s.kept.ID)
+
+	s.Check(s.merge(guest, other))
+	s.Check(s.merge(guest, s.kept))
+	got, err := s.Customers.Find(ctx, s.By, guest.ID)
+	if s.Check(err); got.Phone != s.kept.Phone || got.Erased || got.UncheckedSince == nil {
+		t.Errorf("kept: %+v", got)
+	}
+	s.Check(s.merge(guest, s.twin))
+	for _, n := range []customer.New{shoptest.Anna(s.kept.Phone), shoptest.Anna(s.twin.Phone), {FirstName: "G", LastName: "N", Email: "grete@example.com"}} {
+		found, err := core.Result(s.Customers.Upsert(ctx, s.By, n, nil))
+		if s.Check(err); found.ID != guest.ID {
+			t.Errorf("%+v finds %+v", n, found)
+		}
+	}
+	// A further number is still found when their own is removed.
+	s.Must(s.Customers.Edit(ctx, s.By, guest.ID, customer.Edit{Phone: core.Optional[string]{Set: true}}))
+	if found, _, err := s.Customers.FindAtTill(ctx, s.By, s.twin.Phone); err != nil || len(found) != 1 || found[0].ID != guest.ID {
+		t.Errorf("by a further number: %+v, %v", found, err)
 	}
 	s.Verify()
 }

@@ -38,7 +38,7 @@ var parts = []part{
 
 const customerSQL = `
 	select c.id as ulid, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, a.stamps as stamps_balance,
-		c.created_at, c.updated_at, c.unsubscribed_at, c.note,
+		c.created_at, c.updated_at, c.unsubscribed_at, c.note, c.external_id, coalesce(c.metadata, '{}') as metadata,
 		array(select g.tag from loyalty.customer_tag g where g.tenant_id = @tenant_id and g.customer_id = c.id order by g.key) as tags,
 		array(select f.text from loyalty.customer_key f where f.tenant_id = @tenant_id and f.customer_id = c.id order by f.created_at, f.kind desc, f.key) as also_found_by
 	from loyalty.customer c

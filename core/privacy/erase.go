@@ -61,7 +61,7 @@ const (
 		and id <> @id`
 )
 
-// Erase deletes a customer's personal data: name, phone number, e-mail address, note and tags in their record
+// Erase deletes a customer's personal data: name, phone number, e-mail address, external ID, metadata, note and tags in their record
 // and in the audit log, e-mails to them, stored responses about them, what programs keep with their sales, and files that
 // wait to be imported, which may name them. Their sales and ledger entries stay, without a name, and they can't be activated again.
 // Erasing again does nothing.

@@ -241,7 +241,7 @@ const leftPointsSQL = `
 		left join loyalty.programme p on p.tenant_id = a.tenant_id and p.unit = 'points'
 		where a.tenant_id = @tenant_id
 			and a.points > 0
-			and c.phone_key is not null
+			and coalesce(c.phone_key, c.email_key) is not null
 	), begun as materialized (
 		select d.*, coalesce(d.lots_seq, f.first_seq, d.entries) as after_seq
 		from due d

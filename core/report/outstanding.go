@@ -97,6 +97,7 @@ const owed = `, erased as (
 		join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
 		where c.tenant_id = @tenant_id
 			and c.phone_key is null
+			and c.email_key is null
 	), owed as (
 		select greatest(least(opening.points + since.points - erased.points, 9223372036854775807), -9223372036854775807)::bigint as points,
 			greatest(least(opening.stamps + since.stamps - erased.stamps, 9223372036854775807), -9223372036854775807)::bigint as stamps

@@ -296,6 +296,7 @@ const statementSQL = `
 		) e
 		where c.tenant_id = @tenant_id
 			and c.phone_key is null
+			and c.email_key is null
 			and c.merged_into is null
 			and c.updated_at < @end::timestamptz
 	), step as (

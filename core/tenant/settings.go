@@ -22,6 +22,7 @@ type Settings struct {
 	PrivacyURL  *string // of the business's privacy policy
 
 	ConfirmAboveCents *int64 // the panel and the till ask before recording a larger sale; nil: never
+	PhoneOptional     bool   // a new customer with an e-mail address needs no phone number; those who have none stay when it is turned off
 	core.Theme
 }
 
@@ -33,6 +34,8 @@ type SettingsEdit struct {
 	Country  core.Optional[string] // null clears it
 
 	ConfirmAboveCents core.Optional[int64] // null: never ask
+
+	PhoneOptional core.Optional[bool]
 
 	ConsentText core.Optional[string] // null: DefaultConsent
 	PrivacyURL  core.Optional[string] // null: none
@@ -113,6 +116,7 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *logo) Settings
 	ifSet(e.Currency, func(v *string) { s.Currency = readCurrency(check, v, old.Currency) })
 	ifSet(e.Country, func(v *string) { s.Country = readCountry(check, v) })
 	ifSet(e.ConfirmAboveCents, func(v *int64) { s.ConfirmAboveCents = readCeiling(check, v) })
+	ifSet(e.PhoneOptional, func(v *bool) { s.PhoneOptional = core.OrZero(v) })
 	ifSet(e.ConsentText, func(v *string) { s.ConsentText = check.OptionalText("consent_text", v, maxConsent) })
 	ifSet(e.PrivacyURL, func(v *string) { s.PrivacyURL = readWebAddress(check, "privacy_url", v) })
 	ifSet(e.Colour, func(v *string) { s.Colour = readColour(check, v) })
@@ -143,7 +147,7 @@ func (s Settings) write(tx *db.Tx, changed map[string]any, measured bool, logo *
 	}
 	return db.Queue(tx, updateSettingsSQL, db.Args{
 		"name": s.Name, "timezone": s.TimeZone, "currency": s.Currency, "country": s.Country, "confirm_above_cents": s.ConfirmAboveCents,
-		"consent_text": s.ConsentText, "privacy_url": s.PrivacyURL,
+		"consent_text": s.ConsentText, "privacy_url": s.PrivacyURL, "phone_optional": s.PhoneOptional,
 	})
 }
 
@@ -152,5 +156,6 @@ func (s Settings) facts() map[string]any {
 	return map[string]any{
 		"name": s.Name, "timezone": s.TimeZone, "currency": s.Currency, "country": s.Country, "colour": s.Colour, "logo": s.LogoHash,
 		"confirm_above_cents": s.ConfirmAboveCents, "consent_text": s.ConsentText, "privacy_url": s.PrivacyURL,
+		"phone_optional": s.PhoneOptional,
 	}
 }

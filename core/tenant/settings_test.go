@@ -554,3 +554,32 @@ func TestSettingsInRoundTrips(t *testing.T) {
 		}
 	}
 }
+
+// An owner lets customers be without a phone number, and requires one again. The change is in the log, and requests see it.
+func TestPhoneOptional(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for _, on := range []bool{true, true, false} {
+		if got := s.change(tenant.SettingsEdit{PhoneOptional: core.Set(on)}); got.PhoneOptional != on || s.settings().PhoneOptional != on {
+			t.Errorf("set to %t: %t, stored %t", on, got.PhoneOptional, s.settings().PhoneOptional)
+		}
+		if served, err := db.FindTenant(t.Context(), s.DB, s.owner.Tenant.ID); err != nil || served.PhoneOptional != on {
+			t.Errorf("set to %t, served as %t, %v", on, served.PhoneOptional, err)
+		}
+	}
+	if s.change(tenant.SettingsEdit{Name: core.Set("Bar")}).PhoneOptional {
+		t.Error("another change turned it on")
+	}
+	want := []string{
+		`tenant.edit A owner itself {"phone_optional": false} {"phone_optional": true}`,
+		`tenant.edit A owner itself {"phone_optional": true} {"phone_optional": false}`,
+	}
+	if diff := cmp.Diff(want, s.changes()[:2]); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	manager := s.owner
+	manager.Role = core.Manager
+	if _, err := s.Tenants.EditSettings(t.Context(), manager, tenant.SettingsEdit{PhoneOptional: core.Set(true)}); err == nil || s.settings().PhoneOptional {
+		t.Errorf("a manager changed it: %v", err)
+	}
+}

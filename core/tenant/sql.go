@@ -76,7 +76,7 @@ const convertAmountsSQL = `
 	from loyalty.convert_amounts(@shift)`
 
 const settingsSQL = `
-	select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, t.consent_text, t.privacy_url, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
+	select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, t.consent_text, t.privacy_url, t.phone_optional, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
 		l.logo_width, l.logo_height, ` + anySale + ` as has_sales
 	from loyalty.tenant t
 	left join loyalty.tenant_look l on l.tenant_id = t.id
@@ -97,7 +97,8 @@ const updateSettingsSQL = `
 		country = @country,
 		confirm_above_cents = @confirm_above_cents,
 		consent_text = @consent_text,
-		privacy_url = @privacy_url
+		privacy_url = @privacy_url,
+		phone_optional = @phone_optional
 	where id = @tenant_id`
 
 const writeThemeSQL = `

@@ -87,6 +87,7 @@ var kept = map[string]string{
 	"tenant.id":                       "the import chooses it",
 	"tenant.plan_id":                  "the import chooses it",
 	"audit_entry.request_id":          "a request's, as the log has it",
+	"customer.external_id":            "a program's own",
 }
 
 // A column that names a tenant, a person or a token must follow when they get another number.

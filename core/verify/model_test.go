@@ -167,7 +167,7 @@ func (m *model) upsert(n customer.New, id core.ID, at time.Time) (customer.Upser
 	}
 	made := customer.Customer{
 		ID: id, FirstName: n.FirstName, LastName: n.LastName, Phone: n.Phone, Email: optional(n.Email), Status: customer.Active,
-		CreatedAt: at, UpdatedAt: at,
+		CreatedAt: at, UpdatedAt: at, Tags: []string{},
 	}
 	m.customers.put(id, made)
 	return customer.Upserted{Customer: made, Created: true}, nil

@@ -109,6 +109,9 @@ func (s *shop) expired() {
 func (s *shop) merged() {
 	s.T.Helper()
 	twin, kept, last := s.customer("Twin"), s.customer("Kept"), s.customer("Last")
+	for _, c := range []customer.Customer{twin, last} {
+		s.Must(s.Customers.Edit(s.T.Context(), s.By, c.ID, customer.Edit{ExternalID: core.Set("wc-" + c.FirstName)}))
+	}
 	s.VoidSale(s.sold(twin, s.points, 500))
 	s.sold(twin, s.points, 2000)
 	s.Adjust(twin.ID, ledger.Stamps, 2)
@@ -247,6 +250,7 @@ const noConstraints = `
 	alter table loyalty.account drop constraint account_customer;
 	alter table loyalty.customer drop constraint customer_email;
 	drop index loyalty.customer_phone;
+	drop index loyalty.customer_external_id;
 	alter table loyalty.lot drop constraint lot_account;
 	alter table loyalty.refund drop constraint refund_transaction;
 	alter table loyalty.redemption drop constraint redemption_customer, drop constraint redemption_reward,
@@ -508,6 +512,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every voucher belongs", "another tenant", replaced("voucher", "id = "+unused, "tenant_id = tenant_id + 1")},
 		{"No external reference", "a receipt twice", "update loyalty.transaction set external_reference = 'R-1'"},
 		{"No phone number", "one phone", "update loyalty.customer set phone_key = '+46701740605'"},
+		{"No external ID", "one external ID", "update loyalty.customer set external_id = 'wc-1'"},
 		{"No e-mail address", "one address", "update loyalty.customer set email_key = 'anna@example.com'"},
 		{"No further phone number", "own ones", `
 			insert into loyalty.customer_key (tenant_id, kind, key, customer_id, text, created_at)

@@ -17,7 +17,7 @@ prepare insertSQL as
   insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
     old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
   select $1, $2, $3, $4, $5, $6, $7::uuid, coalesce((
-      select case when phone_key is null then first_name else first_name || ' ' || last_name end
+      select case when coalesce(phone_key, email_key) is null then first_name else first_name || ' ' || last_name end
       from loyalty.customer
       where tenant_id = $1
         and id = $7
@@ -130,7 +130,7 @@ prepare platformList as
     e.actor_kind || ':' || e.actor_id as actor, e.actor_name, e.address, e.request_id, coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
-    coalesce(n.programme, '{}') as programme
+    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.programme, '{}') as programme
   from loyalty.audit_page(
     of_tenant => $1,
     of_actions => $2::text[],

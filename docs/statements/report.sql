@@ -484,7 +484,7 @@ prepare leftPointsSQL as
     left join loyalty.programme p on p.tenant_id = a.tenant_id and p.unit = 'points'
     where a.tenant_id = $1
       and a.points > 0
-      and c.phone_key is not null
+      and coalesce(c.phone_key, c.email_key) is not null
   ), begun as materialized (
     select d.*, coalesce(d.lots_seq, f.first_seq, d.entries) as after_seq
     from due d
@@ -642,6 +642,7 @@ prepare countedOverviewSQL as
     join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
     where c.tenant_id = $2
       and c.phone_key is null
+      and c.email_key is null
   ), owed as (
     select greatest(least(opening.points + since.points - erased.points, 9223372036854775807), -9223372036854775807)::bigint as points,
       greatest(least(opening.stamps + since.stamps - erased.stamps, 9223372036854775807), -9223372036854775807)::bigint as stamps
@@ -737,6 +738,7 @@ prepare overviewSQL as
     join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
     where c.tenant_id = $2
       and c.phone_key is null
+      and c.email_key is null
   ), owed as (
     select greatest(least(opening.points + since.points - erased.points, 9223372036854775807), -9223372036854775807)::bigint as points,
       greatest(least(opening.stamps + since.stamps - erased.stamps, 9223372036854775807), -9223372036854775807)::bigint as stamps
@@ -844,6 +846,7 @@ prepare statementSQL as
     ) e
     where c.tenant_id = $3
       and c.phone_key is null
+      and c.email_key is null
       and c.merged_into is null
       and c.updated_at < $6::timestamptz
   ), step as (

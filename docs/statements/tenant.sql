@@ -50,7 +50,7 @@ prepare servedBySlugSQL as
   select coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
-    coalesce(n.programme, '{}') as programme, look.colour, look.logo_hash, look.logo_width, look.logo_height
+    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.programme, '{}') as programme, look.colour, look.logo_hash, look.logo_width, look.logo_height
   from loyalty.tenant n
   left join lateral loyalty.theme(n.id) look on true
   where n.slug = $1;
@@ -130,7 +130,7 @@ prepare convertAmountsSQL as
 -- settingsSQL (core/tenant/sql.go), for Settings: Settings returns the settings of the actor's business, for owners.
 -- $1=tenant_id
 prepare settingsSQL as
-  select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, t.consent_text, t.privacy_url, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
+  select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, t.consent_text, t.privacy_url, t.phone_optional, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
     l.logo_width, l.logo_height, (select id from loyalty.transaction where tenant_id = $1 order by id limit 1) is not null as has_sales
   from loyalty.tenant t
   left join loyalty.tenant_look l on l.tenant_id = t.id
@@ -145,7 +145,8 @@ prepare lockSettingsSQL as
   for no key update;
 
 -- updateSettingsSQL (core/tenant/sql.go), for write: write queues the settings, and the theme if it changed.
--- $1=name $2=timezone $3=currency $4=country $5=confirm_above_cents $6=consent_text $7=privacy_url $8=tenant_id
+-- $1=name $2=timezone $3=currency $4=country $5=confirm_above_cents $6=consent_text $7=privacy_url $8=phone_optional
+-- $9=tenant_id
 prepare updateSettingsSQL as
   update loyalty.tenant
   set name = $1,
@@ -154,8 +155,9 @@ prepare updateSettingsSQL as
     country = $4,
     confirm_above_cents = $5,
     consent_text = $6,
-    privacy_url = $7
-  where id = $8;
+    privacy_url = $7,
+    phone_optional = $8
+  where id = $9;
 
 -- writeThemeSQL (core/tenant/sql.go), for write: write queues the settings, and the theme if it changed.
 -- $1=tenant_id $2=colour $3=logo $4=type $5=hash $6=width $7=height $8=now $9=keep

@@ -315,7 +315,7 @@ prepare mergeSQL as
 prepare mergedSQL as
   with judged as (
     select c.tenant_id, c.id,
-      c.phone_key is not null or c.email_key is not null or c.status <> 'inactive'
+      c.phone_key is not null or c.email_key is not null or c.external_id is not null or c.status <> 'inactive'
         or m.id is null or o.id is null or o.merged_into is not null
         or t.customer_id is not null or r.customer_id is not null or v.customer_id is not null
         or coalesce(a.points <> 0 or a.stamps <> 0, false) as wrong
@@ -362,15 +362,29 @@ prepare emailSQL as
     coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
   from judged;
 
+-- externalSQL (core/verify/customer_sql.go)
+prepare externalSQL as
+  with judged as (
+    select tenant_id, id,
+      count(*) over (partition by hashtext(external_id), external_id, tenant_id) > 1 as wrong
+    from loyalty.customer
+    where external_id is not null
+  )
+  select count(*) as counted,
+    count(*) filter (where wrong) as wrong,
+    coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+    coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+  from judged;
+
 -- furtherKeySQL (core/verify/customer_sql.go)
 prepare furtherKeySQL as
   with judged as (
     select f.tenant_id, f.customer_id as id,
-      c.id is null or c.merged_into is not null or c.phone_key is null or o.id is not null as wrong
+      c.id is null or c.merged_into is not null or coalesce(c.phone_key, c.email_key) is null or o.id is not null as wrong
     from loyalty.customer_key f
     left join loyalty.customer c on c.id = f.customer_id and c.tenant_id = f.tenant_id
     left join loyalty.customer o on o.tenant_id = f.tenant_id
-      and case when f.kind = 'phone' then o.phone_key else o.email_key end = f.key
+      and case f.kind when 'phone' then o.phone_key when 'email' then o.email_key else o.external_id end = f.key
   )
   select count(*) as counted,
     count(*) filter (where wrong) as wrong,

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"strings"
 
 	"example.com/loyalty/core"
@@ -25,6 +26,14 @@ func StoredName(name string) string {
 		return "Erased"
 	}
 	return name
+}
+
+// Phone is a customer's phone number, or says that there is none.
+func Phone(phone string) string { return cmp.Or(phone, "No phone number") }
+
+// Contact is what a customer is told apart by in one line: their phone number, or else their e-mail address.
+func Contact(phone string, email *string) string {
+	return cmp.Or(phone, core.OrZero(email), Phone(phone))
 }
 
 // Cost is what a reward is exchanged for: 250 points.

@@ -63,7 +63,7 @@ var AuditSentences = map[string]string{
 	"customer.consent":           "{name} agreed to the terms.",
 	"customer.note":              "{who} changed the note about {name}.",
 	"customer.merge":             "{who} merged a duplicate into {name}.",
-	"customer.remove_key":        "{who} removed a phone number or e-mail address by which {name} was also found.",
+	"customer.remove_key":        "{who} removed a phone number, e-mail address or external ID by which {name} was also found.",
 	"customer.same_key":          "{name} has the same phone number or e-mail address as another customer. Merge them if they are one person.",
 	"customer.replace_link":      "{who} replaced the card link of {name}.",
 	"customer.tag":               "{who} changed the tags of {name}.",

@@ -8,10 +8,13 @@ package panel
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "example.com/loyalty/views/ui"
+import (
+	"example.com/loyalty/core"
+	"example.com/loyalty/views/ui"
+)
 
 // CustomerInputs are the fields of a form that adds or edits a customer.
-func CustomerInputs(form ui.Form) templ.Component {
+func CustomerInputs(form ui.Form, t core.Tenant) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -32,7 +35,7 @@ func CustomerInputs(form ui.Form) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		v := CustomerFieldsOf(form)
+		v := CustomerFieldsOf(form, t)
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"row\"><div class=\"col-sm-6\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

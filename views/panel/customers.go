@@ -3,6 +3,7 @@ package panel
 import (
 	"github.com/a-h/templ"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/views/ui"
 )
 
@@ -11,12 +12,15 @@ type CustomerFields struct{ First, Last, Phone, Email ui.Field }
 
 // CustomerFieldsOf completes them. Browsers don't fill them in: they know the details of the person at the keyboard, not
 // the customer's.
-func CustomerFieldsOf(form ui.Form) CustomerFields {
+func CustomerFieldsOf(form ui.Form, t core.Tenant) CustomerFields {
 	v := CustomerFields{
 		First: form.Field("first_name", ui.Field{Label: "First name", Autocomplete: "off"}),
 		Last:  form.Field("last_name", ui.Field{Label: "Last name", Autocomplete: "off"}),
 		Phone: form.Field("phone", ui.Field{Label: "Phone", Type: "tel", Help: "Used to find them at the till", Autocomplete: "off"}),
 		Email: form.Field("email", ui.Field{Label: "E-mail", Type: "email", Optional: true, Autocomplete: "off"}),
+	}
+	if t.PhoneOptional {
+		v.Phone.Optional, v.Email.Help = true, "Needed without a phone number"
 	}
 	ui.FocusFirst(&v.First, &v.Last, &v.Phone, &v.Email)
 	return v

@@ -95,7 +95,7 @@ type Match struct {
 // Customer is the customer of the sale.
 type Customer struct {
 	ID, PIN        string // PIN: the id of the accepted one; "" for none
-	Name, Phone    string
+	Name, Contact  string // Contact: the phone number, or else the e-mail address
 	Points, Stamps int64
 	Balances       []Balance
 	Ends           []string // what expires soon: "40 points expire on 31 Jan"

@@ -111,6 +111,7 @@ var ruleMessages = map[string]string{
 	"picture_type":           "Choose a PNG, JPEG or WebP picture",
 	"plan_in_use":            "Can't be changed while businesses are on this plan",
 	"required":               "{verb} {a label}",
+	"required_without":       "Enter a phone number or an e-mail address",
 	"reserved":               "This {label} is reserved. Choose another",
 	"rounded":                "The spreadsheet rounded this number. Format the column as text and export again",
 	"rounded_phone":          "A spreadsheet rounded this number. Enter all its digits",

@@ -197,6 +197,9 @@ func foundView(found customer.Customer, typed string) views.Match {
 		m.Note = "Inactive"
 	case strings.ContainsFunc(typed, unicode.IsLetter):
 		m.Note = lastDigits(found.Phone)
+		if found.Phone == "" {
+			m.Note = format.Phone("")
+		}
 	default:
 		m.Note = format.Units(found.PointsBalance, ledger.Points)
 	}
@@ -295,7 +298,7 @@ func shortName(first, last string) string {
 // customerView is the customer of the sale, with what they can use and what the sale earns.
 func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Type, today time.Time) *views.Customer {
 	v := &views.Customer{
-		ID: w.ID.String(), Name: format.CustomerName(w.Customer), Phone: w.Phone, Balances: balances(w),
+		ID: w.ID.String(), Name: format.CustomerName(w.Customer), Contact: format.Contact(w.Phone, w.Email), Balances: balances(w),
 		Points: w.PointsBalance, Stamps: w.StampsBalance,
 	}
 	if d.pin != nil {

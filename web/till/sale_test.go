@@ -869,3 +869,28 @@ func TestInstallableWithACamera(t *testing.T) {
 		t.Errorf("headers: %v", h)
 	}
 }
+
+// A customer without a phone number is found by name or e-mail address. Their address is shown only once they are chosen.
+func TestFindingACustomerWithoutAPhoneNumber(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.Exec("update loyalty.tenant set phone_optional = true where id = $1", s.By.Tenant.ID)
+	s.By.Tenant.PhoneOptional = true
+	greta := s.AddCustomer(customer.New{FirstName: "Greta", LastName: "Lindqvist", Email: "greta@example.com"})
+	s.customer("Gunnel", 5)
+	cashier := s.signedIn(core.Cashier)
+	several := cashier.script("/till/find", webtest.Form("phone", "lindqvist"))
+	if got := several.Texts(".matches li"); len(got) != 2 || !slices.Contains(got, "GL Greta Lindqvist No phone number") {
+		t.Errorf("several: %q", got)
+	}
+	for _, typed := range []string{"greta", "greta@example.com"} {
+		chosen := cashier.script("/till/find", webtest.Form("phone", typed))
+		if got := chosen.Text(".who-words"); got != "Greta Lindqvist greta@ example.com" {
+			t.Errorf("%q finds %q", typed, got)
+		}
+	}
+	sold := cashier.script("/till/sale", saleForm(cashier.Get("/till"), "customer_ulid", greta.ID.String(), "spend_amount_cents", "700"))
+	if got := s.Account(greta.ID); got.Points == 0 {
+		t.Errorf("a sale: %d %q", sold.Code, sold.Text("main"))
+	}
+}

@@ -51,9 +51,9 @@ class Customer(TypedDict):
     last_name: str
     """At most 100 characters."""
     phone: str
-    """As entered, at most 30 characters; empty after the customer was erased. Numbers are
-    compared in international format: `070-174 06 05` and `+46701740605` are the same. An
-    extension makes another customer.
+    """As entered, at most 30 characters; empty after the customer was erased, and of a customer
+    without a phone number. Numbers are compared in international format: `070-174 06 05` and
+    `+46701740605` are the same. An extension makes another customer.
     """
     email: str | None
     """Compared case-insensitively."""
@@ -75,6 +75,14 @@ class Customer(TypedDict):
     """
     stamps_expire_on: str | None
     """The same for stamps."""
+    external_id: str | None
+    """Your own ID of the customer, at most 100 characters; unique, and compared exactly."""
+    metadata: dict[str, str]
+    """Your own fields: up to 20 keys of at most 40 characters, with texts of at most 500
+    characters.
+    """
+    tags: list[str]
+    """By name: at most 20 of at most 30 characters. Shown and edited in the panel, too."""
 
 
 class ExpiringAmount(TypedDict):
@@ -638,6 +646,7 @@ class Loyalty:
         *,
         phone: str | None = None,
         email: str | None = None,
+        external_id: str | None = None,
         search: str | None = None,
         status: Literal["active", "inactive"] | None = None,
         created_from: str | None = None,
@@ -657,6 +666,8 @@ class Loyalty:
           same. A merged duplicate's number finds the customer who was kept.
         - email: This exact address, case-insensitive. A merged duplicate's address finds the
           customer who was kept.
+        - external_id: This exact ID, as you set it. A merged duplicate's ID finds the
+          customer who was kept.
         - search: Part of a name, phone number or e-mail, such as `lindq`. Of several words,
           each must match, in any order. Phone numbers match in any format: `070-112` finds
           `+46 70 112 00 00`.
@@ -673,6 +684,7 @@ class Loyalty:
             query={
                 "phone": phone,
                 "email": email,
+                "external_id": external_id,
                 "search": search,
                 "status": status,
                 "created_from": created_from,
@@ -687,23 +699,33 @@ class Loyalty:
         *,
         first_name: str,
         last_name: str,
-        phone: str,
+        phone: str = UNSET,
         email: str | None = UNSET,
+        external_id: str | None = UNSET,
+        metadata: dict[str, str | None] | None = UNSET,
+        tags: list[str] | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Customer:
         """Find or add a customer.
 
-        Looks for a customer by phone number, then by e-mail. If found, returns them unchanged
-        with 200; otherwise adds the customer, with 201. The number or e-mail of a merged
-        duplicate finds the customer who was kept. Sending it twice adds one customer, so
-        retries are safe even without a key.
+        Looks for a customer by `external_id`, then by phone number, then by e-mail. If found,
+        returns them unchanged with 200; otherwise adds the customer, with 201. Only a
+        customer who is found by phone number or e-mail and has no `external_id` gets the one
+        that you send: if the answer shows another one, it stays. The ID, number or e-mail of
+        a merged duplicate finds the customer who was kept. Sending it twice adds one
+        customer, so retries are safe even without a key.
 
         Needs the scope `customers:write`.
 
         - first_name: Given name.
         - last_name: Family name.
-        - phone: At least three digits. Looked for first.
-        - email: Optional. Looked for if no phone number matches.
+        - phone: At least three digits. Required, unless the business has turned on customers
+          without a phone number. Looked for if no external ID matches.
+        - email: Optional with a phone number. Looked for if no phone number matches.
+        - external_id: Your own ID of the customer; unique. Looked for first. A customer who
+          is found by phone number or e-mail address and has none gets it.
+        - metadata: Your own fields, of a new customer: up to 20 keys of 1 to 40 characters.
+        - tags: Of a new customer: at most 20. Capitals make no difference.
 
         Raises Problem, of business rules with these codes:
         - plan-limit-reached: The limit of the plan has been reached.
@@ -717,6 +739,9 @@ class Loyalty:
                 "last_name": last_name,
                 "phone": phone,
                 "email": email,
+                "external_id": external_id,
+                "metadata": metadata,
+                "tags": tags,
             },
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
@@ -738,22 +763,33 @@ class Loyalty:
         *,
         first_name: str = UNSET,
         last_name: str = UNSET,
-        phone: str = UNSET,
+        phone: str | None = UNSET,
         email: str | None = UNSET,
+        external_id: str | None = UNSET,
+        metadata: dict[str, str | None] | None = UNSET,
+        tags: list[str] | None = UNSET,
         status: Literal["active", "inactive"] = UNSET,
     ) -> Customer:
         """Change a customer.
 
-        Changes only the fields that you send. `email: null` clears the e-mail; no other field
-        may be null. A phone number or e-mail of another customer gets an error on the field.
+        Changes only the fields that you send; of `metadata`, only the keys. `tags` replaces
+        all tags. `email: null` clears the e-mail, unless the customer has no phone number;
+        `external_id`, `metadata` and `tags` may be null, too. A phone number, e-mail or
+        `external_id` of another customer gets an error on the field.
 
         Needs the scope `customers:write`.
 
         - ulid: The customer’s ULID, case-insensitive.
         - first_name: Given name.
         - last_name: Family name.
-        - phone: At least three digits; unique.
-        - email: A valid, unique e-mail address; null clears it.
+        - phone: At least three digits; unique. Null removes it if the business has turned on
+          customers without a phone number and the customer has an e-mail address.
+        - email: A valid, unique e-mail address; null clears it if the customer has a phone
+          number.
+        - external_id: Your own ID of the customer; unique. Null removes it.
+        - metadata: The given keys change and the others stay, as in a JSON merge patch (RFC
+          7396). A key with null is removed; null removes all.
+        - tags: Replaces all tags; null or an empty array removes them.
         - status: An inactive customer can’t earn or redeem.
 
         Raises Problem, of business rules with these codes:
@@ -768,6 +804,9 @@ class Loyalty:
                 "last_name": last_name,
                 "phone": phone,
                 "email": email,
+                "external_id": external_id,
+                "metadata": metadata,
+                "tags": tags,
                 "status": status,
             },
         )["data"]

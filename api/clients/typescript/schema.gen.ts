@@ -21,7 +21,7 @@ export interface paths {
         put?: never;
         /**
          * Find or add a customer
-         * @description Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. The number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
+         * @description Looks for a customer by `external_id`, then by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Only a customer who is found by phone number or e-mail and has no `external_id` gets the one that you send: if the answer shows another one, it stays. The ID, number or e-mail of a merged duplicate finds the customer who was kept. Sending it twice adds one customer, so retries are safe even without a key.
          *
          *     | `code` | `detail` |
          *     |---|---|
@@ -64,7 +64,7 @@ export interface paths {
         head?: never;
         /**
          * Change a customer
-         * @description Changes only the fields that you send. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail of another customer gets an error on the field.
+         * @description Changes only the fields that you send; of `metadata`, only the keys. `tags` replaces all tags. `email: null` clears the e-mail, unless the customer has no phone number; `external_id`, `metadata` and `tags` may be null, too. A phone number, e-mail or `external_id` of another customer gets an error on the field.
          *
          *     | `code` | `detail` |
          *     |---|---|
@@ -927,7 +927,14 @@ export interface components {
          *       "created_at": "2026-05-04T07:12:41.205Z",
          *       "updated_at": "2026-05-04T07:12:41.205Z",
          *       "points_expire_on": "2027-03-31",
-         *       "stamps_expire_on": null
+         *       "stamps_expire_on": null,
+         *       "external_id": "wc-10482",
+         *       "metadata": {
+         *         "shop": "web"
+         *       },
+         *       "tags": [
+         *         "Newsletter"
+         *       ]
          *     }
          */
         Customer: {
@@ -937,7 +944,7 @@ export interface components {
             first_name: string;
             /** @description At most 100 characters. */
             last_name: string;
-            /** @description As entered, at most 30 characters; empty after the customer was erased. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same. An extension makes another customer. */
+            /** @description As entered, at most 30 characters; empty after the customer was erased, and of a customer without a phone number. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same. An extension makes another customer. */
             phone: string;
             /** @description Compared case-insensitively. */
             email: string | null;
@@ -976,9 +983,17 @@ export interface components {
              * @description The same for stamps.
              */
             stamps_expire_on: string | null;
+            /** @description Your own ID of the customer, at most 100 characters; unique, and compared exactly. */
+            external_id: string | null;
+            /** @description Your own fields: up to 20 keys of at most 40 characters, with texts of at most 500 characters. */
+            metadata: {
+                [key: string]: string;
+            };
+            /** @description By name: at most 20 of at most 30 characters. Shown and edited in the panel, too. */
+            tags: string[];
         };
         /**
-         * @description A customer to find or add.
+         * @description A customer to find or add. `phone` may be left out if the business has turned on customers without a phone number; then `email` is required.
          * @example {
          *       "first_name": "Anna",
          *       "last_name": "Lindqvist",
@@ -991,15 +1006,27 @@ export interface components {
             first_name: string;
             /** @description Family name. */
             last_name: string;
-            /** @description At least three digits. Looked for first. */
-            phone: string;
-            /** @description Optional. Looked for if no phone number matches. */
+            /** @description At least three digits. Required, unless the business has turned on customers without a phone number. Looked for if no external ID matches. */
+            phone?: string;
+            /** @description Optional with a phone number. Looked for if no phone number matches. */
             email?: string | null;
+            /** @description Your own ID of the customer; unique. Looked for first. A customer who is found by phone number or e-mail address and has none gets it. */
+            external_id?: string | null;
+            /** @description Your own fields, of a new customer: up to 20 keys of 1 to 40 characters. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
+            /** @description Of a new customer: at most 20. Capitals make no difference. */
+            tags?: string[] | null;
         };
         /**
-         * @description Fields to change. Absent fields stay; only `email` may be null, which clears it.
+         * @description Fields to change. Absent fields stay. Null clears `email`, `external_id`, `metadata` and `tags`, and `phone` where customers may be without one; other fields can’t be null.
          * @example {
          *       "email": null,
+         *       "metadata": {
+         *         "shop": "web",
+         *         "newsletter": null
+         *       },
          *       "status": "active"
          *     }
          */
@@ -1008,10 +1035,18 @@ export interface components {
             first_name?: string;
             /** @description Family name. */
             last_name?: string;
-            /** @description At least three digits; unique. */
-            phone?: string;
-            /** @description A valid, unique e-mail address; null clears it. */
+            /** @description At least three digits; unique. Null removes it if the business has turned on customers without a phone number and the customer has an e-mail address. */
+            phone?: string | null;
+            /** @description A valid, unique e-mail address; null clears it if the customer has a phone number. */
             email?: string | null;
+            /** @description Your own ID of the customer; unique. Null removes it. */
+            external_id?: string | null;
+            /** @description The given keys change and the others stay, as in a JSON merge patch (RFC 7396). A key with null is removed; null removes all. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
+            /** @description Replaces all tags; null or an empty array removes them. */
+            tags?: string[] | null;
             /**
              * @description An inactive customer can’t earn or redeem.
              * @enum {string}
@@ -3079,6 +3114,8 @@ export interface operations {
                 phone?: string;
                 /** @description This exact address, case-insensitive. A merged duplicate's address finds the customer who was kept. */
                 email?: string;
+                /** @description This exact ID, as you set it. A merged duplicate's ID finds the customer who was kept. */
+                external_id?: string;
                 /** @description Part of a name, phone number or e-mail, such as `lindq`. Of several words, each must match, in any order. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`. */
                 search?: string;
                 /** @description Filter by status. */
@@ -3133,7 +3170,14 @@ export interface operations {
                      *           "created_at": "2026-05-04T07:31:09.660Z",
                      *           "updated_at": "2026-08-20T10:41:00.312Z",
                      *           "points_expire_on": "2027-03-31",
-                     *           "stamps_expire_on": null
+                     *           "stamps_expire_on": null,
+                     *           "external_id": "wc-10482",
+                     *           "metadata": {
+                     *             "shop": "web"
+                     *           },
+                     *           "tags": [
+                     *             "Newsletter"
+                     *           ]
                      *         },
                      *         {
                      *           "ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
@@ -3147,7 +3191,14 @@ export interface operations {
                      *           "created_at": "2026-05-04T07:12:41.205Z",
                      *           "updated_at": "2026-05-04T07:12:41.205Z",
                      *           "points_expire_on": "2027-03-31",
-                     *           "stamps_expire_on": null
+                     *           "stamps_expire_on": null,
+                     *           "external_id": "wc-10482",
+                     *           "metadata": {
+                     *             "shop": "web"
+                     *           },
+                     *           "tags": [
+                     *             "Newsletter"
+                     *           ]
                      *         }
                      *       ],
                      *       "links": {
@@ -3215,7 +3266,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Found by phone number or e-mail, unchanged. */
+            /** @description Found, and unchanged but for an `external_id` that they didn’t have. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -3247,7 +3298,14 @@ export interface operations {
                      *         "created_at": "2026-05-04T07:12:41.205Z",
                      *         "updated_at": "2026-05-04T07:12:41.205Z",
                      *         "points_expire_on": "2027-03-31",
-                     *         "stamps_expire_on": null
+                     *         "stamps_expire_on": null,
+                     *         "external_id": "wc-10482",
+                     *         "metadata": {
+                     *           "shop": "web"
+                     *         },
+                     *         "tags": [
+                     *           "Newsletter"
+                     *         ]
                      *       }
                      *     }
                      */
@@ -3289,7 +3347,14 @@ export interface operations {
                      *         "created_at": "2026-05-04T07:12:41.205Z",
                      *         "updated_at": "2026-05-04T07:12:41.205Z",
                      *         "points_expire_on": null,
-                     *         "stamps_expire_on": null
+                     *         "stamps_expire_on": null,
+                     *         "external_id": "wc-10482",
+                     *         "metadata": {
+                     *           "shop": "web"
+                     *         },
+                     *         "tags": [
+                     *           "Newsletter"
+                     *         ]
                      *       }
                      *     }
                      */
@@ -3377,7 +3442,14 @@ export interface operations {
                      *         "created_at": "2026-05-04T07:12:41.205Z",
                      *         "updated_at": "2026-05-04T07:12:41.205Z",
                      *         "points_expire_on": "2027-03-31",
-                     *         "stamps_expire_on": null
+                     *         "stamps_expire_on": null,
+                     *         "external_id": "wc-10482",
+                     *         "metadata": {
+                     *           "shop": "web"
+                     *         },
+                     *         "tags": [
+                     *           "Newsletter"
+                     *         ]
                      *       }
                      *     }
                      */
@@ -3450,7 +3522,14 @@ export interface operations {
                      *         "created_at": "2026-05-04T07:12:41.205Z",
                      *         "updated_at": "2026-09-14T08:21:40.777Z",
                      *         "points_expire_on": "2027-03-31",
-                     *         "stamps_expire_on": null
+                     *         "stamps_expire_on": null,
+                     *         "external_id": "wc-10482",
+                     *         "metadata": {
+                     *           "shop": "web"
+                     *         },
+                     *         "tags": [
+                     *           "Newsletter"
+                     *         ]
                      *       }
                      *     }
                      */

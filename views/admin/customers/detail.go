@@ -2,7 +2,6 @@ package customers
 
 import (
 	"math"
-	"strings"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
@@ -88,6 +87,3 @@ func missing(cost, balance int64, unit ledger.Unit) string {
 	}
 	return format.Units(lacks, unit)
 }
-
-// domain is where the domain of an e-mail address begins. A long address is wrapped there.
-func domain(email string) int { return strings.LastIndex(email, "@") + 1 }

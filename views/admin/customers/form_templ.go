@@ -92,7 +92,7 @@ func AddPage(f panel.Frame, form ui.Form) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = panel.CustomerInputs(form).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = panel.CustomerInputs(form, f.By.Tenant).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -286,7 +286,7 @@ func EditPage(f panel.Frame, of customer.Customer, form ui.Form) templ.Component
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = EditCard(of, form).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = EditCard(of, form, f.By.Tenant).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -301,7 +301,7 @@ func EditPage(f panel.Frame, of customer.Customer, form ui.Form) templ.Component
 }
 
 // EditCard is the form in place of the customer's card ("inline") or on its own page.
-func EditCard(of customer.Customer, form ui.Form) templ.Component {
+func EditCard(of customer.Customer, form ui.Form, t core.Tenant) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -382,7 +382,7 @@ func EditCard(of customer.Customer, form ui.Form) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = panel.CustomerInputs(form).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = panel.CustomerInputs(form, t).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

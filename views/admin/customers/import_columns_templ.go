@@ -212,7 +212,7 @@ func importReadingFields(v ImportColumns, fields columnFields) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>Check that letters and dates look right, then choose a field for each column. Existing customers, found by phone number or e-mail address, won't change.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>Check that letters and dates look right, then choose a field for each column. Existing customers, found by phone number, e-mail address or external ID, won't change.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

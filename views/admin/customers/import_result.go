@@ -29,7 +29,9 @@ type ImportProblem struct {
 const ShownProblems = 100
 
 // KeyNames are the names of the fields by which rows and customers are the same.
-var KeyNames = map[importing.Field]string{importing.PhoneField: "phone number", importing.EmailField: "e-mail address"}
+var KeyNames = map[importing.Field]string{
+	importing.PhoneField: "phone number", importing.EmailField: "e-mail address", importing.ExternalIDField: "external ID",
+}
 
 // planNotice says how many of the new customers fit the plan.
 func (v ImportResult) planNotice() panel.PlanNotice {

@@ -495,7 +495,7 @@ func customerRows(by format.Reader, rows []customer.Row, search string, byName, 
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = marked(r.Phone, search).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = marked(format.Phone(r.Phone), search).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -698,7 +698,7 @@ func customerCell(r customer.Row, search string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = marked(r.Phone, search).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = marked(format.Phone(r.Phone), search).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -32,18 +32,23 @@ func (v MergePreview) rows() []mergeRow {
 		mails = mailsOf(merged)
 	}
 	status := panel.CustomerStatus(kept.Customer).Label
-	return []mergeRow{
+	rows := []mergeRow{
 		{"Points", format.Number(kept.PointsBalance), format.Number(merged.PointsBalance), format.Number(v.Points)},
 		{"Stamps", format.Number(kept.StampsBalance), format.Number(merged.StampsBalance), format.Number(v.Stamps)},
 		{"Name", format.CustomerName(kept.Customer), format.CustomerName(merged.Customer), format.CustomerName(kept.Customer)},
-		{"Phone", kept.Phone, merged.Phone, kept.Phone},
+		{"Phone", cmp.Or(kept.Phone, "–"), cmp.Or(merged.Phone, "–"), cmp.Or(kept.Phone, merged.Phone, "–")},
 		{"E-mail", orDash(kept.Email), orDash(merged.Email), orDash(cmp.Or(kept.Email, merged.Email))},
+	}
+	if kept.ExternalID != nil || merged.ExternalID != nil {
+		rows = append(rows, mergeRow{"External ID", orDash(kept.ExternalID), orDash(merged.ExternalID), orDash(cmp.Or(kept.ExternalID, merged.ExternalID))})
+	}
+	return append(rows, []mergeRow{
 		{"Also found by", joined(furtherKeys(kept)), joined(furtherKeys(merged)), joined(v.keysAfter())},
 		{"Coupon e-mails", mailsOf(kept), mailsOf(merged), mails},
 		{"Status", status, panel.CustomerStatus(merged.Customer).Label, status},
 		{"Note", orDash(kept.Note), orDash(merged.Note), orDash(cmp.Or(kept.Note, merged.Note))},
 		{"Tags", joined(kept.Tags), joined(merged.Tags), joined(v.tagsAfter())},
-	}
+	}...)
 }
 
 func orDash(text *string) string { return cmp.Or(core.OrZero(text), "–") }
@@ -57,7 +62,7 @@ func mailsOf(c customer.Profile) string {
 	return "Subscribed"
 }
 
-// furtherKeys are the phone numbers and e-mail addresses by which a customer is also found.
+// furtherKeys are the phone numbers, e-mail addresses and external IDs by which a customer is also found.
 func furtherKeys(c customer.Profile) (texts []string) {
 	for _, f := range c.Further {
 		texts = append(texts, f.Text)
@@ -67,10 +72,16 @@ func furtherKeys(c customer.Profile) (texts []string) {
 
 // keysAfter are the further keys after the merge: those of both, and what the duplicate was found by.
 func (v MergePreview) keysAfter() []string {
-	keys := append(furtherKeys(v.Kept), v.Merged.Phone)
+	keys := furtherKeys(v.Kept)
+	if v.Kept.Phone != "" && v.Merged.Phone != "" {
+		keys = append(keys, v.Merged.Phone)
+	}
 	keys = append(keys, furtherKeys(v.Merged)...)
 	if v.Kept.Email != nil && v.Merged.Email != nil {
 		keys = append(keys, *v.Merged.Email)
+	}
+	if v.Kept.ExternalID != nil && v.Merged.ExternalID != nil {
+		keys = append(keys, *v.Merged.ExternalID)
 	}
 	return keys
 }

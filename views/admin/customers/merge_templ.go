@@ -240,7 +240,7 @@ func mergeTable(rows []mergeRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = address(r.kept).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Address(r.kept).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -248,7 +248,7 @@ func mergeTable(rows []mergeRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = address(r.merged).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Address(r.merged).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -256,7 +256,7 @@ func mergeTable(rows []mergeRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = address(r.result).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Address(r.result).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -79,7 +79,7 @@ func ErasurePage(f panel.Frame, of customer.Customer, form ui.Form) templ.Compon
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2 class=\"card-title\">Permanently deleted</h2><ul><li>Name, phone number, e-mail address, note and tags, also in the audit log</li><li>E-mails sent to them</li></ul><h2 class=\"card-title\">Kept without their name</h2><ul><li>Sales, redemptions and vouchers, so your reports stay correct</li><li>Every balance change, including the reasons of adjustments</li><li>Their balance of ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2 class=\"card-title\">Permanently deleted</h2><ul><li>Name, phone number, e-mail address, external ID, note and tags, also in the audit log</li><li>E-mails sent to them</li></ul><h2 class=\"card-title\">Kept without their name</h2><ul><li>Sales, redemptions and vouchers, so your reports stay correct</li><li>Every balance change, including the reasons of adjustments</li><li>Their balance of ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -43,7 +43,7 @@ func (v SearchResults) count() string {
 
 // contact is by what a customer was found, and their last visit. A line breaks only at the dot.
 func (v SearchResults) contact(r customer.Row) string {
-	contact, search := r.Phone, core.Fold(v.Form.Value("search"))
+	contact, search := format.Contact(r.Phone, r.Email), core.Fold(v.Form.Value("search"))
 	if r.Email != nil && !strings.Contains(core.Fold(contact), search) && strings.Contains(core.Fold(*r.Email), search) {
 		contact = *r.Email
 	}

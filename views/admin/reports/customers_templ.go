@@ -144,9 +144,9 @@ func TopCustomersPage(v Report, by report.Measure, top []report.Customer) templ.
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var7 string
-						templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(c.Phone)
+						templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(format.Phone(c.Phone))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/customers.templ`, Line: 43, Col: 60}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/customers.templ`, Line: 43, Col: 74}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 						if templ_7745c5c3_Err != nil {
@@ -188,9 +188,9 @@ func TopCustomersPage(v Report, by report.Measure, top []report.Customer) templ.
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var9 string
-					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(c.Phone)
+					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(format.Phone(c.Phone))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/customers.templ`, Line: 50, Col: 65}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/customers.templ`, Line: 50, Col: 79}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 					if templ_7745c5c3_Err != nil {

@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// Business is the settings page with three forms.
+// Business is the settings page with its forms.
 type Business struct {
 	panel.Settings
 	Stored                     tenant.Settings

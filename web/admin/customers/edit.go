@@ -43,7 +43,7 @@ func (h *Handlers) customerToEdit(c echo.Context) error {
 
 // editForm shows the form on its own page or, to htmx, in place of the customer's card.
 func (h *Handlers) editForm(c echo.Context, status int, old customer.Customer, form *forms.Form) error {
-	return h.Render(c, status, views.EditPage(h.customerFrame(c, old, "Edit customer"), old, form), views.EditCard(old, form))
+	return h.Render(c, status, views.EditPage(h.customerFrame(c, old, "Edit customer"), old, form), views.EditCard(old, form, page.Actor(c).Tenant))
 }
 
 func (h *Handlers) editCustomer(c echo.Context) error {

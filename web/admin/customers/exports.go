@@ -25,6 +25,7 @@ var customerColumns = []page.Column{
 	{Heading: "Customer since", Width: 18},
 	{Heading: "Last visit", Width: 18},
 	{Heading: "Tags", Width: 24},
+	{Heading: "External ID", Width: 20},
 }
 
 func (h *Handlers) exportCustomers(c echo.Context) (panel.ExportFile, error) {
@@ -40,7 +41,7 @@ func (h *Handlers) exportCustomers(c echo.Context) (panel.ExportFile, error) {
 				status = "erased"
 			}
 			return row(r.ID.String(), r.FirstName, r.LastName, r.Phone, core.OrZero(r.Email), status, r.PointsBalance, r.StampsBalance,
-				r.CreatedAt.In(zone), panel.LocalTime(r.LastVisit, zone), strings.Join(r.Tags, ", "))
+				r.CreatedAt.In(zone), panel.LocalTime(r.LastVisit, zone), strings.Join(r.Tags, ", "), core.OrZero(r.ExternalID))
 		})
 	}
 	return panel.ExportFile{Name: "customers-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Customers", Columns: customerColumns, Write: write}, nil

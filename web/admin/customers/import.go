@@ -83,7 +83,7 @@ func (h *Handlers) sampleCSV(c echo.Context) error {
 	fields := importing.FieldsOf(page.Actor(c).Tenant)
 	header := make([]string, 0, len(fields))
 	for _, f := range fields {
-		if f != importing.FullNameField {
+		if f != importing.FullNameField && f != importing.ExternalIDField { // one of them is enough; only programs have IDs
 			header = append(header, views.FieldNames[f])
 		}
 	}

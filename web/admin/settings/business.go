@@ -24,6 +24,7 @@ func (h *Handlers) businessRoutes() []route.Route {
 		route.Get(links.Business, route.Owners, h.showBusiness),
 		// A new country re-reads every customer's phone number.
 		route.Post(links.Business, route.Owners, h.editBusiness).AsFile(),
+		route.Post(links.PhoneOptional, route.Owners, h.setPhoneOptional),
 		route.Post(links.Joining, route.Owners, h.editJoining),
 		route.Post(links.Branding, route.Owners, h.editBranding).AsFile(),
 		route.Get(links.BrandingPreview, route.Owners, h.previewBranding),
@@ -100,6 +101,24 @@ func (h *Handlers) editBusiness(c echo.Context) error {
 		To:   page.To[tenant.Settings](links.Business),
 		Done: func(tenant.Settings) string { return "Business details saved." },
 	})
+}
+
+// setPhoneOptional changes whether a new customer with an e-mail address needs a phone number.
+func (h *Handlers) setPhoneOptional(c echo.Context) error {
+	form, err := forms.Read(c)
+	if err != nil {
+		return err
+	}
+	on := form.Value("on") == "1"
+	if _, err := h.Tenants.EditSettings(c.Request().Context(), page.Actor(c), tenant.SettingsEdit{PhoneOptional: core.Set(on)}); err != nil {
+		return err
+	}
+	message := "New customers need a phone number again."
+	if on {
+		message = "Customers can now be added without a phone number."
+	}
+	h.Flash(c, ui.Done, message)
+	return h.Redirect(c, links.Business)
 }
 
 // editJoining changes the consent text and the privacy link.
