@@ -79,14 +79,6 @@ func (a *API) listCustomers(c echo.Context) error {
 	return writeList(c, p, l, customerResources(actor(c).Tenant))
 }
 
-// readNewCustomer reads a customer to add. It adds what it can't read to in.
-func readNewCustomer(in object) customer.New {
-	return customer.New{
-		FirstName: in.value("first_name"), LastName: in.value("last_name"), Phone: in.value("phone"), Email: in.value("email"),
-		Malformed: in.unreadable,
-	}
-}
-
 func (a *API) upsertCustomer(c echo.Context) error {
 	in, err := readBody(c)
 	if err != nil {
@@ -108,7 +100,7 @@ func upsertedResource(t core.Tenant) func(customer.Upserted) (int, any) {
 	}
 }
 
-// readNewCustomer reads the fields of a new customer.
+// readNewCustomer reads a customer to add. It adds what it can't read to in.
 func readNewCustomer(in object) customer.New {
 	return customer.New{
 		FirstName: in.value("first_name"), LastName: in.value("last_name"), Phone: in.value("phone"), Email: in.value("email"),

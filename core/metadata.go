@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 )
@@ -43,4 +44,13 @@ func (c *Check) Metadata(field string, m Metadata) Metadata {
 		}
 	}
 	return m
+}
+
+// Stored returns metadata as they are stored, or nil for none.
+func (m Metadata) Stored() *string {
+	if len(m) == 0 {
+		return nil
+	}
+	text, _ := json.Marshal(m) // texts can be marshalled
+	return new(string(text))
 }

@@ -18,12 +18,13 @@ type Imported struct {
 // In the given order: of two customers with the same key, the first is created.
 const insertAllSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
-		external_id, created_at, updated_at, imported_at)
+		external_id, metadata, created_at, updated_at, imported_at)
 	select @tenant_id, id, first_name, last_name, phone, nullif(phone_key, ''), email, email_key, folded,
-		external_id, coalesce(created_at, @now), @now, @imported_at
+		external_id, metadata, coalesce(created_at, @now), @now, @imported_at
 	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @phones::text[], @phone_keys::text[],
-		@emails::text[], @email_keys::text[], @folded::text[], @external_ids::text[], @created_at::timestamptz[]) with ordinality
-		given (id, first_name, last_name, phone, phone_key, email, email_key, folded, external_id, created_at, place)
+		@emails::text[], @email_keys::text[], @folded::text[], @external_ids::text[], @metadata::jsonb[],
+		@created_at::timestamptz[]) with ordinality
+		given (id, first_name, last_name, phone, phone_key, email, email_key, folded, external_id, metadata, created_at, place)
 	where not exists (
 		select
 		from loyalty.customer_key f
@@ -56,7 +57,7 @@ func insertAll(ctx context.Context, tx *db.Tx, all []Imported, importedAt *time.
 	rows, err := db.All[struct{ ID core.ID }](ctx, tx, insertAllSQL, db.Args{
 		"ids": ids, "first_names": first, "last_names": last, "phones": phones, "phone_keys": keys.phones,
 		"emails": emails, "email_keys": keys.emails, "external_ids": keys.externalIDs, "folded": folded, "created_at": created,
-		"imported_at": importedAt, "now": tx.Now,
+		"metadata": db.Column(all, func(c Imported) *string { return c.Metadata.Stored() }), "imported_at": importedAt, "now": tx.Now,
 	})
 	made := make(map[core.ID]bool, len(rows))
 	for _, r := range rows {
@@ -155,9 +156,14 @@ func takenOf(rows []takenRow) Taken {
 
 // add has the keys of a customer lead to them.
 func (t Taken) add(c Imported) {
-	t[takenKey{PhoneKey, c.PhoneKey}] = c.ID
+	if c.PhoneKey != "" {
+		t[takenKey{PhoneKey, c.PhoneKey}] = c.ID
+	}
 	if c.EmailKey != nil {
 		t[takenKey{EmailKey, *c.EmailKey}] = c.ID
+	}
+	if c.ExternalID != nil {
+		t[takenKey{ExternalKey, *c.ExternalID}] = c.ID
 	}
 }
 

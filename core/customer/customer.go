@@ -222,7 +222,7 @@ const noteExternalIDSQL = `
 	update loyalty.customer c
 	set external_id = @external_id,
 		updated_at = @now
-	from loyalty.account a
+	from loyalty.account a` + lastMove + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id
 		and c.external_id is null
@@ -277,7 +277,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, used *int
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
 		"id": core.NewID(tx.Now), "first_name": in.FirstName, "last_name": in.LastName,
 		"phone": in.Phone, "phone_key": in.PhoneKey, "email": in.Email, "email_key": in.EmailKey,
-		"external_id": in.ExternalID, "metadata": in.Metadata,
+		"external_id": in.ExternalID, "metadata": in.Metadata.Stored(),
 		"folded": in.searchText(nil), "country": by.Tenant.Country, "used": used,
 		"unchecked_since": in.UncheckedSince, "now": tx.Now,
 	})
@@ -295,14 +295,18 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, used *int
 			return Customer{}, err
 		}
 	}
+	return c, c.noteCreated(tx, by)
+}
+
+// noteCreated writes a new customer into the audit log.
+func (c Customer) noteCreated(tx *db.Tx, by core.Actor) error {
 	facts := c.facts()
 	if len(c.Metadata) > 0 {
 		facts["metadata"] = strings.Join(changedKeys(nil, c.Metadata), ", ")
 	}
-	if err := audit.Write(tx, by, audit.Entry{Action: "customer.create", Subject: "customer", ID: c.ID.String(), New: facts}); err != nil {
-		return Customer{}, err
-	}
-	return c, noteTags(tx, by, c.ID, nil, c.Tags)
+	return errors.Join(
+		audit.Write(tx, by, audit.Entry{Action: "customer.create", Subject: "customer", ID: c.ID.String(), New: facts}),
+		noteTags(tx, by, c.ID, nil, c.Tags))
 }
 
 // Find returns a customer, or core.ErrNotFound.
@@ -484,7 +488,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		}
 		edited, err := db.One[Customer](ctx, tx, updateSQL, db.Args{
 			"id": id, "replaces": replaces, "first_name": in.FirstName, "last_name": in.LastName, "phone": in.Phone, "phone_key": in.PhoneKey,
-			"email": in.Email, "email_key": in.EmailKey, "external_id": in.ExternalID, "metadata": in.Metadata,
+			"email": in.Email, "email_key": in.EmailKey, "external_id": in.ExternalID, "metadata": in.Metadata.Stored(),
 			"folded": in.searchText(old.furtherBeside(in)), "status": in.Status, "now": tx.Now,
 		})
 		switch {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/usage"
@@ -23,13 +22,13 @@ type Request struct {
 const lockBatchSQL = `
 	select pg_advisory_xact_lock(hashtextextended('customers together ' || @tenant_id::bigint::text, 9))`
 
-const countrySQL = `
-	select coalesce(country, '') as country
+const settingsSQL = `
+	select coalesce(country, '') as country, phone_optional
 	from loyalty.tenant
 	where id = @tenant_id`
 
 // UpsertEach does for each request what Upsert does, in their order: all in one transaction, and the few alone whose customer another
-// request writes at the same time. Of requests for the same person, the first may create the customer, and the others find them.
+// request writes at the same time, or gets their external ID. Of requests for the same person, the first may create the customer, and the others find them.
 func (s *Service) UpsertEach(ctx context.Context, by core.Actor, requests []Request) ([]core.Outcome[Upserted], error) {
 	leave, err := s.batches.Enter(ctx, by.Tenant.ID)
 	if err != nil {
@@ -67,29 +66,32 @@ func upsertEach(ctx context.Context, tx *db.Tx, by core.Actor, requests []Reques
 	plan, keys := make([]planned, len(requests)), []string{}
 	for i, r := range requests {
 		plan[i].ID = core.NewID(tx.Now)
-		plan[i].Details, plan[i].refusal = r.Validate(by.Tenant.Country)
+		plan[i].Details, plan[i].refusal = r.Validate(by.Tenant.Country, by.Tenant.PhoneOptional)
 		if r.Once != nil && !slices.Contains(keys, r.Once.Key) {
 			keys = append(keys, r.Once.Key)
 		}
 	}
-	phones, emails := keysOf(db.Column(plan, func(p planned) Imported { return p.Imported }))
+	sought := keysOf(db.Column(plan, func(p planned) Imported { return p.Imported }))
 	var (
-		country string
-		uses    []usage.Use
-		found   []takenRow
+		settings struct {
+			Country       string
+			PhoneOptional bool
+		}
+		uses  []usage.Use
+		found []takenRow
 	)
 	keyed, readings := db.ReadKeyed(tx, by, keys)
 	err := errors.Join(db.Queue(tx, lockBatchSQL, nil), LockCountry(tx))
 	if err == nil {
 		err = db.Together(ctx, tx, slices.Concat(readings, []db.Reading{
-			db.OneInto(&country, countrySQL, nil), usage.Reading(&uses, tx, usage.Customers), readTaken(&found, phones, emails),
+			db.OneInto(&settings, settingsSQL, nil), usage.Reading(&uses, tx, usage.Customers), readTaken(&found, sought),
 		})...)
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case country != by.Tenant.Country:
-		return nil, core.Unavailable(errCountryChanged)
+	case settings.Country != by.Tenant.Country || settings.PhoneOptional != by.Tenant.PhoneOptional:
+		return nil, core.Unavailable(errSettingsChanged)
 	}
 	makePlan(by, requests, plan, keyed, takenOf(found), uses)
 
@@ -166,8 +168,14 @@ func carryOut(ctx context.Context, tx *db.Tx, by core.Actor, plan []planned) (cu
 		}
 		openings := make([]ledger.Opening, 0, len(created))
 		for _, c := range missing {
-			if created[c.ID] {
-				openings = append(openings, ledger.Opening{Customer: c.ID})
+			if !created[c.ID] {
+				continue
+			}
+			openings = append(openings, ledger.Opening{Customer: c.ID})
+			if len(c.Tags) > 0 {
+				if err := setTags(tx, c.ID, c.Tags); err != nil {
+					return nil, nil, err
+				}
 			}
 		}
 		if err := ledger.OpenAll(tx, by, "", openings); err != nil {
@@ -187,8 +195,7 @@ func carryOut(ctx context.Context, tx *db.Tx, by core.Actor, plan []planned) (cu
 		if !created[c.ID] {
 			continue
 		}
-		err := audit.Write(tx, by, audit.Entry{Action: "customer.create", Subject: "customer", ID: c.ID.String(), New: c.facts()})
-		if err != nil {
+		if err := c.noteCreated(tx, by); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -208,7 +215,7 @@ func outcomeOf(p planned, before []core.Outcome[Upserted], customers map[core.ID
 	case p.refusal != nil:
 		outcome.Err = p.refusal
 		return outcome, nil
-	case !found:
+	case !found, !p.creates && p.ExternalID != nil && c.ExternalID == nil: // created by somebody else, or to be noted
 		outcome.Err = errLeftOut
 		return outcome, nil
 	}

@@ -128,11 +128,12 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 	if search := check.OptionalText("search", f.Search, maxEmail); search != nil {
 		terms := searchTerms(*search, t.Country)
 		q.searching = f.ExternalID == nil && f.Tag == nil && !f.among
-		if q.searching {
+		switch {
+		case q.searching:
 			maps.Copy(q.args, terms.args())
-		} else if terms.every {
+		case terms.every:
 			q.args["all_patterns"] = patterns(terms.needles)
-		} else {
+		default:
 			q.args["patterns"] = patterns(terms.needles)
 		}
 	}

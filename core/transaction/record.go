@@ -2,7 +2,6 @@ package transaction
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -157,15 +156,6 @@ func (t Transaction) occurredBefore() *time.Time {
 	return &t.OccurredAt
 }
 
-// storedMetadata returns metadata as they are stored, or nil for none.
-func storedMetadata(m core.Metadata) *string {
-	if len(m) == 0 {
-		return nil
-	}
-	text, _ := json.Marshal(m) // texts can be marshalled
-	return new(string(text))
-}
-
 // Refusal turns the database's errors about a sale into refusals, and returns every other error as it is.
 func Refusal(err error) error {
 	if db.Violates(err, "transaction_external_reference") {
@@ -249,7 +239,7 @@ func insert(tx *db.Tx, by core.Actor, t Transaction, discount int64) error {
 			"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
 			"spend": t.SpendAmountCents, "discount": discount, "points": t.PointsAwarded, "stamps": t.StampsAwarded, "expires_on": t.ExpiresOn,
 			"source": t.Source, "location": t.LocationID, "reference": t.ExternalReference,
-			"occurred_at": t.occurredBefore(), "metadata": storedMetadata(t.Metadata),
+			"occurred_at": t.occurredBefore(), "metadata": t.Metadata.Stored(),
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		}),
 		ledger.CountVisit(tx, by, t.CustomerID, t.OccurredAt, t.SpendAmountCents))

@@ -38,7 +38,7 @@ func (s *Service) prepare(by core.Actor, sale Sale, unread core.Fields, once *co
 		return nil
 	}
 	award := kind.award(check, sale.SpendAmountCents)
-	r := &ready{kind: kind, by: by, metadata: storedMetadata(sale.Metadata)}
+	r := &ready{kind: kind, by: by, metadata: sale.Metadata.Stored()}
 	r.stamp = func(now time.Time) (err error) {
 		r.Transaction, r.entry = sale.of(by, kind, core.NewID(now), award, now), core.NewID(now)
 		r.pointsIdleOn, r.stampsIdleOn = ledger.IdleDays(by, r.OccurredAt)
