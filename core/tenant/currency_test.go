@@ -163,7 +163,7 @@ func TestConcurrentCurrencyChanges(t *testing.T) {
 	for range core.CurrencyDecimals(got[:3]) {
 		unit *= 10
 	}
-	if want := fmt.Sprint(got[:3], strings.Repeat(fmt.Sprint(" ", unit), 5), " 20"); got != want {
+	if want := fmt.Sprint(got[:3], strings.Repeat(fmt.Sprint(" ", unit), 6), " 20"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

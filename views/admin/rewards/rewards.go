@@ -23,14 +23,6 @@ type RewardForm struct {
 	Old     *reward.Reward // nil: a new one
 }
 
-// column is the width of a field about numbers: a new reward has four of them.
-func (v RewardForm) column() string {
-	if v.Old == nil {
-		return "col-sm-6"
-	}
-	return "col-sm-4"
-}
-
 // RewardDetail is the page of a reward.
 type RewardDetail struct {
 	panel.Frame
