@@ -318,7 +318,7 @@ func TestASaleThatIsRecordedLater(t *testing.T) {
 	s.call("GET", "/api/v1/transactions/"+id, s.token, "").is(t, 200, strings.TrimSpace(got.body))
 }
 
-// A preview is a sale that nobody records.
+// A preview is a sale that isn't recorded.
 func TestPreviewTransaction(t *testing.T) {
 	preview := func(points, stamps, pointsAfter, stampsAfter string) string {
 		unit := "points"

@@ -148,8 +148,8 @@ func makePlan(by core.Actor, requests []Request, plan []planned, keyed *db.Keyed
 	}
 }
 
-// carryOut creates the customers of a plan, and returns all customers that it names. One whose phone number or e-mail address somebody
-// else got meanwhile is missing.
+// carryOut creates the customers of a plan, and returns all customers that it names. One whose phone number or e-mail address another
+// customer got meanwhile is missing.
 func carryOut(ctx context.Context, tx *db.Tx, by core.Actor, plan []planned) (customers map[core.ID]Customer, created map[core.ID]bool, err error) {
 	var missing []Imported
 	var ids []core.ID

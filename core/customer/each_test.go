@@ -26,7 +26,7 @@ func keyedRequest(key, phone string) customer.Request {
 }
 
 // Batches and single requests with the same phone numbers and keys at once: each number has one customer, each key one response,
-// and nobody waits for another in a circle.
+// and none waits for another in a circle.
 func TestUpsertEachBesideOthers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
