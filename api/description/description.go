@@ -22,6 +22,14 @@ type Document struct {
 	Schemas    Ordered[*Schema]
 }
 
+// Resolve returns what a schema refers to, or the schema itself.
+func (d Document) Resolve(s *Schema) *Schema {
+	if named, found := d.Schemas.Find(s.Name()); found {
+		return named
+	}
+	return s
+}
+
 // Info is the introduction of the document.
 type Info struct{ Title, Version, Summary, Description string }
 
@@ -70,6 +78,7 @@ type Schema struct {
 	Properties           Ordered[*Schema]
 	Items                *Schema
 	AdditionalProperties *Schema
+	OneOf, AnyOf         []*Schema
 	Default              json.RawMessage
 	Examples             []json.RawMessage
 }
