@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -52,10 +53,10 @@ type Config struct {
 // API is the handler of everything under /api/.
 type API struct {
 	Config
-	echo        *echo.Echo
-	recent      *recentTokens
-	paths       map[string]string // documented paths, by the router's
-	description description
+	echo         *echo.Echo
+	recent       *recentTokens
+	paths        map[string]string             // documented paths, by the router's
+	descriptions map[string]func() description // by path
 }
 
 // New creates the API.
@@ -67,16 +68,20 @@ func New(c Config) *API {
 		a.echo.Add(r.Method, r.Path, guard.Handler(r))
 		a.paths[r.Path] = documented(r.Path)
 	}
-	a.description = describe(c.BaseURL)
+	inJSON := describe(c.BaseURL)
+	a.descriptions = map[string]func() description{
+		Prefix + "/openapi.json": func() description { return inJSON },
+		Prefix + "/openapi.yaml": sync.OnceValue(func() description { return describeInYAML(c.BaseURL) }), // too slow for every start
+	}
 	return a
 }
 
 // ServeHTTP handles a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", policy)
-	if r.URL.Path == Prefix+"/openapi.json" {
+	if description, found := a.descriptions[r.URL.Path]; found {
 		if _, known := a.Slug(r.Host); known {
-			a.description.ServeHTTP(w, r)
+			description().ServeHTTP(w, r)
 			return
 		}
 	}

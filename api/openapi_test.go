@@ -14,6 +14,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
@@ -105,6 +106,54 @@ func TestDescriptionIsServed(t *testing.T) {
 	// It doesn't count against a rate limit.
 	if got := o.call(t, "GET", "/api/v1/tokens", "", ""); got.status != 401 {
 		t.Errorf("a first request: %d", got.status)
+	}
+}
+
+// openapi.yaml has the same content, and is served in the same way.
+func TestDescriptionInYAML(t *testing.T) {
+	t.Parallel()
+	o := sharedServer(t)
+	ask := func(path string, headers ...string) answer {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodGet, o.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = domain
+		for _, h := range append(headers, "Accept-Encoding: identity") {
+			name, value, _ := strings.Cut(h, ": ")
+			r.Header.Set(name, value)
+		}
+		got, err := send(o.client, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	served := ask("/api/v1/openapi.yaml")
+	if served.status != 200 || served.header.Get("Content-Type") != "application/yaml" || !strings.HasPrefix(served.body, "openapi: 3.1.0\ninfo:\n  title: Loyalty\n") {
+		t.Fatalf("%d %v: %.60s", served.status, served.header, served.body)
+	}
+	if got := ask("/api/v1/openapi.yaml", "If-None-Match: "+served.header.Get("ETag")); got.status != 304 {
+		t.Errorf("what is known: %d", got.status)
+	}
+	var inYAML, inJSON any
+	if err := yaml.Unmarshal([]byte(served.body), &inYAML); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(ask("/api/v1/openapi.json").body), &inJSON); err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := json.Marshal(inYAML) // numbers of the same type
+	if err != nil || json.Unmarshal(asJSON, &inYAML) != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(inJSON, inYAML); diff != "" {
+		t.Errorf("(-JSON +YAML):\n%s", diff)
+	}
+	// YAML 1.1 reads these words as true and false.
+	if found := regexp.MustCompile(`(?im)(: |- |^\s*)(y|n|yes|no|on|off)(:| *$)`).FindString(served.body); found != "" {
+		t.Errorf("%q without quotes", found)
 	}
 }
 

@@ -263,7 +263,7 @@ func (q quickStart) isRefused() error {
 	out, err := q.run(ca, strings.NewReplacer(q.in.base, address, "receipt-4711", "receipt-403").Replace(q.source))
 	line.mu.Lock()
 	defer line.mu.Unlock()
-	if refused := new(exec.ExitError); !errors.As(err, &refused) || len(line.attempts) != 1 || !strings.Contains(out, "403") || strings.Count(out, "\n") > 1 {
+	if refused := new(exec.ExitError); !errors.As(err, &refused) || len(line.attempts) != 1 || !strings.Contains(out, "403") || strings.Contains(out, "Traceback") {
 		return fmt.Errorf("refused by a proxy: %w after %d attempts: %q", err, len(line.attempts), out)
 	}
 	return nil

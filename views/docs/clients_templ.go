@@ -42,7 +42,7 @@ func ClientsPage(v Clients) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Clients</h1><p class=\"lead\">Made from <a href=\"/api/v1/openapi.json\">openapi.json</a>, with types for every field. They have timeouts, repeat requests where that is safe, and raise a problem with its <code>code</code> when the API refuses. They use https only and follow no redirect, so the token goes to this installation alone.</p></div><article>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Clients</h1><p class=\"lead\">Made from <a href=\"/api/v1/openapi.json\">openapi.json</a>, with types for every field. They have timeouts, repeat requests where that is safe, and raise a problem with its <code>code</code> when the API refuses. They ask for strict handling, so a misspelt filter is refused and doesn’t list everything. They use https only and follow no redirect, so the token goes to this installation alone.</p></div><article>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -205,7 +205,7 @@ func ClientsPage(v Clients) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<h2 id=\"others\">Other languages</h2><p>Generators for OpenAPI 3.1 work with <a href=\"/api/v1/openapi.json\">openapi.json</a>. Add what a generator leaves out: a timeout, an <code>Idempotency-Key</code> and <a href=\"/docs/retries\">retries</a>. The <a href=\"/docs/quickstart\">quick start</a> shows them in five languages.</p></article>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<h2 id=\"others\">Other languages</h2><p>Generators for OpenAPI 3.1 work with <a href=\"/api/v1/openapi.json\">openapi.json</a> or <a href=\"/api/v1/openapi.yaml\">openapi.yaml</a>; our checks try <code>ogen</code> (Go) and <code>openapi-typescript</code>. Add what a generator leaves out: a timeout, an <code>Idempotency-Key</code> and <a href=\"/docs/retries\">retries</a>. The <a href=\"/docs/quickstart\">quick start</a> shows them in five languages.</p></article>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -68,8 +68,12 @@ func added() (list []views.Addition) {
 		{"`/tokens` from the panel", "An owner who is signed in to the panel can list, create and revoke tokens with their session."},
 		{"`X-RateLimit-…` headers", "How many requests you have left, before you get a 429."},
 		{"`GET /api/v1/openapi.json`", "The description of this API in OpenAPI 3.1. No token needed."},
+		{"`GET /api/v1/openapi.yaml`, and a collection for Postman", "The same description in YAML, and all its requests at `/docs/postman.json`."},
+		{"Clients through proxies", "The clients and the quick start read dates in `Retry-After`, wait at most 2 minutes, and repeat only requests that are safe to repeat. The clients tell what headers say, and list by pages."},
 	} {
-		list = append(list, views.Addition{What: text(a[0]), Why: text(a[1])})
+		what := text(a[0])
+		id := anchor(plain(what))
+		list = append(list, views.Addition{ID: id, What: what, Why: text(a[1]), On: dayOf(id)})
 	}
 	return list
 }
