@@ -176,6 +176,22 @@ func TestDescriptionIsValid(t *testing.T) {
 	}
 }
 
+// Every parameter has an example, which tools send that import the document: it is one that the API takes.
+func TestParametersHaveExamples(t *testing.T) {
+	t.Parallel()
+	for _, op := range operations() {
+		for _, p := range slices.Concat(op.Parameters, described().Paths.Value(op.path).Parameters) {
+			example, isText := p.Value.Example.(string)
+			if p.Value.Example == nil && len(p.Value.Examples) == 0 {
+				t.Errorf("%s: no example of %s", op.name(), p.Value.Name)
+			}
+			if _, err := core.ParseCursor(example); p.Value.Name == "cursor" && isText && err != nil && p.Ref == "#/components/parameters/Cursor" {
+				t.Errorf("%s: a cursor such as %s: %v", op.name(), example, err)
+			}
+		}
+	}
+}
+
 // The document and the router know the same operations, for the same callers.
 func TestDescriptionHasEveryRoute(t *testing.T) {
 	t.Parallel()
@@ -223,7 +239,7 @@ func (o operation) allowsThoseOf(t *testing.T, endpoint route.Route) {
 
 // scope is the role that the operation asks for, or "".
 func (o operation) scope() string {
-	if roles := (*o.Security)[0]["token"]; len(roles) > 0 {
+	if roles := (*o.Security)[0]["bearer"]; len(roles) > 0 {
 		return roles[0]
 	}
 	return ""

@@ -216,7 +216,7 @@ func (src source) operation(method, path string, shared []Parameter, from source
 		Summary: from.Summary, Description: from.Description,
 	}
 	for _, s := range from.Security {
-		op.Scopes = append(op.Scopes, s["token"]...)
+		op.Scopes = append(op.Scopes, s["bearer"]...)
 	}
 	for _, p := range slices.Concat(shared, from.Parameters) {
 		if p.Ref != "" {
