@@ -17,7 +17,7 @@ export interface Options {
   /** Seconds of Retry-After that a call waits at most. */
   maxRetryAfter?: number
   /** Called with what the headers of each response say, also before it is retried or thrown as a problem. */
-  onResponse?: (details: Details) => void
+  onResponse?: (details: Details, request: Request) => void
 }
 
 /** What the headers of a response say. */
@@ -43,6 +43,8 @@ export class Problem extends Error {
   readonly code: string | undefined
   readonly errors: Record<string, string[]> | undefined
   readonly requestId: string | null
+  /** All that the response says. */
+  readonly document: Schemas['Problem']
 
   constructor(document: Schemas['Problem'], requestId: string | null) {
     super(document.detail)
@@ -51,6 +53,7 @@ export class Problem extends Error {
     this.code = document.code
     this.errors = document.errors
     this.requestId = requestId
+    this.document = document
   }
 }
 
@@ -140,7 +143,7 @@ async function sendWithRetries(request: Request, options: Options): Promise<Resp
     })
     let asked = 0
     if (got) {
-      onResponse?.(details(got))
+      onResponse?.(details(got), request)
       // A request above a limit wasn't executed; one that failed may have been.
       const again = got.status === 429 || (repeatable && (got.status === 409 || got.status >= 500))
       if (!again || wait === undefined) return got

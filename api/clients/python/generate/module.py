@@ -43,6 +43,7 @@ class Problem(Exception):
         self.status: int = document["status"]
         self.code: str | None = document.get("code")
         self.errors: dict[str, list[str]] = document.get("errors", {})
+        self.document = document
         self.request_id = request_id
 
 
