@@ -217,10 +217,10 @@ async function problem(response: Response): Promise<Problem> {
   const detail = statusText || `HTTP status ${status}`
   const document: Schemas['Problem'] = { type: 'about:blank', title: detail, status, detail }
   const target = headers.get('Location')
-  if (status < 400 && target !== null) {
-    document.detail = `Redirected to ${target}. Not followed, to keep the token here. Check baseUrl.`
-  } else if (status < 300) {
+  if (status < 300) {
     document.detail = 'The response is not JSON: a proxy may have sent it. Check baseUrl.'
+  } else if (status < 400 && target !== null) {
+    document.detail = `Redirected to ${target}. Not followed, to keep the token here. Check baseUrl.`
   } else {
     const sent: unknown = await response.json().catch(() => null) // a proxy in between may have responded
     if (isProblem(sent)) Object.assign(document, sent, { status })
