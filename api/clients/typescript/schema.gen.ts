@@ -2414,15 +2414,30 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Records per page. Values above 100 are treated as 100. */
+        /**
+         * @description Records per page. Values above 100 are treated as 100.
+         * @example 50
+         */
         PerPage: number;
-        /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+        /**
+         * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+         * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+         */
         Cursor: string;
-        /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+        /**
+         * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+         * @example till-3-receipt-4711
+         */
         IdempotencyKey: string;
-        /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. */
+        /**
+         * @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day.
+         * @example 2026-09-01
+         */
         From: string;
-        /** @description The last day, included. Default: today. */
+        /**
+         * @description The last day, included. Default: today.
+         * @example 2026-09-30
+         */
         To: string;
     };
     requestBodies: never;
@@ -2490,21 +2505,45 @@ export interface operations {
     listCustomers: {
         parameters: {
             query?: {
-                /** @description This exact number, in any format: `070-174 06 05` and `+46701740605` are the same. A merged duplicate's number finds the customer who was kept. */
+                /**
+                 * @description This exact number, in any format: `070-174 06 05` and `+46701740605` are the same. A merged duplicate's number finds the customer who was kept.
+                 * @example 070-174 06 05
+                 */
                 phone?: string;
-                /** @description This exact address, case-insensitive. A merged duplicate's address finds the customer who was kept. */
+                /**
+                 * @description This exact address, case-insensitive. A merged duplicate's address finds the customer who was kept.
+                 * @example anna.lindqvist@example.com
+                 */
                 email?: string;
-                /** @description Part of a name, phone number or e-mail, such as `lindq`. Of several words, each must match, in any order. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`. */
+                /**
+                 * @description Part of a name, phone number or e-mail, such as `lindq`. Of several words, each must match, in any order. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`.
+                 * @example Lindqvist
+                 */
                 search?: string;
-                /** @description Filter by status. */
+                /**
+                 * @description Filter by status.
+                 * @example active
+                 */
                 status?: "active" | "inactive";
-                /** @description Added on this day or later, in the business’s time zone. */
+                /**
+                 * @description Added on this day or later, in the business’s time zone.
+                 * @example 2026-09-01
+                 */
                 created_from?: string;
-                /** @description Added on this day or earlier. */
+                /**
+                 * @description Added on this day or earlier.
+                 * @example 2026-09-30
+                 */
                 created_to?: string;
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 100 are treated as 100.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2605,7 +2644,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -2856,9 +2898,15 @@ export interface operations {
     listCustomerTransactions: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 100 are treated as 100.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3038,9 +3086,15 @@ export interface operations {
     listLedgerEntries: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 100 are treated as 100.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3140,7 +3194,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3288,7 +3345,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3373,7 +3433,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3452,9 +3515,15 @@ export interface operations {
     listRewards: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 100 are treated as 100.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3547,7 +3616,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3677,7 +3749,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3752,9 +3827,15 @@ export interface operations {
     listCoupons: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 100 are treated as 100.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3861,7 +3942,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3939,9 +4023,15 @@ export interface operations {
     listCouponRedemptions: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 100 are treated as 100.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -4034,9 +4124,15 @@ export interface operations {
     reportSummary: {
         parameters: {
             query?: {
-                /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. */
+                /**
+                 * @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day.
+                 * @example 2026-09-01
+                 */
                 from?: components["parameters"]["From"];
-                /** @description The last day, included. Default: today. */
+                /**
+                 * @description The last day, included. Default: today.
+                 * @example 2026-09-30
+                 */
                 to?: components["parameters"]["To"];
             };
             header?: never;
@@ -4153,13 +4249,25 @@ export interface operations {
     reportTopCustomers: {
         parameters: {
             query?: {
-                /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. */
+                /**
+                 * @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day.
+                 * @example 2026-09-01
+                 */
                 from?: components["parameters"]["From"];
-                /** @description The last day, included. Default: today. */
+                /**
+                 * @description The last day, included. Default: today.
+                 * @example 2026-09-30
+                 */
                 to?: components["parameters"]["To"];
-                /** @description Number of customers. */
+                /**
+                 * @description Number of customers.
+                 * @example 10
+                 */
                 limit?: number;
-                /** @description Rank by spend, points earned, or number of sales. */
+                /**
+                 * @description Rank by spend, points earned, or number of sales.
+                 * @example spend
+                 */
                 by?: "spend" | "points" | "visits";
             };
             header?: never;
@@ -4280,9 +4388,15 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 100 are treated as 100.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -4475,11 +4589,20 @@ export interface operations {
     listTenants: {
         parameters: {
             query?: {
-                /** @description Filter by status. */
+                /**
+                 * @description Filter by status.
+                 * @example active
+                 */
                 status?: "active" | "suspended";
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 100 are treated as 100.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -4580,7 +4703,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4737,13 +4863,25 @@ export interface operations {
     listInvoices: {
         parameters: {
             query?: {
-                /** @description Filter by tenant. */
+                /**
+                 * @description Filter by tenant.
+                 * @example 3
+                 */
                 tenant_id?: number;
-                /** @description Filter by status. */
+                /**
+                 * @description Filter by status.
+                 * @example draft
+                 */
                 status?: "draft" | "issued" | "paid" | "overdue" | "void";
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 100 are treated as 100.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
