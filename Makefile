@@ -68,6 +68,7 @@ check: generate ## check generated files, format, lint, words, modules and known
 	.ci/wording
 	.ci/vulnerabilities
 	.ci/openapi/lint
+	.ci/openapi/generators
 	.ci/clients/run check
 	.ci/vendor --check
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -53,11 +54,11 @@ type Config struct {
 // API is the handler of everything under /api/.
 type API struct {
 	Config
-	echo        *echo.Echo
-	recent      *recentTokens
-	paths       map[string]string        // documented paths, by the router's
-	abilities   map[string]token.Ability // that a request needs, by its method and the router's path
-	description *description
+	echo         *echo.Echo
+	recent       *recentTokens
+	paths        map[string]string        // documented paths, by the router's
+	abilities    map[string]token.Ability // that a request needs, by its method and the router's path
+	descriptions map[string]*description  // by path
 }
 
 // New creates the API.
@@ -75,7 +76,11 @@ func New(c Config) *API {
 			a.echo.Add(http.MethodHead, r.Path, a.handler(r))
 		}
 	}
-	a.description = describe(c.BaseURL)
+	plain := Description(c.BaseURL)
+	a.descriptions = map[string]*description{
+		Prefix + "/openapi.json": {kind: jsonType, plain: plain},
+		Prefix + "/openapi.yaml": {kind: "application/yaml", plain: plain, convert: inYAML},
+	}
 	return a
 }
 
@@ -100,9 +105,9 @@ func (a *API) handler(r route.Route) echo.HandlerFunc {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = unescaped(r)
 	w.Header().Set("Content-Security-Policy", policy)
-	if r.URL.Path == Prefix+"/openapi.json" {
+	if description, found := a.descriptions[r.URL.Path]; found {
 		if _, known := a.Slug(r.Host); known {
-			a.describe(w, r)
+			a.describe(w, r, description)
 			return
 		}
 	}

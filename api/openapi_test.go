@@ -14,6 +14,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
@@ -108,6 +109,54 @@ func TestDescriptionIsServed(t *testing.T) {
 	}
 }
 
+// openapi.yaml has the same content, and is served in the same way.
+func TestDescriptionInYAML(t *testing.T) {
+	t.Parallel()
+	o := sharedServer(t)
+	ask := func(path string, headers ...string) answer {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodGet, o.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = domain
+		for _, h := range append(headers, "Accept-Encoding: identity") {
+			name, value, _ := strings.Cut(h, ": ")
+			r.Header.Set(name, value)
+		}
+		got, err := send(o.client, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	served := ask("/api/v1/openapi.yaml")
+	if served.status != 200 || served.header.Get("Content-Type") != "application/yaml" || !strings.HasPrefix(served.body, "openapi: 3.1.0\ninfo:\n  title: Loyalty\n") {
+		t.Fatalf("%d %v: %.60s", served.status, served.header, served.body)
+	}
+	if got := ask("/api/v1/openapi.yaml", "If-None-Match: "+served.header.Get("ETag")); got.status != 304 {
+		t.Errorf("what is known: %d", got.status)
+	}
+	var inYAML, inJSON any
+	if err := yaml.Unmarshal([]byte(served.body), &inYAML); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(ask("/api/v1/openapi.json").body), &inJSON); err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := json.Marshal(inYAML) // numbers of the same type
+	if err != nil || json.Unmarshal(asJSON, &inYAML) != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(inJSON, inYAML); diff != "" {
+		t.Errorf("(-JSON +YAML):\n%s", diff)
+	}
+	// YAML 1.1 reads these words as true and false.
+	if found := regexp.MustCompile(`(?im)(: |- |^\s*)(y|n|yes|no|on|off)(:| *$)`).FindString(served.body); found != "" {
+		t.Errorf("%q without quotes", found)
+	}
+}
+
 // The document is a good one, and every example in it is what its schema says.
 func TestDescriptionIsValid(t *testing.T) {
 	t.Parallel()
@@ -122,6 +171,22 @@ func TestDescriptionIsValid(t *testing.T) {
 		for _, example := range schema.Value.Examples {
 			if err := doc.ValidateSchemaJSON(schema.Value, example, openapi3.EnableJSONSchema2020()); err != nil {
 				t.Errorf("an example of %s: %v", name, err)
+			}
+		}
+	}
+}
+
+// Every parameter has an example, which tools send that import the document: it is one that the API takes.
+func TestParametersHaveExamples(t *testing.T) {
+	t.Parallel()
+	for _, op := range operations() {
+		for _, p := range slices.Concat(op.Parameters, described().Paths.Value(op.path).Parameters) {
+			example, isText := p.Value.Example.(string)
+			if p.Value.Example == nil && len(p.Value.Examples) == 0 {
+				t.Errorf("%s: no example of %s", op.name(), p.Value.Name)
+			}
+			if _, err := core.ParseCursor(example); p.Value.Name == "cursor" && isText && err != nil && p.Ref == "#/components/parameters/Cursor" {
+				t.Errorf("%s: a cursor such as %s: %v", op.name(), example, err)
 			}
 		}
 	}
@@ -174,7 +239,7 @@ func (o operation) allowsThoseOf(t *testing.T, endpoint route.Route) {
 
 // scope is the role that the operation asks for, or "".
 func (o operation) scope() string {
-	if roles := (*o.Security)[0]["token"]; len(roles) > 0 {
+	if roles := (*o.Security)[0]["bearer"]; len(roles) > 0 {
 		return roles[0]
 	}
 	return ""

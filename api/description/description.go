@@ -22,6 +22,14 @@ type Document struct {
 	Schemas    Ordered[*Schema]
 }
 
+// Resolve returns what a schema refers to, or the schema itself.
+func (d Document) Resolve(s *Schema) *Schema {
+	if named, found := d.Schemas.Find(s.Name()); found {
+		return named
+	}
+	return s
+}
+
 // Info is the introduction of the document.
 type Info struct{ Title, Version, Summary, Description string }
 
@@ -71,6 +79,7 @@ type Schema struct {
 	Items                *Schema
 	AdditionalProperties *Schema
 	AllOf                []*Schema // schemas that the value has, too; Parse adds their properties
+	OneOf, AnyOf         []*Schema
 	Default              json.RawMessage
 	Examples             []json.RawMessage
 }
@@ -221,7 +230,7 @@ func (src source) operation(method, path string, shared []Parameter, from source
 		Summary: from.Summary, Description: from.Description,
 	}
 	for _, s := range from.Security {
-		op.Scopes = append(op.Scopes, s["token"]...)
+		op.Scopes = append(op.Scopes, s["bearer"]...)
 	}
 	for _, p := range slices.Concat(shared, from.Parameters) {
 		if p.Ref != "" {

@@ -69,6 +69,11 @@ func testQuickStart(t *testing.T, s *server) {
 			func() error {
 				return q.recordThrough("receipt-4713", trouble{status: http.StatusConflict}, trouble{status: http.StatusTooManyRequests, wait: 2})
 			},
+			func() error {
+				return q.recordThrough("receipt-4714", trouble{status: http.StatusServiceUnavailable, wait: 3, dated: true}, trouble{status: http.StatusBadGateway, isPage: true})
+			},
+			q.waitsNotForever,
+			q.isRefused,
 			q.isRedirected,
 		}
 		end := make(chan error, len(stories))
@@ -142,7 +147,10 @@ func (q quickStart) runTwice() error {
 type trouble struct {
 	drop   bool
 	status int
-	wait   int // seconds of Retry-After
+	wait   int    // seconds of Retry-After
+	dated  bool   // it has the date instead
+	after  string // it has this instead
+	isPage bool   // a proxy responds
 	target string
 }
 
@@ -153,6 +161,17 @@ func (tr trouble) refuse(w http.ResponseWriter) {
 	}
 	if tr.wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(tr.wait))
+	}
+	if tr.dated {
+		w.Header().Set("Retry-After", time.Now().Add(time.Duration(tr.wait+1)*time.Second).UTC().Format(http.TimeFormat))
+	}
+	if tr.after != "" {
+		w.Header().Set("Retry-After", tr.after)
+	}
+	if tr.isPage {
+		w.WriteHeader(tr.status)
+		_, _ = fmt.Fprintf(w, "<html><h1>%s</h1></html>", http.StatusText(tr.status))
+		return
 	}
 	w.Header().Set("Content-Type", problemJSON)
 	w.WriteHeader(tr.status)
@@ -233,6 +252,36 @@ func (q quickStart) isRedirected() error {
 		}
 	}
 	return nil
+}
+
+// isRefused runs the program while a proxy refuses its sale with a page. A retry would be refused, too.
+func (q quickStart) isRefused() error {
+	line, address, ca, err := q.lossyLine(q.t, trouble{status: http.StatusForbidden, isPage: true})
+	if err != nil {
+		return err
+	}
+	out, err := q.run(ca, strings.NewReplacer(q.in.base, address, "receipt-4711", "receipt-403").Replace(q.source))
+	line.mu.Lock()
+	defer line.mu.Unlock()
+	if refused := new(exec.ExitError); !errors.As(err, &refused) || len(line.attempts) != 1 || !strings.Contains(out, "403") || strings.Contains(out, "Traceback") {
+		return fmt.Errorf("refused by a proxy: %w after %d attempts: %q", err, len(line.attempts), out)
+	}
+	return nil
+}
+
+var longest = regexp.MustCompile(`(?i)(longest ?= ?)120`)
+
+// waitsNotForever runs the program while Retry-After is absurd or has passed. The longest wait is shorter here than in the program.
+func (q quickStart) waitsNotForever() error {
+	shorter := longest.ReplaceAllString(q.source, "${1}2")
+	if shorter == q.source {
+		return errors.New("the program has no longest wait")
+	}
+	q.source = shorter
+	return q.recordThrough("receipt-4715",
+		trouble{status: http.StatusServiceUnavailable, wait: 2, after: "Fri, 31 Dec 9999 23:59:59 GMT"},
+		trouble{status: http.StatusTooManyRequests, wait: 2, after: strings.Repeat("9", 30)},
+		trouble{status: http.StatusServiceUnavailable, wait: 4, after: "Wed, 21 Oct 2015 07:28:00 GMT"})
 }
 
 // recordThrough runs the program with another receipt, through a lossy line.

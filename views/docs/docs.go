@@ -2,7 +2,10 @@
 // and guides. Package web/docs builds the view models; nothing is decided here.
 package docs
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Frame is what every page has around its content.
 type Frame struct {
@@ -99,6 +102,7 @@ type Versioning struct {
 // Changelog lists what v1 has, and what may be added.
 type Changelog struct {
 	Frame
+	Feed   string // where it is a feed
 	Launch []EndpointGroup
 	Added  []Addition
 }
@@ -113,7 +117,11 @@ type EndpointGroup struct {
 type Endpoint struct{ Method, Path, Scope string }
 
 // Addition is something added after the launch.
-type Addition struct{ What, Why Text }
+type Addition struct {
+	ID        string // of its heading
+	What, Why Text
+	On        time.Time
+}
 
 // ProblemList lists every business rule.
 type ProblemList struct {

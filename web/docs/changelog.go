@@ -77,8 +77,12 @@ func added() (list []views.Addition) {
 		{"Filters that are empty or misspelled", "An empty filter, such as `?phone=`, gets 422; it was ignored, and found everybody. With `Prefer: handling=strict`, so does a parameter that doesn’t exist."},
 		{"HTTP as strict clients read it", "HEAD wherever there is GET. `Location` of what was created. `WWW-Authenticate` says what is wrong with a token. One `Link` header, the next page first. `application/merge-patch+json`. A compressed body gets 415."},
 		{"`GET /api/v1/openapi.json`", "The description of this API in OpenAPI 3.1. No token needed."},
+		{"`GET /api/v1/openapi.yaml`, and a collection for Postman", "The same description in YAML, and all its requests at `/docs/postman.json`."},
+		{"Clients through proxies", "The clients and the quick start read dates in `Retry-After`, wait at most 2 minutes, and repeat only requests that are safe to repeat. The clients tell what headers say, and list by pages."},
 	} {
-		list = append(list, views.Addition{What: text(a[0]), Why: text(a[1])})
+		what := text(a[0])
+		id := anchor(plain(what))
+		list = append(list, views.Addition{ID: id, What: what, Why: text(a[1]), On: dayOf(id)})
 	}
 	return list
 }

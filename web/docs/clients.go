@@ -28,7 +28,7 @@ func newClients(s site) views.Clients {
 			[]string{"python/loyalty.py"},
 		},
 		{
-			"TypeScript", "Two files on top of openapi-fetch, for Node.js 18 or newer. Copy them into your project.",
+			"TypeScript", "Two files on top of openapi-fetch, for Node.js 18 or newer, with import or require. Copy them into your project.",
 			"npm install openapi-fetch@0.17.0\ncurl --remote-name " + s.base + clientsPath + "/typescript/client.ts\ncurl --remote-name " + s.base + clientsPath + "/typescript/schema.gen.ts",
 			"typescript/example.ts",
 			[]string{"typescript/client.ts", "typescript/schema.gen.ts"},

@@ -43,6 +43,8 @@ type Pages struct {
 	programs   map[string]string // of the quick start, by file name
 	clients    views.Clients
 	reference  reference
+	feed       []byte // the changelog
+	postman    []byte
 	list       views.ProblemList
 	problems   map[string]views.Problem // by slug
 	index      index
@@ -71,6 +73,7 @@ func New(c Config) *Pages {
 	}
 	p.quickStart, p.programs = newQuickStart(s, c.Names.Tenant("yourbusiness"), c.OwnCA)
 	p.list, p.problems = newProblems(s)
+	p.feed, p.postman = newFeed(s, p.changelog), newPostman(s, api)
 	p.index = newIndex(p)
 	return p
 }
@@ -92,7 +95,7 @@ func navigation(api description.Document) []views.NavGroup {
 			{Path: "/docs/retries", Label: "Retries"},
 			{Path: "/problems", Label: "Problems"},
 			{Path: "/docs/versioning", Label: "Versioning"},
-			{Path: "/docs/changelog", Label: "Changelog"},
+			{Path: changelogPath, Label: "Changelog"},
 		}},
 	}
 }
@@ -110,7 +113,9 @@ func (p *Pages) Mount(e *echo.Echo) {
 		clientsPath + "/:language/:file": p.showClientFile,
 		"/docs/retries":                  p.showRetries,
 		"/docs/versioning":               p.showVersioning,
-		"/docs/changelog":                p.showChangelog,
+		changelogPath:                    p.showChangelog,
+		feedPath:                         p.showFeed,
+		postmanPath:                      p.showPostman,
 		"/problems":                      p.showProblems,
 		"/problems/:slug":                p.showProblem,
 	} {

@@ -135,7 +135,7 @@ func TestLinksWork(t *testing.T) {
 	s := newSite(t)
 	link := regexp.MustCompile(`(?:href|src)="(/[^"]*)"`)
 	within := regexp.MustCompile(`href="#([^"]*)"`)
-	pages := map[string]string{"/platform": "", "/readyz": "", "/api/v1/openapi.json": ""} // not served by this package
+	pages := map[string]string{"/platform": "", "/readyz": "", "/api/v1/openapi.json": "", "/api/v1/openapi.yaml": ""} // not served by this package
 	var follow func(from, page string)
 	follow = func(from, page string) {
 		for _, m := range within.FindAllStringSubmatch(page, -1) {

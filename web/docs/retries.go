@@ -43,13 +43,30 @@ post() {
       *) cat answer.json >&2; return 1 ;;
     esac
     if [ $wait = end ]; then break; fi
-    asked=$(sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\).*/\1/p' headers.txt)
-    if [ "${asked:-0}" -gt $wait ]; then wait=$asked; fi
+    asked=$(seconds_asked)
+    if [ "$asked" -gt $wait ]; then wait=$asked; fi
     ms=$((wait * (1100 + RANDOM % 101))) # 10 to 20 percent on top
     sleep $((ms / 1000)).$(printf %03d $((ms % 1000)))
   done
   echo "given up: $status" >&2
   return 1
+}
+
+# seconds_asked prints what Retry-After asks for, at most 120:
+# seconds, or from a proxy a date.
+seconds_asked() {
+  after=$(sed -n 's/^[Rr]etry-[Aa]fter: *//p' headers.txt | tr -d '\r')
+  case $after in
+    *GMT)
+      after=$(date -d "$after" +%s 2>/dev/null ||
+        date -juf '%a, %d %b %Y %T GMT' "$after" +%s 2>/dev/null ||
+        echo 0)
+      after=$((after - $(date +%s))) ;;
+    *[!0-9]* | '') after=0 ;;
+    ????*) after=120 ;;
+    *) after=$((10#$after)) ;;
+  esac
+  echo $((after > 120 ? 120 : after))
 }
 
 post /transactions '{"customer_ulid": "'$CUSTOMER'",
@@ -64,4 +81,5 @@ for wait in 1, 2, 4, 8, end:
     if this retries a void, and the code is already-voided: done
     if response is 4xx, but not 409 or 429: stop, and show its detail
     if wait is end: give up, and alert a person
-    sleep the longer of wait and Retry-After, plus 10 to 20 percent`
+    asked = Retry-After: seconds, or from a proxy a date; at most 120
+    sleep the longer of wait and asked, plus 10 to 20 percent`

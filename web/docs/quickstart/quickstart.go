@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -13,7 +14,10 @@ import (
 	"time"
 )
 
-const api = "https://localhost:8443/api/v1"
+const (
+	api     = "https://localhost:8443/api/v1"
+	longest = 120 // seconds of Retry-After
+)
 
 // client follows no redirect: the token goes to no other address.
 var client = http.Client{
@@ -73,15 +77,28 @@ func send(path string, content []byte, result any, key string) (retryAfter int, 
 		return 0, err
 	}
 	defer response.Body.Close()
-	retryAfter, _ = strconv.Atoi(response.Header.Get("Retry-After"))
+	retryAfter = secondsAsked(response.Header.Get("Retry-After"))
 	if response.StatusCode < 300 {
 		return 0, json.NewDecoder(response.Body).Decode(&struct{ Data any }{result})
 	}
-	refused := &problem{Status: response.StatusCode}
-	if err := json.NewDecoder(response.Body).Decode(refused); err != nil {
-		return retryAfter, err
+	refused := &problem{}
+	if json.NewDecoder(response.Body).Decode(refused) != nil {
+		refused.Detail = response.Status // a page of a proxy
 	}
+	refused.Status = response.StatusCode
 	return retryAfter, refused
+}
+
+// secondsAsked reads Retry-After, which has seconds, or from a proxy a date.
+func secondsAsked(after string) int {
+	if seconds, err := strconv.ParseUint(after, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return int(min(seconds, longest))
+	}
+	until, err := http.ParseTime(after)
+	if err != nil {
+		return 0
+	}
+	return int(min(math.Ceil(time.Until(until).Seconds()), longest))
 }
 
 func record() error {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const api = 'https://localhost:8443/api/v1'
 const waits = [1, 2, 4, 8] // seconds
+const longest = 120 // seconds of Retry-After
 
 class Problem extends Error {
   constructor({ detail, status, code, errors }) {
@@ -14,7 +15,7 @@ class Problem extends Error {
 // Sends a request, and repeats it with the same key while that can help.
 async function post(path, body, key) {
   for (let attempt = 0; ; attempt++) {
-    let response, content, failure
+    let response, failure
     try {
       response = await fetch(api + path, {
         method: 'POST',
@@ -27,18 +28,34 @@ async function post(path, body, key) {
         redirect: 'error', // the token goes to no other address
         signal: AbortSignal.timeout(10_000),
       })
-      content = await response.json()
-      if (response.ok) return content.data
-      failure = new Problem(content)
+      const text = await response.text()
+      if (response.ok) return JSON.parse(text).data
+      failure = new Problem(documentOf(text, response))
     } catch (error) {
       failure = error // no response: the sale may have been recorded
     }
     const status = failure.status ?? 0
     if (status && status !== 409 && status !== 429 && status < 500) throw failure
     if (attempt === waits.length) throw failure
-    const wait = Math.max(waits[attempt], response?.headers.get('Retry-After') ?? 0)
+    const wait = Math.max(waits[attempt], status ? secondsAsked(response) : 0)
     await sleep(wait * 1000 * (1.1 + Math.random() / 10))
   }
+}
+
+// A proxy in between may respond with a page.
+function documentOf(text, { status }) {
+  try {
+    return { ...JSON.parse(text), status }
+  } catch {
+    return { detail: `HTTP status ${status}`, status }
+  }
+}
+
+// Retry-After has seconds, or from a proxy a date.
+function secondsAsked({ headers }) {
+  const after = headers.get('Retry-After') ?? ''
+  const seconds = /^\d+$/.test(after) ? after : (Date.parse(after) - Date.now()) / 1000
+  return Math.min(seconds || 0, longest)
 }
 
 try {

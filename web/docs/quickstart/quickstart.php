@@ -1,6 +1,7 @@
 <?php
 // Records a sale. Run it twice: the receipt is recorded once.
 const API = 'https://localhost:8443/api/v1';
+const LONGEST = 120; // seconds of Retry-After
 
 class Problem extends Exception
 {
@@ -30,7 +31,7 @@ function post(string $path, array $body, ?string $key = null): array
             CURLOPT_TIMEOUT => 10,
             CURLOPT_HEADERFUNCTION => function ($curl, $line) use (&$asked) {
                 if (stripos($line, 'Retry-After:') === 0) {
-                    $asked = (int) substr($line, 12);
+                    $asked = secondsAsked(trim(substr($line, 12)));
                 }
                 return strlen($line);
             },
@@ -42,13 +43,21 @@ function post(string $path, array $body, ?string $key = null): array
             return json_decode($content, true)['data'];
         }
         if ($status >= 400 && $status < 500 && $status !== 409 && $status !== 429) {
-            throw new Problem(json_decode($content, true));
+            $document = json_decode($content, true); // a proxy responds with a page
+            throw new Problem((is_array($document) ? $document : []) + ['detail' => "HTTP status $status"]);
         }
         if ($wait !== null) {
             usleep((int) (max($wait, $asked) * random_int(1_100_000, 1_200_000)));
         }
     }
     throw new RuntimeException($status === 0 ? curl_error($curl) : "HTTP status $status");
+}
+
+/** Reads Retry-After, which has seconds, or from a proxy a date. */
+function secondsAsked(string $after): int
+{
+    $seconds = ctype_digit($after) ? (float) $after : (strtotime($after) ?: 0) - time();
+    return (int) min($seconds, LONGEST);
 }
 
 try {

@@ -1,10 +1,13 @@
 # Records a sale. Run it twice: the receipt is recorded once.
 import json, os, random, sys, time
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 API = "https://localhost:8443/api/v1"
+LONGEST = 120  # seconds of Retry-After
 
 
 class NoRedirects(HTTPRedirectHandler):
@@ -42,13 +45,32 @@ def post(path, body, key=None):
             if error.code < 400:
                 raise
             if error.code not in (409, 429) and error.code < 500:
-                raise Problem(json.load(error)) from None
-            failure, asked = error, int(error.headers.get("Retry-After", 0))
+                raise Problem(document_of(error)) from None
+            failure, asked = error, seconds_asked(error.headers.get("Retry-After", ""))
         except (OSError, HTTPException) as error:
             failure, asked = error, 0  # no response: the sale may have been recorded
         if wait is None:
             raise failure
         time.sleep(max(wait, asked) * random.uniform(1.1, 1.2))
+
+
+def document_of(error):
+    """Reads a problem. A proxy in between may respond with a page."""
+    try:
+        return {"detail": error.reason, **json.load(error), "status": error.code}
+    except (ValueError, TypeError):
+        return {"detail": f"HTTP status {error.code}", "status": error.code}
+
+
+def seconds_asked(after):
+    """Reads Retry-After, which has seconds, or from a proxy a date."""
+    try:
+        if after.isdigit():
+            return min(float(after), LONGEST)
+        asked = parsedate_to_datetime(after) - datetime.now(timezone.utc)
+        return min(asked.total_seconds(), LONGEST)
+    except (ValueError, TypeError):
+        return 0
 
 
 try:

@@ -66,9 +66,13 @@ func records(d description.Document) string {
 				return
 			}
 			used[name] = true
-			s, _ = d.Schemas.Find(name)
+			s = d.Resolve(s)
 		}
 		mark(s.Items)
+		mark(s.AdditionalProperties)
+		for _, each := range slices.Concat(s.OneOf, s.AnyOf) {
+			mark(each)
+		}
 		for _, m := range s.Properties {
 			mark(m.Value)
 		}
@@ -79,8 +83,7 @@ func records(d description.Document) string {
 			mark(p.Schema)
 		}
 		if op.Body != nil {
-			body, _ := d.Schemas.Find(op.Body.Name())
-			for _, m := range body.Properties {
+			for _, m := range d.Resolve(op.Body).Properties {
 				mark(m.Value)
 			}
 		}
@@ -158,7 +161,7 @@ func methods(d description.Document) string {
 type argument struct{ name, field, kind, fallback, text string }
 
 func method(d description.Document, op description.Operation) string {
-	var path, query, body []argument
+	var path, query, body, headers []argument
 	keyed := false
 	for _, p := range op.Parameters {
 		a := argument{name: keyword(p.Name), field: p.Name, kind: typeOf(p.Schema), text: p.Description}
@@ -170,10 +173,14 @@ func method(d description.Document, op description.Operation) string {
 			query = append(query, a)
 		case p.Name == "Idempotency-Key":
 			keyed = true
+		case p.In == "header" && p.Name != "Prefer": // which the module sends itself
+			a.name = strings.ToLower(strings.ReplaceAll(p.Name, "-", "_"))
+			a.kind, a.fallback = a.kind+" | None", "None"
+			headers = append(headers, a)
 		}
 	}
 	if op.Body != nil {
-		schema, _ := d.Schemas.Find(op.Body.Name())
+		schema := d.Resolve(op.Body)
 		var optional []argument
 		for _, m := range schema.Properties {
 			a := argument{name: keyword(m.Name), field: m.Name, kind: typeOf(m.Value), text: m.Value.Description}
@@ -192,7 +199,7 @@ func method(d description.Document, op description.Operation) string {
 		signature = append(signature, a.name+": "+a.kind)
 	}
 	var named []string
-	for _, a := range slices.Concat(query, body) {
+	for _, a := range slices.Concat(query, body, headers) {
 		if a.fallback == "" {
 			named = append(named, a.name+": "+a.kind)
 		} else {
@@ -209,7 +216,7 @@ func method(d description.Document, op description.Operation) string {
 	if s := data(op); s != nil {
 		returns = typeOf(s)
 		if isPaginated(op) {
-			returns = "Iterator[" + strings.TrimSuffix(strings.TrimPrefix(returns, "list["), "]") + "]"
+			returns = "Records[" + strings.TrimSuffix(strings.TrimPrefix(returns, "list["), "]") + "]"
 		}
 	}
 
@@ -219,7 +226,7 @@ func method(d description.Document, op description.Operation) string {
 		head = "    def " + snake(op.ID) + "(\n        " + strings.Join(signature, ",\n        ") + ",\n    ) -> " + returns + ":\n"
 	}
 	b.WriteString(head)
-	b.WriteString(docstring(help(op, slices.Concat(path, query, body)), "        "))
+	b.WriteString(docstring(help(op, slices.Concat(path, query, body, headers)), "        "))
 
 	call := []string{fmt.Sprintf("%q", op.Method), pathExpression(op.Path)}
 	if len(query) > 0 {
@@ -227,6 +234,9 @@ func method(d description.Document, op description.Operation) string {
 	}
 	if op.Body != nil {
 		call = append(call, "body="+object(body))
+	}
+	if len(headers) > 0 {
+		call = append(call, "headers="+object(headers))
 	}
 	if keyed {
 		call = append(call, "key=idempotency_key or str(uuid.uuid4())")
@@ -352,6 +362,16 @@ func typeOf(s *description.Schema) string {
 		kind = "list[" + typeOf(s.Items) + "]"
 	case s.AdditionalProperties != nil:
 		kind = "dict[str, " + typeOf(s.AdditionalProperties) + "]"
+	case len(s.OneOf)+len(s.AnyOf) > 0:
+		var kinds []string
+		for _, each := range slices.Concat(s.OneOf, s.AnyOf) {
+			kinds = append(kinds, typeOf(each))
+		}
+		return strings.Join(kinds, " | ")
+	case s.Kind() == "null":
+		return "None"
+	case s.Kind() == "object":
+		kind = "dict[str, Any]"
 	case kind == "":
 		panic(fmt.Sprintf("no Python type for %+v", s))
 	}
