@@ -79,8 +79,10 @@ func (a *API) listRedemptions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	f, p := reward.RedemptionFilter{Status: q.text("status"), CustomerID: q.text("customer_ulid")}, q.page()
-	l, err := a.Rewards.ListRedemptions(c.Request().Context(), actor(c), f, core.Newest, p)
+	f := reward.RedemptionFilter{Status: q.text("status"), CustomerID: q.text("customer_ulid")}
+	since := q.since()
+	p := q.page()
+	l, err := a.Changes.Redemptions(c.Request().Context(), actor(c), f, since, p)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -71,12 +72,13 @@ var ErrCursorExpired = core.Refuse("cursor-expired", "This cursor is older than 
 type Service struct {
 	db           *db.DB
 	customers    *customer.Service
+	rewards      *reward.Service
 	transactions *transaction.Service
 }
 
 // NewService makes the service.
-func NewService(d *db.DB, customers *customer.Service, transactions *transaction.Service) *Service {
-	return &Service{db: d, customers: customers, transactions: transactions}
+func NewService(d *db.DB, customers *customer.Service, rewards *reward.Service, transactions *transaction.Service) *Service {
+	return &Service{db: d, customers: customers, rewards: rewards, transactions: transactions}
 }
 
 // List returns a page of what changed in records of some kinds, the oldest first: after the page's cursor, or since an instant. One of
@@ -181,6 +183,15 @@ func (s *Service) Transactions(ctx context.Context, by core.Actor, f transaction
 	}
 	return records(ctx, s, by, Transactions, since, p, func(ids []core.ID) ([]transaction.Transaction, error) { return s.transactions.Among(ctx, by, f, ids) },
 		func(t transaction.Transaction) core.ID { return t.ID })
+}
+
+// Redemptions is Customers for redemptions.
+func (s *Service) Redemptions(ctx context.Context, by core.Actor, f reward.RedemptionFilter, since *time.Time, p core.Page) (core.List[reward.NamedRedemption], error) {
+	if since == nil {
+		return s.rewards.ListRedemptions(ctx, by, f, core.Newest, p)
+	}
+	return records(ctx, s, by, Redemptions, since, p, func(ids []core.ID) ([]reward.NamedRedemption, error) { return s.rewards.Among(ctx, by, f, ids) },
+		func(r reward.NamedRedemption) core.ID { return r.ID })
 }
 
 // records returns a page of the records of a kind that changed.

@@ -130,7 +130,7 @@ func New(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, o Options) *Se
 
 		db: d, mails: mails,
 	}
-	s.Changes = change.NewService(d, s.Customers, s.Transactions)
+	s.Changes = change.NewService(d, s.Customers, s.Rewards, s.Transactions)
 	s.Auth.Host = o.Host
 	s.Staff = staff.NewService(d, mails, s.Auth)
 	s.Walkins = walkin.NewService(d, jobs, mails, keys, s.Transactions, o.AddressKey)

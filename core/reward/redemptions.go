@@ -37,6 +37,17 @@ func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f Redempti
 	return db.ListPage(ctx, s.db, by, redemptionLists[sort], args, p, NamedRedemption.position)
 }
 
+// Among returns those of the redemptions with the ids that match the filter.
+func (s *Service) Among(ctx context.Context, by core.Actor, f RedemptionFilter, ids []core.ID) ([]NamedRedemption, error) {
+	args, err := f.args(core.NewCheck(nil))
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	args["ids"] = ids
+	sql, args := amongList.Statement(core.Page{}, args)
+	return db.All[NamedRedemption](ctx, s.db.Tenant(by), sql, args)
+}
+
 func (f RedemptionFilter) args(check *core.Check) (db.Args, error) {
 	args := db.Args{"status": f.Status}
 	if f.Status != nil {

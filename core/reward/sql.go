@@ -327,7 +327,14 @@ const (
 	select ` + namedColumns + withNames + `
 	where d.tenant_id = @tenant_id {filters} {position}
 	{page}`
+
+	selectAmong = `
+	select ` + namedColumns + withNames + `
+	where d.tenant_id = @tenant_id
+		and d.id = any (array(select unnest(@ids::uuid[]))) {filters}`
 )
+
+var amongList = db.NewList(selectAmong, db.Order{}, redemptionFilters)
 
 var (
 	redemptionLists = map[core.Sort]*db.List{
