@@ -151,8 +151,11 @@ func TestEditOfAProgramsFields(t *testing.T) {
 		tags     []string
 	}{
 		{
-			"keys of metadata are replaced, removed and kept", customer.Edit{Metadata: metadata(map[string]*string{"size": new("XL"), "shop": nil, "none": nil, "tax": new("1")})},
-			new("wc-1"), core.Metadata{"size": "XL", "tax": "1"}, []string{"decaf", "Regular"},
+			"keys of metadata are replaced, removed and kept",
+			customer.Edit{Metadata: metadata(map[string]*string{"size": new("XL"), "shop": nil, "none": nil, "tax": new("1")})},
+			new("wc-1"),
+			core.Metadata{"size": "XL", "tax": "1"},
+			[]string{"decaf", "Regular"},
 		},
 		{"another field", customer.Edit{LastName: core.Set("Ek")}, new("wc-1"), core.Metadata{"size": "XL", "tax": "1"}, []string{"decaf", "Regular"}},
 		{"tags are replaced, and spelled as they are", customer.Edit{Tags: core.Set([]string{"regular", "Vegan"})}, new("wc-1"), core.Metadata{"size": "XL", "tax": "1"}, []string{"Regular", "Vegan"}},

@@ -192,7 +192,8 @@ func (o *outcome) repeat(r validRow, field Field, row int64, who *core.ID) {
 	}
 	if field == EmailField {
 		value = *r.Email
-	} else if field == ExternalIDField {
+	}
+	if field == ExternalIDField {
 		value = *r.ExternalID
 	}
 	o.duplicates = append(o.duplicates, Problem{
