@@ -37,6 +37,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/customers/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find or add several customers
+         * @description Finds or adds up to 100 customers, and returns what came of each, in their order: what a [single request](#upsertCustomer) would have got. One that is refused doesn’t affect the others. The request counts once against the rate limit. Each item may have a key of its own, `idempotency_key`: a repeated one gets its first response, also within a batch. An `Idempotency-Key` is one for each item that has none: by its place, so send the same items in the same order when you retry. Of two items for the same person, the second finds the first. Sending a batch again adds no one twice, even without keys.
+         *
+         *     Needs the scope `customers:write`.
+         */
+        post: operations["upsertCustomers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/customers/{ulid}": {
         parameters: {
             query?: never;
@@ -173,7 +195,9 @@ export interface paths {
          * Record a sale
          * @description Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
          *
-         *     An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
+         *     An inactive or unknown customer, type or location gets an error on the field, and so does an `external_reference` that was used before: then `code` is `reference-taken`, and `transaction_ulid` beside `errors` is the sale that has it. A reference stays taken after a void.
+         *
+         *     To record a sale later, such as one that a till took while it was offline, send `occurred_at`. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
          *
          *     | `code` | `detail` |
          *     |---|---|
@@ -183,6 +207,54 @@ export interface paths {
          *     Needs the scope `transactions:write`, unless the operator chose another of the six.
          */
         post: operations["recordTransaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/transactions/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record several sales
+         * @description Records up to 100 sales, and returns what came of each, in their order: what a [single request](#recordTransaction) would have got. One that is refused doesn’t affect the others. The request counts once against the rate limit. Each item may have a key of its own, `idempotency_key`: a repeated one gets its first response, also within a batch. An `Idempotency-Key` is one for each item that has none: by its place, so send the same items in the same order when you retry. Sales of a customer are recorded in their order. If you get no response, or a 503 for some of the items, send the batch again: with keys, or an `external_reference` in each item, nothing is recorded twice.
+         *
+         *     Needs the scope `transactions:write`, unless the operator chose another of the six.
+         */
+        post: operations["recordTransactions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/transactions/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a sale
+         * @description Returns what a sale would earn, and what the customer would have after it, and records nothing: for a cart. It refuses what [recording](#recordTransaction) refuses.
+         *
+         *     | `code` | `detail` |
+         *     |---|---|
+         *     | `balance-too-large` | The award would exceed the largest possible balance. |
+         *
+         *     Needs the scope `transactions:write`, unless the operator chose another of the six.
+         */
+        post: operations["previewTransaction"];
         delete?: never;
         options?: never;
         head?: never;
@@ -272,7 +344,7 @@ export interface paths {
          * Refund a part of a transaction
          * @description Records that a part of a sale was paid back, and takes back the same part of its award: 3.00 of 12.50 takes 3 of 12 points. Refunds of one sale add up, and never take more or less than its whole award, so what one takes may differ from its exact share by less than a point. Points that were spent since are taken back too: the balance can go below zero. What has expired of the award isn’t charged twice.
          *
-         *     The sale stays `completed`, and can still be voided: that takes back the rest. To undo a whole sale at once, [void it](#voidTransaction). More than is left to refund gets an error on `amount_cents`, and so does any refund of a sale of 0. Sending it again refunds again: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
+         *     The sale stays `completed`, and can still be voided: that takes back the rest. To undo a whole sale at once, [void it](#voidTransaction). More than is left to refund gets an error on `amount_cents`, and so does any refund of a sale of 0. Sending it again refunds again: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries). If another refund has the `external_reference`, `code` is `reference-taken`, and `refund_ulid` beside `errors` is that refund.
          *
          *     | `code` | `detail` |
          *     |---|---|
@@ -788,6 +860,43 @@ export interface components {
             /** @description Optional. Looked for if no phone number matches. */
             email?: string | null;
         };
+        /** @description A customer to find or add with others. */
+        BatchCustomer: components["schemas"]["NewCustomer"] & {
+            /** @description Your own key for this item, as the header `Idempotency-Key` of a single request. */
+            idempotency_key?: string | null;
+        };
+        /**
+         * @description Customers to find or add together.
+         * @example {
+         *       "items": [
+         *         {
+         *           "first_name": "Anna",
+         *           "last_name": "Lindqvist",
+         *           "phone": "070-174 06 05",
+         *           "email": "anna.lindqvist@example.com"
+         *         },
+         *         {
+         *           "first_name": "Bo",
+         *           "last_name": "Ek",
+         *           "phone": "+46 8 123 456 78",
+         *           "idempotency_key": "member-1207"
+         *         }
+         *       ]
+         *     }
+         */
+        CustomerBatch: {
+            /** @description The customers, each as in a single request. */
+            items: components["schemas"]["BatchCustomer"][];
+        };
+        /** @description What came of one customer of a batch: what a single request would have got. */
+        CustomerResult: {
+            /** @description The status: 200 if they were found, 201 if they were added. */
+            status: number;
+            /** @description Whether this is the stored response of an earlier request with its key. */
+            replayed: boolean;
+            data?: components["schemas"]["Customer"];
+            problem?: components["schemas"]["Problem"];
+        };
         /**
          * @description Fields to change. Absent fields stay; only `email` may be null, which clears it.
          * @example {
@@ -899,6 +1008,8 @@ export interface components {
          *       "source": "api",
          *       "location_id": null,
          *       "external_reference": "receipt-4711",
+         *       "occurred_at": "2026-09-14T08:02:17.481Z",
+         *       "metadata": {},
          *       "created_at": "2026-09-14T08:02:17.481Z",
          *       "points_expire_on": "2027-09-30",
          *       "stamps_expire_on": null,
@@ -954,14 +1065,23 @@ export interface components {
             source: "api" | "pos" | "panel";
             /**
              * Format: int64
-             * @description The branch, if recorded at a till.
+             * @description The branch, if it is known.
              */
             location_id: number | null;
             /** @description Your own reference, such as a receipt number. */
             external_reference: string | null;
             /**
              * Format: date-time
-             * @description When it was recorded.
+             * @description When the customer bought: `created_at`, unless it was recorded later. Expiry goes by it.
+             */
+            occurred_at: string;
+            /** @description Your own fields of the sale: texts by key. `{}` if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When it was recorded. Lists and reports go by it.
              */
             created_at: string;
             /**
@@ -1012,8 +1132,135 @@ export interface components {
              * @description 12.50 is 1250.
              */
             spend_amount_cents: number;
-            /** @description Your own reference for the sale, unique in the business: a second use is refused, so a receipt number makes retries safe. */
+            /** @description Your own reference for the sale, unique in the business: a second use is refused, so a receipt number makes retries safe. It stays taken after a void. */
             external_reference?: string | null;
+            /**
+             * Format: int64
+             * @description The branch: an active location.
+             */
+            location_id?: number | null;
+            /**
+             * Format: date-time
+             * @description When the customer bought, if you record it later: at most 72 hours ago. Expiry goes by it; lists and reports go by when it is recorded. Up to a minute ahead of our clock counts as now.
+             */
+            occurred_at?: string | null;
+            /** @description Your own fields of the sale, such as an order number: at most 20 texts of at most 500 characters, by keys of 1 to 40 characters. They are returned with it, and deleted when its customer is erased. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
+        };
+        /** @description A sale to record with others. */
+        BatchTransaction: components["schemas"]["NewTransaction"] & {
+            /** @description Your own key for this item, as the header `Idempotency-Key` of a single request. */
+            idempotency_key?: string | null;
+        };
+        /**
+         * @description Sales to record together.
+         * @example {
+         *       "items": [
+         *         {
+         *           "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+         *           "transaction_type_id": 1,
+         *           "spend_amount_cents": 1250,
+         *           "occurred_at": "2026-09-14T09:41:00+02:00",
+         *           "idempotency_key": "till-3-receipt-4711"
+         *         }
+         *       ]
+         *     }
+         */
+        TransactionBatch: {
+            /** @description The sales, each as in a single request. */
+            items: components["schemas"]["BatchTransaction"][];
+        };
+        /** @description What came of one sale of a batch: what a single request would have got. */
+        TransactionResult: {
+            /** @description The status: 201 if it was recorded. */
+            status: number;
+            /** @description Whether this is the stored response of an earlier request with its key. */
+            replayed: boolean;
+            data?: components["schemas"]["Transaction"];
+            problem?: components["schemas"]["Problem"];
+        };
+        /**
+         * @description What a sale would earn.
+         * @example {
+         *       "rule_type": "points",
+         *       "points_awarded": 12,
+         *       "stamps_awarded": null,
+         *       "points_expire_on": "2027-09-30",
+         *       "stamps_expire_on": null,
+         *       "points_balance_after": 424,
+         *       "stamps_balance_after": 3
+         *     }
+         */
+        TransactionPreview: {
+            /**
+             * @description The unit that its type awards.
+             * @enum {string}
+             */
+            rule_type: "points" | "stamps";
+            /**
+             * Format: int64
+             * @description Points that it would earn; null if its type awards stamps.
+             */
+            points_awarded: number | null;
+            /**
+             * Format: int64
+             * @description Stamps that it would earn; null if its type awards points.
+             */
+            stamps_awarded: number | null;
+            /**
+             * Format: date
+             * @description The last day on which its points could be spent; null if they don’t expire, or if its type awards stamps.
+             */
+            points_expire_on: string | null;
+            /**
+             * Format: date
+             * @description The last day on which its stamps could be spent; null if they don’t expire, or if its type awards points.
+             */
+            stamps_expire_on: string | null;
+            /**
+             * Format: int64
+             * @description The customer’s points after it; null without a customer.
+             */
+            points_balance_after: number | null;
+            /**
+             * Format: int64
+             * @description The customer’s stamps after it; null without a customer.
+             */
+            stamps_balance_after: number | null;
+        };
+        /**
+         * @description A sale that isn’t recorded.
+         * @example {
+         *       "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+         *       "transaction_type_id": 1,
+         *       "spend_amount_cents": 1250
+         *     }
+         */
+        PreviewedTransaction: {
+            /**
+             * Format: int64
+             * @description An active transaction type; the panel shows its number.
+             */
+            transaction_type_id: number;
+            /**
+             * Format: int64
+             * @description 12.50 is 1250.
+             */
+            spend_amount_cents: number;
+            /** @description An active customer, to see their balances after it. */
+            customer_ulid?: string | null;
+            /**
+             * Format: int64
+             * @description The branch: an active location.
+             */
+            location_id?: number | null;
+            /**
+             * Format: date-time
+             * @description When the customer bought, if it isn’t now: at most 72 hours ago.
+             */
+            occurred_at?: string | null;
         };
         /**
          * @description A part of a transaction’s amount that was paid back, and what it took of the award.
@@ -2145,12 +2392,16 @@ export interface components {
             status: number;
             /** @description Describes the error in a sentence. */
             detail: string;
-            /** @description Identifies the business rule that refused; otherwise absent. Check it in programs. New codes may be added. */
+            /** @description Identifies the business rule that refused or, beside `errors`, an error that a program can act on; otherwise absent. Check it in programs. New codes may be added. */
             code?: string;
             /** @description Errors by field name, if fields or parameters are invalid. */
             errors?: {
                 [key: string]: string[];
             };
+            /** @description With the code `reference-taken`: the sale that has the reference. */
+            transaction_ulid?: string;
+            /** @description With the code `reference-taken`: the refund that has the reference. */
+            refund_ulid?: string;
         };
     };
     responses: {
@@ -2420,7 +2671,7 @@ export interface components {
         Cursor: string;
         /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
         IdempotencyKey: string;
-        /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. */
+        /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. A sale counts on the day on which it was recorded (`created_at`), not on that of its `occurred_at`. */
         From: string;
         /** @description The last day, included. Default: today. */
         To: string;
@@ -2715,6 +2966,103 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    upsertCustomers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CustomerBatch"];
+            };
+        };
+        responses: {
+            /** @description A result for each item, in their order. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "status": 200,
+                     *           "replayed": false,
+                     *           "data": {
+                     *             "ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *             "first_name": "Anna",
+                     *             "last_name": "Lindqvist",
+                     *             "phone": "070-174 06 05",
+                     *             "email": "anna.lindqvist@example.com",
+                     *             "status": "active",
+                     *             "points_balance": 412,
+                     *             "stamps_balance": 3,
+                     *             "created_at": "2026-05-04T07:12:41.205Z",
+                     *             "updated_at": "2026-05-04T07:12:41.205Z",
+                     *             "points_expire_on": "2027-03-31",
+                     *             "stamps_expire_on": null
+                     *           }
+                     *         },
+                     *         {
+                     *           "status": 422,
+                     *           "replayed": false,
+                     *           "problem": {
+                     *             "type": "https://www.rfc-editor.org/rfc/rfc9110#section-15.5.21",
+                     *             "title": "Validation Error",
+                     *             "status": 422,
+                     *             "detail": "The given data was invalid.",
+                     *             "errors": {
+                     *               "phone": [
+                     *                 "The phone field is required."
+                     *               ]
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CustomerResult"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description Fields or parameters are invalid (see `errors`), or a business rule refuses (see `code`). */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     findCustomer: {
         parameters: {
             query?: never;
@@ -2901,6 +3249,8 @@ export interface operations {
                      *           "source": "pos",
                      *           "location_id": 1,
                      *           "external_reference": null,
+                     *           "occurred_at": "2026-09-14T08:20:33.904Z",
+                     *           "metadata": {},
                      *           "created_at": "2026-09-14T08:20:33.904Z",
                      *           "points_expire_on": null,
                      *           "stamps_expire_on": null,
@@ -2921,6 +3271,8 @@ export interface operations {
                      *           "source": "api",
                      *           "location_id": null,
                      *           "external_reference": "receipt-4711",
+                     *           "occurred_at": "2026-09-14T08:02:17.481Z",
+                     *           "metadata": {},
                      *           "created_at": "2026-09-14T08:02:17.481Z",
                      *           "points_expire_on": "2027-09-30",
                      *           "stamps_expire_on": null,
@@ -3180,6 +3532,8 @@ export interface operations {
                      *         "source": "api",
                      *         "location_id": null,
                      *         "external_reference": "receipt-4711",
+                     *         "occurred_at": "2026-09-14T08:02:17.481Z",
+                     *         "metadata": {},
                      *         "created_at": "2026-09-14T08:02:17.481Z",
                      *         "points_expire_on": "2027-09-30",
                      *         "stamps_expire_on": null,
@@ -3198,6 +3552,179 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description Fields or parameters are invalid (see `errors`), or a business rule refuses (see `code`). */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recordTransactions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransactionBatch"];
+            };
+        };
+        responses: {
+            /** @description A result for each item, in their order. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "status": 201,
+                     *           "replayed": false,
+                     *           "data": {
+                     *             "ulid": "01M2FF0D893XRG3ZKH04DT11SA",
+                     *             "rule_type": "points",
+                     *             "spend_amount_cents": 1250,
+                     *             "points_awarded": 12,
+                     *             "stamps_awarded": null,
+                     *             "status": "completed",
+                     *             "voided_at": null,
+                     *             "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *             "transaction_type_id": 1,
+                     *             "source": "api",
+                     *             "location_id": null,
+                     *             "external_reference": null,
+                     *             "occurred_at": "2026-09-14T07:41:00.000Z",
+                     *             "metadata": {},
+                     *             "created_at": "2026-09-14T08:02:17.481Z",
+                     *             "points_expire_on": "2027-09-30",
+                     *             "stamps_expire_on": null,
+                     *             "refunded_cents": 0,
+                     *             "points_refunded": 0,
+                     *             "stamps_refunded": null
+                     *           }
+                     *         },
+                     *         {
+                     *           "status": 422,
+                     *           "replayed": false,
+                     *           "problem": {
+                     *             "type": "https://www.rfc-editor.org/rfc/rfc9110#section-15.5.21",
+                     *             "title": "Validation Error",
+                     *             "status": 422,
+                     *             "detail": "The given data was invalid.",
+                     *             "errors": {
+                     *               "customer_ulid": [
+                     *                 "The selected customer ulid is invalid."
+                     *               ]
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TransactionResult"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description Fields or parameters are invalid (see `errors`), or a business rule refuses (see `code`). */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewTransaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewedTransaction"];
+            };
+        };
+        responses: {
+            /** @description What it would earn. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "rule_type": "points",
+                     *         "points_awarded": 12,
+                     *         "stamps_awarded": null,
+                     *         "points_expire_on": "2027-09-30",
+                     *         "stamps_expire_on": null,
+                     *         "points_balance_after": 424,
+                     *         "stamps_balance_after": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TransactionPreview"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             /** @description Fields or parameters are invalid (see `errors`), or a business rule refuses (see `code`). */
@@ -3262,6 +3789,8 @@ export interface operations {
                      *         "source": "api",
                      *         "location_id": null,
                      *         "external_reference": "receipt-4711",
+                     *         "occurred_at": "2026-09-14T08:02:17.481Z",
+                     *         "metadata": {},
                      *         "created_at": "2026-09-14T08:02:17.481Z",
                      *         "points_expire_on": "2027-09-30",
                      *         "stamps_expire_on": null,
@@ -3330,6 +3859,8 @@ export interface operations {
                      *         "source": "api",
                      *         "location_id": null,
                      *         "external_reference": "receipt-4711",
+                     *         "occurred_at": "2026-09-14T08:02:17.481Z",
+                     *         "metadata": {},
                      *         "created_at": "2026-09-14T08:02:17.481Z",
                      *         "points_expire_on": "2027-09-30",
                      *         "stamps_expire_on": null,
@@ -4034,7 +4565,7 @@ export interface operations {
     reportSummary: {
         parameters: {
             query?: {
-                /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. */
+                /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. A sale counts on the day on which it was recorded (`created_at`), not on that of its `occurred_at`. */
                 from?: components["parameters"]["From"];
                 /** @description The last day, included. Default: today. */
                 to?: components["parameters"]["To"];
@@ -4153,7 +4684,7 @@ export interface operations {
     reportTopCustomers: {
         parameters: {
             query?: {
-                /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. */
+                /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. A sale counts on the day on which it was recorded (`created_at`), not on that of its `occurred_at`. */
                 from?: components["parameters"]["From"];
                 /** @description The last day, included. Default: today. */
                 to?: components["parameters"]["To"];
