@@ -100,7 +100,7 @@ class CustomerResult(TypedDict):
     replayed: bool
     """Whether this is the stored response of an earlier request with its key."""
     data: NotRequired[Customer]
-    problem: NotRequired[Problem]
+    problem: NotRequired[ProblemDocument]
 
 
 class ExpiringAmount(TypedDict):
@@ -231,7 +231,7 @@ class TransactionResult(TypedDict):
     replayed: bool
     """Whether this is the stored response of an earlier request with its key."""
     data: NotRequired[Transaction]
-    problem: NotRequired[Problem]
+    problem: NotRequired[ProblemDocument]
 
 
 class TransactionPreview(TypedDict):
@@ -619,7 +619,7 @@ class InvoiceLine(TypedDict):
     """Line total."""
 
 
-class Problem(TypedDict):
+class ProblemDocument(TypedDict):
     """Why a request failed (RFC 7807)."""
 
     type: str
