@@ -208,26 +208,28 @@ func outcomeOf(p planned, before []core.Outcome[Upserted], customers map[core.ID
 	switch {
 	case p.repeats != nil && errors.Is(before[*p.repeats].Err, errLeftOut):
 		outcome.Err = errLeftOut
-		return outcome, nil
 	case p.repeats != nil:
 		outcome.Response, outcome.Err = keyed.First(once.RequestKey)
-		return outcome, nil
 	case p.refusal != nil:
 		outcome.Err = p.refusal
-		return outcome, nil
 	case !found, !p.creates && p.ExternalID != nil && c.ExternalID == nil: // created by somebody else, or to be noted
 		outcome.Err = errLeftOut
-		return outcome, nil
+	default:
+		outcome.Result = Upserted{Customer: c, Created: p.creates && created[p.ID]}
+		outcome.Response, err = storeResponse(keyed, once, outcome.Result)
 	}
-	outcome.Result = Upserted{Customer: c, Created: p.creates && created[p.ID]}
+	return outcome, err
+}
+
+// storeResponse makes and stores the response to a request; nil without a key.
+func storeResponse(keyed *db.Keyed, once *core.Once[Upserted], result Upserted) (*core.Response, error) {
 	if once == nil {
-		return outcome, nil
+		return nil, nil //nolint:nilnil // without a key, none is stored
 	}
-	response, err := once.Respond(outcome.Result)
+	response, err := once.Respond(result)
 	if err != nil {
-		return outcome, err
+		return nil, err
 	}
 	keyed.Store(once.RequestKey, response)
-	outcome.Response = &response
-	return outcome, nil
+	return &response, nil
 }

@@ -138,6 +138,32 @@ class Customer(TypedDict):
     """By name: at most 20 of at most 30 characters. Shown and edited in the panel, too."""
 
 
+class BatchCustomer(TypedDict):
+    """A customer to find or add with others."""
+
+    first_name: str
+    """Given name."""
+    last_name: str
+    """Family name."""
+    phone: str
+    """At least three digits. Looked for first."""
+    email: NotRequired[str | None]
+    """Optional. Looked for if no phone number matches."""
+    idempotency_key: NotRequired[str | None]
+    """Your own key for this item, as the header `Idempotency-Key` of a single request."""
+
+
+class CustomerResult(TypedDict):
+    """What came of one customer of a batch: what a single request would have got."""
+
+    status: int
+    """The status: 200 if they were found, 201 if they were added."""
+    replayed: bool
+    """Whether this is the stored response of an earlier request with its key."""
+    data: NotRequired[Customer]
+    problem: NotRequired[ProblemDocument]
+
+
 class ExpiringAmount(TypedDict):
     """What a customer has of one last day."""
 
@@ -202,11 +228,15 @@ class Transaction(TypedDict):
     source: Literal["api", "pos", "panel"]
     """Where it was recorded: with this API, at the till, or in the panel."""
     location_id: int | None
-    """The branch, if recorded at a till."""
+    """The branch, if it is known."""
     external_reference: str | None
     """Your own reference, such as a receipt number."""
+    occurred_at: str
+    """When the customer bought: `created_at`, unless it was recorded later. Expiry goes by it."""
+    metadata: dict[str, str]
+    """Your own fields of the sale: texts by key. `{}` if there are none."""
     created_at: str
-    """When it was recorded."""
+    """When it was recorded. Lists and reports go by it."""
     points_expire_on: str | None
     """The last day on which its points can be spent, in the business’s time zone; null if they
     don’t expire, or if its type awards stamps.
@@ -223,6 +253,69 @@ class Transaction(TypedDict):
     """Points that its refunds took back; null if its type awards stamps."""
     stamps_refunded: int | None
     """Stamps that its refunds took back; null if its type awards points."""
+
+
+class BatchTransaction(TypedDict):
+    """A sale to record with others."""
+
+    customer_ulid: str
+    """An active customer."""
+    transaction_type_id: int
+    """An active transaction type; the panel shows its number."""
+    spend_amount_cents: int
+    """12.50 is 1250."""
+    external_reference: NotRequired[str | None]
+    """Your own reference for the sale, unique in the business: a second use is refused, so a
+    receipt number makes retries safe. It stays taken after a void.
+    """
+    location_id: NotRequired[int | None]
+    """The branch: an active location."""
+    occurred_at: NotRequired[str | None]
+    """When the customer bought, if you record it later: at most 72 hours ago. Expiry goes by it;
+    lists and reports go by when it is recorded. Up to a minute ahead of our clock counts as
+    now.
+    """
+    metadata: NotRequired[dict[str, str | None] | None]
+    """Your own fields of the sale, such as an order number: at most 20 texts of at most 500
+    characters, by keys of 1 to 40 characters. They are returned with it, and deleted when its
+    customer is erased.
+    """
+    idempotency_key: NotRequired[str | None]
+    """Your own key for this item, as the header `Idempotency-Key` of a single request."""
+
+
+class TransactionResult(TypedDict):
+    """What came of one sale of a batch: what a single request would have got."""
+
+    status: int
+    """The status: 201 if it was recorded."""
+    replayed: bool
+    """Whether this is the stored response of an earlier request with its key."""
+    data: NotRequired[Transaction]
+    problem: NotRequired[ProblemDocument]
+
+
+class TransactionPreview(TypedDict):
+    """What a sale would earn."""
+
+    rule_type: Literal["points", "stamps"]
+    """The unit that its type awards."""
+    points_awarded: int | None
+    """Points that it would earn; null if its type awards stamps."""
+    stamps_awarded: int | None
+    """Stamps that it would earn; null if its type awards points."""
+    points_expire_on: str | None
+    """The last day on which its points could be spent; null if they don’t expire, or if its type
+    awards stamps.
+    """
+    stamps_expire_on: str | None
+    """The last day on which its stamps could be spent; null if they don’t expire, or if its type
+    awards points.
+    """
+    points_balance_after: int | None
+    """The customer’s points after it; null without a customer."""
+    stamps_balance_after: int | None
+    """The customer’s stamps after it; null without a customer."""
 
 
 class Refund(TypedDict):
@@ -663,6 +756,31 @@ class InvoiceLine(TypedDict):
     """Line total."""
 
 
+class ProblemDocument(TypedDict):
+    """Why a request failed (RFC 7807)."""
+
+    type: str
+    """A page about this problem: the standard’s section on the status or, for a business rule,
+    its page here.
+    """
+    title: str
+    """Short name of the error."""
+    status: int
+    """The HTTP status."""
+    detail: str
+    """Describes the error in a sentence."""
+    code: NotRequired[str]
+    """Identifies the business rule that refused or, beside `errors`, an error that a program can
+    act on; otherwise absent. Check it in programs. New codes may be added.
+    """
+    errors: NotRequired[dict[str, list[str]]]
+    """Errors by field name, if fields or parameters are invalid."""
+    transaction_ulid: NotRequired[str]
+    """With the code `reference-taken`: the sale that has the reference."""
+    refund_ulid: NotRequired[str]
+    """With the code `reference-taken`: the refund that has the reference."""
+
+
 class Loyalty:
     """The API of one business, or with a platform token, of the platform.
 
@@ -807,6 +925,33 @@ class Loyalty:
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
 
+    def upsert_customers(
+        self,
+        *,
+        items: list[BatchCustomer],
+        idempotency_key: str | None = None,
+    ) -> list[CustomerResult]:
+        """Find or add several customers.
+
+        Finds or adds up to 100 customers, and returns what came of each, in their order: what
+        a single request would have got. One that is refused doesn’t affect the others. The
+        request counts once against the rate limit. Each item may have a key of its own,
+        `idempotency_key`: a repeated one gets its first response, also within a batch. An
+        `Idempotency-Key` is one for each item that has none: by its place, so send the same
+        items in the same order when you retry. Of two items for the same person, the second
+        finds the first. Sending a batch again adds no one twice, even without keys.
+
+        Needs the scope `customers:write`.
+
+        - items: The customers, each as in a single request.
+        """
+        return self._send(
+            "POST",
+            "/api/v1/customers/batch",
+            body={"items": items},
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
     def find_customer(self, ulid: str) -> Customer:
         """Read a customer.
 
@@ -946,6 +1091,9 @@ class Loyalty:
         transaction_type_id: int,
         spend_amount_cents: int,
         external_reference: str | None = UNSET,
+        location_id: int | None = UNSET,
+        occurred_at: str | None = UNSET,
+        metadata: dict[str, str | None] | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Transaction:
         """Record a sale.
@@ -954,10 +1102,14 @@ class Loyalty:
         Sending it again records another sale: send an `Idempotency-Key`, an
         `external_reference`, or both to make retries safe.
 
-        An inactive or unknown customer or type gets an error on the field, and so does an
-        `external_reference` that was used before. One award is at most 1,000,000,000,000
-        points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest
-        valid spend.
+        An inactive or unknown customer, type or location gets an error on the field, and so
+        does an `external_reference` that was used before: then `code` is `reference-taken`,
+        and `transaction_ulid` beside `errors` is the sale that has it. A reference stays
+        taken after a void.
+
+        To record a sale later, such as one that a till took while it was offline, send
+        `occurred_at`. One award is at most 1,000,000,000,000 points or stamps: a larger one
+        gets an error on `spend_amount_cents`, with the largest valid spend.
 
         Needs the scope `transactions:write`, unless the operator chose another of the six.
 
@@ -965,7 +1117,15 @@ class Loyalty:
         - transaction_type_id: An active transaction type; the panel shows its number.
         - spend_amount_cents: 12.50 is 1250.
         - external_reference: Your own reference for the sale, unique in the business: a
-          second use is refused, so a receipt number makes retries safe.
+          second use is refused, so a receipt number makes retries safe. It stays taken after
+          a void.
+        - location_id: The branch: an active location.
+        - occurred_at: When the customer bought, if you record it later: at most 72 hours ago.
+          Expiry goes by it; lists and reports go by when it is recorded. Up to a minute ahead
+          of our clock counts as now.
+        - metadata: Your own fields of the sale, such as an order number: at most 20 texts of
+          at most 500 characters, by keys of 1 to 40 characters. They are returned with it,
+          and deleted when its customer is erased.
 
         Raises Problem, of business rules with these codes:
         - balance-too-large: The award would exceed the largest possible balance.
@@ -979,8 +1139,76 @@ class Loyalty:
                 "transaction_type_id": transaction_type_id,
                 "spend_amount_cents": spend_amount_cents,
                 "external_reference": external_reference,
+                "location_id": location_id,
+                "occurred_at": occurred_at,
+                "metadata": metadata,
             },
             key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def record_transactions(
+        self,
+        *,
+        items: list[BatchTransaction],
+        idempotency_key: str | None = None,
+    ) -> list[TransactionResult]:
+        """Record several sales.
+
+        Records up to 100 sales, and returns what came of each, in their order: what a single
+        request would have got. One that is refused doesn’t affect the others. The request
+        counts once against the rate limit. Each item may have a key of its own,
+        `idempotency_key`: a repeated one gets its first response, also within a batch. An
+        `Idempotency-Key` is one for each item that has none: by its place, so send the same
+        items in the same order when you retry. Sales of a customer are recorded in their
+        order. If you get no response, or a 503 for some of the items, send the batch again:
+        with keys, or an `external_reference` in each item, nothing is recorded twice.
+
+        Needs the scope `transactions:write`, unless the operator chose another of the six.
+
+        - items: The sales, each as in a single request.
+        """
+        return self._send(
+            "POST",
+            "/api/v1/transactions/batch",
+            body={"items": items},
+            key=idempotency_key or str(uuid.uuid4()),
+        )["data"]
+
+    def preview_transaction(
+        self,
+        *,
+        transaction_type_id: int,
+        spend_amount_cents: int,
+        customer_ulid: str | None = UNSET,
+        location_id: int | None = UNSET,
+        occurred_at: str | None = UNSET,
+    ) -> TransactionPreview:
+        """Preview a sale.
+
+        Returns what a sale would earn, and what the customer would have after it, and records
+        nothing: for a cart. It refuses what recording refuses.
+
+        Needs the scope `transactions:write`, unless the operator chose another of the six.
+
+        - transaction_type_id: An active transaction type; the panel shows its number.
+        - spend_amount_cents: 12.50 is 1250.
+        - customer_ulid: An active customer, to see their balances after it.
+        - location_id: The branch: an active location.
+        - occurred_at: When the customer bought, if it isn’t now: at most 72 hours ago.
+
+        Raises Problem, of business rules with these codes:
+        - balance-too-large: The award would exceed the largest possible balance.
+        """
+        return self._send(
+            "POST",
+            "/api/v1/transactions/preview",
+            body={
+                "transaction_type_id": transaction_type_id,
+                "spend_amount_cents": spend_amount_cents,
+                "customer_ulid": customer_ulid,
+                "location_id": location_id,
+                "occurred_at": occurred_at,
+            },
         )["data"]
 
     def find_transaction(self, ulid: str) -> Transaction:
@@ -1038,7 +1266,9 @@ class Loyalty:
         The sale stays `completed`, and can still be voided: that takes back the rest. To undo
         a whole sale at once, void it. More than is left to refund gets an error on
         `amount_cents`, and so does any refund of a sale of 0. Sending it again refunds again:
-        send an `Idempotency-Key`, an `external_reference`, or both to make retries safe.
+        send an `Idempotency-Key`, an `external_reference`, or both to make retries safe. If
+        another refund has the `external_reference`, `code` is `reference-taken`, and
+        `refund_ulid` beside `errors` is that refund.
 
         Needs the scope `transactions:write`.
 
@@ -1420,7 +1650,8 @@ class Loyalty:
         Needs the scope `reports:read`.
 
         - from_: The first day, such as `2026-09-01`, in the business’s time zone. Default: 29
-          days before the last day.
+          days before the last day. A sale counts on the day on which it was recorded
+          (`created_at`), not on that of its `occurred_at`.
         - to: The last day, included. Default: today.
         """
         return self._send("GET", "/api/v1/reports/summary", query={"from": from_, "to": to})["data"]
@@ -1441,7 +1672,8 @@ class Loyalty:
         Needs the scope `reports:read`.
 
         - from_: The first day, such as `2026-09-01`, in the business’s time zone. Default: 29
-          days before the last day.
+          days before the last day. A sale counts on the day on which it was recorded
+          (`created_at`), not on that of its `occurred_at`.
         - to: The last day, included. Default: today.
         - limit: Number of customers.
         - by: Rank by spend, points earned, or number of sales.

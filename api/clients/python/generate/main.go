@@ -97,7 +97,7 @@ func records(d description.Document) string {
 			fmt.Fprintf(&b, "%s = %s\n\n\n", m.Name, typeOf(m.Value))
 			continue
 		}
-		b.WriteString(record(m.Name, m.Value) + "\n\n")
+		b.WriteString(record(recordName(m.Name), m.Value) + "\n\n")
 	}
 	return b.String()
 }
@@ -351,11 +351,19 @@ func wrap(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
+// recordName returns the name of a record's type. Problem is the module's own exception.
+func recordName(schema string) string {
+	if schema == "Problem" {
+		return "ProblemDocument"
+	}
+	return schema
+}
+
 func typeOf(s *description.Schema) string {
 	kind := map[string]string{"string": "str", "integer": "int", "boolean": "bool", "number": "float"}[s.Kind()]
 	switch {
 	case s.Name() != "":
-		kind = s.Name()
+		kind = recordName(s.Name())
 	case len(s.Enum) > 0:
 		kind = `Literal["` + strings.Join(s.Enum, `", "`) + `"]`
 	case s.Items != nil:
