@@ -55,14 +55,14 @@ type API struct {
 	Config
 	echo         *echo.Echo
 	recent       *recentTokens
-	paths        map[string]string        // documented paths, by the router's
-	abilities    map[string]token.Ability // that a request needs, by its method and the router's path
-	descriptions map[string]*description  // by path
+	paths        map[string]string       // documented paths, by the router's
+	scopes       map[string]string       // that a request needs, by its method and the router's path
+	descriptions map[string]*description // by path
 }
 
 // New creates the API.
 func New(c Config) *API {
-	a := &API{Config: c, echo: echo.New(), recent: newRecentTokens(), paths: map[string]string{}, abilities: map[string]token.Ability{}}
+	a := &API{Config: c, echo: echo.New(), recent: newRecentTokens(), paths: map[string]string{}, scopes: map[string]string{}}
 	a.echo.HTTPErrorHandler = a.problem
 	a.echo.Use(a.protect, applyPreference, a.requireKnownHost, a.announce, a.identify, otherMethod)
 	for _, r := range a.routes() {
@@ -70,7 +70,7 @@ func New(c Config) *API {
 	}
 	for _, r := range a.routes() {
 		a.echo.Add(r.Method, r.Path, a.handler(r))
-		a.abilities[r.Method+" "+r.Path] = r.Who.Ability
+		a.scopes[r.Method+" "+r.Path] = r.Who.Scopes()
 		if r.Method == http.MethodGet {
 			a.echo.Add(http.MethodHead, r.Path, a.handler(r))
 		}

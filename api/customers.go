@@ -29,10 +29,10 @@ type customerResource struct {
 	customerFields
 	PointsExpireOn   *day          `json:"points_expire_on"`
 	StampsExpireOn   *day          `json:"stamps_expire_on"`
-	BalanceChangedAt *stamp        `json:"balance_changed_at"`
 	ExternalID       *string       `json:"external_id"`
 	Metadata         core.Metadata `json:"metadata"`
 	Tags             []string      `json:"tags"`
+	BalanceChangedAt *stamp        `json:"balance_changed_at"`
 }
 
 // customerResources returns how customers of a business are written.

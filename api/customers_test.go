@@ -24,7 +24,9 @@ const (
 		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`
 
 	// The end of a customer without last days and without a program's own fields.
-	plainRest = `"points_expire_on":null,"stamps_expire_on":null,"external_id":null,"metadata":{},"tags":[]`
+	plainRest = `"points_expire_on":null,"stamps_expire_on":null,"external_id":null,"metadata":{},"tags":[],"balance_changed_at":null`
+	// The same of one who earned something.
+	earnedRest = `"points_expire_on":null,"stamps_expire_on":null,"external_id":null,"metadata":{},"tags":[],"balance_changed_at":"<time>"`
 )
 
 func annaAndBo(s *shop) { s.fill("{anna}{bo}") }
@@ -163,7 +165,7 @@ func TestFindCustomer(t *testing.T) {
 			says:   "| points_balance | integer | Current total across all ledger entries. 0 for a new customer. |",
 			before: func(s *shop) { s.fill("{sale}{stamp_sale}{voided}"); s.sale("{anna}", "{points}", 500) },
 			method: "GET", path: "/customers/{anna}", status: 200,
-			want: one(strings.ReplaceAll(strings.ReplaceAll(annaIs, `"points_balance":0`, `"points_balance":17`), `"stamps_balance":0`, `"stamps_balance":1`)),
+			want: one(strings.NewReplacer(`"points_balance":0`, `"points_balance":17`, `"stamps_balance":0`, `"stamps_balance":1`, plainRest, earnedRest).Replace(annaIs)),
 		},
 		{says: "ULIDs are read in either case, written in upper case.", method: "GET", path: "/customers/{anna_lower}", status: 200, want: one(annaIs)},
 		{says: "A path id that does not parse is 404.", with: "too short", method: "GET", path: "/customers/01JABC", status: 404, want: notFound},
@@ -181,7 +183,7 @@ func TestFindCustomer(t *testing.T) {
 			},
 			method: "GET", path: "/customers/{anna}", status: 200,
 			want: one(`{"ulid":"{anna}","first_name":"Erased","last_name":"Erased","phone":"","email":null,"status":"inactive",` +
-				`"points_balance":12,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`),
+				`"points_balance":12,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + earnedRest + `}`),
 		},
 	})
 }
@@ -195,7 +197,7 @@ func TestCustomerFields(t *testing.T) {
 		"A balance is the sum of its entries at every instant.")
 	s := newShop(t)
 	s.fill("{sale}")
-	s.call("GET", "/api/v1/customers/{anna}", s.token, "").is(t, 200, s.fill(one(strings.Replace(annaIs, `"points_balance":0`, `"points_balance":12`, 1))))
+	s.call("GET", "/api/v1/customers/{anna}", s.token, "").is(t, 200, s.fill(one(strings.NewReplacer(`"points_balance":0`, `"points_balance":12`, plainRest, earnedRest).Replace(annaIs))))
 	s.call("PATCH", "/api/v1/customers/{anna}", s.token, `{"first_name":"Ann"}`)
 	got := s.call("GET", "/api/v1/customers/{anna}", s.token, "")
 	if !strings.Contains(got.body, s.fill(`"ulid":"{anna}","first_name":"Ann"`)) {

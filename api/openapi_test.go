@@ -224,7 +224,7 @@ func (o operation) allowsThoseOf(t *testing.T, endpoint route.Route) {
 		callers = append(callers, token.Caller{Abilities: []token.Ability{a}})
 	}
 	for _, c := range callers {
-		want := o.scope() == "" || !c.IsPlatform() && c.May(token.Ability(o.scope()))
+		want := len(o.scopes()) == 0 || !c.IsPlatform() && slices.ContainsFunc(o.scopes(), func(scope string) bool { return c.May(token.Ability(scope)) })
 		if o.isPlatform() {
 			want = c.IsPlatform()
 		}
@@ -237,12 +237,12 @@ func (o operation) allowsThoseOf(t *testing.T, endpoint route.Route) {
 	}
 }
 
-// scope is the role that the operation asks for, or "".
-func (o operation) scope() string {
-	if roles := (*o.Security)[0]["bearer"]; len(roles) > 0 {
-		return roles[0]
+// scopes are the roles of which the operation asks for one; none: it needs no scope.
+func (o operation) scopes() (scopes []string) {
+	for _, way := range *o.Security {
+		scopes = append(scopes, way["bearer"]...)
 	}
-	return ""
+	return scopes
 }
 
 // takesSessions reports whether a session in the panel serves as well as a token.
@@ -266,8 +266,11 @@ func TestOperationsDescribeTheirRefusals(t *testing.T) {
 		switch {
 		case op.isPlatform():
 			words = "Needs a platform token, which a super-admin creates."
-		case op.scope() != "":
-			words = "Needs the scope `" + op.scope() + "`"
+		case len(op.scopes()) > 0:
+			words = "Needs the scope `" + strings.Join(op.scopes(), "`, `") + "`"
+			if i := strings.LastIndex(words, ", "); i >= 0 {
+				words = words[:i] + " or " + words[i+2:]
+			}
 		}
 		if op.takesSessions() {
 			words += " An owner who is signed in to the panel can, too"
@@ -275,7 +278,7 @@ func TestOperationsDescribeTheirRefusals(t *testing.T) {
 		if !strings.Contains(op.Description, words) {
 			t.Errorf("%s does not say: %s", op.name(), words)
 		}
-		if op.isPlatform() || op.scope() != "" || op.takesSessions() {
+		if op.isPlatform() || len(op.scopes()) > 0 || op.takesSessions() {
 			want = append(want, "403")
 		}
 		if strings.Contains(op.path, "{") {

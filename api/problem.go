@@ -15,7 +15,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/token"
 )
 
 // problem is an RFC 7807 document (specification §7).
@@ -94,7 +93,7 @@ func (a *API) problem(err error, c echo.Context) {
 			h.Set(echo.HeaderWWWAuthenticate, `Bearer error="invalid_token"`)
 		}
 	case http.StatusForbidden:
-		if scope := a.ability(c); scope != "" {
+		if scope := a.neededScopes(c); scope != "" {
 			h.Set(echo.HeaderWWWAuthenticate, fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q`, scope))
 		}
 	case http.StatusUnsupportedMediaType:
@@ -221,11 +220,11 @@ func (a *API) refusal(e *core.Error) problem {
 }
 
 // ability returns what the token of a request would have needed; "" if no token of a business would do.
-func (a *API) ability(c echo.Context) token.Ability {
+func (a *API) neededScopes(c echo.Context) string {
 	if who, known := caller(c); !known || who.IsPlatform() {
 		return ""
 	}
-	return a.abilities[routed(c.Request())+" "+c.Path()]
+	return a.scopes[routed(c.Request())+" "+c.Path()]
 }
 
 // unreadable are the problems of requests that can't be read, besides badRequest.

@@ -119,7 +119,7 @@ func TestInternalErrors(t *testing.T) {
 		"| 500 | - | - | Unexpected server error. |")
 	s := newShop(t)
 	for name, change := range map[string]func(*api.Config){
-		"panic":       func(c *api.Config) { c.Customers = nil },
+		"panic":       func(c *api.Config) { c.Changes = nil },
 		"early panic": func(c *api.Config) { c.Slug = func(string) (string, bool) { panic("cause") } },
 	} {
 		o := newServer(t, s.db, change)

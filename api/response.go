@@ -233,7 +233,6 @@ func writeList[T, R any](c echo.Context, p core.Page, l core.List[T], resource f
 		e.Meta.growth = &growth{ResumeCursor: l.Resume.String()}
 		if l.Next == nil {
 			e.Meta.RetryAfter = int(change.RetryAfter.Seconds())
-			c.Response().Header().Set("Retry-After", strconv.Itoa(e.Meta.RetryAfter))
 		}
 	}
 	addLinks(c.Response().Header(), relation{"next", e.Links.Next}, relation{"prev", e.Links.Prev})
@@ -241,7 +240,7 @@ func writeList[T, R any](c echo.Context, p core.Page, l core.List[T], resource f
 	if err != nil {
 		return err
 	}
-	return write(c, a, p.Cursor == nil)
+	return write(c, a, p.Cursor == nil && l.Resume == nil) // of changes, each page has another cursor
 }
 
 // relation is a link of a response (RFC 8288); without a target there is none.

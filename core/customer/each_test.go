@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -115,4 +116,43 @@ func TestUpsertEachLeavesOutWhoIsBeingCreated(t *testing.T) {
 			t.Errorf("request %d: %+v", i, o)
 		}
 	}
+}
+
+// A web shop's customers in a batch: with IDs of its own, tags and metadata, and with an e-mail address alone.
+func TestUpsertEachOfAWebShop(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.By.Tenant.PhoneOptional = true
+	s.Exec("update loyalty.tenant set phone_optional = true where id = $1", s.By.Tenant.ID)
+	known := s.Customer()
+	guest := func(email, id string) customer.Request {
+		return customer.Request{New: customer.New{
+			FirstName: "Bo", LastName: "Ek", Email: email, ExternalID: id,
+			Tags: []string{"Web shop"}, Metadata: core.Metadata{"language": "sv"},
+		}}
+	}
+	found := customer.Request{New: shoptest.Anna(known.Phone)}
+	found.ExternalID = "shop-3"
+	outcomes, err := s.Customers.UpsertEach(t.Context(), s.By, []customer.Request{
+		guest("bo@example.com", "shop-1"), guest("ek@example.com", "shop-2"), found, guest("other@example.com", "shop-1"), guest("", "shop-9"),
+	})
+	s.Check(err)
+	for i, want := range []struct {
+		created bool
+		id      string
+		tags    []string
+	}{{true, "shop-1", []string{"Web shop"}}, {true, "shop-2", []string{"Web shop"}}, {false, "shop-3", []string{}}, {false, "shop-1", []string{"Web shop"}}} {
+		got := outcomes[i]
+		if got.Err != nil || got.Result.Created != want.created || core.OrZero(got.Result.ExternalID) != want.id || !slices.Equal(got.Result.Tags, want.tags) {
+			t.Errorf("customer %d: %+v, want %+v", i, got, want)
+			continue
+		}
+		if stored := s.find(got.Result.ID); core.OrZero(stored.ExternalID) != want.id || want.created && stored.Metadata["language"] != "sv" {
+			t.Errorf("customer %d is stored as %+v", i, stored)
+		}
+	}
+	if outcomes[3].Result.ID != outcomes[0].Result.ID {
+		t.Errorf("one external ID made two customers")
+	}
+	shoptest.WantFields(t, outcomes[4].Err, core.Fields{"email": {core.RequiredWithout("phone")}})
 }

@@ -23,26 +23,29 @@ prepare eraseMergedSQL as
 
 -- insertAllSQL (core/customer/batch.go): In the given order: of two customers with the same key, the first is created.
 -- $1=tenant_id $2=now $3=imported_at $4=ids $5=first_names $6=last_names $7=phones $8=phone_keys $9=emails
--- $10=email_keys $11=folded $12=created_at
+-- $10=email_keys $11=folded $12=external_ids $13=metadata $14=created_at
 prepare insertAllSQL as
   insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
-    created_at, updated_at, imported_at)
-  select $1, id, first_name, last_name, phone, phone_key, email, email_key, folded, coalesce(created_at, $2), $2, $3
+    external_id, metadata, created_at, updated_at, imported_at)
+  select $1, id, first_name, last_name, phone, nullif(phone_key, ''), email, email_key, folded,
+    external_id, metadata, coalesce(created_at, $2), $2, $3
   from unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::text[], $10::text[], $11::text[], $12::timestamptz[]) with ordinality
-    given (id, first_name, last_name, phone, phone_key, email, email_key, folded, created_at, place)
+    $9::text[], $10::text[], $11::text[], $12::text[], $13::jsonb[],
+    $14::timestamptz[]) with ordinality
+    given (id, first_name, last_name, phone, phone_key, email, email_key, folded, external_id, metadata, created_at, place)
   where not exists (
     select
     from loyalty.customer_key f
     where f.tenant_id = $1
-      and (f.kind = 'phone' and f.key = given.phone_key or f.kind = 'email' and f.key = given.email_key)
+      and (f.kind = 'phone' and f.key = given.phone_key or f.kind = 'email' and f.key = given.email_key
+        or f.kind = 'external_id' and f.key = given.external_id)
   )
   order by place
   on conflict do nothing
   returning id;
 
 -- takenKeysSQL (core/customer/batch.go)
--- $1=tenant_id $2=phone_keys $3=email_keys
+-- $1=tenant_id $2=phone_keys $3=email_keys $4=external_ids
 prepare takenKeysSQL as
   select 'phone' as kind, phone_key as key, id
   from loyalty.customer
@@ -54,10 +57,16 @@ prepare takenKeysSQL as
   where tenant_id = $1
     and email_key = any($3::text[])
   union all
+  select 'external_id', external_id, id
+  from loyalty.customer
+  where tenant_id = $1
+    and external_id = any($4::text[])
+  union all
   select kind, key, customer_id
   from loyalty.customer_key
   where tenant_id = $1
-    and (kind = 'phone' and key = any($2::text[]) or kind = 'email' and key = any($3::text[]));
+    and (kind = 'phone' and key = any($2::text[]) or kind = 'email' and key = any($3::text[])
+      or kind = 'external_id' and key = any($4::text[]));
 
 -- agreeSQL (core/customer/consent.go), for RecordConsent: RecordConsent stores what a new customer agreed to, in the
 -- transaction that created them.
@@ -67,12 +76,53 @@ prepare agreeSQL as
   values ($1, $2, $3, $4, $5, $6);
 
 -- deleteConsentSQL (core/customer/consent.go), for Anonymise: Anonymise deletes a customer's name, contact details,
--- further keys, consents, note and tags, and makes them inactive.
+-- further keys, external ID, metadata, consents, note and tags, and makes them inactive.
 -- $1=tenant_id $2=id
 prepare deleteConsentSQL as
   delete from loyalty.consent
   where tenant_id = $1
     and customer_id = $2;
+
+-- noteExternalIDSQL (core/customer/customer.go): Changes nothing if the ID is the customer's further one, or if they
+-- were erased, merged or given one meanwhile.
+-- $1=external_id $2=now $3=tenant_id $4=id
+prepare noteExternalIDSQL as
+  update loyalty.customer c
+  set external_id = $1,
+    updated_at = $2
+  from loyalty.account a
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
+  where c.tenant_id = $3
+    and c.id = $4
+    and c.external_id is null
+    and coalesce(c.phone_key, c.email_key) is not null
+    and not exists (
+      select
+      from loyalty.customer_key
+      where tenant_id = $3
+        and kind = 'external_id'
+        and key = $1
+    )
+    and a.tenant_id = c.tenant_id
+    and a.customer_id = c.id
+  returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $3 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at;
+
+-- hasExternalIDSQL (core/customer/customer.go), for noteExternalID: noteExternalID gives a customer who was found the ID
+-- by which a program knows them.
+-- $1=tenant_id $2=external_id $3=id
+prepare hasExternalIDSQL as
+  select exists (
+    select
+    from loyalty.customer_key
+    where tenant_id = $1
+      and kind = 'external_id'
+      and key = $2
+      and customer_id = $3
+  );
 
 -- ownsEmailSQL (core/customer/customer.go), for HasEmail: HasEmail reports whether an e-mail address is a customer's
 -- own, or one by which they are also found.
@@ -93,31 +143,31 @@ prepare ownsEmailSQL as
 prepare lockBatchSQL as
   select pg_advisory_xact_lock(hashtextextended('customers together ' || $1::bigint::text, 9));
 
--- countrySQL (core/customer/each.go), for upsertEach: upsertEach returns what came of each request.
+-- settingsSQL (core/customer/each.go), for upsertEach: upsertEach returns what came of each request.
 -- $1=tenant_id
-prepare countrySQL as
-  select coalesce(country, '') as country
+prepare settingsSQL as
+  select coalesce(country, '') as country, phone_optional
   from loyalty.tenant
   where id = $1;
 
 -- ownKeysSQL (core/customer/key.go): A key that the customer takes as their own again is no further one.
--- $1=tenant_id $2=id $3=phone_key $4=email_key
+-- $1=tenant_id $2=id $3=phone_key $4=email_key $5=external_id
 prepare ownKeysSQL as
   delete from loyalty.customer_key
   where tenant_id = $1
     and customer_id = $2
-    and (kind = 'phone' and key = $3 or kind = 'email' and key = $4);
+    and (kind = 'phone' and key = $3 or kind = 'email' and key = $4 or kind = 'external_id' and key = $5);
 
 -- holderSQL (core/customer/key.go), for refuseFurther: refuseFurther refuses keys that lead to another customer, who is
 -- named.
--- $1=tenant_id $2=id $3=phone_key $4=email_key
+-- $1=tenant_id $2=id $3=phone_key $4=email_key $5=external_id
 prepare holderSQL as
   select f.kind, c.id, c.first_name, c.last_name
   from loyalty.customer_key f
   join loyalty.customer c on c.tenant_id = f.tenant_id and c.id = f.customer_id
   where f.tenant_id = $1
     and f.customer_id <> $2
-    and (f.kind = 'phone' and f.key = $3 or f.kind = 'email' and f.key = $4);
+    and (f.kind = 'phone' and f.key = $3 or f.kind = 'email' and f.key = $4 or f.kind = 'external_id' and f.key = $5);
 
 -- removeKeySQL (core/customer/key.go), for RemoveKey: RemoveKey removes a further key: the customer is no longer found
 -- by it, and another may have it.
@@ -140,7 +190,7 @@ prepare setFoldedSQL as
     and id = $4;
 
 -- deleteKeysSQL (core/customer/key.go), for Anonymise: Anonymise deletes a customer's name, contact details, further
--- keys, consents, note and tags, and makes them inactive.
+-- keys, external ID, metadata, consents, note and tags, and makes them inactive.
 -- $1=tenant_id $2=id
 prepare deleteKeysSQL as
   delete from loyalty.customer_key
@@ -171,15 +221,18 @@ prepare revokeLinksSQL as
   set link_version = c.link_version + 1,
     updated_at = $1
   from loyalty.account a
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $2
     and c.id = $3
-    and c.phone_key is not null
+    and coalesce(c.phone_key, c.email_key) is not null
     and c.merged_into is null
     and a.tenant_id = c.tenant_id
     and a.customer_id = c.id
   returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since;
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $2 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at;
 
 -- revokeMergedSQL (core/customer/link.go): The links of the customers who were merged into one lead to the same card.
 -- $1=tenant_id $2=id
@@ -264,13 +317,16 @@ prepare duplicatesSQL as
     group by id
   )
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from ranked r
   join loyalty.customer c on c.tenant_id = $1 and c.id = r.id
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.merged_into is null
-    and c.phone_key is not null
+    and coalesce(c.phone_key, c.email_key) is not null
   order by r.rank, c.created_at desc, c.id desc
   limit $3;
 
@@ -279,10 +335,13 @@ prepare duplicatesSQL as
 -- $1=tenant_id $2=ids
 prepare lockPairSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.id = any ($2::uuid[])
     and c.merged_into is null
@@ -344,6 +403,8 @@ prepare closeSQL as
     phone_key = null,
     email = null,
     email_key = null,
+    external_id = null,
+    metadata = null,
     folded = '',
     note = null,
     status = 'inactive',
@@ -355,17 +416,23 @@ prepare closeSQL as
 -- takeOverSQL (core/customer/merge.go), for Close: Close closes a duplicate, whose row and the kept customer's are
 -- locked, like all keys (LockKeys): it loses its name, its keys, note and tags, and the kept customer takes over what
 -- they don't have.
--- $1=email $2=email_key $3=folded $4=note $5=unsubscribed_at $6=now $7=tenant_id $8=kept
+-- $1=phone $2=phone_key $3=unchecked_since $4=email $5=email_key $6=external_id $7=metadata $8=folded $9=note
+-- $10=unsubscribed_at $11=now $12=tenant_id $13=kept
 prepare takeOverSQL as
   update loyalty.customer
-  set email = coalesce(email, $1),
-    email_key = coalesce(email_key, $2),
-    folded = $3,
-    note = coalesce(note, $4),
-    unsubscribed_at = coalesce(unsubscribed_at, $5),
-    updated_at = $6
-  where tenant_id = $7
-    and id = $8;
+  set phone = $1,
+    phone_key = nullif($2, ''),
+    unchecked_since = case when phone_key is null then $3::timestamptz else unchecked_since end,
+    email = $4,
+    email_key = $5,
+    external_id = $6,
+    metadata = $7::jsonb,
+    folded = $8,
+    note = coalesce(note, $9),
+    unsubscribed_at = coalesce(unsubscribed_at, $10),
+    updated_at = $11
+  where tenant_id = $12
+    and id = $13;
 
 -- insertMergeSQL (core/customer/merge.go), for Close: Close closes a duplicate, whose row and the kept customer's are
 -- locked, like all keys (LockKeys): it loses its name, its keys, note and tags, and the kept customer takes over what
@@ -383,7 +450,7 @@ prepare insertMergeSQL as
 -- have.
 -- $1=tenant_id $2=merged $3=kept
 prepare pairSQL as
-  select m.note, m.phone_key, m.email_key, c.phone_key as kept_phone_key, c.email_key as kept_email_key,
+  select m.note, coalesce(m.phone_key, '') as phone_key, m.email_key, coalesce(c.phone_key, '') as kept_phone_key, c.email_key as kept_email_key,
     (
       select coalesce(jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text)), '[]')
       from loyalty.customer_key f
@@ -415,11 +482,10 @@ prepare addKeySQL as
   set customer_id = excluded.customer_id,
     text = excluded.text;
 
--- lockNoteSQL (core/customer/note.go), for lockDescribed: lockDescribed locks a customer, or returns core.ErrNotFound or
--- ErrErased.
+-- lockNoteSQL (core/customer/note.go), for Edit: Edit changes the fields that are set.
 -- $1=tenant_id $2=id
 prepare lockNoteSQL as
-  select c.note, c.phone_key is null as erased
+  select c.note, coalesce(c.phone_key, c.email_key) is null as erased
   from loyalty.customer c
   where c.tenant_id = $1
     and c.id = $2
@@ -444,27 +510,38 @@ prepare tagsOfSQL as
     and customer_id = $2
   order by key;
 
--- addTagSQL (core/customer/note.go): A tag that another customer has is spelled as theirs, whatever capitals were typed.
--- $1=key $2=tenant_id $3=tag $4=id
-prepare addTagSQL as
-  insert into loyalty.customer_tag (tenant_id, customer_id, key, tag, created_at)
-  select c.tenant_id, c.id, $1,
-    coalesce((select g.tag from loyalty.customer_tag g where g.tenant_id = $2 and g.key = $1 limit 1), $3), c.created_at
-  from loyalty.customer c
-  where c.tenant_id = $2
-    and c.id = $4
-  on conflict do nothing;
-
--- removeTagSQL (core/customer/note.go), for RemoveTag: RemoveTag removes a tag from a customer.
--- $1=tenant_id $2=id $3=key
-prepare removeTagSQL as
+-- dropTagsSQL (core/customer/note.go), for setTags: setTags queues that a customer has these tags and no others.
+-- $1=tenant_id $2=id $3=keys
+prepare dropTagsSQL as
   delete from loyalty.customer_tag
   where tenant_id = $1
     and customer_id = $2
-    and key = $3;
+    and key <> all ($3::text[]);
+
+-- addTagsSQL (core/customer/note.go): A tag that another customer has is spelled as theirs, whatever capitals were
+-- typed.
+-- $1=tenant_id $2=keys $3=tags $4=id
+prepare addTagsSQL as
+  insert into loyalty.customer_tag (tenant_id, customer_id, key, tag, created_at)
+  select c.tenant_id, c.id, given.key,
+    coalesce((select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.key = given.key limit 1), given.tag), c.created_at
+  from loyalty.customer c
+  cross join unnest($2::text[], $3::text[]) given (key, tag)
+  where c.tenant_id = $1
+    and c.id = $4
+  on conflict do nothing;
+
+-- touchSQL (core/customer/note.go), for changeTags: changeTags changes the tags of a customer, whose row it locks: two
+-- changes at once keep the limit.
+-- $1=now $2=tenant_id $3=id
+prepare touchSQL as
+  update loyalty.customer
+  set updated_at = $1
+  where tenant_id = $2
+    and id = $3;
 
 -- deleteTagsSQL (core/customer/note.go), for Anonymise: Anonymise deletes a customer's name, contact details, further
--- keys, consents, note and tags, and makes them inactive.
+-- keys, external ID, metadata, consents, note and tags, and makes them inactive.
 -- $1=tenant_id $2=id
 prepare deleteTagsSQL as
   delete from loyalty.customer_tag
@@ -503,9 +580,10 @@ prepare tagsSQL as
 -- $1=tenant_id $2=limit $3=id
 prepare profileSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
-    array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags, a.visits, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, visit.created_at as last_visit, a.visits, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
@@ -520,6 +598,7 @@ prepare profileSQL as
     (select count(*) from (select from loyalty.voucher where tenant_id = $1 and customer_id = c.id limit $2) v) as vouchers
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   left join lateral (
     select t.created_at
     from loyalty.transaction t
@@ -538,9 +617,10 @@ prepare profileSQL as
 -- $1=tenant_id $2=sales $3=can_redeem $4=limit
 prepare recentSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
-    array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, visit.created_at as last_visit
   from (
     select customer_id, max(created_at) as created_at
     from (
@@ -555,6 +635,7 @@ prepare recentSQL as
   ) visit
   join loyalty.customer c on c.tenant_id = $1 and c.id = visit.customer_id
   join loyalty.account a on a.tenant_id = $1 and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.status = 'active'
     and (
       not $3
@@ -581,20 +662,24 @@ prepare unfoldedTenantSQL as
 -- $1=tenant_id $2=limit
 prepare unfoldedSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, coalesce(c.phone_key, '') as phone_key, c.email_key,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, coalesce(c.phone_key, '') as phone_key, c.email_key,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
       where f.tenant_id = $1
         and f.customer_id = c.id
     ), '[]') as further,
-    (select coalesce(country, '') from loyalty.tenant where id = $1) as country
+    (select coalesce(country, '') from loyalty.tenant where id = $1) as country,
+    (select phone_optional from loyalty.tenant where id = $1) as phone_optional
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.folded is null
-    and c.phone_key is not null
+    and (c.phone_key is not null or c.email_key is not null)
   order by c.id
   limit $2
   for no key update of c;
@@ -604,7 +689,7 @@ prepare unfoldedSQL as
 -- $1=ids $2=phone_keys $3=email_keys $4=folded $5=tenant_id
 prepare renewSQL as
   update loyalty.customer c
-  set phone_key = given.phone_key,
+  set phone_key = nullif(given.phone_key, ''),
     email_key = given.email_key,
     folded = given.folded
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) given (id, phone_key, email_key, folded)
@@ -634,10 +719,13 @@ prepare renewTagsSQL as
 -- $1=tenant_id $2=id
 prepare findSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.id = $2
     and c.merged_into is null;
@@ -646,10 +734,13 @@ prepare findSQL as
 -- $1=tenant_id $2=id
 prepare holdSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.id = $2
     and c.merged_into is null
@@ -659,10 +750,13 @@ prepare holdSQL as
 -- $1=tenant_id $2=ids
 prepare findAllSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.id = any (array(select unnest($2::uuid[])))
     and c.merged_into is null
@@ -684,17 +778,21 @@ prepare lockKeysSQL as
 -- $1=tenant_id $2=id
 prepare lockSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, coalesce(c.phone_key, '') as phone_key, c.email_key,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, coalesce(c.phone_key, '') as phone_key, c.email_key,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
       where f.tenant_id = $1
         and f.customer_id = c.id
     ), '[]') as further,
-    (select coalesce(country, '') from loyalty.tenant where id = $1) as country
+    (select coalesce(country, '') from loyalty.tenant where id = $1) as country,
+    (select phone_optional from loyalty.tenant where id = $1) as phone_optional
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.id = $2
     and c.merged_into is null
@@ -704,47 +802,59 @@ prepare lockSQL as
 -- $1=tenant_id $2=id
 prepare lockAloneSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, coalesce(c.phone_key, '') as phone_key, c.email_key,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, coalesce(c.phone_key, '') as phone_key, c.email_key,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
       where f.tenant_id = $1
         and f.customer_id = c.id
     ), '[]') as further,
-    (select coalesce(country, '') from loyalty.tenant where id = $1) as country
+    (select coalesce(country, '') from loyalty.tenant where id = $1) as country,
+    (select phone_optional from loyalty.tenant where id = $1) as phone_optional
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.id = $2
     and c.merged_into is null
   for update of c;
 
--- findByKeysSQL (core/customer/sql.go): Phone first, then e-mail.
--- $1=tenant_id $2=phone_key $3=email_key
+-- findByKeysSQL (core/customer/sql.go): A program's own id first, then phone, then e-mail.
+-- $1=tenant_id $2=external_id $3=phone_key $4=email_key
 prepare findByKeysSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.id = (
       select coalesce(
-        (select id from loyalty.customer where tenant_id = $1 and phone_key = $2),
-        (select customer_id from loyalty.customer_key where tenant_id = $1 and kind = 'phone' and key = $2),
-        (select id from loyalty.customer where tenant_id = $1 and email_key = $3),
-        (select customer_id from loyalty.customer_key where tenant_id = $1 and kind = 'email' and key = $3))
+        (select id from loyalty.customer where tenant_id = $1 and external_id = $2),
+        (select customer_id from loyalty.customer_key where tenant_id = $1 and kind = 'external_id' and key = $2),
+        (select id from loyalty.customer where tenant_id = $1 and phone_key = $3),
+        (select customer_id from loyalty.customer_key where tenant_id = $1 and kind = 'phone' and key = $3),
+        (select id from loyalty.customer where tenant_id = $1 and email_key = $4),
+        (select customer_id from loyalty.customer_key where tenant_id = $1 and kind = 'email' and key = $4))
     );
 
 -- findByPhoneSQL (core/customer/sql.go): A match of the whole number comes first.
 -- $1=tenant_id $2=phone_key $3=ending $4=limit
 prepare findByPhoneSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   left join lateral (
     select t.id
     from loyalty.transaction t
@@ -767,17 +877,20 @@ prepare findByPhoneSQL as
           and (key = $2 or right(key, length($3::text)) = $3::text)
       ))
     )
-  order by c.phone_key = $2 desc, c.status = 'active' desc, visit.id desc nulls last, c.id desc
+  order by c.phone_key = $2 desc nulls last, c.status = 'active' desc, visit.id desc nulls last, c.id desc
   limit $4;
 
 -- findByNameSQL (core/customer/sql.go): Erased customers have no key.
 -- $1=tenant_id $2=needles $3=every $4=found $5=limit
 prepare findByNameSQL as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   left join lateral (
     select t.id
     from loyalty.transaction t
@@ -788,7 +901,7 @@ prepare findByNameSQL as
     limit 1
   ) visit on true
   where c.tenant_id = $1
-    and c.phone_key is not null
+    and coalesce(c.phone_key, c.email_key) is not null
     and c.id in (
     select s.id
     from loyalty.find_customers($2, $3, null, null, null, null, null, null, null, null, false, $4) s
@@ -797,83 +910,99 @@ prepare findByNameSQL as
   limit $5;
 
 -- insertSQL (core/customer/sql.go): Returns no row if one of the keys exists, also as a further one, if the country is
--- not the one by which the phone number was read, or if the customers counted leave no space in the plan, whose limit is
--- read here to apply at once.
--- $1=tenant_id $2=id $3=first_name $4=last_name $5=phone $6=phone_key $7=email $8=email_key $9=folded
--- $10=unchecked_since $11=now $12=country $13=used
+-- not the one by which the phone number was read, if they have no phone number and the tenant requires one, or if the
+-- customers counted leave no space in the plan, whose limit is read here to apply at once.
+-- $1=tenant_id $2=id $3=first_name $4=last_name $5=phone $6=phone_key $7=email $8=email_key $9=folded $10=external_id
+-- $11=metadata $12=unchecked_since $13=now $14=country $15=used
 prepare insertSQL as
   insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
-    unchecked_since, created_at, updated_at)
-  select $1, $2, $3, $4, $5, $6, $7, $8, $9,
-    $10::timestamptz, $11, $11
+    external_id, metadata, unchecked_since, created_at, updated_at)
+  select $1, $2, $3, $4, $5, nullif($6, ''), $7, $8, $9,
+    $10, $11::jsonb, $12::timestamptz, $13, $13
   from loyalty.tenant t
   where t.id = $1
-    and coalesce(t.country, '') = $12
-    and ($13::bigint is null
-      or (select coalesce(p.customers_limit > $13, true) from loyalty.plan p where p.id = t.plan_id))
+    and coalesce(t.country, '') = $14
+    and ($6 <> '' or t.phone_optional)
+    and ($15::bigint is null
+      or (select coalesce(p.customers_limit > $15, true) from loyalty.plan p where p.id = t.plan_id))
     and not exists (
       select
       from loyalty.customer_key
       where tenant_id = $1
-        and (kind = 'phone' and key = $6 or kind = 'email' and key = $8)
+        and (kind = 'phone' and key = $6 or kind = 'email' and key = $8 or kind = 'external_id' and key = $10)
     )
   on conflict do nothing
   returning id, first_name, last_name, phone, email, status,
     0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
+    external_id, metadata, '{}'::text[] as tags,
     null::date as points_expire_on, null::date as stamps_expire_on, null::date as points_idle_on, null::date as stamps_idle_on,
-    unsubscribed_at, link_version, unchecked_since;
+    unsubscribed_at, link_version, unchecked_since, null::timestamptz as balance_changed_at;
 
 -- updateSQL (core/customer/sql.go): Changes nothing if one of the keys leads to another customer.
--- $1=first_name $2=last_name $3=phone $4=phone_key $5=email $6=email_key $7=folded $8=status $9=replaces $10=now
--- $11=tenant_id $12=id
+-- $1=first_name $2=last_name $3=phone $4=phone_key $5=email $6=email_key $7=external_id $8=metadata $9=folded $10=status
+-- $11=replaces $12=now $13=tenant_id $14=id
 prepare updateSQL as
   update loyalty.customer c
   set first_name = $1,
     last_name = $2,
     phone = $3,
-    phone_key = $4,
+    phone_key = nullif($4, ''),
     email = $5,
     email_key = $6,
-    folded = $7,
-    status = $8,
-    link_version = c.link_version + $9::bigint,
+    external_id = $7,
+    metadata = $8::jsonb,
+    folded = $9,
+    status = $10,
+    link_version = c.link_version + $11::bigint,
     unchecked_since = case when c.phone_key = $4 then c.unchecked_since end,
-    updated_at = $10
+    updated_at = $12
   from loyalty.account a
-  where c.tenant_id = $11
-    and c.id = $12
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
+  where c.tenant_id = $13
+    and c.id = $14
     and not exists (
       select
       from loyalty.customer_key
-      where tenant_id = $11
-        and customer_id <> $12
+      where tenant_id = $13
+        and customer_id <> $14
         and (kind = 'phone' and key = $4 and c.phone_key is distinct from $4
-          or kind = 'email' and key = $6 and c.email_key is distinct from $6)
+          or kind = 'email' and key = $6 and c.email_key is distinct from $6
+          or kind = 'external_id' and key = $7 and c.external_id is distinct from $7)
     )
     and a.tenant_id = c.tenant_id
     and a.customer_id = c.id
   returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since;
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $13 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at;
 
 -- customerList (core/customer/sql.go), for List: List returns a page of the customers that match the filter, newest
 -- first.
 -- $1=tenant_id $2=limit
+-- filter: and coalesce(c.folded, c.search_key) like all (@all_patterns::text[])
 -- filter: and c.created_at < @before
 -- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key
 -- union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'email' and key =
 -- @email_key ))
+-- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and external_id =
+-- @external_id union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind =
+-- 'external_id' and key = @external_id ))
 -- filter: and c.created_at >= @from
+-- filter: and coalesce(c.folded, c.search_key) like any (@patterns::text[])
 -- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key
 -- union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'phone' and key =
 -- @phone_key ))
 -- filter: and c.status = @status
 prepare customerList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.merged_into is null
   order by c.created_at desc, c.id desc
@@ -882,22 +1011,29 @@ prepare customerList as
 -- rowList (core/customer/sql.go), for Browse: Browse is List for the panel, with the last visit, the tags and a choice
 -- of orders.
 -- $1=tenant_id $2=limit
+-- filter: and coalesce(c.folded, c.search_key) like all (@all_patterns::text[])
 -- filter: and c.created_at < @before
 -- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key
 -- union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'email' and key =
 -- @email_key ))
+-- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and external_id =
+-- @external_id union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind =
+-- 'external_id' and key = @external_id ))
 -- filter: and c.created_at >= @from
+-- filter: and coalesce(c.folded, c.search_key) like any (@patterns::text[])
 -- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key
 -- union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'phone' and key =
 -- @phone_key ))
 -- filter: and c.status = @status
 prepare rowList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
-    array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, visit.created_at as last_visit
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   left join lateral (
     select t.created_at
     from loyalty.transaction t
@@ -915,22 +1051,29 @@ prepare rowList as
 -- rowsByName (core/customer/sql.go), for Browse: Browse is List for the panel, with the last visit, the tags and a
 -- choice of orders.
 -- $1=tenant_id $2=limit
+-- filter: and coalesce(c.folded, c.search_key) like all (@all_patterns::text[])
 -- filter: and c.created_at < @before
 -- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key
 -- union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'email' and key =
 -- @email_key ))
+-- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and external_id =
+-- @external_id union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind =
+-- 'external_id' and key = @external_id ))
 -- filter: and c.created_at >= @from
+-- filter: and coalesce(c.folded, c.search_key) like any (@patterns::text[])
 -- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key
 -- union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'phone' and key =
 -- @phone_key ))
 -- filter: and c.status = @status
 prepare rowsByName as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
-    array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, visit.created_at as last_visit
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   left join lateral (
     select t.created_at
     from loyalty.transaction t
@@ -945,6 +1088,35 @@ prepare rowsByName as
   order by c.last_name collate loyalty.name, c.first_name collate loyalty.name, c.id
   limit $2;
 
+-- amongList (core/customer/sql.go): Of given customers, those that match a filter.
+-- $1=tenant_id $2=ids
+-- filter: and coalesce(c.folded, c.search_key) like all (@all_patterns::text[])
+-- filter: and c.created_at < @before
+-- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key
+-- union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'email' and key =
+-- @email_key ))
+-- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and external_id =
+-- @external_id union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind =
+-- 'external_id' and key = @external_id ))
+-- filter: and c.created_at >= @from
+-- filter: and coalesce(c.folded, c.search_key) like any (@patterns::text[])
+-- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key
+-- union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'phone' and key =
+-- @phone_key ))
+-- filter: and c.status = @status
+prepare amongList as
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
+  from loyalty.customer c
+  join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
+  where c.tenant_id = $1
+    and c.merged_into is null
+    and c.id = any (array(select unnest($2::uuid[])));
+
 -- taggedRowList (core/customer/sql.go): The customers of a tag are read from the tag's index, newest first; a search
 -- looks at these alone.
 -- $1=tenant_id $2=tag $3=limit
@@ -953,6 +1125,9 @@ prepare rowsByName as
 -- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key
 -- union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind = 'email' and key =
 -- @email_key ))
+-- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and external_id =
+-- @external_id union all select customer_id from loyalty.customer_key where tenant_id = @tenant_id and kind =
+-- 'external_id' and key = @external_id ))
 -- filter: and g.created_at >= @from
 -- filter: and coalesce(c.folded, c.search_key) like any (@patterns::text[])
 -- filter: and c.id = any (array( select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key
@@ -961,12 +1136,14 @@ prepare rowsByName as
 -- filter: and c.status = @status
 prepare taggedRowList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
-    array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, visit.created_at as last_visit
   from loyalty.customer_tag g
   join loyalty.customer c on c.tenant_id = g.tenant_id and c.id = g.customer_id
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   left join lateral (
     select t.created_at
     from loyalty.transaction t
@@ -986,10 +1163,13 @@ prepare taggedRowList as
 -- $1=tenant_id $2=needles $3=every $4=phone_key $5=email_key $6=status $7=from $8=before $9=limit
 prepare foundList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $1
     and c.merged_into is null
     and c.id in (
@@ -1004,11 +1184,13 @@ prepare foundList as
 -- $1=tenant_id $2=needles $3=every $4=phone_key $5=email_key $6=status $7=from $8=before $9=limit
 prepare foundRowList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
-    array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, visit.created_at as last_visit
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   left join lateral (
     select t.created_at
     from loyalty.transaction t
@@ -1037,12 +1219,14 @@ prepare browseFoundSQL as
       with ordinality s (id, place)
   )
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since, visit.created_at as last_visit,
-    array(select g.tag from loyalty.customer_tag g where g.tenant_id = $9 and g.customer_id = c.id order by g.key) as tags,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $9 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at, visit.created_at as last_visit,
     (select count(*) from found) as found
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   left join lateral (
     select t.created_at
     from loyalty.transaction t
@@ -1058,7 +1242,7 @@ prepare browseFoundSQL as
   order by c.created_at desc, c.id desc;
 
 -- eraseSQL (core/customer/sql.go), for Anonymise: Anonymise deletes a customer's name, contact details, further keys,
--- consents, note and tags, and makes them inactive.
+-- external ID, metadata, consents, note and tags, and makes them inactive.
 -- $1=now $2=tenant_id $3=id
 prepare eraseSQL as
   update loyalty.customer c
@@ -1068,19 +1252,24 @@ prepare eraseSQL as
     phone_key = null,
     email = null,
     email_key = null,
+    external_id = null,
+    metadata = null,
     folded = '',
     note = null,
     status = 'inactive',
     link_version = c.link_version + 1,
     updated_at = $1
   from loyalty.account a
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $2
     and c.id = $3
     and a.tenant_id = c.tenant_id
     and a.customer_id = c.id
   returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since;
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $2 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at;
 
 -- phonesSQL (core/customer/sql.go): The customers' own numbers first.
 -- $1=tenant_id
@@ -1159,15 +1348,18 @@ prepare subscribeSQL as
   set unsubscribed_at = $1,
     updated_at = $2
   from loyalty.account a
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $3
     and c.id = $4
-    and c.phone_key is not null
+    and coalesce(c.phone_key, c.email_key) is not null
     and (c.unsubscribed_at is null) = ($1::timestamptz is not null)
     and a.tenant_id = c.tenant_id
     and a.customer_id = c.id
   returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since;
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $3 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at;
 
 -- timelineList (core/customer/timeline.go), for MergedTimeline: MergedTimeline returns a page of the timeline of a
 -- customer before they were merged into kept, or core.ErrNotFound.

@@ -292,6 +292,10 @@ prepare findTenantSQL as
 prepare enterSQL as
   select loyalty.enter($1);
 
+-- enterAtSQL (core/db/tx.go), for enterAt: enterAt is enter for a transaction that writes records of an instant.
+prepare enterAtSQL as
+  select loyalty.enter($1, $2);
+
 -- gateSQL (core/db/tx.go), for start: start returns the calls with which the transaction enters its tenant or the
 -- platform.
 prepare gateSQL as
@@ -305,5 +309,7 @@ prepare gateSQL as
 
 -- takeTimeSQL (core/db/tx.go), for TakeTime: TakeTime allows each further statement and lock of the transaction ten
 -- minutes instead of the few seconds that a till may wait: for work on all records of a large business.
+-- $1=tenant
 prepare takeTimeSQL as
-  select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true);
+  select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true),
+    set_config('application_name', 'loyalty of ' || $1::bigint, true);

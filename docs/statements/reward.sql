@@ -372,6 +372,40 @@ prepare voidSQL as
     (select w.value_cents from loyalty.reward w where w.tenant_id = $3 and w.id = reward_id) as reward_value_cents,
     points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at;
 
+-- amongList (core/reward/sql.go), for Among: Among returns those of the redemptions with the ids that match the filter.
+-- $1=tenant_id $2=ids
+-- filter: and d.customer_id = @customer
+-- filter: and d.reward_id = @reward
+-- filter: and d.status = @status
+prepare amongList as
+  select d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
+    d.created_at, d.fulfilled_at, d.voided_at,
+    c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, r.value_cents as reward_value_cents,
+    k.name as coupon_name,
+    d.actor_kind, d.actor_name
+  from loyalty.redemption d
+  join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
+  join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
+  left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
+  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
+    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
+        select u.coupon_id
+        from loyalty.checkout_item i
+        join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+        where i.tenant_id = $1
+        and i.redemption_id = d.id
+        and i.kind = 'voucher'
+      ), (
+        select u.coupon_id
+        from loyalty.voucher u
+        where u.tenant_id = $1
+        and u.customer_id = d.customer_id
+        and u.restored_redemption_id = d.id
+      ))
+    end)
+  where d.tenant_id = $1
+    and d.id = any (array(select unnest($2::uuid[])));
+
 -- redemptionListsNewest (core/reward/sql.go), for ExportRedemptions: ExportRedemptions passes the redemptions that match
 -- the filter to each, one by one, newest first: those that exist at the start, as they are when their page is read.
 -- $1=tenant_id $2=limit

@@ -146,6 +146,45 @@ prepare customerSaleList as
   order by t.id desc
   limit $3;
 
+-- recordedList (core/transaction/sql.go): Those of the API.
+-- $1=tenant_id $2=limit
+-- filter: and t.id < @before
+-- filter: and t.status = 'completed'
+-- filter: and t.customer_id = @customer
+-- filter: and t.id >= @from
+-- filter: and t.location_id = @location
+-- filter: and t.external_reference = @reference
+-- filter: and t.source = @source
+-- filter: and t.transaction_type_id = @type
+-- filter: and t.status = 'voided'
+prepare recordedList as
+  select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
+    customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
+    expires_on, refunded_cents, refunded_award
+  from loyalty.transaction t
+  where t.tenant_id = $1
+  order by t.id desc
+  limit $2;
+
+-- amongList (core/transaction/sql.go): Those of the API.
+-- $1=tenant_id $2=ids
+-- filter: and t.id < @before
+-- filter: and t.status = 'completed'
+-- filter: and t.customer_id = @customer
+-- filter: and t.id >= @from
+-- filter: and t.location_id = @location
+-- filter: and t.external_reference = @reference
+-- filter: and t.source = @source
+-- filter: and t.transaction_type_id = @type
+-- filter: and t.status = 'voided'
+prepare amongList as
+  select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
+    customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
+    expires_on, refunded_cents, refunded_award
+  from loyalty.transaction t
+  where t.tenant_id = $1
+    and t.id = any (array(select unnest($2::uuid[])));
+
 -- saleListsNewest (core/transaction/sql.go), for List: List returns a page of the sales that match the filter, newest or
 -- oldest first.
 -- $1=voids_any $2=tenant_id $3=since_id $4=actor_id $5=limit
@@ -154,6 +193,7 @@ prepare customerSaleList as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'
@@ -189,6 +229,7 @@ prepare saleListsNewest as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'
@@ -224,6 +265,7 @@ prepare saleListsOldest as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'
@@ -292,6 +334,7 @@ prepare foundSaleListsNewest as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'

@@ -386,7 +386,7 @@ prepare usableVouchersSQL as
     case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
     c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, c.name as coupon_name, c.description, r.name as reward_name,
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
-    k.status = 'active' as customer_active, k.phone_key is null as erased,
+    k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
     c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
     coalesce(r.stock = 0, false) as out_of_stock,
     coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
@@ -411,7 +411,7 @@ prepare usedVouchersSQL as
     case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
     c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, c.name as coupon_name, c.description, r.name as reward_name,
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
-    k.status = 'active' as customer_active, k.phone_key is null as erased,
+    k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
     c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
     coalesce(r.stock = 0, false) as out_of_stock,
     coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large

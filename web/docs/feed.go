@@ -55,7 +55,14 @@ var days = map[string][]string{
 		"printed-codes-and-links-of-vouchers", "phone-numbers-as-they-are-copied", "merged-customers", "points-that-expire",
 		"more-transaction-fields", "post-api-v1-transactions-ulid-refunds",
 	},
-	"2026-11-27": {"get-api-v1-openapi-yaml-and-a-collection-for-postman", "clients-through-proxies"},
+	"2026-11-27": {
+		"sales-that-are-recorded-later", "location-id-and-metadata-of-a-sale", "post-api-v1-transactions-batch-post-api-v1-customers-batch",
+		"post-api-v1-transactions-preview", "get-api-v1-changes", "get-api-v1-transactions", "balance-changed-at-of-customers",
+		"get-api-v1-vouchers-ulid", "post-api-v1-vouchers-ulid-restore", "get-api-v1-redemptions-post-api-v1-redemptions-ulid-void",
+		"one-reward-one-coupon", "transaction-types-and-locations", "customers-of-web-shops", "reference-taken", "pages-of-1-000", "etag",
+		"filters-that-are-empty-or-misspelled", "http-as-strict-clients-read-it", "get-api-v1-openapi-yaml-and-a-collection-for-postman",
+		"clients-through-proxies",
+	},
 }
 
 // dayOf returns the day of an addition, or the zero time if it has none.

@@ -111,6 +111,15 @@ var (
 // Tokens are the tokens of businesses that have an ability, or one of the others.
 func Tokens(a token.Ability, others ...token.Ability) Who { return Who{Ability: a, Others: others} }
 
+// Scopes returns the abilities each of which is enough, as OAuth lists scopes: with spaces between them.
+func (w Who) Scopes() string {
+	scopes := string(w.Ability)
+	for _, other := range w.Others {
+		scopes += " " + string(other)
+	}
+	return scopes
+}
+
 // Admits reports whether a caller may call a route.
 func (w Who) Admits(by token.Caller) bool {
 	switch {

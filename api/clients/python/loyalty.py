@@ -136,6 +136,8 @@ class Customer(TypedDict):
     """
     tags: list[str]
     """By name: at most 20 of at most 30 characters. Shown and edited in the panel, too."""
+    balance_changed_at: str | None
+    """When points or stamps last changed; null if they never did."""
 
 
 class BatchCustomer(TypedDict):
@@ -145,10 +147,20 @@ class BatchCustomer(TypedDict):
     """Given name."""
     last_name: str
     """Family name."""
-    phone: str
-    """At least three digits. Looked for first."""
+    phone: NotRequired[str]
+    """At least three digits. Required, unless the business has turned on customers without a
+    phone number. Looked for if no external ID matches.
+    """
     email: NotRequired[str | None]
-    """Optional. Looked for if no phone number matches."""
+    """Optional with a phone number. Looked for if no phone number matches."""
+    external_id: NotRequired[str | None]
+    """Your own ID of the customer; unique. Looked for first. A customer who is found by phone
+    number or e-mail address and has none gets it.
+    """
+    metadata: NotRequired[dict[str, str | None] | None]
+    """Your own fields, of a new customer: up to 20 keys of 1 to 40 characters."""
+    tags: NotRequired[list[str] | None]
+    """Of a new customer: at most 20. Capitals make no difference."""
     idempotency_key: NotRequired[str | None]
     """Your own key for this item, as the header `Idempotency-Key` of a single request."""
 
@@ -438,6 +450,26 @@ class Benefit(TypedDict):
     """With type `amount`."""
     reward_ulid: NotRequired[str]
     """With type `reward`."""
+
+
+class Change(TypedDict):
+    """Something that happened to a record."""
+
+    kind: Literal["customer", "transaction", "redemption", "voucher"]
+    """The kind of record."""
+    ulid: str
+    """The record’s ULID."""
+    change: Literal["created", "changed", "voided", "merged", "erased"]
+    """`changed` for a customer includes their balances; for a transaction it is a refund, for a
+    redemption that it was fulfilled, for a voucher that it was redeemed or restored. A
+    customer who was `merged` or `erased` can’t be read any more as before.
+    """
+    kept_ulid: str | None
+    """Of a customer who was merged: into whom. Everything that was theirs belongs to that
+    customer now.
+    """
+    changed_at: str
+    """When it happened."""
 
 
 class Coupon(TypedDict):
@@ -830,8 +862,11 @@ class Loyalty:
         status: Literal["active", "inactive"] | None = None,
         created_from: str | None = None,
         created_to: str | None = None,
+        updated_since: str | None = None,
+        order: Literal["newest", "updated"] | None = None,
         per_page: int | None = None,
         cursor: str | None = None,
+        if_none_match: str | None = None,
     ) -> Records[Customer]:
         """List customers.
 
@@ -853,9 +888,17 @@ class Loyalty:
         - status: Filter by status.
         - created_from: Added on this day or later, in the business’s time zone.
         - created_to: Added on this day or earlier.
+        - updated_since: Those that changed at this moment or later, in the order of their
+          changes. One that changes again comes again. A moment more than 60 days ago finds
+          all. Follow `links.next`; then go on with `meta.resume_cursor`.
+        - order: `updated` is the order of changes, the oldest first, from the beginning or
+          since `updated_since`. A page may have fewer records than `per_page`, or none, and
+          still a next one.
         - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
@@ -868,9 +911,12 @@ class Loyalty:
                 "status": status,
                 "created_from": created_from,
                 "created_to": created_to,
+                "updated_since": updated_since,
+                "order": order,
                 "per_page": per_page,
                 "cursor": cursor,
             },
+            headers={"If-None-Match": if_none_match},
         )
 
     def upsert_customer(
@@ -952,7 +998,7 @@ class Loyalty:
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
 
-    def find_customer(self, ulid: str) -> Customer:
+    def find_customer(self, ulid: str, *, if_none_match: str | None = None) -> Customer:
         """Read a customer.
 
         Includes both current balances.
@@ -960,8 +1006,14 @@ class Loyalty:
         Needs the scope `customers:read`.
 
         - ulid: The customer’s ULID, case-insensitive.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
-        return self._send("GET", f"/api/v1/customers/{_segment(ulid)}")["data"]
+        return self._send(
+            "GET",
+            f"/api/v1/customers/{_segment(ulid)}",
+            headers={"If-None-Match": if_none_match},
+        )["data"]
 
     def edit_customer(
         self,
@@ -975,6 +1027,7 @@ class Loyalty:
         metadata: dict[str, str | None] | None = UNSET,
         tags: list[str] | None = UNSET,
         status: Literal["active", "inactive"] = UNSET,
+        if_match: str | None = None,
     ) -> Customer:
         """Change a customer.
 
@@ -997,6 +1050,8 @@ class Loyalty:
           7396). A key with null is removed; null removes all.
         - tags: Replaces all tags; null or an empty array removes them.
         - status: An inactive customer can’t earn or redeem.
+        - if_match: The `ETag` of the record as you have seen it: if the record has changed
+          since, nothing is changed and you get 412.
 
         Raises Problem, of business rules with these codes:
         - customer-erased: This customer was erased and cannot be changed.
@@ -1015,6 +1070,7 @@ class Loyalty:
                 "tags": tags,
                 "status": status,
             },
+            headers={"If-Match": if_match},
         )["data"]
 
     def list_customer_transactions(
@@ -1023,6 +1079,7 @@ class Loyalty:
         *,
         per_page: int | None = None,
         cursor: str | None = None,
+        if_none_match: str | None = None,
     ) -> Records[Transaction]:
         """List a customer’s transactions.
 
@@ -1037,14 +1094,22 @@ class Loyalty:
         - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
             f"/api/v1/customers/{_segment(ulid)}/transactions",
             query={"per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
         )
 
-    def list_expiring(self, ulid: str) -> list[ExpiringAmount]:
+    def list_expiring(
+        self,
+        ulid: str,
+        *,
+        if_none_match: str | None = None,
+    ) -> list[ExpiringAmount]:
         """List what expires when.
 
         A customer’s balances by their last day: points before stamps, the soonest first, what
@@ -1054,8 +1119,14 @@ class Loyalty:
         Needs the scope `customers:read`.
 
         - ulid: The customer’s ULID, case-insensitive.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
-        return self._send("GET", f"/api/v1/customers/{_segment(ulid)}/expiring")["data"]
+        return self._send(
+            "GET",
+            f"/api/v1/customers/{_segment(ulid)}/expiring",
+            headers={"If-None-Match": if_none_match},
+        )["data"]
 
     def list_ledger_entries(
         self,
@@ -1063,6 +1134,7 @@ class Loyalty:
         *,
         per_page: int | None = None,
         cursor: str | None = None,
+        if_none_match: str | None = None,
     ) -> Records[LedgerEntry]:
         """List a customer’s ledger entries.
 
@@ -1077,11 +1149,120 @@ class Loyalty:
         - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
             f"/api/v1/customers/{_segment(ulid)}/ledger-entries",
             query={"per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
+        )
+
+    def list_changes(
+        self,
+        *,
+        kind: Literal["customer", "transaction", "redemption", "voucher"] | None = None,
+        since: str | None = None,
+        per_page: int | None = None,
+        cursor: str | None = None,
+        if_none_match: str | None = None,
+    ) -> Records[Change]:
+        """List changes.
+
+        What changed in customers, transactions, redemptions and vouchers, the oldest first,
+        in an order in which nothing is skipped: a change appears about two seconds after it
+        was made, and never behind one that you have read. Of each kind of record, those that
+        the token may read: customers with `customers:read`, transactions with
+        `transactions:write`, redemptions with `rewards:read`, vouchers with `coupons:read`.
+
+        Follow `links.next`. When it is null, you have everything: keep `meta.resume_cursor`
+        and ask again with it after `meta.retry_after` seconds. It is good for 60 days; an
+        older one gets `cursor-expired`. Read the records that changed, or use `updated_since`
+        of the lists, which have them as they are now. A change may come again.
+
+        Needs the scope `customers:read`, `transactions:write`, `rewards:read` or
+        `coupons:read`.
+
+        Further pages are read when they are needed.
+
+        - kind: Filter by the kind of record. The token needs the scope of that kind.
+        - since: Where to begin without a cursor: at this moment. Left out, or more than 60
+          days ago: at the beginning, with every record that was ever added.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/changes",
+            query={"kind": kind, "since": since, "per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
+        )
+
+    def list_transactions(
+        self,
+        *,
+        customer_ulid: str | None = None,
+        status: Literal["completed", "voided"] | None = None,
+        external_reference: str | None = None,
+        transaction_type_id: int | None = None,
+        location_id: int | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        updated_since: str | None = None,
+        order: Literal["newest", "updated"] | None = None,
+        per_page: int | None = None,
+        cursor: str | None = None,
+        if_none_match: str | None = None,
+    ) -> Records[Transaction]:
+        """List transactions.
+
+        Newest first, paginated, including voided ones. All filters must match. To keep a
+        copy, use `order=updated`.
+
+        Needs the scope `transactions:write`.
+
+        Further pages are read when they are needed.
+
+        - customer_ulid: Filter by customer, case-insensitive.
+        - status: Filter by status.
+        - external_reference: This exact reference, as you sent it.
+        - transaction_type_id: Filter by type.
+        - location_id: Filter by location.
+        - created_from: Recorded on this day or later, in the business’s time zone.
+        - created_to: Recorded on this day or earlier.
+        - updated_since: Those that changed at this moment or later, in the order of their
+          changes. One that changes again comes again. A moment more than 60 days ago finds
+          all. Follow `links.next`; then go on with `meta.resume_cursor`.
+        - order: `updated` is the order of changes, the oldest first, from the beginning or
+          since `updated_since`. A page may have fewer records than `per_page`, or none, and
+          still a next one.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/transactions",
+            query={
+                "customer_ulid": customer_ulid,
+                "status": status,
+                "external_reference": external_reference,
+                "transaction_type_id": transaction_type_id,
+                "location_id": location_id,
+                "created_from": created_from,
+                "created_to": created_to,
+                "updated_since": updated_since,
+                "order": order,
+                "per_page": per_page,
+                "cursor": cursor,
+            },
+            headers={"If-None-Match": if_none_match},
         )
 
     def record_transaction(
@@ -1211,7 +1392,7 @@ class Loyalty:
             },
         )["data"]
 
-    def find_transaction(self, ulid: str) -> Transaction:
+    def find_transaction(self, ulid: str, *, if_none_match: str | None = None) -> Transaction:
         """Read a transaction.
 
         Returns a sale and what it earned.
@@ -1219,8 +1400,14 @@ class Loyalty:
         Needs the scope `transactions:write`.
 
         - ulid: The transaction’s ULID, case-insensitive.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
-        return self._send("GET", f"/api/v1/transactions/{_segment(ulid)}")["data"]
+        return self._send(
+            "GET",
+            f"/api/v1/transactions/{_segment(ulid)}",
+            headers={"If-None-Match": if_none_match},
+        )["data"]
 
     def void_transaction(self, ulid: str, *, idempotency_key: str | None = None) -> Transaction:
         """Void a transaction.
@@ -1295,7 +1482,8 @@ class Loyalty:
         *,
         per_page: int | None = None,
         cursor: str | None = None,
-    ) -> Iterator[TransactionType]:
+        if_none_match: str | None = None,
+    ) -> Records[TransactionType]:
         """List transaction types.
 
         The kinds of sales with their earning rules, the oldest first, paginated, including
@@ -1305,14 +1493,17 @@ class Loyalty:
 
         Further pages are read when they are needed.
 
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
             "/api/v1/transaction-types",
             query={"per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
         )
 
     def list_locations(
@@ -1320,7 +1511,8 @@ class Loyalty:
         *,
         per_page: int | None = None,
         cursor: str | None = None,
-    ) -> Iterator[Location]:
+        if_none_match: str | None = None,
+    ) -> Records[Location]:
         """List locations.
 
         The branches of the business, by name, paginated, including inactive ones.
@@ -1329,14 +1521,17 @@ class Loyalty:
 
         Further pages are read when they are needed.
 
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
             "/api/v1/locations",
             query={"per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
         )
 
     def list_rewards(
@@ -1344,6 +1539,7 @@ class Loyalty:
         *,
         per_page: int | None = None,
         cursor: str | None = None,
+        if_none_match: str | None = None,
     ) -> Records[Reward]:
         """List active rewards.
 
@@ -1356,14 +1552,17 @@ class Loyalty:
         - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
             "/api/v1/rewards",
             query={"per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
         )
 
-    def find_reward(self, ulid: str) -> Reward:
+    def find_reward(self, ulid: str, *, if_none_match: str | None = None) -> Reward:
         """Read a reward.
 
         Returns a reward, also an inactive one.
@@ -1371,17 +1570,26 @@ class Loyalty:
         Needs the scope `rewards:read`.
 
         - ulid: The reward’s ULID, case-insensitive.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
-        return self._send("GET", f"/api/v1/rewards/{_segment(ulid)}")["data"]
+        return self._send(
+            "GET",
+            f"/api/v1/rewards/{_segment(ulid)}",
+            headers={"If-None-Match": if_none_match},
+        )["data"]
 
     def list_redemptions(
         self,
         *,
         status: Literal["pending", "fulfilled", "voided"] | None = None,
         customer_ulid: str | None = None,
+        updated_since: str | None = None,
+        order: Literal["newest", "updated"] | None = None,
         per_page: int | None = None,
         cursor: str | None = None,
-    ) -> Iterator[Redemption]:
+        if_none_match: str | None = None,
+    ) -> Records[Redemption]:
         """List redemptions.
 
         Newest first, paginated.
@@ -1392,9 +1600,17 @@ class Loyalty:
 
         - status: Filter by status.
         - customer_ulid: Filter by customer, case-insensitive.
-        - per_page: Records per page. Values above 100 are treated as 100.
+        - updated_since: Those that changed at this moment or later, in the order of their
+          changes. One that changes again comes again. A moment more than 60 days ago finds
+          all. Follow `links.next`; then go on with `meta.resume_cursor`.
+        - order: `updated` is the order of changes, the oldest first, from the beginning or
+          since `updated_since`. A page may have fewer records than `per_page`, or none, and
+          still a next one.
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
@@ -1402,9 +1618,12 @@ class Loyalty:
             query={
                 "status": status,
                 "customer_ulid": customer_ulid,
+                "updated_since": updated_since,
+                "order": order,
                 "per_page": per_page,
                 "cursor": cursor,
             },
+            headers={"If-None-Match": if_none_match},
         )
 
     def redeem_reward(
@@ -1439,7 +1658,7 @@ class Loyalty:
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
 
-    def find_redemption(self, ulid: str) -> Redemption:
+    def find_redemption(self, ulid: str, *, if_none_match: str | None = None) -> Redemption:
         """Read a redemption.
 
         Returns a redemption and its status.
@@ -1447,8 +1666,14 @@ class Loyalty:
         Needs the scope `rewards:read`.
 
         - ulid: The redemption’s ULID, case-insensitive.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
-        return self._send("GET", f"/api/v1/redemptions/{_segment(ulid)}")["data"]
+        return self._send(
+            "GET",
+            f"/api/v1/redemptions/{_segment(ulid)}",
+            headers={"If-None-Match": if_none_match},
+        )["data"]
 
     def fulfil_redemption(self, ulid: str, *, idempotency_key: str | None = None) -> Redemption:
         """Fulfil a redemption.
@@ -1498,6 +1723,7 @@ class Loyalty:
         *,
         per_page: int | None = None,
         cursor: str | None = None,
+        if_none_match: str | None = None,
     ) -> Records[Coupon]:
         """List coupons.
 
@@ -1510,14 +1736,17 @@ class Loyalty:
         - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
             "/api/v1/coupons",
             query={"per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
         )
 
-    def find_coupon(self, ulid: str) -> Coupon:
+    def find_coupon(self, ulid: str, *, if_none_match: str | None = None) -> Coupon:
         """Read a coupon.
 
         Returns a coupon, also an inactive or expired one.
@@ -1525,8 +1754,14 @@ class Loyalty:
         Needs the scope `coupons:read`.
 
         - ulid: The coupon’s ULID, case-insensitive.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
-        return self._send("GET", f"/api/v1/coupons/{_segment(ulid)}")["data"]
+        return self._send(
+            "GET",
+            f"/api/v1/coupons/{_segment(ulid)}",
+            headers={"If-None-Match": if_none_match},
+        )["data"]
 
     def redeem_voucher(
         self,
@@ -1573,6 +1808,7 @@ class Loyalty:
         *,
         per_page: int | None = None,
         cursor: str | None = None,
+        if_none_match: str | None = None,
     ) -> Records[Voucher]:
         """List a coupon’s redeemed vouchers.
 
@@ -1586,14 +1822,17 @@ class Loyalty:
         - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
             f"/api/v1/coupons/{_segment(ulid)}/redemptions",
             query={"per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
         )
 
-    def find_voucher(self, ulid: str) -> VoucherDetail:
+    def find_voucher(self, ulid: str, *, if_none_match: str | None = None) -> VoucherDetail:
         """Read a voucher.
 
         Returns a voucher, and whether it can be redeemed now: `not_redeemable` has the rule
@@ -1605,8 +1844,14 @@ class Loyalty:
         - ulid: The ULID of the voucher, case-insensitive. Or what the customer shows: the
           code as it is printed, with spaces or hyphens, or the link in the QR code,
           percent-encoded.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
-        return self._send("GET", f"/api/v1/vouchers/{_segment(ulid)}")["data"]
+        return self._send(
+            "GET",
+            f"/api/v1/vouchers/{_segment(ulid)}",
+            headers={"If-None-Match": if_none_match},
+        )["data"]
 
     def restore_voucher(self, ulid: str, *, idempotency_key: str | None = None) -> Voucher:
         """Restore a voucher.
@@ -1640,7 +1885,13 @@ class Loyalty:
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
 
-    def report_summary(self, *, from_: str | None = None, to: str | None = None) -> Summary:
+    def report_summary(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        if_none_match: str | None = None,
+    ) -> Summary:
         """Get a summary.
 
         Whole days in the business’s time zone, first and last included; by default the last
@@ -1653,8 +1904,15 @@ class Loyalty:
           days before the last day. A sale counts on the day on which it was recorded
           (`created_at`), not on that of its `occurred_at`.
         - to: The last day, included. Default: today.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
-        return self._send("GET", "/api/v1/reports/summary", query={"from": from_, "to": to})["data"]
+        return self._send(
+            "GET",
+            "/api/v1/reports/summary",
+            query={"from": from_, "to": to},
+            headers={"If-None-Match": if_none_match},
+        )["data"]
 
     def report_top_customers(
         self,
@@ -1663,6 +1921,7 @@ class Loyalty:
         to: str | None = None,
         limit: int | None = None,
         by: Literal["spend", "points", "visits"] | None = None,
+        if_none_match: str | None = None,
     ) -> list[TopCustomer]:
         """List top customers.
 
@@ -1677,27 +1936,38 @@ class Loyalty:
         - to: The last day, included. Default: today.
         - limit: Number of customers.
         - by: Rank by spend, points earned, or number of sales.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._send(
             "GET",
             "/api/v1/reports/customers/top",
             query={"from": from_, "to": to, "limit": limit, "by": by},
+            headers={"If-None-Match": if_none_match},
         )["data"]
 
-    def report_coupons(self) -> list[CouponReport]:
+    def report_coupons(self, *, if_none_match: str | None = None) -> list[CouponReport]:
         """Get coupon results.
 
         Vouchers sent, pending, expired and redeemed of each coupon. Not paginated.
 
         Needs the scope `reports:read`.
+
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
-        return self._send("GET", "/api/v1/reports/coupons")["data"]
+        return self._send(
+            "GET",
+            "/api/v1/reports/coupons",
+            headers={"If-None-Match": if_none_match},
+        )["data"]
 
     def list_tokens(
         self,
         *,
         per_page: int | None = None,
         cursor: str | None = None,
+        if_none_match: str | None = None,
     ) -> Records[Token]:
         """List your tokens.
 
@@ -1711,11 +1981,14 @@ class Loyalty:
         - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
             "/api/v1/tokens",
             query={"per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
         )
 
     def create_token(
@@ -1767,6 +2040,7 @@ class Loyalty:
         status: Literal["active", "suspended"] | None = None,
         per_page: int | None = None,
         cursor: str | None = None,
+        if_none_match: str | None = None,
     ) -> Records[Tenant]:
         """List tenants.
 
@@ -1780,11 +2054,14 @@ class Loyalty:
         - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
             "/api/v1/platform/tenants",
             query={"status": status, "per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
         )
 
     def create_tenant(
@@ -1852,6 +2129,7 @@ class Loyalty:
         timezone: str = UNSET,
         currency: str = UNSET,
         country: str | None = UNSET,
+        if_match: str | None = None,
     ) -> Tenant:
         """Change a tenant.
 
@@ -1870,6 +2148,8 @@ class Loyalty:
         - timezone: IANA name.
         - currency: ISO 4217.
         - country: ISO 3166-1 alpha-2; null clears it.
+        - if_match: The `ETag` of the record as you have seen it: if the record has changed
+          since, nothing is changed and you get 412.
         """
         return self._send(
             "PATCH",
@@ -1885,6 +2165,7 @@ class Loyalty:
                 "currency": currency,
                 "country": country,
             },
+            headers={"If-Match": if_match},
         )["data"]
 
     def list_invoices(
@@ -1894,6 +2175,7 @@ class Loyalty:
         status: Literal["draft", "issued", "paid", "overdue", "void"] | None = None,
         per_page: int | None = None,
         cursor: str | None = None,
+        if_none_match: str | None = None,
     ) -> Records[Invoice]:
         """List invoices.
 
@@ -1908,6 +2190,8 @@ class Loyalty:
         - per_page: Records per page. Values above 1,000 are treated as 1,000.
         - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
           follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
         """
         return self._records(
             "GET",
@@ -1918,6 +2202,7 @@ class Loyalty:
                 "per_page": per_page,
                 "cursor": cursor,
             },
+            headers={"If-None-Match": if_none_match},
         )
 
     def _records(self, method: str, path: str, *, query: dict[str, Any], **request: Any) -> Any:

@@ -37,6 +37,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/customers/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find or add several customers
+         * @description Finds or adds up to 100 customers, and returns what came of each, in their order: what a [single request](#upsertCustomer) would have got. One that is refused doesn’t affect the others. The request counts once against the rate limit. Each item may have a key of its own, `idempotency_key`: a repeated one gets its first response, also within a batch. An `Idempotency-Key` is one for each item that has none: by its place, so send the same items in the same order when you retry. Of two items for the same person, the second finds the first. Sending a batch again adds no one twice, even without keys.
+         *
+         *     Needs the scope `customers:write`.
+         */
+        post: operations["upsertCustomers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/customers/{ulid}": {
         parameters: {
             query?: never;
@@ -160,6 +182,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes
+         * @description What changed in customers, transactions, redemptions and vouchers, the oldest first, in an order in which nothing is skipped: a change appears about two seconds after it was made, and never behind one that you have read. Of each kind of record, those that the token may read: customers with `customers:read`, transactions with `transactions:write`, redemptions with `rewards:read`, vouchers with `coupons:read`.
+         *
+         *     Follow `links.next`. When it is null, you have everything: keep `meta.resume_cursor` and ask again with it after `meta.retry_after` seconds. It is good for 60 days; an older one gets `cursor-expired`. Read the records that changed, or use `updated_since` of the lists, which have them as they are now. A change may come again.
+         *
+         *     Needs the scope `customers:read`, `transactions:write`, `rewards:read` or `coupons:read`.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/transactions": {
         parameters: {
             query?: never;
@@ -167,13 +213,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List transactions
+         * @description Newest first, paginated, including voided ones. All filters must match. To keep a copy, use `order=updated`.
+         *
+         *     Needs the scope `transactions:write`.
+         */
+        get: operations["listTransactions"];
         put?: never;
         /**
          * Record a sale
          * @description Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
          *
-         *     An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
+         *     An inactive or unknown customer, type or location gets an error on the field, and so does an `external_reference` that was used before: then `code` is `reference-taken`, and `transaction_ulid` beside `errors` is the sale that has it. A reference stays taken after a void.
+         *
+         *     To record a sale later, such as one that a till took while it was offline, send `occurred_at`. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
          *
          *     | `code` | `detail` |
          *     |---|---|
@@ -183,6 +237,54 @@ export interface paths {
          *     Needs the scope `transactions:write`, unless the operator chose another of the six.
          */
         post: operations["recordTransaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/transactions/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record several sales
+         * @description Records up to 100 sales, and returns what came of each, in their order: what a [single request](#recordTransaction) would have got. One that is refused doesn’t affect the others. The request counts once against the rate limit. Each item may have a key of its own, `idempotency_key`: a repeated one gets its first response, also within a batch. An `Idempotency-Key` is one for each item that has none: by its place, so send the same items in the same order when you retry. Sales of a customer are recorded in their order. If you get no response, or a 503 for some of the items, send the batch again: with keys, or an `external_reference` in each item, nothing is recorded twice.
+         *
+         *     Needs the scope `transactions:write`, unless the operator chose another of the six.
+         */
+        post: operations["recordTransactions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/transactions/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a sale
+         * @description Returns what a sale would earn, and what the customer would have after it, and records nothing: for a cart. It refuses what [recording](#recordTransaction) refuses.
+         *
+         *     | `code` | `detail` |
+         *     |---|---|
+         *     | `balance-too-large` | The award would exceed the largest possible balance. |
+         *
+         *     Needs the scope `transactions:write`, unless the operator chose another of the six.
+         */
+        post: operations["previewTransaction"];
         delete?: never;
         options?: never;
         head?: never;
@@ -272,7 +374,7 @@ export interface paths {
          * Refund a part of a transaction
          * @description Records that a part of a sale was paid back, and takes back the same part of its award: 3.00 of 12.50 takes 3 of 12 points. Refunds of one sale add up, and never take more or less than its whole award, so what one takes may differ from its exact share by less than a point. Points that were spent since are taken back too: the balance can go below zero. What has expired of the award isn’t charged twice.
          *
-         *     The sale stays `completed`, and can still be voided: that takes back the rest. To undo a whole sale at once, [void it](#voidTransaction). More than is left to refund gets an error on `amount_cents`, and so does any refund of a sale of 0. Sending it again refunds again: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
+         *     The sale stays `completed`, and can still be voided: that takes back the rest. To undo a whole sale at once, [void it](#voidTransaction). More than is left to refund gets an error on `amount_cents`, and so does any refund of a sale of 0. Sending it again refunds again: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries). If another refund has the `external_reference`, `code` is `reference-taken`, and `refund_ulid` beside `errors` is that refund.
          *
          *     | `code` | `detail` |
          *     |---|---|
@@ -934,7 +1036,8 @@ export interface components {
          *       },
          *       "tags": [
          *         "Newsletter"
-         *       ]
+         *       ],
+         *       "balance_changed_at": "2026-09-14T08:02:17.481Z"
          *     }
          */
         Customer: {
@@ -991,6 +1094,11 @@ export interface components {
             };
             /** @description By name: at most 20 of at most 30 characters. Shown and edited in the panel, too. */
             tags: string[];
+            /**
+             * Format: date-time
+             * @description When points or stamps last changed; null if they never did.
+             */
+            balance_changed_at: string | null;
         };
         /**
          * @description A customer to find or add. `phone` may be left out if the business has turned on customers without a phone number; then `email` is required.
@@ -1018,6 +1126,43 @@ export interface components {
             } | null;
             /** @description Of a new customer: at most 20. Capitals make no difference. */
             tags?: string[] | null;
+        };
+        /** @description A customer to find or add with others. */
+        BatchCustomer: components["schemas"]["NewCustomer"] & {
+            /** @description Your own key for this item, as the header `Idempotency-Key` of a single request. */
+            idempotency_key?: string | null;
+        };
+        /**
+         * @description Customers to find or add together.
+         * @example {
+         *       "items": [
+         *         {
+         *           "first_name": "Anna",
+         *           "last_name": "Lindqvist",
+         *           "phone": "070-174 06 05",
+         *           "email": "anna.lindqvist@example.com"
+         *         },
+         *         {
+         *           "first_name": "Bo",
+         *           "last_name": "Ek",
+         *           "phone": "+46 8 123 456 78",
+         *           "idempotency_key": "member-1207"
+         *         }
+         *       ]
+         *     }
+         */
+        CustomerBatch: {
+            /** @description The customers, each as in a single request. */
+            items: components["schemas"]["BatchCustomer"][];
+        };
+        /** @description What came of one customer of a batch: what a single request would have got. */
+        CustomerResult: {
+            /** @description The status: 200 if they were found, 201 if they were added. */
+            status: number;
+            /** @description Whether this is the stored response of an earlier request with its key. */
+            replayed: boolean;
+            data?: components["schemas"]["Customer"];
+            problem?: components["schemas"]["Problem"];
         };
         /**
          * @description Fields to change. Absent fields stay. Null clears `email`, `external_id`, `metadata` and `tags`, and `phone` where customers may be without one; other fields can’t be null.
@@ -1142,6 +1287,8 @@ export interface components {
          *       "source": "api",
          *       "location_id": null,
          *       "external_reference": "receipt-4711",
+         *       "occurred_at": "2026-09-14T08:02:17.481Z",
+         *       "metadata": {},
          *       "created_at": "2026-09-14T08:02:17.481Z",
          *       "points_expire_on": "2027-09-30",
          *       "stamps_expire_on": null,
@@ -1197,14 +1344,23 @@ export interface components {
             source: "api" | "pos" | "panel";
             /**
              * Format: int64
-             * @description The branch, if recorded at a till.
+             * @description The branch, if it is known.
              */
             location_id: number | null;
             /** @description Your own reference, such as a receipt number. */
             external_reference: string | null;
             /**
              * Format: date-time
-             * @description When it was recorded.
+             * @description When the customer bought: `created_at`, unless it was recorded later. Expiry goes by it.
+             */
+            occurred_at: string;
+            /** @description Your own fields of the sale: texts by key. `{}` if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When it was recorded. Lists and reports go by it.
              */
             created_at: string;
             /**
@@ -1255,8 +1411,135 @@ export interface components {
              * @description 12.50 is 1250.
              */
             spend_amount_cents: number;
-            /** @description Your own reference for the sale, unique in the business: a second use is refused, so a receipt number makes retries safe. */
+            /** @description Your own reference for the sale, unique in the business: a second use is refused, so a receipt number makes retries safe. It stays taken after a void. */
             external_reference?: string | null;
+            /**
+             * Format: int64
+             * @description The branch: an active location.
+             */
+            location_id?: number | null;
+            /**
+             * Format: date-time
+             * @description When the customer bought, if you record it later: at most 72 hours ago. Expiry goes by it; lists and reports go by when it is recorded. Up to a minute ahead of our clock counts as now.
+             */
+            occurred_at?: string | null;
+            /** @description Your own fields of the sale, such as an order number: at most 20 texts of at most 500 characters, by keys of 1 to 40 characters. They are returned with it, and deleted when its customer is erased. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
+        };
+        /** @description A sale to record with others. */
+        BatchTransaction: components["schemas"]["NewTransaction"] & {
+            /** @description Your own key for this item, as the header `Idempotency-Key` of a single request. */
+            idempotency_key?: string | null;
+        };
+        /**
+         * @description Sales to record together.
+         * @example {
+         *       "items": [
+         *         {
+         *           "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+         *           "transaction_type_id": 1,
+         *           "spend_amount_cents": 1250,
+         *           "occurred_at": "2026-09-14T09:41:00+02:00",
+         *           "idempotency_key": "till-3-receipt-4711"
+         *         }
+         *       ]
+         *     }
+         */
+        TransactionBatch: {
+            /** @description The sales, each as in a single request. */
+            items: components["schemas"]["BatchTransaction"][];
+        };
+        /** @description What came of one sale of a batch: what a single request would have got. */
+        TransactionResult: {
+            /** @description The status: 201 if it was recorded. */
+            status: number;
+            /** @description Whether this is the stored response of an earlier request with its key. */
+            replayed: boolean;
+            data?: components["schemas"]["Transaction"];
+            problem?: components["schemas"]["Problem"];
+        };
+        /**
+         * @description What a sale would earn.
+         * @example {
+         *       "rule_type": "points",
+         *       "points_awarded": 12,
+         *       "stamps_awarded": null,
+         *       "points_expire_on": "2027-09-30",
+         *       "stamps_expire_on": null,
+         *       "points_balance_after": 424,
+         *       "stamps_balance_after": 3
+         *     }
+         */
+        TransactionPreview: {
+            /**
+             * @description The unit that its type awards.
+             * @enum {string}
+             */
+            rule_type: "points" | "stamps";
+            /**
+             * Format: int64
+             * @description Points that it would earn; null if its type awards stamps.
+             */
+            points_awarded: number | null;
+            /**
+             * Format: int64
+             * @description Stamps that it would earn; null if its type awards points.
+             */
+            stamps_awarded: number | null;
+            /**
+             * Format: date
+             * @description The last day on which its points could be spent; null if they don’t expire, or if its type awards stamps.
+             */
+            points_expire_on: string | null;
+            /**
+             * Format: date
+             * @description The last day on which its stamps could be spent; null if they don’t expire, or if its type awards points.
+             */
+            stamps_expire_on: string | null;
+            /**
+             * Format: int64
+             * @description The customer’s points after it; null without a customer.
+             */
+            points_balance_after: number | null;
+            /**
+             * Format: int64
+             * @description The customer’s stamps after it; null without a customer.
+             */
+            stamps_balance_after: number | null;
+        };
+        /**
+         * @description A sale that isn’t recorded.
+         * @example {
+         *       "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+         *       "transaction_type_id": 1,
+         *       "spend_amount_cents": 1250
+         *     }
+         */
+        PreviewedTransaction: {
+            /**
+             * Format: int64
+             * @description An active transaction type; the panel shows its number.
+             */
+            transaction_type_id: number;
+            /**
+             * Format: int64
+             * @description 12.50 is 1250.
+             */
+            spend_amount_cents: number;
+            /** @description An active customer, to see their balances after it. */
+            customer_ulid?: string | null;
+            /**
+             * Format: int64
+             * @description The branch: an active location.
+             */
+            location_id?: number | null;
+            /**
+             * Format: date-time
+             * @description When the customer bought, if it isn’t now: at most 72 hours ago.
+             */
+            occurred_at?: string | null;
         };
         /**
          * @description A part of a transaction’s amount that was paid back, and what it took of the award.
@@ -1543,6 +1826,37 @@ export interface components {
             amount_cents?: number;
             /** @description With type `reward`. */
             reward_ulid?: string;
+        };
+        /**
+         * @description Something that happened to a record.
+         * @example {
+         *       "kind": "transaction",
+         *       "ulid": "01M2FF0D893XRG3ZKH04DT11SA",
+         *       "change": "voided",
+         *       "kept_ulid": null,
+         *       "changed_at": "2026-09-14T09:00:12.500Z"
+         *     }
+         */
+        Change: {
+            /**
+             * @description The kind of record.
+             * @enum {string}
+             */
+            kind: "customer" | "transaction" | "redemption" | "voucher";
+            /** @description The record’s ULID. */
+            ulid: string;
+            /**
+             * @description `changed` for a customer includes their balances; for a transaction it is a refund, for a redemption that it was fulfilled, for a voucher that it was redeemed or restored. A customer who was `merged` or `erased` can’t be read any more as before.
+             * @enum {string}
+             */
+            change: "created" | "changed" | "voided" | "merged" | "erased";
+            /** @description Of a customer who was merged: into whom. Everything that was theirs belongs to that customer now. */
+            kept_ulid: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            changed_at: string;
         };
         /**
          * @description A benefit that a business sends to its customers, as vouchers.
@@ -2571,6 +2885,13 @@ export interface components {
             next_cursor: string | null;
             /** @description Cursor of the previous page. */
             prev_cursor: string | null;
+            /** @description In the order of changes: the cursor to go on with, now or later. Keep it: it is good for 60 days. */
+            resume_cursor?: string;
+            /**
+             * Format: int32
+             * @description In the order of changes: after how many seconds to ask again; 0 if there is a next page.
+             */
+            retry_after?: number;
         };
         /** @description Why a request failed (RFC 7807). */
         Problem: {
@@ -2990,19 +3311,40 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Records per page. Values above 1,000 are treated as 1,000. */
+        /**
+         * @description Records per page. Values above 1,000 are treated as 1,000.
+         * @example 50
+         */
         PerPage: number;
-        /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+        /**
+         * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+         * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+         */
         Cursor: string;
-        /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+        /**
+         * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+         * @example till-3-receipt-4711
+         */
         IdempotencyKey: string;
-        /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+        /**
+         * @description The `ETag` of the response that you have: while it is current, you get 304.
+         * @example "5f3c1a527d0e4d0f"
+         */
         IfNoneMatch: string;
-        /** @description The `ETag` of the record as you have seen it: if the record has changed since, nothing is changed and you get 412. */
+        /**
+         * @description The `ETag` of the record as you have seen it: if the record has changed since, nothing is changed and you get 412.
+         * @example "5f3c1a527d0e4d0f"
+         */
         IfMatch: string;
-        /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. */
+        /**
+         * @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. A sale counts on the day on which it was recorded (`created_at`), not on that of its `occurred_at`.
+         * @example 2026-09-01
+         */
         From: string;
-        /** @description The last day, included. Default: today. */
+        /**
+         * @description The last day, included. Default: today.
+         * @example 2026-09-30
+         */
         To: string;
     };
     requestBodies: never;
@@ -3053,7 +3395,7 @@ export interface components {
          */
         Location: string;
         /**
-         * @description `insufficient_scope` with the scope that the token needs (RFC 6750). Absent if no scope would do.
+         * @description `insufficient_scope` with the scope that the token needs, or several of which one is enough (RFC 6750). Absent if no scope would do.
          * @example Bearer error="insufficient_scope", scope="customers:read"
          */
         InsufficientScope: string;
@@ -3110,27 +3452,67 @@ export interface operations {
     listCustomers: {
         parameters: {
             query?: {
-                /** @description This exact number, in any format: `070-174 06 05` and `+46701740605` are the same. A merged duplicate's number finds the customer who was kept. */
+                /**
+                 * @description This exact number, in any format: `070-174 06 05` and `+46701740605` are the same. A merged duplicate's number finds the customer who was kept.
+                 * @example 070-174 06 05
+                 */
                 phone?: string;
-                /** @description This exact address, case-insensitive. A merged duplicate's address finds the customer who was kept. */
+                /**
+                 * @description This exact address, case-insensitive. A merged duplicate's address finds the customer who was kept.
+                 * @example anna.lindqvist@example.com
+                 */
                 email?: string;
-                /** @description This exact ID, as you set it. A merged duplicate's ID finds the customer who was kept. */
+                /**
+                 * @description This exact ID, as you set it. A merged duplicate's ID finds the customer who was kept.
+                 * @example customer-88
+                 */
                 external_id?: string;
-                /** @description Part of a name, phone number or e-mail, such as `lindq`. Of several words, each must match, in any order. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`. */
+                /**
+                 * @description Part of a name, phone number or e-mail, such as `lindq`. Of several words, each must match, in any order. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`.
+                 * @example Lindqvist
+                 */
                 search?: string;
-                /** @description Filter by status. */
+                /**
+                 * @description Filter by status.
+                 * @example active
+                 */
                 status?: "active" | "inactive";
-                /** @description Added on this day or later, in the business’s time zone. */
+                /**
+                 * @description Added on this day or later, in the business’s time zone.
+                 * @example 2026-09-01
+                 */
                 created_from?: string;
-                /** @description Added on this day or earlier. */
+                /**
+                 * @description Added on this day or earlier.
+                 * @example 2026-09-30
+                 */
                 created_to?: string;
-                /** @description Records per page. Values above 1,000 are treated as 1,000. */
+                /**
+                 * @description Those that changed at this moment or later, in the order of their changes. One that changes again comes again. A moment more than 60 days ago finds all. Follow `links.next`; then go on with `meta.resume_cursor`.
+                 * @example 2026-09-14T08:00:00Z
+                 */
+                updated_since?: string;
+                /**
+                 * @description `updated` is the order of changes, the oldest first, from the beginning or since `updated_since`. A page may have fewer records than `per_page`, or none, and still a next one.
+                 * @example updated
+                 */
+                order?: "newest" | "updated";
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3177,7 +3559,8 @@ export interface operations {
                      *           },
                      *           "tags": [
                      *             "Newsletter"
-                     *           ]
+                     *           ],
+                     *           "balance_changed_at": "2026-09-14T08:02:17.481Z"
                      *         },
                      *         {
                      *           "ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
@@ -3198,7 +3581,8 @@ export interface operations {
                      *           },
                      *           "tags": [
                      *             "Newsletter"
-                     *           ]
+                     *           ],
+                     *           "balance_changed_at": "2026-09-14T08:02:17.481Z"
                      *         }
                      *       ],
                      *       "links": {
@@ -3254,7 +3638,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3305,7 +3692,8 @@ export interface operations {
                      *         },
                      *         "tags": [
                      *           "Newsletter"
-                     *         ]
+                     *         ],
+                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z"
                      *       }
                      *     }
                      */
@@ -3354,7 +3742,8 @@ export interface operations {
                      *         },
                      *         "tags": [
                      *           "Newsletter"
-                     *         ]
+                     *         ],
+                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z"
                      *       }
                      *     }
                      */
@@ -3393,11 +3782,127 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    upsertCustomers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CustomerBatch"];
+            };
+        };
+        responses: {
+            /** @description A result for each item, in their order. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "status": 200,
+                     *           "replayed": false,
+                     *           "data": {
+                     *             "ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *             "first_name": "Anna",
+                     *             "last_name": "Lindqvist",
+                     *             "phone": "070-174 06 05",
+                     *             "email": "anna.lindqvist@example.com",
+                     *             "status": "active",
+                     *             "points_balance": 412,
+                     *             "stamps_balance": 3,
+                     *             "created_at": "2026-05-04T07:12:41.205Z",
+                     *             "updated_at": "2026-05-04T07:12:41.205Z",
+                     *             "points_expire_on": "2027-03-31",
+                     *             "stamps_expire_on": null,
+                     *             "external_id": null,
+                     *             "metadata": {},
+                     *             "tags": [],
+                     *             "balance_changed_at": null
+                     *           }
+                     *         },
+                     *         {
+                     *           "status": 422,
+                     *           "replayed": false,
+                     *           "problem": {
+                     *             "type": "https://www.rfc-editor.org/rfc/rfc9110#section-15.5.21",
+                     *             "title": "Validation Error",
+                     *             "status": 422,
+                     *             "detail": "The given data was invalid.",
+                     *             "errors": {
+                     *               "phone": [
+                     *                 "The phone field is required."
+                     *               ]
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CustomerResult"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description Fields or parameters are invalid (see `errors`), or a business rule refuses (see `code`). */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     findCustomer: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3449,7 +3954,8 @@ export interface operations {
                      *         },
                      *         "tags": [
                      *           "Newsletter"
-                     *         ]
+                     *         ],
+                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z"
                      *       }
                      *     }
                      */
@@ -3472,7 +3978,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the record as you have seen it: if the record has changed since, nothing is changed and you get 412. */
+                /**
+                 * @description The `ETag` of the record as you have seen it: if the record has changed since, nothing is changed and you get 412.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3529,7 +4038,8 @@ export interface operations {
                      *         },
                      *         "tags": [
                      *           "Newsletter"
-                     *         ]
+                     *         ],
+                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z"
                      *       }
                      *     }
                      */
@@ -3572,13 +4082,22 @@ export interface operations {
     listCustomerTransactions: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 1,000 are treated as 1,000. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3625,6 +4144,8 @@ export interface operations {
                      *           "source": "pos",
                      *           "location_id": 1,
                      *           "external_reference": null,
+                     *           "occurred_at": "2026-09-14T08:20:33.904Z",
+                     *           "metadata": {},
                      *           "created_at": "2026-09-14T08:20:33.904Z",
                      *           "points_expire_on": null,
                      *           "stamps_expire_on": null,
@@ -3645,6 +4166,8 @@ export interface operations {
                      *           "source": "api",
                      *           "location_id": null,
                      *           "external_reference": "receipt-4711",
+                     *           "occurred_at": "2026-09-14T08:02:17.481Z",
+                     *           "metadata": {},
                      *           "created_at": "2026-09-14T08:02:17.481Z",
                      *           "points_expire_on": "2027-09-30",
                      *           "stamps_expire_on": null,
@@ -3707,7 +4230,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3777,13 +4303,22 @@ export interface operations {
     listLedgerEntries: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 1,000 are treated as 1,000. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3888,11 +4423,321 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter by the kind of record. The token needs the scope of that kind.
+                 * @example transaction
+                 */
+                kind?: "customer" | "transaction" | "redemption" | "voucher";
+                /**
+                 * @description Where to begin without a cursor: at this moment. Left out, or more than 60 days ago: at the beginning, with every record that was ever added.
+                 * @example 2026-09-14T08:00:00Z
+                 */
+                since?: string;
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
+                per_page?: components["parameters"]["PerPage"];
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "kind": "transaction",
+                     *           "ulid": "01M2FF0D893XRG3ZKH04DT11SA",
+                     *           "change": "created",
+                     *           "kept_ulid": null,
+                     *           "changed_at": "2026-09-14T08:02:17.481Z"
+                     *         },
+                     *         {
+                     *           "kind": "customer",
+                     *           "ulid": "01KQRYBT6WDSXJ3M8QHX0NRTDB",
+                     *           "change": "merged",
+                     *           "kept_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *           "changed_at": "2026-09-14T08:05:40.002Z"
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": null,
+                     *         "last": null,
+                     *         "prev": null,
+                     *         "next": null
+                     *       },
+                     *       "meta": {
+                     *         "path": "https://localhost:8443/api/v1/changes",
+                     *         "per_page": 15,
+                     *         "next_cursor": null,
+                     *         "prev_cursor": null,
+                     *         "resume_cursor": "AAAAAaCe8DUJH3EB_nEBG6CHKi4Gno8myQ",
+                     *         "retry_after": 5
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Change"][];
+                        links: components["schemas"]["PageLinks"];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description Fields or parameters are invalid: see `errors`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTransactions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter by customer, case-insensitive.
+                 * @example 01KQRX9ZQNANBSPNBRJV8CW5V4
+                 */
+                customer_ulid?: string;
+                /**
+                 * @description Filter by status.
+                 * @example completed
+                 */
+                status?: "completed" | "voided";
+                /**
+                 * @description This exact reference, as you sent it.
+                 * @example receipt-4711
+                 */
+                external_reference?: string;
+                /**
+                 * @description Filter by type.
+                 * @example 1
+                 */
+                transaction_type_id?: number;
+                /**
+                 * @description Filter by location.
+                 * @example 1
+                 */
+                location_id?: number;
+                /**
+                 * @description Recorded on this day or later, in the business’s time zone.
+                 * @example 2026-09-01
+                 */
+                created_from?: string;
+                /**
+                 * @description Recorded on this day or earlier.
+                 * @example 2026-09-30
+                 */
+                created_to?: string;
+                /**
+                 * @description Those that changed at this moment or later, in the order of their changes. One that changes again comes again. A moment more than 60 days ago finds all. Follow `links.next`; then go on with `meta.resume_cursor`.
+                 * @example 2026-09-14T08:00:00Z
+                 */
+                updated_since?: string;
+                /**
+                 * @description `updated` is the order of changes, the oldest first, from the beginning or since `updated_since`. A page may have fewer records than `per_page`, or none, and still a next one.
+                 * @example updated
+                 */
+                order?: "newest" | "updated";
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
+                per_page?: components["parameters"]["PerPage"];
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of transactions. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "ulid": "01M2FG1VZGW2QWVFVATJPZASP5",
+                     *           "rule_type": "stamps",
+                     *           "spend_amount_cents": 420,
+                     *           "points_awarded": null,
+                     *           "stamps_awarded": 1,
+                     *           "status": "completed",
+                     *           "voided_at": null,
+                     *           "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *           "transaction_type_id": 2,
+                     *           "source": "pos",
+                     *           "location_id": 1,
+                     *           "external_reference": null,
+                     *           "occurred_at": "2026-09-14T08:20:33.904Z",
+                     *           "metadata": {},
+                     *           "created_at": "2026-09-14T08:20:33.904Z",
+                     *           "points_expire_on": null,
+                     *           "stamps_expire_on": null,
+                     *           "refunded_cents": 0,
+                     *           "points_refunded": null,
+                     *           "stamps_refunded": 0
+                     *         },
+                     *         {
+                     *           "ulid": "01M2FF0D893XRG3ZKH04DT11SA",
+                     *           "rule_type": "points",
+                     *           "spend_amount_cents": 1250,
+                     *           "points_awarded": 12,
+                     *           "stamps_awarded": null,
+                     *           "status": "completed",
+                     *           "voided_at": null,
+                     *           "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *           "transaction_type_id": 1,
+                     *           "source": "api",
+                     *           "location_id": null,
+                     *           "external_reference": "receipt-4711",
+                     *           "occurred_at": "2026-09-14T08:02:17.481Z",
+                     *           "metadata": {},
+                     *           "created_at": "2026-09-14T08:02:17.481Z",
+                     *           "points_expire_on": "2027-09-30",
+                     *           "stamps_expire_on": null,
+                     *           "refunded_cents": 0,
+                     *           "points_refunded": 0,
+                     *           "stamps_refunded": null
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": null,
+                     *         "last": null,
+                     *         "prev": null,
+                     *         "next": "https://localhost:8443/api/v1/transactions?cursor=AAAAAaCe8DUJH3EB_nEBG6CHKi4Gno8myQ&per_page=2"
+                     *       },
+                     *       "meta": {
+                     *         "path": "https://localhost:8443/api/v1/transactions",
+                     *         "per_page": 2,
+                     *         "next_cursor": "AAAAAaCe8DUJH3EB_nEBG6CHKi4Gno8myQ",
+                     *         "prev_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Transaction"][];
+                        links: components["schemas"]["PageLinks"];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description Fields or parameters are invalid: see `errors`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     recordTransaction: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3938,6 +4783,8 @@ export interface operations {
                      *         "source": "api",
                      *         "location_id": null,
                      *         "external_reference": "receipt-4711",
+                     *         "occurred_at": "2026-09-14T08:02:17.481Z",
+                     *         "metadata": {},
                      *         "created_at": "2026-09-14T08:02:17.481Z",
                      *         "points_expire_on": "2027-09-30",
                      *         "stamps_expire_on": null,
@@ -3982,11 +4829,207 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    recordTransactions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransactionBatch"];
+            };
+        };
+        responses: {
+            /** @description A result for each item, in their order. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "status": 201,
+                     *           "replayed": false,
+                     *           "data": {
+                     *             "ulid": "01M2FF0D893XRG3ZKH04DT11SA",
+                     *             "rule_type": "points",
+                     *             "spend_amount_cents": 1250,
+                     *             "points_awarded": 12,
+                     *             "stamps_awarded": null,
+                     *             "status": "completed",
+                     *             "voided_at": null,
+                     *             "customer_ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
+                     *             "transaction_type_id": 1,
+                     *             "source": "api",
+                     *             "location_id": null,
+                     *             "external_reference": null,
+                     *             "occurred_at": "2026-09-14T07:41:00.000Z",
+                     *             "metadata": {},
+                     *             "created_at": "2026-09-14T08:02:17.481Z",
+                     *             "points_expire_on": "2027-09-30",
+                     *             "stamps_expire_on": null,
+                     *             "refunded_cents": 0,
+                     *             "points_refunded": 0,
+                     *             "stamps_refunded": null
+                     *           }
+                     *         },
+                     *         {
+                     *           "status": 422,
+                     *           "replayed": false,
+                     *           "problem": {
+                     *             "type": "https://www.rfc-editor.org/rfc/rfc9110#section-15.5.21",
+                     *             "title": "Validation Error",
+                     *             "status": 422,
+                     *             "detail": "The given data was invalid.",
+                     *             "errors": {
+                     *               "customer_ulid": [
+                     *                 "The selected customer ulid is invalid."
+                     *               ]
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TransactionResult"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description Fields or parameters are invalid (see `errors`), or a business rule refuses (see `code`). */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewTransaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewedTransaction"];
+            };
+        };
+        responses: {
+            /** @description What it would earn. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "rule_type": "points",
+                     *         "points_awarded": 12,
+                     *         "stamps_awarded": null,
+                     *         "points_expire_on": "2027-09-30",
+                     *         "stamps_expire_on": null,
+                     *         "points_balance_after": 424,
+                     *         "stamps_balance_after": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["TransactionPreview"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description Fields or parameters are invalid (see `errors`), or a business rule refuses (see `code`). */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     findTransaction: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -4032,6 +5075,8 @@ export interface operations {
                      *         "source": "api",
                      *         "location_id": null,
                      *         "external_reference": "receipt-4711",
+                     *         "occurred_at": "2026-09-14T08:02:17.481Z",
+                     *         "metadata": {},
                      *         "created_at": "2026-09-14T08:02:17.481Z",
                      *         "points_expire_on": "2027-09-30",
                      *         "stamps_expire_on": null,
@@ -4060,7 +5105,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4107,6 +5155,8 @@ export interface operations {
                      *         "source": "api",
                      *         "location_id": null,
                      *         "external_reference": "receipt-4711",
+                     *         "occurred_at": "2026-09-14T08:02:17.481Z",
+                     *         "metadata": {},
                      *         "created_at": "2026-09-14T08:02:17.481Z",
                      *         "points_expire_on": "2027-09-30",
                      *         "stamps_expire_on": null,
@@ -4154,7 +5204,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4242,12 +5295,24 @@ export interface operations {
     listTransactionTypes: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4256,9 +5321,14 @@ export interface operations {
             /** @description A page of transaction types. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4312,6 +5382,7 @@ export interface operations {
                     };
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4321,6 +5392,10 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4338,12 +5413,24 @@ export interface operations {
     listLocations: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4352,9 +5439,14 @@ export interface operations {
             /** @description A page of locations. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4396,6 +5488,7 @@ export interface operations {
                     };
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4405,6 +5498,10 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4422,13 +5519,22 @@ export interface operations {
     listRewards: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 1,000 are treated as 1,000. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -4531,7 +5637,13 @@ export interface operations {
     findReward: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description The reward’s ULID, case-insensitive.
@@ -4546,9 +5658,14 @@ export interface operations {
             /** @description The reward. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4575,9 +5692,11 @@ export interface operations {
                     };
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["UnknownParameter"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4586,16 +5705,44 @@ export interface operations {
     listRedemptions: {
         parameters: {
             query?: {
-                /** @description Filter by status. */
+                /**
+                 * @description Filter by status.
+                 * @example pending
+                 */
                 status?: "pending" | "fulfilled" | "voided";
-                /** @description Filter by customer, case-insensitive. */
+                /**
+                 * @description Filter by customer, case-insensitive.
+                 * @example 01KQRX9ZQNANBSPNBRJV8CW5V4
+                 */
                 customer_ulid?: string;
-                /** @description Records per page. Values above 100 are treated as 100. */
+                /**
+                 * @description Those that changed at this moment or later, in the order of their changes. One that changes again comes again. A moment more than 60 days ago finds all. Follow `links.next`; then go on with `meta.resume_cursor`.
+                 * @example 2026-09-14T08:00:00Z
+                 */
+                updated_since?: string;
+                /**
+                 * @description `updated` is the order of changes, the oldest first, from the beginning or since `updated_since`. A page may have fewer records than `per_page`, or none, and still a next one.
+                 * @example updated
+                 */
+                order?: "newest" | "updated";
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4604,9 +5751,14 @@ export interface operations {
             /** @description A page of redemptions. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4650,6 +5802,7 @@ export interface operations {
                     };
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4659,6 +5812,10 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4677,7 +5834,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4763,7 +5923,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -4829,7 +5992,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4915,7 +6081,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4932,10 +6101,15 @@ export interface operations {
             /** @description Voided. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4974,6 +6148,10 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -4991,13 +6169,22 @@ export interface operations {
     listCoupons: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 1,000 are treated as 1,000. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -5112,7 +6299,13 @@ export interface operations {
     findCoupon: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description The coupon’s ULID, case-insensitive.
@@ -5127,9 +6320,14 @@ export interface operations {
             /** @description The coupon. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -5162,9 +6360,11 @@ export interface operations {
                     };
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["UnknownParameter"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5174,7 +6374,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -5269,13 +6472,22 @@ export interface operations {
     listCouponRedemptions: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 1,000 are treated as 1,000. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -5379,7 +6591,13 @@ export interface operations {
     findVoucher: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description The ULID of the voucher, case-insensitive. Or what the customer shows: the code as it is printed, with spaces or hyphens, or the link in the QR code, percent-encoded.
@@ -5394,9 +6612,14 @@ export interface operations {
             /** @description The voucher. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -5431,9 +6654,11 @@ export interface operations {
                     };
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["UnknownParameter"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5443,7 +6668,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -5460,10 +6688,15 @@ export interface operations {
             /** @description Restored. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -5506,6 +6739,10 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
                     "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
@@ -5523,13 +6760,22 @@ export interface operations {
     reportSummary: {
         parameters: {
             query?: {
-                /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. */
+                /**
+                 * @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. A sale counts on the day on which it was recorded (`created_at`), not on that of its `occurred_at`.
+                 * @example 2026-09-01
+                 */
                 from?: components["parameters"]["From"];
-                /** @description The last day, included. Default: today. */
+                /**
+                 * @description The last day, included. Default: today.
+                 * @example 2026-09-30
+                 */
                 to?: components["parameters"]["To"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -5655,17 +6901,32 @@ export interface operations {
     reportTopCustomers: {
         parameters: {
             query?: {
-                /** @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. */
+                /**
+                 * @description The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day. A sale counts on the day on which it was recorded (`created_at`), not on that of its `occurred_at`.
+                 * @example 2026-09-01
+                 */
                 from?: components["parameters"]["From"];
-                /** @description The last day, included. Default: today. */
+                /**
+                 * @description The last day, included. Default: today.
+                 * @example 2026-09-30
+                 */
                 to?: components["parameters"]["To"];
-                /** @description Number of customers. */
+                /**
+                 * @description Number of customers.
+                 * @example 10
+                 */
                 limit?: number;
-                /** @description Rank by spend, points earned, or number of sales. */
+                /**
+                 * @description Rank by spend, points earned, or number of sales.
+                 * @example spend
+                 */
                 by?: "spend" | "points" | "visits";
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -5748,7 +7009,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -5805,13 +7069,22 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @description Records per page. Values above 1,000 are treated as 1,000. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -6027,15 +7300,27 @@ export interface operations {
     listTenants: {
         parameters: {
             query?: {
-                /** @description Filter by status. */
+                /**
+                 * @description Filter by status.
+                 * @example active
+                 */
                 status?: "active" | "suspended";
-                /** @description Records per page. Values above 1,000 are treated as 1,000. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -6145,7 +7430,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once. */
+                /**
+                 * @description Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
+                 * @example till-3-receipt-4711
+                 */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6233,7 +7521,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the record as you have seen it: if the record has changed since, nothing is changed and you get 412. */
+                /**
+                 * @description The `ETag` of the record as you have seen it: if the record has changed since, nothing is changed and you get 412.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -6326,17 +7617,32 @@ export interface operations {
     listInvoices: {
         parameters: {
             query?: {
-                /** @description Filter by tenant. */
+                /**
+                 * @description Filter by tenant.
+                 * @example 3
+                 */
                 tenant_id?: number;
-                /** @description Filter by status. */
+                /**
+                 * @description Filter by status.
+                 * @example draft
+                 */
                 status?: "draft" | "issued" | "paid" | "overdue" | "void";
-                /** @description Records per page. Values above 1,000 are treated as 1,000. */
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`. */
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The `ETag` of the response that you have: while it is current, you get 304. */
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
