@@ -95,6 +95,7 @@ func (serve) Run(ctx context.Context) error {
 	defer stop()
 	go a.removeLeftovers(ctx)
 	go a.Live.Run(ctx, a.direct)
+	go a.TokenMeter.Run(ctx)
 	jobsStarted := make(chan struct{})
 	go func() {
 		defer close(jobsStarted)
@@ -122,6 +123,7 @@ func (serve) Run(ctx context.Context) error {
 	defer cancel()
 	<-jobsStarted
 	err = errors.Join(err, server.Shutdown(drain), a.jobs.Stop(drain))
+	a.TokenMeter.Write(drain)
 	log.InfoContext(ctx, "stopped")
 	return err
 }

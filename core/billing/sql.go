@@ -79,12 +79,13 @@ const updateSettingsSQL = `
 		mail_address = @mail_address`
 
 // Tenants whose last period is over, in their own zone. A tenant that was never billed is billed
-// from the day it was created.
+// from the day it was created. One for tests isn't billed.
 const dueSQL = `
 	select t.id
 	from loyalty.tenant t
 	left join loyalty.billing_account a on a.tenant_id = t.id
 	where t.status = 'active'
+		and not t.test
 		and t.id > @after
 		and coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) < (@now::timestamptz at time zone t.timezone)::date
 	order by t.id

@@ -11,6 +11,7 @@ import (
 const TenantColumns = `coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
 		coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
 		coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
+		coalesce(n.test, false) as test,
 		coalesce(n.programme, '{}') as programme`
 
 // ThemeColumns selects a core.Theme from ThemeOf.
@@ -30,6 +31,7 @@ type TenantRow struct {
 	Country           string
 	ConfirmAboveCents int64
 	Suspended         bool
+	Test              bool
 	Programme         struct{ Points, Stamps expiry }
 }
 
@@ -75,7 +77,7 @@ func (r TenantRow) Tenant() (core.Tenant, error) {
 	zone, err := core.Zone(r.Timezone)
 	return core.Tenant{
 		ID: r.TenantID, Name: r.TenantName, Slug: r.TenantSlug, TimeZone: zone, Currency: r.Currency, Country: r.Country,
-		Suspended: r.Suspended, ConfirmAboveCents: r.ConfirmAboveCents,
+		Suspended: r.Suspended, Test: r.Test, ConfirmAboveCents: r.ConfirmAboveCents,
 		PointsExpiry: r.Programme.Points.core(), StampsExpiry: r.Programme.Stamps.core(),
 	}, err
 }
