@@ -1,7 +1,9 @@
 package api
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -37,9 +39,7 @@ func (a *API) count(next echo.HandlerFunc) echo.HandlerFunc {
 			r.Refused = &token.Reason{Title: "Client Closed Request", Detail: "The client left before the response."}
 		case refused:
 			r.Refused = &token.Reason{Title: p.Title, Detail: p.Detail, Code: p.Code}
-			for field := range p.Errors {
-				r.Refused.Fields = append(r.Refused.Fields, field)
-			}
+			r.Refused.Fields = slices.Sorted(maps.Keys(p.Errors))
 		}
 		if r.Refused != nil {
 			r.Refused.RequestID = c.Response().Header().Get(echo.HeaderXRequestID)

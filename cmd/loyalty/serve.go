@@ -282,7 +282,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 	}
 	pages.Platform = platform.New(kitOf(links.Platform), platform.Config{
 		Services: a.Services, Jobs: a.jobs, Requests: programs.Requests(), Version: buildVersion(),
-		MailTrouble: a.mailTrouble, LimitTrouble: a.redis.Trouble, Names: a.names,
+		MailTrouble: a.mailTrouble, LimitTrouble: a.redis.Trouble, Names: a.names, Sandbox: a.sandboxMaker(),
 	})
 	product := web.New(pages)
 	plain := web.Plain(pages, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))

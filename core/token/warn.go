@@ -51,7 +51,7 @@ type warning struct {
 
 	TenantName, TenantSlug, Timezone string
 
-	ReaderID            int64
+	ReaderID                int64
 	ReaderName, ReaderEmail string
 }
 
