@@ -309,8 +309,8 @@ const remindedSQL = `
 
 const ownAccountSQL = `
 	select ` + planColumns + `, 0::bigint as tenants, t.billing_cycle, t.payment_method, ` + currentRecipient + ` as details,
-		case when c.price > 0 then coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) + 1 end as next_invoice_on,
-		case when c.price > 0 then greatest(c.price + c.waiting, 0) else 0 end as next_cents,
+		case when c.price > 0 and not t.test then coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) + 1 end as next_invoice_on,
+		case when c.price > 0 and not t.test then greatest(c.price + c.waiting, 0) else 0 end as next_cents,
 		c.waiting as waiting_cents, s.tax_name, s.tax_rate, s.issuer_email as contact
 	from loyalty.tenant t
 	join loyalty.plan p on p.id = t.plan_id

@@ -90,7 +90,6 @@ func TestRequestsAreOfTheDayOfTheBusiness(t *testing.T) {
 	for _, at := range []time.Time{midnight.Add(-time.Second), midnight, midnight.Add(time.Hour)} {
 		m := o.at(at).meter()
 		m.Count(token.Request{TokenID: id, Method: "GET", Endpoint: customers, Status: 200})
-		o.at(midnight.Add(2 * time.Hour)).Exec("select 1")
 		m.Write(t.Context())
 	}
 	u := o.at(midnight.Add(2 * time.Hour)).as(o.By).use(id)
@@ -106,8 +105,8 @@ func TestRefusalsAreKept(t *testing.T) {
 	o := newOffice(t)
 	id, other := o.create("Till").ID, o.create("Other").ID
 	m := o.meter()
-	refuse := func(token_ int64, n int) {
-		m.Count(token.Request{TokenID: token_, Method: "POST", Endpoint: customers, Status: 422, Refused: &token.Reason{
+	refuse := func(id int64, n int) {
+		m.Count(token.Request{TokenID: id, Method: "POST", Endpoint: customers, Status: 422, Refused: &token.Reason{
 			RequestID: fmt.Sprint("request-", n), Title: "Validation Error", Detail: "The given data was invalid.", Fields: []string{"phone", "a\x00b"},
 		}})
 	}
@@ -223,7 +222,7 @@ func TestUseOfOthers(t *testing.T) {
 	t.Parallel()
 	o, stranger := newOffice(t), newOffice(t)
 	made := o.create("Till")
-	for _, by := range []core.Actor{stranger.By, o.Colleague(core.Owner)} {
+	for _, by := range []core.Actor{stranger.By, o.Person(core.Owner)} {
 		if u, err := o.FindUse(t.Context(), by, made.ID); err == nil {
 			t.Errorf("%s sees %+v", by.Name, u)
 		}

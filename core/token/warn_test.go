@@ -54,9 +54,9 @@ func TestExpiringTokensAreToldTwice(t *testing.T) {
 	t.Parallel()
 	o := officeIn(t, dbtest.OwnDB(t)) // the job works on all tenants
 	o.Exec("update loyalty.staff set email = 'maja@example.com' where id = $1", o.By.StaffID)
-	colleague := o.Colleague(core.Owner)
+	colleague := o.Person(core.Owner)
 	o.Exec("update loyalty.staff set email = 'ida@example.com' where id = $1", colleague.StaffID)
-	o.Exec("update loyalty.staff set email = 'manager@example.com' where id = $1", o.Colleague(core.Manager).StaffID)
+	o.Exec("update loyalty.staff set email = 'manager@example.com' where id = $1", o.Person(core.Manager).StaffID)
 	o.expiring("Till", 30)
 	o.expiring("Brief", 10) // who created it knows
 	revoked := o.expiring("Revoked", 30)
