@@ -123,7 +123,7 @@ func (serve) Run(ctx context.Context) error {
 	defer cancel()
 	<-jobsStarted
 	err = errors.Join(err, server.Shutdown(drain), a.jobs.Stop(drain))
-	a.TokenMeter.Write(drain)
+	a.TokenMeter.Write(context.WithoutCancel(ctx))
 	log.InfoContext(ctx, "stopped")
 	return err
 }

@@ -70,6 +70,7 @@ prepare findSessionSQL as
   select coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
+    coalesce(n.test, false) as test,
     coalesce(n.programme, '{}') as programme, look.colour, look.logo_hash, look.logo_width, look.logo_height, s.data, s.last_seen_at, s.staff_id,
     p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
     coalesce(p.role, '') as role, c.totp_secret is not null as two_factor
@@ -94,6 +95,7 @@ prepare findAdminSessionSQL as
   select coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
+    coalesce(n.test, false) as test,
     coalesce(n.programme, '{}') as programme, look.colour, look.logo_hash, look.logo_width, look.logo_height, s.data, s.last_seen_at, s.staff_id,
     p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
     coalesce(p.role, '') as role, c.totp_secret is not null as two_factor

@@ -29,7 +29,7 @@ func (m Mails) ExpiringTokens(to string, e token.ExpiryEmail) mail.Email {
 	}
 	blocks = append(blocks,
 		views.Link{Label: "Open API tokens", URL: page},
-		views.Paragraph("To keep a program working, its owner creates a new token and enters it there before the old one expires."),
+		views.Paragraph("To keep a program working, create a new token and enter it there before the old one expires."),
 		views.Closing("If no program needs it any more, you don't need to do anything."),
 	)
 	return m.notice(to, reason, views.Email{Subject: subject, Preview: "Create a new token before then.", Blocks: blocks})
