@@ -55,7 +55,8 @@ func (h *Handlers) showToken(c echo.Context) error {
 		return err
 	}
 	v := views.TokenDetail{Frame: h.Frame(c, u.Name, links.PlatformTokens, tokensCrumb()), Use: u}
-	v.Badge, v.Chart = panelviews.TokenStatus(v.Reader, u.Token, u.RevokedAt != nil), true
+	v.Badge = panelviews.TokenStatus(v.Reader, u.Token, u.RevokedAt != nil)
+	panel.LoadCharts(&v.Frame)
 	return h.Render(c, http.StatusOK, views.TokenPage(v), nil)
 }
 
