@@ -61,7 +61,7 @@ type Meter struct {
 
 	mu    sync.Mutex
 	since *sums
-	spare *sums // with room, for after the next write
+	spare *sums // empty, for after the next write
 
 	writing sync.Mutex
 	failing bool // the last write failed
@@ -250,7 +250,7 @@ func (t *trace) inOrder() []refused {
 	return append(t.refusals[t.oldest:len(t.refusals):len(t.refusals)], t.refusals[:t.oldest]...)
 }
 
-// clear empties the sums and keeps the room of their maps.
+// clear empties the sums, for use again.
 func (s *sums) clear() {
 	clear(s.counts)
 	clear(s.tokens)
