@@ -64,7 +64,7 @@ type API struct {
 func New(c Config) *API {
 	a := &API{Config: c, echo: echo.New(), recent: newRecentTokens(), paths: map[string]string{}, scopes: map[string]string{}}
 	a.echo.HTTPErrorHandler = a.problem
-	a.echo.Use(a.protect, applyPreference, a.requireKnownHost, a.announce, a.identify, otherMethod)
+	a.echo.Use(a.count, a.protect, applyPreference, a.requireKnownHost, a.announce, a.identify, otherMethod)
 	for _, r := range a.routes() {
 		a.paths[r.Path] = documented(r.Path)
 	}

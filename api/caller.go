@@ -59,6 +59,7 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 			a.recent.store(secret, true)
 		case errors.Is(err, core.ErrUnauthenticated):
 			a.recent.store(secret, false)
+			c.Set(refusedKey, who.TokenID)
 			a.Failures.Take(key)
 		}
 		switch {

@@ -81,6 +81,7 @@ func (a *API) problem(err error, c echo.Context) {
 		return
 	}
 	p := a.document(err)
+	c.Set(problemKey, p)
 	ctx, h := c.Request().Context(), c.Response().Header()
 	if p.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
 		a.Log.DebugContext(ctx, "client left before its response")

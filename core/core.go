@@ -20,6 +20,7 @@ type Tenant struct {
 	Country  string         // ISO 3166-1 alpha-2, by which phone numbers are read; "": none
 
 	Suspended bool // sign-ins and tokens don't work, and customers can't change anything
+	Test      bool // for tests of an integration: never billed
 
 	// ConfirmAboveCents is the amount above which people must confirm a sale; 0: none. Programs need
 	// not confirm.

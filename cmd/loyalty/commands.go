@@ -134,6 +134,15 @@ func (verify) Run(ctx context.Context) error {
 	})
 }
 
+// sandboxMaker makes businesses for tests of an integration.
+func (a *app) sandboxMaker() sandbox.Maker {
+	return sandbox.Maker{
+		Services: a.Services, DB: a.db, Keys: a.keys,
+		BaseURL: a.names.Base(), TenantURL: a.names.Tenant, CAFile: a.authorityFile(),
+		PostScope: token.Ability(a.CreateScope),
+	}
+}
+
 type sandboxCmd struct {
 	Out string `required:"" help:"The file to write."`
 }
@@ -146,11 +155,7 @@ func (cmd sandboxCmd) Run(ctx context.Context) error {
 		if !a.Sandbox && !a.private() {
 			return errNoSandbox
 		}
-		file, err := sandbox.Maker{
-			Services: a.Services, DB: a.db, Keys: a.keys,
-			BaseURL: a.names.Base(), TenantURL: a.names.Tenant, CAFile: a.authorityFile(),
-			PostScope: token.Ability(a.CreateScope),
-		}.Make(ctx)
+		file, err := a.sandboxMaker().Make(ctx)
 		if err != nil {
 			return err
 		}

@@ -95,6 +95,7 @@ func (serve) Run(ctx context.Context) error {
 	defer stop()
 	go a.removeLeftovers(ctx)
 	go a.Live.Run(ctx, a.direct)
+	go a.TokenMeter.Run(ctx)
 	jobsStarted := make(chan struct{})
 	go func() {
 		defer close(jobsStarted)
@@ -122,6 +123,7 @@ func (serve) Run(ctx context.Context) error {
 	defer cancel()
 	<-jobsStarted
 	err = errors.Join(err, server.Shutdown(drain), a.jobs.Stop(drain))
+	a.TokenMeter.Write(context.WithoutCancel(ctx))
 	log.InfoContext(ctx, "stopped")
 	return err
 }
@@ -280,7 +282,7 @@ func (a *app) server(ctx context.Context, figures *metrics, addr net.Addr) (*hos
 	}
 	pages.Platform = platform.New(kitOf(links.Platform), platform.Config{
 		Services: a.Services, Jobs: a.jobs, Requests: programs.Requests(), Version: buildVersion(),
-		MailTrouble: a.mailTrouble, LimitTrouble: a.redis.Trouble, Names: a.names,
+		MailTrouble: a.mailTrouble, LimitTrouble: a.redis.Trouble, Names: a.names, Sandbox: a.sandboxMaker(),
 	})
 	product := web.New(pages)
 	plain := web.Plain(pages, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))

@@ -79,12 +79,13 @@ const updateSettingsSQL = `
 		mail_address = @mail_address`
 
 // Tenants whose last period is over, in their own zone. A tenant that was never billed is billed
-// from the day it was created.
+// from the day it was created. One for tests isn't billed.
 const dueSQL = `
 	select t.id
 	from loyalty.tenant t
 	left join loyalty.billing_account a on a.tenant_id = t.id
 	where t.status = 'active'
+		and not t.test
 		and t.id > @after
 		and coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) < (@now::timestamptz at time zone t.timezone)::date
 	order by t.id
@@ -308,8 +309,8 @@ const remindedSQL = `
 
 const ownAccountSQL = `
 	select ` + planColumns + `, 0::bigint as tenants, t.billing_cycle, t.payment_method, ` + currentRecipient + ` as details,
-		case when c.price > 0 then coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) + 1 end as next_invoice_on,
-		case when c.price > 0 then greatest(c.price + c.waiting, 0) else 0 end as next_cents,
+		case when c.price > 0 and not t.test then coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) + 1 end as next_invoice_on,
+		case when c.price > 0 and not t.test then greatest(c.price + c.waiting, 0) else 0 end as next_cents,
 		c.waiting as waiting_cents, s.tax_name, s.tax_rate, s.issuer_email as contact
 	from loyalty.tenant t
 	join loyalty.plan p on p.id = t.plan_id

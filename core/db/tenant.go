@@ -11,7 +11,8 @@ import (
 const TenantColumns = `coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
 		coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
 		coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
-		coalesce(n.phone_optional, false) as phone_optional, coalesce(n.programme, '{}') as programme`
+		coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
+		coalesce(n.programme, '{}') as programme`
 
 // ThemeColumns selects a core.Theme from ThemeOf.
 const ThemeColumns = `look.colour, look.logo_hash, look.logo_width, look.logo_height`
@@ -31,6 +32,7 @@ type TenantRow struct {
 	ConfirmAboveCents int64
 	Suspended         bool
 	PhoneOptional     bool
+	Test              bool
 	Programme         struct{ Points, Stamps expiry }
 }
 
@@ -76,7 +78,7 @@ func (r TenantRow) Tenant() (core.Tenant, error) {
 	zone, err := core.Zone(r.Timezone)
 	return core.Tenant{
 		ID: r.TenantID, Name: r.TenantName, Slug: r.TenantSlug, TimeZone: zone, Currency: r.Currency, Country: r.Country,
-		Suspended: r.Suspended, ConfirmAboveCents: r.ConfirmAboveCents, PhoneOptional: r.PhoneOptional,
+		Suspended: r.Suspended, Test: r.Test, ConfirmAboveCents: r.ConfirmAboveCents, PhoneOptional: r.PhoneOptional,
 		PointsExpiry: r.Programme.Points.core(), StampsExpiry: r.Programme.Stamps.core(),
 	}, err
 }

@@ -53,6 +53,8 @@ var globalTables = map[string]rights{
 	"programme":            {ownRows, "insert update"},
 	"staff":                {ownRows, "insert update delete"},
 	"token":                {ownRows, "insert update delete"},
+	"token_request":        {ownRows, "insert update delete"},
+	"token_refusal":        {ownRows, "insert update delete"},
 	"credential":           {ownRows, "insert update"},
 	"session":              {ownRows, "insert update delete"},
 	"recovery_code":        {ownRows, "insert update delete"},

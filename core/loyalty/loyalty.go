@@ -59,6 +59,7 @@ type Services struct {
 	Rewards       *reward.Service
 	Staff         *staff.Service
 	Tenants       *tenant.Service
+	TokenMeter    *token.Meter
 	Tokens        *token.Service
 	Transactions  *transaction.Service
 	Usage         *usage.Meter
@@ -124,6 +125,7 @@ func New(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, o Options) *Se
 		Reports:       report.NewService(d),
 		Rewards:       reward.NewService(d),
 		Tenants:       tenant.NewService(d, mails),
+		TokenMeter:    token.NewMeter(d, o.Log),
 		Tokens:        token.NewService(d, jobs, mails),
 		Transactions:  transaction.NewService(d),
 		Usage:         usage.NewMeter(d),

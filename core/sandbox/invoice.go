@@ -27,7 +27,7 @@ func (m Maker) addBilledTenant(ctx context.Context) core.TenantID {
 	return sample.Must(db.In(ctx, m.DB.At(m.DB.Now().Add(-billedFor)).Platform(), func(tx *db.Tx) (core.TenantID, error) {
 		made, err := tenant.Add(ctx, tx, maker, tenant.New{
 			Name: "Sandbox Billing", Slug: slug, Email: "owner@" + slug + ".example", PlanID: plan.ID,
-			BillingCycle: "monthly", PaymentMethod: "bank_transfer",
+			BillingCycle: "monthly", PaymentMethod: "bank_transfer", Test: true,
 		})
 		if err != nil {
 			return 0, err

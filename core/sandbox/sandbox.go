@@ -1,6 +1,6 @@
-// Package sandbox makes businesses for integrators to test against: two new tenants with a record in every
-// state that takes days to reach by hand, and a platform token, described by one file. It uses the product's
-// use cases, and may set the clock back.
+// Package sandbox makes businesses for integrators to test against, with a record in every state that takes days to reach
+// by hand: two new tenants and a platform token, described by one file, or one tenant for a super-admin. It uses the
+// product's use cases, and may set the clock back. Its tenants are marked as tests.
 package sandbox
 
 import (
@@ -118,17 +118,32 @@ type business struct {
 }
 
 func (m Maker) makeTenant(run sample.Run, letter string) Tenant {
-	slug := "sandbox-" + strings.ToLower(letter) + "-" + strings.ToLower(rand.Text()[:5])
-	t := Tenant{
-		Name: "Sandbox " + letter, Slug: slug, Staff: map[core.Role]Password{}, Tokens: map[string]string{},
+	t := m.named("Sandbox "+letter, "sandbox-"+strings.ToLower(letter))
+	m.fill(run, &t, sample.AddTenant(run.Context(), m.DB, maker, t.describe(1)))
+	return t
+}
+
+// describe describes a tenant to add.
+func (t Tenant) describe(plan int64) tenant.New {
+	return tenant.New{
+		Name: t.Name, Slug: t.Slug, Email: "owner@" + t.Slug + ".example", PlanID: plan,
+		BillingCycle: string(tenant.Monthly), PaymentMethod: string(tenant.Manual), Country: "SE", Test: true,
+	}
+}
+
+// named returns a tenant without records. Its slug ends at random.
+func (m Maker) named(name, slug string) Tenant {
+	slug += "-" + strings.ToLower(rand.Text()[:5])
+	return Tenant{
+		Name: name, Slug: slug, Staff: map[core.Role]Password{}, Tokens: map[string]string{},
 		PanelURL: m.TenantURL(slug) + "/admin", TillURL: m.TenantURL(slug) + "/till",
 	}
-	made := sample.AddTenant(run.Context(), m.DB, maker, tenant.New{
-		Name: t.Name, Slug: t.Slug, Email: "owner@" + slug + ".example", PlanID: 1,
-		BillingCycle: "monthly", PaymentMethod: "manual", Country: "SE",
-	})
+}
+
+// fill adds the people and the records of a tenant.
+func (m Maker) fill(run sample.Run, t *Tenant, made core.Tenant) {
 	t.ID = made.ID
-	b := &business{Maker: m, Tenant: &t, shop: sample.Shop{Run: run, Services: m.Services, DB: m.DB}}
+	b := &business{Maker: m, Tenant: t, shop: sample.Shop{Run: run, Services: m.Services, DB: m.DB}}
 	b.addStaff(made)
 	b.addTokens()
 	b.addTypes()
@@ -137,7 +152,6 @@ func (m Maker) makeTenant(run sample.Run, letter string) Tenant {
 	b.addCoupons()
 	b.addPages()
 	b.addSegments() // last, because it counts all customers
-	return t
 }
 
 // addStaff adds one person of each role.

@@ -58,6 +58,8 @@ func (b *Inbox) CredentialChange(to string, e auth.ChangeEmail) mail.Email { ret
 
 func (b *Inbox) Deprecation(to string, e deprecation.NoticeEmail) mail.Email { return listed{b, to, e} }
 
+func (b *Inbox) ExpiringTokens(to string, e token.ExpiryEmail) mail.Email { return listed{b, to, e} }
+
 func (b *Inbox) ExpiryNotice(to string, e programme.NoticeEmail) mail.Email { return listed{b, to, e} }
 
 func (b *Inbox) Invitation(to string, e auth.InvitationEmail) mail.Email { return listed{b, to, e} }

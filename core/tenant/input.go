@@ -29,6 +29,7 @@ type New struct {
 	TimeZone      string // "": UTC
 	Currency      string // "": EUR
 	Country       string // "": none
+	Test          bool   // for tests of an integration: never billed
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -62,6 +63,7 @@ func (n New) read() (Tenant, *core.Check) {
 		TimeZone:      readTimeZone(check, orElse(n.TimeZone, "UTC")),
 		Currency:      readCurrency(check, orElse(n.Currency, "EUR"), ""),
 		Country:       readCountry(check, &n.Country),
+		Test:          n.Test,
 	}, check
 }
 

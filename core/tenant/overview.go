@@ -16,6 +16,7 @@ type Condition string
 // The conditions, the most urgent first: a tenant has the first that applies.
 const (
 	IsSuspended Condition = "suspended"
+	IsTest      Condition = "test"       // for tests of an integration: counted apart from businesses
 	IsLate      Condition = "late"       // an invoice is overdue
 	IsSettingUp Condition = "setting_up" // no sale yet, and the guide is not finished
 	IsActive    Condition = "active"
@@ -70,6 +71,7 @@ type Summary struct {
 	Country       *string
 	TimeZone      string
 	CreatedAt     time.Time
+	Test          bool
 	Condition     Condition
 	SetupSteps    int // steps of the guide that are done
 
@@ -140,7 +142,7 @@ func (p OverviewFilter) args() (filter, part db.Args, err error) {
 	check := core.NewCheck(p.Malformed)
 	search := check.OptionalText("search", p.Search, maxText)
 	if p.Condition != nil {
-		core.OneOf(check, "status", Condition(*p.Condition), IsSuspended, IsLate, IsSettingUp, IsActive)
+		core.OneOf(check, "status", Condition(*p.Condition), IsSuspended, IsTest, IsLate, IsSettingUp, IsActive)
 	}
 	order := ByActivity
 	if p.Order != nil {

@@ -3,12 +3,12 @@ package tenant
 import "example.com/loyalty/core/db"
 
 const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
-	suspended_at, suspend_reason, confirm_above_cents`
+	suspended_at, suspend_reason, test, confirm_above_cents`
 
 // Returns no row if the plan is retired or the slug is taken.
 const insertSQL = `
-	insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, timezone, currency, country, confirm_above_cents, created_at)
-	select @name, @slug, @email, p.id, @billing_cycle, @payment_method, @timezone, @currency, @country, @confirm_above_cents, @now
+	insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, timezone, currency, country, confirm_above_cents, test, created_at)
+	select @name, @slug, @email, p.id, @billing_cycle, @payment_method, @timezone, @currency, @country, @confirm_above_cents, @test, @now
 	from loyalty.plan p
 	where p.id = @plan
 		and not p.retired
@@ -211,8 +211,10 @@ const summaries = `
 		select t.id, t.name, t.slug, t.email, t.plan_id, p.name as plan_name, t.billing_cycle, t.payment_method, t.currency, t.country, t.timezone, t.created_at,
 			coalesce(u.customers, 0) as customers, coalesce(u.sales_lately, 0) as sales_lately, coalesce(u.staff, 0) as staff,
 			coalesce(u.sends_this_month, 0) as sends_this_month, u.last_activity_at,
+			t.test,
 			case
 				when t.status = 'suspended' then 'suspended'
+				when t.test then 'test'
 				when exists (select from loyalty.invoice i where i.tenant_id = t.id and i.status = 'overdue') then 'late'
 				when not coalesce(u.sold, false) and g.finished_at is null then 'setting_up'
 				else 'active'

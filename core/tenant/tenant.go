@@ -58,6 +58,7 @@ type Tenant struct {
 	CreatedAt     time.Time
 	SuspendedAt   *time.Time // nil: active
 	SuspendReason *string    // nil: none, or active
+	Test          bool       // for tests of an integration: never billed
 
 	ConfirmAboveCents *int64 // the owner's setting; nil: none
 }
@@ -120,7 +121,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Tenant, error
 	}
 	in.ConfirmAboveCents = new(core.DefaultCeiling(in.Currency))
 	args := in.args(tx.Now)
-	args["slug"] = in.Slug
+	args["slug"], args["test"] = in.Slug, in.Test
 	t, err := db.One[Tenant](ctx, tx, insertSQL, args)
 	if errors.Is(err, core.ErrNotFound) {
 		return Tenant{}, refusal(ctx, tx, check, in)
@@ -324,7 +325,7 @@ func OpenDirectly(ctx context.Context, d *db.DB, slug, operator string, writes b
 // forServing returns what requests need to know about a tenant.
 func (t Tenant) forServing() (core.Tenant, error) {
 	zone, err := core.Zone(t.TimeZone)
-	served := core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country(), Suspended: t.Status == Suspended}
+	served := core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country(), Suspended: t.Status == Suspended, Test: t.Test}
 	if t.ConfirmAboveCents != nil {
 		served.ConfirmAboveCents = *t.ConfirmAboveCents
 	}
@@ -347,8 +348,12 @@ func idText(t core.TenantID) string { return strconv.FormatInt(int64(t), 10) }
 
 // facts returns what the audit log says about a tenant.
 func (t Tenant) facts() map[string]any {
-	return map[string]any{
+	facts := map[string]any{
 		"name": t.Name, "slug": t.Slug, "email": t.Email, "plan_id": t.PlanID, "billing_cycle": t.BillingCycle,
 		"payment_method": t.PaymentMethod, "status": t.Status, "timezone": t.TimeZone, "currency": t.Currency, "country": t.Country,
 	}
+	if t.Test {
+		facts["test"] = true
+	}
+	return facts
 }

@@ -22,6 +22,7 @@ const maxListed = 100
 type Mails interface {
 	Queue(ctx context.Context, tx *db.Tx, e mail.Email) error
 	NewTokens(to string, e CreatedEmail) mail.Email
+	ExpiringTokens(to string, e ExpiryEmail) mail.Email
 }
 
 // CreatedEmail tells a person which tokens were created for them, because a leaked token can create

@@ -41,11 +41,12 @@ type credential struct {
 // Authenticate returns the caller with a token, or core.ErrUnauthenticated when it is missing,
 // malformed, unknown, revoked or expired, when its person may not have tokens any more, or when its
 // business is suspended. slug is the tenant's host that was called, where tokens of other tenants are
-// refused, or "". Once a minute it stores that the token was used.
+// refused, or "". Once a minute it stores that the token was used. A caller who is refused although they know the
+// secret is returned with the TokenID alone, so that the refusal can be counted.
 func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller, error) {
 	id, c, err := s.find(ctx, token, slug)
 	if err != nil {
-		return Caller{}, err
+		return Caller{TokenID: id}, err
 	}
 	if c.LastUsedAt == nil || s.db.Now().Sub(*c.LastUsedAt) >= time.Minute {
 		if _, err := s.uses.Do(ctx, 0, id); err != nil {
@@ -75,7 +76,7 @@ func (s *Service) Works(ctx context.Context, token string) (bool, error) {
 	return err == nil, err
 }
 
-// find returns what is stored about a valid token, or core.ErrUnauthenticated.
+// find returns what is stored about a valid token, or core.ErrUnauthenticated, with the id if the secret is the token's.
 func (s *Service) find(ctx context.Context, token, slug string) (id int64, c credential, err error) {
 	id, given, ok := parseToken(token)
 	if !ok {
@@ -88,10 +89,12 @@ func (s *Service) find(ctx context.Context, token, slug string) (id int64, c cre
 	if err != nil {
 		return 0, credential{}, err
 	}
-	expired := c.ExpiresAt != nil && !s.db.Now().Before(*c.ExpiresAt)
-	if !given.matches(c.Hash) || c.RevokedAt != nil || expired || !c.StaffActive || !mayHave(c.Role, c.TenantID) || c.Suspended ||
-		(slug != "" && c.TenantSlug != slug) {
+	if !given.matches(c.Hash) {
 		return 0, credential{}, core.ErrUnauthenticated
+	}
+	expired := c.ExpiresAt != nil && !s.db.Now().Before(*c.ExpiresAt)
+	if c.RevokedAt != nil || expired || !c.StaffActive || !mayHave(c.Role, c.TenantID) || c.Suspended || (slug != "" && c.TenantSlug != slug) {
+		return id, credential{}, core.ErrUnauthenticated
 	}
 	return id, c, nil
 }

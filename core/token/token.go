@@ -1,5 +1,5 @@
-// Package token keeps API tokens: their person and their abilities. The secret is shown once, when the
-// token is created; its SHA-256 is stored.
+// Package token keeps API tokens: their person, their abilities, and what they were used for in the last days. The secret
+// is shown once, when the token is created; its SHA-256 is stored.
 //
 // A token works only while its person may have one: an active owner of an active tenant,
 // or an active super-admin.
@@ -79,7 +79,7 @@ type Service struct {
 	uses        *db.Combiner[int64, bool]       // likewise
 }
 
-// NewService makes the service and registers its job.
+// NewService makes the service and registers its jobs.
 func NewService(d *db.DB, jobs *job.Queue, mails Mails) *Service {
 	s := &Service{db: d, jobs: jobs, mails: mails}
 	s.credentials = db.NewCombiner(maxTogether, s.readCredentials)
@@ -87,6 +87,10 @@ func NewService(d *db.DB, jobs *job.Queue, mails Mails) *Service {
 	job.Handle(jobs, job.Upkeep, s.announce)
 	job.Handle(jobs, job.Upkeep, s.deleteOld)
 	job.Every(jobs, time.Hour, deleteOld{})
+	job.Handle(jobs, job.Upkeep, s.deleteOldUse)
+	job.Every(jobs, time.Hour, deleteOldUse{})
+	job.Handle(jobs, job.Upkeep, s.warn)
+	job.Every(jobs, warnEvery, warnExpiring{})
 	return s
 }
 

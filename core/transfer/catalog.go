@@ -15,6 +15,8 @@ var leftOut = map[string]string{
 	"session":            "people sign in again: a session belongs to a browser and the host of an installation",
 	"pin":                "PINs are valid for 90 seconds; what they did is in the sales and the audit log",
 	"mail":               "e-mails that wait are sent by the installation that has their jobs; the others are only the log of its mail server",
+	"token_request":      "what programs did at the other installation in the last days",
+	"token_refusal":      "what programs were refused at the other installation in the last days",
 	"tenant_usage":       "counted again within ten minutes",
 	"invoice":            "belongs to the issuer who numbered it",
 	"billing_period":     "is on the invoices of the issuer",

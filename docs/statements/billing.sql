@@ -108,6 +108,7 @@ prepare dueSQL as
   from loyalty.tenant t
   left join loyalty.billing_account a on a.tenant_id = t.id
   where t.status = 'active'
+    and not t.test
     and t.id > $1
     and coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) < ($2::timestamptz at time zone t.timezone)::date
   order by t.id
@@ -481,8 +482,8 @@ prepare remindedSQL as
 prepare ownAccountSQL as
   select p.id, p.name, p.monthly_cents, p.yearly_cents, p.currency, p.customers_limit, p.staff_limit, p.sends_limit, p.retired, 0::bigint as tenants, t.billing_cycle, t.payment_method, jsonb_build_object('name', coalesce(nullif(a.name, ''), t.name), 'address', coalesce(a.address, ''),
       'tax_number', coalesce(a.tax_number, ''), 'email', t.email) as details,
-    case when c.price > 0 then coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) + 1 end as next_invoice_on,
-    case when c.price > 0 then greatest(c.price + c.waiting, 0) else 0 end as next_cents,
+    case when c.price > 0 and not t.test then coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) + 1 end as next_invoice_on,
+    case when c.price > 0 and not t.test then greatest(c.price + c.waiting, 0) else 0 end as next_cents,
     c.waiting as waiting_cents, s.tax_name, s.tax_rate, s.issuer_email as contact
   from loyalty.tenant t
   join loyalty.plan p on p.id = t.plan_id

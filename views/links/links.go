@@ -181,6 +181,9 @@ func RevokeTokenOf(person, token int64) string {
 	return numbered(Person(person)+"/tokens", token) + "/revoke"
 }
 
+// Token is what an API token was used for.
+func Token(id int64) string { return numbered(Tokens, id) }
+
 // RevokeToken asks whether an API token is revoked.
 func RevokeToken(id int64) string { return numbered(Tokens, id) + "/revoke" }
 
@@ -256,6 +259,7 @@ func PlatformToken(id int64) string { return numbered(PlatformTokens, id) }
 // Forms of new records.
 const (
 	NewTenant        = Tenants + "/new"
+	NewTestBusiness  = Tenants + "/test" // a tenant for tests of an integration
 	NewPlan          = Plans + "/new"
 	NewPlatformToken = PlatformTokens + "/new"
 	NewDeprecation   = Deprecations + "/new"

@@ -18,6 +18,7 @@ type Frame struct {
 	Badge    *ui.Badge // beside the heading: a status; nil: none
 	Crumbs   []ui.Crumb
 	Business string // "Platform" in the platform panel
+	Test     bool   // a test business
 	Person   Person
 	Nav      []NavGroup
 	Bell     *Bell // nil: the person gets no notifications

@@ -70,7 +70,7 @@ func TestCreateAndRevokeToken(t *testing.T) {
 		t.Errorf("the list says %q", got)
 	}
 
-	ask := list.Links("tbody a")
+	ask := list.Links("tbody td:last-child a")
 	if len(ask) != 1 {
 		t.Fatalf("the list leads to %q", ask)
 	}
@@ -210,7 +210,7 @@ func TestTokensOfOtherOwners(t *testing.T) {
 	s, other := newShop(t), newShop(t)
 	owner, colleague, stranger := s.signedIn(core.Owner), s.signedIn(core.Owner), other.signedIn(core.Owner)
 	secret := owner.Post(tokens+"/new", owner.tokenForm("Web shop", "customers:read")).Text("#secret")
-	revoke := owner.Get(tokens).Links("tbody a")[0]
+	revoke := owner.Get(tokens).Links("tbody td:last-child a")[0]
 	for who, b := range map[string]*browser{"a colleague": colleague, "a stranger": stranger} {
 		if got := b.Get(tokens).Find("tbody tr").Length(); got != 0 {
 			t.Errorf("%s sees %d", who, got)
@@ -253,5 +253,74 @@ func TestTokenPages(t *testing.T) {
 	second := owner.Get(next.AttrOr("hx-get", ""), "Hx-Request", "true")
 	if first.Find("tbody tr").Length() != 25 || second.Find("tbody tr").Length() != 1 || second.Find("#tokens").Length() != 1 || second.Find("main").Length() != 0 {
 		t.Errorf("%d and %d rows, %q", first.Find("tbody tr").Length(), second.Find("tbody tr").Length(), second.Text("body"))
+	}
+}
+
+// The page of a token says what it was used for and why requests were refused, to its owner alone.
+func TestTokenPage(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(core.Owner)
+	caller, _ := s.works(owner.Post(tokens+"/new", owner.tokenForm("Web <b>shop</b>", "customers:read")).Text("#secret"))
+	path := owner.Get(tokens).Links("tbody a")[0]
+	if got := owner.Get(path); got.Find("#no-requests").Length() != 1 || got.Text("h1") != "Web <b>shop</b>" || got.Find("#requests").Length() != 0 {
+		t.Errorf("before the first request: %q", got.Text("main"))
+	}
+	count := func(r token.Request) {
+		r.TokenID, r.Address = caller.TokenID, "192.0.2.9"
+		s.TokenMeter.Count(r)
+	}
+	for range 3 {
+		count(token.Request{Method: "GET", Endpoint: "/api/v1/customers/{ulid}", Status: 200})
+	}
+	count(token.Request{Method: "GET", Status: 404, Refused: &token.Reason{RequestID: "request-404", Title: "Not Found", Detail: "The requested resource was not found."}})
+	count(token.Request{Method: "POST", Endpoint: "/api/v1/customers", Status: 422, Refused: &token.Reason{
+		RequestID: "request-422", Detail: "The given data was invalid.", Fields: []string{"phone", "email"},
+	}})
+	count(token.Request{Method: "POST", Endpoint: "/api/v1/customers", Status: 422, Refused: &token.Reason{Detail: "The limit is reached.", Code: "plan-limit-reached"}})
+	s.TokenMeter.Write(t.Context())
+	page := owner.Get(path)
+	for selector, want := range map[string]string{
+		"#endpoints tbody tr:nth-child(1)": "GET /customers/{ulid} 3 3 0 0 0",
+		"#endpoints tbody tr:nth-child(2)": "POST /customers 2 0 0 2 422: 2 0",
+		"#endpoints tbody tr:nth-child(3)": "GET unknown path 1 0 0 1 404: 1 0",
+		"#requests figcaption":             "6 requests in the last 7 days, 3 refused",
+	} {
+		if got := page.Text(selector); got != want {
+			t.Errorf("%s says %q, want %q", selector, got, want)
+		}
+	}
+	refusals := page.Texts("#refusals tbody tr")
+	if len(refusals) != 3 || !strings.Contains(refusals[0], "The limit is reached. plan-limit-reached") ||
+		!strings.Contains(refusals[1], "The given data was invalid. Fields: phone, email") || !strings.Contains(refusals[1], "request-422") {
+		t.Errorf("refused: %q", refusals)
+	}
+	if !strings.Contains(page.Text(".datagrid"), "192.0.2.9") {
+		t.Errorf("the facts are %s", page.Text(".datagrid"))
+	}
+	for who, b := range map[string]*browser{"a colleague": s.signedIn(core.Owner), "a stranger": newShop(t).signedIn(core.Owner)} {
+		if got := b.Ask(http.MethodGet, path); got.Code != http.StatusNotFound {
+			t.Errorf("%s gets %d", who, got.Code)
+		}
+	}
+	revoke := owner.Get(path + "/revoke")
+	owner.Submit(path+"/revoke", revoke.Fields("main form"))
+	if got := owner.Get(path); !strings.Contains(got.Text(".title-line"), "Revoked") || got.Find("a[href$=revoke]").Length() != 0 {
+		t.Errorf("revoked: %q", got.Text("main"))
+	}
+}
+
+// The list and the page say when a token expires soon.
+func TestTokenThatExpiresSoon(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(core.Owner)
+	today := s.DB.Now().In(s.By.Tenant.TimeZone)
+	for days, want := range map[int]string{0: "Expires today", 1: "Expires tomorrow", 14: "Expires in 14 days", 15: ""} {
+		f := webtest.With(owner.tokenForm("Till"), "expires_at", today.AddDate(0, 0, days).Format(time.DateOnly))
+		owner.Post(tokens+"/new", f)
+		if got := owner.Get(tokens).Find("tbody tr").First().Find(".badge").Text(); got != want {
+			t.Errorf("%d days before: %q, want %q", days, got, want)
+		}
 	}
 }

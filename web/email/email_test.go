@@ -125,6 +125,24 @@ func TestTokenEmail(t *testing.T) {
 	}
 }
 
+func TestExpiringTokensEmail(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("CET", 3600)
+	used := time.Date(2026, 11, 3, 9, 5, 7, 0, zone)
+	till := token.ExpiringToken{ID: 7, Token: "Till", ExpiresAt: time.Date(2026, 11, 17, 0, 0, 0, 0, zone), LastUsedAt: &used}
+	shop := token.ExpiringToken{ID: 8, Token: "Web shop", Owner: "Ida Sjöberg", ExpiresAt: time.Date(2026, 11, 18, 13, 30, 0, 0, zone)}
+	for name, e := range map[string]token.ExpiryEmail{
+		"token-expires":          {Tenant: "Café Åro", Slug: "cafe-aro", Person: "Maja Sund", Tokens: []token.ExpiringToken{till}},
+		"tokens-expire":          {Tenant: "Café Åro", Slug: "cafe-aro", Person: "Maja Sund", Tokens: []token.ExpiringToken{till, shop}},
+		"token-expires-platform": {Person: "Root", Tokens: []token.ExpiringToken{till}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, name, render(t, mails(t).ExpiringTokens(maja, e)))
+		})
+	}
+}
+
 // severalTokens returns an e-mail about four tokens, of which it lists two.
 func severalTokens(tenant string) token.CreatedEmail {
 	l := tokenEmail()

@@ -85,7 +85,7 @@ func (b *Business) Frame(c echo.Context, title, current string, crumbs ...ui.Cru
 	who := page.Actor(c)
 	f := views.Frame{
 		Reader: b.Reader(c),
-		Title:  title, Crumbs: crumbs, Business: who.Tenant.Name,
+		Title:  title, Crumbs: crumbs, Business: who.Tenant.Name, Test: who.Tenant.Test,
 		Person: views.Person{Name: who.Name, Role: format.Role(who.Role)},
 		Theme:  page.Theme(c), Assets: Assets, Flashes: b.Flashes(c),
 	}

@@ -6,9 +6,12 @@
 package panel
 
 import (
+	"slices"
+
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/static"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/page"
@@ -25,6 +28,12 @@ func (p *Panel) Reader(c echo.Context) format.Reader {
 // Confirm asks for confirmation on a page or, for htmx, in the dialog.
 func (p *Panel) Confirm(c echo.Context, status int, v views.Confirm) error {
 	return p.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
+}
+
+// LoadCharts has a page load what draws its charts.
+func LoadCharts(f *views.Frame) {
+	f.Chart = true
+	f.Assets.Stylesheets = append(slices.Clone(f.Assets.Stylesheets), static.Path("css/chart.css"))
 }
 
 // CannotUndo warns in confirmations.

@@ -31,6 +31,9 @@ var PlatformAssets = ui.Assets{
 	Stylesheets: []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css"), static.Path("css/platform.css")},
 	Theme:       static.Path("js/theme.js"),
 	Scripts:     []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/form.js"), static.Path("js/panel.js")},
+
+	ChartStyle:   Assets.ChartStyle,
+	ChartScripts: Assets.ChartScripts,
 }
 
 // The entries of the bar, of its menu, and of the person's own menu.

@@ -12,7 +12,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/token"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
@@ -46,6 +48,9 @@ func newDeskOn(t *testing.T, d *db.DB) desk {
 		Services: shop.Services, Jobs: shop.Jobs, Names: webtest.Names(t),
 		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test",
 		MailTrouble: func() string { return *trouble }, LimitTrouble: func() string { return *redis },
+		Sandbox: sandbox.Maker{
+			Services: shop.Services, DB: d, Keys: dbtest.Keys(), BaseURL: webtest.Base, TenantURL: webtest.Names(t).Tenant, PostScope: token.TransactionsWrite,
+		},
 	}}
 	k.pages = platform.New(page.New(config), k.Config)
 	k.Browser = webtest.New(t, k.private(), core.Tenant{})

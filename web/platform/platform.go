@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/loyalty"
+	"example.com/loyalty/core/sandbox"
 	authviews "example.com/loyalty/views/auth"
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/host"
@@ -35,7 +36,8 @@ type Config struct {
 	MailTrouble  func() string // the last error of the mail server, or ""
 	LimitTrouble func() string // the last error of Redis, or ""
 
-	Names host.Names
+	Names   host.Names
+	Sandbox sandbox.Maker // makes test businesses
 }
 
 // Platform is the panel.
@@ -63,7 +65,7 @@ func (p *Platform) routes() []route.Route {
 	c := p.config
 	routes := slices.Concat(p.FrameRoutes(), p.signInPages().Routes())
 	for _, feature := range []interface{ Routes() []route.Route }{
-		&tenants.Handlers{Platform: p.Platform, Invoices: c.Billing, Names: c.Names},
+		&tenants.Handlers{Platform: p.Platform, Invoices: c.Billing, Names: c.Names, Sandbox: c.Sandbox},
 		&billing.Handlers{Platform: p.Platform, Invoices: c.Billing, Names: c.Names},
 		&operations.Handlers{
 			Platform: p.Platform, Jobs: c.Jobs, Invoices: c.Billing,

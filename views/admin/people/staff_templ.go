@@ -859,7 +859,7 @@ func staffTokens(v StaffDetail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = tokenRows(v.Reader, v.API, v.Tokens, func(t token.Token) string { return links.RevokeTokenOf(v.Person.ID, t.ID) }).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = tokenRows(v.Reader, v.API, v.Tokens, nil, func(t token.Token) string { return links.RevokeTokenOf(v.Person.ID, t.ID) }).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -25,6 +25,13 @@ type TokenList struct {
 	Pager  ui.Pager
 }
 
+// TokenDetail is the page of a token.
+type TokenDetail struct {
+	panel.Settings
+	API API
+	Use token.Use
+}
+
 // TokenForm is the form that creates a token.
 type TokenForm struct {
 	panel.Settings

@@ -109,6 +109,12 @@ type Tokens struct {
 	Pager ui.Pager
 }
 
+// TokenDetail is the page of a token.
+type TokenDetail struct {
+	panel.Frame
+	Use token.Use
+}
+
 // TokenForm creates a token.
 type TokenForm struct {
 	panel.Frame

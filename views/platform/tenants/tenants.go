@@ -2,9 +2,15 @@
 package tenants
 
 import (
+	"cmp"
+	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
@@ -55,4 +61,49 @@ type TenantDetail struct {
 	Tenant   tenant.Detail
 	Invoices []billing.Invoice // the newest
 	Entries  []ui.Entry        // the newest
+}
+
+// TestBusiness shows the sign-ins and tokens of a new test business.
+type TestBusiness struct {
+	panel.Frame
+	Made sandbox.Business
+	Docs string // the quick start
+}
+
+// people are the sign-ins, owners first.
+func (v TestBusiness) people() []core.Role {
+	return []core.Role{core.Owner, core.Manager, core.Cashier}
+}
+
+// tokens are the names of the tokens: the one with all scopes, those with one each, and the one with none.
+func (v TestBusiness) tokens() []string {
+	rank := func(name string) int {
+		switch name {
+		case "all":
+			return 0
+		case "none":
+			return 2
+		}
+		return 1
+	}
+	return slices.SortedFunc(maps.Keys(v.Made.Tenant().Tokens), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	})
+}
+
+// scopes words the scopes of a token by its name.
+func scopes(name string) string {
+	switch name {
+	case "all":
+		return "All scopes"
+	case "none":
+		return "No scope"
+	}
+	return name
+}
+
+// file is the business in the form of a file for tests.
+func (v TestBusiness) file() (string, error) {
+	text, err := json.MarshalIndent(v.Made, "", "  ")
+	return string(text), err
 }

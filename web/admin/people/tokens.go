@@ -27,6 +27,7 @@ func (h *Handlers) tokenRoutes() []route.Route {
 		route.Get(links.Tokens, route.Owners, h.listTokens),
 		route.Get(links.NewToken, route.Owners, h.newToken),
 		route.Post(links.NewToken, route.Owners, h.createToken),
+		route.Get(links.Tokens+"/:id", route.Owners, h.showToken),
 		route.Get(links.Tokens+"/:id/revoke", route.Owners, h.askRevoke),
 		route.Post(links.Tokens+"/:id/revoke", route.Owners, h.revokeToken),
 	}
@@ -44,6 +45,24 @@ func (h *Handlers) listTokens(c echo.Context) error {
 	return h.Render(c, http.StatusOK, views.TokenListPage(v), views.TokenTable(v))
 }
 
+// showToken shows what a token was used for in the last days.
+func (h *Handlers) showToken(c echo.Context) error {
+	id, err := panel.PathNumber(c)
+	if err != nil {
+		return err
+	}
+	u, err := h.Tokens.FindUse(c.Request().Context(), page.Actor(c), id)
+	if err != nil {
+		return err
+	}
+	v := views.TokenDetail{Settings: h.Settings(c, u.Name, links.Tokens, tokensCrumb()), API: h.API, Use: u}
+	v.Badge = panelviews.TokenStatus(v.Reader, u.Token, u.RevokedAt != nil)
+	panel.LoadCharts(&v.Frame)
+	return h.Render(c, http.StatusOK, views.TokenPage(v), nil)
+}
+
+func tokensCrumb() ui.Crumb { return ui.Crumb{Label: "API tokens", Path: links.Tokens} }
+
 func (h *Handlers) newToken(c echo.Context) error {
 	return h.tokenForm(c, http.StatusOK, &forms.Form{})
 }
@@ -55,7 +74,7 @@ func (h *Handlers) tokenForm(c echo.Context, status int, form *forms.Form) error
 
 // tokenSettings is the frame of a page below the list of tokens.
 func (h *Handlers) tokenSettings(c echo.Context) panelviews.Settings {
-	return h.Settings(c, "Create token", links.Tokens, ui.Crumb{Label: "API tokens", Path: links.Tokens})
+	return h.Settings(c, "Create token", links.Tokens, tokensCrumb())
 }
 
 // createToken shows the secret in its own response, without a redirect: the secret isn't stored, so no
@@ -104,7 +123,7 @@ func (h *Handlers) askRevoke(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.confirmRevoke(c, t, links.RevokeToken(t.ID), ui.Crumb{Label: "API tokens", Path: links.Tokens})
+	return h.confirmRevoke(c, t, links.RevokeToken(t.ID), tokensCrumb())
 }
 
 // confirmRevoke asks for confirmation. Cancel leads to the last of the crumbs.

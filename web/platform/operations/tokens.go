@@ -24,6 +24,7 @@ func (h *Handlers) tokenRoutes() []route.Route {
 		route.Get(links.PlatformTokens, route.SuperAdmins, h.listTokens),
 		route.Get(links.NewPlatformToken, route.SuperAdmins, h.newToken),
 		route.Post(links.NewPlatformToken, route.SuperAdmins, h.createToken),
+		route.Get(links.PlatformTokens+"/:id", route.SuperAdmins, h.showToken),
 		route.Get(links.PlatformTokens+"/:id/revoke", route.SuperAdmins, h.askRevoke),
 		route.Post(links.PlatformTokens+"/:id/revoke", route.SuperAdmins, h.revokeToken),
 	}
@@ -41,6 +42,22 @@ func (h *Handlers) listTokens(c echo.Context) error {
 		Pager: page.Pager(list, c.Request().URL, "token", "tokens", "#tokens"),
 	}
 	return h.Render(c, http.StatusOK, views.TokensPage(v), views.TokenTable(v))
+}
+
+// showToken shows what a token was used for in the last days.
+func (h *Handlers) showToken(c echo.Context) error {
+	id, err := panel.PathNumber(c)
+	if err != nil {
+		return err
+	}
+	u, err := h.Tokens.FindUse(c.Request().Context(), page.Actor(c), id)
+	if err != nil {
+		return err
+	}
+	v := views.TokenDetail{Frame: h.Frame(c, u.Name, links.PlatformTokens, tokensCrumb()), Use: u}
+	v.Badge = panelviews.TokenStatus(v.Reader, u.Token, u.RevokedAt != nil)
+	panel.LoadCharts(&v.Frame)
+	return h.Render(c, http.StatusOK, views.TokenPage(v), nil)
 }
 
 func (h *Handlers) newToken(c echo.Context) error {

@@ -3,6 +3,7 @@ package tenants
 
 import (
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/panel"
 	"example.com/loyalty/web/route"
@@ -13,6 +14,7 @@ type Handlers struct {
 	*panel.Platform
 	Invoices *billing.Service
 	Names    host.Names
+	Sandbox  sandbox.Maker
 }
 
 // Routes lists the pages and actions.

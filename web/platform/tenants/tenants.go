@@ -28,6 +28,8 @@ func (h *Handlers) tenantRoutes() []route.Route {
 		route.Get(links.Tenants+"/export.csv", route.SuperAdmins, h.exportTenants).AsFile(),
 		route.Get(links.NewTenant, route.SuperAdmins, h.newTenant),
 		route.Post(links.NewTenant, route.SuperAdmins, h.addTenant),
+		route.Get(links.NewTestBusiness, route.SuperAdmins, h.askTestBusiness),
+		route.Post(links.NewTestBusiness, route.SuperAdmins, h.makeTestBusiness).AsFile(), // adds hundreds of records
 		route.Get(links.TenantAddress, route.SuperAdmins, h.proposeAddress),
 		route.Get(links.Tenants+"/:id", route.SuperAdmins, tenantRoute(h.showTenant)),
 		route.Get(links.Tenants+"/:id/edit", route.SuperAdmins, tenantRoute(h.showTenantForm)),
