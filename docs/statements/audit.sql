@@ -130,7 +130,8 @@ prepare platformList as
     e.actor_kind || ':' || e.actor_id as actor, e.actor_name, e.address, e.request_id, coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
-    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.programme, '{}') as programme
+    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
+    coalesce(n.programme, '{}') as programme
   from loyalty.audit_page(
     of_tenant => $1,
     of_actions => $2::text[],

@@ -32,16 +32,16 @@ prepare freeSlugSQL as
 
 -- insertSQL (core/tenant/sql.go): Returns no row if the plan is retired or the slug is taken.
 -- $1=name $2=slug $3=email $4=billing_cycle $5=payment_method $6=timezone $7=currency $8=country $9=confirm_above_cents
--- $10=now $11=plan
+-- $10=test $11=now $12=plan
 prepare insertSQL as
-  insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, timezone, currency, country, confirm_above_cents, created_at)
-  select $1, $2, $3, p.id, $4, $5, $6, $7, $8, $9, $10
+  insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, timezone, currency, country, confirm_above_cents, test, created_at)
+  select $1, $2, $3, p.id, $4, $5, $6, $7, $8, $9, $10, $11
   from loyalty.plan p
-  where p.id = $11
+  where p.id = $12
     and not p.retired
   on conflict (slug) do nothing
   returning id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
-  suspended_at, suspend_reason, confirm_above_cents;
+  suspended_at, suspend_reason, test, confirm_above_cents;
 
 -- servedBySlugSQL (core/tenant/sql.go), for BySlug: BySlug finds a tenant with its theme by the label in front of the
 -- host.
@@ -50,7 +50,8 @@ prepare servedBySlugSQL as
   select coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
-    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.programme, '{}') as programme, look.colour, look.logo_hash, look.logo_width, look.logo_height
+    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
+    coalesce(n.programme, '{}') as programme, look.colour, look.logo_hash, look.logo_width, look.logo_height
   from loyalty.tenant n
   left join lateral loyalty.theme(n.id) look on true
   where n.slug = $1;
@@ -59,7 +60,7 @@ prepare servedBySlugSQL as
 -- $1=id
 prepare byIDSQL as
   select id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
-  suspended_at, suspend_reason, confirm_above_cents
+  suspended_at, suspend_reason, test, confirm_above_cents
   from loyalty.tenant
   where id = $1;
 
@@ -68,7 +69,7 @@ prepare byIDSQL as
 -- $1=id
 prepare lockSQL as
   select id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
-  suspended_at, suspend_reason, confirm_above_cents
+  suspended_at, suspend_reason, test, confirm_above_cents
   from loyalty.tenant
   where id = $1
   for no key update;
@@ -93,7 +94,7 @@ prepare updateSQL as
   where id = $13
     and (plan_id = $3 or exists (select from loyalty.plan where id = $3 and not retired))
   returning id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
-  suspended_at, suspend_reason, confirm_above_cents;
+  suspended_at, suspend_reason, test, confirm_above_cents;
 
 -- conflictsSQL (core/tenant/sql.go), for refusal: refusal returns everything that is wrong: the violations of the check,
 -- and the conflicts for which a statement wrote nothing.
@@ -109,7 +110,7 @@ prepare conflictsSQL as
 -- filter: and status = @status
 prepare tenantList as
   select id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
-  suspended_at, suspend_reason, confirm_above_cents
+  suspended_at, suspend_reason, test, confirm_above_cents
   from loyalty.tenant
   where true
   order by created_at desc, id desc
@@ -316,8 +317,10 @@ prepare overviewList as
     select t.id, t.name, t.slug, t.email, t.plan_id, p.name as plan_name, t.billing_cycle, t.payment_method, t.currency, t.country, t.timezone, t.created_at,
       coalesce(u.customers, 0) as customers, coalesce(u.sales_lately, 0) as sales_lately, coalesce(u.staff, 0) as staff,
       coalesce(u.sends_this_month, 0) as sends_this_month, u.last_activity_at,
+      t.test,
       case
         when t.status = 'suspended' then 'suspended'
+        when t.test then 'test'
         when exists (select from loyalty.invoice i where i.tenant_id = t.id and i.status = 'overdue') then 'late'
         when not coalesce(u.sold, false) and g.finished_at is null then 'setting_up'
         else 'active'
@@ -363,8 +366,10 @@ prepare conditionCounts as
     select t.id, t.name, t.slug, t.email, t.plan_id, p.name as plan_name, t.billing_cycle, t.payment_method, t.currency, t.country, t.timezone, t.created_at,
       coalesce(u.customers, 0) as customers, coalesce(u.sales_lately, 0) as sales_lately, coalesce(u.staff, 0) as staff,
       coalesce(u.sends_this_month, 0) as sends_this_month, u.last_activity_at,
+      t.test,
       case
         when t.status = 'suspended' then 'suspended'
+        when t.test then 'test'
         when exists (select from loyalty.invoice i where i.tenant_id = t.id and i.status = 'overdue') then 'late'
         when not coalesce(u.sold, false) and g.finished_at is null then 'setting_up'
         else 'active'
@@ -392,8 +397,10 @@ prepare detailSQL as
     select t.id, t.name, t.slug, t.email, t.plan_id, p.name as plan_name, t.billing_cycle, t.payment_method, t.currency, t.country, t.timezone, t.created_at,
       coalesce(u.customers, 0) as customers, coalesce(u.sales_lately, 0) as sales_lately, coalesce(u.staff, 0) as staff,
       coalesce(u.sends_this_month, 0) as sends_this_month, u.last_activity_at,
+      t.test,
       case
         when t.status = 'suspended' then 'suspended'
+        when t.test then 'test'
         when exists (select from loyalty.invoice i where i.tenant_id = t.id and i.status = 'overdue') then 'late'
         when not coalesce(u.sold, false) and g.finished_at is null then 'setting_up'
         else 'active'

@@ -9,6 +9,69 @@
 -- "select name, parameter_types from pg_prepared_statements" lists them with the types of their arguments.
 deallocate all;
 
+-- addRequestsSQL (core/token/meter.go): Days and endpoints are few, so rows are: one for each that a token had.
+-- $1=counts
+prepare addRequestsSQL as
+  insert into loyalty.token_request as r (tenant_id, token_id, day, method, endpoint, status, requests)
+  select t.tenant_id, t.id, (to_timestamp(c.at) at time zone coalesce(n.timezone, 'UTC'))::date as day, c.method, c.endpoint, c.status, sum(c.requests)
+  from jsonb_to_recordset($1::jsonb) c (token bigint, at bigint, method text, endpoint text, status int, requests bigint)
+  join loyalty.token t on t.id = c.token
+  left join loyalty.tenant n on n.id = t.tenant_id
+  group by t.tenant_id, t.id, day, c.method, c.endpoint, c.status
+  order by t.id, day, c.method, c.endpoint, c.status
+  on conflict (token_id, day, method, endpoint, status) do update
+  set requests = r.requests + excluded.requests;
+
+-- addressesSQL (core/token/meter.go): A token whose row another transaction has locked keeps its address until the next
+-- write.
+-- $1=addresses
+prepare addressesSQL as
+  update loyalty.token t
+  set last_address = l.address
+  from (
+    select u.id, a.address
+    from jsonb_to_recordset($1::jsonb) a (token bigint, address text)
+    join loyalty.token u on u.id = a.token
+    where u.last_address <> a.address
+    order by u.id
+    for no key update of u skip locked
+  ) l
+  where t.id = l.id;
+
+-- addRefusalsSQL (core/token/meter.go), for write: write writes sums in one transaction of the platform, whatever
+-- tenants the tokens are of.
+-- $1=refusals
+prepare addRefusalsSQL as
+  insert into loyalty.token_refusal (tenant_id, token_id, id, at, request_id, method, endpoint, status, title, detail, code, fields)
+  select t.tenant_id, t.id, f.id, f.at, f.request_id, f.method, f.endpoint, f.status, f.title, f.detail, f.code, f.fields
+  from jsonb_to_recordset($1::jsonb) f (
+    token bigint, id uuid, at timestamptz, request_id text, method text, endpoint text, status int, title text, detail text, code text, fields text[]
+  )
+  join loyalty.token t on t.id = f.token
+  on conflict do nothing;
+
+-- trimRefusalsSQL (core/token/meter.go), for write: write writes sums in one transaction of the platform, whatever
+-- tenants the tokens are of.
+-- $1=refusals $2=keep
+prepare trimRefusalsSQL as
+  delete from loyalty.token_refusal r
+  using (
+    select old.token_id, old.id
+    from (
+      select distinct token
+      from jsonb_to_recordset($1::jsonb) f (token bigint)
+    ) f
+    cross join lateral (
+      select token_id, id
+      from loyalty.token_refusal
+      where token_id = f.token
+      order by id desc
+      offset $2
+    ) old
+  ) old
+  where r.token_id = old.token_id
+    and r.id = old.id;
+
 -- deleteOldSQL (core/token/revoke.go)
 -- $1=before $2=up_to
 prepare deleteOldSQL as
@@ -112,7 +175,8 @@ prepare credentialSQL as
     coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
-    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.programme, '{}') as programme
+    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
+    coalesce(n.programme, '{}') as programme
   from loyalty.token t
   join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
   left join loyalty.tenant n on n.id = t.tenant_id
@@ -126,7 +190,8 @@ prepare credentialsSQL as
     coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
-    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.programme, '{}') as programme
+    coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
+    coalesce(n.programme, '{}') as programme
   from loyalty.token t
   join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
   left join loyalty.tenant n on n.id = t.tenant_id
@@ -196,3 +261,93 @@ prepare revokeAllSQL as
     and revoked_at is null
     and (expires_at is null or expires_at > $1)
   returning id, name, abilities, last_used_at, expires_at, created_at;
+
+-- findUseSQL (core/token/use.go), for FindUse: FindUse returns what a token of the actor's person was used for, also
+-- after it was revoked.
+-- $1=staff $2=id
+prepare findUseSQL as
+  select id, name, abilities, last_used_at, expires_at, created_at, revoked_at, last_address, case when actor_kind = 'token' then actor_name else '' end as created_by
+  from loyalty.token
+  where staff_id = $1
+    and id = $2;
+
+-- requestsSQL (core/token/use.go), for FindUse: FindUse returns what a token of the actor's person was used for, also
+-- after it was revoked.
+-- $1=staff $2=id $3=since
+prepare requestsSQL as
+  select day, method, endpoint, status, requests
+  from loyalty.token_request
+  where token_id = (select id from loyalty.token where staff_id = $1 and id = $2)
+    and day between $3::date and $3::date + 7
+  order by day;
+
+-- refusalsSQL (core/token/use.go), for FindUse: FindUse returns what a token of the actor's person was used for, also
+-- after it was revoked.
+-- $1=staff $2=id $3=keep
+prepare refusalsSQL as
+  select at, request_id, method, endpoint, status, title, detail, code, fields
+  from loyalty.token_refusal
+  where token_id = (select id from loyalty.token where staff_id = $1 and id = $2)
+  order by id desc
+  limit $3;
+
+-- deleteOldRequestsSQL (core/token/use.go)
+-- $1=before $2=up_to
+prepare deleteOldRequestsSQL as
+  delete from loyalty.token_request
+  where (token_id, day, method, endpoint, status) in (
+    select token_id, day, method, endpoint, status
+    from loyalty.token_request
+    where day < $1::timestamptz::date
+    limit $2
+  );
+
+-- deleteOldRefusalsSQL (core/token/use.go)
+-- $1=before $2=up_to
+prepare deleteOldRefusalsSQL as
+  delete from loyalty.token_refusal
+  where (token_id, id) in (
+    select token_id, id
+    from loyalty.token_refusal
+    where at < $1
+    limit $2
+  );
+
+-- warnSQL (core/token/warn.go): Marks tokens whose owners weren't told yet, and returns them once for each owner; one of
+-- the platform only for its person.
+-- $1=now $2=last $3=first $4=up_to
+prepare warnSQL as
+  with due as (
+    select t.id, k.days
+    from loyalty.token t
+    join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
+    left join loyalty.tenant n on n.id = t.tenant_id
+    cross join lateral (
+      select case when t.expires_at <= $1::timestamptz + make_interval(days => $2::int) then $2::int else $3::int end
+    ) k (days)
+    where t.revoked_at is null
+      and t.expires_at > $1
+      and t.expires_at <= $1::timestamptz + make_interval(days => $3::int)
+      and (t.warned_days is null or t.warned_days > k.days)
+      and t.created_at <= t.expires_at - make_interval(days => k.days)
+      and s.status = 'active'
+      and s.role = case when t.tenant_id is null then 'super_admin' else 'owner' end
+      and coalesce(n.status, 'active') = 'active'
+    order by t.id
+    limit $4
+  ), warned as (
+    update loyalty.token t
+    set warned_days = due.days
+    from due
+    where t.id = due.id
+      and (t.warned_days is null or t.warned_days > due.days)
+    returning t.id, t.tenant_id, t.staff_id, t.name, t.expires_at, t.last_used_at
+  )
+  select w.id, w.name as token, w.expires_at, w.last_used_at, w.staff_id, o.name as owner,
+    coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug, coalesce(n.timezone, 'UTC') as timezone,
+    p.id as reader_id, p.name as reader_name, p.email as reader_email
+  from warned w
+  join loyalty.staff o on o.id = w.staff_id
+  join loyalty.staff p on p.id = w.staff_id or p.tenant_id = w.tenant_id and p.role = 'owner' and p.status = 'active'
+  left join loyalty.tenant n on n.id = w.tenant_id
+  order by p.id, w.expires_at, w.id;

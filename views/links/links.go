@@ -201,8 +201,8 @@ func SetupPreview[S ~string](step S) string { return SetupStep(step) + "/preview
 // Parts of the settings of a business.
 const (
 	PhoneOptional   = Business + "/phone-optional" // turns customers without a phone number on or off
-	Joining         = Business + "/joining" // the action of the form about consent
-	Branding        = Business + "/look"    // the action of its form
+	Joining         = Business + "/joining"        // the action of the form about consent
+	Branding        = Business + "/look"           // the action of its form
 	BrandingPreview = Branding + "/preview"
 	BillingInvoices = Billing + "/invoices"
 	Logos           = Panel + "/logo"
