@@ -183,7 +183,7 @@ func TestWritesAreOneRoundTrip(t *testing.T) {
 		}
 		before := count()
 		m.Write(t.Context())
-		fewest = min(fewest, int(count()-before))
+		fewest = min(fewest, count()-before)
 	}
 	if fewest != 1 {
 		t.Errorf("%d round trips", fewest)
@@ -197,7 +197,7 @@ func TestWritesAreOneRoundTrip(t *testing.T) {
 	for range 5 {
 		before = count()
 		o.use(ids[0])
-		fewest = min(fewest, int(count()-before))
+		fewest = min(fewest, count()-before)
 	}
 	if fewest != 1 {
 		t.Errorf("the page reads in %d round trips", fewest)
