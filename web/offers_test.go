@@ -20,6 +20,7 @@ import (
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
@@ -70,6 +71,7 @@ func newProduct(t *testing.T) *product {
 		}),
 		Platform: platform.New(kit(links.Platform), platform.Config{
 			Services: s.Services, Jobs: s.Jobs, Requests: []string{"GET /api/v1/customers"}, MailTrouble: quiet, LimitTrouble: quiet, Names: names,
+			Sandbox: sandbox.Maker{Services: s.Services, DB: d, Keys: dbtest.Keys(), BaseURL: webtest.Base, TenantURL: names.Tenant},
 		}),
 		API:     http.NotFoundHandler(),
 		Gate:    web.NewGate(d.Size()),

@@ -22,16 +22,13 @@ func (o office) expiring(name string, days int) token.Created {
 }
 
 // warnings returns the e-mails about tokens that expire: "owner@… {Till,Web shop}".
-func (o office) warnings() (list []string) {
+func (o office) warnings() []string {
 	o.T.Helper()
-	for _, m := range shoptest.QueryAll[string](o.Shop, `
+	return shoptest.QueryAll[string](o.Shop, `
 		select recipient || ' ' || array(select m[1] from regexp_matches(text, 'Token:(\w+)', 'g') m)::text
 		from loyalty.mail
 		where subject = 'token.ExpiryEmail'
-		order by created_at, recipient, text`) {
-		list = append(list, m)
-	}
-	return list
+		order by created_at, recipient, text`)
 }
 
 // warnAfter runs the job in several processes some days later.

@@ -83,7 +83,7 @@ func tokenFacts(by format.Reader, u token.Use, abilities string) (facts []ui.Pai
 }
 
 // tokenChart is the chart of requests by day.
-func tokenChart(by format.Reader, u token.Use) ui.Chart {
+func tokenChart(u token.Use) ui.Chart {
 	c := ui.Chart{
 		ID: "requests", Title: "Requests", Label: "Day", SoFar: "Today so far",
 		Series: []ui.Series{{Name: "Requests", Kind: ui.Line}, {Name: "Refused", Kind: ui.Bars}},

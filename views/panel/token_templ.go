@@ -136,7 +136,7 @@ func TokenUse(by format.Reader, u token.Use, abilities, help string) templ.Compo
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = ui.ChartCard(tokenChart(by, u)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ChartCard(tokenChart(u)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
