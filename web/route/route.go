@@ -5,6 +5,7 @@ package route
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -113,11 +114,11 @@ func Tokens(a token.Ability, others ...token.Ability) Who { return Who{Ability: 
 
 // Scopes returns the abilities each of which is enough, as OAuth lists scopes: with spaces between them.
 func (w Who) Scopes() string {
-	scopes := string(w.Ability)
+	scopes := []string{string(w.Ability)}
 	for _, other := range w.Others {
-		scopes += " " + string(other)
+		scopes = append(scopes, string(other))
 	}
-	return scopes
+	return strings.Join(scopes, " ")
 }
 
 // Admits reports whether a caller may call a route.
