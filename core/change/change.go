@@ -59,7 +59,7 @@ type Change struct {
 func (c Change) At() time.Time { return c.place.Time() }
 
 const (
-	// cursorAge is how long a position is good: the audit log keeps its entries longer.
+	// cursorAge is how long a position is valid: the audit log keeps its entries longer.
 	cursorAge = 60 * 24 * time.Hour
 	// RetryAfter is when a reader who has read everything should ask again.
 	RetryAfter = 5 * time.Second

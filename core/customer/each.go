@@ -212,7 +212,7 @@ func outcomeOf(p planned, before []core.Outcome[Upserted], customers map[core.ID
 		outcome.Response, outcome.Err = keyed.First(once.RequestKey)
 	case p.refusal != nil:
 		outcome.Err = p.refusal
-	case !found, !p.creates && p.ExternalID != nil && c.ExternalID == nil: // created by somebody else, or to be noted
+	case !found, !p.creates && p.ExternalID != nil && c.ExternalID == nil: // another request was faster, or the ID is to be noted
 		outcome.Err = errLeftOut
 	default:
 		outcome.Result = Upserted{Customer: c, Created: p.creates && created[p.ID]}

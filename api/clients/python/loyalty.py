@@ -1177,7 +1177,7 @@ class Loyalty:
         `transactions:write`, redemptions with `rewards:read`, vouchers with `coupons:read`.
 
         Follow `links.next`. When it is null, you have everything: keep `meta.resume_cursor`
-        and ask again with it after `meta.retry_after` seconds. It is good for 60 days; an
+        and ask again with it after `meta.retry_after` seconds. It is valid for 60 days; an
         older one gets `cursor-expired`. Read the records that changed, or use `updated_since`
         of the lists, which have them as they are now. A change may come again.
 

@@ -193,7 +193,7 @@ export interface paths {
          * List changes
          * @description What changed in customers, transactions, redemptions and vouchers, the oldest first, in an order in which nothing is skipped: a change appears about two seconds after it was made, and never behind one that you have read. Of each kind of record, those that the token may read: customers with `customers:read`, transactions with `transactions:write`, redemptions with `rewards:read`, vouchers with `coupons:read`.
          *
-         *     Follow `links.next`. When it is null, you have everything: keep `meta.resume_cursor` and ask again with it after `meta.retry_after` seconds. It is good for 60 days; an older one gets `cursor-expired`. Read the records that changed, or use `updated_since` of the lists, which have them as they are now. A change may come again.
+         *     Follow `links.next`. When it is null, you have everything: keep `meta.resume_cursor` and ask again with it after `meta.retry_after` seconds. It is valid for 60 days; an older one gets `cursor-expired`. Read the records that changed, or use `updated_since` of the lists, which have them as they are now. A change may come again.
          *
          *     Needs the scope `customers:read`, `transactions:write`, `rewards:read` or `coupons:read`.
          */
@@ -2885,7 +2885,7 @@ export interface components {
             next_cursor: string | null;
             /** @description Cursor of the previous page. */
             prev_cursor: string | null;
-            /** @description In the order of changes: the cursor to go on with, now or later. Keep it: it is good for 60 days. */
+            /** @description In the order of changes: the cursor to go on with, now or later. Keep it: it is valid for 60 days. */
             resume_cursor?: string;
             /**
              * Format: int32
