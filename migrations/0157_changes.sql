@@ -18,10 +18,10 @@ begin
 end;
 $$;
 
--- settle_changes returns the ID before which a tenant's records are complete, and sets app.settled to it for the rest of the
+-- settle_changes returns the ID before which the records of the tenant that is entered are complete, and sets app.settled to it for the rest of the
 -- transaction, whose later statements see them all. A transaction that takes long says whose it is (core/db, TakeTime):
 -- that of another tenant isn't waited for. Of a process with a login that the owner can't look at, nothing is known.
-create function loyalty.settle_changes(tenant bigint) returns uuid
+create function loyalty.settle_changes() returns uuid
 	language plpgsql volatile security definer set search_path = ''
 as $$
 declare
@@ -35,7 +35,7 @@ begin
 	where a.datname = current_database()
 		and a.pid <> pg_backend_pid()
 		and (a.backend_xid is not null or a.query = '<insufficient privilege>' and a.application_name like 'loyalty%')
-		and (a.application_name not like 'loyalty of %' or a.application_name = 'loyalty of ' || tenant);
+		and (a.application_name not like 'loyalty of %' or a.application_name = 'loyalty of ' || current_setting('app.tenant_id', true));
 	id := (lpad(to_hex(floor(extract(epoch from settled - interval '2 seconds') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
 	execute format('set local app.settled = %L', id);
 	return id;

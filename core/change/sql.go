@@ -41,7 +41,7 @@ func actionsOf(kinds []Kind) []string {
 }
 
 const settleSQL = `
-	select loyalty.settle_changes(@tenant_id)`
+	select loyalty.settle_changes()`
 
 // row is a change with its place in the order: the ID of what made it.
 type row struct {

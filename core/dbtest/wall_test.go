@@ -150,7 +150,7 @@ func TestJobsAreIsolated(t *testing.T) {
 }
 
 // ofOneTenant lists the functions that run as the owner for the tenant that is entered.
-var ofOneTenant = []string{"find_customers", "forget_customer", "forget_voucher_mails", "search_customer"}
+var ofOneTenant = []string{"find_customers", "forget_customer", "forget_voucher_mails", "search_customer", "settle_changes"}
 
 // "Functions that work on all tenants refuse when a tenant is set", and when nothing is entered.
 func TestFunctionsOnAllTenantsAreThePlatforms(t *testing.T) {

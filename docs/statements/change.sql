@@ -11,9 +11,8 @@ deallocate all;
 
 -- settleSQL (core/change/sql.go), for List: List returns a page of what changed in records of some kinds, the oldest
 -- first: after the page's cursor, or since an instant.
--- $1=tenant_id
 prepare settleSQL as
-  select loyalty.settle_changes($1);
+  select loyalty.settle_changes();
 
 -- changesSQL (core/change/sql.go): Each source is read from its index, after a position and before the one that
 -- settleSQL set, and gives at most a page.

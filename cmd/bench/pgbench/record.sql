@@ -1,8 +1,8 @@
 \startpipeline
 begin;
-select loyalty.enter(:tenant);
+select loyalty.enter(:tenant, now());
 with buyer as (
-	select status
+	select id, status
 	from loyalty.customer
 	where tenant_id = :tenant
 		and id = (select coalesce(bench.customer(:n)::uuid, '00000000-0000-0000-0000-000000000000'))
@@ -21,8 +21,9 @@ left join loyalty.location l on l.tenant_id = :tenant and l.id = coalesce(null::
 \startpipeline
 select set_config('app.visits_counted', 'yes', true) as set;
 insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
-	points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
-values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 0, 12, null, null, 'api', null, null,
+	points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, occurred_at, metadata,
+	actor_kind, actor_id, actor_name, created_at)
+values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 0, 12, null, null, 'api', null, null, null, null,
 	'token', :token, 'all', now());
 update loyalty.account
 set visits = visits + 1,
