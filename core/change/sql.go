@@ -82,83 +82,62 @@ const changesSQL = `
 	select place, kind, id, kept_id, action, subject
 	from (
 		(
-			select c.id as place, 'customer' as kind, c.id, null::uuid as kept_id, '' as action, '' as subject
-			from loyalty.customer c
-			where c.tenant_id = @tenant_id
-				and @customer
-				and c.id > @after
-				and c.id < (select before from settled)
-			order by c.id
-			limit @limit
+			select id as place, 'customer' as kind, id, null::uuid as kept_id, '' as action, '' as subject
+			from loyalty.customer
+			where @customer
+				and ` + onPage + `
 		)
 		union all
 		(
-			select m.id, 'customer', m.merged_id, m.kept_id, '', ''
-			from loyalty.customer_merge m
-			where m.tenant_id = @tenant_id
-				and @customer
-				and m.id > @after
-				and m.id < (select before from settled)
-			order by m.id
-			limit @limit
+			select id, 'customer', merged_id, kept_id, '', ''
+			from loyalty.customer_merge
+			where @customer
+				and ` + onPage + `
 		)
 		union all
 		(
-			select e.id, 'customer', e.customer_id, null, '` + changedBalance + `', ''
-			from loyalty.ledger_entry e
-			where e.tenant_id = @tenant_id
-				and @customer
-				and e.id > @after
-				and e.id < (select before from settled)
-			order by e.id
-			limit @limit
+			select id, 'customer', customer_id, null, '` + changedBalance + `', ''
+			from loyalty.ledger_entry
+			where @customer
+				and ` + onPage + `
 		)
 		union all
 		(
-			select t.id, 'transaction', t.id, null, '', ''
-			from loyalty.transaction t
-			where t.tenant_id = @tenant_id
-				and @transaction
-				and t.id > @after
-				and t.id < (select before from settled)
-			order by t.id
-			limit @limit
+			select id, 'transaction', id, null, '', ''
+			from loyalty.transaction
+			where @transaction
+				and ` + onPage + `
 		)
 		union all
 		(
-			select r.id, 'redemption', r.id, null, '', ''
-			from loyalty.redemption r
-			where r.tenant_id = @tenant_id
-				and @redemption
-				and r.id > @after
-				and r.id < (select before from settled)
-			order by r.id
-			limit @limit
+			select id, 'redemption', id, null, '', ''
+			from loyalty.redemption
+			where @redemption
+				and ` + onPage + `
 		)
 		union all
 		(
-			select v.id, 'voucher', v.id, null, '', ''
-			from loyalty.voucher v
-			where v.tenant_id = @tenant_id
-				and @voucher
-				and v.id > @after
-				and v.id < (select before from settled)
-			order by v.id
-			limit @limit
+			select id, 'voucher', id, null, '', ''
+			from loyalty.voucher
+			where @voucher
+				and ` + onPage + `
 		)
 		union all
 		select logged.id, '', null, null, wanted.action, logged.subject_id
 		from unnest(@actions::text[]) wanted (action)
 		cross join lateral (
-			select a.id, a.subject_id
-			from loyalty.audit_entry a
-			where a.tenant_id = @tenant_id
-				and a.action = wanted.action
-				and a.id > @after
-				and a.id < (select before from settled)
-			order by a.id
-			limit @limit
+			select id, subject_id
+			from loyalty.audit_entry
+			where action = wanted.action
+				and ` + onPage + `
 		) logged
 	) change
 	order by place
 	limit @limit`
+
+// onPage keeps the rows of a source that may be on the page.
+const onPage = `tenant_id = @tenant_id
+				and id > @after
+				and id < (select before from settled)
+			order by id
+			limit @limit`

@@ -16,7 +16,7 @@ prepare settleSQL as
 
 -- changesSQL (core/change/sql.go): Each source is read from its index, after a position and before the one that
 -- settleSQL set, and gives at most a page.
--- $1=tenant_id $2=customer $3=after $4=limit $5=transaction $6=redemption $7=voucher $8=actions
+-- $1=customer $2=tenant_id $3=after $4=limit $5=transaction $6=redemption $7=voucher $8=actions
 prepare changesSQL as
   with settled as materialized (
     select current_setting('app.settled')::uuid as before
@@ -24,81 +24,81 @@ prepare changesSQL as
   select place, kind, id, kept_id, action, subject
   from (
     (
-      select c.id as place, 'customer' as kind, c.id, null::uuid as kept_id, '' as action, '' as subject
-      from loyalty.customer c
-      where c.tenant_id = $1
-        and $2
-        and c.id > $3
-        and c.id < (select before from settled)
-      order by c.id
+      select id as place, 'customer' as kind, id, null::uuid as kept_id, '' as action, '' as subject
+      from loyalty.customer
+      where $1
+        and tenant_id = $2
+        and id > $3
+        and id < (select before from settled)
+      order by id
       limit $4
     )
     union all
     (
-      select m.id, 'customer', m.merged_id, m.kept_id, '', ''
-      from loyalty.customer_merge m
-      where m.tenant_id = $1
-        and $2
-        and m.id > $3
-        and m.id < (select before from settled)
-      order by m.id
+      select id, 'customer', merged_id, kept_id, '', ''
+      from loyalty.customer_merge
+      where $1
+        and tenant_id = $2
+        and id > $3
+        and id < (select before from settled)
+      order by id
       limit $4
     )
     union all
     (
-      select e.id, 'customer', e.customer_id, null, 'balance', ''
-      from loyalty.ledger_entry e
-      where e.tenant_id = $1
-        and $2
-        and e.id > $3
-        and e.id < (select before from settled)
-      order by e.id
+      select id, 'customer', customer_id, null, 'balance', ''
+      from loyalty.ledger_entry
+      where $1
+        and tenant_id = $2
+        and id > $3
+        and id < (select before from settled)
+      order by id
       limit $4
     )
     union all
     (
-      select t.id, 'transaction', t.id, null, '', ''
-      from loyalty.transaction t
-      where t.tenant_id = $1
-        and $5
-        and t.id > $3
-        and t.id < (select before from settled)
-      order by t.id
+      select id, 'transaction', id, null, '', ''
+      from loyalty.transaction
+      where $5
+        and tenant_id = $2
+        and id > $3
+        and id < (select before from settled)
+      order by id
       limit $4
     )
     union all
     (
-      select r.id, 'redemption', r.id, null, '', ''
-      from loyalty.redemption r
-      where r.tenant_id = $1
-        and $6
-        and r.id > $3
-        and r.id < (select before from settled)
-      order by r.id
+      select id, 'redemption', id, null, '', ''
+      from loyalty.redemption
+      where $6
+        and tenant_id = $2
+        and id > $3
+        and id < (select before from settled)
+      order by id
       limit $4
     )
     union all
     (
-      select v.id, 'voucher', v.id, null, '', ''
-      from loyalty.voucher v
-      where v.tenant_id = $1
-        and $7
-        and v.id > $3
-        and v.id < (select before from settled)
-      order by v.id
+      select id, 'voucher', id, null, '', ''
+      from loyalty.voucher
+      where $7
+        and tenant_id = $2
+        and id > $3
+        and id < (select before from settled)
+      order by id
       limit $4
     )
     union all
     select logged.id, '', null, null, wanted.action, logged.subject_id
     from unnest($8::text[]) wanted (action)
     cross join lateral (
-      select a.id, a.subject_id
-      from loyalty.audit_entry a
-      where a.tenant_id = $1
-        and a.action = wanted.action
-        and a.id > $3
-        and a.id < (select before from settled)
-      order by a.id
+      select id, subject_id
+      from loyalty.audit_entry
+      where action = wanted.action
+        and tenant_id = $2
+        and id > $3
+        and id < (select before from settled)
+      order by id
       limit $4
     ) logged
   ) change

@@ -83,47 +83,6 @@ prepare deleteConsentSQL as
   where tenant_id = $1
     and customer_id = $2;
 
--- noteExternalIDSQL (core/customer/customer.go): Changes nothing if the ID is the customer's further one, or if they
--- were erased, merged or given one meanwhile.
--- $1=external_id $2=now $3=tenant_id $4=id
-prepare noteExternalIDSQL as
-  update loyalty.customer c
-  set external_id = $1,
-    updated_at = $2
-  from loyalty.account a
-  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
-  where c.tenant_id = $3
-    and c.id = $4
-    and c.external_id is null
-    and coalesce(c.phone_key, c.email_key) is not null
-    and not exists (
-      select
-      from loyalty.customer_key
-      where tenant_id = $3
-        and kind = 'external_id'
-        and key = $1
-    )
-    and a.tenant_id = c.tenant_id
-    and a.customer_id = c.id
-  returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
-    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $3 and g.customer_id = c.id order by g.key) as tags,
-    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at;
-
--- hasExternalIDSQL (core/customer/customer.go), for noteExternalID: noteExternalID gives a customer who was found the ID
--- by which a program knows them.
--- $1=tenant_id $2=external_id $3=id
-prepare hasExternalIDSQL as
-  select exists (
-    select
-    from loyalty.customer_key
-    where tenant_id = $1
-      and kind = 'external_id'
-      and key = $2
-      and customer_id = $3
-  );
-
 -- ownsEmailSQL (core/customer/customer.go), for HasEmail: HasEmail reports whether an e-mail address is a customer's
 -- own, or one by which they are also found.
 -- $1=tenant_id $2=email_key $3=id
@@ -1419,3 +1378,44 @@ prepare spendByDaySQL as
     and id < $5
     and status = 'completed'
   group by day;
+
+-- noteExternalIDSQL (core/customer/upsert.go): Changes nothing if the ID is the customer's further one, or if they were
+-- erased, merged or given one meanwhile.
+-- $1=external_id $2=now $3=tenant_id $4=id
+prepare noteExternalIDSQL as
+  update loyalty.customer c
+  set external_id = $1,
+    updated_at = $2
+  from loyalty.account a
+  left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
+  where c.tenant_id = $3
+    and c.id = $4
+    and c.external_id is null
+    and coalesce(c.phone_key, c.email_key) is not null
+    and not exists (
+      select
+      from loyalty.customer_key
+      where tenant_id = $3
+        and kind = 'external_id'
+        and key = $1
+    )
+    and a.tenant_id = c.tenant_id
+    and a.customer_id = c.id
+  returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $3 and g.customer_id = c.id order by g.key) as tags,
+    a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
+    moved.created_at as balance_changed_at;
+
+-- hasExternalIDSQL (core/customer/upsert.go), for noteExternalID: noteExternalID gives a customer who was found the ID
+-- by which a program knows them.
+-- $1=tenant_id $2=external_id $3=id
+prepare hasExternalIDSQL as
+  select exists (
+    select
+    from loyalty.customer_key
+    where tenant_id = $1
+      and kind = 'external_id'
+      and key = $2
+      and customer_id = $3
+  );
