@@ -25,6 +25,7 @@ func unknownIDs(route string) (method, path string) {
 // Every route with every kind of caller.
 func TestRouteAccess(t *testing.T) {
 	t.Parallel()
+	proves(t, "A 401 to a token has `WWW-Authenticate: Bearer error=\"invalid_token\"`, a 403 `insufficient_scope` with the scopes that suffice.")
 	proves(t, "Every tenant-scoped request carries a personal access token in the header `Authorization: Bearer <ACCESS_TOKEN>`. A missing, malformed or revoked token gives 401.",
 		"All endpoints require `Authorization: Bearer <ACCESS_TOKEN>` (see Authentication).",
 		"Tokens have scopes (also called abilities). A request to a scope-protected endpoint with a token lacking the scope gives 403.",

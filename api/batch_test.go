@@ -90,6 +90,7 @@ func repeated(item string, n int) []string {
 // A batch has 1 to 100 items, within the limit of a body, and counts once against the rate limit.
 func TestLimitsOfABatch(t *testing.T) {
 	t.Parallel()
+	proves(t, "A batch counts as one request.")
 	s := newShop(t)
 	required, notArray := invalid(`"items":["The items field is required."]`), invalid(`"items":["The items field must be an array."]`)
 	tooMany := invalid(`"items":["The items field must not have more than 100 items."]`)

@@ -121,7 +121,7 @@ func TestCoupons(t *testing.T) {
 			want: one(voucher("{voucher}", "{coupon}", fivePoints, "null")), after: balance(5, 0, 1),
 		},
 		{
-			says: "200 for: customer found, void, fulfil, redeem (their bodies are not read), PATCH.", with: "redeem", method: "POST",
+			says: "200 for: customer found, void, fulfil (their bodies are not read), redeem (its body is read if it is JSON), restore, batch, preview, PATCH.", with: "redeem", method: "POST",
 			path: "/coupons/{voucher}/redeem", body: "{", headers: []string{"Content-Type: text/plain"}, status: 200,
 			want: one(voucher("{voucher}", "{coupon}", fivePoints, "null")),
 		},

@@ -39,7 +39,7 @@ func only(path string, items ...string) string {
 
 func one(record string) string { return `{"data":` + record + `}` }
 
-const filters = "Filters: `phone`, `email`, `search` (any part of name, phone, e-mail), `status`, `created_from`, `created_to`."
+const filters = "Filters: `phone`, `email`, `external_id`, `search` (any part of name, phone, e-mail), `status`, `created_from`, `created_to`, `updated_since`."
 
 func TestListCustomers(t *testing.T) {
 	runScenarios(t, []scenario{
@@ -193,7 +193,7 @@ func TestCustomerFields(t *testing.T) {
 	proves(t, "| ulid | string (ULID) | Permanent identifier. |",
 		"| first_name | string | Sent on create. |", "| last_name | string | Sent on create. |",
 		"Customer identifiers are ULIDs (string).", "Single record: `{\"data\": {…}}`.",
-		"**Customer**: the specification's fields, + `stamps_balance`, + `status` (`active`, `inactive`), + `updated_at`.",
+		"**Customer**: the specification's fields, + `stamps_balance`, + `status` (`active`, `inactive`), + `updated_at`, + `balance_changed_at`, + `points_expire_on`, + `stamps_expire_on`, + `external_id`, + `metadata`, + `tags`.",
 		"A balance is the sum of its entries at every instant.")
 	s := newShop(t)
 	s.fill("{sale}")

@@ -9,7 +9,7 @@ import (
 const (
 	upserts = "| POST | /api/v1/customers | customers:write | `first_name`, `last_name`, `phone` (string, at most 30 chars), optional `email`. | `data`: customer. " +
 		"Upsert: when the phone or e-mail already matches a customer, that customer is returned and none is created. The response has the same shape whether created or found. |"
-	byPhoneFirst = "Upsert finds by phone first, then by e-mail, and changes nothing: 201 created, 200 found."
+	byPhoneFirst = "Upsert finds by `external_id` first, then by phone, then by e-mail, and changes nothing but an `external_id` that is still empty: 201 created, 200 found."
 	allRequired  = "`first_name`, `last_name`, `phone` are required on create."
 	wrongType    = "Wrong JSON type of a field: 422 on it; every failing field is reported at once."
 	wording      = "Validation messages use Laravel's present wording, attribute names with spaces: \"The first name field is required.\", \"The phone field must not be greater than 30 characters.\", " +
@@ -19,7 +19,7 @@ const (
 	nulText      = "`\\u0000` in text is 422 on the field; invalid UTF-8 is 400."
 	keptPhones   = "Phone numbers are kept as written and compared by a stored key (E.164 by the tenant's country, and the extension; at least three digits or 422); e-mail by a stored key, whatever its capitals."
 	created      = "201 for: customer created by upsert, transaction, redemption, token, tenant."
-	patches      = "PATCH: absent keeps, `email: null` clears, other nulls are 422."
+	patches      = "PATCH: absent keeps, null clears `email`, `external_id`, `metadata` and `tags`, other nulls are 422."
 )
 
 // made is the JSON of a customer just added.
@@ -152,7 +152,7 @@ func TestConcurrentUpsertsAddOneCustomer(t *testing.T) {
 func TestEditCustomer(t *testing.T) {
 	with := func(old, now string) string { return one(strings.Replace(annaIs, old, now, 1)) }
 	const edits = "| PATCH | /api/v1/customers/{ulid} | customers:write | Fields to update. | Customer. |"
-	const fields = "PATCH takes `first_name, last_name, phone, email, status`."
+	const fields = "PATCH takes `first_name, last_name, phone, email, status, external_id, metadata, tags`."
 	const erased = "Erased: names `Erased`, phone `\"\"`, e-mail null, inactive, keys null; the ledger stays."
 	const erasedIs = `{"ulid":"{erased}","first_name":"Erased","last_name":"Erased","phone":"","email":null,` +
 		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`

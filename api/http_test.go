@@ -69,6 +69,7 @@ func unpacked(t *testing.T, got answer) string {
 
 func TestResponsesAreCompressed(t *testing.T) {
 	t.Parallel()
+	proves(t, "Answers of 1 KiB and more are compressed with zstd or gzip, as `Accept-Encoding` allows.")
 	s := newShop(t)
 	for i := range 30 {
 		s.customer(customer.New{FirstName: "N", LastName: strconv.Itoa(i), Phone: "07017" + strconv.Itoa(10000+i)})
@@ -166,6 +167,7 @@ func TestPagesOfAThousand(t *testing.T) {
 // A client that has a response gets it again only if it has changed.
 func TestNotModified(t *testing.T) {
 	t.Parallel()
+	proves(t, "A single record and the first page of a list have an `ETag`; with `If-None-Match` they are 304 while nothing has changed.")
 	s := newShop(t)
 	s.fill("{anna}{bo}{sale}{redemption}")
 	for _, path := range []string{
@@ -215,6 +217,8 @@ func TestNotModified(t *testing.T) {
 // A change that would overwrite what the client hasn't seen is refused.
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
+	proves(t, "With `If-Match`, PATCH is 412 if the record has.",
+		"| 412 | Precondition Failed | `The record has changed since it was read.` |")
 	s := newShop(t)
 	path := s.fill("/api/v1/customers/{anna}")
 	change := func(body string, headers ...string) answer { return s.call("PATCH", path, s.token, body, headers...) }
@@ -298,6 +302,7 @@ func TestIfMatchOfTenants(t *testing.T) {
 // What was created says where it is, also when the response is replayed.
 func TestLocation(t *testing.T) {
 	t.Parallel()
+	proves(t, "201 has a `Location` where the new record has an address.")
 	s := newShop(t)
 	s.fill("{anna}{points}{sale}{espresso}")
 	for path, body := range map[string]string{
@@ -330,6 +335,8 @@ func TestLocation(t *testing.T) {
 
 func TestStrictHandling(t *testing.T) {
 	t.Parallel()
+	proves(t, "So is an empty filter, which would find everybody.",
+		"An unknown parameter is ignored; with `Prefer: handling=strict` (RFC 7240), which the clients send, it is 422.")
 	s := newShop(t)
 	s.fill("{anna}{sale}")
 	unknown := func(names ...string) string {
@@ -389,6 +396,7 @@ func TestStrictHandling(t *testing.T) {
 // HEAD has the headers of GET.
 func TestHead(t *testing.T) {
 	t.Parallel()
+	proves(t, "HEAD is answered wherever GET is.")
 	s := newShop(t)
 	s.fill("{anna}{bo}{sale}{redemption}{coupon}")
 	ids := strings.NewReplacer("/customers/:ulid", "/customers/{anna}", "/transactions/:ulid", "/transactions/{sale}", "/redemptions/:ulid", "/redemptions/{redemption}", "/coupons/:ulid", "/coupons/{coupon}")
@@ -419,6 +427,7 @@ func TestHead(t *testing.T) {
 // A path means the same however its letters are escaped, and what is no path of the API is no redirect.
 func TestSpelledPaths(t *testing.T) {
 	t.Parallel()
+	proves(t, "Paths that a strict client wouldn't send (`//api/v1`, `/./api`) are 404 problems, and percent-encoded letters are their letters.")
 	s := newShop(t)
 	anna := s.fill("{anna}")
 	want := s.exact("GET", "/api/v1/customers/"+anna, s.token, "")
@@ -450,6 +459,7 @@ func TestSpelledPaths(t *testing.T) {
 
 func TestEncodedBodies(t *testing.T) {
 	t.Parallel()
+	proves(t, "So is a compressed body.")
 	s := newShop(t)
 	const good = `{"first_name":"A","last_name":"B","phone":"112"}`
 	var packed bytes.Buffer
@@ -472,6 +482,7 @@ func TestEncodedBodies(t *testing.T) {
 
 func TestMergePatch(t *testing.T) {
 	t.Parallel()
+	proves(t, "`application/merge-patch+json` is taken for PATCH.")
 	s := newShop(t)
 	const mergePatch = "Content-Type: application/merge-patch+json"
 	got := s.call("PATCH", "/api/v1/customers/{anna}", s.token, `{"email":null,"last_name":"Ek"}`, mergePatch)

@@ -19,7 +19,7 @@ import (
 const (
 	sixty     = "60 requests a minute for a token, 10 a minute for an address without a valid token."
 	theMinute = "The minute starts at the caller's first request; the 61st (11th) within it is 429 with `Retry-After`, and waiting that long always succeeds; refused requests do not count."
-	headers   = "API answers carry `X-RateLimit-Limit`, `X-RateLimit-Remaining` and, on 429, `X-RateLimit-Reset` (Unix time)."
+	headers   = "API answers carry `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix time), and the same as `RateLimit` and `RateLimit-Policy`."
 )
 
 // hands is a clock that the test moves.

@@ -18,7 +18,7 @@ import (
 const (
 	listsAre = "List: cursor pagination, constant cost at any depth: `{\"data\": […], \"links\": {\"first\": null, \"last\": null, \"prev\": url|null, \"next\": url|null}, " +
 		"\"meta\": {\"path\": url, \"per_page\": 15, \"next_cursor\": string|null, \"prev_cursor\": string|null}}`, plus an RFC 8288 `Link` header with `next`/`prev`."
-	perPage  = "`per_page`: default 15, above 100 is treated as 100 (`meta.per_page` says so); not an integer or below 1 is 422."
+	perPage  = "`per_page`: default 15, above 1,000 is treated as 1,000 (`meta.per_page` says so); not an integer or below 1 is 422."
 	cursorIs = "`cursor` is opaque, holds position and direction only; one that does not parse is 422."
 )
 

@@ -23,7 +23,7 @@ const (
 	otherType   = "Another content type on a request with a body: 415."
 	noObject    = "No body where one is needed, a body that is not a JSON object, or trailing garbage: 400."
 	sections    = "`type` of a generic error is the standard's own section for the status: `https://www.rfc-editor.org/rfc/rfc9110#section-15.5.1` (400), `15.5.2` (401), `15.5.4` (403), " +
-		"`15.5.5` (404), `15.5.6` (405), `15.5.10` (409), `15.5.14` (413), `15.5.16` (415), `15.5.21` (422 validation), `15.6.1` (500), `15.6.4` (503), and " +
+		"`15.5.5` (404), `15.5.6` (405), `15.5.10` (409), `15.5.13` (412), `15.5.14` (413), `15.5.16` (415), `15.5.21` (422 validation), `15.6.1` (500), `15.6.4` (503), and " +
 		"`https://www.rfc-editor.org/rfc/rfc6585#section-4` (429)."
 )
 
@@ -41,7 +41,7 @@ func TestProblems(t *testing.T) {
 		{says: "| 413 | Content Too Large | `The request body is too large.` |", method: "POST", path: "/customers", body: good + spaces + " ", status: 413, want: tooLarge},
 		{says: otherType, with: "but there is none", method: "POST", path: "/customers", headers: []string{"Content-Type: text/plain"}, status: 400, want: badRequest},
 		{says: largeBody, with: "exactly so much passes", method: "POST", path: "/customers", body: good + spaces, status: 201, want: made("A", "B", "112", "null")},
-		{says: "| 415 | Unsupported Media Type | `The request body must be JSON.` |", method: "POST", path: "/customers", headers: []string{"Content-Type: text/plain"}, body: good, status: 415, want: notJSON},
+		{says: "| 415 | Unsupported Media Type | `The request body must be JSON.`, or `The request body must not be compressed.` |", method: "POST", path: "/customers", headers: []string{"Content-Type: text/plain"}, body: good, status: 415, want: notJSON},
 		{says: "| 422 | Validation Error | `The given data was invalid.` plus `errors` |", method: "POST", path: "/transactions", body: `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":"1"}`, status: 422, want: invalid(`"spend_amount_cents":["The spend amount cents field must be an integer."]`)},
 		{says: "`type` of a business rule is `{base_url}/problems/{slug}`, and `code` repeats the slug: `already-voided`,", with: "on any port", method: "POST", path: "/transactions/{voided}/void", headers: []string{"Host: " + domain + ":9443"}, status: 422, want: refused("already-voided", "This transaction has already been voided.")},
 	}

@@ -30,7 +30,9 @@ const (
 	notShown         = "Request and response bodies of the reward, redemption, coupon, report, invoice and tenant-update endpoints beyond what is listed above: not shown."
 	notActive        = "An inactive reward or customer is 422 on the field."
 
-	rewardFields     = "**Reward**: `ulid, name, description, points_cost, stamps_cost, stock (null = unlimited), active, created_at`; costs points or stamps, never both."
+	voidsPending     = "Voiding a pending one, in the panel or through the API: points and stock return once."
+	voidsFulfilled   = "A fulfilled one can be voided within 24 hours by a manager, with a reason (a mistake at the counter), or through the API, without one: the same, once."
+	rewardFields     = "**Reward**: `ulid, name, description, points_cost, stamps_cost, stock (null = unlimited), active, created_at`, + `value_cents`: what it takes off a bill, where the business has set it; costs points or stamps, never both."
 	redemptionFields = "**Redemption**: `ulid, status, customer_ulid, reward_ulid, points_spent, stamps_spent, created_at, fulfilled_at, voided_at`."
 	orderFields      = "POST takes `customer_ulid`, `reward_ulid`."
 	rewardCodes      = "`insufficient-points`, `insufficient-stamps`, `out-of-stock`, `already-fulfilled`, `redemption-voided`,"
@@ -178,11 +180,11 @@ func TestRedemptions(t *testing.T) {
 			want: invalid(`"customer_ulid":["The selected customer ulid is invalid."],"per_page":["The per page field must be at least 1."],"status":["The selected status is invalid."]`),
 		},
 		{
-			with: "voided, pending", method: "POST", path: "/redemptions/{redemption}/void", auth: "rewards:read", status: 200,
+			says: voidsPending, with: "voided, pending", method: "POST", path: "/redemptions/{redemption}/void", auth: "rewards:read", status: 200,
 			want: one(redemption("{redemption}", "voided", "{espresso}", "10", "0", "null", `"<time>"`)), after: all(balance(12, 0, 3), void("{redemption}")),
 		},
 		{
-			with: "voided, fulfilled", method: "POST", path: "/redemptions/{fulfilled}/void", body: "{", headers: []string{"Content-Type: text/plain"}, status: 200,
+			says: voidsFulfilled, with: "voided, fulfilled", method: "POST", path: "/redemptions/{fulfilled}/void", body: "{", headers: []string{"Content-Type: text/plain"}, status: 200,
 			want: one(redemption("{fulfilled}", "voided", "{espresso}", "10", "0", `"<time>"`, `"<time>"`)), after: all(balance(12, 0, 3), void("{fulfilled}")),
 		},
 		{

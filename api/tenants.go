@@ -22,6 +22,7 @@ type tenantResource struct {
 	TimeZone      string               `json:"timezone"`
 	Currency      string               `json:"currency"`
 	Country       *string              `json:"country"`
+	Test          bool                 `json:"test"`
 	CreatedAt     stamp                `json:"created_at"`
 }
 
@@ -29,7 +30,7 @@ func newTenantResource(t tenant.Tenant) tenantResource {
 	return tenantResource{
 		ID: t.ID, Name: t.Name, Slug: t.Slug, Email: t.Email, PlanID: t.PlanID, BillingCycle: t.BillingCycle,
 		PaymentMethod: t.PaymentMethod, Status: t.Status, TimeZone: t.TimeZone, Currency: t.Currency, Country: t.Country,
-		CreatedAt: stamp(t.CreatedAt),
+		Test: t.Test, CreatedAt: stamp(t.CreatedAt),
 	}
 }
 

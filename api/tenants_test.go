@@ -18,8 +18,8 @@ const (
 	editsTenants = "| PATCH | /api/v1/platform/tenants/{id} | Fields to update. | Tenant. |"
 	listsTenants = "| GET | /api/v1/platform/tenants | - | List of tenants. |"
 	tenantFields = "**Tenant**: `id, name, slug, email, plan_id, billing_cycle (monthly|yearly), payment_method (manual|bank_transfer|card|stripe|paypal), " +
-		"status (active|suspended), timezone, currency, country, created_at`."
-	alsoAccepts = "Create also accepts the last three (UTC, EUR, null)."
+		"status (active|suspended), timezone, currency, country, created_at`, + `test`: for tests of an integration, and never billed."
+	alsoAccepts = "Create also accepts `timezone`, `currency` and `country` (UTC, EUR, null)."
 	slugsAre    = "Slug: 3–40 of a–z, 0–9, inner hyphens; not reserved; unique; unchangeable."
 	invites     = "Creating one makes its owner and queues the invitation."
 	allButSlug  = "PATCH takes all but slug."
@@ -32,7 +32,7 @@ const (
 func tenantIs(id, name, slug, email, plan, cycle, method, status, zone, currency, country string) string {
 	return `{"id":` + id + `,"name":"` + name + `","slug":"` + slug + `","email":"` + email + `","plan_id":` + plan +
 		`,"billing_cycle":"` + cycle + `","payment_method":"` + method + `","status":"` + status + `","timezone":"` + zone +
-		`","currency":"` + currency + `","country":` + country + `,"created_at":"<time>"}`
+		`","currency":"` + currency + `","country":` + country + `,"test":false,"created_at":"<time>"}`
 }
 
 var (
@@ -157,7 +157,7 @@ func TestEditTenant(t *testing.T) {
 		},
 		{says: listsInvoices, with: "of a tenant without any", method: "GET", path: "/platform/invoices?tenant_id={tenant}", auth: "platform", status: 200, want: only("/platform/invoices")},
 		patch(editsTenants, "", `{"name":"Bar"}`, 200, changed("Café {slug}", "Bar")),
-		patch("200 for: customer found, void, fulfil, redeem (their bodies are not read), PATCH.", "a tenant", `{}`, 200, one(shopIs)),
+		patch("200 for: customer found, void, fulfil (their bodies are not read), redeem (its body is read if it is JSON), restore, batch, preview, PATCH.", "a tenant", `{}`, 200, one(shopIs)),
 		patch(patches, "absent keeps", `{}`, 200, one(shopIs)),
 		patch(patches, "null clears the country", `{"country":null}`, 200, changed(`"SE"`, "null")),
 		patch(patches, "other nulls", `{"name":null,"email":null,"plan_id":null,"billing_cycle":null,"payment_method":null,"status":null,"timezone":null,"currency":null}`, 422,
@@ -243,6 +243,10 @@ func TestListTenants(t *testing.T) {
 	list("?status=active", newTenantIs)
 	list("?status=suspended", suspended)
 	list("", newTenantIs, suspended)
+	if _, err := dbtest.Owner(s.DB).Exec(t.Context(), "update loyalty.tenant set test = true where slug = $1", s.fill("{new_slug}")); err != nil {
+		t.Fatal(err)
+	}
+	list("?status=active", strings.Replace(newTenantIs, `"test":false`, `"test":true`, 1))
 	s.call("GET", "/api/v1"+path+"?status=closed&per_page=0&cursor=x", admin, "").is(t, 422,
 		invalid(`"cursor":["The selected cursor is invalid."],"per_page":["The per page field must be at least 1."],"status":["The selected status is invalid."]`))
 	s.call("GET", "/api/v1"+path, s.stranger().token, "").is(t, 403, forbidden)

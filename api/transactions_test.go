@@ -46,6 +46,8 @@ const (
 	integers        = "Integers are JSON integers, not strings, not fractions."
 	spendRange      = "spend is 0 to 10^12."
 	reference       = "+ `external_reference` (optional, at most 100 characters, unique in the tenant: a second use is 422 on the field, so a receipt number makes retries safe)."
+	referenceTaken  = "A refused `external_reference` has the `code` `reference-taken` and, beside `errors`, the ULID of the sale that has it."
+	referenceStays  = "It stays taken after a void."
 	awardRule       = "points = `points_per_unit` × floor(spend ÷ `unit_cents`); stamps = `stamps_per_transaction`; both with `min_spend_cents` (below: recorded, earns 0, no ledger entry) and an optional cap per transaction."
 	oneAward        = "A sale that would earn more than 10^12 is 422 on `spend_amount_cents`, with the greatest spend that is not."
 	overflows       = "Points and stamps are 64-bit; one award is at most 10^12, and a balance that would overflow is 422, never wrapped;"
@@ -132,7 +134,7 @@ func TestRecordTransaction(t *testing.T) {
 		post(nulText, "of a sale", `{"customer_ulid":"\u0000","transaction_type_id":{points},"spend_amount_cents":100,"external_reference":"R\u0000"}`, 422,
 			invalid(`"customer_ulid":["The customer ulid field must not contain NUL characters."],"external_reference":["The external reference field must not contain NUL characters."]`), nothing),
 		{
-			says: reference, with: "a second use", method: "POST", path: "/transactions",
+			says: reference, also: []string{referenceTaken}, with: "a second use", method: "POST", path: "/transactions",
 			before: func(s *shop) {
 				s.call("POST", "/api/v1/transactions", s.token, `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
 			},
@@ -140,7 +142,7 @@ func TestRecordTransaction(t *testing.T) {
 			want: taken("transaction_ulid", "<ulid>"), after: balance(1, 0, 1),
 		},
 		{
-			says: reference, with: "of a voided sale", method: "POST", path: "/transactions",
+			says: referenceStays, with: "of a voided sale", method: "POST", path: "/transactions",
 			before: func(s *shop) {
 				got := s.call("POST", "/api/v1/transactions", s.token, `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
 				s.named["{taken}"] = regexp.MustCompile(`"ulid":"(\w+)"`).FindStringSubmatch(got.body)[1]
@@ -175,7 +177,8 @@ func TestRecordTransaction(t *testing.T) {
 }
 
 func TestFindAndVoidTransaction(t *testing.T) {
-	proves(t, "| rule_type | string | Value `points` is used for points transactions. Other values: not shown (a `stamps_awarded` field implies a stamps type). |",
+	proves(t, "+ `occurred_at`, + `metadata`, + what was refunded, and the last days of what it earned.",
+		"| rule_type | string | Value `points` is used for points transactions. Other values: not shown (a `stamps_awarded` field implies a stamps type). |",
 		"States: `completed`, `voided`.", "| spend_amount_cents | integer | Spend amount in cents. |",
 		"| points_awarded | integer or null | Points of this transaction only. |", "| status | string | `completed` or `voided`. |",
 		"| customer_ulid | string (ULID) | |", "| created_at | string (timestamp) | |", "| ulid | string (ULID) | |",
@@ -200,7 +203,7 @@ func TestFindAndVoidTransaction(t *testing.T) {
 			want:  refused("already-voided", "This transaction has already been voided."),
 			after: all(balance(0, 0, 2), shows("/transactions/{voided}", one(sale("{voided}", "points", "700", "7", "null", voided, "{points}", "null")))),
 		},
-		{says: "200 for: customer found, void, fulfil, redeem (their bodies are not read), PATCH.", with: "garbage", method: "POST", path: "/transactions/{sale}/void", body: "{[", headers: []string{"Content-Type: text/plain"}, status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))},
+		{says: "200 for: customer found, void, fulfil (their bodies are not read), redeem (its body is read if it is JSON), restore, batch, preview, PATCH.", with: "garbage", method: "POST", path: "/transactions/{sale}/void", body: "{[", headers: []string{"Content-Type: text/plain"}, status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))},
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a void", method: "POST", path: "/transactions/{foreign_sale}/void", status: 404, want: notFound},
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a void of nothing", method: "POST", path: "/transactions/{missing}/void", status: 404, want: notFound},
 		{says: "A path id that does not parse is 404.", with: "of a void", method: "POST", path: "/transactions/x/void", status: 404, want: notFound},

@@ -35,6 +35,8 @@ func restored(ulid, coupon, benefit string) string {
 // What a checkout asks about vouchers: what one gives and whether it can be redeemed; with which sale it was; and to take
 // its redemption back.
 func TestVouchers(t *testing.T) {
+	proves(t, "+ `transaction_ulid`: the sale with which it was redeemed, + `restored_at`.",
+		"`GET /vouchers/{ulid}` adds `coupon_name`, `redeemable` and, if it isn't, `not_redeemable` with the `code` and `detail` of the refusal.")
 	runScenarios(t, []scenario{
 		{
 			with: "A voucher is looked up", method: "GET", path: "/vouchers/{voucher}", auth: "coupons:read", status: 200,

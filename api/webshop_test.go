@@ -24,6 +24,7 @@ func ulidOf(got answer) string {
 // names (RFC 7396) and replaces tags.
 func TestAProgramsFields(t *testing.T) {
 	t.Parallel()
+	proves(t, "Of `metadata`, it changes the keys that it names (RFC 7396).")
 	s := newShop(t)
 	call := func(method, path, body string, status int, want string) answer {
 		t.Helper()
@@ -72,6 +73,7 @@ func TestAProgramsFields(t *testing.T) {
 // Where the business allows it, a customer has an e-mail address and no phone number, which is "" then.
 func TestCustomersByEmailAlone(t *testing.T) {
 	t.Parallel()
+	proves(t, "A business may let programs add customers with an `email` and no `phone` (section 14).")
 	s := newShop(t)
 	call := func(method, path, body string, status int, want string) answer {
 		t.Helper()

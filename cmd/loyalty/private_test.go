@@ -216,6 +216,9 @@ func testCtrlC(t *testing.T, in *installation) {
 	// "A second Ctrl-C ends the process at once."
 	s = in.serve()
 	shop.server, shop.token = s, s.token
+	if !ask[bool](connect(t, in.url()), "select exists (select from loyalty.token_request where method = 'POST' and endpoint = '/api/v1/transactions' and status = 201)") {
+		t.Error("the token's page lacks the request that was answered last")
+	}
 	if now := shop.points(); now != before+12 {
 		t.Errorf("after a sale of 12.50 the balance is %d, was %d", now, before)
 	}

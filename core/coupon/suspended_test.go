@@ -3,6 +3,7 @@ package coupon_test
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -144,12 +145,17 @@ func TestTheGateIsInTheTransaction(t *testing.T) {
 	s := shop{shoptest.In(t, d)}
 	sent := s.confirmed(s.Coupon(fivePoints()), toAll())
 	by := core.Job(s.By.Tenant, "coupon send")
+	// The least of three: on a busy machine a transaction may run again because it began too late.
 	trips := func(by core.Actor) int {
 		t.Helper()
-		sent := s.confirmed(s.Coupon(fivePoints()), toAll())
-		before := count()
-		s.Must(s.Coupons.Evaluate(t.Context(), by, sent.ID))
-		return count() - before
+		least := math.MaxInt
+		for range 3 {
+			sent := s.confirmed(s.Coupon(fivePoints()), toAll())
+			before := count()
+			s.Must(s.Coupons.Evaluate(t.Context(), by, sent.ID))
+			least = min(least, count()-before)
+		}
+		return least
 	}
 	trips(by) // prepares the statements
 	if gated, ungated := trips(by), trips(s.By); gated != ungated {

@@ -43,38 +43,6 @@ type (
 	}
 )
 
-// days are when the additions were made. They are not beside their texts, so that an addition without a day is a line of its
-// own, which a test asks for.
-var days = map[string][]string{
-	"2026-11-23": {
-		"post-api-v1-transactions", "idempotency-key", "external-reference", "code-in-problems", "more-customer-fields", "expires-at-of-tokens",
-		"tokens-from-the-panel", "x-ratelimit-headers", "get-api-v1-openapi-json",
-	},
-	"2026-11-25": {"decimals-of-iso-4217"},
-	"2026-11-26": {
-		"printed-codes-and-links-of-vouchers", "phone-numbers-as-they-are-copied", "merged-customers", "points-that-expire",
-		"more-transaction-fields", "post-api-v1-transactions-ulid-refunds",
-	},
-	"2026-11-27": {
-		"sales-that-are-recorded-later", "location-id-and-metadata-of-a-sale", "post-api-v1-transactions-batch-post-api-v1-customers-batch",
-		"post-api-v1-transactions-preview", "get-api-v1-changes", "get-api-v1-transactions", "balance-changed-at-of-customers",
-		"get-api-v1-vouchers-ulid", "post-api-v1-vouchers-ulid-restore", "get-api-v1-redemptions-post-api-v1-redemptions-ulid-void",
-		"one-reward-one-coupon", "transaction-types-and-locations", "customers-of-web-shops", "reference-taken", "pages-of-1-000", "etag",
-		"filters-that-are-empty-or-misspelled", "http-as-strict-clients-read-it", "get-api-v1-openapi-yaml-and-a-collection-for-postman",
-		"clients-through-proxies",
-	},
-}
-
-// dayOf returns the day of an addition, or the zero time if it has none.
-func dayOf(id string) (day time.Time) {
-	for text, ids := range days {
-		if slices.Contains(ids, id) {
-			day, _ = time.Parse(time.DateOnly, text) // a test reads each
-		}
-	}
-	return day
-}
-
 // newFeed returns the feed of an installation. Entries never change their ids: readers show each once.
 func newFeed(s site, c views.Changelog) []byte {
 	page := func(fragment string) feedLink {

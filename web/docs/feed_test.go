@@ -58,7 +58,7 @@ func TestChangelogFeed(t *testing.T) {
 	for _, e := range feed.Entries {
 		day, err := time.Parse(time.RFC3339, e.Updated)
 		if err != nil || day.IsZero() || e.Updated > newest {
-			t.Errorf("%s is of %s, which is no day, or newer than what is above: give it one in feed.go", e.Title, e.Updated)
+			t.Errorf("%s is of %s, which is no day, or newer than what is above: give it one in changelog.go", e.Title, e.Updated)
 		}
 		newest = e.Updated
 		_, fragment, _ := strings.Cut(e.Link.Href, "#")
