@@ -6,23 +6,16 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
+// typeResource is a transaction type without its rule, which isn't exposed (specification §2).
 type typeResource struct {
-	ID                   int64                `json:"id"`
-	Name                 string               `json:"name"`
-	RuleType             transaction.RuleType `json:"rule_type"`
-	PointsPerUnit        int64                `json:"points_per_unit"`
-	UnitCents            int64                `json:"unit_cents"`
-	StampsPerTransaction int64                `json:"stamps_per_transaction"`
-	MinSpendCents        int64                `json:"min_spend_cents"`
-	MaxAward             *int64               `json:"max_award"` // null: no cap
-	Active               bool                 `json:"active"`
+	ID       int64                `json:"id"`
+	Name     string               `json:"name"`
+	RuleType transaction.RuleType `json:"rule_type"`
+	Active   bool                 `json:"active"`
 }
 
 func newTypeResource(t transaction.Type) typeResource {
-	return typeResource{
-		ID: t.ID, Name: t.Name, RuleType: t.RuleType, PointsPerUnit: t.PointsPerUnit, UnitCents: t.UnitCents,
-		StampsPerTransaction: t.StampsPerTransaction, MinSpendCents: t.MinSpendCents, MaxAward: t.MaxAward, Active: t.Active,
-	}
+	return typeResource{ID: t.ID, Name: t.Name, RuleType: t.RuleType, Active: t.Active}
 }
 
 func (a *API) listTypes(c echo.Context) error {
