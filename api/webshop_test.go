@@ -73,7 +73,7 @@ func TestAProgramsFields(t *testing.T) {
 // Where the business allows it, a customer has an e-mail address and no phone number, which is "" then.
 func TestCustomersByEmailAlone(t *testing.T) {
 	t.Parallel()
-	proves(t, "A business may let programs add customers with an `email` and no `phone` (section 14).")
+	proves(t, "A business may allow customers with an `email` and no `phone` (section 14).")
 	s := newShop(t)
 	call := func(method, path, body string, status int, want string) answer {
 		t.Helper()
